@@ -1,0 +1,251 @@
+# SPDX-License-Identifier: MIT
+# The front door. `make list` has the targets.
+#
+# Variables: DEBUG=1  SAN=address,undefined  CC=  CFLAGS=  LDFLAGS= (both added to ours)
+#            O=build (build root)  DESTDIR=  PREFIX=/usr/local  FUZZ_SECONDS=60  V=1 (show commands)
+#
+# The default variant is built in $(O), every other in $(O)/<variant>; their objects never mix.
+# A variant's `config` file has the variables that select it, one per line, for another make.
+
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+# A -j on the command line wins over this; a make below takes its share of the one above.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+# A layer includes only itself and those before it (tools/check-includes).
+LAYERS := base trace isa model port technique iss target replay study
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CLANG        ?= clang-14
+CLANG_FORMAT ?= clang-format-14
+O            ?= build
+PREFIX       ?= /usr/local
+LIBDIR       ?= $(PREFIX)/lib
+FUZZ_SECONDS ?= 60
+
+# ---- variants -------------------------------------------------------------------------------
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
+
+# $(call build-dir,compiler,debug,sanitizers)
+compiler-name = $(filter-out gcc cc,$(patsubst clang-%,clang,$(notdir $(lastword $(1)))))
+variant-name  = $(subst $(space),-,$(strip $(call compiler-name,$(1)) $(if $(2),debug) \
+                    $(if $(3),san-$(subst $(comma),-,$(3)))))
+build-dir     = $(patsubst %/,%,$(O)/$(call variant-name,$(1),$(2),$(3)))
+
+B := $(if $(VARIANT),$(O)/$(VARIANT),$(call build-dir,$(CC),$(DEBUG),$(SAN)))
+
+# ---- flags ----------------------------------------------------------------------------------
+
+OPTIMIZE := $(if $(DEBUG),-O0,$(if $(SAN),-O1,-O2)) -g
+WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+            -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
+SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
+COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
+            -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
+LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
+LIBS     := -lzstd
+
+version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
+MAJOR   := $(call version,MAJOR)
+VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
+
+# ---- sources --------------------------------------------------------------------------------
+
+LIB_SRC   := $(wildcard $(LAYERS:%=src/%/*.c))
+CLI_SRC   := $(wildcard src/cli/*.c)
+GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
+UNIT_SRC  := $(filter-out %/unittest.c,$(wildcard tests/unit/*.c))
+FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
+BENCH_SRC := $(wildcard bench/*.c)
+TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNIT_SRC) $(FUZZ_SRC) \
+             $(BENCH_SRC)
+FORMATTED := $(shell find $(wildcard include src capture workloads tests bench) -name '*.[ch]')
+
+obj = $(1:%.c=$(B)/obj/%.o)
+LIB_OBJ  := $(call obj,$(LIB_SRC))
+LIB_PIC  := $(LIB_SRC:%.c=$(B)/pic/%.o)
+CLI_OBJ  := $(call obj,$(CLI_SRC))
+TEST_OBJ := $(call obj,$(TEST_SRC))
+
+LIB_A   := $(B)/lib/libvestige.a
+LIB_SO  := $(B)/lib/libvestige.so
+GEN_A   := $(B)/test/libgen.a
+GEN     := $(B)/test/vestige-gen
+PROGRAM := $(B)/bin/vestige
+UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
+FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
+BENCH   := $(B)/bench/bench
+
+# ---- building -------------------------------------------------------------------------------
+
+.PHONY: all tests generator bench-program fuzzers fuzz-objects deps-build FORCE
+## all: build libvestige and vestige (the default)
+all: $(LIB_A) $(LIB_SO) $(PROGRAM)
+
+# What the tests run.
+tests: $(PROGRAM) $(UNITS) $(GEN)
+generator: $(GEN)
+bench-program: $(BENCH)
+fuzzers: $(FUZZERS)
+fuzz-objects: $(call obj,$(FUZZ_SRC))
+tests generator bench-program fuzzers fuzz-objects: ; @:
+
+# Commands are announced, with the variant if it is not the default.
+mark := $(if $(filter-out $(O),$(B)), [$(notdir $(B))])
+ifeq ($(V),)
+say = @printf '  %-5s %s\n' '$(1)' '$(2)';
+endif
+
+deps-build:
+	@tools/deps --check build
+
+# Two notes of what was built last. Compared while parsing, so that `make -n` tells the truth.
+define CONFIG
+O=$(O)
+CC=$(CC)
+DEBUG=$(DEBUG)
+SAN=$(SAN)
+CFLAGS=$(CFLAGS)
+LDFLAGS=$(LDFLAGS)
+# $(COMPILE) $(LINK) $(LIBS)
+endef
+ifneq ($(file <$(B)/config),$(CONFIG))
+$(B)/config: FORCE
+endif
+$(B)/config: export VS_NOTE := $(CONFIG)
+
+SOURCES := $(sort $(LIB_SRC) $(CLI_SRC) $(TEST_SRC))
+ifneq ($(file <$(B)/sources),$(SOURCES))
+$(B)/sources: FORCE
+endif
+$(B)/sources: export VS_NOTE := $(SOURCES)
+
+$(B)/config $(B)/sources: | deps-build
+	@[ -d $(O) ] || { mkdir -p $(O) && touch $(O)/.vestige-build; }
+	@mkdir -p $(@D) && printf '%s\n' "$$VS_NOTE" >$@
+
+$(TEST_OBJ): COMPILE += -Itests
+$(call obj,$(FUZZ_SRC)): COMPILE += -Wno-missing-prototypes
+$(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
+# The programs link code that is not position-independent beyond what the compiler does anyway.
+$(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
+	$(call say,PIC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -fPIC -c -o $@ $<
+
+$(LIB_A): $(LIB_OBJ) $(B)/sources
+$(GEN_A): $(call obj,$(GEN_SRC)) $(B)/sources
+$(LIB_A) $(GEN_A):
+	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+
+$(LIB_SO).$(VERSION): $(LIB_PIC) $(B)/sources
+	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -shared -Wl,-soname,libvestige.so.$(MAJOR) \
+	    $(if $(SAN),,-Wl,-z,defs) -o $@ $(filter %.o,$^) $(LIBS)
+$(LIB_SO): $(LIB_SO).$(VERSION)
+	@ln -sf libvestige.so.$(VERSION) $@.$(MAJOR) && ln -sf libvestige.so.$(VERSION) $@
+
+$(PROGRAM): $(CLI_OBJ)
+$(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
+$(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
+$(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
+$(FUZZERS): LINK += -fsanitize=fuzzer
+$(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
+$(BENCH): LIBS += -llzma
+$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
+	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
+	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
+
+-include $(patsubst %.o,%.d,$(LIB_OBJ) $(LIB_PIC) $(CLI_OBJ) $(TEST_OBJ))
+
+# ---- using ----------------------------------------------------------------------------------
+# These install what is missing first; the rest runs in a make of its own, which then finds it.
+
+.PHONY: check check-run check-gcc check-clang check-san demo bench fuzz
+## check: all tests, plain and under the sanitizers; both compilers; format; includes
+check:
+	@tools/deps --install build bench check format
+	@+$(MAKE) check-gcc check-clang check-san || { echo '0 passed, 1 failed'; exit 1; }
+	@$(MAKE) check-run
+
+check-gcc:
+	@+$(MAKE) all tests bench-program
+check-clang:
+	@+$(MAKE) CC=$(CLANG) SAN= all tests bench-program fuzz-objects
+check-san:
+	@+$(MAKE) SAN=address,undefined tests
+
+check-run:
+	@tests/run -c 'check-includes' 'tools/check-includes . $(LAYERS)' \
+	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
+	    -c 'check-format' '$(MAKE) check-format' \
+	    $(B) $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
+
+## demo: show what Vestige does
+demo:
+	@tools/deps --install build
+	@+$(MAKE) all generator
+	@tools/demo $(B)
+
+## bench: measure; a table, and bench/bench.json in the build directory
+bench:
+	@tools/deps --install build bench
+	@+$(MAKE) bench-program
+	@$(BENCH) --json $(B)/bench/bench.json
+
+## fuzz: run every fuzz target for FUZZ_SECONDS=60
+fuzz:
+	@tools/deps --install build check fuzz
+	@+$(MAKE) all generator
+	@+$(MAKE) CC=$(CLANG) SAN=fuzzer-no-link,address,undefined VARIANT=clang-fuzz fuzzers
+	@tools/fuzz $(B) $(O)/clang-fuzz/test/fuzz $(O)/fuzz $(FUZZ_SECONDS) \
+	    $(FUZZ_SRC:tests/fuzz/%.c=%)
+
+.PHONY: install format check-format check-includes deps list clean
+## install: vestige, libvestige, headers, vestige.pc under DESTDIR and PREFIX=/usr/local
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/vestige \
+	    $(DESTDIR)$(LIBDIR)/pkgconfig
+	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin
+	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
+	install -m 755 $(LIB_SO).$(VERSION) $(DESTDIR)$(LIBDIR)
+	ln -sf libvestige.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libvestige.so.$(MAJOR)
+	ln -sf libvestige.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libvestige.so
+	install -m 644 include/vestige/*.h $(DESTDIR)$(PREFIX)/include/vestige
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
+	    vestige.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc
+
+## format: lay out all C with clang-format
+format:
+	@tools/deps --check format
+	$(CLANG_FORMAT) -i $(FORMATTED)
+
+## check-format: fail if `make format` would change anything
+check-format:
+	@tools/deps --check format
+	@out=$$($(CLANG_FORMAT) --dry-run -Werror $(FORMATTED) 2>&1) || \
+	    { echo "$$out" | grep ': error: ' || echo "$$out"; exit 1; }
+
+## check-includes: fail if a layer includes a later one
+check-includes:
+	@tools/check-includes . $(LAYERS)
+
+## deps: install the Debian packages in packages.txt that are missing
+deps:
+	@tools/deps --install
+
+## list: this list
+list:
+	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
+
+## clean: remove the build root
+clean:
+	@if [ -e $(O) ] && [ ! -e $(O)/.vestige-build ]; then \
+	    echo "$(O) was there before the first build; remove it by hand" >&2; exit 2; fi
+	rm -rf $(O)

@@ -1,0 +1,80 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The installed library, as a program outside the tree sees it.
+. "$(dirname "$0")/lib.sh"
+
+if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
+    skip_all "a sanitizer's build is not for installing"
+fi
+mapfile -t vars < <(grep -v '^#' "$VESTIGE_BUILD/config")
+CC=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+root=$T/root lib=$T/root/usr/lib include=$T/root/usr/include
+export PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
+export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
+
+cat >"$T/user.c" <<'CODE'
+#include <stdio.h>
+#include <vestige/vestige.h>
+
+int main(void)
+{
+    if (!vs_errstr(-VSE_CHECKSUM)[0])
+        return 1;
+    puts(vs_version());
+    return 0;
+}
+CODE
+
+# Sets $version to what the installed command says.
+installed_version() {
+    version=$("$root/usr/bin/vestige" --version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
+    [ -n "$version" ] || fail "vestige --version has no version"
+}
+
+begin installs_what_was_built
+run make -C "$VESTIGE_SRC" "${vars[@]}" install DESTDIR="$root" PREFIX=/usr
+expect_status 0
+grep -qE '^  (CC|PIC|AR|LD) ' "$out" && fail "it built something"
+for file in "$root/usr/bin/vestige" "$lib"/libvestige.{a,so} "$lib/pkgconfig/vestige.pc"; do
+    expect_file "$file"
+done
+expect_equal "$(ls "$include/vestige")" "$(ls "$VESTIGE_SRC/include/vestige")" headers
+
+begin links_shared_through_pkg_config
+# shellcheck disable=SC2046 # flags are words
+run $CC -std=c11 -Wall -Wextra -Werror -pedantic $(pkg-config --cflags vestige) -o "$T/shared" \
+    "$T/user.c" $(pkg-config --libs vestige)
+expect_status 0
+run env LD_LIBRARY_PATH="$lib" "$T/shared"
+expect_status 0
+installed_version
+expect_equal "$(cat "$out")" "$version"
+expect_equal "$(pkg-config --modversion vestige)" "$version" vestige.pc
+run env -u LD_LIBRARY_PATH "$T/shared"
+[ "$status" != 0 ] || fail "it runs without the shared library"
+
+begin links_static_through_pkg_config
+rm "$lib"/libvestige.so*
+# shellcheck disable=SC2046
+run $CC $(pkg-config --cflags vestige) -o "$T/static" "$T/user.c" \
+    $(pkg-config --static --libs vestige)
+expect_status 0
+run "$T/static"
+expect_status 0
+installed_version
+expect_equal "$(cat "$out")" "$version"
+
+begin exports_only_its_own_names
+run nm -D --defined-only "$VESTIGE_BUILD/lib/libvestige.so"
+expect_status 0
+expect_out ' T vs_version$'
+expect_equal "$(awk '$NF !~ /^vs_/ { print $NF }' "$out")" "" "foreign names"
+
+for header in "$include"/vestige/*.h; do
+    begin "compiles_alone_${header##*/}"
+    echo "#include <vestige/${header##*/}>" >"$T/alone.c"
+    run $CC -std=c11 -Wall -Wextra -Werror -pedantic -I"$include" -fsyntax-only "$T/alone.c"
+    expect_status 0
+done
+
+finish

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash
+# Tests that drive the programs as a user would. A file of them:
+#
+#   . "$(dirname "$0")/lib.sh"
+#   begin refuses_missing_file
+#   run "$VESTIGE" info "$T/none"
+#   expect_status 2
+#   expect_one_line_err
+#   finish
+#
+# In the environment: VESTIGE, VESTIGE_GEN (programs), VESTIGE_BUILD, VESTIGE_SRC (folders).
+# $T is an empty folder of the file's own, removed at the end.
+# After `run`: $status, and the names of the files with its output, $out and $err.
+# A case fails at its first expectation that does not hold; the file goes on.
+set -u
+
+VESTIGE_SRC=${VESTIGE_SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
+VESTIGE_BUILD=${VESTIGE_BUILD:-$VESTIGE_SRC/build}
+VESTIGE=${VESTIGE:-$VESTIGE_BUILD/bin/vestige}
+VESTIGE_GEN=${VESTIGE_GEN:-$VESTIGE_BUILD/test/vestige-gen}
+
+T=$(mktemp -d) || exit 2
+_work=$(mktemp -d) || exit 2
+trap 'rm -rf "$T" "$_work"' EXIT
+out=$_work/out err=$_work/err status=0
+: >"$out"
+: >"$err"
+_case='' _command='' _bad=0 _passed=0 _failed=0
+
+_end_case() {
+    [ -n "$_case" ] || return 0
+    if [ $_bad = 0 ]; then _passed=$((_passed + 1)); else _failed=$((_failed + 1)); fi
+    _case=''
+}
+
+# fail TEXT: the current case fails. For expectations that are not below.
+# It names the line of the test file, however deep in helpers the call is.
+fail() {
+    local i=0
+    [ $_bad = 0 ] || return 0
+    _bad=1
+    while [ "${BASH_SOURCE[i + 1]}" != "$0" ] && [ $((i + 2)) -lt ${#BASH_SOURCE[@]} ]; do
+        i=$((i + 1))
+    done
+    echo "FAIL $_case: ${BASH_SOURCE[i + 1]}:${BASH_LINENO[i]}: $*"
+    echo "  command: $_command"
+    echo "  status: $status"
+    head -c 4000 "$out" | sed 's/^/  stdout: /'
+    head -c 4000 "$err" | sed 's/^/  stderr: /'
+}
+
+# begin NAME: a new case, verb_situation.
+begin() {
+    _end_case
+    _case=$1 _bad=0 _command='' status=0
+    : >"$out"
+    : >"$err"
+}
+
+# run COMMAND...: status 99 is a sanitizer's report, and fails the case.
+run() {
+    _command=$*
+    "$@" >"$out" 2>"$err"
+    status=$?
+    [ $status != 99 ] || fail "sanitizer report"
+}
+
+expect_status() {
+    [ "$status" = "$1" ] || fail "exit status $status, expected $1"
+}
+
+# expect_out PATTERN: some line of standard output matches (grep -E).
+expect_out() {
+    grep -aqE -e "$1" "$out" || fail "no line of stdout matches: $1"
+}
+
+expect_err() {
+    grep -aqE -e "$1" "$err" || fail "no line of stderr matches: $1"
+}
+
+expect_no_out() {
+    [ ! -s "$out" ] || fail "stdout is not empty"
+}
+
+expect_no_err() {
+    [ ! -s "$err" ] || fail "stderr is not empty"
+}
+
+expect_one_line_err() {
+    [ "$(wc -l <"$err")" = 1 ] && [ -z "$(tail -c 1 "$err")" ] || fail "stderr is not one line"
+}
+
+expect_file() {
+    [ -e "$1" ] || fail "no such file: $1"
+}
+
+expect_no_file() {
+    [ ! -e "$1" ] || fail "the file exists: $1"
+}
+
+# expect_equal GOT WANTED [WHAT]
+expect_equal() {
+    [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
+}
+
+# skip_all REASON: nothing in this file applies to this build; counts neither way.
+skip_all() {
+    echo "skipped: $*"
+    echo "0 passed, 0 failed"
+    exit 0
+}
+
+finish() {
+    _end_case
+    echo "$_passed passed, $_failed failed"
+    [ $_failed = 0 ]
+    exit
+}
