@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* Growing arrays of plain structs, kept by their owner as pointer, count and capacity. */
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stddef.h>
+
+/* Makes room for `extra` elements after the first `count`. May move the array; *array is NULL and
+ * *capacity 0 at first. Free it with free(). 0 or -VSE_NOMEM, with all as it was. */
+int vs_array_room(void **array, size_t *capacity, size_t count, size_t extra, size_t element);
+
+#endif

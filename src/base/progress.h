@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* A progress line on a terminal. This writes to the stream that it is given, and only the command
+ * line may give it one: other layers are handed a struct vs_progress, or NULL.
+ *
+ * The line is redrawn at most ten times per second and keeps to the terminal's width, or 80 columns
+ * if that is less. Without a terminal nothing is ever written. */
+#ifndef BASE_PROGRESS_H
+#define BASE_PROGRESS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct vs_progress {
+    FILE *out; /* NULL: inactive */
+    const char *what, *unit;
+    uint64_t total;
+    int64_t start, due; /* nanoseconds; due is when the next redraw may happen */
+    bool drawn;
+};
+
+/* Shows "what", and counts of units such as "bytes"; both strings stay the caller's and must live
+ * as long as p. A total of 0 means that it is unknown: then there is no percentage and no time
+ * left. An `out` that is NULL or no terminal makes p inactive. Draws nothing yet. */
+void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
+                      const char *unit);
+
+/* The part of vs_progress_update for an active line. */
+void vs_progress_tick(struct vs_progress *p, uint64_t done);
+
+/* Says how many units are done. Meant to be called often: an inactive line costs a test, an active
+ * one a look at the clock. p may be NULL. */
+static inline void vs_progress_update(struct vs_progress *p, uint64_t done)
+{
+    if (p && p->out)
+        vs_progress_tick(p, done);
+}
+
+/* Erases the line and makes p inactive. p may be NULL. */
+void vs_progress_finish(struct vs_progress *p);
+
+#endif
