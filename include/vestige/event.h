@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/* The event model: what a recorded run is made of.
+ *
+ * A run is one sequence of events in global order. An event is a plain struct of 32 bytes; values
+ * wider than 8 bytes lie in the batch that carries the event. Everything that consumes a run takes
+ * batches, never single events.
+ *
+ * Counting instructions. `icount` is the number of instructions that the thread retired after its
+ * previous event, up to and including this event's own instruction. A second event of the same
+ * instruction therefore has icount 0, and the sum over a thread's events is the number of
+ * instructions it retired. An event that no instruction retires with (exception, external write,
+ * thread exit, ...) counts the instructions retired before it.
+ */
+#ifndef VESTIGE_EVENT_H
+#define VESTIGE_EVENT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vestige/version.h"
+
+/* Pinned: on disk. 0 is never valid. */
+enum vs_kind {
+    VS_BRANCH = 1,        /* pc; addr = target; size = length of the instruction */
+    VS_LOAD = 2,          /* pc; addr, size, value */
+    VS_STORE = 3,         /* pc; addr, size, value */
+    VS_EXTERNAL = 4,      /* addr, size, value: bytes that no instruction of the run wrote; pc =
+                           * the instruction on whose behalf, or 0 */
+    VS_EXCEPTION = 5,     /* pc = the instruction that did not retire; addr = handler; value =
+                           * registers changed, among them VS_REG_CAUSE */
+    VS_EXCEPTION_RET = 6, /* pc = the returning instruction; addr = where it resumes; value =
+                           * registers changed */
+    VS_SYSCALL = 7,       /* pc; addr = number; value = struct vs_syscall_head, then registers */
+    VS_NONDET = 8,        /* pc; size, value: what an instruction got from outside (rdtsc, sc) */
+    VS_THREAD_START = 9,  /* pc = first instruction; addr = system's thread id; value = registers */
+    VS_THREAD_EXIT = 10,  /* value = exit status */
+    VS_GAP = 11,          /* recording was off: pc = next instruction; addr = instructions not
+                           * recorded, if known; value = registers */
+    VS_MAP = 12,          /* addr = start; value = length; flags VS_MAP_*; pc = image id or
+                           * VS_NO_IMAGE */
+    VS_CODE = 13,         /* value = block id: its bytes replace what lay at its address */
+    VS_COUNT = 14,        /* nothing but icount: instructions that no other event accounts for */
+    VS_KIND_END
+};
+
+/* flags of VS_BRANCH. Direct and unconditional when none is set. */
+enum {
+    VS_BR_COND = 1,     /* may fall through */
+    VS_BR_INDIRECT = 2, /* target not in the code */
+    VS_BR_CALL = 4,     /* leaves a return address: pc + size */
+    VS_BR_RETURN = 8,   /* goes to one; always with VS_BR_INDIRECT */
+    VS_BR_TAKEN = 16,   /* always set when VS_BR_COND is not */
+    VS_BR_ALL = 31
+};
+
+/* flags of VS_LOAD and VS_STORE */
+enum {
+    VS_MEM_ATOMIC = 1, /* part of an atomic read-modify-write, load-reserved or store-conditional */
+    VS_MEM_REPEAT = 2, /* a further iteration of a repeated (string) instruction */
+    VS_MEM_ALL = 3
+};
+
+/* flags of VS_MAP */
+enum {
+    VS_MAP_READ = 1,
+    VS_MAP_WRITE = 2,
+    VS_MAP_EXEC = 4,
+    VS_MAP_GONE = 8, /* unmapped */
+    VS_MAP_ALL = 15
+};
+
+/* pc of a VS_MAP that belongs to no image */
+#define VS_NO_IMAGE UINT64_MAX
+
+/* One event. Fields that its kind does not name are zero.
+ *
+ * value: the size bytes named above. When size <= 8, they are here as a little-endian number, upper
+ * bytes zero; when size > 8, this is an offset into the batch's `wide` area, where they lie in
+ * memory order. Thread exit, map and code have size 0 and a plain 64-bit number in value.
+ * A branch's size is no value's: its value is 0; its addr is the static target even when not taken
+ * (0 for a not-taken indirect one) and its fall-through is pc + size. */
+struct vs_event {
+    uint64_t pc;
+    uint64_t addr;
+    uint64_t value;
+    uint16_t thread; /* dense, in order of appearance; not the system's id */
+    uint16_t size;
+    uint16_t icount;
+    uint8_t kind;
+    uint8_t flags;
+};
+
+_Static_assert(sizeof(struct vs_event) == 32, "an event is 32 bytes");
+
+/* More than this is recorded as several events (external writes) or not at all. */
+#define VS_SIZE_MAX    65535
+#define VS_THREADS_MAX 65536
+
+/* A run of events in global order. Who fills it owns the memory; a reader's batch is valid until
+ * the next call on that reader. */
+struct vs_batch {
+    const struct vs_event *events;
+    const uint64_t *cycles; /* commit cycle of each event; NULL in an untimed run */
+    const uint8_t *wide;    /* values of events with size > 8 */
+    size_t wide_size;
+    size_t count;
+    uint64_t first; /* global number of events[0]; ignored by a writer */
+};
+
+/* Whether an event's value lies in the batch's wide area. */
+static inline bool vs_event_is_wide(const struct vs_event *e)
+{
+    return e->size > 8 && e->kind != VS_BRANCH;
+}
+
+/* The bytes of an event's value, for kinds other than branch: in the batch if wide, else in the
+ * event itself (this needs a little-endian host, which the library asserts). */
+static inline const uint8_t *vs_event_bytes(const struct vs_batch *b, const struct vs_event *e)
+{
+    return e->size > 8 ? b->wide + e->value : (const uint8_t *)&e->value;
+}
+
+/* Payload of VS_SYSCALL: this head, then the registers it changed. Little-endian. */
+struct vs_syscall_head {
+    uint64_t args[6];
+    uint64_t result;
+};
+
+/* Registers in payloads: a sequence of {uint16 number, uint16 size, size bytes}, little-endian,
+ * unpadded. Numbers are the ISA's DWARF numbers, and two of our own. */
+#define VS_REG_PC    0xffff
+#define VS_REG_CAUSE 0xfffe /* signal number or trap cause of an exception, 8 bytes */
+
+/* Takes the next register off a payload of *size bytes at *p. Advances both.
+ * Returns 1 and fills number, regsize, bytes; 0 at the end; -VSE_CORRUPT if it is cut. */
+VS_API int vs_regs_next(const uint8_t **p, size_t *size, unsigned *number, unsigned *regsize,
+                        const uint8_t **bytes);
+
+/* Appends a register at `used` of a buffer of `capacity` bytes.
+ * Returns the new length, or -VSE_LIMIT if it does not fit. */
+VS_API int64_t vs_regs_put(uint8_t *buf, size_t capacity, size_t used, unsigned number,
+                           const void *bytes, unsigned regsize);
+
+/* "branch", "load", ...; "?" for a number that is no kind. Static storage. */
+VS_API const char *vs_kind_name(unsigned kind);
+
+/* The kind of that name, or -VSE_NOTFOUND. */
+VS_API int vs_kind_by_name(const char *name);
+
+/* "cond", "jump", "call", "ijump", "icall", "ret" and their conditional forms. Static storage. */
+VS_API const char *vs_branch_name(unsigned flags);
+
+/* Whether an event keeps the rules above; the wide area has wide_size bytes.
+ * Returns 0, or -VSE_INVAL with *why set to one phrase (static storage) if why is not NULL. */
+VS_API int vs_event_check(const struct vs_event *e, size_t wide_size, const char **why);
+
+#endif

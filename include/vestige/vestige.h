@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* All of libvestige's public interface. */
+#ifndef VESTIGE_VESTIGE_H
+#define VESTIGE_VESTIGE_H
+
+#include "vestige/error.h"
+#include "vestige/event.h"
+#include "vestige/run.h"
+#include "vestige/version.h"
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Chunks from a source, checked; and a run's index and tables from its chunks. */
+#ifndef TRACE_LOAD_H
+#define TRACE_LOAD_H
+
+#include "trace/index.h"
+#include "trace/source.h"
+#include "trace/tables.h"
+
+struct ZSTD_DCtx_s;
+
+/* The chunk last loaded. */
+struct vs_loader {
+    struct vs_source source;
+    struct ZSTD_DCtx_s *zstd;
+    struct vs_chunk chunk;
+    struct vs_column cols[VS_COL_END];
+    struct vs_buf payload, raw; /* raw holds what cols point to */
+};
+
+/* Takes the source over. Returns 0; -VSE_NOMEM. */
+int vs_loader_init(struct vs_loader *l, const struct vs_source *source);
+void vs_loader_fini(struct vs_loader *l);
+
+/* Loads the chunk at an offset, which must have that number.
+ * Returns 0; -VSE_IO; -VSE_NOMEM; -VSE_TRUNCATED; -VSE_CHECKSUM; -VSE_CORRUPT; -VSE_LIMIT. */
+int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struct vs_diag *diag);
+
+/* A loaded meta or static chunk's content into the tables. Returns 0 or as above. */
+int vs_loader_tables(struct vs_loader *l, struct vs_tables *tables, uint64_t offset,
+                     struct vs_diag *diag);
+
+/* Index and tables by way of the index chunk. Returns 0; -VSE_NOTFOUND if the file is not sealed;
+ * else as vs_loader_chunk. */
+int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
+                   struct vs_diag *diag);
+
+/* The same by reading chunk after chunk, as far as they are intact. *missing says why it stopped;
+ * missing->error is 0 if the file is complete.
+ * Returns 0; -VSE_IO; -VSE_NOMEM. */
+int vs_load_scan(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
+                 struct vs_diag *missing);
+
+#endif

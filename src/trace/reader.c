@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: MIT */
+/* Reading a run: one chunk at a time is decoded, a batch of events at a time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "trace/decode.h"
+#include "trace/load.h"
+#include "vestige/run.h"
+
+#define BATCH VS_DECODE_MAX
+
+struct vs_reader {
+    struct vs_loader loader;
+    struct vs_index index;
+    struct vs_tables tables;
+    struct vs_decoder decoder;
+    struct vs_run_info info;
+    struct vs_diag diag;
+    int failed;     /* repeats until a seek */
+    int thread;     /* selected, or -1 */
+    uint64_t after; /* with a thread selected: the number after the last event delivered */
+    size_t next;    /* chunk (by summary) to open next */
+    bool in_chunk;  /* chunk next - 1 is being decoded */
+    /* the decoded batch; [at, count) is not yet delivered */
+    unsigned at, count;
+    uint64_t first; /* global number of events[0] */
+    struct vs_buf wide;
+    uint64_t *cycles; /* timed runs */
+    struct vs_event events[BATCH];
+};
+
+/* ---- opening ------------------------------------------------------------------------------- */
+
+static int read_header(struct vs_reader *r, struct vs_diag *diag)
+{
+    uint8_t header[VS_HEADER_SIZE];
+    int err;
+
+    if (r->loader.source.size < sizeof(header))
+        return vs_diag_set(diag, -VSE_TRUNCATED, 0, -1,
+                           "not a .vest file: %llu bytes are too few for a header",
+                           (unsigned long long)r->loader.source.size);
+    if ((err = vs_source_read(&r->loader.source, 0, header, sizeof(header), diag)) < 0)
+        return err;
+    return vs_header_parse(header, &r->info.version, &r->info.features, diag);
+}
+
+static int load(struct vs_reader *r, enum vs_open_mode mode, struct vs_diag *diag)
+{
+    int err = -VSE_NOTFOUND;
+
+    if (mode != VS_OPEN_SALVAGE)
+        err = vs_load_sealed(&r->loader, &r->index, &r->tables, diag);
+    if (err == -VSE_NOTFOUND) {
+        err = vs_load_scan(&r->loader, &r->index, &r->tables, &r->info.missing);
+        if (err < 0 || (mode == VS_OPEN_STRICT && r->info.missing.error)) {
+            if (diag)
+                *diag = r->info.missing;
+            return r->info.missing.error;
+        }
+    }
+    return err;
+}
+
+static void fill_info(struct vs_reader *r)
+{
+    struct vs_run_info *i = &r->info;
+    const struct vs_index *x = &r->index;
+
+    i->sealed = i->missing.error == 0;
+    i->file_size = r->loader.source.size;
+    i->readable = i->sealed ? i->file_size : x->end ? x->end : VS_HEADER_SIZE;
+    i->events = x->events;
+    i->chunks = x->entry_count + i->sealed;
+    i->event_chunks = x->summary_count;
+    i->threads = (uint32_t)x->total_count;
+    for (size_t t = 0; t < x->total_count; t++)
+        i->instructions += x->totals[t].insns;
+    if (x->summary_count) {
+        i->cycle_first = x->summaries[0].cycle_first;
+        i->cycle_last = x->summaries[x->summary_count - 1].cycle_last;
+    }
+    i->blocks = (uint32_t)r->tables.block_count;
+    i->images = (uint32_t)r->tables.image_count;
+    i->sites = r->tables.sites.count - 1;
+    i->metas = (uint32_t)r->tables.fact_count;
+}
+
+static int open_source(struct vs_reader **out, const struct vs_source *source,
+                       enum vs_open_mode mode, struct vs_diag *diag)
+{
+    struct vs_reader *r = calloc(1, sizeof(*r));
+    struct vs_source copy = *source;
+    int err = -VSE_NOMEM;
+
+    *out = NULL;
+    if (!r) {
+        vs_source_close(&copy);
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    }
+    r->thread = -1;
+    r->info.missing = (struct vs_diag){.offset = -1, .chunk = -1};
+    if (vs_loader_init(&r->loader, source) < 0 || vs_tables_init(&r->tables, false) < 0)
+        vs_diag_set(diag, err, -1, -1, "out of memory");
+    else if ((err = read_header(r, diag)) == 0 && (err = load(r, mode, diag)) == 0) {
+        if (r->info.features & VS_RUN_TIMED)
+            r->cycles = calloc(BATCH, sizeof(*r->cycles));
+        if (vs_decoder_init(&r->decoder, &r->tables.sites, r->info.features) < 0 ||
+            ((r->info.features & VS_RUN_TIMED) && !r->cycles))
+            err = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    }
+    if (err < 0) {
+        vs_reader_close(r);
+        return err;
+    }
+    fill_info(r);
+    *out = r;
+    return 0;
+}
+
+int vs_reader_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                   struct vs_diag *diag)
+{
+    struct vs_source source;
+    int err;
+
+    *r = NULL;
+    if (!path)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no path");
+    err = vs_source_open(&source, path, diag);
+    return err < 0 ? err : open_source(r, &source, mode, diag);
+}
+
+int vs_reader_open_memory(struct vs_reader **r, const void *data, size_t size,
+                          enum vs_open_mode mode, struct vs_diag *diag)
+{
+    struct vs_source source;
+
+    *r = NULL;
+    if (!data && size)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no data");
+    vs_source_memory(&source, data, size);
+    return open_source(r, &source, mode, diag);
+}
+
+void vs_reader_close(struct vs_reader *r)
+{
+    if (!r)
+        return;
+    vs_decoder_fini(&r->decoder);
+    vs_tables_fini(&r->tables);
+    vs_index_fini(&r->index);
+    vs_loader_fini(&r->loader);
+    vs_buf_fini(&r->wide);
+    free(r->cycles);
+    free(r);
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+const struct vs_run_info *vs_reader_info(const struct vs_reader *r)
+{
+    return &r->info;
+}
+
+const struct vs_diag *vs_reader_diag(const struct vs_reader *r)
+{
+    return &r->diag;
+}
+
+int vs_reader_thread(const struct vs_reader *r, unsigned thread, struct vs_thread_info *info)
+{
+    if (thread >= r->index.total_count)
+        return -VSE_NOTFOUND;
+    *info = (struct vs_thread_info){r->index.totals[thread].events, r->index.totals[thread].insns};
+    return 0;
+}
+
+const char *vs_reader_meta(const struct vs_reader *r, const char *key)
+{
+    for (size_t i = 0; i < r->tables.fact_count; i++)
+        if (strcmp(r->tables.facts[i].key, key) == 0)
+            return r->tables.facts[i].value;
+    return NULL;
+}
+
+int vs_reader_meta_at(const struct vs_reader *r, uint32_t i, const char **key, const char **value)
+{
+    if (i >= r->tables.fact_count)
+        return -VSE_NOTFOUND;
+    *key = r->tables.facts[i].key;
+    *value = r->tables.facts[i].value;
+    return 0;
+}
+
+int vs_reader_block(const struct vs_reader *r, uint64_t id, struct vs_block *block)
+{
+    if (id >= r->tables.block_count)
+        return -VSE_NOTFOUND;
+    *block = r->tables.blocks[id];
+    return 0;
+}
+
+int vs_reader_image(const struct vs_reader *r, uint64_t id, struct vs_image *image)
+{
+    if (id >= r->tables.image_count)
+        return -VSE_NOTFOUND;
+    *image = r->tables.images[id];
+    return 0;
+}
+
+/* ---- events -------------------------------------------------------------------------------- */
+
+/* The index entry of an events chunk, by summary number. */
+static const struct vs_index_entry *entry_of(const struct vs_reader *r, size_t summary)
+{
+    size_t lo = 0, hi = r->index.entry_count;
+
+    /* entries carry the number of the first summary at or after them, so it does not decrease */
+    while (lo < hi) {
+        size_t mid = (lo + hi) / 2;
+
+        if (r->index.entries[mid].summary < summary)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    while (r->index.entries[lo].type != VS_CHUNK_EVENTS)
+        lo++;
+    return &r->index.entries[lo];
+}
+
+/* The chunk's own summary must be the one that the index has. */
+static bool summary_agrees(const struct vs_reader *r, size_t i)
+{
+    const struct vs_summary *a = &r->index.summaries[i], *b = &r->decoder.summary;
+    const struct vs_chunk_thread *t = r->index.threads + a->thread_at;
+    const struct vs_chunk_thread *u = (const struct vs_chunk_thread *)(void *)r->decoder.parts.data;
+
+    if (a->first != b->first || a->events != b->events || a->sites != b->sites ||
+        a->shadow_bits != b->shadow_bits || a->cycle_first != b->cycle_first ||
+        a->cycle_last != b->cycle_last || a->threads != b->threads)
+        return false;
+    for (uint32_t k = 0; k < a->threads; k++)
+        if (t[k].thread != u[k].thread || t[k].events != u[k].events || t[k].insns != u[k].insns ||
+            t[k].before != u[k].before)
+            return false;
+    return true;
+}
+
+static int open_chunk(struct vs_reader *r, size_t summary)
+{
+    const struct vs_index_entry *e = entry_of(r, summary);
+    uint32_t number = (uint32_t)(e - r->index.entries);
+    int err = vs_loader_chunk(&r->loader, e->offset, number, &r->diag);
+
+    r->at = r->count = 0;
+    r->in_chunk = false;
+    if (err < 0)
+        return err;
+    if (r->loader.chunk.type != VS_CHUNK_EVENTS || r->loader.chunk.size != e->size)
+        return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)e->offset, number,
+                           "not the chunk that the index has here");
+    if ((err = vs_decoder_begin(&r->decoder, r->loader.cols)) < 0)
+        return vs_diag_set(&r->diag, err, (int64_t)e->offset, number,
+                           "the chunk's events are not valid");
+    if (!summary_agrees(r, summary))
+        return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)e->offset, number,
+                           "the chunk is not what the index says");
+    r->next = summary + 1;
+    r->in_chunk = true;
+    return 0;
+}
+
+/* Decodes the next batch of the open chunk; its end is 0. */
+static int decode(struct vs_reader *r)
+{
+    uint64_t first = r->decoder.summary.first + r->decoder.done;
+    int n = vs_decoder_next(&r->decoder, r->events, r->cycles, &r->wide, BATCH);
+
+    r->at = r->count = 0;
+    if (n < 0) {
+        const struct vs_index_entry *e = entry_of(r, r->next - 1);
+
+        return vs_diag_set(&r->diag, n, (int64_t)e->offset, e - r->index.entries,
+                           "the chunk's events are not valid, from event %llu on",
+                           (unsigned long long)(r->decoder.summary.first + r->decoder.done));
+    }
+    r->first = first;
+    r->count = (unsigned)n;
+    r->in_chunk = n > 0;
+    return n;
+}
+
+/* Makes sure that something is decoded and not delivered. Returns 0; -VSE_END; errors. */
+static int fill(struct vs_reader *r)
+{
+    int err;
+
+    while (r->at == r->count) {
+        if (!r->in_chunk) {
+            while (r->thread >= 0 && r->next < r->index.summary_count &&
+                   !vs_index_part(&r->index, r->next, (unsigned)r->thread))
+                r->next++;
+            if (r->next == r->index.summary_count)
+                return -VSE_END;
+            if ((err = open_chunk(r, r->next)) < 0)
+                return err;
+        }
+        if ((err = decode(r)) < 0)
+            return err;
+    }
+    return 0;
+}
+
+/* Keeps the selected thread's events of [at, count). Returns whether any is left. */
+static bool filter(struct vs_reader *r)
+{
+    unsigned kept = r->at;
+    uint64_t base = r->first;
+
+    for (unsigned i = r->at; i < r->count; i++) {
+        if (r->events[i].thread != r->thread)
+            continue;
+        if (kept == r->at)
+            r->first = base + i - kept; /* so that first + at is the number of the first kept */
+        r->after = base + i + 1;
+        if (r->cycles)
+            r->cycles[kept] = r->cycles[i];
+        r->events[kept++] = r->events[i];
+    }
+    r->count = kept;
+    return kept > r->at;
+}
+
+static int failed(struct vs_reader *r, int err)
+{
+    if (err != -VSE_END)
+        r->failed = err;
+    return err;
+}
+
+int vs_reader_next(struct vs_reader *r, struct vs_batch *batch)
+{
+    int err;
+
+    if (r->failed)
+        return r->failed;
+    do
+        if ((err = fill(r)) < 0)
+            return failed(r, err);
+    while (r->thread >= 0 && !filter(r));
+    *batch = (struct vs_batch){.events = r->events + r->at,
+                               .cycles = r->cycles ? r->cycles + r->at : NULL,
+                               .wide = r->wide.data,
+                               .wide_size = r->wide.len,
+                               .count = r->count - r->at,
+                               .first = r->first + r->at};
+    r->at = r->count;
+    return (int)batch->count;
+}
+
+int vs_reader_select(struct vs_reader *r, int thread)
+{
+    int before = r->thread;
+
+    if (thread >= 0 && (size_t)thread >= r->index.total_count)
+        return -VSE_NOTFOUND;
+    r->thread = thread < 0 ? -1 : thread;
+    /* filtering dropped the other threads' events of the batch, beyond the last one delivered */
+    if (before >= 0 && r->after && r->after < r->info.events && r->thread != before)
+        return vs_reader_seek_event(r, r->after);
+    return 0;
+}
+
+/* ---- seeking ------------------------------------------------------------------------------- */
+
+/* Decodes from the start of a chunk until an event is `reached`, which is then the next to be
+ * delivered. The index says that it is there. */
+static int seek(struct vs_reader *r, int64_t chunk, void *goal,
+                bool (*reached)(struct vs_reader *r, unsigned i, void *goal))
+{
+    int err;
+
+    r->failed = 0;
+    r->after = 0;
+    err = open_chunk(r, (size_t)chunk);
+    while (err >= 0 && (err = decode(r)) > 0)
+        for (; r->at < r->count; r->at++)
+            if (reached(r, r->at, goal))
+                return 0;
+    return failed(r, err < 0 ? err
+                             : vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
+                                           "the index promises an event that is not there"));
+}
+
+static bool at_event(struct vs_reader *r, unsigned i, void *goal)
+{
+    return r->first + i == *(const uint64_t *)goal;
+}
+
+int vs_reader_seek_event(struct vs_reader *r, uint64_t n)
+{
+    int64_t chunk = vs_index_find_event(&r->index, n);
+
+    return chunk < 0 ? (int)chunk : seek(r, chunk, &n, at_event);
+}
+
+struct insn_goal {
+    unsigned thread;
+    uint64_t count, wanted;
+};
+
+static bool at_insn(struct vs_reader *r, unsigned i, void *goal)
+{
+    struct insn_goal *g = goal;
+
+    if (r->events[i].thread != g->thread)
+        return false;
+    g->count += r->events[i].icount;
+    return g->count >= g->wanted;
+}
+
+int vs_reader_seek_insn(struct vs_reader *r, unsigned thread, uint64_t n)
+{
+    int64_t chunk = vs_index_find_insn(&r->index, thread, n);
+    struct insn_goal g = {thread, 0, n};
+
+    if (chunk < 0)
+        return (int)chunk;
+    g.count = vs_index_part(&r->index, (size_t)chunk, thread)->before;
+    return seek(r, chunk, &g, at_insn);
+}
+
+static bool at_cycle(struct vs_reader *r, unsigned i, void *goal)
+{
+    return r->cycles[i] >= *(const uint64_t *)goal;
+}
+
+int vs_reader_seek_cycle(struct vs_reader *r, uint64_t n)
+{
+    int64_t chunk = r->cycles ? vs_index_find_cycle(&r->index, n) : -VSE_NOTFOUND;
+
+    return chunk < 0 ? (int)chunk : seek(r, chunk, &n, at_cycle);
+}
+
+/* ---- checking ------------------------------------------------------------------------------ */
+
+/* Rules between events and tables, which decoding does not need. */
+static int check_references(struct vs_reader *r)
+{
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct vs_event *e = &r->events[i];
+
+        if ((e->kind == VS_CODE && e->value >= r->tables.block_count) ||
+            (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= r->tables.image_count)) {
+            const struct vs_index_entry *x = entry_of(r, r->next - 1);
+
+            return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)x->offset, x - r->index.entries,
+                               "event %llu refers to a block or image that is not there",
+                               (unsigned long long)(r->first + i));
+        }
+    }
+    return 0;
+}
+
+static int check_chunk(struct vs_reader *r, size_t i, struct vs_check_result *result)
+{
+    const struct vs_index_entry *e = &r->index.entries[i];
+    int err;
+
+    if (e->type != VS_CHUNK_EVENTS)
+        return vs_loader_chunk(&r->loader, e->offset, (uint32_t)i, &r->diag);
+    if ((err = open_chunk(r, e->summary)) < 0)
+        return err;
+    while ((err = decode(r)) > 0) {
+        result->events += (uint64_t)err;
+        if ((err = check_references(r)) < 0)
+            return err;
+    }
+    return err;
+}
+
+int vs_reader_check(struct vs_reader *r, struct vs_check_result *result,
+                    vs_check_progress *progress, void *context)
+{
+    *result = (struct vs_check_result){.bytes = VS_HEADER_SIZE};
+    r->failed = 0;
+    for (size_t i = 0; i < r->index.entry_count; i++) {
+        int err = check_chunk(r, i, result);
+
+        if (err < 0)
+            return failed(r, err);
+        result->chunks++;
+        result->bytes += VS_CHUNK_HEADER + r->index.entries[i].size;
+        if (progress)
+            progress(context, result->bytes, r->info.file_size);
+    }
+    if (r->info.missing.error) {
+        r->diag = r->info.missing;
+        return r->info.missing.error;
+    }
+    result->chunks++; /* the index, which was read to get here */
+    result->bytes = r->info.file_size;
+    return 0;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* The trace layer: what a run is, and its file.
+ *
+ * Later layers use the public interface: vestige/event.h (the events), vestige/run.h (writer and
+ * reader). The rest of this folder is how a .vest file is made:
+ *
+ *   layout    fixed structures, column numbers, limits        docs/format.md 1, 2
+ *   columns   payloads of chunks                              2
+ *   tables    facts, images, blocks, sites                    3
+ *   index     summaries of chunks, seeking                    4
+ *   predict   what is expected next; shared by the two below  6, 7
+ *   encode    events to columns
+ *   decode    columns to events
+ *   writer    encode + columns + workers -> file
+ *   source, load, reader    file -> decode -> batches
+ */
+#ifndef TRACE_TRACE_H
+#define TRACE_TRACE_H
+
+#include "vestige/event.h"
+#include "vestige/run.h"
+
+#endif
