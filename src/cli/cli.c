@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void cli_init(struct cli *cli)
+{
+    out_init(&cli->out, STDOUT_FILENO);
+    cli->command = NULL;
+}
+
+int cli_finish(struct cli *cli, int status)
+{
+    int error = out_flush(&cli->out);
+    if (!error || error == EPIPE)
+        return status;
+    cli_error(cli, "cannot write the output: %s", strerror(error));
+    return CLI_USAGE;
+}
+
+void cli_error(struct cli *cli, const char *format, ...)
+{
+    char text[4096];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+
+    out_flush(&cli->out);
+    struct out err;
+    out_init(&err, STDERR_FILENO);
+    out_str(&err, cli->command ? "vestige " : "vestige");
+    out_str(&err, cli->command ? cli->command : "");
+    out_str(&err, ": ");
+    out_safe(&err, text);
+    out_char(&err, '\n');
+    out_flush(&err);
+}
+
+/* "chunk 7 at offset 1234: " as far as it is known. */
+static void format_place(char *buf, size_t capacity, const struct vs_diag *d)
+{
+    buf[0] = 0;
+    if (d && d->chunk >= 0 && d->offset >= 0)
+        snprintf(buf, capacity, "chunk %lld at offset %lld: ", (long long)d->chunk,
+                 (long long)d->offset);
+    else if (d && d->chunk >= 0)
+        snprintf(buf, capacity, "chunk %lld: ", (long long)d->chunk);
+    else if (d && d->offset >= 0)
+        snprintf(buf, capacity, "offset %lld: ", (long long)d->offset);
+}
+
+static const char *format_reason(int error, const struct vs_diag *d)
+{
+    return d && d->text[0] ? d->text : vs_errstr(error);
+}
+
+static const char *advice(int error, const struct vs_diag *d)
+{
+    switch (abs(error)) {
+    case VSE_CHECKSUM:
+    case VSE_TRUNCATED:
+    case VSE_CORRUPT:
+    case VSE_LIMIT:
+        return d && d->chunk > 0 ? "; chunks before it read back with --salvage" : "";
+    case VSE_VERSION:
+    case VSE_FEATURE:
+        return "; a newer vestige may read it";
+    case VSE_INTERNAL:
+        return "; this is a bug in vestige";
+    default:
+        return "";
+    }
+}
+
+int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag)
+{
+    char place[80];
+    format_place(place, sizeof(place), diag);
+    cli_error(cli, "%s: %s%s (%s)%s", path, place, format_reason(error, diag), vs_errname(error),
+              advice(error, diag));
+    int code = abs(error);
+    return code >= VSE_FORMAT && code <= VSE_LIMIT ? CLI_BAD_DATA : CLI_USAGE;
+}
+
+int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    int e = vs_reader_open(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, &diag);
+    return e < 0 ? cli_report(cli, path, e, &diag) : CLI_DONE;
+}
+
+int cli_missing(struct cli *cli, const char *path, const struct vs_run_info *info)
+{
+    const struct vs_diag *d = &info->missing;
+    if (info->sealed || !d->error)
+        return CLI_DONE;
+    char place[80];
+    format_place(place, sizeof(place), d);
+    cli_error(cli, "%s: incomplete: %s%s (%s); only what precedes it was read", path, place,
+              format_reason(d->error, d), vs_errname(d->error));
+    return CLI_BAD_DATA;
+}
+
+int cli_worse(int a, int b)
+{
+    return a > b ? a : b;
+}

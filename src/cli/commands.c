@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/commands.h"
+
+#include <string.h>
+
+#include "cli/suggest.h"
+
+static const struct command *const commands[] = {
+    &command_info,
+    &command_dump,
+    &command_check,
+    &command_help,
+};
+
+enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
+
+const struct command *commands_find(struct cli *cli, const char *name)
+{
+    struct suggest s;
+    suggest_init(&s, name);
+    for (int i = 0; i < COMMANDS; i++) {
+        if (!strcmp(commands[i]->name, name))
+            return commands[i];
+        suggest_offer(&s, commands[i]->name);
+    }
+    if (s.best)
+        cli_error(cli, "no command '%s'; did you mean '%s'?", name, s.best);
+    else
+        cli_error(cli, "no command '%s'; 'vestige help' lists them", name);
+    return NULL;
+}
+
+void commands_help(struct out *out)
+{
+    out_str(out, "usage: vestige COMMAND [options] [operands]\n"
+                 "       vestige help [COMMAND]\n"
+                 "       vestige --version\n"
+                 "\n"
+                 "commands:\n");
+    for (int i = 0; i < COMMANDS; i++)
+        out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+    out_str(out, "\n'vestige COMMAND --help' has the options, an example and the exit statuses.\n");
+}

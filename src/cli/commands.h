@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* The table of commands. A command is one file, which defines its row, and one line in commands.c;
+ * dispatch, help and the list derive from it. */
+#ifndef CLI_COMMANDS_H
+#define CLI_COMMANDS_H
+
+#include "cli/cli.h"
+#include "cli/options.h"
+
+struct command {
+    const char *name;
+    const char *summary; /* one line, for the list */
+
+    /* The arguments after the command's name. Returns the exit status. */
+    int (*run)(struct cli *cli, int argc, char **argv);
+
+    const struct cli_option *options; /* ended by a row without a name; may be NULL */
+    const char *operands;             /* as in the usage line */
+    int operands_min, operands_max;
+    const char *description; /* lines of at most 80 columns, as the next two */
+    const char *example;
+    const char *exits;
+};
+
+extern const struct command command_check;
+extern const struct command command_dump;
+extern const struct command command_help;
+extern const struct command command_info;
+
+/* The row of that name. NULL, after a message with the nearest name, if there is none. */
+const struct command *commands_find(struct cli *cli, const char *name);
+
+/* Prints the usage of the program and the list. */
+void commands_help(struct out *out);
+
+/* Exit statuses of a command that reads runs, for its row. */
+#define COMMAND_EXITS                                                                              \
+    "0  done\n"                                                                                    \
+    "1  a run is damaged or incomplete\n"                                                          \
+    "2  bad usage, or the system refused something"
+
+#endif

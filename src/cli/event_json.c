@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "base/bytes.h"
+#include "cli/event_print.h"
+
+static void registers(struct json *j, const uint8_t *p, size_t size)
+{
+    unsigned number, n;
+    const uint8_t *bytes;
+    int more;
+    json_object(j, "registers");
+    while ((more = vs_regs_next(&p, &size, &number, &n, &bytes)) > 0) {
+        char name[16];
+        snprintf(name, sizeof(name), "%u", number);
+        json_number_bytes(j,
+                          number == VS_REG_PC      ? "pc"
+                          : number == VS_REG_CAUSE ? "cause"
+                                                   : name,
+                          bytes, n);
+    }
+    json_end(j);
+    if (more < 0)
+        json_bool(j, "registers_cut", true);
+}
+
+static void memory(struct json *j, const struct vs_batch *b, const struct vs_event *e)
+{
+    json_hex(j, "addr", e->addr);
+    json_u64(j, "size", e->size);
+    json_number_bytes(j, "value", vs_event_bytes(b, e), e->size);
+    if (e->kind != VS_EXTERNAL) {
+        json_bool(j, "atomic", e->flags & VS_MEM_ATOMIC);
+        json_bool(j, "repeat", e->flags & VS_MEM_REPEAT);
+    }
+}
+
+static void branch(struct json *j, const struct vs_event *e)
+{
+    json_str(j, "branch", vs_branch_name(e->flags));
+    json_bool(j, "taken", e->flags & VS_BR_TAKEN);
+    json_hex(j, "target", e->addr);
+    json_u64(j, "length", e->size);
+}
+
+static void system_call(struct json *j, const struct vs_batch *b, const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(b, e);
+    json_u64(j, "number", e->addr);
+    if (e->size < sizeof(struct vs_syscall_head))
+        return;
+    json_array(j, "args");
+    for (unsigned i = 0; i < 6; i++)
+        json_hex(j, NULL, vs_get64(p + 8 * i));
+    json_end(j);
+    json_hex(j, "result", vs_get64(p + offsetof(struct vs_syscall_head, result)));
+    registers(j, p + sizeof(struct vs_syscall_head), e->size - sizeof(struct vs_syscall_head));
+}
+
+static void mapping(struct json *j, const struct vs_event *e)
+{
+    json_hex(j, "addr", e->addr);
+    json_u64(j, "length", e->value);
+    json_bool(j, "read", e->flags & VS_MAP_READ);
+    json_bool(j, "write", e->flags & VS_MAP_WRITE);
+    json_bool(j, "exec", e->flags & VS_MAP_EXEC);
+    json_bool(j, "gone", e->flags & VS_MAP_GONE);
+    if (e->pc == VS_NO_IMAGE)
+        json_null(j, "image");
+    else
+        json_u64(j, "image", e->pc);
+}
+
+static void fields(struct json *j, const struct vs_batch *b, const struct vs_event *e)
+{
+    switch (e->kind) {
+    case VS_BRANCH:
+        branch(j, e);
+        break;
+    case VS_LOAD:
+    case VS_STORE:
+    case VS_EXTERNAL:
+        memory(j, b, e);
+        break;
+    case VS_EXCEPTION:
+    case VS_EXCEPTION_RET:
+        json_hex(j, "target", e->addr);
+        registers(j, vs_event_bytes(b, e), e->size);
+        break;
+    case VS_SYSCALL:
+        system_call(j, b, e);
+        break;
+    case VS_NONDET:
+        json_u64(j, "size", e->size);
+        json_number_bytes(j, "value", vs_event_bytes(b, e), e->size);
+        break;
+    case VS_THREAD_START:
+        json_u64(j, "id", e->addr);
+        registers(j, vs_event_bytes(b, e), e->size);
+        break;
+    case VS_THREAD_EXIT:
+        json_u64(j, "status", e->value);
+        break;
+    case VS_GAP:
+        json_u64(j, "instructions", e->addr);
+        registers(j, vs_event_bytes(b, e), e->size);
+        break;
+    case VS_MAP:
+        mapping(j, e);
+        break;
+    case VS_CODE:
+        json_u64(j, "block", e->value);
+        break;
+    default:
+        break;
+    }
+}
+
+void event_json(struct out *o, const struct vs_batch *b, size_t i)
+{
+    const struct vs_event *e = &b->events[i];
+    struct json j;
+    json_init(&j, o, 0);
+    json_object(&j, NULL);
+    json_u64(&j, "event", b->first + i);
+    if (b->cycles)
+        json_u64(&j, "cycle", b->cycles[i]);
+    json_u64(&j, "thread", e->thread);
+    json_str(&j, "kind", vs_kind_name(e->kind));
+    json_u64(&j, "icount", e->icount);
+    if (event_has_pc(e))
+        json_hex(&j, "pc", e->pc);
+    fields(&j, b, e);
+    json_end(&j);
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* One event as a line of text or as a JSON object. docs/commands.md describes both. */
+#ifndef CLI_EVENT_PRINT_H
+#define CLI_EVENT_PRINT_H
+
+#include "cli/json.h"
+#include "cli/out.h"
+#include "vestige/event.h"
+#include "vestige/run.h"
+
+/* Which kinds have a pc that is an address of code, and which an addr that is one of data. */
+bool event_has_pc(const struct vs_event *e);
+bool event_has_data(const struct vs_event *e);
+
+/* The event batch->events[i] as one line. Values of more than 64 bytes are shortened to their 64
+ * least significant ones unless `full`. */
+void event_text(struct out *o, const struct vs_batch *batch, size_t i, bool full);
+
+/* The same as one JSON object, values always in full. */
+void event_json(struct out *o, const struct vs_batch *batch, size_t i);
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* What is known of a run, as text or as a JSON object. docs/commands.md describes both. */
+#ifndef CLI_INFO_PRINT_H
+#define CLI_INFO_PRINT_H
+
+#include "cli/json.h"
+#include "cli/out.h"
+#include "cli/stats.h"
+#include "vestige/run.h"
+
+/* One run, gathered before anything of it is printed. */
+struct report {
+    const char *path;
+    const struct vs_reader *reader;
+    const struct vs_run_info *info;
+    const struct stats *stats; /* NULL if the events were not counted */
+    uint64_t code_bytes;       /* in all blocks */
+    bool all_threads;          /* in the text; the JSON object always has all */
+};
+
+/* System calls listed by number, at most. */
+enum { REPORT_SYSCALLS = 10 };
+
+/* A feature bit of the file, in words; bit 0 ends the table. */
+struct report_feature {
+    uint32_t bit;
+    const char *name;
+};
+extern const struct report_feature report_features[];
+
+/* a / b, 0 if b is 0. */
+double report_ratio(uint64_t a, uint64_t b);
+
+/* Whether the run has cycles, and over how many it goes. */
+bool report_timed(const struct report *r);
+uint64_t report_cycles(const struct report *r);
+
+void report_text(struct out *o, const struct report *r);
+void report_json(struct out *o, const struct report *r);
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/info_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN_THREADS = 16 };
+
+static const char *const class_names[STATS_CLASSES] = {
+    [STATS_COND_TAKEN] = "conditional direct, taken",
+    [STATS_COND_NOT_TAKEN] = "conditional direct, not taken",
+    [STATS_DIRECT] = "unconditional direct",
+    [STATS_INDIRECT] = "unconditional indirect",
+    [STATS_COND_INDIRECT] = "conditional indirect",
+};
+
+static void heading(struct out *o, const char *text)
+{
+    out_printf(o, "\n%s\n", text);
+}
+
+static void fact(struct out *o, const char *name, const char *value)
+{
+    out_printf(o, "  %-20s ", name);
+    out_safe(o, value);
+    out_char(o, '\n');
+}
+
+static void number_fact(struct out *o, const char *name, uint64_t value)
+{
+    char digits[32];
+    fact(o, name, group_digits(digits, value));
+}
+
+static void count_row(struct out *o, const char *name, uint64_t count)
+{
+    char digits[32];
+    out_printf(o, "  %-30s %18s\n", name, group_digits(digits, count));
+}
+
+static void share_row(struct out *o, const char *name, uint64_t count, uint64_t total)
+{
+    char digits[32];
+    out_printf(o, "  %-30s %18s %7.2f %%\n", name, group_digits(digits, count),
+               100 * report_ratio(count, total));
+}
+
+static void text_file(struct out *o, const struct report *r)
+{
+    const struct vs_run_info *info = r->info;
+    char line[160], a[32], b[32];
+
+    size_t n = (size_t)snprintf(line, sizeof(line), "version %u;", info->version);
+    for (const struct report_feature *f = report_features; f->bit; f++)
+        if (info->features & f->bit)
+            n += (size_t)snprintf(line + n, sizeof(line) - n, " %s", f->name);
+    if (!info->features)
+        snprintf(line + n, sizeof(line) - n, " control flow only");
+    fact(o, "format", line);
+    snprintf(line, sizeof(line), "%s bytes in %s chunks", group_digits(a, info->file_size),
+             group_digits(b, info->chunks));
+    fact(o, "size", line);
+    if (info->sealed || !info->missing.error)
+        snprintf(line, sizeof(line), "%s", info->sealed ? "yes" : "not looked at");
+    else
+        snprintf(line, sizeof(line), "no; the first %s bytes are readable",
+                 group_digits(a, info->readable));
+    fact(o, "sealed", line);
+    if (info->missing.error && !info->sealed)
+        fact(o, "missing", info->missing.text);
+}
+
+static void text_totals(struct out *o, const struct report *r)
+{
+    const struct vs_run_info *info = r->info;
+    char line[120], a[32], b[32];
+
+    number_fact(o, "instructions", info->instructions);
+    number_fact(o, "events", info->events);
+    if (info->events) {
+        snprintf(line, sizeof(line), "%.3f", report_ratio(info->file_size, info->events));
+        fact(o, "bytes/event", line);
+    }
+    if (info->instructions) {
+        snprintf(line, sizeof(line), "%.3f", 8 * report_ratio(info->file_size, info->instructions));
+        fact(o, "bits/instruction", line);
+    }
+    if (report_timed(r)) {
+        snprintf(line, sizeof(line), "%s, from %s", group_digits(a, report_cycles(r)),
+                 group_digits(b, info->cycle_first));
+        fact(o, "cycles", line);
+        snprintf(line, sizeof(line), "%.3f", report_ratio(info->instructions, report_cycles(r)));
+        fact(o, "instructions/cycle", line);
+    }
+    snprintf(line, sizeof(line), "%s, %s bytes of code", group_digits(a, info->blocks),
+             group_digits(b, r->code_bytes));
+    fact(o, "blocks", line);
+}
+
+static void text_meta(struct out *o, const struct report *r)
+{
+    const char *key, *value;
+    if (r->info->metas)
+        heading(o, "Recorded");
+    for (uint32_t i = 0; vs_reader_meta_at(r->reader, i, &key, &value) == 0; i++) {
+        out_str(o, "  ");
+        out_safe(o, key);
+        out_pad(o, strlen(key) < 20 ? 21 - strlen(key) : 1);
+        out_safe(o, value);
+        out_char(o, '\n');
+    }
+}
+
+static void text_images(struct out *o, const struct report *r)
+{
+    struct vs_image image;
+    if (r->info->images)
+        heading(o, "Images");
+    for (uint64_t i = 0; vs_reader_image(r->reader, i, &image) == 0; i++) {
+        out_str(o, "  ");
+        out_hex(o, image.start, 16);
+        out_char(o, '-');
+        out_hex(o, image.start + image.length, 16);
+        out_str(o, "  ");
+        out_safe(o, image.path);
+        out_char(o, '\n');
+    }
+}
+
+static void text_threads(struct out *o, const struct report *r)
+{
+    uint32_t threads = r->info->threads;
+    uint32_t shown = r->all_threads || threads <= SHOWN_THREADS ? threads : SHOWN_THREADS;
+    struct vs_thread_info t;
+    char a[32], b[32];
+
+    heading(o, "Threads");
+    out_printf(o, "  %-10s %18s %18s\n", "", "instructions", "events");
+    for (uint32_t i = 0; i < shown && vs_reader_thread(r->reader, i, &t) == 0; i++)
+        out_printf(o, "  t%-9u %18s %18s\n", i, group_digits(a, t.instructions),
+                   group_digits(b, t.events));
+    if (shown < threads)
+        out_printf(o, "  ... and %u more (--all)\n", threads - shown);
+}
+
+static void text_branches(struct out *o, const struct stats *s)
+{
+    struct stats_named rows[32];
+    uint64_t total = s->kinds[VS_BRANCH];
+
+    heading(o, "Branches by class");
+    for (unsigned c = 0; c < STATS_CLASSES; c++)
+        if (c != STATS_COND_INDIRECT || stats_branch_class(s, c))
+            share_row(o, class_names[c], stats_branch_class(s, c), total);
+    heading(o, "Branches by kind");
+    unsigned n = stats_branch_kinds(s, rows);
+    for (unsigned i = 0; i < n; i++)
+        share_row(o, rows[i].name, rows[i].count, total);
+}
+
+static void text_operands(struct out *o, const struct stats *s, bool stores)
+{
+    uint64_t total = s->kinds[stores ? VS_STORE : VS_LOAD];
+    heading(o, stores ? "Stores by operand size" : "Loads by operand size");
+    for (unsigned c = 0; c < STATS_SIZES; c++)
+        share_row(o, stats_size_name(c), stats_operands(s, stores, c), total);
+    share_row(o, "of all: repeated iterations", stats_flagged(s, stores, VS_MEM_REPEAT), total);
+    share_row(o, "of all: atomic", stats_flagged(s, stores, VS_MEM_ATOMIC), total);
+    count_row(o, "bytes", s->operand_bytes[stores]);
+}
+
+static void text_syscalls(struct out *o, const struct stats *s)
+{
+    struct stats_syscall top[REPORT_SYSCALLS];
+    unsigned n = stats_top_syscalls(s, top, REPORT_SYSCALLS);
+    if (n)
+        heading(o, "System calls by number");
+    for (unsigned i = 0; i < n; i++) {
+        char name[32];
+        snprintf(name, sizeof(name), "%llu", (unsigned long long)top[i].number);
+        share_row(o, name, top[i].count, s->kinds[VS_SYSCALL]);
+    }
+    if (n < s->syscalls_distinct)
+        out_printf(o, "  ... and %s%llu more numbers\n", s->syscalls_untold ? "over " : "",
+                   (unsigned long long)(s->syscalls_distinct - n));
+}
+
+static void text_stats(struct out *o, const struct stats *s, const struct vs_run_info *info)
+{
+    heading(o, "Events by kind");
+    for (unsigned k = 1; k < VS_KIND_END; k++)
+        share_row(o, vs_kind_name(k), s->kinds[k], info->events);
+    text_branches(o, s);
+    if (info->features & VS_RUN_LOADS || s->kinds[VS_LOAD])
+        text_operands(o, s, false);
+    if (info->features & VS_RUN_STORES || s->kinds[VS_STORE])
+        text_operands(o, s, true);
+    text_syscalls(o, s);
+    heading(o, "From outside");
+    count_row(o, "external writes", s->kinds[VS_EXTERNAL]);
+    count_row(o, "external bytes", s->external_bytes);
+    count_row(o, "exceptions", s->kinds[VS_EXCEPTION]);
+    count_row(o, "gaps", s->kinds[VS_GAP]);
+    count_row(o, "instructions in gaps", s->gap_instructions);
+}
+
+void report_text(struct out *o, const struct report *r)
+{
+    out_safe(o, r->path);
+    out_char(o, '\n');
+    text_totals(o, r);
+    text_file(o, r);
+    text_meta(o, r);
+    text_images(o, r);
+    text_threads(o, r);
+    if (r->stats)
+        text_stats(o, r->stats, r->info);
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/commands.h"
+#include "vestige/version.h"
+
+static int no_arguments(void)
+{
+    struct out err;
+    out_init(&err, STDERR_FILENO);
+    commands_help(&err);
+    out_flush(&err);
+    return CLI_USAGE;
+}
+
+static int dispatch(struct cli *cli, int argc, char **argv)
+{
+    if (argc == 0)
+        return no_arguments();
+    if (!strcmp(argv[0], "--help") || !strcmp(argv[0], "-h")) {
+        commands_help(&cli->out);
+        return CLI_DONE;
+    }
+    if (!strcmp(argv[0], "--version") || !strcmp(argv[0], "-V")) {
+        out_printf(&cli->out, "vestige %s\n", vs_version());
+        return CLI_DONE;
+    }
+    if (argv[0][0] == '-') {
+        cli_error(cli, "unknown option '%s'; see 'vestige --help'", argv[0]);
+        return CLI_USAGE;
+    }
+    const struct command *command = commands_find(cli, argv[0]);
+    if (!command)
+        return CLI_USAGE;
+    cli->command = command->name;
+    return command->run(cli, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    struct cli cli;
+    cli_init(&cli);
+    /* execve allows an empty argv. */
+    int status = dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + 1);
+    return cli_finish(&cli, status);
+}

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/options.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/suggest.h"
+
+struct parser {
+    struct cli *cli;
+    const struct command *command;
+    char *values;
+    char **argv;
+    int argc, next; /* next argument to look at */
+    int operands;
+};
+
+/* ---- values ------------------------------------------------------------------------------- */
+
+static int digit_value(char c)
+{
+    if (c >= '0' && c <= '9')
+        return c - '0';
+    if (c >= 'a' && c <= 'f')
+        return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F')
+        return c - 'A' + 10;
+    return 99;
+}
+
+/* The factor of a suffix that fills [s, end); 0 if it is none. */
+static uint64_t suffix_factor(const char *s, const char *end)
+{
+    static const char letters[] = "KMG";
+    if (s == end)
+        return 1;
+    const char *letter = strchr(letters, *s);
+    bool binary = end - s == 2 && s[1] == 'i';
+    if (!letter || (end - s != 1 && !binary))
+        return 0;
+    uint64_t factor = 1;
+    for (const char *l = letters; l <= letter; l++)
+        factor *= binary ? 1024 : 1000;
+    return factor;
+}
+
+/* Returns NULL, or what is wrong with [s, end) as a number. */
+static const char *parse_number(const char *s, const char *end, uint64_t *result)
+{
+    static const char not_number[] = "is not a number";
+    int base = 10;
+    if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
+        base = 16;
+        s += 2;
+    }
+    const char *start = s;
+    uint64_t v = 0;
+    bool over = false;
+    for (; s < end && digit_value(*s) < base; s++) {
+        over |= __builtin_mul_overflow(v, (uint64_t)base, &v);
+        over |= __builtin_add_overflow(v, (uint64_t)digit_value(*s), &v);
+    }
+    uint64_t factor = suffix_factor(s, end);
+    if (s == start || !factor)
+        return not_number;
+    over |= __builtin_mul_overflow(v, factor, &v);
+    *result = v;
+    return over ? "does not fit in 64 bits" : NULL;
+}
+
+static const char *parse_range(const char *s, struct range *r)
+{
+    const char *end = s + strlen(s), *dash = strchr(s, '-');
+    const char *wrong = parse_number(s, dash ? dash : end, &r->lo);
+    r->hi = r->lo;
+    if (!wrong && dash)
+        wrong = parse_number(dash + 1, end, &r->hi);
+    if (wrong)
+        return "is not a range LO-HI";
+    return r->lo > r->hi ? "ends before it starts" : NULL;
+}
+
+/* The number of the name [s, s + n), or -1. */
+static int name_number(const struct cli_option *o, const char *s, size_t n)
+{
+    for (unsigned i = o->first; i < o->end; i++) {
+        const char *name = o->number_name(i);
+        if (strlen(name) == n && !memcmp(name, s, n))
+            return (int)i;
+    }
+    return -1;
+}
+
+static bool wrong_name(struct parser *p, const struct cli_option *o, const char *s, size_t n)
+{
+    char list[512] = "";
+    for (unsigned i = o->first; i < o->end; i++) {
+        if (strlen(list) + strlen(o->number_name(i)) + 3 > sizeof(list))
+            break;
+        strcat(list, i == o->first ? "" : ", ");
+        strcat(list, o->number_name(i));
+    }
+    cli_error(p->cli, "--%s: '%.*s' is not one of %s", o->name, (int)n, s, list);
+    return false;
+}
+
+static bool parse_names(struct parser *p, const struct cli_option *o, const char *s, void *field)
+{
+    for (;;) {
+        size_t n = o->type == OPTION_SET ? strcspn(s, ",") : strlen(s);
+        int number = name_number(o, s, n);
+        if (number < 0)
+            return wrong_name(p, o, s, n);
+        if (o->type == OPTION_ENUM)
+            *(unsigned *)field = (unsigned)number;
+        else
+            *(uint64_t *)field |= UINT64_C(1) << number;
+        if (!s[n])
+            return true;
+        s += n + 1;
+    }
+}
+
+static bool store(struct parser *p, const struct cli_option *o, const char *text)
+{
+    void *field = p->values + o->offset;
+    const char *wrong = NULL;
+    uint64_t v = 0;
+    switch (o->type) {
+    case OPTION_FLAG:
+        *(bool *)field = true;
+        return true;
+    case OPTION_STRING:
+        *(const char **)field = text;
+        return true;
+    case OPTION_ENUM:
+    case OPTION_SET:
+        return parse_names(p, o, text, field);
+    case OPTION_RANGE:
+        wrong = parse_range(text, field);
+        break;
+    case OPTION_U64:
+        wrong = parse_number(text, text + strlen(text), &v);
+        if (!wrong && (v < o->min || (o->max && v > o->max))) {
+            cli_error(p->cli, "--%s: '%s' is not between %llu and %llu", o->name, text,
+                      (unsigned long long)o->min,
+                      (unsigned long long)(o->max ? o->max : UINT64_MAX));
+            return false;
+        }
+        *(uint64_t *)field = v;
+        break;
+    }
+    if (wrong)
+        cli_error(p->cli, "--%s: '%s' %s", o->name, text, wrong);
+    return !wrong;
+}
+
+/* ---- arguments ---------------------------------------------------------------------------- */
+
+static bool unknown_option(struct parser *p, const char *arg, size_t n)
+{
+    char word[64];
+    struct suggest s;
+    snprintf(word, sizeof(word), "%.*s", (int)(n < 2 ? n : n - 2), arg + 2);
+    suggest_init(&s, word);
+    if (n > 2)
+        for (const struct cli_option *o = p->command->options; o && o->name; o++)
+            suggest_offer(&s, o->name);
+    if (s.best)
+        cli_error(p->cli, "unknown option '%.*s'; did you mean '--%s'?", (int)n, arg, s.best);
+    else
+        cli_error(p->cli, "unknown option '%.*s'; see 'vestige %s --help'", (int)n, arg,
+                  p->command->name);
+    return false;
+}
+
+/* Stores an option whose value is `value`, or the next argument if that is NULL. */
+static bool take(struct parser *p, const struct cli_option *o, const char *value)
+{
+    if (o->type == OPTION_FLAG && value) {
+        cli_error(p->cli, "--%s: takes no value", o->name);
+        return false;
+    }
+    if (o->type != OPTION_FLAG && !value) {
+        if (p->next == p->argc) {
+            cli_error(p->cli, "--%s: needs a value (%s)", o->name, o->argument);
+            return false;
+        }
+        value = p->argv[p->next++];
+    }
+    return store(p, o, value);
+}
+
+static bool parse_long(struct parser *p, const char *arg)
+{
+    size_t n = strcspn(arg + 2, "=");
+    const char *value = arg[2 + n] ? arg + 2 + n + 1 : NULL;
+    for (const struct cli_option *o = p->command->options; o && o->name; o++)
+        if (strlen(o->name) == n && !memcmp(o->name, arg + 2, n))
+            return take(p, o, value);
+    return unknown_option(p, arg, 2 + n);
+}
+
+/* -abc is -a -b -c; of a letter with a value, the rest is the value. */
+static bool parse_letters(struct parser *p, const char *arg)
+{
+    for (const char *c = arg + 1; *c; c++) {
+        const struct cli_option *o = p->command->options;
+        while (o && o->name && o->letter != *c)
+            o++;
+        if (!o || !o->name) {
+            const char wrong[3] = {'-', *c, 0};
+            return unknown_option(p, wrong, 2);
+        }
+        if (o->type != OPTION_FLAG)
+            return take(p, o, c[1] ? c + 1 : NULL);
+        if (!take(p, o, NULL))
+            return false;
+    }
+    return true;
+}
+
+static bool parse_arguments(struct parser *p, bool *help)
+{
+    bool options = true;
+    while (p->next < p->argc) {
+        char *arg = p->argv[p->next++];
+        if (!options || arg[0] != '-' || !arg[1]) {
+            p->argv[p->operands++] = arg;
+        } else if (!strcmp(arg, "--")) {
+            options = false;
+        } else if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
+            *help = true;
+            return true;
+        } else if (!(arg[1] == '-' ? parse_long(p, arg) : parse_letters(p, arg))) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool check_operands(struct parser *p)
+{
+    const struct command *c = p->command;
+    if (p->operands < c->operands_min)
+        cli_error(p->cli, "nothing to work on: %s is missing; see 'vestige %s --help'", c->operands,
+                  c->name);
+    else if (p->operands > c->operands_max)
+        cli_error(p->cli, "'%s' is one too many; see 'vestige %s --help'", p->argv[c->operands_max],
+                  c->name);
+    else
+        return true;
+    return false;
+}
+
+bool options_parse(struct cli *cli, const struct command *command, void *values, int *argc,
+                   char **argv, int *status)
+{
+    struct parser p = {
+        .cli = cli, .command = command, .values = values, .argv = argv, .argc = *argc};
+    bool help = false;
+    *status = CLI_USAGE;
+    if (!parse_arguments(&p, &help))
+        return false;
+    if (help) {
+        options_help(&cli->out, command);
+        *status = CLI_DONE;
+        return false;
+    }
+    *argc = p.operands;
+    return check_operands(&p);
+}
+
+/* ---- help --------------------------------------------------------------------------------- */
+
+enum { COLUMN = 26, WIDTH = 80 };
+
+static void help_names(struct out *out, const struct cli_option *o)
+{
+    size_t at = WIDTH;
+    for (unsigned i = o->first; i < o->end; i++) {
+        const char *name = o->number_name(i);
+        bool wraps = at + strlen(name) + 2 > WIDTH;
+        if (i > o->first)
+            out_char(out, ',');
+        out_char(out, wraps ? '\n' : ' ');
+        if (wraps) {
+            out_pad(out, COLUMN);
+            at = COLUMN;
+        }
+        out_str(out, name);
+        at += strlen(name) + 2;
+    }
+}
+
+static void help_row(struct out *out, const struct cli_option *o)
+{
+    char left[80];
+    int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
+                     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+                     o->argument ? " " : "", o->argument ? o->argument : "");
+    out_str(out, left);
+    if (n >= COLUMN) {
+        out_char(out, '\n');
+        n = 0;
+    }
+    out_pad(out, (size_t)(COLUMN - n));
+    for (const char *h = o->help; *h; h++) {
+        out_char(out, *h);
+        if (*h == '\n')
+            out_pad(out, COLUMN);
+    }
+    if (o->number_name)
+        help_names(out, o);
+    out_char(out, '\n');
+}
+
+static void indented(struct out *out, const char *text)
+{
+    out_str(out, "  ");
+    for (; *text; text++) {
+        out_char(out, *text);
+        if (*text == '\n')
+            out_str(out, "  ");
+    }
+    out_char(out, '\n');
+}
+
+void options_help(struct out *out, const struct command *c)
+{
+    static const struct cli_option help = {.name = "help", .letter = 'h', .help = "this text"};
+
+    out_printf(out, "usage: vestige %s [options] %s\n\n%s\n\noptions:\n", c->name, c->operands,
+               c->description);
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        help_row(out, o);
+    help_row(out, &help);
+    out_str(out, "\nexample:\n");
+    indented(out, c->example);
+    out_str(out, "\nexit status:\n");
+    indented(out, c->exits);
+}

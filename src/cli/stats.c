@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/stats.h"
+
+#include <string.h>
+
+static void add_syscall(struct stats *s, uint64_t number)
+{
+    enum { PLACES = sizeof(s->syscalls) / sizeof(s->syscalls[0]) };
+    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
+    /* The table is at most half full, so the walk ends. */
+    for (;; i++) {
+        struct stats_syscall *place = &s->syscalls[i % PLACES];
+        if (place->count && place->number != number)
+            continue;
+        if (!place->count) {
+            if (s->syscalls_distinct == STATS_SYSCALLS_MAX) {
+                s->syscalls_untold++;
+                return;
+            }
+            s->syscalls_distinct++;
+            place->number = number;
+        }
+        place->count++;
+        return;
+    }
+}
+
+void stats_add(struct stats *s, const struct vs_batch *batch)
+{
+    for (size_t i = 0; i < batch->count; i++) {
+        const struct vs_event *e = &batch->events[i];
+        s->kinds[e->kind & 15]++;
+        switch (e->kind) {
+        case VS_BRANCH:
+            s->branches[e->flags & VS_BR_ALL]++;
+            break;
+        case VS_LOAD:
+        case VS_STORE:
+            s->sizes[e->kind == VS_STORE][e->size < 256 ? e->size : 0][e->flags & VS_MEM_ALL]++;
+            s->operand_bytes[e->kind == VS_STORE] += e->size;
+            break;
+        case VS_EXTERNAL:
+            s->external_bytes += e->size;
+            break;
+        case VS_SYSCALL:
+            add_syscall(s, e->addr);
+            break;
+        case VS_GAP:
+            s->gap_instructions += e->addr;
+            break;
+        default:
+            break;
+        }
+    }
+}
+
+static enum stats_class branch_class(unsigned flags)
+{
+    if (!(flags & VS_BR_COND))
+        return flags & VS_BR_INDIRECT ? STATS_INDIRECT : STATS_DIRECT;
+    if (flags & VS_BR_INDIRECT)
+        return STATS_COND_INDIRECT;
+    return flags & VS_BR_TAKEN ? STATS_COND_TAKEN : STATS_COND_NOT_TAKEN;
+}
+
+uint64_t stats_branch_class(const struct stats *s, enum stats_class c)
+{
+    uint64_t sum = 0;
+    for (unsigned flags = 0; flags <= VS_BR_ALL; flags++)
+        if (branch_class(flags) == c)
+            sum += s->branches[flags];
+    return sum;
+}
+
+static const unsigned sizes[STATS_SIZES - 1] = {1, 2, 4, 8, 10, 16, 32};
+
+const char *stats_size_name(unsigned size_class)
+{
+    static const char *const names[STATS_SIZES] = {"1", "2", "4", "8", "10", "16", "32", "other"};
+    return names[size_class];
+}
+
+static unsigned size_class_of(unsigned size)
+{
+    unsigned c = 0;
+    while (c < STATS_SIZES - 1 && sizes[c] != size)
+        c++;
+    return c;
+}
+
+uint64_t stats_operands(const struct stats *s, bool stores, unsigned size_class)
+{
+    uint64_t sum = 0;
+    for (unsigned size = 0; size < 256; size++)
+        for (unsigned flags = 0; flags <= VS_MEM_ALL; flags++)
+            if (size_class_of(size) == size_class)
+                sum += s->sizes[stores][size][flags];
+    return sum;
+}
+
+uint64_t stats_flagged(const struct stats *s, bool stores, unsigned flag)
+{
+    uint64_t sum = 0;
+    for (unsigned size = 0; size < 256; size++)
+        for (unsigned flags = 0; flags <= VS_MEM_ALL; flags++)
+            if (flags & flag)
+                sum += s->sizes[stores][size][flags];
+    return sum;
+}
+
+unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32])
+{
+    static const unsigned plain[] = {
+        VS_BR_COND,
+        VS_BR_TAKEN,
+        VS_BR_TAKEN | VS_BR_CALL,
+        VS_BR_TAKEN | VS_BR_INDIRECT,
+        VS_BR_TAKEN | VS_BR_INDIRECT | VS_BR_CALL,
+        VS_BR_TAKEN | VS_BR_INDIRECT | VS_BR_RETURN,
+    };
+    unsigned n = 0;
+    for (; n < sizeof(plain) / sizeof(plain[0]); n++)
+        rows[n] = (struct stats_named){.name = vs_branch_name(plain[n])};
+    for (unsigned flags = 0; flags <= VS_BR_ALL; flags++) {
+        if (!s->branches[flags])
+            continue;
+        unsigned i = 0;
+        while (i < n && strcmp(rows[i].name, vs_branch_name(flags)))
+            i++;
+        if (i == n)
+            rows[n++] = (struct stats_named){.name = vs_branch_name(flags)};
+        rows[i].count += s->branches[flags];
+    }
+    return n;
+}
+
+static bool ranks_before(const struct stats_syscall *a, const struct stats_syscall *b)
+{
+    return a->count != b->count ? a->count > b->count : a->number < b->number;
+}
+
+unsigned stats_top_syscalls(const struct stats *s, struct stats_syscall *top, unsigned n)
+{
+    unsigned used = 0;
+    for (size_t i = 0; i < sizeof(s->syscalls) / sizeof(s->syscalls[0]); i++) {
+        const struct stats_syscall *c = &s->syscalls[i];
+        if (!c->count || (used == n && !ranks_before(c, &top[n - 1])))
+            continue;
+        unsigned at = used < n ? used++ : n - 1;
+        for (; at && ranks_before(c, &top[at - 1]); at--)
+            top[at] = top[at - 1];
+        top[at] = *c;
+    }
+    return used;
+}

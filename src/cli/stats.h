@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Counting what the events of a run are: the figures of `vestige info`. */
+#ifndef CLI_STATS_H
+#define CLI_STATS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "vestige/event.h"
+
+/* Distinct numbers of system calls that are told apart, at most; a file can hold any number. */
+#define STATS_SYSCALLS_MAX 1024
+
+/* Operand sizes 1, 2, 4, 8, 10, 16, 32, and other. */
+enum { STATS_SIZES = 8 };
+
+/* Classes of branches. The last does not exist on every ISA. */
+enum stats_class {
+    STATS_COND_TAKEN,
+    STATS_COND_NOT_TAKEN,
+    STATS_DIRECT,
+    STATS_INDIRECT,
+    STATS_COND_INDIRECT,
+    STATS_CLASSES
+};
+
+struct stats_syscall {
+    uint64_t number, count; /* count 0: an empty place */
+};
+
+/* All zero is a valid start. */
+struct stats {
+    uint64_t kinds[16];
+    uint64_t branches[VS_BR_ALL + 1]; /* by flags */
+    uint64_t sizes[2][256]
+                  [VS_MEM_ALL + 1]; /* [0] loads, [1] stores; by size, 0 if 256 up; by flags */
+    uint64_t operand_bytes[2];
+    uint64_t external_bytes;
+    uint64_t gap_instructions;
+    struct stats_syscall syscalls[STATS_SYSCALLS_MAX * 2]; /* hashed by number */
+    uint64_t syscalls_distinct, syscalls_untold;           /* untold: calls with no place left */
+};
+
+_Static_assert(VS_KIND_END <= 16, "every kind has a counter");
+
+void stats_add(struct stats *s, const struct vs_batch *batch);
+
+/* Sums over the counters. */
+uint64_t stats_branch_class(const struct stats *s, enum stats_class c);
+uint64_t stats_operands(const struct stats *s, bool stores, unsigned size_class);
+uint64_t stats_flagged(const struct stats *s, bool stores, unsigned flag);
+
+/* "1", "2", ... "other"; static storage. */
+const char *stats_size_name(unsigned size_class);
+
+/* Branches by the name of vs_branch_name: the six plain ones always and first, others as they
+ * occur. Fills at most 32 rows, returns how many. */
+struct stats_named {
+    const char *name;
+    uint64_t count;
+};
+unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32]);
+
+/* The n most frequent system calls, most frequent first, ties by number. Returns how many. */
+unsigned stats_top_syscalls(const struct stats *s, struct stats_syscall *top, unsigned n);
+
+#endif

@@ -1,0 +1,187 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Damaged files, and what is no file: status 1 or 2, one line that says why, nothing worse.
+. "$(dirname "$0")/lib.sh"
+
+"$VESTIGE_GEN" -o "$T/a.vest" --seed 21 --threads 3 --events 3000 --timed --chunk-events 1000 \
+    >"$out" || exit 2
+size=$(stat -c %s "$T/a.vest")
+
+# number OFFSET BYTES: a little-endian number in a.vest.
+number() {
+    od -An -tu"$2" -j "$1" -N "$2" "$T/a.vest" | tr -d ' '
+}
+
+# The offsets of all chunks, the index among them.
+chunks=()
+for ((at = 32; at + 32 < size; at += 32 + $(number $((at + 16)) 8))); do
+    chunks+=("$at")
+done
+last=${chunks[${#chunks[@]} - 1]}
+
+# flip OFFSET: bad.vest is a.vest with that byte changed.
+flip() {
+    local byte
+    cp "$T/a.vest" "$T/bad.vest"
+    byte=$(number "$1" 1)
+    # shellcheck disable=SC2059
+    printf "$(printf '\\x%02x' $((byte ^ 0x10)))" |
+        dd of="$T/bad.vest" bs=1 seek="$1" conv=notrunc status=none
+}
+
+# expect_refusal: one line on stderr, from vestige and no sanitizer.
+expect_refusal() {
+    expect_one_line_err
+    expect_err '^vestige [a-z]+: .*\(VSE_[A-Z]+\)'
+    ! grep -aqE 'Sanitizer|runtime error' "$err" "$out" || fail "sanitizer text"
+}
+
+# refuse STATUS FILE: all commands, each with that status.
+refuse() {
+    local command
+    for command in info dump check; do
+        run "$VESTIGE" $command "$2"
+        expect_status "$1"
+        expect_refusal
+    done
+}
+
+begin finds_the_sections
+expect_equal "$(number "$last" 4)" "$(number 32 4)" "magic of the last chunk"
+expect_equal "$(number $((last + 4)) 1)" 4 "type of the last chunk"
+[ ${#chunks[@]} -ge 6 ] || fail "only ${#chunks[@]} chunks"
+for command in info dump check; do
+    run "$VESTIGE" $command "$T/a.vest"
+    expect_status 0
+    expect_no_err
+done
+
+begin refuses_a_flipped_byte_of_the_header
+for at in 0 4 8 12 20 31; do
+    flip $at
+    refuse 1 "$T/bad.vest"
+    expect_no_out
+done
+
+begin refuses_a_flipped_byte_of_each_chunk_header
+for at in "${chunks[@]}"; do
+    for byte in 0 8 17; do
+        flip $((at + byte))
+        refuse 1 "$T/bad.vest"
+    done
+done
+
+begin refuses_a_flipped_byte_of_each_payload
+for at in "${chunks[@]}"; do
+    length=$(number $((at + 16)) 8)
+    for byte in 0 $((length - 1)); do
+        flip $((at + 32 + byte))
+        refuse 1 "$T/bad.vest"
+    done
+done
+
+begin refuses_a_flipped_byte_of_the_trailer
+for byte in 0 8 16 30; do
+    flip $((size - 32 + byte))
+    refuse 1 "$T/bad.vest"
+done
+
+begin names_the_damaged_chunk
+for ((i = 0; i < ${#chunks[@]}; i++)); do
+    flip $((chunks[i] + 40))
+    run "$VESTIGE" check "$T/bad.vest"
+    expect_status 1
+    expect_err "chunk $i at offset ${chunks[i]}: .*\(VSE_CHECKSUM\)"
+done
+
+begin prints_what_precedes_the_damage
+flip $((last - 5))
+run "$VESTIGE" dump "$T/bad.vest"
+expect_status 1
+expect_refusal
+lines=$(wc -l <"$out")
+[ "$lines" -gt 1000 ] || fail "only $lines lines"
+run "$VESTIGE" dump "$T/a.vest"
+head -n "$lines" "$out" >"$T/expected"
+run "$VESTIGE" dump "$T/bad.vest"
+cmp -s "$out" "$T/expected" || fail "not the first lines of the whole run"
+
+begin reads_a_cut_file_as_far_as_it_goes
+for at in "${chunks[@]}" $((size - 32)) $((size - 1)); do
+    for less in 0 1 16; do
+        head -c $((at - less)) "$T/a.vest" >"$T/bad.vest"
+        [ $((at - less)) -ge 32 ] || continue
+        refuse 1 "$T/bad.vest"
+        expect_err 'VSE_TRUNCATED'
+    done
+done
+
+begin refuses_a_file_shorter_than_a_header
+for length in 0 1 8 31; do
+    head -c $length "$T/a.vest" >"$T/bad.vest"
+    refuse 1 "$T/bad.vest"
+    expect_no_out
+done
+
+begin refuses_other_files
+echo 'This is a text, long enough to hold a header and more, but no recorded run.' >"$T/text"
+refuse 1 "$T/text"
+expect_err 'VSE_FORMAT'
+expect_no_out
+head -c 100000 /dev/zero >"$T/zeros"
+refuse 1 "$T/zeros"
+refuse 1 "$VESTIGE"
+
+begin refuses_bytes_after_the_end
+{ cat "$T/a.vest" && printf 'x'; } >"$T/bad.vest"
+refuse 1 "$T/bad.vest"
+{ cat "$T/a.vest" "$T/a.vest"; } >"$T/bad.vest"
+refuse 1 "$T/bad.vest"
+
+# header VERSION NEEDS FEATURES CHECKSUM: bad.vest begins with another header, right by itself.
+header() {
+    cp "$T/a.vest" "$T/bad.vest"
+    # shellcheck disable=SC2059
+    printf "\\x89VEST\\r\\n\\x1a$1$2$3\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0$4" |
+        dd of="$T/bad.vest" conv=notrunc status=none
+}
+
+begin refuses_other_versions
+header '\xff\xff' '\xff\xff' '\0\0\0\0' '\xa1\xf5\x20\xa8'
+refuse 1 "$T/bad.vest"
+expect_err VSE_VERSION
+header '\0\0' '\0\0' '\0\0\0\0' '\x60\x5c\x1a\xeb'
+refuse 1 "$T/bad.vest"
+expect_err VSE_VERSION
+
+begin refuses_unknown_features
+header '\xff\xff' '\x01\0' '\0\0\0\x80' '\x8e\xca\x89\x17'
+refuse 1 "$T/bad.vest"
+expect_err VSE_FEATURE
+
+begin refuses_what_is_no_file
+refuse 2 "$T"
+refuse 2 "$T/none"
+refuse 2 /dev/null
+mkfifo "$T/pipe"
+refuse 2 "$T/pipe"
+ln -s loop "$T/loop"
+refuse 2 "$T/loop"
+if [ "$(id -u)" != 0 ]; then
+    cp "$T/a.vest" "$T/shut"
+    chmod 0 "$T/shut"
+    refuse 2 "$T/shut"
+fi
+
+begin salvages_all_chunks_before_the_damage
+flip $((last - 5))
+run "$VESTIGE" dump --salvage "$T/bad.vest"
+expect_status 1
+expect_refusal
+lines=$(wc -l <"$out")
+run "$VESTIGE" info --salvage --json "$T/bad.vest"
+expect_status 1
+expect_equal "$(jq '.events > 1000' "$out")" true
+[ "$lines" -gt 1000 ] || fail "only $lines lines"
+
+finish

@@ -1,0 +1,169 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+. "$(dirname "$0")/lib.sh"
+
+"$VESTIGE_GEN" -o "$T/a.vest" --seed 3 --threads 4 --events 30000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/timed.vest" --seed 4 --threads 3 --events 20000 --timed >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/control.vest" --seed 5 --threads 2 --events 20000 --control-only >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/many.vest" --seed 6 --threads 20 --events 20000 >"$out" || exit 2
+
+# holds EXPRESSION: it is true of the JSON on standard output.
+holds() {
+    [ "$(jq "$1" "$out")" = true ] || fail "not true: $1"
+}
+
+# Counts that `info` must show, from the lines of `dump`. $1: the run.
+counted_from_dump() {
+    "$VESTIGE" dump --json "$1" | jq -n '
+        def tally(f): reduce f as $k ({}; .[$k] += 1);
+        def size_class: if IN(1, 2, 4, 8, 10, 16, 32) then tostring else "other" end;
+        def branch_class:
+            if .branch | startswith("cond-i") or . == "cond-ret" then "conditional_indirect"
+            elif .branch | startswith("cond") then
+                if .taken then "conditional_direct_taken" else "conditional_direct_not_taken" end
+            elif .branch | IN("ijump", "icall", "ret") then "unconditional_indirect"
+            else "unconditional_direct" end;
+        def operands(kind): map(select(.kind == kind)) | {
+            count: length,
+            bytes: (map(.size) | add // 0),
+            repeated: map(select(.repeat)) | length,
+            atomic: map(select(.atomic)) | length,
+            sizes: tally(.[].size | size_class)
+        };
+        [inputs] | {
+            kinds: tally(.[].kind | gsub("-"; "_")),
+            classes: tally(.[] | select(.kind == "branch") | branch_class),
+            branch_kinds: tally(.[] | select(.kind == "branch") | .branch | gsub("-"; "_")),
+            loads: operands("load"),
+            stores: operands("store"),
+            external: map(select(.kind == "external") | .size) | [length, (add // 0)],
+            syscalls: tally(.[] | select(.kind == "syscall") | .number | tostring),
+            gaps: map(select(.kind == "gap") | .instructions) | [length, (add // 0)],
+            threads: group_by(.thread) | map([.[0].thread, length, (map(.icount) | add)]),
+            instructions: map(.icount) | add
+        }'
+}
+
+# The same shape, from `info`.
+shown_by_info() {
+    "$VESTIGE" info --json "$1" | jq '
+        def some: with_entries(select(.value != 0));
+        {
+            kinds: .counts.kinds | some,
+            classes: .counts.branches.classes | some,
+            branch_kinds: .counts.branches.kinds | some,
+            loads: (.counts.loads | .sizes |= some),
+            stores: (.counts.stores | .sizes |= some),
+            external: [.counts.external.count, .counts.external.bytes],
+            syscalls: .counts.syscalls.top | map({key: (.number | tostring), value: .count})
+                | from_entries,
+            gaps: [.counts.gaps.count, .counts.gaps.instructions],
+            threads: .threads | map([.thread, .events, .instructions]),
+            instructions: .instructions
+        }'
+}
+
+for name in a timed control many; do
+    begin "counts_what_dump_prints_of_$name"
+    run "$VESTIGE" info --json "$T/$name.vest"
+    expect_status 0
+    expect_no_err
+    counted_from_dump "$T/$name.vest" >"$T/dump.json"
+    shown_by_info "$T/$name.vest" >"$T/info.json"
+    # Only the most frequent system calls are listed, so the others are not compared.
+    filter='.syscalls |= (to_entries | sort_by(-.value, (.key | tonumber)) | .[:10])'
+    diff <(jq -S "$filter" "$T/dump.json") <(jq -S "$filter" "$T/info.json") >"$out" ||
+        fail "info (>) counts otherwise than dump (<)"
+
+    begin "sums_up_in_$name"
+    run "$VESTIGE" info --json "$T/$name.vest"
+    holds '([.threads[].events] | add) == .events'
+    holds '([.threads[].instructions] | add) == .instructions'
+    holds '([.counts.kinds[]] | add) == .events'
+    holds '([.counts.branches.classes[]] | add) == .counts.branches.count'
+    holds '([.counts.branches.kinds[]] | add) == .counts.branches.count'
+    holds '([.counts.loads.sizes[]] | add) == .counts.loads.count'
+    holds '([.counts.stores.sizes[]] | add) == .counts.stores.count'
+    holds '.counts.syscalls.count == .counts.kinds.syscall'
+    holds '.sealed and .missing == null and .readable == .size'
+    holds ".size == $(stat -c %s "$T/$name.vest")"
+    holds '(.bytes_per_event - .size / .events | fabs) < 0.001'
+    holds '(.bits_per_instruction - 8 * .size / .instructions | fabs) < 0.001'
+done
+
+begin names_features
+run "$VESTIGE" info --json "$T/timed.vest"
+holds '.features == ["timed", "loads", "stores"]'
+run "$VESTIGE" info --json "$T/control.vest"
+holds '.features == []'
+holds '.counts.loads.count == 0 and .counts.stores.count == 0 and .cycles == null and .ipc == null'
+
+begin gives_cycles_of_a_timed_run
+run "$VESTIGE" info --json "$T/timed.vest"
+holds '.cycles.count == .cycles.last - .cycles.first + 1'
+holds '(.ipc - .instructions / .cycles.count | fabs) < 0.001'
+first=$("$VESTIGE" dump --json "$T/timed.vest" | jq -s 'map(.cycle) | min')
+last=$("$VESTIGE" dump --json "$T/timed.vest" | jq -s 'map(.cycle) | max')
+holds ".cycles.first == $first and .cycles.last == $last"
+
+begin prints_text
+run "$VESTIGE" info "$T/a.vest"
+expect_status 0
+expect_no_err
+expect_out "^$T/a.vest$"
+expect_equal "$(awk '$1 == "events" { gsub(",", ""); print $2 }' "$out")" \
+    "$("$VESTIGE" dump "$T/a.vest" | wc -l)"
+expect_out '^  sealed +yes$'
+expect_out '^  conditional direct, taken +[0-9,]+ +[0-9.]+ %$'
+expect_out '^  unconditional indirect +[0-9,]+ +[0-9.]+ %$'
+expect_out '^Loads by operand size$'
+expect_out '^  t3 +[0-9,]+ +[0-9,]+$'
+
+begin shows_sixteen_threads
+run "$VESTIGE" info --no-scan "$T/many.vest"
+expect_status 0
+expect_equal "$(grep -cE '^  t[0-9]+ ' "$out")" 16
+expect_out '^  \.\.\. and 4 more \(--all\)$'
+run "$VESTIGE" info --no-scan --all "$T/many.vest"
+expect_equal "$(grep -cE '^  t[0-9]+ ' "$out")" 20
+
+begin leaves_counts_out_without_scan
+run "$VESTIGE" info --no-scan --json "$T/a.vest"
+expect_status 0
+holds '.counts == null and .events > 0'
+run "$VESTIGE" info --no-scan "$T/a.vest"
+grep -q '^Events by kind' "$out" && fail "it counted"
+
+begin describes_several_runs
+run "$VESTIGE" info --json "$T/a.vest" "$T/timed.vest"
+expect_status 0
+expect_equal "$(jq -s 'map(.file | split("/")[-1]) | join(" ")' "$out")" '"a.vest timed.vest"'
+
+begin goes_on_after_a_bad_file
+run "$VESTIGE" info --json "$VESTIGE_SRC/LICENSE" "$T/a.vest"
+expect_status 1
+expect_one_line_err
+expect_equal "$(jq -s length "$out")" 1
+
+begin agrees_with_itself_under_salvage
+run "$VESTIGE" info --json "$T/a.vest"
+jq 'del(.sealed, .missing, .chunks, .readable)' "$out" >"$T/whole.json"
+run "$VESTIGE" info --json --salvage "$T/a.vest"
+expect_status 0
+expect_equal "$(jq 'del(.sealed, .missing, .chunks, .readable)' "$out")" "$(cat "$T/whole.json")"
+
+begin describes_a_cut_file
+size=$(stat -c %s "$T/a.vest")
+head -c $((size - 10)) "$T/a.vest" >"$T/cut.vest"
+run "$VESTIGE" info --json "$T/cut.vest"
+expect_status 1
+expect_one_line_err
+expect_err '^vestige info: .*cut.vest: incomplete: .*\(VSE_[A-Z]+\)'
+holds '(.sealed | not) and (.missing.error | startswith("VSE_")) and .readable < .size'
+holds '.events == ([.counts.kinds[]] | add // 0)'
+run "$VESTIGE" info "$T/cut.vest"
+expect_status 1
+expect_one_line_err
+expect_out '^  sealed +no; the first [0-9,]+ bytes are readable$'
+
+finish
