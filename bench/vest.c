@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The .vest container: how fast it writes and reads, how small it is, beside general compressors on
- * the same events as fixed records of 32 bytes. (The records leave out wide values, code and
- * metadata, which the .vest file has: the comparison favours the compressors.) */
+ * the same events as fixed records of 32 bytes, followed by the wide values that these refer to. */
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +20,7 @@ struct events {
     struct vs_event *list;
     uint8_t *wide;
     size_t count, wide_size;
+    struct gen *tables; /* blocks and images */
 };
 
 static void *more(void *p, size_t size)
@@ -53,7 +53,20 @@ static void generate(struct events *v, const struct gen_options *o)
         v->count += b.count;
         v->wide_size += b.wide_size;
     }
-    gen_close(g);
+    v->tables = g;
+}
+
+static void put_tables(const struct gen *g, struct vs_writer *w)
+{
+    struct vs_image image;
+    struct vs_block block;
+
+    for (uint64_t i = 0; gen_image(g, i, &image) == 0; i++)
+        if (vs_writer_image(w, &image) < 0)
+            bench_fail("%s", vs_writer_diag(w)->text);
+    for (uint64_t i = 0; gen_block(g, i, &block) == 0; i++)
+        if (vs_writer_block(w, &block) < 0)
+            bench_fail("%s", vs_writer_diag(w)->text);
 }
 
 static void write_run(const struct events *v, const char *path, uint32_t features, bool one_core)
@@ -64,6 +77,7 @@ static void write_run(const struct events *v, const char *path, uint32_t feature
 
     if (vs_writer_open(&w, path, &o, &d) < 0)
         bench_fail("%s", d.text);
+    put_tables(v->tables, w);
     for (size_t at = 0; at < v->count; at += GEN_BATCH_EVENTS) {
         struct vs_batch b = {.events = v->list + at,
                              .wide = v->wide,
@@ -108,14 +122,26 @@ struct peer {
     double pack, unpack;
 };
 
-static struct peer peer_zstd(const struct events *v)
+/* What the peers get: the records, then the wide values. */
+static uint8_t *records(const struct events *v, size_t *size)
 {
-    size_t size = v->count * sizeof(*v->list), bound = ZSTD_compressBound(size);
+    size_t fixed = v->count * sizeof(*v->list);
+    uint8_t *all = more(NULL, fixed + v->wide_size);
+
+    memcpy(all, v->list, fixed);
+    memcpy(all + fixed, v->wide, v->wide_size);
+    *size = fixed + v->wide_size;
+    return all;
+}
+
+static struct peer peer_zstd(const uint8_t *data, size_t size)
+{
+    size_t bound = ZSTD_compressBound(size);
     void *packed = more(NULL, bound), *back = more(NULL, size);
     double t0 = bench_now(), t1;
     struct peer p;
 
-    p.bytes = ZSTD_compress(packed, bound, v->list, size, 3);
+    p.bytes = ZSTD_compress(packed, bound, data, size, 3);
     t1 = bench_now();
     if (ZSTD_isError(p.bytes) || ZSTD_decompress(back, size, packed, p.bytes) != size)
         bench_fail("zstd failed");
@@ -126,17 +152,17 @@ static struct peer peer_zstd(const struct events *v)
     return p;
 }
 
-static struct peer peer_xz(const struct events *v)
+static struct peer peer_xz(const uint8_t *data, size_t size)
 {
-    size_t size = v->count * sizeof(*v->list), bound = lzma_stream_buffer_bound(size);
+    size_t bound = lzma_stream_buffer_bound(size);
     uint8_t *packed = more(NULL, bound), *back = more(NULL, size);
     size_t in = 0, out = 0;
     uint64_t limit = UINT64_MAX;
     double t0 = bench_now(), t1;
     struct peer p = {0};
 
-    if (lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, (const uint8_t *)v->list, size, packed,
-                                &p.bytes, bound) != LZMA_OK)
+    if (lzma_easy_buffer_encode(1, LZMA_CHECK_CRC64, NULL, data, size, packed, &p.bytes, bound) !=
+        LZMA_OK)
         bench_fail("xz failed");
     t1 = bench_now();
     if (lzma_stream_buffer_decode(&limit, 0, NULL, packed, &in, p.bytes, back, &out, size) !=
@@ -174,6 +200,8 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
     struct events v;
     struct stat st;
     struct peer xz;
+    uint8_t *all;
+    size_t all_size;
     char path[512];
 
     snprintf(path, sizeof(path), "%s/bench-%d.vest", bench_folder(b), (int)getpid());
@@ -199,13 +227,16 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
               target / 2);
     bench_row(b, GROUP, name, "write, one core", (double)v.count / write_one / 1e6, "Mevent/s", 1,
               0);
-    xz = peer_xz(&v);
+    all = records(&v, &all_size);
+    xz = peer_xz(all, all_size);
     bench_row(b, GROUP, name, "size", (double)st.st_size / (double)v.count, "B/event", -1,
               (double)xz.bytes / (double)v.count);
-    peer_rows(b, name, "zstd -3", peer_zstd(&v), &v);
+    peer_rows(b, name, "zstd -3", peer_zstd(all, all_size), &v);
     peer_rows(b, name, "xz -1", xz, &v);
+    free(all);
     free(v.list);
     free(v.wide);
+    gen_close(v.tables);
 }
 
 void bench_vest(struct bench *b)

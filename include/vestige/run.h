@@ -51,7 +51,7 @@ struct vs_writer_options {
     int level;             /* zstd level, 1 to 19; default 3 */
     unsigned workers;      /* compressing threads; default 1 */
     bool inline_work;      /* no threads at all: compress in the caller */
-    uint32_t chunk_events; /* events per chunk at most; default and upper limit 2^22 */
+    uint32_t chunk_events; /* events per chunk at most; default 2^20, upper limit 2^22 */
     uint32_t chunk_bytes;  /* bytes of columns per chunk before compression, about; default 8 MiB */
     uint32_t max_sites;    /* sites in the static table, plus 1; default and upper limit 2^22 */
     bool overwrite;        /* replace an existing file; else -VSE_EXISTS */

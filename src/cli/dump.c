@@ -306,7 +306,7 @@ static const struct cli_option options[] = {
      .type = OPTION_U64,
      .offset = FIELD(limit)},
     {.name = "full",
-     .help = "values over 64 bytes in full (--json: always)",
+     .help = "long values and all registers in full (--json: always)",
      .offset = FIELD(full)},
     {.name = "blocks", .help = "the blocks of code instead of events", .offset = FIELD(blocks)},
     {.name = "images", .help = "the images instead of events", .offset = FIELD(images)},

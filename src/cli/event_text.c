@@ -4,7 +4,7 @@
 #include "base/bytes.h"
 #include "cli/event_print.h"
 
-enum { SHOWN_BYTES = 64 };
+enum { SHOWN_BYTES = 64, REGISTERS_SHOWN = 4 };
 
 bool event_has_pc(const struct vs_event *e)
 {
@@ -58,8 +58,13 @@ static void registers(struct out *o, const uint8_t *p, size_t size, bool full)
 {
     unsigned number, n;
     const uint8_t *bytes;
+    unsigned left_out = 0;
     int more;
-    while ((more = vs_regs_next(&p, &size, &number, &n, &bytes)) > 0) {
+    for (unsigned i = 0; (more = vs_regs_next(&p, &size, &number, &n, &bytes)) > 0; i++) {
+        if (i >= REGISTERS_SHOWN && !full) {
+            left_out++;
+            continue;
+        }
         if (number == VS_REG_PC) {
             out_str(o, " pc=");
         } else if (number == VS_REG_CAUSE) {
@@ -70,6 +75,11 @@ static void registers(struct out *o, const uint8_t *p, size_t size, bool full)
             out_char(o, '=');
         }
         number_value(o, bytes, n, full);
+    }
+    if (left_out) {
+        out_str(o, " ... ");
+        out_dec(o, left_out, 0);
+        out_str(o, " more");
     }
     if (more < 0)
         out_str(o, " (registers cut off)");

@@ -151,16 +151,12 @@ static int wrong_target(struct vs_decoder *d, uint64_t pc, uint64_t *left, uint6
  * passed the end: columns are padded by the 8 bytes that are always fetched. */
 static inline uint64_t take(const uint8_t **p, unsigned how)
 {
-#define MASK(n) (UINT64_MAX >> (64 - 8 * (n)))
-    static const uint64_t masks[16] = {0,       MASK(1), MASK(2), MASK(3), MASK(4),
-                                       MASK(5), MASK(6), MASK(7), MASK(8)};
     static const uint8_t sizes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-#undef MASK
     uint64_t word;
 
     memcpy(&word, *p, 8);
     *p += sizes[how];
-    return word & masks[how];
+    return word & vs_size_mask(sizes[how]);
 }
 
 static int get_wide(struct vs_decoder *d, struct vs_event *e, struct vs_buf *wide)
@@ -196,6 +192,7 @@ struct hot {
     struct vs_lane lane;
     struct vs_decoder_left left;
     const struct vs_site *sites;
+    const struct vs_successor *successors;
     struct vs_site_state *states;
     uint32_t site_count;
     uint64_t thread;
@@ -226,7 +223,7 @@ static inline int get_branch(struct vs_decoder *d, struct hot *h, uint32_t site,
     e->addr = s->target;
     e->value = 0;
     h->lane.link = vs_link_site(site, (flags & VS_BR_COND) && taken);
-    h->lane.expect = h->states[site].next[(flags & VS_BR_COND) && taken];
+    h->lane.expect = h->successors[site].next[(flags & VS_BR_COND) && taken];
     if ((flags & VS_BR_INDIRECT) && taken) {
         uint64_t *entry = vs_target_entry(&d->predict, &h->lane, site, flags), target = *entry;
 
@@ -294,7 +291,7 @@ static inline int get_event(struct vs_decoder *d, struct hot *h, struct vs_event
     if (kind == VS_BRANCH)
         return get_branch(d, h, site, s, e, meta);
     h->lane.link = vs_link_site(site, false);
-    h->lane.expect = h->states[site].next[0];
+    h->lane.expect = h->successors[site].next[0];
     memcpy(&e->thread, &meta, 8);
     if (unlikely(!vs_kind_is_hot(kind)))
         err = get_other(d, e);
@@ -320,6 +317,7 @@ static int get_run(struct vs_decoder *d, struct vs_event *events, unsigned n,
     struct hot h = {.lane = t->lane,
                     .left = d->left,
                     .sites = d->sites->list,
+                    .successors = d->predict.successors,
                     .states = d->predict.sites,
                     .site_count = d->summary.sites,
                     .thread = d->run_thread,
@@ -354,7 +352,6 @@ static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
     struct vs_column how = d->cols[VS_COL_HOW], col = d->cols[VS_COL_ADDR];
 
     for (struct vs_pending *p = d->pending; p < end; p++) {
-        struct vs_guess g;
         uint64_t addr;
         unsigned h;
 
@@ -365,8 +362,7 @@ static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
         h = *how.p++ & 15;
         if (unlikely(h > VS_HOW_SECOND))
             return -VSE_CORRUPT;
-        g = vs_addr_guess(p->site, p->lane);
-        addr = vs_select(h == VS_HOW_SECOND, g.second, g.first) +
+        addr = vs_addr_pick(p->site, p->lane, h == VS_HOW_SECOND) +
                (uint64_t)vs_unzigzag(take(&col.p, h));
         vs_addr_learn(p->site, p->lane, addr);
         p->line = vs_shadow_at(shadow, addr);
@@ -414,7 +410,6 @@ static int get_values(struct vs_decoder *d, const struct vs_pending *end, struct
         unsigned size = e->size, h = 0;
         bool load = e->kind == VS_LOAD;
         struct vs_cell cell;
-        struct vs_guess g;
         uint64_t value;
 
         if (likely(e->kind <= VS_STORE))
@@ -431,10 +426,9 @@ static int get_values(struct vs_decoder *d, const struct vs_pending *end, struct
         if (unlikely(col.p > col.end))
             return -VSE_TRUNCATED;
         cell = vs_cell_open(&d->predict.shadow, p->line, e->addr, size);
-        g = vs_value_guess(&cell, p->site, load, size);
-        value = vs_select(h == VS_HOW_SECOND, g.second, g.first);
-        value = vs_select(h == VS_HOW_LOADED, p->lane->loaded, value);
-        value = (value + (uint64_t)vs_unzigzag(take(&col.p, h))) & vs_size_mask(size);
+        value = vs_value_pick(&cell, p->site, p->lane, load, h) +
+                (uint64_t)vs_unzigzag(take(&col.p, h));
+        value &= vs_size_mask(size);
         vs_cell_store(&d->predict.shadow, &cell, e->addr, size, value);
         vs_value_learn(p->site, p->lane, load, value);
         e->value = value;

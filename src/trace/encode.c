@@ -202,7 +202,7 @@ static inline int put_event(struct vs_encoder *c, struct hot *h, const struct vs
     if (e->kind == VS_BRANCH)
         return put_branch(c, h, (uint32_t)site, e);
     h->lane.link = vs_link_site((uint32_t)site, false);
-    h->lane.expect = c->predict.sites[site].next[0];
+    h->lane.expect = c->predict.successors[site].next[0];
     *h->pending++ = (struct vs_encoding){e, &c->predict.sites[site], h->lane_at};
     if (unlikely(e->size > 8))
         c->bytes += e->size; /* at most: the shadow memory may have it */
@@ -385,7 +385,7 @@ static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m,
 
     first = e->value == g.first;
     second = (e->value == g.second) & !first;
-    loaded = (e->value == (p->lane->loaded & vs_size_mask(e->size))) & !first & !second;
+    loaded = (e->value == (p->lane->loaded[true] & vs_size_mask(e->size))) & !first & !second;
     vs_cell_store(m, &cell, e->addr, e->size, e->value);
     vs_value_learn(p->site, p->lane, load, e->value);
     return put_delta(col, vs_value_delta(e->value, g.first, e->size), second | loaded) |

@@ -11,8 +11,10 @@ int vs_predict_init(struct vs_predict *p)
 
 void vs_predict_fini(struct vs_predict *p)
 {
+    free(p->successors);
     free(p->sites);
     free(p->shadow.lines);
+    p->successors = NULL;
     p->sites = NULL;
     p->shadow.lines = NULL;
 }
@@ -20,10 +22,15 @@ void vs_predict_fini(struct vs_predict *p)
 int vs_predict_reserve(struct vs_predict *p, uint32_t sites)
 {
     uint32_t capacity = sites + sites / 2 + 1024;
+    struct vs_successor *successors;
     struct vs_site_state *more;
 
     if (sites <= p->site_capacity)
         return 0;
+    successors = realloc(p->successors, capacity * sizeof(*successors));
+    if (!successors)
+        return -VSE_NOMEM;
+    p->successors = successors;
     more = aligned_alloc(64, capacity * sizeof(*more));
     if (!more)
         return -VSE_NOMEM;
@@ -39,9 +46,12 @@ int vs_predict_reserve(struct vs_predict *p, uint32_t sites)
  * sites enter it in the order in which they were first executed. */
 void vs_predict_add(struct vs_predict *p, uint32_t sites)
 {
-    for (; p->site_count < sites; p->site_count++)
-        p->sites[p->site_count] =
-            (struct vs_site_state){.next = {p->site_count + 1, p->site_count + 1}, .trust = 2};
+    for (uint32_t i = p->site_count; i < sites; i++) {
+        p->successors[i] = (struct vs_successor){{i + 1, i + 1}};
+        p->sites[i] = (struct vs_site_state){.trust = 2};
+    }
+    if (sites > p->site_count)
+        p->site_count = sites;
 }
 
 int vs_predict_reset(struct vs_predict *p, uint32_t sites, unsigned shadow_bits)

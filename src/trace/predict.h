@@ -23,9 +23,15 @@
 #define VS_SHADOW_LINE   32
 #define VS_HASH_MULTIPLY UINT64_C(0x9e3779b97f4a7c15)
 
-/* What is expected of a site. 64 bytes: one cache line. */
+/* The sites that followed a site: [1] when it was a conditional branch and taken, else [0]. Apart
+ * from the rest, because one load after the other depends on these: they must stay in the first
+ * cache. */
+struct vs_successor {
+    uint32_t next[2];
+};
+
+/* What is expected of a load or store of a site. 64 bytes: one cache line. */
 struct vs_site_state {
-    uint32_t next[2];  /* the site that followed, by outcome; [0] for all but taken conditionals */
     uint64_t addr;     /* its last address */
     uint64_t stride;   /* between its addresses; changes when a difference is seen twice */
     uint64_t relative; /* its last address minus the thread's address before that */
@@ -33,7 +39,7 @@ struct vs_site_state {
     uint64_t value_stride;
     uint32_t stride_seen, value_stride_seen; /* last differences, low 32 bits */
     uint8_t trust; /* address: 0, 1 by stride, 2, 3 relative to the thread's last address */
-    uint8_t unused[7];
+    uint8_t unused[15];
 };
 _Static_assert(sizeof(struct vs_site_state) == 64, "one cache line");
 
@@ -48,11 +54,11 @@ _Static_assert(sizeof(struct vs_shadow_line) == 64, "one cache line");
 
 /* What is expected of a thread. */
 struct vs_lane {
-    uint32_t expect;  /* its next site */
-    uint32_t history; /* outcomes of its conditional branches, newest in bit 0 */
-    uint64_t path;    /* of its indirect targets */
-    uint64_t addr;    /* of its last load or store */
-    uint64_t loaded;  /* its last loaded value of at most 8 bytes */
+    uint32_t expect;    /* its next site */
+    uint32_t history;   /* outcomes of its conditional branches, newest in bit 0 */
+    uint64_t path;      /* of its indirect targets */
+    uint64_t addr;      /* of its last load or store */
+    uint64_t loaded[2]; /* its last value of at most 8 bytes: stored, loaded */
     uint64_t cycle;
     uint32_t depth;    /* of the return stack, modulo its size */
     uint32_t link;     /* where `expect` came from, to be corrected if it was wrong */
@@ -66,6 +72,7 @@ struct vs_shadow {
 };
 
 struct vs_predict {
+    struct vs_successor *successors; /* by site */
     struct vs_site_state *sites;
     uint32_t site_count, site_capacity;
     struct vs_shadow shadow;
@@ -95,9 +102,7 @@ void vs_lane_reset(struct vs_lane *l, uint64_t *returns, uint64_t cycle);
 static inline uint8_t *vs_outcome_counter(struct vs_predict *p, const struct vs_lane *l,
                                           uint32_t site)
 {
-    uint32_t h = (uint32_t)((site * VS_HASH_MULTIPLY) >> (64 - VS_OUTCOME_BITS));
-
-    return &p->outcome[(h ^ l->history) & ((1 << VS_OUTCOME_BITS) - 1)];
+    return &p->outcome[(site << 2 ^ l->history) & ((1 << VS_OUTCOME_BITS) - 1)];
 }
 
 static inline void vs_outcome_learn(struct vs_lane *l, uint8_t *counter, bool taken)
@@ -145,7 +150,7 @@ static inline uint32_t vs_link_arrival(uint64_t target)
 static inline uint32_t *vs_link(struct vs_predict *p, uint32_t link)
 {
     return link & VS_LINK_ARRIVAL ? &p->arrival[link & ~VS_LINK_ARRIVAL]
-                                  : &p->sites[link >> 1].next[link & 1];
+                                  : &p->successors[link >> 1].next[link & 1];
 }
 
 /* ---- addresses and values ----------------------------------------------------------------- */
@@ -160,10 +165,14 @@ enum {
     VS_HOW_WIDE = 1,    /* values over 8 bytes: 0 as in the shadow memory, 1 in full */
 };
 
-/* size: 1 to 8 */
+/* size: 0 to 8 */
 static inline uint64_t vs_size_mask(unsigned size)
 {
-    return UINT64_MAX >> (64 - 8 * size);
+    static const uint64_t masks[9] = {
+        0x0,          0xff,           0xffff,           0xffffff,          0xffffffff,
+        0xffffffffff, 0xffffffffffff, 0xffffffffffffff, 0xffffffffffffffff};
+
+    return masks[size];
 }
 
 /* c ? a : b without a branch: what is hard to predict for us is so for the processor, and compilers
@@ -173,6 +182,8 @@ static inline uint64_t vs_select(bool c, uint64_t a, uint64_t b)
     return b ^ ((a ^ b) & (0 - (uint64_t)c));
 }
 
+/* An encoder needs both predictions, to compare. A decoder knows which it wants, and picks it with
+ * an index instead of a branch. */
 struct vs_guess {
     uint64_t first, second;
 };
@@ -184,6 +195,14 @@ static inline struct vs_guess vs_addr_guess(const struct vs_site_state *s, const
 
     return (struct vs_guess){vs_select(thread_first, by_thread, by_stride),
                              vs_select(thread_first, by_stride, by_thread)};
+}
+
+static inline uint64_t vs_addr_pick(const struct vs_site_state *s, const struct vs_lane *l,
+                                    bool second)
+{
+    uint64_t choice[2] = {s->addr + s->stride, l->addr + s->relative};
+
+    return choice[(s->trust >= 2) ^ second];
 }
 
 static inline void vs_addr_learn(struct vs_site_state *s, struct vs_lane *l, uint64_t addr)
@@ -267,6 +286,21 @@ static inline struct vs_guess vs_value_guess(const struct vs_cell *c, const stru
                              vs_select(load, by_site, c->value)};
 }
 
+static inline uint64_t vs_value_pick(const struct vs_cell *c, const struct vs_site_state *s,
+                                     const struct vs_lane *l, bool load, unsigned how)
+{
+    /* 0 in memory, 1 by site, 2 loaded; by store or load, unknown or known, how */
+    static const uint8_t source[4][16] = {
+        {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2},
+        {1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 2},
+        {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2},
+        {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2},
+    };
+    uint64_t choice[3] = {c->value, s->value + s->value_stride, l->loaded[true]};
+
+    return choice[source[2 * load + c->known][how]];
+}
+
 static inline void vs_value_learn(struct vs_site_state *s, struct vs_lane *l, bool load,
                                   uint64_t value)
 {
@@ -275,7 +309,7 @@ static inline void vs_value_learn(struct vs_site_state *s, struct vs_lane *l, bo
     s->value_stride = vs_select((uint32_t)step == s->value_stride_seen, step, s->value_stride);
     s->value_stride_seen = (uint32_t)step;
     s->value = value;
-    l->loaded = vs_select(load, value, l->loaded);
+    l->loaded[load] = value;
 }
 
 /* The difference between a value and its first prediction, as a signed number of that size in

@@ -68,6 +68,12 @@ awk '$3 == "external" { print $8 }' "$out" >"$T/got"
 cp "$T/got" "$out"
 same "$T/want"
 
+begin shortens_registers_unless_full
+run "$VESTIGE" dump --kind thread-start --limit 1 "$T/a.vest"
+expect_out ' r1=0x[0-9a-f]+ r2=0x[0-9a-f]+ r3=0x[0-9a-f]+ r4=0x[0-9a-f]+ \.\.\. 28 more  \+0$'
+run "$VESTIGE" dump --full --kind thread-start --limit 1 "$T/a.vest"
+expect_out ' r31=0x[0-9a-f]+ pc=0x[0-9a-f]+  \+0$'
+
 begin prints_branches
 grep -qE ' branch +0x[0-9a-f]{16} cond (not-)?taken -> 0x[0-9a-f]{16}  length [0-9]+  \+[0-9]+$' "$T/all.txt" ||
     fail "no conditional branch"

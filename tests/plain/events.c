@@ -80,7 +80,7 @@ static uint64_t read_site_number(struct plain *p, struct thread *t)
 
 static bool read_outcome(struct plain *p, struct thread *t, uint64_t site)
 {
-    uint8_t *c = &p->chunk.outcome[hash(site, 14) ^ (t->history & 0x3fff)];
+    uint8_t *c = &p->chunk.outcome[(4 * site ^ t->history) & 0x3fff];
     bool taken = *c >= 2;
     if (!predicted(p, OUTCOME_GAPS))
         taken = !taken;
