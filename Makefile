@@ -193,11 +193,11 @@ demo:
 	@+$(MAKE) all generator
 	@tools/demo $(B)
 
-## bench: measure; a table, and bench/bench.json in the build directory
+## bench: measure; a table, and bench/bench.json and bench.md in the build directory
 bench:
 	@tools/deps --install build bench
 	@+$(MAKE) bench-program
-	@$(BENCH) --json $(B)/bench/bench.json
+	@$(BENCH) --json $(B)/bench/bench.json --markdown $(B)/bench/bench.md
 
 ## fuzz: run every fuzz target for FUZZ_SECONDS=60
 fuzz:
@@ -206,6 +206,12 @@ fuzz:
 	@+$(MAKE) CC=$(CLANG) SAN=fuzzer-no-link,address,undefined VARIANT=clang-fuzz fuzzers
 	@tools/fuzz $(B) $(O)/clang-fuzz/test/fuzz $(O)/fuzz $(FUZZ_SECONDS) \
 	    $(FUZZ_SRC:tests/fuzz/%.c=%)
+
+.PHONY: run-sizes
+## run-sizes: renew the committed table of the sizes of generated runs
+run-sizes:
+	@+$(MAKE) generator
+	tools/run-sizes $(GEN) >tests/golden/run-sizes.csv
 
 .PHONY: install format check-format check-includes deps list clean
 ## install: vestige, libvestige, headers, vestige.pc under DESTDIR and PREFIX=/usr/local
