@@ -20,7 +20,8 @@ double bench_now(void);
 /* Ends the program with a message and status 2. */
 void bench_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2), noreturn));
 
-/* How often each measurement is repeated; the best is taken, since other load only ever adds. */
+/* How often a measurement is repeated; the best is taken, since other load only ever adds. What
+ * takes very long (xz) is measured once. */
 unsigned bench_repeats(const struct bench *b);
 
 /* Multiplies amounts of work; 1 unless --scale was given. */

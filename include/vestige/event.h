@@ -22,7 +22,7 @@
 
 /* Pinned: on disk. 0 is never valid. */
 enum vs_kind {
-    VS_BRANCH = 1,        /* pc; addr = target; size = length of the instruction */
+    VS_BRANCH = 1,        /* pc; addr = target; size = length of the instruction, 1 to 255 */
     VS_LOAD = 2,          /* pc; addr, size, value */
     VS_STORE = 3,         /* pc; addr, size, value */
     VS_EXTERNAL = 4,      /* addr, size, value: bytes that no instruction of the run wrote; pc =
@@ -44,7 +44,9 @@ enum vs_kind {
     VS_KIND_END
 };
 
-/* flags of VS_BRANCH. Direct and unconditional when none is set. */
+/* flags of VS_BRANCH. Direct and unconditional when none is set. An instruction that goes to a
+ * return address and leaves one (RISC-V's jalr with both link registers) has both VS_BR_RETURN and
+ * VS_BR_CALL. */
 enum {
     VS_BR_COND = 1,     /* may fall through */
     VS_BR_INDIRECT = 2, /* target not in the code */
@@ -148,7 +150,8 @@ VS_API const char *vs_kind_name(unsigned kind);
 /* The kind of that name, or -VSE_NOTFOUND. */
 VS_API int vs_kind_by_name(const char *name);
 
-/* "cond", "jump", "call", "ijump", "icall", "ret" and their conditional forms. Static storage. */
+/* "cond", "jump", "call", "ijump", "icall", "ret", "ret-call" and their conditional forms. Static
+ * storage. */
 VS_API const char *vs_branch_name(unsigned flags);
 
 /* Whether an event keeps the rules above; the wide area has wide_size bytes.

@@ -49,12 +49,13 @@ struct vs_writer;
 struct vs_writer_options {
     uint32_t features;     /* VS_RUN_* */
     int level;             /* zstd level, 1 to 19; default 3 */
-    unsigned workers;      /* compressing threads; default 1 */
+    unsigned workers;      /* compressing threads; default 1, at most 64 */
     bool inline_work;      /* no threads at all: compress in the caller */
     uint32_t chunk_events; /* events per chunk at most; default 2^20, upper limit 2^22 */
-    uint32_t chunk_bytes;  /* bytes of columns per chunk before compression, about; default 8 MiB */
-    uint32_t max_sites;    /* sites in the static table, plus 1; default and upper limit 2^22 */
-    bool overwrite;        /* replace an existing file; else -VSE_EXISTS */
+    uint32_t
+        chunk_bytes;    /* bytes of a chunk before compression, about; default 8 MiB, at most 32 */
+    uint32_t max_sites; /* sites in the static table, plus 1; default and upper limit 2^22 */
+    bool overwrite;     /* replace an existing file; else -VSE_EXISTS */
 };
 
 /* Starts a run. The file is written as `<path>.partial` and gets its name when it is sealed.
@@ -85,7 +86,7 @@ VS_API int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch);
 
 /* Makes all events so far durable against a crash of this process: ends the current chunk and hands
  * everything to the system. Costs compression; not needed before sealing.
- * Returns 0; -VSE_NOMEM; -VSE_IO. */
+ * Returns 0; -VSE_NOMEM; -VSE_IO; -VSE_LIMIT; -VSE_INTERNAL. */
 VS_API int vs_writer_flush(struct vs_writer *w);
 
 /* What the last failed call on this writer had to say. */
@@ -101,7 +102,8 @@ VS_API void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *s
 
 /* Ends the run: writes what is pending and the index, syncs, renames, frees the writer.
  * On failure no file has the final name; what was written stays as `<path>.partial`.
- * Returns 0; -VSE_NOMEM; -VSE_IO (diag says what; may be NULL). */
+ * Returns 0; -VSE_NOMEM; -VSE_IO; -VSE_EXISTS (a file of that name appeared meanwhile); -VSE_LIMIT;
+ * -VSE_INTERNAL. diag may be NULL. */
 VS_API int vs_writer_seal(struct vs_writer *w, struct vs_diag *diag);
 
 /* Gives the run up: removes the partial file, frees the writer. NULL is fine. */
@@ -122,7 +124,7 @@ enum vs_open_mode {
 
 struct vs_run_info {
     uint32_t version, features;
-    bool sealed; /* the index was found and used */
+    bool sealed; /* the file is complete */
     uint64_t file_size;
     uint64_t readable; /* bytes up to here are accounted for by intact chunks */
     uint64_t events, instructions;
@@ -200,9 +202,10 @@ struct vs_check_result {
 };
 
 /* Verifies the whole file: every checksum, every rule of docs/format.md, every event decoded, and
- * the index against the chunks. The reader's position is lost. progress may be NULL.
- * Returns 0; an error as vs_reader_next, with vs_reader_diag naming the first bad chunk; for a file
- * that is not sealed the error in info->missing. */
+ * the index against the chunks. What registers a payload holds is not looked at. The reader's
+ * position is lost. progress may be NULL. Returns 0; an error as vs_reader_next, with
+ * vs_reader_diag naming the first bad chunk; for a file that is not sealed the error in
+ * info->missing. */
 VS_API int vs_reader_check(struct vs_reader *r, struct vs_check_result *result,
                            vs_check_progress *progress, void *context);
 

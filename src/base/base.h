@@ -10,6 +10,7 @@
 #include "base/bytes.h"    /* little-endian loads and stores */
 #include "base/crc32c.h"   /* the checksum */
 #include "base/diag.h"     /* filling in a struct vs_diag */
+#include "base/likely.h"   /* hints for hot loops */
 #include "base/log.h"      /* messages by level and domain, to the caller's sink */
 #include "base/outfile.h"  /* a file that gets its name only when it is complete */
 #include "base/pool.h"     /* objects of one size, reused */

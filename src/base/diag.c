@@ -36,7 +36,11 @@ int vs_diag_io(struct vs_diag *d, const char *verb, const char *path)
     const char *reason = strerror_r(errno, spare, sizeof(spare));
     size_t fixed = strlen(verb) + strlen(reason) + sizeof(" ...: ");
     size_t room = fixed < sizeof(d->text) ? sizeof(d->text) - fixed : 0;
-    size_t length = strlen(path);
+    size_t length;
+
+    if (!path)
+        return vs_diag_set(d, -VSE_IO, -1, -1, "%s: %s", verb, reason);
+    length = strlen(path);
     size_t skip = length > room ? length - room : 0;
     return vs_diag_set(d, -VSE_IO, -1, -1, "%s %s%s: %s", verb, skip ? "..." : "", path + skip,
                        reason);

@@ -13,8 +13,8 @@
 int vs_diag_set(struct vs_diag *d, int error, int64_t offset, int64_t chunk, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* Stores "verb path: reason" with the reason for errno, no offset and no chunk. The start of a
- * long path is left out rather than the reason. Returns -VSE_IO. */
+/* Stores "verb path: reason" with the reason for errno, no offset and no chunk; "verb: reason" if
+ * path is NULL. The start of a long path is left out rather than the reason. Returns -VSE_IO. */
 int vs_diag_io(struct vs_diag *d, const char *verb, const char *path);
 
 /* Replaces every control character by '?', in place: ASCII's, and those that UTF-8 writes as

@@ -57,11 +57,8 @@ static int check_one(struct cli *cli, const struct check_options *o, const char 
     int e = vs_reader_open(&reader, path, VS_OPEN_DEFAULT, &diag);
     if (!e) {
         e = check_events(reader, &result, o->quiet);
-        if (e) {
-            const struct vs_run_info *info = vs_reader_info(reader);
-            bool cut = !info->sealed && info->missing.error == e;
-            diag = cut ? info->missing : *vs_reader_diag(reader);
-        }
+        if (e)
+            diag = *vs_reader_diag(reader);
         vs_reader_close(reader);
     }
     if (o->json)

@@ -67,7 +67,7 @@ static const char *advice(int error, const struct vs_diag *d)
     case VSE_TRUNCATED:
     case VSE_CORRUPT:
     case VSE_LIMIT:
-        return d && d->chunk > 0 ? "; chunks before it read back with --salvage" : "";
+        return d && d->chunk > 0 ? "; 'vestige dump --salvage' reads what precedes it" : "";
     case VSE_VERSION:
     case VSE_FEATURE:
         return "; a newer vestige may read it";

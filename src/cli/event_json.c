@@ -60,7 +60,7 @@ static void system_call(struct json *j, const struct vs_batch *b, const struct v
 static void mapping(struct json *j, const struct vs_event *e)
 {
     json_hex(j, "addr", e->addr);
-    json_u64(j, "length", e->value);
+    json_hex(j, "length", e->value);
     json_bool(j, "read", e->flags & VS_MAP_READ);
     json_bool(j, "write", e->flags & VS_MAP_WRITE);
     json_bool(j, "exec", e->flags & VS_MAP_EXEC);
@@ -99,7 +99,7 @@ static void fields(struct json *j, const struct vs_batch *b, const struct vs_eve
         registers(j, vs_event_bytes(b, e), e->size);
         break;
     case VS_THREAD_EXIT:
-        json_u64(j, "status", e->value);
+        json_hex(j, "status", e->value);
         break;
     case VS_GAP:
         json_u64(j, "instructions", e->addr);

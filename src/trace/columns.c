@@ -160,6 +160,8 @@ static int unpack_one(const struct entry *e, const uint8_t *stored, ZSTD_DCtx *z
         memcpy(dst, stored, e->raw);
         return 0;
     }
+    if (ZSTD_findFrameCompressedSize(stored, e->stored) != e->stored)
+        return -VSE_CORRUPT; /* not one frame */
     n = ZSTD_decompressDCtx(zstd, dst, e->raw, stored, e->stored);
     return ZSTD_isError(n) || n != e->raw ? -VSE_CORRUPT : 0;
 }

@@ -3,19 +3,16 @@
 
 #include <stdlib.h>
 
+#include "base/likely.h"
 #include "base/varint.h"
-
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 #define WIDE_ENOUGH (1u << 20)
 
-int vs_decoder_init(struct vs_decoder *d, const struct vs_sites *sites, uint32_t features)
+void vs_decoder_init(struct vs_decoder *d, const struct vs_sites *sites, uint32_t features)
 {
     memset(d, 0, sizeof(*d));
     d->sites = sites;
     d->features = features;
-    return 0;
 }
 
 void vs_decoder_fini(struct vs_decoder *d)
@@ -259,6 +256,9 @@ static int get_other(struct vs_decoder *d, struct vs_event *e)
     e->value = 0;
     if (size <= 8 && (err = get_varint(d, VS_COL_OTHER, &e->value)) < 0)
         return err;
+    if ((e->kind == VS_CODE && e->value >= d->summary.blocks) ||
+        (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= d->summary.images))
+        return -VSE_CORRUPT;
     /* a wide value will lie inside the batch; where, the third pass decides */
     return vs_event_check(e, e->size, NULL) < 0 ? -VSE_CORRUPT : 0;
 }

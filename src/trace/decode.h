@@ -46,7 +46,7 @@ struct vs_decoder {
     struct vs_pending pending[VS_DECODE_MAX];
 };
 
-int vs_decoder_init(struct vs_decoder *d, const struct vs_sites *sites, uint32_t features);
+void vs_decoder_init(struct vs_decoder *d, const struct vs_sites *sites, uint32_t features);
 void vs_decoder_fini(struct vs_decoder *d);
 
 /* Starts a chunk. The columns' memory must last until its last event.

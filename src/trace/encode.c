@@ -4,16 +4,14 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/likely.h"
 #include "base/varint.h"
-
-#define likely(x)   __builtin_expect(!!(x), 1)
-#define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Events by which the shadow memory is fetched ahead. */
 #define AHEAD 16
 
-int vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
-                    uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes)
+void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
+                     uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes)
 {
     memset(c, 0, sizeof(*c));
     c->tables = tables;
@@ -27,7 +25,6 @@ int vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t fea
         for (c->shadow_bits = VS_SHADOW_MIN;
              c->shadow_bits < VS_SHADOW_MAX && UINT64_C(1) << c->shadow_bits < chunk_events;)
             c->shadow_bits++;
-    return 0;
 }
 
 void vs_encoder_fini(struct vs_encoder *c)
@@ -541,6 +538,8 @@ int vs_encoder_end(struct vs_encoder *c, struct vs_summary *s, struct vs_buf *th
     *s = (struct vs_summary){.first = c->first,
                              .events = c->events,
                              .sites = c->sites->count,
+                             .blocks = (uint32_t)c->tables->block_count,
+                             .images = (uint32_t)c->tables->image_count,
                              .shadow_bits = c->shadow_bits,
                              .cycle_first = c->cycle_first,
                              .cycle_last = c->cycle};

@@ -54,9 +54,9 @@ struct vs_encoder {
     uint8_t scratch[VS_SIZE_MAX + 1];
 };
 
-/* The limits are those of struct vs_writer_options, already checked. Returns 0; -VSE_NOMEM. */
-int vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
-                    uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes);
+/* The limits are those of struct vs_writer_options, already checked. */
+void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
+                     uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes);
 void vs_encoder_fini(struct vs_encoder *c);
 
 /* Starts a chunk, into empty columns that stay the caller's. Returns 0; -VSE_NOMEM. */

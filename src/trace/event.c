@@ -47,8 +47,8 @@ const char *vs_branch_name(unsigned flags)
 {
     static const char *const names[2][8] = {
         /* by VS_BR_INDIRECT, VS_BR_CALL, VS_BR_RETURN */
-        {"jump", "ijump", "call", "icall", "?", "ret", "?", "?"},
-        {"cond", "cond-ijump", "cond-call", "cond-icall", "?", "cond-ret", "?", "?"},
+        {"jump", "ijump", "call", "icall", "?", "ret", "?", "ret-call"},
+        {"cond", "cond-ijump", "cond-call", "cond-icall", "?", "cond-ret", "?", "cond-ret-call"},
     };
     return names[flags & VS_BR_COND ? 1 : 0][(flags >> 1) & 7];
 }
@@ -61,8 +61,6 @@ static const char *branch_fault(const struct vs_event *e)
         return "an unconditional branch that is not taken";
     if ((e->flags & VS_BR_RETURN) && !(e->flags & VS_BR_INDIRECT))
         return "a return that is not indirect";
-    if ((e->flags & VS_BR_RETURN) && (e->flags & VS_BR_CALL))
-        return "a branch that both calls and returns";
     if ((e->flags & VS_BR_INDIRECT) && !(e->flags & VS_BR_TAKEN) && e->addr)
         return "a target for an indirect branch that is not taken";
     return NULL;

@@ -17,6 +17,11 @@ void vs_index_fini(struct vs_index *x)
     *x = (struct vs_index){0};
 }
 
+uint64_t vs_index_end(const struct vs_index *x)
+{
+    return x->end ? x->end : VS_HEADER_SIZE;
+}
+
 static int grow_totals(struct vs_index *x, size_t count)
 {
     struct vs_chunk_thread *more;
@@ -41,7 +46,8 @@ static int follows(const struct vs_index *x, const struct vs_summary *s,
     if (x->summary_count) {
         const struct vs_summary *last = &x->summaries[x->summary_count - 1];
 
-        if (s->cycle_first < last->cycle_last || s->sites < last->sites)
+        if (s->cycle_first < last->cycle_last || s->sites < last->sites ||
+            s->blocks < last->blocks || s->images < last->images)
             return -VSE_CORRUPT;
     }
     for (uint32_t i = 0, next = (uint32_t)x->total_count; i < s->threads; i++) {
@@ -63,6 +69,8 @@ static int add_summary(struct vs_index *x, const struct vs_summary *s,
 
     if (err < 0)
         return err;
+    if (s->threads > VS_MAX_PARTS - x->thread_count)
+        return -VSE_LIMIT;
     if (vs_array_room((void **)&x->summaries, &x->summary_capacity, x->summary_count, 1,
                       sizeof(*s)) < 0 ||
         vs_array_room((void **)&x->threads, &x->thread_capacity, x->thread_count, s->threads,
@@ -89,6 +97,8 @@ int vs_index_add(struct vs_index *x, unsigned type, uint64_t size, const struct 
 {
     struct vs_index_entry e = {.type = (uint8_t)type, .size = size, .summary = x->summary_count};
 
+    if (x->entry_count >= VS_MAX_CHUNKS)
+        return -VSE_LIMIT;
     if (vs_array_room((void **)&x->entries, &x->entry_capacity, x->entry_count, 1, sizeof(e)) < 0)
         return -VSE_NOMEM;
     if (type == VS_CHUNK_EVENTS) {
@@ -97,7 +107,7 @@ int vs_index_add(struct vs_index *x, unsigned type, uint64_t size, const struct 
         if (err < 0)
             return err;
     }
-    e.offset = x->end ? x->end : VS_HEADER_SIZE;
+    e.offset = vs_index_end(x);
     x->end = e.offset + VS_CHUNK_HEADER + size;
     x->entries[x->entry_count++] = e;
     return 0;
@@ -109,12 +119,14 @@ int vs_summary_pack(struct vs_buf *col, const struct vs_summary *s,
     uint32_t next = 0;
     uint8_t *p;
 
-    if (vs_buf_reserve(col, (7 + 4 * (size_t)s->threads) * VS_VARINT_MAX) < 0)
+    if (vs_buf_reserve(col, (9 + 4 * (size_t)s->threads) * VS_VARINT_MAX) < 0)
         return -VSE_NOMEM;
     p = col->data + col->len;
     p = vs_varint_put(p, s->first);
     p = vs_varint_put(p, s->events);
     p = vs_varint_put(p, s->sites);
+    p = vs_varint_put(p, s->blocks);
+    p = vs_varint_put(p, s->images);
     p = vs_varint_put(p, s->shadow_bits);
     p = vs_varint_put(p, s->cycle_first);
     p = vs_varint_put(p, s->cycle_last - s->cycle_first);
@@ -143,28 +155,32 @@ static int get_numbers(struct vs_column *col, uint64_t *out, unsigned n)
 
 int vs_summary_unpack(struct vs_column *col, struct vs_summary *s, struct vs_buf *threads)
 {
-    uint64_t n[7], events = 0, next = 0;
-    int err = get_numbers(col, n, 7);
+    /* first, events, sites, blocks, images, shadow_bits, first cycle, cycles, threads */
+    uint64_t n[9], events = 0, next = 0;
+    int err = get_numbers(col, n, 9);
 
     if (err < 0)
         return err;
-    if (n[1] == 0 || n[0] > INT64_MAX || n[2] == 0 || n[3] > 32 || n[4] > INT64_MAX ||
-        n[5] > INT64_MAX || n[6] == 0)
+    if (n[0] > INT64_MAX || n[1] == 0 || n[2] == 0 || n[5] > 32 || n[6] > INT64_MAX ||
+        n[7] > INT64_MAX - n[6] || n[8] == 0)
         return -VSE_CORRUPT;
-    if (n[1] > VS_MAX_CHUNK_EVENTS || n[2] > VS_MAX_SITES || n[6] > VS_THREADS_MAX)
+    if (n[1] > VS_MAX_CHUNK_EVENTS || n[2] > VS_MAX_SITES || n[3] > VS_MAX_BLOCKS ||
+        n[4] > VS_MAX_IMAGES || n[8] > VS_THREADS_MAX)
         return -VSE_LIMIT;
     *s = (struct vs_summary){.first = n[0],
                              .events = n[1],
                              .sites = (uint32_t)n[2],
-                             .shadow_bits = (uint32_t)n[3],
-                             .cycle_first = n[4],
-                             .cycle_last = n[4] + n[5],
-                             .threads = (uint32_t)n[6]};
+                             .blocks = (uint32_t)n[3],
+                             .images = (uint32_t)n[4],
+                             .shadow_bits = (uint32_t)n[5],
+                             .cycle_first = n[6],
+                             .cycle_last = n[6] + n[7],
+                             .threads = (uint32_t)n[8]};
     /* a thread takes at least four bytes: do not allocate for more than there are */
-    if (n[6] > (uint64_t)(col->end - col->p) / 4)
+    if (n[8] > (uint64_t)(col->end - col->p) / 4)
         return -VSE_TRUNCATED;
     threads->len = 0;
-    if (vs_buf_reserve(threads, n[6] * sizeof(struct vs_chunk_thread)) < 0)
+    if (vs_buf_reserve(threads, n[8] * sizeof(struct vs_chunk_thread)) < 0)
         return -VSE_NOMEM;
     for (uint32_t i = 0; i < s->threads; i++) {
         struct vs_chunk_thread t;
@@ -233,7 +249,7 @@ int vs_index_unpack(struct vs_index *x, struct vs_column col, uint64_t end)
             err = -VSE_CORRUPT;
     }
     vs_buf_fini(&threads);
-    if (err == 0 && (x->end ? x->end : VS_HEADER_SIZE) != end)
+    if (err == 0 && vs_index_end(x) != end)
         err = -VSE_CORRUPT;
     return err;
 }

@@ -18,7 +18,8 @@ struct vs_chunk_thread {
 
 struct vs_summary {
     uint64_t first, events; /* global number of the first event, and how many */
-    uint32_t sites;         /* size of the static table that the chunk's numbers refer to */
+    /* how many of the tables' entries the chunk may refer to, site 0 included */
+    uint32_t sites, blocks, images;
     uint32_t shadow_bits;
     uint64_t cycle_first, cycle_last; /* 0 in an untimed run */
     uint32_t threads;                 /* entries at thread_at in the index's list, ascending */
@@ -42,16 +43,19 @@ struct vs_index {
     /* totals per thread, by number; [0, total_count) */
     struct vs_chunk_thread *totals;
     size_t total_count;
-    uint64_t end;    /* file offset after the last chunk */
+    uint64_t end;    /* file offset after the last chunk; 0 if there is none */
     uint64_t events; /* in all chunks */
 };
 
 /* A zeroed struct is an empty index of a file that has only its header. */
 void vs_index_fini(struct vs_index *x);
 
+/* The file offset after the last chunk. */
+uint64_t vs_index_end(const struct vs_index *x);
+
 /* Appends a chunk at x->end. summary and threads are for events chunks, else NULL. The summary is
  * checked against the chunks before it: event numbers, instruction counts, cycles.
- * Returns 0; -VSE_NOMEM; -VSE_CORRUPT. */
+ * Returns 0; -VSE_NOMEM; -VSE_CORRUPT; -VSE_LIMIT. */
 int vs_index_add(struct vs_index *x, unsigned type, uint64_t size, const struct vs_summary *summary,
                  const struct vs_chunk_thread *threads);
 

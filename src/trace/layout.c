@@ -23,6 +23,14 @@ static bool sealed(const uint8_t *in)
     return vs_get32(in + 28) == vs_crc32c(0, in, 28);
 }
 
+static bool zero(const uint8_t *in, size_t n)
+{
+    while (n)
+        if (in[--n])
+            return false;
+    return true;
+}
+
 void vs_header_pack(uint8_t out[VS_HEADER_SIZE], uint32_t features)
 {
     memset(out, 0, VS_HEADER_SIZE);
@@ -48,6 +56,8 @@ int vs_header_parse(const uint8_t in[VS_HEADER_SIZE], uint32_t *version, uint32_
         return vs_diag_set(diag, -VSE_VERSION, 8, -1,
                            "format version %u (needs a reader of %u); this build reads %d to %d",
                            (unsigned)*version, needs, VS_RUN_VERSION_OLDEST, VS_RUN_VERSION);
+    if (!zero(in + 16, 12))
+        return vs_diag_set(diag, -VSE_CORRUPT, 16, -1, "file header: reserved bytes are not zero");
     *features = vs_get32(in + 12);
     if (*features & ~(uint32_t)VS_RUN_KNOWN)
         return vs_diag_set(diag, -VSE_FEATURE, 12, -1,
@@ -80,6 +90,11 @@ int vs_chunk_parse(const uint8_t in[VS_CHUNK_HEADER], struct vs_chunk *chunk, ui
     if (chunk->type == 0 || chunk->type >= VS_CHUNK_TYPE_END)
         return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)offset, number, "chunk of unknown type %u",
                            chunk->type);
+    if (!zero(in + 5, 3) || !zero(in + 24, 4))
+        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)offset, number,
+                           "chunk header: reserved bytes are not zero");
+    if (chunk->size == 0)
+        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)offset, number, "chunk without content");
     if (chunk->number != number)
         return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)offset, number,
                            "chunk says it is number %u", chunk->number);
@@ -100,7 +115,8 @@ void vs_trailer_pack(uint8_t out[VS_TRAILER_SIZE], uint64_t index_offset, uint64
 
 int vs_trailer_parse(const uint8_t in[VS_TRAILER_SIZE], uint64_t file_size, uint64_t *index_offset)
 {
-    if (memcmp(in, trailer_magic, 8) != 0 || !sealed(in) || vs_get64(in + 16) != file_size)
+    if (memcmp(in, trailer_magic, 8) != 0 || !sealed(in) || vs_get64(in + 16) != file_size ||
+        !zero(in + 24, 4))
         return -VSE_FORMAT;
     *index_offset = vs_get64(in + 8);
     return 0;

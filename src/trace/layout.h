@@ -58,12 +58,20 @@ enum vs_codec { VS_CODEC_RAW = 0, VS_CODEC_ZSTD = 1 };
 
 /* Limits, which a reader enforces before it allocates. */
 #define VS_MAX_CHUNK_EVENTS (1u << 22)
+#define VS_MAX_CHUNKS       (1u << 21)
+#define VS_MAX_PARTS        (1u << 22) /* threads of a chunk, summed over the chunks */
 #define VS_MAX_SITES        (1u << 22)
 #define VS_MAX_COLUMN       (64u << 20)
 #define VS_MAX_RAW          (128u << 20) /* all columns of a chunk together */
 #define VS_MAX_INDEX        (256u << 20)
 #define VS_MAX_PAYLOAD      (260u << 20)
-#define VS_MAX_CHUNK_BYTES  (32u << 20) /* what the writer may be asked for */
+#define VS_MAX_BLOCKS       (1u << 24)
+#define VS_MAX_CODE         (512u << 20) /* bytes of all blocks */
+#define VS_MAX_IMAGES       (1u << 16)
+#define VS_MAX_FACTS        (1u << 10)
+#define VS_MAX_SET          (1u << 14) /* times that facts are set, replacements included */
+#define VS_MAX_STRING       (1u << 20)
+#define VS_MAX_TEXT         (64u << 20) /* bytes of all facts and images, replaced ones included */
 
 struct vs_chunk {
     uint8_t type;

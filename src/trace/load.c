@@ -4,6 +4,7 @@
 #include <string.h>
 #include <zstd.h>
 
+#include "base/bytes.h"
 #include "base/crc32c.h"
 #include "base/diag.h"
 
@@ -98,7 +99,7 @@ static int load_index(struct vs_loader *l, struct vs_index *index, uint64_t offs
     /* the index chunk's number is the count of chunks before it, which only the index tells */
     if ((err = vs_source_read(&l->source, offset, header, sizeof(header), diag)) < 0)
         return err;
-    memcpy(&number, header + 8, sizeof(number));
+    number = vs_get32(header + 8);
     if ((err = vs_loader_chunk(l, offset, number, diag)) < 0)
         return err;
     if (l->chunk.type != VS_CHUNK_INDEX ||
@@ -114,6 +115,12 @@ static int load_index(struct vs_loader *l, struct vs_index *index, uint64_t offs
     return 0;
 }
 
+/* Whether all that an events chunk refers to came before it. */
+static bool tables_suffice(const struct vs_summary *s, const struct vs_tables *t)
+{
+    return s->sites <= t->sites.count && s->blocks <= t->block_count && s->images <= t->image_count;
+}
+
 int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
                    struct vs_diag *diag)
 {
@@ -126,9 +133,9 @@ int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables
         const struct vs_index_entry *e = &index->entries[i];
 
         if (e->type == VS_CHUNK_EVENTS) {
-            if (index->summaries[e->summary].sites > tables->sites.count)
+            if (!tables_suffice(&index->summaries[e->summary], tables))
                 return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)e->offset, (int64_t)i,
-                                   "the chunk needs sites that come after it");
+                                   "the chunk needs table entries that come after it");
             continue;
         }
         if ((err = vs_loader_chunk(l, e->offset, (uint32_t)i, diag)) < 0)
@@ -152,14 +159,14 @@ static int scan_events(struct vs_loader *l, struct vs_index *index, const struct
     struct vs_summary s;
     int err = vs_summary_unpack(&col, &s, &threads);
 
-    if (err == 0 && s.sites > tables->sites.count)
+    if (err == 0 && !tables_suffice(&s, tables))
         err = -VSE_CORRUPT;
     if (err == 0)
         err = vs_index_add(index, VS_CHUNK_EVENTS, l->chunk.size, &s,
                            (const struct vs_chunk_thread *)(void *)threads.data);
     vs_buf_fini(&threads);
-    return err < 0 ? vs_diag_set(diag, err, (int64_t)(index->end ? index->end : VS_HEADER_SIZE),
-                                 l->chunk.number, "the chunk's summary is not valid")
+    return err < 0 ? vs_diag_set(diag, err, (int64_t)vs_index_end(index), l->chunk.number,
+                                 "the chunk's summary is not valid")
                    : 0;
 }
 
@@ -204,7 +211,7 @@ static int scan_end(struct vs_loader *l, uint64_t index_offset, struct vs_diag *
 static int scan_one(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
                     struct vs_diag *diag)
 {
-    uint64_t offset = index->end ? index->end : VS_HEADER_SIZE;
+    uint64_t offset = vs_index_end(index);
     uint32_t number = (uint32_t)index->entry_count;
     int err;
 

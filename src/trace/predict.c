@@ -3,12 +3,6 @@
 
 #include <stdlib.h>
 
-int vs_predict_init(struct vs_predict *p)
-{
-    memset(p, 0, sizeof(*p));
-    return 0;
-}
-
 void vs_predict_fini(struct vs_predict *p)
 {
     free(p->successors);

@@ -58,9 +58,9 @@ struct vs_lane {
     uint32_t history;   /* outcomes of its conditional branches, newest in bit 0 */
     uint64_t path;      /* of its indirect targets */
     uint64_t addr;      /* of its last load or store */
-    uint64_t loaded[2]; /* its last value of at most 8 bytes: stored, loaded */
+    uint64_t loaded[2]; /* its last value of at most 8 bytes: [true] loaded; [false] is a sink */
     uint64_t cycle;
-    uint32_t depth;    /* of the return stack, modulo its size */
+    uint32_t depth;    /* of the return stack; modulo VS_RETURNS, the place in it */
     uint32_t link;     /* where `expect` came from, to be corrected if it was wrong */
     uint64_t *returns; /* the return stack: VS_RETURNS entries */
 };
@@ -81,11 +81,11 @@ struct vs_predict {
     uint8_t outcome[1 << VS_OUTCOME_BITS]; /* 2-bit counters */
 };
 
-int vs_predict_init(struct vs_predict *p);
 void vs_predict_fini(struct vs_predict *p);
 
-/* Forgets everything; ready for `sites` sites. shadow_bits: log2 of the number of lines of the
- * shadow memory, or 0 for a run without loads and stores. Returns 0; -VSE_NOMEM. */
+/* A zeroed struct is one that was never reset. Forgets everything; ready for `sites` sites.
+ * shadow_bits: log2 of the number of lines of the shadow memory, or 0 for a run without loads and
+ * stores. Returns 0; -VSE_NOMEM. */
 int vs_predict_reset(struct vs_predict *p, uint32_t sites, unsigned shadow_bits);
 
 /* Makes room for sites to be added; states may move. Returns 0; -VSE_NOMEM. */
@@ -159,7 +159,6 @@ static inline uint32_t *vs_link(struct vs_predict *p, uint32_t link)
  * half. 1 to 8: that many bytes of difference to the first prediction. */
 enum {
     VS_HOW_FIRST = 0,
-    VS_HOW_BYTES_MAX = 8,
     VS_HOW_SECOND = 9,
     VS_HOW_LOADED = 10, /* values only: the thread's last loaded value */
     VS_HOW_WIDE = 1,    /* values over 8 bytes: 0 as in the shadow memory, 1 in full */

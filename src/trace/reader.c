@@ -17,11 +17,11 @@ struct vs_reader {
     struct vs_decoder decoder;
     struct vs_run_info info;
     struct vs_diag diag;
-    int failed;     /* repeats until a seek */
-    int thread;     /* selected, or -1 */
-    uint64_t after; /* with a thread selected: the number after the last event delivered */
-    size_t next;    /* chunk (by summary) to open next */
-    bool in_chunk;  /* chunk next - 1 is being decoded */
+    int failed;        /* repeats until a seek */
+    int thread;        /* selected, or -1 */
+    uint64_t position; /* number of the event after the last one delivered */
+    size_t next;       /* chunk (by summary) to open next */
+    bool in_chunk;     /* chunk next - 1 is being decoded */
     /* the decoded batch; [at, count) is not yet delivered */
     unsigned at, count;
     uint64_t first; /* global number of events[0] */
@@ -70,7 +70,7 @@ static void fill_info(struct vs_reader *r)
 
     i->sealed = i->missing.error == 0;
     i->file_size = r->loader.source.size;
-    i->readable = i->sealed ? i->file_size : x->end ? x->end : VS_HEADER_SIZE;
+    i->readable = i->sealed ? i->file_size : vs_index_end(x);
     i->events = x->events;
     i->chunks = x->entry_count + i->sealed;
     i->event_chunks = x->summary_count;
@@ -106,8 +106,8 @@ static int open_source(struct vs_reader **out, const struct vs_source *source,
     else if ((err = read_header(r, diag)) == 0 && (err = load(r, mode, diag)) == 0) {
         if (r->info.features & VS_RUN_TIMED)
             r->cycles = calloc(BATCH, sizeof(*r->cycles));
-        if (vs_decoder_init(&r->decoder, &r->tables.sites, r->info.features) < 0 ||
-            ((r->info.features & VS_RUN_TIMED) && !r->cycles))
+        vs_decoder_init(&r->decoder, &r->tables.sites, r->info.features);
+        if ((r->info.features & VS_RUN_TIMED) && !r->cycles)
             err = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     }
     if (err < 0) {
@@ -239,8 +239,9 @@ static bool summary_agrees(const struct vs_reader *r, size_t i)
     const struct vs_chunk_thread *u = (const struct vs_chunk_thread *)(void *)r->decoder.parts.data;
 
     if (a->first != b->first || a->events != b->events || a->sites != b->sites ||
-        a->shadow_bits != b->shadow_bits || a->cycle_first != b->cycle_first ||
-        a->cycle_last != b->cycle_last || a->threads != b->threads)
+        a->blocks != b->blocks || a->images != b->images || a->shadow_bits != b->shadow_bits ||
+        a->cycle_first != b->cycle_first || a->cycle_last != b->cycle_last ||
+        a->threads != b->threads)
         return false;
     for (uint32_t k = 0; k < a->threads; k++)
         if (t[k].thread != u[k].thread || t[k].events != u[k].events || t[k].insns != u[k].insns ||
@@ -325,7 +326,7 @@ static bool filter(struct vs_reader *r)
             continue;
         if (kept == r->at)
             r->first = base + i - kept; /* so that first + at is the number of the first kept */
-        r->after = base + i + 1;
+        r->position = base + i + 1;
         if (r->cycles)
             r->cycles[kept] = r->cycles[i];
         r->events[kept++] = r->events[i];
@@ -357,6 +358,8 @@ int vs_reader_next(struct vs_reader *r, struct vs_batch *batch)
                                .wide_size = r->wide.len,
                                .count = r->count - r->at,
                                .first = r->first + r->at};
+    if (r->thread < 0)
+        r->position = r->first + r->count;
     r->at = r->count;
     return (int)batch->count;
 }
@@ -368,9 +371,9 @@ int vs_reader_select(struct vs_reader *r, int thread)
     if (thread >= 0 && (size_t)thread >= r->index.total_count)
         return -VSE_NOTFOUND;
     r->thread = thread < 0 ? -1 : thread;
-    /* filtering dropped the other threads' events of the batch, beyond the last one delivered */
-    if (before >= 0 && r->after && r->after < r->info.events && r->thread != before)
-        return vs_reader_seek_event(r, r->after);
+    /* reading for one thread drops what lies between its events */
+    if (before >= 0 && r->thread != before && r->position < r->info.events)
+        return vs_reader_seek_event(r, r->position);
     return 0;
 }
 
@@ -384,12 +387,13 @@ static int seek(struct vs_reader *r, int64_t chunk, void *goal,
     int err;
 
     r->failed = 0;
-    r->after = 0;
     err = open_chunk(r, (size_t)chunk);
     while (err >= 0 && (err = decode(r)) > 0)
         for (; r->at < r->count; r->at++)
-            if (reached(r, r->at, goal))
+            if (reached(r, r->at, goal)) {
+                r->position = r->first + r->at;
                 return 0;
+            }
     return failed(r, err < 0 ? err
                              : vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
                                            "the index promises an event that is not there"));
@@ -447,24 +451,6 @@ int vs_reader_seek_cycle(struct vs_reader *r, uint64_t n)
 
 /* ---- checking ------------------------------------------------------------------------------ */
 
-/* Rules between events and tables, which decoding does not need. */
-static int check_references(struct vs_reader *r)
-{
-    for (unsigned i = 0; i < r->count; i++) {
-        const struct vs_event *e = &r->events[i];
-
-        if ((e->kind == VS_CODE && e->value >= r->tables.block_count) ||
-            (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= r->tables.image_count)) {
-            const struct vs_index_entry *x = entry_of(r, r->next - 1);
-
-            return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)x->offset, x - r->index.entries,
-                               "event %llu refers to a block or image that is not there",
-                               (unsigned long long)(r->first + i));
-        }
-    }
-    return 0;
-}
-
 static int check_chunk(struct vs_reader *r, size_t i, struct vs_check_result *result)
 {
     const struct vs_index_entry *e = &r->index.entries[i];
@@ -474,11 +460,8 @@ static int check_chunk(struct vs_reader *r, size_t i, struct vs_check_result *re
         return vs_loader_chunk(&r->loader, e->offset, (uint32_t)i, &r->diag);
     if ((err = open_chunk(r, e->summary)) < 0)
         return err;
-    while ((err = decode(r)) > 0) {
+    while ((err = decode(r)) > 0)
         result->events += (uint64_t)err;
-        if ((err = check_references(r)) < 0)
-            return err;
-    }
     return err;
 }
 

@@ -45,7 +45,7 @@ static void enter(struct vs_sites *s, uint32_t number)
     s->slots[i] = number;
 }
 
-/* Doubles list and slots together, so that at most half of the slots are used. */
+/* Doubles list and slots together, so that at most a quarter of the slots is used. */
 static int grow(struct vs_sites *s)
 {
     uint32_t capacity = s->capacity * 2;

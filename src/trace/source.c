@@ -17,7 +17,7 @@ int vs_source_open(struct vs_source *s, const char *path, struct vs_diag *diag)
     /* O_NONBLOCK: opening a pipe must not wait for its writer, only to be refused then */
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &st) < 0) {
-        int err = vs_diag_io(diag, "cannot open", path);
+        int err = vs_diag_io(diag, "cannot open it", NULL);
 
         vs_source_close(s);
         return err;
@@ -63,7 +63,7 @@ int vs_source_read(const struct vs_source *s, uint64_t offset, void *out, size_t
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return vs_diag_io(diag, "cannot read", "the run");
+            return vs_diag_io(diag, "cannot read it", NULL);
         if (n == 0)
             return vs_diag_set(diag, -VSE_TRUNCATED, (int64_t)offset, -1,
                                "the file became shorter while it was read");

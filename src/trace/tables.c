@@ -147,12 +147,8 @@ int vs_tables_pack_meta(struct vs_tables *t, struct vs_columns *cols)
     return col->len > 0;
 }
 
-int vs_tables_unpack_meta(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
-                          const char **why)
+static int unpack_meta(struct vs_tables *t, struct vs_column col, bool apply)
 {
-    struct vs_column col = cols[VS_COL_META];
-
-    *why = "a fact is not valid";
     while (col.p < col.end) {
         const uint8_t *key, *value;
         size_t k, v;
@@ -162,10 +158,20 @@ int vs_tables_unpack_meta(struct vs_tables *t, const struct vs_column cols[VS_CO
             return err;
         if (k == 0)
             return -VSE_CORRUPT;
-        if ((err = set_fact(t, key, k, value, v)) < 0)
+        if (apply && (err = set_fact(t, key, k, value, v)) < 0)
             return err;
     }
     return 0;
+}
+
+/* Twice, so that a bad chunk changes nothing. */
+int vs_tables_unpack_meta(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
+                          const char **why)
+{
+    int err = unpack_meta(t, cols[VS_COL_META], false);
+
+    *why = "a fact is not valid";
+    return err < 0 ? err : unpack_meta(t, cols[VS_COL_META], true);
 }
 
 /* ---- images -------------------------------------------------------------------------------- */
@@ -374,7 +380,8 @@ int vs_tables_pack_static(struct vs_tables *t, struct vs_columns *cols)
          t->packed_images++)
         if (pack_image(&col[VS_COL_IMAGES], &t->images[t->packed_images]) < 0)
             return -VSE_NOMEM;
-    for (; t->packed_blocks < t->block_count && col[VS_COL_CODE].len < COLUMN_ENOUGH;
+    for (; t->packed_blocks < t->block_count && col[VS_COL_CODE].len < COLUMN_ENOUGH &&
+           col[VS_COL_BLOCKS].len < COLUMN_ENOUGH;
          t->packed_blocks++) {
         const struct vs_block *b = &t->blocks[t->packed_blocks];
 
@@ -391,8 +398,8 @@ int vs_tables_pack_static(struct vs_tables *t, struct vs_columns *cols)
     return vs_columns_size(cols) > 0;
 }
 
-int vs_tables_unpack_static(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
-                            const char **why)
+static int unpack_static(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
+                         const char **why)
 {
     struct vs_column images = cols[VS_COL_IMAGES], blocks = cols[VS_COL_BLOCKS];
     struct vs_column code = cols[VS_COL_CODE];
@@ -412,4 +419,20 @@ int vs_tables_unpack_static(struct vs_tables *t, const struct vs_column cols[VS_
         return -VSE_CORRUPT;
     *why = "a site is not valid";
     return vs_sites_unpack(&t->sites, cols[VS_COL_SITES]);
+}
+
+int vs_tables_unpack_static(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
+                            const char **why)
+{
+    struct vs_tables before = *t;
+    int err = unpack_static(t, cols, why);
+
+    if (err < 0) {
+        t->sites.count = before.sites.count;
+        t->block_count = before.block_count;
+        t->image_count = before.image_count;
+        t->code_size = before.code_size;
+        t->text_size = before.text_size;
+    }
+    return err;
 }

@@ -8,14 +8,6 @@
 #include "trace/sites.h"
 #include "vestige/run.h"
 
-#define VS_MAX_BLOCKS (1u << 24)
-#define VS_MAX_CODE   (512u << 20) /* bytes of all blocks */
-#define VS_MAX_IMAGES (1u << 16)
-#define VS_MAX_FACTS  (1u << 10)
-#define VS_MAX_SET    (1u << 14) /* times that facts are set, replacements included */
-#define VS_MAX_STRING (1u << 20)
-#define VS_MAX_TEXT   (64u << 20) /* bytes of all facts and images, replaced ones included */
-
 struct vs_fact {
     const char *key, *value;
     bool packed; /* this value is in a chunk */
@@ -54,7 +46,7 @@ int64_t vs_tables_block(struct vs_tables *t, const struct vs_block *block);
 int vs_tables_pack_meta(struct vs_tables *t, struct vs_columns *cols);
 int vs_tables_pack_static(struct vs_tables *t, struct vs_columns *cols);
 
-/* Adds a chunk's content. *why gets a phrase (static storage).
+/* Adds a chunk's content, or nothing if it is bad. *why gets a phrase (static storage).
  * Return 0; -VSE_NOMEM; -VSE_CORRUPT; -VSE_TRUNCATED; -VSE_LIMIT. */
 int vs_tables_unpack_meta(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
                           const char **why);

@@ -4,9 +4,11 @@
  * Later layers use the public interface: vestige/event.h (the events), vestige/run.h (writer and
  * reader). The rest of this folder is how a .vest file is made:
  *
+ *   event     the rules of events
  *   layout    fixed structures, column numbers, limits        docs/format.md 1, 2
  *   columns   payloads of chunks                              2
- *   tables    facts, images, blocks, sites                    3
+ *   tables    facts, images, blocks                           3
+ *   sites     what is the same each time an event happens     3
  *   index     summaries of chunks, seeking                    4
  *   predict   what is expected next; shared by the two below  6, 7
  *   encode    events to columns

@@ -18,6 +18,7 @@
 #define DEFAULT_EVENTS (1u << 20)
 #define DEFAULT_BYTES  (8u << 20)
 #define WORKERS_MAX    64
+#define BYTES_MAX      (32u << 20) /* of a chunk; leaves room below VS_MAX_COLUMN */
 
 /* A chunk on its way. Belongs to the workers from submission until it was waited for. */
 struct packing {
@@ -53,6 +54,8 @@ static int fail(struct vs_writer *w, int err)
 {
     if (err == -VSE_NOMEM)
         vs_diag_set(&w->diag, err, -1, -1, "out of memory");
+    else if (err == -VSE_LIMIT)
+        vs_diag_set(&w->diag, err, -1, -1, "the run has more chunks than the format allows");
     else if (err == -VSE_INTERNAL)
         vs_diag_set(&w->diag, err, -1, -1, "the compressor failed");
     w->failed = err;
@@ -61,7 +64,8 @@ static int fail(struct vs_writer *w, int err)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static bool defaults(struct vs_writer_options *o)
+/* Fills in what is 0. Returns the name of an option that is out of range, or NULL. */
+static const char *defaults(struct vs_writer_options *o)
 {
     if (!o->level)
         o->level = DEFAULT_LEVEL;
@@ -75,9 +79,13 @@ static bool defaults(struct vs_writer_options *o)
         o->chunk_bytes = DEFAULT_BYTES;
     if (!o->max_sites)
         o->max_sites = VS_MAX_SITES;
-    return o->level >= 1 && o->level <= 19 && o->workers <= WORKERS_MAX &&
-           o->chunk_events <= VS_MAX_CHUNK_EVENTS && o->chunk_bytes <= VS_MAX_CHUNK_BYTES &&
-           o->max_sites <= VS_MAX_SITES && !(o->features & ~(uint32_t)VS_RUN_KNOWN);
+    return o->level < 1 || o->level > 19           ? "level"
+           : o->workers > WORKERS_MAX              ? "workers"
+           : o->chunk_events > VS_MAX_CHUNK_EVENTS ? "chunk_events"
+           : o->chunk_bytes > BYTES_MAX            ? "chunk_bytes"
+           : o->max_sites > VS_MAX_SITES           ? "max_sites"
+           : o->features & ~(uint32_t)VS_RUN_KNOWN ? "features"
+                                                   : NULL;
 }
 
 static int init_ring(struct vs_writer *w, int level)
@@ -125,10 +133,10 @@ static int init_writer(struct vs_writer *w, const struct vs_writer_options *o)
 {
     w->features = o->features;
     w->ring_size = o->workers + 2;
-    if (vs_tables_init(&w->tables, true) < 0 ||
-        vs_encoder_init(&w->encoder, &w->tables, o->features, o->max_sites, o->chunk_events,
-                        o->chunk_bytes) < 0 ||
-        init_ring(w, o->level) < 0 || vs_workers_open(&w->workers, o->workers) < 0)
+    vs_encoder_init(&w->encoder, &w->tables, o->features, o->max_sites, o->chunk_events,
+                    o->chunk_bytes);
+    if (vs_tables_init(&w->tables, true) < 0 || init_ring(w, o->level) < 0 ||
+        vs_workers_open(&w->workers, o->workers) < 0)
         return fail(w, -VSE_NOMEM);
     return 0;
 }
@@ -137,12 +145,13 @@ int vs_writer_open(struct vs_writer **out, const char *path,
                    const struct vs_writer_options *options, struct vs_diag *diag)
 {
     struct vs_writer_options o = options ? *options : (struct vs_writer_options){0};
+    const char *bad = path ? defaults(&o) : "path";
     struct vs_writer *w;
     int err;
 
     *out = NULL;
-    if (!path || !defaults(&o))
-        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "an option is out of range");
+    if (bad)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s is missing or out of range", bad);
     w = calloc(1, sizeof(*w));
     if (!w)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
@@ -362,7 +371,7 @@ void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *stats)
                                       .instructions = w->encoder.insns,
                                       .bytes = w->bytes,
                                       .chunks = w->index.entry_count,
-                                      .sites = w->tables.sites.count,
+                                      .sites = w->tables.sites.count - 1,
                                       .blocks = (uint32_t)w->tables.block_count,
                                       .threads = w->encoder.thread_count};
 }
@@ -377,10 +386,8 @@ static int write_index(struct vs_writer *w)
     vs_columns_clear(&k->cols);
     if ((err = vs_index_pack(&w->index, &k->cols.col[VS_COL_INDEX])) < 0)
         return fail(w, err);
-    if (k->cols.col[VS_COL_INDEX].len > VS_MAX_INDEX) {
-        vs_diag_set(&w->diag, -VSE_LIMIT, -1, -1, "the index is larger than the format allows");
+    if (k->cols.col[VS_COL_INDEX].len > VS_MAX_INDEX)
         return fail(w, -VSE_LIMIT);
-    }
     pack(k);
     if ((err = k->err) < 0 || (err = write_chunk(w, VS_CHUNK_INDEX, &k->payload, k->crc)) < 0)
         return fail(w, err);

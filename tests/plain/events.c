@@ -26,6 +26,8 @@ static void read_summary(struct plain *p)
     must(p, c->events > 0, "chunk without events");
     c->site_count = take_at_most(p, b, p->site_count);
     must(p, c->site_count > 0, "no site 0");
+    c->blocks = take_at_most(p, b, p->totals->blocks);
+    c->images = take_at_most(p, b, p->totals->images);
     c->shadow_bits = take_at_most(p, b, 16);
     bool memory = p->totals->features & 6;
     must(p, memory ? c->shadow_bits >= 6 : c->shadow_bits == 0, "shadow_bits");
@@ -248,6 +250,8 @@ static void read_other(struct plain *p, struct vs_event *e)
         e->value = set_value(p, take_varint(p, b), 8);
     else
         memcpy(p->value, take(p, column(p, WIDE), e->size), e->size);
+    must(p, e->kind != VS_CODE || e->value < p->chunk.blocks, "no such block");
+    must(p, e->kind != VS_MAP || e->pc == VS_NO_IMAGE || e->pc < p->chunk.images, "no such image");
     if (e->kind == VS_EXTERNAL && p->chunk.shadow_bits > 0)
         shadow_write(p, e->addr, p->value, e->size);
 }

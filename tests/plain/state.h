@@ -76,7 +76,7 @@ struct allocation {
 struct chunk {
     struct bytes columns[COLUMNS];
     struct gap gaps[COLUMNS];
-    uint64_t events, site_count, shadow_bits, cycle_first, cycle_last, thread_count;
+    uint64_t events, site_count, blocks, images, shadow_bits, cycle_first, cycle_last, thread_count;
     struct thread *threads;
     struct site_state *sites;
     struct line *shadow;

@@ -353,7 +353,9 @@ TEST(refuses_chunk_headers_that_lie)
         check_chunk_header(type, 16, VS_MAX_PAYLOAD + 1u, 8, VSE_LIMIT);
         check_chunk_header(type, 16, UINT64_MAX, 8, VSE_LIMIT);
         check_chunk_header(type, 16, UINT64_MAX - 31, 8, VSE_LIMIT);
-        check_chunk_header(type, 16, 0, 8, VSE_CHECKSUM);
+        check_chunk_header(type, 16, 0, 8, VSE_CORRUPT);
+        check_chunk_header(type, 5, 1, 1, VSE_CORRUPT);
+        check_chunk_header(type, 24, 1 << 24, 4, VSE_CORRUPT);
     }
 }
 
@@ -526,11 +528,11 @@ static void check_index_lie(unsigned field, int64_t change)
 
 TEST(refuses_an_index_that_contradicts_a_chunk)
 {
-    check_index_lie(3, 1); /* shadow bits */
-    check_index_lie(4, 1); /* first cycle */
-    check_index_lie(5, 1); /* last cycle */
-    check_index_lie(9, 1); /* instructions of a thread */
-    check_index_lie(9, -1);
+    check_index_lie(5, 1);  /* shadow bits */
+    check_index_lie(6, 1);  /* first cycle */
+    check_index_lie(7, 1);  /* last cycle */
+    check_index_lie(11, 1); /* instructions of a thread */
+    check_index_lie(11, -1);
 }
 
 /* ---- tables ---- */
@@ -814,10 +816,10 @@ TEST(refuses_other_events_that_break_the_rules)
 
 TEST(refuses_shadow_memory_out_of_range)
 {
-    check_number(VS_COL_SUMMARY, 3, 0, VSE_CORRUPT);
-    check_number(VS_COL_SUMMARY, 3, VS_SHADOW_MIN - 1, VSE_CORRUPT);
-    check_number(VS_COL_SUMMARY, 3, VS_SHADOW_MAX + 1, VSE_CORRUPT);
-    check_number(VS_COL_SUMMARY, 3, 32, VSE_CORRUPT);
+    check_number(VS_COL_SUMMARY, 5, 0, VSE_CORRUPT);
+    check_number(VS_COL_SUMMARY, 5, VS_SHADOW_MIN - 1, VSE_CORRUPT);
+    check_number(VS_COL_SUMMARY, 5, VS_SHADOW_MAX + 1, VSE_CORRUPT);
+    check_number(VS_COL_SUMMARY, 5, 32, VSE_CORRUPT);
 }
 
 TEST(refuses_shadow_memory_in_a_run_without_loads)
@@ -825,7 +827,7 @@ TEST(refuses_shadow_memory_in_a_run_without_loads)
     struct fixture x;
 
     setup_run(&x, (struct gen_options){.seed = 5, .threads = 2, .events = 100}, 50);
-    forge_set_number(column(&x, 0, VS_COL_SUMMARY), 3, VS_SHADOW_MIN);
+    forge_set_number(column(&x, 0, VS_COL_SUMMARY), 5, VS_SHADOW_MIN);
     check_forged(&x, VSE_CORRUPT, events_chunk(&x, 0));
 }
 
@@ -849,12 +851,12 @@ TEST(refuses_summaries_that_do_not_follow)
     check_summary(0, 1, 1 << 30, VSE_LIMIT);
     check_summary(0, 2, 1 << 30, VSE_LIMIT); /* sites */
     check_summary(1, 2, -1000000, VSE_LIMIT);
-    check_summary(1, 4, -1000, VSE_CORRUPT); /* first cycle */
-    check_summary(0, 5, 1000000, VSE_CORRUPT);
-    check_summary(0, 6, 1 << 20, VSE_LIMIT); /* threads */
-    check_summary(0, 6, -1, VSE_CORRUPT);
-    check_summary(0, 7, 1, VSE_CORRUPT);  /* first thread */
-    check_summary(1, 10, 1, VSE_CORRUPT); /* instructions before */
+    check_summary(1, 6, -1000, VSE_CORRUPT); /* first cycle */
+    check_summary(0, 7, 1000000, VSE_CORRUPT);
+    check_summary(0, 8, 1 << 20, VSE_LIMIT); /* threads */
+    check_summary(0, 8, -1, VSE_CORRUPT);
+    check_summary(0, 9, 1, VSE_CORRUPT);  /* first thread */
+    check_summary(1, 12, 1, VSE_CORRUPT); /* instructions before */
 }
 
 /* What only the events can refute. */
@@ -863,7 +865,7 @@ TEST(refuses_summaries_that_events_refute)
     static const struct {
         unsigned field;
         int64_t change;
-    } lies[] = {{5, 1}, {9, 1}, {9, -1}, {2, 1000}};
+    } lies[] = {{7, 1}, {11, 1}, {11, -1}, {2, 1000}, {3, 1000}, {4, 1}};
 
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
         struct fixture x;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/base.h" /* must compile by itself */
 #include "unittest.h"
 
 #include <limits.h>

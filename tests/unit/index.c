@@ -175,7 +175,7 @@ static void two_threads(struct vs_index *x)
     const struct vs_chunk_thread t[] = {{0, 3, 10, 0}, {1, 2, 20, 0}};
 
     *x = (struct vs_index){0};
-    CHECK_EQ(add(x, (struct vs_summary){0, 5, 4, 6, 100, 200, 2, 0}, t), 0);
+    CHECK_EQ(add(x, (struct vs_summary){0, 5, 4, 2, 1, 6, 100, 200, 2, 0}, t), 0);
 }
 
 TEST(adds_chunks_one_after_the_other)
@@ -185,7 +185,7 @@ TEST(adds_chunks_one_after_the_other)
 
     two_threads(&x);
     CHECK_EQ(vs_index_add(&x, VS_CHUNK_STATIC, 7, NULL, NULL), 0);
-    CHECK_EQ(add(&x, (struct vs_summary){5, 2, 4, 6, 200, 200, 2, 0}, t), 0);
+    CHECK_EQ(add(&x, (struct vs_summary){5, 2, 4, 2, 1, 6, 200, 200, 2, 0}, t), 0);
     CHECK(x.entry_count == 3 && x.summary_count == 2 && x.total_count == 3);
     CHECK_EQ(x.entries[0].offset, VS_HEADER_SIZE);
     CHECK_EQ(x.entries[1].offset, VS_HEADER_SIZE + VS_CHUNK_HEADER + 100);
@@ -201,19 +201,21 @@ TEST(refuses_chunks_that_do_not_follow)
     static const struct {
         struct vs_summary s;
         struct vs_chunk_thread t[2];
-    } bad[] = {
-        {{4, 1, 4, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}},               /* event number */
-        {{6, 1, 4, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}},               /* event number */
-        {{5, 1, 4, 6, 200, 300, 1, 0}, {{0, 1, 1, 9}}},                /* before */
-        {{5, 1, 4, 6, 200, 300, 1, 0}, {{0, 1, 1, 11}}},               /* before */
-        {{5, 1, 4, 6, 200, 300, 1, 0}, {{1, 1, 1, 10}}},               /* the other's before */
-        {{5, 1, 4, 6, 199, 300, 1, 0}, {{0, 1, 1, 10}}},               /* cycles decrease */
-        {{5, 1, 3, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}},               /* fewer sites */
-        {{5, 1, 4, 6, 200, 300, 1, 0}, {{3, 1, 1, 0}}},                /* leaves out thread 2 */
-        {{5, 2, 4, 6, 200, 300, 2, 0}, {{0, 1, 1, 10}, {3, 1, 1, 0}}}, /* the same */
-        {{5, 1, 4, 6, 200, 300, 1, 0}, {{2, 1, 1, 1}}},                /* a new thread's before */
-        {{5, 2, 4, 6, 200, 300, 2, 0}, {{2, 1, 1, 0}, {4, 1, 1, 0}}},  /* leaves out thread 3 */
-        {{5, 2, 4, 6, 200, 300, 2, 0}, {{65535, 1, 1, 0}, {0, 0, 0, 0}}}};
+    } bad[] = {{{4, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}}, /* event number */
+               {{6, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}}, /* event number */
+               {{5, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 9}}},  /* before */
+               {{5, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 11}}}, /* before */
+               {{5, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{1, 1, 1, 10}}}, /* the other's before */
+               {{5, 1, 4, 2, 1, 6, 199, 300, 1, 0}, {{0, 1, 1, 10}}}, /* cycles decrease */
+               {{5, 1, 3, 2, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}}, /* fewer sites */
+               {{5, 1, 4, 1, 1, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}}, /* fewer blocks */
+               {{5, 1, 4, 2, 0, 6, 200, 300, 1, 0}, {{0, 1, 1, 10}}}, /* fewer images */
+               {{5, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{3, 1, 1, 0}}},  /* leaves out thread 2 */
+               {{5, 2, 4, 2, 1, 6, 200, 300, 2, 0}, {{0, 1, 1, 10}, {3, 1, 1, 0}}}, /* the same */
+               {{5, 1, 4, 2, 1, 6, 200, 300, 1, 0}, {{2, 1, 1, 1}}}, /* a new thread's before */
+               {{5, 2, 4, 2, 1, 6, 200, 300, 2, 0},
+                {{2, 1, 1, 0}, {4, 1, 1, 0}}}, /* leaves out thread 3 */
+               {{5, 2, 4, 2, 1, 6, 200, 300, 2, 0}, {{65535, 1, 1, 0}, {0, 0, 0, 0}}}};
 
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         struct vs_index x;
@@ -229,15 +231,15 @@ TEST(refuses_a_first_chunk_that_does_not_begin)
 {
     struct vs_index x = {0};
 
-    CHECK_ERR(
-        add(&x, (struct vs_summary){1, 1, 1, 6, 0, 0, 1, 0}, &(struct vs_chunk_thread){0, 1, 1, 0}),
-        VSE_CORRUPT);
-    CHECK_ERR(
-        add(&x, (struct vs_summary){0, 1, 1, 6, 0, 0, 1, 0}, &(struct vs_chunk_thread){1, 1, 1, 0}),
-        VSE_CORRUPT);
-    CHECK_ERR(
-        add(&x, (struct vs_summary){0, 1, 1, 6, 0, 0, 1, 0}, &(struct vs_chunk_thread){0, 1, 1, 1}),
-        VSE_CORRUPT);
+    CHECK_ERR(add(&x, (struct vs_summary){1, 1, 1, 2, 1, 6, 0, 0, 1, 0},
+                  &(struct vs_chunk_thread){0, 1, 1, 0}),
+              VSE_CORRUPT);
+    CHECK_ERR(add(&x, (struct vs_summary){0, 1, 1, 2, 1, 6, 0, 0, 1, 0},
+                  &(struct vs_chunk_thread){1, 1, 1, 0}),
+              VSE_CORRUPT);
+    CHECK_ERR(add(&x, (struct vs_summary){0, 1, 1, 2, 1, 6, 0, 0, 1, 0},
+                  &(struct vs_chunk_thread){0, 1, 1, 1}),
+              VSE_CORRUPT);
     vs_index_fini(&x);
 }
 
@@ -353,8 +355,8 @@ TEST(refuses_entries_of_the_wrong_type_or_size)
 
 /* ---- summaries that lie ---- */
 
-/* A summary of one thread as numbers: 7, then 4. */
-static int unpack_summary(const uint64_t n[11])
+/* A summary of one thread as numbers: 9, then 4. */
+static int unpack_summary(const uint64_t n[13])
 {
     uint8_t b[128], *p = b;
     struct vs_buf threads = {0};
@@ -362,7 +364,7 @@ static int unpack_summary(const uint64_t n[11])
     struct vs_column col;
     int err;
 
-    for (int i = 0; i < 11; i++)
+    for (int i = 0; i < 13; i++)
         p = vs_varint_put(p, n[i]);
     col = (struct vs_column){b, p};
     err = vs_summary_unpack(&col, &s, &threads);
@@ -373,7 +375,7 @@ static int unpack_summary(const uint64_t n[11])
 
 static void check_summary(unsigned field, uint64_t value, int error)
 {
-    uint64_t n[11] = {7, 3, 9, 6, 100, 50, 1, 0, 3, 12, 40};
+    uint64_t n[13] = {7, 3, 9, 5, 2, 6, 100, 50, 1, 0, 3, 12, 40};
 
     CHECK_EQ(unpack_summary(n), 0);
     n[field] = value;
@@ -389,28 +391,31 @@ TEST(refuses_summaries_that_lie)
     check_summary(1, VS_MAX_CHUNK_EVENTS + 1, VSE_LIMIT);
     check_summary(2, 0, VSE_CORRUPT);
     check_summary(2, VS_MAX_SITES + 1, VSE_LIMIT);
-    check_summary(3, 33, VSE_CORRUPT);
-    check_summary(3, UINT64_MAX, VSE_CORRUPT);
-    check_summary(4, UINT64_MAX, VSE_CORRUPT);
+    check_summary(3, VS_MAX_BLOCKS + 1, VSE_LIMIT);
+    check_summary(4, VS_MAX_IMAGES + 1, VSE_LIMIT);
+    check_summary(5, 33, VSE_CORRUPT);
     check_summary(5, UINT64_MAX, VSE_CORRUPT);
-    check_summary(6, 0, VSE_CORRUPT);
-    check_summary(6, 2, VSE_TRUNCATED);
-    check_summary(6, VS_THREADS_MAX, VSE_TRUNCATED);
-    check_summary(6, VS_THREADS_MAX + 1, VSE_LIMIT);
-    check_summary(6, UINT64_MAX, VSE_LIMIT);
-    check_summary(7, VS_THREADS_MAX, VSE_CORRUPT);
+    check_summary(6, UINT64_MAX, VSE_CORRUPT);
     check_summary(7, UINT64_MAX, VSE_CORRUPT);
     check_summary(8, 0, VSE_CORRUPT);
-    check_summary(8, 2, VSE_CORRUPT);
-    check_summary(8, 4, VSE_CORRUPT);
-    check_summary(9, 3 * 65535 + 1, VSE_CORRUPT);
-    check_summary(10, UINT64_MAX, VSE_CORRUPT);
+    check_summary(8, 2, VSE_TRUNCATED);
+    check_summary(8, VS_THREADS_MAX, VSE_TRUNCATED);
+    check_summary(8, VS_THREADS_MAX + 1, VSE_LIMIT);
+    check_summary(8, UINT64_MAX, VSE_LIMIT);
+    check_summary(9, VS_THREADS_MAX, VSE_CORRUPT);
+    check_summary(9, UINT64_MAX, VSE_CORRUPT);
+    check_summary(10, 0, VSE_CORRUPT);
+    check_summary(10, 2, VSE_CORRUPT);
+    check_summary(10, 4, VSE_CORRUPT);
+    check_summary(11, 3 * 65535 + 1, VSE_CORRUPT);
+    check_summary(12, UINT64_MAX, VSE_CORRUPT);
 }
 
 TEST(takes_the_largest_summary)
 {
-    CHECK_EQ(unpack_summary((const uint64_t[]){
-                 INT64_MAX, VS_MAX_CHUNK_EVENTS, VS_MAX_SITES, 32, INT64_MAX, INT64_MAX, 1,
-                 VS_THREADS_MAX - 1, VS_MAX_CHUNK_EVENTS, UINT64_C(65535) << 22, INT64_MAX}),
+    CHECK_EQ(unpack_summary((const uint64_t[]){INT64_MAX, VS_MAX_CHUNK_EVENTS, VS_MAX_SITES,
+                                               VS_MAX_BLOCKS, VS_MAX_IMAGES, 32, INT64_MAX, 0, 1,
+                                               VS_THREADS_MAX - 1, VS_MAX_CHUNK_EVENTS,
+                                               UINT64_C(65535) << 22, INT64_MAX}),
              0);
 }

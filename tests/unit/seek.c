@@ -316,3 +316,49 @@ TEST(seeks_after_an_error)
     run_free(&part);
     teardown(&x);
 }
+
+/* Reading for one thread drops what lies between its events; another selection finds it again. */
+TEST(keeps_the_position_when_the_selection_changes)
+{
+    struct fixture x;
+    struct vs_batch b;
+    uint64_t after;
+
+    setup(&x, (struct gen_options){.seed = 8, .threads = 3, .events = 5000, .memory = true}, 700);
+    for (unsigned thread = 0; thread < 3; thread++) {
+        CHECK(vs_reader_next(x.reader, &b) > 0);
+        after = b.first + b.count;
+        CHECK_EQ(vs_reader_select(x.reader, (int)thread), 0);
+        if (vs_reader_next(x.reader, &b) > 0) {
+            size_t left = b.count;
+
+            for (after = b.first; left; after++)
+                left -= x.run.events[after].thread == thread;
+        }
+        CHECK_EQ(vs_reader_select(x.reader, -1), 0);
+        check_at(&x, after);
+        CHECK_EQ(vs_reader_seek_event(x.reader, after), 0);
+    }
+    teardown(&x);
+}
+
+/* A thread that has no more events: the others' are still to come. */
+TEST(keeps_the_position_when_a_thread_has_ended)
+{
+    const struct vs_event e[] = {{.kind = VS_COUNT, .icount = 1},
+                                 {.kind = VS_COUNT, .icount = 1, .thread = 1},
+                                 {.kind = VS_COUNT, .icount = 2}};
+    struct fixture x = {0};
+    struct vs_batch b;
+
+    place_init(&x.place);
+    run_append(&x.run, &(struct vs_batch){.events = e, .count = 3});
+    x.file = run_file(&x.run, &(struct vs_writer_options){.chunk_events = 2}, 3);
+    x.reader = file_open(&x.file);
+    CHECK_EQ(vs_reader_next(x.reader, &b), 2);
+    CHECK_EQ(vs_reader_select(x.reader, 1), 0);
+    CHECK_ERR(vs_reader_next(x.reader, &b), VSE_END);
+    CHECK_EQ(vs_reader_select(x.reader, -1), 0);
+    check_at(&x, 2);
+    teardown(&x);
+}

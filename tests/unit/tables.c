@@ -429,3 +429,58 @@ TEST(refuses_bad_images_in_chunks)
     CHECK_ERR(unpack_image("\1p\1s\x41i\1\2\3", 9), VSE_LIMIT);
     CHECK_ERR(unpack_image("\xff\xff\xff\x7fp", 5), VSE_LIMIT);
 }
+
+/* One-byte blocks at scattered addresses: their list grows faster than their code. */
+TEST(packs_many_small_blocks_into_several_chunks)
+{
+    struct vs_tables t;
+    struct vs_columns c = {0};
+    unsigned chunks = 0;
+
+    CHECK_EQ(vs_tables_init(&t, true), 0);
+    for (uint64_t i = 0; i < 1000000; i++) {
+        struct vs_block b = {.addr = i * UINT64_C(0x9e3779b97f4a7c15),
+                             .bytes = (const uint8_t *)"c",
+                             .size = 1,
+                             .insns = 1};
+
+        CHECK_EQ(vs_tables_block(&t, &b), i);
+    }
+    for (; vs_tables_pack_static(&t, &c) == 1; chunks++) {
+        CHECK(c.col[VS_COL_BLOCKS].len < (9u << 20));
+        vs_columns_clear(&c);
+    }
+    CHECK_EQ(chunks, 2);
+    vs_columns_fini(&c);
+    vs_tables_fini(&t);
+}
+
+TEST(takes_nothing_from_a_bad_static_chunk)
+{
+    static const uint8_t blocks[] = {2, 1, 1, 2, 1, 1, 2, 0, 0}, code[] = {1, 2};
+    struct vs_column cols[VS_COL_END] = {[VS_COL_BLOCKS] = {blocks, blocks + sizeof(blocks)},
+                                         [VS_COL_CODE] = {code, code + sizeof(code)}};
+    struct vs_tables t;
+    const char *why;
+
+    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_ERR(vs_tables_unpack_static(&t, cols, &why), VSE_CORRUPT);
+    CHECK(t.block_count == 0 && t.code_size == 0 && t.sites.count == 1);
+    cols[VS_COL_BLOCKS].end = blocks + 6;
+    CHECK_EQ(vs_tables_unpack_static(&t, cols, &why), 0);
+    CHECK_EQ(t.block_count, 2);
+    vs_tables_fini(&t);
+}
+
+TEST(takes_nothing_from_a_bad_meta_chunk)
+{
+    static const uint8_t facts[] = {1, 'k', 1, 'v', 0, 0};
+    struct vs_column cols[VS_COL_END] = {[VS_COL_META] = {facts, facts + sizeof(facts)}};
+    struct vs_tables t;
+    const char *why;
+
+    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_ERR(vs_tables_unpack_meta(&t, cols, &why), VSE_CORRUPT);
+    CHECK_EQ(t.fact_count, 0);
+    vs_tables_fini(&t);
+}
