@@ -87,8 +87,8 @@ BENCH   := $(B)/bench/bench
 # ---- building -------------------------------------------------------------------------------
 
 .PHONY: all tests generator bench-program fuzzers fuzz-objects deps-build FORCE
-## all: build libvestige and vestige (the default)
-all: $(LIB_A) $(LIB_SO) $(PROGRAM)
+## all: build libvestige, vestige and the workloads (the default)
+all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(if $(filter $(O),$(B)),workloads)
 
 # What the tests run.
 tests: $(PROGRAM) $(UNITS) $(GEN)
@@ -164,6 +164,37 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(LIB_PIC) $(CLI_OBJ) $(TEST_OBJ))
 
+# ---- workloads ------------------------------------------------------------------------------
+# The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static);
+# and under the sanitizers, for the tests. Not part of a variant: they are data to Vestige.
+
+WORKLOADS   := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
+WL_COMMON   := $(patsubst workloads/%.c,%.o,$(wildcard workloads/common/*.c))
+WL_FLAGS    := -std=gnu11 -O2 -g -ffp-contract=off $(WARNINGS) -D_GNU_SOURCE -Iworkloads/common \
+               -pthread -MMD -MP
+WL_TARGETS  := host rv64 asan tsan
+RV64_CC     ?= riscv64-linux-gnu-gcc
+wl-cc-host   = gcc
+wl-cc-rv64   = $(RV64_CC) -march=rv64gc -static
+wl-cc-asan   = gcc -fsanitize=address,undefined -fno-sanitize-recover=all
+wl-cc-tsan   = gcc -fsanitize=thread
+
+.PHONY: workloads workloads-sanitized
+## workloads: build the traced programs, host and RV64
+workloads: $(foreach t,host rv64,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
+workloads-sanitized: $(foreach t,asan tsan,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
+
+define workload-target
+$(O)/workloads/obj/$(1)/%.o: workloads/%.c Makefile | deps-build
+	$$(call say,CC,$$< [$(1)])mkdir -p $$(@D) && $(wl-cc-$(1)) $(WL_FLAGS) -c -o $$@ $$<
+$(WORKLOADS:%=$(O)/workloads/$(1)/%): $(O)/workloads/$(1)/%: $(O)/workloads/obj/$(1)/%.o \
+    $(WL_COMMON:%=$(O)/workloads/obj/$(1)/%)
+	$$(call say,LD,$$@)mkdir -p $$(@D) && $(wl-cc-$(1)) -pthread -o $$@ $$(filter %.o,$$^) -lm
+-include $(patsubst %,$(O)/workloads/obj/$(1)/%.d,$(WORKLOADS) $(WL_COMMON:.o=))
+endef
+$(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
+.SECONDARY:
+
 # ---- using ----------------------------------------------------------------------------------
 # These install what is missing first; the rest runs in a make of its own, which then finds it.
 
@@ -175,7 +206,7 @@ check:
 	@$(MAKE) check-run
 
 check-gcc:
-	@+$(MAKE) all tests bench-program
+	@+$(MAKE) all tests bench-program workloads-sanitized
 check-clang:
 	@+$(MAKE) CC=$(CLANG) SAN= all tests bench-program fuzz-objects
 check-san:
@@ -211,7 +242,8 @@ fuzz:
 ## run-sizes: renew the committed table of the sizes of generated runs
 run-sizes:
 	@+$(MAKE) generator
-	tools/run-sizes $(GEN) >tests/golden/run-sizes.csv
+	tools/run-sizes $(GEN) >$(O)/run-sizes.csv
+	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
 .PHONY: install format check-format check-includes deps list clean
 ## install: vestige, libvestige, headers, vestige.pc under DESTDIR and PREFIX=/usr/local
