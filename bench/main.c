@@ -163,13 +163,13 @@ static void usage(FILE *f)
                "  --json FILE      also write the rows as JSON\n"
                "  --markdown FILE  and as a table for the documentation\n"
                "  --folder DIR     scratch files go here (default: $TMPDIR or /tmp)\n"
-               "  --repeats N      take the best of N (default 25)\n"
+               "  --repeats N      take the best of N (default 15)\n"
                "  --scale X        multiply the amount of work (default 1)\n");
 }
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.repeats = 25, .scale = 1, .folder = getenv("TMPDIR")};
+    struct bench b = {.repeats = 15, .scale = 1, .folder = getenv("TMPDIR")};
     const char *json = NULL, *markdown = NULL;
     bool chosen = false;
     int i = 1;

@@ -198,7 +198,7 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
                             .threads = 4,
                             .profile = profile,
                             .memory = memory,
-                            .events = (uint64_t)((memory ? 2e6 : 6e6) * bench_scale(b))};
+                            .events = (uint64_t)((memory ? 6e6 : 12e6) * bench_scale(b))};
     double target = memory ? 40 : 100, write = 0, write_one = 0, read = 0;
     struct events v;
     struct stat st;

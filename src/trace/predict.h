@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/likely.h"
 #include "base/varint.h"
 #include "trace/sites.h"
 
@@ -48,7 +49,7 @@ struct vs_shadow_line {
     uint64_t tag; /* address / VS_SHADOW_LINE + 1; 0 = empty */
     uint32_t known, unused;
     uint8_t bytes[VS_SHADOW_LINE];
-    uint8_t pad[16];
+    uint8_t pad[16]; /* a word may be fetched at any byte */
 };
 _Static_assert(sizeof(struct vs_shadow_line) == 64, "one cache line");
 
@@ -232,7 +233,7 @@ void vs_shadow_write(struct vs_shadow m, uint64_t addr, unsigned size, const uin
 /* The place of a value of at most 8 bytes in the shadow memory, looked up once for reading and
  * writing. */
 struct vs_cell {
-    struct vs_shadow_line *line; /* NULL: the value spans two lines, or might */
+    struct vs_shadow_line *line; /* NULL: the value spans two lines */
     uint64_t word;               /* 8 bytes of the line, the value first */
     uint64_t value;              /* 0 if not known */
     uint32_t bits;               /* known flags of the value's bytes */
@@ -245,7 +246,7 @@ static inline struct vs_cell vs_cell_open(const struct vs_shadow *m, struct vs_s
     unsigned off = addr % VS_SHADOW_LINE;
     struct vs_cell c;
 
-    if (__builtin_expect(off > VS_SHADOW_LINE - 8, 0)) {
+    if (unlikely(off + size > VS_SHADOW_LINE)) {
         uint64_t v = 0;
         bool known = vs_shadow_read(*m, addr, size, (uint8_t *)&v);
 
@@ -263,7 +264,7 @@ static inline struct vs_cell vs_cell_open(const struct vs_shadow *m, struct vs_s
 static inline void vs_cell_store(const struct vs_shadow *m, const struct vs_cell *c, uint64_t addr,
                                  unsigned size, uint64_t value)
 {
-    if (__builtin_expect(c->line != NULL, 1)) {
+    if (likely(c->line != NULL)) {
         uint64_t word = (c->word & ~vs_size_mask(size)) | value;
 
         c->line->known = (c->line->known & (0 - (uint32_t)c->same)) | c->bits;
