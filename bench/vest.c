@@ -236,6 +236,9 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
               (double)xz.bytes / (double)v.count);
     peer_rows(b, name, "zstd -3", peer_zstd(all, all_size, bench_repeats(b)), &v);
     peer_rows(b, name, "xz -1", xz, &v);
+    xz = peer_xz(all, v.count * sizeof(*v.list));
+    bench_row(b, GROUP, name, "xz -1 size, no wide values", (double)xz.bytes / (double)v.count,
+              "B/event", -1, 0);
     free(all);
     free(v.list);
     free(v.wide);
