@@ -72,16 +72,16 @@ static int put_varint(struct vs_encoder *c, unsigned column, uint64_t v)
     return 0;
 }
 
-/* A number's significant bytes. Returns how many; -VSE_NOMEM. */
-static inline int put_word(struct vs_buf *col, uint64_t v)
+/* The significant bytes of a difference, unless `skip`. Advances *p, where 8 bytes are free, and
+ * returns how many. No branch: whether a prediction was right is itself hard to predict. */
+static inline unsigned put_delta(uint8_t **p, uint64_t delta, bool skip)
 {
-    unsigned n = v ? 8 - (unsigned)__builtin_clzll(v) / 8 : 0;
+    unsigned n = (71 - (unsigned)__builtin_clzll(delta | 1)) / 8;
 
-    if (vs_buf_reserve(col, 8) < 0)
-        return -VSE_NOMEM;
-    memcpy(col->data + col->len, &v, 8);
-    col->len += n;
-    return (int)n;
+    n &= 0u - (unsigned)((delta != 0) & !skip);
+    memcpy(*p, &delta, 8);
+    *p += n;
+    return n;
 }
 
 /* Ends a run of right predictions. */
@@ -138,11 +138,14 @@ static int64_t other_site(struct vs_encoder *c, struct hot *h, const struct vs_e
 
 static int wrong_target(struct vs_encoder *c, struct hot *h, const struct vs_event *e)
 {
-    int n = put_word(&c->cols->col[VS_COL_TARGET], vs_zigzag((int64_t)(e->addr - e->pc)));
-    uint8_t how = (uint8_t)n;
+    struct vs_buf *col = &c->cols->col[VS_COL_TARGET];
+    uint8_t how, *p;
 
-    if (n < 0 || put_gap(c, VS_COL_TARGET_GAP, &h->runs.target) < 0)
+    if (vs_buf_reserve(col, 8) < 0 || put_gap(c, VS_COL_TARGET_GAP, &h->runs.target) < 0)
         return -VSE_NOMEM;
+    p = col->data + col->len;
+    how = (uint8_t)put_delta(&p, vs_zigzag((int64_t)(e->addr - e->pc)), false);
+    col->len += how;
     c->bytes += how + 1u;
     return vs_buf_put(&c->cols->col[VS_COL_TARGET_HOW], &how, 1);
 }
@@ -348,18 +351,6 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
 
 /* ---- second pass: addresses; third: values ----------------------------------------------------
  */
-
-/* The significant bytes of a difference, unless `skip`. Advances *p, where 8 bytes are free, and
- * returns how many. No branch: whether a prediction was right is itself hard to predict. */
-static inline unsigned put_delta(uint8_t **p, uint64_t delta, bool skip)
-{
-    unsigned n = (71 - (unsigned)__builtin_clzll(delta | 1)) / 8;
-
-    n &= 0u - (unsigned)((delta != 0) & !skip);
-    memcpy(*p, &delta, 8);
-    *p += n;
-    return n;
-}
 
 static inline unsigned put_address(uint8_t **col, const struct vs_encoding *p)
 {

@@ -53,7 +53,6 @@ static int grow(struct vs_sites *s)
 
     if (!list)
         return -VSE_NOMEM;
-    memset(list + s->capacity, 0, (capacity - s->capacity) * sizeof(*list));
     s->list = list;
     s->capacity = capacity;
     if (s->slots) {
