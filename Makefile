@@ -16,7 +16,7 @@ endif
 .DEFAULT_GOAL := all
 
 # A layer includes only itself and those before it (tools/check-includes).
-LAYERS := base trace isa model port technique iss target replay study
+LAYERS := base trace isa symbol capture model port technique iss target replay study
 
 ifeq ($(origin CC),default)
 CC := gcc
@@ -51,7 +51,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
             -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
-LIBS     := -lzstd
+LIBS     := -lzstd -lZydis -ldw -lelf -liberty
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
 MAJOR   := $(call version,MAJOR)

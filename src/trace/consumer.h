@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* Whoever takes a run as it comes: a writer of .vest files, a converter, a study.
+ *
+ * The calls come as those of a writer do (vestige/run.h): a block or an image precedes the events
+ * that refer to it, and the numbers returned for them count from 0 up. A consumer that has no use
+ * for something leaves its function NULL; blocks and images are then numbered for it.
+ */
+#ifndef TRACE_CONSUMER_H
+#define TRACE_CONSUMER_H
+
+#include "vestige/run.h"
+
+struct vs_consumer {
+    void *context;
+    /* Return 0, or an error that ends the recording. */
+    int (*meta)(void *context, const char *key, const char *value);
+    int (*put)(void *context, const struct vs_batch *batch);
+    /* Return the number, from 0 up; or an error. */
+    int64_t (*image)(void *context, const struct vs_image *image);
+    int64_t (*block)(void *context, const struct vs_block *block);
+};
+
+/* The writer stays the caller's. */
+struct vs_consumer vs_consumer_writer(struct vs_writer *w);
+
+/* Feeds a whole recorded run to a consumer: facts, images and blocks first, then the events from
+ * where the reader is. Returns 0; an error of the reader (with vs_reader_diag) or of the consumer,
+ * which *theirs tells apart. */
+int vs_consume_run(struct vs_reader *r, const struct vs_consumer *c, bool *theirs);
+
+#endif
