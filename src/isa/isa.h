@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* The isa layer: what an instruction is, statically, from its bytes and its address alone.
+ *
+ * An ISA's decoder fills in the same struct vs_insn, so that who walks code need not know which
+ * one it walks.
+ */
+#ifndef ISA_ISA_H
+#define ISA_ISA_H
+
+#include "isa/insn.h" /* the facts, of any ISA */
+#include "isa/x86.h"  /* x86-64: decoding, and text for people */
+
+#endif

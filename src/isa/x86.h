@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of x86-64, in 64-bit mode.
+ *
+ * Nothing is kept between calls; any number of threads may decode.
+ *
+ * What counts as what, where it is not obvious:
+ *
+ *   conditional   jcc, loop, loope, loopne, jrcxz, jecxz; xbegin, its fallback being the target,
+ *                 where Valgrind always goes, on processors without transactions too
+ *   return        ret of every form and prefix, iret, sysret, sysexit, uiret
+ *   system call   syscall, sysenter, int 0x80
+ *   nondet        rdtsc, rdtscp, rdpmc, rdpru, cpuid, xgetbv, rdpid, rdrand, rdseed
+ *   plain         every other int, ud2, hlt; xabort and xend, which do nothing or trap where no
+ *                 transaction begins
+ *   repeat        movs, stos, lods, scas, cmps, ins, outs with an F2 or F3 prefix: processors
+ *                 repeat on either, also where only one of them is documented
+ *   locked        a LOCK prefix, which without a memory operand is no instruction; xchg with memory
+ *
+ * Operand-size prefixes of near branches are ignored, as Intel's processors do. AMD's differ;
+ * compilers emit only forms on which the two agree.
+ */
+#ifndef ISA_X86_H
+#define ISA_X86_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+
+#define VS_X86_LENGTH_MAX 15  /* bytes of an instruction */
+#define VS_X86_TEXT_MAX   128 /* holds the text of every instruction, and its NUL */
+
+/* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
+ * VS_X86_LENGTH_MAX of them. Writes insn only on success.
+ * Returns 0; -VSE_CORRUPT if the bytes are no instruction; -VSE_TRUNCATED if they end inside what
+ * may be one. */
+int vs_x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
+
+/* Writes the instruction as text in Intel syntax, with a NUL: `call 0x3f83201130`. Targets and
+ * operands relative to pc become absolute addresses. Whatever decodes has a text.
+ * Returns the length of the text without its NUL; -VSE_CORRUPT and -VSE_TRUNCATED as above;
+ * -VSE_LIMIT if capacity is too small, with out undefined; -VSE_INTERNAL. */
+int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+
+#endif
