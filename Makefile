@@ -147,7 +147,7 @@ $(LIB_A) $(GEN_A):
 
 $(LIB_SO).$(VERSION): $(LIB_PIC) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -shared -Wl,-soname,libvestige.so.$(MAJOR) \
-	    $(if $(SAN),,-Wl,-z,defs) -o $@ $(filter %.o,$^) $(LIBS)
+	    $(if $(SAN),,-Wl,-z,defs) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(LIBS)
 $(LIB_SO): $(LIB_SO).$(VERSION)
 	@ln -sf libvestige.so.$(VERSION) $@.$(MAJOR) && ln -sf libvestige.so.$(VERSION) $@
 

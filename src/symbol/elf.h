@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* What is read from an ELF file, by libelf. The file may be hostile. */
+#ifndef SYMBOL_ELF_H
+#define SYMBOL_ELF_H
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vestige/error.h"
+
+#define VS_BUILD_ID_MAX 64
+
+struct vs_elf {
+    int fd;
+    Elf *elf;
+};
+
+/* Addresses [start, end). */
+struct vs_range {
+    uint64_t start, end;
+};
+
+/* A part of the file that is loaded as code; nothing wraps. */
+struct vs_segment {
+    uint64_t offset, size, address;
+};
+
+/* Returns 0; -VSE_IO; -VSE_INVAL (not a regular file); -VSE_FORMAT (neither an executable nor a
+ * shared library); -VSE_CORRUPT; -VSE_NOMEM. */
+int vs_elf_open(struct vs_elf *e, const char *path, struct vs_diag *diag);
+void vs_elf_close(struct vs_elf *e);
+
+/* Copies the build id. Returns its size, 0 if there is none or it is too long. */
+size_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX]);
+
+/* Where code is loaded from. Returns the number in *list, which is the caller's to free;
+ * -VSE_CORRUPT; -VSE_NOMEM. */
+int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
+
+/* Where code lies: sections, or segments if there are none; sorted by start, none empty. Returns
+ * as vs_elf_segments. */
+int64_t vs_elf_code(const struct vs_elf *e, struct vs_range **list, struct vs_diag *diag);
+
+/* Calls take for each symbol of the tables of that type, SHT_SYMTAB or SHT_DYNSYM, that is defined
+ * and has a name; until it returns an error, which is returned. What cannot be read is left out. */
+typedef int vs_elf_take(void *context, const GElf_Sym *sym, const char *name);
+int vs_elf_symbols(const struct vs_elf *e, unsigned type, vs_elf_take *take, void *context);
+
+/* Calls take for each stub of a procedure linkage table, with the name of what it calls. Returns as
+ * vs_elf_symbols. */
+int vs_elf_stubs(const struct vs_elf *e, vs_elf_take *take, void *context);
+
+/* Opens the separate debug file of an image. Returns 0; -VSE_NOTFOUND; -VSE_NOMEM. */
+int vs_elf_open_debug(struct vs_elf *debug, const struct vs_elf *image, const char *image_path);
+
+#endif

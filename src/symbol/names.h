@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MIT */
+/* What the name of a symbol means. */
+#ifndef SYMBOL_NAMES_H
+#define SYMBOL_NAMES_H
+
+#include <stdbool.h>
+
+/* Whether a user who asks for `wanted` means the symbol `name`; vs_symbols_find has the rules. */
+bool vs_name_matches(const char *name, const char *wanted);
+
+#endif
