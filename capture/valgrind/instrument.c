@@ -1,0 +1,928 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A block is looked at twice. The plan says what its record will hold and where; then the
+ * statements are copied, with stores into the record between them. The record has one length,
+ * whichever exit is taken, so that its end (the next slot) is known beforehand.
+ *
+ * While a block runs, the slot at the cursor has its number and the cursor does not move; at an
+ * exit the next slot gets the exit's number and the cursor moves there. A fault in between
+ * therefore finds the block it happened in (ring_fault).
+ */
+#include "libvex_ir.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "tool.h"
+
+#define INSNS_MAX 128
+#define OPS_MAX   512
+#define EXITS_MAX 160
+/* A record stays below WIRE_RECORD_MAX; a block that would not is cut. */
+#define LENGTH_CUT (WIRE_RECORD_MAX / 2)
+/* Operands up to this size are copied by inline code. */
+#define INLINE_MAX 64
+
+/* ---- blocks made so far, for ring_fault ---------------------------------------------------- */
+
+struct made {
+    Addr addr;
+    UInt length;
+    UInt insns;
+    UChar lengths[];
+};
+
+static struct made **made;
+static UInt made_capacity;
+
+UInt block_length(UInt number)
+{
+    return made[number]->length;
+}
+
+UInt block_insns_before(UInt number, Addr pc)
+{
+    const struct made *m = made[number];
+    Addr at = m->addr;
+    UInt n = 0;
+
+    while (n < m->insns && at != pc)
+        at += m->lengths[n++];
+    return n < m->insns ? n : 0;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------ */
+
+struct plan {
+    IRSB *in;
+    Addr addr;
+    UInt insns, ops, exits;
+    UInt length;  /* of the record */
+    UInt code;    /* bytes of the instructions */
+    Int cut;      /* statements from here on are left out; in->stmts_used = none */
+    Addr cut_to;  /* where the block then goes on */
+    UChar lengths[INSNS_MAX];
+    Addr pc; /* of the instruction that is looked at */
+    struct wire_op op[OPS_MAX];
+    struct wire_exit exit[EXITS_MAX];
+    UInt retired[EXITS_MAX]; /* instructions that have, at an exit */
+    UInt end;                /* the exit at the end */
+
+    /* Of each temporary: where it came from. */
+    UInt temps;
+    IRTemp *root;    /* itself, or what it is a sum of ... */
+    Long *offset;    /* ... with this */
+    UShort *value;   /* 1 + the operand whose value it is */
+    UShort *address; /* 1 + the operand whose address was recorded as this root's */
+    Long *recorded;  /* the offset of that one */
+};
+
+static IRTemp temp_of(const IRExpr *e)
+{
+    return e && e->tag == Iex_RdTmp ? e->Iex.RdTmp.tmp : IRTemp_INVALID;
+}
+
+static Bool constant(const IRExpr *e, ULong *value)
+{
+    if (!e || e->tag != Iex_Const)
+        return False;
+    switch (e->Iex.Const.con->tag) {
+    case Ico_U8:
+        *value = e->Iex.Const.con->Ico.U8;
+        return True;
+    case Ico_U16:
+        *value = e->Iex.Const.con->Ico.U16;
+        return True;
+    case Ico_U32:
+        *value = e->Iex.Const.con->Ico.U32;
+        return True;
+    case Ico_U64:
+        *value = e->Iex.Const.con->Ico.U64;
+        return True;
+    default:
+        return False;
+    }
+}
+
+static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
+{
+    ULong c;
+    IRTemp from;
+
+    if (e->tag == Iex_RdTmp) {
+        from = e->Iex.RdTmp.tmp;
+        p->root[to] = p->root[from];
+        p->offset[to] = p->offset[from];
+        return;
+    }
+    if (e->tag != Iex_Binop)
+        return;
+    from = temp_of(e->Iex.Binop.arg1);
+    if (from == IRTemp_INVALID || !constant(e->Iex.Binop.arg2, &c))
+        return;
+    if (e->Iex.Binop.op != Iop_Add64 && e->Iex.Binop.op != Iop_Sub64)
+        return;
+    p->root[to] = p->root[from];
+    p->offset[to] = p->offset[from] + (e->Iex.Binop.op == Iop_Add64 ? (Long)c : -(Long)c);
+}
+
+static UInt take_room(struct plan *p, UInt size)
+{
+    UInt at = p->length;
+
+    p->length += (size + 7) & ~7u;
+    return at;
+}
+
+static void place_address(struct plan *p, struct wire_op *op, const IRExpr *addr)
+{
+    IRTemp t = temp_of(addr), root;
+    ULong c;
+
+    if (constant(addr, &c)) {
+        op->flags |= WIRE_ADDR_CONST;
+        op->addr = c;
+        return;
+    }
+    root = p->root[t];
+    if (p->address[root]) {
+        op->flags |= WIRE_ADDR_OF;
+        op->of = p->address[root] - 1;
+        op->addr = p->offset[t] - p->recorded[root];
+        return;
+    }
+    op->addr_at = take_room(p, 8);
+    p->address[root] = p->ops + 1;
+    p->recorded[root] = p->offset[t];
+}
+
+/* data: what the value is, for one of at most 8 bytes; NULL for what is always recorded */
+static void place_value(struct plan *p, struct wire_op *op, const IRExpr *data)
+{
+    IRTemp t = temp_of(data);
+    ULong c;
+
+    if (op->size <= 8 && constant(data, &c)) {
+        op->flags |= WIRE_VALUE_CONST;
+        op->value = c;
+        return;
+    }
+    if (t != IRTemp_INVALID && p->value[t]) {
+        op->flags |= WIRE_VALUE_OF;
+        op->value = p->value[t] - 1;
+        return;
+    }
+    op->value_at = take_room(p, op->size);
+    if (t != IRTemp_INVALID)
+        p->value[t] = p->ops + 1;
+}
+
+/* Plans an operand. Loads of which the result is `data` count as recorded under it. */
+static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
+                    const IRExpr *data, Bool guarded)
+{
+    struct wire_op *op = &p->op[p->ops];
+
+    if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
+        return;
+    *op = (struct wire_op){.insn = p->insns - 1, .kind = kind, .flags = flags, .size = size};
+    if (guarded) {
+        op->flags |= WIRE_GUARDED;
+        op->guard_at = take_room(p, 8);
+        if (addr && addr->tag == Iex_Const) {
+            place_address(p, op, addr);
+        } else if (addr) {
+            op->addr_at = take_room(p, 8);
+        }
+        op->value_at = take_room(p, size);
+    } else {
+        if (addr)
+            place_address(p, op, addr);
+        place_value(p, op, data);
+    }
+    p->ops++;
+}
+
+static UInt leave_of(IRJumpKind kind)
+{
+    switch (kind) {
+    case Ijk_Sys_syscall:
+    case Ijk_Sys_int32:
+    case Ijk_Sys_int128:
+    case Ijk_Sys_int129:
+    case Ijk_Sys_int130:
+    case Ijk_Sys_int145:
+    case Ijk_Sys_int210:
+    case Ijk_Sys_sysenter:
+        return WIRE_TO_SYSCALL;
+    case Ijk_SigTRAP:
+        return WIRE_TO_TRAP;
+    case Ijk_NoDecode:
+    case Ijk_MapFail:
+    case Ijk_SigILL:
+    case Ijk_SigSEGV:
+    case Ijk_SigBUS:
+    case Ijk_SigFPE:
+    case Ijk_SigFPE_IntDiv:
+    case Ijk_SigFPE_IntOvf:
+        return WIRE_TO_FAULT;
+    default:
+        return WIRE_BORING;
+    }
+}
+
+static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *next, ULong target)
+{
+    struct wire_exit *x = &p->exit[p->exits];
+    ULong c;
+
+    *x = (struct wire_exit){
+        .insn = p->insns - 1, .ops = p->ops, .leave = leave_of(kind), .is_end = end,
+        .target = target};
+    if (next && !constant(next, &c))
+        x->target_at = take_room(p, 8);
+    else if (next)
+        x->target = c;
+    /* A repeated instruction goes back to itself; one that faults is not done either. */
+    p->retired[p->exits] =
+        p->insns - (x->leave == WIRE_TO_FAULT || (!x->target_at && x->target == p->pc));
+    p->exits++;
+}
+
+static Bool starts_with(const HChar *s, const HChar *prefix)
+{
+    return VG_(strncmp)(s, prefix, VG_(strlen)(prefix)) == 0;
+}
+
+enum nondet { NONDET_NO, NONDET_TEMP, NONDET_CPUID };
+
+/* Helpers through which an instruction gets something from outside. */
+static enum nondet nondet_of(const IRDirty *d)
+{
+    if (starts_with(d->cee->name, "amd64g_dirtyhelper_CPUID"))
+        return NONDET_CPUID;
+    if (d->tmp != IRTemp_INVALID && (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSC") ||
+                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDRAND") ||
+                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDSEED")))
+        return NONDET_TEMP;
+    return NONDET_NO;
+}
+
+static Bool always(const IRExpr *guard)
+{
+    return guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1;
+}
+
+static void plan_dirty(struct plan *p, const IRDirty *d)
+{
+    Bool guarded = !always(d->guard);
+
+    if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
+        plan_op(p, WIRE_LOAD, 0, d->mSize, d->mAddr, NULL, guarded);
+    if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+        plan_op(p, WIRE_STORE, 0, d->mSize, d->mAddr, NULL, guarded);
+    if (nondet_of(d) == NONDET_CPUID)
+        plan_op(p, WIRE_NONDET, 0, 32, NULL, NULL, False);
+    if (nondet_of(d) == NONDET_TEMP)
+        plan_op(p, WIRE_NONDET, 0, sizeofIRType(typeOfIRTemp(p->in->tyenv, d->tmp)), NULL, NULL,
+                guarded);
+}
+
+/* The compare-and-swap by which an instruction with a lock prefix stores, if there is one. */
+static const IRCAS *cas_after(const IRSB *in, Int i)
+{
+    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+        if (in->stmts[i]->tag == Ist_CAS)
+            return in->stmts[i]->Ist.CAS.details;
+    return NULL;
+}
+
+static UInt cas_size(const IRSB *in, const IRCAS *cas)
+{
+    return sizeofIRType(typeOfIRExpr(in->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
+}
+
+/* A locked instruction is one load and one store; Valgrind reads before it compares and swaps. */
+static Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type)
+{
+    const IRCAS *cas = cas_after(in, i);
+
+    return cas && eqIRAtom(cas->addr, addr) && cas_size(in, cas) == (UInt)sizeofIRType(type);
+}
+
+static IRType loaded_type(IRLoadGOp cvt)
+{
+    IRType result, loaded;
+
+    typeOfIRLoadGOp(cvt, &result, &loaded);
+    return loaded;
+}
+
+static void plan_stmt(struct plan *p, Int i)
+{
+    const IRStmt *st = p->in->stmts[i];
+    IRTypeEnv *types = p->in->tyenv;
+    const IRExpr *data;
+    IRTemp t;
+
+    switch (st->tag) {
+    case Ist_WrTmp:
+        data = st->Ist.WrTmp.data;
+        t = st->Ist.WrTmp.tmp;
+        if (data->tag != Iex_Load) {
+            follow_sum(p, t, data);
+        } else if (!belongs_to_cas(p->in, i, data->Iex.Load.addr, data->Iex.Load.ty)) {
+            plan_op(p, WIRE_LOAD, 0, sizeofIRType(data->Iex.Load.ty), data->Iex.Load.addr,
+                    IRExpr_RdTmp(t), False);
+        }
+        break;
+    case Ist_Store:
+        plan_op(p, WIRE_STORE, 0, sizeofIRType(typeOfIRExpr(types, st->Ist.Store.data)),
+                st->Ist.Store.addr, st->Ist.Store.data, False);
+        break;
+    case Ist_StoreG:
+        plan_op(p, WIRE_STORE, 0,
+                sizeofIRType(typeOfIRExpr(types, st->Ist.StoreG.details->data)),
+                st->Ist.StoreG.details->addr, NULL, True);
+        break;
+    case Ist_LoadG:
+        plan_op(p, WIRE_LOAD, 0, sizeofIRType(loaded_type(st->Ist.LoadG.details->cvt)),
+                st->Ist.LoadG.details->addr, NULL, True);
+        break;
+    case Ist_CAS:
+        plan_op(p, WIRE_LOAD, WIRE_ATOMIC, cas_size(p->in, st->Ist.CAS.details),
+                st->Ist.CAS.details->addr, NULL, False);
+        plan_op(p, WIRE_STORE, WIRE_ATOMIC, cas_size(p->in, st->Ist.CAS.details),
+                st->Ist.CAS.details->addr, NULL, False);
+        break;
+    case Ist_Dirty:
+        plan_dirty(p, st->Ist.Dirty.details);
+        break;
+    case Ist_Exit:
+        plan_exit(p, st->Ist.Exit.jk, False, NULL, st->Ist.Exit.dst->Ico.U64);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether the block must end before the instruction at pc, which is not its first. */
+static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
+{
+    return p->insns == INSNS_MAX || p->ops > OPS_MAX / 2 || p->exits > EXITS_MAX / 2 ||
+           p->length > LENGTH_CUT || the.mode == MODE_STEP || region_trigger(pc) ||
+           region_wants(pc) != wanted;
+}
+
+static void plan_insn(struct plan *p, const IRStmt *mark)
+{
+    p->pc = mark->Ist.IMark.addr;
+    if (p->insns == 0)
+        p->addr = p->pc;
+    p->lengths[p->insns++] = mark->Ist.IMark.len;
+    p->code += mark->Ist.IMark.len;
+}
+
+/* Statements before the first instruction are Valgrind's own. */
+static void make_plan(struct plan *p, Int first, Bool wanted)
+{
+    IRSB *in = p->in;
+
+    p->length = sizeof(struct wire_slot);
+    p->cut = in->stmts_used;
+    for (Int i = first; i < in->stmts_used; i++) {
+        if (in->stmts[i]->tag == Ist_IMark) {
+            if (p->insns && must_cut(p, in->stmts[i]->Ist.IMark.addr, wanted)) {
+                p->cut = i;
+                p->cut_to = in->stmts[i]->Ist.IMark.addr;
+                break;
+            }
+            plan_insn(p, in->stmts[i]);
+        } else {
+            plan_stmt(p, i);
+        }
+    }
+    p->end = p->exits;
+    if (p->cut < in->stmts_used)
+        plan_exit(p, Ijk_Boring, True, NULL, p->cut_to);
+    else
+        plan_exit(p, in->jumpkind, True, in->next, 0);
+}
+
+static void open_plan(struct plan *p, IRSB *in)
+{
+    UInt n = in->tyenv->types_used + 1;
+
+    VG_(memset)(p, 0, sizeof(*p));
+    p->in = in;
+    p->temps = n;
+    p->root = VG_(malloc)("vestige.plan", n * sizeof(*p->root));
+    p->offset = VG_(calloc)("vestige.plan", n, sizeof(*p->offset));
+    p->value = VG_(calloc)("vestige.plan", n, sizeof(*p->value));
+    p->address = VG_(calloc)("vestige.plan", n, sizeof(*p->address));
+    p->recorded = VG_(calloc)("vestige.plan", n, sizeof(*p->recorded));
+    for (UInt i = 0; i < n; i++)
+        p->root[i] = i;
+}
+
+static void close_plan(struct plan *p)
+{
+    VG_(free)(p->root);
+    VG_(free)(p->offset);
+    VG_(free)(p->value);
+    VG_(free)(p->address);
+    VG_(free)(p->recorded);
+}
+
+/* Notes the block and tells the recorder. Returns its number. */
+static UInt announce(const struct plan *p)
+{
+    UInt number = ++the.blocks, tables = p->ops * sizeof(struct wire_op) +
+                                         p->exits * sizeof(struct wire_exit);
+    struct made *m = VG_(malloc)("vestige.block", sizeof(*m) + p->insns);
+    struct wire_block *b;
+    UChar *to;
+
+    if (number >= made_capacity) {
+        made_capacity = made_capacity ? 2 * made_capacity : 4096;
+        made = VG_(realloc)("vestige.blocks", made, made_capacity * sizeof(*made));
+    }
+    m->addr = p->addr;
+    m->length = p->length;
+    m->insns = p->insns;
+    VG_(memcpy)(m->lengths, p->lengths, p->insns);
+    made[number] = m;
+    b = ring_record(WIRE_BLOCK, the.stream, sizeof(*b) + tables + p->insns + p->code);
+    if (!b)
+        return number;
+    *b = (struct wire_block){.addr = p->addr,
+                             .number = number,
+                             .length = p->length,
+                             .insns = p->insns,
+                             .ops = p->ops,
+                             .exits = p->exits,
+                             .code = p->code};
+    to = (UChar *)(b + 1);
+    VG_(memcpy)(to, p->op, p->ops * sizeof(struct wire_op));
+    to += p->ops * sizeof(struct wire_op);
+    VG_(memcpy)(to, p->exit, p->exits * sizeof(struct wire_exit));
+    to += p->exits * sizeof(struct wire_exit);
+    VG_(memcpy)(to, p->lengths, p->insns);
+    VG_(memcpy)(to + p->insns, (const void *)p->addr, p->code);
+    ring_done();
+    return number;
+}
+
+/* ---- the code ------------------------------------------------------------------------------ */
+
+struct emit {
+    IRSB *out;
+    const struct plan *plan;
+    Int lane;       /* offset of struct lane in the guest state */
+    IRTemp cursor;  /* the record */
+    UInt ops, exits, insns; /* so far */
+    Bool moved;     /* the cursor is past the record: an exit was passed */
+    UInt counted;   /* instructions counted so far */
+};
+
+static IRExpr *u64(ULong v)
+{
+    return IRExpr_Const(IRConst_U64(v));
+}
+
+static IRExpr *rd(IRTemp t)
+{
+    return IRExpr_RdTmp(t);
+}
+
+static IRTemp assign(struct emit *e, IRType type, IRExpr *expr)
+{
+    IRTemp t = newIRTemp(e->out->tyenv, type);
+
+    addStmtToIRSB(e->out, IRStmt_WrTmp(t, expr));
+    return t;
+}
+
+static void store(struct emit *e, UInt at, IRExpr *value)
+{
+    IRTemp to = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(e->cursor), u64(at)));
+
+    addStmtToIRSB(e->out, IRStmt_Store(Iend_LE, rd(to), value));
+}
+
+static void put_cursor(struct emit *e, UInt at)
+{
+    IRTemp to = e->cursor;
+
+    if (at)
+        to = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(e->cursor), u64(at)));
+    addStmtToIRSB(e->out, IRStmt_Put(e->lane + offsetof(struct lane, cursor), rd(to)));
+}
+
+static IRExpr *i64_of_bit(struct emit *e, IRExpr *bit)
+{
+    return rd(assign(e, Ity_I64, IRExpr_Unop(Iop_1Uto64, bit)));
+}
+
+static void declare_lane(IRDirty *d, Int lane, IREffect fx)
+{
+    d->nFxState = 1;
+    VG_(memset)(d->fxState, 0, sizeof(d->fxState));
+    d->fxState[0].fx = fx;
+    d->fxState[0].offset = lane;
+    d->fxState[0].size = sizeof(struct lane);
+}
+
+/* Called when the buffer is full, or the thread comes out of a gap. */
+static void make_room(GuestState *gst, ULong pc)
+{
+    struct lane *lane = lane_of(gst);
+    struct wire_gap *gap;
+
+    the.cursor = lane->cursor;
+    if (lane->limit == 0) {
+        gap = ring_record(WIRE_GAP, the.running, sizeof(*gap));
+        if (gap) {
+            gap->skipped = lane->skipped;
+            gap->window = the.window;
+            registers_of(gst, &gap->regs);
+            gap->regs.rip = pc;
+            ring_done();
+        }
+        lane->skipped = 0;
+    }
+    if (the.cursor > the.limit)
+        ring_flush(False);
+    lane->cursor = the.cursor;
+    lane->limit = the.limit;
+}
+
+static void copy_operand(UChar *to, const UChar *from, ULong size)
+{
+    VG_(memcpy)(to, from, size);
+}
+
+/* The start of a recorded block. */
+static void emit_entry(struct emit *e, UInt number)
+{
+    Int cursor_at = e->lane + offsetof(struct lane, cursor);
+    IRTemp cursor = assign(e, Ity_I64, IRExpr_Get(cursor_at, Ity_I64));
+    IRTemp limit =
+        assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, limit), Ity_I64));
+    IRTemp full = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, rd(limit), rd(cursor)));
+    IRDirty *d = unsafeIRDirty_0_N(0, "make_room", VG_(fnptr_to_fnentry)(make_room),
+                                   mkIRExprVec_2(IRExpr_GSPTR(), u64(e->plan->addr)));
+
+    d->guard = rd(full);
+    declare_lane(d, e->lane, Ifx_Modify);
+    addStmtToIRSB(e->out, IRStmt_Dirty(d));
+    e->cursor = assign(e, Ity_I64, IRExpr_Get(cursor_at, Ity_I64));
+    store(e, offsetof(struct wire_slot, what), IRExpr_Const(IRConst_U32(number)));
+}
+
+/* Adds to a counter of instructions. */
+static void emit_count(struct emit *e, UInt n)
+{
+    IRExpr *at = u64((Addr)&the.count);
+    IRTemp old, sum;
+
+    if (n == 0)
+        return;
+    old = assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, at));
+    sum = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(old), u64(n)));
+    addStmtToIRSB(e->out, IRStmt_Store(Iend_LE, at, rd(sum)));
+}
+
+static void emit_skipped(struct emit *e, UInt n)
+{
+    Int at = e->lane + offsetof(struct lane, skipped);
+    IRTemp old, sum;
+
+    if (n == 0)
+        return;
+    old = assign(e, Ity_I64, IRExpr_Get(at, Ity_I64));
+    sum = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(old), u64(n)));
+    addStmtToIRSB(e->out, IRStmt_Put(at, rd(sum)));
+}
+
+/* Leaves the translation, to be made again in another mode, if the guard holds. */
+static void emit_remake(struct emit *e, IRExpr *guard)
+{
+    addStmtToIRSB(e->out, IRStmt_Exit(guard, Ijk_InvalICache, IRConst_U64(e->plan->addr),
+                                      offsetof(GuestState, guest_RIP)));
+}
+
+static void declare_remake(IRDirty *d, Int lane)
+{
+    declare_lane(d, lane, Ifx_Modify);
+    d->nFxState = 3;
+    d->fxState[1].fx = d->fxState[2].fx = Ifx_Write;
+    d->fxState[1].offset = offsetof(GuestState, guest_CMSTART);
+    d->fxState[2].offset = offsetof(GuestState, guest_CMLEN);
+    d->fxState[1].size = d->fxState[2].size = 8;
+}
+
+static void emit_threshold(struct emit *e)
+{
+    IRTemp count =
+        assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, u64((Addr)&the.count)));
+    IRTemp at = assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, u64((Addr)&the.threshold)));
+    IRTemp due = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, rd(at), rd(count)));
+    IRDirty *d = unsafeIRDirty_0_N(0, "region_due", VG_(fnptr_to_fnentry)(region_due),
+                                   mkIRExprVec_1(IRExpr_GSPTR()));
+
+    d->guard = rd(due);
+    declare_remake(d, e->lane);
+    addStmtToIRSB(e->out, IRStmt_Dirty(d));
+    emit_remake(e, rd(due));
+}
+
+static void emit_trigger(struct emit *e, UInt kind)
+{
+    IRTemp changed = newIRTemp(e->out->tyenv, Ity_I64), go;
+    IRDirty *d = unsafeIRDirty_1_N(changed, 0, "region_triggered",
+                                   VG_(fnptr_to_fnentry)(region_triggered),
+                                   mkIRExprVec_2(IRExpr_GSPTR(), u64(kind)));
+
+    declare_remake(d, e->lane);
+    addStmtToIRSB(e->out, IRStmt_Dirty(d));
+    go = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpNE64, rd(changed), u64(0)));
+    emit_remake(e, rd(go));
+}
+
+/* The next planned operand, if the plan has one of this kind here: kinds that are not recorded are
+ * not in the plan. */
+static const struct wire_op *next_op(struct emit *e, UInt kind)
+{
+    if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
+        return NULL;
+    tl_assert(e->ops < e->plan->ops);
+    return &e->plan->op[e->ops++];
+}
+
+static void emit_address(struct emit *e, const struct wire_op *op, IRExpr *addr)
+{
+    if (op->addr_at)
+        store(e, op->addr_at, addr);
+}
+
+static void emit_op(struct emit *e, const struct wire_op *op, IRExpr *addr, IRExpr *value,
+                    IRExpr *guard)
+{
+    if (!op)
+        return;
+    if (guard)
+        store(e, op->guard_at, i64_of_bit(e, guard));
+    emit_address(e, op, addr);
+    if (op->value_at)
+        store(e, op->value_at, value);
+}
+
+/* Copies an operand out of memory, piece by piece. */
+static void emit_copy(struct emit *e, const struct wire_op *op, IRExpr *addr)
+{
+    static const IRType types[] = {Ity_I8, Ity_I16, Ity_I32, Ity_I64};
+    UInt done = 0;
+
+    for (Int log = 3; log >= 0; log--)
+        for (; op->size - done >= 1u << log; done += 1u << log) {
+            IRTemp from = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, addr, u64(done)));
+            IRTemp piece = assign(e, types[log], IRExpr_Load(Iend_LE, types[log], rd(from)));
+
+            store(e, op->value_at + done, rd(piece));
+        }
+}
+
+static void emit_memory_op(struct emit *e, const struct wire_op *op, const IRDirty *of)
+{
+    IRTemp to;
+    IRDirty *d;
+
+    if (!op)
+        return;
+    if (op->guard_at)
+        store(e, op->guard_at, i64_of_bit(e, of->guard));
+    emit_address(e, op, of->mAddr);
+    if (!op->guard_at && op->size <= INLINE_MAX) {
+        emit_copy(e, op, of->mAddr);
+        return;
+    }
+    to = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(e->cursor), u64(op->value_at)));
+    d = unsafeIRDirty_0_N(0, "copy_operand", VG_(fnptr_to_fnentry)(copy_operand),
+                          mkIRExprVec_3(rd(to), of->mAddr, u64(op->size)));
+    d->guard = of->guard;
+    d->mFx = Ifx_Read;
+    d->mAddr = of->mAddr;
+    d->mSize = op->size;
+    addStmtToIRSB(e->out, IRStmt_Dirty(d));
+}
+
+static void emit_cpuid(struct emit *e, const struct wire_op *op)
+{
+    static const Int regs[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RBX),
+                               offsetof(GuestState, guest_RCX), offsetof(GuestState, guest_RDX)};
+
+    for (UInt i = 0; i < 4; i++)
+        store(e, op->value_at + 8 * i, rd(assign(e, Ity_I64, IRExpr_Get(regs[i], Ity_I64))));
+}
+
+static void emit_dirty(struct emit *e, IRStmt *st)
+{
+    IRDirty *d = st->Ist.Dirty.details;
+    const struct wire_op *op;
+
+    if (d->mFx == Ifx_Modify)
+        emit_memory_op(e, next_op(e, WIRE_LOAD), d);
+    addStmtToIRSB(e->out, st);
+    if (d->mFx == Ifx_Read)
+        emit_memory_op(e, next_op(e, WIRE_LOAD), d);
+    if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+        emit_memory_op(e, next_op(e, WIRE_STORE), d);
+    if (nondet_of(d) == NONDET_CPUID)
+        emit_cpuid(e, next_op(e, WIRE_NONDET));
+    if (nondet_of(d) == NONDET_TEMP) {
+        op = next_op(e, WIRE_NONDET);
+        emit_op(e, op, NULL, rd(d->tmp), op->guard_at ? d->guard : NULL);
+    }
+}
+
+/* What an instruction stores by compare-and-swap: the new value, or on x86 the old one again. */
+static void emit_cas(struct emit *e, IRStmt *st)
+{
+    const IRCAS *cas = st->Ist.CAS.details;
+    IRType type = typeOfIRExpr(e->out->tyenv, cas->dataLo);
+    UInt size = sizeofIRType(type);
+    IROp equal = size == 1   ? Iop_CmpEQ8
+                 : size == 2 ? Iop_CmpEQ16
+                 : size == 4 ? Iop_CmpEQ32
+                             : Iop_CmpEQ64;
+    const struct wire_op *load, *written;
+    IRTemp swapped;
+
+    addStmtToIRSB(e->out, st);
+    load = next_op(e, WIRE_LOAD);
+    emit_op(e, load, cas->addr, rd(cas->oldLo), NULL);
+    if (load && cas->dataHi)
+        store(e, load->value_at + size, rd(cas->oldHi));
+    written = next_op(e, WIRE_STORE);
+    if (!written)
+        return;
+    emit_address(e, written, cas->addr);
+    swapped = assign(e, Ity_I1, IRExpr_Binop(equal, rd(cas->oldLo), cas->expdLo));
+    if (cas->dataHi) {
+        IRTemp hi = assign(e, Ity_I1, IRExpr_Binop(equal, rd(cas->oldHi), cas->expdHi));
+        IRTemp lo64 = assign(e, Ity_I64, IRExpr_Unop(Iop_1Uto64, rd(swapped)));
+        IRTemp hi64 = assign(e, Ity_I64, IRExpr_Unop(Iop_1Uto64, rd(hi)));
+        IRTemp both = assign(e, Ity_I64, IRExpr_Binop(Iop_And64, rd(lo64), rd(hi64)));
+
+        swapped = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpNE64, rd(both), u64(0)));
+        store(e, written->value_at + size,
+              rd(assign(e, type, IRExpr_ITE(rd(swapped), cas->dataHi, rd(cas->oldHi)))));
+    }
+    store(e, written->value_at,
+          rd(assign(e, type, IRExpr_ITE(rd(swapped), cas->dataLo, rd(cas->oldLo)))));
+}
+
+static void emit_counts(struct emit *e, Bool wanted)
+{
+    UInt n = e->plan->retired[e->exits] - e->counted;
+
+    if (the.mode != MODE_ON || the.counting)
+        emit_count(e, n);
+    if (!wanted)
+        emit_skipped(e, n);
+}
+
+/* At an exit, not yet taken. */
+static void emit_leave(struct emit *e, Bool wanted)
+{
+    const struct wire_exit *x = &e->plan->exit[e->exits];
+
+    emit_counts(e, wanted);
+    if (wanted) {
+        if (x->target_at)
+            store(e, x->target_at, e->plan->in->next);
+        store(e, e->plan->length, u64(e->exits + 1));
+        if (!e->moved)
+            put_cursor(e, e->plan->length);
+        e->moved = True;
+    }
+}
+
+/* Whether anything can fault, or be recorded, after the statement at i. */
+static Bool more_follows(const struct plan *p, Int i)
+{
+    for (i++; i < p->cut; i++)
+        if (p->in->stmts[i]->tag != Ist_WrTmp && p->in->stmts[i]->tag != Ist_Put &&
+            p->in->stmts[i]->tag != Ist_NoOp && p->in->stmts[i]->tag != Ist_AbiHint &&
+            p->in->stmts[i]->tag != Ist_Exit)
+            return True;
+        else if (p->in->stmts[i]->tag == Ist_WrTmp &&
+                 p->in->stmts[i]->Ist.WrTmp.data->tag == Iex_Load)
+            return True;
+    return False;
+}
+
+static void emit_exit(struct emit *e, Int i, Bool wanted)
+{
+    UInt n = e->plan->retired[e->exits];
+
+    emit_leave(e, wanted);
+    addStmtToIRSB(e->out, e->plan->in->stmts[i]);
+    e->counted = n;
+    e->exits++;
+    if (wanted && more_follows(e->plan, i)) {
+        put_cursor(e, 0);
+        e->moved = False;
+    }
+}
+
+static void emit_stmt(struct emit *e, Int i)
+{
+    IRStmt *st = e->plan->in->stmts[i];
+    IRExpr *data;
+
+    switch (st->tag) {
+    case Ist_WrTmp:
+        addStmtToIRSB(e->out, st);
+        data = st->Ist.WrTmp.data;
+        if (data->tag == Iex_Load &&
+            !belongs_to_cas(e->plan->in, i, data->Iex.Load.addr, data->Iex.Load.ty))
+            emit_op(e, next_op(e, WIRE_LOAD), data->Iex.Load.addr, rd(st->Ist.WrTmp.tmp), NULL);
+        break;
+    case Ist_Store:
+        addStmtToIRSB(e->out, st);
+        emit_op(e, next_op(e, WIRE_STORE), st->Ist.Store.addr, st->Ist.Store.data, NULL);
+        break;
+    case Ist_StoreG:
+        addStmtToIRSB(e->out, st);
+        emit_op(e, next_op(e, WIRE_STORE), st->Ist.StoreG.details->addr,
+                st->Ist.StoreG.details->data, st->Ist.StoreG.details->guard);
+        break;
+    case Ist_LoadG:
+        addStmtToIRSB(e->out, st);
+        emit_op(e, next_op(e, WIRE_LOAD), st->Ist.LoadG.details->addr,
+                rd(st->Ist.LoadG.details->dst), st->Ist.LoadG.details->guard);
+        break;
+    case Ist_CAS:
+        emit_cas(e, st);
+        break;
+    case Ist_Dirty:
+        emit_dirty(e, st);
+        break;
+    default:
+        addStmtToIRSB(e->out, st);
+        break;
+    }
+}
+
+static void emit_body(struct emit *e, Int first, Bool wanted)
+{
+    const struct plan *p = e->plan;
+
+    for (Int i = first; i < p->cut; i++) {
+        if (p->in->stmts[i]->tag == Ist_Exit)
+            emit_exit(e, i, wanted);
+        else if (wanted)
+            emit_stmt(e, i);
+        else
+            addStmtToIRSB(e->out, p->in->stmts[i]);
+    }
+    if (p->cut < p->in->stmts_used) {
+        e->out->next = u64(p->cut_to);
+        e->out->jumpkind = Ijk_Boring;
+    }
+    emit_leave(e, wanted);
+}
+
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+                 IRType host_word)
+{
+    static struct plan plan; /* too large for Valgrind's stack */
+    struct emit e = {.plan = &plan, .lane = layout->total_sizeB};
+    Bool wanted, on = the.mode == MODE_ON;
+    UInt trigger;
+    Int first = 0;
+
+    if (the.mode == MODE_DONE || the.silent)
+        return in;
+    e.out = deepCopyIRSBExceptStmts(in);
+    while (first < in->stmts_used && in->stmts[first]->tag != Ist_IMark)
+        addStmtToIRSB(e.out, in->stmts[first++]);
+    if (first == in->stmts_used)
+        return in;
+    wanted = on && region_wants(in->stmts[first]->Ist.IMark.addr);
+    open_plan(&plan, in);
+    make_plan(&plan, first, region_wants(in->stmts[first]->Ist.IMark.addr));
+    addStmtToIRSB(e.out, in->stmts[first]);
+    trigger = region_trigger(plan.addr);
+    if (trigger)
+        emit_trigger(&e, trigger);
+    if (!on || the.counting)
+        emit_threshold(&e);
+    if (wanted)
+        emit_entry(&e, announce(&plan));
+    else
+        addStmtToIRSB(e.out, IRStmt_Put(e.lane + offsetof(struct lane, limit), u64(0)));
+    emit_body(&e, first + 1, wanted);
+    close_plan(&plan);
+    return e.out;
+}

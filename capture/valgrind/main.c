@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_clientstate.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "tool.h"
+#include "valgrind.h"
+#include "vestige/mark.h"
+
+/* Offered by Valgrind's core, whose headers Debian does not install. */
+extern Bool VG_(clo_trace_children);
+extern Int VG_(safe_fd)(Int fd);
+extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
+                              RegWord, RegWord);
+
+struct tool the = {.note_fd = -1, .reply_fd = -1, .memory_fd = -1};
+
+/* linux/mman.h; Valgrind's copy lacks them */
+#define ADVICE_DONTNEED 4
+#define ADVICE_FREE     8
+
+/* Bytes of one WIRE_EXTERNAL. */
+#define PIECE (WIRE_RECORD_MAX / 2)
+
+/* ---- registers ----------------------------------------------------------------------------- */
+
+struct lane *lane_of(GuestState *gst)
+{
+    return (struct lane *)(gst + 1);
+}
+
+void registers_of(const GuestState *gst, struct wire_regs *regs)
+{
+    VG_(memset)(regs, 0, sizeof(*regs));
+    VG_(memcpy)(regs->gpr, &gst->guest_RAX, sizeof(regs->gpr));
+    regs->rip = gst->guest_RIP;
+    regs->rflags = LibVEX_GuestAMD64_get_rflags(gst);
+    regs->fs_base = gst->guest_FS_CONST;
+    regs->gs_base = gst->guest_GS_CONST;
+    VG_(memcpy)(regs->fpr, gst->guest_FPREG, sizeof(regs->fpr));
+    VG_(memcpy)(regs->fpr_used, gst->guest_FPTAG, sizeof(regs->fpr_used));
+    regs->fpr_top = gst->guest_FTOP;
+    regs->fpr_round = gst->guest_FPROUND;
+    regs->sse_round = gst->guest_SSEROUND;
+    VG_(memcpy)(regs->ymm, &gst->guest_YMM0, sizeof(regs->ymm));
+}
+
+static void thread_registers(ThreadId tid, struct wire_regs *regs)
+{
+    GuestState gst;
+
+    VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
+    registers_of(&gst, regs);
+}
+
+static void lane_get(ThreadId tid, struct lane *lane)
+{
+    VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+}
+
+static void lane_set(ThreadId tid, const struct lane *lane)
+{
+    VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+}
+
+/* Whether what the kernel does for a thread is recorded. */
+static Bool observed(ThreadId tid)
+{
+    return !the.silent && the.mode == MODE_ON && tid && !the.threads[tid].off;
+}
+
+/* ---- scheduling ---------------------------------------------------------------------------- */
+
+static void resume(ThreadId tid)
+{
+    struct wire_regs *regs;
+
+    if (!the.threads[tid].resuming)
+        return;
+    the.threads[tid].resuming = False;
+    regs = ring_record(WIRE_RESUME, tid, sizeof(*regs));
+    if (regs)
+        thread_registers(tid, regs);
+    ring_done();
+}
+
+static void start_client_code(ThreadId tid, ULong blocks)
+{
+    struct thread *t = &the.threads[tid];
+    struct lane lane;
+
+    if (the.stop_asked) {
+        the.stop_asked = False;
+        region_done();
+    }
+    resume(tid);
+    if (tid != the.stream) {
+        ring_simple(WIRE_RUN, tid);
+        the.stream = tid;
+    }
+    lane_get(tid, &lane);
+    lane.cursor = the.cursor;
+    lane.limit = t->off ? 0 : the.limit;
+    lane_set(tid, &lane);
+    the.running = tid;
+    ring_publish();
+}
+
+static void stop_client_code(ThreadId tid, ULong blocks)
+{
+    struct lane lane;
+
+    if (the.running != tid)
+        return;
+    lane_get(tid, &lane);
+    the.cursor = lane.cursor;
+    the.threads[tid].off = lane.limit == 0;
+    the.running = 0;
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
+static void thread_begins(ThreadId tid)
+{
+    struct lane lane = {0, 0, 0};
+    struct wire_start *start;
+
+    the.threads[tid] = (struct thread){
+        .known = True, .off = the.mode != MODE_ON, .clear_tid = the.threads[tid].clear_tid};
+    lane_set(tid, &lane);
+    start = ring_record(WIRE_START, tid, sizeof(*start));
+    if (start) {
+        start->system_id = VG_(gettid)();
+        thread_registers(tid, &start->regs);
+    }
+    ring_done();
+}
+
+static void external(ThreadId tid, Addr a, SizeT size)
+{
+    while (size) {
+        SizeT n = size < PIECE ? size : PIECE;
+        struct wire_external *x = ring_record(WIRE_EXTERNAL, tid, sizeof(*x) + n);
+
+        if (!x)
+            return;
+        x->addr = a;
+        x->size = n;
+        VG_(memcpy)(x + 1, (const void *)a, n);
+        ring_done();
+        a += n;
+        size -= n;
+    }
+}
+
+/* When a thread ends, the kernel clears a word and wakes whoever waits for it. That happens at some
+ * time after the thread gave up Valgrind's lock, in the midst of what other threads do. Done
+ * here instead, it has a place in the order of events. */
+static void clear_tid(ThreadId tid)
+{
+    Addr at = the.threads[tid].clear_tid;
+
+    if (!at || !VG_(am_is_valid_for_client)(at, 4, VKI_PROT_READ | VKI_PROT_WRITE))
+        return;
+    VG_(do_syscall)(__NR_set_tid_address, 0, 0, 0, 0, 0, 0, 0, 0);
+    *(UInt *)at = 0;
+    if (observed(tid))
+        external(tid, at, 4);
+    VG_(do_syscall)(__NR_futex, at, VKI_FUTEX_WAKE, 1, 0, 0, 0, 0, 0);
+}
+
+static void thread_ends(ThreadId tid)
+{
+    ULong *status;
+
+    clear_tid(tid);
+    status = ring_record(WIRE_EXIT, tid, sizeof(*status));
+    if (status)
+        *status = the.threads[tid].exit_code;
+    ring_done();
+    the.threads[tid].known = False;
+    the.threads[tid].clear_tid = 0;
+}
+
+/* ---- system calls -------------------------------------------------------------------------- */
+
+/* What is needed to take the recorder along: the numbers of the descriptors, which the option's
+ * text has, and descriptors that stay open. */
+static void before_exec(void)
+{
+    VG_(sprintf)(the.fds, "%08d,%08d,%08d", the.note_fd, the.reply_fd, the.memory_fd);
+    VG_(fcntl)(the.note_fd, VKI_F_SETFD, 0);
+    VG_(fcntl)(the.reply_fd, VKI_F_SETFD, 0);
+    VG_(fcntl)(the.memory_fd, VKI_F_SETFD, 0);
+    ring_flush(False);
+    /* The next program finds an empty ring. */
+    while (!the.silent && the.free < WIRE_BUFFERS)
+        ring_wait();
+}
+
+static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
+{
+    struct thread *t = &the.threads[tid];
+    struct wire_signal *back;
+
+    for (UInt i = 0; i < 6; i++)
+        t->args[i] = i < count ? args[i] : 0;
+    t->call = number;
+    switch (number) {
+    case __NR_exit:
+    case __NR_exit_group:
+        t->exit_code = args[0];
+        break;
+    case __NR_execve:
+    case __NR_execveat:
+        if (!the.silent)
+            before_exec();
+        break;
+    case __NR_rt_sigreturn:
+        if (!observed(tid))
+            break;
+        back = ring_record(WIRE_RETURN, tid, sizeof(*back));
+        if (back) {
+            back->number = 0;
+            thread_registers(tid, &back->regs);
+        }
+        ring_done();
+        t->resuming = True;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Ranges whose content the kernel replaced without Valgrind's noticing it as a write. */
+static void note_replaced(const struct thread *t, UInt number)
+{
+    struct wire_map *map;
+
+    if (number != __NR_madvise ||
+        (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE))
+        return;
+    map = ring_record(WIRE_MAP, 0, sizeof(*map));
+    if (map)
+        *map = (struct wire_map){t->args[0], VG_PGROUNDUP(t->args[1]), 0,
+                                 WIRE_MAP_READ | WIRE_MAP_WRITE, 0};
+    ring_done();
+}
+
+static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, SysRes result)
+{
+    struct thread *t = &the.threads[tid];
+    struct wire_syscall *call;
+    GuestState gst;
+
+    if (number == __NR_set_tid_address)
+        t->clear_tid = t->args[0];
+    if (!sr_isError(result))
+        note_replaced(t, number);
+    if (number == __NR_rt_sigreturn || !observed(tid))
+        return;
+    VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
+    call = ring_record(WIRE_SYSCALL, tid, sizeof(*call));
+    if (call) {
+        call->number = number;
+        VG_(memcpy)(call->args, t->args, sizeof(call->args));
+        call->result = sr_isError(result) ? -(ULong)sr_Err(result) : sr_Res(result);
+        call->rcx = gst.guest_RCX;
+        call->r11 = gst.guest_R11;
+    }
+    ring_done();
+}
+
+/* The creator's system call says which word is to be cleared when the new thread ends. */
+static void thread_created(ThreadId tid, ThreadId child)
+{
+    ULong flags, word;
+    const ULong *args = the.threads[tid].args;
+
+    the.threads[child].clear_tid = 0;
+    if (tid == VG_INVALID_THREADID)
+        return;
+    flags = args[0];
+    word = args[3];
+    /* clone3 has its arguments in memory */
+    if (the.threads[tid].call == __NR_clone3 &&
+        VG_(am_is_valid_for_client)(args[0], 24, VKI_PROT_READ)) {
+        flags = ((const ULong *)args[0])[0];
+        word = ((const ULong *)args[0])[2];
+    }
+    if (flags & VKI_CLONE_CHILD_CLEARTID)
+        the.threads[child].clear_tid = word;
+}
+
+static void post_mem_write(CorePart part, ThreadId tid, Addr a, SizeT size)
+{
+    if (tid == 0 || tid >= VG_N_THREADS)
+        tid = the.stream;
+    if (observed(tid) && part != Vg_CoreClientReq)
+        external(tid, a, size);
+}
+
+/* ---- signals ------------------------------------------------------------------------------- */
+
+static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
+{
+    struct wire_signal *signal;
+
+    if (!observed(tid))
+        return;
+    ring_fault(VG_(get_IP)(tid));
+    resume(tid);
+    signal = ring_record(WIRE_SIGNAL, tid, sizeof(*signal));
+    if (signal) {
+        signal->number = number;
+        thread_registers(tid, &signal->regs);
+    }
+    ring_done();
+    the.threads[tid].resuming = True;
+}
+
+/* ---- mappings ------------------------------------------------------------------------------ */
+
+static void map(Addr a, SizeT length, UInt flags)
+{
+    const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
+    const HChar *path = segment ? VG_(am_get_filename)(segment) : NULL;
+    UInt size = path ? VG_(strlen)(path) : 0;
+    struct wire_map *m = ring_record(WIRE_MAP, 0, sizeof(*m) + size);
+
+    if (!m)
+        return;
+    *m = (struct wire_map){a, length, path ? segment->offset + (a - segment->start) : 0, flags,
+                           size};
+    VG_(memcpy)(m + 1, path, size);
+    ring_done();
+    if (the.asks && path && (flags & WIRE_MAP_EXEC))
+        ring_flush(True);
+}
+
+static UInt rights(Bool r, Bool w, Bool x)
+{
+    return (r ? WIRE_MAP_READ : 0) | (w ? WIRE_MAP_WRITE : 0) | (x ? WIRE_MAP_EXEC : 0);
+}
+
+static void new_mapping(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+{
+    map(a, length, rights(r, w, x));
+}
+
+static void new_break(Addr a, SizeT length, ThreadId tid)
+{
+    map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE);
+}
+
+/* The content stays: only code that becomes executable is of interest. */
+static void changed_rights(Addr a, SizeT length, Bool r, Bool w, Bool x)
+{
+    const NSegment *segment = VG_(am_find_nsegment)(a);
+
+    if (x && segment && VG_(am_get_filename)(segment) && the.asks)
+        map(a, length, rights(r, w, x));
+}
+
+static void moved(Addr from, Addr to, SizeT length)
+{
+    map(to, length, WIRE_MAP_READ | WIRE_MAP_WRITE);
+}
+
+static void unmapped(Addr a, SizeT length)
+{
+    map(a, length, WIRE_MAP_GONE);
+}
+
+/* ---- marks --------------------------------------------------------------------------------- */
+
+static Bool client_request(ThreadId tid, UWord *args, UWord *result)
+{
+    if (args[0] != VESTIGE_MARK_START && args[0] != VESTIGE_MARK_STOP)
+        return False;
+    *result = 0;
+    if (the.marks)
+        region_switch(args[0] == VESTIGE_MARK_START);
+    return True;
+}
+
+/* ---- set-up -------------------------------------------------------------------------------- */
+
+static void forked_child(ThreadId tid)
+{
+    VG_(clo_trace_children) = False;
+    ring_abandon();
+    region_done();
+}
+
+static void forked_parent(ThreadId tid)
+{
+    ring_simple(WIRE_FORK, tid);
+}
+
+static Int private_fd(Int fd)
+{
+    return VG_(safe_fd)(fd);
+}
+
+static void after_options(void)
+{
+    if (the.note_fd < 0 || the.reply_fd < 0 || the.memory_fd < 0) {
+        VG_(umsg)("vestige: this tool is run by 'vestige record'\n");
+        VG_(exit)(2);
+    }
+    the.note_fd = private_fd(the.note_fd);
+    the.reply_fd = private_fd(the.reply_fd);
+    the.memory_fd = private_fd(the.memory_fd);
+    the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
+    ring_open();
+    region_init();
+    ring_simple(WIRE_HELLO, 0);
+}
+
+static void add_window(const HChar *text)
+{
+    HChar *rest;
+    struct window w = {.start = VG_(strtoull10)(text, &rest)};
+
+    if (*rest == ':')
+        w.length = VG_(strtoull10)(rest + 1, &rest);
+    the.windows = VG_(realloc)("vestige.windows", the.windows,
+                               (the.window_count + 1) * sizeof(*the.windows));
+    the.windows[the.window_count++] = w;
+}
+
+static Bool option(const HChar *arg)
+{
+    const HChar *text;
+
+    if VG_STR_CLO (arg, "--fds", text) {
+        HChar *rest;
+
+        the.fds = (HChar *)(Addr)text;
+        the.note_fd = VG_(strtoll10)(text, &rest);
+        the.reply_fd = VG_(strtoll10)(rest + 1, &rest);
+        the.memory_fd = VG_(strtoll10)(rest + 1, &rest);
+    } else if VG_STR_CLO (arg, "--window", text) {
+        add_window(text);
+    } else if VG_BOOL_CLO (arg, "--loads", the.loads) {
+    } else if VG_BOOL_CLO (arg, "--stores", the.stores) {
+    } else if VG_BOOL_CLO (arg, "--ask", the.asks) {
+    } else if VG_BOOL_CLO (arg, "--only-ranges", the.only_ranges) {
+    } else if VG_BOOL_CLO (arg, "--marks", the.marks) {
+    } else if VG_BOOL_CLO (arg, "--start-off", the.start_off) {
+    } else {
+        return False;
+    }
+    return True;
+}
+
+static void usage(void)
+{
+    VG_(printf)("    Run by 'vestige record'; see its --help.\n");
+}
+
+static void debug_usage(void)
+{
+}
+
+static void the_end(Int status)
+{
+    if (the.stream)
+        ring_fault(VG_(get_IP)(the.stream));
+    ring_simple(WIRE_BYE, the.stream);
+    ring_flush(False);
+}
+
+static void before_options(void)
+{
+    VG_(details_name)("Vestige");
+    VG_(details_version)(NULL);
+    VG_(details_description)("records what a program does");
+    VG_(details_copyright_author)("Part of Vestige; this tool is under GPL-2.0-or-later.");
+    VG_(details_bug_reports_to)("the Vestige project");
+    VG_(details_avg_translation_sizeB)(400);
+    VG_(basic_tool_funcs)(after_options, instrument, the_end);
+    VG_(needs_command_line_options)(option, usage, debug_usage);
+    VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
+    VG_(needs_client_requests)(client_request);
+    VG_(track_start_client_code)(start_client_code);
+    VG_(track_stop_client_code)(stop_client_code);
+    VG_(track_pre_thread_ll_create)(thread_created);
+    VG_(track_pre_thread_first_insn)(thread_begins);
+    VG_(track_pre_thread_ll_exit)(thread_ends);
+    VG_(track_post_mem_write)(post_mem_write);
+    VG_(track_pre_deliver_signal)(before_signal);
+    VG_(track_new_mem_startup)(new_mapping);
+    VG_(track_new_mem_mmap)(new_mapping);
+    VG_(track_new_mem_brk)(new_break);
+    VG_(track_change_mem_mprotect)(changed_rights);
+    VG_(track_copy_mem_remap)(moved);
+    VG_(track_die_mem_brk)(unmapped);
+    VG_(track_die_mem_munmap)(unmapped);
+    VG_(atfork)(NULL, forked_parent, forked_child);
+    /* A block is code in a row, as the processor would run it. */
+    VG_(clo_vex_control).guest_chase = False;
+    VG_(clo_vex_control).iropt_unroll_thresh = 0;
+    /* A handler may repair a fault and look at any register to do so. */
+    VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
+    VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
+}
+
+VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Changing what is recorded throws all translations away: they are made again under the new mode,
+ * and code pays only for the mode it runs in. */
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_threadstate.h"
+#include "tool.h"
+
+/* Offered by Valgrind's core. */
+extern void VG_(discard_translations_safely)(Addr start, SizeT len, const HChar *who);
+
+/* From here on, the start of a window is approached by single instructions. More than any block
+ * has. */
+#define NEAR 256
+
+static void forget_translations(void)
+{
+    VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "vestige");
+}
+
+/* In the middle of translated code: has the dispatcher do it, before it goes on at rip. */
+static void forget_by_exit(GuestState *gst)
+{
+    gst->guest_CMSTART = 0x1000;
+    gst->guest_CMLEN = ~(ULong)0xfff;
+    if (the.mode == MODE_ON)
+        lane_of(gst)->limit = 0;
+}
+
+static const struct window *current(void)
+{
+    return the.window < the.window_count ? &the.windows[the.window] : NULL;
+}
+
+/* What comes next, now that recording is off. */
+static void look_ahead(void)
+{
+    const struct window *w = current();
+
+    the.threshold = ~0ull;
+    if (the.mode == MODE_ON || the.mode == MODE_DONE || !w)
+        return;
+    the.mode = the.count + NEAR >= w->start ? MODE_STEP : MODE_OFF;
+    the.threshold = the.mode == MODE_STEP ? w->start : w->start - NEAR;
+}
+
+static void set_mode(Bool on)
+{
+    const struct window *w = current();
+
+    if (the.mode == MODE_DONE)
+        return;
+    if (on) {
+        /* What a thread that did not run meanwhile knows of memory is out of date as well. */
+        for (ThreadId i = 1; i < VG_N_THREADS; i++)
+            the.threads[i].off = True;
+        the.mode = MODE_ON;
+        the.threshold = w && w->length ? w->start + w->length : ~0ull;
+        return;
+    }
+    the.mode = MODE_OFF;
+    look_ahead();
+}
+
+void region_init(void)
+{
+    the.mode = the.start_off ? MODE_OFF : MODE_ON;
+    the.threshold = ~0ull;
+    the.counting = the.window_count > 1;
+    if (the.window_count && the.windows[0].start > 0) {
+        the.mode = MODE_OFF;
+        look_ahead();
+    } else if (the.window_count && the.windows[0].length) {
+        the.threshold = the.windows[0].length;
+    }
+}
+
+Bool region_wants(Addr pc)
+{
+    if (!the.only_ranges)
+        return True;
+    for (UInt i = 0; i < the.range_count; i++)
+        if (the.ranges[i].kind == WIRE_RANGE_WANTED && pc >= the.ranges[i].start &&
+            pc < the.ranges[i].end)
+            return True;
+    return False;
+}
+
+UInt region_trigger(Addr pc)
+{
+    for (UInt i = 0; i < the.range_count; i++)
+        if (the.ranges[i].kind != WIRE_RANGE_WANTED && pc == the.ranges[i].start)
+            return the.ranges[i].kind;
+    return 0;
+}
+
+void region_add(const struct wire_range *range)
+{
+    if (the.range_count == the.range_capacity) {
+        the.range_capacity = the.range_capacity ? 2 * the.range_capacity : 64;
+        the.ranges = VG_(realloc)("vestige.ranges", the.ranges,
+                                  the.range_capacity * sizeof(*the.ranges));
+    }
+    the.ranges[the.range_count++] = *range;
+}
+
+void region_due(GuestState *gst)
+{
+    if (the.mode == MODE_ON) {
+        the.window++;
+        set_mode(False);
+        if (!current())
+            the.mode = MODE_DONE;
+    } else if (the.mode == MODE_STEP) {
+        set_mode(True);
+    } else {
+        look_ahead();
+    }
+    forget_by_exit(gst);
+}
+
+ULong region_triggered(GuestState *gst, ULong kind)
+{
+    Bool on = kind == WIRE_RANGE_FROM;
+
+    if (the.mode == MODE_DONE || on == (the.mode == MODE_ON))
+        return 0;
+    set_mode(on);
+    forget_by_exit(gst);
+    return 1;
+}
+
+void region_switch(Bool on)
+{
+    if (the.mode == MODE_DONE || on == (the.mode == MODE_ON))
+        return;
+    set_mode(on);
+    forget_translations();
+}
+
+void region_done(void)
+{
+    if (the.mode == MODE_DONE)
+        return;
+    the.mode = MODE_DONE;
+    forget_translations();
+}

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_libcproc.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_vki.h"
+#include "tool.h"
+
+/* Offered by Valgrind's core, whose headers Debian does not install. */
+extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
+                                                      Off64T offset);
+extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+
+static struct wire_slot *slot_at(ULong address)
+{
+    return (struct wire_slot *)(Addr)address;
+}
+
+/* One past the last byte of the buffer in use. */
+static ULong buffer_end(void)
+{
+    return the.base + WIRE_BUFFER_SIZE;
+}
+
+static void enter_buffer(UInt number)
+{
+    the.buffer = number;
+    the.base = (Addr)the.ring + WIRE_HEAD_SIZE + (ULong)number * WIRE_BUFFER_SIZE;
+    the.limit = buffer_end() - WIRE_RECORD_MAX - 2 * sizeof(struct wire_slot);
+    the.cursor = the.base;
+    *slot_at(the.cursor) = (struct wire_slot){0, 0};
+}
+
+/* Nobody reads any more: the program runs on, unobserved. */
+static void nobody_listens(void)
+{
+    the.silent = True;
+    region_done();
+}
+
+static Bool read_all(void *to, SizeT size)
+{
+    UChar *p = to;
+
+    while (size) {
+        Int got = VG_(read)(the.reply_fd, p, size);
+
+        if (got == -VKI_EINTR)
+            continue;
+        if (got <= 0)
+            return False;
+        p += got;
+        size -= got;
+    }
+    return True;
+}
+
+/* Takes one reply. Returns its kind, 0 if there is nobody. */
+static UInt take_reply(void)
+{
+    struct wire_reply reply;
+    struct wire_range range;
+
+    if (!read_all(&reply, sizeof(reply)))
+        return 0;
+    if (reply.kind == WIRE_FREE)
+        the.free++;
+    if (reply.kind == WIRE_STOP)
+        the.stop_asked = True;
+    if (reply.kind == WIRE_RANGES)
+        for (UInt i = 0; i < reply.value; i++) {
+            if (!read_all(&range, sizeof(range)))
+                return 0;
+            region_add(&range);
+        }
+    return reply.kind;
+}
+
+static Bool reply_waits(void)
+{
+    struct vki_pollfd fd = {.fd = the.reply_fd, .events = VKI_POLLIN};
+    SysRes r = VG_(poll)(&fd, 1, 0);
+
+    return !sr_isError(r) && sr_Res(r) > 0;
+}
+
+void ring_open(void)
+{
+    SysRes r = VG_(am_shared_mmap_file_float_valgrind)(WIRE_RING_SIZE,
+                                                       VKI_PROT_READ | VKI_PROT_WRITE,
+                                                       the.memory_fd, 0);
+
+    if (sr_isError(r)) {
+        VG_(umsg)("vestige: cannot map the recorder's memory\n");
+        VG_(exit)(2);
+    }
+    the.ring = (struct wire_ring *)(Addr)sr_Res(r);
+    the.ring->version = WIRE_VERSION;
+    the.free = WIRE_BUFFERS;
+    enter_buffer(0);
+    ring_publish();
+}
+
+void ring_abandon(void)
+{
+    SysRes r = VG_(am_mmap_anon_float_valgrind)(WIRE_RING_SIZE);
+
+    the.silent = True;
+    if (sr_isError(r))
+        VG_(exit)(1);
+    the.ring = (struct wire_ring *)(Addr)sr_Res(r);
+    enter_buffer(0);
+}
+
+void ring_flush(Bool ask)
+{
+    struct wire_note note = {ask ? WIRE_ASK : WIRE_FULL, the.buffer,
+                             the.cursor + sizeof(struct wire_slot) - the.base, 0};
+    UInt reply;
+
+    if (the.silent) {
+        enter_buffer(the.buffer);
+        return;
+    }
+    if (VG_(write)(the.note_fd, &note, sizeof(note)) != sizeof(note)) {
+        nobody_listens();
+        enter_buffer(the.buffer);
+        return;
+    }
+    the.free--;
+    while (the.free == 0 || ask || reply_waits()) {
+        reply = take_reply();
+        if (!reply) {
+            nobody_listens();
+            break;
+        }
+        if (reply == WIRE_RANGES)
+            ask = False;
+    }
+    enter_buffer((the.buffer + 1) % WIRE_BUFFERS);
+    ring_publish();
+}
+
+void ring_wait(void)
+{
+    if (!the.silent && !take_reply())
+        nobody_listens();
+}
+
+void *ring_record(UInt kind, ThreadId tid, UInt size)
+{
+    struct wire_head *head;
+    UInt padded = (size + 7) & ~7u;
+
+    if (the.silent)
+        return NULL;
+    tl_assert(padded + sizeof(*head) + 2 * sizeof(struct wire_slot) <= WIRE_RECORD_MAX);
+    if (the.cursor > the.limit)
+        ring_flush(False);
+    if (the.silent)
+        return NULL;
+    slot_at(the.cursor)->what = kind;
+    head = (struct wire_head *)(Addr)(the.cursor + sizeof(struct wire_slot));
+    head->size = sizeof(*head) + padded;
+    head->thread = tid;
+    the.cursor += sizeof(struct wire_slot) + head->size;
+    *slot_at(the.cursor) = (struct wire_slot){0, 0};
+    return head + 1;
+}
+
+void ring_done(void)
+{
+    ring_publish();
+}
+
+void ring_simple(UInt kind, ThreadId tid)
+{
+    ring_record(kind, tid, 0);
+    ring_done();
+}
+
+void ring_fault(Addr pc)
+{
+    struct wire_slot *slot = slot_at(the.cursor);
+    UInt number = slot->what;
+
+    if (number == 0 || the.silent)
+        return;
+    the.cursor += block_length(number);
+    *slot_at(the.cursor) = (struct wire_slot){WIRE_LEFT_FAULT | block_insns_before(number, pc), 0};
+}
+
+void ring_publish(void)
+{
+    the.ring->buffer = the.buffer;
+    the.ring->bytes = the.cursor + sizeof(struct wire_slot) - the.base;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The recorder's half inside Valgrind. A program of its own, with one state; it runs on one thread
+ * at a time, the one that holds Valgrind's lock. There is no C library here.
+ *
+ *   main.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
+ *   instrument.c  what is added to translated code
+ *   ring.c        the buffers, and records that are not blocks
+ *   region.c      which code is recorded, and when
+ */
+#ifndef TOOL_H
+#define TOOL_H
+
+#include "pub_tool_basics.h"
+#include "pub_tool_libcassert.h"
+#include "pub_tool_libcbase.h"
+#include "pub_tool_libcprint.h"
+#include "pub_tool_tooliface.h"
+#include "libvex_guest_amd64.h"
+
+#include "capture/wire.h"
+
+typedef VexGuestAMD64State GuestState;
+
+/* Kept in the first shadow of each thread's guest state, where translated code reaches it with one
+ * instruction. Valid while the thread runs. */
+struct lane {
+    ULong cursor; /* the slot of the next record */
+    ULong limit;  /* a block's record may start here at the latest; 0 = the thread is in a gap */
+    ULong skipped; /* instructions in the gap */
+};
+
+enum mode {
+    MODE_ON,   /* record */
+    MODE_OFF,  /* count instructions; look out for the start of a region */
+    MODE_STEP, /* the same, an instruction at a time: the start is near */
+    MODE_DONE, /* run on, unobserved */
+};
+
+struct thread {
+    Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
+    Bool off;        /* in a gap, or to begin with one; as of when it last stopped */
+    Bool resuming;   /* WIRE_RESUME is due */
+    ULong exit_code; /* of the exit call it is in */
+    ULong clear_tid; /* the kernel is to clear this when the thread ends */
+    UInt call;       /* the system call it is in ... */
+    ULong args[6];   /* ... and its arguments */
+};
+
+/* A stretch of instructions to record. */
+struct window {
+    ULong start;
+    ULong length; /* 0 = to the end */
+};
+
+struct tool {
+    /* options */
+    Int note_fd, reply_fd, memory_fd;
+    HChar *fds; /* the text of the option: a program started by exec gets it too */
+    Bool loads, stores;
+    Bool asks;        /* the recorder is asked about each image: there are routines to find */
+    Bool only_ranges; /* only code in the wanted ranges is recorded */
+    Bool marks;       /* marks in the program switch recording */
+    Bool start_off;   /* recording waits for a mark or a routine */
+
+    /* the ring */
+    struct wire_ring *ring;
+    UInt buffer;      /* being filled */
+    UInt free;        /* buffers that may be filled, this one included */
+    ULong cursor;     /* while no thread runs; else the running thread's lane has it */
+    ULong base, limit;
+    ThreadId stream; /* whose blocks the stream has now */
+    Bool silent;     /* a forked child, or nobody listens: say nothing */
+
+    /* threads */
+    struct thread *threads;
+    ThreadId running; /* 0 = none */
+
+    /* what is recorded */
+    enum mode mode;
+    Bool stop_asked;
+    ULong count;     /* instructions, when they are counted */
+    ULong threshold; /* of count, at which region_due is called */
+    Bool counting;   /* also while recording */
+    struct window *windows;
+    UInt window_count, window; /* window: the current or next */
+    struct wire_range *ranges;
+    UInt range_count, range_capacity;
+
+    UInt blocks; /* numbered so far */
+};
+
+extern struct tool the;
+
+/* ---- ring.c ---- */
+void ring_open(void);
+/* After a fork, in the child: the ring is the parent's. */
+void ring_abandon(void);
+/* Hands over what is in the buffer. With `ask`, waits for the answer, which region.c takes. */
+void ring_flush(Bool ask);
+/* Waits for one word of the recorder. */
+void ring_wait(void);
+/* Room for a record of one of enum wire_kind with `size` bytes of data; NULL when silent. ring_done
+ * ends it. */
+void *ring_record(UInt kind, ThreadId tid, UInt size);
+void ring_done(void);
+void ring_simple(UInt kind, ThreadId tid);
+/* A block was being run: notes that it was left at the instruction at pc. */
+void ring_fault(Addr pc);
+/* Says in the head what is valid. */
+void ring_publish(void);
+
+/* ---- instrument.c ---- */
+IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
+                 const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
+                 IRType host_word);
+/* Instructions of a block that end before pc. */
+UInt block_insns_before(UInt number, Addr pc);
+UInt block_length(UInt number);
+
+/* ---- region.c ---- */
+void region_init(void);
+/* Whether the instruction at pc is to be recorded when recording is on. */
+Bool region_wants(Addr pc);
+/* The kind of trigger at pc (WIRE_RANGE_FROM or _TO), or 0. */
+UInt region_trigger(Addr pc);
+void region_add(const struct wire_range *range);
+/* Called by translated code. */
+void region_due(GuestState *gst);
+ULong region_triggered(GuestState *gst, ULong kind);
+/* A mark in the program, or the recorder's word to stop. */
+void region_switch(Bool on);
+void region_done(void);
+
+/* ---- main.c ---- */
+void registers_of(const GuestState *gst, struct wire_regs *regs);
+/* The thread's lane, while it runs. */
+struct lane *lane_of(GuestState *gst);
+
+#endif

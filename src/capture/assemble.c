@@ -1,0 +1,748 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/assemble.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/likely.h"
+#include "capture/blocks.h"
+#include "capture/registers.h"
+
+/* Events that are delivered together. Small enough for the second cache. */
+#define BATCH 4096
+/* A block has no more steps (the tool cuts it before), and a branch. */
+#define BLOCK_EVENTS 1024
+#define WIDE_BATCH   (1u << 20)
+/* Instructions without an event, at most, before they get one: icount has 16 bits. */
+#define SINCE_MAX 32768
+#define NESTED    16
+/* The end of what a program can map on x86-64. */
+#define USER_SPACE (UINT64_C(1) << 47)
+
+enum pending { PENDING_NONE, PENDING_SIGNAL, PENDING_RETURN };
+
+struct thread {
+    bool live;
+    uint16_t number;
+    uint64_t since;      /* instructions retired after its last event */
+    uint64_t call_pc;    /* of the system call it is in; 0 = none */
+    uint64_t counted_pc; /* a repeated instruction that was counted, but goes on; 0 = none */
+    enum pending pending;
+    uint64_t signal;
+    struct wire_regs before;
+    uint64_t interrupted[NESTED]; /* counted_pc when signal handlers were entered */
+    unsigned depth;
+};
+
+struct vs_assembler {
+    struct vs_assembler_options o;
+    struct vs_codemap code;
+    struct vs_arena arena; /* of the blocks */
+    struct vs_code_block *blocks;
+    size_t block_count, block_capacity; /* numbered from 1; [0] is not used */
+    uint64_t block_ids;                 /* for consumers that number none */
+    struct thread **threads;            /* by Valgrind's number */
+    size_t thread_capacity;
+    unsigned thread_count; /* numbered so far */
+    struct thread *current;
+    uint32_t last; /* the block whose way of being left comes next; 0 = none */
+    const uint8_t *last_record;
+    struct vs_event *events;
+    size_t count;
+    struct vs_buf wide;
+    uint64_t window, left; /* the current window, and what is left of it */
+    bool cut;              /* it is over */
+    struct vs_assembler_stats stats;
+    uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];
+    /* of the block that is taken apart */
+    uint64_t addrs[BLOCK_EVENTS], values[BLOCK_EVENTS];
+};
+
+static int nonsense(struct vs_diag *diag, const char *what)
+{
+    return vs_diag_set(diag, -VSE_CORRUPT, -1, -1,
+                       "the tool's record makes no sense (%s): the program may have written over "
+                       "Valgrind's memory",
+                       what);
+}
+
+/* ---- opening, closing ---------------------------------------------------------------------- */
+
+static uint64_t window_length(const struct vs_assembler *a, uint64_t window)
+{
+    return window < a->o.window_count && a->o.windows[window] ? a->o.windows[window] : UINT64_MAX;
+}
+
+int vs_assembler_open(struct vs_assembler **out, const struct vs_assembler_options *options)
+{
+    struct vs_assembler *a = calloc(1, sizeof(*a));
+
+    *out = a;
+    if (!a)
+        return -VSE_NOMEM;
+    a->o = *options;
+    a->left = window_length(a, 0);
+    a->events = calloc(BATCH + BLOCK_EVENTS, sizeof(*a->events));
+    if (!a->events || vs_buf_reserve(&a->wide, WIDE_BATCH + WIRE_RECORD_MAX) < 0 ||
+        vs_array_room((void **)&a->blocks, &a->block_capacity, 0, 1, sizeof(*a->blocks)) < 0) {
+        vs_assembler_close(a);
+        *out = NULL;
+        return -VSE_NOMEM;
+    }
+    a->block_count = 1;
+    return 0;
+}
+
+void vs_assembler_close(struct vs_assembler *a)
+{
+    if (!a)
+        return;
+    for (size_t i = 0; i < a->thread_capacity; i++)
+        free(a->threads[i]);
+    free(a->threads);
+    free(a->blocks);
+    free(a->events);
+    vs_buf_fini(&a->wide);
+    vs_arena_fini(&a->arena);
+    vs_codemap_fini(&a->code);
+    free(a);
+}
+
+struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
+{
+    return a->stats;
+}
+
+/* ---- delivering events --------------------------------------------------------------------- */
+
+/* Events that are kept outside of a window too: later ones rely on them. */
+static bool is_structure(const struct vs_event *e)
+{
+    return e->kind == VS_THREAD_START || e->kind == VS_THREAD_EXIT || e->kind == VS_MAP ||
+           e->kind == VS_CODE;
+}
+
+/* Leaves out what lies behind the end of the window. */
+static void apply_window(struct vs_assembler *a)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < a->count; i++) {
+        struct vs_event e = a->events[i];
+
+        if (a->cut) {
+            e.icount = 0;
+            if (is_structure(&e))
+                a->events[kept++] = e;
+            continue;
+        }
+        if (e.icount >= a->left) {
+            a->cut = true;
+            if (e.icount > a->left)
+                e = (struct vs_event){
+                    .kind = VS_COUNT, .thread = e.thread, .icount = (uint16_t)a->left};
+        }
+        a->left -= e.icount;
+        a->events[kept++] = e;
+    }
+    a->count = kept;
+    a->stats.full = a->cut && a->window + 1 >= a->o.window_count;
+}
+
+static int deliver(struct vs_assembler *a)
+{
+    const struct vs_consumer *c = a->o.consumer;
+    struct vs_batch batch = {.events = a->events,
+                             .wide = a->wide.data,
+                             .wide_size = a->wide.len,
+                             .first = a->stats.events};
+    int e = 0;
+
+    if (a->left != UINT64_MAX || a->cut)
+        apply_window(a);
+    for (size_t i = 0; i < a->count; i++)
+        a->stats.instructions += a->events[i].icount;
+    a->stats.events += a->count;
+    batch.count = a->count;
+    if (a->count && c->put)
+        e = c->put(c->context, &batch);
+    a->count = 0;
+    a->wide.len = 0;
+    return e;
+}
+
+static inline bool batch_full(const struct vs_assembler *a)
+{
+    return a->count >= BATCH || a->wide.len >= WIDE_BATCH;
+}
+
+/* Appends an event that no instruction of a block makes; `payload` becomes its value if it has more
+ * than 8 bytes. Takes the instructions since the thread's last event, and `more`. */
+static int put_other(struct vs_assembler *a, struct thread *t, struct vs_event e,
+                     const void *payload, size_t size, unsigned more)
+{
+    e.thread = t->number;
+    e.icount = (uint16_t)(t->since + more);
+    t->since = 0;
+    if (size) {
+        e.size = (uint16_t)size;
+        if (size > 8) {
+            e.value = a->wide.len;
+            if (vs_buf_put(&a->wide, payload, size) < 0)
+                return -VSE_NOMEM;
+        } else {
+            e.value = 0;
+            memcpy(&e.value, payload, size);
+        }
+    }
+    a->events[a->count++] = e;
+    return batch_full(a) ? deliver(a) : 0;
+}
+
+static int put_since(struct vs_assembler *a, struct thread *t)
+{
+    return put_other(a, t, (struct vs_event){.kind = VS_COUNT}, NULL, 0, 0);
+}
+
+/* ---- blocks -------------------------------------------------------------------------------- */
+
+/* A system call that the tool did not report as done: interrupted and tried again, or not
+ * observed. */
+static void settle_call(struct thread *t, uint64_t next_pc)
+{
+    if (t->call_pc && next_pc != t->call_pc)
+        t->since++;
+    t->call_pc = 0;
+}
+
+static inline uint64_t word_at(const uint8_t *record, unsigned at)
+{
+    uint64_t v;
+
+    memcpy(&v, record + at, 8);
+    return v;
+}
+
+static uint64_t keep_wide(struct vs_assembler *a, const uint8_t *bytes, size_t size)
+{
+    uint64_t at = a->wide.len;
+
+    /* Room was made for a whole record. */
+    memcpy(a->wide.data + at, bytes, size);
+    a->wide.len += size;
+    return at;
+}
+
+static inline uint64_t step_addr(const struct vs_step *s, const uint8_t *record,
+                                 const struct vs_event *events)
+{
+    if (s->addr == VS_RECORDED)
+        return word_at(record, s->addr_at);
+    return s->addr == VS_FIXED ? s->event.addr : events[s->addr_of].addr + s->event.addr;
+}
+
+/* The first n steps, all of which happened. */
+static void put_steps(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
+                      const uint8_t *record, unsigned n)
+{
+    struct vs_event *events = a->events + a->count;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct vs_step *s = &b->steps[i];
+        struct vs_event e = s->event;
+
+        e.thread = t->number;
+        e.addr = step_addr(s, record, events);
+        if (unlikely(s->wide))
+            e.value = s->value == VS_RECORDED ? keep_wide(a, record + s->value_at, s->event.size)
+                                              : events[s->value_of].value;
+        else if (s->value == VS_RECORDED)
+            e.value = word_at(record, s->value_at) & s->mask;
+        else if (s->value == VS_OF_STEP)
+            e.value = events[s->value_of].value;
+        events[i] = e;
+    }
+    if (n) {
+        events[0].icount = (uint16_t)(events[0].icount + t->since);
+        t->since = 0;
+    }
+    a->count += n;
+}
+
+/* The same for blocks with operands that may not happen, and for repetitions. `counted`: of the
+ * block's instructions, so many are counted already. Returns how many are now. */
+static unsigned put_some_steps(struct vs_assembler *a, struct thread *t,
+                               const struct vs_code_block *b, const uint8_t *record, unsigned n,
+                               unsigned counted)
+{
+    bool repeated = counted > 0;
+
+    for (unsigned i = 0; i < n; i++) {
+        const struct vs_step *s = &b->steps[i];
+        struct vs_event e = s->event;
+
+        if (s->guarded && !word_at(record, s->guard_at))
+            continue;
+        e.thread = t->number;
+        e.addr = s->addr == VS_RECORDED ? word_at(record, s->addr_at)
+                 : s->addr == VS_FIXED  ? e.addr
+                                        : a->addrs[s->addr_of] + e.addr;
+        e.value = s->value == VS_FIXED     ? e.value
+                  : s->value == VS_OF_STEP ? a->values[s->value_of]
+                  : s->wide                ? keep_wide(a, record + s->value_at, e.size)
+                                           : word_at(record, s->value_at) & s->mask;
+        a->addrs[i] = e.addr;
+        a->values[i] = e.value;
+        e.icount = (uint16_t)t->since;
+        if (s->insn + 1u > counted) {
+            e.icount = (uint16_t)(e.icount + s->insn + 1u - counted);
+            counted = s->insn + 1u;
+        }
+        t->since = 0;
+        if (repeated && s->insn == 0 && (e.kind == VS_LOAD || e.kind == VS_STORE))
+            e.flags |= VS_MEM_REPEAT;
+        a->events[a->count++] = e;
+    }
+    return counted;
+}
+
+static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
+                       const struct vs_leave *l, const uint8_t *record, unsigned counted)
+{
+    struct vs_event e = b->branch;
+
+    e.thread = t->number;
+    e.icount = (uint16_t)(t->since + l->insns - counted);
+    t->since = 0;
+    if (l->taken)
+        e.flags |= VS_BR_TAKEN;
+    if (e.flags & VS_BR_INDIRECT)
+        e.addr = l->target_at ? word_at(record, l->target_at) : l->target;
+    a->events[a->count++] = e;
+}
+
+/* The steps before the instruction that faulted. */
+static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
+{
+    unsigned n = 0;
+
+    while (n < b->step_count && b->steps[n].insn < insn)
+        n++;
+    return n;
+}
+
+/* A block ran, and was left in the way `left` tells. */
+static int take_block(struct vs_assembler *a, const struct vs_code_block *b, const uint8_t *record,
+                      uint32_t left)
+{
+    struct thread *t = a->current;
+    struct vs_leave fault = {0};
+    const struct vs_leave *l = &fault;
+    unsigned counted = 0;
+
+    if (unlikely(left & WIRE_LEFT_FAULT)) {
+        fault.insns = (uint16_t)(left & ~WIRE_LEFT_FAULT);
+        fault.steps = (uint16_t)steps_before(b, fault.insns);
+        fault.leave = WIRE_TO_FAULT;
+    } else {
+        if (left == 0 || left > b->leave_count)
+            return -VSE_CORRUPT;
+        l = &b->leaves[left - 1];
+    }
+    if (unlikely(t->call_pc))
+        settle_call(t, b->addr);
+    if (likely(b->plain && !t->counted_pc)) {
+        put_steps(a, t, b, record, l->steps);
+        if (l->steps)
+            counted = b->steps[l->steps - 1].insn + 1u;
+    } else {
+        counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
+    }
+    t->counted_pc = 0;
+    if (l->branch)
+        put_branch(a, t, b, l, record, counted);
+    else if (l->insns > counted)
+        t->since += l->insns - counted;
+    else if (l->again && counted > l->insns)
+        t->counted_pc = vs_code_block_pc(b, l->insns);
+    if (unlikely(l->leave == WIRE_TO_SYSCALL))
+        t->call_pc = b->last_pc;
+    if (unlikely(t->since > SINCE_MAX))
+        return put_since(a, t);
+    return batch_full(a) ? deliver(a) : 0;
+}
+
+static int64_t announce_block(struct vs_assembler *a, const struct vs_block *block)
+{
+    const struct vs_consumer *c = a->o.consumer;
+
+    return c->block ? c->block(c->context, block) : (int64_t)a->block_ids++;
+}
+
+/* Any thread that events about the whole program may be put under. */
+static struct thread *someone(struct vs_assembler *a)
+{
+    static struct thread nobody;
+
+    nobody = (struct thread){0};
+    return a->current ? a->current : &nobody;
+}
+
+static int define_block(struct vs_assembler *a, const void *record, size_t size,
+                        struct vs_diag *diag)
+{
+    struct vs_code_block *b;
+    struct vs_block block;
+    int64_t e;
+
+    if (vs_array_room((void **)&a->blocks, &a->block_capacity, a->block_count, 1, sizeof(*b)) < 0)
+        return -VSE_NOMEM;
+    b = &a->blocks[a->block_count];
+    e = vs_code_block_make(b, &a->arena, record, size);
+    if (e == -VSE_CORRUPT ||
+        (e == 0 && ((const struct wire_block *)record)->number != a->block_count) ||
+        b->step_count > BLOCK_EVENTS - 8)
+        return nonsense(diag, "a block");
+    if (e < 0)
+        return (int)e;
+    a->block_count++;
+    block = (struct vs_block){b->addr, b->code, b->code_size, b->insns};
+    e = announce_block(a, &block);
+    if (e < 0)
+        return (int)e;
+    b->id = (uint32_t)e;
+    if (!vs_codemap_differs(&a->code, &block))
+        return vs_codemap_add(&a->code, &block);
+    e = vs_codemap_replace(&a->code, &block);
+    if (e < 0)
+        return (int)e;
+    return put_other(a, someone(a), (struct vs_event){.kind = VS_CODE, .value = b->id}, NULL, 0, 0);
+}
+
+/* ---- other records ------------------------------------------------------------------------- */
+
+static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_start *start)
+{
+    struct thread *t;
+    size_t n;
+
+    while (tid >= a->thread_capacity) {
+        size_t had = a->thread_capacity;
+
+        if (vs_array_room((void **)&a->threads, &a->thread_capacity, had, tid + 1 - had,
+                          sizeof(*a->threads)) < 0)
+            return -VSE_NOMEM;
+        memset(a->threads + had, 0, (a->thread_capacity - had) * sizeof(*a->threads));
+    }
+    if (!a->threads[tid])
+        a->threads[tid] = malloc(sizeof(*t));
+    t = a->threads[tid];
+    if (!t)
+        return -VSE_NOMEM;
+    if (a->thread_count == VS_THREADS_MAX)
+        return -VSE_LIMIT;
+    *t = (struct thread){.live = true, .number = (uint16_t)a->thread_count++};
+    a->stats.threads = a->thread_count;
+    n = vs_x86_registers(a->payload, 0, &start->regs, NULL);
+    return put_other(
+        a, t,
+        (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
+        a->payload, n, 0);
+}
+
+static int end_thread(struct vs_assembler *a, struct thread *t, uint64_t status)
+{
+    if (!t->live)
+        return 0;
+    t->live = false;
+    return put_other(a, t, (struct vs_event){.kind = VS_THREAD_EXIT, .value = status}, NULL, 0, 0);
+}
+
+static int end_threads(struct vs_assembler *a)
+{
+    int e = 0;
+
+    for (size_t i = 0; e == 0 && i < a->thread_capacity; i++)
+        if (a->threads[i])
+            e = end_thread(a, a->threads[i], 0);
+    return e;
+}
+
+/* A program begins. If it is not the first, it replaced the one before. */
+static int hello(struct vs_assembler *a)
+{
+    struct vs_event gone = {
+        .kind = VS_MAP, .pc = VS_NO_IMAGE, .value = USER_SPACE, .flags = VS_MAP_GONE};
+    int e = 0;
+
+    if (a->stats.programs++) {
+        e = end_threads(a);
+        if (e == 0)
+            e = put_other(a, someone(a), gone, NULL, 0, 0);
+        a->current = NULL;
+        a->block_count = 1;
+        vs_images_forget(a->o.images);
+    }
+    return e;
+}
+
+static int take_syscall(struct vs_assembler *a, struct thread *t, const struct wire_syscall *c)
+{
+    struct vs_syscall_head head = {.result = c->result};
+    size_t n = sizeof(head);
+
+    memcpy(head.args, c->args, sizeof(head.args));
+    memcpy(a->payload, &head, sizeof(head));
+    n = vs_x86_register(a->payload, n, VS_X86_RAX, c->result);
+    n = vs_x86_register(a->payload, n, VS_X86_RCX, c->rcx);
+    n = vs_x86_register(a->payload, n, VS_X86_R11, c->r11);
+    struct vs_event e = {.kind = VS_SYSCALL, .pc = t->call_pc, .addr = c->number};
+    unsigned own = t->call_pc != 0;
+
+    t->call_pc = 0;
+    return put_other(a, t, e, a->payload, n, own);
+}
+
+static int take_external(struct vs_assembler *a, struct thread *t, const struct wire_external *x)
+{
+    struct vs_event e = {.kind = VS_EXTERNAL, .pc = t->call_pc, .addr = x->addr};
+
+    return x->size ? put_other(a, t, e, x + 1, x->size, 0) : 0;
+}
+
+static void take_signal(struct thread *t, const struct wire_signal *s, enum pending pending)
+{
+    if (pending == PENDING_SIGNAL) {
+        settle_call(t, s->regs.rip);
+        t->interrupted[t->depth++ % NESTED] = t->counted_pc;
+        t->counted_pc = 0;
+    }
+    t->pending = pending;
+    t->signal = s->number;
+    t->before = s->regs;
+}
+
+static int take_resume(struct vs_assembler *a, struct thread *t, const struct wire_regs *now)
+{
+    struct vs_event e = {.addr = now->rip};
+    enum pending pending = t->pending;
+    unsigned own = 0;
+    size_t n = 0;
+
+    t->pending = PENDING_NONE;
+    if (pending == PENDING_NONE)
+        return 0;
+    if (pending == PENDING_SIGNAL) {
+        e.kind = VS_EXCEPTION;
+        e.pc = t->before.rip;
+        n = vs_x86_register(a->payload, n, VS_REG_CAUSE, t->signal);
+    } else {
+        e.kind = VS_EXCEPTION_RET;
+        e.pc = t->call_pc;
+        own = t->call_pc != 0;
+        t->call_pc = 0;
+        t->counted_pc = t->interrupted[--t->depth % NESTED];
+        if (t->counted_pc != now->rip)
+            t->counted_pc = 0;
+    }
+    n = vs_x86_registers(a->payload, n, now, &t->before);
+    return put_other(a, t, e, a->payload, n, own);
+}
+
+static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_gap *g)
+{
+    struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
+    size_t n = vs_x86_registers(a->payload, 0, &g->regs, NULL);
+
+    settle_call(t, g->regs.rip);
+    if (g->window != a->window) {
+        int err = deliver(a);
+
+        if (err < 0)
+            return err;
+        a->window = g->window;
+        a->left = window_length(a, g->window);
+        a->cut = false;
+    }
+    t->counted_pc = 0;
+    t->depth = 0;
+    a->stats.skipped += g->skipped;
+    return put_other(a, t, e, a->payload, n, 0);
+}
+
+static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t size)
+{
+    struct vs_event e = {.kind = VS_MAP,
+                         .pc = VS_NO_IMAGE,
+                         .addr = m->addr,
+                         .value = m->length,
+                         .flags = (uint8_t)(m->flags & VS_MAP_ALL)};
+    char path[4096];
+    int64_t image;
+
+    if (m->path && m->path < sizeof(path) && size >= sizeof(*m) + m->path &&
+        (m->flags & WIRE_MAP_EXEC)) {
+        memcpy(path, m + 1, m->path);
+        path[m->path] = 0;
+        image = vs_images_map(a->o.images, path, m->addr, m->length, m->offset);
+        if (image >= 0)
+            e.pc = (uint64_t)image;
+        else if (image != -VSE_NOTFOUND)
+            return (int)image;
+    }
+    return put_other(a, someone(a), e, NULL, 0, 0);
+}
+
+/* The size that a record's data must have at least. */
+static size_t record_size(uint32_t kind)
+{
+    switch (kind) {
+    case WIRE_BLOCK:
+        return sizeof(struct wire_block);
+    case WIRE_START:
+        return sizeof(struct wire_start);
+    case WIRE_EXIT:
+        return 8;
+    case WIRE_SYSCALL:
+        return sizeof(struct wire_syscall);
+    case WIRE_EXTERNAL:
+        return sizeof(struct wire_external);
+    case WIRE_SIGNAL:
+    case WIRE_RETURN:
+        return sizeof(struct wire_signal);
+    case WIRE_RESUME:
+        return sizeof(struct wire_regs);
+    case WIRE_GAP:
+        return sizeof(struct wire_gap);
+    case WIRE_MAP:
+        return sizeof(struct wire_map);
+    default:
+        return 0;
+    }
+}
+
+static int take_thread_record(struct vs_assembler *a, uint32_t kind, struct thread *t,
+                              const void *data, size_t size)
+{
+    switch (kind) {
+    case WIRE_RUN:
+        a->current = t;
+        return 0;
+    case WIRE_EXIT:
+        return end_thread(a, t, *(const uint64_t *)data);
+    case WIRE_SYSCALL:
+        return take_syscall(a, t, data);
+    case WIRE_EXTERNAL:
+        if (((const struct wire_external *)data)->size > size - sizeof(struct wire_external))
+            return -VSE_CORRUPT;
+        return take_external(a, t, data);
+    case WIRE_SIGNAL:
+        take_signal(t, data, PENDING_SIGNAL);
+        return 0;
+    case WIRE_RETURN:
+        take_signal(t, data, PENDING_RETURN);
+        return 0;
+    case WIRE_RESUME:
+        return take_resume(a, t, data);
+    case WIRE_GAP:
+        return take_gap(a, t, data);
+    default:
+        return -VSE_CORRUPT;
+    }
+}
+
+static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_head *head,
+                       struct vs_diag *diag)
+{
+    const void *data = head + 1;
+    size_t size = head->size - sizeof(*head);
+    struct thread *t = head->thread < a->thread_capacity ? a->threads[head->thread] : NULL;
+    int e;
+
+    if (size < record_size(kind))
+        return nonsense(diag, "a short record");
+    switch (kind) {
+    case WIRE_HELLO:
+        return hello(a);
+    case WIRE_BLOCK:
+        return define_block(a, data, size, diag);
+    case WIRE_START:
+        return start_thread(a, head->thread, data);
+    case WIRE_MAP:
+        return take_map(a, data, size);
+    case WIRE_FORK:
+        a->stats.forks++;
+        return 0;
+    case WIRE_BYE:
+        a->stats.ended = true;
+        return 0;
+    default:
+        e = t ? take_thread_record(a, kind, t, data, size) : -VSE_CORRUPT;
+        return e == -VSE_CORRUPT ? nonsense(diag, "a record") : e;
+    }
+}
+
+static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
+{
+    size_t pos = 0;
+    int e;
+
+    while (pos + sizeof(struct wire_slot) <= size) {
+        struct wire_slot slot;
+
+        memcpy(&slot, bytes + pos, sizeof(slot));
+        if (a->last) {
+            e = take_block(a, &a->blocks[a->last], a->last_record, slot.left);
+            a->last = 0;
+            if (unlikely(e < 0))
+                return e == -VSE_CORRUPT ? nonsense(diag, "an exit") : e;
+        }
+        if (slot.what == 0)
+            return 0;
+        if (likely(slot.what < WIRE_FIRST)) {
+            if (slot.what >= a->block_count || !a->current)
+                return nonsense(diag, "a block that was not announced");
+            a->last = slot.what;
+            a->last_record = bytes + pos;
+            pos += a->blocks[slot.what].length;
+        } else {
+            const struct wire_head *head = (const void *)(bytes + pos + sizeof(slot));
+
+            if (size - pos < sizeof(slot) + sizeof(*head) || head->size < sizeof(*head) ||
+                head->size % 8 || head->size > size - pos - sizeof(slot))
+                return nonsense(diag, "a record's size");
+            if ((e = take_record(a, slot.what, head, diag)) < 0)
+                return e;
+            pos += sizeof(slot) + head->size;
+        }
+    }
+    return nonsense(diag, "a buffer without an end");
+}
+
+int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
+                      struct vs_diag *diag, bool *theirs)
+{
+    int e;
+
+    a->last = 0;
+    *theirs = false;
+    e = take_all(a, bytes, size, diag);
+    /* All errors of our own say so in the diag. */
+    if (e < 0 && e != -VSE_CORRUPT)
+        *theirs = true;
+    return e;
+}
+
+int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *theirs)
+{
+    int e = end_threads(a);
+
+    (void)diag;
+    if (e == 0)
+        e = deliver(a);
+    *theirs = e < 0;
+    return e;
+}

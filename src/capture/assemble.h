@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: MIT */
+/* From what the Valgrind tool says (capture/wire.h) to events. */
+#ifndef CAPTURE_ASSEMBLE_H
+#define CAPTURE_ASSEMBLE_H
+
+#include "capture/images.h"
+#include "trace/codemap.h"
+#include "trace/consumer.h"
+
+struct vs_assembler;
+
+struct vs_assembler_options {
+    const struct vs_consumer *consumer;
+    struct vs_images *images;
+    /* Lengths of the windows, in order; after that many instructions the rest of a window is left
+     * out. 0 = no end. */
+    const uint64_t *windows;
+    size_t window_count;
+};
+
+struct vs_assembler_stats {
+    uint64_t instructions; /* recorded */
+    uint64_t skipped;      /* known not to be */
+    uint64_t events;
+    unsigned threads, forks, programs;
+    bool ended; /* the program came to its end */
+    bool full;  /* the last window is over: nothing more will be recorded */
+};
+
+/* Returns 0; -VSE_NOMEM. What the options point to must live on. */
+int vs_assembler_open(struct vs_assembler **a, const struct vs_assembler_options *options);
+void vs_assembler_close(struct vs_assembler *a);
+
+/* Takes a buffer of records, 8-aligned. Returns 0; -VSE_NOMEM; -VSE_CORRUPT (the stream makes no
+ * sense: the traced program wrote over the tool's memory, or tool and recorder are of different
+ * versions); an error of the consumer. diag may be NULL; for an error of the consumer it is not
+ * written and *theirs is set. */
+int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
+                      struct vs_diag *diag, bool *theirs);
+
+/* The stream ended: ends all threads and delivers what is left. As vs_assembler_take. */
+int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *theirs);
+
+struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a);
+
+#endif

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/blocks.h"
+
+#include <string.h>
+
+#include "isa/isa.h"
+
+/* Valgrind takes the five instructions of a client request for one. */
+#define REQUEST_LENGTH 19
+#define REQUEST_INSNS  5
+
+uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn)
+{
+    uint64_t pc = b->addr;
+
+    for (unsigned i = 0; i < insn; i++)
+        pc += b->lengths[i];
+    return pc;
+}
+
+static bool op_fits(const struct wire_block *w, const struct wire_op *op, unsigned index)
+{
+    bool recorded = !(op->flags & (WIRE_VALUE_CONST | WIRE_VALUE_OF));
+    unsigned value_end = recorded ? op->value_at + (op->size < 8 ? 8u : op->size) : 0;
+
+    return op->insn < w->insns && op->kind >= WIRE_LOAD && op->kind <= WIRE_NONDET && op->size &&
+           value_end <= w->length && op->addr_at + 8u <= w->length &&
+           op->guard_at + 8u <= w->length && (!(op->flags & WIRE_ADDR_OF) || op->of < index) &&
+           (!(op->flags & WIRE_VALUE_OF) || op->value < index) &&
+           (recorded || op->size <= 8 || (op->flags & WIRE_VALUE_OF));
+}
+
+static void make_step(struct vs_code_block *b, struct vs_step *s, const struct wire_op *op)
+{
+    static const uint8_t kinds[] = {
+        [WIRE_LOAD] = VS_LOAD, [WIRE_STORE] = VS_STORE, [WIRE_NONDET] = VS_NONDET};
+
+    *s = (struct vs_step){.insn = op->insn,
+                          .addr_at = op->addr_at,
+                          .value_at = op->value_at,
+                          .guard_at = op->guard_at,
+                          .guarded = op->flags & WIRE_GUARDED,
+                          .wide = op->size > 8,
+                          .mask = op->size < 8 ? (UINT64_C(1) << 8 * op->size) - 1 : UINT64_MAX};
+    s->event = (struct vs_event){.pc = vs_code_block_pc(b, op->insn),
+                                 .addr = op->addr,
+                                 .size = op->size,
+                                 .kind = kinds[op->kind],
+                                 .flags = op->flags & WIRE_ATOMIC ? VS_MEM_ATOMIC : 0};
+    s->addr = op->flags & WIRE_ADDR_CONST || op->kind == WIRE_NONDET ? VS_FIXED
+              : op->flags & WIRE_ADDR_OF                             ? VS_OF_STEP
+                                                                     : VS_RECORDED;
+    s->addr_of = op->of;
+    s->value = op->flags & WIRE_VALUE_CONST ? VS_FIXED
+               : op->flags & WIRE_VALUE_OF  ? VS_OF_STEP
+                                            : VS_RECORDED;
+    if (s->value == VS_FIXED)
+        s->event.value = op->value & s->mask;
+    if (s->value == VS_OF_STEP)
+        s->value_of = (uint16_t)op->value;
+}
+
+static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
+                      const struct wire_op *ops)
+{
+    unsigned counted = 0;
+
+    b->step_count = w->ops;
+    b->plain = true;
+    b->steps = vs_arena_alloc(arena, (w->ops + 1u) * sizeof(*b->steps), 8);
+    if (!b->steps)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i < w->ops; i++) {
+        if (!op_fits(w, &ops[i], i) || ops[i].insn + 1u < counted)
+            return -VSE_CORRUPT;
+        make_step(b, &b->steps[i], &ops[i]);
+        b->steps[i].event.icount = (uint16_t)(ops[i].insn + 1u - counted);
+        counted = ops[i].insn + 1u;
+        b->plain &= !b->steps[i].guarded;
+    }
+    b->branch.icount = (uint16_t)(b->insns - counted);
+    return 0;
+}
+
+/* Where the only exits of a conditional branch go tells its outcome, unless both go to the same
+ * place: then Valgrind leaves at the side for the condition that the opcode's last bit does not
+ * negate. */
+static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *insn,
+                         const struct wire_exit *x, uint64_t target)
+{
+    uint64_t next = b->last_pc + insn->length;
+    const uint8_t *code = b->code + (b->last_pc - b->addr);
+    bool negated = insn->length == 2 ? (code[0] & 0xf1) == 0x71
+                                     : code[insn->length - 5] & 1; /* 0f 8x and four bytes */
+
+    if (!(insn->branch & VS_BR_COND))
+        return true;
+    if (insn->target != next)
+        return target == insn->target;
+    return x->is_end == negated;
+}
+
+static void make_leave(const struct vs_code_block *b, struct vs_leave *l, const struct wire_exit *x,
+                       bool at_last, const struct vs_insn *last)
+{
+    uint64_t pc = vs_code_block_pc(b, x->insn);
+
+    *l = (struct vs_leave){.target = x->target,
+                           .steps = x->ops,
+                           .insns = at_last ? b->insns : (uint16_t)(x->insn + 1u),
+                           .target_at = x->target_at,
+                           .leave = x->leave};
+    l->branch = at_last && last->kind == VS_INSN_BRANCH && x->leave == WIRE_BORING;
+    l->again = !l->branch && x->leave == WIRE_BORING && !x->target_at && x->target == pc;
+    if (l->branch)
+        l->taken = branch_taken(b, last, x, x->target);
+    if (x->leave == WIRE_TO_FAULT || x->leave == WIRE_TO_SYSCALL || l->again)
+        l->insns--;
+}
+
+static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
+                       const struct wire_exit *exits, const struct vs_insn *last)
+{
+    b->leave_count = w->exits;
+    b->leaves = vs_arena_alloc(arena, w->exits * sizeof(*b->leaves), 8);
+    if (!b->leaves)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i < w->exits; i++) {
+        const struct wire_exit *x = &exits[i];
+
+        if (x->insn >= w->insns || x->ops > w->ops || x->target_at + 8u > w->length)
+            return -VSE_CORRUPT;
+        make_leave(b, &b->leaves[i], x, x->insn + 1u == w->insns, last);
+    }
+    return 0;
+}
+
+/* The lengths of the instructions, with those of a client request told apart, which is always a
+ * block's last.
+ */
+static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const uint8_t *lengths)
+{
+    static const uint8_t request[REQUEST_INSNS] = {4, 4, 4, 4, 3};
+    bool requests = b->insns && lengths[b->insns - 1] == REQUEST_LENGTH;
+    uint8_t *to = vs_arena_alloc(arena, b->insns + REQUEST_INSNS, 1);
+    unsigned sum = 0;
+
+    if (!to)
+        return -VSE_NOMEM;
+    memcpy(to, lengths, b->insns);
+    if (requests) {
+        memcpy(to + b->insns - 1, request, sizeof(request));
+        b->insns = (uint16_t)(b->insns + REQUEST_INSNS - 1);
+    }
+    for (unsigned i = 0; i < b->insns; i++)
+        sum += to[i];
+    b->lengths = to;
+    return sum == b->code_size ? 0 : -VSE_CORRUPT;
+}
+
+static int decode_last(struct vs_code_block *b, struct vs_insn *last)
+{
+    b->last_pc = vs_code_block_pc(b, b->insns - 1u);
+    /* What is no instruction faults when it is reached. */
+    if (vs_x86_decode(b->code + (b->last_pc - b->addr), b->lengths[b->insns - 1], b->last_pc,
+                      last) < 0)
+        *last = (struct vs_insn){.length = b->lengths[b->insns - 1]};
+    b->branch = (struct vs_event){.pc = b->last_pc,
+                                  .addr = last->target,
+                                  .size = last->length,
+                                  .kind = VS_BRANCH,
+                                  .flags = last->branch};
+    return 0;
+}
+
+int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,
+                       size_t size)
+{
+    const struct wire_block *w = record;
+    const struct wire_op *ops = (const void *)(w + 1);
+    const struct wire_exit *exits;
+    const uint8_t *lengths;
+    struct vs_insn last;
+    int e;
+
+    memset(b, 0, sizeof(*b));
+    if (size < sizeof(*w) || !w->insns || !w->code || !w->exits ||
+        size <
+            sizeof(*w) + w->ops * sizeof(*ops) + w->exits * sizeof(*exits) + w->insns + w->code ||
+        w->length < sizeof(struct wire_slot) || w->length > WIRE_RECORD_MAX || w->length % 8)
+        return -VSE_CORRUPT;
+    exits = (const void *)(ops + w->ops);
+    lengths = (const void *)(exits + w->exits);
+    b->addr = w->addr;
+    b->length = w->length;
+    b->insns = w->insns;
+    b->code_size = w->code;
+    b->code = vs_arena_dup(arena, lengths + w->insns, w->code);
+    if (!b->code)
+        return -VSE_NOMEM;
+    if ((e = make_lengths(b, arena, lengths)) < 0)
+        return e;
+    decode_last(b, &last);
+    if ((e = make_steps(b, arena, w, ops)) < 0)
+        return e;
+    return make_leaves(b, arena, w, exits, &last);
+}

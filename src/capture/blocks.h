@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/* Blocks of code, as the tool announced them, made ready for turning their records into events. */
+#ifndef CAPTURE_BLOCKS_H
+#define CAPTURE_BLOCKS_H
+
+#include "base/arena.h"
+#include "capture/wire.h"
+#include "vestige/event.h"
+#include "vestige/run.h"
+
+/* How a step's address or value is got. */
+enum vs_source {
+    VS_FIXED,    /* in the step's event */
+    VS_RECORDED, /* in the record */
+    VS_OF_STEP,  /* that of an earlier step, plus what the step's event has */
+};
+
+/* An operand: an event with what is the same each time. Its icount is the number of instructions
+ * since the step before it, or since the block's start. */
+struct vs_step {
+    struct vs_event event;
+    uint64_t mask; /* of a value of at most 8 bytes */
+    uint16_t insn;
+    uint16_t addr_at, value_at, guard_at;
+    uint16_t addr_of, value_of;
+    uint8_t addr, value; /* enum vs_source */
+    bool guarded, wide;
+};
+
+/* What leaving a block by one of its exits means. */
+struct vs_leave {
+    uint64_t target;    /* of the exit, unless target_at */
+    uint16_t steps;     /* that precede it */
+    uint16_t insns;     /* that retire */
+    uint16_t target_at; /* in the record; 0 = target is known */
+    uint8_t leave;      /* enum wire_leave */
+    bool branch;        /* with the block's branch event ... */
+    bool taken;         /* ... and this outcome */
+    bool again;         /* the last instruction is repeated: insns does not count it */
+};
+
+struct vs_code_block {
+    uint64_t addr;
+    uint32_t length; /* of a record */
+    uint32_t id;     /* the consumer's */
+    uint16_t insns, step_count, leave_count;
+    bool plain; /* no guarded step */
+    struct vs_step *steps;
+    struct vs_leave *leaves;
+    struct vs_event branch; /* icount: instructions since the last step */
+    uint64_t last_pc;       /* of the last instruction */
+    const uint8_t *lengths;
+    const uint8_t *code;
+    uint32_t code_size;
+};
+
+/* Makes a block from a WIRE_BLOCK record of `size` bytes, in the arena.
+ * Returns 0; -VSE_NOMEM; -VSE_CORRUPT, also for bytes that are no instructions. */
+int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,
+                       size_t size);
+
+/* Address of an instruction. */
+uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/images.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+
+struct vs_mapped_image {
+    const char *path;
+    uint64_t base;
+    uint64_t start, length; /* of its code */
+    int64_t number;
+    bool told; /* its places were */
+};
+
+static void fini_list(struct vs_images *m)
+{
+    free(m->list);
+    m->list = NULL;
+    m->count = m->capacity = 0;
+}
+
+void vs_images_fini(struct vs_images *m)
+{
+    fini_list(m);
+    vs_arena_fini(&m->memory);
+}
+
+void vs_images_forget(struct vs_images *m)
+{
+    fini_list(m);
+}
+
+static int64_t announce(struct vs_images *m, const struct vs_symbols *s, const char *path,
+                        struct vs_mapped_image *mapped)
+{
+    struct vs_image image = {.path = path,
+                             .symbols = "",
+                             .base = mapped->base,
+                             .start = mapped->start,
+                             .length = mapped->length};
+    size_t size;
+
+    image.build_id = vs_symbols_build_id(s, &size);
+    image.build_id_size = (uint32_t)size;
+    return m->consumer->image ? m->consumer->image(m->consumer->context, &image)
+                              : (int64_t)m->count;
+}
+
+static struct vs_mapped_image *find(struct vs_images *m, const char *path, uint64_t base)
+{
+    for (size_t i = m->count; i-- > 0;)
+        if (m->list[i].base == base && !strcmp(m->list[i].path, path))
+            return &m->list[i];
+    return NULL;
+}
+
+int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
+                      uint64_t offset)
+{
+    struct vs_mapped_image image = {.start = start, .length = length}, *known;
+    struct vs_symbols *s;
+    int64_t e;
+
+    if (vs_symbols_open(&s, path, NULL) < 0)
+        return -VSE_NOTFOUND;
+    e = vs_symbols_base(s, start, offset, length, &image.base);
+    if (e == 0 && (known = find(m, path, image.base)) != NULL)
+        e = known->number;
+    else if (e == 0) {
+        image.path = vs_arena_dup(&m->memory, path, strlen(path));
+        if (!image.path ||
+            vs_array_room((void **)&m->list, &m->capacity, m->count, 1, sizeof(*m->list)) < 0)
+            e = -VSE_NOMEM;
+        else if ((e = image.number = announce(m, s, path, &image)) >= 0)
+            m->list[m->count++] = image;
+    }
+    vs_symbols_close(s);
+    return e;
+}
+
+static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum wire_range_kind kind)
+{
+    struct wire_range range = {start, start + size, kind};
+
+    return vs_buf_put(out, &range, sizeof(range));
+}
+
+/* An address needs no image, but is told with the first one. */
+static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *out)
+{
+    if (m->count != 1)
+        return 0;
+    p->found++;
+    return put_range(out, strtoull(p->name, NULL, 16), 1, p->kind);
+}
+
+static int put_place(struct vs_images *m, const struct vs_mapped_image *image,
+                     const struct vs_symbols *s, struct vs_place *p, struct vs_buf *out)
+{
+    const struct vs_routine *r = NULL;
+    int e = 0;
+
+    if (!strncmp(p->name, "0x", 2))
+        return put_address(m, p, out);
+    while (e == 0 && (r = vs_symbols_find(s, p->name, r)) != NULL) {
+        /* The parts that a compiler split off are code of the routine, but not its entry. */
+        if (p->kind != WIRE_RANGE_WANTED && strchr(r->name, '.'))
+            continue;
+        p->found++;
+        p->chooser |= r->ifunc;
+        e = put_range(out, r->start + image->base, r->size, p->kind);
+    }
+    return e;
+}
+
+int vs_images_ranges(struct vs_images *m, struct vs_buf *out)
+{
+    struct vs_mapped_image *image = m->count ? &m->list[m->count - 1] : NULL;
+    struct vs_symbols *s;
+    int e = 0;
+
+    if (!image || image->told)
+        return 0;
+    image->told = true;
+    if (m->main_path && !strcmp(image->path, m->main_path) &&
+        put_range(out, image->start, image->length, WIRE_RANGE_WANTED) < 0)
+        return -VSE_NOMEM;
+    if (!m->place_count || vs_symbols_open(&s, image->path, NULL) < 0)
+        return 0;
+    for (size_t i = 0; e == 0 && i < m->place_count; i++)
+        e = put_place(m, image, s, &m->places[i], out);
+    vs_symbols_close(s);
+    return e;
+}

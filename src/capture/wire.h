@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: MIT */
+/* What the Valgrind tool (capture/valgrind) and the recorder say to each other.
+ *
+ * Shared memory: a head, then WIRE_BUFFERS buffers that the tool fills in ring order. Pipes: the
+ * tool announces a full buffer with a struct wire_note; the recorder returns it with a struct
+ * wire_reply once it was read. No buffer free: the tool waits, and so does the traced program.
+ *
+ * A buffer is a sequence of slots of 8 bytes, each followed by the data of one record, up to a slot
+ * whose `what` is 0. A slot's `left` tells how the block of code before it was left. Records are
+ * either blocks of code that ran (what = the block's number, from 1 up; the data is laid out as
+ * the block's WIRE_BLOCK said) or one of enum wire_kind (a struct wire_head follows). Everything
+ * is in the order in which it happened; sizes are multiples of 8.
+ */
+#ifndef CAPTURE_WIRE_H
+#define CAPTURE_WIRE_H
+
+#include <stdint.h>
+
+#define WIRE_VERSION     1
+#define WIRE_BUFFERS     16
+#define WIRE_BUFFER_SIZE (1u << 20)
+#define WIRE_HEAD_SIZE   4096
+#define WIRE_RING_SIZE   (WIRE_HEAD_SIZE + (uint64_t)WIRE_BUFFERS * WIRE_BUFFER_SIZE)
+/* No record is longer; the tool keeps this much free for the next one. */
+#define WIRE_RECORD_MAX (64u << 10)
+
+/* At the start of the shared memory. Written by the tool whenever a thread starts to run: what is
+ * valid should the tool never say another word. */
+struct wire_ring {
+    uint32_t version;
+    uint32_t buffer; /* being filled */
+    uint32_t bytes;  /* of it, in whole records */
+};
+
+struct wire_slot {
+    uint32_t left; /* WIRE_LEFT_* or number of the exit + 1; 0 after a record that is no block */
+    uint32_t what; /* number of a block, enum wire_kind, or 0 */
+};
+
+/* The block was left by a fault: the low bits are the number of instructions that retired. */
+#define WIRE_LEFT_FAULT 0x80000000u
+
+/* Records that are not blocks. */
+enum wire_kind {
+    WIRE_FIRST = 0xffffff00,
+    WIRE_HELLO = WIRE_FIRST, /* a program begins; after exec, another one */
+    WIRE_BLOCK,              /* struct wire_block: code was translated */
+    WIRE_RUN,                /* another thread runs */
+    WIRE_START,              /* struct wire_start: a thread begins */
+    WIRE_EXIT,               /* u64 status: a thread ends */
+    WIRE_SYSCALL,            /* struct wire_syscall: one was completed */
+    WIRE_EXTERNAL,           /* struct wire_external, bytes */
+    WIRE_SIGNAL,             /* struct wire_signal: a handler is about to be entered */
+    WIRE_RETURN,             /* struct wire_signal: a handler is about to return */
+    WIRE_RESUME,             /* struct wire_regs: the thread goes on, after either of these */
+    WIRE_GAP,                /* struct wire_gap: the thread's next block is recorded again */
+    WIRE_MAP,                /* struct wire_map, path */
+    WIRE_FORK,               /* the program forked; the child is not followed */
+    WIRE_BYE,                /* the program ends */
+    WIRE_END
+};
+
+struct wire_head {
+    uint32_t size;   /* of head and data, without the slot */
+    uint32_t thread; /* Valgrind's number, from 1 up */
+};
+
+struct wire_regs {
+    uint64_t gpr[16]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15: the encoding's order */
+    uint64_t rip, rflags, fs_base, gs_base;
+    uint64_t fpr[8]; /* x87, as the doubles that Valgrind keeps; by register, not by stack place */
+    uint32_t fpr_top, fpr_round, sse_round, reserved;
+    uint8_t fpr_used[8];
+    uint8_t ymm[16][32];
+};
+
+struct wire_start {
+    uint64_t system_id;
+    struct wire_regs regs;
+};
+
+struct wire_syscall {
+    uint64_t number, args[6], result;
+    uint64_t rcx, r11;
+};
+
+struct wire_external {
+    uint64_t addr;
+    uint64_t size; /* bytes that follow, padded to 8 */
+};
+
+struct wire_signal {
+    uint64_t number;
+    struct wire_regs regs; /* as interrupted */
+};
+
+struct wire_gap {
+    uint64_t skipped; /* instructions of this thread that were not recorded */
+    uint64_t window;  /* number of the window that begins, or goes on */
+    struct wire_regs regs;
+};
+
+enum { WIRE_MAP_READ = 1, WIRE_MAP_WRITE = 2, WIRE_MAP_EXEC = 4, WIRE_MAP_GONE = 8 };
+
+struct wire_map {
+    uint64_t addr, length, offset; /* offset: in the file */
+    uint32_t flags;
+    uint32_t path; /* bytes of the path that follows, padded; 0 = no file */
+};
+
+/* One superblock of Valgrind: instructions in a row, left at one of its exits. */
+struct wire_block {
+    uint64_t addr;
+    uint32_t number;
+    uint32_t length;                  /* of its record, slot included: the next slot's place */
+    uint16_t insns, ops, exits, code; /* code: bytes */
+    /* then struct wire_op[ops], struct wire_exit[exits], uint8_t lengths[insns], uint8_t code[],
+     * padded to 8 */
+};
+
+enum wire_op_kind { WIRE_LOAD = 1, WIRE_STORE, WIRE_NONDET };
+
+enum {
+    WIRE_ATOMIC = 1,
+    WIRE_GUARDED = 2,      /* u64 at guard_at: whether it happened */
+    WIRE_ADDR_CONST = 4,   /* addr is the address; else it is recorded at addr_at ... */
+    WIRE_ADDR_OF = 8,      /* ... or it is that of operand `of` plus addr */
+    WIRE_VALUE_CONST = 16, /* value is the value; else it is recorded at value_at ... */
+    WIRE_VALUE_OF = 32,    /* ... or it is that of operand `value` */
+};
+
+struct wire_op {
+    uint16_t insn; /* index in the block */
+    uint8_t kind, flags;
+    uint16_t size; /* bytes */
+    uint16_t of;
+    uint16_t addr_at, value_at, guard_at, reserved; /* offsets in the record, slot included */
+    uint64_t addr;
+    uint64_t value;
+};
+
+enum wire_leave {
+    WIRE_BORING = 1, /* also calls and returns */
+    WIRE_TO_SYSCALL,
+    WIRE_TO_FAULT, /* the instruction does not retire: a signal follows */
+    WIRE_TO_TRAP,  /* it does, and a signal follows */
+};
+
+struct wire_exit {
+    uint16_t insn;
+    uint16_t ops;       /* operands before it */
+    uint16_t target_at; /* u64 at that offset: where to; 0 = `target` */
+    uint8_t leave, is_end;
+    uint64_t target;
+};
+
+/* Tool to recorder, by pipe. */
+enum wire_note_kind { WIRE_FULL = 1, WIRE_ASK = 2 /* full, and the tool waits for WIRE_RANGES */ };
+struct wire_note {
+    uint32_t kind, buffer, bytes, reserved;
+};
+
+/* Recorder to tool, by pipe. */
+enum wire_reply_kind {
+    WIRE_FREE = 1,   /* buffer `value` was read */
+    WIRE_RANGES = 2, /* `value` struct wire_range follow: what the image just mapped holds */
+    WIRE_STOP = 3,   /* record no more */
+};
+struct wire_reply {
+    uint32_t kind, value;
+};
+
+enum wire_range_kind {
+    WIRE_RANGE_WANTED = 1, /* record code in it */
+    WIRE_RANGE_FROM,       /* recording begins when `start` is reached */
+    WIRE_RANGE_TO,         /* recording ends when `start` is reached */
+};
+struct wire_range {
+    uint64_t start, end, kind;
+};
+
+#endif
