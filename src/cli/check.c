@@ -1,13 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "study/memory.h"
 
 struct check_options {
-    bool json, quiet;
+    bool json, quiet, memory;
+};
+
+/* What was found out about one run. */
+struct finding {
+    int error; /* of the file, -VSE_x; what follows may be partial */
+    struct vs_diag diag;
+    struct vs_check_result file;
+    bool compared;       /* the loads were looked at */
+    const char *nothing; /* why no load could be compared; NULL if some were */
+    struct vs_memory_check memory;
 };
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
@@ -26,50 +38,213 @@ static int check_events(struct vs_reader *reader, struct vs_check_result *result
     return e;
 }
 
-static void print_json(struct out *out, const char *path, int e, const struct vs_diag *d,
-                       const struct vs_check_result *result)
+/* So that a run that touches more than there is ends with a message. */
+static size_t pages_to_spare(void)
 {
+    long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? (size_t)pages / 4 * 3 : 0;
+}
+
+/* Returns 0; an error of the reader or the check, explained in *diag. */
+static int compare_loads(struct vs_reader *reader, struct vs_memory_check *c, struct vs_diag *diag,
+                         bool quiet)
+{
+    struct vs_progress progress;
+    struct vs_batch batch;
+    int got = 0, e = 0;
+
+    if (vs_reader_info(reader)->events && (e = vs_reader_seek_event(reader, 0))) {
+        *diag = *vs_reader_diag(reader);
+        return e;
+    }
+    vs_progress_init(&progress, quiet ? NULL : stderr, "comparing loads",
+                     vs_reader_info(reader)->events, "events");
+    while (!e && (got = vs_reader_next(reader, &batch)) > 0) {
+        e = vs_memory_check_batch(c, &batch);
+        vs_progress_update(&progress, batch.first + batch.count);
+    }
+    vs_progress_finish(&progress);
+    if (got < 0 && got != -VSE_END)
+        *diag = *vs_reader_diag(reader);
+    if (got < 0)
+        return got == -VSE_END ? 0 : got;
+    *diag = (struct vs_diag){.error = e, .offset = -1, .chunk = -1};
+    snprintf(diag->text, sizeof(diag->text), "no memory for all that the run touches");
+    return -VSE_NOMEM;
+}
+
+static const char *why_nothing(const struct vs_run_info *info, const struct vs_memory_check *c)
+{
+    if (!(info->features & VS_RUN_LOADS))
+        return "loads were not recorded";
+    if (!(info->features & VS_RUN_STORES))
+        return "stores were not recorded";
+    if (!c->loads)
+        return "it has no loads";
+    return c->compared ? NULL : "no load is of bytes that were seen before";
+}
+
+static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet)
+{
+    const struct vs_run_info *info = vs_reader_info(reader);
+    const uint32_t both = VS_RUN_LOADS | VS_RUN_STORES;
+
+    /* Without the stores every changed byte would differ. */
+    if ((info->features & both) == both) {
+        vs_memory_check_init(&f->memory, pages_to_spare());
+        f->error = compare_loads(reader, &f->memory, &f->diag, quiet);
+        vs_memory_check_fini(&f->memory);
+    }
+    f->compared = !f->error;
+    f->nothing = why_nothing(info, &f->memory);
+}
+
+static void inspect(const char *path, const struct check_options *o, struct finding *f)
+{
+    struct vs_reader *reader = NULL;
+
+    f->diag = (struct vs_diag){.offset = -1, .chunk = -1};
+    f->error = vs_reader_open(&reader, path, VS_OPEN_DEFAULT, &f->diag);
+    if (f->error)
+        return;
+    f->error = check_events(reader, &f->file, o->quiet);
+    if (f->error)
+        f->diag = *vs_reader_diag(reader);
+    else if (o->memory)
+        check_memory(reader, f, o->quiet);
+    vs_reader_close(reader);
+}
+
+/* ---- saying it ---- */
+
+enum { SHOWN_TEXT = 2 * VS_MEMORY_SHOWN + 3 };
+
+/* As a number, most significant byte first; bytes without an expected value are "??". */
+static const char *format_bytes(char text[SHOWN_TEXT], const uint8_t *bytes, unsigned n,
+                                uint32_t known)
+{
+    char *end = text + sprintf(text, "0x");
+    while (n-- > 0)
+        end += known >> n & 1 ? sprintf(end, "%02x", bytes[n]) : sprintf(end, "??");
+    return text;
+}
+
+static void json_difference(struct json *j, const struct vs_memory_difference *d)
+{
+    char text[SHOWN_TEXT];
+    json_object(j, "first");
+    json_u64(j, "event", d->event);
+    json_u64(j, "thread", d->thread);
+    json_hex(j, "pc", d->pc);
+    json_hex(j, "addr", d->addr);
+    json_u64(j, "size", d->size);
+    json_u64(j, "offset", d->offset);
+    json_u64(j, "from", d->from);
+    json_str(j, "expected", format_bytes(text, d->expected, d->shown, d->known));
+    json_str(j, "got", format_bytes(text, d->got, d->shown, UINT32_MAX));
+    json_end(j);
+}
+
+static void json_memory(struct json *j, const struct finding *f)
+{
+    const struct vs_memory_check *c = &f->memory;
+
+    json_object(j, "memory");
+    json_u64(j, "loads", c->loads);
+    json_u64(j, "compared", c->compared);
+    json_u64(j, "bytes", c->bytes_compared);
+    json_u64(j, "first_seen", c->bytes_learnt);
+    json_u64(j, "external", c->bytes_external);
+    json_u64(j, "differences", c->differences);
+    if (c->differences)
+        json_difference(j, &c->first);
+    else
+        json_null(j, "first");
+    if (f->nothing)
+        json_str(j, "nothing", f->nothing);
+    json_end(j);
+}
+
+static bool all_well(const struct finding *f)
+{
+    return !f->error && !(f->compared && (f->nothing || f->memory.differences));
+}
+
+static void print_json(struct out *out, const char *path, const struct finding *f)
+{
+    const struct vs_diag *d = &f->diag;
     struct json j;
     json_init(&j, out, 0);
     json_object(&j, NULL);
     json_str(&j, "file", path);
-    json_bool(&j, "ok", e == 0);
-    json_u64(&j, "chunks", result->chunks);
-    json_u64(&j, "events", result->events);
-    json_u64(&j, "bytes", result->bytes);
-    if (e) {
-        json_str(&j, "error", vs_errname(e));
+    json_bool(&j, "ok", all_well(f));
+    json_u64(&j, "chunks", f->file.chunks);
+    json_u64(&j, "events", f->file.events);
+    json_u64(&j, "bytes", f->file.bytes);
+    if (f->error) {
+        json_str(&j, "error", vs_errname(f->error));
         if (d->chunk >= 0)
             json_u64(&j, "chunk", (uint64_t)d->chunk);
         if (d->offset >= 0)
             json_u64(&j, "offset", (uint64_t)d->offset);
         json_str(&j, "text", d->text);
     }
+    if (f->compared)
+        json_memory(&j, f);
     json_end(&j);
+}
+
+static void print_text(struct out *out, const char *path, const struct finding *f)
+{
+    const struct vs_memory_check *c = &f->memory;
+
+    out_safe(out, path);
+    out_printf(out, ": ok: %llu chunks, %llu events, %llu bytes checked\n",
+               (unsigned long long)f->file.chunks, (unsigned long long)f->file.events,
+               (unsigned long long)f->file.bytes);
+    if (!f->compared || f->nothing || c->differences)
+        return;
+    out_safe(out, path);
+    out_printf(out, ": compared %llu loads (%llu bytes; %llu bytes first seen): all equal\n",
+               (unsigned long long)c->compared, (unsigned long long)c->bytes_compared,
+               (unsigned long long)c->bytes_learnt);
+}
+
+static void report_difference(struct cli *cli, const char *path, const struct vs_memory_check *c)
+{
+    const struct vs_memory_difference *d = &c->first;
+    char expected[SHOWN_TEXT], got[SHOWN_TEXT], part[48] = "";
+
+    format_bytes(expected, d->expected, d->shown, d->known);
+    format_bytes(got, d->got, d->shown, UINT32_MAX);
+    if (d->shown < d->size)
+        snprintf(part, sizeof(part), " in bytes %u-%u", d->from, d->from + d->shown - 1);
+    cli_error(cli,
+              "%s: event %llu, thread %u, pc 0x%llx: load of %u bytes at 0x%llx%s: expected %s, "
+              "got %s; %llu of %llu loads differ",
+              path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, d->size,
+              (unsigned long long)d->addr, part, expected, got, (unsigned long long)c->differences,
+              (unsigned long long)c->compared);
 }
 
 static int check_one(struct cli *cli, const struct check_options *o, const char *path)
 {
-    struct vs_check_result result = {0};
-    struct vs_diag diag = {.offset = -1, .chunk = -1};
-    struct vs_reader *reader = NULL;
+    struct finding f = {0};
 
-    int e = vs_reader_open(&reader, path, VS_OPEN_DEFAULT, &diag);
-    if (!e) {
-        e = check_events(reader, &result, o->quiet);
-        if (e)
-            diag = *vs_reader_diag(reader);
-        vs_reader_close(reader);
-    }
+    inspect(path, o, &f);
     if (o->json)
-        print_json(&cli->out, path, e, &diag, &result);
-    if (e)
-        return cli_report(cli, path, e, &diag);
-    if (!o->json && !o->quiet) {
-        out_safe(&cli->out, path);
-        out_printf(&cli->out, ": ok: %llu chunks, %llu events, %llu bytes checked\n",
-                   (unsigned long long)result.chunks, (unsigned long long)result.events,
-                   (unsigned long long)result.bytes);
+        print_json(&cli->out, path, &f);
+    if (f.error)
+        return cli_report(cli, path, f.error, &f.diag);
+    if (!o->json && !o->quiet)
+        print_text(&cli->out, path, &f);
+    if (f.compared && f.nothing) {
+        cli_error(cli, "%s: nothing to compare: %s", path, f.nothing);
+        return CLI_USAGE;
+    }
+    if (f.memory.differences) {
+        report_difference(cli, path, &f.memory);
+        return CLI_BAD_DATA;
     }
     return CLI_DONE;
 }
@@ -94,6 +269,9 @@ static const struct cli_option options[] = {
      .letter = 'q',
      .help = "nothing about runs that are intact",
      .offset = FIELD(quiet)},
+    {.name = "memory",
+     .help = "also compare each load with what was last written\nto its bytes",
+     .offset = FIELD(memory)},
     {0},
 };
 
@@ -108,10 +286,13 @@ const struct command command_check = {
     .description =
         "Verifies whole files: every checksum, every event, every rule of the format, and\n"
         "the index. Of a bad file it names the first bad chunk and its offset. All files\n"
-        "are checked, whatever is found.",
+        "are checked, whatever is found.\n"
+        "With --memory also the run itself: every load must return what the last store\n"
+        "or external write of any thread put there.",
     .example = "vestige check run.vest\n"
-               "vestige check --quiet *.vest && echo all intact",
+               "vestige check --quiet *.vest && echo all intact\n"
+               "vestige check --memory run.vest",
     .exits = "0  all runs are intact\n"
-             "1  a run is damaged or incomplete\n"
-             "2  bad usage, or the system refused something",
+             "1  a run is damaged or incomplete, or a load differs\n"
+             "2  bad usage, no load could be compared, or the system refused something",
 };

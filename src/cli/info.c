@@ -2,10 +2,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/info_print.h"
+#include "study/syscalls.h"
 
 struct info_options {
     bool all, json, no_scan, salvage;
@@ -33,6 +35,25 @@ uint64_t report_cycles(const struct report *r)
     return r->info->cycle_last - r->info->cycle_first + 1;
 }
 
+uint64_t report_iterated(const struct report *r)
+{
+    return r->info->instructions + r->profile->iterations;
+}
+
+const char *report_signal(char name[32], uint64_t number)
+{
+    const char *signal = vs_signal_name(number);
+    if (signal)
+        snprintf(name, 32, "SIG%s", signal);
+    return signal ? name : NULL;
+}
+
+const char *report_file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
 {
     uint64_t sum = 0;
@@ -43,25 +64,66 @@ static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
     return sum;
 }
 
-/* Returns 0 or the reader's error. */
-static int count_events(struct vs_reader *reader, uint64_t total, struct stats *s)
+/* What one pass over the events gathers. */
+struct counts {
+    struct stats stats;
+    struct vs_profile profile;
+    struct vs_routines routines;
+};
+
+/* Returns 0 or an error; of the reader if it has that in its diag. */
+static int count_events(struct vs_reader *reader, uint64_t total, struct counts *c)
 {
     struct vs_progress progress;
     struct vs_batch batch;
-    int e;
+    int got = 0, e = 0;
     vs_progress_init(&progress, stderr, "counting", total, "events");
-    while ((e = vs_reader_next(reader, &batch)) > 0) {
-        stats_add(s, &batch);
+    while (!e && (got = vs_reader_next(reader, &batch)) > 0) {
+        stats_add(&c->stats, &batch);
+        e = vs_profile_batch(&c->profile, &batch);
         vs_progress_update(&progress, batch.first + batch.count);
     }
     vs_progress_finish(&progress);
-    return e == -VSE_END ? 0 : e;
+    return e ? e : got == -VSE_END ? 0 : got;
+}
+
+static int name_routines(const struct vs_reader *reader, struct counts *c)
+{
+    uint32_t n = vs_reader_info(reader)->images;
+    struct vs_image *images = calloc(n ? n : 1, sizeof(*images));
+    int e = images ? 0 : -VSE_NOMEM;
+    for (uint32_t i = 0; !e && i < n; i++)
+        e = vs_reader_image(reader, i, &images[i]);
+    if (!e)
+        e = vs_routines_init(&c->routines, &c->profile, images, n, NULL);
+    free(images);
+    return e;
+}
+
+static struct counts *counts_new(void)
+{
+    struct counts *c = calloc(1, sizeof(*c));
+    if (c && vs_profile_init(&c->profile)) {
+        vs_profile_fini(&c->profile);
+        free(c);
+        return NULL;
+    }
+    return c;
+}
+
+static void counts_free(struct counts *c)
+{
+    if (!c)
+        return;
+    vs_profile_fini(&c->profile);
+    vs_routines_fini(&c->routines);
+    free(c);
 }
 
 static int info_one(struct cli *cli, const struct info_options *o, const char *path)
 {
     struct vs_reader *reader = NULL;
-    struct stats *stats = NULL;
+    struct counts *c = NULL;
     int status = cli_open(cli, &reader, path, o->salvage);
     if (status != CLI_DONE)
         return status;
@@ -69,24 +131,31 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
     int e = 0;
     const struct vs_run_info *info = vs_reader_info(reader);
     if (!o->no_scan) {
-        stats = calloc(1, sizeof(*stats));
-        e = stats ? count_events(reader, info->events, stats) : -VSE_NOMEM;
+        c = counts_new();
+        e = c ? count_events(reader, info->events, c) : -VSE_NOMEM;
+        if (!e)
+            e = name_routines(reader, c);
     }
     struct report r = {
         .path = path,
         .reader = reader,
         .info = info,
-        .stats = e ? NULL : stats,
+        .isa = vs_reader_meta(reader, "isa"),
         .code_bytes = sum_code_bytes(reader, info->blocks),
         .all_threads = o->all,
     };
+    if (c && !e) {
+        r.stats = &c->stats;
+        r.profile = &c->profile;
+        r.routines = &c->routines;
+    }
     if (o->json)
         report_json(&cli->out, &r);
     else
         report_text(&cli->out, &r);
-    status = e ? cli_report(cli, path, e, stats ? vs_reader_diag(reader) : NULL)
+    status = e ? cli_report(cli, path, e, e != -VSE_NOMEM ? vs_reader_diag(reader) : NULL)
                : cli_missing(cli, path, info);
-    free(stats);
+    counts_free(c);
     vs_reader_close(reader);
     return status;
 }
@@ -122,7 +191,7 @@ static const struct cli_option options[] = {
 
 const struct command command_info = {
     .name = "info",
-    .summary = "what ran: threads, mix of events, branches, operand sizes",
+    .summary = "what ran: threads, mix of events, routines, system calls",
     .run = run,
     .options = options,
     .operands = "run.vest...",
@@ -130,8 +199,9 @@ const struct command command_info = {
     .operands_max = INT_MAX,
     .description =
         "Describes recorded runs: how they were recorded, what the file holds, the\n"
-        "threads, and counts of events, branches by class, and operands by size. A file\n"
-        "that was cut off is described as far as it can be read.",
+        "threads, and counts of events, branches by class, operands by size, system\n"
+        "calls, signals, and instructions by image and routine. A file that was cut off\n"
+        "is described as far as it can be read.",
     .example = "vestige info run.vest\n"
                "vestige info --json run.vest | jq .counts.branches.classes",
     .exits = COMMAND_EXITS,

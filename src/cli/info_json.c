@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "study/syscalls.h"
+
 static const char *const class_names[STATS_CLASSES] = {
     [STATS_COND_TAKEN] = "conditional_direct_taken",
     [STATS_COND_NOT_TAKEN] = "conditional_direct_not_taken",
@@ -94,6 +96,10 @@ static void json_tables(struct json *j, const struct report *r)
         json_str(j, "path", image.path);
         json_hex(j, "start", image.start);
         json_u64(j, "length", image.length);
+        if (r->routines)
+            json_u64(j, "instructions", r->routines->images[i]);
+        else
+            json_null(j, "instructions");
         json_end(j);
     }
     json_end(j);
@@ -151,27 +157,75 @@ static void json_branches(struct json *j, const struct stats *s)
     json_end(j);
 }
 
-static void json_syscalls(struct json *j, const struct stats *s)
+static void json_number(struct json *j, const struct stats_number *n, const char *name)
 {
-    struct stats_syscall top[REPORT_SYSCALLS];
-    unsigned n = stats_top_syscalls(s, top, REPORT_SYSCALLS);
+    json_object(j, NULL);
+    json_u64(j, "number", n->number);
+    if (name)
+        json_str(j, "name", name);
+    else
+        json_null(j, "name");
+    json_u64(j, "count", n->count);
+    json_end(j);
+}
+
+static void json_syscalls(struct json *j, const struct report *r)
+{
+    const struct stats *s = r->stats;
+    struct stats_number top[REPORT_TOP];
+    unsigned n = stats_top(&s->syscalls, top, REPORT_TOP);
 
     json_object(j, "syscalls");
     json_u64(j, "count", s->kinds[VS_SYSCALL]);
-    json_u64(j, "distinct", s->syscalls_distinct);
+    json_u64(j, "distinct", s->syscalls.distinct);
     json_array(j, "top");
-    for (unsigned i = 0; i < n; i++) {
-        json_object(j, NULL);
-        json_u64(j, "number", top[i].number);
-        json_u64(j, "count", top[i].count);
-        json_end(j);
-    }
+    for (unsigned i = 0; i < n; i++)
+        json_number(j, &top[i], vs_syscall_name(r->isa, top[i].number));
     json_end(j);
     json_end(j);
 }
 
-static void json_stats(struct json *j, const struct stats *s)
+static void json_causes(struct json *j, const struct stats *s)
 {
+    struct stats_number top[REPORT_TOP];
+    unsigned n = stats_top(&s->causes, top, REPORT_TOP);
+
+    json_u64(j, "exceptions", s->kinds[VS_EXCEPTION]);
+    json_array(j, "causes");
+    for (unsigned i = 0; i < n; i++) {
+        char name[32];
+        json_number(j, &top[i], report_signal(name, top[i].number));
+    }
+    json_end(j);
+}
+
+static void json_routines(struct json *j, const struct report *r)
+{
+    json_array(j, "routines");
+    for (size_t i = 0; i < r->routines->count && i < REPORT_TOP; i++) {
+        const struct vs_routine_count *row = &r->routines->rows[i];
+        struct vs_image image;
+        json_object(j, NULL);
+        if (row->name)
+            json_str(j, "name", row->name);
+        else
+            json_null(j, "name");
+        if (row->image >= 0 && vs_reader_image(r->reader, (uint64_t)row->image, &image) == 0)
+            json_str(j, "image", image.path);
+        else
+            json_null(j, "image");
+        json_hex(j, "start", row->start);
+        json_u64(j, "instructions", row->instructions);
+        json_end(j);
+    }
+    json_end(j);
+    json_u64(j, "outside_images", r->routines->elsewhere);
+    json_u64(j, "unplaced", r->routines->unknown);
+}
+
+static void json_stats(struct json *j, const struct report *r)
+{
+    const struct stats *s = r->stats;
     char name[32];
 
     json_object(j, "counts");
@@ -182,16 +236,18 @@ static void json_stats(struct json *j, const struct stats *s)
     json_branches(j, s);
     json_operands(j, s, false);
     json_operands(j, s, true);
-    json_syscalls(j, s);
+    json_u64(j, "iterations", r->profile->iterations);
+    json_syscalls(j, r);
     json_object(j, "external");
     json_u64(j, "count", s->kinds[VS_EXTERNAL]);
     json_u64(j, "bytes", s->external_bytes);
     json_end(j);
-    json_u64(j, "exceptions", s->kinds[VS_EXCEPTION]);
+    json_causes(j, s);
     json_object(j, "gaps");
     json_u64(j, "count", s->kinds[VS_GAP]);
     json_u64(j, "instructions", s->gap_instructions);
     json_end(j);
+    json_routines(j, r);
     json_end(j);
 }
 
@@ -204,7 +260,7 @@ void report_json(struct out *o, const struct report *r)
     json_totals(&j, r);
     json_tables(&j, r);
     if (r->stats)
-        json_stats(&j, r->stats);
+        json_stats(&j, r);
     else
         json_null(&j, "counts");
     json_end(&j);

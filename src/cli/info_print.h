@@ -6,6 +6,8 @@
 #include "cli/json.h"
 #include "cli/out.h"
 #include "cli/stats.h"
+#include "study/profile.h"
+#include "study/routines.h"
 #include "vestige/run.h"
 
 /* One run, gathered before anything of it is printed. */
@@ -13,13 +15,19 @@ struct report {
     const char *path;
     const struct vs_reader *reader;
     const struct vs_run_info *info;
-    const struct stats *stats; /* NULL if the events were not counted */
-    uint64_t code_bytes;       /* in all blocks */
-    bool all_threads;          /* in the text; the JSON object always has all */
+    const char *isa; /* NULL if it is not known */
+
+    /* what was counted in the events; all NULL if nothing was */
+    const struct stats *stats;
+    const struct vs_profile *profile;
+    const struct vs_routines *routines;
+
+    uint64_t code_bytes; /* in all blocks */
+    bool all_threads;    /* in the text; the JSON object always has all */
 };
 
-/* System calls listed by number, at most. */
-enum { REPORT_SYSCALLS = 10 };
+/* System calls, causes and routines that are listed, at most. */
+enum { REPORT_TOP = 16 };
 
 /* A feature bit of the file, in words; bit 0 ends the table. */
 struct report_feature {
@@ -34,6 +42,15 @@ double report_ratio(uint64_t a, uint64_t b);
 /* Whether the run has cycles, and over how many it goes. */
 bool report_timed(const struct report *r);
 uint64_t report_cycles(const struct report *r);
+
+/* Instructions with every iteration of a repeated one counted. */
+uint64_t report_iterated(const struct report *r);
+
+/* "SIGSEGV" for 11, into name; NULL for a number that is no signal's. */
+const char *report_signal(char name[32], uint64_t number);
+
+/* The last part of a path. */
+const char *report_file_name(const char *path);
 
 void report_text(struct out *o, const struct report *r);
 void report_json(struct out *o, const struct report *r);

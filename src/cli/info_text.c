@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "study/syscalls.h"
+
 enum { SHOWN_THREADS = 16 };
 
 static const char *const class_names[STATS_CLASSES] = {
@@ -169,24 +171,133 @@ static void text_operands(struct out *o, const struct stats *s, bool stores)
     count_row(o, "bytes", s->operand_bytes[stores]);
 }
 
-static void text_syscalls(struct out *o, const struct stats *s)
+static void more_numbers(struct out *o, const struct stats_tally *t, unsigned shown)
 {
-    struct stats_syscall top[REPORT_SYSCALLS];
-    unsigned n = stats_top_syscalls(s, top, REPORT_SYSCALLS);
-    if (n)
-        heading(o, "System calls by number");
-    for (unsigned i = 0; i < n; i++) {
-        char name[32];
-        snprintf(name, sizeof(name), "%llu", (unsigned long long)top[i].number);
-        share_row(o, name, top[i].count, s->kinds[VS_SYSCALL]);
-    }
-    if (n < s->syscalls_distinct)
-        out_printf(o, "  ... and %s%llu more numbers\n", s->syscalls_untold ? "over " : "",
-                   (unsigned long long)(s->syscalls_distinct - n));
+    if (shown < t->distinct)
+        out_printf(o, "  ... and %s%llu more numbers\n", t->untold ? "over " : "",
+                   (unsigned long long)(t->distinct - shown));
 }
 
-static void text_stats(struct out *o, const struct stats *s, const struct vs_run_info *info)
+static void text_number(struct out *o, const struct stats_number *n, const char *name,
+                        uint64_t total)
 {
+    char row[64];
+    int used = snprintf(row, sizeof(row), "%llu", (unsigned long long)n->number);
+    if (name)
+        snprintf(row + used, sizeof(row) - (size_t)used, " %s", name);
+    share_row(o, row, n->count, total);
+}
+
+static void text_syscalls(struct out *o, const struct report *r)
+{
+    const struct stats *s = r->stats;
+    struct stats_number top[REPORT_TOP];
+    unsigned n = stats_top(&s->syscalls, top, REPORT_TOP);
+    if (n)
+        heading(o, "System calls");
+    for (unsigned i = 0; i < n; i++)
+        text_number(o, &top[i], vs_syscall_name(r->isa, top[i].number), s->kinds[VS_SYSCALL]);
+    more_numbers(o, &s->syscalls, n);
+}
+
+static void text_causes(struct out *o, const struct stats *s)
+{
+    struct stats_number top[REPORT_TOP];
+    unsigned n = stats_top(&s->causes, top, REPORT_TOP);
+    if (s->kinds[VS_EXCEPTION])
+        heading(o, "Signals and exceptions");
+    for (unsigned i = 0; i < n; i++) {
+        char name[32];
+        text_number(o, &top[i], report_signal(name, top[i].number), s->kinds[VS_EXCEPTION]);
+    }
+    if (s->causeless)
+        share_row(o, "without a cause", s->causeless, s->kinds[VS_EXCEPTION]);
+    more_numbers(o, &s->causes, n);
+}
+
+/* Names differ in length by far, so these rows have them last. */
+static void place_row(struct out *o, uint64_t count, uint64_t total)
+{
+    char digits[32];
+    out_printf(o, "  %18s %7.2f %%  ", group_digits(digits, count),
+               100 * report_ratio(count, total));
+}
+
+static void text_by_image(struct out *o, const struct report *r)
+{
+    const struct vs_routines *c = r->routines;
+    uint64_t total = r->info->instructions;
+    struct vs_image image;
+
+    heading(o, "Instructions by image");
+    for (uint64_t i = 0; vs_reader_image(r->reader, i, &image) == 0; i++) {
+        if (!c->images[i])
+            continue;
+        place_row(o, c->images[i], total);
+        out_safe(o, image.path);
+        out_char(o, '\n');
+    }
+    if (c->elsewhere) {
+        place_row(o, c->elsewhere, total);
+        out_str(o, "(outside all images)\n");
+    }
+    if (c->unknown) {
+        place_row(o, c->unknown, total);
+        out_str(o, "(where is not known)\n");
+    }
+}
+
+/* "main  (program)"; without a name "program+0x1234", the address that the file has for it. */
+static void text_routine(struct out *o, const struct report *r, const struct vs_routine_count *row)
+{
+    struct vs_image image;
+    bool placed = row->image >= 0 && vs_reader_image(r->reader, (uint64_t)row->image, &image) == 0;
+
+    if (!placed) {
+        out_hex(o, row->start, 0);
+    } else if (!row->name) {
+        out_safe(o, report_file_name(image.path));
+        out_char(o, '+');
+        out_hex(o, row->start - image.base, 0);
+    } else {
+        out_safe(o, row->name);
+        out_str(o, "  (");
+        out_safe(o, report_file_name(image.path));
+        out_char(o, ')');
+    }
+    out_char(o, '\n');
+}
+
+static void text_routines(struct out *o, const struct report *r)
+{
+    const struct vs_routines *c = r->routines;
+
+    if (!r->info->instructions)
+        return;
+    text_by_image(o, r);
+    heading(o, "Hottest routines");
+    for (size_t i = 0; i < c->count && i < REPORT_TOP; i++) {
+        place_row(o, c->rows[i].instructions, r->info->instructions);
+        text_routine(o, r, &c->rows[i]);
+    }
+    if (c->count > REPORT_TOP)
+        out_printf(o, "  ... and %llu more\n", (unsigned long long)c->count - REPORT_TOP);
+}
+
+static void text_repeats(struct out *o, const struct report *r)
+{
+    if (!r->profile->iterations)
+        return;
+    heading(o, "Repeated (string) instructions");
+    count_row(o, "further iterations", r->profile->iterations);
+    count_row(o, "instructions with them", report_iterated(r));
+}
+
+static void text_stats(struct out *o, const struct report *r)
+{
+    const struct stats *s = r->stats;
+    const struct vs_run_info *info = r->info;
+
     heading(o, "Events by kind");
     for (unsigned k = 1; k < VS_KIND_END; k++)
         share_row(o, vs_kind_name(k), s->kinds[k], info->events);
@@ -195,13 +306,16 @@ static void text_stats(struct out *o, const struct stats *s, const struct vs_run
         text_operands(o, s, false);
     if (info->features & VS_RUN_STORES || s->kinds[VS_STORE])
         text_operands(o, s, true);
-    text_syscalls(o, s);
+    text_repeats(o, r);
+    text_syscalls(o, r);
+    text_causes(o, s);
     heading(o, "From outside");
     count_row(o, "external writes", s->kinds[VS_EXTERNAL]);
     count_row(o, "external bytes", s->external_bytes);
     count_row(o, "exceptions", s->kinds[VS_EXCEPTION]);
     count_row(o, "gaps", s->kinds[VS_GAP]);
     count_row(o, "instructions in gaps", s->gap_instructions);
+    text_routines(o, r);
 }
 
 void report_text(struct out *o, const struct report *r)
@@ -214,5 +328,5 @@ void report_text(struct out *o, const struct report *r)
     text_images(o, r);
     text_threads(o, r);
     if (r->stats)
-        text_stats(o, r->stats, r->info);
+        text_stats(o, r);
 }

@@ -3,26 +3,41 @@
 
 #include <string.h>
 
-static void add_syscall(struct stats *s, uint64_t number)
+#include "base/bytes.h"
+
+static void add_number(struct stats_tally *t, uint64_t number)
 {
-    enum { PLACES = sizeof(s->syscalls) / sizeof(s->syscalls[0]) };
+    enum { PLACES = sizeof(t->places) / sizeof(t->places[0]) };
     uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
     /* The table is at most half full, so the walk ends. */
     for (;; i++) {
-        struct stats_syscall *place = &s->syscalls[i % PLACES];
+        struct stats_number *place = &t->places[i % PLACES];
         if (place->count && place->number != number)
             continue;
         if (!place->count) {
-            if (s->syscalls_distinct == STATS_SYSCALLS_MAX) {
-                s->syscalls_untold++;
+            if (t->distinct == STATS_TALLY_MAX) {
+                t->untold++;
                 return;
             }
-            s->syscalls_distinct++;
+            t->distinct++;
             place->number = number;
         }
         place->count++;
         return;
     }
+}
+
+static void add_cause(struct stats *s, const struct vs_batch *batch, const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(batch, e), *bytes;
+    size_t size = e->size;
+    unsigned number, regsize;
+    while (vs_regs_next(&p, &size, &number, &regsize, &bytes) > 0)
+        if (number == VS_REG_CAUSE && regsize == 8) {
+            add_number(&s->causes, vs_get64(bytes));
+            return;
+        }
+    s->causeless++;
 }
 
 void stats_add(struct stats *s, const struct vs_batch *batch)
@@ -43,7 +58,10 @@ void stats_add(struct stats *s, const struct vs_batch *batch)
             s->external_bytes += e->size;
             break;
         case VS_SYSCALL:
-            add_syscall(s, e->addr);
+            add_number(&s->syscalls, e->addr);
+            break;
+        case VS_EXCEPTION:
+            add_cause(s, batch, e);
             break;
         case VS_GAP:
             s->gap_instructions += e->addr;
@@ -134,16 +152,16 @@ unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32])
     return n;
 }
 
-static bool ranks_before(const struct stats_syscall *a, const struct stats_syscall *b)
+static bool ranks_before(const struct stats_number *a, const struct stats_number *b)
 {
     return a->count != b->count ? a->count > b->count : a->number < b->number;
 }
 
-unsigned stats_top_syscalls(const struct stats *s, struct stats_syscall *top, unsigned n)
+unsigned stats_top(const struct stats_tally *t, struct stats_number *top, unsigned n)
 {
     unsigned used = 0;
-    for (size_t i = 0; i < sizeof(s->syscalls) / sizeof(s->syscalls[0]); i++) {
-        const struct stats_syscall *c = &s->syscalls[i];
+    for (size_t i = 0; i < sizeof(t->places) / sizeof(t->places[0]); i++) {
+        const struct stats_number *c = &t->places[i];
         if (!c->count || (used == n && !ranks_before(c, &top[n - 1])))
             continue;
         unsigned at = used < n ? used++ : n - 1;

@@ -8,8 +8,8 @@
 
 #include "vestige/event.h"
 
-/* Distinct numbers of system calls that are told apart, at most; a file can hold any number. */
-#define STATS_SYSCALLS_MAX 1024
+/* Distinct numbers that a tally tells apart, at most; a file can hold any number. */
+#define STATS_TALLY_MAX 1024
 
 /* Operand sizes 1, 2, 4, 8, 10, 16, 32, and other. */
 enum { STATS_SIZES = 8 };
@@ -24,8 +24,14 @@ enum stats_class {
     STATS_CLASSES
 };
 
-struct stats_syscall {
+struct stats_number {
     uint64_t number, count; /* count 0: an empty place */
+};
+
+/* How often each of some numbers occurs. */
+struct stats_tally {
+    struct stats_number places[STATS_TALLY_MAX * 2]; /* hashed by number */
+    uint64_t distinct, untold;                       /* untold: those with no place left */
 };
 
 /* All zero is a valid start. */
@@ -37,8 +43,9 @@ struct stats {
     uint64_t operand_bytes[2];
     uint64_t external_bytes;
     uint64_t gap_instructions;
-    struct stats_syscall syscalls[STATS_SYSCALLS_MAX * 2]; /* hashed by number */
-    uint64_t syscalls_distinct, syscalls_untold;           /* untold: calls with no place left */
+    struct stats_tally syscalls;
+    struct stats_tally causes; /* of exceptions */
+    uint64_t causeless;        /* exceptions that tell none */
 };
 
 _Static_assert(VS_KIND_END <= 16, "every kind has a counter");
@@ -61,7 +68,7 @@ struct stats_named {
 };
 unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32]);
 
-/* The n most frequent system calls, most frequent first, ties by number. Returns how many. */
-unsigned stats_top_syscalls(const struct stats *s, struct stats_syscall *top, unsigned n);
+/* The n most frequent numbers, most frequent first, ties by number. Returns how many. */
+unsigned stats_top(const struct stats_tally *t, struct stats_number *top, unsigned n);
 
 #endif

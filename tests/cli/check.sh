@@ -77,4 +77,62 @@ expect_status 2
 expect_one_line_err
 expect_out ': ok: '
 
+begin compares_loads_of_a_generated_run
+run "$VESTIGE" check --memory "$T/a.vest"
+expect_status 0
+expect_no_err
+expect_equal "$(wc -l <"$out")" 2
+tail -n 1 "$out" >"$T/last"
+grep -qE "^$T/a.vest: compared [1-9][0-9]* loads \([0-9]+ bytes; [0-9]+ bytes first seen\): all equal$" "$T/last" ||
+    fail "not the last line"
+run "$VESTIGE" check --memory --json "$T/a.vest"
+expect_status 0
+loads=$("$VESTIGE" info --json "$T/a.vest" | jq '[.counts.loads.count, .counts.loads.bytes, .counts.external.bytes]')
+expect_equal "$(jq -c '.memory | [.loads, .bytes + .first_seen, .external]' "$out")" "$(jq -c . <<<"$loads")"
+expect_equal "$(jq '.ok and .memory.differences == 0 and .memory.first == null' "$out")" true
+run "$VESTIGE" check --memory --quiet "$T/a.vest"
+expect_status 0
+expect_no_out
+expect_no_err
+
+handmade whole word wide loads-only fresh
+
+begin compares_loads_of_a_run_made_by_hand
+run "$VESTIGE" check --memory "$T/whole.vest"
+expect_status 0
+expect_no_err
+expect_out 'whole.vest: compared 2 loads \(108 bytes; 32 bytes first seen\): all equal$'
+
+begin names_the_first_load_that_differs
+run "$VESTIGE" check --memory "$T/word.vest"
+expect_status 1
+expect_one_line_err
+expect_out 'word.vest: ok: '
+expect_err '^vestige check: .*word.vest: event 10, thread 0, pc 0x401128: load of 8 bytes at 0x600110: expected 0x0000000000000002, got 0x0000000033000002; 1 of 2 loads differ$'
+grep -q 'all equal' "$out" && fail "it says that all are equal"
+run "$VESTIGE" check "$T/word.vest"
+expect_status 0
+
+begin shows_a_part_of_a_wide_load_that_differs
+run "$VESTIGE" check --memory "$T/wide.vest"
+expect_status 1
+expect_one_line_err
+expect_err ': event 12, thread 0, pc 0x401130: load of 100 bytes at 0x600ff0 in bytes 50-81: expected 0x0{64}, got 0x0{62}ee; 1 of 2 loads differ$'
+run "$VESTIGE" check --memory --json "$T/wide.vest"
+expect_status 1
+expect_equal "$(jq -c '[.ok, .memory.differences, (.memory.first | .event, .offset, .from, (.got | length, .[-4:]))]' "$out")" \
+    '[false,1,12,50,50,66,"00ee"]'
+
+begin fails_if_nothing_is_compared
+"$VESTIGE_GEN" -o "$T/control.vest" --seed 5 --events 500 --control-only >"$out" || exit 2
+for name in control:loads loads-only:stores fresh:'no load'; do
+    run "$VESTIGE" check --memory "$T/${name%%:*}.vest"
+    expect_status 2
+    expect_one_line_err
+    expect_err "^vestige check: .*: nothing to compare: ${name#*:} "
+done
+run "$VESTIGE" check --memory --json "$T/control.vest"
+expect_status 2
+expect_equal "$(jq -c '[.ok, .memory.nothing]' "$out")" '[false,"loads were not recorded"]'
+
 finish

@@ -38,6 +38,8 @@ counted_from_dump() {
             stores: operands("store"),
             external: map(select(.kind == "external") | .size) | [length, (add // 0)],
             syscalls: tally(.[] | select(.kind == "syscall") | .number | tostring),
+            causes: tally(.[] | select(.kind == "exception") | .registers.cause | ltrimstr("0x")
+                | ltrimstr("00000000000000")),
             gaps: map(select(.kind == "gap") | .instructions) | [length, (add // 0)],
             threads: group_by(.thread) | map([.[0].thread, length, (map(.icount) | add)]),
             instructions: map(.icount) | add
@@ -47,6 +49,7 @@ counted_from_dump() {
 # The same shape, from `info`.
 shown_by_info() {
     "$VESTIGE" info --json "$1" | jq '
+        def hex: "0123456789abcdef" as $d | $d[. / 16 | floor:][:1] + $d[. % 16:][:1];
         def some: with_entries(select(.value != 0));
         {
             kinds: .counts.kinds | some,
@@ -57,6 +60,7 @@ shown_by_info() {
             external: [.counts.external.count, .counts.external.bytes],
             syscalls: .counts.syscalls.top | map({key: (.number | tostring), value: .count})
                 | from_entries,
+            causes: .counts.causes | map({key: (.number | hex), value: .count}) | from_entries,
             gaps: [.counts.gaps.count, .counts.gaps.instructions],
             threads: .threads | map([.thread, .events, .instructions]),
             instructions: .instructions
@@ -71,7 +75,7 @@ for name in a timed control many; do
     counted_from_dump "$T/$name.vest" >"$T/dump.json"
     shown_by_info "$T/$name.vest" >"$T/info.json"
     # Only the most frequent system calls are listed, so the others are not compared.
-    filter='.syscalls |= (to_entries | sort_by(-.value, (.key | tonumber)) | .[:10])'
+    filter='.syscalls |= (to_entries | sort_by(-.value, (.key | tonumber)) | .[:16])'
     diff <(jq -S "$filter" "$T/dump.json") <(jq -S "$filter" "$T/info.json") >"$out" ||
         fail "info (>) counts otherwise than dump (<)"
 
@@ -85,6 +89,11 @@ for name in a timed control many; do
     holds '([.counts.loads.sizes[]] | add) == .counts.loads.count'
     holds '([.counts.stores.sizes[]] | add) == .counts.stores.count'
     holds '.counts.syscalls.count == .counts.kinds.syscall'
+    holds '([.counts.causes[].count] | add // 0) == .counts.exceptions'
+    holds '([.images[].instructions, .counts.outside_images, .counts.unplaced] | add) == .instructions'
+    holds '([.counts.routines[].instructions] | add) <= .instructions and (.counts.routines | length) <= 16'
+    holds '.counts.routines == (.counts.routines | sort_by(-.instructions, .start))'
+    holds '.counts.iterations == 0'
     holds '.sealed and .missing == null and .readable == .size'
     holds ".size == $(stat -c %s "$T/$name.vest")"
     holds '(.bytes_per_event - .size / .events | fabs) < 0.001'
@@ -165,5 +174,46 @@ run "$VESTIGE" info "$T/cut.vest"
 expect_status 1
 expect_one_line_err
 expect_out '^  sealed +no; the first [0-9,]+ bytes are readable$'
+
+handmade whole
+
+begin names_system_calls_and_signals
+run "$VESTIGE" info --json "$T/whole.vest"
+expect_status 0
+expect_equal "$(jq -c '.counts.syscalls.top | map([.number, .name, .count])' "$out")" \
+    '[[1,"write",2],[9999,null,1]]'
+expect_equal "$(jq -c '.counts.causes | map([.number, .name, .count])' "$out")" \
+    '[[11,"SIGSEGV",2],[10,"SIGUSR1",1]]'
+run "$VESTIGE" info "$T/whole.vest"
+expect_out '^  1 write +2 +66.67 %$'
+expect_out '^  9999 +1 +33.33 %$'
+expect_out '^  11 SIGSEGV +2 +66.67 %$'
+run "$VESTIGE" info --json "$T/a.vest"
+holds '.counts.syscalls.top | map(select(.number == 63 and .name == "read")) | length == 1'
+
+begin shows_iterations_apart
+run "$VESTIGE" info --json "$T/whole.vest"
+holds '.counts.iterations == 3 and .counts.loads.repeated == 3 and .counts.stores.repeated == 3'
+run "$VESTIGE" info "$T/whole.vest"
+instructions=$(awk '$1 == "instructions" { print $2; exit }' "$out")
+expect_out '^  further iterations +3$'
+expect_out "^  instructions with them +$((instructions + 3))$"
+
+begin counts_by_image_and_routine
+run "$VESTIGE" info --json "$T/whole.vest"
+expect_equal "$(jq -c '[.images[].instructions, .counts.outside_images, .counts.unplaced]' "$out")" \
+    '[27,0,10,30,7]'
+expect_equal "$(jq -c '.counts.routines | map([.name, .image, .start, .instructions])' "$out")" \
+    '[[null,null,"0x9000",30],[null,"/opt/program","0x401100",13],[null,"/opt/library.so","0x7f001000",10],[null,"/opt/program","0x401200",9],[null,"/opt/program","0x401000",5]]'
+run "$VESTIGE" info "$T/whole.vest"
+expect_out '^ +27 +36.49 %  /opt/program$'
+expect_out '^ +10 +13.51 %  /opt/library.so$'
+expect_out '^ +30 +40.54 %  \(outside all images\)$'
+expect_out '^ +7 +9.46 %  \(where is not known\)$'
+expect_out '^ +30 +40.54 %  0x9000$'
+expect_out '^ +13 +17.57 %  program\+0x401100$'
+expect_out '^ +10 +13.51 %  library.so\+0x1000$'
+run "$VESTIGE" info --json --no-scan "$T/whole.vest"
+holds '.images | map(.instructions) == [null, null, null]'
 
 finish

@@ -104,6 +104,19 @@ expect_equal() {
     [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
 }
 
+# handmade HOW...: makes $T/HOW.vest of each, by the program handmade.c.
+handmade() {
+    local cc san how
+    cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+    san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
+    # shellcheck disable=SC2086 # a compiler may have options
+    $cc -std=gnu11 ${san:+-fsanitize=$san} -pthread -I"$VESTIGE_SRC/include" -o "$_work/handmade" \
+        "$VESTIGE_SRC/tests/cli/handmade.c" "$VESTIGE_BUILD/lib/libvestige.a" -lzstd || exit 2
+    for how in "$@"; do
+        "$_work/handmade" "$T/$how.vest" "$how" || exit 2
+    done
+}
+
 # skip_all REASON: nothing in this file applies to this build; counts neither way.
 skip_all() {
     echo "skipped: $*"

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/routines.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+/* An image among those sorted by start. */
+struct span {
+    uint64_t start, last;
+    int64_t id;
+    size_t reach; /* of the spans up to this, the one that ends last */
+};
+
+/* What a walk over the places in ascending order holds. */
+struct walk {
+    struct vs_routines *result;
+    const struct vs_image *images;
+    const struct vs_resolver *resolver;
+    struct span *spans;
+    size_t span_count;
+    int64_t image;  /* of the last place */
+    uint64_t entry; /* the last entry in it, or where it starts */
+    char name[VS_NAME_MAX];
+};
+
+/* ---- images --------------------------------------------------------------------------------- */
+
+static int by_span(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return x->id < y->id ? -1 : 1;
+}
+
+/* Images of no bytes are left out; one that would pass the end of memory ends there. */
+static int sort_images(struct walk *w, size_t count)
+{
+    w->spans = malloc((count ? count : 1) * sizeof(*w->spans));
+    if (!w->spans)
+        return -VSE_NOMEM;
+    for (size_t i = 0; i < count; i++) {
+        uint64_t start = w->images[i].start, length = w->images[i].length;
+
+        if (length)
+            w->spans[w->span_count++] = (struct span){
+                .start = start,
+                .last = length - 1 > UINT64_MAX - start ? UINT64_MAX : start + (length - 1),
+                .id = (int64_t)i};
+    }
+    if (w->span_count)
+        qsort(w->spans, w->span_count, sizeof(*w->spans), by_span);
+    for (size_t i = 0; i < w->span_count; i++) {
+        size_t before = i ? w->spans[i - 1].reach : 0;
+        w->spans[i].reach = w->spans[before].last > w->spans[i].last ? before : i;
+    }
+    return 0;
+}
+
+/* The id of the image that holds an address, or -1. */
+static int64_t image_at(const struct walk *w, uint64_t addr)
+{
+    size_t low = 0, high = w->span_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (w->spans[middle].start <= addr)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!low)
+        return -1;
+    const struct span *s = &w->spans[low - 1];
+    if (addr > s->last)
+        s = &w->spans[s->reach];
+    return addr <= s->last ? s->id : -1;
+}
+
+/* ---- routines ------------------------------------------------------------------------------- */
+
+/* The routine of the place: the named one, else that of the last entry. Returns whether it has a
+ * name, which w->name then holds. */
+static bool resolve(struct walk *w, uint64_t pc, uint64_t *start)
+{
+    *start = w->entry;
+    if (w->image < 0 || !w->resolver)
+        return false;
+    const struct vs_image *image = &w->images[w->image];
+    const char *path = image->symbols && image->symbols[0] ? image->symbols : image->path;
+    uint64_t link;
+    if (w->resolver->name(w->resolver->context, path, pc - image->base, w->name, sizeof(w->name),
+                          &link) < 0)
+        return false;
+    w->name[sizeof(w->name) - 1] = 0;
+    *start = link + image->base;
+    return true;
+}
+
+static int add_row(struct walk *w, const struct vs_profile_place *place)
+{
+    struct vs_routines *r = w->result;
+    struct vs_routine_count *last = r->count ? &r->rows[r->count - 1] : NULL;
+    uint64_t start;
+    bool named = resolve(w, place->pc, &start);
+
+    if (last && last->image == w->image && last->start == start && !last->name == !named) {
+        last->instructions += place->instructions;
+        return 0;
+    }
+    struct vs_routine_count row = {
+        .image = w->image, .start = start, .instructions = place->instructions};
+    if (named && !(row.name = vs_arena_dup(&r->names, w->name, strlen(w->name))))
+        return -VSE_NOMEM;
+    if (vs_array_room((void **)&r->rows, &r->capacity, r->count, 1, sizeof(*r->rows)))
+        return -VSE_NOMEM;
+    r->rows[r->count++] = row;
+    return 0;
+}
+
+static int add_place(struct walk *w, const struct vs_profile_place *place)
+{
+    struct vs_routines *r = w->result;
+    int64_t image = image_at(w, place->pc);
+
+    if (image != w->image || !w->entry) {
+        w->image = image;
+        w->entry = image >= 0 ? w->images[image].start : place->pc;
+    }
+    if (place->entry)
+        w->entry = place->pc;
+    if (!place->instructions)
+        return 0;
+    if (image >= 0)
+        r->images[image] += place->instructions;
+    else
+        r->elsewhere += place->instructions;
+    return add_row(w, place);
+}
+
+static int by_pc(const void *a, const void *b)
+{
+    const struct vs_profile_place *x = a, *y = b;
+
+    return x->pc < y->pc ? -1 : x->pc > y->pc;
+}
+
+static int walk_places(struct walk *w, const struct vs_profile *profile)
+{
+    struct vs_profile_place *places = malloc((profile->used + 1) * sizeof(*places));
+    size_t count = 0;
+    int error = places ? 0 : -VSE_NOMEM;
+
+    for (size_t i = 0; !error && i < profile->capacity; i++)
+        if (profile->places[i].pc)
+            places[count++] = profile->places[i];
+    if (count)
+        qsort(places, count, sizeof(*places), by_pc);
+    for (size_t i = 0; !error && i < count; i++)
+        error = add_place(w, &places[i]);
+    free(places);
+    return error;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static int by_routine(const void *a, const void *b)
+{
+    const struct vs_routine_count *x = a, *y = b;
+
+    if (x->image != y->image)
+        return x->image < y->image ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return (x->name != NULL) - (y->name != NULL);
+}
+
+static int by_instructions(const void *a, const void *b)
+{
+    const struct vs_routine_count *x = a, *y = b;
+
+    if (x->instructions != y->instructions)
+        return x->instructions > y->instructions ? -1 : 1;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    return by_routine(a, b);
+}
+
+/* A routine may have other code within, and so more than one row. */
+static void merge_rows(struct vs_routines *r)
+{
+    size_t n = 0;
+
+    if (!r->count)
+        return;
+    qsort(r->rows, r->count, sizeof(*r->rows), by_routine);
+    for (size_t i = 1; i < r->count; i++) {
+        if (by_routine(&r->rows[n], &r->rows[i]) == 0)
+            r->rows[n].instructions += r->rows[i].instructions;
+        else
+            r->rows[++n] = r->rows[i];
+    }
+    r->count = n + 1;
+    qsort(r->rows, r->count, sizeof(*r->rows), by_instructions);
+}
+
+int vs_routines_init(struct vs_routines *r, const struct vs_profile *profile,
+                     const struct vs_image *images, size_t image_count,
+                     const struct vs_resolver *resolver)
+{
+    struct walk w = {.result = r, .images = images, .resolver = resolver, .image = -1};
+
+    *r = (struct vs_routines){.image_count = image_count, .unknown = profile->unknown};
+    r->images = calloc(image_count ? image_count : 1, sizeof(*r->images));
+    int error = r->images ? sort_images(&w, image_count) : -VSE_NOMEM;
+    if (!error)
+        error = walk_places(&w, profile);
+    free(w.spans);
+    merge_rows(r);
+    return error;
+}
+
+void vs_routines_fini(struct vs_routines *r)
+{
+    free(r->rows);
+    free(r->images);
+    vs_arena_fini(&r->names);
+    *r = (struct vs_routines){0};
+}
