@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/launch.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+
+#define TOOL_NAME     "vestige-amd64-linux"
+#define FIXED_OPTIONS 20
+
+/* ---- finding ------------------------------------------------------------------------------- */
+
+static bool is_program(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
+}
+
+int vs_find_program(const char *name, char *path, size_t capacity)
+{
+    const char *dirs = getenv("PATH"), *end;
+
+    if (strchr(name, '/'))
+        return (size_t)snprintf(path, capacity, "%s", name) < capacity ? 0 : -VSE_LIMIT;
+    for (dirs = dirs ? dirs : "/usr/bin:/bin"; *name; dirs = end + 1) {
+        int len;
+
+        end = strchrnul(dirs, ':');
+        len = (int)(end - dirs);
+        if ((size_t)snprintf(path, capacity, "%.*s/%s", len ? len : 1, len ? dirs : ".", name) <
+                capacity &&
+            is_program(path))
+            return 0;
+        if (!*end)
+            break;
+    }
+    return -VSE_NOTFOUND;
+}
+
+/* Beside the executable: bin/vestige and lib/vestige/valgrind. */
+static int find_tool(const char *given, char *dir, size_t capacity, struct vs_diag *diag)
+{
+    char path[PATH_MAX + sizeof("/" TOOL_NAME)], self[PATH_MAX] = "", *slash;
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+
+    if (given) {
+        snprintf(dir, capacity, "%s", given);
+    } else {
+        self[n > 0 ? n : 0] = 0;
+        for (int up = 0; up < 2 && (slash = strrchr(self, '/')) != NULL; up++)
+            *slash = 0;
+        if ((size_t)snprintf(dir, capacity, "%s/lib/vestige/valgrind", self) >= capacity)
+            dir[0] = 0;
+    }
+    snprintf(path, sizeof(path), "%s/" TOOL_NAME, dir);
+    if (!is_program(path))
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
+                           "the Valgrind tool is not at %.100s; build or install vestige", dir);
+    return 0;
+}
+
+/* Debian's `valgrind` is a script that changes the program's environment; it starts this. */
+static int find_valgrind(char *path, size_t capacity, struct vs_diag *diag)
+{
+    if (vs_find_program("valgrind.bin", path, capacity) < 0 &&
+        vs_find_program("valgrind", path, capacity) < 0)
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
+                           "Valgrind is not installed; install the package valgrind");
+    return 0;
+}
+
+static int check_elf(const Elf64_Ehdr *h, struct vs_diag *diag)
+{
+    if (h->e_ident[EI_CLASS] == ELFCLASS64 && h->e_machine == EM_X86_64 &&
+        (h->e_type == ET_EXEC || h->e_type == ET_DYN))
+        return 0;
+    return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                       "not an x86-64 program (ELF machine %u, %s-bit); this engine runs x86-64 "
+                       "Linux programs",
+                       h->e_machine, h->e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32");
+}
+
+static int check_program(const char *name, struct vs_diag *diag)
+{
+    char path[PATH_MAX];
+    Elf64_Ehdr h = {0};
+    struct stat st;
+    ssize_t n;
+    int fd;
+
+    if (vs_find_program(name, path, sizeof(path)) < 0)
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no such program in PATH");
+    if (stat(path, &st) < 0)
+        return vs_diag_set(diag, errno == ENOENT ? -VSE_NOTFOUND : -VSE_IO, -1, -1, "%s",
+                           strerror(errno));
+    if (!S_ISREG(st.st_mode))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not a file");
+    if (access(path, X_OK) < 0)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not executable; chmod +x it");
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return vs_diag_set(diag, -VSE_IO, -1, -1, "%s", strerror(errno));
+    n = read(fd, &h, sizeof(h));
+    close(fd);
+    if (n >= 4 && !memcmp(h.e_ident, ELFMAG, 4))
+        return n == sizeof(h) ? check_elf(&h, diag)
+                              : vs_diag_set(diag, -VSE_INVAL, -1, -1, "a truncated program");
+    if (n >= 2 && h.e_ident[0] == '#' && h.e_ident[1] == '!')
+        return 0;
+    return vs_diag_set(diag, -VSE_INVAL, -1, -1, "neither an ELF program nor a script");
+}
+
+int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
+{
+    char dir[PATH_MAX], valgrind[PATH_MAX];
+    int e = check_program(o->argv[0], diag);
+
+    if (e == 0)
+        e = find_tool(o->tool, dir, sizeof(dir), diag);
+    return e < 0 ? e : find_valgrind(valgrind, sizeof(valgrind), diag);
+}
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+struct arguments {
+    char **list;
+    size_t count;
+    char fds[64];
+    char valgrind[PATH_MAX], library[PATH_MAX + 16];
+};
+
+static bool add(struct arguments *a, const char *format, ...)
+{
+    va_list ap;
+    int n;
+
+    va_start(ap, format);
+    n = vasprintf(&a->list[a->count], format, ap);
+    va_end(ap);
+    if (n < 0)
+        a->list[a->count] = NULL;
+    else
+        a->count++;
+    return n >= 0;
+}
+
+static const char *yes_no(bool b)
+{
+    return b ? "yes" : "no";
+}
+
+static int make_arguments(struct arguments *a, const struct vs_valgrind_options *o,
+                          const int fds[3])
+{
+    bool from = false, wanted = o->main_only, ok;
+    size_t argc = 0;
+
+    for (size_t i = 0; i < o->place_count; i++) {
+        from |= o->places[i].kind == WIRE_RANGE_FROM;
+        wanted |= o->places[i].kind == WIRE_RANGE_WANTED;
+    }
+    while (o->argv[argc])
+        argc++;
+    a->list = calloc(FIXED_OPTIONS + o->window_count + argc + 1, sizeof(*a->list));
+    if (!a->list)
+        return -VSE_NOMEM;
+    ok = add(a, "%s", a->valgrind) && add(a, "--tool=vestige") && add(a, "-q") &&
+         add(a, "--vgdb=no") && add(a, "--trace-children=yes") && add(a, "--fair-sched=try") &&
+         add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
+         add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
+         add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
+         add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
+         add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
+         add(a, "--start-off=%s", yes_no(o->marks || from));
+    for (size_t i = 0; ok && i < o->window_count; i++)
+        ok = add(a, "--window=%llu:%llu", (unsigned long long)o->windows[i].start,
+                 (unsigned long long)o->windows[i].length);
+    for (size_t i = 0; ok && i < argc; i++)
+        ok = add(a, "%s", o->argv[i]);
+    return ok ? 0 : -VSE_NOMEM;
+}
+
+static void free_arguments(struct arguments *a)
+{
+    for (size_t i = 0; i < a->count; i++)
+        free(a->list[i]);
+    free(a->list);
+}
+
+static void close_all(const int *fds, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* In the child. The numbers of the tool's ends are in its arguments: they must not close. */
+static void become_valgrind(const struct arguments *a, const int tool[3])
+{
+    for (int i = 0; i < 3; i++)
+        fcntl(tool[i], F_SETFD, 0);
+    if (setenv("VALGRIND_LIB", a->library, 1) == 0)
+        execv(a->valgrind, a->list);
+    _exit(127);
+}
+
+/* Returns the memory, NULL with errno set. */
+static void *make_memory(int *fd)
+{
+    void *memory;
+
+    *fd = memfd_create("vestige", MFD_CLOEXEC);
+    if (*fd < 0 || ftruncate(*fd, WIRE_RING_SIZE) < 0)
+        return NULL;
+    memory = mmap(NULL, WIRE_RING_SIZE, PROT_READ, MAP_SHARED, *fd, 0);
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag)
+{
+    enum { NOTE_READ, NOTE_WRITE, REPLY_READ, REPLY_WRITE, MEMORY, FDS };
+    int fds[FDS] = {-1, -1, -1, -1, -1}, tool[3], e;
+    struct arguments a = {0};
+    void *memory;
+
+    *l = (struct vs_launch){.note_fd = -1, .reply_fd = -1};
+    if ((e = find_tool(o->tool, a.library, sizeof(a.library), diag)) < 0 ||
+        (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
+        return e;
+    memory = make_memory(&fds[MEMORY]);
+    l->memory = memory;
+    if (!memory || pipe2(&fds[NOTE_READ], O_CLOEXEC) < 0 ||
+        pipe2(&fds[REPLY_READ], O_CLOEXEC) < 0) {
+        e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot share memory with Valgrind: %s",
+                        strerror(errno));
+        close_all(fds, FDS);
+        return e;
+    }
+    tool[0] = fds[NOTE_WRITE];
+    tool[1] = fds[REPLY_READ];
+    tool[2] = fds[MEMORY];
+    e = make_arguments(&a, o, tool);
+    if (e == 0 && (l->pid = fork()) < 0)
+        e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot start Valgrind: %s", strerror(errno));
+    if (e == 0 && l->pid == 0)
+        become_valgrind(&a, tool);
+    free_arguments(&a);
+    close_all(tool, 3);
+    l->note_fd = fds[NOTE_READ];
+    l->reply_fd = fds[REPLY_WRITE];
+    return e;
+}
+
+bool vs_launch_over(struct vs_launch *l)
+{
+    if (!l->over && l->pid > 0 && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
+        l->over = true;
+    return l->over;
+}
+
+void vs_launch_wait(struct vs_launch *l)
+{
+    while (!l->over && l->pid > 0 && waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
+        ;
+    l->over = true;
+}
+
+void vs_launch_close(struct vs_launch *l)
+{
+    if (l->pid > 0 && !vs_launch_over(l)) {
+        kill(l->pid, SIGKILL);
+        vs_launch_wait(l);
+    }
+    close_all((int[]){l->note_fd, l->reply_fd}, 2);
+    if (l->memory)
+        munmap((void *)(uintptr_t)l->memory, WIRE_RING_SIZE);
+    *l = (struct vs_launch){.note_fd = -1, .reply_fd = -1};
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/* Starting Valgrind, and the memory and pipes shared with the tool in it. */
+#ifndef CAPTURE_LAUNCH_H
+#define CAPTURE_LAUNCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "capture/valgrind.h"
+#include "capture/wire.h"
+
+struct vs_launch {
+    pid_t pid;
+    int note_fd;           /* readable: struct wire_note */
+    int reply_fd;          /* writable: struct wire_reply */
+    const uint8_t *memory; /* WIRE_RING_SIZE bytes */
+    bool over;             /* the program ended; status is valid */
+    int status;
+};
+
+/* Returns 0; -VSE_NOTFOUND; -VSE_INVAL; -VSE_NOMEM; -VSE_IO. */
+int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag);
+
+/* Whether the program has ended; does not wait. */
+bool vs_launch_over(struct vs_launch *l);
+
+/* Waits for the program's end. */
+void vs_launch_wait(struct vs_launch *l);
+
+/* Frees what is shared; kills the program if it still runs. */
+void vs_launch_close(struct vs_launch *l);
+
+#endif
