@@ -67,6 +67,7 @@ FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
 TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNIT_SRC) $(FUZZ_SRC) \
              $(BENCH_SRC)
+VG_SRC    := $(wildcard capture/valgrind/*.c)
 FORMATTED := $(shell find $(wildcard include src capture workloads tests bench) -name '*.[ch]')
 
 obj = $(1:%.c=$(B)/obj/%.o)
@@ -80,6 +81,9 @@ LIB_SO  := $(B)/lib/libvestige.so
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
+TOOLS   := mcfTrace mlsTrace# other names of the program
+VG_DIR  := $(B)/lib/vestige/valgrind
+VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 BENCH   := $(B)/bench/bench
@@ -88,10 +92,10 @@ BENCH   := $(B)/bench/bench
 
 .PHONY: all tests generator bench-program fuzzers fuzz-objects deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
-all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(if $(filter $(O),$(B)),workloads)
+all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(if $(filter $(O),$(B)),workloads)
 
 # What the tests run.
-tests: $(PROGRAM) $(UNITS) $(GEN)
+tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN)
 generator: $(GEN)
 bench-program: $(BENCH)
 fuzzers: $(FUZZERS)
@@ -122,7 +126,7 @@ $(B)/config: FORCE
 endif
 $(B)/config: export VS_NOTE := $(CONFIG)
 
-SOURCES := $(sort $(LIB_SRC) $(CLI_SRC) $(TEST_SRC))
+SOURCES := $(sort $(LIB_SRC) $(CLI_SRC) $(TEST_SRC) $(VG_SRC))
 ifneq ($(file <$(B)/sources),$(SOURCES))
 $(B)/sources: FORCE
 endif
@@ -151,7 +155,12 @@ $(LIB_SO).$(VERSION): $(LIB_PIC) $(B)/sources
 $(LIB_SO): $(LIB_SO).$(VERSION)
 	@ln -sf libvestige.so.$(VERSION) $@.$(MAJOR) && ln -sf libvestige.so.$(VERSION) $@
 
+$(TOOLS:%=$(B)/bin/%): $(PROGRAM)
+	@ln -sf vestige $@
+
 $(PROGRAM): $(CLI_OBJ)
+# Tests of what the commands are made of.
+$(B)/test/unit/codemap $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
@@ -163,6 +172,31 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
 	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
 
 -include $(patsubst %.o,%.d,$(LIB_OBJ) $(LIB_PIC) $(CLI_OBJ) $(TEST_OBJ))
+
+# ---- the Valgrind tool ------------------------------------------------------------------------
+# A program that is loaded where Valgrind's tools are, with nothing but Valgrind below it: no C
+# library, no sanitizers. Beside it lie links to what Valgrind needs at run time.
+
+VG_INCLUDE ?= /usr/include/valgrind
+VG_LIB     ?= /usr/lib/x86_64-linux-gnu/valgrind
+VG_EXEC    ?= /usr/libexec/valgrind
+VG_FILES   := default.supp vgpreload_core-amd64-linux.so
+VG_COMPILE := gcc -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror \
+              -isystem $(VG_INCLUDE) -Iinclude -Isrc -Icapture/valgrind -DVGA_amd64=1 -DVGO_linux=1 \
+              -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 -fno-stack-protector -fno-builtin \
+              -fno-strict-aliasing -fno-pie -fomit-frame-pointer -MMD -MP
+VG_LINK    := gcc -no-pie -static -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none \
+              -Wl,-Ttext-segment=0x58000000
+VG_OBJ     := $(VG_SRC:%.c=$(B)/vg/%.o)
+
+$(VG_OBJ): $(B)/vg/%.o: %.c Makefile | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(VG_COMPILE) -c -o $@ $<
+$(VG_TOOL): $(VG_OBJ) $(B)/sources
+	$(call say,LD,$(@))mkdir -p $(@D) && $(VG_LINK) -o $@ $(VG_OBJ) \
+	    $(VG_LIB)/libcoregrind-amd64-linux.a $(VG_LIB)/libvex-amd64-linux.a -lgcc \
+	    $(VG_LIB)/libgcc-sup-amd64-linux.a
+	@ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(VG_DIR)
+-include $(VG_OBJ:.o=.d)
 
 # ---- workloads ------------------------------------------------------------------------------
 # The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static);
@@ -249,8 +283,11 @@ run-sizes:
 ## install: vestige, libvestige, headers, vestige.pc under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/vestige \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig
+	    $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin
+	for tool in $(TOOLS); do ln -sf vestige $(DESTDIR)$(PREFIX)/bin/$$tool || exit; done
+	install -m 755 $(VG_TOOL) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
+	ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
 	install -m 755 $(LIB_SO).$(VERSION) $(DESTDIR)$(LIBDIR)
 	ln -sf libvestige.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libvestige.so.$(MAJOR)

@@ -54,10 +54,10 @@ struct plan {
     IRSB *in;
     Addr addr;
     UInt insns, ops, exits;
-    UInt length;  /* of the record */
-    UInt code;    /* bytes of the instructions */
-    Int cut;      /* statements from here on are left out; in->stmts_used = none */
-    Addr cut_to;  /* where the block then goes on */
+    UInt length; /* of the record */
+    UInt code;   /* bytes of the instructions */
+    Int cut;     /* statements from here on are left out; in->stmts_used = none */
+    Addr cut_to; /* where the block then goes on */
     UChar lengths[INSNS_MAX];
     Addr pc; /* of the instruction that is looked at */
     struct wire_op op[OPS_MAX];
@@ -233,9 +233,11 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
     struct wire_exit *x = &p->exit[p->exits];
     ULong c;
 
-    *x = (struct wire_exit){
-        .insn = p->insns - 1, .ops = p->ops, .leave = leave_of(kind), .is_end = end,
-        .target = target};
+    *x = (struct wire_exit){.insn = p->insns - 1,
+                            .ops = p->ops,
+                            .leave = leave_of(kind),
+                            .is_end = end,
+                            .target = target};
     if (next && !constant(next, &c))
         x->target_at = take_room(p, 8);
     else if (next)
@@ -338,8 +340,7 @@ static void plan_stmt(struct plan *p, Int i)
                 st->Ist.Store.addr, st->Ist.Store.data, False);
         break;
     case Ist_StoreG:
-        plan_op(p, WIRE_STORE, 0,
-                sizeofIRType(typeOfIRExpr(types, st->Ist.StoreG.details->data)),
+        plan_op(p, WIRE_STORE, 0, sizeofIRType(typeOfIRExpr(types, st->Ist.StoreG.details->data)),
                 st->Ist.StoreG.details->addr, NULL, True);
         break;
     case Ist_LoadG:
@@ -434,8 +435,8 @@ static void close_plan(struct plan *p)
 /* Notes the block and tells the recorder. Returns its number. */
 static UInt announce(const struct plan *p)
 {
-    UInt number = ++the.blocks, tables = p->ops * sizeof(struct wire_op) +
-                                         p->exits * sizeof(struct wire_exit);
+    UInt number = ++the.blocks,
+         tables = p->ops * sizeof(struct wire_op) + p->exits * sizeof(struct wire_exit);
     struct made *m = VG_(malloc)("vestige.block", sizeof(*m) + p->insns);
     struct wire_block *b;
     UChar *to;
@@ -475,11 +476,11 @@ static UInt announce(const struct plan *p)
 struct emit {
     IRSB *out;
     const struct plan *plan;
-    Int lane;       /* offset of struct lane in the guest state */
-    IRTemp cursor;  /* the record */
+    Int lane;               /* offset of struct lane in the guest state */
+    IRTemp cursor;          /* the record */
     UInt ops, exits, insns; /* so far */
-    Bool moved;     /* the cursor is past the record: an exit was passed */
-    UInt counted;   /* instructions counted so far */
+    Bool moved;             /* the cursor is past the record: an exit was passed */
+    UInt counted;           /* instructions counted so far */
 };
 
 static IRExpr *u64(ULong v)
@@ -564,8 +565,7 @@ static void emit_entry(struct emit *e, UInt number)
 {
     Int cursor_at = e->lane + offsetof(struct lane, cursor);
     IRTemp cursor = assign(e, Ity_I64, IRExpr_Get(cursor_at, Ity_I64));
-    IRTemp limit =
-        assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, limit), Ity_I64));
+    IRTemp limit = assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, limit), Ity_I64));
     IRTemp full = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, rd(limit), rd(cursor)));
     IRDirty *d = unsafeIRDirty_0_N(0, "make_room", VG_(fnptr_to_fnentry)(make_room),
                                    mkIRExprVec_2(IRExpr_GSPTR(), u64(e->plan->addr)));
@@ -621,8 +621,7 @@ static void declare_remake(IRDirty *d, Int lane)
 
 static void emit_threshold(struct emit *e)
 {
-    IRTemp count =
-        assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, u64((Addr)&the.count)));
+    IRTemp count = assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, u64((Addr)&the.count)));
     IRTemp at = assign(e, Ity_I64, IRExpr_Load(Iend_LE, Ity_I64, u64((Addr)&the.threshold)));
     IRTemp due = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLE64U, rd(at), rd(count)));
     IRDirty *d = unsafeIRDirty_0_N(0, "region_due", VG_(fnptr_to_fnentry)(region_due),
@@ -637,9 +636,9 @@ static void emit_threshold(struct emit *e)
 static void emit_trigger(struct emit *e, UInt kind)
 {
     IRTemp changed = newIRTemp(e->out->tyenv, Ity_I64), go;
-    IRDirty *d = unsafeIRDirty_1_N(changed, 0, "region_triggered",
-                                   VG_(fnptr_to_fnentry)(region_triggered),
-                                   mkIRExprVec_2(IRExpr_GSPTR(), u64(kind)));
+    IRDirty *d =
+        unsafeIRDirty_1_N(changed, 0, "region_triggered", VG_(fnptr_to_fnentry)(region_triggered),
+                          mkIRExprVec_2(IRExpr_GSPTR(), u64(kind)));
 
     declare_remake(d, e->lane);
     addStmtToIRSB(e->out, IRStmt_Dirty(d));

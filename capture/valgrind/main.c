@@ -20,7 +20,7 @@ extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
                               RegWord, RegWord);
 
-struct tool the = {.note_fd = -1, .reply_fd = -1, .memory_fd = -1};
+struct tool the = {.socket = -1, .memory = -1};
 
 /* linux/mman.h; Valgrind's copy lacks them */
 #define ADVICE_DONTNEED 4
@@ -195,10 +195,9 @@ static void thread_ends(ThreadId tid)
  * text has, and descriptors that stay open. */
 static void before_exec(void)
 {
-    VG_(sprintf)(the.fds, "%08d,%08d,%08d", the.note_fd, the.reply_fd, the.memory_fd);
-    VG_(fcntl)(the.note_fd, VKI_F_SETFD, 0);
-    VG_(fcntl)(the.reply_fd, VKI_F_SETFD, 0);
-    VG_(fcntl)(the.memory_fd, VKI_F_SETFD, 0);
+    VG_(sprintf)(the.fds, "%08d,%08d", the.socket, the.memory);
+    VG_(fcntl)(the.socket, VKI_F_SETFD, 0);
+    VG_(fcntl)(the.memory, VKI_F_SETFD, 0);
     ring_flush(False);
     /* The next program finds an empty ring. */
     while (!the.silent && the.free < WIRE_BUFFERS)
@@ -244,8 +243,7 @@ static void note_replaced(const struct thread *t, UInt number)
 {
     struct wire_map *map;
 
-    if (number != __NR_madvise ||
-        (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE))
+    if (number != __NR_madvise || (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE))
         return;
     map = ring_record(WIRE_MAP, 0, sizeof(*map));
     if (map)
@@ -405,20 +403,14 @@ static void forked_parent(ThreadId tid)
     ring_simple(WIRE_FORK, tid);
 }
 
-static Int private_fd(Int fd)
-{
-    return VG_(safe_fd)(fd);
-}
-
 static void after_options(void)
 {
-    if (the.note_fd < 0 || the.reply_fd < 0 || the.memory_fd < 0) {
+    if (the.socket < 0 || the.memory < 0) {
         VG_(umsg)("vestige: this tool is run by 'vestige record'\n");
         VG_(exit)(2);
     }
-    the.note_fd = private_fd(the.note_fd);
-    the.reply_fd = private_fd(the.reply_fd);
-    the.memory_fd = private_fd(the.memory_fd);
+    the.socket = VG_(safe_fd)(the.socket);
+    the.memory = VG_(safe_fd)(the.memory);
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
     ring_open();
     region_init();
@@ -432,8 +424,8 @@ static void add_window(const HChar *text)
 
     if (*rest == ':')
         w.length = VG_(strtoull10)(rest + 1, &rest);
-    the.windows = VG_(realloc)("vestige.windows", the.windows,
-                               (the.window_count + 1) * sizeof(*the.windows));
+    the.windows =
+        VG_(realloc)("vestige.windows", the.windows, (the.window_count + 1) * sizeof(*the.windows));
     the.windows[the.window_count++] = w;
 }
 
@@ -445,9 +437,8 @@ static Bool option(const HChar *arg)
         HChar *rest;
 
         the.fds = (HChar *)(Addr)text;
-        the.note_fd = VG_(strtoll10)(text, &rest);
-        the.reply_fd = VG_(strtoll10)(rest + 1, &rest);
-        the.memory_fd = VG_(strtoll10)(rest + 1, &rest);
+        the.socket = VG_(strtoll10)(text, &rest);
+        the.memory = VG_(strtoll10)(rest + 1, &rest);
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -97,8 +97,8 @@ void region_add(const struct wire_range *range)
 {
     if (the.range_count == the.range_capacity) {
         the.range_capacity = the.range_capacity ? 2 * the.range_capacity : 64;
-        the.ranges = VG_(realloc)("vestige.ranges", the.ranges,
-                                  the.range_capacity * sizeof(*the.ranges));
+        the.ranges =
+            VG_(realloc)("vestige.ranges", the.ranges, the.range_capacity * sizeof(*the.ranges));
     }
     the.ranges[the.range_count++] = *range;
 }

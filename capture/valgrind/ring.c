@@ -4,12 +4,18 @@
 #include "pub_tool_libcproc.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
 #include "tool.h"
 
 /* Offered by Valgrind's core, whose headers Debian does not install. */
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
                                                       Off64T offset);
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
+                              RegWord, RegWord);
+
+/* linux/socket.h */
+#define MESSAGE_NOSIGNAL 0x4000
 
 static struct wire_slot *slot_at(ULong address)
 {
@@ -43,7 +49,7 @@ static Bool read_all(void *to, SizeT size)
     UChar *p = to;
 
     while (size) {
-        Int got = VG_(read)(the.reply_fd, p, size);
+        Int got = VG_(read)(the.socket, p, size);
 
         if (got == -VKI_EINTR)
             continue;
@@ -76,9 +82,21 @@ static UInt take_reply(void)
     return reply.kind;
 }
 
+/* Not VG_(write): if the recorder is gone, SIGPIPE would end the program. */
+static Bool send_note(const struct wire_note *note)
+{
+    SysRes r;
+
+    do
+        r = VG_(do_syscall)(__NR_sendto, the.socket, (Addr)note, sizeof(*note), MESSAGE_NOSIGNAL, 0,
+                            0, 0, 0);
+    while (sr_isError(r) && sr_Err(r) == VKI_EINTR);
+    return !sr_isError(r) && sr_Res(r) == sizeof(*note);
+}
+
 static Bool reply_waits(void)
 {
-    struct vki_pollfd fd = {.fd = the.reply_fd, .events = VKI_POLLIN};
+    struct vki_pollfd fd = {.fd = the.socket, .events = VKI_POLLIN};
     SysRes r = VG_(poll)(&fd, 1, 0);
 
     return !sr_isError(r) && sr_Res(r) > 0;
@@ -86,9 +104,8 @@ static Bool reply_waits(void)
 
 void ring_open(void)
 {
-    SysRes r = VG_(am_shared_mmap_file_float_valgrind)(WIRE_RING_SIZE,
-                                                       VKI_PROT_READ | VKI_PROT_WRITE,
-                                                       the.memory_fd, 0);
+    SysRes r = VG_(am_shared_mmap_file_float_valgrind)(
+        WIRE_RING_SIZE, VKI_PROT_READ | VKI_PROT_WRITE, the.memory, 0);
 
     if (sr_isError(r)) {
         VG_(umsg)("vestige: cannot map the recorder's memory\n");
@@ -106,6 +123,8 @@ void ring_abandon(void)
     SysRes r = VG_(am_mmap_anon_float_valgrind)(WIRE_RING_SIZE);
 
     the.silent = True;
+    VG_(close)(the.socket);
+    VG_(close)(the.memory);
     if (sr_isError(r))
         VG_(exit)(1);
     the.ring = (struct wire_ring *)(Addr)sr_Res(r);
@@ -122,7 +141,7 @@ void ring_flush(Bool ask)
         enter_buffer(the.buffer);
         return;
     }
-    if (VG_(write)(the.note_fd, &note, sizeof(note)) != sizeof(note)) {
+    if (!send_note(&note)) {
         nobody_listens();
         enter_buffer(the.buffer);
         return;

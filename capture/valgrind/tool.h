@@ -24,8 +24,8 @@ typedef VexGuestAMD64State GuestState;
 /* Kept in the first shadow of each thread's guest state, where translated code reaches it with one
  * instruction. Valid while the thread runs. */
 struct lane {
-    ULong cursor; /* the slot of the next record */
-    ULong limit;  /* a block's record may start here at the latest; 0 = the thread is in a gap */
+    ULong cursor;  /* the slot of the next record */
+    ULong limit;   /* a block's record may start here at the latest; 0 = the thread is in a gap */
     ULong skipped; /* instructions in the gap */
 };
 
@@ -54,7 +54,7 @@ struct window {
 
 struct tool {
     /* options */
-    Int note_fd, reply_fd, memory_fd;
+    Int socket, memory;
     HChar *fds; /* the text of the option: a program started by exec gets it too */
     Bool loads, stores;
     Bool asks;        /* the recorder is asked about each image: there are routines to find */
@@ -64,9 +64,9 @@ struct tool {
 
     /* the ring */
     struct wire_ring *ring;
-    UInt buffer;      /* being filled */
-    UInt free;        /* buffers that may be filled, this one included */
-    ULong cursor;     /* while no thread runs; else the running thread's lane has it */
+    UInt buffer;  /* being filled */
+    UInt free;    /* buffers that may be filled, this one included */
+    ULong cursor; /* while no thread runs; else the running thread's lane has it */
     ULong base, limit;
     ThreadId stream; /* whose blocks the stream has now */
     Bool silent;     /* a forked child, or nobody listens: say nothing */

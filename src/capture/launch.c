@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -162,7 +163,7 @@ static const char *yes_no(bool b)
 }
 
 static int make_arguments(struct arguments *a, const struct vs_valgrind_options *o,
-                          const int fds[3])
+                          const int fds[2])
 {
     bool from = false, wanted = o->main_only, ok;
     size_t argc = 0;
@@ -179,8 +180,8 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
     ok = add(a, "%s", a->valgrind) && add(a, "--tool=vestige") && add(a, "-q") &&
          add(a, "--vgdb=no") && add(a, "--trace-children=yes") && add(a, "--fair-sched=try") &&
          add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
-         add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
-         add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
+         add(a, "--fds=%08d,%08d", fds[0], fds[1]) && add(a, "--loads=%s", yes_no(o->loads)) &&
+         add(a, "--stores=%s", yes_no(o->stores)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
          add(a, "--start-off=%s", yes_no(o->marks || from));
@@ -207,9 +208,9 @@ static void close_all(const int *fds, int n)
 }
 
 /* In the child. The numbers of the tool's ends are in its arguments: they must not close. */
-static void become_valgrind(const struct arguments *a, const int tool[3])
+static void become_valgrind(const struct arguments *a, const int tool[2])
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 2; i++)
         fcntl(tool[i], F_SETFD, 0);
     if (setenv("VALGRIND_LIB", a->library, 1) == 0)
         execv(a->valgrind, a->list);
@@ -230,36 +231,27 @@ static void *make_memory(int *fd)
 
 int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag)
 {
-    enum { NOTE_READ, NOTE_WRITE, REPLY_READ, REPLY_WRITE, MEMORY, FDS };
-    int fds[FDS] = {-1, -1, -1, -1, -1}, tool[3], e;
+    enum { OURS, THEIRS, MEMORY, FDS };
+    int fds[FDS] = {-1, -1, -1}, e;
     struct arguments a = {0};
-    void *memory;
 
-    *l = (struct vs_launch){.note_fd = -1, .reply_fd = -1};
+    *l = (struct vs_launch){.socket = -1};
     if ((e = find_tool(o->tool, a.library, sizeof(a.library), diag)) < 0 ||
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
-    memory = make_memory(&fds[MEMORY]);
-    l->memory = memory;
-    if (!memory || pipe2(&fds[NOTE_READ], O_CLOEXEC) < 0 ||
-        pipe2(&fds[REPLY_READ], O_CLOEXEC) < 0) {
+    l->memory = make_memory(&fds[MEMORY]);
+    if (!l->memory || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot share memory with Valgrind: %s",
                         strerror(errno));
-        close_all(fds, FDS);
-        return e;
-    }
-    tool[0] = fds[NOTE_WRITE];
-    tool[1] = fds[REPLY_READ];
-    tool[2] = fds[MEMORY];
-    e = make_arguments(&a, o, tool);
+    if (e == 0)
+        e = make_arguments(&a, o, &fds[THEIRS]);
     if (e == 0 && (l->pid = fork()) < 0)
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot start Valgrind: %s", strerror(errno));
     if (e == 0 && l->pid == 0)
-        become_valgrind(&a, tool);
+        become_valgrind(&a, &fds[THEIRS]);
     free_arguments(&a);
-    close_all(tool, 3);
-    l->note_fd = fds[NOTE_READ];
-    l->reply_fd = fds[REPLY_WRITE];
+    close_all(&fds[THEIRS], 2);
+    l->socket = fds[OURS];
     return e;
 }
 
@@ -283,8 +275,8 @@ void vs_launch_close(struct vs_launch *l)
         kill(l->pid, SIGKILL);
         vs_launch_wait(l);
     }
-    close_all((int[]){l->note_fd, l->reply_fd}, 2);
+    close_all(&l->socket, 1);
     if (l->memory)
         munmap((void *)(uintptr_t)l->memory, WIRE_RING_SIZE);
-    *l = (struct vs_launch){.note_fd = -1, .reply_fd = -1};
+    *l = (struct vs_launch){.socket = -1};
 }

@@ -12,8 +12,7 @@
 
 struct vs_launch {
     pid_t pid;
-    int note_fd;           /* readable: struct wire_note */
-    int reply_fd;          /* writable: struct wire_reply */
+    int socket;            /* to the tool: struct wire_note comes, struct wire_reply goes */
     const uint8_t *memory; /* WIRE_RING_SIZE bytes */
     bool over;             /* the program ended; status is valid */
     int status;

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -49,7 +50,7 @@ static bool say(struct recording *r, const void *what, size_t size)
     ssize_t n;
 
     do
-        n = write(r->launch.reply_fd, what, size);
+        n = send(r->launch.socket, what, size, MSG_NOSIGNAL);
     while (n < 0 && errno == EINTR);
     return n == (ssize_t)size;
 }
@@ -134,7 +135,7 @@ static void heed_interrupt(struct recording *r)
 /* Takes notes until there are none and will be none. */
 static int listen_to_tool(struct recording *r)
 {
-    struct pollfd fd = {.fd = r->launch.note_fd, .events = POLLIN};
+    struct pollfd fd = {.fd = r->launch.socket, .events = POLLIN};
     struct wire_note note;
     int e = 0;
 
@@ -233,7 +234,7 @@ int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consume
 
     *result = (struct vs_valgrind_result){0};
     *theirs = false;
-    r.launch.note_fd = r.launch.reply_fd = -1;
+    r.launch.socket = -1;
     e = vs_valgrind_check(o, diag);
     if (e == 0)
         e = record(&r, consumer);

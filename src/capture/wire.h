@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the Valgrind tool (capture/valgrind) and the recorder say to each other.
  *
- * Shared memory: a head, then WIRE_BUFFERS buffers that the tool fills in ring order. Pipes: the
+ * Shared memory: a head, then WIRE_BUFFERS buffers that the tool fills in ring order. A socket: the
  * tool announces a full buffer with a struct wire_note; the recorder returns it with a struct
  * wire_reply once it was read. No buffer free: the tool waits, and so does the traced program.
  *
@@ -154,13 +154,13 @@ struct wire_exit {
     uint64_t target;
 };
 
-/* Tool to recorder, by pipe. */
+/* Tool to recorder. */
 enum wire_note_kind { WIRE_FULL = 1, WIRE_ASK = 2 /* full, and the tool waits for WIRE_RANGES */ };
 struct wire_note {
     uint32_t kind, buffer, bytes, reserved;
 };
 
-/* Recorder to tool, by pipe. */
+/* Recorder to tool. */
 enum wire_reply_kind {
     WIRE_FREE = 1,   /* buffer `value` was read */
     WIRE_RANGES = 2, /* `value` struct wire_range follow: what the image just mapped holds */

@@ -6,10 +6,8 @@
 #include "cli/suggest.h"
 
 static const struct command *const commands[] = {
-    &command_info,
-    &command_dump,
-    &command_check,
-    &command_help,
+    &command_record,   &command_info,     &command_dump, &command_check,
+    &command_mcftrace, &command_mlstrace, &command_help,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -27,6 +25,16 @@ const struct command *commands_find(struct cli *cli, const char *name)
         cli_error(cli, "no command '%s'; did you mean '%s'?", name, s.best);
     else
         cli_error(cli, "no command '%s'; 'vestige help' lists them", name);
+    return NULL;
+}
+
+const struct command *commands_by_program(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    const char *name = slash ? slash + 1 : program;
+    for (int i = 0; i < COMMANDS; i++)
+        if (commands[i]->one_dash && !strcmp(commands[i]->name, name))
+            return commands[i];
     return NULL;
 }
 

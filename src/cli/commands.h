@@ -15,7 +15,9 @@ struct command {
     int (*run)(struct cli *cli, int argc, char **argv);
 
     const struct cli_option *options; /* ended by a row without a name; may be NULL */
-    const char *operands;             /* as in the usage line */
+    bool one_dash; /* they are -name: a tool of that style, which is also a program of its own */
+    bool takes_program;   /* the first operand ends the options: the rest is a program's own */
+    const char *operands; /* as in the usage line */
     int operands_min, operands_max;
     const char *description; /* lines of at most 80 columns, as the next two */
     const char *example;
@@ -26,9 +28,16 @@ extern const struct command command_check;
 extern const struct command command_dump;
 extern const struct command command_help;
 extern const struct command command_info;
+extern const struct command command_mcftrace;
+extern const struct command command_mlstrace;
+extern const struct command command_record;
 
 /* The row of that name. NULL, after a message with the nearest name, if there is none. */
 const struct command *commands_find(struct cli *cli, const char *name);
+
+/* The row of a command that is run under its own name, as in the path `program`. NULL if there is
+ * none. */
+const struct command *commands_by_program(const char *program);
 
 /* Prints the usage of the program and the list. */
 void commands_help(struct out *out);

@@ -15,6 +15,12 @@ static int no_arguments(void)
     return CLI_USAGE;
 }
 
+static int run_command(struct cli *cli, const struct command *command, int argc, char **argv)
+{
+    cli->command = command->name;
+    return command->run(cli, argc, argv);
+}
+
 static int dispatch(struct cli *cli, int argc, char **argv)
 {
     if (argc == 0)
@@ -32,10 +38,7 @@ static int dispatch(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     const struct command *command = commands_find(cli, argv[0]);
-    if (!command)
-        return CLI_USAGE;
-    cli->command = command->name;
-    return command->run(cli, argc - 1, argv + 1);
+    return command ? run_command(cli, command, argc - 1, argv + 1) : CLI_USAGE;
 }
 
 int main(int argc, char **argv)
@@ -43,6 +46,8 @@ int main(int argc, char **argv)
     struct cli cli;
     cli_init(&cli);
     /* execve allows an empty argv. */
-    int status = dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + 1);
+    const struct command *tool = argc > 0 ? commands_by_program(argv[0]) : NULL;
+    int status = tool ? run_command(&cli, tool, argc - 1, argv + 1)
+                      : dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + 1);
     return cli_finish(&cli, status);
 }

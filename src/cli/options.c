@@ -16,6 +16,11 @@ struct parser {
     int operands;
 };
 
+static const char *dashes(const struct command *c)
+{
+    return c->one_dash ? "-" : "--";
+}
+
 /* ---- values ------------------------------------------------------------------------------- */
 
 static int digit_value(char c)
@@ -101,7 +106,8 @@ static bool wrong_name(struct parser *p, const struct cli_option *o, const char 
         strcat(list, i == o->first ? "" : ", ");
         strcat(list, o->number_name(i));
     }
-    cli_error(p->cli, "--%s: '%.*s' is not one of %s", o->name, (int)n, s, list);
+    cli_error(p->cli, "%s%s: '%.*s' is not one of %s", dashes(p->command), o->name, (int)n, s,
+              list);
     return false;
 }
 
@@ -122,6 +128,18 @@ static bool parse_names(struct parser *p, const struct cli_option *o, const char
     }
 }
 
+static bool add_item(struct parser *p, const struct cli_option *o, const char *text)
+{
+    struct option_list *list = (struct option_list *)(void *)(p->values + o->offset);
+    if (list->count == OPTION_LIST_MAX) {
+        cli_error(p->cli, "%s%s: given more than %d times", dashes(p->command), o->name,
+                  OPTION_LIST_MAX);
+        return false;
+    }
+    list->items[list->count++] = text;
+    return true;
+}
+
 static bool store(struct parser *p, const struct cli_option *o, const char *text)
 {
     void *field = p->values + o->offset;
@@ -137,14 +155,16 @@ static bool store(struct parser *p, const struct cli_option *o, const char *text
     case OPTION_ENUM:
     case OPTION_SET:
         return parse_names(p, o, text, field);
+    case OPTION_LIST:
+        return add_item(p, o, text);
     case OPTION_RANGE:
         wrong = parse_range(text, field);
         break;
     case OPTION_U64:
         wrong = parse_number(text, text + strlen(text), &v);
         if (!wrong && (v < o->min || (o->max && v > o->max))) {
-            cli_error(p->cli, "--%s: '%s' is not between %llu and %llu", o->name, text,
-                      (unsigned long long)o->min,
+            cli_error(p->cli, "%s%s: '%s' is not between %llu and %llu", dashes(p->command),
+                      o->name, text, (unsigned long long)o->min,
                       (unsigned long long)(o->max ? o->max : UINT64_MAX));
             return false;
         }
@@ -152,7 +172,7 @@ static bool store(struct parser *p, const struct cli_option *o, const char *text
         break;
     }
     if (wrong)
-        cli_error(p->cli, "--%s: '%s' %s", o->name, text, wrong);
+        cli_error(p->cli, "%s%s: '%s' %s", dashes(p->command), o->name, text, wrong);
     return !wrong;
 }
 
@@ -162,13 +182,15 @@ static bool unknown_option(struct parser *p, const char *arg, size_t n)
 {
     char word[64];
     struct suggest s;
-    snprintf(word, sizeof(word), "%.*s", (int)(n < 2 ? n : n - 2), arg + 2);
+    size_t dash = strlen(dashes(p->command));
+    snprintf(word, sizeof(word), "%.*s", (int)(n < dash ? 0 : n - dash), arg + dash);
     suggest_init(&s, word);
     if (n > 2)
         for (const struct cli_option *o = p->command->options; o && o->name; o++)
             suggest_offer(&s, o->name);
     if (s.best)
-        cli_error(p->cli, "unknown option '%.*s'; did you mean '--%s'?", (int)n, arg, s.best);
+        cli_error(p->cli, "unknown option '%.*s'; did you mean '%s%s'?", (int)n, arg,
+                  dashes(p->command), s.best);
     else
         cli_error(p->cli, "unknown option '%.*s'; see 'vestige %s --help'", (int)n, arg,
                   p->command->name);
@@ -179,12 +201,12 @@ static bool unknown_option(struct parser *p, const char *arg, size_t n)
 static bool take(struct parser *p, const struct cli_option *o, const char *value)
 {
     if (o->type == OPTION_FLAG && value) {
-        cli_error(p->cli, "--%s: takes no value", o->name);
+        cli_error(p->cli, "%s%s: takes no value", dashes(p->command), o->name);
         return false;
     }
     if (o->type != OPTION_FLAG && !value) {
         if (p->next == p->argc) {
-            cli_error(p->cli, "--%s: needs a value (%s)", o->name, o->argument);
+            cli_error(p->cli, "%s%s: needs a value (%s)", dashes(p->command), o->name, o->argument);
             return false;
         }
         value = p->argv[p->next++];
@@ -221,6 +243,28 @@ static bool parse_letters(struct parser *p, const char *arg)
     return true;
 }
 
+/* -name, whole; its value is the next argument. */
+static bool parse_word(struct parser *p, const char *arg)
+{
+    for (const struct cli_option *o = p->command->options; o && o->name; o++)
+        if (!strcmp(o->name, arg + 1))
+            return take(p, o, NULL);
+    return unknown_option(p, arg, strlen(arg));
+}
+
+static bool parse_option(struct parser *p, const char *arg)
+{
+    if (p->command->one_dash)
+        return parse_word(p, arg);
+    return arg[1] == '-' ? parse_long(p, arg) : parse_letters(p, arg);
+}
+
+static bool asks_for_help(const struct parser *p, const char *arg)
+{
+    return !strcmp(arg, "--help") || !strcmp(arg, "-h") ||
+           (p->command->one_dash && !strcmp(arg, "-help"));
+}
+
 static bool parse_arguments(struct parser *p, bool *help)
 {
     bool options = true;
@@ -228,12 +272,13 @@ static bool parse_arguments(struct parser *p, bool *help)
         char *arg = p->argv[p->next++];
         if (!options || arg[0] != '-' || !arg[1]) {
             p->argv[p->operands++] = arg;
+            options &= !p->command->takes_program;
         } else if (!strcmp(arg, "--")) {
             options = false;
-        } else if (!strcmp(arg, "--help") || !strcmp(arg, "-h")) {
+        } else if (asks_for_help(p, arg)) {
             *help = true;
             return true;
-        } else if (!(arg[1] == '-' ? parse_long(p, arg) : parse_letters(p, arg))) {
+        } else if (!parse_option(p, arg)) {
             return false;
         }
     }
@@ -294,11 +339,13 @@ static void help_names(struct out *out, const struct cli_option *o)
     }
 }
 
-static void help_row(struct out *out, const struct cli_option *o)
+static void help_row(struct out *out, const struct command *c, const struct cli_option *o)
 {
-    char left[80];
-    int n = snprintf(left, sizeof(left), "  %c%c%s --%s%s%s", o->letter ? '-' : ' ',
-                     o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
+    char left[80], letter[8] = "";
+    if (!c->one_dash)
+        snprintf(letter, sizeof(letter), "%c%c%c ", o->letter ? '-' : ' ',
+                 o->letter ? o->letter : ' ', o->letter ? ',' : ' ');
+    int n = snprintf(left, sizeof(left), "  %s%s%s%s%s", letter, dashes(c), o->name,
                      o->argument ? " " : "", o->argument ? o->argument : "");
     out_str(out, left);
     if (n >= COLUMN) {
@@ -334,8 +381,8 @@ void options_help(struct out *out, const struct command *c)
     out_printf(out, "usage: vestige %s [options] %s\n\n%s\n\noptions:\n", c->name, c->operands,
                c->description);
     for (const struct cli_option *o = c->options; o && o->name; o++)
-        help_row(out, o);
-    help_row(out, &help);
+        help_row(out, c, o);
+    help_row(out, c, &help);
     out_str(out, "\nexample:\n");
     indented(out, c->example);
     out_str(out, "\nexit status:\n");

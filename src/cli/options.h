@@ -20,6 +20,7 @@ enum option_type {
     OPTION_RANGE,  /* struct range: LO-HI, or LO alone for LO-LO */
     OPTION_ENUM,   /* unsigned: the number of one of the names */
     OPTION_SET,    /* uint64_t: names separated by commas, a bit per number; repeating it adds */
+    OPTION_LIST,   /* struct option_list: repeating it adds */
 };
 
 /* Both ends are inside. */
@@ -27,8 +28,16 @@ struct range {
     uint64_t lo, hi;
 };
 
+enum { OPTION_LIST_MAX = 64 };
+
+/* Points into argv. */
+struct option_list {
+    size_t count;
+    const char *items[OPTION_LIST_MAX];
+};
+
 struct cli_option {
-    const char *name;     /* without "--"; NULL ends the table */
+    const char *name;     /* without dashes; NULL ends the table */
     char letter;          /* 0 if it has none */
     const char *argument; /* what --help calls its value; NULL for a flag */
     const char *help;
@@ -45,8 +54,9 @@ struct cli_option {
 /* Parses the arguments after the command's name into `values`, which holds the defaults. The
  * operands move to the front of argv, *argc becomes their number, and it is what the command
  * allows.
- * "--" ends the options. Returns true to go on; false if the command is over, with its exit status
- * in *status: 0 after --help, 2 after a message about bad usage. */
+ * "--" ends the options; of a command that takes a program also the first operand does. Returns
+ * true to go on; false if the command is over, with its exit status in *status: 0 after --help, 2
+ * after a message about bad usage. */
 bool options_parse(struct cli *cli, const struct command *command, void *values, int *argc,
                    char **argv, int *status);
 

@@ -35,10 +35,15 @@ begin installs_what_was_built
 run make -C "$VESTIGE_SRC" "${vars[@]}" install DESTDIR="$root" PREFIX=/usr
 expect_status 0
 grep -qE '^  (CC|PIC|AR|LD) ' "$out" && fail "it built something"
-for file in "$root/usr/bin/vestige" "$lib"/libvestige.{a,so} "$lib/pkgconfig/vestige.pc"; do
+for file in "$root"/usr/bin/{vestige,mcfTrace,mlsTrace} "$lib"/libvestige.{a,so} "$lib/pkgconfig/vestige.pc"; do
     expect_file "$file"
 done
 expect_equal "$(ls "$include/vestige")" "$(ls "$VESTIGE_SRC/include/vestige")" headers
+
+begin runs_installed_under_other_names
+run "$root/usr/bin/mlsTrace" -h
+expect_status 0
+expect_out '^usage: vestige mlsTrace '
 
 begin links_shared_through_pkg_config
 # shellcheck disable=SC2046 # flags are words

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/codemap.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
+enum {
+    PAGE_SIZE = 256,     /* small: a hostile run may have every block on a page of its own */
+    PAGES_MAX = 1 << 22, /* about 1.2 GiB */
+    FIRST_SLOTS = 1 << 10,
+};
+
+struct codemap_page {
+    uint64_t number;
+    uint64_t known[PAGE_SIZE / 64]; /* a bit per byte */
+    uint8_t bytes[PAGE_SIZE];
+};
+
+/* The slot of a page, or the empty one where it belongs. The table is at most half full. */
+static struct codemap_page **slot_of(const struct codemap *m, uint64_t number)
+{
+    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    for (;; i++) {
+        struct codemap_page **slot = &m->slots[i & (m->slot_count - 1)];
+        if (!*slot || (*slot)->number == number)
+            return slot;
+    }
+}
+
+static int grow_slots(struct codemap *m)
+{
+    struct codemap_page **old = m->slots;
+    size_t old_count = m->slot_count;
+    struct codemap_page **slots = calloc(old_count ? 2 * old_count : FIRST_SLOTS, sizeof(*slots));
+    if (!slots)
+        return -VSE_NOMEM;
+    m->slots = slots;
+    m->slot_count = old_count ? 2 * old_count : FIRST_SLOTS;
+    for (size_t i = 0; i < old_count; i++)
+        if (old[i])
+            *slot_of(m, old[i]->number) = old[i];
+    free(old);
+    return 0;
+}
+
+static struct codemap_page *find_page(const struct codemap *m, uint64_t number)
+{
+    return m->slot_count ? *slot_of(m, number) : NULL;
+}
+
+static int make_page(struct codemap *m, uint64_t number)
+{
+    if (find_page(m, number))
+        return 0;
+    if (m->page_count == PAGES_MAX)
+        return -VSE_LIMIT;
+    if (2 * (m->page_count + 1) > m->slot_count && grow_slots(m))
+        return -VSE_NOMEM;
+    struct codemap_page *page =
+        vs_arena_alloc(&m->memory, sizeof(*page), _Alignof(struct codemap_page));
+    if (!page)
+        return -VSE_NOMEM;
+    memset(page, 0, sizeof(*page));
+    page->number = number;
+    *slot_of(m, number) = page;
+    m->page_count++;
+    return 0;
+}
+
+static bool is_known(const struct codemap_page *page, unsigned at)
+{
+    return page->known[at / 64] >> at % 64 & 1;
+}
+
+/* Copies a block into its pages, which exist; without `force` only where nothing is known. */
+static void place(struct codemap *m, const struct vs_block *block, bool force)
+{
+    struct codemap_page *page = NULL;
+    for (uint32_t i = 0; i < block->size; i++) {
+        uint64_t addr = block->addr + i;
+        unsigned at = (unsigned)(addr % PAGE_SIZE);
+        if (!page || at == 0)
+            page = find_page(m, addr / PAGE_SIZE);
+        if (!force && is_known(page, at))
+            continue;
+        page->bytes[at] = block->bytes[i];
+        page->known[at / 64] |= UINT64_C(1) << at % 64;
+    }
+}
+
+static int make_pages(struct codemap *m, const struct vs_block *block)
+{
+    uint64_t last = (block->addr % PAGE_SIZE + block->size - 1) / PAGE_SIZE;
+    int e = 0;
+    /* Counted from the first page, since a block may wrap around the end of the address space. */
+    for (uint64_t i = 0; e == 0 && i <= last; i++)
+        e = make_page(m, (block->addr + i * PAGE_SIZE) / PAGE_SIZE);
+    return e;
+}
+
+int64_t codemap_block(struct codemap *m, const struct vs_block *block)
+{
+    struct vs_block copy = *block;
+    void *array = m->blocks;
+    int e = vs_array_room(&array, &m->block_capacity, m->block_count, 1, sizeof(copy));
+    m->blocks = array;
+    copy.bytes = vs_arena_dup(&m->memory, block->bytes, block->size);
+    if (e || !copy.bytes)
+        return -VSE_NOMEM;
+    e = make_pages(m, &copy);
+    if (e)
+        return e;
+    place(m, &copy, false);
+    m->blocks[m->block_count] = copy;
+    return (int64_t)m->block_count++;
+}
+
+const struct vs_block *codemap_replace(struct codemap *m, uint64_t number)
+{
+    if (number >= m->block_count)
+        return NULL;
+    place(m, &m->blocks[number], true);
+    return &m->blocks[number];
+}
+
+size_t codemap_fetch(const struct codemap *m, uint64_t addr, uint8_t *bytes, size_t capacity)
+{
+    const struct codemap_page *page = NULL;
+    size_t n = 0;
+    for (; n < capacity; n++) {
+        unsigned at = (unsigned)((addr + n) % PAGE_SIZE);
+        if (n == 0 || at == 0)
+            page = find_page(m, (addr + n) / PAGE_SIZE);
+        if (!page || !is_known(page, at))
+            break;
+        bytes[n] = page->bytes[at];
+    }
+    return n;
+}
+
+void codemap_fini(struct codemap *m)
+{
+    free(m->slots);
+    free(m->blocks);
+    vs_arena_fini(&m->memory);
+    *m = (struct codemap){0};
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of a run as text. An instruction is formatted once and then remembered, until a
+ * block replaces its bytes. */
+#ifndef CLI_DISASM_H
+#define CLI_DISASM_H
+
+#include "cli/codemap.h"
+
+/* Formats the instruction at the start of the bytes into out, with a NUL byte after it. Returns a
+ * negative number if it is none. */
+typedef int disasm_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out,
+                          size_t capacity);
+
+enum {
+    DISASM_TEXT_MAX = 255, /* of one instruction */
+    DISASM_INSN_MAX = 15,  /* bytes of one instruction */
+};
+
+struct disasm_entry;
+
+/* A zeroed struct formats nothing. */
+struct disasm {
+    disasm_format *format; /* the owner sets it; NULL: every text is empty */
+    struct codemap code;
+    struct disasm_entry *entries; /* by pc */
+    struct vs_arena texts;
+    size_t used, text_bytes;
+};
+
+/* As codemap_block. */
+int64_t disasm_block(struct disasm *d, const struct vs_block *block);
+
+/* A VS_CODE event: the block's bytes are in place from now on. A number of no block does nothing.
+ */
+void disasm_replace(struct disasm *d, uint64_t number);
+
+/* The instruction at pc, not terminated, *length bytes; "" if its code is not known. Valid until
+ * the next call. NULL: no memory. */
+const char *disasm_text(struct disasm *d, uint64_t pc, size_t *length);
+
+void disasm_fini(struct disasm *d);
+
+#endif

@@ -1,0 +1,540 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "base/progress.h"
+#include "capture/valgrind.h"
+#include "cli/commands.h"
+#include "cli/json.h"
+#include "cli/recording.h"
+
+enum { WINDOWS_MAX = 4096 };
+
+struct record_options {
+    const char *engine;
+    const char *output;
+    uint64_t skip, length, max_mb;
+    bool main_only, control_only, loads, all, marks, overwrite, json;
+    struct option_list routines, from, to;
+    const char *windows;
+};
+
+struct record {
+    struct cli *cli;
+    const struct record_options *o;
+    const char *path; /* of the run */
+    struct vs_writer *writer;
+    struct vs_progress progress;
+    uint64_t max_bytes; /* 0 = no limit */
+    struct vs_window windows[WINDOWS_MAX];
+    size_t window_count;
+    struct vs_place places[3 * OPTION_LIST_MAX];
+    size_t place_count;
+};
+
+/* ---- what to record ------------------------------------------------------------------------ */
+
+static void add_places(struct record *r, const struct option_list *names, enum wire_range_kind kind)
+{
+    for (size_t i = 0; i < names->count; i++)
+        r->places[r->place_count++] = (struct vs_place){.name = names->items[i], .kind = kind};
+}
+
+static bool bad_window(struct record *r, unsigned line, const char *why)
+{
+    cli_error(r->cli, "%s, line %u: %s", r->o->windows, line, why);
+    return false;
+}
+
+/* One window: "START LENGTH", after the one before. */
+static bool add_window(struct record *r, unsigned line, const char *text)
+{
+    struct vs_window w, *last = r->window_count ? &r->windows[r->window_count - 1] : NULL;
+    unsigned long long start, length;
+    char rest;
+
+    if (sscanf(text, " %llu %llu %c", &start, &length, &rest) != 2 || strchr(text, '-') || !length)
+        return bad_window(r, line, "not two numbers, START and LENGTH in instructions");
+    if (last && start < last->start + last->length)
+        return bad_window(r, line, "the window starts before the end of the one above");
+    if (r->window_count == WINDOWS_MAX)
+        return bad_window(r, line, "too many windows");
+    w = (struct vs_window){start, length};
+    r->windows[r->window_count++] = w;
+    return true;
+}
+
+static bool read_windows(struct record *r)
+{
+    FILE *f = fopen(r->o->windows, "re");
+    char text[256];
+    unsigned line = 0;
+    bool ok = true;
+
+    if (!f) {
+        cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
+        return false;
+    }
+    while (ok && fgets(text, sizeof(text), f)) {
+        line++;
+        text[strcspn(text, "#\n")] = 0;
+        if (text[strspn(text, " \t")])
+            ok = add_window(r, line, text);
+    }
+    fclose(f);
+    if (ok && !r->window_count)
+        ok = bad_window(r, line, "the file has no windows");
+    return ok;
+}
+
+static bool settle_options(struct record *r)
+{
+    const struct record_options *o = r->o;
+
+    if (o->control_only + o->loads + o->all > 1) {
+        cli_error(r->cli, "--control-only, --loads and --all exclude each other");
+        return false;
+    }
+    if (o->windows && (o->skip || o->length)) {
+        cli_error(r->cli, "--windows excludes --skip and --length");
+        return false;
+    }
+    if (o->engine && strcmp(o->engine, "valgrind")) {
+        cli_error(r->cli, "no engine '%s'; there is: valgrind", o->engine);
+        return false;
+    }
+    if (o->windows) {
+        if (!read_windows(r))
+            return false;
+    } else if (o->skip || o->length) {
+        r->windows[r->window_count++] = (struct vs_window){o->skip, o->length};
+    }
+    add_places(r, &o->routines, WIRE_RANGE_WANTED);
+    add_places(r, &o->from, WIRE_RANGE_FROM);
+    add_places(r, &o->to, WIRE_RANGE_TO);
+    r->max_bytes = o->max_mb * 1000000;
+    return true;
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+/* A command line that a shell would understand. Cut where a fact must end. */
+static void quote(struct vs_buf *b, const char *word)
+{
+    bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_-+=./,:@%")];
+
+    if (b->len)
+        vs_buf_put(b, " ", 1);
+    if (plain) {
+        vs_buf_put(b, word, strlen(word));
+        return;
+    }
+    vs_buf_put(b, "'", 1);
+    for (; *word; word++)
+        vs_buf_put(b, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    vs_buf_put(b, "'", 1);
+}
+
+static int put_facts(struct record *r, char **argv)
+{
+    struct vs_buf command = {0};
+    struct utsname name;
+    char host[256] = "", when[32] = "";
+    time_t now = time(NULL);
+    struct tm tm;
+    int e;
+
+    for (char **arg = argv; *arg && command.len < (1 << 19); arg++)
+        quote(&command, *arg);
+    vs_buf_put(&command, "", 1);
+    if (uname(&name) == 0)
+        snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
+    if (gmtime_r(&now, &tm))
+        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if ((e = vs_writer_meta(r->writer, "engine", "valgrind")) == 0 &&
+        (e = vs_writer_meta(r->writer, "isa", "x86-64")) == 0 &&
+        (e = vs_writer_meta(r->writer, "command",
+                            command.data ? (const char *)command.data : "")) == 0 &&
+        (e = vs_writer_meta(r->writer, "host", host)) == 0)
+        e = vs_writer_meta(r->writer, "time", when);
+    vs_buf_fini(&command);
+    return e;
+}
+
+static void add_word(struct vs_buf *b, const char *option, const char *value)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text), value ? "%s%s %s" : "%s%s", b->len ? " " : "", option, value);
+    vs_buf_put(b, text, strlen(text));
+}
+
+static void add_number(struct vs_buf *b, const char *option, uint64_t value)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    if (value)
+        add_word(b, option, digits);
+}
+
+static void add_names(struct vs_buf *b, const char *option, const struct option_list *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        add_word(b, option, names->items[i]);
+}
+
+static int put_config(struct record *r)
+{
+    const struct record_options *o = r->o;
+    struct vs_buf b = {0};
+    int e;
+
+    add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all", NULL);
+    add_number(&b, "--skip", o->skip);
+    add_number(&b, "--length", o->length);
+    add_number(&b, "--max-size", o->max_mb);
+    if (o->windows)
+        add_word(&b, "--windows", o->windows);
+    if (o->main_only)
+        add_word(&b, "--no-shared-libs", NULL);
+    if (o->marks)
+        add_word(&b, "--marks", NULL);
+    add_names(&b, "--routine", &o->routines);
+    add_names(&b, "--from", &o->from);
+    add_names(&b, "--to", &o->to);
+    vs_buf_put(&b, "", 1);
+    e = vs_writer_meta(r->writer, "config", b.data ? (const char *)b.data : "");
+    vs_buf_fini(&b);
+    return e;
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static int tick(void *context, const struct vs_assembler_stats *stats)
+{
+    struct record *r = context;
+    struct vs_writer_stats written;
+
+    vs_progress_update(&r->progress, stats->instructions);
+    if (!r->max_bytes)
+        return 0;
+    vs_writer_stats(r->writer, &written);
+    return written.bytes >= r->max_bytes;
+}
+
+static void put_ending(struct record *r, const struct vs_valgrind_result *result)
+{
+    char text[64], how[96] = "";
+    int status = result->status;
+
+    if (WIFSIGNALED(status))
+        snprintf(text, sizeof(text), "signal %d (SIG%s)", WTERMSIG(status),
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+    else
+        snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
+    vs_writer_meta(r->writer, "exit", text);
+    if (result->interrupted)
+        snprintf(how, sizeof(how), "interrupted by the user");
+    else if (!result->stats.ended)
+        snprintf(how, sizeof(how), "the program was killed; its last moments are missing");
+    else if (result->stopped)
+        snprintf(how, sizeof(how), "stopped at --max-size");
+    if (*how)
+        vs_writer_meta(r->writer, "incomplete", how);
+    if (result->stats.forks) {
+        snprintf(text, sizeof(text), "%u", result->stats.forks);
+        vs_writer_meta(r->writer, "forks", text);
+    }
+}
+
+static void summary_text(struct record *r, const struct vs_valgrind_result *result,
+                         const struct vs_writer_stats *w, const char *incomplete)
+{
+    const struct vs_assembler_stats *s = &result->stats;
+    double seconds = result->seconds + result->more;
+    char a[32], b[32];
+
+    fprintf(stderr, "vestige: %s instructions, %s events, %u thread%s in %.1f s (%.1f M/s)\n",
+            group_digits(a, s->instructions), group_digits(b, s->events), s->threads,
+            s->threads == 1 ? "" : "s", seconds,
+            seconds > 0 ? 1e-6 * (double)s->instructions / seconds : 0);
+    if (s->skipped)
+        fprintf(stderr, "vestige: %s instructions were not recorded\n",
+                group_digits(a, s->skipped));
+    if (s->forks)
+        fprintf(stderr, "vestige: %u child process%s not recorded\n", s->forks,
+                s->forks == 1 ? " was" : "es were");
+    if (incomplete)
+        fprintf(stderr, "vestige: %s; what was captured is in the file\n", incomplete);
+    fprintf(stderr, "vestige: %s: %.1f MB, %.3f bits per instruction\n", r->path,
+            1e-6 * (double)w->bytes,
+            s->instructions ? 8 * (double)w->bytes / (double)s->instructions : 0);
+}
+
+static void summary_json(struct record *r, const struct vs_valgrind_result *result,
+                         const struct vs_writer_stats *w, const char *incomplete)
+{
+    const struct vs_assembler_stats *s = &result->stats;
+    struct json j;
+
+    json_init(&j, &r->cli->out, 0);
+    json_object(&j, NULL);
+    json_str(&j, "file", r->path);
+    json_u64(&j, "instructions", s->instructions);
+    json_u64(&j, "skipped", s->skipped);
+    json_u64(&j, "events", s->events);
+    json_u64(&j, "threads", s->threads);
+    json_u64(&j, "forks", s->forks);
+    json_u64(&j, "programs", s->programs);
+    json_u64(&j, "bytes", w->bytes);
+    json_double(&j, "seconds", result->seconds, 3);
+    json_double(&j, "seconds_more", result->more, 3);
+    json_u64(&j, "exit", (uint64_t)recording_status(result->status));
+    if (incomplete)
+        json_str(&j, "incomplete", incomplete);
+    else
+        json_null(&j, "incomplete");
+    json_end(&j);
+}
+
+static void warn_places(struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++)
+        if (r->places[i].chooser)
+            fprintf(stderr,
+                    "vestige: %s only chooses an implementation, which has another name; 'vestige "
+                    "info' shows which ran\n",
+                    r->places[i].name);
+}
+
+/* Whether every place was found somewhere: if not, nothing that was recorded is what was asked
+ * for. */
+static const char *missing_place(const struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++)
+        if (!r->places[i].found)
+            return r->places[i].name;
+    return NULL;
+}
+
+static int finish(struct record *r, struct vs_valgrind_result *result)
+{
+    struct vs_writer_stats written;
+    struct vs_diag diag;
+    const char *missing = missing_place(r), *incomplete;
+    struct timespec t0, t1;
+    int e;
+
+    if (missing) {
+        vs_writer_abort(r->writer);
+        cli_error(r->cli,
+                  "no routine '%s' in the program or its libraries; 'nm -DC' lists what there is",
+                  missing);
+        return CLI_USAGE;
+    }
+    put_ending(r, result);
+    incomplete = result->interrupted    ? "interrupted"
+                 : !result->stats.ended ? "the program was killed"
+                 : result->stopped      ? "stopped at --max-size"
+                                        : NULL;
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    vs_writer_flush(r->writer);
+    vs_writer_stats(r->writer, &written);
+    e = vs_writer_seal(r->writer, &diag);
+    if (e < 0)
+        return cli_report(r->cli, r->path, e, &diag);
+    clock_gettime(CLOCK_MONOTONIC, &t1);
+    result->more += (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
+    warn_places(r);
+    if (r->o->json)
+        summary_json(r, result, &written, incomplete);
+    else
+        summary_text(r, result, &written, incomplete);
+    return recording_status(result->status);
+}
+
+static int record(struct record *r, char **argv)
+{
+    const struct record_options *o = r->o;
+    struct vs_writer_options w = {.features = (o->control_only ? 0u : VS_RUN_LOADS) |
+                                              (o->control_only || o->loads ? 0u : VS_RUN_STORES),
+                                  .workers = 2,
+                                  .overwrite = o->overwrite};
+    struct vs_valgrind_options v = {.argv = argv,
+                                    .tool = getenv("VESTIGE_VALGRIND"),
+                                    .loads = !o->control_only,
+                                    .stores = !o->control_only && !o->loads,
+                                    .windows = r->windows,
+                                    .window_count = r->window_count,
+                                    .places = r->places,
+                                    .place_count = r->place_count,
+                                    .main_only = o->main_only,
+                                    .marks = o->marks,
+                                    .tick = tick,
+                                    .context = r};
+    struct vs_valgrind_result result;
+    struct vs_consumer consumer;
+    struct vs_diag diag = {0};
+    bool theirs;
+    int e = vs_valgrind_check(&v, &diag);
+
+    if (e < 0)
+        return recording_refused(r->cli, argv[0], e, &diag);
+    if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
+        return cli_report(r->cli, r->path, e, &diag);
+    if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
+        e = cli_report(r->cli, r->path, e, vs_writer_diag(r->writer));
+        vs_writer_abort(r->writer);
+        return e;
+    }
+    consumer = vs_consumer_writer(r->writer);
+    vs_progress_init(&r->progress, stderr, "recording", 0, "instructions");
+    v.interrupt = recording_catch_signals();
+    e = vs_valgrind_run(&v, &consumer, &result, &diag, &theirs);
+    recording_release_signals();
+    vs_progress_finish(&r->progress);
+    if (e < 0) {
+        e = theirs ? cli_report(r->cli, r->path, e, vs_writer_diag(r->writer))
+                   : recording_refused(r->cli, argv[0], e, &diag);
+        vs_writer_abort(r->writer);
+        return e;
+    }
+    return finish(r, &result);
+}
+
+/* The default name of a run: the program's. */
+static const char *default_path(const char *program, char *path, size_t capacity)
+{
+    const char *slash = strrchr(program, '/');
+
+    snprintf(path, capacity, "%s.vest", slash ? slash + 1 : program);
+    return path;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct record_options o = {0};
+    struct record *r;
+    char path[NAME_MAX + 8], **program;
+    int status;
+
+    if (!options_parse(cli, &command_record, &o, &argc, argv, &status))
+        return status;
+    r = calloc(1, sizeof(*r));
+    program = calloc((size_t)argc + 1, sizeof(*program));
+    status = CLI_USAGE;
+    if (!r || !program) {
+        cli_error(cli, "out of memory");
+    } else {
+        memcpy(program, argv, (size_t)argc * sizeof(*program));
+        r->cli = cli;
+        r->o = &o;
+        r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
+        if (settle_options(r))
+            status = record(r, program);
+    }
+    free(program);
+    free(r);
+    return status;
+}
+
+#define FIELD(member) offsetof(struct record_options, member)
+
+static const struct cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "the run (PROGRAM.vest in this folder)",
+     .type = OPTION_STRING,
+     .offset = FIELD(output)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace FILE if it exists",
+     .offset = FIELD(overwrite)},
+    {.name = "engine",
+     .letter = 'e',
+     .argument = "NAME",
+     .help = "valgrind: native x86-64 programs (the default)",
+     .type = OPTION_STRING,
+     .offset = FIELD(engine)},
+    {.name = "all",
+     .help = "control flow, loads and stores with values (default)",
+     .offset = FIELD(all)},
+    {.name = "loads", .help = "control flow and loads", .offset = FIELD(loads)},
+    {.name = "control-only", .help = "control flow alone", .offset = FIELD(control_only)},
+    {.name = "skip",
+     .argument = "N",
+     .help = "leave out the first N instructions of all threads",
+     .type = OPTION_U64,
+     .offset = FIELD(skip)},
+    {.name = "length",
+     .argument = "N",
+     .help = "record N instructions; the program runs on",
+     .type = OPTION_U64,
+     .offset = FIELD(length),
+     .min = 1},
+    {.name = "windows",
+     .argument = "FILE",
+     .help = "several stretches of one run: lines START LENGTH,\nin instructions of all threads",
+     .type = OPTION_STRING,
+     .offset = FIELD(windows)},
+    {.name = "from",
+     .argument = "WHERE",
+     .help = "begin when a routine or address (0x...) is reached",
+     .type = OPTION_LIST,
+     .offset = FIELD(from)},
+    {.name = "to",
+     .argument = "WHERE",
+     .help = "end when it is reached, until the next --from",
+     .type = OPTION_LIST,
+     .offset = FIELD(to)},
+    {.name = "marks",
+     .help = "only between vestige_start() and vestige_stop() of\nthe program (vestige/mark.h)",
+     .offset = FIELD(marks)},
+    {.name = "routine",
+     .argument = "NAME",
+     .help = "only code of this routine; repeating it adds",
+     .type = OPTION_LIST,
+     .offset = FIELD(routines)},
+    {.name = "no-shared-libs",
+     .help = "only code of the program's own file",
+     .offset = FIELD(main_only)},
+    {.name = "max-size",
+     .argument = "MB",
+     .help = "record no more when the file has so many million\nbytes; the program runs on",
+     .type = OPTION_U64,
+     .offset = FIELD(max_mb),
+     .min = 1,
+     .max = UINT64_MAX / 1000000},
+    {.name = "json",
+     .help = "the summary as a JSON object on standard output",
+     .offset = FIELD(json)},
+    {0},
+};
+
+const struct command command_record = {
+    .name = "record",
+    .summary = "run a program and write down all that it does",
+    .run = run,
+    .options = options,
+    .takes_program = true,
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .description =
+        "Runs a program and records every instruction's control flow, every memory operand\n"
+        "with its value, system calls and what they wrote, signals, threads and the order\n"
+        "between them. The program behaves as usual. Follows exec, not the children of fork.",
+    .example = "vestige record -o sort.vest -- sort -u words.txt\n"
+               "vestige record --control-only --from main --length 50M ./prog",
+    .exits = "the program's own; 128 + N if signal N ended it\n"
+             "2  bad usage, or it could not be recorded: no file is left",
+};

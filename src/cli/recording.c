@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/recording.h"
+
+#include <sys/wait.h>
+
+static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+
+enum { CAUGHT = sizeof(caught) / sizeof(caught[0]) };
+
+/* Signal handlers reach nothing else. */
+static struct vs_interrupt interrupt;
+static struct sigaction before[CAUGHT];
+
+static void handle(int signal, siginfo_t *info, void *context)
+{
+    (void)context;
+    /* A terminal's keys reach the program as well; what a process sends does not. */
+    interrupt.everywhere = info->si_code > 0;
+    interrupt.signal = signal;
+}
+
+const struct vs_interrupt *recording_catch_signals(void)
+{
+    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
+
+    interrupt.signal = 0;
+    sigemptyset(&action.sa_mask);
+    for (int i = 0; i < CAUGHT; i++) {
+        sigaction(caught[i], NULL, &before[i]);
+        if (before[i].sa_handler != SIG_IGN)
+            sigaction(caught[i], &action, NULL);
+    }
+    return &interrupt;
+}
+
+void recording_release_signals(void)
+{
+    for (int i = 0; i < CAUGHT; i++)
+        sigaction(caught[i], &before[i], NULL);
+}
+
+int recording_status(int status)
+{
+    return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag)
+{
+    cli_error(cli, "%s: %s", program, diag->error ? diag->text : vs_errstr(error));
+    return CLI_USAGE;
+}
