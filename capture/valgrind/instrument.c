@@ -531,49 +531,29 @@ static void declare_lane(IRDirty *d, Int lane, IREffect fx)
     d->fxState[0].size = sizeof(struct lane);
 }
 
-/* Called when the buffer is full, or the thread comes out of a gap. */
-static void make_room(GuestState *gst, ULong pc)
-{
-    struct lane *lane = lane_of(gst);
-    struct wire_gap *gap;
-
-    the.cursor = lane->cursor;
-    if (lane->limit == 0) {
-        gap = ring_record(WIRE_GAP, the.running, sizeof(*gap));
-        if (gap) {
-            gap->skipped = lane->skipped;
-            gap->window = the.window;
-            registers_of(gst, &gap->regs);
-            gap->regs.rip = pc;
-            ring_done();
-        }
-        lane->skipped = 0;
-    }
-    if (the.cursor > the.limit)
-        ring_flush(False);
-    lane->cursor = the.cursor;
-    lane->limit = the.limit;
-}
-
 static void copy_operand(UChar *to, const UChar *from, ULong size)
 {
     VG_(memcpy)(to, from, size);
 }
 
-/* The start of a recorded block. */
+/* Goes to the scheduler, if the guard holds, and from there to the block again: to its translation
+ * in another mode if guest_CMLEN is not 0. */
+static void emit_remake(struct emit *e, IRExpr *guard)
+{
+    addStmtToIRSB(e->out, IRStmt_Exit(guard, Ijk_InvalICache, IRConst_U64(e->plan->addr),
+                                      offsetof(GuestState, guest_RIP)));
+}
+
+/* The start of a recorded block. If the buffer is full, or the thread comes out of a gap, the
+ * scheduler is asked to start the block anew, after main.c made room. */
 static void emit_entry(struct emit *e, UInt number)
 {
-    Int cursor_at = e->lane + offsetof(struct lane, cursor);
-    IRTemp cursor = assign(e, Ity_I64, IRExpr_Get(cursor_at, Ity_I64));
-    IRTemp limit = assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, limit), Ity_I64));
-    IRTemp full = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, rd(limit), rd(cursor)));
-    IRDirty *d = unsafeIRDirty_0_N(0, "make_room", VG_(fnptr_to_fnentry)(make_room),
-                                   mkIRExprVec_2(IRExpr_GSPTR(), u64(e->plan->addr)));
+    Int limit_at = e->lane + offsetof(struct lane, limit);
+    IRTemp limit = assign(e, Ity_I64, IRExpr_Get(limit_at, Ity_I64)), full;
 
-    d->guard = rd(full);
-    declare_lane(d, e->lane, Ifx_Modify);
-    addStmtToIRSB(e->out, IRStmt_Dirty(d));
-    e->cursor = assign(e, Ity_I64, IRExpr_Get(cursor_at, Ity_I64));
+    e->cursor = assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, cursor), Ity_I64));
+    full = assign(e, Ity_I1, IRExpr_Binop(Iop_CmpLT64U, rd(limit), rd(e->cursor)));
+    emit_remake(e, rd(full));
     store(e, offsetof(struct wire_slot, what), IRExpr_Const(IRConst_U32(number)));
 }
 
@@ -600,13 +580,6 @@ static void emit_skipped(struct emit *e, UInt n)
     old = assign(e, Ity_I64, IRExpr_Get(at, Ity_I64));
     sum = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(old), u64(n)));
     addStmtToIRSB(e->out, IRStmt_Put(at, rd(sum)));
-}
-
-/* Leaves the translation, to be made again in another mode, if the guard holds. */
-static void emit_remake(struct emit *e, IRExpr *guard)
-{
-    addStmtToIRSB(e->out, IRStmt_Exit(guard, Ijk_InvalICache, IRConst_U64(e->plan->addr),
-                                      offsetof(GuestState, guest_RIP)));
 }
 
 static void declare_remake(IRDirty *d, Int lane)

@@ -91,38 +91,87 @@ static void resume(ThreadId tid)
     ring_done();
 }
 
+/* Should the thread have stopped because a block asked for room: what the scheduler throws away. */
+static void set_discard(ThreadId tid, Addr start, ULong length)
+{
+    ULong range[2] = {start, length};
+
+    VG_(set_shadow_regs_area)
+    (tid, 0, offsetof(GuestState, guest_CMSTART), sizeof(range), (const UChar *)range);
+}
+
+/* The thread comes out of a gap: the next block is one that is recorded. */
+static void end_gap(ThreadId tid, struct lane *lane)
+{
+    struct wire_gap *gap = ring_record(WIRE_GAP, tid, sizeof(*gap));
+
+    if (gap) {
+        gap->skipped = lane->skipped;
+        gap->window = the.window;
+        thread_registers(tid, &gap->regs);
+    }
+    ring_done();
+    lane->skipped = 0;
+    the.threads[tid].off = False;
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
     struct lane lane;
 
-    if (the.stop_asked) {
-        the.stop_asked = False;
-        region_done();
-    }
+    lane_collect();
+    lane_get(tid, &lane);
     resume(tid);
     if (tid != the.stream) {
         ring_simple(WIRE_RUN, tid);
         the.stream = tid;
     }
-    lane_get(tid, &lane);
+    if (t->off && the.mode == MODE_ON && region_wants(VG_(get_IP)(tid)))
+        end_gap(tid, &lane);
+    if (the.cursor > the.limit)
+        ring_flush(False);
     lane.cursor = the.cursor;
-    lane.limit = t->off ? 0 : the.limit;
+    /* Nothing is recorded from now on: the next block shall end up in stop_client_code, where
+     * translations can be thrown away. */
+    lane.limit = t->off || the.stop_asked ? 0 : the.limit;
     lane_set(tid, &lane);
+    if (!the.stop_asked)
+        set_discard(tid, 0, 0);
     the.running = tid;
     ring_publish();
 }
 
 static void stop_client_code(ThreadId tid, ULong blocks)
 {
-    struct lane lane;
+    lane_collect();
+    if (the.stop_asked && the.mode != MODE_DONE) {
+        the.mode = MODE_DONE;
+        the.forgotten = False;
+    }
+    if (the.stop_asked && !the.forgotten)
+        set_discard(tid, 0x1000, ~(ULong)0xfff);
+}
 
-    if (the.running != tid)
+/* Translations were thrown away. */
+static void discarded(Addr start, VexGuestExtents extents)
+{
+    the.forgotten = True;
+}
+
+void lane_collect(void)
+{
+    struct lane lane;
+    ThreadId tid = the.running;
+    Bool done = the.stop_asked;
+
+    if (!tid)
         return;
+    the.running = 0;
     lane_get(tid, &lane);
     the.cursor = lane.cursor;
-    the.threads[tid].off = lane.limit == 0;
-    the.running = 0;
+    if (!done)
+        the.threads[tid].off = lane.limit == 0;
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -482,6 +531,7 @@ static void before_options(void)
     VG_(needs_command_line_options)(option, usage, debug_usage);
     VG_(needs_syscall_wrapper)(before_syscall, after_syscall);
     VG_(needs_client_requests)(client_request);
+    VG_(needs_superblock_discards)(discarded);
     VG_(track_start_client_code)(start_client_code);
     VG_(track_stop_client_code)(stop_client_code);
     VG_(track_pre_thread_ll_create)(thread_created);

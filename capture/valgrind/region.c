@@ -17,7 +17,7 @@ static void forget_translations(void)
     VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "vestige");
 }
 
-/* In the middle of translated code: has the dispatcher do it, before it goes on at rip. */
+/* In the middle of translated code: has the scheduler do it, before it goes on at rip. */
 static void forget_by_exit(GuestState *gst)
 {
     gst->guest_CMSTART = 0x1000;

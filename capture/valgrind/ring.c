@@ -41,7 +41,7 @@ static void enter_buffer(UInt number)
 static void nobody_listens(void)
 {
     the.silent = True;
-    region_done();
+    the.stop_asked = True;
 }
 
 static Bool read_all(void *to, SizeT size)
@@ -171,6 +171,7 @@ void *ring_record(UInt kind, ThreadId tid, UInt size)
     struct wire_head *head;
     UInt padded = (size + 7) & ~7u;
 
+    lane_collect();
     if (the.silent)
         return NULL;
     tl_assert(padded + sizeof(*head) + 2 * sizeof(struct wire_slot) <= WIRE_RECORD_MAX);
@@ -200,9 +201,10 @@ void ring_simple(UInt kind, ThreadId tid)
 
 void ring_fault(Addr pc)
 {
-    struct wire_slot *slot = slot_at(the.cursor);
-    UInt number = slot->what;
+    UInt number;
 
+    lane_collect();
+    number = slot_at(the.cursor)->what;
     if (number == 0 || the.silent)
         return;
     the.cursor += block_length(number);

@@ -78,6 +78,7 @@ struct tool {
     /* what is recorded */
     enum mode mode;
     Bool stop_asked;
+    Bool forgotten;  /* since then, translations were thrown away */
     ULong count;     /* instructions, when they are counted */
     ULong threshold; /* of count, at which region_due is called */
     Bool counting;   /* also while recording */
@@ -135,5 +136,7 @@ void region_done(void);
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);
+/* Takes the cursor back from the thread that ran. */
+void lane_collect(void);
 
 #endif

@@ -701,7 +701,7 @@ static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, s
                 return e == -VSE_CORRUPT ? nonsense(diag, "an exit") : e;
         }
         if (slot.what == 0)
-            return 0;
+            return pos + sizeof(slot) == size ? 0 : nonsense(diag, "an early end");
         if (likely(slot.what < WIRE_FIRST)) {
             if (slot.what >= a->block_count || !a->current)
                 return nonsense(diag, "a block that was not announced");
