@@ -57,7 +57,7 @@ mls_text() {
             for (i = 0; i < 8; i++) s = sprintf("%02x", byte()) s
             return "0x" s
         }
-        function value(n, s) { s = ""; while (n--) s = s sprintf("%02x", byte()); return s }
+        function value(n, s) { s = ""; while (n-- > 0) s = s sprintf("%02x", byte()); return s }
         BEGIN {
             while ((thread = byte()) >= 0) {
                 kind = store ? (byte() ? "S, " : "L, ") : ""
