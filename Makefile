@@ -160,7 +160,7 @@ $(TOOLS:%=$(B)/bin/%): $(PROGRAM)
 
 $(PROGRAM): $(CLI_OBJ)
 # Tests of what the commands are made of.
-$(B)/test/unit/codemap $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/test/unit/disasm $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)

@@ -558,7 +558,7 @@ static void emit_entry(struct emit *e, UInt number)
 }
 
 /* Adds to a counter of instructions. */
-static void emit_count(struct emit *e, UInt n)
+static void emit_count(struct emit *e, Long n)
 {
     IRExpr *at = u64((Addr)&the.count);
     IRTemp old, sum;
@@ -570,7 +570,7 @@ static void emit_count(struct emit *e, UInt n)
     addStmtToIRSB(e->out, IRStmt_Store(Iend_LE, at, rd(sum)));
 }
 
-static void emit_skipped(struct emit *e, UInt n)
+static void emit_skipped(struct emit *e, Long n)
 {
     Int at = e->lane + offsetof(struct lane, skipped);
     IRTemp old, sum;
@@ -754,7 +754,8 @@ static void emit_cas(struct emit *e, IRStmt *st)
 
 static void emit_counts(struct emit *e, Bool wanted)
 {
-    UInt n = e->plan->retired[e->exits] - e->counted;
+    /* Negative at the end of a repeated instruction: the exit before counted it. */
+    Long n = (Long)e->plan->retired[e->exits] - (Long)e->counted;
 
     if (the.mode != MODE_ON || the.counting)
         emit_count(e, n);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 enum {
     SLOTS = 1 << 18,
     /* Beyond either all is forgotten: a program has fewer instructions in use at a time. */
@@ -40,7 +42,7 @@ static int make_text(struct disasm *d, struct disasm_entry *e, uint64_t pc)
 {
     uint8_t bytes[DISASM_INSN_MAX];
     char text[DISASM_TEXT_MAX + 1] = "";
-    size_t size = codemap_fetch(&d->code, pc, bytes, sizeof(bytes));
+    size_t size = vs_codemap_fetch(&d->code, pc, bytes, sizeof(bytes));
     if (!size || d->format(bytes, size, pc, text, sizeof(text)) < 0)
         text[0] = 0;
     size_t length = strlen(text);
@@ -75,13 +77,28 @@ const char *disasm_text(struct disasm *d, uint64_t pc, size_t *length)
 
 int64_t disasm_block(struct disasm *d, const struct vs_block *block)
 {
-    return codemap_block(&d->code, block);
+    struct vs_block copy = *block;
+    void *array = d->blocks;
+    int e = vs_array_room(&array, &d->block_capacity, d->block_count, 1, sizeof(copy));
+    d->blocks = array;
+    copy.bytes = vs_arena_dup(&d->bytes, block->bytes, block->size);
+    if (e || !copy.bytes)
+        return -VSE_NOMEM;
+    e = vs_codemap_add(&d->code, &copy);
+    if (e)
+        return e;
+    d->blocks[d->block_count] = copy;
+    return (int64_t)d->block_count++;
 }
 
 void disasm_replace(struct disasm *d, uint64_t number)
 {
-    const struct vs_block *block = codemap_replace(&d->code, number);
-    if (!block || !d->entries)
+    if (number >= d->block_count)
+        return;
+    const struct vs_block *block = &d->blocks[number];
+    /* Its pages are there since it was added: there is nothing to allocate. */
+    vs_codemap_replace(&d->code, block);
+    if (!d->entries)
         return;
     /* An instruction that begins before the block may reach into it. */
     for (uint64_t i = 0; i < DISASM_INSN_MAX - 1 + (uint64_t)block->size; i++)
@@ -90,7 +107,9 @@ void disasm_replace(struct disasm *d, uint64_t number)
 
 void disasm_fini(struct disasm *d)
 {
-    codemap_fini(&d->code);
+    vs_codemap_fini(&d->code);
+    vs_arena_fini(&d->bytes);
+    free(d->blocks);
     vs_arena_fini(&d->texts);
     free(d->entries);
     *d = (struct disasm){0};

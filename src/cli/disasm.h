@@ -4,7 +4,7 @@
 #ifndef CLI_DISASM_H
 #define CLI_DISASM_H
 
-#include "cli/codemap.h"
+#include "trace/codemap.h"
 
 /* Formats the instruction at the start of the bytes into out, with a NUL byte after it. Returns a
  * negative number if it is none. */
@@ -21,13 +21,17 @@ struct disasm_entry;
 /* A zeroed struct formats nothing. */
 struct disasm {
     disasm_format *format; /* the owner sets it; NULL: every text is empty */
-    struct codemap code;
+    struct vs_codemap code;
+    struct vs_block *blocks; /* by number */
+    size_t block_count, block_capacity;
+    struct vs_arena bytes;        /* of the blocks */
     struct disasm_entry *entries; /* by pc */
     struct vs_arena texts;
     size_t used, text_bytes;
 };
 
-/* As codemap_block. */
+/* Takes a copy of a block, which lies in memory from the start as far as no earlier one covers it.
+ * Returns its number, from 0 up; -VSE_NOMEM; -VSE_LIMIT. */
 int64_t disasm_block(struct disasm *d, const struct vs_block *block);
 
 /* A VS_CODE event: the block's bytes are in place from now on. A number of no block does nothing.

@@ -206,6 +206,7 @@ static void statistics(const struct mtrace *m, struct out *out)
 
 static const struct mtrace_tool tool = {
     .name = "mlsTrace",
+    .operands = true,
     .layout = layout,
     .put = put,
     .statistics = statistics,

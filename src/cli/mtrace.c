@@ -9,11 +9,6 @@
 
 #include "base/diag.h"
 
-void mtrace_options_init(struct mtrace_options *o)
-{
-    *o = (struct mtrace_options){.length = UINT64_MAX, .max_mb = 50000};
-}
-
 /* ---- events -----------------------------------------------------------------------------------
  */
 
@@ -239,10 +234,6 @@ static bool refused(struct cli *cli, const struct mtrace_options *o)
                   cli->command);
     else if (o->disasm && !o->ascii)
         cli_error(cli, "-d: binary descriptors have no room for it; give -a too");
-    else if (o->disasm && !o->format)
-        cli_error(cli, "-d: this build has no disassembler");
-    else if (o->routines.count && !o->find_routine)
-        cli_error(cli, "-filter_rtn: this build reads no symbols");
     else
         return false;
     return true;
@@ -280,7 +271,7 @@ static int record(struct mtrace *m, bool *keep)
 {
     struct vs_consumer c = consumer(m);
     out_flush(&m->cli->out); /* before what the program prints */
-    int status = mtrace_live(m->cli, m->o, &c);
+    int status = mtrace_live(m->cli, m->o, m->tool->operands, &c);
     *keep = ended_well(m, &status) && m->begun;
     const char *routine = mtrace_filter_missing(&m->filter);
     if (*keep && routine) {

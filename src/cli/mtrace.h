@@ -23,19 +23,19 @@ struct mtrace_options {
     const char *input;           /* a recorded run; NULL: record `program` */
     char **program;              /* ended by NULL; NULL with `input` */
 
-    /* What other layers know. NULL: this build does not, and the flag that asks for it is refused.
-     */
+    /* What other layers know; tests have others. */
     disasm_format *format;             /* x86-64 instructions as text, for -d */
     mtrace_find_routine *find_routine; /* for -filter_rtn */
 };
 
-/* The defaults, and what other layers of this build know. */
+/* The defaults. */
 void mtrace_options_init(struct mtrace_options *o);
 
 struct mtrace;
 
 struct mtrace_tool {
     const char *name;
+    bool operands; /* it wants loads and stores */
     /* What a descriptor consists of, for the message. */
     const char *(*layout)(const struct mtrace_options *o);
     /* Turns events into descriptors. Returns 0; -VSE_END: it has enough; an error, with m->diag. */
@@ -77,11 +77,12 @@ int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o
 bool mtrace_parse(struct cli *cli, const struct command *command, struct mtrace_options *o,
                   int argc, char **argv, int *status);
 
-/* Runs o->program, recording it into the consumer. Returns the exit status, after messages of its
- * own. That the consumer's put returned -VSE_END means that it has enough: the program runs on
- * unrecorded, and all is well. After any other error of the consumer it ends the program and
- * returns CLI_DONE; the caller knows why. */
-int mtrace_live(struct cli *cli, const struct mtrace_options *o, const struct vs_consumer *c);
+/* Runs o->program, recording it into the consumer, with loads and stores if `operands`. Returns the
+ * exit status, after messages of its own. That the consumer's put returned -VSE_END means that it
+ * has enough: the program runs on unrecorded, and all is well. After any other error of the
+ * consumer it ends the program and returns CLI_DONE; the caller knows why. */
+int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
+                const struct vs_consumer *c);
 
 /* ---- for a tool's put --------------------------------------------------------------------------
  */

@@ -1,10 +1,82 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/mtrace.h"
+#include <stdlib.h>
 
-int mtrace_live(struct cli *cli, const struct mtrace_options *o, const struct vs_consumer *c)
+#include "capture/valgrind.h"
+#include "cli/mtrace.h"
+#include "cli/recording.h"
+
+/* Stands between the engine and a tool, to tell "enough" from failure. */
+struct live {
+    const struct vs_consumer *tool;
+    int error; /* of the tool; -VSE_END: it has enough */
+};
+
+static int put(void *context, const struct vs_batch *batch)
 {
-    (void)c;
-    cli_error(cli, "%s: this build has no engine to record programs with; convert a run with -i",
-              o->program[0]);
-    return CLI_USAGE;
+    struct live *l = context;
+
+    if (l->error != -VSE_END)
+        l->error = l->tool->put(l->tool->context, batch);
+    return l->error == -VSE_END ? 0 : l->error;
+}
+
+static int64_t image(void *context, const struct vs_image *i)
+{
+    struct live *l = context;
+
+    return l->tool->image(l->tool->context, i);
+}
+
+static int64_t block(void *context, const struct vs_block *b)
+{
+    struct live *l = context;
+
+    return l->tool->block(l->tool->context, b);
+}
+
+static int meta(void *context, const char *key, const char *value)
+{
+    struct live *l = context;
+
+    return l->tool->meta(l->tool->context, key, value);
+}
+
+static int tick(void *context, const struct vs_assembler_stats *stats)
+{
+    (void)stats;
+    return ((struct live *)context)->error == -VSE_END;
+}
+
+int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
+                const struct vs_consumer *c)
+{
+    struct live live = {.tool = c};
+    struct vs_window window = {.start = o->skip};
+    struct vs_consumer between = {.context = &live,
+                                  .put = put,
+                                  .image = c->image ? image : NULL,
+                                  .block = c->block ? block : NULL};
+    struct vs_valgrind_options v = {.argv = o->program,
+                                    .tool = getenv("VESTIGE_VALGRIND"),
+                                    .loads = operands,
+                                    .stores = operands && o->store,
+                                    .windows = &window,
+                                    .window_count = o->skip > 0,
+                                    .tick = tick,
+                                    .context = &live};
+    struct vs_valgrind_result result;
+    struct vs_diag diag = {0};
+    bool theirs = false;
+    int e = 0;
+
+    if (c->meta)
+        e = meta(&live, "isa", "x86-64");
+    if (e == 0) {
+        v.interrupt = recording_catch_signals();
+        e = vs_valgrind_run(&v, &between, &result, &diag, &theirs);
+        recording_release_signals();
+    }
+    if (e < 0 && (theirs || live.error))
+        return CLI_DONE; /* the tool knows why */
+    return e < 0 ? recording_refused(cli, o->program[0], e, &diag) : CLI_DONE;
 }
