@@ -12,11 +12,10 @@
 #include "pub_tool_mallocfree.h"
 #include "tool.h"
 
+/* More than a block of VEX can have: VEX puts at most 100 instructions into one. */
 #define INSNS_MAX 128
-#define OPS_MAX   512
-#define EXITS_MAX 160
-/* A record stays below WIRE_RECORD_MAX; a block that would not is cut. */
-#define LENGTH_CUT (WIRE_RECORD_MAX / 2)
+#define OPS_MAX   2048
+#define EXITS_MAX 256
 /* Operands up to this size are copied by inline code. */
 #define INLINE_MAX 64
 
@@ -63,7 +62,6 @@ struct plan {
     struct wire_op op[OPS_MAX];
     struct wire_exit exit[EXITS_MAX];
     UInt retired[EXITS_MAX]; /* instructions that have, at an exit */
-    UInt end;                /* the exit at the end */
 
     /* Of each temporary: where it came from. */
     UInt temps;
@@ -180,6 +178,7 @@ static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IREx
 {
     struct wire_op *op = &p->op[p->ops];
 
+    tl_assert(p->ops < OPS_MAX);
     if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
         return;
     *op = (struct wire_op){.insn = p->insns - 1, .kind = kind, .flags = flags, .size = size};
@@ -233,6 +232,7 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
     struct wire_exit *x = &p->exit[p->exits];
     ULong c;
 
+    tl_assert(p->exits < EXITS_MAX);
     *x = (struct wire_exit){.insn = p->insns - 1,
                             .ops = p->ops,
                             .leave = leave_of(kind),
@@ -364,16 +364,17 @@ static void plan_stmt(struct plan *p, Int i)
     }
 }
 
-/* Whether the block must end before the instruction at pc, which is not its first. */
-static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
+/* Whether the block must end before the instruction at pc, which is not its first. Needs registers
+ * that are up to date at each instruction: region_init sees to that. */
+static Bool must_cut(Addr pc, Bool wanted)
 {
-    return p->insns == INSNS_MAX || p->ops > OPS_MAX / 2 || p->exits > EXITS_MAX / 2 ||
-           p->length > LENGTH_CUT || the.mode == MODE_STEP || region_trigger(pc) ||
-           region_wants(pc) != wanted;
+    return the.regions &&
+           (the.mode == MODE_STEP || region_trigger(pc) || region_wants(pc) != wanted);
 }
 
 static void plan_insn(struct plan *p, const IRStmt *mark)
 {
+    tl_assert(p->insns < INSNS_MAX);
     p->pc = mark->Ist.IMark.addr;
     if (p->insns == 0)
         p->addr = p->pc;
@@ -390,7 +391,7 @@ static void make_plan(struct plan *p, Int first, Bool wanted)
     p->cut = in->stmts_used;
     for (Int i = first; i < in->stmts_used; i++) {
         if (in->stmts[i]->tag == Ist_IMark) {
-            if (p->insns && must_cut(p, in->stmts[i]->Ist.IMark.addr, wanted)) {
+            if (p->insns && must_cut(in->stmts[i]->Ist.IMark.addr, wanted)) {
                 p->cut = i;
                 p->cut_to = in->stmts[i]->Ist.IMark.addr;
                 break;
@@ -400,7 +401,7 @@ static void make_plan(struct plan *p, Int first, Bool wanted)
             plan_stmt(p, i);
         }
     }
-    p->end = p->exits;
+    tl_assert(p->length < WIRE_RECORD_MAX);
     if (p->cut < in->stmts_used)
         plan_exit(p, Ijk_Boring, True, NULL, p->cut_to);
     else

@@ -61,6 +61,7 @@ struct tool {
     Bool only_ranges; /* only code in the wanted ranges is recorded */
     Bool marks;       /* marks in the program switch recording */
     Bool start_off;   /* recording waits for a mark or a routine */
+    Bool regions;     /* blocks may have to end before some instruction */
 
     /* the ring */
     struct wire_ring *ring;

@@ -14,7 +14,7 @@
 /* Events that are delivered together. Small enough for the second cache. */
 #define BATCH 4096
 /* A block has no more steps (the tool cuts it before), and a branch. */
-#define BLOCK_EVENTS 1024
+#define BLOCK_EVENTS 2304
 #define WIDE_BATCH   (1u << 20)
 /* Instructions without an event, at most, before they get one: icount has 16 bits. */
 #define SINCE_MAX 32768
