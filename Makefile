@@ -261,7 +261,7 @@ demo:
 ## bench: measure; a table, and bench/bench.json and bench.md in the build directory
 bench:
 	@tools/deps --install build bench
-	@+$(MAKE) bench-program
+	@+$(MAKE) all bench-program
 	@$(BENCH) --json $(B)/bench/bench.json --markdown $(B)/bench/bench.md
 
 ## fuzz: run every fuzz target for FUZZ_SECONDS=60

@@ -32,5 +32,6 @@ const char *bench_folder(const struct bench *b);
 
 /* The benchmarks. */
 void bench_vest(struct bench *b);
+void bench_record(struct bench *b);
 
 #endif

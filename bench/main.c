@@ -27,6 +27,7 @@ static const struct {
     void (*run)(struct bench *b);
 } benches[] = {
     {"vest", bench_vest},
+    {"record", bench_record},
 };
 
 void bench_fail(const char *fmt, ...)

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording native programs: the workloads at `small`, one thread, against Valgrind doing nothing
+ * and against Lackey printing addresses. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { LACKEY_PROGRAMS = 3, REPEATS_MAX = 5 };
+
+/* What `vestige record --json` says. */
+struct recorded {
+    double seconds, more;
+    double instructions, bytes;
+};
+
+struct totals {
+    double none, control, all, more, instructions;
+    double control_bytes, all_bytes, descriptor_bytes;
+};
+
+struct place {
+    char vestige[PATH_MAX + 32], mlstrace[PATH_MAX + 32], workloads[PATH_MAX + 32];
+    char run[PATH_MAX], out[PATH_MAX];
+};
+
+/* Runs a command with its output going to a file. Returns the seconds it took. */
+static double run(const char *const argv[], const char *out)
+{
+    double start = bench_now();
+    pid_t pid = fork();
+    int status;
+
+    if (pid < 0)
+        bench_fail("fork: %s", strerror(errno));
+    if (pid == 0) {
+        int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+        int null = open("/dev/null", O_WRONLY);
+
+        if (fd < 0 || null < 0)
+            _exit(126);
+        dup2(fd, STDOUT_FILENO);
+        dup2(null, STDERR_FILENO);
+        execvp(argv[0], (char *const *)(uintptr_t)argv);
+        _exit(127);
+    }
+    while (waitpid(pid, &status, 0) < 0)
+        if (errno != EINTR)
+            bench_fail("waitpid: %s", strerror(errno));
+    if (!WIFEXITED(status) || WEXITSTATUS(status))
+        bench_fail("%s %s failed with status %d", argv[0], argv[1], status);
+    return bench_now() - start;
+}
+
+static double json_figure(const char *text, const char *key)
+{
+    char quoted[64];
+    const char *at;
+
+    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
+    at = strstr(text, quoted);
+    if (!at)
+        bench_fail("vestige record --json has no %s", key);
+    return strtod(at + strlen(quoted), NULL);
+}
+
+/* The best of several recordings. */
+static struct recorded record(const struct bench *b, const struct place *p, const char *program,
+                              const char *size, const char *what)
+{
+    const char *argv[] = {p->vestige, "record", "--json", "-f", "-o", p->run,
+                          what,       "--",     program,  "-n", size, NULL};
+    struct recorded best = {.seconds = 1e9};
+    unsigned repeats = bench_repeats(b) < REPEATS_MAX ? bench_repeats(b) : REPEATS_MAX;
+
+    for (unsigned i = 0; i < repeats; i++) {
+        double seconds = run(argv, p->out);
+        char text[4096];
+        FILE *f = fopen(p->out, "r");
+        size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
+
+        if (f)
+            fclose(f);
+        text[n] = 0;
+        if (seconds < best.seconds)
+            best = (struct recorded){.seconds = seconds,
+                                     .more = json_figure(text, "seconds_more"),
+                                     .instructions = json_figure(text, "instructions"),
+                                     .bytes = json_figure(text, "bytes")};
+    }
+    return best;
+}
+
+static double none(const struct bench *b, const struct place *p, const char *program,
+                   const char *size)
+{
+    const char *argv[] = {"valgrind", "-q", "--tool=none", program, "-n", size, NULL};
+    unsigned repeats = bench_repeats(b) < REPEATS_MAX ? bench_repeats(b) : REPEATS_MAX;
+    double best = 1e9;
+
+    for (unsigned i = 0; i < repeats; i++) {
+        double seconds = run(argv, p->out);
+
+        if (seconds < best)
+            best = seconds;
+    }
+    return best;
+}
+
+static double lackey(const char *program, const char *size)
+{
+    const char *argv[] = {
+        "valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", program, "-n", size,
+        NULL};
+
+    return run(argv, "/dev/null");
+}
+
+/* Loads and stores as descriptors, compressed. */
+static double descriptors(const struct place *p)
+{
+    char name[PATH_MAX + 8], path[PATH_MAX + 32];
+    const char *argv[] = {p->mlstrace, "-store", "-c", "zstd", "-o", name, "-i", p->run, NULL};
+    struct stat st;
+
+    snprintf(name, sizeof(name), "%s.mls", p->run);
+    run(argv, p->out);
+    snprintf(path, sizeof(path), "%s.bin.zst", name);
+    if (stat(path, &st) < 0)
+        bench_fail("no %s", path);
+    unlink(path);
+    snprintf(path, sizeof(path), "%s.Statistics", name);
+    unlink(path);
+    return (double)st.st_size;
+}
+
+static void one(struct bench *b, const struct place *p, const char *name, const char *size,
+                bool with_lackey, struct totals *t)
+{
+    char program[PATH_MAX + 96];
+    struct recorded control, all;
+    double base, other, bytes;
+
+    snprintf(program, sizeof(program), "%s/%s", p->workloads, name);
+    base = none(b, p, program, size);
+    control = record(b, p, program, size, "--control-only");
+    all = record(b, p, program, size, "--all");
+    bytes = descriptors(p);
+    bench_row(b, "record", name, "control flow / none", control.seconds / base, "x", -1, 0);
+    bench_row(b, "record", name, "all / none", all.seconds / base, "x", -1, 0);
+    bench_row(b, "record", name, "control flow, size", 8 * control.bytes / control.instructions,
+              "bit/insn", -1, 0);
+    bench_row(b, "record", name, "all, size", 8 * all.bytes / all.instructions, "bit/insn", -1, 0);
+    bench_row(b, "record", name, "mlsTrace | zstd -3, size", 8 * bytes / all.instructions,
+              "bit/insn", 0, 0);
+    if (with_lackey) {
+        other = lackey(program, size);
+        bench_row(b, "record", name, "lackey / all", other / all.seconds, "x", 1, 30);
+    }
+    t->none += base;
+    t->control += control.seconds;
+    t->all += all.seconds;
+    t->more += all.more;
+    t->instructions += all.instructions;
+    t->control_bytes += control.bytes;
+    t->all_bytes += all.bytes;
+    t->descriptor_bytes += bytes;
+}
+
+static void suite(struct bench *b, const struct totals *t)
+{
+    double n = t->instructions;
+
+    bench_row(b, "record", "suite", "control flow / none", t->control / t->none, "x", -1, 1.6);
+    bench_row(b, "record", "suite", "all / none", t->all / t->none, "x", -1, 5);
+    bench_row(b, "record", "suite", "end of program to sealed", t->more / t->all, "of time", -1,
+              0.1);
+    bench_row(b, "record", "suite", "control flow, speed", 1e-6 * n / t->control, "Minsn/s", 1, 0);
+    bench_row(b, "record", "suite", "all, speed", 1e-6 * n / t->all, "Minsn/s", 1, 0);
+    bench_row(b, "record", "suite", "control flow, size", 8 * t->control_bytes / n, "bit/insn", -1,
+              0.4);
+    bench_row(b, "record", "suite", "all, size", 8 * t->all_bytes / n, "bit/insn", -1, 2);
+    bench_row(b, "record", "suite", "mlsTrace | zstd -3, size", 8 * t->descriptor_bytes / n,
+              "bit/insn", 0, 0);
+}
+
+static void find_place(const struct bench *b, struct place *p)
+{
+    char self[PATH_MAX] = "";
+
+    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
+        bench_fail("/proc/self/exe: %s", strerror(errno));
+    dirname(self);
+    dirname(self);
+    snprintf(p->vestige, sizeof(p->vestige), "%s/bin/vestige", self);
+    snprintf(p->mlstrace, sizeof(p->mlstrace), "%s/bin/mlsTrace", self);
+    snprintf(p->workloads, sizeof(p->workloads), "%s/workloads/host", self);
+    snprintf(p->run, sizeof(p->run), "%s/record.vest", bench_folder(b));
+    snprintf(p->out, sizeof(p->out), "%s/record.out", bench_folder(b));
+}
+
+void bench_record(struct bench *b)
+{
+    FILE *f = fopen("workloads/catalog", "re");
+    char line[256], name[64], size[32];
+    struct totals totals = {0};
+    struct place place;
+    unsigned n = 0;
+
+    if (!f)
+        bench_fail("workloads/catalog: %s; run it in the project's folder", strerror(errno));
+    find_place(b, &place);
+    while (fgets(line, sizeof(line), f)) {
+        if (line[0] == '#' || sscanf(line, "%63s %*s %*s %*s %31s", name, size) != 2)
+            continue;
+        one(b, &place, name, size, n < LACKEY_PROGRAMS, &totals);
+        n++;
+    }
+    fclose(f);
+    unlink(place.run);
+    unlink(place.out);
+    suite(b, &totals);
+}
