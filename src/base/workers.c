@@ -12,28 +12,55 @@ struct vs_workers {
     pthread_cond_t work, done;
     struct vs_job *head, **tail;
     bool closing;
+    unsigned started; /* threads that have a number */
     unsigned count;
     pthread_t threads[];
 };
+
+/* The next job of a strand takes the place of the one before it, ahead of jobs submitted later. */
+static void go_on(struct vs_workers *ws, struct vs_strand *s)
+{
+    struct vs_job *job = s->head;
+    if (!job) {
+        s->busy = false;
+        return;
+    }
+    s->head = job->next;
+    job->next = ws->head;
+    if (!ws->head)
+        ws->tail = &job->next;
+    ws->head = job;
+    pthread_cond_signal(&ws->work);
+}
+
+/* Runs the first job of the queue, which is not empty. Called and returns with the lock held. */
+static void run_first(struct vs_workers *ws, unsigned worker)
+{
+    struct vs_job *job = ws->head;
+    ws->head = job->next;
+    if (!ws->head)
+        ws->tail = &ws->head;
+    pthread_mutex_unlock(&ws->lock);
+    job->worker = worker;
+    job->run(job->arg);
+    pthread_mutex_lock(&ws->lock);
+    if (job->strand)
+        go_on(ws, job->strand);
+    job->done = true; /* the last access: a waiter may free the job once it has the lock */
+    pthread_cond_broadcast(&ws->done);
+}
 
 static void *work(void *arg)
 {
     struct vs_workers *ws = arg;
     pthread_mutex_lock(&ws->lock);
+    unsigned worker = ws->started++;
     for (;;) {
         while (!ws->head && !ws->closing)
             pthread_cond_wait(&ws->work, &ws->lock);
-        struct vs_job *job = ws->head;
-        if (!job)
-            break;
-        ws->head = job->next;
         if (!ws->head)
-            ws->tail = &ws->head;
-        pthread_mutex_unlock(&ws->lock);
-        job->run(job->arg);
-        pthread_mutex_lock(&ws->lock);
-        job->done = true; /* the last access: a waiter may free the job once it has the lock */
-        pthread_cond_broadcast(&ws->done);
+            break;
+        run_first(ws, worker);
     }
     pthread_mutex_unlock(&ws->lock);
     return NULL;
@@ -75,20 +102,34 @@ int vs_workers_open(struct vs_workers **out, unsigned threads)
     return 0;
 }
 
-void vs_workers_submit(struct vs_workers *ws, struct vs_job *job)
+void vs_workers_submit_to(struct vs_workers *ws, struct vs_strand *strand, struct vs_job *job)
 {
+    job->strand = strand;
     job->next = NULL;
     job->done = false;
     if (!ws->count) {
+        job->worker = 0;
         job->run(job->arg);
         job->done = true;
         return;
     }
     pthread_mutex_lock(&ws->lock);
-    *ws->tail = job;
-    ws->tail = &job->next;
-    pthread_cond_signal(&ws->work);
+    if (strand && strand->busy) {
+        *(strand->head ? &strand->tail->next : &strand->head) = job;
+        strand->tail = job;
+    } else {
+        if (strand)
+            strand->busy = true;
+        *ws->tail = job;
+        ws->tail = &job->next;
+        pthread_cond_signal(&ws->work);
+    }
     pthread_mutex_unlock(&ws->lock);
+}
+
+void vs_workers_submit(struct vs_workers *ws, struct vs_job *job)
+{
+    vs_workers_submit_to(ws, NULL, job);
 }
 
 void vs_workers_wait(struct vs_workers *ws, struct vs_job *job)
@@ -96,6 +137,17 @@ void vs_workers_wait(struct vs_workers *ws, struct vs_job *job)
     pthread_mutex_lock(&ws->lock);
     while (!job->done)
         pthread_cond_wait(&ws->done, &ws->lock);
+    pthread_mutex_unlock(&ws->lock);
+}
+
+void vs_workers_help(struct vs_workers *ws, struct vs_job *job)
+{
+    pthread_mutex_lock(&ws->lock);
+    while (!job->done)
+        if (ws->head)
+            run_first(ws, ws->count);
+        else
+            pthread_cond_wait(&ws->done, &ws->lock);
     pthread_mutex_unlock(&ws->lock);
 }
 

@@ -33,14 +33,60 @@ size_t vs_columns_size(const struct vs_columns *c)
     return sum;
 }
 
+/* What the compressor does with a column; 0 leaves a parameter to the level. */
+struct effort {
+    int level, hash_log, min_match;
+};
+
+/* Gaps and the like are numbers that repeat by chance: short matches among them cost more than the
+ * entropy coder takes, long ones come from regular programs and are found in a small table. How
+ * bytes come out the same at level 1 as at 3, values hardly compress, addresses and wide values are
+ * about 2 % larger. */
+static struct effort effort_of(int column, int level)
+{
+    const struct effort least = {1, 10, 7};
+
+    if (level > VS_LEVEL_DEFAULT)
+        return (struct effort){.level = level};
+    switch (column) {
+    case VS_COL_ORDER:
+    case VS_COL_SITE_GAP:
+    case VS_COL_OUTCOME_GAP:
+    case VS_COL_TARGET_GAP:
+    case VS_COL_TARGET_HOW:
+    case VS_COL_CYCLE:
+        return least;
+    case VS_COL_HOW:
+    case VS_COL_VALUE:
+        return (struct effort){.level = 1};
+    case VS_COL_ADDR:
+    case VS_COL_WIDE:
+        return (struct effort){.level = level < 2 ? level : 2};
+    default:
+        return (struct effort){.level = level};
+    }
+}
+
+static int set_effort(ZSTD_CCtx *zstd, struct effort e)
+{
+    return ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_compressionLevel, e.level)) ||
+                   ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_hashLog, e.hash_log)) ||
+                   ZSTD_isError(ZSTD_CCtx_setParameter(zstd, ZSTD_c_minMatch, e.min_match))
+               ? -VSE_INTERNAL
+               : 0;
+}
+
 /* Appends a column's stored form to out. Returns the codec used, or -VSE_x. */
-static int store(const struct vs_buf *col, ZSTD_CCtx *zstd, struct vs_buf *out)
+static int store(const struct vs_buf *col, ZSTD_CCtx *zstd, struct effort effort,
+                 struct vs_buf *out)
 {
     if (col->len >= COMPRESS_MIN) {
         size_t bound = ZSTD_compressBound(col->len), n;
 
         if (vs_buf_reserve(out, bound) < 0)
             return -VSE_NOMEM;
+        if (set_effort(zstd, effort) < 0)
+            return -VSE_INTERNAL;
         n = ZSTD_compress2(zstd, out->data + out->len, bound, col->data, col->len);
         if (ZSTD_isError(n))
             return ZSTD_getErrorCode(n) == ZSTD_error_memory_allocation ? -VSE_NOMEM
@@ -53,7 +99,7 @@ static int store(const struct vs_buf *col, ZSTD_CCtx *zstd, struct vs_buf *out)
     return vs_buf_put(out, col->data, col->len) < 0 ? -VSE_NOMEM : VS_CODEC_RAW;
 }
 
-int vs_columns_pack(const struct vs_columns *c, ZSTD_CCtx *zstd, struct vs_buf *out)
+int vs_columns_pack(const struct vs_columns *c, ZSTD_CCtx *zstd, int level, struct vs_buf *out)
 {
     /* The directory precedes the data but is known after it: leave room, then close the gap. */
     const size_t room = 1 + VS_COL_END * (2 + 2 * VS_VARINT_MAX), start = out->len;
@@ -69,7 +115,7 @@ int vs_columns_pack(const struct vs_columns *c, ZSTD_CCtx *zstd, struct vs_buf *
 
         if (c->col[id].len == 0)
             continue;
-        codec = store(&c->col[id], zstd, out);
+        codec = store(&c->col[id], zstd, effort_of(id, level), out);
         if (codec < 0)
             return codec;
         *p++ = (uint8_t)id;

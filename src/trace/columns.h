@@ -25,8 +25,14 @@ void vs_columns_clear(struct vs_columns *c);
 void vs_columns_fini(struct vs_columns *c);
 size_t vs_columns_size(const struct vs_columns *c);
 
-/* Appends the payload to out. Returns 0; -VSE_NOMEM; -VSE_INTERNAL (compressor failed). */
-int vs_columns_pack(const struct vs_columns *c, struct ZSTD_CCtx_s *zstd, struct vs_buf *out);
+/* The compressor's level by default. Up to it, columns on which less effort does as well get less;
+ * above it, all get the level. */
+#define VS_LEVEL_DEFAULT 3
+
+/* Appends the payload to out. level: 1 to 19. Returns 0; -VSE_NOMEM; -VSE_INTERNAL (compressor
+ * failed). */
+int vs_columns_pack(const struct vs_columns *c, struct ZSTD_CCtx_s *zstd, int level,
+                    struct vs_buf *out);
 
 /* A column being read: [p, end). At least 8 readable bytes follow end, so that a word may be
  * fetched at once when its first byte is before end. A column that is not there is empty. */

@@ -17,7 +17,8 @@ void vs_decoder_init(struct vs_decoder *d, const struct vs_sites *sites, uint32_
 
 void vs_decoder_fini(struct vs_decoder *d)
 {
-    vs_predict_fini(&d->predict);
+    vs_flow_fini(&d->flow);
+    vs_data_fini(&d->data);
     vs_buf_fini(&d->parts);
     free(d->threads);
     d->threads = NULL;
@@ -71,6 +72,7 @@ static int prepare_threads(struct vs_decoder *d)
 
         t->present = true;
         t->events = t->insns = 0;
+        t->trail = (struct vs_trail){0};
         vs_lane_reset(&t->lane, t->returns, d->summary.cycle_first);
     }
     return 0;
@@ -98,7 +100,8 @@ int vs_decoder_begin(struct vs_decoder *d, const struct vs_column cols[VS_COL_EN
     d->run_length = 0;
     d->cycle = d->summary.cycle_first;
     d->literal = (struct vs_site){0};
-    if ((err = vs_predict_reset(&d->predict, d->summary.sites, d->summary.shadow_bits)) < 0 ||
+    if ((err = vs_flow_reset(&d->flow, d->summary.sites)) < 0 ||
+        (err = vs_data_reset(&d->data, d->summary.sites, d->summary.shadow_bits)) < 0 ||
         (err = get_gap(d, VS_COL_SITE_GAP, &left->site)) < 0 ||
         (err = get_gap(d, VS_COL_OUTCOME_GAP, &left->outcome)) < 0 ||
         (err = get_gap(d, VS_COL_TARGET_GAP, &left->target)) < 0)
@@ -121,7 +124,7 @@ static int wrong_site(struct vs_decoder *d, uint32_t expect, uint32_t link, uint
     if (number < 0 || number >= d->summary.sites)
         return -VSE_CORRUPT;
     *site = (uint32_t)number;
-    *vs_link(&d->predict, link) = *site;
+    *vs_link(&d->flow, link) = *site;
     return get_gap(d, VS_COL_SITE_GAP, left);
 }
 
@@ -193,8 +196,8 @@ struct hot {
     struct vs_site_state *states;
     uint32_t site_count;
     uint64_t thread;
-    unsigned kinds;             /* bit k: kind k may occur */
-    struct vs_lane *lane_at;    /* where `lane` was copied from */
+    unsigned kinds; /* bit k: kind k may occur */
+    struct vs_trail *trail;
     struct vs_pending *pending; /* the next free entry */
     size_t wide;                /* bytes of wide values that the batch will have */
 };
@@ -207,7 +210,7 @@ static inline int get_branch(struct vs_decoder *d, struct hot *h, uint32_t site,
     int err;
 
     if (flags & VS_BR_COND) {
-        uint8_t *counter = vs_outcome_counter(&d->predict, &h->lane, site);
+        uint8_t *counter = vs_outcome_counter(&d->flow, &h->lane, site);
 
         taken = *counter >= 2;
         if (unlikely(h->left.outcome-- == 0)) {
@@ -222,14 +225,14 @@ static inline int get_branch(struct vs_decoder *d, struct hot *h, uint32_t site,
     h->lane.link = vs_link_site(site, (flags & VS_BR_COND) && taken);
     h->lane.expect = h->successors[site].next[(flags & VS_BR_COND) && taken];
     if ((flags & VS_BR_INDIRECT) && taken) {
-        uint64_t *entry = vs_target_entry(&d->predict, &h->lane, site, flags), target = *entry;
+        uint64_t *entry = vs_target_entry(&d->flow, &h->lane, site, flags), target = *entry;
 
         if (unlikely(h->left.target-- == 0) &&
             (err = wrong_target(d, s->pc, &h->left.target, &target)) < 0)
             return err;
         vs_target_learn(&h->lane, entry, target);
         h->lane.link = vs_link_arrival(target);
-        h->lane.expect = *vs_link(&d->predict, h->lane.link);
+        h->lane.expect = *vs_link(&d->flow, h->lane.link);
         e->addr = target;
     }
     if ((flags & VS_BR_CALL) && taken)
@@ -295,7 +298,7 @@ static inline int get_event(struct vs_decoder *d, struct hot *h, struct vs_event
     memcpy(&e->thread, &meta, 8);
     if (unlikely(!vs_kind_is_hot(kind)))
         err = get_other(d, e);
-    *h->pending++ = (struct vs_pending){e, &h->states[site], h->lane_at, NULL};
+    *h->pending++ = (struct vs_pending){e, &h->states[site], h->trail, NULL};
     h->wide += e->size > 8 ? e->size : 0;
     return err;
 }
@@ -317,12 +320,12 @@ static int get_run(struct vs_decoder *d, struct vs_event *events, unsigned n,
     struct hot h = {.lane = t->lane,
                     .left = d->left,
                     .sites = d->sites->list,
-                    .successors = d->predict.successors,
-                    .states = d->predict.sites,
+                    .successors = d->flow.successors,
+                    .states = d->data.sites,
                     .site_count = d->summary.sites,
                     .thread = d->run_thread,
                     .kinds = allowed_kinds(d->features),
-                    .lane_at = &t->lane,
+                    .trail = &t->trail,
                     .pending = *pending,
                     .wide = *wide};
     uint64_t insns = 0;
@@ -348,7 +351,7 @@ static int get_run(struct vs_decoder *d, struct vs_event *events, unsigned n,
 /* Second pass: addresses of loads and stores. */
 static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
 {
-    const struct vs_shadow shadow = d->predict.shadow;
+    const struct vs_shadow shadow = d->data.shadow;
     struct vs_column how = d->cols[VS_COL_HOW], col = d->cols[VS_COL_ADDR];
 
     for (struct vs_pending *p = d->pending; p < end; p++) {
@@ -362,9 +365,9 @@ static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
         h = *how.p++ & 15;
         if (unlikely(h > VS_HOW_SECOND))
             return -VSE_CORRUPT;
-        addr = vs_addr_pick(p->site, p->lane, h == VS_HOW_SECOND) +
+        addr = vs_addr_pick(p->site, p->trail, h == VS_HOW_SECOND) +
                (uint64_t)vs_unzigzag(take(&col.p, h));
-        vs_addr_learn(p->site, p->lane, addr);
+        vs_addr_learn(p->site, p->trail, addr);
         p->line = vs_shadow_at(shadow, addr);
         __builtin_prefetch(p->line, 1);
         p->event->addr = addr;
@@ -383,7 +386,7 @@ static int get_rest(struct vs_decoder *d, struct vs_event *e, unsigned how, stru
     if (e->kind <= VS_STORE && how == VS_HOW_FIRST) {
         if (vs_buf_reserve(wide, e->size) < 0)
             return -VSE_NOMEM;
-        if (!vs_shadow_read(d->predict.shadow, e->addr, e->size, wide->data + wide->len))
+        if (!vs_shadow_read(d->data.shadow, e->addr, e->size, wide->data + wide->len))
             return -VSE_CORRUPT;
         e->value = wide->len;
         wide->len += e->size;
@@ -394,7 +397,7 @@ static int get_rest(struct vs_decoder *d, struct vs_event *e, unsigned how, stru
     if (e->size > 8 && (err = get_wide(d, e, wide)) < 0)
         return err;
     if (d->summary.shadow_bits && (e->kind <= VS_STORE || e->kind == VS_EXTERNAL))
-        vs_shadow_write(d->predict.shadow, e->addr, e->size,
+        vs_shadow_write(d->data.shadow, e->addr, e->size,
                         e->size > 8 ? wide->data + e->value : (const uint8_t *)&e->value);
     return 0;
 }
@@ -425,12 +428,12 @@ static int get_values(struct vs_decoder *d, const struct vs_pending *end, struct
             return -VSE_CORRUPT;
         if (unlikely(col.p > col.end))
             return -VSE_TRUNCATED;
-        cell = vs_cell_open(&d->predict.shadow, p->line, e->addr, size);
-        value = vs_value_pick(&cell, p->site, p->lane, load, h) +
+        cell = vs_cell_open(&d->data.shadow, p->line, e->addr, size);
+        value = vs_value_pick(&cell, p->site, p->trail, load, h) +
                 (uint64_t)vs_unzigzag(take(&col.p, h));
         value &= vs_size_mask(size);
-        vs_cell_store(&d->predict.shadow, &cell, e->addr, size, value);
-        vs_value_learn(p->site, p->lane, load, value);
+        vs_cell_store(&d->data.shadow, &cell, e->addr, size, value);
+        vs_value_learn(p->site, p->trail, load, value);
         e->value = value;
     }
     if (col.p > col.end)

@@ -8,6 +8,7 @@
 
 struct vs_decoder_thread {
     struct vs_lane lane;
+    struct vs_trail trail;
     bool present;           /* in this chunk */
     uint64_t events, insns; /* decoded so far */
     uint64_t returns[VS_RETURNS];
@@ -24,7 +25,7 @@ struct vs_decoder_left {
 struct vs_pending {
     struct vs_event *event;
     struct vs_site_state *site;
-    struct vs_lane *lane;
+    struct vs_trail *trail;
     struct vs_shadow_line *line; /* where its value is expected */
 };
 
@@ -32,7 +33,8 @@ struct vs_decoder {
     const struct vs_sites *sites; /* the caller's */
     uint32_t features;
     struct vs_column cols[VS_COL_END]; /* what is not yet consumed */
-    struct vs_predict predict;
+    struct vs_flow flow;
+    struct vs_data data;
     struct vs_decoder_thread *threads;
     uint32_t thread_count;
     struct vs_decoder_left left;

@@ -7,8 +7,8 @@
 #include "base/likely.h"
 #include "base/varint.h"
 
-/* Events by which the shadow memory is fetched ahead. */
-#define AHEAD 16
+/* Events for which room is made at a time. */
+#define BLOCK 1024
 
 void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
                      uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes)
@@ -29,7 +29,7 @@ void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t fe
 
 void vs_encoder_fini(struct vs_encoder *c)
 {
-    vs_predict_fini(&c->predict);
+    vs_flow_fini(&c->flow);
     for (uint32_t i = 0; i < c->thread_count; i++)
         free(c->threads[i]);
     free(c->threads);
@@ -42,7 +42,7 @@ int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols)
     c->cols = cols;
     c->first += c->events;
     c->events = 0;
-    c->bytes = c->bytes_waiting = 0;
+    c->room = c->chunk_bytes;
     c->run_length = 0;
     c->runs = (struct vs_encoder_runs){0};
     c->literal = (struct vs_site){0};
@@ -53,7 +53,7 @@ int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols)
         t->events = t->insns = 0;
         t->present = false;
     }
-    return vs_predict_reset(&c->predict, c->sites->count, c->shadow_bits);
+    return vs_flow_reset(&c->flow, c->sites->count);
 }
 
 /* ---- appending to columns ------------------------------------------------------------------ */
@@ -68,20 +68,8 @@ static int put_varint(struct vs_encoder *c, unsigned column, uint64_t v)
     start = col->data + col->len;
     end = vs_varint_put(start, v);
     col->len += (size_t)(end - start);
-    c->bytes += (size_t)(end - start);
+    c->room -= end - start;
     return 0;
-}
-
-/* The significant bytes of a difference, unless `skip`. Advances *p, where 8 bytes are free, and
- * returns how many. No branch: whether a prediction was right is itself hard to predict. */
-static inline unsigned put_delta(uint8_t **p, uint64_t delta, bool skip)
-{
-    unsigned n = (71 - (unsigned)__builtin_clzll(delta | 1)) / 8;
-
-    n &= 0u - (unsigned)((delta != 0) & !skip);
-    memcpy(*p, &delta, 8);
-    *p += n;
-    return n;
 }
 
 /* Ends a run of right predictions. */
@@ -93,15 +81,7 @@ static int put_gap(struct vs_encoder *c, unsigned column, uint64_t *run)
     return err;
 }
 
-/* ---- first pass: what an event is, and control flow ------------------------------------------ */
-
-/* What this pass uses all the time, copied out of the encoder while a run lasts. */
-struct hot {
-    struct vs_lane lane;
-    struct vs_encoder_runs runs;
-    struct vs_lane *lane_at; /* where `lane` was copied from */
-    struct vs_encoding *pending;
-};
+/* ---- what an event is, and control flow ------------------------------------------------------ */
 
 static int put_literal(struct vs_encoder *c, const struct vs_site *site)
 {
@@ -109,76 +89,76 @@ static int put_literal(struct vs_encoder *c, const struct vs_site *site)
     size_t before = col->len;
     int err = vs_site_pack(col, site, &c->literal);
 
-    c->bytes += col->len - before;
+    c->room -= (int64_t)(col->len - before);
     c->literal = *site;
     return err;
 }
 
 /* Finds or makes the site of an event that is not known to be the expected one. */
-static int64_t other_site(struct vs_encoder *c, struct hot *h, const struct vs_event *e)
+static int64_t other_site(struct vs_encoder *c, uint32_t expect, uint32_t link,
+                          const struct vs_event *e)
 {
     struct vs_site key = vs_site_of(e);
     int64_t site = vs_sites_number(c->sites, &key, c->max_sites);
 
     if (site < 0)
         return site;
-    vs_predict_add(&c->predict, c->sites->count);
-    if (site == h->lane.expect) {
-        h->runs.site++;
+    vs_flow_add(&c->flow, c->sites->count);
+    if (site == expect) {
+        c->runs.site++;
     } else {
-        if (put_gap(c, VS_COL_SITE_GAP, &h->runs.site) < 0 ||
-            put_varint(c, VS_COL_SITE, vs_zigzag(site - (int64_t)h->lane.expect)) < 0)
+        if (put_gap(c, VS_COL_SITE_GAP, &c->runs.site) < 0 ||
+            put_varint(c, VS_COL_SITE, vs_zigzag(site - (int64_t)expect)) < 0)
             return -VSE_NOMEM;
-        *vs_link(&c->predict, h->lane.link) = (uint32_t)site;
+        *vs_link(&c->flow, link) = (uint32_t)site;
     }
     if (site == 0 && put_literal(c, &key) < 0)
         return -VSE_NOMEM;
     return site;
 }
 
-static int wrong_target(struct vs_encoder *c, struct hot *h, const struct vs_event *e)
+static int wrong_target(struct vs_encoder *c, const struct vs_event *e)
 {
     struct vs_buf *col = &c->cols->col[VS_COL_TARGET];
     uint8_t how, *p;
 
-    if (vs_buf_reserve(col, 8) < 0 || put_gap(c, VS_COL_TARGET_GAP, &h->runs.target) < 0)
+    if (vs_buf_reserve(col, 8) < 0 || put_gap(c, VS_COL_TARGET_GAP, &c->runs.target) < 0)
         return -VSE_NOMEM;
     p = col->data + col->len;
-    how = (uint8_t)put_delta(&p, vs_zigzag((int64_t)(e->addr - e->pc)), false);
+    how = (uint8_t)vs_delta_put(&p, vs_zigzag((int64_t)(e->addr - e->pc)), false);
     col->len += how;
-    c->bytes += how + 1u;
+    c->room -= how + 1;
     return vs_buf_put(&c->cols->col[VS_COL_TARGET_HOW], &how, 1);
 }
 
-static inline int put_branch(struct vs_encoder *c, struct hot *h, uint32_t site,
+static inline int put_branch(struct vs_encoder *c, struct vs_lane *l, uint32_t site,
                              const struct vs_event *e)
 {
-    struct vs_lane *l = &h->lane;
     bool taken = e->flags & VS_BR_TAKEN;
 
     l->link = vs_link_site(site, (e->flags & VS_BR_COND) && taken);
     if (e->flags & VS_BR_COND) {
-        uint8_t *counter = vs_outcome_counter(&c->predict, l, site);
+        uint8_t *counter = vs_outcome_counter(&c->flow, l, site);
 
         if (likely((*counter >= 2) == taken))
-            h->runs.outcome++;
-        else if (put_gap(c, VS_COL_OUTCOME_GAP, &h->runs.outcome) < 0)
+            c->runs.outcome++;
+        else if (put_gap(c, VS_COL_OUTCOME_GAP, &c->runs.outcome) < 0)
             return -VSE_NOMEM;
         vs_outcome_learn(l, counter, taken);
     }
     if ((e->flags & VS_BR_INDIRECT) && taken) {
-        uint64_t *entry = vs_target_entry(&c->predict, l, site, e->flags);
+        uint64_t *entry = vs_target_entry(&c->flow, l, site, e->flags);
 
         if (likely(*entry == e->addr))
-            h->runs.target++;
-        else if (wrong_target(c, h, e) < 0)
+            c->runs.target++;
+        else if (wrong_target(c, e) < 0)
             return -VSE_NOMEM;
         vs_target_learn(l, entry, e->addr);
         l->link = vs_link_arrival(e->addr);
     }
     if ((e->flags & VS_BR_CALL) && taken)
         vs_call(l, e->pc + e->size);
-    l->expect = *vs_link(&c->predict, l->link);
+    l->expect = *vs_link(&c->flow, l->link);
     return 0;
 }
 
@@ -190,47 +170,79 @@ static int put_other(struct vs_encoder *c, const struct vs_event *e)
     return e->size > 8 ? 0 : put_varint(c, VS_COL_OTHER, e->value);
 }
 
-static inline int put_event(struct vs_encoder *c, struct hot *h, const struct vs_event *e,
-                            bool expected)
+static inline void set_operand(struct vs_operand *p, const struct vs_event *e, uint32_t site)
 {
-    int64_t site = h->lane.expect;
+    p->addr = e->addr;
+    p->value = e->value;
+    memcpy(&p->thread, &e->thread, sizeof(p->thread) + sizeof(p->size));
+    p->site_kind = VS_SITE_KIND(site, e->kind);
+}
+
+/* What is not a load or store of at most 8 bytes. Returns how many operands it has: 0, 1;
+ * -VSE_NOMEM. */
+static int put_rare(struct vs_encoder *c, const struct vs_batch *b, const struct vs_event *e,
+                    uint32_t site, struct vs_operand *p)
+{
+    if (!vs_kind_is_hot(e->kind) && put_other(c, e) < 0)
+        return -VSE_NOMEM;
+    if (e->size <= 8 && (e->kind != VS_EXTERNAL || !c->shadow_bits))
+        return 0;
+    set_operand(p, e, site);
+    if (e->size > 8) {
+        p->value = c->operands->wide.len;
+        if (vs_buf_put(&c->operands->wide, vs_event_bytes(b, e), e->size) < 0)
+            return -VSE_NOMEM;
+        c->room -= e->size; /* at most: the shadow memory may have it */
+    }
+    c->room -= VS_OPERAND_BYTES;
+    return 1;
+}
+
+/* Returns how many operands the event has, of which the first free one is p: 0, 1; -VSE_NOMEM. */
+static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struct vs_batch *b,
+                            const struct vs_event *e, bool expected, struct vs_operand *p)
+{
+    int64_t site = l->expect;
 
     if (likely(expected))
-        h->runs.site++;
-    else if ((site = other_site(c, h, e)) < 0)
+        c->runs.site++;
+    else if ((site = other_site(c, l->expect, l->link, e)) < 0)
         return -VSE_NOMEM;
     if (e->kind == VS_BRANCH)
-        return put_branch(c, h, (uint32_t)site, e);
-    h->lane.link = vs_link_site((uint32_t)site, false);
-    h->lane.expect = c->predict.successors[site].next[0];
-    *h->pending++ = (struct vs_encoding){e, &c->predict.sites[site], h->lane_at};
-    if (unlikely(e->size > 8))
-        c->bytes += e->size; /* at most: the shadow memory may have it */
-    return unlikely(!vs_kind_is_hot(e->kind)) ? put_other(c, e) : 0;
+        return put_branch(c, l, (uint32_t)site, e);
+    l->link = vs_link_site((uint32_t)site, false);
+    l->expect = c->flow.successors[site].next[0];
+    if (unlikely(e->kind > VS_STORE || e->size > 8))
+        return put_rare(c, b, e, (uint32_t)site, p);
+    set_operand(p, e, (uint32_t)site);
+    c->room -= VS_OPERAND_BYTES;
+    return 1;
 }
 
-/* What the comparison with a known site does not tell; the site itself keeps the rules. The sites
- * of other kinds tell too little. */
-static inline bool dynamic_valid(const struct vs_event *e, size_t wide_size)
+static inline bool branch_is(const struct vs_site *s, const struct vs_event *e, uint64_t meta)
 {
-    if (unlikely(!vs_kind_is_hot(e->kind)))
-        return false;
-    if (e->kind == VS_BRANCH)
-        return e->value == 0 && (e->flags & (VS_BR_COND | VS_BR_TAKEN)) &&
-               (e->addr == 0 || (e->flags & (VS_BR_INDIRECT | VS_BR_TAKEN)) != VS_BR_INDIRECT);
-    if (e->size > 8)
-        return e->value <= wide_size && wide_size - e->value >= e->size;
-    return e->size == 8 || e->value >> (8 * e->size) == 0;
+    return s->meta == (meta & ~VS_META_TAKEN) &&
+           (s->target == e->addr || (e->flags & VS_BR_INDIRECT)) && e->value == 0 &&
+           (e->flags & (VS_BR_COND | VS_BR_TAKEN)) &&
+           (e->addr == 0 || (e->flags & (VS_BR_INDIRECT | VS_BR_TAKEN)) != VS_BR_INDIRECT);
 }
 
-static inline bool is_site(const struct vs_site *s, const struct vs_event *e)
+/* Whether an event is of a site, and valid. The site itself keeps the rules, so that only what it
+ * does not tell is to be checked. Sites of other kinds than branch, load and store tell too little:
+ * never. */
+static inline bool event_is(const struct vs_site *s, const struct vs_event *e, size_t wide_size)
 {
     uint64_t meta = vs_event_meta(e) & ~VS_META_THREAD;
 
-    if (e->kind != VS_BRANCH)
-        return s->pc == e->pc && s->meta == meta;
-    return s->pc == e->pc && s->meta == (meta & ~VS_META_TAKEN) &&
-           (s->target == e->addr || (e->flags & VS_BR_INDIRECT));
+    if (s->pc != e->pc)
+        return false;
+    if (e->kind == VS_BRANCH)
+        return branch_is(s, e, meta);
+    if (s->meta != meta || !vs_kind_is_hot(e->kind))
+        return false;
+    if (unlikely(e->size > 8))
+        return e->value <= wide_size && wide_size - e->value >= e->size;
+    return (e->value & ~vs_size_mask(e->size)) == 0;
 }
 
 /* Why the run cannot take an event; NULL if it can. */
@@ -308,218 +320,107 @@ static inline int put_cycle(struct vs_encoder *c, struct vs_lane *l, uint64_t cy
 
 static inline bool chunk_full(const struct vs_encoder *c)
 {
-    return c->events >= c->chunk_events || c->bytes >= c->chunk_bytes;
+    return c->events >= c->chunk_events || c->room <= 0;
 }
 
-/* Up to n events of one thread, the first of which is known to be acceptable. Stops before one that
- * is not, with *why. Returns how many were taken; -VSE_NOMEM. */
+/* Up to n events of one thread, which may enter the chunk. Stops before one that is not acceptable,
+ * with *why. Returns how many were taken; -VSE_NOMEM. */
 static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, size_t n,
-                   struct vs_encoding **pending, const char **why)
+                   const char **why)
 {
     const struct vs_event *e = &b->events[pos];
     struct vs_encoder_thread *t = enter_thread(c, e->thread);
-    struct hot h;
+    struct vs_operand *operand = c->operands->list + c->operands->count;
+    const uint64_t thread = e->thread;
+    struct vs_lane lane; /* a copy that nothing else points to can live in registers */
     uint64_t insns = 0;
     unsigned done = 0;
-    int err = 0;
+    int got = 0;
 
     if (!t)
         return -VSE_NOMEM;
-    h = (struct hot){.lane = t->lane, .runs = c->runs, .lane_at = &t->lane, .pending = *pending};
-    for (; done < n && e->thread == c->run_thread && !chunk_full(c); done++, e++) {
-        bool expected = h.lane.expect < c->sites->count &&
-                        is_site(&c->sites->list[h.lane.expect], e) &&
-                        dynamic_valid(e, b->wide_size);
+    lane = t->lane;
+    for (; done < n && e->thread == thread && c->room > 0; done++, e++) {
+        bool expected = lane.expect < c->sites->count &&
+                        event_is(&c->sites->list[lane.expect], e, b->wide_size);
 
         if (unlikely(!expected || b->cycles) && (*why = refusal(c, b, pos + done)) != NULL)
             break;
-        if (unlikely((err = put_event(c, &h, e, expected)) < 0) ||
-            (b->cycles && (err = put_cycle(c, &h.lane, b->cycles[pos + done])) < 0))
-            break;
+        got = put_event(c, &lane, b, e, expected, operand);
+        if (unlikely(got < 0 || b->cycles) &&
+            (got < 0 || put_cycle(c, &lane, b->cycles[pos + done]) < 0))
+            return -VSE_NOMEM;
+        operand += got;
         insns += e->icount;
-        c->events++;
     }
-    t->lane = h.lane;
-    c->runs = h.runs;
-    *pending = h.pending;
+    t->lane = lane;
+    c->operands->count = (size_t)(operand - c->operands->list);
+    c->events += done;
     c->run_length += done;
     c->insns += insns;
     t->events += done;
     t->insns += insns;
-    return err < 0 ? err : (int)done;
+    return (int)done;
 }
 
-/* ---- second pass: addresses; third: values ----------------------------------------------------
- */
+/* ---- batches and chunks ---------------------------------------------------------------------- */
 
-static inline unsigned put_address(uint8_t **col, const struct vs_encoding *p)
+static size_t least(size_t a, size_t b)
 {
-    uint64_t addr = p->event->addr;
-    struct vs_guess g = vs_addr_guess(p->site, p->lane);
-    bool second = (addr == g.second) & (addr != g.first);
-
-    vs_addr_learn(p->site, p->lane, addr);
-    return put_delta(col, vs_zigzag((int64_t)(addr - g.first)), second) |
-           (VS_HOW_SECOND & (0u - second));
+    return a < b ? a : b;
 }
 
-static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m,
-                                 const struct vs_encoding *p)
+/* Only an event that is taken may make its thread enter the chunk. */
+static bool is_present(const struct vs_encoder *c, unsigned thread)
 {
-    const struct vs_event *e = p->event;
-    bool load = e->kind == VS_LOAD, first, second, loaded;
-    struct vs_cell cell = vs_cell_open(m, vs_shadow_at(*m, e->addr), e->addr, e->size);
-    struct vs_guess g = vs_value_guess(&cell, p->site, load, e->size);
-
-    first = e->value == g.first;
-    second = (e->value == g.second) & !first;
-    loaded = (e->value == (p->lane->loaded[true] & vs_size_mask(e->size))) & !first & !second;
-    vs_cell_store(m, &cell, e->addr, e->size, e->value);
-    vs_value_learn(p->site, p->lane, load, e->value);
-    return put_delta(col, vs_value_delta(e->value, g.first, e->size), second | loaded) |
-           (VS_HOW_SECOND & (0u - second)) | (VS_HOW_LOADED & (0u - loaded));
+    return thread < c->thread_count && c->threads[thread]->present;
 }
 
-/* A wide value, or what an event of another kind has of one. */
-static int put_rest(struct vs_encoder *c, const struct vs_batch *b, const struct vs_event *e)
-{
-    const uint8_t *bytes = vs_event_bytes(b, e);
-    int how = VS_HOW_WIDE;
-
-    if (vs_kind_is_hot(e->kind) &&
-        vs_shadow_read(c->predict.shadow, e->addr, e->size, c->scratch) &&
-        memcmp(c->scratch, bytes, e->size) == 0)
-        return VS_HOW_FIRST;
-    if (e->size > 8 && vs_buf_put(&c->cols->col[VS_COL_WIDE], bytes, e->size) < 0)
-        how = -VSE_NOMEM;
-    if (c->shadow_bits && (vs_kind_is_hot(e->kind) || e->kind == VS_EXTERNAL))
-        vs_shadow_write(c->predict.shadow, e->addr, e->size, bytes);
-    return how;
-}
-
-/* Room for the differences of a whole block. Returns its start; NULL = no memory. */
-static uint8_t *block_room(struct vs_buf *col)
-{
-    return vs_buf_reserve(col, 8 * (VS_ENCODE_BLOCK + 1)) < 0 ? NULL : col->data + col->len;
-}
-
-static void block_took(struct vs_encoder *c, struct vs_buf *col, const uint8_t *end)
-{
-    size_t n = (size_t)(end - (col->data + col->len));
-
-    col->len += n;
-    c->bytes_waiting += n;
-}
-
-static int put_addresses(struct vs_encoder *c, const struct vs_encoding *end, uint8_t *hows)
-{
-    struct vs_buf *col = &c->cols->col[VS_COL_ADDR];
-    uint8_t *out = block_room(col);
-
-    if (!out)
-        return -VSE_NOMEM;
-    for (const struct vs_encoding *p = c->pending; p < end; p++)
-        if (likely(vs_kind_is_hot(p->event->kind)))
-            *hows++ = (uint8_t)put_address(&out, p);
-    block_took(c, col, out);
-    return 0;
-}
-
-static int put_values(struct vs_encoder *c, const struct vs_batch *b, const struct vs_encoding *end,
-                      uint8_t *hows)
-{
-    const struct vs_shadow *m = &c->predict.shadow;
-    struct vs_buf *col = &c->cols->col[VS_COL_VALUE];
-    uint8_t *out = block_room(col);
-    int how;
-
-    if (!out)
-        return -VSE_NOMEM;
-    for (const struct vs_encoding *p = c->pending; p < end; p++) {
-        const struct vs_event *e = p->event;
-
-        if (c->shadow_bits && end - p > AHEAD)
-            __builtin_prefetch(vs_shadow_at(*m, p[AHEAD].event->addr), 1);
-        if (likely(vs_kind_is_hot(e->kind) && e->size <= 8)) {
-            *hows++ |= (uint8_t)(put_value(&out, m, p) << 4);
-            continue;
-        }
-        if ((how = put_rest(c, b, e)) < 0)
-            return how;
-        if (vs_kind_is_hot(e->kind))
-            *hows++ |= (uint8_t)(how << 4);
-    }
-    block_took(c, col, out);
-    return 0;
-}
-
-/* ---- blocks and chunks ------------------------------------------------------------------------
- */
-
-static int put_pending(struct vs_encoder *c, const struct vs_batch *b,
-                       const struct vs_encoding *end)
-{
-    struct vs_buf *col = &c->cols->col[VS_COL_HOW];
-    size_t hot = 0;
-
-    if (end == c->pending)
-        return 0;
-    for (const struct vs_encoding *p = c->pending; p < end; p++)
-        hot += vs_kind_is_hot(p->event->kind);
-    if (vs_buf_reserve(col, hot + 1) < 0 || put_addresses(c, end, col->data + col->len) < 0 ||
-        put_values(c, b, end, col->data + col->len) < 0)
-        return -VSE_NOMEM;
-    col->len += hot;
-    c->bytes_waiting += hot;
-    return 0;
-}
-
-/* At most n events, up to the end of the current block, of the chunk, or before an event that is
+/* At most n events, for which there is room, up to the end of the chunk or before an event that is
  * refused, with *why. Returns how many were taken; -VSE_NOMEM. */
 static int put_block(struct vs_encoder *c, const struct vs_batch *b, size_t pos, size_t n,
                      const char **why)
 {
-    struct vs_encoding *pending = c->pending;
     size_t done = 0;
 
-    *why = NULL;
-    /* states must not move while events of this block point to them */
-    if (vs_predict_reserve(&c->predict, c->sites->count + VS_ENCODE_BLOCK + 1) < 0)
-        return -VSE_NOMEM;
     while (done < n && !*why && !chunk_full(c)) {
         int got;
 
-        if ((*why = refusal(c, b, pos + done)) != NULL)
+        if (!is_present(c, b->events[pos + done].thread) &&
+            (*why = refusal(c, b, pos + done)) != NULL)
             break;
         if (c->events == 0)
             c->cycle_first = b->cycles ? b->cycles[pos] : 0;
-        got = put_run(c, b, pos + done, n - done, &pending, why);
+        got = put_run(c, b, pos + done, least(n - done, c->chunk_events - c->events), why);
         if (got < 0)
             return got;
         done += (size_t)got;
     }
-    return put_pending(c, b, pending) < 0 ? -VSE_NOMEM : (int)done;
+    return (int)done;
 }
 
-int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *b, size_t *pos, const char **why)
+int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *b, size_t *pos,
+                   struct vs_operands *o, const char **why)
 {
+    int got = 0;
+
     *why = NULL;
-    while (*pos < b->count && !*why) {
-        size_t room = VS_ENCODE_BLOCK - c->events % VS_ENCODE_BLOCK, left = b->count - *pos;
-        int got;
+    c->operands = o;
+    while (got >= 0 && *pos < b->count && !*why) {
+        size_t room = VS_OPERANDS - o->count;
 
         if (chunk_full(c))
-            return 1;
-        got = put_block(c, b, *pos, left < room ? left : room, why);
-        if (got < 0)
-            return got;
-        *pos += (size_t)got;
-        if (c->events % VS_ENCODE_BLOCK == 0) {
-            c->bytes += c->bytes_waiting;
-            c->bytes_waiting = 0;
-        }
+            return VS_ENCODED_CHUNK;
+        if (room == 0 || o->wide.len >= VS_OPERANDS_WIDE)
+            return VS_ENCODED_BLOCK;
+        if (vs_flow_reserve(&c->flow, c->sites->count + BLOCK + 1) < 0)
+            return -VSE_NOMEM;
+        got = put_block(c, b, *pos, least(b->count - *pos, least(room, BLOCK)), why);
+        *pos += got > 0 ? (size_t)got : 0;
+        o->sites = c->sites->count;
+        o->threads = c->thread_count;
     }
-    return *why ? -VSE_INVAL : 0;
+    return got < 0 ? got : *why ? -VSE_INVAL : VS_ENCODED_ALL;
 }
 
 int vs_encoder_end(struct vs_encoder *c, struct vs_summary *s, struct vs_buf *threads)
@@ -539,7 +440,8 @@ int vs_encoder_end(struct vs_encoder *c, struct vs_summary *s, struct vs_buf *th
         const struct vs_encoder_thread *t = c->threads[i];
         struct vs_chunk_thread part = {i, t->events, t->insns, t->before};
 
-        if (!t->present)
+        /* one that only ended the other's run is not in the chunk */
+        if (t->events == 0)
             continue;
         if (vs_buf_put(threads, &part, sizeof(part)) < 0)
             return -VSE_NOMEM;

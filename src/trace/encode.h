@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Events to the columns of events chunks. */
+/* Events to the columns of events chunks: which site, control flow, order, cycles and what is rare.
+ * Addresses and values become operands (operands.h), whose columns are made later. */
 #ifndef TRACE_ENCODE_H
 #define TRACE_ENCODE_H
 
 #include "trace/index.h"
+#include "trace/operands.h"
 #include "trace/predict.h"
 #include "trace/tables.h"
 
@@ -20,22 +22,17 @@ struct vs_encoder_runs {
     uint64_t site, outcome, target;
 };
 
-/* Events per block: three passes over them stay in the caches. */
-#define VS_ENCODE_BLOCK 1024
-
-/* An event whose address or value is still to be encoded. Pointers, valid within a block. */
-struct vs_encoding {
-    const struct vs_event *event;
-    struct vs_site_state *site;
-    struct vs_lane *lane;
-};
+/* About what an operand takes in its columns. It may take 17 bytes, so that the 2^22 events that a
+ * chunk may have stay within the format's limits whatever this is. */
+#define VS_OPERAND_BYTES 4
 
 struct vs_encoder {
-    struct vs_tables *tables; /* the caller's; the encoder adds sites */
-    struct vs_sites *sites;   /* of the tables */
-    struct vs_columns *cols;  /* the caller's, of the current chunk */
+    struct vs_tables *tables;     /* the caller's; the encoder adds sites */
+    struct vs_sites *sites;       /* of the tables */
+    struct vs_columns *cols;      /* the caller's, of the current chunk */
+    struct vs_operands *operands; /* of the current call */
     uint32_t features, max_sites, chunk_events, chunk_bytes, shadow_bits;
-    struct vs_predict predict;
+    struct vs_flow flow;
     struct vs_encoder_thread **threads; /* each by itself: lanes must not move */
     uint32_t thread_count;              /* no event had a higher number */
     size_t thread_capacity;
@@ -43,15 +40,12 @@ struct vs_encoder {
     struct vs_site literal; /* the chunk's last */
     uint32_t run_thread;    /* current run of the order */
     uint64_t run_length;
-    /* Bytes in the columns, which decide where a chunk ends. Those of addresses and values are
-     * known late, and wait until a block is full: where a chunk ends must not depend on how the
-     * caller divides events into batches. */
-    uint64_t bytes, bytes_waiting;
+    /* Bytes that the chunk may still take; it ends when there are none. What operands take is not
+     * known here: they count VS_OPERAND_BYTES each, and wide values their size. */
+    int64_t room;
     uint64_t events, first;
     uint64_t cycle_first, cycle; /* of the chunk; of the last event in the run */
     uint64_t insns;              /* of all threads, in all chunks */
-    struct vs_encoding pending[VS_ENCODE_BLOCK];
-    uint8_t scratch[VS_SIZE_MAX + 1];
 };
 
 /* The limits are those of struct vs_writer_options, already checked. */
@@ -62,14 +56,19 @@ void vs_encoder_fini(struct vs_encoder *c);
 /* Starts a chunk, into empty columns that stay the caller's. Returns 0; -VSE_NOMEM. */
 int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols);
 
-/* Takes events from *pos on. Returns 0 when the batch is used up, 1 when the chunk is full;
- * -VSE_INVAL with *pos at the offending event, which was not taken, and *why set (static storage);
- * -VSE_NOMEM, after which the encoder is of no use. */
-int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *batch, size_t *pos,
-                   const char **why);
+enum { VS_ENCODED_ALL = 0, VS_ENCODED_CHUNK = 1, VS_ENCODED_BLOCK = 2 };
 
-/* Ends the chunk, which has at least one event: completes the columns, fills the summary and a
- * buffer of struct vs_chunk_thread. Returns 0; -VSE_NOMEM. */
+/* Takes events from *pos on; their operands go to a block of the caller's. Returns VS_ENCODED_ALL
+ * when the batch is used up, _CHUNK when the chunk is full, _BLOCK when the block is: then empty it
+ * or bring another, and call again; -VSE_INVAL with *pos at the offending event, which was not
+ * taken, and *why set (static storage); -VSE_NOMEM, after which the encoder is of no use. Where a
+ * chunk ends does not depend on how the events are divided into batches. */
+int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *batch, size_t *pos,
+                   struct vs_operands *operands, const char **why);
+
+/* Ends the chunk, which has at least one event: completes the columns (but those of
+ * operands), fills the summary and a buffer of struct
+ * vs_chunk_thread. Returns 0; -VSE_NOMEM. */
 int vs_encoder_end(struct vs_encoder *c, struct vs_summary *summary, struct vs_buf *threads);
 
 #endif

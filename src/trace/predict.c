@@ -3,73 +3,107 @@
 
 #include <stdlib.h>
 
-void vs_predict_fini(struct vs_predict *p)
+void vs_flow_fini(struct vs_flow *f)
 {
-    free(p->successors);
-    free(p->sites);
-    free(p->shadow.lines);
-    p->successors = NULL;
-    p->sites = NULL;
-    p->shadow.lines = NULL;
+    free(f->successors);
+    f->successors = NULL;
+    f->site_capacity = 0;
 }
 
-int vs_predict_reserve(struct vs_predict *p, uint32_t sites)
+/* Half as many again, so that a table that grows is not copied too often. */
+static uint32_t roomy(uint32_t sites)
 {
-    uint32_t capacity = sites + sites / 2 + 1024;
-    struct vs_successor *successors;
-    struct vs_site_state *more;
+    return sites + sites / 2 + 1024;
+}
 
-    if (sites <= p->site_capacity)
+int vs_flow_reserve(struct vs_flow *f, uint32_t sites)
+{
+    struct vs_successor *more;
+
+    if (sites <= f->site_capacity)
         return 0;
-    successors = realloc(p->successors, capacity * sizeof(*successors));
-    if (!successors)
-        return -VSE_NOMEM;
-    p->successors = successors;
-    more = aligned_alloc(64, capacity * sizeof(*more));
+    more = realloc(f->successors, roomy(sites) * sizeof(*more));
     if (!more)
         return -VSE_NOMEM;
-    if (p->site_count)
-        memcpy(more, p->sites, p->site_count * sizeof(*more));
-    free(p->sites);
-    p->sites = more;
-    p->site_capacity = capacity;
+    f->successors = more;
+    f->site_capacity = roomy(sites);
     return 0;
 }
 
 /* A site that was not met before is expected to be followed by the next in the table, because
  * sites enter it in the order in which they were first executed. */
-void vs_predict_add(struct vs_predict *p, uint32_t sites)
+void vs_flow_add(struct vs_flow *f, uint32_t sites)
 {
-    for (uint32_t i = p->site_count; i < sites; i++) {
-        p->successors[i] = (struct vs_successor){{i + 1, i + 1}};
-        p->sites[i] = (struct vs_site_state){.trust = 2};
-    }
-    if (sites > p->site_count)
-        p->site_count = sites;
+    for (uint32_t i = f->site_count; i < sites; i++)
+        f->successors[i] = (struct vs_successor){{i + 1, i + 1}};
+    if (sites > f->site_count)
+        f->site_count = sites;
 }
 
-int vs_predict_reset(struct vs_predict *p, uint32_t sites, unsigned shadow_bits)
+int vs_flow_reset(struct vs_flow *f, uint32_t sites)
 {
-    size_t lines = shadow_bits ? (size_t)1 << shadow_bits : 0;
-
-    if (lines && (!p->shadow.lines || p->shadow.mask != lines - 1)) {
-        free(p->shadow.lines);
-        p->shadow.lines = aligned_alloc(64, lines * sizeof(*p->shadow.lines));
-        if (!p->shadow.lines)
-            return -VSE_NOMEM;
-        p->shadow.mask = lines - 1;
-    }
-    if (lines)
-        memset(p->shadow.lines, 0, lines * sizeof(*p->shadow.lines));
-    memset(p->target, 0, sizeof(p->target));
-    memset(p->outcome, 1, sizeof(p->outcome));
-    for (size_t i = 0; i < sizeof(p->arrival) / sizeof(p->arrival[0]); i++)
-        p->arrival[i] = 1;
-    p->site_count = 0;
-    if (vs_predict_reserve(p, sites) < 0)
+    memset(f->target, 0, sizeof(f->target));
+    memset(f->outcome, 1, sizeof(f->outcome));
+    for (size_t i = 0; i < sizeof(f->arrival) / sizeof(f->arrival[0]); i++)
+        f->arrival[i] = 1;
+    f->site_count = 0;
+    if (vs_flow_reserve(f, sites) < 0)
         return -VSE_NOMEM;
-    vs_predict_add(p, sites);
+    vs_flow_add(f, sites);
     return 0;
+}
+
+void vs_data_fini(struct vs_data *d)
+{
+    free(d->sites);
+    free(d->shadow.lines);
+    *d = (struct vs_data){0};
+}
+
+static int reset_shadow(struct vs_shadow *m, size_t lines)
+{
+    if (!m->lines || m->mask != lines - 1) {
+        free(m->lines);
+        m->lines = aligned_alloc(64, lines * sizeof(*m->lines));
+        if (!m->lines)
+            return -VSE_NOMEM;
+        m->mask = lines - 1;
+    }
+    memset(m->lines, 0, lines * sizeof(*m->lines));
+    return 0;
+}
+
+static int more_sites(struct vs_data *d, uint32_t sites)
+{
+    struct vs_site_state *more = aligned_alloc(64, roomy(sites) * sizeof(*more));
+
+    if (!more)
+        return -VSE_NOMEM;
+    if (d->site_count)
+        memcpy(more, d->sites, d->site_count * sizeof(*more));
+    free(d->sites);
+    d->sites = more;
+    d->site_capacity = roomy(sites);
+    return 0;
+}
+
+int vs_data_add(struct vs_data *d, uint32_t sites)
+{
+    if (sites > d->site_capacity && more_sites(d, sites) < 0)
+        return -VSE_NOMEM;
+    for (uint32_t i = d->site_count; i < sites; i++)
+        d->sites[i] = (struct vs_site_state){.trust = 2};
+    if (sites > d->site_count)
+        d->site_count = sites;
+    return 0;
+}
+
+int vs_data_reset(struct vs_data *d, uint32_t sites, unsigned shadow_bits)
+{
+    d->site_count = 0;
+    if (shadow_bits && reset_shadow(&d->shadow, (size_t)1 << shadow_bits) < 0)
+        return -VSE_NOMEM;
+    return vs_data_add(d, sites);
 }
 
 void vs_lane_reset(struct vs_lane *l, uint64_t *returns, uint64_t cycle)

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What encoder and decoder of an events chunk both expect to happen next.
  *
- * Each has its own struct vs_predict and feeds it the same events in the same order; what the
- * prediction gets right is not stored. All state starts afresh with each chunk, so that chunks
- * decode by themselves. docs/format.md, "Predictions", specifies every rule here.
+ * Each has its own state and feeds it the same events in the same order; what the prediction gets
+ * right is not stored. All state starts afresh with each chunk, so that chunks decode by
+ * themselves. docs/format.md, "Predictions", specifies every rule here.
+ *
+ * The state comes in two parts that know nothing of each other, so that different threads may hold
+ * them: control flow (struct vs_flow, struct vs_lane) and addresses and values (struct vs_data,
+ * struct vs_trail).
  */
 #ifndef TRACE_PREDICT_H
 #define TRACE_PREDICT_H
@@ -53,17 +57,21 @@ struct vs_shadow_line {
 };
 _Static_assert(sizeof(struct vs_shadow_line) == 64, "one cache line");
 
-/* What is expected of a thread. */
+/* What is expected of a thread: control flow. */
 struct vs_lane {
-    uint32_t expect;    /* its next site */
-    uint32_t history;   /* outcomes of its conditional branches, newest in bit 0 */
-    uint64_t path;      /* of its indirect targets */
-    uint64_t addr;      /* of its last load or store */
-    uint64_t loaded[2]; /* its last value of at most 8 bytes: [true] loaded; [false] is a sink */
+    uint32_t expect;  /* its next site */
+    uint32_t history; /* outcomes of its conditional branches, newest in bit 0 */
+    uint64_t path;    /* of its indirect targets */
     uint64_t cycle;
     uint32_t depth;    /* of the return stack; modulo VS_RETURNS, the place in it */
     uint32_t link;     /* where `expect` came from, to be corrected if it was wrong */
     uint64_t *returns; /* the return stack: VS_RETURNS entries */
+};
+
+/* What is expected of a thread: addresses and values. All zero at the start of a chunk. */
+struct vs_trail {
+    uint64_t addr;      /* of its last load or store */
+    uint64_t loaded[2]; /* its last value of at most 8 bytes: [true] loaded; [false] is a sink */
 };
 
 /* A direct-mapped memory of the bytes last seen. */
@@ -72,38 +80,49 @@ struct vs_shadow {
     uint64_t mask; /* number of lines - 1 */
 };
 
-struct vs_predict {
+/* Control flow. */
+struct vs_flow {
     struct vs_successor *successors; /* by site */
-    struct vs_site_state *sites;
     uint32_t site_count, site_capacity;
-    struct vs_shadow shadow;
     uint64_t target[1 << VS_TARGET_BITS];  /* by site and path */
     uint32_t arrival[1 << VS_TARGET_BITS]; /* first site after an indirect transfer, by target */
     uint8_t outcome[1 << VS_OUTCOME_BITS]; /* 2-bit counters */
 };
 
-void vs_predict_fini(struct vs_predict *p);
+/* Addresses and values. */
+struct vs_data {
+    struct vs_site_state *sites;
+    uint32_t site_count, site_capacity;
+    struct vs_shadow shadow;
+};
 
 /* A zeroed struct is one that was never reset. Forgets everything; ready for `sites` sites.
- * shadow_bits: log2 of the number of lines of the shadow memory, or 0 for a run without loads and
- * stores. Returns 0; -VSE_NOMEM. */
-int vs_predict_reset(struct vs_predict *p, uint32_t sites, unsigned shadow_bits);
+ * Returns 0; -VSE_NOMEM. */
+int vs_flow_reset(struct vs_flow *f, uint32_t sites);
+void vs_flow_fini(struct vs_flow *f);
 
-/* Makes room for sites to be added; states may move. Returns 0; -VSE_NOMEM. */
-int vs_predict_reserve(struct vs_predict *p, uint32_t sites);
+/* Makes room for sites to be added; what is kept per site may move. Returns 0; -VSE_NOMEM. */
+int vs_flow_reserve(struct vs_flow *f, uint32_t sites);
 
 /* Takes in sites added since, for which there is room. */
-void vs_predict_add(struct vs_predict *p, uint32_t sites);
+void vs_flow_add(struct vs_flow *f, uint32_t sites);
+
+/* As above. shadow_bits: log2 of the number of lines of the shadow memory, or 0 for a run without
+ * loads and stores. Returns 0; -VSE_NOMEM. */
+int vs_data_reset(struct vs_data *d, uint32_t sites, unsigned shadow_bits);
+void vs_data_fini(struct vs_data *d);
+
+/* Takes in sites added since; states may move. Returns 0; -VSE_NOMEM. */
+int vs_data_add(struct vs_data *d, uint32_t sites);
 
 /* returns: VS_RETURNS entries, which stay the caller's. */
 void vs_lane_reset(struct vs_lane *l, uint64_t *returns, uint64_t cycle);
 
 /* ---- control flow ------------------------------------------------------------------------- */
 
-static inline uint8_t *vs_outcome_counter(struct vs_predict *p, const struct vs_lane *l,
-                                          uint32_t site)
+static inline uint8_t *vs_outcome_counter(struct vs_flow *f, const struct vs_lane *l, uint32_t site)
 {
-    return &p->outcome[(site << 2 ^ l->history) & ((1 << VS_OUTCOME_BITS) - 1)];
+    return &f->outcome[(site << 2 ^ l->history) & ((1 << VS_OUTCOME_BITS) - 1)];
 }
 
 static inline void vs_outcome_learn(struct vs_lane *l, uint8_t *counter, bool taken)
@@ -114,12 +133,12 @@ static inline void vs_outcome_learn(struct vs_lane *l, uint8_t *counter, bool ta
 
 /* The entry that holds the expected target of an indirect branch: the return stack's for a return
  * (which this pops), else the table's. */
-static inline uint64_t *vs_target_entry(struct vs_predict *p, struct vs_lane *l, uint32_t site,
+static inline uint64_t *vs_target_entry(struct vs_flow *f, struct vs_lane *l, uint32_t site,
                                         unsigned flags)
 {
     if (flags & VS_BR_RETURN)
         return &l->returns[--l->depth % VS_RETURNS];
-    return &p->target[((site + l->path) * VS_HASH_MULTIPLY) >> (64 - VS_TARGET_BITS)];
+    return &f->target[((site + l->path) * VS_HASH_MULTIPLY) >> (64 - VS_TARGET_BITS)];
 }
 
 static inline void vs_target_learn(struct vs_lane *l, uint64_t *entry, uint64_t target)
@@ -148,10 +167,10 @@ static inline uint32_t vs_link_arrival(uint64_t target)
     return VS_LINK_ARRIVAL | (uint32_t)((target * VS_HASH_MULTIPLY) >> (64 - VS_TARGET_BITS));
 }
 
-static inline uint32_t *vs_link(struct vs_predict *p, uint32_t link)
+static inline uint32_t *vs_link(struct vs_flow *f, uint32_t link)
 {
-    return link & VS_LINK_ARRIVAL ? &p->arrival[link & ~VS_LINK_ARRIVAL]
-                                  : &p->successors[link >> 1].next[link & 1];
+    return link & VS_LINK_ARRIVAL ? &f->arrival[link & ~VS_LINK_ARRIVAL]
+                                  : &f->successors[link >> 1].next[link & 1];
 }
 
 /* ---- addresses and values ----------------------------------------------------------------- */
@@ -164,6 +183,19 @@ enum {
     VS_HOW_LOADED = 10, /* values only: the thread's last loaded value */
     VS_HOW_WIDE = 1,    /* values over 8 bytes: 0 as in the shadow memory, 1 in full */
 };
+
+/* The significant bytes of a difference, unless `skip`. Advances *p, where 8 bytes are free, and
+ * returns how many. No branch: whether a prediction was right is itself hard to predict. */
+static inline unsigned vs_delta_put(uint8_t **p, uint64_t delta, bool skip)
+{
+    unsigned n;
+
+    delta &= (uint64_t)skip - 1;
+    n = (63 - (unsigned)__builtin_clzll(delta | 1)) / 8 + (delta != 0);
+    memcpy(*p, &delta, 8);
+    *p += n;
+    return n;
+}
 
 /* size: 0 to 8 */
 static inline uint64_t vs_size_mask(unsigned size)
@@ -188,35 +220,35 @@ struct vs_guess {
     uint64_t first, second;
 };
 
-static inline struct vs_guess vs_addr_guess(const struct vs_site_state *s, const struct vs_lane *l)
+static inline struct vs_guess vs_addr_guess(const struct vs_site_state *s, const struct vs_trail *t)
 {
-    uint64_t by_stride = s->addr + s->stride, by_thread = l->addr + s->relative;
+    uint64_t by_stride = s->addr + s->stride, by_thread = t->addr + s->relative;
     bool thread_first = s->trust >= 2;
 
     return (struct vs_guess){vs_select(thread_first, by_thread, by_stride),
                              vs_select(thread_first, by_stride, by_thread)};
 }
 
-static inline uint64_t vs_addr_pick(const struct vs_site_state *s, const struct vs_lane *l,
+static inline uint64_t vs_addr_pick(const struct vs_site_state *s, const struct vs_trail *t,
                                     bool second)
 {
-    uint64_t choice[2] = {s->addr + s->stride, l->addr + s->relative};
+    uint64_t choice[2] = {s->addr + s->stride, t->addr + s->relative};
 
     return choice[(s->trust >= 2) ^ second];
 }
 
-static inline void vs_addr_learn(struct vs_site_state *s, struct vs_lane *l, uint64_t addr)
+static inline void vs_addr_learn(struct vs_site_state *s, struct vs_trail *t, uint64_t addr)
 {
     static const uint8_t trust[4][4] = {{0, 0, 1, 0}, {1, 0, 2, 1}, {2, 1, 3, 2}, {3, 2, 3, 3}};
-    bool by_stride = addr == s->addr + s->stride, by_thread = addr == l->addr + s->relative;
+    bool by_stride = addr == s->addr + s->stride, by_thread = addr == t->addr + s->relative;
     uint64_t step = addr - s->addr;
 
     s->trust = trust[s->trust][2 * by_thread + by_stride];
     s->stride = vs_select((uint32_t)step == s->stride_seen, step, s->stride);
     s->stride_seen = (uint32_t)step;
     s->addr = addr;
-    s->relative = addr - l->addr;
-    l->addr = addr;
+    s->relative = addr - t->addr;
+    t->addr = addr;
 }
 
 static inline struct vs_shadow_line *vs_shadow_at(struct vs_shadow m, uint64_t addr)
@@ -287,7 +319,7 @@ static inline struct vs_guess vs_value_guess(const struct vs_cell *c, const stru
 }
 
 static inline uint64_t vs_value_pick(const struct vs_cell *c, const struct vs_site_state *s,
-                                     const struct vs_lane *l, bool load, unsigned how)
+                                     const struct vs_trail *t, bool load, unsigned how)
 {
     /* 0 in memory, 1 by site, 2 loaded; by store or load, unknown or known, how */
     static const uint8_t source[4][16] = {
@@ -296,12 +328,12 @@ static inline uint64_t vs_value_pick(const struct vs_cell *c, const struct vs_si
         {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 2},
         {0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2},
     };
-    uint64_t choice[3] = {c->value, s->value + s->value_stride, l->loaded[true]};
+    uint64_t choice[3] = {c->value, s->value + s->value_stride, t->loaded[true]};
 
     return choice[source[2 * load + c->known][how]];
 }
 
-static inline void vs_value_learn(struct vs_site_state *s, struct vs_lane *l, bool load,
+static inline void vs_value_learn(struct vs_site_state *s, struct vs_trail *t, bool load,
                                   uint64_t value)
 {
     uint64_t step = value - s->value;
@@ -309,7 +341,7 @@ static inline void vs_value_learn(struct vs_site_state *s, struct vs_lane *l, bo
     s->value_stride = vs_select((uint32_t)step == s->value_stride_seen, step, s->value_stride);
     s->value_stride_seen = (uint32_t)step;
     s->value = value;
-    l->loaded[load] = value;
+    t->loaded[load] = value;
 }
 
 /* The difference between a value and its first prediction, as a signed number of that size in

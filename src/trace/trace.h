@@ -10,10 +10,11 @@
  *   tables    facts, images, blocks                           3
  *   sites     what is the same each time an event happens     3
  *   index     summaries of chunks, seeking                    4
- *   predict   what is expected next; shared by the two below  6, 7
- *   encode    events to columns
+ *   predict   what is expected next; shared by those below  6, 7
+ *   encode    events to columns: all but addresses and values
+ *   operands  addresses and values to columns
  *   decode    columns to events
- *   writer    encode + columns + workers -> file
+ *   writer    encode + operands + columns + workers -> file
  *   source, load, reader    file -> decode -> batches
  */
 #ifndef TRACE_TRACE_H

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a run: events become columns in the caller's thread, columns become chunks in the
- * workers, chunks enter the file in order. At most workers + 2 chunks are in memory. */
+/* Writing a run: the caller's thread finds out what each event is and follows control flow; workers
+ * make columns of addresses and values, block by block while the chunk grows, and compress it when
+ * it is complete; chunks enter the file in order. Instead of waiting for the workers the caller
+ * lends them a hand. At most workers + 3 chunks are in memory. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>
@@ -13,25 +16,54 @@
 #include "trace/tables.h"
 #include "vestige/run.h"
 
-#define DEFAULT_LEVEL 3
 /* What a crash loses and what a seek decodes; larger chunks are a few percent smaller. */
 #define DEFAULT_EVENTS (1u << 20)
 #define DEFAULT_BYTES  (8u << 20)
 #define WORKERS_MAX    64
 #define BYTES_MAX      (32u << 20) /* of a chunk; leaves room below VS_MAX_COLUMN */
+/* Blocks of operands per thread that works: one to be filled or encoded, the others to wait. */
+#define BLOCKS 4
 
-/* A chunk on its way. Belongs to the workers from submission until it was waited for. */
+/* Coders that no chunk uses, the one used last on top: its memory is still in the caches. */
+struct coder {
+    struct vs_operand_coder state;
+    struct coder *next;
+};
+
+struct coders {
+    pthread_mutex_t lock;
+    struct coder *free;
+};
+
+/* What it takes to pack a chunk. */
+struct tools {
+    ZSTD_CCtx *zstd;
+    int level;
+};
+
+/* A chunk on its way. Its operands' columns, coder and err belong to the workers from the first
+ * block that is submitted, and all of it from its own submission, until it was waited for. */
 struct packing {
     struct vs_job job;
+    struct vs_strand strand; /* of the jobs for its blocks, then its own */
     bool busy;
     uint8_t type;
     struct vs_columns cols;
     struct vs_summary summary; /* events chunks */
     struct vs_buf threads;
-    ZSTD_CCtx *zstd;
+    struct coder *coder; /* from the first block to the last */
+    struct vs_writer *writer;
     struct vs_buf payload; /* result */
     uint32_t crc;
     int err;
+};
+
+/* Operands on their way. Belongs to the workers from submission until it was waited for. */
+struct block {
+    struct vs_job job;
+    bool busy;
+    struct vs_operands operands;
+    struct packing *chunk;
 };
 
 struct vs_writer {
@@ -39,12 +71,17 @@ struct vs_writer {
     struct vs_tables tables;
     struct vs_index index; /* of the chunks in the file */
     struct vs_workers *workers;
-    struct packing *ring; /* chunks are packed and written in ring order */
+    struct tools *tools; /* by worker; the last are the caller's */
+    unsigned tool_count;
+    struct coders coders;
+    struct block *blocks;        /* used in turn */
+    unsigned block_count, block; /* block: being filled */
+    struct packing **ring; /* chunks are packed and written in ring order; one more is aside */
     unsigned ring_size;
     unsigned oldest, current; /* current: being filled; [oldest, current): submitted */
     struct vs_encoder encoder;
     bool in_chunk; /* the encoder has begun the current chunk */
-    uint32_t features;
+    uint32_t features, shadow_bits;
     uint64_t bytes;
     int failed; /* sticky */
     struct vs_diag diag;
@@ -62,13 +99,45 @@ static int fail(struct vs_writer *w, int err)
     return err;
 }
 
+/* ---- coders -------------------------------------------------------------------------------- */
+
+/* Sees to it that the chunk has a coder. Returns 0; -VSE_NOMEM. */
+static int take_coder(struct packing *k)
+{
+    struct coders *all = &k->writer->coders;
+
+    if (k->coder)
+        return 0;
+    pthread_mutex_lock(&all->lock);
+    k->coder = all->free;
+    if (k->coder)
+        all->free = k->coder->next;
+    pthread_mutex_unlock(&all->lock);
+    if (!k->coder)
+        k->coder = calloc(1, sizeof(*k->coder));
+    return k->coder ? vs_operand_coder_begin(&k->coder->state, k->writer->shadow_bits) : -VSE_NOMEM;
+}
+
+static void give_coder(struct packing *k)
+{
+    struct coders *all = &k->writer->coders;
+
+    if (!k->coder)
+        return;
+    pthread_mutex_lock(&all->lock);
+    k->coder->next = all->free;
+    all->free = k->coder;
+    pthread_mutex_unlock(&all->lock);
+    k->coder = NULL;
+}
+
 /* ---- opening ------------------------------------------------------------------------------- */
 
 /* Fills in what is 0. Returns the name of an option that is out of range, or NULL. */
 static const char *defaults(struct vs_writer_options *o)
 {
     if (!o->level)
-        o->level = DEFAULT_LEVEL;
+        o->level = VS_LEVEL_DEFAULT;
     if (!o->workers)
         o->workers = 1;
     if (o->inline_work)
@@ -88,32 +157,81 @@ static const char *defaults(struct vs_writer_options *o)
                                                    : NULL;
 }
 
-static int init_ring(struct vs_writer *w, int level)
+static int init_tools(struct vs_writer *w, int level)
 {
-    w->ring = calloc(w->ring_size, sizeof(*w->ring));
-    if (!w->ring)
+    w->tools = calloc(w->tool_count, sizeof(*w->tools));
+    if (!w->tools)
         return -VSE_NOMEM;
-    for (unsigned i = 0; i < w->ring_size; i++) {
-        ZSTD_CCtx *z = w->ring[i].zstd = ZSTD_createCCtx();
-
-        if (!z || ZSTD_isError(ZSTD_CCtx_setParameter(z, ZSTD_c_compressionLevel, level)))
+    for (unsigned i = 0; i < w->tool_count; i++) {
+        w->tools[i].level = level;
+        w->tools[i].zstd = ZSTD_createCCtx();
+        if (!w->tools[i].zstd)
             return -VSE_NOMEM;
     }
     return 0;
 }
 
+static int init_blocks(struct vs_writer *w)
+{
+    w->blocks = calloc(w->block_count, sizeof(*w->blocks));
+    if (!w->blocks)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i < w->block_count; i++)
+        if (vs_operands_init(&w->blocks[i].operands) < 0)
+            return -VSE_NOMEM;
+    return 0;
+}
+
+static int init_ring(struct vs_writer *w)
+{
+    w->ring = calloc(w->ring_size + 1, sizeof(*w->ring));
+    if (!w->ring)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i <= w->ring_size; i++) {
+        w->ring[i] = calloc(1, sizeof(*w->ring[i]));
+        if (!w->ring[i])
+            return -VSE_NOMEM;
+        w->ring[i]->writer = w;
+    }
+    return 0;
+}
+
+static void free_packing(struct packing *k)
+{
+    if (!k)
+        return;
+    give_coder(k);
+    vs_columns_fini(&k->cols);
+    vs_buf_fini(&k->threads);
+    vs_buf_fini(&k->payload);
+    free(k);
+}
+
+static void free_coders(struct coders *c)
+{
+    while (c->free) {
+        struct coder *next = c->free->next;
+
+        vs_operand_coder_fini(&c->free->state);
+        free(c->free);
+        c->free = next;
+    }
+    pthread_mutex_destroy(&c->lock);
+}
+
 static void free_writer(struct vs_writer *w)
 {
     vs_workers_close(w->workers);
-    for (unsigned i = 0; w->ring && i < w->ring_size; i++) {
-        struct packing *k = &w->ring[i];
-
-        vs_columns_fini(&k->cols);
-        vs_buf_fini(&k->threads);
-        vs_buf_fini(&k->payload);
-        ZSTD_freeCCtx(k->zstd);
-    }
+    for (unsigned i = 0; w->ring && i <= w->ring_size; i++)
+        free_packing(w->ring[i]);
+    for (unsigned i = 0; w->blocks && i < w->block_count; i++)
+        vs_operands_fini(&w->blocks[i].operands);
+    for (unsigned i = 0; w->tools && i < w->tool_count; i++)
+        ZSTD_freeCCtx(w->tools[i].zstd);
+    free_coders(&w->coders);
     free(w->ring);
+    free(w->blocks);
+    free(w->tools);
     vs_encoder_fini(&w->encoder);
     vs_tables_fini(&w->tables);
     vs_index_fini(&w->index);
@@ -133,10 +251,14 @@ static int init_writer(struct vs_writer *w, const struct vs_writer_options *o)
 {
     w->features = o->features;
     w->ring_size = o->workers + 2;
+    w->tool_count = o->workers + 1;
+    w->block_count = o->workers ? BLOCKS * w->tool_count : 1;
+    pthread_mutex_init(&w->coders.lock, NULL);
     vs_encoder_init(&w->encoder, &w->tables, o->features, o->max_sites, o->chunk_events,
                     o->chunk_bytes);
-    if (vs_tables_init(&w->tables, true) < 0 || init_ring(w, o->level) < 0 ||
-        vs_workers_open(&w->workers, o->workers) < 0)
+    w->shadow_bits = w->encoder.shadow_bits;
+    if (vs_tables_init(&w->tables, true) < 0 || init_tools(w, o->level) < 0 || init_blocks(w) < 0 ||
+        init_ring(w) < 0 || vs_workers_open(&w->workers, o->workers) < 0)
         return fail(w, -VSE_NOMEM);
     return 0;
 }
@@ -171,14 +293,55 @@ int vs_writer_open(struct vs_writer **out, const char *path,
 
 /* ---- chunks -------------------------------------------------------------------------------- */
 
+static void encode_block(void *arg)
+{
+    struct block *b = arg;
+    struct packing *k = b->chunk;
+
+    if (k->err == 0 && (k->err = take_coder(k)) == 0)
+        k->err = vs_operand_coder_put(&k->coder->state, &b->operands, &k->cols);
+}
+
+static void pack_with(struct packing *k, const struct tools *t)
+{
+    give_coder(k);
+    if (k->err == 0)
+        k->err = vs_columns_pack(&k->cols, t->zstd, t->level, &k->payload);
+    if (k->err == 0)
+        k->crc = vs_crc32c(0, k->payload.data, k->payload.len);
+}
+
 static void pack(void *arg)
 {
     struct packing *k = arg;
 
+    pack_with(k, &k->writer->tools[k->job.worker]);
+}
+
+static void clear(struct packing *k)
+{
+    vs_columns_clear(&k->cols);
+    k->threads.len = 0;
     k->payload.len = 0;
-    k->err = vs_columns_pack(&k->cols, k->zstd, &k->payload);
-    if (k->err == 0)
-        k->crc = vs_crc32c(0, k->payload.data, k->payload.len);
+    k->err = 0;
+}
+
+/* Hands operands of the current chunk over, and waits for the block whose turn is next. */
+static void submit_block(struct vs_writer *w)
+{
+    struct block *b = &w->blocks[w->block];
+
+    b->chunk = w->ring[w->current];
+    b->busy = true;
+    b->job.run = encode_block;
+    b->job.arg = b;
+    vs_workers_submit_to(w->workers, &b->chunk->strand, &b->job);
+    w->block = (w->block + 1) % w->block_count;
+    b = &w->blocks[w->block];
+    if (b->busy)
+        vs_workers_help(w->workers, &b->job);
+    b->busy = false;
+    vs_operands_clear(&b->operands);
 }
 
 static int write_chunk(struct vs_writer *w, unsigned type, const struct vs_buf *payload,
@@ -199,10 +362,10 @@ static int write_chunk(struct vs_writer *w, unsigned type, const struct vs_buf *
 /* Waits for the oldest submitted chunk and writes it. */
 static int retire(struct vs_writer *w)
 {
-    struct packing *k = &w->ring[w->oldest];
+    struct packing *k = w->ring[w->oldest];
     int err;
 
-    vs_workers_wait(w->workers, &k->job);
+    vs_workers_help(w->workers, &k->job);
     k->busy = false;
     w->oldest = (w->oldest + 1) % w->ring_size;
     if ((err = k->err) < 0 || (err = write_chunk(w, k->type, &k->payload, k->crc)) < 0)
@@ -216,7 +379,7 @@ static int retire_all(struct vs_writer *w)
 {
     int err = 0;
 
-    while (err == 0 && w->ring[w->oldest].busy)
+    while (err == 0 && w->ring[w->oldest]->busy)
         err = retire(w);
     return err;
 }
@@ -224,64 +387,59 @@ static int retire_all(struct vs_writer *w)
 /* Hands the current chunk to the workers and makes the next in the ring the current one. */
 static int submit(struct vs_writer *w, unsigned type)
 {
-    struct packing *k = &w->ring[w->current];
+    struct packing *k = w->ring[w->current];
     int err = 0;
 
     k->type = (uint8_t)type;
     k->busy = true;
     k->job.run = pack;
     k->job.arg = k;
-    vs_workers_submit(w->workers, &k->job);
+    vs_workers_submit_to(w->workers, &k->strand, &k->job);
     w->current = (w->current + 1) % w->ring_size;
-    if (w->ring[w->current].busy)
+    if (w->ring[w->current]->busy)
         err = retire(w);
-    vs_columns_clear(&w->ring[w->current].cols);
+    clear(w->ring[w->current]);
     return err;
 }
 
-/* Facts and static tables precede the events that need them. The events' columns wait aside while
- * the current place in the ring is used for other chunks. */
+/* Facts and static tables precede the events that need them. The events wait aside while the
+ * current place in the ring is used for other chunks. */
 static int submit_tables(struct vs_writer *w)
 {
     int more, err = 0;
 
-    while (err == 0 && (more = vs_tables_pack_meta(&w->tables, &w->ring[w->current].cols)) != 0)
+    while (err == 0 && (more = vs_tables_pack_meta(&w->tables, &w->ring[w->current]->cols)) != 0)
         err = more < 0 ? fail(w, more) : submit(w, VS_CHUNK_META);
-    while (err == 0 && (more = vs_tables_pack_static(&w->tables, &w->ring[w->current].cols)) != 0)
+    while (err == 0 && (more = vs_tables_pack_static(&w->tables, &w->ring[w->current]->cols)) != 0)
         err = more < 0 ? fail(w, more) : submit(w, VS_CHUNK_STATIC);
     return err;
 }
 
+static void swap_aside(struct vs_writer *w)
+{
+    struct packing *k = w->ring[w->current];
+
+    w->ring[w->current] = w->ring[w->ring_size];
+    w->ring[w->ring_size] = k;
+}
+
 static int end_chunk(struct vs_writer *w)
 {
-    struct vs_columns events = {0};
-    struct vs_summary summary = {0};
-    struct vs_buf threads = {0};
-    struct packing *k = &w->ring[w->current];
+    struct packing *k = w->ring[w->current];
     bool had_events = w->in_chunk && w->encoder.events > 0;
-    int err = 0;
+    int err;
 
     w->in_chunk = false;
-    if (had_events) {
-        if (vs_encoder_end(&w->encoder, &summary, &k->threads) < 0)
-            return fail(w, -VSE_NOMEM);
-        events = k->cols;
-        threads = k->threads;
-        memset(&k->cols, 0, sizeof(k->cols));
-        memset(&k->threads, 0, sizeof(k->threads));
-    }
+    if (!had_events)
+        return submit_tables(w);
+    if (vs_encoder_end(&w->encoder, &k->summary, &k->threads) < 0)
+        return fail(w, -VSE_NOMEM);
+    if (w->blocks[w->block].operands.count)
+        submit_block(w);
+    swap_aside(w);
     err = submit_tables(w);
-    if (had_events) {
-        k = &w->ring[w->current];
-        vs_columns_fini(&k->cols);
-        vs_buf_fini(&k->threads);
-        k->cols = events;
-        k->threads = threads;
-        k->summary = summary;
-        if (err == 0)
-            err = submit(w, VS_CHUNK_EVENTS);
-    }
-    return err;
+    swap_aside(w);
+    return err < 0 ? err : submit(w, VS_CHUNK_EVENTS);
 }
 
 /* ---- the interface ------------------------------------------------------------------------- */
@@ -334,16 +492,18 @@ int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch)
         return refuse(w, 0, batch->cycles ? "a cycle in an untimed run" : "no cycle");
     while (pos < batch->count) {
         if (!w->in_chunk) {
-            if (vs_encoder_begin(&w->encoder, &w->ring[w->current].cols) < 0)
+            if (vs_encoder_begin(&w->encoder, &w->ring[w->current]->cols) < 0)
                 return fail(w, -VSE_NOMEM);
             w->in_chunk = true;
         }
-        err = vs_encoder_put(&w->encoder, batch, &pos, &why);
+        err = vs_encoder_put(&w->encoder, batch, &pos, &w->blocks[w->block].operands, &why);
         if (err == -VSE_INVAL)
             return refuse(w, pos, why);
         if (err < 0)
             return fail(w, err);
-        if (err > 0 && (err = end_chunk(w)) < 0)
+        if (err == VS_ENCODED_BLOCK)
+            submit_block(w);
+        if (err == VS_ENCODED_CHUNK && (err = end_chunk(w)) < 0)
             return err;
     }
     return 0;
@@ -378,17 +538,19 @@ void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *stats)
 
 static int write_index(struct vs_writer *w)
 {
-    struct packing *k = &w->ring[w->current];
+    struct packing *k = w->ring[w->current];
     uint8_t trailer[VS_TRAILER_SIZE];
     uint64_t offset = w->bytes;
+    struct vs_buf *column;
     int err;
 
-    vs_columns_clear(&k->cols);
-    if ((err = vs_index_pack(&w->index, &k->cols.col[VS_COL_INDEX])) < 0)
+    clear(k);
+    column = &k->cols.col[VS_COL_INDEX];
+    if ((err = vs_index_pack(&w->index, column)) < 0)
         return fail(w, err);
-    if (k->cols.col[VS_COL_INDEX].len > VS_MAX_INDEX)
+    if (column->len > VS_MAX_INDEX)
         return fail(w, -VSE_LIMIT);
-    pack(k);
+    pack_with(k, &w->tools[w->tool_count - 1]);
     if ((err = k->err) < 0 || (err = write_chunk(w, VS_CHUNK_INDEX, &k->payload, k->crc)) < 0)
         return fail(w, err);
     w->bytes += sizeof(trailer);

@@ -11,7 +11,9 @@
 struct chunk {
     struct vs_tables tables;
     struct vs_encoder *encoder;
+    struct vs_operand_coder *coder;
     struct vs_columns cols;
+    struct vs_operands operands;
     struct vs_summary summary;
     struct vs_buf threads;
     size_t taken; /* events */
@@ -26,8 +28,9 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
     const char *why = "";
     int err;
 
-    *k = (struct chunk){.encoder = malloc(sizeof(*k->encoder))};
-    CHECK(k->encoder);
+    *k = (struct chunk){.encoder = malloc(sizeof(*k->encoder)),
+                        .coder = calloc(1, sizeof(*k->coder))};
+    CHECK(k->encoder && k->coder);
     CHECK_EQ(vs_tables_init(&k->tables, true), 0);
     for (uint64_t i = 0; run->gen && gen_image(run->gen, i, &image) == 0; i++)
         CHECK_EQ(vs_tables_image(&k->tables, &image), i);
@@ -35,8 +38,14 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
         CHECK_EQ(vs_tables_block(&k->tables, &block), i);
     vs_encoder_init(k->encoder, &k->tables, run->features, max_sites, chunk_events, chunk_bytes);
     CHECK_EQ(vs_encoder_begin(k->encoder, &k->cols), 0);
-    err = vs_encoder_put(k->encoder, &b, &k->taken, &why);
-    CHECK_EQ(err, k->taken < run->count);
+    CHECK_EQ(vs_operands_init(&k->operands), 0);
+    CHECK_EQ(vs_operand_coder_begin(k->coder, k->encoder->shadow_bits), 0);
+    do {
+        vs_operands_clear(&k->operands);
+        err = vs_encoder_put(k->encoder, &b, &k->taken, &k->operands, &why);
+        CHECK_EQ(vs_operand_coder_put(k->coder, &k->operands, &k->cols), 0);
+    } while (err == VS_ENCODED_BLOCK);
+    CHECK_EQ(err, k->taken < run->count ? VS_ENCODED_CHUNK : VS_ENCODED_ALL);
     CHECK_EQ(vs_encoder_end(k->encoder, &k->summary, &k->threads), 0);
     CHECK(k->summary.events == k->taken && k->summary.first == 0);
     CHECK_EQ(k->threads.len, k->summary.threads * sizeof(struct vs_chunk_thread));
@@ -45,7 +54,10 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
 static void chunk_free(struct chunk *k)
 {
     vs_encoder_fini(k->encoder);
+    vs_operand_coder_fini(k->coder);
     free(k->encoder);
+    free(k->coder);
+    vs_operands_fini(&k->operands);
     vs_tables_fini(&k->tables);
     vs_columns_fini(&k->cols);
     vs_buf_fini(&k->threads);
@@ -59,7 +71,7 @@ static void unpack(const struct vs_columns *c, struct vs_buf *raw,
     ZSTD_DCtx *dc = ZSTD_createDCtx();
     struct vs_buf payload = {0};
 
-    CHECK_EQ(vs_columns_pack(c, cc, &payload), 0);
+    CHECK_EQ(vs_columns_pack(c, cc, VS_LEVEL_DEFAULT, &payload), 0);
     CHECK_EQ(
         vs_columns_unpack(payload.data, payload.len, VS_CHUNK_EVENTS, dc, raw, cols, 0, 0, NULL),
         0);

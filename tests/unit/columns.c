@@ -29,7 +29,7 @@ static void check_round_trip(const struct vs_columns *c, unsigned type, size_t *
     struct vs_buf out = {0}, raw = {0};
     struct vs_column cols[VS_COL_END];
 
-    CHECK_EQ(vs_columns_pack(c, cc, &out), 0);
+    CHECK_EQ(vs_columns_pack(c, cc, VS_LEVEL_DEFAULT, &out), 0);
     CHECK_EQ(vs_columns_unpack(out.data, out.len, type, dc, &raw, cols, 0, 0, NULL), 0);
     for (int i = 0; i < VS_COL_END; i++) {
         volatile uint8_t pad;

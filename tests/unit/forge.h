@@ -162,7 +162,7 @@ static inline void forge_put_chunk(struct vs_buf *out, unsigned type, size_t num
 static inline void forge_pack(const struct vs_columns *cols, ZSTD_CCtx *zstd, struct vs_buf *out)
 {
     out->len = 0;
-    forge_must(vs_columns_pack(cols, zstd, out) == 0);
+    forge_must(vs_columns_pack(cols, zstd, VS_LEVEL_DEFAULT, out) == 0);
 }
 
 static inline void forge_index_entry(struct vs_buf *index, const struct forge_chunk *c)

@@ -9,7 +9,7 @@
 /* ---- shadow memory against a map of bytes ---- */
 
 /* A value of at most 8 bytes, as encoder and decoder read and write it. */
-static bool get(const struct vs_predict *p, uint64_t addr, unsigned size, uint64_t *v)
+static bool get(const struct vs_data *p, uint64_t addr, unsigned size, uint64_t *v)
 {
     const struct vs_shadow *m = &p->shadow;
     struct vs_cell c = vs_cell_open(m, vs_shadow_at(*m, addr), addr, size);
@@ -18,7 +18,7 @@ static bool get(const struct vs_predict *p, uint64_t addr, unsigned size, uint64
     return c.known;
 }
 
-static void put(const struct vs_predict *p, uint64_t addr, unsigned size, uint64_t v)
+static void put(const struct vs_data *p, uint64_t addr, unsigned size, uint64_t v)
 {
     const struct vs_shadow *m = &p->shadow;
     struct vs_cell c = vs_cell_open(m, vs_shadow_at(*m, addr), addr, size);
@@ -64,7 +64,7 @@ static void check_known(const struct map *m, uint64_t at, unsigned size, bool kn
     }
 }
 
-static void check_read(struct vs_predict *p, const struct map *m, uint64_t at, unsigned size)
+static void check_read(struct vs_data *p, const struct map *m, uint64_t at, unsigned size)
 {
     uint8_t got[256];
     uint64_t value = 0;
@@ -78,7 +78,7 @@ static void check_read(struct vs_predict *p, const struct map *m, uint64_t at, u
     }
 }
 
-static void write_random(struct vs_predict *p, struct map *m, struct rng *r, unsigned most)
+static void write_random(struct vs_data *p, struct map *m, struct rng *r, unsigned most)
 {
     unsigned size = 1 + (unsigned)rng_below(r, most);
     uint64_t at = rng_below(r, SPACE - size), value = rng_next(r);
@@ -98,14 +98,14 @@ static void write_random(struct vs_predict *p, struct map *m, struct rng *r, uns
 
 static void check_shadow(uint64_t base, unsigned most, bool complete)
 {
-    struct vs_predict *p = malloc(sizeof(*p));
+    struct vs_data *p = malloc(sizeof(*p));
     struct map *m = calloc(1, sizeof(*m));
     struct rng r = rng_init(base ^ most);
 
     m->base = base;
     m->complete = complete;
     memset(p, 0, sizeof(*p));
-    CHECK_EQ(vs_predict_reset(p, 1, VS_SHADOW_MAX), 0);
+    CHECK_EQ(vs_data_reset(p, 1, VS_SHADOW_MAX), 0);
     for (unsigned i = 0; i < 4000; i++) {
         unsigned size = 1 + (unsigned)rng_below(&r, most);
 
@@ -113,7 +113,7 @@ static void check_shadow(uint64_t base, unsigned most, bool complete)
             write_random(p, m, &r, most);
         check_read(p, m, rng_below(&r, SPACE - size), size);
     }
-    vs_predict_fini(p);
+    vs_data_fini(p);
     free(m);
     free(p);
 }
@@ -139,11 +139,11 @@ TEST(wraps_around_the_end_of_memory)
 
 TEST(needs_every_byte_to_be_known)
 {
-    struct vs_predict *p = malloc(sizeof(*p));
+    struct vs_data *p = malloc(sizeof(*p));
     uint64_t v;
 
     memset(p, 0, sizeof(*p));
-    CHECK_EQ(vs_predict_reset(p, 1, VS_SHADOW_MIN), 0);
+    CHECK_EQ(vs_data_reset(p, 1, VS_SHADOW_MIN), 0);
     put(p, 100, 4, 0x04030201);
     CHECK(!get(p, 99, 2, &v) && !get(p, 103, 2, &v));
     CHECK(!get(p, 100, 8, &v));
@@ -152,27 +152,27 @@ TEST(needs_every_byte_to_be_known)
     put(p, 104, 4, 0x08070605);
     CHECK(get(p, 100, 8, &v));
     CHECK_EQ(v, 0x0807060504030201);
-    vs_predict_fini(p);
+    vs_data_fini(p);
     free(p);
 }
 
 /* A line that takes another's place knows nothing of it. */
 TEST(forgets_a_line_that_is_replaced)
 {
-    struct vs_predict *p = malloc(sizeof(*p));
+    struct vs_data *p = malloc(sizeof(*p));
     uint64_t v, a = 64, b = 64 + ((uint64_t)VS_SHADOW_LINE << VS_SHADOW_MIN);
 
     memset(p, 0, sizeof(*p));
-    CHECK_EQ(vs_predict_reset(p, 1, VS_SHADOW_MIN), 0);
+    CHECK_EQ(vs_data_reset(p, 1, VS_SHADOW_MIN), 0);
     put(p, a, 8, 1);
     CHECK(vs_shadow_at(p->shadow, a) == vs_shadow_at(p->shadow, b));
     CHECK(!get(p, b, 8, &v));
     put(p, b + 8, 1, 2);
     CHECK(!get(p, a, 8, &v) && !get(p, b, 8, &v));
     CHECK(get(p, b + 8, 1, &v) && v == 2);
-    CHECK_EQ(vs_predict_reset(p, 1, VS_SHADOW_MIN), 0);
+    CHECK_EQ(vs_data_reset(p, 1, VS_SHADOW_MIN), 0);
     CHECK(!get(p, b + 8, 1, &v));
-    vs_predict_fini(p);
+    vs_data_fini(p);
     free(p);
 }
 
@@ -223,29 +223,29 @@ TEST(keeps_small_differences_small)
 
 TEST(expects_sites_in_the_order_of_the_table)
 {
-    struct vs_predict *p = malloc(sizeof(*p));
+    struct vs_flow *p = malloc(sizeof(*p));
 
     memset(p, 0, sizeof(*p));
-    CHECK_EQ(vs_predict_reset(p, 10, 0), 0);
+    CHECK_EQ(vs_flow_reset(p, 10), 0);
     for (uint32_t i = 0; i < 10; i++) {
         CHECK_EQ(*vs_link(p, vs_link_site(i, false)), i + 1);
         CHECK_EQ(*vs_link(p, vs_link_site(i, true)), i + 1);
     }
     *vs_link(p, vs_link_site(4, true)) = 77;
-    CHECK_EQ(vs_predict_reserve(p, 5000), 0); /* moves, keeps */
-    vs_predict_add(p, 5000);
+    CHECK_EQ(vs_flow_reserve(p, 5000), 0); /* moves, keeps */
+    vs_flow_add(p, 5000);
     CHECK_EQ(*vs_link(p, vs_link_site(4, true)), 77);
     CHECK_EQ(*vs_link(p, vs_link_site(4, false)), 5);
     CHECK_EQ(*vs_link(p, vs_link_site(4999, false)), 5000);
-    CHECK_EQ(vs_predict_reset(p, 10, 0), 0);
+    CHECK_EQ(vs_flow_reset(p, 10), 0);
     CHECK_EQ(*vs_link(p, vs_link_site(4, true)), 5);
-    vs_predict_fini(p);
+    vs_flow_fini(p);
     free(p);
 }
 
 TEST(returns_to_where_it_was_called_from)
 {
-    struct vs_predict *p = calloc(1, sizeof(*p));
+    struct vs_flow *p = calloc(1, sizeof(*p));
     uint64_t stack[VS_RETURNS];
     struct vs_lane l;
 

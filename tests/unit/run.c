@@ -132,6 +132,11 @@ ROUND_TRIP(keeps_chunks_limited_by_bytes, 50,
            GEN(.seed = 12, .events = 5000, .memory = true, .timed = true), .chunk_bytes = 300)
 ROUND_TRIP(keeps_chunks_of_one_byte, 50, GEN(.seed = 13, .events = 400, .memory = true),
            .chunk_bytes = 1)
+ROUND_TRIP(keeps_many_blocks_of_operands, 1000,
+           GEN(.seed = 18, .events = 90000, .threads = 9, .memory = true, .wide = 20), .workers = 2,
+           .chunk_events = 40000)
+ROUND_TRIP(keeps_many_blocks_in_one_thread, 70000,
+           GEN(.seed = 19, .events = 90000, .memory = true, .wide = 20), .inline_work = true)
 ROUND_TRIP(keeps_literals_only, 500, GEN(.seed = 14, .events = 9000, .memory = true, .timed = true),
            .max_sites = 1, .chunk_events = 1000)
 ROUND_TRIP(keeps_literals_among_sites, 500, GEN(.seed = 15, .events = 9000, .memory = true),
@@ -142,6 +147,24 @@ ROUND_TRIP(keeps_wide_and_odd_operands, 333,
            GEN(.seed = 17, .events = 9000, .memory = true, .wide = 60, .unaligned = 50,
                .atomics = 20, .syscalls = 20, .signals = 50, .gaps = 100, .code = 60, .counts = 30),
            .chunk_events = 500)
+
+/* The bytes that say that another thread is next may be the chunk's last. */
+TEST(keeps_chunks_that_end_as_a_thread_enters)
+{
+    struct run run = run_generate(&(struct gen_options){.seed = 21, .events = 600, .threads = 30});
+    struct place p;
+
+    place_init(&p);
+    for (uint32_t bytes = 1; bytes < 60; bytes++) {
+        struct file f = run_file(
+            &run, &(struct vs_writer_options){.chunk_bytes = bytes, .inline_work = true}, 50);
+
+        check_reads_back(&run, &f);
+        file_free(&f);
+    }
+    run_free(&run);
+    place_fini(&p);
+}
 
 /* ---- what the bytes depend on ---- */
 
@@ -172,6 +195,26 @@ TEST(writes_the_same_bytes_however_it_is_called)
     check_same_bytes(&run, &f, o, 3001);
     o.inline_work = true;
     check_same_bytes(&run, &f, o, 64);
+    file_free(&f);
+    run_free(&run);
+    place_fini(&p);
+}
+
+/* Also where it is the bytes that end a chunk, and where operands fill several blocks. */
+TEST(writes_the_same_bytes_with_any_workers)
+{
+    struct run run = run_generate(
+        &(struct gen_options){.seed = 22, .events = 60000, .memory = true, .wide = 30});
+    struct vs_writer_options o = {.chunk_bytes = 120000, .inline_work = true};
+    struct place p;
+    struct file f;
+
+    place_init(&p);
+    f = run_file(&run, &o, 3000);
+    check_same_bytes(&run, &f, o, 7);
+    o.inline_work = false;
+    for (o.workers = 1; o.workers <= 5; o.workers += 2)
+        check_same_bytes(&run, &f, o, 1 + 9999 * (o.workers - 1));
     file_free(&f);
     run_free(&run);
     place_fini(&p);

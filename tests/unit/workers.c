@@ -86,6 +86,102 @@ TEST(keeps_the_order_of_submission)
         CHECK_EQ(jobs[i].place, i);
 }
 
+/* Each strand counts without a lock. */
+TEST(runs_the_jobs_of_a_strand_in_order)
+{
+    enum { STRANDS = 3 };
+    static struct order jobs[JOBS];
+    for (unsigned threads = 0; threads < 5; threads++) {
+        struct vs_strand strands[STRANDS] = {0};
+        unsigned next[STRANDS] = {0};
+        struct vs_workers *ws;
+        CHECK_EQ(vs_workers_open(&ws, threads), 0);
+        for (unsigned i = 0; i < JOBS; i++) {
+            jobs[i] = (struct order){.job = {.run = take_place, .arg = &jobs[i]},
+                                     .next = &next[i % STRANDS]};
+            vs_workers_submit_to(ws, &strands[i % STRANDS], &jobs[i].job);
+        }
+        vs_workers_help(ws, &jobs[JOBS / 2].job);
+        CHECK_EQ(jobs[JOBS / 2].place, JOBS / 2 / STRANDS);
+        vs_workers_close(ws);
+        for (unsigned i = 0; i < JOBS; i++)
+            CHECK_EQ(jobs[i].place, i / STRANDS);
+    }
+}
+
+TEST(uses_a_strand_again_that_was_done)
+{
+    struct vs_strand strand = {0};
+    unsigned next = 0;
+    struct vs_workers *ws;
+    CHECK_EQ(vs_workers_open(&ws, 2), 0);
+    for (unsigned i = 0; i < 100; i++) {
+        struct order job = {.job = {.run = take_place, .arg = &job}, .next = &next};
+        vs_workers_submit_to(ws, &strand, &job.job);
+        vs_workers_wait(ws, &job.job);
+        CHECK_EQ(job.place, i);
+    }
+    vs_workers_close(ws);
+}
+
+struct numbered {
+    struct vs_job job;
+    atomic_bool *taken; /* by number */
+    pthread_t by;
+};
+
+static void use_number(void *arg)
+{
+    struct numbered *n = arg;
+    CHECK(!atomic_exchange(&n->taken[n->job.worker], true));
+    n->by = pthread_self();
+    for (volatile unsigned i = 0; i < 100; i++)
+        ;
+    atomic_store(&n->taken[n->job.worker], false);
+}
+
+TEST(numbers_those_who_work)
+{
+    enum { THREADS = 3 };
+    static struct numbered jobs[JOBS];
+    atomic_bool taken[THREADS + 1] = {0};
+    struct vs_workers *ws;
+    CHECK_EQ(vs_workers_open(&ws, THREADS), 0);
+    for (unsigned i = 0; i < JOBS; i++) {
+        jobs[i] = (struct numbered){.job = {.run = use_number, .arg = &jobs[i]}, .taken = taken};
+        vs_workers_submit(ws, &jobs[i].job);
+    }
+    for (unsigned i = 0; i < JOBS; i++) {
+        vs_workers_help(ws, &jobs[i].job);
+        CHECK(jobs[i].job.worker <= THREADS);
+        CHECK_EQ(jobs[i].job.worker == THREADS, !!pthread_equal(jobs[i].by, pthread_self()));
+    }
+    vs_workers_close(ws);
+}
+
+static void meet(void *arg)
+{
+    pthread_barrier_wait(arg);
+}
+
+/* The only thread is in a job that ends when another one, behind it in the queue, has run. */
+TEST(helps_while_it_waits)
+{
+    pthread_barrier_t barrier;
+    struct vs_job jobs[2];
+    struct vs_workers *ws;
+    pthread_barrier_init(&barrier, NULL, 2);
+    CHECK_EQ(vs_workers_open(&ws, 1), 0);
+    for (int i = 0; i < 2; i++) {
+        jobs[i] = (struct vs_job){.run = meet, .arg = &barrier};
+        vs_workers_submit(ws, &jobs[i]);
+    }
+    vs_workers_help(ws, &jobs[0]);
+    vs_workers_help(ws, &jobs[1]);
+    vs_workers_close(ws);
+    pthread_barrier_destroy(&barrier);
+}
+
 static void note_thread(void *arg)
 {
     *(pthread_t *)arg = pthread_self();
@@ -103,11 +199,6 @@ TEST(uses_the_caller_only_without_threads)
         CHECK_EQ(!pthread_equal(by, pthread_self()), threads);
         vs_workers_close(ws);
     }
-}
-
-static void meet(void *arg)
-{
-    pthread_barrier_wait(arg);
 }
 
 TEST(runs_jobs_side_by_side)

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "trace/operands.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/likely.h"
+
+/* Operands by which the shadow memory is fetched ahead. */
+#define AHEAD 16
+
+int vs_operands_init(struct vs_operands *o)
+{
+    *o = (struct vs_operands){.list = calloc(VS_OPERANDS + AHEAD, sizeof(*o->list))};
+    return o->list ? 0 : -VSE_NOMEM;
+}
+
+void vs_operands_fini(struct vs_operands *o)
+{
+    free(o->list);
+    vs_buf_fini(&o->wide);
+    *o = (struct vs_operands){0};
+}
+
+void vs_operands_clear(struct vs_operands *o)
+{
+    o->count = 0;
+    o->wide.len = 0;
+}
+
+int vs_operand_coder_begin(struct vs_operand_coder *c, unsigned shadow_bits)
+{
+    c->shadow_bits = shadow_bits;
+    c->trail_count = 0;
+    return vs_data_reset(&c->data, 0, shadow_bits);
+}
+
+void vs_operand_coder_fini(struct vs_operand_coder *c)
+{
+    vs_data_fini(&c->data);
+    free(c->trails);
+    c->trails = NULL;
+    c->trail_capacity = 0;
+}
+
+/* Takes in the sites and threads that are new in a block. */
+static int prepare(struct vs_operand_coder *c, const struct vs_operands *o)
+{
+    size_t more = o->threads > c->trail_count ? o->threads - c->trail_count : 0;
+
+    if (c->shadow_bits && vs_data_add(&c->data, o->sites) < 0)
+        return -VSE_NOMEM;
+    if (!more)
+        return 0;
+    if (vs_array_room((void **)&c->trails, &c->trail_capacity, c->trail_count, more,
+                      sizeof(*c->trails)) < 0)
+        return -VSE_NOMEM;
+    memset(c->trails + c->trail_count, 0, more * sizeof(*c->trails));
+    c->trail_count += more;
+    return 0;
+}
+
+/* ---- loads and stores of at most 8 bytes ---------------------------------------------------- */
+
+static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struct vs_trail *t,
+                                   uint64_t addr)
+{
+    struct vs_guess g = vs_addr_guess(s, t);
+    bool second = (addr == g.second) & (addr != g.first);
+
+    vs_addr_learn(s, t, addr);
+    return vs_delta_put(col, vs_zigzag((int64_t)(addr - g.first)), second) + VS_HOW_SECOND * second;
+}
+
+static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struct vs_site_state *s,
+                                 struct vs_trail *t, const struct vs_operand *p)
+{
+    uint64_t addr = p->addr, value = p->value;
+    unsigned size = p->size;
+    bool load = vs_operand_kind(p) == VS_LOAD, first, second, loaded;
+    struct vs_cell cell = vs_cell_open(m, vs_shadow_at(*m, addr), addr, size);
+    struct vs_guess g = vs_value_guess(&cell, s, load, size);
+
+    first = value == g.first;
+    second = (value == g.second) & !first;
+    loaded = (value == (t->loaded[true] & vs_size_mask(size))) & !first & !second;
+    vs_cell_store(m, &cell, addr, size, value);
+    vs_value_learn(s, t, load, value);
+    return vs_delta_put(col, vs_value_delta(value, g.first, size), second | loaded) +
+           VS_HOW_SECOND * second + VS_HOW_LOADED * loaded;
+}
+
+/* ---- the rest ------------------------------------------------------------------------------- */
+
+/* A wide value, or what an event of another kind has of one. Returns how; -VSE_NOMEM. */
+static int put_rest(struct vs_operand_coder *c, const struct vs_operands *o,
+                    const struct vs_operand *p, struct vs_buf *wide)
+{
+    const uint8_t *bytes = p->size > 8 ? o->wide.data + p->value : (const uint8_t *)&p->value;
+
+    if (vs_operand_kind(p) <= VS_STORE &&
+        vs_shadow_read(c->data.shadow, p->addr, p->size, c->scratch) &&
+        memcmp(c->scratch, bytes, p->size) == 0)
+        return VS_HOW_FIRST;
+    if (p->size > 8 && vs_buf_put(wide, bytes, p->size) < 0)
+        return -VSE_NOMEM;
+    if (c->shadow_bits && vs_operand_kind(p) <= VS_EXTERNAL)
+        vs_shadow_write(c->data.shadow, p->addr, p->size, bytes);
+    return VS_HOW_WIDE;
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+/* Where the columns are being written; room for the block is there. */
+struct ends {
+    uint8_t *how, *addr, *value;
+};
+
+static int put_all(struct vs_operand_coder *c, const struct vs_operands *o, struct ends *ends,
+                   struct vs_buf *wide)
+{
+    const struct vs_operand *p = o->list, *end = p + o->count;
+    const struct vs_shadow m = c->data.shadow;
+    struct ends to = *ends;
+
+    for (; p < end; p++) {
+        struct vs_trail *t = &c->trails[p->thread];
+        struct vs_site_state *s;
+        unsigned how;
+        int rest;
+
+        if (unlikely(vs_operand_kind(p) > VS_STORE)) {
+            if (put_rest(c, o, p, wide) < 0)
+                return -VSE_NOMEM;
+            continue;
+        }
+        __builtin_prefetch(vs_shadow_at(m, p[AHEAD].addr), 1);
+        s = &c->data.sites[p->site_kind >> 8];
+        how = put_address(&to.addr, s, t, p->addr);
+        if (likely(p->size <= 8)) {
+            *to.how++ = (uint8_t)(how | put_value(&to.value, &m, s, t, p) << 4);
+            continue;
+        }
+        if ((rest = put_rest(c, o, p, wide)) < 0)
+            return -VSE_NOMEM;
+        *to.how++ = (uint8_t)(how | (unsigned)rest << 4);
+    }
+    *ends = to;
+    return 0;
+}
+
+/* A difference is written as 8 bytes, of which some count. */
+static uint8_t *room(struct vs_buf *col, size_t bytes)
+{
+    return vs_buf_reserve(col, bytes + 8) < 0 ? NULL : col->data + col->len;
+}
+
+int vs_operand_coder_put(struct vs_operand_coder *c, const struct vs_operands *o,
+                         struct vs_columns *cols)
+{
+    struct vs_buf *how = &cols->col[VS_COL_HOW], *addr = &cols->col[VS_COL_ADDR],
+                  *value = &cols->col[VS_COL_VALUE];
+    struct ends ends = {room(how, o->count), room(addr, 8 * o->count), room(value, 8 * o->count)};
+
+    if (!ends.how || !ends.addr || !ends.value || prepare(c, o) < 0 ||
+        put_all(c, o, &ends, &cols->col[VS_COL_WIDE]) < 0)
+        return -VSE_NOMEM;
+    how->len = (size_t)(ends.how - how->data);
+    addr->len = (size_t)(ends.addr - addr->data);
+    value->len = (size_t)(ends.value - value->data);
+    return 0;
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* Addresses and values of an events chunk to columns.
+ *
+ * The encoder leaves them aside, as operands, when it has done everything else about an event: they
+ * need nothing of control flow but the site, and control flow nothing of them. So another thread
+ * can take them on, a block at a time.
+ */
+#ifndef TRACE_OPERANDS_H
+#define TRACE_OPERANDS_H
+
+#include "trace/predict.h"
+
+/* A load or store; or a value that another event has in the wide column or the shadow memory.
+ * 24 bytes: this is what passes from thread to thread. */
+struct vs_operand {
+    uint64_t addr;
+    uint64_t value; /* size > 8: where it lies in `wide` */
+    uint32_t site_kind;
+    uint16_t thread, size; /* as they lie in an event */
+};
+_Static_assert(sizeof(struct vs_operand) == 24, "three words");
+
+#define VS_SITE_KIND(site, kind) ((site) << 8 | (kind))
+_Static_assert(VS_MAX_SITES <= 1 << 24, "a site's number fits");
+_Static_assert(offsetof(struct vs_operand, size) - offsetof(struct vs_operand, thread) ==
+                   offsetof(struct vs_event, size) - offsetof(struct vs_event, thread),
+               "both are copied at once");
+
+static inline unsigned vs_operand_kind(const struct vs_operand *p)
+{
+    return p->site_kind & 0xff;
+}
+
+/* Enough of them to make the way to another thread worthwhile, few enough to be still in a cache
+ * there. */
+#define VS_OPERANDS      8192
+#define VS_OPERANDS_WIDE (256u << 10) /* bytes of wide values that make a block full as well */
+
+/* A block of operands, all of one chunk, in order. */
+struct vs_operands {
+    struct vs_operand *list; /* room for VS_OPERANDS, and more to look ahead */
+    size_t count;
+    struct vs_buf wide;      /* values over 8 bytes */
+    uint32_t sites, threads; /* their numbers are below these; set before encoding */
+};
+
+/* Returns 0; -VSE_NOMEM. */
+int vs_operands_init(struct vs_operands *o);
+void vs_operands_fini(struct vs_operands *o);
+
+/* Empties it. */
+void vs_operands_clear(struct vs_operands *o);
+
+/* What is kept from block to block of a chunk. A zeroed struct is good for vs_operand_coder_begin.
+ */
+struct vs_operand_coder {
+    struct vs_data data;
+    unsigned shadow_bits;
+    struct vs_trail *trails; /* by thread */
+    size_t trail_count, trail_capacity;
+    uint8_t scratch[VS_SIZE_MAX + 1];
+};
+
+/* Starts a chunk; shadow_bits is that of its summary. Returns 0; -VSE_NOMEM. */
+int vs_operand_coder_begin(struct vs_operand_coder *c, unsigned shadow_bits);
+void vs_operand_coder_fini(struct vs_operand_coder *c);
+
+/* Appends the next block of the chunk to the columns VS_COL_HOW, _ADDR, _VALUE, _WIDE. Returns 0;
+ * -VSE_NOMEM. */
+int vs_operand_coder_put(struct vs_operand_coder *c, const struct vs_operands *o,
+                         struct vs_columns *cols);
+
+#endif
