@@ -13,8 +13,8 @@
 
 /* Events that are delivered together. Small enough for the second cache. */
 #define BATCH 4096
-/* A block has no more steps (the tool cuts it before), and a branch. */
-#define BLOCK_EVENTS 2304
+/* A block of VEX has no more operands, and a branch. */
+#define BLOCK_EVENTS (VS_PARCEL_EVENTS - BATCH)
 #define WIDE_BATCH   (1u << 20)
 /* Instructions without an event, at most, before they get one: icount has 16 bits. */
 #define SINCE_MAX 32768
@@ -43,16 +43,13 @@ struct vs_assembler {
     struct vs_arena arena; /* of the blocks */
     struct vs_code_block *blocks;
     size_t block_count, block_capacity; /* numbered from 1; [0] is not used */
-    uint64_t block_ids;                 /* for consumers that number none */
     struct thread **threads;            /* by Valgrind's number */
     size_t thread_capacity;
     unsigned thread_count; /* numbered so far */
     struct thread *current;
-    uint32_t last; /* the block whose way of being left comes next; 0 = none */
-    const uint8_t *last_record;
-    struct vs_event *events;
+    struct vs_parcel *parcel; /* being filled */
+    struct vs_event *events;  /* its */
     size_t count;
-    struct vs_buf wide;
     uint64_t window, left; /* the current window, and what is left of it */
     bool cut;              /* it is over */
     struct vs_assembler_stats stats;
@@ -76,6 +73,15 @@ static uint64_t window_length(const struct vs_assembler *a, uint64_t window)
     return window < a->o.window_count && a->o.windows[window] ? a->o.windows[window] : UINT64_MAX;
 }
 
+/* The next parcel to fill, with room for the wide values of a block. Returns 0; -VSE_NOMEM. */
+static int next_parcel(struct vs_assembler *a)
+{
+    a->parcel = vs_relay_take(a->o.relay);
+    a->events = a->parcel->events;
+    a->count = 0;
+    return vs_buf_reserve(&a->parcel->wide, WIDE_BATCH + WIRE_RECORD_MAX);
+}
+
 int vs_assembler_open(struct vs_assembler **out, const struct vs_assembler_options *options)
 {
     struct vs_assembler *a = calloc(1, sizeof(*a));
@@ -85,8 +91,7 @@ int vs_assembler_open(struct vs_assembler **out, const struct vs_assembler_optio
         return -VSE_NOMEM;
     a->o = *options;
     a->left = window_length(a, 0);
-    a->events = calloc(BATCH + BLOCK_EVENTS, sizeof(*a->events));
-    if (!a->events || vs_buf_reserve(&a->wide, WIDE_BATCH + WIRE_RECORD_MAX) < 0 ||
+    if (next_parcel(a) < 0 ||
         vs_array_room((void **)&a->blocks, &a->block_capacity, 0, 1, sizeof(*a->blocks)) < 0) {
         vs_assembler_close(a);
         *out = NULL;
@@ -104,8 +109,6 @@ void vs_assembler_close(struct vs_assembler *a)
         free(a->threads[i]);
     free(a->threads);
     free(a->blocks);
-    free(a->events);
-    vs_buf_fini(&a->wide);
     vs_arena_fini(&a->arena);
     vs_codemap_fini(&a->code);
     free(a);
@@ -154,29 +157,22 @@ static void apply_window(struct vs_assembler *a)
 
 static int deliver(struct vs_assembler *a)
 {
-    const struct vs_consumer *c = a->o.consumer;
-    struct vs_batch batch = {.events = a->events,
-                             .wide = a->wide.data,
-                             .wide_size = a->wide.len,
-                             .first = a->stats.events};
-    int e = 0;
+    int e;
 
     if (a->left != UINT64_MAX || a->cut)
         apply_window(a);
     for (size_t i = 0; i < a->count; i++)
         a->stats.instructions += a->events[i].icount;
+    a->parcel->count = a->count;
+    a->parcel->first = a->stats.events;
     a->stats.events += a->count;
-    batch.count = a->count;
-    if (a->count && c->put)
-        e = c->put(c->context, &batch);
-    a->count = 0;
-    a->wide.len = 0;
-    return e;
+    e = vs_relay_send(a->o.relay);
+    return e < 0 ? e : next_parcel(a);
 }
 
 static inline bool batch_full(const struct vs_assembler *a)
 {
-    return a->count >= BATCH || a->wide.len >= WIDE_BATCH;
+    return a->count >= BATCH || a->parcel->wide.len >= WIDE_BATCH;
 }
 
 /* Appends an event that no instruction of a block makes; `payload` becomes its value if it has more
@@ -190,8 +186,8 @@ static int put_other(struct vs_assembler *a, struct thread *t, struct vs_event e
     if (size) {
         e.size = (uint16_t)size;
         if (size > 8) {
-            e.value = a->wide.len;
-            if (vs_buf_put(&a->wide, payload, size) < 0)
+            e.value = a->parcel->wide.len;
+            if (vs_buf_put(&a->parcel->wide, payload, size) < 0)
                 return -VSE_NOMEM;
         } else {
             e.value = 0;
@@ -228,11 +224,11 @@ static inline uint64_t word_at(const uint8_t *record, unsigned at)
 
 static uint64_t keep_wide(struct vs_assembler *a, const uint8_t *bytes, size_t size)
 {
-    uint64_t at = a->wide.len;
+    uint64_t at = a->parcel->wide.len;
 
     /* Room was made for a whole record. */
-    memcpy(a->wide.data + at, bytes, size);
-    a->wide.len += size;
+    memcpy(a->parcel->wide.data + at, bytes, size);
+    a->parcel->wide.len += size;
     return at;
 }
 
@@ -244,31 +240,50 @@ static inline uint64_t step_addr(const struct vs_step *s, const uint8_t *record,
     return s->addr == VS_FIXED ? s->event.addr : events[s->addr_of].addr + s->event.addr;
 }
 
-/* The first n steps, all of which happened. */
-static void put_steps(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
-                      const uint8_t *record, unsigned n)
+/* The first n steps, all of which happened, from `events` on. */
+static inline void put_steps(struct vs_assembler *a, unsigned thread, const struct vs_code_block *b,
+                             const uint8_t *record, struct vs_event *events, unsigned n)
 {
-    struct vs_event *events = a->events + a->count;
-
     for (unsigned i = 0; i < n; i++) {
         const struct vs_step *s = &b->steps[i];
-        struct vs_event e = s->event;
+        struct vs_event *e = &events[i];
 
-        e.thread = t->number;
-        e.addr = step_addr(s, record, events);
+        /* Copied whole, then changed in place: 32 bytes are two moves. */
+        *e = s->event;
+        e->thread = (uint16_t)thread;
+        e->addr = step_addr(s, record, events);
         if (unlikely(s->wide))
-            e.value = s->value == VS_RECORDED ? keep_wide(a, record + s->value_at, s->event.size)
-                                              : events[s->value_of].value;
+            e->value = s->value == VS_RECORDED ? keep_wide(a, record + s->value_at, s->event.size)
+                                               : events[s->value_of].value;
         else if (s->value == VS_RECORDED)
-            e.value = word_at(record, s->value_at) & s->mask;
+            e->value = word_at(record, s->value_at) & s->mask;
         else if (s->value == VS_OF_STEP)
-            e.value = events[s->value_of].value;
-        events[i] = e;
+            e->value = events[s->value_of].value;
     }
-    if (n) {
-        events[0].icount = (uint16_t)(events[0].icount + t->since);
+}
+
+/* A block that ran and was left as most are. */
+static inline void take_plain(struct vs_assembler *a, struct thread *t,
+                              const struct vs_code_block *b, const struct vs_leave *l,
+                              const uint8_t *record)
+{
+    struct vs_event *events = a->events + a->count;
+    unsigned n = l->steps;
+    uint64_t since = t->since;
+
+    put_steps(a, t->number, b, record, events, n);
+    if (likely(l->branch)) {
+        events[n] = l->event;
+        events[n].thread = t->number;
+        if (l->target_at)
+            events[n].addr = word_at(record, l->target_at);
+        n++;
         t->since = 0;
+    } else {
+        t->since = l->after + (n ? 0 : since);
     }
+    if (likely(n))
+        events[0].icount = (uint16_t)(events[0].icount + since);
     a->count += n;
 }
 
@@ -309,18 +324,16 @@ static unsigned put_some_steps(struct vs_assembler *a, struct thread *t,
     return counted;
 }
 
-static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
-                       const struct vs_leave *l, const uint8_t *record, unsigned counted)
+static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs_leave *l,
+                       const uint8_t *record, unsigned counted)
 {
-    struct vs_event e = b->branch;
+    struct vs_event e = l->event;
 
     e.thread = t->number;
     e.icount = (uint16_t)(t->since + l->insns - counted);
     t->since = 0;
-    if (l->taken)
-        e.flags |= VS_BR_TAKEN;
-    if (e.flags & VS_BR_INDIRECT)
-        e.addr = l->target_at ? word_at(record, l->target_at) : l->target;
+    if (l->target_at)
+        e.addr = word_at(record, l->target_at);
     a->events[a->count++] = e;
 }
 
@@ -334,16 +347,15 @@ static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
     return n;
 }
 
-/* A block ran, and was left in the way `left` tells. */
-static int take_block(struct vs_assembler *a, const struct vs_code_block *b, const uint8_t *record,
-                      uint32_t left)
+/* A block ran, and something about it or its thread is special. */
+static int take_special(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
+                        const uint8_t *record, uint32_t left)
 {
-    struct thread *t = a->current;
     struct vs_leave fault = {0};
     const struct vs_leave *l = &fault;
-    unsigned counted = 0;
+    unsigned counted;
 
-    if (unlikely(left & WIRE_LEFT_FAULT)) {
+    if (left & WIRE_LEFT_FAULT) {
         fault.insns = (uint16_t)(left & ~WIRE_LEFT_FAULT);
         fault.steps = (uint16_t)steps_before(b, fault.insns);
         fault.leave = WIRE_TO_FAULT;
@@ -352,34 +364,36 @@ static int take_block(struct vs_assembler *a, const struct vs_code_block *b, con
             return -VSE_CORRUPT;
         l = &b->leaves[left - 1];
     }
-    if (unlikely(t->call_pc))
+    if (t->call_pc)
         settle_call(t, b->addr);
-    if (likely(b->plain && !t->counted_pc)) {
-        put_steps(a, t, b, record, l->steps);
-        if (l->steps)
-            counted = b->steps[l->steps - 1].insn + 1u;
-    } else {
-        counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
-    }
+    counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
     t->counted_pc = 0;
     if (l->branch)
-        put_branch(a, t, b, l, record, counted);
+        put_branch(a, t, l, record, counted);
     else if (l->insns > counted)
         t->since += l->insns - counted;
     else if (l->again && counted > l->insns)
         t->counted_pc = vs_code_block_pc(b, l->insns);
-    if (unlikely(l->leave == WIRE_TO_SYSCALL))
+    if (l->leave == WIRE_TO_SYSCALL)
         t->call_pc = b->last_pc;
-    if (unlikely(t->since > SINCE_MAX))
-        return put_since(a, t);
-    return batch_full(a) ? deliver(a) : 0;
+    return 0;
 }
 
-static int64_t announce_block(struct vs_assembler *a, const struct vs_block *block)
+/* A block ran, and was left in the way `left` tells. */
+static inline int take_block(struct vs_assembler *a, const struct vs_code_block *b,
+                             const uint8_t *record, uint32_t left)
 {
-    const struct vs_consumer *c = a->o.consumer;
+    struct thread *t = a->current;
+    int e = 0;
 
-    return c->block ? c->block(c->context, block) : (int64_t)a->block_ids++;
+    if (likely(left - 1 < b->leave_count && b->leaves[left - 1].plain &&
+               !(t->call_pc | t->counted_pc)))
+        take_plain(a, t, b, &b->leaves[left - 1], record);
+    else
+        e = take_special(a, t, b, record, left);
+    if (unlikely(t->since > SINCE_MAX) && e == 0)
+        e = put_since(a, t);
+    return e == 0 && unlikely(batch_full(a)) ? deliver(a) : e;
 }
 
 /* Any thread that events about the whole program may be put under. */
@@ -410,7 +424,7 @@ static int define_block(struct vs_assembler *a, const void *record, size_t size,
         return (int)e;
     a->block_count++;
     block = (struct vs_block){b->addr, b->code, b->code_size, b->insns};
-    e = announce_block(a, &block);
+    e = vs_relay_block(a->o.relay, &block);
     if (e < 0)
         return (int)e;
     b->id = (uint32_t)e;
@@ -685,38 +699,50 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
     }
 }
 
-static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
+/* A record of a block at pos. Returns where the next slot is; -VSE_CORRUPT; as take_block. */
+static inline int64_t take_run(struct vs_assembler *a, uint32_t number, const uint8_t *bytes,
+                               size_t pos, size_t size)
 {
-    size_t pos = 0;
+    const struct vs_code_block *b = &a->blocks[number];
+    size_t next = pos + b->length;
+    uint32_t left;
     int e;
 
-    while (pos + sizeof(struct wire_slot) <= size) {
-        struct wire_slot slot;
+    if (unlikely(next + sizeof(struct wire_slot) > size))
+        return -VSE_CORRUPT;
+    memcpy(&left, bytes + next + offsetof(struct wire_slot, left), sizeof(left));
+    e = take_block(a, b, bytes + pos, left);
+    return unlikely(e < 0) ? e : (int64_t)next;
+}
 
-        memcpy(&slot, bytes + pos, sizeof(slot));
-        if (a->last) {
-            e = take_block(a, &a->blocks[a->last], a->last_record, slot.left);
-            a->last = 0;
-            if (unlikely(e < 0))
-                return e == -VSE_CORRUPT ? nonsense(diag, "an exit") : e;
-        }
-        if (slot.what == 0)
-            return pos + sizeof(slot) == size ? 0 : nonsense(diag, "an early end");
-        if (likely(slot.what < WIRE_FIRST)) {
-            if (slot.what >= a->block_count || !a->current)
-                return nonsense(diag, "a block that was not announced");
-            a->last = slot.what;
-            a->last_record = bytes + pos;
-            pos += a->blocks[slot.what].length;
+static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
+{
+    int64_t pos = 0;
+
+    while ((size_t)pos + sizeof(struct wire_slot) <= size) {
+        uint32_t what;
+
+        memcpy(&what, bytes + pos + offsetof(struct wire_slot, what), sizeof(what));
+        if (likely(what - 1 < a->block_count - 1 && a->current)) {
+            pos = take_run(a, what, bytes, (size_t)pos, size);
+            if (unlikely(pos < 0))
+                return pos == -VSE_CORRUPT ? nonsense(diag, "a block's record") : (int)pos;
+        } else if (what == 0) {
+            return (size_t)pos + sizeof(struct wire_slot) == size ? 0
+                                                                  : nonsense(diag, "an early end");
         } else {
-            const struct wire_head *head = (const void *)(bytes + pos + sizeof(slot));
+            const struct wire_head *head = (const void *)(bytes + pos + sizeof(struct wire_slot));
+            size_t left = size - (size_t)pos - sizeof(struct wire_slot);
+            int e;
 
-            if (size - pos < sizeof(slot) + sizeof(*head) || head->size < sizeof(*head) ||
-                head->size % 8 || head->size > size - pos - sizeof(slot))
+            if (what < WIRE_FIRST)
+                return nonsense(diag, "a block that was not announced");
+            if (left < sizeof(*head) || head->size < sizeof(*head) || head->size % 8 ||
+                head->size > left)
                 return nonsense(diag, "a record's size");
-            if ((e = take_record(a, slot.what, head, diag)) < 0)
+            if ((e = take_record(a, what, head, diag)) < 0)
                 return e;
-            pos += sizeof(slot) + head->size;
+            pos += (int64_t)sizeof(struct wire_slot) + head->size;
         }
     }
     return nonsense(diag, "a buffer without an end");
@@ -727,7 +753,6 @@ int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
 {
     int e;
 
-    a->last = 0;
     *theirs = false;
     e = take_all(a, bytes, size, diag);
     /* All errors of our own say so in the diag. */
@@ -743,6 +768,8 @@ int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *thei
     (void)diag;
     if (e == 0)
         e = deliver(a);
+    if (e == 0)
+        e = vs_relay_drain(a->o.relay);
     *theirs = e < 0;
     return e;
 }

@@ -4,13 +4,16 @@
 #define CAPTURE_ASSEMBLE_H
 
 #include "capture/images.h"
+#include "capture/relay.h"
 #include "trace/codemap.h"
-#include "trace/consumer.h"
 
 struct vs_assembler;
 
+/* A batch, and a whole block more. */
+#define VS_PARCEL_EVENTS (4096 + 2304)
+
 struct vs_assembler_options {
-    const struct vs_consumer *consumer;
+    struct vs_relay *relay; /* for parcels of VS_PARCEL_EVENTS */
     struct vs_images *images;
     /* Lengths of the windows, in order; after that many instructions the rest of a window is left
      * out. 0 = no end. */

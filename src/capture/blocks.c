@@ -66,7 +66,6 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
     unsigned counted = 0;
 
     b->step_count = w->ops;
-    b->plain = true;
     b->steps = vs_arena_alloc(arena, (w->ops + 1u) * sizeof(*b->steps), 8);
     if (!b->steps)
         return -VSE_NOMEM;
@@ -76,9 +75,8 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
         make_step(b, &b->steps[i], &ops[i]);
         b->steps[i].event.icount = (uint16_t)(ops[i].insn + 1u - counted);
         counted = ops[i].insn + 1u;
-        b->plain &= !b->steps[i].guarded;
+        b->guarded |= b->steps[i].guarded;
     }
-    b->branch.icount = (uint16_t)(b->insns - counted);
     return 0;
 }
 
@@ -104,18 +102,31 @@ static void make_leave(const struct vs_code_block *b, struct vs_leave *l, const 
                        bool at_last, const struct vs_insn *last)
 {
     uint64_t pc = vs_code_block_pc(b, x->insn);
+    unsigned counted = x->ops ? b->steps[x->ops - 1].insn + 1u : 0;
 
-    *l = (struct vs_leave){.target = x->target,
-                           .steps = x->ops,
-                           .insns = at_last ? b->insns : (uint16_t)(x->insn + 1u),
-                           .target_at = x->target_at,
-                           .leave = x->leave};
+    *l = (struct vs_leave){
+        .steps = x->ops, .insns = at_last ? b->insns : (uint16_t)(x->insn + 1u), .leave = x->leave};
     l->branch = at_last && last->kind == VS_INSN_BRANCH && x->leave == WIRE_BORING;
     l->again = !l->branch && x->leave == WIRE_BORING && !x->target_at && x->target == pc;
-    if (l->branch)
-        l->taken = branch_taken(b, last, x, x->target);
     if (x->leave == WIRE_TO_FAULT || x->leave == WIRE_TO_SYSCALL || l->again)
         l->insns--;
+    if (l->insns > counted)
+        l->after = (uint16_t)(l->insns - counted);
+    l->plain = !b->guarded && !l->again && x->leave == WIRE_BORING;
+    if (!l->branch)
+        return;
+    l->event = (struct vs_event){.pc = b->last_pc,
+                                 .addr = last->target,
+                                 .size = last->length,
+                                 .icount = l->after,
+                                 .kind = VS_BRANCH,
+                                 .flags = last->branch};
+    if (branch_taken(b, last, x, x->target))
+        l->event.flags |= VS_BR_TAKEN;
+    if (last->branch & VS_BR_INDIRECT) {
+        l->event.addr = x->target;
+        l->target_at = x->target_at;
+    }
 }
 
 static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
@@ -158,19 +169,13 @@ static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const u
     return sum == b->code_size ? 0 : -VSE_CORRUPT;
 }
 
-static int decode_last(struct vs_code_block *b, struct vs_insn *last)
+static void decode_last(struct vs_code_block *b, struct vs_insn *last)
 {
     b->last_pc = vs_code_block_pc(b, b->insns - 1u);
     /* What is no instruction faults when it is reached. */
     if (vs_x86_decode(b->code + (b->last_pc - b->addr), b->lengths[b->insns - 1], b->last_pc,
                       last) < 0)
         *last = (struct vs_insn){.length = b->lengths[b->insns - 1]};
-    b->branch = (struct vs_event){.pc = b->last_pc,
-                                  .addr = last->target,
-                                  .size = last->length,
-                                  .kind = VS_BRANCH,
-                                  .flags = last->branch};
-    return 0;
 }
 
 int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,

@@ -29,26 +29,28 @@ struct vs_step {
 
 /* What leaving a block by one of its exits means. */
 struct vs_leave {
-    uint64_t target;    /* of the exit, unless target_at */
-    uint16_t steps;     /* that precede it */
-    uint16_t insns;     /* that retire */
-    uint16_t target_at; /* in the record; 0 = target is known */
+    struct vs_event
+        event;      /* of the branch, if it is one; its icount: instructions since the last step */
+    uint16_t steps; /* that precede it */
+    uint16_t insns; /* that retire */
+    uint16_t after; /* of these, those after the last step */
+    uint16_t target_at; /* of an indirect branch: where the record has it; 0 = the event has it */
     uint8_t leave;      /* enum wire_leave */
-    bool branch;        /* with the block's branch event ... */
-    bool taken;         /* ... and this outcome */
-    bool again;         /* the last instruction is repeated: insns does not count it */
+    bool branch;
+    bool again; /* the last instruction is repeated: insns does not count it */
+    bool plain; /* nothing is special about it, nor about the steps before it */
 };
 
 struct vs_code_block {
-    uint64_t addr;
     uint32_t length; /* of a record */
-    uint32_t id;     /* the consumer's */
-    uint16_t insns, step_count, leave_count;
-    bool plain; /* no guarded step */
-    struct vs_step *steps;
+    uint16_t leave_count, step_count;
     struct vs_leave *leaves;
-    struct vs_event branch; /* icount: instructions since the last step */
-    uint64_t last_pc;       /* of the last instruction */
+    struct vs_step *steps;
+    uint64_t addr;
+    uint32_t id; /* the consumer's */
+    uint16_t insns;
+    bool guarded;     /* some step is */
+    uint64_t last_pc; /* of the last instruction */
     const uint8_t *lengths;
     const uint8_t *code;
     uint32_t code_size;

@@ -45,8 +45,7 @@ static int64_t announce(struct vs_images *m, const struct vs_symbols *s, const c
 
     image.build_id = vs_symbols_build_id(s, &size);
     image.build_id_size = (uint32_t)size;
-    return m->consumer->image ? m->consumer->image(m->consumer->context, &image)
-                              : (int64_t)m->count;
+    return vs_relay_image(m->relay, &image);
 }
 
 static struct vs_mapped_image *find(struct vs_images *m, const char *path, uint64_t base)

@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "capture/relay.h"
 #include "capture/wire.h"
 #include "symbol/symbol.h"
-#include "trace/consumer.h"
 
 /* A place that the user named: a routine, or an address as "0x...". */
 struct vs_place {
@@ -18,7 +18,7 @@ struct vs_place {
 };
 
 struct vs_images {
-    const struct vs_consumer *consumer;
+    struct vs_relay *relay;
     struct vs_place *places;
     size_t place_count;
     const char *main_path; /* only code of this image is wanted; NULL = of all */
@@ -27,7 +27,7 @@ struct vs_images {
     struct vs_arena memory;
 };
 
-/* A zeroed struct with the caller's consumer, places and main_path is ready for use. */
+/* A zeroed struct with the caller's relay, places and main_path is ready for use. */
 void vs_images_fini(struct vs_images *m);
 
 /* Notes a mapping of code from a file. Returns the image's number at the consumer; -VSE_NOMEM; an

@@ -22,6 +22,7 @@
 struct recording {
     const struct vs_valgrind_options *o;
     struct vs_launch launch;
+    struct vs_relay *relay;
     struct vs_images images;
     struct vs_assembler *assembler;
     struct vs_valgrind_result *result;
@@ -173,12 +174,13 @@ static int take_remains(struct recording *r)
 static int prepare(struct recording *r, const struct vs_consumer *consumer)
 {
     const struct vs_valgrind_options *o = r->o;
-    struct vs_assembler_options a = {
-        .consumer = consumer, .images = &r->images, .window_count = o->window_count};
+    struct vs_assembler_options a = {.images = &r->images, .window_count = o->window_count};
     char path[PATH_MAX];
 
-    r->images = (struct vs_images){
-        .consumer = consumer, .places = o->places, .place_count = o->place_count};
+    if (vs_relay_open(&r->relay, consumer, VS_PARCEL_EVENTS) < 0)
+        return -VSE_NOMEM;
+    r->images =
+        (struct vs_images){.relay = r->relay, .places = o->places, .place_count = o->place_count};
     if (o->main_only && vs_find_program(o->argv[0], path, sizeof(path)) == 0 &&
         realpath(path, r->main_path))
         r->images.main_path = r->main_path;
@@ -188,6 +190,7 @@ static int prepare(struct recording *r, const struct vs_consumer *consumer)
     for (size_t i = 0; i < o->window_count; i++)
         r->lengths[i] = o->windows[i].length;
     a.windows = r->lengths;
+    a.relay = r->relay;
     return vs_assembler_open(&r->assembler, &a);
 }
 
@@ -239,6 +242,7 @@ int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consume
     if (e == 0)
         e = record(&r, consumer);
     vs_launch_close(&r.launch);
+    vs_relay_close(r.relay);
     vs_assembler_close(r.assembler);
     vs_images_fini(&r.images);
     vs_buf_fini(&r.ranges);

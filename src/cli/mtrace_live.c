@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "capture/valgrind.h"
@@ -8,7 +9,7 @@
 /* Stands between the engine and a tool, to tell "enough" from failure. */
 struct live {
     const struct vs_consumer *tool;
-    int error; /* of the tool; -VSE_END: it has enough */
+    atomic_int error; /* of the tool; -VSE_END: it has enough */
 };
 
 static int put(void *context, const struct vs_batch *batch)

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/relay.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+/* Enough to even out what either side takes; few, so that they stay in the caches. */
+#define PARCELS 4
+
+struct vs_relay {
+    const struct vs_consumer *consumer;
+    struct vs_parcel parcels[PARCELS];
+    uint64_t sent, consumed; /* parcels; the next to be filled is sent % PARCELS */
+    uint64_t blocks, images; /* numbered for a consumer that numbers none */
+    int error;               /* the first of the consumer */
+    bool closing, started;
+    pthread_t thread;
+    pthread_mutex_t state; /* guards the fields above */
+    pthread_mutex_t calls; /* held while the consumer is called */
+    pthread_cond_t changed;
+};
+
+static int consume(struct vs_relay *r, struct vs_parcel *p)
+{
+    struct vs_batch batch = {.events = p->events,
+                             .wide = p->wide.data,
+                             .wide_size = p->wide.len,
+                             .count = p->count,
+                             .first = p->first};
+    int e;
+
+    pthread_mutex_lock(&r->calls);
+    e = r->consumer->put ? r->consumer->put(r->consumer->context, &batch) : 0;
+    pthread_mutex_unlock(&r->calls);
+    return e;
+}
+
+static void *work(void *arg)
+{
+    struct vs_relay *r = arg;
+
+    pthread_mutex_lock(&r->state);
+    for (;;) {
+        struct vs_parcel *p = &r->parcels[r->consumed % PARCELS];
+        bool broken = r->error < 0;
+        int e = 0;
+
+        if (r->consumed == r->sent) {
+            if (r->closing)
+                break;
+            pthread_cond_wait(&r->changed, &r->state);
+            continue;
+        }
+        pthread_mutex_unlock(&r->state);
+        if (!broken)
+            e = consume(r, p);
+        p->count = 0;
+        p->wide.len = 0;
+        pthread_mutex_lock(&r->state);
+        if (e < 0)
+            r->error = e;
+        r->consumed++;
+        pthread_cond_broadcast(&r->changed);
+    }
+    pthread_mutex_unlock(&r->state);
+    return NULL;
+}
+
+int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, size_t events)
+{
+    struct vs_relay *r = calloc(1, sizeof(*r));
+    bool ok = r != NULL;
+
+    *out = NULL;
+    if (!ok)
+        return -VSE_NOMEM;
+    r->consumer = consumer;
+    pthread_mutex_init(&r->state, NULL);
+    pthread_mutex_init(&r->calls, NULL);
+    pthread_cond_init(&r->changed, NULL);
+    for (int i = 0; i < PARCELS; i++)
+        ok &= (r->parcels[i].events = calloc(events, sizeof(struct vs_event))) != NULL;
+    ok = ok && pthread_create(&r->thread, NULL, work, r) == 0;
+    r->started = ok;
+    if (!ok) {
+        vs_relay_close(r);
+        return -VSE_NOMEM;
+    }
+    *out = r;
+    return 0;
+}
+
+struct vs_parcel *vs_relay_take(struct vs_relay *r)
+{
+    struct vs_parcel *p = &r->parcels[r->sent % PARCELS];
+
+    pthread_mutex_lock(&r->state);
+    while (r->sent - r->consumed == PARCELS)
+        pthread_cond_wait(&r->changed, &r->state);
+    pthread_mutex_unlock(&r->state);
+    return p;
+}
+
+int vs_relay_send(struct vs_relay *r)
+{
+    int e;
+
+    pthread_mutex_lock(&r->state);
+    r->sent++;
+    e = r->error;
+    pthread_cond_broadcast(&r->changed);
+    pthread_mutex_unlock(&r->state);
+    return e;
+}
+
+int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block)
+{
+    int64_t e;
+
+    if (!r->consumer->block)
+        return (int64_t)r->blocks++;
+    pthread_mutex_lock(&r->calls);
+    e = r->consumer->block(r->consumer->context, block);
+    pthread_mutex_unlock(&r->calls);
+    return e;
+}
+
+int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image)
+{
+    int64_t e;
+
+    if (!r->consumer->image)
+        return (int64_t)r->images++;
+    pthread_mutex_lock(&r->calls);
+    e = r->consumer->image(r->consumer->context, image);
+    pthread_mutex_unlock(&r->calls);
+    return e;
+}
+
+int vs_relay_drain(struct vs_relay *r)
+{
+    int e;
+
+    pthread_mutex_lock(&r->state);
+    while (r->consumed < r->sent)
+        pthread_cond_wait(&r->changed, &r->state);
+    e = r->error;
+    pthread_mutex_unlock(&r->state);
+    return e;
+}
+
+void vs_relay_close(struct vs_relay *r)
+{
+    if (!r)
+        return;
+    if (r->started) {
+        pthread_mutex_lock(&r->state);
+        r->closing = true;
+        pthread_cond_broadcast(&r->changed);
+        pthread_mutex_unlock(&r->state);
+        pthread_join(r->thread, NULL);
+    }
+    for (int i = 0; i < PARCELS; i++) {
+        free(r->parcels[i].events);
+        vs_buf_fini(&r->parcels[i].wide);
+    }
+    pthread_cond_destroy(&r->changed);
+    pthread_mutex_destroy(&r->calls);
+    pthread_mutex_destroy(&r->state);
+    free(r);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/* A consumer that works in a thread of its own: whoever makes the events goes on meanwhile. */
+#ifndef CAPTURE_RELAY_H
+#define CAPTURE_RELAY_H
+
+#include "base/buf.h"
+#include "trace/consumer.h"
+
+struct vs_relay;
+
+/* What travels: filled by the maker of events, read by the consumer. */
+struct vs_parcel {
+    struct vs_event *events; /* room for the number of events given to vs_relay_open */
+    size_t count;
+    struct vs_buf wide;
+    uint64_t first; /* number of the first event */
+};
+
+/* `consumer` must live on, and is called by one thread at a time. Returns 0; -VSE_NOMEM. */
+int vs_relay_open(struct vs_relay **r, const struct vs_consumer *consumer, size_t events);
+
+/* An empty parcel; waits until there is one. */
+struct vs_parcel *vs_relay_take(struct vs_relay *r);
+
+/* Sends the parcel taken last. Returns 0; the first error of the consumer, after which parcels
+ * are thrown away. */
+int vs_relay_send(struct vs_relay *r);
+
+/* The consumer's other calls. They may come before parcels that were sent earlier are consumed. */
+int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block);
+int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image);
+
+/* Waits until all is consumed. Returns 0; the first error of the consumer. */
+int vs_relay_drain(struct vs_relay *r);
+
+/* Waits, and frees. NULL is fine. */
+void vs_relay_close(struct vs_relay *r);
+
+#endif
