@@ -62,14 +62,34 @@ static int prepare(struct vs_operand_coder *c, const struct vs_operands *o)
 
 /* ---- loads and stores of at most 8 bytes ---------------------------------------------------- */
 
+/* In real programs most predictions are right, which is tested first: what follows from a wrong one
+ * is then done without branches, since nothing about it can be predicted. */
+
 static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struct vs_trail *t,
                                    uint64_t addr)
 {
     struct vs_guess g = vs_addr_guess(s, t);
-    bool second = (addr == g.second) & (addr != g.first);
+    bool second = addr == g.second;
 
     vs_addr_learn(s, t, addr);
+    if (likely(addr == g.first))
+        return VS_HOW_FIRST;
     return vs_delta_put(col, vs_zigzag((int64_t)(addr - g.first)), second) + VS_HOW_SECOND * second;
+}
+
+/* Whether a load finds what the shadow memory has, which then stays as it is. */
+static inline bool finds_value(const struct vs_shadow *m, const struct vs_operand *p)
+{
+    const struct vs_shadow_line *line = vs_shadow_at(*m, p->addr);
+    unsigned off = p->addr % VS_SHADOW_LINE;
+    uint32_t bits = (1u << p->size) - 1;
+    uint64_t word;
+
+    if (off + p->size > VS_SHADOW_LINE || line->tag != p->addr / VS_SHADOW_LINE + 1 ||
+        (~line->known >> off & bits))
+        return false;
+    memcpy(&word, line->bytes + off, 8);
+    return (word & vs_size_mask(p->size)) == p->value;
 }
 
 static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struct vs_site_state *s,
@@ -77,15 +97,22 @@ static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struc
 {
     uint64_t addr = p->addr, value = p->value;
     unsigned size = p->size;
-    bool load = vs_operand_kind(p) == VS_LOAD, first, second, loaded;
-    struct vs_cell cell = vs_cell_open(m, vs_shadow_at(*m, addr), addr, size);
-    struct vs_guess g = vs_value_guess(&cell, s, load, size);
+    bool load = vs_operand_kind(p) == VS_LOAD, second, loaded;
+    struct vs_cell cell;
+    struct vs_guess g;
 
-    first = value == g.first;
-    second = (value == g.second) & !first;
-    loaded = (value == (t->loaded[true] & vs_size_mask(size))) & !first & !second;
+    if (load && likely(finds_value(m, p))) {
+        vs_value_learn(s, t, true, value);
+        return VS_HOW_FIRST;
+    }
+    cell = vs_cell_open(m, vs_shadow_at(*m, addr), addr, size);
+    g = vs_value_guess(&cell, s, load, size);
+    second = value == g.second;
+    loaded = (value == (t->loaded[true] & vs_size_mask(size))) & !second;
     vs_cell_store(m, &cell, addr, size, value);
     vs_value_learn(s, t, load, value);
+    if (value == g.first)
+        return VS_HOW_FIRST;
     return vs_delta_put(col, vs_value_delta(value, g.first, size), second | loaded) +
            VS_HOW_SECOND * second + VS_HOW_LOADED * loaded;
 }
