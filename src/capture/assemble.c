@@ -262,29 +262,65 @@ static inline void put_steps(struct vs_assembler *a, unsigned thread, const stru
     }
 }
 
-/* A block that ran and was left as most are. */
-static inline void take_plain(struct vs_assembler *a, struct thread *t,
-                              const struct vs_code_block *b, const struct vs_leave *l,
-                              const uint8_t *record)
+static inline uint32_t half_at(const uint8_t *bytes, size_t at)
 {
-    struct vs_event *events = a->events + a->count;
-    unsigned n = l->steps;
-    uint64_t since = t->since;
+    uint32_t v;
 
-    put_steps(a, t->number, b, record, events, n);
-    if (likely(l->branch)) {
-        events[n] = l->event;
-        events[n].thread = t->number;
-        if (l->target_at)
-            events[n].addr = word_at(record, l->target_at);
-        n++;
-        t->since = 0;
-    } else {
-        t->since = l->after + (n ? 0 : since);
+    memcpy(&v, bytes + at, 4);
+    return v;
+}
+
+/* Takes blocks that ran and were left as most are, up to something special or the end of the batch.
+ * Returns where that is. All that is used is in registers: there are tens of millions a second. */
+static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t pos, size_t size)
+{
+    const struct vs_code_block *blocks = a->blocks;
+    const struct vs_parcel *parcel = a->parcel;
+    const size_t last = size - sizeof(struct wire_slot), block_count = a->block_count;
+    struct vs_event *events = a->events + a->count, *end = a->events + BATCH;
+    struct thread *t = a->current;
+    uint64_t since;
+
+    if (!t || t->call_pc || t->counted_pc)
+        return pos;
+    since = t->since;
+    while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH) {
+        uint32_t what = half_at(bytes, pos + offsetof(struct wire_slot, what)), left;
+        const struct vs_code_block *b = &blocks[what];
+        const struct vs_leave *l;
+        size_t next;
+
+        if (what - 1u >= block_count - 1)
+            break;
+        next = pos + b->length;
+        if (next > last || (left = half_at(bytes, next) - 1) >= b->leave_count)
+            break;
+        l = &b->leaves[left];
+        if (!l->plain)
+            break;
+        put_steps(a, t->number, b, bytes + pos, events, l->steps);
+        if (l->branch) {
+            struct vs_event *e = &events[l->steps];
+
+            *e = l->event;
+            e->thread = t->number;
+            if (l->target_at)
+                e->addr = word_at(bytes + pos, l->target_at);
+            events->icount = (uint16_t)(events->icount + since);
+            events = e + 1;
+            since = 0;
+        } else if (l->steps) {
+            events->icount = (uint16_t)(events->icount + since);
+            events += l->steps;
+            since = l->after;
+        } else {
+            since += l->after;
+        }
+        pos = next;
     }
-    if (likely(n))
-        events[0].icount = (uint16_t)(events[0].icount + since);
-    a->count += n;
+    t->since = since;
+    a->count = (size_t)(events - a->events);
+    return pos;
 }
 
 /* The same for blocks with operands that may not happen, and for repetitions. `counted`: of the
@@ -347,7 +383,7 @@ static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
     return n;
 }
 
-/* A block ran, and something about it or its thread is special. */
+/* A block ran, and something about it or its thread may be special. */
 static int take_special(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
                         const uint8_t *record, uint32_t left)
 {
@@ -377,23 +413,6 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     if (l->leave == WIRE_TO_SYSCALL)
         t->call_pc = b->last_pc;
     return 0;
-}
-
-/* A block ran, and was left in the way `left` tells. */
-static inline int take_block(struct vs_assembler *a, const struct vs_code_block *b,
-                             const uint8_t *record, uint32_t left)
-{
-    struct thread *t = a->current;
-    int e = 0;
-
-    if (likely(left - 1 < b->leave_count && b->leaves[left - 1].plain &&
-               !(t->call_pc | t->counted_pc)))
-        take_plain(a, t, b, &b->leaves[left - 1], record);
-    else
-        e = take_special(a, t, b, record, left);
-    if (unlikely(t->since > SINCE_MAX) && e == 0)
-        e = put_since(a, t);
-    return e == 0 && unlikely(batch_full(a)) ? deliver(a) : e;
 }
 
 /* Any thread that events about the whole program may be put under. */
@@ -699,53 +718,62 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
     }
 }
 
-/* A record of a block at pos. Returns where the next slot is; -VSE_CORRUPT; as take_block. */
-static inline int64_t take_run(struct vs_assembler *a, uint32_t number, const uint8_t *bytes,
-                               size_t pos, size_t size)
+/* A record of a block at pos, of any kind. Returns where the next slot is; -VSE_CORRUPT;
+ * -VSE_NOMEM; an error of the consumer. */
+static int64_t take_block(struct vs_assembler *a, uint32_t number, const uint8_t *bytes, size_t pos,
+                          size_t size)
 {
     const struct vs_code_block *b = &a->blocks[number];
     size_t next = pos + b->length;
-    uint32_t left;
     int e;
 
-    if (unlikely(next + sizeof(struct wire_slot) > size))
+    if (next + sizeof(struct wire_slot) > size || !a->current)
         return -VSE_CORRUPT;
-    memcpy(&left, bytes + next + offsetof(struct wire_slot, left), sizeof(left));
-    e = take_block(a, b, bytes + pos, left);
-    return unlikely(e < 0) ? e : (int64_t)next;
+    e = take_special(a, a->current, b, bytes + pos, half_at(bytes, next));
+    if (e == 0 && a->current->since > SINCE_MAX)
+        e = put_since(a, a->current);
+    if (e == 0 && batch_full(a))
+        e = deliver(a);
+    return e < 0 ? e : (int64_t)next;
+}
+
+/* A record that is no block. Returns as take_block. */
+static int64_t take_other(struct vs_assembler *a, uint32_t what, const uint8_t *bytes, size_t pos,
+                          size_t size, struct vs_diag *diag)
+{
+    const struct wire_head *head = (const void *)(bytes + pos + sizeof(struct wire_slot));
+    size_t left = size - pos - sizeof(struct wire_slot);
+    int e;
+
+    if (what < WIRE_FIRST)
+        return nonsense(diag, "a block that was not announced");
+    if (left < sizeof(*head) || head->size < sizeof(*head) || head->size % 8 || head->size > left)
+        return nonsense(diag, "a record's size");
+    e = take_record(a, what, head, diag);
+    return e < 0 ? e : (int64_t)(pos + sizeof(struct wire_slot) + head->size);
 }
 
 static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
 {
     int64_t pos = 0;
 
-    while ((size_t)pos + sizeof(struct wire_slot) <= size) {
+    while (pos >= 0 && (size_t)pos + sizeof(struct wire_slot) <= size) {
         uint32_t what;
 
-        memcpy(&what, bytes + pos + offsetof(struct wire_slot, what), sizeof(what));
-        if (likely(what - 1 < a->block_count - 1 && a->current)) {
-            pos = take_run(a, what, bytes, (size_t)pos, size);
-            if (unlikely(pos < 0))
-                return pos == -VSE_CORRUPT ? nonsense(diag, "a block's record") : (int)pos;
-        } else if (what == 0) {
+        pos = (int64_t)take_plain(a, bytes, (size_t)pos, size);
+        what = half_at(bytes, (size_t)pos + offsetof(struct wire_slot, what));
+        if (what == 0)
             return (size_t)pos + sizeof(struct wire_slot) == size ? 0
                                                                   : nonsense(diag, "an early end");
+        if (what < a->block_count) {
+            pos = take_block(a, what, bytes, (size_t)pos, size);
+            if (pos == -VSE_CORRUPT)
+                return nonsense(diag, "a block's record");
         } else {
-            const struct wire_head *head = (const void *)(bytes + pos + sizeof(struct wire_slot));
-            size_t left = size - (size_t)pos - sizeof(struct wire_slot);
-            int e;
-
-            if (what < WIRE_FIRST)
-                return nonsense(diag, "a block that was not announced");
-            if (left < sizeof(*head) || head->size < sizeof(*head) || head->size % 8 ||
-                head->size > left)
-                return nonsense(diag, "a record's size");
-            if ((e = take_record(a, what, head, diag)) < 0)
-                return e;
-            pos += (int64_t)sizeof(struct wire_slot) + head->size;
+            pos = take_other(a, what, bytes, (size_t)pos, size, diag);
         }
     }
-    return nonsense(diag, "a buffer without an end");
+    return pos < 0 ? (int)pos : nonsense(diag, "a buffer without an end");
 }
 
 int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,

@@ -112,7 +112,8 @@ static void make_leave(const struct vs_code_block *b, struct vs_leave *l, const 
         l->insns--;
     if (l->insns > counted)
         l->after = (uint16_t)(l->insns - counted);
-    l->plain = !b->guarded && !l->again && x->leave == WIRE_BORING;
+    /* A repetition without recorded operands leaves no trace. */
+    l->plain = !b->guarded && !(l->again && counted > l->insns) && x->leave == WIRE_BORING;
     if (!l->branch)
         return;
     l->event = (struct vs_event){.pc = b->last_pc,
