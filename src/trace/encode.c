@@ -221,10 +221,11 @@ static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struc
 
 static inline bool branch_is(const struct vs_site *s, const struct vs_event *e, uint64_t meta)
 {
-    return s->meta == (meta & ~VS_META_TAKEN) &&
-           (s->target == e->addr || (e->flags & VS_BR_INDIRECT)) && e->value == 0 &&
-           (e->flags & (VS_BR_COND | VS_BR_TAKEN)) &&
-           (e->addr == 0 || (e->flags & (VS_BR_INDIRECT | VS_BR_TAKEN)) != VS_BR_INDIRECT);
+    /* Of the rules for flags and addr, those that the site's own flags leave open. */
+    bool valid = (e->flags & VS_BR_TAKEN) || ((e->flags & VS_BR_COND) && s->target == e->addr);
+
+    return s->meta == (meta & ~VS_META_TAKEN) && valid && e->value == 0 &&
+           (s->target == e->addr || (e->flags & VS_BR_INDIRECT));
 }
 
 /* Whether an event is of a site, and valid. The site itself keeps the rules, so that only what it
