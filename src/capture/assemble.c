@@ -47,6 +47,7 @@ struct vs_assembler {
     size_t thread_capacity;
     unsigned thread_count; /* numbered so far */
     struct thread *current;
+    struct thread nobody; /* before the first thread begins */
     struct vs_parcel *parcel; /* being filled */
     struct vs_event *events;  /* its */
     size_t count;
@@ -418,10 +419,8 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
 /* Any thread that events about the whole program may be put under. */
 static struct thread *someone(struct vs_assembler *a)
 {
-    static struct thread nobody;
-
-    nobody = (struct thread){0};
-    return a->current ? a->current : &nobody;
+    a->nobody = (struct thread){0};
+    return a->current ? a->current : &a->nobody;
 }
 
 static int define_block(struct vs_assembler *a, const void *record, size_t size,

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: MIT */
+/* The study layer: measurements over runs. */
+#ifndef STUDY_STUDY_H
+#define STUDY_STUDY_H
+
+#include "study/memory.h"
+#include "study/names.h"
+#include "study/profile.h"
+#include "study/routines.h"
+#include "study/syscalls.h"
+
+#endif
