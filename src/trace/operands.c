@@ -68,12 +68,21 @@ static int prepare(struct vs_operand_coder *c, const struct vs_operands *o)
 static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struct vs_trail *t,
                                    uint64_t addr)
 {
-    struct vs_guess g = vs_addr_guess(s, t);
-    bool second = addr == g.second;
+    struct vs_guess g;
+    bool second;
 
-    vs_addr_learn(s, t, addr);
-    if (likely(addr == g.first))
+    if (s->trust >= 2) {
+        if (likely(addr == t->addr + s->relative)) {
+            vs_addr_confirm_thread(s, t, addr);
+            return VS_HOW_FIRST;
+        }
+    } else if (likely(addr == s->addr + s->stride)) {
+        vs_addr_confirm_stride(s, t, addr);
         return VS_HOW_FIRST;
+    }
+    g = vs_addr_guess(s, t);
+    second = addr == g.second;
+    vs_addr_learn(s, t, addr);
     return vs_delta_put(col, vs_zigzag((int64_t)(addr - g.first)), second) + VS_HOW_SECOND * second;
 }
 

@@ -237,6 +237,32 @@ static inline uint64_t vs_addr_pick(const struct vs_site_state *s, const struct 
     return choice[(s->trust >= 2) ^ second];
 }
 
+/* What vs_addr_learn comes to when the first prediction was right: the thread's (trust 2, 3) ... */
+static inline void vs_addr_confirm_thread(struct vs_site_state *s, struct vs_trail *t,
+                                          uint64_t addr)
+{
+    uint64_t step = addr - s->addr;
+
+    s->trust |= step != s->stride; /* 2 becomes 3, unless the stride was right too */
+    s->stride = (uint32_t)step == s->stride_seen ? step : s->stride;
+    s->stride_seen = (uint32_t)step;
+    s->addr = addr;
+    t->addr = addr;
+}
+
+/* ... or the stride's (trust 0, 1). */
+static inline void vs_addr_confirm_stride(struct vs_site_state *s, struct vs_trail *t,
+                                          uint64_t addr)
+{
+    uint64_t relative = addr - t->addr;
+
+    s->trust &= relative == s->relative; /* 1 becomes 0, unless the thread's was right too */
+    s->stride_seen = (uint32_t)s->stride;
+    s->addr = addr;
+    s->relative = relative;
+    t->addr = addr;
+}
+
 static inline void vs_addr_learn(struct vs_site_state *s, struct vs_trail *t, uint64_t addr)
 {
     static const uint8_t trust[4][4] = {{0, 0, 1, 0}, {1, 0, 2, 1}, {2, 1, 3, 2}, {3, 2, 3, 3}};
@@ -338,7 +364,7 @@ static inline void vs_value_learn(struct vs_site_state *s, struct vs_trail *t, b
 {
     uint64_t step = value - s->value;
 
-    s->value_stride = vs_select((uint32_t)step == s->value_stride_seen, step, s->value_stride);
+    s->value_stride = (uint32_t)step == s->value_stride_seen ? step : s->value_stride;
     s->value_stride_seen = (uint32_t)step;
     s->value = value;
     t->loaded[load] = value;
