@@ -87,6 +87,7 @@ VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 BENCH   := $(B)/bench/bench
+TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(wildcard tests/programs/*.[sc])))
 
 # ---- building -------------------------------------------------------------------------------
 
@@ -95,7 +96,7 @@ BENCH   := $(B)/bench/bench
 all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(if $(filter $(O),$(B)),workloads)
 
 # What the tests run.
-tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN)
+tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED)
 generator: $(GEN)
 bench-program: $(BENCH)
 fuzzers: $(FUZZERS)
@@ -197,6 +198,16 @@ $(VG_TOOL): $(VG_OBJ) $(B)/sources
 	    $(VG_LIB)/libgcc-sup-amd64-linux.a
 	@ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(VG_DIR)
 -include $(VG_OBJ:.o=.d)
+
+# ---- programs that the tests record -----------------------------------------------------------
+# Static, for the host; like the workloads no part of a variant, but next to its other tests.
+
+$(B)/test/programs/%: tests/programs/%.s tests/programs/expand Makefile | deps-build
+	$(call say,AS,$(<)$(mark))mkdir -p $(@D) && tests/programs/expand $< >$@.s && \
+	    gcc -nostdlib -static -no-pie -Wl,-z,noexecstack -o $@ $@.s
+$(B)/test/programs/%: tests/programs/%.c Makefile | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && gcc -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE \
+	    -Iinclude -static -pthread -o $@ $<
 
 # ---- workloads ------------------------------------------------------------------------------
 # The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static);

@@ -58,7 +58,8 @@ struct plan {
     Int cut;     /* statements from here on are left out; in->stmts_used = none */
     Addr cut_to; /* where the block then goes on */
     UChar lengths[INSNS_MAX];
-    Addr pc; /* of the instruction that is looked at */
+    Addr pc;      /* of the instruction that is looked at */
+    struct x86 x; /* the same */
     struct wire_op op[OPS_MAX];
     struct wire_exit exit[EXITS_MAX];
     UInt retired[EXITS_MAX]; /* instructions that have, at an exit */
@@ -70,6 +71,7 @@ struct plan {
     UShort *value;   /* 1 + the operand whose value it is */
     UShort *address; /* 1 + the operand whose address was recorded as this root's */
     Long *recorded;  /* the offset of that one */
+    IRTemp *chosen;  /* the condition by which it is one or another value, if it is */
 };
 
 static IRTemp temp_of(const IRExpr *e)
@@ -110,6 +112,8 @@ static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
         p->offset[to] = p->offset[from];
         return;
     }
+    if (e->tag == Iex_ITE)
+        p->chosen[to] = temp_of(e->Iex.ITE.cond);
     if (e->tag != Iex_Binop)
         return;
     from = temp_of(e->Iex.Binop.arg1);
@@ -179,6 +183,8 @@ static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IREx
     struct wire_op *op = &p->op[p->ops];
 
     tl_assert(p->ops < OPS_MAX);
+    if (x86_is_bit_of_register(&p->x))
+        return;
     if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
         return;
     *op = (struct wire_op){.insn = p->insns - 1, .kind = kind, .flags = flags, .size = size};
@@ -244,7 +250,8 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
         x->target = c;
     /* A repeated instruction goes back to itself; one that faults is not done either. */
     p->retired[p->exits] =
-        p->insns - (x->leave == WIRE_TO_FAULT || (!x->target_at && x->target == p->pc));
+        p->insns - (x->leave == WIRE_TO_FAULT ||
+                    (!x->target_at && x->target == p->pc && !x86_is_direct_branch(&p->x)));
     p->exits++;
 }
 
@@ -253,13 +260,21 @@ static Bool starts_with(const HChar *s, const HChar *prefix)
     return VG_(strncmp)(s, prefix, VG_(strlen)(prefix)) == 0;
 }
 
-enum nondet { NONDET_NO, NONDET_TEMP, NONDET_CPUID };
+enum nondet { NONDET_NO, NONDET_TEMP, NONDET_CPUID, NONDET_RDTSCP };
+
+/* Of those that set registers: which, in the order in which they are recorded. */
+static const Int cpuid_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RBX),
+                                 offsetof(GuestState, guest_RCX), offsetof(GuestState, guest_RDX)};
+static const Int rdtscp_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RCX),
+                                  offsetof(GuestState, guest_RDX)};
 
 /* Helpers through which an instruction gets something from outside. */
 static enum nondet nondet_of(const IRDirty *d)
 {
     if (starts_with(d->cee->name, "amd64g_dirtyhelper_CPUID"))
         return NONDET_CPUID;
+    if (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSCP"))
+        return NONDET_RDTSCP;
     if (d->tmp != IRTemp_INVALID && (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSC") ||
                                      starts_with(d->cee->name, "amd64g_dirtyhelper_RDRAND") ||
                                      starts_with(d->cee->name, "amd64g_dirtyhelper_RDSEED")))
@@ -281,7 +296,9 @@ static void plan_dirty(struct plan *p, const IRDirty *d)
     if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
         plan_op(p, WIRE_STORE, 0, d->mSize, d->mAddr, NULL, guarded);
     if (nondet_of(d) == NONDET_CPUID)
-        plan_op(p, WIRE_NONDET, 0, 32, NULL, NULL, False);
+        plan_op(p, WIRE_NONDET, 0, 8 * sizeof(cpuid_sets) / sizeof(Int), NULL, NULL, False);
+    if (nondet_of(d) == NONDET_RDTSCP)
+        plan_op(p, WIRE_NONDET, 0, 8 * sizeof(rdtscp_sets) / sizeof(Int), NULL, NULL, False);
     if (nondet_of(d) == NONDET_TEMP)
         plan_op(p, WIRE_NONDET, 0, sizeofIRType(typeOfIRTemp(p->in->tyenv, d->tmp)), NULL, NULL,
                 guarded);
@@ -317,6 +334,17 @@ static IRType loaded_type(IRLoadGOp cvt)
     return loaded;
 }
 
+/* An element that is masked off is loaded too, from where the stack pointer points: the address is
+ * chosen by the mask. Returns the condition under which the load is the program's; NULL = always.
+ */
+static IRExpr *mask_of(const struct plan *p, const IRExpr *addr)
+{
+    IRTemp t = temp_of(addr);
+
+    return t != IRTemp_INVALID && p->chosen[t] != IRTemp_INVALID ? IRExpr_RdTmp(p->chosen[t])
+                                                                 : NULL;
+}
+
 static void plan_stmt(struct plan *p, Int i)
 {
     const IRStmt *st = p->in->stmts[i];
@@ -332,7 +360,7 @@ static void plan_stmt(struct plan *p, Int i)
             follow_sum(p, t, data);
         } else if (!belongs_to_cas(p->in, i, data->Iex.Load.addr, data->Iex.Load.ty)) {
             plan_op(p, WIRE_LOAD, 0, sizeofIRType(data->Iex.Load.ty), data->Iex.Load.addr,
-                    IRExpr_RdTmp(t), False);
+                    IRExpr_RdTmp(t), mask_of(p, data->Iex.Load.addr) != NULL);
         }
         break;
     case Ist_Store:
@@ -364,22 +392,88 @@ static void plan_stmt(struct plan *p, Int i)
     }
 }
 
-/* Whether the block must end before the instruction at pc, which is not its first. Needs registers
- * that are up to date at each instruction: region_init sees to that. */
-static Bool must_cut(Addr pc, Bool wanted)
+/* Whether the block must end before the instruction at pc, which is not its first. A branch ends a
+ * block. One to the next instruction begins it too: Valgrind could know from what precedes whether
+ * it is taken, and leave by another exit than branch_taken in src/capture/blocks.c thinks. What is
+ * cut off needs registers that are up to date at each instruction: main.c asks for them. */
+static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
-    return the.regions &&
-           (the.mode == MODE_STEP || region_trigger(pc) || region_wants(pc) != wanted);
+    struct x86 x;
+
+    x86_decode(pc, &x);
+    return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
+           (the.regions &&
+            (the.mode == MODE_STEP || region_trigger(pc) || region_wants(pc) != wanted));
 }
 
-static void plan_insn(struct plan *p, const IRStmt *mark)
+/* Whether a statement of the same instruction after the one at i loads. */
+static Bool loads_something(const IRSB *in, Int i)
 {
+    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
+        const IRStmt *st = in->stmts[i];
+
+        if (st->tag == Ist_LoadG || st->tag == Ist_CAS ||
+            (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load))
+            return True;
+    }
+    return False;
+}
+
+/* The size of the load that Valgrind left out, or 0. */
+static UInt lost_load(const IRSB *in, Int mark, const struct x86 *x)
+{
+    return the.loads && x86_lost_load(x) && !loads_something(in, mark) ? x86_lost_load(x) : 0;
+}
+
+static void plan_lost_load(struct plan *p, UInt size)
+{
+    p->op[p->ops++] = (struct wire_op){.insn = p->insns - 1,
+                                       .kind = WIRE_LOAD,
+                                       .size = size,
+                                       .addr_at = take_room(p, 8),
+                                       .value_at = take_room(p, size)};
+}
+
+/* xgetbv: Valgrind knows what it says, and keeps it in two registers. */
+static void plan_xgetbv(struct plan *p, Int mark)
+{
+    ULong low = 0, high = 0;
+
+    for (Int i = mark + 1; i < p->in->stmts_used && p->in->stmts[i]->tag != Ist_IMark; i++) {
+        const IRStmt *st = p->in->stmts[i];
+
+        if (st->tag == Ist_Put && st->Ist.Put.offset == offsetof(GuestState, guest_RAX))
+            constant(st->Ist.Put.data, &low);
+        if (st->tag == Ist_Put && st->Ist.Put.offset == offsetof(GuestState, guest_RDX))
+            constant(st->Ist.Put.data, &high);
+    }
+    p->op[p->ops++] = (struct wire_op){.insn = p->insns - 1,
+                                       .kind = WIRE_NONDET,
+                                       .flags = WIRE_VALUE_CONST,
+                                       .size = 8,
+                                       .value = high << 32 | (low & 0xffffffff)};
+}
+
+static Bool is_xgetbv(const struct x86 *x)
+{
+    return x->opcode == 0x0f01 && x->rest[0] == 0xd0;
+}
+
+static void plan_insn(struct plan *p, Int i)
+{
+    const IRStmt *mark = p->in->stmts[i];
+
     tl_assert(p->insns < INSNS_MAX);
     p->pc = mark->Ist.IMark.addr;
+    x86_decode(p->pc, &p->x);
     if (p->insns == 0)
         p->addr = p->pc;
     p->lengths[p->insns++] = mark->Ist.IMark.len;
     p->code += mark->Ist.IMark.len;
+    if (lost_load(p->in, i, &p->x))
+        plan_lost_load(p, x86_lost_load(&p->x));
+    if (is_xgetbv(&p->x))
+        plan_xgetbv(p, i);
 }
 
 /* Statements before the first instruction are Valgrind's own. */
@@ -391,12 +485,12 @@ static void make_plan(struct plan *p, Int first, Bool wanted)
     p->cut = in->stmts_used;
     for (Int i = first; i < in->stmts_used; i++) {
         if (in->stmts[i]->tag == Ist_IMark) {
-            if (p->insns && must_cut(in->stmts[i]->Ist.IMark.addr, wanted)) {
+            if (p->insns && must_cut(p, in->stmts[i]->Ist.IMark.addr, wanted)) {
                 p->cut = i;
                 p->cut_to = in->stmts[i]->Ist.IMark.addr;
                 break;
             }
-            plan_insn(p, in->stmts[i]);
+            plan_insn(p, i);
         } else {
             plan_stmt(p, i);
         }
@@ -420,8 +514,11 @@ static void open_plan(struct plan *p, IRSB *in)
     p->value = VG_(calloc)("vestige.plan", n, sizeof(*p->value));
     p->address = VG_(calloc)("vestige.plan", n, sizeof(*p->address));
     p->recorded = VG_(calloc)("vestige.plan", n, sizeof(*p->recorded));
-    for (UInt i = 0; i < n; i++)
+    p->chosen = VG_(malloc)("vestige.plan", n * sizeof(*p->chosen));
+    for (UInt i = 0; i < n; i++) {
         p->root[i] = i;
+        p->chosen[i] = IRTemp_INVALID;
+    }
 }
 
 static void close_plan(struct plan *p)
@@ -431,6 +528,7 @@ static void close_plan(struct plan *p)
     VG_(free)(p->value);
     VG_(free)(p->address);
     VG_(free)(p->recorded);
+    VG_(free)(p->chosen);
 }
 
 /* Notes the block and tells the recorder. Returns its number. */
@@ -480,6 +578,8 @@ struct emit {
     Int lane;               /* offset of struct lane in the guest state */
     IRTemp cursor;          /* the record */
     UInt ops, exits, insns; /* so far */
+    struct x86 x;           /* the instruction */
+    IRTemp saved, saved_at; /* see emit_bit_of_register */
     Bool moved;             /* the cursor is past the record: an exit was passed */
     UInt counted;           /* instructions counted so far */
 };
@@ -687,12 +787,9 @@ static void emit_memory_op(struct emit *e, const struct wire_op *op, const IRDir
     addStmtToIRSB(e->out, IRStmt_Dirty(d));
 }
 
-static void emit_cpuid(struct emit *e, const struct wire_op *op)
+static void emit_registers(struct emit *e, const struct wire_op *op, const Int *regs)
 {
-    static const Int regs[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RBX),
-                               offsetof(GuestState, guest_RCX), offsetof(GuestState, guest_RDX)};
-
-    for (UInt i = 0; i < 4; i++)
+    for (UInt i = 0; i < op->size / 8; i++)
         store(e, op->value_at + 8 * i, rd(assign(e, Ity_I64, IRExpr_Get(regs[i], Ity_I64))));
 }
 
@@ -709,7 +806,9 @@ static void emit_dirty(struct emit *e, IRStmt *st)
     if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
         emit_memory_op(e, next_op(e, WIRE_STORE), d);
     if (nondet_of(d) == NONDET_CPUID)
-        emit_cpuid(e, next_op(e, WIRE_NONDET));
+        emit_registers(e, next_op(e, WIRE_NONDET), cpuid_sets);
+    if (nondet_of(d) == NONDET_RDTSCP)
+        emit_registers(e, next_op(e, WIRE_NONDET), rdtscp_sets);
     if (nondet_of(d) == NONDET_TEMP) {
         op = next_op(e, WIRE_NONDET);
         emit_op(e, op, NULL, rd(d->tmp), op->guard_at ? d->guard : NULL);
@@ -808,18 +907,106 @@ static void emit_exit(struct emit *e, Int i, Bool wanted)
     }
 }
 
+static IRTemp add64(struct emit *e, IRTemp a, IRExpr *b)
+{
+    return assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(a), b));
+}
+
+static IRExpr *gpr(UInt number)
+{
+    return IRExpr_Get(offsetof(GuestState, guest_RAX) + 8 * number, Ity_I64);
+}
+
+/* The address of a memory operand, before its instruction. */
+static IRTemp emit_effective(struct emit *e)
+{
+    const struct x86 *x = &e->x;
+    IRTemp sum = assign(e, Ity_I64, u64(x->offset)), t;
+
+    if (x->base != X86_NONE)
+        sum = add64(e, sum, rd(assign(e, Ity_I64, gpr(x->base))));
+    if (x->index != X86_NONE) {
+        t = assign(e, Ity_I64, gpr(x->index));
+        t = assign(e, Ity_I64, IRExpr_Binop(Iop_Shl64, rd(t), IRExpr_Const(IRConst_U8(x->scale))));
+        sum = add64(e, sum, rd(t));
+    }
+    if (x->short_address)
+        sum = assign(e, Ity_I64, IRExpr_Binop(Iop_And64, rd(sum), u64(0xffffffff)));
+    if (x->segment) {
+        t = assign(e, Ity_I64,
+                   IRExpr_Get(x->segment == 0x64 ? offsetof(GuestState, guest_FS_CONST)
+                                                 : offsetof(GuestState, guest_GS_CONST),
+                              Ity_I64));
+        sum = add64(e, sum, rd(t));
+    }
+    return sum;
+}
+
+static void emit_lost_load(struct emit *e, UInt size)
+{
+    const struct wire_op *op = next_op(e, WIRE_LOAD);
+    IRType type = size == 1    ? Ity_I8
+                  : size == 2  ? Ity_I16
+                  : size == 4  ? Ity_I32
+                  : size == 8  ? Ity_I64
+                  : size == 16 ? Ity_V128
+                               : Ity_V256;
+    IRTemp at = emit_effective(e);
+
+    emit_op(e, op, rd(at), rd(assign(e, type, IRExpr_Load(Iend_LE, type, rd(at)))), NULL);
+}
+
+static void emit_mark(struct emit *e, Int i)
+{
+    const IRSB *in = e->plan->in;
+
+    x86_decode(in->stmts[i]->Ist.IMark.addr, &e->x);
+    if (lost_load(in, i, &e->x))
+        emit_lost_load(e, x86_lost_load(&e->x));
+    if (is_xgetbv(&e->x))
+        next_op(e, WIRE_NONDET);
+    e->saved = IRTemp_INVALID;
+}
+
+/* Valgrind puts the register below the stack, to load a byte of it: no operand of the program's.
+ * What was there before is put back. */
+static void emit_bit_of_register(struct emit *e, Int i)
+{
+    IRStmt *st = e->plan->in->stmts[i];
+    IRType type;
+
+    if (st->tag == Ist_Store && e->saved == IRTemp_INVALID) {
+        type = typeOfIRExpr(e->out->tyenv, st->Ist.Store.data);
+        e->saved_at = assign(e, Ity_I64, st->Ist.Store.addr);
+        e->saved = assign(e, type, IRExpr_Load(Iend_LE, type, rd(e->saved_at)));
+    }
+    addStmtToIRSB(e->out, st);
+    if (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load && e->saved != IRTemp_INVALID &&
+        !loads_something(e->plan->in, i))
+        addStmtToIRSB(e->out, IRStmt_Store(Iend_LE, rd(e->saved_at), rd(e->saved)));
+}
+
 static void emit_stmt(struct emit *e, Int i)
 {
     IRStmt *st = e->plan->in->stmts[i];
     IRExpr *data;
 
+    if (st->tag != Ist_IMark && x86_is_bit_of_register(&e->x)) {
+        emit_bit_of_register(e, i);
+        return;
+    }
     switch (st->tag) {
+    case Ist_IMark:
+        addStmtToIRSB(e->out, st);
+        emit_mark(e, i);
+        break;
     case Ist_WrTmp:
         addStmtToIRSB(e->out, st);
         data = st->Ist.WrTmp.data;
         if (data->tag == Iex_Load &&
             !belongs_to_cas(e->plan->in, i, data->Iex.Load.addr, data->Iex.Load.ty))
-            emit_op(e, next_op(e, WIRE_LOAD), data->Iex.Load.addr, rd(st->Ist.WrTmp.tmp), NULL);
+            emit_op(e, next_op(e, WIRE_LOAD), data->Iex.Load.addr, rd(st->Ist.WrTmp.tmp),
+                    mask_of(e->plan, data->Iex.Load.addr));
         break;
     case Ist_Store:
         addStmtToIRSB(e->out, st);
@@ -866,6 +1053,13 @@ static void emit_body(struct emit *e, Int first, Bool wanted)
     emit_leave(e, wanted);
 }
 
+/* The mark of the first instruction is in place. */
+static void emit_first(struct emit *e, Int first)
+{
+    emit_entry(e, announce(e->plan));
+    emit_mark(e, first);
+}
+
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                  IRType host_word)
@@ -893,7 +1087,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     if (!on || the.counting)
         emit_threshold(&e);
     if (wanted)
-        emit_entry(&e, announce(&plan));
+        emit_first(&e, first);
     else
         addStmtToIRSB(e.out, IRStmt_Put(e.lane + offsetof(struct lane, limit), u64(0)));
     emit_body(&e, first + 1, wanted);

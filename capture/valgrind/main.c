@@ -78,13 +78,29 @@ static Bool observed(ThreadId tid)
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
 
+static void external(ThreadId tid, Addr a, SizeT size);
+
+/* What Valgrind keeps in a signal's frame after the part that the program may see (its struct
+ * vg_sigframe), and does not report as written. */
+struct kept {
+    UInt magic, flags;
+    Int number;
+    vki_sigset_t mask;
+    GuestState vex, shadow1, shadow2;
+    UInt magic_end;
+};
+
 static void resume(ThreadId tid)
 {
+    struct thread *t = &the.threads[tid];
     struct wire_regs *regs;
 
-    if (!the.threads[tid].resuming)
+    if (!t->resuming)
         return;
-    the.threads[tid].resuming = False;
+    t->resuming = False;
+    if (t->kept)
+        external(tid, t->kept, sizeof(struct kept));
+    t->kept = 0;
     regs = ring_record(WIRE_RESUME, tid, sizeof(*regs));
     if (regs)
         thread_registers(tid, regs);
@@ -350,8 +366,11 @@ static void post_mem_write(CorePart part, ThreadId tid, Addr a, SizeT size)
 {
     if (tid == 0 || tid >= VG_N_THREADS)
         tid = the.stream;
-    if (observed(tid) && part != Vg_CoreClientReq)
-        external(tid, a, size);
+    if (!observed(tid) || part == Vg_CoreClientReq)
+        return;
+    external(tid, a, size);
+    if (part == Vg_CoreSignal && the.threads[tid].resuming)
+        the.threads[tid].kept = a + size;
 }
 
 /* ---- signals ------------------------------------------------------------------------------- */
@@ -444,7 +463,8 @@ static void forked_child(ThreadId tid)
 {
     VG_(clo_trace_children) = False;
     ring_abandon();
-    region_done();
+    /* The system call is still going on: translations cannot be thrown away yet. */
+    the.stop_asked = True;
 }
 
 static void forked_parent(ThreadId tid)
@@ -550,9 +570,10 @@ static void before_options(void)
     /* A block is code in a row, as the processor would run it. */
     VG_(clo_vex_control).guest_chase = False;
     VG_(clo_vex_control).iropt_unroll_thresh = 0;
-    /* A handler may repair a fault and look at any register to do so. */
-    VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
-    VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
+    /* A handler may repair a fault and look at any register to do so; and a block may be cut
+     * anywhere. */
+    VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
+    VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;
 }
 
 VG_DETERMINE_INTERFACE_VERSION(before_options)

@@ -2,7 +2,6 @@
 /* Changing what is recorded throws all translations away: they are made again under the new mode,
  * and code pays only for the mode it runs in. */
 #include "pub_tool_mallocfree.h"
-#include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
 #include "tool.h"
 
@@ -65,10 +64,6 @@ static void set_mode(Bool on)
 void region_init(void)
 {
     the.regions = the.asks || the.window_count;
-    /* A block that is cut must leave all registers as they are at that point. */
-    if (the.regions)
-        VG_(clo_vex_control).iropt_register_updates_default = VG_(clo_px_file_backed) =
-            VexRegUpdAllregsAtEachInsn;
     the.mode = the.start_off ? MODE_OFF : MODE_ON;
     the.threshold = ~0ull;
     the.counting = the.window_count > 1;
@@ -140,13 +135,5 @@ void region_switch(Bool on)
     if (the.mode == MODE_DONE || on == (the.mode == MODE_ON))
         return;
     set_mode(on);
-    forget_translations();
-}
-
-void region_done(void)
-{
-    if (the.mode == MODE_DONE)
-        return;
-    the.mode = MODE_DONE;
     forget_translations();
 }

@@ -4,6 +4,7 @@
  *
  *   main.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
  *   instrument.c  what is added to translated code
+ *   decode.c      the little that it must know of instructions beyond what Valgrind says
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  */
@@ -40,6 +41,7 @@ struct thread {
     Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
     Bool off;        /* in a gap, or to begin with one; as of when it last stopped */
     Bool resuming;   /* WIRE_RESUME is due */
+    Addr kept;       /* where Valgrind's part of the frame of a signal is; 0 = none */
     ULong exit_code; /* of the exit call it is in */
     ULong clear_tid; /* the kernel is to clear this when the thread ends */
     UInt call;       /* the system call it is in ... */
@@ -119,6 +121,34 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
 
+/* ---- decode.c ---- */
+enum { X86_NONE = 0xff, X86_RIP = 0xfe };
+struct x86 {
+    UInt opcode;       /* 0x0f00 is added to those of two bytes */
+    const UChar *rest; /* after the opcode */
+    UChar rex, segment;
+    UChar vector;               /* bytes, with a VEX prefix */
+    Bool narrow, short_address; /* prefixes 66, 67 */
+    /* of those with x86_has_modrm */
+    Bool memory;
+    UChar reg;
+    UChar base, index, scale; /* the address: base + (index << scale) + offset */
+    Long offset;
+};
+/* Reads no more bytes than the instruction has. */
+void x86_decode(Addr pc, struct x86 *x);
+Bool x86_has_modrm(UInt opcode);
+/* loop, loope, loopne, jrcxz, jecxz: Valgrind's blocks go on after them. */
+Bool x86_is_loop(const struct x86 *x);
+Bool x86_is_direct_branch(const struct x86 *x);
+/* A conditional branch to the next instruction. */
+Bool x86_goes_to_next(const struct x86 *x);
+/* bt, bts, btr, btc of a register by a register, for which Valgrind uses memory below the stack. */
+Bool x86_is_bit_of_register(const struct x86 *x);
+/* The size of the memory operand of an instruction whose load Valgrind leaves out if the other
+ * operand determines the result: and with 0, or with ones, cmov of a known condition. Else 0. */
+UInt x86_lost_load(const struct x86 *x);
+
 /* ---- region.c ---- */
 void region_init(void);
 /* Whether the instruction at pc is to be recorded when recording is on. */
@@ -131,7 +161,6 @@ void region_due(GuestState *gst);
 ULong region_triggered(GuestState *gst, ULong kind);
 /* A mark in the program, or the recorder's word to stop. */
 void region_switch(Bool on);
-void region_done(void);
 
 /* ---- main.c ---- */
 void registers_of(const GuestState *gst, struct wire_regs *regs);

@@ -47,7 +47,7 @@ struct vs_assembler {
     size_t thread_capacity;
     unsigned thread_count; /* numbered so far */
     struct thread *current;
-    struct thread nobody; /* before the first thread begins */
+    struct thread nobody;     /* before the first thread begins */
     struct vs_parcel *parcel; /* being filled */
     struct vs_event *events;  /* its */
     size_t count;
@@ -404,7 +404,9 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     if (t->call_pc)
         settle_call(t, b->addr);
     counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
-    t->counted_pc = 0;
+    /* An iteration of a repeated instruction that faults leaves it counted. */
+    if (t->counted_pc != b->addr || l->leave != WIRE_TO_FAULT || l->insns)
+        t->counted_pc = 0;
     if (l->branch)
         put_branch(a, t, l, record, counted);
     else if (l->insns > counted)

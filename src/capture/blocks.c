@@ -30,6 +30,15 @@ static bool op_fits(const struct wire_block *w, const struct wire_op *op, unsign
            (recorded || op->size <= 8 || (op->flags & WIRE_VALUE_OF));
 }
 
+/* Valgrind does more by compare-and-swap than what is atomic. */
+static bool is_locked(const struct vs_code_block *b, unsigned insn)
+{
+    uint64_t pc = vs_code_block_pc(b, insn);
+    struct vs_insn i;
+
+    return vs_x86_decode(b->code + (pc - b->addr), b->lengths[insn], pc, &i) == 0 && i.locked;
+}
+
 static void make_step(struct vs_code_block *b, struct vs_step *s, const struct wire_op *op)
 {
     static const uint8_t kinds[] = {
@@ -42,11 +51,12 @@ static void make_step(struct vs_code_block *b, struct vs_step *s, const struct w
                           .guarded = op->flags & WIRE_GUARDED,
                           .wide = op->size > 8,
                           .mask = op->size < 8 ? (UINT64_C(1) << 8 * op->size) - 1 : UINT64_MAX};
-    s->event = (struct vs_event){.pc = vs_code_block_pc(b, op->insn),
-                                 .addr = op->addr,
-                                 .size = op->size,
-                                 .kind = kinds[op->kind],
-                                 .flags = op->flags & WIRE_ATOMIC ? VS_MEM_ATOMIC : 0};
+    s->event = (struct vs_event){
+        .pc = vs_code_block_pc(b, op->insn),
+        .addr = op->addr,
+        .size = op->size,
+        .kind = kinds[op->kind],
+        .flags = op->flags & WIRE_ATOMIC && is_locked(b, op->insn) ? VS_MEM_ATOMIC : 0};
     s->addr = op->flags & WIRE_ADDR_CONST || op->kind == WIRE_NONDET ? VS_FIXED
               : op->flags & WIRE_ADDR_OF                             ? VS_OF_STEP
                                                                      : VS_RECORDED;
@@ -80,6 +90,16 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
     return 0;
 }
 
+/* Whether the opcode of a conditional branch is for a condition's opposite. */
+static bool is_negated(const uint8_t *code, const struct vs_insn *insn)
+{
+    /* The opcode lies before 1 or 4 bytes of displacement; 0x70 and on, or 0x0f 0x80 and on. */
+    const uint8_t *end = code + insn->length;
+    bool near = insn->length >= 6 && end[-6] == 0x0f && (end[-5] & 0xf0) == 0x80;
+
+    return near ? end[-5] & 1 : (end[-2] & 0xf1) == 0x71;
+}
+
 /* Where the only exits of a conditional branch go tells its outcome, unless both go to the same
  * place: then Valgrind leaves at the side for the condition that the opcode's last bit does not
  * negate. */
@@ -87,15 +107,12 @@ static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *in
                          const struct wire_exit *x, uint64_t target)
 {
     uint64_t next = b->last_pc + insn->length;
-    const uint8_t *code = b->code + (b->last_pc - b->addr);
-    bool negated = insn->length == 2 ? (code[0] & 0xf1) == 0x71
-                                     : code[insn->length - 5] & 1; /* 0f 8x and four bytes */
 
     if (!(insn->branch & VS_BR_COND))
         return true;
     if (insn->target != next)
         return target == insn->target;
-    return x->is_end == negated;
+    return x->is_end == is_negated(b->code + (b->last_pc - b->addr), insn);
 }
 
 static void make_leave(const struct vs_code_block *b, struct vs_leave *l, const struct wire_exit *x,

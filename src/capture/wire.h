@@ -118,6 +118,8 @@ struct wire_block {
      * padded to 8 */
 };
 
+/* WIRE_NONDET: the result; cpuid's are rax, rbx, rcx, rdx, rdtscp's rax, rcx, rdx, xgetbv's
+ * edx:eax. */
 enum wire_op_kind { WIRE_LOAD = 1, WIRE_STORE, WIRE_NONDET };
 
 enum {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/json.h"
+#include "study/flow.h"
 #include "study/memory.h"
 
 struct check_options {
-    bool json, quiet, memory;
+    bool json, quiet, memory, flow;
 };
 
 /* What was found out about one run. */
@@ -20,6 +22,9 @@ struct finding {
     bool compared;       /* the loads were looked at */
     const char *nothing; /* why no load could be compared; NULL if some were */
     struct vs_memory_check memory;
+    bool walked;         /* the same of the control flow */
+    const char *no_flow; /* why no instruction could be compared */
+    struct vs_flow_check flow;
 };
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
@@ -45,9 +50,30 @@ static size_t pages_to_spare(void)
     return pages > 0 ? (size_t)pages / 4 * 3 : 0;
 }
 
-/* Returns 0; an error of the reader or the check, explained in *diag. */
-static int compare_loads(struct vs_reader *reader, struct vs_memory_check *c, struct vs_diag *diag,
-                         bool quiet)
+/* Takes a batch of events. Returns 0; -VSE_x. */
+typedef int take_batch(void *check, const struct vs_batch *batch);
+
+static int take_memory(void *check, const struct vs_batch *batch)
+{
+    return vs_memory_check_batch(check, batch);
+}
+
+static int take_flow(void *check, const struct vs_batch *batch)
+{
+    return vs_flow_check_batch(check, batch);
+}
+
+static int explain(struct vs_diag *diag, int error, const char *text)
+{
+    *diag = (struct vs_diag){.error = error, .offset = -1, .chunk = -1};
+    snprintf(diag->text, sizeof(diag->text), "%s", text);
+    return error;
+}
+
+/* Gives all events to a check. Returns 0; an error of the reader, explained in *diag; -VSE_NOMEM,
+ * explained by `limit`, if the check refuses. */
+static int give_events(struct vs_reader *reader, const char *label, take_batch *take, void *check,
+                       const char *limit, struct vs_diag *diag, bool quiet)
 {
     struct vs_progress progress;
     struct vs_batch batch;
@@ -57,10 +83,10 @@ static int compare_loads(struct vs_reader *reader, struct vs_memory_check *c, st
         *diag = *vs_reader_diag(reader);
         return e;
     }
-    vs_progress_init(&progress, quiet ? NULL : stderr, "comparing loads",
-                     vs_reader_info(reader)->events, "events");
+    vs_progress_init(&progress, quiet ? NULL : stderr, label, vs_reader_info(reader)->events,
+                     "events");
     while (!e && (got = vs_reader_next(reader, &batch)) > 0) {
-        e = vs_memory_check_batch(c, &batch);
+        e = take(check, &batch);
         vs_progress_update(&progress, batch.first + batch.count);
     }
     vs_progress_finish(&progress);
@@ -68,9 +94,7 @@ static int compare_loads(struct vs_reader *reader, struct vs_memory_check *c, st
         *diag = *vs_reader_diag(reader);
     if (got < 0)
         return got == -VSE_END ? 0 : got;
-    *diag = (struct vs_diag){.error = e, .offset = -1, .chunk = -1};
-    snprintf(diag->text, sizeof(diag->text), "no memory for all that the run touches");
-    return -VSE_NOMEM;
+    return explain(diag, -VSE_NOMEM, limit);
 }
 
 static const char *why_nothing(const struct vs_run_info *info, const struct vs_memory_check *c)
@@ -92,11 +116,30 @@ static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet
     /* Without the stores every changed byte would differ. */
     if ((info->features & both) == both) {
         vs_memory_check_init(&f->memory, pages_to_spare());
-        f->error = compare_loads(reader, &f->memory, &f->diag, quiet);
+        f->error = give_events(reader, "comparing loads", take_memory, &f->memory,
+                               "no memory for all that the run touches", &f->diag, quiet);
         vs_memory_check_fini(&f->memory);
     }
     f->compared = !f->error;
     f->nothing = why_nothing(info, &f->memory);
+}
+
+static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
+{
+    static const char limit[] = "no memory for all of the run's code";
+    const char *isa = vs_reader_meta(reader, "isa");
+
+    if (isa && strcmp(isa, "x86-64") == 0) {
+        f->error = vs_flow_check_init(&f->flow, reader);
+        f->error =
+            f->error ? explain(&f->diag, -VSE_NOMEM, limit)
+                     : give_events(reader, "walking", take_flow, &f->flow, limit, &f->diag, quiet);
+        vs_flow_check_fini(&f->flow);
+        f->no_flow = f->flow.instructions || f->flow.differences ? NULL : "it has no instructions";
+    } else {
+        f->no_flow = "its code is not known to be x86-64";
+    }
+    f->walked = !f->error;
 }
 
 static void inspect(const char *path, const struct check_options *o, struct finding *f)
@@ -110,8 +153,10 @@ static void inspect(const char *path, const struct check_options *o, struct find
     f->error = check_events(reader, &f->file, o->quiet);
     if (f->error)
         f->diag = *vs_reader_diag(reader);
-    else if (o->memory)
+    if (!f->error && o->memory)
         check_memory(reader, f, o->quiet);
+    if (!f->error && o->flow)
+        check_flow(reader, f, o->quiet);
     vs_reader_close(reader);
 }
 
@@ -165,9 +210,40 @@ static void json_memory(struct json *j, const struct finding *f)
     json_end(j);
 }
 
+static void json_flow(struct json *j, const struct finding *f)
+{
+    const struct vs_flow_check *c = &f->flow;
+    const struct vs_flow_difference *d = &c->first;
+
+    json_object(j, "flow");
+    json_u64(j, "instructions", c->instructions);
+    json_u64(j, "branches", c->branches);
+    json_u64(j, "differences", c->differences);
+    if (c->differences) {
+        json_object(j, "first");
+        json_u64(j, "event", d->event);
+        json_u64(j, "thread", d->thread);
+        json_str(j, "kind", vs_kind_name(d->kind));
+        json_hex(j, "pc", d->event_pc);
+        json_hex(j, "at", d->pc);
+        json_str(j, "why", d->why);
+        json_end(j);
+    } else {
+        json_null(j, "first");
+    }
+    if (f->no_flow)
+        json_str(j, "nothing", f->no_flow);
+    json_end(j);
+}
+
+static bool nothing_compared(const struct finding *f)
+{
+    return (f->compared && f->nothing) || (f->walked && f->no_flow);
+}
+
 static bool all_well(const struct finding *f)
 {
-    return !f->error && !(f->compared && (f->nothing || f->memory.differences));
+    return !f->error && !nothing_compared(f) && !f->memory.differences && !f->flow.differences;
 }
 
 static void print_json(struct out *out, const char *path, const struct finding *f)
@@ -191,6 +267,8 @@ static void print_json(struct out *out, const char *path, const struct finding *
     }
     if (f->compared)
         json_memory(&j, f);
+    if (f->walked)
+        json_flow(&j, f);
     json_end(&j);
 }
 
@@ -202,12 +280,17 @@ static void print_text(struct out *out, const char *path, const struct finding *
     out_printf(out, ": ok: %llu chunks, %llu events, %llu bytes checked\n",
                (unsigned long long)f->file.chunks, (unsigned long long)f->file.events,
                (unsigned long long)f->file.bytes);
-    if (!f->compared || f->nothing || c->differences)
-        return;
-    out_safe(out, path);
-    out_printf(out, ": compared %llu loads (%llu bytes; %llu bytes first seen): all equal\n",
-               (unsigned long long)c->compared, (unsigned long long)c->bytes_compared,
-               (unsigned long long)c->bytes_learnt);
+    if (f->compared && !f->nothing && !c->differences) {
+        out_safe(out, path);
+        out_printf(out, ": compared %llu loads (%llu bytes; %llu bytes first seen): all equal\n",
+                   (unsigned long long)c->compared, (unsigned long long)c->bytes_compared,
+                   (unsigned long long)c->bytes_learnt);
+    }
+    if (f->walked && !f->no_flow && !f->flow.differences) {
+        out_safe(out, path);
+        out_printf(out, ": compared %llu instructions (%llu branches): all equal\n",
+                   (unsigned long long)f->flow.instructions, (unsigned long long)f->flow.branches);
+    }
 }
 
 static void report_difference(struct cli *cli, const char *path, const struct vs_memory_check *c)
@@ -227,6 +310,33 @@ static void report_difference(struct cli *cli, const char *path, const struct vs
               (unsigned long long)c->compared);
 }
 
+static void report_flow(struct cli *cli, const char *path, const struct vs_flow_check *c)
+{
+    const struct vs_flow_difference *d = &c->first;
+
+    cli_error(cli,
+              "%s: event %llu, thread %u, pc 0x%llx: %s, after the walk came to 0x%llx: %s; %llu "
+              "events differ",
+              path, (unsigned long long)d->event, d->thread, (unsigned long long)d->event_pc,
+              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why,
+              (unsigned long long)c->differences);
+}
+
+/* What the run itself did wrong. */
+static int report_finding(struct cli *cli, const char *path, const struct finding *f)
+{
+    if (nothing_compared(f)) {
+        cli_error(cli, "%s: nothing to compare: %s", path,
+                  f->compared && f->nothing ? f->nothing : f->no_flow);
+        return CLI_USAGE;
+    }
+    if (f->memory.differences)
+        report_difference(cli, path, &f->memory);
+    if (f->flow.differences)
+        report_flow(cli, path, &f->flow);
+    return all_well(f) ? CLI_DONE : CLI_BAD_DATA;
+}
+
 static int check_one(struct cli *cli, const struct check_options *o, const char *path)
 {
     struct finding f = {0};
@@ -238,15 +348,7 @@ static int check_one(struct cli *cli, const struct check_options *o, const char 
         return cli_report(cli, path, f.error, &f.diag);
     if (!o->json && !o->quiet)
         print_text(&cli->out, path, &f);
-    if (f.compared && f.nothing) {
-        cli_error(cli, "%s: nothing to compare: %s", path, f.nothing);
-        return CLI_USAGE;
-    }
-    if (f.memory.differences) {
-        report_difference(cli, path, &f.memory);
-        return CLI_BAD_DATA;
-    }
-    return CLI_DONE;
+    return report_finding(cli, path, &f);
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -272,6 +374,9 @@ static const struct cli_option options[] = {
     {.name = "memory",
      .help = "also compare each load with what was last written\nto its bytes",
      .offset = FIELD(memory)},
+    {.name = "flow",
+     .help = "also walk the code (x86-64) from event to event",
+     .offset = FIELD(flow)},
     {0},
 };
 
@@ -288,11 +393,13 @@ const struct command command_check = {
         "the index. Of a bad file it names the first bad chunk and its offset. All files\n"
         "are checked, whatever is found.\n"
         "With --memory also the run itself: every load must return what the last store\n"
-        "or external write of any thread put there.",
+        "or external write of any thread put there.\n"
+        "With --flow too: from one event of a thread to the next, the run's code must\n"
+        "have as many instructions in a row as were counted, without a branch between.",
     .example = "vestige check run.vest\n"
                "vestige check --quiet *.vest && echo all intact\n"
-               "vestige check --memory run.vest",
+               "vestige check --memory --flow run.vest",
     .exits = "0  all runs are intact\n"
-             "1  a run is damaged or incomplete, or a load differs\n"
-             "2  bad usage, no load could be compared, or the system refused something",
+             "1  a run is damaged or incomplete, or a load or the flow differs\n"
+             "2  bad usage, nothing could be compared, or the system refused something",
 };

@@ -135,4 +135,23 @@ run "$VESTIGE" check --memory --json "$T/control.vest"
 expect_status 2
 expect_equal "$(jq -c '[.ok, .memory.nothing]' "$out")" '[false,"loads were not recorded"]'
 
+begin walks_only_code_it_knows
+run "$VESTIGE" check --flow "$T/a.vest"
+expect_status 2
+expect_one_line_err
+expect_err ': nothing to compare: its code is not known to be x86-64$'
+run "$VESTIGE" check --flow --json "$T/a.vest"
+expect_status 2
+expect_equal "$(jq -c '[.ok, .flow.instructions, (.flow.nothing | length > 0)]' "$out")" '[false,0,true]'
+
+begin names_the_first_event_that_does_not_follow
+run "$VESTIGE" check --flow "$T/whole.vest"
+expect_status 1
+expect_one_line_err
+expect_err ': event [0-9]+, thread 0, pc 0x[0-9a-f]+: [a-z]+, after the walk came to 0x[0-9a-f]+: [a-z ,]+; [1-9][0-9]* events differ$'
+grep -q 'all equal' "$out" && fail "it says that all are equal"
+run "$VESTIGE" check --flow --json "$T/whole.vest"
+expect_status 1
+expect_equal "$(jq -c '[.ok, .flow.differences > 0, (.flow.first | has("why") and has("at"))]' "$out")" '[false,true,true]'
+
 finish

@@ -117,6 +117,31 @@ handmade() {
     done
 }
 
+# record_workloads KIND: records every workload of this kind in the catalogue at its tiny size, with one thread
+# and with four; its checksum must come out, and the run agree with itself in memory and control flow.
+record_workloads() {
+    local root name kind most tiny checksum p args
+    root=$(sed -n 's/^O=//p' "$VESTIGE_BUILD/config")
+    while read -r name kind most tiny _ _ checksum; do
+        [ "$kind" = "$1" ] || continue
+        for p in 1 4; do
+            args=(-n "$tiny")
+            [ "$most" = 1 ] || args+=(-p "$p")
+            [ "$most" != 1 ] || [ $p = 1 ] || continue
+            begin "records_${name}_with_$p"
+            run "$VESTIGE" record -f -o "$T/run.vest" -- "$VESTIGE_SRC/$root/workloads/host/$name" "${args[@]}"
+            expect_status 0
+            expect_out "^$name: checksum $checksum\$"
+            run "$VESTIGE" check --memory --flow "$T/run.vest"
+            expect_status 0
+            expect_no_err
+            expect_out ': compared [1-9][0-9]* loads .*: all equal$'
+            expect_out ": compared $("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions) instructions .*: all equal\$"
+            sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$name $p:/"
+        done
+    done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
+}
+
 # skip_all REASON: nothing in this file applies to this build; counts neither way.
 skip_all() {
     echo "skipped: $*"

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+/* Whether a run's control flow is that of its code. Each thread's instructions are walked from one
+ * event to the next: they lie in a row from where the thread went last, as many as the event
+ * counts; none of those passed over is a branch or a system call; the event's own instruction
+ * stands at its pc, and is what the event says it is (a branch's length, kind and static target).
+ *
+ * An event that differs is counted once and then believed: its thread goes on from there. The code
+ * is the run's table of blocks, and VS_CODE as it comes; x86-64 only.
+ */
+#ifndef STUDY_FLOW_H
+#define STUDY_FLOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "trace/codemap.h"
+#include "vestige/event.h"
+#include "vestige/run.h"
+
+/* An event that does not follow from the code. */
+struct vs_flow_difference {
+    uint64_t event;    /* its number in the run */
+    uint64_t pc;       /* the instruction at which the walk stands */
+    uint64_t event_pc; /* what the event has; 0 if it has none */
+    uint16_t thread;
+    uint8_t kind;
+    const char *why; /* one phrase; static storage */
+};
+
+struct vs_flow_thread;
+struct vs_flow_insn;
+
+struct vs_flow_check {
+    /* the result so far */
+    uint64_t instructions; /* walked */
+    uint64_t branches;     /* compared with the code */
+    uint64_t differences;  /* events that differ */
+    struct vs_flow_difference first;
+
+    /* private */
+    const struct vs_reader *blocks;
+    struct vs_codemap code;
+    struct vs_flow_insn *insns; /* decoded, by address */
+    struct vs_flow_thread *threads;
+    size_t thread_capacity;
+};
+
+/* The code comes from the reader's table of blocks; it must outlive the check.
+ * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds).
+ * After an error fini is needed too. */
+int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks);
+
+/* The next events of the run, of all threads or of one; batch->first counts. The events keep the
+ * rules of vs_event_check. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a block that does not
+ * exist). After an error only fini may follow. */
+int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch);
+
+/* Frees; the result stays. */
+void vs_flow_check_fini(struct vs_flow_check *c);
+
+#endif
