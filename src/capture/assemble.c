@@ -19,6 +19,8 @@
 /* Instructions without an event, at most, before they get one: icount has 16 bits. */
 #define SINCE_MAX 32768
 #define NESTED    16
+/* Valgrind's thread numbers are indices of a table, which has far fewer places. */
+#define THREAD_NUMBERS 65536
 /* The end of what a program can map on x86-64. */
 #define USER_SPACE (UINT64_C(1) << 47)
 
@@ -47,16 +49,22 @@ struct vs_assembler {
     size_t thread_capacity;
     unsigned thread_count; /* numbered so far */
     struct thread *current;
-    struct thread nobody;     /* before the first thread begins */
+    struct thread nobody;     /* stands in for it when events about the whole program are made */
     struct vs_parcel *parcel; /* being filled */
     struct vs_event *events;  /* its */
     size_t count;
     uint64_t window, left; /* the current window, and what is left of it */
     bool cut;              /* it is over */
+    uint64_t cut_pc;       /* its last instruction, if that has events; 0 = none */
+    uint16_t cut_thread;
+    bool theirs; /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
     uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];
     /* of the block that is taken apart */
     uint64_t addrs[BLOCK_EVENTS], values[BLOCK_EVENTS];
+    /* The record that is no block: a copy, since the program may write over the original between
+     * a check of it and its use. */
+    uint64_t record[WIRE_RECORD_MAX / 8];
 };
 
 static int nonsense(struct vs_diag *diag, const char *what)
@@ -65,6 +73,13 @@ static int nonsense(struct vs_diag *diag, const char *what)
                        "the tool's record makes no sense (%s): the program may have written over "
                        "Valgrind's memory",
                        what);
+}
+
+/* Passes on what the consumer returned. */
+static int64_t theirs(struct vs_assembler *a, int64_t e)
+{
+    a->theirs |= e < 0;
+    return e;
 }
 
 /* ---- opening, closing ---------------------------------------------------------------------- */
@@ -80,6 +95,7 @@ static int next_parcel(struct vs_assembler *a)
     a->parcel = vs_relay_take(a->o.relay);
     a->events = a->parcel->events;
     a->count = 0;
+    a->parcel->wide.len = 0;
     return vs_buf_reserve(&a->parcel->wide, WIDE_BATCH + WIRE_RECORD_MAX);
 }
 
@@ -129,6 +145,14 @@ static bool is_structure(const struct vs_event *e)
            e->kind == VS_CODE;
 }
 
+/* Further events of the window's last instruction belong to it. */
+static bool completes_window(const struct vs_assembler *a, const struct vs_event *e)
+{
+    return e->icount == 0 && e->pc && e->pc == a->cut_pc && e->thread == a->cut_thread &&
+           (e->kind == VS_BRANCH || e->kind == VS_LOAD || e->kind == VS_STORE ||
+            e->kind == VS_NONDET);
+}
+
 /* Leaves out what lies behind the end of the window. */
 static void apply_window(struct vs_assembler *a)
 {
@@ -138,13 +162,19 @@ static void apply_window(struct vs_assembler *a)
         struct vs_event e = a->events[i];
 
         if (a->cut) {
+            bool completes = completes_window(a, &e);
+
+            if (e.icount && e.thread == a->cut_thread)
+                a->cut_pc = 0;
             e.icount = 0;
-            if (is_structure(&e))
+            if (completes || is_structure(&e))
                 a->events[kept++] = e;
             continue;
         }
         if (e.icount >= a->left) {
             a->cut = true;
+            a->cut_pc = e.icount == a->left ? e.pc : 0;
+            a->cut_thread = e.thread;
             if (e.icount > a->left)
                 e = (struct vs_event){
                     .kind = VS_COUNT, .thread = e.thread, .icount = (uint16_t)a->left};
@@ -167,7 +197,7 @@ static int deliver(struct vs_assembler *a)
     a->parcel->count = a->count;
     a->parcel->first = a->stats.events;
     a->stats.events += a->count;
-    e = vs_relay_send(a->o.relay);
+    e = (int)theirs(a, vs_relay_send(a->o.relay));
     return e < 0 ? e : next_parcel(a);
 }
 
@@ -263,12 +293,10 @@ static inline void put_steps(struct vs_assembler *a, unsigned thread, const stru
     }
 }
 
+/* Part of a slot, read once: what was checked is what is used, whoever writes to the memory. */
 static inline uint32_t half_at(const uint8_t *bytes, size_t at)
 {
-    uint32_t v;
-
-    memcpy(&v, bytes + at, 4);
-    return v;
+    return __atomic_load_n((const uint32_t *)(const void *)(bytes + at), __ATOMIC_RELAXED);
 }
 
 /* Takes blocks that ran and were left as most are, up to something special or the end of the batch.
@@ -393,6 +421,8 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     unsigned counted;
 
     if (left & WIRE_LEFT_FAULT) {
+        if ((left & ~WIRE_LEFT_FAULT) > b->insns)
+            return -VSE_CORRUPT;
         fault.insns = (uint16_t)(left & ~WIRE_LEFT_FAULT);
         fault.steps = (uint16_t)steps_before(b, fault.insns);
         fault.leave = WIRE_TO_FAULT;
@@ -425,67 +455,46 @@ static struct thread *someone(struct vs_assembler *a)
     return a->current ? a->current : &a->nobody;
 }
 
+/* Tells the consumer about a block's code. */
+static int put_code(struct vs_assembler *a, struct vs_code_block *b, struct vs_diag *diag)
+{
+    struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
+    int64_t e = theirs(a, vs_relay_block(a->o.relay, &block));
+    bool differs;
+
+    if (e < 0)
+        return (int)e;
+    b->id = (uint32_t)e;
+    differs = vs_codemap_differs(&a->code, &block);
+    e = differs ? vs_codemap_replace(&a->code, &block) : vs_codemap_add(&a->code, &block);
+    if (e == -VSE_LIMIT)
+        return vs_diag_set(diag, (int)e, -1, -1, "the program has code in too many places");
+    if (e < 0 || !differs)
+        return (int)e;
+    return put_other(a, someone(a), (struct vs_event){.kind = VS_CODE, .value = b->id}, NULL, 0, 0);
+}
+
 static int define_block(struct vs_assembler *a, const void *record, size_t size,
                         struct vs_diag *diag)
 {
     struct vs_code_block *b;
-    struct vs_block block;
-    int64_t e;
+    int e;
 
     if (vs_array_room((void **)&a->blocks, &a->block_capacity, a->block_count, 1, sizeof(*b)) < 0)
         return -VSE_NOMEM;
     b = &a->blocks[a->block_count];
     e = vs_code_block_make(b, &a->arena, record, size);
     if (e == -VSE_CORRUPT ||
-        (e == 0 && ((const struct wire_block *)record)->number != a->block_count) ||
-        b->step_count > BLOCK_EVENTS - 8)
+        (e == 0 && (((const struct wire_block *)record)->number != a->block_count ||
+                    b->step_count > BLOCK_EVENTS - 8)))
         return nonsense(diag, "a block");
     if (e < 0)
-        return (int)e;
+        return e;
     a->block_count++;
-    block = (struct vs_block){b->addr, b->code, b->code_size, b->insns};
-    e = vs_relay_block(a->o.relay, &block);
-    if (e < 0)
-        return (int)e;
-    b->id = (uint32_t)e;
-    if (!vs_codemap_differs(&a->code, &block))
-        return vs_codemap_add(&a->code, &block);
-    e = vs_codemap_replace(&a->code, &block);
-    if (e < 0)
-        return (int)e;
-    return put_other(a, someone(a), (struct vs_event){.kind = VS_CODE, .value = b->id}, NULL, 0, 0);
+    return b->decoded ? put_code(a, b, diag) : 0;
 }
 
 /* ---- other records ------------------------------------------------------------------------- */
-
-static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_start *start)
-{
-    struct thread *t;
-    size_t n;
-
-    while (tid >= a->thread_capacity) {
-        size_t had = a->thread_capacity;
-
-        if (vs_array_room((void **)&a->threads, &a->thread_capacity, had, tid + 1 - had,
-                          sizeof(*a->threads)) < 0)
-            return -VSE_NOMEM;
-        memset(a->threads + had, 0, (a->thread_capacity - had) * sizeof(*a->threads));
-    }
-    if (!a->threads[tid])
-        a->threads[tid] = malloc(sizeof(*t));
-    t = a->threads[tid];
-    if (!t)
-        return -VSE_NOMEM;
-    if (a->thread_count == VS_THREADS_MAX)
-        return -VSE_LIMIT;
-    *t = (struct thread){.live = true, .number = (uint16_t)a->thread_count++};
-    a->stats.threads = a->thread_count;
-    n = vs_x86_registers(a->payload, 0, &start->regs, NULL);
-    return put_other(
-        a, t,
-        (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
-        a->payload, n, 0);
-}
 
 static int end_thread(struct vs_assembler *a, struct thread *t, uint64_t status)
 {
@@ -493,6 +502,47 @@ static int end_thread(struct vs_assembler *a, struct thread *t, uint64_t status)
         return 0;
     t->live = false;
     return put_other(a, t, (struct vs_event){.kind = VS_THREAD_EXIT, .value = status}, NULL, 0, 0);
+}
+
+/* The place of a thread's state, which may be NULL yet. Returns NULL if there is no memory. */
+static struct thread **thread_place(struct vs_assembler *a, uint32_t tid)
+{
+    size_t had = a->thread_capacity;
+
+    if (tid >= had) {
+        if (vs_array_room((void **)&a->threads, &a->thread_capacity, had, tid + 1 - had,
+                          sizeof(*a->threads)) < 0)
+            return NULL;
+        memset(a->threads + had, 0, (a->thread_capacity - had) * sizeof(*a->threads));
+    }
+    return &a->threads[tid];
+}
+
+static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_start *start,
+                        struct vs_diag *diag)
+{
+    struct thread **place, *t;
+    size_t n;
+    int e;
+
+    if (tid >= THREAD_NUMBERS)
+        return nonsense(diag, "a thread's number");
+    if (a->thread_count == VS_THREADS_MAX)
+        return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "the program started more than %u threads",
+                           VS_THREADS_MAX);
+    place = thread_place(a, tid);
+    if (!place || (!*place && !(*place = calloc(1, sizeof(*t)))))
+        return -VSE_NOMEM;
+    t = *place;
+    if ((e = end_thread(a, t, 0)) < 0)
+        return e;
+    *t = (struct thread){.live = true, .number = (uint16_t)a->thread_count++};
+    a->stats.threads = a->thread_count;
+    n = vs_x86_registers(a->payload, 0, &start->regs, NULL);
+    return put_other(
+        a, t,
+        (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
+        a->payload, n, 0);
 }
 
 static int end_threads(struct vs_assembler *a)
@@ -518,6 +568,7 @@ static int hello(struct vs_assembler *a)
             e = put_other(a, someone(a), gone, NULL, 0, 0);
         a->current = NULL;
         a->block_count = 1;
+        vs_arena_fini(&a->arena);
         vs_images_forget(a->o.images);
     }
     return e;
@@ -527,15 +578,14 @@ static int take_syscall(struct vs_assembler *a, struct thread *t, const struct w
 {
     struct vs_syscall_head head = {.result = c->result};
     size_t n = sizeof(head);
+    struct vs_event e = {.kind = VS_SYSCALL, .pc = t->call_pc, .addr = c->number};
+    unsigned own = t->call_pc != 0;
 
     memcpy(head.args, c->args, sizeof(head.args));
     memcpy(a->payload, &head, sizeof(head));
     n = vs_x86_register(a->payload, n, VS_X86_RAX, c->result);
     n = vs_x86_register(a->payload, n, VS_X86_RCX, c->rcx);
     n = vs_x86_register(a->payload, n, VS_X86_R11, c->r11);
-    struct vs_event e = {.kind = VS_SYSCALL, .pc = t->call_pc, .addr = c->number};
-    unsigned own = t->call_pc != 0;
-
     t->call_pc = 0;
     return put_other(a, t, e, a->payload, n, own);
 }
@@ -586,6 +636,17 @@ static int take_resume(struct vs_assembler *a, struct thread *t, const struct wi
     return put_other(a, t, e, a->payload, n, own);
 }
 
+/* So that instructions count in the window that they ran in. */
+static int put_all_since(struct vs_assembler *a)
+{
+    int e = 0;
+
+    for (size_t i = 0; e == 0 && i < a->thread_capacity; i++)
+        if (a->threads[i] && a->threads[i]->live && a->threads[i]->since)
+            e = put_since(a, a->threads[i]);
+    return e;
+}
+
 static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_gap *g)
 {
     struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
@@ -593,8 +654,10 @@ static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_
 
     settle_call(t, g->regs.rip);
     if (g->window != a->window) {
-        int err = deliver(a);
+        int err = put_all_since(a);
 
+        if (err == 0)
+            err = deliver(a);
         if (err < 0)
             return err;
         a->window = g->window;
@@ -625,7 +688,7 @@ static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t siz
         if (image >= 0)
             e.pc = (uint64_t)image;
         else if (image != -VSE_NOTFOUND)
-            return (int)image;
+            return image == -VSE_NOMEM ? -VSE_NOMEM : (int)theirs(a, image);
     }
     return put_other(a, someone(a), e, NULL, 0, 0);
 }
@@ -704,7 +767,7 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
     case WIRE_BLOCK:
         return define_block(a, data, size, diag);
     case WIRE_START:
-        return start_thread(a, head->thread, data);
+        return start_thread(a, head->thread, data, diag);
     case WIRE_MAP:
         return take_map(a, data, size);
     case WIRE_FORK:
@@ -715,7 +778,7 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
         return 0;
     default:
         e = t ? take_thread_record(a, kind, t, data, size) : -VSE_CORRUPT;
-        return e == -VSE_CORRUPT ? nonsense(diag, "a record") : e;
+        return e == -VSE_CORRUPT && !a->theirs ? nonsense(diag, "a record") : e;
     }
 }
 
@@ -742,63 +805,82 @@ static int64_t take_block(struct vs_assembler *a, uint32_t number, const uint8_t
 static int64_t take_other(struct vs_assembler *a, uint32_t what, const uint8_t *bytes, size_t pos,
                           size_t size, struct vs_diag *diag)
 {
-    const struct wire_head *head = (const void *)(bytes + pos + sizeof(struct wire_slot));
-    size_t left = size - pos - sizeof(struct wire_slot);
+    size_t at = pos + sizeof(struct wire_slot), left = size - at, length;
+    struct wire_head *head = (void *)a->record;
     int e;
 
     if (what < WIRE_FIRST)
         return nonsense(diag, "a block that was not announced");
-    if (left < sizeof(*head) || head->size < sizeof(*head) || head->size % 8 || head->size > left)
+    if (left < sizeof(*head))
         return nonsense(diag, "a record's size");
+    length = half_at(bytes, at);
+    if (length < sizeof(*head) || length % 8 || length > left || length > WIRE_RECORD_MAX)
+        return nonsense(diag, "a record's size");
+    memcpy(a->record, bytes + at, length);
+    head->size = (uint32_t)length;
     e = take_record(a, what, head, diag);
-    return e < 0 ? e : (int64_t)(pos + sizeof(struct wire_slot) + head->size);
+    return e < 0 ? e : (int64_t)(at + length);
 }
 
+/* Up to the last slot, which only says how the block before it was left: as long as the buffer was
+ * not handed over, the tool notes there what runs next. */
 static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
 {
-    int64_t pos = 0;
+    int64_t pos = 0, last = (int64_t)(size - sizeof(struct wire_slot));
+    uint32_t what;
+    int e;
 
-    while (pos >= 0 && (size_t)pos + sizeof(struct wire_slot) <= size) {
-        uint32_t what;
-
+    while (pos >= 0 && pos < last) {
         pos = (int64_t)take_plain(a, bytes, (size_t)pos, size);
+        if (batch_full(a)) {
+            if ((e = deliver(a)) < 0)
+                return e;
+            continue;
+        }
+        if (pos == last)
+            break;
         what = half_at(bytes, (size_t)pos + offsetof(struct wire_slot, what));
         if (what == 0)
-            return (size_t)pos + sizeof(struct wire_slot) == size ? 0
-                                                                  : nonsense(diag, "an early end");
+            return nonsense(diag, "an early end");
         if (what < a->block_count) {
             pos = take_block(a, what, bytes, (size_t)pos, size);
-            if (pos == -VSE_CORRUPT)
+            if (pos == -VSE_CORRUPT && !a->theirs)
                 return nonsense(diag, "a block's record");
         } else {
             pos = take_other(a, what, bytes, (size_t)pos, size, diag);
         }
     }
-    return pos < 0 ? (int)pos : nonsense(diag, "a buffer without an end");
+    if (pos < 0)
+        return (int)pos;
+    return pos == last ? 0 : nonsense(diag, "a buffer without an end");
 }
 
-int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
-                      struct vs_diag *diag, bool *theirs)
-{
-    int e;
-
-    *theirs = false;
-    e = take_all(a, bytes, size, diag);
-    /* All errors of our own say so in the diag. */
-    if (e < 0 && e != -VSE_CORRUPT)
-        *theirs = true;
-    return e;
-}
-
-int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *theirs)
+static int finish(struct vs_assembler *a)
 {
     int e = end_threads(a);
 
-    (void)diag;
     if (e == 0)
         e = deliver(a);
-    if (e == 0)
-        e = vs_relay_drain(a->o.relay);
-    *theirs = e < 0;
-    return e;
+    return e == 0 ? (int)theirs(a, vs_relay_drain(a->o.relay)) : e;
+}
+
+/* All errors of our own say so in the diag. */
+static int settle(struct vs_assembler *a, int e, struct vs_diag *diag, bool *was_theirs)
+{
+    *was_theirs = e < 0 && a->theirs;
+    return e == -VSE_NOMEM && !*was_theirs ? vs_diag_set(diag, e, -1, -1, "out of memory") : e;
+}
+
+int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
+                      struct vs_diag *diag, bool *was_theirs)
+{
+    bool odd = size < sizeof(struct wire_slot) || size % 8 || (uintptr_t)bytes % 8;
+
+    return settle(a, odd ? nonsense(diag, "a buffer's size") : take_all(a, bytes, size, diag), diag,
+                  was_theirs);
+}
+
+int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *was_theirs)
+{
+    return settle(a, finish(a), diag, was_theirs);
 }

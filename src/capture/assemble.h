@@ -16,7 +16,7 @@ struct vs_assembler_options {
     struct vs_relay *relay; /* for parcels of VS_PARCEL_EVENTS */
     struct vs_images *images;
     /* Lengths of the windows, in order; after that many instructions the rest of a window is left
-     * out. 0 = no end. */
+     * out. 0 = no end. The last instruction is there with all its events. */
     const uint64_t *windows;
     size_t window_count;
 };
@@ -34,10 +34,12 @@ struct vs_assembler_stats {
 int vs_assembler_open(struct vs_assembler **a, const struct vs_assembler_options *options);
 void vs_assembler_close(struct vs_assembler *a);
 
-/* Takes a buffer of records, 8-aligned. Returns 0; -VSE_NOMEM; -VSE_CORRUPT (the stream makes no
- * sense: the traced program wrote over the tool's memory, or tool and recorder are of different
- * versions); an error of the consumer. diag may be NULL; for an error of the consumer it is not
- * written and *theirs is set. */
+/* Takes a buffer of records, 8-aligned, up to its last slot. The bytes may change meanwhile:
+ * nothing is relied on that was read before. After an error only vs_assembler_close makes sense.
+ * Returns 0; -VSE_NOMEM; -VSE_LIMIT (more threads, or code in more places, than a run can have);
+ * -VSE_CORRUPT (the stream makes no sense: the traced program wrote over the tool's memory, or tool
+ * and recorder are of different versions); an error of the consumer. diag may be NULL; for an error
+ * of the consumer it is not written and *theirs is set. */
 int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
                       struct vs_diag *diag, bool *theirs);
 

@@ -8,6 +8,9 @@
 /* Valgrind takes the five instructions of a client request for one. */
 #define REQUEST_LENGTH 19
 #define REQUEST_INSNS  5
+/* Far more than VEX puts into a block, and few enough for counts of 16 bits: those of two blocks
+ * and what a thread may have retired without an event. */
+#define INSNS_MOST 4096
 
 uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn)
 {
@@ -18,16 +21,48 @@ uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn)
     return pc;
 }
 
-static bool op_fits(const struct wire_block *w, const struct wire_op *op, unsigned index)
+static bool is_recorded(const struct wire_op *op)
 {
-    bool recorded = !(op->flags & (WIRE_VALUE_CONST | WIRE_VALUE_OF));
-    unsigned value_end = recorded ? op->value_at + (op->size < 8 ? 8u : op->size) : 0;
+    return !(op->flags & (WIRE_VALUE_CONST | WIRE_VALUE_OF));
+}
+
+/* Whether op may take something from an earlier operand: one that always happens. */
+static bool is_source(const struct wire_op *ops, unsigned index, uint64_t of)
+{
+    return of < index && !(ops[of].flags & WIRE_GUARDED);
+}
+
+static bool value_fits(const struct wire_block *w, const struct wire_op *ops, unsigned index)
+{
+    const struct wire_op *op = &ops[index];
+
+    if (is_recorded(op))
+        return op->value_at + (op->size < 8 ? 8u : op->size) <= w->length;
+    if (op->flags & WIRE_VALUE_CONST)
+        return !(op->flags & WIRE_VALUE_OF) && op->size <= 8;
+    return is_source(ops, index, op->value) && ops[op->value].size == op->size;
+}
+
+static bool addr_fits(const struct wire_block *w, const struct wire_op *ops, unsigned index)
+{
+    const struct wire_op *op = &ops[index];
+
+    if (op->kind == WIRE_NONDET)
+        return !op->addr && !(op->flags & (WIRE_ADDR_CONST | WIRE_ADDR_OF | WIRE_ATOMIC));
+    if (op->flags & WIRE_ADDR_CONST)
+        return !(op->flags & WIRE_ADDR_OF);
+    if (op->flags & WIRE_ADDR_OF)
+        return is_source(ops, index, op->of);
+    return op->addr_at + 8u <= w->length;
+}
+
+static bool op_fits(const struct wire_block *w, const struct wire_op *ops, unsigned index)
+{
+    const struct wire_op *op = &ops[index];
 
     return op->insn < w->insns && op->kind >= WIRE_LOAD && op->kind <= WIRE_NONDET && op->size &&
-           value_end <= w->length && op->addr_at + 8u <= w->length &&
-           op->guard_at + 8u <= w->length && (!(op->flags & WIRE_ADDR_OF) || op->of < index) &&
-           (!(op->flags & WIRE_VALUE_OF) || op->value < index) &&
-           (recorded || op->size <= 8 || (op->flags & WIRE_VALUE_OF));
+           (!(op->flags & WIRE_GUARDED) || op->guard_at + 8u <= w->length) &&
+           addr_fits(w, ops, index) && value_fits(w, ops, index);
 }
 
 /* Valgrind does more by compare-and-swap than what is atomic. */
@@ -73,14 +108,17 @@ static void make_step(struct vs_code_block *b, struct vs_step *s, const struct w
 static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
                       const struct wire_op *ops)
 {
-    unsigned counted = 0;
+    unsigned counted = 0, wide = 0;
 
     b->step_count = w->ops;
     b->steps = vs_arena_alloc(arena, (w->ops + 1u) * sizeof(*b->steps), 8);
     if (!b->steps)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < w->ops; i++) {
-        if (!op_fits(w, &ops[i], i) || ops[i].insn + 1u < counted)
+        if (!op_fits(w, ops, i) || ops[i].insn + 1u < counted)
+            return -VSE_CORRUPT;
+        /* Each has a place of its own: all of them are never more than the record. */
+        if (is_recorded(&ops[i]) && ops[i].size > 8 && (wide += ops[i].size) > w->length)
             return -VSE_CORRUPT;
         make_step(b, &b->steps[i], &ops[i]);
         b->steps[i].event.icount = (uint16_t)(ops[i].insn + 1u - counted);
@@ -157,7 +195,8 @@ static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const st
     for (unsigned i = 0; i < w->exits; i++) {
         const struct wire_exit *x = &exits[i];
 
-        if (x->insn >= w->insns || x->ops > w->ops || x->target_at + 8u > w->length)
+        if (x->insn >= w->insns || x->ops > w->ops || x->target_at + 8u > w->length ||
+            x->leave < WIRE_BORING || x->leave > WIRE_TO_TRAP)
             return -VSE_CORRUPT;
         make_leave(b, &b->leaves[i], x, x->insn + 1u == w->insns, last);
     }
@@ -165,8 +204,7 @@ static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const st
 }
 
 /* The lengths of the instructions, with those of a client request told apart, which is always a
- * block's last.
- */
+ * block's last. What Valgrind cannot decode, also a last one, has no length. */
 static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const uint8_t *lengths)
 {
     static const uint8_t request[REQUEST_INSNS] = {4, 4, 4, 4, 3};
@@ -181,9 +219,13 @@ static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const u
         memcpy(to + b->insns - 1, request, sizeof(request));
         b->insns = (uint16_t)(b->insns + REQUEST_INSNS - 1);
     }
-    for (unsigned i = 0; i < b->insns; i++)
+    for (unsigned i = 0; i < b->insns; i++) {
+        if (!to[i] && i + 1u < b->insns)
+            return -VSE_CORRUPT;
         sum += to[i];
+    }
     b->lengths = to;
+    b->decoded = b->insns - !to[b->insns - 1];
     return sum == b->code_size ? 0 : -VSE_CORRUPT;
 }
 
@@ -207,10 +249,11 @@ int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const vo
     int e;
 
     memset(b, 0, sizeof(*b));
-    if (size < sizeof(*w) || !w->insns || !w->code || !w->exits ||
+    if (size < sizeof(*w) || !w->insns || w->insns > INSNS_MOST || !w->exits ||
         size <
             sizeof(*w) + w->ops * sizeof(*ops) + w->exits * sizeof(*exits) + w->insns + w->code ||
-        w->length < sizeof(struct wire_slot) || w->length > WIRE_RECORD_MAX || w->length % 8)
+        w->length < sizeof(struct wire_slot) || w->length > WIRE_RECORD_MAX || w->length % 8 ||
+        w->addr > UINT64_MAX - w->code)
         return -VSE_CORRUPT;
     exits = (const void *)(ops + w->ops);
     lengths = (const void *)(exits + w->exits);

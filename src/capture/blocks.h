@@ -53,11 +53,12 @@ struct vs_code_block {
     uint64_t last_pc; /* of the last instruction */
     const uint8_t *lengths;
     const uint8_t *code;
-    uint32_t code_size;
+    uint32_t code_size; /* 0: nothing but one that Valgrind could not decode */
+    uint32_t decoded;   /* instructions that have bytes */
 };
 
 /* Makes a block from a WIRE_BLOCK record of `size` bytes, in the arena.
- * Returns 0; -VSE_NOMEM; -VSE_CORRUPT, also for bytes that are no instructions. */
+ * Returns 0; -VSE_NOMEM; -VSE_CORRUPT. */
 int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,
                        size_t size);
 

@@ -30,7 +30,7 @@ void vs_images_fini(struct vs_images *m)
 
 void vs_images_forget(struct vs_images *m)
 {
-    fini_list(m);
+    vs_images_fini(m);
 }
 
 static int64_t announce(struct vs_images *m, const struct vs_symbols *s, const char *path,

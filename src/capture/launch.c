@@ -217,13 +217,15 @@ static void become_valgrind(const struct arguments *a, const int tool[2])
     _exit(127);
 }
 
-/* Returns the memory, NULL with errno set. */
+/* Returns the memory, NULL with errno set. Its size is sealed: who made it smaller could have us
+ * read beyond its end. */
 static void *make_memory(int *fd)
 {
     void *memory;
 
-    *fd = memfd_create("vestige", MFD_CLOEXEC);
-    if (*fd < 0 || ftruncate(*fd, WIRE_RING_SIZE) < 0)
+    *fd = memfd_create("vestige", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (*fd < 0 || ftruncate(*fd, WIRE_RING_SIZE) < 0 ||
+        fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
         return NULL;
     memory = mmap(NULL, WIRE_RING_SIZE, PROT_READ, MAP_SHARED, *fd, 0);
     return memory == MAP_FAILED ? NULL : memory;

@@ -32,6 +32,8 @@ struct recording {
     uint64_t *lengths; /* of the windows */
     char main_path[PATH_MAX];
     int64_t last_buffer; /* that was announced, -1 = none */
+    struct wire_note note;
+    size_t note_bytes; /* of it, so far */
     bool stop_said;
     bool forwarded;
     double deadline; /* when an interrupted program is killed; 0 = never */
@@ -45,15 +47,19 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Whether the tool got it. It may be gone. */
-static bool say(struct recording *r, const void *what, size_t size)
+/* The tool may be gone: then nobody needs it. */
+static void say(struct recording *r, const void *what, size_t size)
 {
-    ssize_t n;
+    const uint8_t *p = what;
 
-    do
-        n = send(r->launch.socket, what, size, MSG_NOSIGNAL);
-    while (n < 0 && errno == EINTR);
-    return n == (ssize_t)size;
+    while (size > 0) {
+        ssize_t n = send(r->launch.socket, p, size, MSG_NOSIGNAL);
+
+        if (n < 0 && errno != EINTR)
+            return;
+        p += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
+    }
 }
 
 static void reply(struct recording *r, enum wire_reply_kind kind, uint32_t value)
@@ -123,6 +129,9 @@ static void heed_interrupt(struct recording *r)
     if (!i || !i->signal)
         return;
     r->result->interrupted = true;
+    /* Once it is over, its number may be another process's. */
+    if (r->launch.over)
+        return;
     if (!r->forwarded) {
         r->forwarded = true;
         r->deadline = now() + GRACE;
@@ -133,26 +142,41 @@ static void heed_interrupt(struct recording *r)
     }
 }
 
-/* Takes notes until there are none and will be none. */
+/* Reads what is there of the next note. Returns 1 if it is whole now, 0 if not, -1 if there will be
+ * no more. */
+static int read_note(struct recording *r)
+{
+    uint8_t *to = (uint8_t *)&r->note + r->note_bytes;
+    ssize_t n = read(r->launch.socket, to, sizeof(r->note) - r->note_bytes);
+
+    if (n < 0)
+        return errno == EINTR || errno == EAGAIN ? 0 : -1;
+    r->note_bytes += (size_t)n;
+    if (r->note_bytes < sizeof(r->note))
+        return n ? 0 : -1;
+    r->note_bytes = 0;
+    return 1;
+}
+
+/* Takes notes until the program is over and there are no more. It may close its end before: then
+ * it runs on, unobserved. */
 static int listen_to_tool(struct recording *r)
 {
     struct pollfd fd = {.fd = r->launch.socket, .events = POLLIN};
-    struct wire_note note;
     int e = 0;
 
     while (e == 0) {
         bool over = vs_launch_over(&r->launch);
-        int ready = poll(&fd, 1, over ? 0 : GLANCE);
-        ssize_t n = 0;
+        int ready = poll(&fd, 1, over ? 0 : GLANCE), got;
 
         heed_interrupt(r);
         if (ready > 0) {
-            n = read(fd.fd, &note, sizeof(note));
-            if (n == sizeof(note))
-                e = take_note(r, &note);
-            else if (n == 0)
-                break;
-        } else if (ready == 0 && over) {
+            got = read_note(r);
+            if (got > 0)
+                e = take_note(r, &r->note);
+            if (got < 0)
+                fd.fd = -1;
+        } else if (over && (ready == 0 || errno != EINTR)) {
             break;
         }
         tick(r);
@@ -163,12 +187,13 @@ static int listen_to_tool(struct recording *r)
 /* The tool had no time to hand over its last buffer: takes what it says is valid. */
 static int take_remains(struct recording *r)
 {
-    const struct wire_ring *ring = (const void *)r->launch.memory;
+    struct wire_ring ring;
 
-    if (vs_assembler_stats(r->assembler).ended || ring->version != WIRE_VERSION ||
-        ring->buffer == r->last_buffer || ring->bytes < sizeof(struct wire_slot))
+    memcpy(&ring, r->launch.memory, sizeof(ring));
+    if (vs_assembler_stats(r->assembler).ended || ring.version != WIRE_VERSION ||
+        ring.buffer == r->last_buffer || ring.bytes < sizeof(struct wire_slot))
         return 0;
-    return take_buffer(r, ring->buffer, ring->bytes);
+    return take_buffer(r, ring.buffer, ring.bytes);
 }
 
 static int prepare(struct recording *r, const struct vs_consumer *consumer)
@@ -207,12 +232,12 @@ static int check_started(const struct recording *r)
 static int record(struct recording *r, const struct vs_consumer *consumer)
 {
     double start = now(), end;
-    int e = prepare(r, consumer), e2;
+    int e = prepare(r, consumer);
 
     if (e < 0 || (e = vs_launch_start(&r->launch, r->o, r->diag)) < 0)
         return e;
     e = listen_to_tool(r);
-    if (e < 0)
+    if (e < 0 && !r->launch.over)
         kill(r->launch.pid, SIGKILL);
     vs_launch_wait(&r->launch);
     end = now();
@@ -224,8 +249,7 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
     r->result->status = r->launch.status;
     r->result->seconds = end - start;
     r->result->more = now() - end;
-    e2 = e == 0 ? check_started(r) : 0;
-    return e < 0 ? e : e2;
+    return e < 0 ? e : check_started(r);
 }
 
 int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consumer *consumer,

@@ -30,8 +30,10 @@ struct record {
     const struct record_options *o;
     const char *path; /* of the run */
     struct vs_writer *writer;
+    struct vs_consumer to; /* the writer */
     struct vs_progress progress;
-    uint64_t max_bytes; /* 0 = no limit */
+    uint64_t max_bytes;     /* 0 = no limit */
+    _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
     struct vs_window windows[WINDOWS_MAX];
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
@@ -221,13 +223,36 @@ static int put_config(struct record *r)
 static int tick(void *context, const struct vs_assembler_stats *stats)
 {
     struct record *r = context;
-    struct vs_writer_stats written;
 
     vs_progress_update(&r->progress, stats->instructions);
-    if (!r->max_bytes)
-        return 0;
+    return r->max_bytes && r->bytes >= r->max_bytes;
+}
+
+/* The consumer: the writer, and a note of how far it is. */
+
+static int put(void *context, const struct vs_batch *batch)
+{
+    struct record *r = context;
+    struct vs_writer_stats written;
+    int e = r->to.put(r->to.context, batch);
+
     vs_writer_stats(r->writer, &written);
-    return written.bytes >= r->max_bytes;
+    r->bytes = written.bytes;
+    return e;
+}
+
+static int64_t put_image(void *context, const struct vs_image *image)
+{
+    struct record *r = context;
+
+    return r->to.image(r->to.context, image);
+}
+
+static int64_t put_block(void *context, const struct vs_block *block)
+{
+    struct record *r = context;
+
+    return r->to.block(r->to.context, block);
 }
 
 static void put_ending(struct record *r, const struct vs_valgrind_result *result)
@@ -381,7 +406,8 @@ static int record(struct record *r, char **argv)
                                     .tick = tick,
                                     .context = r};
     struct vs_valgrind_result result;
-    struct vs_consumer consumer;
+    struct vs_consumer consumer = {
+        .context = r, .put = put, .image = put_image, .block = put_block};
     struct vs_diag diag = {0};
     bool theirs;
     int e = vs_valgrind_check(&v, &diag);
@@ -395,7 +421,7 @@ static int record(struct record *r, char **argv)
         vs_writer_abort(r->writer);
         return e;
     }
-    consumer = vs_consumer_writer(r->writer);
+    r->to = vs_consumer_writer(r->writer);
     vs_progress_init(&r->progress, stderr, "recording", 0, "instructions");
     v.interrupt = recording_catch_signals();
     e = vs_valgrind_run(&v, &consumer, &result, &diag, &theirs);
