@@ -87,7 +87,8 @@ VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 BENCH   := $(B)/bench/bench
-TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(wildcard tests/programs/*.[sc])))
+# Programs that are recorded; real_* are built by the test that uses them.
+TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
 # ---- building -------------------------------------------------------------------------------
 

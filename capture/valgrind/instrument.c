@@ -402,8 +402,8 @@ static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 
     x86_decode(pc, &x);
     return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
-           (the.regions &&
-            (the.mode == MODE_STEP || region_trigger(pc) || region_wants(pc) != wanted));
+           (the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc) ||
+                            region_wants(pc) != wanted));
 }
 
 /* Whether a statement of the same instruction after the one at i loads. */

@@ -17,14 +17,13 @@
 extern Bool VG_(clo_trace_children);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
-extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
-                              RegWord, RegWord);
 
-struct tool the = {.socket = -1, .memory = -1};
+/* Where Valgrind's messages go. Its first member is all that matters here. */
+extern struct {
+    Int fd;
+} VG_(log_output_sink);
 
-/* linux/mman.h; Valgrind's copy lacks them */
-#define ADVICE_DONTNEED 4
-#define ADVICE_FREE     8
+struct tool the = {.socket = -1, .memory = -1, .log = -1};
 
 /* Bytes of one WIRE_EXTERNAL. */
 #define PIECE (WIRE_RECORD_MAX / 2)
@@ -78,7 +77,6 @@ static Bool observed(ThreadId tid)
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
 
-static void external(ThreadId tid, Addr a, SizeT size);
 
 /* What Valgrind keeps in a signal's frame after the part that the program may see (its struct
  * vg_sigframe), and does not report as written. */
@@ -208,7 +206,7 @@ static void thread_begins(ThreadId tid)
     ring_done();
 }
 
-static void external(ThreadId tid, Addr a, SizeT size)
+void external(ThreadId tid, Addr a, SizeT size)
 {
     while (size) {
         SizeT n = size < PIECE ? size : PIECE;
@@ -225,27 +223,27 @@ static void external(ThreadId tid, Addr a, SizeT size)
     }
 }
 
-/* When a thread ends, the kernel clears a word and wakes whoever waits for it. That happens at some
- * time after the thread gave up Valgrind's lock, in the midst of what other threads do. Done
- * here instead, it has a place in the order of events. */
-static void clear_tid(ThreadId tid)
+/* A thread that ends in a gap: how long it was. */
+static void settle_gap(ThreadId tid)
 {
-    Addr at = the.threads[tid].clear_tid;
+    struct lane lane;
 
-    if (!at || !VG_(am_is_valid_for_client)(at, 4, VKI_PROT_READ | VKI_PROT_WRITE))
+    lane_collect();
+    if (the.silent || the.stop_asked || the.mode == MODE_DONE || !the.threads[tid].off)
         return;
-    VG_(do_syscall)(__NR_set_tid_address, 0, 0, 0, 0, 0, 0, 0, 0);
-    *(UInt *)at = 0;
-    if (observed(tid))
-        external(tid, at, 4);
-    VG_(do_syscall)(__NR_futex, at, VKI_FUTEX_WAKE, 1, 0, 0, 0, 0, 0);
+    lane_get(tid, &lane);
+    if (!lane.skipped)
+        return;
+    end_gap(tid, &lane);
+    lane_set(tid, &lane);
 }
 
 static void thread_ends(ThreadId tid)
 {
     ULong *status;
 
-    clear_tid(tid);
+    kernel_ends(tid, VG_(gettid)(), observed(tid));
+    settle_gap(tid);
     status = ring_record(WIRE_EXIT, tid, sizeof(*status));
     if (status)
         *status = the.threads[tid].exit_code;
@@ -256,13 +254,20 @@ static void thread_ends(ThreadId tid)
 
 /* ---- system calls -------------------------------------------------------------------------- */
 
+static void keep_over_exec(Bool keep)
+{
+    const Int fds[] = {the.socket, the.memory, the.log};
+
+    for (UInt i = 0; i < 3; i++)
+        VG_(fcntl)(fds[i], VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC);
+}
+
 /* What is needed to take the recorder along: the numbers of the descriptors, which the option's
  * text has, and descriptors that stay open. */
 static void before_exec(void)
 {
-    VG_(sprintf)(the.fds, "%08d,%08d", the.socket, the.memory);
-    VG_(fcntl)(the.socket, VKI_F_SETFD, 0);
-    VG_(fcntl)(the.memory, VKI_F_SETFD, 0);
+    VG_(sprintf)(the.fds, "%08d,%08d,%08d", the.socket, the.memory, the.log);
+    keep_over_exec(True);
     ring_flush(False);
     /* The next program finds an empty ring. */
     while (!the.silent && the.free < WIRE_BUFFERS)
@@ -303,20 +308,6 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     }
 }
 
-/* Ranges whose content the kernel replaced without Valgrind's noticing it as a write. */
-static void note_replaced(const struct thread *t, UInt number)
-{
-    struct wire_map *map;
-
-    if (number != __NR_madvise || (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE))
-        return;
-    map = ring_record(WIRE_MAP, 0, sizeof(*map));
-    if (map)
-        *map = (struct wire_map){t->args[0], VG_PGROUNDUP(t->args[1]), 0,
-                                 WIRE_MAP_READ | WIRE_MAP_WRITE, 0};
-    ring_done();
-}
-
 static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, SysRes result)
 {
     struct thread *t = &the.threads[tid];
@@ -325,10 +316,16 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
 
     if (number == __NR_set_tid_address)
         t->clear_tid = t->args[0];
+    if (number == __NR_set_robust_list)
+        t->locks = t->args[0];
+    /* It failed, or there were no after. */
+    if ((number == __NR_execve || number == __NR_execveat) && !the.silent)
+        keep_over_exec(False);
     if (!sr_isError(result))
-        note_replaced(t, number);
+        kernel_replaced(tid);
     if (number == __NR_rt_sigreturn || !observed(tid))
         return;
+    kernel_wrote(tid);
     VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
     call = ring_record(WIRE_SYSCALL, tid, sizeof(*call));
     if (call) {
@@ -463,7 +460,7 @@ static void forked_child(ThreadId tid)
 {
     VG_(clo_trace_children) = False;
     ring_abandon();
-    /* The system call is still going on: translations cannot be thrown away yet. */
+    /* The translations that it inherited are thrown away when it runs: this is no place to. */
     the.stop_asked = True;
 }
 
@@ -474,12 +471,14 @@ static void forked_parent(ThreadId tid)
 
 static void after_options(void)
 {
-    if (the.socket < 0 || the.memory < 0) {
+    if (the.socket < 0 || the.memory < 0 || the.log < 0) {
         VG_(umsg)("vestige: this tool is run by 'vestige record'\n");
         VG_(exit)(2);
     }
     the.socket = VG_(safe_fd)(the.socket);
     the.memory = VG_(safe_fd)(the.memory);
+    the.log = VG_(safe_fd)(the.log);
+    VG_(log_output_sink).fd = the.log;
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
     ring_open();
     region_init();
@@ -508,6 +507,7 @@ static Bool option(const HChar *arg)
         the.fds = (HChar *)(Addr)text;
         the.socket = VG_(strtoll10)(text, &rest);
         the.memory = VG_(strtoll10)(rest + 1, &rest);
+        the.log = VG_(strtoll10)(rest + 1, &rest);
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {
@@ -535,6 +535,9 @@ static void the_end(Int status)
 {
     if (the.stream)
         ring_fault(VG_(get_IP)(the.stream));
+    for (ThreadId i = 1; i < VG_N_THREADS; i++)
+        if (the.threads[i].known)
+            settle_gap(i);
     ring_simple(WIRE_BYE, the.stream);
     ring_flush(False);
 }

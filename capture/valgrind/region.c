@@ -2,6 +2,7 @@
 /* Changing what is recorded throws all translations away: they are made again under the new mode,
  * and code pays only for the mode it runs in. */
 #include "pub_tool_mallocfree.h"
+#include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
 #include "tool.h"
 
@@ -22,6 +23,11 @@ static void forget_by_exit(GuestState *gst)
 {
     gst->guest_CMSTART = 0x1000;
     gst->guest_CMLEN = ~(ULong)0xfff;
+}
+
+/* Recording is on again: the running thread comes out of a gap. */
+static void leave_gap(GuestState *gst)
+{
     if (the.mode == MODE_ON)
         lane_of(gst)->limit = 0;
 }
@@ -43,10 +49,26 @@ static void look_ahead(void)
     the.threshold = the.mode == MODE_STEP ? w->start : w->start - NEAR;
 }
 
-static void set_mode(Bool on)
+/* The window that recording is in now. Its end must be met exactly if another follows; what was
+ * recorded beyond the last one's the recorder leaves out. */
+static void look_for_end(void)
 {
     const struct window *w = current();
 
+    the.threshold = ~0ull;
+    the.stepping = False;
+    if (!w || !w->length)
+        return;
+    the.threshold = w->start + w->length;
+    if (the.window + 1 == the.window_count)
+        return;
+    the.stepping = the.count + NEAR >= the.threshold;
+    if (!the.stepping)
+        the.threshold -= NEAR;
+}
+
+static void set_mode(Bool on)
+{
     if (the.mode == MODE_DONE)
         return;
     if (on) {
@@ -54,10 +76,11 @@ static void set_mode(Bool on)
         for (ThreadId i = 1; i < VG_N_THREADS; i++)
             the.threads[i].off = True;
         the.mode = MODE_ON;
-        the.threshold = w && w->length ? w->start + w->length : ~0ull;
+        look_for_end();
         return;
     }
     the.mode = MODE_OFF;
+    the.stepping = False;
     look_ahead();
 }
 
@@ -70,8 +93,8 @@ void region_init(void)
     if (the.window_count && the.windows[0].start > 0) {
         the.mode = MODE_OFF;
         look_ahead();
-    } else if (the.window_count && the.windows[0].length) {
-        the.threshold = the.windows[0].length;
+    } else {
+        look_for_end();
     }
 }
 
@@ -106,13 +129,16 @@ void region_add(const struct wire_range *range)
 
 void region_due(GuestState *gst)
 {
-    if (the.mode == MODE_ON) {
+    if (the.mode == MODE_ON && current() && the.count < current()->start + current()->length) {
+        look_for_end();
+    } else if (the.mode == MODE_ON) {
         the.window++;
         set_mode(False);
         if (!current())
             the.mode = MODE_DONE;
     } else if (the.mode == MODE_STEP) {
         set_mode(True);
+        leave_gap(gst);
     } else {
         look_ahead();
     }
@@ -126,6 +152,7 @@ ULong region_triggered(GuestState *gst, ULong kind)
     if (the.mode == MODE_DONE || on == (the.mode == MODE_ON))
         return 0;
     set_mode(on);
+    leave_gap(gst);
     forget_by_exit(gst);
     return 1;
 }

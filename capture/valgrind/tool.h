@@ -5,6 +5,7 @@
  *   main.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
  *   instrument.c  what is added to translated code
  *   decode.c      the little that it must know of instructions beyond what Valgrind says
+ *   kernel.c      what the kernel does to memory without Valgrind's saying so
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  */
@@ -44,6 +45,7 @@ struct thread {
     Addr kept;       /* where Valgrind's part of the frame of a signal is; 0 = none */
     ULong exit_code; /* of the exit call it is in */
     ULong clear_tid; /* the kernel is to clear this when the thread ends */
+    ULong locks;     /* and to release those in this list */
     UInt call;       /* the system call it is in ... */
     ULong args[6];   /* ... and its arguments */
 };
@@ -56,8 +58,8 @@ struct window {
 
 struct tool {
     /* options */
-    Int socket, memory;
-    HChar *fds; /* the text of the option: a program started by exec gets it too */
+    Int socket, memory, log; /* log: for what Valgrind has to say */
+    HChar *fds;              /* the text of the option: a program started by exec gets it too */
     Bool loads, stores;
     Bool asks;        /* the recorder is asked about each image: there are routines to find */
     Bool only_ranges; /* only code in the wanted ranges is recorded */
@@ -85,6 +87,7 @@ struct tool {
     ULong count;     /* instructions, when they are counted */
     ULong threshold; /* of count, at which region_due is called */
     Bool counting;   /* also while recording */
+    Bool stepping;   /* recording, an instruction at a time: the end is near */
     struct window *windows;
     UInt window_count, window; /* window: the current or next */
     struct wire_range *ranges;
@@ -159,7 +162,7 @@ void region_add(const struct wire_range *range);
 /* Called by translated code. */
 void region_due(GuestState *gst);
 ULong region_triggered(GuestState *gst, ULong kind);
-/* A mark in the program, or the recorder's word to stop. */
+/* A mark in the program. */
 void region_switch(Bool on);
 
 /* ---- main.c ---- */
@@ -168,5 +171,17 @@ void registers_of(const GuestState *gst, struct wire_regs *regs);
 struct lane *lane_of(GuestState *gst);
 /* Takes the cursor back from the thread that ran. */
 void lane_collect(void);
+/* Records what the kernel, or something else outside, wrote. */
+void external(ThreadId tid, Addr a, SizeT size);
+
+/* ---- kernel.c ---- */
+/* After a system call that is recorded: what it wrote. */
+void kernel_wrote(ThreadId tid);
+/* After one that succeeded: memory whose content is another now. */
+void kernel_replaced(ThreadId tid);
+/* When a thread ends, the kernel clears a word, releases locks, and wakes whoever waits for them.
+ * That happens at some time after the thread gave up Valgrind's lock, in the midst of what other
+ * threads do. Done here instead, it has a place in the order of events. */
+void kernel_ends(ThreadId tid, UInt system_id, Bool observed);
 
 #endif

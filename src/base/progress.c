@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/progress.h"
 
+#include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -67,6 +68,11 @@ static void draw(struct vs_progress *p, uint64_t done, double seconds)
                  (double)done / (double)p->total * 100, count, total, p->unit, speed, left);
     } else {
         snprintf(line, sizeof(line), "%.20s: %s %.10s  %s/s", p->what, count, p->unit, speed);
+    }
+    if (p->more) {
+        size_t len = strlen(line);
+
+        snprintf(line + len, sizeof(line) - len, "  %s", p->more);
     }
     vs_oneline(line);
     /* The last column stays free: some terminals wrap as soon as it is filled. */

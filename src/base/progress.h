@@ -14,6 +14,7 @@
 struct vs_progress {
     FILE *out; /* NULL: inactive */
     const char *what, *unit;
+    const char *more; /* shown at the end of the line; NULL = nothing. The caller may set it. */
     uint64_t total;
     int64_t start, due; /* nanoseconds; due is when the next redraw may happen */
     bool drawn;

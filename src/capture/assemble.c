@@ -192,8 +192,11 @@ static int deliver(struct vs_assembler *a)
 
     if (a->left != UINT64_MAX || a->cut)
         apply_window(a);
-    for (size_t i = 0; i < a->count; i++)
+    for (size_t i = 0; i < a->count; i++) {
         a->stats.instructions += a->events[i].icount;
+        if (a->events[i].kind == VS_GAP)
+            a->stats.skipped += a->events[i].addr;
+    }
     a->parcel->count = a->count;
     a->parcel->first = a->stats.events;
     a->stats.events += a->count;
@@ -666,7 +669,6 @@ static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_
     }
     t->counted_pc = 0;
     t->depth = 0;
-    a->stats.skipped += g->skipped;
     return put_other(a, t, e, a->payload, n, 0);
 }
 

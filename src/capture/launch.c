@@ -93,6 +93,27 @@ static int check_elf(const Elf64_Ehdr *h, struct vs_diag *diag)
                        h->e_machine, h->e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32");
 }
 
+/* The program that runs a script. */
+static int check_interpreter(const char *script, struct vs_diag *diag)
+{
+    char line[PATH_MAX] = "", *name, *end;
+    FILE *f = fopen(script, "re");
+
+    if (!f || !fgets(line, sizeof(line), f))
+        line[0] = 0;
+    if (f)
+        fclose(f);
+    if (strlen(line) < 2)
+        return vs_diag_set(diag, -VSE_IO, -1, -1, "cannot be read");
+    name = line + 2 + strspn(line + 2, " \t");
+    end = name + strcspn(name, " \t\r\n");
+    *end = 0;
+    if (!is_program(name))
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "its interpreter '%.200s' is no program",
+                           name);
+    return 0;
+}
+
 static int check_program(const char *name, struct vs_diag *diag)
 {
     char path[PATH_MAX];
@@ -110,6 +131,9 @@ static int check_program(const char *name, struct vs_diag *diag)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not a file");
     if (access(path, X_OK) < 0)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not executable; chmod +x it");
+    if (st.st_mode & (S_ISUID | S_ISGID))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "a setuid program, which Valgrind does not run");
     fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return vs_diag_set(diag, -VSE_IO, -1, -1, "%s", strerror(errno));
@@ -119,7 +143,7 @@ static int check_program(const char *name, struct vs_diag *diag)
         return n == sizeof(h) ? check_elf(&h, diag)
                               : vs_diag_set(diag, -VSE_INVAL, -1, -1, "a truncated program");
     if (n >= 2 && h.e_ident[0] == '#' && h.e_ident[1] == '!')
-        return 0;
+        return check_interpreter(path, diag);
     return vs_diag_set(diag, -VSE_INVAL, -1, -1, "neither an ELF program nor a script");
 }
 
@@ -138,7 +162,6 @@ int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
 struct arguments {
     char **list;
     size_t count;
-    char fds[64];
     char valgrind[PATH_MAX], library[PATH_MAX + 16];
 };
 
@@ -163,15 +186,18 @@ static const char *yes_no(bool b)
 }
 
 static int make_arguments(struct arguments *a, const struct vs_valgrind_options *o,
-                          const int fds[2])
+                          const int fds[3])
 {
-    bool from = false, wanted = o->main_only, ok;
+    bool from = false, to = false, wanted = o->main_only, switched, ok;
     size_t argc = 0;
 
     for (size_t i = 0; i < o->place_count; i++) {
         from |= o->places[i].kind == WIRE_RANGE_FROM;
+        to |= o->places[i].kind == WIRE_RANGE_TO;
         wanted |= o->places[i].kind == WIRE_RANGE_WANTED;
     }
+    /* Then a window is a count of what is recorded, which the assembler keeps. */
+    switched = from || to || o->marks;
     while (o->argv[argc])
         argc++;
     a->list = calloc(FIXED_OPTIONS + o->window_count + argc + 1, sizeof(*a->list));
@@ -180,12 +206,12 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
     ok = add(a, "%s", a->valgrind) && add(a, "--tool=vestige") && add(a, "-q") &&
          add(a, "--vgdb=no") && add(a, "--trace-children=yes") && add(a, "--fair-sched=try") &&
          add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
-         add(a, "--fds=%08d,%08d", fds[0], fds[1]) && add(a, "--loads=%s", yes_no(o->loads)) &&
-         add(a, "--stores=%s", yes_no(o->stores)) &&
+         add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
+         add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
          add(a, "--start-off=%s", yes_no(o->marks || from));
-    for (size_t i = 0; ok && i < o->window_count; i++)
+    for (size_t i = 0; ok && !switched && i < o->window_count; i++)
         ok = add(a, "--window=%llu:%llu", (unsigned long long)o->windows[i].start,
                  (unsigned long long)o->windows[i].length);
     for (size_t i = 0; ok && i < argc; i++)
@@ -208,9 +234,9 @@ static void close_all(const int *fds, int n)
 }
 
 /* In the child. The numbers of the tool's ends are in its arguments: they must not close. */
-static void become_valgrind(const struct arguments *a, const int tool[2])
+static void become_valgrind(const struct arguments *a, const int tool[3])
 {
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 3; i++)
         fcntl(tool[i], F_SETFD, 0);
     if (setenv("VALGRIND_LIB", a->library, 1) == 0)
         execv(a->valgrind, a->list);
@@ -233,16 +259,17 @@ static void *make_memory(int *fd)
 
 int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag)
 {
-    enum { OURS, THEIRS, MEMORY, FDS };
-    int fds[FDS] = {-1, -1, -1}, e;
+    enum { OURS, THEIRS, MEMORY, LOG, FDS };
+    int fds[FDS] = {-1, -1, -1, -1}, e;
     struct arguments a = {0};
 
-    *l = (struct vs_launch){.socket = -1};
+    *l = (struct vs_launch){.socket = -1, .log = -1};
     if ((e = find_tool(o->tool, a.library, sizeof(a.library), diag)) < 0 ||
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
     l->memory = make_memory(&fds[MEMORY]);
-    if (!l->memory || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+    fds[LOG] = memfd_create("vestige-log", MFD_CLOEXEC);
+    if (!l->memory || fds[LOG] < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot share memory with Valgrind: %s",
                         strerror(errno));
     if (e == 0)
@@ -254,6 +281,7 @@ int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, st
     free_arguments(&a);
     close_all(&fds[THEIRS], 2);
     l->socket = fds[OURS];
+    l->log = fds[LOG];
     return e;
 }
 
@@ -278,7 +306,8 @@ void vs_launch_close(struct vs_launch *l)
         vs_launch_wait(l);
     }
     close_all(&l->socket, 1);
+    close_all(&l->log, 1);
     if (l->memory)
         munmap((void *)(uintptr_t)l->memory, WIRE_RING_SIZE);
-    *l = (struct vs_launch){.socket = -1};
+    *l = (struct vs_launch){.socket = -1, .log = -1};
 }

@@ -14,6 +14,7 @@ struct vs_launch {
     pid_t pid;
     int socket;            /* to the tool: struct wire_note comes, struct wire_reply goes */
     const uint8_t *memory; /* WIRE_RING_SIZE bytes */
+    int log;               /* what Valgrind says is written to this file */
     bool over;             /* the program ended; status is valid */
     int status;
 };

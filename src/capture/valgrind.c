@@ -219,6 +219,13 @@ static int prepare(struct recording *r, const struct vs_consumer *consumer)
     return vs_assembler_open(&r->assembler, &a);
 }
 
+static void take_log(struct recording *r)
+{
+    ssize_t n = pread(r->launch.log, r->result->said, sizeof(r->result->said) - 1, 0);
+
+    r->result->said[n > 0 ? n : 0] = 0;
+}
+
 static int check_started(const struct recording *r)
 {
     if (r->result->stats.programs)
@@ -246,6 +253,7 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
     if (e == 0)
         e = vs_assembler_finish(r->assembler, r->diag, r->theirs);
     r->result->stats = vs_assembler_stats(r->assembler);
+    take_log(r);
     r->result->status = r->launch.status;
     r->result->seconds = end - start;
     r->result->more = now() - end;
@@ -261,7 +269,7 @@ int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consume
 
     *result = (struct vs_valgrind_result){0};
     *theirs = false;
-    r.launch.socket = -1;
+    r.launch.socket = r.launch.log = -1;
     e = vs_valgrind_check(o, diag);
     if (e == 0)
         e = record(&r, consumer);

@@ -26,7 +26,9 @@ struct vs_valgrind_options {
     char *const *argv; /* program and arguments; [0] is searched in PATH */
     const char *tool;  /* folder of the tool, or NULL to look beside the executable */
     bool loads, stores;
-    const struct vs_window *windows; /* none: everything */
+    /* None: everything. With marks or places that switch recording, at most one, which starts at 0
+     * and counts what is recorded. */
+    const struct vs_window *windows;
     size_t window_count;
     struct vs_place *places; /* `found` and `chooser` are filled in */
     size_t place_count;
@@ -43,6 +45,7 @@ struct vs_valgrind_result {
     int status;       /* of the program, as by waitpid */
     bool interrupted; /* ended by the user */
     bool stopped;     /* by tick */
+    char said[2048];  /* the start of what Valgrind had to say, in lines */
     double seconds;   /* until the program ended ... */
     double more;      /* ... and then until everything was delivered */
 };

@@ -7,6 +7,7 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/progress.h"
 #include "capture/valgrind.h"
@@ -32,6 +33,7 @@ struct record {
     struct vs_writer *writer;
     struct vs_consumer to; /* the writer */
     struct vs_progress progress;
+    char written[32];       /* for the progress line */
     uint64_t max_bytes;     /* 0 = no limit */
     _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
     struct vs_window windows[WINDOWS_MAX];
@@ -95,6 +97,25 @@ static bool read_windows(struct record *r)
     return ok;
 }
 
+static bool check_addresses(struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++) {
+        const char *name = r->places[i].name;
+
+        if (strncmp(name, "0x", 2))
+            continue;
+        if (!name[2] || name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] || strlen(name) > 18) {
+            cli_error(r->cli, "'%s' is not an address", name);
+            return false;
+        }
+        if (r->places[i].kind == WIRE_RANGE_WANTED) {
+            cli_error(r->cli, "--routine takes a name, not the address %s", name);
+            return false;
+        }
+    }
+    return true;
+}
+
 static bool settle_options(struct record *r)
 {
     const struct record_options *o = r->o;
@@ -105,6 +126,14 @@ static bool settle_options(struct record *r)
     }
     if (o->windows && (o->skip || o->length)) {
         cli_error(r->cli, "--windows excludes --skip and --length");
+        return false;
+    }
+    if ((o->windows || o->skip) && (o->marks || o->from.count || o->to.count)) {
+        cli_error(r->cli, "%s excludes --marks, --from and --to", o->skip ? "--skip" : "--windows");
+        return false;
+    }
+    if (o->marks && (o->from.count || o->to.count)) {
+        cli_error(r->cli, "--marks excludes --from and --to");
         return false;
     }
     if (o->engine && strcmp(o->engine, "valgrind")) {
@@ -121,7 +150,7 @@ static bool settle_options(struct record *r)
     add_places(r, &o->from, WIRE_RANGE_FROM);
     add_places(r, &o->to, WIRE_RANGE_TO);
     r->max_bytes = o->max_mb * 1000000;
-    return true;
+    return check_addresses(r);
 }
 
 /* ---- facts --------------------------------------------------------------------------------- */
@@ -223,9 +252,11 @@ static int put_config(struct record *r)
 static int tick(void *context, const struct vs_assembler_stats *stats)
 {
     struct record *r = context;
+    uint64_t bytes = r->bytes;
 
+    snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
     vs_progress_update(&r->progress, stats->instructions);
-    return r->max_bytes && r->bytes >= r->max_bytes;
+    return r->max_bytes && bytes >= r->max_bytes;
 }
 
 /* The consumer: the writer, and a note of how far it is. */
@@ -280,6 +311,25 @@ static void put_ending(struct record *r, const struct vs_valgrind_result *result
     }
 }
 
+/* Valgrind's words, without the process number that its lines begin with. */
+static void pass_on(const char *said)
+{
+    enum { LINES_MAX = 6 };
+    int lines = 0;
+
+    while (*said) {
+        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
+
+        if (mark < n && said[mark] == ' ')
+            mark++;
+        if (mark < n && lines++ < LINES_MAX)
+            fprintf(stderr, "vestige: Valgrind: %.*s\n", (int)(n - mark), said + mark);
+        said += n + (said[n] == '\n');
+    }
+    if (lines > LINES_MAX)
+        fprintf(stderr, "vestige: Valgrind: ...\n");
+}
+
 static void summary_text(struct record *r, const struct vs_valgrind_result *result,
                          const struct vs_writer_stats *w, const char *incomplete)
 {
@@ -291,12 +341,15 @@ static void summary_text(struct record *r, const struct vs_valgrind_result *resu
             group_digits(a, s->instructions), group_digits(b, s->events), s->threads,
             s->threads == 1 ? "" : "s", seconds,
             seconds > 0 ? 1e-6 * (double)s->instructions / seconds : 0);
+    if (!s->instructions)
+        fprintf(stderr, "vestige: what was to be recorded never ran\n");
     if (s->skipped)
         fprintf(stderr, "vestige: %s instructions were not recorded\n",
                 group_digits(a, s->skipped));
     if (s->forks)
         fprintf(stderr, "vestige: %u child process%s not recorded\n", s->forks,
                 s->forks == 1 ? " was" : "es were");
+    pass_on(result->said);
     if (incomplete)
         fprintf(stderr, "vestige: %s; what was captured is in the file\n", incomplete);
     fprintf(stderr, "vestige: %s: %.1f MB, %.3f bits per instruction\n", r->path,
@@ -350,6 +403,16 @@ static const char *missing_place(const struct record *r)
     return NULL;
 }
 
+static void remove_partial(const char *path)
+{
+    char *partial;
+
+    if (asprintf(&partial, "%s.partial", path) < 0)
+        return;
+    unlink(partial);
+    free(partial);
+}
+
 static int finish(struct record *r, struct vs_valgrind_result *result)
 {
     struct vs_writer_stats written;
@@ -359,6 +422,7 @@ static int finish(struct record *r, struct vs_valgrind_result *result)
     int e;
 
     if (missing) {
+        recording_release_signals();
         vs_writer_abort(r->writer);
         cli_error(r->cli,
                   "no routine '%s' in the program or its libraries; 'nm -DC' lists what there is",
@@ -374,8 +438,11 @@ static int finish(struct record *r, struct vs_valgrind_result *result)
     vs_writer_flush(r->writer);
     vs_writer_stats(r->writer, &written);
     e = vs_writer_seal(r->writer, &diag);
-    if (e < 0)
+    recording_release_signals();
+    if (e < 0) {
+        remove_partial(r->path);
         return cli_report(r->cli, r->path, e, &diag);
+    }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     result->more += (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
     warn_places(r);
@@ -423,11 +490,12 @@ static int record(struct record *r, char **argv)
     }
     r->to = vs_consumer_writer(r->writer);
     vs_progress_init(&r->progress, stderr, "recording", 0, "instructions");
+    r->progress.more = r->written;
     v.interrupt = recording_catch_signals();
     e = vs_valgrind_run(&v, &consumer, &result, &diag, &theirs);
-    recording_release_signals();
     vs_progress_finish(&r->progress);
     if (e < 0) {
+        recording_release_signals();
         e = theirs ? cli_report(r->cli, r->path, e, vs_writer_diag(r->writer))
                    : recording_refused(r->cli, argv[0], e, &diag);
         vs_writer_abort(r->writer);
@@ -561,6 +629,7 @@ const struct command command_record = {
         "between them. The program behaves as usual. Follows exec, not the children of fork.",
     .example = "vestige record -o sort.vest -- sort -u words.txt\n"
                "vestige record --control-only --from main --length 50M ./prog",
-    .exits = "the program's own; 128 + N if signal N ended it\n"
-             "2  bad usage, or it could not be recorded: no file is left",
+    .exits = "0  recorded, and the program ended with 0\n"
+             "2  bad usage, or it could not be recorded: no file is left\n"
+             "else the program's own status; 128 + N if signal N ended it",
 };

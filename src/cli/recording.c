@@ -9,7 +9,7 @@ enum { CAUGHT = sizeof(caught) / sizeof(caught[0]) };
 
 /* Signal handlers reach nothing else. */
 static struct vs_interrupt interrupt;
-static struct sigaction before[CAUGHT];
+static struct sigaction before[CAUGHT], before_limit;
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
@@ -19,8 +19,15 @@ static void handle(int signal, siginfo_t *info, void *context)
     interrupt.signal = signal;
 }
 
+/* The write that exceeded the limit then fails. Not ignored: that would be inherited. */
+static void let_fail(int signal)
+{
+    (void)signal;
+}
+
 const struct vs_interrupt *recording_catch_signals(void)
 {
+    struct sigaction limit = {.sa_handler = let_fail, .sa_flags = SA_RESTART};
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
 
     interrupt.signal = 0;
@@ -30,6 +37,7 @@ const struct vs_interrupt *recording_catch_signals(void)
         if (before[i].sa_handler != SIG_IGN)
             sigaction(caught[i], &action, NULL);
     }
+    sigaction(SIGXFSZ, &limit, &before_limit);
     return &interrupt;
 }
 
@@ -37,6 +45,7 @@ void recording_release_signals(void)
 {
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &before[i], NULL);
+    sigaction(SIGXFSZ, &before_limit, NULL);
 }
 
 int recording_status(int status)

@@ -6,7 +6,8 @@
 #include "capture/valgrind.h"
 #include "cli/cli.h"
 
-/* From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, until released. */
+/* From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, and a file that grows
+ * beyond the limit is an error, until released. */
 const struct vs_interrupt *recording_catch_signals(void);
 void recording_release_signals(void);
 

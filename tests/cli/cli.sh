@@ -73,7 +73,7 @@ for name in "${commands[@]}"; do
     for flag in "${flags[@]}"; do
         begin "refuses_misuse_of_${name}_${flag% *}"
         if [ "${flag% *}" != "$flag" ]; then
-            run "$VESTIGE" "$name" run.vest "${flag% *}"
+            run "$VESTIGE" "$name" "${flag% *}"
             expect_err "^vestige $name: ${flag% *}: needs a value "
         else
             run "$VESTIGE" "$name" "${flag% *}=1" run.vest

@@ -107,7 +107,7 @@ static void check_sources(bool guarded)
     b.ops[o].addr = (uint64_t)-16;
     b.ops[o].value = 0;
     wb_insn(&b, "90");
-    wb_insn(&b, "48 89 03");
+    wb_insn(&b, "48 87 03");
     o = wb_op(&b, WIRE_STORE, WIRE_ADDR_CONST | WIRE_VALUE_CONST | WIRE_ATOMIC, 2); /* 2 */
     b.ops[o].addr = 0x7777;
     b.ops[o].value = 0x123456;

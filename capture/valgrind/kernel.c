@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the kernel does to the program's memory without Valgrind's announcing it: its wrappers tell
+ * of what a tool needs to know to find undefined values, which leaves out words that the program
+ * had set before. A byte that is recorded although the kernel left it alone does no harm. */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_vki.h"
+#include "pub_tool_vkiscnums.h"
+#include "tool.h"
+
+/* Offered by Valgrind's core, whose headers Debian does not install. */
+extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
+                              RegWord, RegWord);
+
+/* linux/mman.h, linux/futex.h; Valgrind's copies lack them */
+#define ADVICE_DONTNEED    4
+#define ADVICE_FREE        8
+#define ADVICE_REMOVE      9
+#define FUTEX_ID           0x3fffffffu
+#define FUTEX_DIED         0x40000000u
+#define FUTEX_CONTENDED    0x80000000u
+#define FUTEX_COMMAND      0x7f
+#define ROBUST_ENTRIES_MAX 2048
+
+/* Of a call, the argument that points to so many bytes. */
+static const struct {
+    UShort call;
+    UChar arg, size;
+} written[] = {
+    {__NR_accept, 2, 4},          {__NR_accept4, 2, 4},    {__NR_getsockname, 2, 4},
+    {__NR_getpeername, 2, 4},     {__NR_getsockopt, 4, 4}, {__NR_recvfrom, 5, 4},
+    {__NR_recvmsg, 1, 56},        {__NR_recvmmsg, 4, 16},  {__NR_select, 4, 16},
+    {__NR_pselect6, 4, 16},       {__NR_ppoll, 2, 16},     {__NR_sendfile, 2, 8},
+    {__NR_splice, 1, 8},          {__NR_splice, 3, 8},     {__NR_copy_file_range, 1, 8},
+    {__NR_copy_file_range, 3, 8}, {__NR_capget, 0, 8},     {__NR_capget, 1, 24},
+    {__NR_msgctl, 2, 120},        {__NR_shmctl, 2, 112},   {__NR_semctl, 3, 104},
+};
+
+static Bool accessible(Addr a, SizeT size)
+{
+    return a && VG_(am_is_valid_for_client)(a, size, VKI_PROT_READ | VKI_PROT_WRITE);
+}
+
+static void note(ThreadId tid, Addr a, SizeT size)
+{
+    if (accessible(a, size))
+        external(tid, a, size);
+}
+
+/* Calls by which the kernel changes the lock itself. */
+static void note_futex(ThreadId tid, const struct thread *t)
+{
+    switch (t->args[1] & FUTEX_COMMAND) {
+    case VKI_FUTEX_WAKE_OP:
+    case VKI_FUTEX_CMP_REQUEUE_PI:
+        note(tid, t->args[4], 4);
+        break;
+    case VKI_FUTEX_LOCK_PI:
+    case VKI_FUTEX_UNLOCK_PI:
+    case VKI_FUTEX_TRYLOCK_PI:
+    case VKI_FUTEX_WAIT_REQUEUE_PI:
+        note(tid, t->args[0], 4);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Also if the call failed: a time-out was waited for in part. */
+void kernel_wrote(ThreadId tid)
+{
+    const struct thread *t = &the.threads[tid];
+
+    if (t->call == __NR_futex)
+        note_futex(tid, t);
+    for (UInt i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+        if (written[i].call == t->call)
+            note(tid, t->args[written[i].arg], written[i].size);
+}
+
+void kernel_replaced(ThreadId tid)
+{
+    const struct thread *t = &the.threads[tid];
+    struct wire_map *map;
+
+    if (t->call != __NR_madvise ||
+        (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE && t->args[2] != ADVICE_REMOVE))
+        return;
+    /* The content goes at some time, or never, with the one; with the other it goes now. */
+    if (t->args[2] == ADVICE_FREE)
+        VG_(do_syscall)(__NR_madvise, t->args[0], t->args[1], ADVICE_DONTNEED, 0, 0, 0, 0, 0);
+    map = ring_record(WIRE_MAP, 0, sizeof(*map));
+    if (map)
+        *map = (struct wire_map){t->args[0], VG_PGROUNDUP(t->args[1]), 0,
+                                 WIRE_MAP_READ | WIRE_MAP_WRITE, 0};
+    ring_done();
+}
+
+/* ---- the end of a thread --------------------------------------------------------------------- */
+
+static void wake(Addr word)
+{
+    VG_(do_syscall)(__NR_futex, word, VKI_FUTEX_WAKE, 1, 0, 0, 0, 0, 0);
+}
+
+/* A lock that the thread held is marked, for the next one who asks. */
+static void release(ThreadId tid, Addr lock, UInt system_id, Bool observed)
+{
+    UInt *word = (UInt *)lock, had;
+
+    if ((lock & 3) || !accessible(lock, 4) || (*word & FUTEX_ID) != system_id)
+        return;
+    had = *word;
+    *word = (had & FUTEX_CONTENDED) | FUTEX_DIED;
+    if (observed)
+        external(tid, lock, 4);
+    if (had & FUTEX_CONTENDED)
+        wake(lock);
+}
+
+/* A list of locks, in the form that the system call get_robust_list(2) describes. The lowest bit of
+ * an address is set for locks with priority inheritance, which are the kernel's to hand on. */
+static void release_locks(ThreadId tid, UInt system_id, Bool observed)
+{
+    const Addr head = the.threads[tid].locks;
+    const ULong *list = (const ULong *)head;
+    ULong entry, offset, pending;
+    UInt n = 0;
+
+    if (!accessible(head, 24))
+        return;
+    offset = list[1];
+    pending = list[2];
+    for (entry = list[0]; (entry & ~1ull) != head && n++ < ROBUST_ENTRIES_MAX;) {
+        Bool inherits = entry & 1;
+
+        entry &= ~1ull;
+        if (!accessible(entry, 8))
+            return;
+        if (!inherits && entry != pending)
+            release(tid, entry + offset, system_id, observed);
+        entry = *(const ULong *)entry;
+    }
+    if (pending && !(pending & 1))
+        release(tid, pending + offset, system_id, observed);
+}
+
+void kernel_ends(ThreadId tid, UInt system_id, Bool observed)
+{
+    Addr at = the.threads[tid].clear_tid;
+
+    release_locks(tid, system_id, observed);
+    if (!accessible(at, 4))
+        return;
+    VG_(do_syscall)(__NR_set_tid_address, 0, 0, 0, 0, 0, 0, 0, 0);
+    *(UInt *)at = 0;
+    if (observed)
+        external(tid, at, 4);
+    wake(at);
+}

@@ -1,0 +1,290 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# vestige record: what is recorded, and what it says when it cannot.
+. "$(dirname "$0")/lib.sh"
+
+P=$VESTIGE_SRC/tests/programs
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+cd "$T" || exit 2
+
+# make_program NAME [OPTION...]
+make_program() {
+    local name=$1
+    shift
+    # shellcheck disable=SC2086 # a compiler may have options
+    $cc -O1 -g -D_GNU_SOURCE -pthread -I"$VESTIGE_SRC/include" -o "$name" "$P/real_$name.c" "$@" || exit 2
+}
+
+make_program steps -static -nostdlib -fno-stack-protector -fno-builtin \
+    -fno-tree-loop-distribute-patterns
+make_program marks
+make_program end
+make_program dl -ldl
+$cc -shared -fPIC -DFACTOR=3 -o one.so "$P/real_dl_lib.c" || exit 2
+$cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
+
+# record OPTION... PROGRAM: to r.vest, with an environment that is always the same.
+record() {
+    run timeout 30 env -i PATH="$PATH" "$VESTIGE" record -f -o r.vest "$@"
+}
+
+# flow FILE: its events, each with the number of the instruction, gaps counted.
+flow() {
+    "$VESTIGE" dump "$1" | awk '
+        $3 == "map" || $3 == "thread-start" || $3 == "code" { next }
+        $3 == "gap" { for (i = 4; i < NF; i++) if ($i == "instructions") at += $(i + 1); next }
+        { n = $NF; sub(/^\+/, "", n); at += n; kind = $3; $1 = $NF = "" }
+        kind != "count" && kind != "thread-exit" { print at, $0 }'
+}
+
+# in_windows FILE: of whole.flow, what lies in these windows.
+in_windows() {
+    awk 'NR == FNR { start[n] = $1; end[n] = $1 + $2; n++; next }
+         { for (i = 0; i < n; i++) if ($1 > start[i] && $1 <= end[i]) { print; break } }' \
+        n=0 "$1" whole.flow
+}
+
+field() {
+    jq ".$1" "$out"
+}
+
+record ./steps
+mv r.vest whole.vest
+flow whole.vest >whole.flow
+TOTAL=$("$VESTIGE" info --json --no-scan whole.vest | jq .instructions)
+
+begin skips_and_ends_to_the_instruction
+call=$(awk '$3 == "syscall" { print $1; exit }' whole.flow)
+repeat=$(awk '{ if (++n[$1] == 100) { print $1; exit } }' whole.flow)
+for skip in 0 1 2 255 256 257 50001 $((call - 2)) $((call - 1)) "$call" $((repeat - 1)) "$repeat"; do
+    for length in 1 1000; do
+        record --skip "$skip" --length $length ./steps
+        expect_status 39
+        echo "$skip $length" >w
+        cmp -s <(in_windows w) <(flow r.vest) || fail "--skip $skip --length $length differs"
+    done
+done
+
+begin skips_to_the_end
+record --json --skip 400003 ./steps
+expect_status 39
+tail -n 1 "$out" >j && mv j "$out"
+expect_equal $(($(field instructions) + $(field skipped))) "$TOTAL"
+echo "400003 1000000" >w
+cmp -s <(in_windows w) <(flow r.vest) || fail "events differ"
+
+begin keeps_windows_apart
+for seed in 1 2 3; do
+    awk -v seed=$seed 'BEGIN {
+        srand(seed)
+        at = int(rand() * 300)
+        for (k = 0; k < 30 && at < 450000; k++) {
+            n = 1 + int(exp(rand() * 9)); print at, n; at += n + int(exp(rand() * 8)) - 1
+        } }' >w
+    record --windows w ./steps
+    expect_status 39
+    cmp -s <(in_windows w) <(flow r.vest) || fail "windows of seed $seed differ"
+    expect_err "^vestige: $(awk '{ n += $2 } END { print n }' w | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') instructions"
+done
+
+begin adds_up_recorded_and_skipped
+for o in '--from sort --to sum' '--routine sum' '--routine sort --routine shuffle' '--from 0x401006' \
+    '--no-shared-libs' '--to sort'; do
+    # shellcheck disable=SC2086
+    record --json $o ./steps
+    expect_status 39
+    tail -n 1 "$out" >j && mv j "$out"
+    expect_equal $(($(field instructions) + $(field skipped))) "$TOTAL" "$o"
+    [ -z "$(flow r.vest | sort -u | comm -23 - <(sort -u whole.flow))" ] || fail "$o: other events"
+done
+
+begin gives_registers_at_a_gap
+record --routine sum ./steps
+"$VESTIGE" dump --json --kind gap r.vest >"$out"
+expect_equal "$(jq -s 'map(select(.pc != null and (.registers | length) > 30)) | length' "$out")" \
+    "$(wc -l <"$out")"
+[ "$(wc -l <"$out")" -ge 5 ] || fail "too few gaps"
+
+begin counts_length_from_a_routine
+record --json --from sort --length 1000 ./steps
+expect_status 39
+expect_equal "$(tail -n 1 "$out" | jq .instructions)" 1000
+
+begin records_between_marks
+native=$(./marks)
+record --marks ./marks
+expect_status 0
+expect_equal "$(cat "$out")" "$native"
+run "$VESTIGE" dump --kind gap r.vest
+[ "$(wc -l <"$out")" -ge 3 ] || fail "no gap for each mark"
+record --marks ./marks 4
+expect_status 0
+run "$VESTIGE" check -q --memory r.vest
+expect_status 0
+
+begin ignores_marks_unless_asked
+record ./marks
+expect_status 0
+run "$VESTIGE" dump --kind gap r.vest
+expect_no_out
+
+begin finds_routines_of_loaded_libraries
+record --json --routine twist ./dl ./one.so ./two.so
+expect_status 0
+expect_equal "$(tail -n 1 "$out" | jq '.instructions % 600')" 0
+[ "$(tail -n 1 "$out" | jq .instructions)" -gt 0 ] || fail "nothing recorded"
+record --from qsort --length 50 sort "$P/real_steps.c"
+expect_status 0
+
+begin records_less_when_asked
+record --control-only ./steps
+run "$VESTIGE" info --json r.vest
+expect_equal "$(jq -c .features "$out")" '[]'
+record --loads ./steps
+run "$VESTIGE" info --json r.vest
+expect_equal "$(jq -c .features "$out")" '["loads"]'
+
+begin stops_at_max_size
+head -c 400000 "$VESTIGE" >binary
+record --max-size 1 gzip -nc binary
+expect_status 0
+expect_err 'stopped at --max-size'
+cmp -s "$out" <(gzip -nc binary) || fail "the program's output differs"
+
+begin tells_in_json
+record --json ./steps
+tail -n 1 "$out" >j
+expect_equal "$(jq -r '[.file, .threads, .exit, .incomplete, .forks, .programs] | @csv' j)" \
+    '"r.vest",1,39,,0,1'
+
+# ---- ends ----------------------------------------------------------------------------------------
+
+begin tells_how_the_program_ended
+for how in abort:134 segv:139 term:143 kill:137 fpe:136 ill:132 _exit:42 thread:43 group:44 limits:9 close:8; do
+    record ./end "${how%:*}"
+    expect_status "${how#*:}"
+    expect_out "^${how%:*}\$"
+    run "$VESTIGE" check -q --memory r.vest
+    expect_status 0
+done
+
+begin passes_a_signal_on
+run timeout -s TERM 1 "$VESTIGE" record -f -o r.vest --length 1000 ./end loops
+expect_err 'interrupted; what was captured is in the file'
+run "$VESTIGE" info --no-scan r.vest
+expect_status 0
+expect_out 'incomplete +interrupted'
+expect_out 'exit +signal 15'
+
+begin kills_a_program_that_does_not_listen
+run timeout -s TERM 1 "$VESTIGE" record -f -o r.vest --length 1000 ./end deaf
+expect_err 'interrupted'
+run "$VESTIGE" info --no-scan r.vest
+expect_out 'exit +signal 9'
+
+begin seals_when_the_program_is_killed
+"$VESTIGE" record -f -o r.vest --length 1000 ./end loop >"$out" 2>"$err" &
+recorder=$!
+sleep 1
+kill -9 "$(pgrep -P $recorder)"
+wait $recorder
+status=$?
+expect_status 137
+expect_err 'the program was killed'
+run "$VESTIGE" check -q r.vest
+expect_status 0
+
+begin lets_the_program_live_without_recorder
+"$VESTIGE" record -o gone.vest sh -c 'sleep 1; echo survived >survivor' >"$out" 2>"$err" &
+recorder=$!
+sleep 0.5
+kill -9 $recorder
+wait $recorder 2>/dev/null
+for _ in 1 2 3 4 5 6 7 8 9 10; do [ -e survivor ] || sleep 0.5; done
+expect_file survivor
+expect_no_file gone.vest
+run "$VESTIGE" info --no-scan gone.vest.partial
+expect_status 1
+
+begin loses_nothing_when_it_is_slow
+run timeout 60 nice -n 19 "$VESTIGE" record -f -o r.vest ./end close
+run "$VESTIGE" check -q --memory r.vest
+expect_status 0
+
+# ---- errors --------------------------------------------------------------------------------------
+
+printf '\177ELF\1\1\1\0\0\0\0\0\0\0\0\0\2\0\3\0\1\0\0\0%0100d' 0 >elf32
+printf '#!/no/such/interpreter\n' >badscript
+echo plain >plain
+chmod +x elf32 badscript plain
+echo text >text
+echo '1 x' >w1
+printf '5 5\n6 6\n' >w2
+: >w3
+mkdir folder
+
+# refuse PATTERN OPTION...: one line, status 2, no file
+refuse() {
+    local pattern=$1
+    shift
+    run timeout 30 "$VESTIGE" record -o no.vest "$@"
+    expect_status 2
+    expect_one_line_err
+    expect_err "$pattern"
+    expect_no_out
+    expect_no_file no.vest
+    expect_no_file no.vest.partial
+}
+
+begin refuses_what_is_no_program
+refuse 'No such file' ./none
+refuse 'no such program in PATH' none-such-program
+refuse 'not executable' ./text
+refuse '32-bit' ./elf32
+refuse 'interpreter' ./badscript
+refuse 'neither an ELF program nor a script' ./plain
+refuse 'not a file' ./folder
+[ ! -e "$VESTIGE_BUILD/workloads/rv64/sort" ] || refuse 'not an x86-64 program' "$VESTIGE_BUILD/workloads/rv64/sort"
+
+begin refuses_bad_regions
+refuse 'line 1: not two numbers' --windows w1 ./steps
+refuse 'line 2: the window starts before' --windows w2 ./steps
+refuse 'no windows' --windows w3 ./steps
+refuse 'No such file' --windows none ./steps
+refuse "no routine 'nosuch'" --routine nosuch true
+refuse "no routine 'nosuch'" --from nosuch true
+refuse 'not an address' --from 0xzz ./steps
+refuse 'takes a name' --routine 0x401000 ./steps
+refuse 'excludes' --skip 3 --marks ./steps
+refuse 'excludes' --skip 3 --from sort ./steps
+refuse 'excludes' --windows w2 --skip 1 ./steps
+refuse 'no engine' --engine none ./steps
+
+begin refuses_a_bad_output
+: >exists.vest
+run "$VESTIGE" record -o exists.vest ./steps
+expect_status 2
+expect_one_line_err
+[ ! -s exists.vest ] || fail "it was written to"
+run "$VESTIGE" record -o none/r.vest ./steps
+expect_status 2
+expect_one_line_err
+
+begin says_what_is_missing
+run env PATH=/nonexistent "$VESTIGE" record -o no.vest ./steps
+expect_status 2
+expect_err 'Valgrind is not installed'
+run env VESTIGE_VALGRIND=/nonexistent "$VESTIGE" record -o no.vest ./steps
+expect_status 2
+expect_err 'tool is not at /nonexistent'
+expect_no_file no.vest
+
+begin reports_a_full_disk
+run sh -c 'ulimit -f 40000; exec timeout 60 "$0" record -o no.vest ./end loop' "$VESTIGE"
+expect_status 2
+expect_one_line_err
+expect_err 'File too large'
+expect_no_file no.vest
+expect_no_file no.vest.partial
+
+finish
