@@ -77,7 +77,6 @@ static Bool observed(ThreadId tid)
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
 
-
 /* What Valgrind keeps in a signal's frame after the part that the program may see (its struct
  * vg_sigframe), and does not report as written. */
 struct kept {

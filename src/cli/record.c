@@ -624,9 +624,10 @@ const struct command command_record = {
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Runs a program and records every instruction's control flow, every memory operand\n"
-        "with its value, system calls and what they wrote, signals, threads and the order\n"
-        "between them. The program behaves as usual. Follows exec, not the children of fork.",
+        "Runs a program and records every instruction's control flow, every memory\n"
+        "operand with its value, system calls and what they wrote, signals, threads and\n"
+        "the order between them. The program behaves as usual. exec is followed, the\n"
+        "children of fork are not.",
     .example = "vestige record -o sort.vest -- sort -u words.txt\n"
                "vestige record --control-only --from main --length 50M ./prog",
     .exits = "0  recorded, and the program ended with 0\n"
