@@ -324,6 +324,91 @@ static inline bool chunk_full(const struct vs_encoder *c)
     return c->events >= c->chunk_events || c->room <= 0;
 }
 
+/* Events of one thread that are as predicted in every way, up to one that is not. Calls nothing and
+ * writes nothing but operands, so that all it needs stays in registers; what it does for an event
+ * is what put_event does. Returns how many were taken. */
+static size_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
+                           const struct vs_event *e, size_t n, struct vs_operand **operands,
+                           uint64_t *insns)
+{
+    const struct vs_site *list = c->sites->list;
+    const uint32_t count = c->sites->count;
+    struct vs_flow *f = &c->flow;
+    struct vs_encoder_runs runs = c->runs;
+    struct vs_operand *p = *operands;
+    struct vs_lane l = *lane;
+    int64_t room = c->room;
+    uint64_t sum = 0;
+    size_t i;
+
+    for (i = 0; i < n && room > 0; i++, e++) {
+        const uint32_t site = l.expect;
+        const struct vs_site *s = &list[site];
+        uint64_t meta = vs_event_meta(e);
+        bool taken = meta & VS_META_TAKEN;
+
+        if (site >= count || s->pc != e->pc || (meta & VS_META_THREAD) != thread)
+            break;
+        meta &= ~VS_META_THREAD;
+        if (e->kind != VS_BRANCH) {
+            if (!vs_kind_is_hot(e->kind) || s->meta != meta || e->size > 8 ||
+                (e->value & ~vs_size_mask(e->size)))
+                break;
+            set_operand(p++, e, site);
+            room -= VS_OPERAND_BYTES;
+            l.link = vs_link_site(site, false);
+            l.expect = f->successors[site].next[0];
+        } else if (s->meta != (meta & ~VS_META_TAKEN) || e->value) {
+            break;
+        } else if (!(e->flags & VS_BR_INDIRECT)) {
+            bool way = false;
+
+            if (s->target != e->addr)
+                break;
+            if (e->flags & VS_BR_COND) {
+                uint8_t *counter = vs_outcome_counter(f, &l, site);
+
+                if ((*counter >= 2) != taken)
+                    break;
+                vs_outcome_learn(&l, counter, taken);
+                runs.outcome++;
+                way = taken;
+            } else if (!taken) {
+                break;
+            }
+            if ((e->flags & VS_BR_CALL) && taken)
+                vs_call(&l, e->pc + e->size);
+            l.link = vs_link_site(site, way);
+            l.expect = f->successors[site].next[way];
+        } else {
+            uint32_t depth = l.depth;
+            uint64_t *entry;
+
+            if ((e->flags & VS_BR_COND) || !taken)
+                break;
+            entry = vs_target_entry(f, &l, site, e->flags);
+            if (*entry != e->addr) {
+                l.depth = depth;
+                break;
+            }
+            vs_target_learn(&l, entry, e->addr);
+            runs.target++;
+            if (e->flags & VS_BR_CALL)
+                vs_call(&l, e->pc + e->size);
+            l.link = vs_link_arrival(e->addr);
+            l.expect = *vs_link(f, l.link);
+        }
+        sum += e->icount;
+    }
+    runs.site += i;
+    c->runs = runs;
+    c->room = room;
+    *lane = l;
+    *operands = p;
+    *insns += sum;
+    return i;
+}
+
 /* Up to n events of one thread, which may enter the chunk. Stops before one that is not acceptable,
  * with *why. Returns how many were taken; -VSE_NOMEM. */
 static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, size_t n,
@@ -333,28 +418,33 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
     struct vs_encoder_thread *t = enter_thread(c, e->thread);
     struct vs_operand *operand = c->operands->list + c->operands->count;
     const uint64_t thread = e->thread;
-    struct vs_lane lane; /* a copy that nothing else points to can live in registers */
     uint64_t insns = 0;
-    unsigned done = 0;
-    int got = 0;
+    size_t done = 0;
 
     if (!t)
         return -VSE_NOMEM;
-    lane = t->lane;
-    for (; done < n && e->thread == thread && c->room > 0; done++, e++) {
-        bool expected = lane.expect < c->sites->count &&
-                        event_is(&c->sites->list[lane.expect], e, b->wide_size);
+    while (done < n) {
+        bool expected;
+        int got;
 
-        if (unlikely(!expected || b->cycles) && (*why = refusal(c, b, pos + done)) != NULL)
+        if (!b->cycles) {
+            done += put_expected(c, thread, &t->lane, e + done, n - done, &operand, &insns);
+            if (done == n)
+                break;
+        }
+        if (e[done].thread != thread || c->room <= 0)
             break;
-        got = put_event(c, &lane, b, e, expected, operand);
-        if (unlikely(got < 0 || b->cycles) &&
-            (got < 0 || put_cycle(c, &lane, b->cycles[pos + done]) < 0))
+        expected = t->lane.expect < c->sites->count &&
+                   event_is(&c->sites->list[t->lane.expect], &e[done], b->wide_size);
+        if ((!expected || b->cycles) && (*why = refusal(c, b, pos + done)) != NULL)
+            break;
+        got = put_event(c, &t->lane, b, &e[done], expected, operand);
+        if (got < 0 || (b->cycles && put_cycle(c, &t->lane, b->cycles[pos + done]) < 0))
             return -VSE_NOMEM;
         operand += got;
-        insns += e->icount;
+        insns += e[done].icount;
+        done++;
     }
-    t->lane = lane;
     c->operands->count = (size_t)(operand - c->operands->list);
     c->events += done;
     c->run_length += done;
