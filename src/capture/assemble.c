@@ -11,8 +11,9 @@
 #include "capture/blocks.h"
 #include "capture/registers.h"
 
-/* Events that are delivered together. Small enough for the second cache. */
-#define BATCH 4096
+/* Events that are delivered together. Few enough to stay in a cache on the way; many enough to be
+ * worth waking a thread. */
+#define BATCH 16384
 /* A block of VEX has no more operands, and a branch. */
 #define BLOCK_EVENTS (VS_PARCEL_EVENTS - BATCH)
 #define WIDE_BATCH   (1u << 20)

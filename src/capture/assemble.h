@@ -10,7 +10,7 @@
 struct vs_assembler;
 
 /* A batch, and a whole block more. */
-#define VS_PARCEL_EVENTS (4096 + 2304)
+#define VS_PARCEL_EVENTS (16384 + 2304)
 
 struct vs_assembler_options {
     struct vs_relay *relay; /* for parcels of VS_PARCEL_EVENTS */
