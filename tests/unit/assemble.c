@@ -667,7 +667,7 @@ TEST(counts_long_stretches_without_events)
 TEST(takes_more_events_than_a_parcel_holds)
 {
     struct fixture f;
-    const unsigned ops = 2000, times = 20;
+    const unsigned ops = 2000, times = 6 * VS_PARCEL_EVENTS / ops;
 
     setup(&f);
     for (int guarded = 0; guarded < 2; guarded++) {
