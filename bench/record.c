@@ -33,8 +33,9 @@ struct place {
     char run[PATH_MAX], out[PATH_MAX];
 };
 
-/* Runs a command with its output going to a file. Returns the seconds it took. */
-static double run(const char *const argv[], const char *out)
+/* Runs a command with its output going to a file. Returns the seconds it took; negative if it
+ * failed. */
+static double try(const char *const argv[], const char *out)
 {
     double start = bench_now();
     pid_t pid = fork();
@@ -56,9 +57,16 @@ static double run(const char *const argv[], const char *out)
     while (waitpid(pid, &status, 0) < 0)
         if (errno != EINTR)
             bench_fail("waitpid: %s", strerror(errno));
-    if (!WIFEXITED(status) || WEXITSTATUS(status))
-        bench_fail("%s %s failed with status %d", argv[0], argv[1], status);
-    return bench_now() - start;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? bench_now() - start : -1;
+}
+
+static double run(const char *const argv[], const char *out)
+{
+    double seconds = try(argv, out);
+
+    if (seconds < 0)
+        bench_fail("%s %s failed", argv[0], argv[1]);
+    return seconds;
 }
 
 static double json_figure(const char *text, const char *key)
@@ -104,12 +112,17 @@ static double none(const struct bench *b, const struct place *p, const char *pro
                    const char *size)
 {
     const char *argv[] = {"valgrind", "-q", "--tool=none", program, "-n", size, NULL};
+    /* A program that repairs its own faults needs registers that are up to date. */
+    const char *exact[] = {"valgrind", "-q", "--tool=none", "--px-default=allregs-at-mem-access",
+                           program,    "-n", size,          NULL};
     unsigned repeats = bench_repeats(b) < REPEATS_MAX ? bench_repeats(b) : REPEATS_MAX;
     double best = 1e9;
 
     for (unsigned i = 0; i < repeats; i++) {
-        double seconds = run(argv, p->out);
+        double seconds = try(argv, p->out);
 
+        if (seconds < 0)
+            seconds = run(exact, p->out);
         if (seconds < best)
             best = seconds;
     }
