@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: MIT */
+#include "isa/rv64.h"
+
+#include "base/bytes.h"
+#include "vestige/error.h"
+
+static bool is_link(unsigned reg)
+{
+    return reg == 1 || reg == 5;
+}
+
+static unsigned jalr_flags(unsigned rd, unsigned rs1)
+{
+    unsigned flags = VS_BR_INDIRECT;
+    if (is_link(rd))
+        flags |= VS_BR_CALL;
+    if (is_link(rs1) && rd != rs1)
+        flags |= VS_BR_RETURN;
+    return flags;
+}
+
+static bool reads_counter(const struct vs_rv64_insn *insn)
+{
+    bool only_writes = (insn->op == VS_RV64_CSRRW || insn->op == VS_RV64_CSRRWI) && insn->rd == 0;
+    return insn->csr >= VS_RV64_CYCLE && insn->csr <= VS_RV64_HPMCOUNTER31 && !only_writes;
+}
+
+struct vs_insn vs_rv64_classify(const struct vs_rv64_insn *insn, uint64_t pc)
+{
+    struct vs_insn got = {.length = insn->length};
+    switch (vs_rv64_row(insn->op)->class) {
+    case VS_RV64_CLASS_BRANCH:
+        got.kind = VS_INSN_BRANCH;
+        got.branch = VS_BR_COND;
+        got.target = pc + (uint64_t)(int64_t)insn->imm;
+        break;
+    case VS_RV64_CLASS_JAL:
+        got.kind = VS_INSN_BRANCH;
+        got.branch = is_link(insn->rd) ? VS_BR_CALL : 0;
+        got.target = pc + (uint64_t)(int64_t)insn->imm;
+        break;
+    case VS_RV64_CLASS_JALR:
+        got.kind = VS_INSN_BRANCH;
+        got.branch = (uint8_t)jalr_flags(insn->rd, insn->rs1);
+        break;
+    case VS_RV64_CLASS_ECALL:
+        got.kind = VS_INSN_SYSCALL;
+        break;
+    case VS_RV64_CLASS_CSR:
+        if (reads_counter(insn))
+            got.kind = VS_INSN_NONDET;
+        break;
+    case VS_RV64_CLASS_SC:
+        got.kind = VS_INSN_NONDET;
+        got.locked = true;
+        break;
+    case VS_RV64_CLASS_LR:
+    case VS_RV64_CLASS_AMO:
+        got.locked = true;
+        break;
+    default:
+        break;
+    }
+    return got;
+}
+
+struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn)
+{
+    const struct vs_rv64_row *row = vs_rv64_row(insn->op);
+    struct vs_rv64_memory got = {0};
+    switch (row->class) {
+    case VS_RV64_CLASS_LOAD:
+        got.load = true;
+        break;
+    case VS_RV64_CLASS_STORE:
+        got.store = true;
+        break;
+    case VS_RV64_CLASS_LR:
+        got.load = got.atomic = true;
+        break;
+    case VS_RV64_CLASS_SC:
+        got.store = got.atomic = true;
+        break;
+    case VS_RV64_CLASS_AMO:
+        got.load = got.store = got.atomic = true;
+        break;
+    default:
+        return got;
+    }
+    got.base = insn->rs1;
+    got.offset = insn->imm;
+    got.size = (uint8_t)(1 << (row->match >> 12 & 3));
+    return got;
+}
+
+int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word)
+{
+    if (size < 2)
+        return -VSE_TRUNCATED;
+    *word = vs_get16(bytes);
+    if ((*word & 3) != 3)
+        return 0;
+    if ((*word & 0x1c) == 0x1c)
+        return -VSE_CORRUPT;
+    if (size < 4)
+        return -VSE_TRUNCATED;
+    *word = vs_get32(bytes);
+    return 0;
+}
+
+int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn)
+{
+    uint32_t word;
+    struct vs_rv64_insn decoded;
+    int err = vs_rv64_fetch(bytes, size, &word);
+    if (!err)
+        err = vs_rv64_insn_decode(word, &decoded);
+    if (!err)
+        *insn = vs_rv64_classify(&decoded, pc);
+    return err;
+}

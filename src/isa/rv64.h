@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+/* Instructions of RV64GC with Zba, Zbb and Zbs, in user mode.
+ *
+ * Nothing is kept between calls; any number of threads may decode.
+ *
+ * What counts as what, where it is not obvious:
+ *
+ *   call, return  by the ISA manual's hints, the link registers being x1 and x5: jal and jalr that
+ *                 write one are calls; jalr that reads one and does not write the same one is a
+ *                 return, and a call as well if it writes the other
+ *   system call   ecall
+ *   nondet        reads of cycle, time, instret and the hpmcounters; sc, whose outcome is the
+ *                 value; csrrw with rd = x0 reads nothing
+ *   plain         ebreak, fence, fence.i; hints, which do nothing
+ *   locked        atomics, and lr and sc
+ */
+#ifndef ISA_RV64_H
+#define ISA_RV64_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/insn.h"
+#include "isa/rv64_list.h"
+
+#define VS_RV64_LENGTH_MAX 4  /* bytes of an instruction */
+#define VS_RV64_TEXT_MAX   64 /* holds the text of every instruction, and its NUL */
+
+/* Operations: the rows of the list. */
+enum vs_rv64_op {
+#define ROW(name, ...) VS_RV64_##name,
+    VS_RV64_LIST(ROW)
+#undef ROW
+        VS_RV64_OPS
+};
+
+/* What an operation occupies a processor with. */
+enum vs_rv64_class {
+    VS_RV64_CLASS_ALU,
+    VS_RV64_CLASS_MUL,
+    VS_RV64_CLASS_DIV,
+    VS_RV64_CLASS_LOAD,
+    VS_RV64_CLASS_STORE,
+    VS_RV64_CLASS_LR,
+    VS_RV64_CLASS_SC,
+    VS_RV64_CLASS_AMO,
+    VS_RV64_CLASS_BRANCH, /* conditional */
+    VS_RV64_CLASS_JAL,
+    VS_RV64_CLASS_JALR,
+    VS_RV64_CLASS_FENCE,
+    VS_RV64_CLASS_FENCEI,
+    VS_RV64_CLASS_CSR,
+    VS_RV64_CLASS_ECALL,
+    VS_RV64_CLASS_EBREAK,
+    VS_RV64_CLASS_FADD,
+    VS_RV64_CLASS_FMUL,
+    VS_RV64_CLASS_FMA,
+    VS_RV64_CLASS_FDIV,
+    VS_RV64_CLASS_FSQRT,
+    VS_RV64_CLASS_FCVT,
+    VS_RV64_CLASS_FMOVE, /* moves, signs, classes */
+    VS_RV64_CLASS_FCMP,  /* comparison, minimum, maximum */
+    VS_RV64_CLASSES
+};
+
+/* The list's formats, by which operands are found and written. */
+enum vs_rv64_format {
+    VS_RV64_FORMAT_NONE,
+    VS_RV64_FORMAT_R,
+    VS_RV64_FORMAT_R1,
+    VS_RV64_FORMAT_I,
+    VS_RV64_FORMAT_SH,
+    VS_RV64_FORMAT_SHW,
+    VS_RV64_FORMAT_U,
+    VS_RV64_FORMAT_J,
+    VS_RV64_FORMAT_B,
+    VS_RV64_FORMAT_LOAD,
+    VS_RV64_FORMAT_STORE,
+    VS_RV64_FORMAT_JALR,
+    VS_RV64_FORMAT_LR,
+    VS_RV64_FORMAT_AMO,
+    VS_RV64_FORMAT_FENCE,
+    VS_RV64_FORMAT_CSR,
+    VS_RV64_FORMAT_CSRI,
+    VS_RV64_FORMAT_FLOAD,
+    VS_RV64_FORMAT_FSTORE,
+    VS_RV64_FORMAT_FFF,
+    VS_RV64_FORMAT_FFFR,
+    VS_RV64_FORMAT_FFFFR,
+    VS_RV64_FORMAT_FFR,
+    VS_RV64_FORMAT_XFR,
+    VS_RV64_FORMAT_FXR,
+    VS_RV64_FORMAT_XF,
+    VS_RV64_FORMAT_FX,
+    VS_RV64_FORMAT_XFF,
+};
+
+enum vs_rv64_extension {
+    VS_RV64_EXT_I,
+    VS_RV64_EXT_M,
+    VS_RV64_EXT_A,
+    VS_RV64_EXT_F,
+    VS_RV64_EXT_D,
+    VS_RV64_EXT_ZICSR,
+    VS_RV64_EXT_ZIFENCEI,
+    VS_RV64_EXT_ZBA,
+    VS_RV64_EXT_ZBB,
+    VS_RV64_EXT_ZBS,
+};
+
+/* A row of the list. */
+struct vs_rv64_row {
+    const char *mnemonic;
+    uint32_t match, mask;
+    uint8_t format, class, extension;
+};
+
+/* rm: rounding modes, and two reserved values between. */
+enum {
+    VS_RV64_RNE, /* to nearest, ties to even */
+    VS_RV64_RTZ, /* towards zero */
+    VS_RV64_RDN, /* down */
+    VS_RV64_RUP, /* up */
+    VS_RV64_RMM, /* to nearest, ties away from zero */
+    VS_RV64_DYN = 7
+};
+
+/* CSRs that user code has. */
+enum {
+    VS_RV64_FFLAGS = 1,
+    VS_RV64_FRM = 2,
+    VS_RV64_FCSR = 3,
+    VS_RV64_CYCLE = 0xc00,
+    VS_RV64_TIME = 0xc01,
+    VS_RV64_INSTRET = 0xc02,
+    VS_RV64_HPMCOUNTER3 = 0xc03,
+    VS_RV64_HPMCOUNTER31 = 0xc1f,
+};
+
+/* One instruction. A compressed one is what it expands to, with its own length. Fields that its
+ * format does not name are zero. */
+struct vs_rv64_insn {
+    uint16_t op; /* enum vs_rv64_op */
+    uint8_t rd, rs1, rs2, rs3;
+    uint8_t rm;     /* of floating point; of fence: the fm field */
+    uint8_t aqrl;   /* of atomics: 2 acquire, 1 release */
+    uint8_t length; /* 2 or 4 */
+    uint16_t csr;
+    int32_t imm; /* sign-extended; of lui and auipc shifted to its place; of jumps and branches
+                  * relative to the instruction; of fence pred << 4 | succ; of csr?i its number */
+};
+
+/* The memory operand: at register base plus offset. An atomic's is read and then written. */
+struct vs_rv64_memory {
+    int32_t offset;
+    uint8_t base;
+    uint8_t size; /* bytes; 0: there is none */
+    bool load, store, atomic;
+};
+
+/* The row of an operation less than VS_RV64_OPS. Static storage. */
+const struct vs_rv64_row *vs_rv64_row(unsigned op);
+
+/* Takes the word of the instruction at the start of bytes, with zeros above a compressed one. 0, or
+ * -VSE_TRUNCATED if they end inside it; -VSE_CORRUPT if it is longer than VS_RV64_LENGTH_MAX. */
+int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word);
+
+/* Decodes the instruction in a word, of which a compressed one is the lower half. Writes insn only
+ * on success. 0; -VSE_CORRUPT if the word is none. */
+int vs_rv64_insn_decode(uint32_t word, struct vs_rv64_insn *insn);
+
+/* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
+ * VS_RV64_LENGTH_MAX of them. Writes insn only on success.
+ * Returns 0; -VSE_CORRUPT if the bytes are no instruction; -VSE_TRUNCATED if they end inside what
+ * may be one. */
+int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
+
+/* The same facts of an instruction that is decoded already. */
+struct vs_insn vs_rv64_classify(const struct vs_rv64_insn *insn, uint64_t pc);
+
+struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
+
+/* Writes the instruction as text, with a NUL, as GNU objdump does: `addi a0,a0,8`, `jal 10430`.
+ * Targets are absolute addresses in hexadecimal. Whatever decodes has a text; so has the word of
+ * zeros, `unimp`, which does not.
+ * Returns the length of the text without its NUL; -VSE_CORRUPT and -VSE_TRUNCATED as above;
+ * -VSE_LIMIT if capacity is too small, with out undefined. */
+int vs_rv64_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+
+/* "a0", "fs11": the ABI's name of a register, number less than 32. Static storage. */
+const char *vs_rv64_xname(unsigned number);
+const char *vs_rv64_fname(unsigned number);
+
+#endif

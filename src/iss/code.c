@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+#include "iss/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "iss/record.h"
+#include "vestige/error.h"
+
+/* More than this is forgotten before more is decoded: a program that keeps generating code does not
+ * grow without bound. */
+#define BLOCKS_MAX (1 << 16)
+
+struct vs_code *vs_code_new(void)
+{
+    return calloc(1, sizeof(struct vs_code));
+}
+
+void vs_code_free(struct vs_code *code)
+{
+    if (!code)
+        return;
+    vs_arena_fini(&code->arena);
+    free(code);
+}
+
+void vs_code_flush(struct vs_code *code)
+{
+    vs_arena_fini(&code->arena);
+    memset(code->buckets, 0, sizeof(code->buckets));
+    code->blocks = 0;
+    code->flushes++;
+}
+
+static bool ends_block(unsigned op)
+{
+    switch (vs_rv64_row(op)->class) {
+    case VS_RV64_CLASS_BRANCH:
+    case VS_RV64_CLASS_JAL:
+    case VS_RV64_CLASS_JALR:
+    case VS_RV64_CLASS_ECALL:
+    case VS_RV64_CLASS_EBREAK:
+    case VS_RV64_CLASS_FENCEI:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool writes_x(unsigned op)
+{
+    switch (vs_rv64_row(op)->format) {
+    case VS_RV64_FORMAT_FLOAD:
+    case VS_RV64_FORMAT_FFF:
+    case VS_RV64_FORMAT_FFFR:
+    case VS_RV64_FORMAT_FFFFR:
+    case VS_RV64_FORMAT_FFR:
+    case VS_RV64_FORMAT_FXR:
+    case VS_RV64_FORMAT_FX:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* Fetches the word of the instruction at pc, which may cross into a page that is not there. */
+static int fetch_word(struct vs_port *port, struct vs_hart *hart, uint64_t pc, uint32_t *word)
+{
+    uint16_t low, high;
+    int err = port->ops->fetch(port, hart, pc, &low);
+    *word = low;
+    if (err || (low & 3) != 3)
+        return err;
+    err = port->ops->fetch(port, hart, pc + 2, &high);
+    *word |= (uint32_t)high << 16;
+    return err;
+}
+
+static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
+{
+    bool is_csr = vs_rv64_row(insn->op)->class == VS_RV64_CLASS_CSR;
+    return (struct vs_op){
+        .op = insn->op,
+        .rd = insn->rd == 0 && writes_x(insn->op) ? VS_X_SINK : insn->rd,
+        .rs1 = insn->rs1,
+        .rs2 = insn->rs2,
+        .rs3 = insn->rs3,
+        .kind = insn->length == 2 ? VS_RECORD_SHORT : 0,
+        .length = insn->length,
+        .imm = is_csr ? insn->csr << 5 | insn->imm : insn->imm,
+        .offset = (uint16_t)offset,
+        .rm = insn->rm,
+    };
+}
+
+/* Fills ops from pc on; the number of instructions, after which there may be one op more that is
+ * none. What cannot be fetched is left to the next block, which begins there. */
+static int decode_ops(struct vs_port *port, struct vs_hart *hart, uint64_t pc, struct vs_op *ops)
+{
+    unsigned offset = 0;
+    for (int count = 0;; count++) {
+        struct vs_rv64_insn insn;
+        uint32_t word;
+        if (count == VS_BLOCK_MAX) {
+            ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
+            return count;
+        }
+        int err = fetch_word(port, hart, pc + offset, &word);
+        if (err && count) {
+            ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
+            return count;
+        }
+        if (err)
+            return err < 0 ? err : -VSE_NOTFOUND;
+        if (vs_rv64_insn_decode(word, &insn)) {
+            ops[count] = (struct vs_op){.op = VS_OP_ILLEGAL, .offset = (uint16_t)offset};
+            return count;
+        }
+        ops[count] = make_op(&insn, offset);
+        offset += insn.length;
+        if (ends_block(insn.op))
+            return count + 1;
+    }
+}
+
+int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
+                   struct vs_block **block)
+{
+    struct vs_op ops[VS_BLOCK_MAX + 1];
+    *block = vs_code_find(code, pc);
+    if (*block)
+        return 0;
+    memset(ops, 0, sizeof(ops));
+    int count = decode_ops(port, hart, pc, ops);
+    if (count < 0)
+        return count == -VSE_NOTFOUND ? VS_PORT_FAULT : count;
+    if (code->blocks == BLOCKS_MAX)
+        vs_code_flush(code);
+    size_t size = ((size_t)count + 1) * sizeof(struct vs_op);
+    struct vs_block *b = vs_arena_alloc(&code->arena, sizeof(*b) + size, 64);
+    if (!b)
+        return -VSE_NOMEM;
+    struct vs_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
+    *b = (struct vs_block){.pc = pc, .chain = *bucket, .count = (uint32_t)count};
+    memcpy(b->ops, ops, size);
+    *bucket = *block = b;
+    code->blocks++;
+    return 0;
+}

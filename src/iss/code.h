@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoded instructions, in blocks: straight runs of code from one address to a jump, a branch or
+ * another instruction after which execution may not simply go on. Blocks are found by address and
+ * linked to those that follow them. Decoding fetches through the port, once; the owner flushes when
+ * code or what is mapped changes (fence.i does). */
+#ifndef ISS_CODE_H
+#define ISS_CODE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "iss/hart.h"
+#include "isa/rv64.h"
+
+#define VS_BLOCK_MAX    64 /* instructions */
+#define VS_CODE_BUCKETS 16384
+
+/* Operations that are no instructions; they end blocks. */
+enum {
+    VS_OP_END = VS_RV64_OPS, /* go on at the next address */
+    VS_OP_ILLEGAL,
+    VS_OPS
+};
+
+/* Up to `length` laid out as the end of a struct vs_iss_record. */
+struct vs_op {
+    uint16_t op;
+    uint8_t rd, rs1, rs2, rs3; /* an rd of x0 is VS_X_SINK */
+    uint8_t kind;              /* VS_RECORD_SHORT, or 0 */
+    uint8_t length;
+    int32_t imm;     /* of csr instructions: csr << 5 | immediate */
+    uint16_t offset; /* of the instruction in its block, bytes */
+    uint8_t rm;
+};
+
+_Static_assert(sizeof(struct vs_op) == 16, "four to a cache line");
+
+struct vs_block {
+    uint64_t pc;
+    struct vs_block *next[2]; /* if known: where it falls through to; where it jumped to last */
+    struct vs_block *chain;   /* of its bucket */
+    uint32_t count;           /* instructions: a VS_OP_x after them does not count */
+    struct vs_op ops[];
+};
+
+struct vs_code {
+    struct vs_block *buckets[VS_CODE_BUCKETS];
+    struct vs_arena arena;
+    size_t blocks;
+    uint64_t flushes; /* how often blocks were forgotten: pointers to them are void since */
+};
+
+/* NULL: no memory. */
+struct vs_code *vs_code_new(void);
+void vs_code_free(struct vs_code *code);
+
+/* Forgets all blocks. Not while a hart that uses them runs: ports return VS_PORT_CODE instead. */
+void vs_code_flush(struct vs_code *code);
+
+/* The block at pc, decoded now if need be, to *block. 0; VS_PORT_FAULT if its first instruction
+ * cannot be fetched; -VSE_NOMEM; a negative error of the port. */
+int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
+                   struct vs_block **block);
+
+static inline struct vs_block *vs_code_find(struct vs_code *code, uint64_t pc)
+{
+    struct vs_block *b = code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
+    while (b && b->pc != pc)
+        b = b->chain;
+    return b;
+}
+
+#endif

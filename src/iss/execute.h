@@ -1,0 +1,816 @@
+/* SPDX-License-Identifier: MIT */
+/* The interpreter's body, for run.c, which includes it once for each way to run:
+ *
+ *   RUN       the function's name
+ *   OBSERVED  1: each instruction that retires is written to a log; 0: nothing about that is left
+ *
+ * Blocks are executed by threaded code: each operation ends in the jump to the next one. An
+ * operation reads its operands through `op`; `block` is the block it lies in; `left` counts the
+ * instructions that may still be executed, from which a whole block is taken when it is entered.
+ */
+
+#define IMM      ((uint64_t)(int64_t)op->imm)
+#define PC       (block->pc + op->offset)
+#define NEXT_PC  (PC + op->length)
+#define RS1      x[op->rs1]
+#define RS2      x[op->rs2]
+#define SEXT(v)  ((uint64_t)(int64_t)(int32_t)(v))
+#define F64(reg) f[op->reg]
+#define F32(reg) vs_fp_unbox(f[op->reg])
+
+/* ---- going on ------------------------------------------------------------------------------- */
+
+#if OBSERVED
+#define NOTE()              note(record, op, PC)
+#define NOTED()             (record++)
+#define NOTE_KIND(what)     (record->kind |= (what))
+#define NOTE_ADDR(a, bytes) (record->addr = (a), record->size = (bytes))
+#define NOTE_VALUE(v)       (record->value = (v))
+/* For two records of each instruction, and the one that is begun for what is none. */
+#define CHECK_ROOM()                                                                               \
+    if (unlikely((size_t)(end - record) <= 2 * (size_t)block->count))                              \
+    goto log_full
+#else
+#define NOTE()              ((void)0)
+#define NOTED()             ((void)0)
+#define NOTE_KIND(what)     ((void)0)
+#define NOTE_ADDR(a, bytes) ((void)0)
+#define NOTE_VALUE(v)       ((void)0)
+#define CHECK_ROOM()        ((void)0)
+#endif
+
+#define DISPATCH()                                                                                 \
+    do {                                                                                           \
+        NOTE();                                                                                    \
+        goto *labels[op->op];                                                                      \
+    } while (0)
+#define NEXT()                                                                                     \
+    do {                                                                                           \
+        NOTED();                                                                                   \
+        op++;                                                                                      \
+        DISPATCH();                                                                                \
+    } while (0)
+#define RESULT(v)                                                                                  \
+    do {                                                                                           \
+        x[op->rd] = (v);                                                                           \
+        NEXT();                                                                                    \
+    } while (0)
+#define RESULT_F64(v)                                                                              \
+    do {                                                                                           \
+        f[op->rd] = (v);                                                                           \
+        NEXT();                                                                                    \
+    } while (0)
+#define RESULT_F32(v) RESULT_F64(vs_fp_box(v))
+
+#define ENTER()                                                                                    \
+    do {                                                                                           \
+        if (unlikely(block->count > left))                                                         \
+            goto cut;                                                                              \
+        CHECK_ROOM();                                                                              \
+        left -= block->count;                                                                      \
+        op = block->ops;                                                                           \
+        DISPATCH();                                                                                \
+    } while (0)
+
+/* To the block at `to`, which follows this one by way of next[way]. */
+#define GO(way, to)                                                                                \
+    do {                                                                                           \
+        NOTED();                                                                                   \
+        struct vs_block *follower = block->next[way];                                              \
+        if (likely(follower)) {                                                                    \
+            block = follower;                                                                      \
+            ENTER();                                                                               \
+        }                                                                                          \
+        pc = (to);                                                                                 \
+        from = &block->next[way];                                                                  \
+        goto resolve;                                                                              \
+    } while (0)
+
+#define BRANCH(condition)                                                                          \
+    do {                                                                                           \
+        NOTE_ADDR(PC + IMM, 0);                                                                    \
+        if (condition) {                                                                           \
+            NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);                                          \
+            GO(1, PC + IMM);                                                                       \
+        }                                                                                          \
+        NOTE_KIND(VS_RECORD_BRANCH);                                                               \
+        GO(0, NEXT_PC);                                                                            \
+    } while (0)
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* Before a port is asked: the hart is where this instruction begins. */
+#define SYNC()                                                                                     \
+    do {                                                                                           \
+        hart->pc = PC;                                                                             \
+        hart->instret = start + (most - left) - (block->count - (uint64_t)(op - block->ops));      \
+    } while (0)
+
+/* An aligned access to a page that the hart knows; anything else goes by the port. */
+#define HIT(entry, addr, type)                                                                     \
+    likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag)
+#define ENTRY(which, addr) (&hart->which[(addr) >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)])
+
+/* Loads to `value`, zero-extended. */
+#define LOAD(type)                                                                                 \
+    uint64_t addr = RS1 + IMM, value;                                                              \
+    const struct vs_tlb_entry *entry = ENTRY(reads, addr);                                         \
+    if (HIT(entry, addr, type)) {                                                                  \
+        type loaded;                                                                               \
+        memcpy(&loaded, (const void *)(uintptr_t)(addr + entry->delta), sizeof(loaded));           \
+        value = loaded;                                                                            \
+    } else {                                                                                       \
+        SYNC();                                                                                    \
+        stop = read_slowly(hart, port, addr, sizeof(type), &value);                                \
+        if (unlikely(stop))                                                                        \
+            goto trap;                                                                             \
+    }                                                                                              \
+    NOTE_KIND(VS_RECORD_LOAD);                                                                     \
+    NOTE_ADDR(addr, sizeof(type));                                                                 \
+    NOTE_VALUE(value)
+
+#define STORE(type, v)                                                                             \
+    do {                                                                                           \
+        uint64_t addr = RS1 + IMM;                                                                 \
+        type stored = (type)(v);                                                                   \
+        const struct vs_tlb_entry *entry = ENTRY(writes, addr);                                    \
+        NOTE_KIND(VS_RECORD_STORE);                                                                \
+        NOTE_ADDR(addr, sizeof(type));                                                             \
+        NOTE_VALUE(stored);                                                                        \
+        if (HIT(entry, addr, type)) {                                                              \
+            memcpy((void *)(uintptr_t)(addr + entry->delta), &stored, sizeof(stored));             \
+        } else {                                                                                   \
+            SYNC();                                                                                \
+            stop = write_slowly(hart, port, addr, sizeof(type), stored);                           \
+            if (unlikely(stop))                                                                    \
+                goto stored_or_trap;                                                               \
+        }                                                                                          \
+        NEXT();                                                                                    \
+    } while (0)
+
+/* old and operand are of the type; so is the result. */
+#define AMO(type, expression)                                                                      \
+    do {                                                                                           \
+        uint64_t addr = RS1, got;                                                                  \
+        SYNC();                                                                                    \
+        stop = amo_read(hart, port, addr, sizeof(type), &got);                                     \
+        if (unlikely(stop))                                                                        \
+            goto trap;                                                                             \
+        type old = (type)got, operand = (type)RS2, result = (expression);                          \
+        NOTE_KIND(VS_RECORD_AMO_LOAD);                                                             \
+        NOTE_ADDR(addr, sizeof(type));                                                             \
+        NOTE_VALUE(got);                                                                           \
+        uint64_t written = sizeof(type) == 4 ? (uint32_t)result : (uint64_t)result;                \
+        stop = amo_write(hart, port, addr, sizeof(type), written);                                 \
+        if (unlikely(stop && stop != CODE_CHANGED))                                                \
+            goto trap;                                                                             \
+        NOTED();                                                                                   \
+        NOTE();                                                                                    \
+        NOTE_KIND(VS_RECORD_AMO_STORE);                                                            \
+        NOTE_ADDR(addr, sizeof(type));                                                             \
+        NOTE_VALUE(written);                                                                       \
+        x[op->rd] = sizeof(type) == 4 ? SEXT(got) : got;                                           \
+        if (unlikely(stop))                                                                        \
+            goto stored_or_trap;                                                                   \
+        NEXT();                                                                                    \
+    } while (0)
+
+/* ---- floating point ------------------------------------------------------------------------- */
+
+/* The rounding mode of this instruction, to rm. */
+#define ROUNDING()                                                                                 \
+    unsigned rm = op->rm;                                                                          \
+    if (rm == VS_RV64_DYN)                                                                         \
+        rm = hart->fcsr >> 5;                                                                      \
+    if (unlikely(rm > VS_RV64_RMM))                                                                \
+    goto illegal
+
+#define SIGN64 (UINT64_C(1) << 63)
+#define SIGN32 (UINT64_C(1) << 31)
+
+int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
+#if OBSERVED
+        ,
+        struct vs_iss_log *log
+#endif
+)
+{
+    static const void *const labels[] = {
+#define LABEL(name, ...) &&do_##name,
+        VS_RV64_LIST(LABEL)
+#undef LABEL
+            && do_END,
+        &&do_ILLEGAL};
+    const uint32_t saved = vs_fp_begin();
+    uint64_t *const x = hart->x, *const f = hart->f;
+    const uint64_t start = hart->instret;
+    uint64_t left = most, pc = hart->pc;
+    struct vs_block *block = NULL, **from = NULL;
+    const struct vs_op *op;
+    struct part part;
+    int stop;
+#if OBSERVED
+    struct vs_iss_record *record = log->records + log->count;
+    const struct vs_iss_record *const end = log->records + log->capacity;
+#endif
+
+/* Goes to pc; the block's address is noted in *from for the next time. */
+resolve:
+    if (left == 0) {
+        stop = VS_STOP_LIMIT;
+        goto out;
+    }
+    {
+        struct vs_block *found = vs_code_find(hart->code, pc);
+        if (unlikely(!found)) {
+            uint64_t flushes = hart->code->flushes;
+            hart->pc = pc;
+            hart->instret = start + (most - left);
+            stop = decode_block(hart, port, pc, &found);
+            if (stop)
+                goto out;
+            if (flushes != hart->code->flushes)
+                from = NULL;
+        }
+        if (from)
+            *from = found;
+        block = found;
+    }
+    ENTER();
+
+/* The block is longer than what is left: as much of it as may be executed. */
+cut:
+    if (left == 0) {
+        pc = block->pc;
+        stop = VS_STOP_LIMIT;
+        goto out;
+    }
+    block = cut_block(&part, block, (unsigned)left);
+    ENTER();
+
+do_END:
+    pc = PC;
+    {
+        struct vs_block *follower = block->next[0];
+        if (likely(follower)) {
+            block = follower;
+            ENTER();
+        }
+    }
+    from = &block->next[0];
+    goto resolve;
+
+do_ILLEGAL:
+illegal:
+    SYNC();
+    hart->tval = refetch(hart, port, PC);
+    stop = VS_STOP_ILLEGAL;
+    goto trap;
+
+#if OBSERVED
+log_full:
+    pc = block->pc;
+    stop = VS_STOP_LOG;
+    goto out;
+#endif
+
+/* The operation was a store, and is done; or it was not, and is none of those. */
+stored_or_trap:
+    if (stop != CODE_CHANGED)
+        goto trap;
+    NOTED();
+    left += block->count - (uint64_t)(op - block->ops) - 1;
+    pc = NEXT_PC;
+    vs_code_flush(hart->code);
+    from = NULL;
+    goto resolve;
+
+/* The operation did not retire, nor did those after it. */
+trap:
+    left += block->count - (uint64_t)(op - block->ops);
+    pc = PC;
+
+out:
+    hart->pc = pc;
+    hart->instret = start + (most - left);
+    hart->x[VS_X_SINK] = 0;
+    vs_fp_end(hart, saved);
+#if OBSERVED
+    log->count = (size_t)(record - log->records);
+#endif
+    return stop;
+
+    /* ---- RV64I ------------------------------------------------------------------------------ */
+
+do_LUI:
+    RESULT(IMM);
+do_AUIPC:
+    RESULT(PC + IMM);
+do_JAL:
+    x[op->rd] = NEXT_PC;
+    NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
+    NOTE_ADDR(PC + IMM, 0);
+    GO(1, PC + IMM);
+do_JALR:
+    pc = (RS1 + IMM) & ~UINT64_C(1);
+    x[op->rd] = NEXT_PC;
+    NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
+    NOTE_ADDR(pc, 0);
+    NOTED();
+    from = &block->next[1];
+    if (likely(*from && (*from)->pc == pc)) {
+        block = *from;
+        ENTER();
+    }
+    goto resolve;
+do_BEQ:
+    BRANCH(RS1 == RS2);
+do_BNE:
+    BRANCH(RS1 != RS2);
+do_BLT:
+    BRANCH((int64_t)RS1 < (int64_t)RS2);
+do_BGE:
+    BRANCH((int64_t)RS1 >= (int64_t)RS2);
+do_BLTU:
+    BRANCH(RS1 < RS2);
+do_BGEU:
+    BRANCH(RS1 >= RS2);
+do_LB : {
+    LOAD(uint8_t);
+    RESULT((uint64_t)(int64_t)(int8_t)value);
+}
+do_LH : {
+    LOAD(uint16_t);
+    RESULT((uint64_t)(int64_t)(int16_t)value);
+}
+do_LW : {
+    LOAD(uint32_t);
+    RESULT(SEXT(value));
+}
+do_LD : {
+    LOAD(uint64_t);
+    RESULT(value);
+}
+do_LBU : {
+    LOAD(uint8_t);
+    RESULT(value);
+}
+do_LHU : {
+    LOAD(uint16_t);
+    RESULT(value);
+}
+do_LWU : {
+    LOAD(uint32_t);
+    RESULT(value);
+}
+do_SB:
+    STORE(uint8_t, RS2);
+do_SH:
+    STORE(uint16_t, RS2);
+do_SW:
+    STORE(uint32_t, RS2);
+do_SD:
+    STORE(uint64_t, RS2);
+do_ADDI:
+    RESULT(RS1 + IMM);
+do_SLTI:
+    RESULT((int64_t)RS1 < op->imm);
+do_SLTIU:
+    RESULT(RS1 < IMM);
+do_XORI:
+    RESULT(RS1 ^ IMM);
+do_ORI:
+    RESULT(RS1 | IMM);
+do_ANDI:
+    RESULT(RS1 & IMM);
+do_ADDIW:
+    RESULT(SEXT(RS1 + IMM));
+do_SLLI:
+    RESULT(RS1 << op->imm);
+do_SRLI:
+    RESULT(RS1 >> op->imm);
+do_SRAI:
+    RESULT((uint64_t)((int64_t)RS1 >> op->imm));
+do_SLLIW:
+    RESULT(SEXT((uint32_t)RS1 << op->imm));
+do_SRLIW:
+    RESULT(SEXT((uint32_t)RS1 >> op->imm));
+do_SRAIW:
+    RESULT((uint64_t)(int64_t)((int32_t)RS1 >> op->imm));
+do_ADD:
+    RESULT(RS1 + RS2);
+do_SUB:
+    RESULT(RS1 - RS2);
+do_SLL:
+    RESULT(RS1 << (RS2 & 63));
+do_SLT:
+    RESULT((int64_t)RS1 < (int64_t)RS2);
+do_SLTU:
+    RESULT(RS1 < RS2);
+do_XOR:
+    RESULT(RS1 ^ RS2);
+do_SRL:
+    RESULT(RS1 >> (RS2 & 63));
+do_SRA:
+    RESULT((uint64_t)((int64_t)RS1 >> (RS2 & 63)));
+do_OR:
+    RESULT(RS1 | RS2);
+do_AND:
+    RESULT(RS1 & RS2);
+do_ADDW:
+    RESULT(SEXT(RS1 + RS2));
+do_SUBW:
+    RESULT(SEXT(RS1 - RS2));
+do_SLLW:
+    RESULT(SEXT((uint32_t)RS1 << (RS2 & 31)));
+do_SRLW:
+    RESULT(SEXT((uint32_t)RS1 >> (RS2 & 31)));
+do_SRAW:
+    RESULT((uint64_t)(int64_t)((int32_t)RS1 >> (RS2 & 31)));
+do_FENCE:
+    NEXT();
+do_FENCE_I:
+    NOTED();
+    pc = NEXT_PC;
+    vs_code_flush(hart->code);
+    from = NULL;
+    goto resolve;
+do_ECALL:
+    NOTE_KIND(VS_RECORD_ECALL);
+    NOTED();
+    pc = NEXT_PC;
+    stop = VS_STOP_ECALL;
+    goto out;
+do_EBREAK:
+    hart->tval = PC;
+    stop = VS_STOP_EBREAK;
+    goto trap;
+
+    /* ---- Zicsr ------------------------------------------------------------------------------ */
+
+do_CSRRW:
+do_CSRRS:
+do_CSRRC:
+do_CSRRWI:
+do_CSRRSI:
+do_CSRRCI : {
+    bool counted = false;
+    uint64_t got;
+    SYNC();
+    stop = access_csr(hart, port, op, &counted, &got);
+    if (unlikely(stop == VS_STOP_ILLEGAL))
+        goto illegal;
+    if (unlikely(stop))
+        goto trap;
+    if (OBSERVED && counted) {
+        NOTE_KIND(VS_RECORD_COUNTER);
+        NOTE_VALUE(got);
+    }
+    NEXT();
+}
+
+    /* ---- M ---------------------------------------------------------------------------------- */
+
+do_MUL:
+    RESULT(RS1 * RS2);
+do_MULH:
+    RESULT((uint64_t)((__int128)(int64_t)RS1 * (int64_t)RS2 >> 64));
+do_MULHSU:
+    RESULT((uint64_t)((__int128)(int64_t)RS1 * RS2 >> 64));
+do_MULHU:
+    RESULT((uint64_t)((unsigned __int128)RS1 * RS2 >> 64));
+do_DIV:
+    RESULT(divide(RS1, RS2));
+do_DIVU:
+    RESULT(RS2 ? RS1 / RS2 : UINT64_MAX);
+do_REM:
+    RESULT(remainder_of(RS1, RS2));
+do_REMU:
+    RESULT(RS2 ? RS1 % RS2 : RS1);
+do_MULW:
+    RESULT(SEXT((uint32_t)RS1 * (uint32_t)RS2));
+do_DIVW:
+    RESULT(SEXT(divide(SEXT(RS1), SEXT(RS2))));
+do_DIVUW:
+    RESULT((uint32_t)RS2 ? SEXT((uint32_t)RS1 / (uint32_t)RS2) : UINT64_MAX);
+do_REMW:
+    RESULT(SEXT(remainder_of(SEXT(RS1), SEXT(RS2))));
+do_REMUW:
+    RESULT((uint32_t)RS2 ? SEXT((uint32_t)RS1 % (uint32_t)RS2) : SEXT(RS1));
+
+    /* ---- A ---------------------------------------------------------------------------------- */
+
+do_LR_W:
+do_LR_D : {
+    unsigned size = op->op == VS_RV64_LR_D ? 8 : 4;
+    uint64_t value;
+    SYNC();
+    stop = read_reserved(hart, port, RS1, size, &value);
+    if (unlikely(stop))
+        goto trap;
+    NOTE_KIND(VS_RECORD_LR);
+    NOTE_ADDR(RS1, (uint8_t)size);
+    NOTE_VALUE(value);
+    RESULT(size == 4 ? SEXT(value) : value);
+}
+do_SC_W:
+do_SC_D : {
+    unsigned size = op->op == VS_RV64_SC_D ? 8 : 4;
+    uint64_t value = size == 4 ? (uint32_t)RS2 : RS2;
+    int done = 0;
+    SYNC();
+    stop = write_conditional(hart, port, RS1, size, value, &done);
+    if (unlikely(stop && stop != CODE_CHANGED))
+        goto trap;
+    NOTE_KIND(VS_RECORD_SC | (done ? VS_RECORD_DONE : 0));
+    NOTE_ADDR(RS1, (uint8_t)size);
+    NOTE_VALUE(value);
+    x[op->rd] = !done;
+    if (unlikely(stop))
+        goto stored_or_trap;
+    NEXT();
+}
+do_AMOSWAP_W:
+    AMO(uint32_t, ((void)old, operand));
+do_AMOADD_W:
+    AMO(uint32_t, old + operand);
+do_AMOXOR_W:
+    AMO(uint32_t, old ^ operand);
+do_AMOAND_W:
+    AMO(uint32_t, old & operand);
+do_AMOOR_W:
+    AMO(uint32_t, old | operand);
+do_AMOMIN_W:
+    AMO(int32_t, old < operand ? old : operand);
+do_AMOMAX_W:
+    AMO(int32_t, old > operand ? old : operand);
+do_AMOMINU_W:
+    AMO(uint32_t, old < operand ? old : operand);
+do_AMOMAXU_W:
+    AMO(uint32_t, old > operand ? old : operand);
+do_AMOSWAP_D:
+    AMO(uint64_t, ((void)old, operand));
+do_AMOADD_D:
+    AMO(uint64_t, old + operand);
+do_AMOXOR_D:
+    AMO(uint64_t, old ^ operand);
+do_AMOAND_D:
+    AMO(uint64_t, old & operand);
+do_AMOOR_D:
+    AMO(uint64_t, old | operand);
+do_AMOMIN_D:
+    AMO(int64_t, old < operand ? old : operand);
+do_AMOMAX_D:
+    AMO(int64_t, old > operand ? old : operand);
+do_AMOMINU_D:
+    AMO(uint64_t, old < operand ? old : operand);
+do_AMOMAXU_D:
+    AMO(uint64_t, old > operand ? old : operand);
+
+    /* ---- F and D ---------------------------------------------------------------------------- */
+
+do_FLW : {
+    LOAD(uint32_t);
+    RESULT_F32(value);
+}
+do_FLD : {
+    LOAD(uint64_t);
+    RESULT_F64(value);
+}
+do_FSW:
+    STORE(uint32_t, F64(rs2));
+do_FSD:
+    STORE(uint64_t, F64(rs2));
+
+#define FLOAT_OPS(W, w)                                                                            \
+    do_FMADD_##W:                                                                                  \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_fma##w(hart, F##w(rs1), F##w(rs2), F##w(rs3), rm));                      \
+    }                                                                                              \
+    do_FMSUB_##W:                                                                                  \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_fma##w(hart, F##w(rs1), F##w(rs2), F##w(rs3) ^ SIGN##w, rm));            \
+    }                                                                                              \
+    do_FNMSUB_##W:                                                                                 \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_fma##w(hart, F##w(rs1) ^ SIGN##w, F##w(rs2), F##w(rs3), rm));            \
+    }                                                                                              \
+    do_FNMADD_##W:                                                                                 \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_fma##w(hart, F##w(rs1) ^ SIGN##w, F##w(rs2), F##w(rs3) ^ SIGN##w, rm));  \
+    }                                                                                              \
+    do_FADD_##W:                                                                                   \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_add##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
+    }                                                                                              \
+    do_FSUB_##W:                                                                                   \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_sub##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
+    }                                                                                              \
+    do_FMUL_##W:                                                                                   \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_mul##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
+    }                                                                                              \
+    do_FDIV_##W:                                                                                   \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_div##w(hart, F##w(rs1), F##w(rs2), rm));                                 \
+    }                                                                                              \
+    do_FSQRT_##W:                                                                                  \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_sqrt##w(hart, F##w(rs1), rm));                                           \
+    }                                                                                              \
+    do_FSGNJ_##W : RESULT_F##w((F##w(rs1) & ~SIGN##w) | (F##w(rs2) & SIGN##w));                    \
+    do_FSGNJN_##W : RESULT_F##w((F##w(rs1) & ~SIGN##w) | (~F##w(rs2) & SIGN##w));                  \
+    do_FSGNJX_##W : RESULT_F##w(F##w(rs1) ^ (F##w(rs2) & SIGN##w));                                \
+    do_FMIN_##W : RESULT_F##w(vs_fp_pick##w(hart, F##w(rs1), F##w(rs2), vs_fp_min));               \
+    do_FMAX_##W : RESULT_F##w(vs_fp_pick##w(hart, F##w(rs1), F##w(rs2), vs_fp_max));               \
+    do_FEQ_##W : RESULT(vs_fp_eq##w(hart, F##w(rs1), F##w(rs2)));                                  \
+    do_FLT_##W : RESULT(vs_fp_lt##w(hart, F##w(rs1), F##w(rs2)));                                  \
+    do_FLE_##W : RESULT(vs_fp_le##w(hart, F##w(rs1), F##w(rs2)));                                  \
+    do_FCLASS_##W : RESULT(vs_fp_class(&vs_fp##w, F##w(rs1)));                                     \
+    do_FCVT_W_##W:                                                                                 \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT(vs_fp_to_w##w(hart, F##w(rs1), rm));                                                \
+    }                                                                                              \
+    do_FCVT_WU_##W:                                                                                \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT(vs_fp_to_unsigned##w(hart, F##w(rs1), 32, rm));                                     \
+    }                                                                                              \
+    do_FCVT_L_##W:                                                                                 \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT(vs_fp_to_l##w(hart, F##w(rs1), rm));                                                \
+    }                                                                                              \
+    do_FCVT_LU_##W:                                                                                \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT(vs_fp_to_unsigned##w(hart, F##w(rs1), 64, rm));                                     \
+    }                                                                                              \
+    do_FCVT_##W##_W:                                                                               \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_from_signed##w(hart, SEXT(RS1), rm));                                    \
+    }                                                                                              \
+    do_FCVT_##W##_WU:                                                                              \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_from_signed##w(hart, (uint32_t)RS1, rm));                                \
+    }                                                                                              \
+    do_FCVT_##W##_L:                                                                               \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_from_signed##w(hart, RS1, rm));                                          \
+    }                                                                                              \
+    do_FCVT_##W##_LU:                                                                              \
+    {                                                                                              \
+        ROUNDING();                                                                                \
+        RESULT_F##w(vs_fp_from_unsigned##w(hart, RS1, rm));                                        \
+    }
+
+    FLOAT_OPS(S, 32)
+    FLOAT_OPS(D, 64)
+#undef FLOAT_OPS
+
+do_FCVT_S_D : {
+    ROUNDING();
+    RESULT_F32(vs_fp_narrow(hart, F64(rs1), rm));
+}
+do_FCVT_D_S : {
+    ROUNDING();
+    RESULT_F64(vs_fp_widen(F32(rs1)));
+}
+do_FMV_X_W:
+    RESULT(SEXT(F64(rs1)));
+do_FMV_W_X:
+    RESULT_F32((uint32_t)RS1);
+do_FMV_X_D:
+    RESULT(F64(rs1));
+do_FMV_D_X:
+    RESULT_F64(RS1);
+
+    /* ---- Zba, Zbb, Zbs ---------------------------------------------------------------------- */
+
+do_ADD_UW:
+    RESULT((uint32_t)RS1 + RS2);
+do_SH1ADD:
+    RESULT((RS1 << 1) + RS2);
+do_SH2ADD:
+    RESULT((RS1 << 2) + RS2);
+do_SH3ADD:
+    RESULT((RS1 << 3) + RS2);
+do_SH1ADD_UW:
+    RESULT(((uint64_t)(uint32_t)RS1 << 1) + RS2);
+do_SH2ADD_UW:
+    RESULT(((uint64_t)(uint32_t)RS1 << 2) + RS2);
+do_SH3ADD_UW:
+    RESULT(((uint64_t)(uint32_t)RS1 << 3) + RS2);
+do_SLLI_UW:
+    RESULT((uint64_t)(uint32_t)RS1 << op->imm);
+do_ANDN:
+    RESULT(RS1 & ~RS2);
+do_ORN:
+    RESULT(RS1 | ~RS2);
+do_XNOR:
+    RESULT(~(RS1 ^ RS2));
+do_CLZ:
+    RESULT(RS1 ? (uint64_t)__builtin_clzll(RS1) : 64);
+do_CTZ:
+    RESULT(RS1 ? (uint64_t)__builtin_ctzll(RS1) : 64);
+do_CPOP:
+    RESULT((uint64_t)__builtin_popcountll(RS1));
+do_CLZW:
+    RESULT((uint32_t)RS1 ? (uint64_t)__builtin_clz((uint32_t)RS1) : 32);
+do_CTZW:
+    RESULT((uint32_t)RS1 ? (uint64_t)__builtin_ctz((uint32_t)RS1) : 32);
+do_CPOPW:
+    RESULT((uint64_t)__builtin_popcount((uint32_t)RS1));
+do_SEXT_B:
+    RESULT((uint64_t)(int64_t)(int8_t)RS1);
+do_SEXT_H:
+    RESULT((uint64_t)(int64_t)(int16_t)RS1);
+do_ZEXT_H:
+    RESULT((uint16_t)RS1);
+do_ORC_B:
+    RESULT(or_combine(RS1));
+do_REV8:
+    RESULT(__builtin_bswap64(RS1));
+do_MAX:
+    RESULT((int64_t)RS1 > (int64_t)RS2 ? RS1 : RS2);
+do_MAXU:
+    RESULT(RS1 > RS2 ? RS1 : RS2);
+do_MIN:
+    RESULT((int64_t)RS1 < (int64_t)RS2 ? RS1 : RS2);
+do_MINU:
+    RESULT(RS1 < RS2 ? RS1 : RS2);
+do_ROL:
+    RESULT(rotate_right(RS1, -RS2));
+do_ROR:
+    RESULT(rotate_right(RS1, RS2));
+do_ROLW:
+    RESULT(SEXT(rotate_right_w(RS1, -RS2)));
+do_RORW:
+    RESULT(SEXT(rotate_right_w(RS1, RS2)));
+do_RORI:
+    RESULT(rotate_right(RS1, IMM));
+do_RORIW:
+    RESULT(SEXT(rotate_right_w(RS1, IMM)));
+do_BCLR:
+    RESULT(RS1 & ~(UINT64_C(1) << (RS2 & 63)));
+do_BEXT:
+    RESULT(RS1 >> (RS2 & 63) & 1);
+do_BINV:
+    RESULT(RS1 ^ UINT64_C(1) << (RS2 & 63));
+do_BSET:
+    RESULT(RS1 | UINT64_C(1) << (RS2 & 63));
+do_BCLRI:
+    RESULT(RS1 & ~(UINT64_C(1) << op->imm));
+do_BEXTI:
+    RESULT(RS1 >> op->imm & 1);
+do_BINVI:
+    RESULT(RS1 ^ UINT64_C(1) << op->imm);
+do_BSETI:
+    RESULT(RS1 | UINT64_C(1) << op->imm);
+}
+
+#undef IMM
+#undef PC
+#undef NEXT_PC
+#undef RS1
+#undef RS2
+#undef SEXT
+#undef F64
+#undef F32
+#undef NOTE
+#undef NOTED
+#undef NOTE_KIND
+#undef NOTE_ADDR
+#undef NOTE_VALUE
+#undef CHECK_ROOM
+#undef DISPATCH
+#undef NEXT
+#undef RESULT
+#undef RESULT_F64
+#undef RESULT_F32
+#undef ENTER
+#undef GO
+#undef BRANCH
+#undef SYNC
+#undef HIT
+#undef ENTRY
+#undef LOAD
+#undef STORE
+#undef AMO
+#undef ROUNDING
+#undef SIGN64
+#undef SIGN32

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/* What a hart did, instruction by instruction. */
+#ifndef ISS_RECORD_H
+#define ISS_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "iss/code.h"
+
+/* One retired instruction; an atomic is two, its load and its store. */
+struct vs_iss_record {
+    uint64_t pc;
+    uint64_t addr;             /* of a memory operand; of a branch its target, taken or not */
+    uint64_t value;            /* loaded, stored, or got from outside; upper bytes zero */
+    uint16_t op;               /* enum vs_rv64_op */
+    uint8_t rd, rs1, rs2, rs3; /* as in struct vs_rv64_insn */
+    uint8_t kind;              /* VS_RECORD_x, and flags */
+    uint8_t size;              /* bytes of a memory operand */
+};
+
+_Static_assert(sizeof(struct vs_iss_record) == 32, "two to a cache line");
+
+enum {
+    VS_RECORD_PLAIN,
+    VS_RECORD_LOAD,
+    VS_RECORD_STORE,
+    VS_RECORD_LR,
+    VS_RECORD_SC, /* flag VS_RECORD_DONE: it stored */
+    VS_RECORD_AMO_LOAD,
+    VS_RECORD_AMO_STORE, /* the same instruction as the record before */
+    VS_RECORD_BRANCH,    /* conditional, jal, jalr; flag VS_RECORD_DONE: taken */
+    VS_RECORD_COUNTER,   /* value: what the port's counter was */
+    VS_RECORD_ECALL,
+    VS_RECORD_KIND = 15,  /* mask of the above */
+    VS_RECORD_DONE = 16,  /* flag */
+    VS_RECORD_SHORT = 32, /* flag: a compressed instruction, 2 bytes */
+};
+
+/* Records are appended from `count` on. */
+struct vs_iss_log {
+    struct vs_iss_record *records;
+    size_t capacity; /* at least VS_ISS_LOG_MIN */
+    size_t count;
+};
+
+#define VS_ISS_LOG_MIN (2 * VS_BLOCK_MAX + 1)
+
+#endif

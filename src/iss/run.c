@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+#include <string.h>
+
+#include "base/likely.h"
+#include "iss/fp.h"
+#include "iss/iss.h"
+#include "vestige/error.h"
+
+/* Of the functions below, beside the VS_STOP_x that a run may return: the store was done, and
+ * blocks are out of date. */
+#define CODE_CHANGED 1000
+
+/* ---- arithmetic ----------------------------------------------------------------------------- */
+
+static inline uint64_t divide(uint64_t a, uint64_t b)
+{
+    if (b == 0)
+        return UINT64_MAX;
+    if (b == UINT64_MAX)
+        return UINT64_C(0) - a;
+    return (uint64_t)((int64_t)a / (int64_t)b);
+}
+
+static inline uint64_t remainder_of(uint64_t a, uint64_t b)
+{
+    if (b == 0)
+        return a;
+    if (b == UINT64_MAX)
+        return 0;
+    return (uint64_t)((int64_t)a % (int64_t)b);
+}
+
+static inline uint64_t rotate_right(uint64_t v, uint64_t by)
+{
+    return v >> (by & 63) | v << (-by & 63);
+}
+
+static inline uint32_t rotate_right_w(uint64_t v, uint64_t by)
+{
+    return (uint32_t)v >> (by & 31) | (uint32_t)v << (-by & 31);
+}
+
+/* Each byte that is not zero becomes 255. */
+static inline uint64_t or_combine(uint64_t v)
+{
+    v |= v >> 4 & UINT64_C(0x0f0f0f0f0f0f0f0f);
+    v |= v >> 2 & UINT64_C(0x3f3f3f3f3f3f3f3f);
+    v |= v >> 1 & UINT64_C(0x7f7f7f7f7f7f7f7f);
+    return (v & UINT64_C(0x0101010101010101)) * 255;
+}
+
+/* ---- memory by the port ---------------------------------------------------------------------- */
+
+/* A port's answer as a stop; `fault` is what a fault is here. */
+static int stop_of(int answer, int fault)
+{
+    return answer == VS_PORT_FAULT ? fault : answer == VS_PORT_CODE ? CODE_CHANGED : answer;
+}
+
+/* Asks the port for the page of an access that does not leave it; NULL: access by the port. */
+static uint8_t *find_page(struct vs_hart *hart, struct vs_port *port, uint64_t addr, unsigned size,
+                          struct vs_tlb_entry *entries, int writing)
+{
+    uint64_t page = addr & ~(VS_PAGE_SIZE - 1);
+    if (!port->ops->page || addr - page > VS_PAGE_SIZE - size)
+        return NULL;
+    struct vs_tlb_entry *e = &entries[page >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)];
+    if (e->tag == page)
+        return (uint8_t *)(uintptr_t)(addr + e->delta);
+    uint8_t *host = port->ops->page(port, hart, page, writing);
+    if (!host)
+        return NULL;
+    e->tag = page;
+    e->delta = (uint64_t)(uintptr_t)host - page;
+    return host + (addr - page);
+}
+
+static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs_port *port,
+                                                 uint64_t addr, unsigned size, uint64_t *value)
+{
+    vs_fp_collect(hart);
+    int stop = 0;
+    uint8_t *host = find_page(hart, port, addr, size, hart->reads, 0);
+    *value = 0;
+    if (host)
+        memcpy(value, host, size);
+    else
+        stop = stop_of(port->ops->read(port, hart, addr, size, VS_ACCESS_PLAIN, value),
+                       VS_STOP_LOAD_FAULT);
+    vs_fp_resume();
+    return stop;
+}
+
+static __attribute__((noinline)) int write_slowly(struct vs_hart *hart, struct vs_port *port,
+                                                  uint64_t addr, unsigned size, uint64_t value)
+{
+    vs_fp_collect(hart);
+    int stop = 0;
+    uint8_t *host = find_page(hart, port, addr, size, hart->writes, 1);
+    if (host)
+        memcpy(host, &value, size);
+    else
+        stop = stop_of(port->ops->write(port, hart, addr, size, VS_ACCESS_PLAIN, value),
+                       VS_STOP_STORE_FAULT);
+    vs_fp_resume();
+    return stop;
+}
+
+static __attribute__((noinline)) int read_reserved(struct vs_hart *hart, struct vs_port *port,
+                                                   uint64_t addr, unsigned size, uint64_t *value)
+{
+    if (addr & (size - 1)) {
+        hart->tval = addr;
+        return VS_STOP_LOAD_ALIGN;
+    }
+    vs_fp_collect(hart);
+    int answer = port->ops->read(port, hart, addr, size, VS_ACCESS_RESERVED, value);
+    vs_fp_resume();
+    return stop_of(answer, VS_STOP_LOAD_FAULT);
+}
+
+static __attribute__((noinline)) int write_conditional(struct vs_hart *hart, struct vs_port *port,
+                                                       uint64_t addr, unsigned size, uint64_t value,
+                                                       int *stored)
+{
+    if (addr & (size - 1)) {
+        hart->tval = addr;
+        return VS_STOP_STORE_ALIGN;
+    }
+    vs_fp_collect(hart);
+    int answer = port->ops->conditional(port, hart, addr, size, value, stored);
+    vs_fp_resume();
+    return stop_of(answer, VS_STOP_STORE_FAULT);
+}
+
+static __attribute__((noinline)) int amo_read(struct vs_hart *hart, struct vs_port *port,
+                                              uint64_t addr, unsigned size, uint64_t *value)
+{
+    if (addr & (size - 1)) {
+        hart->tval = addr;
+        return VS_STOP_STORE_ALIGN;
+    }
+    vs_fp_collect(hart);
+    int answer = port->ops->read(port, hart, addr, size, VS_ACCESS_AMO, value);
+    vs_fp_resume();
+    return stop_of(answer, VS_STOP_STORE_FAULT);
+}
+
+static __attribute__((noinline)) int amo_write(struct vs_hart *hart, struct vs_port *port,
+                                               uint64_t addr, unsigned size, uint64_t value)
+{
+    vs_fp_collect(hart);
+    int answer = port->ops->write(port, hart, addr, size, VS_ACCESS_AMO, value);
+    vs_fp_resume();
+    return stop_of(answer, VS_STOP_STORE_FAULT);
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+static __attribute__((noinline)) int decode_block(struct vs_hart *hart, struct vs_port *port,
+                                                  uint64_t pc, struct vs_block **block)
+{
+    vs_fp_collect(hart);
+    int answer = vs_code_decode(hart->code, port, hart, pc, block);
+    vs_fp_resume();
+    return stop_of(answer, VS_STOP_FETCH_FAULT);
+}
+
+/* An instruction that could be decoded, or was found not to be one, once more. */
+static uint64_t refetch(struct vs_hart *hart, struct vs_port *port, uint64_t pc)
+{
+    uint16_t low = 0, high = 0;
+    vs_fp_collect(hart);
+    if (!port->ops->fetch(port, hart, pc, &low) && (low & 3) == 3 &&
+        port->ops->fetch(port, hart, pc + 2, &high))
+        high = 0;
+    vs_fp_resume();
+    return (uint32_t)high << 16 | low;
+}
+
+/* Room for the first instructions of a block, and the op that ends them. */
+struct part {
+    union {
+        struct vs_block block;
+        uint8_t room[sizeof(struct vs_block) + (VS_BLOCK_MAX + 1) * sizeof(struct vs_op)];
+    };
+};
+
+static struct vs_block *cut_block(struct part *part, const struct vs_block *block, unsigned count)
+{
+    struct vs_block *cut = &part->block;
+    *cut = (struct vs_block){.pc = block->pc, .count = count};
+    memcpy(cut->ops, block->ops, count * sizeof(struct vs_op));
+    cut->ops[count] = (struct vs_op){.op = VS_OP_END, .offset = block->ops[count].offset};
+    return cut;
+}
+
+/* ---- CSRs ------------------------------------------------------------------------------------ */
+
+static int read_csr(struct vs_hart *hart, struct vs_port *port, unsigned csr, bool *counted,
+                    uint64_t *value)
+{
+    switch (csr) {
+    case VS_RV64_FFLAGS:
+        *value = hart->fcsr & 31;
+        return 0;
+    case VS_RV64_FRM:
+        *value = hart->fcsr >> 5;
+        return 0;
+    case VS_RV64_FCSR:
+        *value = hart->fcsr;
+        return 0;
+    default:
+        break;
+    }
+    if (csr < VS_RV64_CYCLE || csr > VS_RV64_HPMCOUNTER31)
+        return VS_STOP_ILLEGAL;
+    *counted = true;
+    return stop_of(port->ops->counter(port, hart, csr, value), VS_STOP_ILLEGAL);
+}
+
+static bool is_writable(unsigned csr)
+{
+    return csr >= VS_RV64_FFLAGS && csr <= VS_RV64_FCSR;
+}
+
+static void write_csr(struct vs_hart *hart, unsigned csr, uint64_t value)
+{
+    if (csr == VS_RV64_FFLAGS)
+        hart->fcsr = (uint32_t)((hart->fcsr & ~UINT32_C(31)) | (value & 31));
+    else if (csr == VS_RV64_FRM)
+        hart->fcsr = (uint32_t)((hart->fcsr & 31) | (value & 7) << 5);
+    else
+        hart->fcsr = value & 255;
+}
+
+/* What a csr instruction writes, given what it read. */
+static uint64_t csr_result(unsigned op, uint64_t old, uint64_t operand)
+{
+    switch (op) {
+    case VS_RV64_CSRRS:
+    case VS_RV64_CSRRSI:
+        return old | operand;
+    case VS_RV64_CSRRC:
+    case VS_RV64_CSRRCI:
+        return old & ~operand;
+    default:
+        return operand;
+    }
+}
+
+/* Executes a csr instruction. *counted: *got came from the port. */
+static int access_csr(struct vs_hart *hart, struct vs_port *port, const struct vs_op *op,
+                      bool *counted, uint64_t *got)
+{
+    const unsigned csr = (unsigned)op->imm >> 5, number = (unsigned)op->imm & 31;
+    const bool immediate = op->op >= VS_RV64_CSRRWI;
+    const bool replaces = op->op == VS_RV64_CSRRW || op->op == VS_RV64_CSRRWI;
+    const bool writes = replaces || (immediate ? number != 0 : op->rs1 != 0);
+    uint64_t operand = immediate ? number : hart->x[op->rs1];
+    int stop = 0;
+    *got = 0;
+    vs_fp_collect(hart);
+    if (writes && !is_writable(csr))
+        stop = VS_STOP_ILLEGAL;
+    else if (!replaces || op->rd != VS_X_SINK)
+        stop = read_csr(hart, port, csr, counted, got);
+    if (!stop) {
+        if (writes)
+            write_csr(hart, csr, csr_result(op->op, *got, operand));
+        hart->x[op->rd] = *got;
+    }
+    vs_fp_resume();
+    return stop;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+_Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_iss_record, op) == 24 &&
+                   offsetof(struct vs_op, rd) + 24 == offsetof(struct vs_iss_record, rd) &&
+                   offsetof(struct vs_op, rs3) + 24 == offsetof(struct vs_iss_record, rs3) &&
+                   offsetof(struct vs_op, kind) + 24 == offsetof(struct vs_iss_record, kind) &&
+                   offsetof(struct vs_op, length) + 24 == offsetof(struct vs_iss_record, size),
+               "the head of an op is the end of a record");
+
+/* Begins a record: an rd of VS_X_SINK is x0's, and there is no operand yet. */
+static inline void note(struct vs_iss_record *record, const struct vs_op *op, uint64_t pc)
+{
+    uint64_t head;
+    memcpy(&head, op, sizeof(head));
+    head &= ~((uint64_t)VS_X_SINK << 16 | UINT64_C(0xff) << 56);
+    record->pc = pc;
+    record->addr = record->value = 0;
+    memcpy((uint8_t *)record + offsetof(struct vs_iss_record, op), &head, sizeof(head));
+}
+
+#define RUN      vs_iss_run
+#define OBSERVED 0
+#include "iss/execute.h"
+#undef RUN
+#undef OBSERVED
+
+#define RUN      vs_iss_run_observed
+#define OBSERVED 1
+#include "iss/execute.h"
+#undef RUN
+#undef OBSERVED
+
+int vs_stop_cause(int stop)
+{
+    switch (stop) {
+    case VS_STOP_FETCH_FAULT:
+        return 1;
+    case VS_STOP_ILLEGAL:
+        return 2;
+    case VS_STOP_EBREAK:
+        return 3;
+    case VS_STOP_LOAD_ALIGN:
+        return 4;
+    case VS_STOP_LOAD_FAULT:
+        return 5;
+    case VS_STOP_STORE_ALIGN:
+        return 6;
+    case VS_STOP_STORE_FAULT:
+        return 7;
+    case VS_STOP_ECALL:
+        return 8;
+    default:
+        return -VSE_INVAL;
+    }
+}
