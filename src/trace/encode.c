@@ -326,10 +326,10 @@ static inline bool chunk_full(const struct vs_encoder *c)
 
 /* Events of one thread that are as predicted in every way, up to one that is not. Calls nothing and
  * writes nothing but operands, so that all it needs stays in registers; what it does for an event
- * is what put_event does. Returns how many were taken. */
-static size_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
-                           const struct vs_event *e, size_t n, struct vs_operand **operands,
-                           uint64_t *insns)
+ * is what put_event does. Returns how many were taken; -VSE_NOMEM. */
+static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
+                            const struct vs_event *e, size_t n, struct vs_operand **operands,
+                            uint64_t *insns)
 {
     const struct vs_site *list = c->sites->list;
     const uint32_t count = c->sites->count;
@@ -368,10 +368,15 @@ static size_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane
             if (e->flags & VS_BR_COND) {
                 uint8_t *counter = vs_outcome_counter(f, &l, site);
 
-                if ((*counter >= 2) != taken)
-                    break;
+                if (likely((*counter >= 2) == taken)) {
+                    runs.outcome++;
+                } else {
+                    c->room = room;
+                    if (put_gap(c, VS_COL_OUTCOME_GAP, &runs.outcome) < 0)
+                        return -VSE_NOMEM;
+                    room = c->room;
+                }
                 vs_outcome_learn(&l, counter, taken);
-                runs.outcome++;
                 way = taken;
             } else if (!taken) {
                 break;
@@ -406,7 +411,7 @@ static size_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane
     *lane = l;
     *operands = p;
     *insns += sum;
-    return i;
+    return (int64_t)i;
 }
 
 /* Up to n events of one thread, which may enter the chunk. Stops before one that is not acceptable,
@@ -428,7 +433,11 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
         int got;
 
         if (!b->cycles) {
-            done += put_expected(c, thread, &t->lane, e + done, n - done, &operand, &insns);
+            int64_t taken = put_expected(c, thread, &t->lane, e + done, n - done, &operand, &insns);
+
+            if (taken < 0)
+                return -VSE_NOMEM;
+            done += (size_t)taken;
             if (done == n)
                 break;
         }
