@@ -324,9 +324,9 @@ static inline bool chunk_full(const struct vs_encoder *c)
     return c->events >= c->chunk_events || c->room <= 0;
 }
 
-/* Events of one thread that are as predicted in every way, up to one that is not. Calls nothing and
- * writes nothing but operands, so that all it needs stays in registers; what it does for an event
- * is what put_event does. Returns how many were taken; -VSE_NOMEM. */
+/* Events of one thread whose sites and targets are as predicted, up to one whose are not. What it
+ * needs stays in registers; what it does for an event is what put_event does. Returns how many were
+ * taken; -VSE_NOMEM. */
 static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
                             const struct vs_event *e, size_t n, struct vs_operand **operands,
                             uint64_t *insns)
