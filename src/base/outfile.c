@@ -48,20 +48,31 @@ static int in_use(const struct vs_outfile *f, struct vs_diag *diag)
     return vs_diag_set(diag, -VSE_EXISTS, -1, -1, "another writer is using %s", f->partial);
 }
 
+int vs_outfile_lift(int fd)
+{
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    int higher = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int error = errno;
+    close(fd);
+    errno = error;
+    return higher;
+}
+
 /* One attempt to create and lock the partial file. 1: the file system changed underneath, or a
  * left-over file has been removed; try again. */
 static int try_partial(struct vs_outfile *f, struct vs_diag *diag)
 {
     struct stat ours, named;
     bool fresh = true;
-    f->fd = open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    f->fd = vs_outfile_lift(open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (f->fd < 0 && errno == EEXIST) {
         fresh = false;
         if (lstat(f->partial, &named))
             return errno == ENOENT ? 1 : vs_diag_io(diag, "stat", f->partial);
         if (!S_ISREG(named.st_mode))
             return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not a regular file: %s", f->partial);
-        f->fd = open(f->partial, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+        f->fd = vs_outfile_lift(open(f->partial, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     }
     if (f->fd < 0)
         return !fresh && errno == ENOENT ? 1 : vs_diag_io(diag, "create", f->partial);

@@ -43,4 +43,8 @@ void vs_outfile_abort(struct vs_outfile *f);
 /* Closes the partial file and leaves it in place. */
 void vs_outfile_keep(struct vs_outfile *f);
 
+/* Moves a descriptor away from those of the standard streams, which may have been closed: what is
+ * printed would land in the file. Returns the one to use; -1, with errno and `fd` closed. */
+int vs_outfile_lift(int fd);
+
 #endif

@@ -78,14 +78,15 @@ static int put(struct mtrace *m, const struct vs_batch *b)
         bool traced = mtrace_step(m, e);
         if (unlikely(!traced) && m->beyond)
             return -VSE_END;
-        if (unlikely(e->kind > VS_STORE))
-            mtrace_other(m, e);
+        int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
+        if (unlikely(error))
+            return error;
         if (e->kind != VS_BRANCH || !traced || !mtrace_filter_pass(&m->filter, e->pc))
             continue;
         enum branch_class class = class_of(e->flags);
         if (unlikely(class == UNKNOWN))
             return no_class(m, e);
-        int error = m->o->ascii ? put_text(m, e, class) : put_binary(m, e, class);
+        error = m->o->ascii ? put_text(m, e, class) : put_binary(m, e, class);
         if (unlikely(error))
             return error;
         t->counts[class]++;

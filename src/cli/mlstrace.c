@@ -151,12 +151,13 @@ static int put(struct mtrace *m, const struct vs_batch *b)
         bool traced = mtrace_step(m, e);
         if (unlikely(!traced) && m->beyond)
             return -VSE_END;
-        if (unlikely(e->kind > VS_STORE))
-            mtrace_other(m, e);
+        int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
+        if (unlikely(error))
+            return error;
         if (!(e->kind == VS_LOAD || (e->kind == VS_STORE && m->o->store)) || !traced ||
             !mtrace_filter_pass(&m->filter, e->pc))
             continue;
-        int error = m->o->ascii ? put_text(m, b, e) : put_binary(m, b, e);
+        error = m->o->ascii ? put_text(m, b, e) : put_binary(m, b, e);
         if (unlikely(error))
             return error;
         t->counts[e->kind == VS_STORE][size_class(e->size)]++;

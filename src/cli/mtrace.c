@@ -14,13 +14,13 @@
 
 static bool in_window(const struct mtrace *m, uint64_t n)
 {
-    return n > m->o->skip && n <= m->end;
+    return n > m->skip && n <= m->end;
 }
 
 /* How many of the instructions first + 1 to last are in the window. */
 static uint64_t overlap(const struct mtrace *m, uint64_t first, uint64_t last)
 {
-    uint64_t lo = first > m->o->skip ? first : m->o->skip;
+    uint64_t lo = first > m->skip ? first : m->skip;
     uint64_t hi = last < m->end ? last : m->end;
     return hi > lo ? hi - lo : 0;
 }
@@ -32,8 +32,8 @@ bool mtrace_step_window(struct mtrace *m, const struct vs_event *e)
         uint64_t before = m->now;
         m->now += e->icount;
         m->traced += overlap(m, before, m->now);
-        if (before < m->o->skip)
-            m->skipped += (m->now < m->o->skip ? m->now : m->o->skip) - before;
+        if (before < m->skip)
+            m->skipped += (m->now < m->skip ? m->now : m->skip) - before;
         m->open -= in_window(m, *at);
         *at = m->now;
         m->open += in_window(m, *at);
@@ -52,8 +52,9 @@ static void thread_begins(struct mtrace *m, const struct vs_event *e)
         out_flush(out); /* among what the program prints */
 }
 
-void mtrace_other(struct mtrace *m, const struct vs_event *e)
+int mtrace_other(struct mtrace *m, const struct vs_event *e)
 {
+    int error = 0;
     if (e->thread >= m->threads)
         m->threads = e->thread + 1u;
     switch (e->kind) {
@@ -65,12 +66,19 @@ void mtrace_other(struct mtrace *m, const struct vs_event *e)
             disasm_replace(&m->disasm, e->value);
         break;
     case VS_GAP:
+        /* Not part of the window: a thread tells of its gap when it next runs, which may be long
+         * after instructions of others that came later. */
         m->skipped += e->addr;
-        m->now += e->addr;
+        break;
+    case VS_MAP:
+        error = mtrace_filter_map(&m->filter, e);
+        if (error)
+            vs_diag_set(&m->diag, error, -1, -1, "out of memory");
         break;
     default:
         break;
     }
+    return error;
 }
 
 int mtrace_thread_too_high(struct mtrace *m, unsigned thread)
@@ -271,13 +279,22 @@ static int record(struct mtrace *m, bool *keep)
 {
     struct vs_consumer c = consumer(m);
     out_flush(&m->cli->out); /* before what the program prints */
-    int status = mtrace_live(m->cli, m->o, m->tool->operands, &c);
-    *keep = ended_well(m, &status) && m->begun;
+    struct mtrace_ending ending = {0};
+    int status = mtrace_live(m->cli, m->o, m->tool->operands, &c, &ending);
+    *keep = ended_well(m, &status) && m->begun && status == CLI_DONE;
     const char *routine = mtrace_filter_missing(&m->filter);
     if (*keep && routine) {
-        cli_error(m->cli, "-filter_rtn: no image had a routine '%s'", routine);
-        status = cli_worse(status, CLI_BAD_DATA);
+        cli_error(m->cli,
+                  "no routine '%s' in the program or its libraries; 'nm -DC' lists what there is",
+                  routine);
+        *keep = false;
+        return CLI_USAGE;
     }
+    /* Threads that did not run again have not told of their part. */
+    m->skipped = ending.skipped;
+    if (m->traced && m->skipped < m->o->skip)
+        m->skipped = m->o->skip;
+    m->program = ending.status;
     return status;
 }
 
@@ -307,7 +324,8 @@ static int trace_into(struct mtrace *m, struct vs_reader *r, const char *path,
     int e = mtrace_out_commit(&m->out, &diag);
     if (e)
         return cli_worse(status, cli_report(m->cli, path, e, &diag));
-    return cli_worse(status, write_statistics(m, statistics));
+    status = cli_worse(status, write_statistics(m, statistics));
+    return status == CLI_DONE ? m->program : status;
 }
 
 static int trace(struct mtrace *m, struct vs_reader *r)
@@ -339,11 +357,24 @@ static int prepare(struct mtrace *m)
     m->diag = (struct vs_diag){.offset = -1, .chunk = -1};
     m->disasm.format = o->disasm ? o->format : NULL;
     mtrace_filter_init(&m->filter, o->main_only, &o->routines, o->find_routine);
-    m->windowed = o->skip > 0 || o->length < UINT64_MAX;
-    m->end = o->length > UINT64_MAX - o->skip ? UINT64_MAX : o->skip + o->length;
+    m->skip = o->input ? o->skip : 0; /* the engine does not deliver them */
+    m->windowed = m->skip > 0 || o->length < UINT64_MAX;
+    m->end = o->length > UINT64_MAX - m->skip ? UINT64_MAX : m->skip + o->length;
     if (m->windowed)
         m->at = calloc(VS_THREADS_MAX, sizeof(*m->at));
     return m->windowed && !m->at ? cli_report(m->cli, m->tool->name, -VSE_NOMEM, NULL) : CLI_DONE;
+}
+
+/* Whether a run was recorded with what the tool is to write. */
+static int check_features(struct mtrace *m, const struct vs_reader *r)
+{
+    uint32_t features = vs_reader_info(r)->features;
+    bool loads = !m->tool->operands || features & VS_RUN_LOADS;
+    bool stores = !m->tool->operands || !m->o->store || features & VS_RUN_STORES;
+    if (loads && stores)
+        return CLI_DONE;
+    cli_error(m->cli, "%s: was recorded without %s", m->o->input, loads ? "stores" : "loads");
+    return CLI_USAGE;
 }
 
 int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o)
@@ -356,6 +387,8 @@ int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o
     int status = prepare(m);
     if (status == CLI_DONE && o->input)
         status = cli_open(cli, &r, o->input, false);
+    if (status == CLI_DONE && r)
+        status = check_features(m, r);
     if (status == CLI_DONE)
         status = trace(m, r);
     vs_reader_close(r);

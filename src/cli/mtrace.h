@@ -59,11 +59,13 @@ struct mtrace {
     uint64_t traced, skipped; /* instructions */
     uint32_t threads;         /* seen */
     double milliseconds;      /* set before the statistics */
+    int program;              /* exit status of the program that was run */
 
-    /* The window: instructions skip + 1 to end of the run, over all threads in global order. */
+    /* The window: of the instructions that are delivered, skip + 1 to end, over all threads in
+     * global order. */
     bool windowed; /* false: all of them */
-    uint64_t now;  /* instructions of the run up to here, recorded or not */
-    uint64_t end;
+    uint64_t now;  /* instructions up to here */
+    uint64_t skip, end;
     uint64_t *at;       /* of each thread, the number of its last instruction */
     unsigned open;      /* threads whose last instruction is in the window */
     bool begun, beyond; /* saw events; all that follows is after the window */
@@ -77,19 +79,26 @@ int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o
 bool mtrace_parse(struct cli *cli, const struct command *command, struct mtrace_options *o,
                   int argc, char **argv, int *status);
 
-/* Runs o->program, recording it into the consumer, with loads and stores if `operands`. Returns the
- * exit status, after messages of its own. That the consumer's put returned -VSE_END means that it
- * has enough: the program runs on unrecorded, and all is well. After any other error of the
+/* How a program that was recorded ended. */
+struct mtrace_ending {
+    uint64_t skipped; /* instructions that are known not to have been delivered */
+    int status;       /* the exit status that tells the program's */
+};
+
+/* Runs o->program, recording it into the consumer, with loads and stores if `operands`; its first
+ * o->skip instructions are not delivered. Returns CLI_DONE with the ending filled in, or the exit
+ * status after a message: it could not be recorded. That the consumer's put returned -VSE_END means
+ * that it has enough: the program runs on unrecorded, and all is well. After any other error of the
  * consumer it ends the program and returns CLI_DONE; the caller knows why. */
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
-                const struct vs_consumer *c);
+                const struct vs_consumer *c, struct mtrace_ending *ending);
 
 /* ---- for a tool's put --------------------------------------------------------------------------
  */
 
-/* An event that is neither branch, load nor store, after mtrace_step: a gap lies behind the
- * instructions that the event counts. */
-void mtrace_other(struct mtrace *m, const struct vs_event *e);
+/* An event that is neither branch, load nor store, after mtrace_step. Returns 0 or the error to
+ * return. */
+int mtrace_other(struct mtrace *m, const struct vs_event *e);
 
 /* The part of mtrace_step for a window. */
 bool mtrace_step_window(struct mtrace *m, const struct vs_event *e);
@@ -186,6 +195,7 @@ void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *n
 #define MTRACE_EXITS                                                                               \
     "0  done\n"                                                                                    \
     "1  a run is damaged or incomplete, or has no place in the descriptors\n"                      \
-    "2  bad usage, or the system refused something"
+    "2  bad usage, or the system refused something\n"                                              \
+    "else, with PROGRAM, its own status; 128 + N if signal N ended it"
 
 #endif

@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instructions are traced, by address: those of the main image, of named routines, or all. */
+/* Which instructions are traced, by address: those of the main image, of named routines, or all.
+ *
+ * Images come and go (VS_MAP), and another may take the place of one that went: what passes is that
+ * of the images that are mapped. In a run that does not tell when images are mapped, all of them
+ * are all the time. The main image is the first that is mapped, also after everything was unmapped:
+ * then another program follows.
+ */
 #ifndef CLI_MTRACE_FILTER_H
 #define CLI_MTRACE_FILTER_H
 
@@ -21,17 +27,30 @@ struct mtrace_range {
 typedef int64_t mtrace_find_routine(const char *path, const char *name, struct mtrace_range *ranges,
                                     size_t capacity);
 
+/* An image: what of it passes is in `parts`. */
+struct mtrace_image {
+    uint64_t start, end;
+    size_t first, count;
+    bool mapped;
+};
+
 struct mtrace_filter {
     uint64_t lo, span; /* in [lo, lo + span) the answer is `inside` */
     bool inside;
 
-    bool off;                           /* everything passes */
-    bool main_only;                     /* image 0 */
+    bool off; /* everything passes */
+    bool main_only;
+    bool follows;                       /* the run tells of mappings */
+    uint64_t main;                      /* image; VS_NO_IMAGE: the next that is mapped */
     const struct option_list *routines; /* NULL or empty: any */
     uint64_t found;                     /* bit per routine: some image has it */
     mtrace_find_routine *find;
     unsigned images, unreadable;
-    struct mtrace_range *ranges; /* that pass; in order, apart from each other */
+    struct mtrace_image *list; /* of the images */
+    size_t list_capacity;
+    struct mtrace_range *parts; /* of all images; fixed while they come and go */
+    size_t part_count, part_capacity;
+    struct mtrace_range *ranges; /* that pass now; in order, apart from each other */
     size_t count, capacity;
 };
 
@@ -45,6 +64,9 @@ void mtrace_filter_fini(struct mtrace_filter *f);
 
 /* The next image of the run. 0; -VSE_NOMEM. */
 int mtrace_filter_image(struct mtrace_filter *f, const struct vs_image *image);
+
+/* A VS_MAP event. 0; -VSE_NOMEM. */
+int mtrace_filter_map(struct mtrace_filter *f, const struct vs_event *e);
 
 /* A routine that no image so far has; NULL if all were found. */
 const char *mtrace_filter_missing(const struct mtrace_filter *f);

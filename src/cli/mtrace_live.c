@@ -49,7 +49,7 @@ static int tick(void *context, const struct vs_assembler_stats *stats)
 }
 
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
-                const struct vs_consumer *c)
+                const struct vs_consumer *c, struct mtrace_ending *ending)
 {
     struct live live = {.tool = c};
     struct vs_window window = {.start = o->skip};
@@ -79,5 +79,10 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
     }
     if (e < 0 && (theirs || live.error))
         return CLI_DONE; /* the tool knows why */
-    return e < 0 ? recording_refused(cli, o->program[0], e, &diag) : CLI_DONE;
+    if (e < 0)
+        return recording_refused(cli, o->program[0], e, &diag);
+    recording_notes(&result);
+    *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
+                                     .status = recording_status(result.status)};
+    return CLI_DONE;
 }

@@ -66,9 +66,15 @@ static int start_compressor(struct mtrace_out *o, struct vs_diag *diag)
     int ends[2];
     if (pipe2(ends, O_CLOEXEC))
         return vs_diag_io(diag, "make", "a pipe");
-    fcntl(ends[1], F_SETPIPE_SZ, BUFFER); /* fewer turns; it works without */
-    int e = spawn(o, ends[0]);
-    close(ends[0]);
+    ends[0] = vs_outfile_lift(ends[0]);
+    ends[1] = vs_outfile_lift(ends[1]);
+    int e = ends[0] < 0 || ends[1] < 0 ? errno : 0;
+    if (!e) {
+        fcntl(ends[1], F_SETPIPE_SZ, BUFFER); /* fewer turns; it works without */
+        e = spawn(o, ends[0]);
+    }
+    if (ends[0] >= 0)
+        close(ends[0]);
     o->pipe = ends[1];
     if (!e)
         return 0;
@@ -112,7 +118,8 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     pthread_sigmask(SIG_BLOCK, &set, &before);
     ssize_t n = write(fd, data, size);
     int error = errno;
-    if (n < 0 && error == EPIPE && !sigismember(&pending, SIGPIPE))
+    /* Also raised if the reader left after it had taken a part, which is then returned. */
+    if (!sigismember(&pending, SIGPIPE))
         sigtimedwait(&set, NULL, &(struct timespec){0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     errno = error;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
@@ -51,6 +53,38 @@ void recording_release_signals(void)
 int recording_status(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Valgrind's words, without the process number that its lines begin with. */
+static void pass_on(const char *said)
+{
+    enum { LINES_MAX = 6 };
+    int lines = 0;
+
+    while (*said) {
+        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
+
+        if (mark < n && said[mark] == ' ')
+            mark++;
+        if (mark < n && lines++ < LINES_MAX)
+            fprintf(stderr, "vestige: Valgrind: %.*s\n", (int)(n - mark), said + mark);
+        said += n + (said[n] == '\n');
+    }
+    if (lines > LINES_MAX)
+        fprintf(stderr, "vestige: Valgrind: ...\n");
+}
+
+void recording_notes(const struct vs_valgrind_result *result)
+{
+    unsigned forks = result->stats.forks;
+
+    if (forks)
+        fprintf(stderr, "vestige: %u child process%s not recorded\n", forks,
+                forks == 1 ? " was" : "es were");
+    pass_on(result->said);
+    if (result->interrupted || !result->stats.ended)
+        fprintf(stderr, "vestige: %s; what was captured is in the file\n",
+                result->interrupted ? "interrupted" : "the program was killed");
 }
 
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/profile.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/likely.h"
 #include "vestige/error.h"
 
@@ -27,6 +27,8 @@ int vs_profile_init(struct vs_profile *p)
 void vs_profile_fini(struct vs_profile *p)
 {
     free(p->places);
+    free(p->old);
+    free(p->mapped);
     free(p->threads);
     *p = (struct vs_profile){0};
 }
@@ -114,6 +116,118 @@ static inline void add_operand(struct vs_profile *p, struct vs_profile_thread *t
     t->pc = e->pc;
 }
 
+/* ---- images that come and go ---------------------------------------------------------------- */
+
+uint64_t vs_profile_image(const struct vs_profile *p, uint64_t pc)
+{
+    for (size_t i = p->mapped_count; i-- > 0;) {
+        const struct vs_profile_mapped *m = &p->mapped[i];
+
+        if (!m->gone && m->first <= pc && pc <= m->last)
+            return m->image;
+    }
+    return VS_NO_IMAGE;
+}
+
+/* Whether an image other than `image` is somewhere in [first, last]. */
+static bool is_mapped(const struct vs_profile *p, uint64_t first, uint64_t last, uint64_t image)
+{
+    for (size_t i = 0; i < p->mapped_count; i++) {
+        const struct vs_profile_mapped *m = &p->mapped[i];
+
+        if (!m->gone && m->image != image && m->first <= last && first <= m->last)
+            return true;
+    }
+    return false;
+}
+
+static int put_mapped(struct vs_profile *p, uint64_t first, uint64_t last, uint64_t image)
+{
+    for (size_t i = 0; i < p->mapped_count; i++) {
+        struct vs_profile_mapped *m = &p->mapped[i];
+
+        if (m->image == image && m->first == first && m->last == last) {
+            m->gone = false;
+            return 0;
+        }
+    }
+    if (p->mapped_count == VS_PROFILE_MAPPED_MAX)
+        return 0;
+    if (vs_array_room((void **)&p->mapped, &p->mapped_capacity, p->mapped_count, 1,
+                      sizeof(*p->mapped)))
+        return -VSE_NOMEM;
+    p->mapped[p->mapped_count++] =
+        (struct vs_profile_mapped){.first = first, .last = last, .image = image};
+    return 0;
+}
+
+/* Takes [first, last] away from the images; of some, parts before and behind it stay. */
+static int unmap(struct vs_profile *p, uint64_t first, uint64_t last)
+{
+    int error = 0;
+
+    for (size_t i = 0, n = p->mapped_count; i < n && !error; i++) {
+        struct vs_profile_mapped m = p->mapped[i];
+
+        if (m.gone || m.first > last || first > m.last)
+            continue;
+        p->mapped[i].gone = true;
+        if (m.first < first)
+            error = put_mapped(p, m.first, first - 1, m.image);
+        if (m.last > last && !error)
+            error = put_mapped(p, last + 1, m.last, m.image);
+    }
+    return error;
+}
+
+static int set_aside(struct vs_profile *p, struct vs_profile_place *place)
+{
+    if (p->old_count == VS_PROFILE_PLACES_MAX) {
+        p->unknown += place->instructions;
+    } else {
+        if (vs_array_room((void **)&p->old, &p->old_capacity, p->old_count, 1, sizeof(*p->old)))
+            return -VSE_NOMEM;
+        p->old[p->old_count++] = (struct vs_profile_old){
+            .place = *place, .image = vs_profile_image(p, place->pc), .epoch = p->epochs};
+    }
+    place->instructions = 0;
+    place->entry = 0;
+    return 0;
+}
+
+static int retire(struct vs_profile *p, uint64_t first, uint64_t last)
+{
+    int error = 0;
+
+    if (p->epochs == VS_PROFILE_EPOCHS_MAX)
+        return 0;
+    for (size_t i = 0; i < p->capacity && !error; i++) {
+        struct vs_profile_place *place = &p->places[i];
+
+        if (place->pc && first <= place->pc && place->pc <= last &&
+            (place->instructions || place->entry))
+            error = set_aside(p, place);
+    }
+    p->epochs++;
+    return error ? error : unmap(p, first, last);
+}
+
+static int take_map(struct vs_profile *p, const struct vs_event *e)
+{
+    uint64_t first = e->addr, length = e->value;
+    uint64_t last = length - 1 > UINT64_MAX - first ? UINT64_MAX : first + (length - 1);
+    uint64_t image = e->flags & VS_MAP_GONE ? VS_NO_IMAGE : e->pc;
+    int error = 0;
+
+    if (!length || (image == VS_NO_IMAGE && !(e->flags & VS_MAP_GONE)))
+        return 0;
+    if (is_mapped(p, first, last, image))
+        error = retire(p, first, last);
+    return error || image == VS_NO_IMAGE ? error : put_mapped(p, first, last, image);
+}
+
+/* ---- events --------------------------------------------------------------------------------- */
+
 static inline int add_event(struct vs_profile *p, const struct vs_event *e)
 {
     struct vs_profile_thread *t = &p->threads[e->thread];
@@ -153,6 +267,8 @@ static inline int add_event(struct vs_profile *p, const struct vs_event *e)
         break;
     }
     int error = add(p, where, e->icount);
+    if (unlikely(e->kind == VS_MAP) && !error)
+        error = take_map(p, e);
     return likely(!entry) || error ? error : enter(p, entry);
 }
 

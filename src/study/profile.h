@@ -4,10 +4,14 @@
  * Every transfer of control is an event, so the instructions that an event counts are contiguous
  * code that ends at its pc; they are counted there. Events without a pc of their own count where
  * their thread was last known to be.
+ *
+ * Code of several images may lie at one address, one after the other. What was counted in an image
+ * is set aside when it is unmapped or replaced.
  */
 #ifndef STUDY_PROFILE_H
 #define STUDY_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,16 +26,41 @@ struct vs_profile_place {
     uint64_t entry : 1;         /* was called, or a thread or a handler began here */
 };
 
+/* Images that are followed, and times that something is set aside, at most. After that, what was
+ * unmapped is taken to stay. */
+#define VS_PROFILE_MAPPED_MAX 4096
+#define VS_PROFILE_EPOCHS_MAX 1024
+
+/* Addresses at which an image is, or was, according to VS_MAP events. */
+struct vs_profile_mapped {
+    uint64_t first, last;
+    uint64_t image;
+    bool gone;
+};
+
+/* A place as it was when its code went away. */
+struct vs_profile_old {
+    struct vs_profile_place place;
+    uint64_t image; /* or VS_NO_IMAGE */
+    uint32_t epoch; /* the same for what went together; from 0 up */
+};
+
 struct vs_profile_thread;
 
 struct vs_profile {
-    struct vs_profile_place *places; /* hashed by pc */
+    struct vs_profile_place *places; /* hashed by pc; without what was set aside */
     size_t capacity, used;
     uint64_t unknown; /* instructions of places not known, or too many */
 
     /* A repeated (string) instruction counts once. How often one went on to a further iteration;
      * known as far as its operands were recorded. */
     uint64_t iterations;
+
+    struct vs_profile_old *old;
+    size_t old_count, old_capacity;
+    uint32_t epochs;
+    struct vs_profile_mapped *mapped; /* in the order of the events */
+    size_t mapped_count, mapped_capacity;
 
     struct vs_profile_thread *threads; /* private */
 };
@@ -41,6 +70,9 @@ int vs_profile_init(struct vs_profile *p);
 
 /* The next events in global order. Returns 0; -VSE_NOMEM. */
 int vs_profile_batch(struct vs_profile *p, const struct vs_batch *batch);
+
+/* The image that is mapped at an address after the events so far, or VS_NO_IMAGE. */
+uint64_t vs_profile_image(const struct vs_profile *p, uint64_t pc);
 
 void vs_profile_fini(struct vs_profile *p);
 

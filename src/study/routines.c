@@ -13,13 +13,22 @@ struct span {
     size_t reach; /* of the spans up to this, the one that ends last */
 };
 
+/* A place, with the image that it was in. */
+struct item {
+    struct vs_profile_place place;
+    int64_t image;
+    uint32_t epoch;
+};
+
 /* What a walk over the places in ascending order holds. */
 struct walk {
     struct vs_routines *result;
     const struct vs_image *images;
+    size_t image_count;
     const struct vs_resolver *resolver;
     struct span *spans;
     size_t span_count;
+    int64_t *same;  /* of each image, the first that is the same file in the same place */
     int64_t image;  /* of the last place */
     uint64_t entry; /* the last entry in it, or where it starts */
     char name[VS_NAME_MAX];
@@ -36,27 +45,79 @@ static int by_span(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-/* Images of no bytes are left out; one that would pass the end of memory ends there. */
-static int sort_images(struct walk *w, size_t count)
+/* Those that are there all the time. Images of no bytes are left out; one that would pass the end
+ * of memory ends there. */
+static int sort_images(struct walk *w, const struct vs_profile *profile)
 {
+    size_t count = w->image_count;
+    bool *named = calloc(count ? count : 1, sizeof(*named));
     w->spans = malloc((count ? count : 1) * sizeof(*w->spans));
-    if (!w->spans)
+    if (!named || !w->spans) {
+        free(named);
         return -VSE_NOMEM;
+    }
+    for (size_t i = 0; i < profile->mapped_count; i++)
+        if (profile->mapped[i].image < count)
+            named[profile->mapped[i].image] = true;
     for (size_t i = 0; i < count; i++) {
         uint64_t start = w->images[i].start, length = w->images[i].length;
 
-        if (length)
+        if (length && !named[i])
             w->spans[w->span_count++] = (struct span){
                 .start = start,
                 .last = length - 1 > UINT64_MAX - start ? UINT64_MAX : start + (length - 1),
                 .id = (int64_t)i};
     }
+    free(named);
     if (w->span_count)
         qsort(w->spans, w->span_count, sizeof(*w->spans), by_span);
     for (size_t i = 0; i < w->span_count; i++) {
         size_t before = i ? w->spans[i - 1].reach : 0;
         w->spans[i].reach = w->spans[before].last > w->spans[i].last ? before : i;
     }
+    return 0;
+}
+
+static int by_file(const void *a, const void *b, void *images)
+{
+    const struct vs_image *x = (const struct vs_image *)images + *(const int64_t *)a;
+    const struct vs_image *y = (const struct vs_image *)images + *(const int64_t *)b;
+    int order = strcmp(x->path, y->path);
+
+    if (order)
+        return order;
+    if (x->base != y->base)
+        return x->base < y->base ? -1 : 1;
+    if (x->build_id_size != y->build_id_size)
+        return x->build_id_size < y->build_id_size ? -1 : 1;
+    return x->build_id_size ? memcmp(x->build_id, y->build_id, x->build_id_size) : 0;
+}
+
+/* A program that replaced another maps the same libraries anew. */
+static int find_same(struct walk *w)
+{
+    size_t n = w->image_count;
+    int64_t *order = malloc((n ? n : 1) * sizeof(*order));
+    void *images = (void *)(uintptr_t)w->images;
+
+    w->same = malloc((n ? n : 1) * sizeof(*w->same));
+    if (!order || !w->same) {
+        free(order);
+        return -VSE_NOMEM;
+    }
+    for (size_t i = 0; i < n; i++)
+        order[i] = w->same[i] = (int64_t)i;
+    if (n)
+        qsort_r(order, n, sizeof(*order), by_file, images);
+    for (size_t i = 0, k; i < n; i = k) {
+        int64_t first = order[i];
+
+        for (k = i + 1; k < n && by_file(&order[i], &order[k], images) == 0; k++)
+            first = order[k] < first ? order[k] : first;
+        for (size_t j = i; j < k; j++)
+            w->same[order[j]] = first;
+    }
+    free(order);
     return 0;
 }
 
@@ -105,15 +166,16 @@ static int add_row(struct walk *w, const struct vs_profile_place *place)
 {
     struct vs_routines *r = w->result;
     struct vs_routine_count *last = r->count ? &r->rows[r->count - 1] : NULL;
+    int64_t image = w->image < 0 ? -1 : w->same[w->image];
     uint64_t start;
     bool named = resolve(w, place->pc, &start);
 
-    if (last && last->image == w->image && last->start == start && !last->name == !named) {
+    if (last && last->image == image && last->start == start && !last->name == !named) {
         last->instructions += place->instructions;
         return 0;
     }
     struct vs_routine_count row = {
-        .image = w->image, .start = start, .instructions = place->instructions};
+        .image = image, .start = start, .instructions = place->instructions};
     if (named && !(row.name = vs_arena_dup(&r->names, w->name, strlen(w->name))))
         return -VSE_NOMEM;
     if (vs_array_room((void **)&r->rows, &r->capacity, r->count, 1, sizeof(*r->rows)))
@@ -122,10 +184,9 @@ static int add_row(struct walk *w, const struct vs_profile_place *place)
     return 0;
 }
 
-static int add_place(struct walk *w, const struct vs_profile_place *place)
+static int add_place(struct walk *w, const struct vs_profile_place *place, int64_t image)
 {
     struct vs_routines *r = w->result;
-    int64_t image = image_at(w, place->pc);
 
     if (image != w->image || !w->entry) {
         w->image = image;
@@ -142,27 +203,48 @@ static int add_place(struct walk *w, const struct vs_profile_place *place)
     return add_row(w, place);
 }
 
-static int by_pc(const void *a, const void *b)
+static int by_place(const void *a, const void *b)
 {
-    const struct vs_profile_place *x = a, *y = b;
+    const struct item *x = a, *y = b;
 
-    return x->pc < y->pc ? -1 : x->pc > y->pc;
+    if (x->epoch != y->epoch)
+        return x->epoch < y->epoch ? -1 : 1;
+    return x->place.pc < y->place.pc ? -1 : x->place.pc > y->place.pc;
 }
 
+static struct item make_item(const struct walk *w, const struct vs_profile_place *place,
+                             uint64_t image, uint32_t epoch)
+{
+    return (struct item){.place = *place,
+                         .image = image < w->image_count ? (int64_t)image : image_at(w, place->pc),
+                         .epoch = epoch};
+}
+
+/* Images one after the other at the same place are walked one after the other. */
 static int walk_places(struct walk *w, const struct vs_profile *profile)
 {
-    struct vs_profile_place *places = malloc((profile->used + 1) * sizeof(*places));
+    struct item *items = malloc((profile->used + profile->old_count + 1) * sizeof(*items));
     size_t count = 0;
-    int error = places ? 0 : -VSE_NOMEM;
+    int error = items ? 0 : -VSE_NOMEM;
 
-    for (size_t i = 0; !error && i < profile->capacity; i++)
-        if (profile->places[i].pc)
-            places[count++] = profile->places[i];
+    for (size_t i = 0; !error && i < profile->old_count; i++)
+        items[count++] =
+            make_item(w, &profile->old[i].place, profile->old[i].image, profile->old[i].epoch);
+    for (size_t i = 0; !error && i < profile->capacity; i++) {
+        const struct vs_profile_place *place = &profile->places[i];
+
+        if (place->pc && (place->instructions || place->entry))
+            items[count++] =
+                make_item(w, place, vs_profile_image(profile, place->pc), profile->epochs);
+    }
     if (count)
-        qsort(places, count, sizeof(*places), by_pc);
-    for (size_t i = 0; !error && i < count; i++)
-        error = add_place(w, &places[i]);
-    free(places);
+        qsort(items, count, sizeof(*items), by_place);
+    for (size_t i = 0; !error && i < count; i++) {
+        if (i && items[i].epoch != items[i - 1].epoch)
+            w->entry = 0;
+        error = add_place(w, &items[i].place, items[i].image);
+    }
+    free(items);
     return error;
 }
 
@@ -212,13 +294,20 @@ int vs_routines_init(struct vs_routines *r, const struct vs_profile *profile,
                      const struct vs_image *images, size_t image_count,
                      const struct vs_resolver *resolver)
 {
-    struct walk w = {.result = r, .images = images, .resolver = resolver, .image = -1};
+    struct walk w = {.result = r,
+                     .images = images,
+                     .image_count = image_count,
+                     .resolver = resolver,
+                     .image = -1};
 
     *r = (struct vs_routines){.image_count = image_count, .unknown = profile->unknown};
     r->images = calloc(image_count ? image_count : 1, sizeof(*r->images));
-    int error = r->images ? sort_images(&w, image_count) : -VSE_NOMEM;
+    int error = r->images ? sort_images(&w, profile) : -VSE_NOMEM;
+    if (!error)
+        error = find_same(&w);
     if (!error)
         error = walk_places(&w, profile);
+    free(w.same);
     free(w.spans);
     merge_rows(r);
     return error;

@@ -26,7 +26,7 @@ struct vs_resolver {
 
 struct vs_routine_count {
     const char *name; /* NULL if it has none */
-    int64_t image;    /* its id, -1 if it is in none */
+    int64_t image;    /* its id, -1 if it is in none; the first of several that are one file */
     uint64_t start;   /* run-time address */
     uint64_t instructions;
 };
@@ -44,7 +44,9 @@ struct vs_routines {
     struct vs_arena names;
 };
 
-/* The images are those of the run, by id; if two overlap, the one that starts later counts.
+/* The images are those of the run, by id. Code belongs to the image that was mapped where it lies
+ * when it ran. Images that no VS_MAP event names are taken to be there all the time; if two of them
+ * overlap, the one that starts later counts.
  * `resolver` may be NULL. Returns 0; -VSE_NOMEM. Needs vs_routines_fini in either case. */
 int vs_routines_init(struct vs_routines *r, const struct vs_profile *profile,
                      const struct vs_image *images, size_t image_count,

@@ -6,6 +6,9 @@
 
 programs=$VESTIGE_BUILD/test/programs
 lackey=/usr/libexec/valgrind/lackey-amd64-linux
+for folder in ${VALGRIND_LIB:+"$VALGRIND_LIB"} /usr/lib*/valgrind /usr/lib/*/valgrind /usr/local/lib*/valgrind; do
+    [ -e "$lackey" ] || lackey=$folder/lackey-amd64-linux
+done
 
 # A copy in which lackey lies beside our tool: the environment of the programs, and so their stack, is then the
 # same under both. Debian's /usr/bin/valgrind would add to it; valgrind.bin does not.
@@ -51,20 +54,20 @@ recorded_operands() {
         jq -r '(if .kind == "load" then "L " else "S " end) + (.addr | sub("^0x0*"; "")) + ",\(.size)"'
 }
 
-if [ -e "$lackey" ]; then
-    for name in values strings; do
-        # lackey shows a repeated instruction anew for each iteration, and for the look at the count that ends it.
-        begin "counts_instructions_of_${name}_as_lackey_does"
-        watch "$programs/$name"
-        expect_equal "$("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions)" \
-            "$(awk '/^I/ { if ($2 != last) n++; last = $2 } END { print n }' "$T/lackey")"
-        begin "lists_operands_of_${name}_as_lackey_does"
-        lackey_operands "$programs/$name" >"$T/theirs"
-        recorded_operands >"$T/ours"
-        [ -s "$T/ours" ] || fail "no operands"
-        cmp "$T/ours" "$T/theirs" >"$out" || fail "they differ: $(diff "$T/ours" "$T/theirs" | head -n 5)"
-    done
-fi
+begin finds_lackey
+[ -e "$lackey" ] || fail "there is nothing to compare with: no $lackey"
+for name in values strings; do
+    # lackey shows a repeated instruction anew for each iteration, and for the look at the count that ends it.
+    begin "counts_instructions_of_${name}_as_lackey_does"
+    watch "$programs/$name"
+    expect_equal "$("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions)" \
+        "$(awk '/^I/ { if ($2 != last) n++; last = $2 } END { print n }' "$T/lackey")"
+    begin "lists_operands_of_${name}_as_lackey_does"
+    lackey_operands "$programs/$name" >"$T/theirs"
+    recorded_operands >"$T/ours"
+    [ -s "$T/ours" ] || fail "no operands"
+    cmp "$T/ours" "$T/theirs" >"$out" || fail "they differ: $(diff "$T/ours" "$T/theirs" | head -n 5)"
+done
 
 begin records_the_values_that_a_program_prints
 run "$VESTIGE" record -f -o "$T/run.vest" -- "$programs/values"

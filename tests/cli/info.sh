@@ -216,4 +216,27 @@ expect_out '^ +10 +13.51 %  library.so\+0x1000$'
 run "$VESTIGE" info --json --no-scan "$T/whole.vest"
 holds '.images | map(.instructions) == [null, null, null]'
 
+# A program that replaces itself by another, at the same addresses.
+begin counts_in_the_program_that_ran
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+cat >"$T/first.c" <<'EOF'
+#include <unistd.h>
+__attribute__((noinline)) int early(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(int c, char **v) { early(30000); execv(v[1], v + 1); return 9; }
+EOF
+cat >"$T/second.c" <<'EOF'
+__attribute__((noinline)) int late(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(void) { late(60000); return 0; }
+EOF
+for name in first second; do
+    $cc -O1 -o "$T/$name" "$T/$name.c" || exit 2
+done
+run "$VESTIGE" record --control-only -f -o "$T/exec.vest" -- "$T/first" "$T/second"
+expect_status 0
+run "$VESTIGE" info --json "$T/exec.vest"
+holds '[.counts.routines[] | select(.name == "early" or .name == "late")] |
+    length == 2 and .[0].name == "late" and .[0].instructions > 1.8 * .[1].instructions and
+    .[0].instructions < 2.2 * .[1].instructions and (.[1].image | endswith("/first"))'
+holds '.counts.routines | map([.image, .start]) | length == (unique | length)'
+
 finish

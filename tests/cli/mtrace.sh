@@ -19,7 +19,6 @@ same() {
 descriptors() {
     awk -v kinds="^($1)\$" -v skip="${2:-0}" -v most="${3:--1}" '
         { n = substr($NF, 2) + 0; now += n; if (n) at[$2] = now }
-        $3 == "gap" { for (i = 4; i <= NF; i++) if ($i == "instructions") gap = $(i + 1); now += gap }
         at[$2] <= skip || (most >= 0 && at[$2] > skip + most) || $3 !~ kinds { next }
         { thread = substr($2, 2) }
         $3 == "branch" {
@@ -244,6 +243,21 @@ compressor 'exec <&-; exit 4'
 PATH=$PWD/bin:$PATH run "$MCF" -a -c gzip -o q -i large.vest
 refuses_compressor 'gzip ended with status 4 '
 
+# It takes a part of a write and leaves: the write is a success, and yet the signal comes.
+compressor 'head -c 100000 >/dev/null; exit 5'
+for _ in 1 2 3; do
+    PATH=$PWD/bin:$PATH run "$MCF" -a -c gzip -o q -i large.vest
+    refuses_compressor 'gzip ended with status 5 '
+done
+
+begin keeps_messages_out_of_the_trace
+closed() { "$@" >&-; }
+run closed "$MCF" -a -o t -i a.vest
+same t.txt want.mcf
+run closed "$MCF" -a -c gzip -o t -i a.vest
+gzip -dc <t.txt.gz >got
+same got want.mcf
+
 begin reports_a_full_disk
 full() (
     trap '' XFSZ
@@ -286,6 +300,142 @@ expect_err '^vestige mlsTrace: bad\.vest: chunk '
 expect_no_file bad.bin
 expect_no_file bad.bin.partial
 expect_no_file bad.Statistics
+
+# ---- programs that are run -----------------------------------------------------------------------
+
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+# build NAME [OPTION...]: the program NAME, from its text on standard input.
+build() {
+    local name=$1
+    shift
+    cat >"$name.c"
+    # shellcheck disable=SC2086 # a compiler may have options
+    $cc -O1 -o "$name" "$name.c" "$@" || exit 2
+}
+build threads -pthread <<'EOF'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static void *work(void *n) {
+    for (int k = 0; k < 20; k++, usleep(100))
+        for (volatile long i = 0; i < (long)n; i++);
+    return 0;
+}
+int main(void) {
+    pthread_t t[6];
+    for (long i = 0; i < 6; i++) pthread_create(t + i, 0, work, (void *)5000);
+    for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+    return 5;
+}
+EOF
+
+begin skips_over_all_threads
+for skip in 1 400001 1000001; do
+    run "$MCF" -s $skip -l 50000 -o t -- ./threads
+    expect_status 5
+    expect_no_err
+    grep -qx 'mcfTrace: Traced 50000 instructions' t.Statistics || fail "-s $skip: $(head -n 2 t.Statistics)"
+    grep -qx "mcfTrace: Skipped $skip instructions" t.Statistics || fail "-s $skip: $(head -n 2 t.Statistics)"
+    [ -s t.bin ] || fail "-s $skip: no descriptors"
+done
+run "$MCF" -s 1G -o t -- ./threads
+expect_status 5
+grep -qx 'mcfTrace: Traced 0 instructions' t.Statistics || fail "something was traced"
+grep -qE 'Skipped [1-9][0-9]{6,} instructions' t.Statistics || fail "$(head -n 2 t.Statistics)"
+
+begin passes_on_how_a_program_ended
+run "$MLS" -o t -- sh -c 'exit 7'
+expect_status 7
+expect_no_err
+expect_file t.Statistics
+run "$MCF" -o t -- sh -c '(sleep 1; kill -KILL $$) & wait'
+expect_status 137
+expect_err '^vestige: the program was killed; what was captured is in the file$'
+expect_file t.bin
+
+begin says_that_it_was_interrupted
+interrupted() {
+    "$MCF" -o t -- sleep 100 &
+    sleep 3
+    kill -TERM $!
+    wait $!
+}
+run interrupted
+[ "$status" -ge 128 ] || fail "exit status $status"
+expect_err '^vestige: interrupted; what was captured is in the file$'
+expect_file t.Statistics
+
+begin refuses_a_routine_that_no_image_has
+rm -f t.*
+run "$MCF" -filter_rtn nosuch -o t -- ./threads
+expect_status 2
+expect_one_line_err
+expect_err "^vestige mcfTrace: no routine 'nosuch' in the program or its libraries"
+[ "$(echo t.*)" = 't.*' ] || fail "left behind: $(echo t.*)"
+
+# Programs, and libraries, of which one takes the place of another: at the same address, another routine.
+build first <<'EOF'
+#include <unistd.h>
+__attribute__((noinline)) int early(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+int main(int c, char **v) { early(10); execv(v[1], v + 1); return 9; }
+EOF
+build second <<'EOF'
+__attribute__((noinline)) int late(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i * i; return s; }
+int main(void) { late(3000); return 0; }
+EOF
+build one.so -shared -fPIC <<'EOF'
+int one(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+EOF
+build two.so -shared -fPIC <<'EOF'
+int two(int n) { volatile int s = 0; for (int i = 0; i < n; i++) s += i; return s; }
+EOF
+build loads -ldl <<'EOF'
+#include <dlfcn.h>
+static void *call(const char *file, const char *name, int n) {
+    void *h = dlopen(file, RTLD_NOW);
+    int (*f)(int) = (int (*)(int))dlsym(h, name);
+    f(n);
+    dlclose(h);
+    return (void *)f;
+}
+int main(void) { return call("./one.so", "one", 10) != call("./two.so", "two", 3000); }
+EOF
+"$VESTIGE" record --control-only -f -o exec.vest -- ./first ./second 2>"$err" || exit 2
+"$VESTIGE" record --control-only -f -o loads.vest -- ./loads 2>"$err" || exit 2
+
+# within LOW HIGH ARGUMENT...: the tool writes so many descriptors.
+within() {
+    local low=$1 high=$2 n
+    shift 2
+    run "$MCF" -a -o t "$@"
+    expect_status 0
+    n=$(wc -l <t.txt)
+    [ "$n" -ge "$low" ] && [ "$n" -le "$high" ] || fail "$n descriptors, expected $low to $high: $*"
+}
+begin follows_an_exec
+for from in '-i exec.vest' './first ./second'; do
+    # shellcheck disable=SC2086 # words
+    within 10 20 -filter_rtn early $from
+    # shellcheck disable=SC2086
+    within 3000 3010 -filter_rtn late $from
+    # shellcheck disable=SC2086
+    within 3020 3200 -filter_no_shared_libs $from
+done
+
+begin follows_libraries
+for from in '-i loads.vest' ./loads; do
+    # shellcheck disable=SC2086 # words
+    within 10 20 -filter_rtn one $from
+    # shellcheck disable=SC2086
+    within 3000 3010 -filter_rtn two $from
+done
+
+begin refuses_a_run_without_loads
+run "$MLS" -o q -i b.vest
+expect_status 2
+expect_one_line_err
+expect_err '^vestige mlsTrace: b\.vest: was recorded without loads$'
+expect_no_file q.bin
 
 # ---- flags ----------------------------------------------------------------------------------------
 

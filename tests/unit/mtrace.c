@@ -464,10 +464,58 @@ TEST(counts_what_a_gap_left_out_as_skipped)
     end(&s);
     check_window(mcftrace_run, 0, UINT64_MAX, "a0 a1 ",
                  "Traced 6 instructions\nmcfTrace: Skipped 100 instructions\n");
-    check_window(mcftrace_run, 103, 3, "a1 ",
-                 "Traced 3 instructions\nmcfTrace: Skipped 103 instructions\n");
+    check_window(mcftrace_run, 2, 2, "",
+                 "Traced 2 instructions\nmcfTrace: Skipped 102 instructions\n");
     check_window(mcftrace_run, 3, UINT64_MAX, "a1 ",
                  "Traced 3 instructions\nmcfTrace: Skipped 103 instructions\n");
+    place_fini(&p);
+}
+
+/* A thread tells of its gap when it next runs: the others have gone on meanwhile. */
+TEST(loses_no_instruction_to_a_late_gap)
+{
+    struct place p;
+    struct story s;
+    place_init(&p);
+    begin(&s, "x86-64");
+    start(&s, 0);
+    start(&s, 1);
+    tell(&s, (struct vs_event){.kind = VS_GAP, .pc = 0x10, .addr = 1000}, NULL);
+    branch(&s, 0, 0xa0, 0x1, JUMP, 5);
+    branch(&s, 0, 0xa1, 0x1, JUMP, 5);
+    tell(&s, (struct vs_event){.kind = VS_GAP, .thread = 1, .pc = 0x10, .addr = 900}, NULL);
+    branch(&s, 1, 0xb0, 0x1, JUMP, 5);
+    branch(&s, 0, 0xa2, 0x1, JUMP, 5);
+    end(&s);
+    check_window(mcftrace_run, 5, 10, "a1 b0 ", "Traced 10 instructions\n");
+    check_window(mcftrace_run, 5, 15, "a1 b0 a2 ",
+                 "Traced 15 instructions\nmcfTrace: Skipped 1905 instructions\n");
+    place_fini(&p);
+}
+
+TEST(refuses_a_run_without_what_it_is_to_write)
+{
+    struct place p;
+    struct story s = {.run.features = VS_RUN_LOADS};
+    struct mtrace_options o = options();
+    place_init(&p);
+    s.w = run_open_writer("run.vest", &s.run, NULL);
+    end(&s);
+    CHECK_EQ(status_of(mlstrace_run, &o), 0);
+    o.store = true;
+    o.output = "u";
+    CHECK_EQ(status_of(mlstrace_run, &o), 2);
+    CHECK_HAS(text_of("err"), "run.vest: was recorded without stores\n");
+    CHECK(!exists("u.bin") && !exists("u.Statistics"));
+    CHECK_EQ(unlink("run.vest"), 0);
+    s.run.features = 0;
+    s.w = run_open_writer("run.vest", &s.run, NULL);
+    end(&s);
+    o.store = false;
+    CHECK_EQ(status_of(mlstrace_run, &o), 2);
+    CHECK_HAS(text_of("err"), "run.vest: was recorded without loads\n");
+    CHECK(!exists("u.bin"));
+    CHECK_EQ(status_of(mcftrace_run, &o), 0);
     place_fini(&p);
 }
 
@@ -544,6 +592,70 @@ TEST(keeps_to_routines)
     o.routines = (struct option_list){.count = 2, .items = {"g", "f"}};
     CHECK_EQ(status_of(mcftrace_run, &o), 0);
     CHECK_STR(pcs(), "84 86 88 8a 9e a2 ");
+    place_fini(&p);
+}
+
+static void map(struct story *s, uint64_t at, uint64_t length, unsigned flags, uint64_t image)
+{
+    tell(s,
+         (struct vs_event){
+             .kind = VS_MAP, .pc = image, .addr = at, .value = length, .flags = (uint8_t)flags},
+         NULL);
+}
+
+/* Every other address from 0x7e to 0xb0. */
+static void sweep(struct story *s)
+{
+    for (uint64_t pc = 0x7e; pc < 0xb2; pc += 2)
+        branch(s, 0, pc, 1, JUMP, 1);
+}
+
+/* "main" at 80; "lib" where it was; another program with "lib" as its main image at 82, "main" at
+ * 90. */
+static void tell_changes(void)
+{
+    const unsigned code = VS_MAP_READ | VS_MAP_EXEC;
+    struct story s;
+    begin(&s, "x86-64");
+    image(&s, "main", 0x80, 0x80, 0x10);
+    image(&s, "lib", 0xa0, 0xa0, 0x10);
+    image(&s, "lib", 0x82, 0x82, 0x4);
+    image(&s, "main", 0x90, 0x90, 0x10);
+    map(&s, 0x80, 0x10, code, 0);
+    start(&s, 0);
+    sweep(&s); /* f is at 84 86; main at 80 to 8e */
+    map(&s, 0xa0, 0x10, code, 1);
+    sweep(&s); /* and at a2 */
+    map(&s, 0xa0, 0x2, VS_MAP_GONE, VS_NO_IMAGE);
+    sweep(&s); /* as before */
+    map(&s, 0xa0, 0x10, VS_MAP_GONE, VS_NO_IMAGE);
+    map(&s, 0x86, 0x2, VS_MAP_GONE, VS_NO_IMAGE);
+    sweep(&s); /* at 84 alone; main less 86 */
+    map(&s, 0, UINT64_C(1) << 47, VS_MAP_GONE, VS_NO_IMAGE);
+    map(&s, 0x82, 0x4, code, 2);
+    map(&s, 0x90, 0x10, code, 3);
+    sweep(&s); /* at 84 94 96; main at 82 84 */
+    end(&s);
+}
+
+TEST(follows_images_that_come_and_go)
+{
+    struct place p;
+    struct mtrace_options o = options();
+    o.ascii = true;
+    o.find_routine = find;
+    o.routines = (struct option_list){.count = 1, .items = {"f"}};
+    place_init(&p);
+    tell_changes();
+    CHECK_EQ(status_of(mcftrace_run, &o), 0);
+    CHECK_STR(pcs(), "84 86 84 86 a2 84 86 a2 84 84 94 96 ");
+    o.main_only = true;
+    CHECK_EQ(status_of(mcftrace_run, &o), 0);
+    CHECK_STR(pcs(), "84 86 84 86 84 86 84 84 ");
+    o.routines.count = 0;
+    CHECK_EQ(status_of(mcftrace_run, &o), 0);
+    CHECK_STR(pcs(), "80 82 84 86 88 8a 8c 8e 80 82 84 86 88 8a 8c 8e 80 82 84 86 88 8a 8c 8e "
+                     "80 82 84 88 8a 8c 8e 82 84 ");
     place_fini(&p);
 }
 

@@ -96,6 +96,27 @@ TEST(names_the_file_only_on_commit)
     place_fini(&place);
 }
 
+/* What is printed to a stream that was closed must not land in the file. */
+TEST(stays_clear_of_the_standard_streams)
+{
+    struct place p;
+    struct vs_outfile f;
+    int saved = dup(STDOUT_FILENO);
+    place_init(&p);
+    CHECK(saved > STDERR_FILENO);
+    close(STDOUT_FILENO);
+    int e = vs_outfile_open(&f, "run", false, NULL);
+    int flags = fcntl(f.fd, F_GETFD);
+    bool unused = fcntl(STDOUT_FILENO, F_GETFD) < 0;
+    dup2(saved, STDOUT_FILENO);
+    close(saved);
+    CHECK_EQ(e, 0);
+    CHECK(f.fd > STDERR_FILENO && unused);
+    CHECK_EQ(flags, FD_CLOEXEC);
+    CHECK_EQ(vs_outfile_commit(&f, NULL), 0);
+    place_fini(&p);
+}
+
 TEST(removes_the_partial_on_abort)
 {
     struct place place;

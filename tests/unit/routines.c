@@ -294,6 +294,135 @@ TEST(finds_images_that_overlap)
     CHECK_EQ(image_of(list, 0, 0x1000), -1);
 }
 
+/* Images 0 and 1 lie at the same place one after the other; 2, which nobody maps, beside them. */
+TEST(counts_in_the_image_that_was_there)
+{
+    const struct vs_image list[] = {
+        {.path = "a", .symbols = "", .base = 0x10000, .start = 0x10000, .length = 0x1000},
+        {.path = "b", .symbols = "", .base = 0x10000, .start = 0x10000, .length = 0x800},
+        {.path = "c", .symbols = "", .base = 0x20000, .start = 0x20000, .length = 0x1000},
+    };
+    const struct vs_event e[] = {
+        {.kind = VS_MAP, .pc = 0, .addr = 0x10000, .value = 0x1000, .flags = VS_MAP_EXEC},
+        {.kind = VS_LOAD, .pc = 0x10200, .icount = 1},
+        {.kind = VS_LOAD, .pc = 0x20200, .icount = 2},
+        {.kind = VS_LOAD, .pc = 0x10900, .icount = 4},
+        /* data of no interest */
+        {.kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0x50000, .value = 0x1000, .flags = 8},
+        {.kind = VS_LOAD, .pc = 0x10900, .icount = 8},
+        /* a part of it */
+        {.kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0x10100, .value = 0x300, .flags = 8},
+        {.kind = VS_LOAD, .pc = 0x10200, .icount = 16}, /* code of nobody */
+        {.kind = VS_LOAD, .pc = 0x10010, .icount = 32},
+        {.kind = VS_LOAD, .pc = 0x10900, .icount = 64},
+        /* another program */
+        {.kind = VS_MAP, .pc = VS_NO_IMAGE, .value = UINT64_C(1) << 47, .flags = 8},
+        {.kind = VS_MAP, .pc = 1, .addr = 0x10000, .value = 0x800, .flags = VS_MAP_EXEC},
+        {.kind = VS_LOAD, .pc = 0x10200, .icount = 128},
+        {.kind = VS_LOAD, .pc = 0x10900, .icount = 256}, /* behind it */
+        /* the first again, in place of it */
+        {.kind = VS_MAP, .pc = 0, .addr = 0x10000, .value = 0x1000, .flags = VS_MAP_EXEC},
+        {.kind = VS_MAP, .pc = 0, .addr = 0x10000, .value = 0x1000, .flags = VS_MAP_EXEC},
+        {.kind = VS_LOAD, .pc = 0x10200, .icount = 512},
+        {.kind = VS_COUNT, .icount = 1024},
+    };
+    struct vs_profile p = PROFILE(e);
+    struct vs_routines r;
+    unsigned asked = 0;
+    const struct vs_resolver resolver = {&asked, resolve};
+
+    CHECK_EQ(p.epochs, 3);
+    CHECK_EQ(vs_routines_init(&r, &p, list, 3, &resolver), 0);
+    CHECK_EQ(r.images[0], 1 + 4 + 8 + 32 + 64 + 512 + 1024);
+    CHECK_EQ(r.images[1], 128);
+    CHECK_EQ(r.images[2], 2);
+    CHECK_EQ(r.elsewhere, 16 + 256);
+    CHECK_EQ(r.unknown, 0);
+    CHECK_EQ(r.count, 7);
+    check_row(&r, 0, "a_200", 0, 0x10200, 1 + 512 + 1024);
+    check_row(&r, 1, NULL, -1, 0x10900, 256);
+    check_row(&r, 2, "b_200", 1, 0x10200, 128);
+    check_row(&r, 3, "a_900", 0, 0x10900, 4 + 8 + 64);
+    check_row(&r, 4, NULL, 0, 0x10000, 32);
+    check_row(&r, 5, NULL, -1, 0x10200, 16);
+    check_row(&r, 6, "c_200", 2, 0x20200, 2);
+    vs_routines_fini(&r);
+    vs_profile_fini(&p);
+}
+
+/* Two programs, one after the other, use a library in the same place. */
+TEST(adds_up_routines_of_one_file)
+{
+    static const uint8_t id[] = {1, 2}, other[] = {1, 3};
+    const struct vs_image list[] = {
+        {.path = "l",
+         .base = 0x10000,
+         .start = 0x10000,
+         .length = 0x1000,
+         .build_id = id,
+         .build_id_size = 2},
+        {.path = "l",
+         .base = 0x10000,
+         .start = 0x10000,
+         .length = 0x1000,
+         .build_id = id,
+         .build_id_size = 2},
+        {.path = "l",
+         .base = 0x10000,
+         .start = 0x10000,
+         .length = 0x1000,
+         .build_id = other,
+         .build_id_size = 2},
+    };
+    struct vs_profile p;
+    struct vs_routines r;
+    unsigned asked = 0;
+    const struct vs_resolver resolver = {&asked, resolve};
+
+    CHECK_EQ(vs_profile_init(&p), 0);
+    for (uint64_t i = 0; i < 3; i++) {
+        const struct vs_event e[] = {
+            {.kind = VS_MAP, .pc = i, .addr = 0x10000, .value = 0x1000, .flags = VS_MAP_EXEC},
+            {.kind = VS_LOAD, .pc = 0x10200, .icount = (uint16_t)(10 - i)},
+        };
+        CHECK_EQ(vs_profile_batch(&p, &(struct vs_batch){.events = e, .count = 2}), 0);
+    }
+    CHECK_EQ(vs_routines_init(&r, &p, list, 3, &resolver), 0);
+    CHECK_EQ(r.images[0], 10);
+    CHECK_EQ(r.images[1], 9);
+    CHECK_EQ(r.images[2], 8);
+    CHECK_EQ(r.count, 2);
+    check_row(&r, 0, "l_200", 0, 0x10200, 19);
+    check_row(&r, 1, "l_200", 2, 0x10200, 8);
+    vs_routines_fini(&r);
+    vs_profile_fini(&p);
+}
+
+/* What cannot be told apart any more is still counted. */
+TEST(counts_on_after_many_changes)
+{
+    const struct vs_image list[] = {{.path = "a", .start = 0x10000, .length = 0x1000}};
+    struct vs_event e[] = {
+        {.kind = VS_MAP, .pc = 0, .addr = 0x10000, .value = 0x1000, .flags = VS_MAP_EXEC},
+        {.kind = VS_LOAD, .pc = 0x10200, .icount = 1},
+        {.kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0x10000, .value = 0x1000, .flags = 8},
+    };
+    const unsigned times = VS_PROFILE_EPOCHS_MAX + 100;
+    struct vs_profile p;
+    struct vs_routines r;
+
+    CHECK_EQ(vs_profile_init(&p), 0);
+    for (unsigned i = 0; i < times; i++)
+        CHECK_EQ(vs_profile_batch(&p, &(struct vs_batch){.events = e, .count = 3}), 0);
+    CHECK_EQ(p.epochs, VS_PROFILE_EPOCHS_MAX);
+    CHECK_EQ(p.mapped_count, 1);
+    CHECK_EQ(vs_routines_init(&r, &p, list, 1, NULL), 0);
+    CHECK_EQ(r.images[0], times);
+    CHECK_EQ(r.count, 1);
+    vs_routines_fini(&r);
+    vs_profile_fini(&p);
+}
+
 TEST(has_nothing_of_an_empty_run)
 {
     struct vs_profile p;
