@@ -15,6 +15,7 @@
 
 /* Offered by Valgrind's core, whose headers Debian does not install. */
 extern Bool VG_(clo_trace_children);
+extern UWord *VG_(client_auxv);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
 
@@ -261,16 +262,32 @@ static void keep_over_exec(Bool keep)
         VG_(fcntl)(fds[i], VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC);
 }
 
-/* What is needed to take the recorder along: the numbers of the descriptors, which the option's
- * text has, and descriptors that stay open. */
+/* All threads end with the exec, if it succeeds. If not, they are where they were. */
+static void settle_gaps(void)
+{
+    for (ThreadId i = 1; i < VG_N_THREADS; i++)
+        if (the.threads[i].known) {
+            Bool off;
+
+            lane_collect();
+            off = the.threads[i].off;
+            settle_gap(i);
+            the.threads[i].off = off;
+        }
+}
+
+/* What is needed to take the recorder along: the numbers of the descriptors and how far the windows
+ * are, which the options' texts have, and descriptors that stay open. */
 static void before_exec(void)
 {
     VG_(sprintf)(the.fds, "%08d,%08d,%08d", the.socket, the.memory, the.log);
     keep_over_exec(True);
+    settle_gaps();
     ring_flush(False);
     /* The next program finds an empty ring. */
     while (!the.silent && the.free < WIRE_BUFFERS)
         ring_wait();
+    region_keep();
 }
 
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
@@ -390,6 +407,21 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
 
 /* ---- mappings ------------------------------------------------------------------------------ */
 
+/* elf.h */
+#define AUX_ENTRY 9
+
+/* Whether it is of the file that the program's entry point is in. */
+static Bool is_main(const NSegment *segment)
+{
+    const UWord *aux = VG_(client_auxv);
+    const NSegment *entry;
+
+    while (aux && aux[0] && aux[0] != AUX_ENTRY)
+        aux += 2;
+    entry = aux && aux[0] ? VG_(am_find_nsegment)(aux[1]) : NULL;
+    return entry && entry->dev == segment->dev && entry->ino == segment->ino;
+}
+
 static void map(Addr a, SizeT length, UInt flags)
 {
     const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
@@ -397,6 +429,9 @@ static void map(Addr a, SizeT length, UInt flags)
     UInt size = path ? VG_(strlen)(path) : 0;
     struct wire_map *m = ring_record(WIRE_MAP, 0, sizeof(*m) + size);
 
+    region_drop(a, length);
+    if (path && is_main(segment))
+        flags |= WIRE_MAP_MAIN;
     if (!m)
         return;
     *m = (struct wire_map){a, length, path ? segment->offset + (a - segment->start) : 0, flags,
@@ -470,7 +505,7 @@ static void forked_parent(ThreadId tid)
 
 static void after_options(void)
 {
-    if (the.socket < 0 || the.memory < 0 || the.log < 0) {
+    if (the.socket < 0 || the.memory < 0 || the.log < 0 || !the.state) {
         VG_(umsg)("vestige: this tool is run by 'vestige record'\n");
         VG_(exit)(2);
     }
@@ -507,6 +542,8 @@ static Bool option(const HChar *arg)
         the.socket = VG_(strtoll10)(text, &rest);
         the.memory = VG_(strtoll10)(rest + 1, &rest);
         the.log = VG_(strtoll10)(rest + 1, &rest);
+    } else if VG_STR_CLO (arg, "--state", text) {
+        the.state = (HChar *)(Addr)text;
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -84,16 +84,42 @@ static void set_mode(Bool on)
     look_ahead();
 }
 
+/* The text has a fixed width: it is written over in place. */
+void region_keep(void)
+{
+    VG_(sprintf)
+    (the.state, WIRE_STATE, (unsigned long long)the.count, the.window,
+     the.mode == MODE_DONE || the.stop_asked ? WIRE_STATE_DONE
+     : the.mode == MODE_ON                   ? WIRE_STATE_ON
+                                             : WIRE_STATE_OFF);
+}
+
+/* Takes the state. Returns whether recording is on if windows say so. */
+static Bool take_state(void)
+{
+    HChar *rest;
+    ULong how;
+
+    the.count = VG_(strtoull10)(the.state, &rest);
+    the.window = VG_(strtoull10)(rest + 1, &rest);
+    how = VG_(strtoull10)(rest + 1, &rest);
+    if (how == WIRE_STATE_DONE)
+        the.mode = MODE_DONE;
+    if (how == WIRE_STATE_NEW)
+        return !the.window_count || the.windows[0].start == 0;
+    return how == WIRE_STATE_ON || !the.window_count;
+}
+
 void region_init(void)
 {
     the.regions = the.asks || the.window_count;
     the.mode = the.start_off ? MODE_OFF : MODE_ON;
     the.threshold = ~0ull;
     the.counting = the.window_count > 1;
-    if (the.window_count && the.windows[0].start > 0) {
+    if (!take_state() && the.mode != MODE_DONE) {
         the.mode = MODE_OFF;
         look_ahead();
-    } else {
+    } else if (the.mode != MODE_DONE) {
         look_for_end();
     }
 }
@@ -117,14 +143,39 @@ UInt region_trigger(Addr pc)
     return 0;
 }
 
+static Bool known(const struct wire_range *r)
+{
+    for (UInt i = 0; i < the.range_count; i++)
+        if (the.ranges[i].start == r->start && the.ranges[i].end == r->end &&
+            the.ranges[i].kind == r->kind)
+            return True;
+    return False;
+}
+
 void region_add(const struct wire_range *range)
 {
+    if (known(range))
+        return;
     if (the.range_count == the.range_capacity) {
         the.range_capacity = the.range_capacity ? 2 * the.range_capacity : 64;
         the.ranges =
             VG_(realloc)("vestige.ranges", the.ranges, the.range_capacity * sizeof(*the.ranges));
     }
     the.ranges[the.range_count++] = *range;
+}
+
+/* Code there was translated under these ranges, but Valgrind throws that away itself. */
+void region_drop(Addr a, SizeT length)
+{
+    UInt kept = 0;
+
+    for (UInt i = 0; i < the.range_count; i++) {
+        const struct wire_range *r = &the.ranges[i];
+
+        if (r->end == r->start || r->start < a || r->end > a + length)
+            the.ranges[kept++] = *r;
+    }
+    the.range_count = kept;
 }
 
 void region_due(GuestState *gst)

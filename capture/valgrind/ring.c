@@ -213,6 +213,7 @@ void ring_fault(Addr pc)
 
 void ring_publish(void)
 {
-    the.ring->buffer = the.buffer;
-    the.ring->bytes = the.cursor + sizeof(struct wire_slot) - the.base;
+    ULong bytes = the.cursor + sizeof(struct wire_slot) - the.base;
+
+    __atomic_store_n(&the.ring->valid, (ULong)the.buffer << 32 | bytes, __ATOMIC_RELAXED);
 }

@@ -60,6 +60,7 @@ struct tool {
     /* options */
     Int socket, memory, log; /* log: for what Valgrind has to say */
     HChar *fds;              /* the text of the option: a program started by exec gets it too */
+    HChar *state;            /* likewise: how far the programs before this one came */
     Bool loads, stores;
     Bool asks;        /* the recorder is asked about each image: there are routines to find */
     Bool only_ranges; /* only code in the wanted ranges is recorded */
@@ -154,11 +155,15 @@ UInt x86_lost_load(const struct x86 *x);
 
 /* ---- region.c ---- */
 void region_init(void);
+/* Before an exec: writes into the.state what region_init of the next program goes on from. */
+void region_keep(void);
 /* Whether the instruction at pc is to be recorded when recording is on. */
 Bool region_wants(Addr pc);
 /* The kind of trigger at pc (WIRE_RANGE_FROM or _TO), or 0. */
 UInt region_trigger(Addr pc);
 void region_add(const struct wire_range *range);
+/* Something else is mapped there now. */
+void region_drop(Addr a, SizeT length);
 /* Called by translated code. */
 void region_due(GuestState *gst);
 ULong region_triggered(GuestState *gst, ULong kind);

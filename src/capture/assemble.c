@@ -559,6 +559,14 @@ static int end_threads(struct vs_assembler *a)
     return e;
 }
 
+/* The exec itself, and calls that other threads were in, ran as far as they ever will. */
+static void settle_calls(struct vs_assembler *a)
+{
+    for (size_t i = 0; i < a->thread_capacity; i++)
+        if (a->threads[i] && a->threads[i]->live)
+            settle_call(a->threads[i], 0);
+}
+
 /* A program begins. If it is not the first, it replaced the one before. */
 static int hello(struct vs_assembler *a)
 {
@@ -567,6 +575,7 @@ static int hello(struct vs_assembler *a)
     int e = 0;
 
     if (a->stats.programs++) {
+        settle_calls(a);
         e = end_threads(a);
         if (e == 0)
             e = put_other(a, someone(a), gone, NULL, 0, 0);
@@ -683,11 +692,13 @@ static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t siz
     char path[4096];
     int64_t image;
 
+    vs_images_replaced(a->o.images, m->addr, m->length);
     if (m->path && m->path < sizeof(path) && size >= sizeof(*m) + m->path &&
         (m->flags & WIRE_MAP_EXEC)) {
         memcpy(path, m + 1, m->path);
         path[m->path] = 0;
-        image = vs_images_map(a->o.images, path, m->addr, m->length, m->offset);
+        image = vs_images_map(a->o.images, path, m->addr, m->length, m->offset,
+                              m->flags & WIRE_MAP_MAIN);
         if (image >= 0)
             e.pc = (uint64_t)image;
         else if (image != -VSE_NOTFOUND)

@@ -12,6 +12,7 @@ struct vs_mapped_image {
     uint64_t base;
     uint64_t start, length; /* of its code */
     int64_t number;
+    bool main;
     bool told; /* its places were */
 };
 
@@ -57,27 +58,42 @@ static struct vs_mapped_image *find(struct vs_images *m, const char *path, uint6
 }
 
 int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
-                      uint64_t offset)
+                      uint64_t offset, bool main)
 {
-    struct vs_mapped_image image = {.start = start, .length = length}, *known;
+    struct vs_mapped_image image = {.start = start, .length = length, .main = main}, *known;
     struct vs_symbols *s;
     int64_t e;
 
     if (vs_symbols_open(&s, path, NULL) < 0)
         return -VSE_NOTFOUND;
     e = vs_symbols_base(s, start, offset, length, &image.base);
-    if (e == 0 && (known = find(m, path, image.base)) != NULL)
+    if (e == 0 && (known = find(m, path, image.base)) != NULL) {
+        m->last = (size_t)(known - m->list);
         e = known->number;
-    else if (e == 0) {
+    } else if (e == 0) {
         image.path = vs_arena_dup(&m->memory, path, strlen(path));
         if (!image.path ||
             vs_array_room((void **)&m->list, &m->capacity, m->count, 1, sizeof(*m->list)) < 0)
             e = -VSE_NOMEM;
-        else if ((e = image.number = announce(m, s, path, &image)) >= 0)
-            m->list[m->count++] = image;
+        else if ((e = image.number = announce(m, s, path, &image)) >= 0) {
+            m->last = m->count++;
+            m->list[m->last] = image;
+        }
     }
     vs_symbols_close(s);
     return e;
+}
+
+void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        struct vs_mapped_image *image = &m->list[i];
+
+        if (start < image->start + image->length && image->start - start < length)
+            image->told = false;
+        else if (start >= image->start && start - image->start < image->length)
+            image->told = false;
+    }
 }
 
 static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum wire_range_kind kind)
@@ -87,45 +103,70 @@ static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum wir
     return vs_buf_put(out, &range, sizeof(range));
 }
 
-/* An address needs no image, but is told with the first one. */
+/* An address needs no image, but is told with the first one, to stay. */
 static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *out)
 {
     if (m->count != 1)
         return 0;
     p->found++;
-    return put_range(out, strtoull(p->name, NULL, 16), 1, p->kind);
+    return put_range(out, strtoull(p->name, NULL, 16), 0, p->kind);
+}
+
+/* Whether the compiler split this off a routine: code of it, but not its entry. */
+static bool is_piece(const char *name)
+{
+    static const char *const words[] = {".cold", ".part"};
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+        const char *at = strstr(name, words[i]);
+        char after = at ? at[strlen(words[i])] : 'x';
+
+        if (!after || after == '.')
+            return true;
+    }
+    return false;
 }
 
 static int put_place(struct vs_images *m, const struct vs_mapped_image *image,
                      const struct vs_symbols *s, struct vs_place *p, struct vs_buf *out)
 {
     const struct vs_routine *r = NULL;
+    bool wanted = p->kind == WIRE_RANGE_WANTED;
     int e = 0;
 
     if (!strncmp(p->name, "0x", 2))
         return put_address(m, p, out);
+    if (wanted && m->main_only && !image->main)
+        return 0;
     while (e == 0 && (r = vs_symbols_find(s, p->name, r)) != NULL) {
-        /* The parts that a compiler split off are code of the routine, but not its entry. */
-        if (p->kind != WIRE_RANGE_WANTED && strchr(r->name, '.'))
+        if (!wanted && is_piece(r->name))
             continue;
         p->found++;
         p->chooser |= r->ifunc;
-        e = put_range(out, r->start + image->base, r->size, p->kind);
+        e = put_range(out, r->start + image->base, r->size ? r->size : 1, p->kind);
     }
     return e;
 }
 
+/* Whether all code of an image is wanted, and must be told. */
+static bool wants_all(const struct vs_images *m, const struct vs_mapped_image *image)
+{
+    for (size_t i = 0; i < m->place_count; i++)
+        if (m->places[i].kind == WIRE_RANGE_WANTED)
+            return false;
+    return m->main_only && image->main;
+}
+
 int vs_images_ranges(struct vs_images *m, struct vs_buf *out)
 {
-    struct vs_mapped_image *image = m->count ? &m->list[m->count - 1] : NULL;
+    struct vs_mapped_image *image = m->count ? &m->list[m->last] : NULL;
     struct vs_symbols *s;
     int e = 0;
 
     if (!image || image->told)
         return 0;
     image->told = true;
-    if (m->main_path && !strcmp(image->path, m->main_path) &&
-        put_range(out, image->start, image->length, WIRE_RANGE_WANTED) < 0)
+    if (wants_all(m, image) && put_range(out, image->start, image->length, WIRE_RANGE_WANTED) < 0)
         return -VSE_NOMEM;
     if (!m->place_count || vs_symbols_open(&s, image->path, NULL) < 0)
         return 0;

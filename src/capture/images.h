@@ -21,25 +21,31 @@ struct vs_images {
     struct vs_relay *relay;
     struct vs_place *places;
     size_t place_count;
-    const char *main_path; /* only code of this image is wanted; NULL = of all */
+    bool main_only; /* only code of the program's own image is wanted */
     struct vs_mapped_image *list;
     size_t count, capacity;
+    size_t last; /* the one mapped last, if there are any */
     struct vs_arena memory;
 };
 
-/* A zeroed struct with the caller's relay, places and main_path is ready for use. */
+/* A zeroed struct with the caller's relay, places and main_only is ready for use. */
 void vs_images_fini(struct vs_images *m);
 
-/* Notes a mapping of code from a file. Returns the image's number at the consumer; -VSE_NOMEM; an
- * error of the consumer; -VSE_NOTFOUND if it is no image. */
+/* Notes a mapping of code from a file; `main`: the program's own. Returns the image's number at the
+ * consumer; -VSE_NOMEM; an error of the consumer; -VSE_NOTFOUND if it is no image. */
 int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
-                      uint64_t offset);
+                      uint64_t offset, bool main);
+
+/* Something else is mapped there now, or nothing: an image that comes back has its places told
+ * again. */
+void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length);
 
 /* The program was replaced by another. */
 void vs_images_forget(struct vs_images *m);
 
-/* What the image mapped last holds of the places, once for each image. Appends struct wire_range to
- * the buffer. Returns 0; -VSE_NOMEM. */
+/* What the image mapped last holds of the places, once for each time that it is mapped. With
+ * main_only, wanted are the wanted places of the program's own image, or all of it if there are
+ * none such. Appends struct wire_range to the buffer. Returns 0; -VSE_NOMEM. */
 int vs_images_ranges(struct vs_images *m, struct vs_buf *out);
 
 #endif

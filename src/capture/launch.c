@@ -207,6 +207,7 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
          add(a, "--vgdb=no") && add(a, "--trace-children=yes") && add(a, "--fair-sched=try") &&
          add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
          add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
+         add(a, "--state=" WIRE_STATE, 0ull, 0u, WIRE_STATE_NEW) &&
          add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&

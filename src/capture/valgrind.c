@@ -2,7 +2,6 @@
 #include "capture/valgrind.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +28,12 @@ struct recording {
     struct vs_diag *diag;
     bool *theirs;
     struct vs_buf ranges;
-    uint64_t *lengths; /* of the windows */
-    char main_path[PATH_MAX];
+    uint64_t *lengths;   /* of the windows */
     int64_t last_buffer; /* that was announced, -1 = none */
     struct wire_note note;
     size_t note_bytes; /* of it, so far */
-    bool stop_said;
+    bool stop_said;    /* to this program's tool */
+    unsigned programs;
     bool forwarded;
     double deadline; /* when an interrupted program is killed; 0 = never */
 };
@@ -112,6 +111,9 @@ static void tick(struct recording *r)
     struct vs_assembler_stats stats = vs_assembler_stats(r->assembler);
     bool stop = stats.full;
 
+    if (stats.programs != r->programs)
+        r->stop_said = false;
+    r->programs = stats.programs;
     if (r->o->tick && r->o->tick(r->o->context, &stats)) {
         r->result->stopped = true;
         stop = true;
@@ -188,27 +190,28 @@ static int listen_to_tool(struct recording *r)
 static int take_remains(struct recording *r)
 {
     struct wire_ring ring;
+    uint32_t buffer, bytes;
 
     memcpy(&ring, r->launch.memory, sizeof(ring));
+    buffer = (uint32_t)(ring.valid >> 32);
+    bytes = (uint32_t)ring.valid;
     if (vs_assembler_stats(r->assembler).ended || ring.version != WIRE_VERSION ||
-        ring.buffer == r->last_buffer || ring.bytes < sizeof(struct wire_slot))
+        buffer == r->last_buffer || bytes < sizeof(struct wire_slot))
         return 0;
-    return take_buffer(r, ring.buffer, ring.bytes);
+    return take_buffer(r, buffer, bytes);
 }
 
 static int prepare(struct recording *r, const struct vs_consumer *consumer)
 {
     const struct vs_valgrind_options *o = r->o;
     struct vs_assembler_options a = {.images = &r->images, .window_count = o->window_count};
-    char path[PATH_MAX];
 
     if (vs_relay_open(&r->relay, consumer, VS_PARCEL_EVENTS) < 0)
         return -VSE_NOMEM;
-    r->images =
-        (struct vs_images){.relay = r->relay, .places = o->places, .place_count = o->place_count};
-    if (o->main_only && vs_find_program(o->argv[0], path, sizeof(path)) == 0 &&
-        realpath(path, r->main_path))
-        r->images.main_path = r->main_path;
+    r->images = (struct vs_images){.relay = r->relay,
+                                   .places = o->places,
+                                   .place_count = o->place_count,
+                                   .main_only = o->main_only};
     r->lengths = calloc(o->window_count + 1, sizeof(*r->lengths));
     if (!r->lengths)
         return -VSE_NOMEM;

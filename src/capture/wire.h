@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     1
+#define WIRE_VERSION     2
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -24,13 +24,20 @@
 /* No record is longer; the tool keeps this much free for the next one. */
 #define WIRE_RECORD_MAX (64u << 10)
 
-/* At the start of the shared memory. Written by the tool whenever a thread starts to run: what is
- * valid should the tool never say another word. */
+/* At the start of the shared memory. Written by the tool after every record that is no block, and
+ * when a thread starts to run: what is valid should the tool never say another word. */
 struct wire_ring {
-    uint32_t version;
-    uint32_t buffer; /* being filled */
-    uint32_t bytes;  /* of it, in whole records */
+    uint32_t version, reserved;
+    /* The buffer being filled << 32 | its bytes, in whole records. One word, so that the tool can
+     * be killed at any time. */
+    uint64_t valid;
 };
+
+/* The tool's option --state: instructions counted, number of the window, WIRE_STATE_*. A tool that
+ * the program's exec starts gets it with what the one before wrote in its place, so its width is
+ * fixed. */
+#define WIRE_STATE "%020llu,%010u,%01u"
+enum { WIRE_STATE_NEW, WIRE_STATE_ON, WIRE_STATE_OFF, WIRE_STATE_DONE };
 
 struct wire_slot {
     uint32_t left; /* WIRE_LEFT_* or number of the exit + 1; 0 after a record that is no block */
@@ -100,7 +107,14 @@ struct wire_gap {
     struct wire_regs regs;
 };
 
-enum { WIRE_MAP_READ = 1, WIRE_MAP_WRITE = 2, WIRE_MAP_EXEC = 4, WIRE_MAP_GONE = 8 };
+enum {
+    WIRE_MAP_READ = 1,
+    WIRE_MAP_WRITE = 2,
+    WIRE_MAP_EXEC = 4,
+    WIRE_MAP_GONE = 8,
+    WIRE_MAP_MAIN =
+        16, /* of the file that the program was started from, or a script's interpreter */
+};
 
 struct wire_map {
     uint64_t addr, length, offset; /* offset: in the file */
@@ -177,6 +191,7 @@ enum wire_range_kind {
     WIRE_RANGE_FROM,       /* recording begins when `start` is reached */
     WIRE_RANGE_TO,         /* recording ends when `start` is reached */
 };
+/* It is valid until what lies at its place is mapped anew; without end if `end` is `start`. */
 struct wire_range {
     uint64_t start, end, kind;
 };

@@ -81,7 +81,8 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
         return CLI_DONE; /* the tool knows why */
     if (e < 0)
         return recording_refused(cli, o->program[0], e, &diag);
-    recording_notes(&result);
+    recording_tidy(result.said);
+    recording_notes(&result, recording_incomplete(&result));
     *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
                                      .status = recording_status(result.status)};
     return CLI_DONE;

@@ -50,8 +50,7 @@ static uint64_t suffix_factor(const char *s, const char *end)
     return factor;
 }
 
-/* Returns NULL, or what is wrong with [s, end) as a number. */
-static const char *parse_number(const char *s, const char *end, uint64_t *result)
+const char *options_number(const char *s, const char *end, uint64_t *result)
 {
     static const char not_number[] = "is not a number";
     int base = 10;
@@ -77,10 +76,10 @@ static const char *parse_number(const char *s, const char *end, uint64_t *result
 static const char *parse_range(const char *s, struct range *r)
 {
     const char *end = s + strlen(s), *dash = strchr(s, '-');
-    const char *wrong = parse_number(s, dash ? dash : end, &r->lo);
+    const char *wrong = options_number(s, dash ? dash : end, &r->lo);
     r->hi = r->lo;
     if (!wrong && dash)
-        wrong = parse_number(dash + 1, end, &r->hi);
+        wrong = options_number(dash + 1, end, &r->hi);
     if (wrong)
         return "is not a range LO-HI";
     return r->lo > r->hi ? "ends before it starts" : NULL;
@@ -161,7 +160,7 @@ static bool store(struct parser *p, const struct cli_option *o, const char *text
         wrong = parse_range(text, field);
         break;
     case OPTION_U64:
-        wrong = parse_number(text, text + strlen(text), &v);
+        wrong = options_number(text, text + strlen(text), &v);
         if (!wrong && (v < o->min || (o->max && v > o->max))) {
             cli_error(p->cli, "%s%s: '%s' is not between %llu and %llu", dashes(p->command),
                       o->name, text, (unsigned long long)o->min,

@@ -60,6 +60,9 @@ struct cli_option {
 bool options_parse(struct cli *cli, const struct command *command, void *values, int *argc,
                    char **argv, int *status);
 
+/* Reads [s, end) as OPTION_U64 is read. Returns NULL, or what is wrong with it as a number. */
+const char *options_number(const char *s, const char *end, uint64_t *result);
+
 /* Prints what --help does. */
 void options_help(struct out *out, const struct command *command);
 

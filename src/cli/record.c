@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include "cli/recording.h"
 
 enum { WINDOWS_MAX = 4096 };
+
+#define BLANKS " \t\r"
 
 struct record_options {
     const char *engine;
@@ -56,44 +59,67 @@ static bool bad_window(struct record *r, unsigned line, const char *why)
     return false;
 }
 
+/* The number that *text begins with, after blanks. Moves *text behind it. */
+static bool take_number(const char **text, uint64_t *number)
+{
+    const char *start = *text + strspn(*text, BLANKS);
+
+    *text = start + strcspn(start, BLANKS);
+    return options_number(start, *text, number) == NULL;
+}
+
 /* One window: "START LENGTH", after the one before. */
 static bool add_window(struct record *r, unsigned line, const char *text)
 {
-    struct vs_window w, *last = r->window_count ? &r->windows[r->window_count - 1] : NULL;
-    unsigned long long start, length;
-    char rest;
+    const struct vs_window *last = r->window_count ? &r->windows[r->window_count - 1] : NULL;
+    struct vs_window w;
+    uint64_t end;
 
-    if (sscanf(text, " %llu %llu %c", &start, &length, &rest) != 2 || strchr(text, '-') || !length)
+    if (!take_number(&text, &w.start) || !take_number(&text, &w.length) ||
+        text[strspn(text, BLANKS)] || !w.length)
         return bad_window(r, line, "not two numbers, START and LENGTH in instructions");
-    if (last && start < last->start + last->length)
+    if (__builtin_add_overflow(w.start, w.length, &end))
+        return bad_window(r, line, "the window's end does not fit in 64 bits");
+    if (last && w.start < last->start + last->length)
         return bad_window(r, line, "the window starts before the end of the one above");
     if (r->window_count == WINDOWS_MAX)
         return bad_window(r, line, "too many windows");
-    w = (struct vs_window){start, length};
     r->windows[r->window_count++] = w;
     return true;
+}
+
+static bool add_windows(struct record *r, FILE *f)
+{
+    char *text = NULL;
+    size_t capacity = 0;
+    unsigned line = 0;
+    bool ok = true;
+
+    while (ok && getline(&text, &capacity, f) >= 0) {
+        line++;
+        text[strcspn(text, "#\n")] = 0;
+        if (text[strspn(text, BLANKS)])
+            ok = add_window(r, line, text);
+    }
+    free(text);
+    if (ok && !feof(f)) {
+        cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
+        return false;
+    }
+    return ok && !r->window_count ? bad_window(r, line, "the file has no windows") : ok;
 }
 
 static bool read_windows(struct record *r)
 {
     FILE *f = fopen(r->o->windows, "re");
-    char text[256];
-    unsigned line = 0;
-    bool ok = true;
+    bool ok;
 
     if (!f) {
         cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
         return false;
     }
-    while (ok && fgets(text, sizeof(text), f)) {
-        line++;
-        text[strcspn(text, "#\n")] = 0;
-        if (text[strspn(text, " \t")])
-            ok = add_window(r, line, text);
-    }
+    ok = add_windows(r, f);
     fclose(f);
-    if (ok && !r->window_count)
-        ok = bad_window(r, line, "the file has no windows");
     return ok;
 }
 
@@ -311,25 +337,6 @@ static void put_ending(struct record *r, const struct vs_valgrind_result *result
     }
 }
 
-/* Valgrind's words, without the process number that its lines begin with. */
-static void pass_on(const char *said)
-{
-    enum { LINES_MAX = 6 };
-    int lines = 0;
-
-    while (*said) {
-        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
-
-        if (mark < n && said[mark] == ' ')
-            mark++;
-        if (mark < n && lines++ < LINES_MAX)
-            fprintf(stderr, "vestige: Valgrind: %.*s\n", (int)(n - mark), said + mark);
-        said += n + (said[n] == '\n');
-    }
-    if (lines > LINES_MAX)
-        fprintf(stderr, "vestige: Valgrind: ...\n");
-}
-
 static void summary_text(struct record *r, const struct vs_valgrind_result *result,
                          const struct vs_writer_stats *w, const char *incomplete)
 {
@@ -337,24 +344,17 @@ static void summary_text(struct record *r, const struct vs_valgrind_result *resu
     double seconds = result->seconds + result->more;
     char a[32], b[32];
 
-    fprintf(stderr, "vestige: %s instructions, %s events, %u thread%s in %.1f s (%.1f M/s)\n",
-            group_digits(a, s->instructions), group_digits(b, s->events), s->threads,
-            s->threads == 1 ? "" : "s", seconds,
-            seconds > 0 ? 1e-6 * (double)s->instructions / seconds : 0);
+    recording_tell("%s instructions, %s events, %u thread%s in %.1f s (%.1f M/s)",
+                   group_digits(a, s->instructions), group_digits(b, s->events), s->threads,
+                   s->threads == 1 ? "" : "s", seconds,
+                   seconds > 0 ? 1e-6 * (double)s->instructions / seconds : 0);
     if (!s->instructions)
-        fprintf(stderr, "vestige: what was to be recorded never ran\n");
+        recording_tell("what was to be recorded never ran");
     if (s->skipped)
-        fprintf(stderr, "vestige: %s instructions were not recorded\n",
-                group_digits(a, s->skipped));
-    if (s->forks)
-        fprintf(stderr, "vestige: %u child process%s not recorded\n", s->forks,
-                s->forks == 1 ? " was" : "es were");
-    pass_on(result->said);
-    if (incomplete)
-        fprintf(stderr, "vestige: %s; what was captured is in the file\n", incomplete);
-    fprintf(stderr, "vestige: %s: %.1f MB, %.3f bits per instruction\n", r->path,
-            1e-6 * (double)w->bytes,
-            s->instructions ? 8 * (double)w->bytes / (double)s->instructions : 0);
+        recording_tell("%s instructions were not recorded", group_digits(a, s->skipped));
+    recording_notes(result, incomplete);
+    recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
+                   s->instructions ? 8 * (double)w->bytes / (double)s->instructions : 0);
 }
 
 static void summary_json(struct record *r, const struct vs_valgrind_result *result,
@@ -380,6 +380,10 @@ static void summary_json(struct record *r, const struct vs_valgrind_result *resu
         json_str(&j, "incomplete", incomplete);
     else
         json_null(&j, "incomplete");
+    if (*result->said)
+        json_str(&j, "valgrind", result->said);
+    else
+        json_null(&j, "valgrind");
     json_end(&j);
 }
 
@@ -387,10 +391,10 @@ static void warn_places(struct record *r)
 {
     for (size_t i = 0; i < r->place_count; i++)
         if (r->places[i].chooser)
-            fprintf(stderr,
-                    "vestige: %s only chooses an implementation, which has another name; 'vestige "
-                    "info' shows which ran\n",
-                    r->places[i].name);
+            recording_tell(
+                "%s only chooses an implementation, which has another name; 'vestige info' shows "
+                "which ran",
+                r->places[i].name);
 }
 
 /* Whether every place was found somewhere: if not, nothing that was recorded is what was asked
@@ -425,15 +429,15 @@ static int finish(struct record *r, struct vs_valgrind_result *result)
         recording_release_signals();
         vs_writer_abort(r->writer);
         cli_error(r->cli,
-                  "no routine '%s' in the program or its libraries; 'nm -DC' lists what there is",
+                  "no routine '%s' in the program or its libraries; 'nm -C' lists what there is",
                   missing);
         return CLI_USAGE;
     }
     put_ending(r, result);
-    incomplete = result->interrupted    ? "interrupted"
-                 : !result->stats.ended ? "the program was killed"
-                 : result->stopped      ? "stopped at --max-size"
-                                        : NULL;
+    recording_tidy(result->said);
+    incomplete = recording_incomplete(result);
+    if (!incomplete && result->stopped)
+        incomplete = "stopped at --max-size";
     clock_gettime(CLOCK_MONOTONIC, &t0);
     vs_writer_flush(r->writer);
     vs_writer_stats(r->writer, &written);

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording.h"
 
+#include <unistd.h>
+#include <stdlib.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -55,36 +58,75 @@ int recording_status(int status)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Valgrind's words, without the process number that its lines begin with. */
+void recording_tell(const char *format, ...)
+{
+    struct out err;
+    va_list args;
+    char *text;
+    int n;
+
+    va_start(args, format);
+    n = vasprintf(&text, format, args);
+    va_end(args);
+    if (n < 0)
+        return;
+    out_init(&err, STDERR_FILENO);
+    out_str(&err, "vestige: ");
+    out_safe(&err, text);
+    out_char(&err, '\n');
+    out_flush(&err);
+    free(text);
+}
+
+void recording_tidy(char *said)
+{
+    char *to = said;
+
+    while (*said) {
+        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
+        bool ended = said[n] == '\n';
+
+        if (mark < n && said[mark] == ' ')
+            mark++;
+        if (mark < n) {
+            memmove(to, said + mark, n - mark + ended);
+            to += n - mark + ended;
+        }
+        said += n + ended;
+    }
+    *to = 0;
+}
+
 static void pass_on(const char *said)
 {
     enum { LINES_MAX = 6 };
     int lines = 0;
 
-    while (*said) {
-        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
-
-        if (mark < n && said[mark] == ' ')
-            mark++;
-        if (mark < n && lines++ < LINES_MAX)
-            fprintf(stderr, "vestige: Valgrind: %.*s\n", (int)(n - mark), said + mark);
-        said += n + (said[n] == '\n');
+    for (size_t n; *said; said += n + (said[n] == '\n')) {
+        n = strcspn(said, "\n");
+        if (lines++ < LINES_MAX)
+            recording_tell("Valgrind: %.*s", (int)n, said);
     }
     if (lines > LINES_MAX)
-        fprintf(stderr, "vestige: Valgrind: ...\n");
+        recording_tell("Valgrind: ...");
 }
 
-void recording_notes(const struct vs_valgrind_result *result)
+const char *recording_incomplete(const struct vs_valgrind_result *result)
+{
+    if (result->interrupted)
+        return "interrupted";
+    return result->stats.ended ? NULL : "the program was killed";
+}
+
+void recording_notes(const struct vs_valgrind_result *result, const char *incomplete)
 {
     unsigned forks = result->stats.forks;
 
     if (forks)
-        fprintf(stderr, "vestige: %u child process%s not recorded\n", forks,
-                forks == 1 ? " was" : "es were");
+        recording_tell("%u child process%s not recorded", forks, forks == 1 ? " was" : "es were");
     pass_on(result->said);
-    if (result->interrupted || !result->stats.ended)
-        fprintf(stderr, "vestige: %s; what was captured is in the file\n",
-                result->interrupted ? "interrupted" : "the program was killed");
+    if (incomplete)
+        recording_tell("%s; what was captured is in the file", incomplete);
 }
 
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag)

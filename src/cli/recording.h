@@ -14,9 +14,19 @@ void recording_release_signals(void);
 /* The exit status that tells a program's, as a shell does. */
 int recording_status(int wait_status);
 
-/* Says on standard error what is amiss with a recording that was made: it was interrupted, children
- * were left out, what Valgrind had to say. */
-void recording_notes(const struct vs_valgrind_result *result);
+/* A line "vestige: ..." on standard error, about a recording that was made. What is in it may be
+ * from outside: control characters are escaped. */
+void recording_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* Takes the process number that Valgrind's lines begin with away, and lines that have no more. */
+void recording_tidy(char *said);
+
+/* Why the end of the program is missing; NULL if it is not. Static storage. */
+const char *recording_incomplete(const struct vs_valgrind_result *result);
+
+/* Tells that children were left out, what Valgrind had to say (tidied), and why the recording is
+ * incomplete if that is not NULL. */
+void recording_notes(const struct vs_valgrind_result *result, const char *incomplete);
 
 /* Says why a program could not be recorded. Returns the exit status. */
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag);

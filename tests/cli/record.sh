@@ -20,7 +20,7 @@ make_program steps -static -nostdlib -fno-stack-protector -fno-builtin \
 make_program marks
 make_program end
 make_program dl -ldl
-$cc -shared -fPIC -DFACTOR=3 -o one.so "$P/real_dl_lib.c" || exit 2
+$cc -shared -fPIC -DFACTOR=3 -DNAME=only_one -o one.so "$P/real_dl_lib.c" || exit 2
 $cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
 
 # record OPTION... PROGRAM: to r.vest, with an environment that is always the same.
@@ -31,17 +31,25 @@ record() {
 # flow FILE: its events, each with the number of the instruction, gaps counted.
 flow() {
     "$VESTIGE" dump "$1" | awk '
-        $3 == "map" || $3 == "thread-start" || $3 == "code" { next }
+        $3 == "map" || $3 == "thread-start" || $3 == "code" {
+            if ($NF ~ /^\+/) at += substr($NF, 2)
+            next
+        }
         $3 == "gap" { for (i = 4; i < NF; i++) if ($i == "instructions") at += $(i + 1); next }
         { n = $NF; sub(/^\+/, "", n); at += n; kind = $3; $1 = $NF = "" }
         kind != "count" && kind != "thread-exit" { print at, $0 }'
 }
 
-# in_windows FILE: of whole.flow, what lies in these windows.
+# in_windows FILE [FLOW]: of that or whole.flow, what lies in these windows.
 in_windows() {
     awk 'NR == FNR { start[n] = $1; end[n] = $1 + $2; n++; next }
          { for (i = 0; i < n; i++) if ($1 > start[i] && $1 <= end[i]) { print; break } }' \
-        n=0 "$1" whole.flow
+        n=0 "$1" "${2-whole.flow}"
+}
+
+# Of a flow, what is the same in each run of a program that looks at the clock.
+places() {
+    cut -d ' ' -f 1-5
 }
 
 field() {
@@ -86,6 +94,36 @@ for seed in 1 2 3; do
     cmp -s <(in_windows w) <(flow r.vest) || fail "windows of seed $seed differ"
     expect_err "^vestige: $(awk '{ n += $2 } END { print n }' w | sed ':a;s/\B[0-9]\{3\}\>/,&/;ta') instructions"
 done
+
+begin carries_windows_over_exec
+record --json env ./steps
+expect_status 39
+both=$(tail -n 1 "$out" | jq .instructions)
+flow r.vest | places >both.flow
+edge=$((both - TOTAL))
+for skip in 1000 $((edge - 1)) $edge $((edge + 1)) $((edge + 5000)); do
+    record --json --skip $skip env ./steps
+    expect_status 39
+    tail -n 1 "$out" >j && mv j "$out"
+    expect_equal "$(field skipped)" $skip
+    expect_equal $(($(field instructions) + $(field skipped))) "$both" "--skip $skip"
+    echo "$skip 1000000" >w
+    cmp -s <(in_windows w both.flow) <(flow r.vest | places) || fail "--skip $skip differs"
+done
+record --json --skip $((edge - 500)) --length 1000 env ./steps
+expect_equal "$(tail -n 1 "$out" | jq .instructions)" 1000
+for at in $((edge - 100)) $edge $((edge + 100)); do
+    printf '0 1000\n1000 500\n%d 100\n%d 300\n%d 1K\n' $((edge - 400)) $((at - 100)) $((at + 200)) >w
+    record --json --windows w env ./steps
+    expect_equal "$(tail -n 1 "$out" | jq .instructions)" 2900
+    sed -i s/K/000/ w
+    cmp -s <(in_windows w both.flow) <(flow r.vest | places) || fail "windows at $at differ"
+done
+
+begin settles_gaps_before_exec
+record --json --routine sum env ./steps
+tail -n 1 "$out" >j && mv j "$out"
+expect_equal $(($(field instructions) + $(field skipped))) "$both"
 
 begin adds_up_recorded_and_skipped
 for o in '--from sort --to sum' '--routine sum' '--routine sort --routine shuffle' '--from 0x401006' \
@@ -136,6 +174,28 @@ expect_equal "$(tail -n 1 "$out" | jq '.instructions % 600')" 0
 record --from qsort --length 50 sort "$P/real_steps.c"
 expect_status 0
 
+begin forgets_routines_of_unloaded_libraries
+record --json --routine twist ./dl ./one.so
+each=$(($(tail -n 1 "$out" | jq .instructions) / 6))
+record --json --routine only_one ./dl ./one.so ./two.so
+expect_out '^the same place$'
+expect_equal "$(tail -n 1 "$out" | jq .instructions)" $((3 * each))
+
+begin records_the_interpreter_of_a_script
+printf '#!/bin/sh\n:\n' >script
+chmod +x script
+record --json --no-shared-libs ./script
+expect_status 0
+[ "$(tail -n 1 "$out" | jq .instructions)" -gt 1000 ] || fail "too little recorded"
+[ "$(tail -n 1 "$out" | jq .skipped)" -gt 1000 ] || fail "too much recorded"
+
+begin narrows_routines_to_the_program
+record --json --no-shared-libs --routine main --routine twist ./dl ./one.so
+expect_status 2
+expect_err "no routine 'twist'"
+record --json --no-shared-libs --routine main ./dl ./one.so
+expect_status 0
+
 begin records_less_when_asked
 record --control-only ./steps
 run "$VESTIGE" info --json r.vest
@@ -151,11 +211,22 @@ expect_status 0
 expect_err 'stopped at --max-size'
 cmp -s "$out" <(gzip -nc binary) || fail "the program's output differs"
 
+begin stops_at_max_size_over_exec
+record --json --max-size 1 sh -c 'i=0; while [ $i -lt 30000 ]; do i=$((i+1)); done; exec gzip -nc binary >/dev/null'
+expect_status 0
+expect_equal "$(jq .programs "$out")" 2
+[ "$(jq .bytes "$out")" -lt 4000000 ] || fail "the second program was recorded"
+
 begin tells_in_json
 record --json ./steps
 tail -n 1 "$out" >j
-expect_equal "$(jq -r '[.file, .threads, .exit, .incomplete, .forks, .programs] | @csv' j)" \
-    '"r.vest",1,39,,0,1'
+expect_equal "$(jq -r '[.file, .threads, .exit, .incomplete, .forks, .programs, .valgrind] | @csv' j)" \
+    '"r.vest",1,39,,0,1,'
+
+begin escapes_the_summary
+run "$VESTIGE" record --length 100 -o $'a\e[1mb.vest' ./steps
+expect_status 39
+expect_err '^vestige: a\\x1b\[1mb\.vest: '
 
 # ---- ends ----------------------------------------------------------------------------------------
 
@@ -221,6 +292,10 @@ echo text >text
 echo '1 x' >w1
 printf '5 5\n6 6\n' >w2
 : >w3
+echo '18446744073709551616 1' >w4
+echo '-1 5' >w5
+printf '5 5\n10 18446744073709551615\n' >w6
+printf '# %0300d\n%300s1 2 3\n' 0 '' >w7
 mkdir folder
 
 # refuse PATTERN OPTION...: one line, status 2, no file
@@ -250,6 +325,11 @@ begin refuses_bad_regions
 refuse 'line 1: not two numbers' --windows w1 ./steps
 refuse 'line 2: the window starts before' --windows w2 ./steps
 refuse 'no windows' --windows w3 ./steps
+refuse 'line 1: not two numbers' --windows w4 ./steps
+refuse 'line 1: not two numbers' --windows w5 ./steps
+refuse 'line 2: the window.s end does not fit' --windows w6 ./steps
+refuse 'line 2: not two numbers' --windows w7 ./steps
+refuse 'folder: Is a directory' --windows folder ./steps
 refuse 'No such file' --windows none ./steps
 refuse "no routine 'nosuch'" --routine nosuch true
 refuse "no routine 'nosuch'" --from nosuch true

@@ -12,6 +12,20 @@ static __attribute__((noinline, used)) int a_routine_to_be_found(int x)
     return x * 3;
 }
 
+/* What a compiler made of another: a special form, with an entry, and a piece, without. */
+int special(int x) __asm__("a_split_routine.constprop.0");
+int piece(int x) __asm__("a_split_routine.constprop.0.cold");
+
+__attribute__((noinline, used)) int special(int x)
+{
+    return x * 5;
+}
+
+__attribute__((noinline, used)) int piece(int x)
+{
+    return x * 7;
+}
+
 #define SELF "/proc/self/exe"
 
 /* Where this program's code is mapped: the first thing that the callback sees is the program. */
@@ -82,7 +96,7 @@ static void teardown(struct fixture *f)
 
 static int64_t map_self(struct fixture *f)
 {
-    return vs_images_map(&f->m, SELF, f->self.start, f->self.length, f->self.offset);
+    return vs_images_map(&f->m, SELF, f->self.start, f->self.length, f->self.offset, true);
 }
 
 static const struct wire_range *range_at(const struct fixture *f, size_t i)
@@ -130,11 +144,12 @@ TEST(knows_what_is_no_image)
 
     setup(&f, NULL, 0);
     files = open_files();
-    CHECK_ERR(vs_images_map(&f.m, "/nowhere", 0, 1, 0), VSE_NOTFOUND);
-    CHECK_ERR(vs_images_map(&f.m, "/proc/self/maps", 0, 1, 0), VSE_NOTFOUND);
-    CHECK_ERR(vs_images_map(&f.m, "/proc/self", 0, 1, 0), VSE_NOTFOUND);
-    CHECK_ERR(vs_images_map(&f.m, SELF, 0, 1, UINT64_MAX), VSE_NOTFOUND);
-    CHECK_ERR(vs_images_map(&f.m, SELF, f.self.start, 1, f.self.offset), VSE_LIMIT); /* theirs */
+    CHECK_ERR(vs_images_map(&f.m, "/nowhere", 0, 1, 0, false), VSE_NOTFOUND);
+    CHECK_ERR(vs_images_map(&f.m, "/proc/self/maps", 0, 1, 0, false), VSE_NOTFOUND);
+    CHECK_ERR(vs_images_map(&f.m, "/proc/self", 0, 1, 0, false), VSE_NOTFOUND);
+    CHECK_ERR(vs_images_map(&f.m, SELF, 0, 1, UINT64_MAX, false), VSE_NOTFOUND);
+    CHECK_ERR(vs_images_map(&f.m, SELF, f.self.start, 1, f.self.offset, false),
+              VSE_LIMIT); /* theirs */
     CHECK_EQ(open_files(), files);
     teardown(&f);
 }
@@ -144,12 +159,12 @@ TEST(finds_places)
     struct vs_place places[] = {
         {.name = "a_routine_to_be_found", .kind = WIRE_RANGE_FROM},
         {.name = "0x1234", .kind = WIRE_RANGE_TO},
-        {.name = "no_such_routine", .kind = WIRE_RANGE_WANTED},
+        {.name = "no_such_routine", .kind = WIRE_RANGE_TO},
     };
     struct fixture f;
 
     setup(&f, places, 3);
-    f.m.main_path = SELF;
+    f.m.main_only = true;
     CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0); /* nothing is mapped yet */
     CHECK_EQ(f.ranges.len, 0);
     CHECK_EQ(map_self(&f), 40);
@@ -167,5 +182,51 @@ TEST(finds_places)
     f.ranges.len = 0;
     CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0); /* told already */
     CHECK_EQ(f.ranges.len, 0);
+    vs_images_replaced(&f.m, f.self.start - 4096, 4096);
+    vs_images_replaced(&f.m, f.self.start + f.self.length, 4096);
+    CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0);
+    CHECK_EQ(f.ranges.len, 0);
+    vs_images_replaced(&f.m, f.self.start + f.self.length - 1, 4096);
+    CHECK_EQ(map_self(&f), 40);
+    CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0);
+    CHECK(f.ranges.len > 0);
+    teardown(&f);
+}
+
+TEST(tells_entries_from_pieces)
+{
+    struct vs_place places[] = {
+        {.name = "a_split_routine", .kind = WIRE_RANGE_FROM},
+        {.name = "a_split_routine.constprop.0", .kind = WIRE_RANGE_TO},
+        {.name = "a_split_routine", .kind = WIRE_RANGE_WANTED},
+    };
+    struct fixture f;
+
+    setup(&f, places, 3);
+    CHECK_EQ(map_self(&f), 40);
+    CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0);
+    CHECK_EQ(places[0].found, 1);
+    CHECK_EQ(places[1].found, 1);
+    CHECK_EQ(places[2].found, 2);
+    CHECK_EQ(range_at(&f, 0)->start, (uint64_t)(uintptr_t)special);
+    CHECK_EQ(range_at(&f, 1)->start, (uint64_t)(uintptr_t)special);
+    teardown(&f);
+}
+
+TEST(wants_routines_of_the_program_alone)
+{
+    struct vs_place place = {.name = "a_routine_to_be_found", .kind = WIRE_RANGE_WANTED};
+    struct fixture f;
+
+    setup(&f, &place, 1);
+    f.m.main_only = true;
+    CHECK_EQ(vs_images_map(&f.m, SELF, f.self.start, f.self.length, f.self.offset, false), 40);
+    CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0);
+    CHECK_EQ(f.ranges.len, 0);
+    vs_images_forget(&f.m);
+    CHECK_EQ(map_self(&f), 40);
+    CHECK_EQ(vs_images_ranges(&f.m, &f.ranges), 0);
+    CHECK_EQ(f.ranges.len, sizeof(struct wire_range));
+    CHECK_EQ(range_at(&f, 0)->start, (uint64_t)(uintptr_t)a_routine_to_be_found);
     teardown(&f);
 }
