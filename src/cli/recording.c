@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording.h"
 
-#include <unistd.h>
-#include <stdlib.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 
