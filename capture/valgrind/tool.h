@@ -3,6 +3,7 @@
  * at a time, the one that holds Valgrind's lock. There is no C library here.
  *
  *   main.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
+ *   plan.c        what the record of a block holds
  *   instrument.c  what is added to translated code
  *   decode.c      the little that it must know of instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind's saying so
@@ -121,6 +122,7 @@ void ring_publish(void);
 IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *layout,
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                  IRType host_word);
+/* ---- plan.c ---- */
 /* Instructions of a block that end before pc. */
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);

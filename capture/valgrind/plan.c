@@ -1,0 +1,527 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "plan.h"
+
+#include "pub_tool_mallocfree.h"
+
+/* ---- blocks made so far, for ring_fault ---------------------------------------------------- */
+
+struct made {
+    Addr addr;
+    UInt length;
+    UInt insns;
+    UChar lengths[];
+};
+
+static struct made **made;
+static UInt made_capacity;
+
+UInt block_length(UInt number)
+{
+    return made[number]->length;
+}
+
+UInt block_insns_before(UInt number, Addr pc)
+{
+    const struct made *m = made[number];
+    Addr at = m->addr;
+    UInt n = 0;
+
+    while (n < m->insns && at != pc)
+        at += m->lengths[n++];
+    return n < m->insns ? n : 0;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------ */
+
+static IRTemp temp_of(const IRExpr *e)
+{
+    return e && e->tag == Iex_RdTmp ? e->Iex.RdTmp.tmp : IRTemp_INVALID;
+}
+
+static Bool constant(const IRExpr *e, ULong *value)
+{
+    if (!e || e->tag != Iex_Const)
+        return False;
+    switch (e->Iex.Const.con->tag) {
+    case Ico_U8:
+        *value = e->Iex.Const.con->Ico.U8;
+        return True;
+    case Ico_U16:
+        *value = e->Iex.Const.con->Ico.U16;
+        return True;
+    case Ico_U32:
+        *value = e->Iex.Const.con->Ico.U32;
+        return True;
+    case Ico_U64:
+        *value = e->Iex.Const.con->Ico.U64;
+        return True;
+    default:
+        return False;
+    }
+}
+
+static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
+{
+    ULong c;
+    IRTemp from;
+
+    if (e->tag == Iex_RdTmp) {
+        from = e->Iex.RdTmp.tmp;
+        p->root[to] = p->root[from];
+        p->offset[to] = p->offset[from];
+        return;
+    }
+    if (e->tag == Iex_ITE)
+        p->chosen[to] = temp_of(e->Iex.ITE.cond);
+    if (e->tag != Iex_Binop)
+        return;
+    from = temp_of(e->Iex.Binop.arg1);
+    if (from == IRTemp_INVALID || !constant(e->Iex.Binop.arg2, &c))
+        return;
+    if (e->Iex.Binop.op != Iop_Add64 && e->Iex.Binop.op != Iop_Sub64)
+        return;
+    p->root[to] = p->root[from];
+    p->offset[to] = p->offset[from] + (e->Iex.Binop.op == Iop_Add64 ? (Long)c : -(Long)c);
+}
+
+static UInt take_room(struct plan *p, UInt size)
+{
+    UInt at = p->length;
+
+    p->length += (size + 7) & ~7u;
+    return at;
+}
+
+static void place_address(struct plan *p, struct wire_op *op, const IRExpr *addr)
+{
+    IRTemp t = temp_of(addr), root;
+    ULong c;
+
+    if (constant(addr, &c)) {
+        op->flags |= WIRE_ADDR_CONST;
+        op->addr = c;
+        return;
+    }
+    root = p->root[t];
+    if (p->address[root]) {
+        op->flags |= WIRE_ADDR_OF;
+        op->of = p->address[root] - 1;
+        op->addr = p->offset[t] - p->recorded[root];
+        return;
+    }
+    op->addr_at = take_room(p, 8);
+    p->address[root] = p->ops + 1;
+    p->recorded[root] = p->offset[t];
+}
+
+/* data: what the value is, for one of at most 8 bytes; NULL for what is always recorded */
+static void place_value(struct plan *p, struct wire_op *op, const IRExpr *data)
+{
+    IRTemp t = temp_of(data);
+    ULong c;
+
+    if (op->size <= 8 && constant(data, &c)) {
+        op->flags |= WIRE_VALUE_CONST;
+        op->value = c;
+        return;
+    }
+    if (t != IRTemp_INVALID && p->value[t]) {
+        op->flags |= WIRE_VALUE_OF;
+        op->value = p->value[t] - 1;
+        return;
+    }
+    op->value_at = take_room(p, op->size);
+    if (t != IRTemp_INVALID)
+        p->value[t] = p->ops + 1;
+}
+
+/* Plans an operand. Loads of which the result is `data` count as recorded under it. */
+static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
+                    const IRExpr *data, Bool guarded)
+{
+    struct wire_op *op = &p->op[p->ops];
+
+    tl_assert(p->ops < OPS_MAX);
+    if (x86_is_bit_of_register(&p->x))
+        return;
+    if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
+        return;
+    *op = (struct wire_op){.insn = p->insns - 1, .kind = kind, .flags = flags, .size = size};
+    if (guarded) {
+        op->flags |= WIRE_GUARDED;
+        op->guard_at = take_room(p, 8);
+        if (addr && addr->tag == Iex_Const) {
+            place_address(p, op, addr);
+        } else if (addr) {
+            op->addr_at = take_room(p, 8);
+        }
+        op->value_at = take_room(p, size);
+    } else {
+        if (addr)
+            place_address(p, op, addr);
+        place_value(p, op, data);
+    }
+    p->ops++;
+}
+
+static UInt leave_of(IRJumpKind kind)
+{
+    switch (kind) {
+    case Ijk_Sys_syscall:
+    case Ijk_Sys_int32:
+    case Ijk_Sys_int128:
+    case Ijk_Sys_int129:
+    case Ijk_Sys_int130:
+    case Ijk_Sys_int145:
+    case Ijk_Sys_int210:
+    case Ijk_Sys_sysenter:
+        return WIRE_TO_SYSCALL;
+    case Ijk_SigTRAP:
+        return WIRE_TO_TRAP;
+    case Ijk_NoDecode:
+    case Ijk_MapFail:
+    case Ijk_SigILL:
+    case Ijk_SigSEGV:
+    case Ijk_SigBUS:
+    case Ijk_SigFPE:
+    case Ijk_SigFPE_IntDiv:
+    case Ijk_SigFPE_IntOvf:
+        return WIRE_TO_FAULT;
+    default:
+        return WIRE_BORING;
+    }
+}
+
+static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *next, ULong target)
+{
+    struct wire_exit *x = &p->exit[p->exits];
+    ULong c;
+
+    tl_assert(p->exits < EXITS_MAX);
+    *x = (struct wire_exit){.insn = p->insns - 1,
+                            .ops = p->ops,
+                            .leave = leave_of(kind),
+                            .is_end = end,
+                            .target = target};
+    if (next && !constant(next, &c))
+        x->target_at = take_room(p, 8);
+    else if (next)
+        x->target = c;
+    /* A repeated instruction goes back to itself; one that faults is not done either. */
+    p->retired[p->exits] =
+        p->insns - (x->leave == WIRE_TO_FAULT ||
+                    (!x->target_at && x->target == p->pc && !x86_is_direct_branch(&p->x)));
+    p->exits++;
+}
+
+static Bool starts_with(const HChar *s, const HChar *prefix)
+{
+    return VG_(strncmp)(s, prefix, VG_(strlen)(prefix)) == 0;
+}
+
+/* Of those that set registers: which, in the order in which they are recorded. */
+const Int cpuid_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RBX),
+                          offsetof(GuestState, guest_RCX), offsetof(GuestState, guest_RDX)};
+const Int rdtscp_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RCX),
+                           offsetof(GuestState, guest_RDX)};
+
+/* Helpers through which an instruction gets something from outside. */
+enum nondet nondet_of(const IRDirty *d)
+{
+    if (starts_with(d->cee->name, "amd64g_dirtyhelper_CPUID"))
+        return NONDET_CPUID;
+    if (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSCP"))
+        return NONDET_RDTSCP;
+    if (d->tmp != IRTemp_INVALID && (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSC") ||
+                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDRAND") ||
+                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDSEED")))
+        return NONDET_TEMP;
+    return NONDET_NO;
+}
+
+static Bool always(const IRExpr *guard)
+{
+    return guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1;
+}
+
+static void plan_dirty(struct plan *p, const IRDirty *d)
+{
+    Bool guarded = !always(d->guard);
+
+    if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
+        plan_op(p, WIRE_LOAD, 0, d->mSize, d->mAddr, NULL, guarded);
+    if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
+        plan_op(p, WIRE_STORE, 0, d->mSize, d->mAddr, NULL, guarded);
+    if (nondet_of(d) == NONDET_CPUID)
+        plan_op(p, WIRE_NONDET, 0, 8 * sizeof(cpuid_sets) / sizeof(Int), NULL, NULL, False);
+    if (nondet_of(d) == NONDET_RDTSCP)
+        plan_op(p, WIRE_NONDET, 0, 8 * sizeof(rdtscp_sets) / sizeof(Int), NULL, NULL, False);
+    if (nondet_of(d) == NONDET_TEMP)
+        plan_op(p, WIRE_NONDET, 0, sizeofIRType(typeOfIRTemp(p->in->tyenv, d->tmp)), NULL, NULL,
+                guarded);
+}
+
+/* The compare-and-swap by which an instruction with a lock prefix stores, if there is one. */
+static const IRCAS *cas_after(const IRSB *in, Int i)
+{
+    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
+        if (in->stmts[i]->tag == Ist_CAS)
+            return in->stmts[i]->Ist.CAS.details;
+    return NULL;
+}
+
+static UInt cas_size(const IRSB *in, const IRCAS *cas)
+{
+    return sizeofIRType(typeOfIRExpr(in->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
+}
+
+/* A locked instruction is one load and one store; Valgrind reads before it compares and swaps. */
+Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type)
+{
+    const IRCAS *cas = cas_after(in, i);
+
+    return cas && eqIRAtom(cas->addr, addr) && cas_size(in, cas) == (UInt)sizeofIRType(type);
+}
+
+static IRType loaded_type(IRLoadGOp cvt)
+{
+    IRType result, loaded;
+
+    typeOfIRLoadGOp(cvt, &result, &loaded);
+    return loaded;
+}
+
+/* An element that is masked off is loaded too, from where the stack pointer points: the address is
+ * chosen by the mask. Returns the condition under which the load is the program's; NULL = always.
+ */
+IRExpr *mask_of(const struct plan *p, const IRExpr *addr)
+{
+    IRTemp t = temp_of(addr);
+
+    return t != IRTemp_INVALID && p->chosen[t] != IRTemp_INVALID ? IRExpr_RdTmp(p->chosen[t])
+                                                                 : NULL;
+}
+
+static void plan_stmt(struct plan *p, Int i)
+{
+    const IRStmt *st = p->in->stmts[i];
+    IRTypeEnv *types = p->in->tyenv;
+    const IRExpr *data;
+    IRTemp t;
+
+    switch (st->tag) {
+    case Ist_WrTmp:
+        data = st->Ist.WrTmp.data;
+        t = st->Ist.WrTmp.tmp;
+        if (data->tag != Iex_Load) {
+            follow_sum(p, t, data);
+        } else if (!belongs_to_cas(p->in, i, data->Iex.Load.addr, data->Iex.Load.ty)) {
+            plan_op(p, WIRE_LOAD, 0, sizeofIRType(data->Iex.Load.ty), data->Iex.Load.addr,
+                    IRExpr_RdTmp(t), mask_of(p, data->Iex.Load.addr) != NULL);
+        }
+        break;
+    case Ist_Store:
+        plan_op(p, WIRE_STORE, 0, sizeofIRType(typeOfIRExpr(types, st->Ist.Store.data)),
+                st->Ist.Store.addr, st->Ist.Store.data, False);
+        break;
+    case Ist_StoreG:
+        plan_op(p, WIRE_STORE, 0, sizeofIRType(typeOfIRExpr(types, st->Ist.StoreG.details->data)),
+                st->Ist.StoreG.details->addr, NULL, True);
+        break;
+    case Ist_LoadG:
+        plan_op(p, WIRE_LOAD, 0, sizeofIRType(loaded_type(st->Ist.LoadG.details->cvt)),
+                st->Ist.LoadG.details->addr, NULL, True);
+        break;
+    case Ist_CAS:
+        plan_op(p, WIRE_LOAD, WIRE_ATOMIC, cas_size(p->in, st->Ist.CAS.details),
+                st->Ist.CAS.details->addr, NULL, False);
+        plan_op(p, WIRE_STORE, WIRE_ATOMIC, cas_size(p->in, st->Ist.CAS.details),
+                st->Ist.CAS.details->addr, NULL, False);
+        break;
+    case Ist_Dirty:
+        plan_dirty(p, st->Ist.Dirty.details);
+        break;
+    case Ist_Exit:
+        plan_exit(p, st->Ist.Exit.jk, False, NULL, st->Ist.Exit.dst->Ico.U64);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether the block must end before the instruction at pc, which is not its first. A branch ends a
+ * block. One to the next instruction begins it too: Valgrind could know from what precedes whether
+ * it is taken, and leave by another exit than branch_taken in src/capture/blocks.c thinks. What is
+ * cut off needs registers that are up to date at each instruction: main.c asks for them. */
+static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
+{
+    struct x86 x;
+
+    x86_decode(pc, &x);
+    return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
+           (the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc) ||
+                            region_wants(pc) != wanted));
+}
+
+/* Whether a statement of the same instruction after the one at i loads. */
+Bool loads_something(const IRSB *in, Int i)
+{
+    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
+        const IRStmt *st = in->stmts[i];
+
+        if (st->tag == Ist_LoadG || st->tag == Ist_CAS ||
+            (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load))
+            return True;
+    }
+    return False;
+}
+
+/* The size of the load that Valgrind left out, or 0. */
+UInt lost_load(const IRSB *in, Int mark, const struct x86 *x)
+{
+    return the.loads && x86_lost_load(x) && !loads_something(in, mark) ? x86_lost_load(x) : 0;
+}
+
+static void plan_lost_load(struct plan *p, UInt size)
+{
+    p->op[p->ops++] = (struct wire_op){.insn = p->insns - 1,
+                                       .kind = WIRE_LOAD,
+                                       .size = size,
+                                       .addr_at = take_room(p, 8),
+                                       .value_at = take_room(p, size)};
+}
+
+/* xgetbv: Valgrind knows what it says, and keeps it in two registers. */
+static void plan_xgetbv(struct plan *p, Int mark)
+{
+    ULong low = 0, high = 0;
+
+    for (Int i = mark + 1; i < p->in->stmts_used && p->in->stmts[i]->tag != Ist_IMark; i++) {
+        const IRStmt *st = p->in->stmts[i];
+
+        if (st->tag == Ist_Put && st->Ist.Put.offset == offsetof(GuestState, guest_RAX))
+            constant(st->Ist.Put.data, &low);
+        if (st->tag == Ist_Put && st->Ist.Put.offset == offsetof(GuestState, guest_RDX))
+            constant(st->Ist.Put.data, &high);
+    }
+    p->op[p->ops++] = (struct wire_op){.insn = p->insns - 1,
+                                       .kind = WIRE_NONDET,
+                                       .flags = WIRE_VALUE_CONST,
+                                       .size = 8,
+                                       .value = high << 32 | (low & 0xffffffff)};
+}
+
+Bool is_xgetbv(const struct x86 *x)
+{
+    return x->opcode == 0x0f01 && x->rest[0] == 0xd0;
+}
+
+static void plan_insn(struct plan *p, Int i)
+{
+    const IRStmt *mark = p->in->stmts[i];
+
+    tl_assert(p->insns < INSNS_MAX);
+    p->pc = mark->Ist.IMark.addr;
+    x86_decode(p->pc, &p->x);
+    if (p->insns == 0)
+        p->addr = p->pc;
+    p->lengths[p->insns++] = mark->Ist.IMark.len;
+    p->code += mark->Ist.IMark.len;
+    if (lost_load(p->in, i, &p->x))
+        plan_lost_load(p, x86_lost_load(&p->x));
+    if (is_xgetbv(&p->x))
+        plan_xgetbv(p, i);
+}
+
+/* Statements before the first instruction are Valgrind's own. */
+void make_plan(struct plan *p, Int first, Bool wanted)
+{
+    IRSB *in = p->in;
+
+    p->length = sizeof(struct wire_slot);
+    p->cut = in->stmts_used;
+    for (Int i = first; i < in->stmts_used; i++) {
+        if (in->stmts[i]->tag == Ist_IMark) {
+            if (p->insns && must_cut(p, in->stmts[i]->Ist.IMark.addr, wanted)) {
+                p->cut = i;
+                p->cut_to = in->stmts[i]->Ist.IMark.addr;
+                break;
+            }
+            plan_insn(p, i);
+        } else {
+            plan_stmt(p, i);
+        }
+    }
+    tl_assert(p->length < WIRE_RECORD_MAX);
+    if (p->cut < in->stmts_used)
+        plan_exit(p, Ijk_Boring, True, NULL, p->cut_to);
+    else
+        plan_exit(p, in->jumpkind, True, in->next, 0);
+}
+
+void open_plan(struct plan *p, IRSB *in)
+{
+    UInt n = in->tyenv->types_used + 1;
+
+    VG_(memset)(p, 0, sizeof(*p));
+    p->in = in;
+    p->root = VG_(malloc)("vestige.plan", n * sizeof(*p->root));
+    p->offset = VG_(calloc)("vestige.plan", n, sizeof(*p->offset));
+    p->value = VG_(calloc)("vestige.plan", n, sizeof(*p->value));
+    p->address = VG_(calloc)("vestige.plan", n, sizeof(*p->address));
+    p->recorded = VG_(calloc)("vestige.plan", n, sizeof(*p->recorded));
+    p->chosen = VG_(malloc)("vestige.plan", n * sizeof(*p->chosen));
+    for (UInt i = 0; i < n; i++) {
+        p->root[i] = i;
+        p->chosen[i] = IRTemp_INVALID;
+    }
+}
+
+void close_plan(struct plan *p)
+{
+    VG_(free)(p->root);
+    VG_(free)(p->offset);
+    VG_(free)(p->value);
+    VG_(free)(p->address);
+    VG_(free)(p->recorded);
+    VG_(free)(p->chosen);
+}
+
+/* Notes the block and tells the recorder. Returns its number. */
+UInt announce(const struct plan *p)
+{
+    UInt number = ++the.blocks,
+         tables = p->ops * sizeof(struct wire_op) + p->exits * sizeof(struct wire_exit);
+    struct made *m = VG_(malloc)("vestige.block", sizeof(*m) + p->insns);
+    struct wire_block *b;
+    UChar *to;
+
+    if (number >= made_capacity) {
+        made_capacity = made_capacity ? 2 * made_capacity : 4096;
+        made = VG_(realloc)("vestige.blocks", made, made_capacity * sizeof(*made));
+    }
+    m->addr = p->addr;
+    m->length = p->length;
+    m->insns = p->insns;
+    VG_(memcpy)(m->lengths, p->lengths, p->insns);
+    made[number] = m;
+    b = ring_record(WIRE_BLOCK, the.stream, sizeof(*b) + tables + p->insns + p->code);
+    if (!b)
+        return number;
+    *b = (struct wire_block){.addr = p->addr,
+                             .number = number,
+                             .length = p->length,
+                             .insns = p->insns,
+                             .ops = p->ops,
+                             .exits = p->exits,
+                             .code = p->code};
+    to = (UChar *)(b + 1);
+    VG_(memcpy)(to, p->op, p->ops * sizeof(struct wire_op));
+    to += p->ops * sizeof(struct wire_op);
+    VG_(memcpy)(to, p->exit, p->exits * sizeof(struct wire_exit));
+    to += p->exits * sizeof(struct wire_exit);
+    VG_(memcpy)(to, p->lengths, p->insns);
+    VG_(memcpy)(to + p->insns, (const void *)p->addr, p->code);
+    ring_done();
+    return number;
+}
