@@ -124,7 +124,7 @@ static int decode_ops(struct vs_port *port, struct vs_hart *hart, uint64_t pc, s
 }
 
 int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
-                   struct vs_block **block)
+                   struct vs_op_block **block)
 {
     struct vs_op ops[VS_BLOCK_MAX + 1];
     *block = vs_code_find(code, pc);
@@ -137,11 +137,11 @@ int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *h
     if (code->blocks == BLOCKS_MAX)
         vs_code_flush(code);
     size_t size = ((size_t)count + 1) * sizeof(struct vs_op);
-    struct vs_block *b = vs_arena_alloc(&code->arena, sizeof(*b) + size, 64);
+    struct vs_op_block *b = vs_arena_alloc(&code->arena, sizeof(*b) + size, 64);
     if (!b)
         return -VSE_NOMEM;
-    struct vs_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
-    *b = (struct vs_block){.pc = pc, .chain = *bucket, .count = (uint32_t)count};
+    struct vs_op_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
+    *b = (struct vs_op_block){.pc = pc, .chain = *bucket, .count = (uint32_t)count};
     memcpy(b->ops, ops, size);
     *bucket = *block = b;
     code->blocks++;

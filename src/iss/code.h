@@ -36,16 +36,16 @@ struct vs_op {
 
 _Static_assert(sizeof(struct vs_op) == 16, "four to a cache line");
 
-struct vs_block {
+struct vs_op_block {
     uint64_t pc;
-    struct vs_block *next[2]; /* if known: where it falls through to; where it jumped to last */
-    struct vs_block *chain;   /* of its bucket */
-    uint32_t count;           /* instructions: a VS_OP_x after them does not count */
+    struct vs_op_block *next[2]; /* if known: where it falls through to; where it jumped to last */
+    struct vs_op_block *chain;   /* of its bucket */
+    uint32_t count;              /* instructions: a VS_OP_x after them does not count */
     struct vs_op ops[];
 };
 
 struct vs_code {
-    struct vs_block *buckets[VS_CODE_BUCKETS];
+    struct vs_op_block *buckets[VS_CODE_BUCKETS];
     struct vs_arena arena;
     size_t blocks;
     uint64_t flushes; /* how often blocks were forgotten: pointers to them are void since */
@@ -61,11 +61,11 @@ void vs_code_flush(struct vs_code *code);
 /* The block at pc, decoded now if need be, to *block. 0; VS_PORT_FAULT if its first instruction
  * cannot be fetched; -VSE_NOMEM; a negative error of the port. */
 int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
-                   struct vs_block **block);
+                   struct vs_op_block **block);
 
-static inline struct vs_block *vs_code_find(struct vs_code *code, uint64_t pc)
+static inline struct vs_op_block *vs_code_find(struct vs_code *code, uint64_t pc)
 {
-    struct vs_block *b = code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
+    struct vs_op_block *b = code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
     while (b && b->pc != pc)
         b = b->chain;
     return b;

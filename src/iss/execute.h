@@ -76,7 +76,7 @@
 #define GO(way, to)                                                                                \
     do {                                                                                           \
         NOTED();                                                                                   \
-        struct vs_block *follower = block->next[way];                                              \
+        struct vs_op_block *follower = block->next[way];                                           \
         if (likely(follower)) {                                                                    \
             block = follower;                                                                      \
             ENTER();                                                                               \
@@ -205,7 +205,7 @@ int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
     uint64_t *const x = hart->x, *const f = hart->f;
     const uint64_t start = hart->instret;
     uint64_t left = most, pc = hart->pc;
-    struct vs_block *block = NULL, **from = NULL;
+    struct vs_op_block *block = NULL, **from = NULL;
     const struct vs_op *op;
     struct part part;
     int stop;
@@ -221,7 +221,7 @@ resolve:
         goto out;
     }
     {
-        struct vs_block *found = vs_code_find(hart->code, pc);
+        struct vs_op_block *found = vs_code_find(hart->code, pc);
         if (unlikely(!found)) {
             uint64_t flushes = hart->code->flushes;
             hart->pc = pc;
@@ -251,7 +251,7 @@ cut:
 do_END:
     pc = PC;
     {
-        struct vs_block *follower = block->next[0];
+        struct vs_op_block *follower = block->next[0];
         if (likely(follower)) {
             block = follower;
             ENTER();

@@ -158,7 +158,7 @@ static __attribute__((noinline)) int amo_write(struct vs_hart *hart, struct vs_p
 /* ---- code ------------------------------------------------------------------------------------ */
 
 static __attribute__((noinline)) int decode_block(struct vs_hart *hart, struct vs_port *port,
-                                                  uint64_t pc, struct vs_block **block)
+                                                  uint64_t pc, struct vs_op_block **block)
 {
     vs_fp_collect(hart);
     int answer = vs_code_decode(hart->code, port, hart, pc, block);
@@ -181,15 +181,16 @@ static uint64_t refetch(struct vs_hart *hart, struct vs_port *port, uint64_t pc)
 /* Room for the first instructions of a block, and the op that ends them. */
 struct part {
     union {
-        struct vs_block block;
-        uint8_t room[sizeof(struct vs_block) + (VS_BLOCK_MAX + 1) * sizeof(struct vs_op)];
+        struct vs_op_block block;
+        uint8_t room[sizeof(struct vs_op_block) + (VS_BLOCK_MAX + 1) * sizeof(struct vs_op)];
     };
 };
 
-static struct vs_block *cut_block(struct part *part, const struct vs_block *block, unsigned count)
+static struct vs_op_block *cut_block(struct part *part, const struct vs_op_block *block,
+                                     unsigned count)
 {
-    struct vs_block *cut = &part->block;
-    *cut = (struct vs_block){.pc = block->pc, .count = count};
+    struct vs_op_block *cut = &part->block;
+    *cut = (struct vs_op_block){.pc = block->pc, .count = count};
     memcpy(cut->ops, block->ops, count * sizeof(struct vs_op));
     cut->ops[count] = (struct vs_op){.op = VS_OP_END, .offset = block->ops[count].offset};
     return cut;
