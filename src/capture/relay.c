@@ -23,6 +23,7 @@ struct vs_relay {
 static int consume(struct vs_relay *r, struct vs_parcel *p)
 {
     struct vs_batch batch = {.events = p->events,
+                             .cycles = p->cycles,
                              .wide = p->wide.data,
                              .wide_size = p->wide.len,
                              .count = p->count,
@@ -66,7 +67,8 @@ static void *work(void *arg)
     return NULL;
 }
 
-int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, size_t events)
+int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, size_t events,
+                  bool timed)
 {
     struct vs_relay *r = calloc(1, sizeof(*r));
     bool ok = r != NULL;
@@ -78,8 +80,10 @@ int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, siz
     pthread_mutex_init(&r->state, NULL);
     pthread_mutex_init(&r->calls, NULL);
     pthread_cond_init(&r->changed, NULL);
-    for (int i = 0; i < PARCELS; i++)
+    for (int i = 0; i < PARCELS; i++) {
         ok &= (r->parcels[i].events = calloc(events, sizeof(struct vs_event))) != NULL;
+        ok &= !timed || (r->parcels[i].cycles = calloc(events, sizeof(uint64_t))) != NULL;
+    }
     ok = ok && pthread_create(&r->thread, NULL, work, r) == 0;
     r->started = ok;
     if (!ok) {
@@ -162,6 +166,7 @@ void vs_relay_close(struct vs_relay *r)
     }
     for (int i = 0; i < PARCELS; i++) {
         free(r->parcels[i].events);
+        free(r->parcels[i].cycles);
         vs_buf_fini(&r->parcels[i].wide);
     }
     pthread_cond_destroy(&r->changed);

@@ -11,13 +11,15 @@ struct vs_relay;
 /* What travels: filled by the maker of events, read by the consumer. */
 struct vs_parcel {
     struct vs_event *events; /* room for the number of events given to vs_relay_open */
+    uint64_t *cycles;        /* the same number; NULL in an untimed run */
     size_t count;
     struct vs_buf wide;
     uint64_t first; /* number of the first event */
 };
 
 /* `consumer` must live on, and is called by one thread at a time. Returns 0; -VSE_NOMEM. */
-int vs_relay_open(struct vs_relay **r, const struct vs_consumer *consumer, size_t events);
+int vs_relay_open(struct vs_relay **r, const struct vs_consumer *consumer, size_t events,
+                  bool timed);
 
 /* An empty parcel; waits until there is one. */
 struct vs_parcel *vs_relay_take(struct vs_relay *r);

@@ -206,7 +206,7 @@ static int prepare(struct recording *r, const struct vs_consumer *consumer)
     const struct vs_valgrind_options *o = r->o;
     struct vs_assembler_options a = {.images = &r->images, .window_count = o->window_count};
 
-    if (vs_relay_open(&r->relay, consumer, VS_PARCEL_EVENTS) < 0)
+    if (vs_relay_open(&r->relay, consumer, VS_PARCEL_EVENTS, false) < 0)
         return -VSE_NOMEM;
     r->images = (struct vs_images){.relay = r->relay,
                                    .places = o->places,

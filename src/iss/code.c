@@ -93,15 +93,34 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
     };
 }
 
+static bool is_break(const struct vs_code *code, uint64_t pc)
+{
+    size_t low = 0, high = code->break_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (code->breaks[middle] < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < code->break_count && code->breaks[low] == pc;
+}
+
+static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)
+{
+    return code->marks && insn->op == VS_RV64_LUI && insn->rd == 0;
+}
+
 /* Fills ops from pc on; the number of instructions, after which there may be one op more that is
  * none. What cannot be fetched is left to the next block, which begins there. */
-static int decode_ops(struct vs_port *port, struct vs_hart *hart, uint64_t pc, struct vs_op *ops)
+static int decode_ops(const struct vs_code *code, struct vs_port *port, struct vs_hart *hart,
+                      uint64_t pc, struct vs_op *ops)
 {
     unsigned offset = 0;
     for (int count = 0;; count++) {
         struct vs_rv64_insn insn;
         uint32_t word;
-        if (count == VS_BLOCK_MAX) {
+        if (count == VS_BLOCK_MAX || (count && is_break(code, pc + offset))) {
             ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
             return count;
         }
@@ -118,7 +137,9 @@ static int decode_ops(struct vs_port *port, struct vs_hart *hart, uint64_t pc, s
         }
         ops[count] = make_op(&insn, offset);
         offset += insn.length;
-        if (ends_block(insn.op))
+        if (is_mark(code, &insn))
+            ops[count].op = VS_OP_MARK;
+        if (ends_block(insn.op) || ops[count].op == VS_OP_MARK)
             return count + 1;
     }
 }
@@ -131,7 +152,7 @@ int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *h
     if (*block)
         return 0;
     memset(ops, 0, sizeof(ops));
-    int count = decode_ops(port, hart, pc, ops);
+    int count = decode_ops(code, port, hart, pc, ops);
     if (count < 0)
         return count == -VSE_NOTFOUND ? VS_PORT_FAULT : count;
     if (code->blocks == BLOCKS_MAX)
@@ -141,8 +162,17 @@ int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *h
     if (!b)
         return -VSE_NOMEM;
     struct vs_op_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
-    *b = (struct vs_op_block){.pc = pc, .chain = *bucket, .count = (uint32_t)count};
+    *b = (struct vs_op_block){.pc = pc,
+                              .need = count && is_break(code, pc) ? VS_NEED_BREAK : (uint64_t)count,
+                              .chain = *bucket,
+                              .count = (uint32_t)count};
     memcpy(b->ops, ops, size);
+    if (code->decoded && count) {
+        const struct vs_op *last = &ops[count - 1];
+        int err = code->decoded(code->context, hart, b, (unsigned)last->offset + last->length);
+        if (err)
+            return err;
+    }
     *bucket = *block = b;
     code->blocks++;
     return 0;

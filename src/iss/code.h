@@ -16,10 +16,11 @@
 #define VS_BLOCK_MAX    64 /* instructions */
 #define VS_CODE_BUCKETS 16384
 
-/* Operations that are no instructions; they end blocks. */
+/* Operations beside those of the list; they end blocks. The first two are no instructions. */
 enum {
     VS_OP_END = VS_RV64_OPS, /* go on at the next address */
     VS_OP_ILLEGAL,
+    VS_OP_MARK, /* an instruction, lui x0: ends the run */
     VS_OPS
 };
 
@@ -38,17 +39,33 @@ _Static_assert(sizeof(struct vs_op) == 16, "four to a cache line");
 
 struct vs_op_block {
     uint64_t pc;
+    uint64_t need; /* instructions that a run must have left to enter it at once: count, or
+                    * VS_NEED_BREAK */
     struct vs_op_block *next[2]; /* if known: where it falls through to; where it jumped to last */
     struct vs_op_block *chain;   /* of its bucket */
     uint32_t count;              /* instructions: a VS_OP_x after them does not count */
     struct vs_op ops[];
 };
 
+#define VS_NEED_BREAK UINT64_MAX
+
+/* The owner may set what is below `flushes` while no blocks are decoded. */
 struct vs_code {
     struct vs_op_block *buckets[VS_CODE_BUCKETS];
     struct vs_arena arena;
     size_t blocks;
     uint64_t flushes; /* how often blocks were forgotten: pointers to them are void since */
+
+    bool marks;             /* lui x0 with a number stops with VS_STOP_MARK, after it retired */
+    const uint64_t *breaks; /* ascending addresses: a hart stops there with VS_STOP_BREAK, unless
+                             * hart->passing is the address */
+    size_t break_count;
+    /* If not NULL, called for each block that was decoded, before it is executed: `size` bytes of
+     * code. In an observed run the log has all that the hart did before. 0, or a negative error,
+     * which ends the run. */
+    int (*decoded)(void *context, struct vs_hart *hart, const struct vs_op_block *block,
+                   unsigned size);
+    void *context;
 };
 
 /* NULL: no memory. */

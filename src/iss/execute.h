@@ -30,6 +30,7 @@
 #define CHECK_ROOM()                                                                               \
     if (unlikely((size_t)(end - record) <= 2 * (size_t)block->count))                              \
     goto log_full
+#define SYNC_LOG() (log->count = (size_t)(record - log->records))
 #else
 #define NOTE()              ((void)0)
 #define NOTED()             ((void)0)
@@ -37,6 +38,7 @@
 #define NOTE_ADDR(a, bytes) ((void)0)
 #define NOTE_VALUE(v)       ((void)0)
 #define CHECK_ROOM()        ((void)0)
+#define SYNC_LOG()          ((void)0)
 #endif
 
 #define DISPATCH()                                                                                 \
@@ -64,7 +66,7 @@
 
 #define ENTER()                                                                                    \
     do {                                                                                           \
-        if (unlikely(block->count > left))                                                         \
+        if (unlikely(block->need > left))                                                          \
             goto cut;                                                                              \
         CHECK_ROOM();                                                                              \
         left -= block->count;                                                                      \
@@ -104,6 +106,7 @@
     do {                                                                                           \
         hart->pc = PC;                                                                             \
         hart->instret = start + (most - left) - (block->count - (uint64_t)(op - block->ops));      \
+        SYNC_LOG();                                                                                \
     } while (0)
 
 /* An aligned access to a page that the hart knows; anything else goes by the port. */
@@ -200,7 +203,7 @@ int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
         VS_RV64_LIST(LABEL)
 #undef LABEL
             && do_END,
-        &&do_ILLEGAL};
+        &&do_ILLEGAL, &&do_MARK};
     const uint32_t saved = vs_fp_begin();
     uint64_t *const x = hart->x, *const f = hart->f;
     const uint64_t start = hart->instret;
@@ -226,6 +229,7 @@ resolve:
             uint64_t flushes = hart->code->flushes;
             hart->pc = pc;
             hart->instret = start + (most - left);
+            SYNC_LOG();
             stop = decode_block(hart, port, pc, &found);
             if (stop)
                 goto out;
@@ -238,14 +242,21 @@ resolve:
     }
     ENTER();
 
-/* The block is longer than what is left: as much of it as may be executed. */
+/* The block is longer than what is left: as much of it as may be executed. Or its address is one to
+ * stop at. */
 cut:
+    if (block->need == VS_NEED_BREAK && hart->passing != block->pc) {
+        pc = block->pc;
+        stop = VS_STOP_BREAK;
+        goto out;
+    }
+    hart->passing = VS_PASSING_NONE;
     if (left == 0) {
         pc = block->pc;
         stop = VS_STOP_LIMIT;
         goto out;
     }
-    block = cut_block(&part, block, (unsigned)left);
+    block = cut_block(&part, block, block->count < left ? block->count : (unsigned)left);
     ENTER();
 
 do_END:
@@ -440,6 +451,15 @@ do_ECALL:
     NOTED();
     pc = NEXT_PC;
     stop = VS_STOP_ECALL;
+    goto out;
+do_MARK:
+#if OBSERVED
+    record->op = VS_RV64_LUI;
+#endif
+    NOTED();
+    hart->tval = (uint32_t)op->imm >> 12;
+    pc = NEXT_PC;
+    stop = VS_STOP_MARK;
     goto out;
 do_EBREAK:
     hart->tval = PC;
@@ -806,6 +826,7 @@ do_BSETI:
 #undef GO
 #undef BRANCH
 #undef SYNC
+#undef SYNC_LOG
 #undef HIT
 #undef ENTRY
 #undef LOAD

@@ -8,6 +8,7 @@ void vs_hart_init(struct vs_hart *hart, unsigned id, struct vs_code *code)
     memset(hart, 0, sizeof(*hart));
     hart->id = id;
     hart->code = code;
+    hart->passing = VS_PASSING_NONE;
 #ifdef __x86_64__
     hart->host_fma = __builtin_cpu_supports("fma");
 #endif

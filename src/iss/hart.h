@@ -25,6 +25,8 @@ struct vs_tlb_entry {
 };
 #define VS_TLB_NONE (VS_PAGE_SIZE / 2)
 
+#define VS_PASSING_NONE 1 /* odd: no instruction's */
+
 struct vs_hart {
     /* The state. The owner may change it between runs, x[0] excepted, which is 0. */
     uint64_t x[33];
@@ -37,7 +39,9 @@ struct vs_hart {
     struct vs_code *code; /* decoded instructions; may be shared with harts of the same memory, not
                            * across threads. The owner's. */
 
-    uint64_t tval; /* after a trap: the address at fault, or the illegal instruction */
+    uint64_t tval;    /* after a trap: the address at fault, or the illegal instruction; the number
+                       * of a mark */
+    uint64_t passing; /* VS_PASSING_NONE, or the address at which it is not stopped, once */
 
     bool host_fma; /* the host multiplies and adds in one instruction */
     struct vs_tlb_entry reads[VS_TLB_ENTRIES], writes[VS_TLB_ENTRIES];

@@ -18,11 +18,13 @@
 #include "iss/record.h"    /* what a hart did */
 #include "iss/softfloat.h" /* floating point by integers */
 
-/* Why a run ended. But for the first three, the instruction at hart->pc did not retire. */
+/* Why a run ended. But for the first four, the instruction at hart->pc did not retire. */
 enum vs_stop {
     VS_STOP_LIMIT,       /* as many instructions as were asked for */
     VS_STOP_LOG,         /* the log has no room for another block */
     VS_STOP_ECALL,       /* a system call; it has retired, pc is after it */
+    VS_STOP_MARK,        /* a mark (iss/code.h), which has retired; tval: its number */
+    VS_STOP_BREAK,       /* at an address to stop at (iss/code.h) */
     VS_STOP_EBREAK,      /* */
     VS_STOP_ILLEGAL,     /* tval: the instruction */
     VS_STOP_FETCH_FAULT, /* tval: the address */

@@ -190,7 +190,7 @@ static struct vs_op_block *cut_block(struct part *part, const struct vs_op_block
                                      unsigned count)
 {
     struct vs_op_block *cut = &part->block;
-    *cut = (struct vs_op_block){.pc = block->pc, .count = count};
+    *cut = (struct vs_op_block){.pc = block->pc, .need = count, .count = count};
     memcpy(cut->ops, block->ops, count * sizeof(struct vs_op));
     cut->ops[count] = (struct vs_op){.op = VS_OP_END, .offset = block->ops[count].offset};
     return cut;

@@ -419,6 +419,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
         make_seed((*argv)[2], "no-windows", seed_windows, 0);
         _exit(0);
     }
-    wb_must(vs_relay_open(&relay, &consumer, VS_PARCEL_EVENTS) == 0);
+    wb_must(vs_relay_open(&relay, &consumer, VS_PARCEL_EVENTS, false) == 0);
     return 0;
 }

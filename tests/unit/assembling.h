@@ -92,7 +92,7 @@ static inline void open_with(struct fixture *f, const uint64_t *windows, size_t 
     *f = (struct fixture){0};
     f->consumer =
         (struct vs_consumer){.context = &f->got, .put = put, .block = block, .image = image};
-    CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, VS_PARCEL_EVENTS), 0);
+    CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, VS_PARCEL_EVENTS, false), 0);
     f->images.relay = o.relay = f->relay;
     o.images = &f->images;
     CHECK_EQ(vs_assembler_open(&f->a, &o), 0);

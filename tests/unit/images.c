@@ -82,7 +82,7 @@ static void setup(struct fixture *f, struct vs_place *places, size_t count)
 {
     *f = (struct fixture){.self = self()};
     f->consumer = (struct vs_consumer){.context = &f->last, .image = image};
-    CHECK_EQ(vs_relay_open(&f->m.relay, &f->consumer, 1), 0);
+    CHECK_EQ(vs_relay_open(&f->m.relay, &f->consumer, 1, false), 0);
     f->m.places = places;
     f->m.place_count = count;
 }

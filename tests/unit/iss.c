@@ -633,6 +633,93 @@ TEST(stops_when_the_log_is_full)
     fini(&m);
 }
 
+/* ---- stopping on purpose --------------------------------------------------------------------- */
+
+enum { ADDI_A0 = 0x00150513 /* addi a0,a0,1 */, MARK_7 = 0x00007037 /* lui x0,7 */ };
+
+TEST(stops_after_marks_only_if_wanted)
+{
+    static struct machine m;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        init(&m);
+        m.code->marks = wanted;
+        PUT(&m, CODE, ADDI_A0, MARK_7, ADDI_A0, ECALL);
+        if (wanted) {
+            CHECK_EQ(run(&m, 0, 100), VS_STOP_MARK);
+            CHECK_EQ(m.harts[0].pc, CODE + 8);
+            CHECK_EQ(m.harts[0].instret, 2);
+            CHECK_EQ(m.harts[0].tval, 7);
+        }
+        CHECK_EQ(run(&m, 0, 100), VS_STOP_ECALL);
+        CHECK_EQ(m.harts[0].instret, 4);
+        CHECK_EQ(m.harts[0].x[10], 2);
+        fini(&m);
+    }
+}
+
+TEST(stops_at_addresses_until_it_may_pass)
+{
+    static struct machine m;
+    const uint64_t breaks[] = {CODE, CODE + 8, CODE + 12};
+    struct vs_hart *h = &m.harts[0];
+    init(&m);
+    m.code->breaks = breaks;
+    m.code->break_count = 3;
+    PUT(&m, CODE, ADDI_A0, ADDI_A0, ADDI_A0, ADDI_A0, ECALL);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_EQ(run(&m, 0, 100), VS_STOP_BREAK);
+        CHECK_EQ(run(&m, 0, 100), VS_STOP_BREAK);
+        CHECK_EQ(h->pc, breaks[i]);
+        CHECK_EQ(h->instret, (breaks[i] - CODE) / 4);
+        h->passing = h->pc;
+    }
+    CHECK_EQ(run(&m, 0, 1), VS_STOP_LIMIT);
+    CHECK_EQ(run(&m, 0, 100), VS_STOP_ECALL);
+    CHECK_EQ(h->x[10], 4);
+    CHECK_EQ(h->instret, 5);
+    fini(&m);
+}
+
+struct decodings {
+    unsigned count;
+    uint64_t bytes;
+    const struct vs_iss_log *log;
+    size_t logged;
+    int answer;
+};
+
+static int note_decoding(void *context, struct vs_hart *hart, const struct vs_op_block *block,
+                         unsigned size)
+{
+    struct decodings *d = context;
+    CHECK_EQ(hart->pc, block->pc);
+    d->count++;
+    d->bytes += size;
+    d->logged = d->log->count;
+    return d->answer;
+}
+
+TEST(tells_what_it_decodes)
+{
+    static struct machine m;
+    struct vs_iss_record records[VS_ISS_LOG_MIN];
+    struct vs_iss_log log = {.records = records, .capacity = VS_ISS_LOG_MIN};
+    struct decodings d = {.log = &log};
+    init(&m);
+    m.code->decoded = note_decoding;
+    m.code->context = &d;
+    PUT(&m, CODE, ADDI_A0, ADDI_A0, 0x0040006f /* j .+4 */, ADDI_A0, ECALL);
+    CHECK_EQ(vs_iss_run_observed(&m.harts[0], &m.memory.port, 100, &log), VS_STOP_ECALL);
+    CHECK_EQ(d.count, 2);
+    CHECK_EQ(d.bytes, 20);
+    CHECK_EQ(d.logged, 3);
+    vs_code_flush(m.code);
+    d.answer = -VSE_LIMIT;
+    m.harts[0].pc = CODE;
+    CHECK_EQ(run(&m, 0, 100), -VSE_LIMIT);
+    fini(&m);
+}
+
 /* ---- two machines ---------------------------------------------------------------------------- */
 
 TEST(runs_machines_side_by_side)

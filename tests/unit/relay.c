@@ -65,7 +65,7 @@ static void setup(struct fixture *f)
 {
     *f = (struct fixture){0};
     f->consumer = (struct vs_consumer){.context = &f->sink, .put = put, .block = block};
-    CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, EVENTS), 0);
+    CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, EVENTS, false), 0);
 }
 
 static int send_some(struct fixture *f, unsigned count)
