@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* The model layer: hardware structures and nothing else. Each is a plain struct with its state; an
+ * encoder and its decoder have one each, and keep them alike by making the same calls. */
+#ifndef MODEL_MODEL_H
+#define MODEL_MODEL_H
+
+#include "model/cost.h"      /* storage by kind, gates */
+#include "model/gshare.h"    /* outcomes of conditional branches */
+#include "model/ibtb.h"      /* targets of indirect branches */
+#include "model/lastvalue.h" /* upper bits of addresses */
+#include "model/lsp.h"       /* the next stream */
+#include "model/mtf.h"       /* move-to-front tables */
+#include "model/ras.h"       /* return addresses */
+#include "model/runcount.h"  /* adaptive counters of runs */
+#include "model/sdc.h"       /* stream descriptors */
+
+#endif
