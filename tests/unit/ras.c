@@ -3,61 +3,59 @@
 
 #include "unittest.h"
 
-static unsigned mispredicted, branches;
+/* Branches that count and messages, as a technique has them. */
+struct trace {
+    struct vs_ras ras;
+    unsigned count; /* since the last message */
+    unsigned messages, last_count;
+};
 
-static void called(struct vs_ras *r, uint64_t from)
-{
-    vs_ras_push(r, from);
-}
-
-static void returned(struct vs_ras *r, uint64_t to)
+static void returned(struct trace *t, uint64_t to)
 {
     uint64_t predicted;
 
-    branches++;
-    mispredicted += !vs_ras_pop(r, &predicted) || predicted != to;
+    t->count++;
+    if (vs_ras_pop(&t->ras, &predicted) && predicted == to)
+        return;
+    t->messages++;
+    t->last_count = t->count;
+    t->count = 0;
 }
 
-/* main calls f(depth), which calls itself down to f(0); then all return, main as well. */
-static void recurse(unsigned size, unsigned depth)
+/* main calls f, which calls itself until `calls` calls are open; then all return. */
+static void recurse(struct trace *t, uint32_t size, unsigned calls)
 {
-    struct vs_ras r;
-
-    mispredicted = branches = 0;
-    CHECK_EQ(vs_ras_init(&r, size), 0);
-    called(&r, 0x1000);
-    for (unsigned i = 0; i < depth; i++)
-        called(&r, 0x2000);
-    for (unsigned i = 0; i < depth; i++)
-        returned(&r, 0x2000);
-    returned(&r, 0x1000);
-    vs_ras_fini(&r);
+    *t = (struct trace){0};
+    CHECK_EQ(vs_ras_init(&t->ras, size), 0);
+    for (unsigned i = 0; i < calls; i++)
+        vs_ras_push(&t->ras, i ? 0x2000 : 0x1000);
+    for (unsigned i = calls; i-- > 0;)
+        returned(t, i ? 0x2000 : 0x1000);
 }
 
 TEST(predicts_a_recursion)
 {
-    struct vs_ras r;
+    struct trace t;
 
-    recurse(8, 5);
-    CHECK_EQ(branches, 6);
-    CHECK_EQ(mispredicted, 0);
-
-    /* main's own caller was not seen: the seventh branch */
-    CHECK_EQ(vs_ras_init(&r, 8), 0);
-    mispredicted = 0;
-    returned(&r, 0x3000);
-    CHECK_EQ(branches, 7);
-    CHECK_EQ(mispredicted, 1);
-    vs_ras_fini(&r);
+    recurse(&t, 8, 6); /* f(5) to f(0) */
+    CHECK_EQ(t.messages, 0);
+    returned(&t, 0x3000); /* main's caller was not seen */
+    CHECK_EQ(t.messages, 1);
+    CHECK_EQ(t.last_count, 7);
+    vs_ras_fini(&t.ras);
 }
 
 TEST(loses_the_outermost_when_too_deep)
 {
-    recurse(8, 7);
-    CHECK_EQ(mispredicted, 0);
-    recurse(8, 8); /* nine calls */
-    CHECK_EQ(branches, 9);
-    CHECK_EQ(mispredicted, 1);
+    struct trace t;
+
+    recurse(&t, 8, 8);
+    CHECK_EQ(t.messages, 0);
+    vs_ras_fini(&t.ras);
+    recurse(&t, 8, 9);
+    CHECK_EQ(t.messages, 1);
+    CHECK_EQ(t.last_count, 9);
+    vs_ras_fini(&t.ras);
 }
 
 TEST(wraps_around)

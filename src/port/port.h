@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* The port layer: what leaves the chip, bit by bit, and what it amounts to.
+ *
+ *   code      how numbers lie in a stream
+ *   field     what a bit is for
+ *   stream    messages of all cores as one sequence of bits: writer and reader
+ *   account   bits by field and core; the cost of other codes for the same numbers
+ *   window    bits over time
+ *   drain     the buffer before the port: its occupancy, drops, stalls
+ *   demux     messages that wait for their core
+ *   vport     streams as files                                    docs/vport.md
+ */
+#ifndef PORT_PORT_H
+#define PORT_PORT_H
+
+#include "port/account.h"
+#include "port/code.h"
+#include "port/demux.h"
+#include "port/drain.h"
+#include "port/field.h"
+#include "port/stream.h"
+#include "port/vport.h"
+#include "port/window.h"
+
+#endif

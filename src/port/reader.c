@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "port/stream.h"
+
+int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *shape,
+                        const uint8_t *data, size_t size, uint64_t nbits)
+{
+    int err;
+
+    memset(r, 0, sizeof(*r));
+    if (!shape->cores || shape->cores > VS_PORT_CORES_MAX ||
+        (shape->timed && !vs_chunks_valid(shape->cycles)))
+        return -VSE_INVAL;
+    r->shape = *shape;
+    r->core_bits = vs_port_core_bits(shape->cores);
+    if ((err = vs_bitr_init(&r->bits, data, size, nbits)) < 0)
+        return err;
+    r->cycles = calloc(shape->cores, sizeof(*r->cycles));
+    return r->cycles ? 0 : -VSE_NOMEM;
+}
+
+void vs_port_reader_fini(struct vs_port_reader *r)
+{
+    free(r->cycles);
+    r->cycles = NULL;
+}
+
+/* Inside a message an end is a cut. */
+static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *why)
+{
+    bool cut = err == -VSE_END;
+
+    return vs_diag_set(&r->diag, cut ? -VSE_TRUNCATED : err, (int64_t)(r->bits.pos / 8), -1,
+                       "bit %llu, %s of message %llu (from bit %llu, core %u): %s",
+                       (unsigned long long)r->bits.pos, vs_field_name(f),
+                       (unsigned long long)r->messages, (unsigned long long)r->start, r->core,
+                       cut ? "the stream ends here" : why);
+}
+
+static int checked(struct vs_port_reader *r, enum vs_field f, int err)
+{
+    return likely(!err) ? 0 : fail(r, f, err, "not a code that an encoder writes");
+}
+
+int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why)
+{
+    return fail(r, f, -VSE_CORRUPT, why);
+}
+
+static int get_cycle(struct vs_port_reader *r, unsigned core, uint64_t *cycle)
+{
+    uint64_t passed, before = r->cycles[core], pos = r->bits.pos;
+    int err = vs_port_get_chunks(r, VS_FIELD_CYCLES, r->shape.cycles, &passed);
+
+    if (err)
+        return err;
+    if (passed > UINT64_MAX - before) {
+        r->bits.pos = pos;
+        return vs_port_refuse(r, VS_FIELD_CYCLES, "cycles exceed 64 bits");
+    }
+    *cycle = r->cycles[core] = before + passed;
+    return 0;
+}
+
+int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
+{
+    uint64_t who = 0, when = 0;
+    int err;
+
+    if (!vs_bitr_left(&r->bits))
+        return -VSE_END;
+    r->start = r->bits.pos;
+    r->core = 0; /* nobody's, until Ti is read */
+    if ((err = vs_port_get(r, VS_FIELD_CORE, r->core_bits, &who)) < 0)
+        return err;
+    if (who >= r->shape.cores) {
+        r->bits.pos = r->start;
+        return vs_port_refuse(r, VS_FIELD_CORE, "there is no such core");
+    }
+    r->core = (unsigned)who;
+    if (r->shape.timed && (err = get_cycle(r, r->core, &when)) < 0)
+        return err;
+    r->messages++;
+    if (core)
+        *core = r->core;
+    if (cycle)
+        *cycle = when;
+    return 0;
+}
+
+int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v)
+{
+    return checked(r, f, vs_bitr_get(&r->bits, n, v));
+}
+
+int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v)
+{
+    return checked(r, f, vs_chunks_get(&r->bits, c, v));
+}
+
+int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v)
+{
+    return checked(r, f, vs_unary_get(&r->bits, u, v));
+}
+
+int vs_port_get_difference(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c,
+                           unsigned width, struct vs_difference *d)
+{
+    return checked(r, f, vs_chunks_difference_get(&r->bits, c, width, d));
+}
+
+int vs_port_get_address(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t from,
+                        unsigned width, uint64_t *to)
+{
+    return checked(r, f, vs_unary_address_get(&r->bits, u, from, width, to));
+}
+
+int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes, size_t size)
+{
+    uint64_t v = 0;
+
+    if (size > vs_bitr_left(&r->bits) / 8)
+        return fail(r, f, -VSE_END, NULL);
+    for (; size >= 8; bytes += 8, size -= 8) {
+        vs_bitr_get(&r->bits, 64, &v);
+        vs_put64(bytes, v);
+    }
+    for (; size; size--) {
+        vs_bitr_get(&r->bits, 8, &v);
+        *bytes++ = (uint8_t)v;
+    }
+    return 0;
+}

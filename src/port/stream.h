@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+/* A port stream: one sequence of bits, message after message, of all cores.
+ *
+ * A message begins with Ti (ceil(log2 cores) bits) and, in a timed stream, dCC: the cycles since
+ * the core's last message, or since cycle 0. What follows is the technique's. An untimed stream has
+ * the messages in global order; a timed one as they leave the port, and their cycles order them.
+ *
+ * The writer counts every bit by field and core, whether or not anybody keeps the bits. The reader
+ * gives the same fields back and says, when it cannot, which field of which message at which bit.
+ */
+#ifndef PORT_STREAM_H
+#define PORT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/bits.h"
+#include "base/buf.h"
+#include "base/likely.h"
+#include "port/account.h"
+#include "port/code.h"
+#include "port/drain.h"
+#include "port/window.h"
+#include "vestige/error.h"
+
+#define VS_PORT_CORES_MAX 65536
+
+/* What both sides have to know. */
+struct vs_port_shape {
+    unsigned cores;          /* 1 to VS_PORT_CORES_MAX */
+    bool timed;              /* messages carry dCC */
+    struct vs_chunks cycles; /* its code; ignored if not timed */
+};
+
+/* Bits of Ti. */
+unsigned vs_port_core_bits(unsigned cores);
+
+/* ---- writing ------------------------------------------------------------------------------- */
+
+/* Takes the stream's bytes as they become whole. Returns 0 or an error, which ends the stream. */
+typedef int vs_port_sink(void *context, const uint8_t *bytes, size_t size);
+
+/* A sink whose context is a struct vs_buf. Returns 0; -VSE_NOMEM. */
+int vs_port_to_buf(void *buf, const uint8_t *bytes, size_t size);
+
+struct vs_port_writer_core {
+    struct vs_port_counts counts;
+    uint64_t cycle; /* of its last message */
+};
+
+struct vs_port_writer {
+    struct vs_port_shape shape;
+    unsigned core_bits;
+    int error; /* the first; nothing reaches the sink after it */
+
+    struct vs_bitw bits; /* what the sink did not get yet */
+    uint64_t flushed;    /* bytes before */
+    vs_port_sink *sink;
+    void *context;
+
+    struct vs_port_writer_core *cores, *core; /* core: of the message under way */
+    uint64_t time;                            /* of the message under way */
+    uint64_t start;                           /* its first bit */
+    struct vs_lengths lengths[VS_FIELD_END];
+
+    struct vs_windows *windows; /* NULL, or the owner's, told of every message */
+    struct vs_drain *drain;     /* the same */
+};
+
+/* sink NULL: the bits are only counted. Returns 0; -VSE_INVAL; -VSE_NOMEM. */
+int vs_port_writer_init(struct vs_port_writer *w, const struct vs_port_shape *shape,
+                        vs_port_sink *sink, void *context);
+void vs_port_writer_fini(struct vs_port_writer *w);
+
+/* Hands the rest to the sink, the last byte padded with zeros. No message may follow.
+ * Returns the exact length of the stream in bits; an error of the sink, of the windows, or
+ * -VSE_INVAL (a cycle before the core's last). */
+int64_t vs_port_finish(struct vs_port_writer *w);
+
+/* Bits put so far. */
+static inline uint64_t vs_port_bits(const struct vs_port_writer *w)
+{
+    return w->flushed * 8 + vs_bitw_bits(&w->bits);
+}
+
+/* The sum over the cores. */
+void vs_port_totals(const struct vs_port_writer *w, struct vs_port_counts *sum);
+
+/* Hands whole bytes to the sink. */
+void vs_port_flush(struct vs_port_writer *w);
+
+enum { VS_PORT_ROOM = 32 }; /* bytes: more than the longest code */
+
+static inline void vs_port_room(struct vs_port_writer *w)
+{
+    if (unlikely(w->bits.cap - w->bits.len < VS_PORT_ROOM))
+        vs_port_flush(w);
+}
+
+/* A message is what is put between begin and end. time: the commit cycle in a timed stream, else
+ * the number of instructions retired by all cores, for the windows. */
+void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time);
+void vs_port_end(struct vs_port_writer *w);
+
+/* The low n bits of v, n up to 64. */
+static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned n)
+{
+    vs_port_room(w);
+    vs_bitw_put(&w->bits, v, n);
+    w->core->counts.bits[f] += n;
+}
+
+static inline void vs_port_put_chunks(struct vs_port_writer *w, enum vs_field f, struct vs_chunks c,
+                                      uint64_t v)
+{
+    vs_port_room(w);
+    w->core->counts.bits[f] += vs_chunks_put(&w->bits, c, v);
+    vs_lengths_note(&w->lengths[f], v);
+}
+
+static inline void vs_port_put_unary(struct vs_port_writer *w, enum vs_field f, struct vs_unary u,
+                                     uint64_t v)
+{
+    vs_port_room(w);
+    w->core->counts.bits[f] += vs_unary_put(&w->bits, u, v);
+    vs_lengths_note(&w->lengths[f], v);
+}
+
+static inline void vs_port_put_difference(struct vs_port_writer *w, enum vs_field f,
+                                          struct vs_chunks c, struct vs_difference d)
+{
+    vs_port_room(w);
+    w->core->counts.bits[f] += vs_chunks_difference_put(&w->bits, c, d);
+    vs_lengths_note(&w->lengths[f], d.magnitude);
+}
+
+/* See vs_unary_address_put. */
+static inline void vs_port_put_address(struct vs_port_writer *w, enum vs_field f, struct vs_unary u,
+                                       uint64_t from, uint64_t to, unsigned width)
+{
+    vs_port_room(w);
+    w->core->counts.bits[f] += vs_unary_address_put(&w->bits, u, from, to, width);
+    vs_lengths_note(&w->lengths[f], vs_difference(from, to, width).magnitude);
+}
+
+/* Whole bytes, in order. */
+void vs_port_put_bytes(struct vs_port_writer *w, enum vs_field f, const uint8_t *bytes,
+                       size_t size);
+
+/* ---- reading ------------------------------------------------------------------------------- */
+
+struct vs_port_reader {
+    struct vs_port_shape shape;
+    unsigned core_bits;
+    struct vs_bitr bits;
+    uint64_t *cycles;  /* of each core's last message */
+    uint64_t messages; /* begun so far */
+    uint64_t start;    /* the first bit of the message under way */
+    unsigned core;     /* whose it is */
+    struct vs_diag diag;
+};
+
+/* The first nbits bits at `data`, which must outlive the reader.
+ * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_TRUNCATED (nbits exceed the bytes). */
+int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *shape,
+                        const uint8_t *data, size_t size, uint64_t nbits);
+void vs_port_reader_fini(struct vs_port_reader *r);
+
+/* Begins the next message: whose it is, and its cycle (0 if not timed). Either may be NULL.
+ * Returns 0; -VSE_END if no bit is left. This and the getters below return -VSE_TRUNCATED if the
+ * bits end within the message, and -VSE_CORRUPT for what no writer writes; the reader's diag then
+ * says where: its offset is the byte, its text has the bit. The position stays at the field. */
+int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle);
+
+int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v);
+int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v);
+int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v);
+int vs_port_get_difference(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c,
+                           unsigned width, struct vs_difference *d);
+int vs_port_get_address(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t from,
+                        unsigned width, uint64_t *to);
+int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes, size_t size);
+
+/* For what the codes cannot see: the field just read, or about to be, makes no sense. Sets the diag
+ * and returns -VSE_CORRUPT. `why` is a phrase. */
+int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why);
+
+#endif

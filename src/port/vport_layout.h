@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* The .vport file as bytes: a transcription of docs/vport.md, shared by its writer and reader.
+ *
+ *   header | about | block | block | ... | end
+ */
+#ifndef PORT_VPORT_LAYOUT_H
+#define PORT_VPORT_LAYOUT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "port/vport.h"
+
+enum {
+    VS_VPORT_HEADER = 32,
+    VS_VPORT_BLOCK_HEADER = 20,
+    VS_VPORT_END = 32,
+    VS_VPORT_BLOCK = 1 << 16, /* bytes of the stream in every block but the last */
+
+    VS_VPORT_TIMED = 1, /* feature bits */
+    VS_VPORT_KNOWN = 1,
+};
+
+struct vs_vport_header {
+    uint32_t features;
+    uint32_t about_size, about_crc;
+};
+
+void vs_vport_header_pack(uint8_t out[VS_VPORT_HEADER], const struct vs_vport_header *h);
+
+/* Returns 0; -VSE_FORMAT; -VSE_CHECKSUM; -VSE_VERSION; -VSE_FEATURE; -VSE_CORRUPT; -VSE_LIMIT. */
+int vs_vport_header_parse(const uint8_t in[VS_VPORT_HEADER], struct vs_vport_header *h,
+                          struct vs_diag *diag);
+
+struct vs_vport_block {
+    uint32_t number, bits, crc;
+};
+
+void vs_vport_block_pack(uint8_t out[VS_VPORT_BLOCK_HEADER], const struct vs_vport_block *b);
+
+/* Whether the bytes begin a block or the end; 4 are looked at. */
+bool vs_vport_is_block(const uint8_t *in);
+bool vs_vport_is_end(const uint8_t *in);
+
+/* Returns 0; -VSE_CHECKSUM; -VSE_CORRUPT. `at` is for the diag. */
+int vs_vport_block_parse(const uint8_t in[VS_VPORT_BLOCK_HEADER], uint32_t number, uint64_t at,
+                         struct vs_vport_block *b, struct vs_diag *diag);
+
+struct vs_vport_end {
+    uint64_t nbits, file_size;
+    uint32_t blocks;
+};
+
+void vs_vport_end_pack(uint8_t out[VS_VPORT_END], const struct vs_vport_end *e);
+
+/* Returns 0; -VSE_CHECKSUM. */
+int vs_vport_end_parse(const uint8_t in[VS_VPORT_END], uint64_t at, struct vs_vport_end *e,
+                       struct vs_diag *diag);
+
+/* Appends what the file says about the stream. Returns 0; -VSE_INVAL; -VSE_LIMIT; -VSE_NOMEM. */
+int vs_vport_about_pack(struct vs_buf *out, const struct vs_vport_about *about,
+                        struct vs_diag *diag);
+
+/* The inverse, with the strings in the arena; `timed` is not part of it. Offsets in the diag are
+ * `at` and more. Returns 0; -VSE_CORRUPT; -VSE_LIMIT; -VSE_NOMEM. */
+int vs_vport_about_unpack(const uint8_t *data, size_t size, uint64_t at, struct vs_arena *arena,
+                          struct vs_vport_about *about, struct vs_diag *diag);
+
+#endif

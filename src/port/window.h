@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/* Bits over time: how many left the port in each window of so many cycles (of a timed stream) or
+ * instructions (of an untimed one), per core. Window i is [i * width, (i + 1) * width). */
+#ifndef PORT_WINDOW_H
+#define PORT_WINDOW_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vestige/error.h"
+
+#define VS_WINDOWS_MAX (UINT64_C(1) << 24) /* cells: windows times cores */
+
+struct vs_windows {
+    uint64_t width;
+    unsigned cores;
+    uint64_t *bits; /* [window * cores + core] */
+    size_t count;   /* windows so far */
+    size_t capacity;
+};
+
+/* Returns 0; -VSE_INVAL (width or cores is 0). */
+int vs_windows_init(struct vs_windows *w, unsigned cores, uint64_t width);
+void vs_windows_fini(struct vs_windows *w);
+
+/* A core's message of so many bits at a time. Times may come in any order.
+ * Returns 0; -VSE_NOMEM; -VSE_LIMIT (more than VS_WINDOWS_MAX cells: take wider windows). */
+int vs_windows_add(struct vs_windows *w, unsigned core, uint64_t time, uint64_t bits);
+
+enum { VS_WINDOW_ALL = -1 }; /* in place of a core */
+
+/* A window's bits; 0 for one after the last. */
+uint64_t vs_windows_bits(const struct vs_windows *w, size_t window, int core);
+
+struct vs_window_summary {
+    uint64_t bits; /* in all windows */
+    uint64_t peak; /* of the window with the most */
+    size_t peak_at;
+    double average;   /* bits per cycle or instruction, up to the end */
+    double peak_rate; /* the same within the peak window, which may be cut by the end */
+};
+
+/* Of a run of `end` cycles or instructions; an end before the last message's is set to just after
+ * its window. */
+void vs_windows_summary(const struct vs_windows *w, int core, uint64_t end,
+                        struct vs_window_summary *s);
+
+#endif
