@@ -3,19 +3,20 @@
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
-#include "base/arena.h"    /* memory that is freed all at once */
-#include "base/array.h"    /* growing arrays of plain structs */
-#include "base/bits.h"     /* bit strings: writer and reader */
-#include "base/buf.h"      /* a byte buffer that grows */
-#include "base/bytes.h"    /* little-endian loads and stores */
-#include "base/crc32c.h"   /* the checksum */
-#include "base/diag.h"     /* filling in a struct vs_diag */
-#include "base/likely.h"   /* hints for hot loops */
-#include "base/log.h"      /* messages by level and domain, to the caller's sink */
-#include "base/outfile.h"  /* a file that gets its name only when it is complete */
-#include "base/pool.h"     /* objects of one size, reused */
-#include "base/progress.h" /* a progress line on a terminal */
-#include "base/varint.h"   /* LEB128 and zigzag integers */
-#include "base/workers.h"  /* worker threads and jobs */
+#include "base/arena.h"     /* memory that is freed all at once */
+#include "base/array.h"     /* growing arrays of plain structs */
+#include "base/bits.h"      /* bit strings: writer and reader */
+#include "base/buf.h"       /* a byte buffer that grows */
+#include "base/bytes.h"     /* little-endian loads and stores */
+#include "base/crc32c.h"    /* the checksum */
+#include "base/diag.h"      /* filling in a struct vs_diag */
+#include "base/likely.h"    /* hints for hot loops */
+#include "base/log.h"       /* messages by level and domain, to the caller's sink */
+#include "base/outfile.h"   /* a file that gets its name only when it is complete */
+#include "base/parameter.h" /* numbers of a struct by name */
+#include "base/pool.h"      /* objects of one size, reused */
+#include "base/progress.h"  /* a progress line on a terminal */
+#include "base/varint.h"    /* LEB128 and zigzag integers */
+#include "base/workers.h"   /* worker threads and jobs */
 
 #endif
