@@ -127,17 +127,17 @@ static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet
 static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
 {
     static const char limit[] = "no memory for all of the run's code";
-    const char *isa = vs_reader_meta(reader, "isa");
+    const struct vs_isa *isa = vs_isa_find(vs_reader_meta(reader, "isa"));
 
-    if (isa && strcmp(isa, "x86-64") == 0) {
-        f->error = vs_flow_check_init(&f->flow, reader);
+    if (isa) {
+        f->error = vs_flow_check_init(&f->flow, reader, isa);
         f->error =
             f->error ? explain(&f->diag, -VSE_NOMEM, limit)
                      : give_events(reader, "walking", take_flow, &f->flow, limit, &f->diag, quiet);
         vs_flow_check_fini(&f->flow);
         f->no_flow = f->flow.instructions || f->flow.differences ? NULL : "it has no instructions";
     } else {
-        f->no_flow = "its code is not known to be x86-64";
+        f->no_flow = "no decoder is known for its code (fact isa)";
     }
     f->walked = !f->error;
 }
@@ -374,9 +374,7 @@ static const struct cli_option options[] = {
     {.name = "memory",
      .help = "also compare each load with what was last written\nto its bytes",
      .offset = FIELD(memory)},
-    {.name = "flow",
-     .help = "also walk the code (x86-64) from event to event",
-     .offset = FIELD(flow)},
+    {.name = "flow", .help = "also walk the code from event to event", .offset = FIELD(flow)},
     {0},
 };
 

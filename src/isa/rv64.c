@@ -108,14 +108,45 @@ int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word)
     return 0;
 }
 
+/* Arithmetic, and loads and stores of the widths that floating point does not use. They go on to
+ * the next instruction, which is all that a walk through code needs to know. */
+static bool is_vector(uint32_t word)
+{
+    unsigned opcode = word & 0x7f, width = word >> 12 & 7;
+    return opcode == 0x57 || ((opcode == 0x07 || opcode == 0x27) && (width == 0 || width >= 5));
+}
+
 int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn)
 {
-    uint32_t word;
+    uint32_t word = 0;
     struct vs_rv64_insn decoded;
     int err = vs_rv64_fetch(bytes, size, &word);
     if (!err)
         err = vs_rv64_insn_decode(word, &decoded);
     if (!err)
         *insn = vs_rv64_classify(&decoded, pc);
+    if (err == -VSE_CORRUPT && is_vector(word)) {
+        *insn = (struct vs_insn){.length = 4, .kind = VS_INSN_PLAIN};
+        err = 0;
+    }
     return err;
+}
+
+const char *vs_rv64_class_name(unsigned class)
+{
+    static const char *const names[VS_RV64_CLASSES] = {
+        [VS_RV64_CLASS_ALU] = "alu",        [VS_RV64_CLASS_MUL] = "mul",
+        [VS_RV64_CLASS_DIV] = "div",        [VS_RV64_CLASS_LOAD] = "load",
+        [VS_RV64_CLASS_STORE] = "store",    [VS_RV64_CLASS_LR] = "lr",
+        [VS_RV64_CLASS_SC] = "sc",          [VS_RV64_CLASS_AMO] = "amo",
+        [VS_RV64_CLASS_BRANCH] = "branch",  [VS_RV64_CLASS_JAL] = "jal",
+        [VS_RV64_CLASS_JALR] = "jalr",      [VS_RV64_CLASS_FENCE] = "fence",
+        [VS_RV64_CLASS_FENCEI] = "fence.i", [VS_RV64_CLASS_CSR] = "csr",
+        [VS_RV64_CLASS_ECALL] = "ecall",    [VS_RV64_CLASS_EBREAK] = "ebreak",
+        [VS_RV64_CLASS_FADD] = "fadd",      [VS_RV64_CLASS_FMUL] = "fmul",
+        [VS_RV64_CLASS_FMA] = "fma",        [VS_RV64_CLASS_FDIV] = "fdiv",
+        [VS_RV64_CLASS_FSQRT] = "fsqrt",    [VS_RV64_CLASS_FCVT] = "fcvt",
+        [VS_RV64_CLASS_FMOVE] = "fmove",    [VS_RV64_CLASS_FCMP] = "fcmp",
+    };
+    return class < VS_RV64_CLASSES ? names[class] : "?";
 }

@@ -11,7 +11,8 @@
  *   system call   ecall
  *   nondet        reads of cycle, time, instret and the hpmcounters; sc, whose outcome is the
  *                 value; csrrw with rd = x0 reads nothing
- *   plain         ebreak, fence, fence.i; hints, which do nothing
+ *   plain         ebreak, fence, fence.i; hints, which do nothing; of the vector extension, which
+ *                 vs_rv64_decode knows but the list does not, every instruction
  *   locked        atomics, and lr and sc
  */
 #ifndef ISA_RV64_H
@@ -186,6 +187,9 @@ struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
  * Returns the length of the text without its NUL; -VSE_CORRUPT and -VSE_TRUNCATED as above;
  * -VSE_LIMIT if capacity is too small, with out undefined. */
 int vs_rv64_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+
+/* "alu", "load", ...: what an operation of the class occupies. Static storage. */
+const char *vs_rv64_class_name(unsigned class);
 
 /* "a0", "fs11": the ABI's name of a register, number less than 32. Static storage. */
 const char *vs_rv64_xname(unsigned number);

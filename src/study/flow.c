@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/likely.h"
-#include "isa/isa.h"
 #include "vestige/error.h"
 
 enum { CACHE = 1 << 16, NESTED = 16 };
@@ -34,7 +33,8 @@ struct vs_flow_thread {
     unsigned depth;
 };
 
-int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks)
+int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks,
+                       const struct vs_isa *isa)
 {
     const struct vs_run_info *info = vs_reader_info(blocks);
     struct vs_block block;
@@ -42,6 +42,7 @@ int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks)
 
     memset(c, 0, sizeof(*c));
     c->blocks = blocks;
+    c->isa = isa;
     c->insns = calloc(CACHE, sizeof(*c->insns));
     if (!c->insns)
         return -VSE_NOMEM;
@@ -80,12 +81,13 @@ static int thread_of(struct vs_flow_check *c, unsigned number, struct vs_flow_th
 static const struct vs_insn *insn_at(struct vs_flow_check *c, uint64_t pc)
 {
     struct vs_flow_insn *place = &c->insns[pc % CACHE];
-    uint8_t bytes[VS_X86_LENGTH_MAX];
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    size_t size;
 
     if (likely(place->pc == pc && place->insn.length))
         return &place->insn;
-    if (vs_x86_decode(bytes, vs_codemap_fetch(&c->code, pc, bytes, sizeof(bytes)), pc,
-                      &place->insn) < 0) {
+    size = vs_codemap_fetch(&c->code, pc, bytes, c->isa->length_max);
+    if (c->isa->decode(bytes, size, pc, &place->insn) < 0) {
         place->insn.length = 0;
         return NULL;
     }
@@ -96,10 +98,10 @@ static const struct vs_insn *insn_at(struct vs_flow_check *c, uint64_t pc)
 /* Forgets what was decoded from, or across the start of, the block's bytes. */
 static void forget_decoded(struct vs_flow_check *c, const struct vs_block *block)
 {
-    uint64_t n = block->size + (uint64_t)VS_X86_LENGTH_MAX;
+    uint64_t n = block->size + (uint64_t)VS_ISA_LENGTH_MAX;
 
     for (uint64_t i = 0; i < n && i < CACHE; i++)
-        c->insns[(block->addr - VS_X86_LENGTH_MAX + i) % CACHE].insn.length = 0;
+        c->insns[(block->addr - VS_ISA_LENGTH_MAX + i) % CACHE].insn.length = 0;
 }
 
 static int replace_code(struct vs_flow_check *c, uint64_t id)
@@ -317,7 +319,8 @@ static const char *judge(struct vs_flow_check *c, struct vs_flow_thread *t,
     case VS_EXCEPTION:
         return exception(c, t, e);
     case VS_EXTERNAL:
-        return before(c, t, e, e->pc);
+        /* what a system call wrote may come before or after it */
+        return before(c, t, e, e->pc == t->last ? 0 : e->pc);
     case VS_THREAD_START:
         return NULL;
     default:
@@ -350,6 +353,26 @@ static void follow(struct vs_flow_thread *t, const struct vs_event *e)
     default:
         break;
     }
+}
+
+/* A system call that is to be restarted says so by its registers. */
+static void follow_call(struct vs_flow_thread *t, const struct vs_batch *batch,
+                        const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(batch, e), *bytes;
+    size_t left = e->size, head = sizeof(struct vs_syscall_head);
+    unsigned number, size;
+    uint64_t pc;
+
+    if (left <= head)
+        return;
+    p += head;
+    left -= head;
+    while (vs_regs_next(&p, &left, &number, &size, &bytes) > 0)
+        if (number == VS_REG_PC && size == sizeof(pc)) {
+            memcpy(&pc, bytes, sizeof(pc));
+            go(t, pc);
+        }
 }
 
 static void keep_difference(struct vs_flow_check *c, const struct vs_event *e, uint64_t number,
@@ -398,6 +421,8 @@ int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch)
             believe(c, t, e);
         }
         follow(t, e);
+        if (unlikely(e->kind == VS_SYSCALL))
+            follow_call(t, batch, e);
         if (unlikely(e->kind == VS_CODE))
             error = replace_code(c, e->value);
     }

@@ -5,7 +5,7 @@
  * stands at its pc, and is what the event says it is (a branch's length, kind and static target).
  *
  * An event that differs is counted once and then believed: its thread goes on from there. The code
- * is the run's table of blocks, and VS_CODE as it comes; x86-64 only.
+ * is the run's table of blocks, and VS_CODE as it comes.
  */
 #ifndef STUDY_FLOW_H
 #define STUDY_FLOW_H
@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/set.h"
 #include "trace/codemap.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
@@ -39,6 +40,7 @@ struct vs_flow_check {
 
     /* private */
     const struct vs_reader *blocks;
+    const struct vs_isa *isa;
     struct vs_codemap code;
     struct vs_flow_insn *insns; /* decoded, by address */
     struct vs_flow_thread *threads;
@@ -48,7 +50,8 @@ struct vs_flow_check {
 /* The code comes from the reader's table of blocks; it must outlive the check.
  * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds).
  * After an error fini is needed too. */
-int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks);
+int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks,
+                       const struct vs_isa *isa);
 
 /* The next events of the run, of all threads or of one; batch->first counts. The events keep the
  * rules of vs_event_check. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a block that does not

@@ -95,7 +95,7 @@ expect_status 0
 expect_no_out
 expect_no_err
 
-handmade whole word wide loads-only fresh
+handmade whole word wide loads-only fresh foreign
 
 begin compares_loads_of_a_run_made_by_hand
 run "$VESTIGE" check --memory "$T/whole.vest"
@@ -135,12 +135,17 @@ run "$VESTIGE" check --memory --json "$T/control.vest"
 expect_status 2
 expect_equal "$(jq -c '[.ok, .memory.nothing]' "$out")" '[false,"loads were not recorded"]'
 
+begin walks_rv64_code
+run "$VESTIGE" check --flow "$T/a.vest" "$T/b.vest"
+expect_status 0
+expect_equal "$(grep -c ': compared [0-9]* instructions ([0-9]* branches): all equal$' "$out")" 2 "runs walked"
+
 begin walks_only_code_it_knows
-run "$VESTIGE" check --flow "$T/a.vest"
+run "$VESTIGE" check --flow "$T/foreign.vest"
 expect_status 2
 expect_one_line_err
-expect_err ': nothing to compare: its code is not known to be x86-64$'
-run "$VESTIGE" check --flow --json "$T/a.vest"
+expect_err ': nothing to compare: no decoder is known for its code \(fact isa\)$'
+run "$VESTIGE" check --flow --json "$T/foreign.vest"
 expect_status 2
 expect_equal "$(jq -c '[.ok, .flow.instructions, (.flow.nothing | length > 0)]' "$out")" '[false,0,true]'
 

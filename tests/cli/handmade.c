@@ -163,7 +163,7 @@ int main(int argc, char **argv)
         o.features = VS_RUN_LOADS;
     if (vs_writer_open(&w, argv[1], &o, NULL))
         return 1;
-    int e = vs_writer_meta(w, "isa", "x86-64");
+    int e = vs_writer_meta(w, "isa", strcmp(argv[2], "foreign") ? "x86-64" : "vax");
     for (int i = 0; i < 3 && !e; i++)
         e = vs_writer_image(w, &images[i]) != i;
     if (!e)

@@ -85,7 +85,7 @@ static struct vs_flow_check walk(const struct vs_event *events, size_t count, in
     CHECK_EQ(vs_writer_put(w, &b), 0);
     CHECK_EQ(vs_writer_seal(w, NULL), 0);
     CHECK_EQ(vs_reader_open(&r, "run.vest", VS_OPEN_STRICT, NULL), 0);
-    CHECK_EQ(vs_flow_check_init(&c, r), 0);
+    CHECK_EQ(vs_flow_check_init(&c, r, vs_isa_find("x86-64")), 0);
     while (vs_reader_next(r, &b) > 0)
         CHECK_EQ(vs_flow_check_batch(&c, &b), expected);
     vs_flow_check_fini(&c);
