@@ -69,7 +69,8 @@ static inline void vs_mxcsr_set(uint32_t v)
 static inline uint32_t vs_fp_begin(void)
 {
     uint32_t saved = vs_mxcsr_get();
-    vs_mxcsr_set(VS_MXCSR_DEFAULT);
+    if (saved != VS_MXCSR_DEFAULT)
+        vs_mxcsr_set(VS_MXCSR_DEFAULT);
     return saved;
 }
 
@@ -92,7 +93,8 @@ static inline void vs_fp_resume(void)
 static inline void vs_fp_end(struct vs_hart *hart, uint32_t saved)
 {
     vs_fp_collect(hart);
-    vs_mxcsr_set(saved);
+    if (saved != VS_MXCSR_DEFAULT)
+        vs_mxcsr_set(saved);
 }
 
 #define VS_HOST_BINARY(name, type, instruction)                                                    \

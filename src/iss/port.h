@@ -12,6 +12,7 @@
 #ifndef ISS_PORT_H
 #define ISS_PORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -62,6 +63,8 @@ struct vs_port_ops {
 
 struct vs_port {
     const struct vs_port_ops *ops;
+    bool integer; /* reads and writes neither compute with floating point nor look at the hart's
+                   * fcsr, which may lack flags then: they cost less */
 };
 
 #endif

@@ -75,10 +75,23 @@ static uint8_t *find_page(struct vs_hart *hart, struct vs_port *port, uint64_t a
     return host + (addr - page);
 }
 
+/* Around calls of a port's read and write. */
+static inline void leave_fp(struct vs_hart *hart, const struct vs_port *port)
+{
+    if (!port->integer)
+        vs_fp_collect(hart);
+}
+
+static inline void reenter_fp(const struct vs_port *port)
+{
+    if (!port->integer)
+        vs_fp_resume();
+}
+
 static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs_port *port,
                                                  uint64_t addr, unsigned size, uint64_t *value)
 {
-    vs_fp_collect(hart);
+    leave_fp(hart, port);
     int stop = 0;
     uint8_t *host = find_page(hart, port, addr, size, hart->reads, 0);
     *value = 0;
@@ -87,14 +100,14 @@ static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs
     else
         stop = stop_of(port->ops->read(port, hart, addr, size, VS_ACCESS_PLAIN, value),
                        VS_STOP_LOAD_FAULT);
-    vs_fp_resume();
+    reenter_fp(port);
     return stop;
 }
 
 static __attribute__((noinline)) int write_slowly(struct vs_hart *hart, struct vs_port *port,
                                                   uint64_t addr, unsigned size, uint64_t value)
 {
-    vs_fp_collect(hart);
+    leave_fp(hart, port);
     int stop = 0;
     uint8_t *host = find_page(hart, port, addr, size, hart->writes, 1);
     if (host)
@@ -102,7 +115,7 @@ static __attribute__((noinline)) int write_slowly(struct vs_hart *hart, struct v
     else
         stop = stop_of(port->ops->write(port, hart, addr, size, VS_ACCESS_PLAIN, value),
                        VS_STOP_STORE_FAULT);
-    vs_fp_resume();
+    reenter_fp(port);
     return stop;
 }
 
