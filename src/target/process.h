@@ -132,7 +132,8 @@ void vs_process_close(struct vs_process *p);
 int vs_process_call(struct vs_process *p, struct vs_task *t);
 
 /* The task's hart stopped with another trap: makes it a signal, which is delivered by
- * vs_process_attend, now due. */
+ * vs_process_attend, now due. A first access to memory that is mapped is no signal: it gets its
+ * page, zero, and the task simply runs on. */
 int vs_process_fault(struct vs_process *p, struct vs_task *t, int stop);
 
 /* Delivers what signals are due to a ready task that has `attention`: it enters a handler, or the

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/* What an RV64 Linux program and its kernel agree on, where it is not what the host's headers say.
+ * Constants that are the same for all newer architectures (errno, open, mmap, clone, futex,
+ * signals) come from the host's headers; files that use them assert the ones that differ on some.
+ */
+#ifndef TARGET_LINUX_ABI_H
+#define TARGET_LINUX_ABI_H
+
+#include <stdint.h>
+
+/* Addresses as with 39 bits of virtual address. */
+#define VS_LINUX_TOP        (UINT64_C(1) << 38)
+#define VS_LINUX_TRAMPOLINE (VS_LINUX_TOP - 8 * 4096) /* a page: returns from signal handlers */
+#define VS_LINUX_STACK_TOP  (VS_LINUX_TOP - 16 * 4096)
+#define VS_LINUX_STACK_SIZE (UINT64_C(8) << 20)
+#define VS_LINUX_MMAP_TOP   (VS_LINUX_STACK_TOP - (UINT64_C(128) << 20))
+#define VS_LINUX_PIE_BASE   UINT64_C(0x2aaaaaa000)
+#define VS_LINUX_LOWEST     UINT64_C(0x10000) /* mmap gives nothing below */
+
+#define VS_LINUX_PID   1000
+#define VS_LINUX_PPID  999
+#define VS_LINUX_UID   1000
+#define VS_LINUX_EPOCH UINT64_C(946684800) /* 2000-01-01, the real time at the start */
+
+/* ISA bits of AT_HWCAP: I, M, A, F, D, C. */
+#define VS_LINUX_HWCAP (1u << 8 | 1u << 12 | 1u << 0 | 1u << 5 | 1u << 3 | 1u << 2)
+
+#define VS_LINUX_NR_RISCV_HWPROBE      258
+#define VS_LINUX_NR_RISCV_FLUSH_ICACHE 259
+
+#define VS_LINUX_SIGNALS   64
+#define VS_LINUX_SI_KERNEL 0x80
+
+struct vs_linux_stat {
+    uint64_t dev, ino;
+    uint32_t mode, nlink, uid, gid;
+    uint64_t rdev, pad1;
+    int64_t size;
+    int32_t blksize, pad2;
+    int64_t blocks;
+    int64_t atime, atime_ns, mtime, mtime_ns, ctime, ctime_ns;
+    uint32_t unused[2];
+};
+_Static_assert(sizeof(struct vs_linux_stat) == 128, "struct stat");
+
+struct vs_linux_time {
+    int64_t seconds, rest; /* timespec: nanoseconds; timeval: microseconds */
+};
+
+struct vs_linux_interval {
+    struct vs_linux_time interval, value;
+};
+
+struct vs_linux_sigaction {
+    uint64_t handler, flags, mask;
+};
+
+struct vs_linux_stack {
+    uint64_t sp;
+    int32_t flags;
+    uint32_t pad;
+    uint64_t size;
+};
+
+struct vs_linux_siginfo {
+    int32_t number, error, code, pad;
+    uint32_t first, second; /* pid and uid; timer and overrun; halves of an address */
+    uint64_t value;
+    uint8_t rest[96];
+};
+_Static_assert(sizeof(struct vs_linux_siginfo) == 128, "siginfo_t");
+
+/* What a handler finds at its sp. */
+struct vs_linux_frame {
+    struct vs_linux_siginfo info;
+    uint64_t flags, link; /* the ucontext begins here */
+    struct vs_linux_stack stack;
+    uint64_t mask;
+    uint8_t unused[128]; /* room for more signals, and to align what follows */
+    uint64_t pc, x[31];
+    uint64_t f[32];
+    uint32_t fcsr;
+    uint8_t quad[256 - 4]; /* the rest of what 128-bit registers would take */
+    uint32_t quad_fcsr, reserved[3];
+};
+_Static_assert(sizeof(struct vs_linux_frame) == 1088, "rt_sigframe");
+
+struct vs_linux_clone {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+
+struct vs_linux_iovec {
+    uint64_t base, size;
+};
+
+struct vs_linux_pollfd {
+    int32_t fd;
+    int16_t events, revents;
+};
+
+struct vs_linux_sigevent {
+    uint64_t value;
+    int32_t signal, notify, tid, pad[11];
+};
+_Static_assert(sizeof(struct vs_linux_sigevent) == 64, "sigevent");
+
+#endif
