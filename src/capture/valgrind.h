@@ -4,23 +4,10 @@
 #ifndef CAPTURE_VALGRIND_H
 #define CAPTURE_VALGRIND_H
 
-#include <signal.h>
-
 #include "capture/assemble.h"
+#include "capture/engine.h"
 #include "capture/images.h"
 #include "trace/consumer.h"
-
-/* Instructions to record, counted over all threads. */
-struct vs_window {
-    uint64_t start;
-    uint64_t length; /* 0 = to the end */
-};
-
-/* Filled in by a signal handler: the user wants an end. */
-struct vs_interrupt {
-    volatile sig_atomic_t signal;     /* 0 = none yet */
-    volatile sig_atomic_t everywhere; /* the program got it too (a terminal's Ctrl-C) */
-};
 
 struct vs_valgrind_options {
     char *const *argv; /* program and arguments; [0] is searched in PATH */

@@ -1,0 +1,1092 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/machine.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/likely.h"
+#include "target/events.h"
+#include "vestige/mark.h"
+
+/* A run of a core ends after so many instructions, if for no other reason: timers and the user are
+ * not kept waiting. */
+#define RUN_MOST 20000
+
+/* Records of a core that are kept before they become events: few enough for the host's caches. */
+#define LOG_SIZE 4096
+_Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block");
+
+/* A port's answer that ends a run: the access is not due yet. */
+#define NOT_YET (-VSE_END)
+
+#define TICK_EVERY  (1 << 20) /* instructions */
+#define RETRY_EVERY 100000    /* cycles: how often files of the host are tried again */
+#define PATIENCE    5         /* seconds for the program to end by the user's signal */
+
+/* What a task is to the machine, by its slot. */
+struct place {
+    int core;       /* on which it is, or -1 */
+    int last_core;  /* on which it was */
+    uint64_t since; /* cycle since which it is ready */
+    uint64_t turn;  /* in the queue for a core; 0: not in it */
+};
+
+struct core {
+    struct vs_task *task; /* NULL: idle */
+    uint64_t clock;       /* the cycle before which it does nothing more */
+    uint64_t began;       /* when the task's slice began */
+    uint64_t started;     /* when the core was last given a task */
+    int stop;             /* VS_STOP_x to be dealt with when its time has come, or -1 */
+    uint64_t instructions, cycles;
+    struct vs_pipeline pipeline;
+
+    struct vs_iss_log log;
+    uint64_t *commits; /* the cycle of each record */
+    size_t timed;      /* records whose cycle is known */
+    size_t emitted;    /* records that became events */
+    size_t access;     /* the record whose access has been timed, or SIZE_MAX */
+    uint64_t accessed; /* its cycle */
+};
+
+/* A cycle and a core: what is less is earlier. */
+struct moment {
+    uint64_t cycle;
+    unsigned core;
+};
+
+struct machine {
+    struct vs_port port; /* of a timed run; first */
+    const struct vs_machine_options *o;
+    struct vs_target_config config;
+    struct vs_process *p;
+    struct vs_events events;
+    bool recorded; /* there is a consumer */
+
+    struct core *cores;
+    unsigned core_count;
+    struct place *places;
+    size_t place_count, place_capacity;
+    uint64_t turns; /* given out */
+    size_t waiting; /* ready tasks without a core */
+
+    struct vs_hierarchy caches;
+    struct vs_issue_table issues;
+
+    /* The run of a core that is under way. */
+    struct core *running;
+    struct moment horizon; /* accesses from here on are not due */
+
+    uint64_t total;   /* instructions of all cores */
+    uint64_t edge;    /* value of `total` at which recording is switched, or UINT64_MAX */
+    size_t window;    /* which is next or under way */
+    uint64_t *breaks; /* addresses of places */
+    uint64_t room;    /* with marks or places: instructions that may still be recorded */
+    uint64_t due;     /* cycle at which the process wants to be told the time */
+    bool waits;       /* some task waits for a file of the host */
+    uint64_t nobody;  /* cycle of the last event that no core made */
+    uint64_t next_tick, next_retry;
+    uint64_t random;     /* state */
+    bool stopped;        /* no more is recorded */
+    time_t patience_end; /* 0: the user has said nothing */
+
+    struct vs_diag *diag;
+    bool theirs;
+};
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static uint64_t to_ns(const struct machine *m, uint64_t cycle)
+{
+    return (uint64_t)((unsigned __int128)cycle * 1000 / m->config.frequency);
+}
+
+static uint64_t to_cycle(const struct machine *m, uint64_t ns)
+{
+    if (ns == UINT64_MAX)
+        return UINT64_MAX;
+    unsigned __int128 c = ((unsigned __int128)ns * m->config.frequency + 999) / 1000;
+    return c > UINT64_MAX - 1 ? UINT64_MAX - 1 : (uint64_t)c;
+}
+
+static bool is_before(struct moment a, struct moment b)
+{
+    return a.cycle < b.cycle || (a.cycle == b.cycle && a.core < b.core);
+}
+
+static unsigned number_of(const struct machine *m, const struct core *c)
+{
+    return (unsigned)(c - m->cores);
+}
+
+static void set_now(struct machine *m, uint64_t cycle)
+{
+    uint64_t ns = to_ns(m, cycle);
+    if (m->p->now < ns)
+        m->p->now = ns;
+}
+
+/* splitmix64 */
+static uint64_t next_random(struct machine *m)
+{
+    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+/* ---- the memory of a timed run --------------------------------------------------------------- */
+
+/* Gives a cycle to each record that has none; all but the one whose access was timed already issue
+ * now. */
+static void settle(struct core *c)
+{
+    struct vs_pipeline *p = &c->pipeline;
+    for (; c->timed < c->log.count; c->timed++) {
+        const struct vs_iss_record *r = &c->log.records[c->timed];
+        uint64_t cycle;
+        if (c->timed == c->access || (r->kind & VS_RECORD_KIND) == VS_RECORD_AMO_STORE) {
+            cycle = c->accessed;
+        } else {
+            cycle = vs_pipeline_when(p, r);
+            vs_pipeline_issue(p, r, cycle);
+        }
+        c->commits[c->timed] = cycle;
+    }
+}
+
+/* Whether the access of the instruction under way is due; then *cycle is when. */
+static bool is_due(struct machine *m, uint64_t *cycle)
+{
+    struct core *c = m->running;
+    settle(c);
+    *cycle = vs_pipeline_when(&c->pipeline, &c->log.records[c->log.count]);
+    if (likely(is_before((struct moment){*cycle, number_of(m, c)}, m->horizon)))
+        return true;
+    c->clock = *cycle;
+    return false;
+}
+
+static uint64_t perturb(struct machine *m, uint64_t latency)
+{
+    if (likely(!m->config.seed || latency <= m->config.l1))
+        return latency;
+    return latency + next_random(m) % (m->config.jitter + 1);
+}
+
+static void note_access(struct machine *m, uint64_t cycle, uint64_t latency)
+{
+    struct core *c = m->running;
+    vs_pipeline_access(&c->pipeline, &c->log.records[c->log.count], cycle, perturb(m, latency));
+    c->access = c->log.count;
+    c->accessed = cycle;
+}
+
+static struct vs_port *flat(struct machine *m)
+{
+    return &m->p->memory.port;
+}
+
+static int timed_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+{
+    struct machine *m = (struct machine *)port;
+    return flat(m)->ops->fetch(flat(m), hart, addr, parcel);
+}
+
+/* The access of the instruction under way, to the caches. */
+static int access_caches(struct machine *m, uint64_t addr, unsigned size, bool store,
+                         uint64_t value, uint64_t cycle)
+{
+    unsigned core = number_of(m, m->running);
+    int latency;
+    if (unlikely(m->config.check))
+        latency = store ? vs_hierarchy_store_checked(&m->caches, core, addr, size, &value)
+                        : vs_hierarchy_load_checked(&m->caches, core, addr, size, &value);
+    else
+        latency = store ? vs_hierarchy_store(&m->caches, core, addr, size)
+                        : vs_hierarchy_load(&m->caches, core, addr, size);
+    if (unlikely(latency < 0))
+        return latency;
+    note_access(m, cycle, (uint64_t)latency);
+    return 0;
+}
+
+static int timed_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                      enum vs_access access, uint64_t *value)
+{
+    struct machine *m = (struct machine *)port;
+    uint64_t cycle;
+    if (!is_due(m, &cycle))
+        return NOT_YET;
+    int err = flat(m)->ops->read(flat(m), hart, addr, size, access, value);
+    m->running->accessed = cycle;
+    if (unlikely(err) || access == VS_ACCESS_AMO)
+        return err;
+    return access_caches(m, addr, size, false, *value, cycle);
+}
+
+static int timed_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                       enum vs_access access, uint64_t value)
+{
+    struct machine *m = (struct machine *)port;
+    uint64_t cycle = m->running->accessed; /* of an atomic: when its read was */
+    if (access != VS_ACCESS_AMO && !is_due(m, &cycle))
+        return NOT_YET;
+    int err = flat(m)->ops->write(flat(m), hart, addr, size, access, value);
+    if (unlikely(err && err != VS_PORT_CODE))
+        return err;
+    int failed = access_caches(m, addr, size, true, value, cycle);
+    return failed ? failed : err;
+}
+
+static int timed_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
+                             unsigned size, uint64_t value, int *stored)
+{
+    struct machine *m = (struct machine *)port;
+    uint64_t cycle;
+    if (!is_due(m, &cycle))
+        return NOT_YET;
+    int err = flat(m)->ops->conditional(flat(m), hart, addr, size, value, stored);
+    if (err && err != VS_PORT_CODE)
+        return err;
+    if (!*stored) {
+        note_access(m, cycle, m->config.l1);
+        return err;
+    }
+    int failed = access_caches(m, addr, size, true, value, cycle);
+    return failed ? failed : err;
+}
+
+static int timed_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+{
+    struct machine *m = (struct machine *)port;
+    uint64_t cycle;
+    (void)is_due(m, &cycle);
+    if (csr > VS_RV64_INSTRET)
+        return VS_PORT_FAULT;
+    *value = csr == VS_RV64_INSTRET ? hart->instret : cycle;
+    return 0;
+}
+
+static const struct vs_port_ops timed_ops = {
+    .fetch = timed_fetch,
+    .read = timed_read,
+    .write = timed_write,
+    .conditional = timed_conditional,
+    .counter = timed_counter,
+};
+
+/* Check mode: what memory holds that no cache has seen. */
+static int backing(void *context, uint64_t addr, void *bytes, size_t size)
+{
+    struct machine *m = context;
+    return vs_memory_get(&m->p->memory, addr, bytes, size);
+}
+
+/* ---- recording ------------------------------------------------------------------------------- */
+
+/* An error of the consumer, or of the events themselves. */
+static int event_error(struct machine *m, int err)
+{
+    if (err == 0 || err == -VSE_NOMEM)
+        return err;
+    if (err == -VSE_LIMIT)
+        return vs_diag_set(m->diag, err, -1, -1,
+                           "more threads, or code in more places, than a run can have");
+    m->theirs = true;
+    return err;
+}
+
+/* The core's records so far become events. */
+static int emit(struct machine *m, struct core *c)
+{
+    size_t from = c->emitted, count = c->log.count - from;
+    if (m->config.timed)
+        settle(c);
+    c->emitted = c->log.count;
+    return event_error(m, vs_events_records(&m->events, c->task, number_of(m, c),
+                                            c->log.records + from,
+                                            m->config.timed ? c->commits + from : NULL, count));
+}
+
+static void clear_log(struct core *c)
+{
+    c->log.count = c->timed = c->emitted = 0;
+    c->access = SIZE_MAX;
+}
+
+/* The same between runs: the log is empty afterwards. */
+static int flush(struct machine *m, struct core *c)
+{
+    int err = m->recorded && m->events.on && c->log.count ? emit(m, c) : 0;
+    clear_log(c);
+    return err;
+}
+
+static int flush_all(struct machine *m)
+{
+    int err = 0;
+    for (unsigned i = 0; i < m->core_count && !err; i++)
+        err = flush(m, &m->cores[i]);
+    return err;
+}
+
+/* Code that is new goes to the recorder, at its place among the events. */
+static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block *block,
+                   unsigned size)
+{
+    struct machine *m = context;
+    uint8_t bytes[VS_BLOCK_MAX * VS_RV64_LENGTH_MAX];
+    struct vs_block code = {.addr = block->pc, .bytes = bytes, .size = size, .insns = block->count};
+    (void)hart;
+    if (vs_memory_get(&m->p->memory, block->pc, bytes, size))
+        return -VSE_INTERNAL;
+    if (!m->running)
+        return 0;
+    struct core *c = m->running;
+    int err = m->events.on ? emit(m, c) : 0;
+    if (err)
+        return err;
+    uint64_t cycle = m->config.timed ? c->pipeline.last : 0;
+    return event_error(m, vs_events_code(&m->events, c->task, &code, number_of(m, c), cycle));
+}
+
+static struct place *place_of(struct machine *m, const struct vs_task *t)
+{
+    return &m->places[t->hart.id];
+}
+
+/* The busy core that is first, and the moment of the second. */
+static struct core *first_core(struct machine *m, struct moment *second)
+{
+    struct core *first = NULL;
+    *second = (struct moment){UINT64_MAX, UINT32_MAX};
+    struct moment best = *second;
+    for (unsigned i = 0; i < m->core_count; i++) {
+        struct core *c = &m->cores[i];
+        struct moment at = {c->clock, i};
+        if (!c->task)
+            continue;
+        if (is_before(at, best)) {
+            *second = best;
+            best = at;
+            first = c;
+        } else if (is_before(at, *second)) {
+            *second = at;
+        }
+    }
+    return first;
+}
+
+/* The time of events that no core makes does not go back. */
+static uint64_t nobody_at(struct machine *m, uint64_t cycle)
+{
+    if (m->nobody < cycle)
+        m->nobody = cycle;
+    return m->nobody;
+}
+
+/* A task's queue, and the cycle for an event in it now. */
+static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *cycle)
+{
+    int core = place_of(m, t)->core;
+    struct moment second;
+    if (core < 0) {
+        const struct core *first = first_core(m, &second);
+        *cycle = nobody_at(m, first ? first->clock : to_cycle(m, m->p->now));
+        return VS_NOBODY(&m->events);
+    }
+    *cycle = m->config.timed ? m->cores[core].pipeline.last : 0;
+    return (unsigned)core;
+}
+
+static int switch_recording(struct machine *m, bool on)
+{
+    if (!m->recorded || m->events.on == on)
+        return 0;
+    int err = flush_all(m);
+    m->events.on = on;
+    for (size_t i = 0; i < m->p->task_count && !on && !err; i++) {
+        const struct vs_task *t = m->p->tasks[i];
+        uint64_t cycle;
+        if (t->state == VS_TASK_ENDED)
+            continue;
+        unsigned queue = queue_of(m, t, &cycle);
+        err = vs_events_leave(&m->events, t, queue, cycle);
+    }
+    return event_error(m, err);
+}
+
+/* Windows are stretches of `total`. */
+static int pass_edge(struct machine *m)
+{
+    const struct vs_machine_options *o = m->o;
+    const struct vs_window *w = &o->windows[m->window];
+    int err = 0;
+    while (!err && m->total == m->edge) {
+        if (!m->events.on) {
+            err = switch_recording(m, true);
+            m->edge = w->length ? w->start + w->length : UINT64_MAX;
+        } else {
+            err = switch_recording(m, false);
+            w = &o->windows[++m->window];
+            m->edge = m->window < o->window_count ? w->start : UINT64_MAX;
+        }
+    }
+    return err;
+}
+
+static bool has_places(const struct machine *m)
+{
+    return m->o->marks || m->o->place_count;
+}
+
+static void begin_recording(struct machine *m)
+{
+    const struct vs_machine_options *o = m->o;
+    m->edge = m->room = UINT64_MAX;
+    if (has_places(m)) {
+        bool starts = o->marks;
+        for (size_t i = 0; i < o->place_count; i++)
+            starts |= o->places[i].use == VS_PLACE_FROM;
+        m->events.on = !starts;
+        if (o->window_count && o->windows[0].length)
+            m->room = o->windows[0].length;
+    } else if (o->window_count) {
+        m->events.on = false;
+        m->edge = o->windows[0].start;
+    }
+}
+
+static int reach_mark(struct machine *m, uint64_t number)
+{
+    if (number == (VESTIGE_MARK_START & 0xfffff) && m->room)
+        return switch_recording(m, true);
+    if (number == (VESTIGE_MARK_STOP & 0xfffff))
+        return switch_recording(m, false);
+    return 0;
+}
+
+static uint64_t address_of(const struct machine *m, const struct vs_machine_place *place)
+{
+    return place->addr + (place->link ? m->p->image.base : 0);
+}
+
+static int reach_place(struct machine *m, struct vs_task *t)
+{
+    int err = 0;
+    for (size_t i = 0; i < m->o->place_count && !err; i++)
+        if (address_of(m, &m->o->places[i]) == t->hart.pc)
+            err = switch_recording(m, m->o->places[i].use == VS_PLACE_FROM && m->room);
+    t->hart.passing = t->hart.pc;
+    return err;
+}
+
+/* ---- what the process did -------------------------------------------------------------------- */
+
+static int know_places(struct machine *m)
+{
+    int err = vs_array_room((void **)&m->places, &m->place_capacity, m->place_count,
+                            m->p->task_count - m->place_count, sizeof(*m->places));
+    while (!err && m->place_count < m->p->task_count)
+        m->places[m->place_count++] = (struct place){.core = -1, .last_core = -1};
+    return err;
+}
+
+static bool is_outside(const struct vs_effect *effect)
+{
+    return effect->kind == VS_EFFECT_WROTE || effect->kind == VS_EFFECT_MAPPED ||
+           effect->kind == VS_EFFECT_UNMAPPED;
+}
+
+static void leave_core(struct machine *m, struct vs_task *t, uint64_t cycle)
+{
+    struct place *at = place_of(m, t);
+    if (at->core < 0)
+        return;
+    struct core *c = &m->cores[at->core];
+    if (c->clock < cycle)
+        c->clock = cycle;
+    c->cycles += c->clock - c->started;
+    c->task = NULL;
+    c->stop = -1;
+    at->last_core = at->core;
+    at->core = -1;
+    vs_memory_break(&m->p->memory, &t->hart);
+}
+
+/* An effect on a task that runs on another core, which may be ahead, comes after what it did. */
+static int note_effect(struct machine *m, const struct vs_effect *effect, unsigned core,
+                       uint64_t cycle)
+{
+    int other = place_of(m, effect->task)->core;
+    if (m->config.timed && other >= 0 && (unsigned)other != core) {
+        struct core *c = &m->cores[other];
+        int err = flush(m, c);
+        if (err)
+            return err;
+        core = (unsigned)other;
+        cycle = vs_later(cycle, c->pipeline.last);
+    }
+    return event_error(m, vs_events_effect(&m->events, m->p, effect, core, cycle));
+}
+
+/* Takes note of all effects; they happened on the core, or nowhere, at that cycle. */
+static int apply_effects(struct machine *m, unsigned core, uint64_t cycle)
+{
+    int err = know_places(m);
+    for (size_t i = 0; i < m->p->effect_count && !err; i++) {
+        const struct vs_effect *effect = &m->p->effects[i];
+        if (m->config.timed && is_outside(effect))
+            err = vs_hierarchy_outside(&m->caches, effect->addr, effect->size);
+        if (m->recorded && !err)
+            err = note_effect(m, effect, core, cycle);
+    }
+    m->p->effect_count = 0;
+    return err;
+}
+
+/* Tasks that are ready and have no core get in line; those that cannot run leave theirs. */
+static void sort_tasks(struct machine *m, uint64_t cycle)
+{
+    m->waiting = 0;
+    for (size_t i = 0; i < m->p->task_count; i++) {
+        struct vs_task *t = m->p->tasks[i];
+        struct place *at = &m->places[i];
+        if (t->state != VS_TASK_READY) {
+            leave_core(m, t, cycle);
+            at->turn = 0;
+        } else if (at->core < 0) {
+            if (!at->turn) {
+                at->turn = ++m->turns;
+                at->since = cycle;
+            }
+            m->waiting++;
+        }
+    }
+}
+
+/* After each call on the process. */
+static int follow_process(struct machine *m, unsigned core, uint64_t cycle)
+{
+    int err = apply_effects(m, core, cycle);
+    if (err)
+        return err;
+    sort_tasks(m, cycle);
+    m->waits = vs_process_waits(m->p);
+    m->due = to_cycle(m, vs_process_deadline(m->p));
+    if (m->waits && m->next_retry < m->due)
+        m->due = m->next_retry;
+    return 0;
+}
+
+/* ---- scheduling ------------------------------------------------------------------------------ */
+
+static struct core *idle_core(struct machine *m, const struct place *at)
+{
+    if (at->last_core >= 0 && !m->cores[at->last_core].task)
+        return &m->cores[at->last_core];
+    for (unsigned i = 0; i < m->core_count; i++)
+        if (!m->cores[i].task)
+            return &m->cores[i];
+    return NULL;
+}
+
+static struct vs_task *first_in_line(struct machine *m)
+{
+    struct vs_task *first = NULL;
+    uint64_t turn = UINT64_MAX;
+    for (size_t i = 0; i < m->p->task_count; i++)
+        if (m->places[i].turn && m->places[i].core < 0 && m->places[i].turn < turn) {
+            first = m->p->tasks[i];
+            turn = m->places[i].turn;
+        }
+    return first;
+}
+
+static void enter_core(struct machine *m, struct core *c, struct vs_task *t)
+{
+    struct place *at = place_of(m, t);
+    if (c->clock <= at->since)
+        c->clock = at->since + 1;
+    c->task = t;
+    c->began = c->started = c->clock;
+    c->stop = -1;
+    at->core = (int)number_of(m, c);
+    at->turn = 0;
+    m->waiting--;
+    if (m->config.timed)
+        vs_pipeline_restart(&c->pipeline, c->clock);
+}
+
+static void fill_cores(struct machine *m)
+{
+    while (m->waiting) {
+        struct vs_task *t = first_in_line(m);
+        struct core *c = idle_core(m, place_of(m, t));
+        if (!c)
+            return;
+        enter_core(m, c, t);
+    }
+}
+
+/* The thread has had its slice, and another waits. */
+static int end_slice(struct machine *m, struct core *c)
+{
+    struct vs_task *t = c->task;
+    int err = flush(m, c);
+    leave_core(m, t, c->clock);
+    place_of(m, t)->turn = ++m->turns;
+    place_of(m, t)->since = c->clock;
+    m->waiting++;
+    return err;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static unsigned busy_cores(const struct machine *m)
+{
+    unsigned busy = 0;
+    for (unsigned i = 0; i < m->core_count; i++)
+        busy += m->cores[i].task != NULL;
+    return busy;
+}
+
+/* Untimed: the core's turn. */
+static uint64_t turn_length(struct machine *m, const struct core *c)
+{
+    uint64_t most = RUN_MOST, quantum = m->config.quantum;
+    if (busy_cores(m) > 1) {
+        if (m->config.seed)
+            quantum = 1 + next_random(m) % (2 * quantum);
+        most = quantum < most ? quantum : most;
+    }
+    return m->due - c->clock < most ? m->due - c->clock : most;
+}
+
+static uint64_t run_length(struct machine *m, const struct core *c)
+{
+    uint64_t most = m->config.timed ? RUN_MOST : turn_length(m, c);
+    if (m->edge != UINT64_MAX && m->edge - m->total < most)
+        most = m->edge - m->total;
+    if (m->recorded && m->events.on && m->room < most)
+        most = m->room;
+    return most;
+}
+
+static int run_hart(struct machine *m, struct core *c, uint64_t most)
+{
+    struct vs_port *port = m->config.timed ? &m->port : flat(m);
+    bool observed = m->config.timed || (m->recorded && m->events.on);
+    m->running = c;
+    int stop = observed ? vs_iss_run_observed(&c->task->hart, port, most, &c->log)
+                        : vs_iss_run(&c->task->hart, port, most);
+    if (m->config.timed)
+        settle(c);
+    return c->pipeline.error ? c->pipeline.error : stop;
+}
+
+/* Lets the core run until the horizon, a stop, or as long as it may. */
+static int run_core(struct machine *m, struct core *c)
+{
+    struct vs_hart *hart = &c->task->hart;
+    uint64_t before = hart->instret;
+    int err = 0;
+    if (m->recorded && m->events.on)
+        err = event_error(m, vs_events_resume(&m->events, c->task, number_of(m, c), c->clock));
+    if (err)
+        return err;
+    int stop = run_hart(m, c, run_length(m, c));
+    uint64_t retired = hart->instret - before;
+    c->instructions += retired;
+    m->total += retired;
+    if (m->recorded && m->events.on) {
+        if (m->room != UINT64_MAX)
+            m->room -= retired;
+    } else if (m->recorded) {
+        /* An ecall counts when it ends. */
+        vs_events_unseen(&m->events, c->task, retired - (stop == VS_STOP_ECALL));
+    }
+    m->running = NULL;
+    /* Untimed, the order of events is that of runs; timed, it is that of cycles. */
+    if (!m->config.timed || !m->recorded || c->log.count > LOG_SIZE / 2)
+        err = flush(m, c);
+    if (!m->config.timed)
+        c->clock += retired;
+    else if (stop != NOT_YET)
+        c->clock = c->pipeline.cycle;
+    if (stop < 0 && stop != NOT_YET)
+        return stop;
+    c->stop = stop == NOT_YET || stop == VS_STOP_LIMIT || stop == VS_STOP_LOG ? -1 : stop;
+    return err;
+}
+
+/* What made the core stop, now that its time has come. */
+static int deal_with_stop(struct machine *m, struct core *c)
+{
+    struct vs_task *t = c->task;
+    unsigned core = number_of(m, c);
+    uint64_t cycle = c->clock;
+    int stop = c->stop, err = flush(m, c);
+    if (err)
+        return err;
+    set_now(m, cycle);
+    c->stop = -1;
+    switch (stop) {
+    case VS_STOP_MARK:
+        return reach_mark(m, t->hart.tval);
+    case VS_STOP_BREAK:
+        return reach_place(m, t);
+    case VS_STOP_ECALL:
+        err = vs_process_call(m->p, t);
+        c->clock += m->config.timed ? m->config.system : 1;
+        break;
+    default:
+        err = vs_process_fault(m->p, t, stop);
+        break;
+    }
+    if (m->config.timed)
+        vs_pipeline_restart(&c->pipeline, c->clock);
+    return err ? err : follow_process(m, core, cycle);
+}
+
+static int attend(struct machine *m, struct core *c)
+{
+    uint64_t cycle = c->clock;
+    int err = flush(m, c);
+    if (err)
+        return err;
+    set_now(m, cycle);
+    err = vs_process_attend(m->p, c->task);
+    c->clock += m->config.timed ? m->config.system : 1;
+    if (m->config.timed)
+        vs_pipeline_restart(&c->pipeline, c->clock);
+    return err ? err : follow_process(m, number_of(m, c), cycle);
+}
+
+/* Time has come to the cycle: timers and files of the host. */
+static int advance(struct machine *m, uint64_t cycle)
+{
+    set_now(m, cycle);
+    m->next_retry = cycle + RETRY_EVERY;
+    int err = vs_process_advance(m->p);
+    return err ? err : follow_process(m, VS_NOBODY(&m->events), nobody_at(m, cycle));
+}
+
+/* ---- the user -------------------------------------------------------------------------------- */
+
+static void fill_stats(const struct machine *m, struct vs_machine_stats *s)
+{
+    *s = (struct vs_machine_stats){.instructions = m->total,
+                                   .recorded = m->events.instructions,
+                                   .skipped = m->events.skipped,
+                                   .events = m->events.count + m->events.queued,
+                                   .threads = m->p->started,
+                                   .cores = m->core_count};
+    for (unsigned i = 0; i < m->core_count; i++) {
+        const struct core *c = &m->cores[i];
+        struct vs_machine_core *to = &s->core[i];
+        if (s->cycles < c->clock)
+            s->cycles = c->clock;
+        to->instructions = c->instructions;
+        to->cycles = c->cycles + (c->task ? c->clock - c->started : 0);
+        to->branches = c->pipeline.stats;
+        if (m->config.timed)
+            to->caches = m->caches.stats[i];
+    }
+}
+
+/* The user's signal goes to the program; if that does not end it, we do. */
+static int heed_user(struct machine *m, bool *enough)
+{
+    const struct vs_interrupt *user = m->o->interrupt;
+    struct timespec now;
+    if (!user || !user->signal)
+        return 0;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    if (!m->patience_end) {
+        m->patience_end = now.tv_sec + PATIENCE;
+        int err = vs_process_signal(m->p, user->signal);
+        uint64_t cycle = nobody_at(m, to_cycle(m, m->p->now));
+        return err ? err : follow_process(m, VS_NOBODY(&m->events), cycle);
+    }
+    *enough = now.tv_sec > m->patience_end;
+    return 0;
+}
+
+static int tick(struct machine *m, bool *enough)
+{
+    struct vs_machine_stats stats;
+    m->next_tick = m->total + TICK_EVERY;
+    if (m->o->tick) {
+        fill_stats(m, &stats);
+        if (m->o->tick(m->o->context, &stats) && !m->stopped) {
+            m->stopped = true;
+            m->edge = UINT64_MAX;
+            m->room = 0;
+            int err = switch_recording(m, false);
+            if (err)
+                return err;
+        }
+    }
+    return heed_user(m, enough);
+}
+
+/* ---- the loop -------------------------------------------------------------------------------- */
+
+/* No thread can run: time passes, or the host has to do something. */
+static int idle(struct machine *m, enum vs_machine_end *end, bool *enough)
+{
+    uint64_t deadline = vs_process_deadline(m->p);
+    if (deadline != UINT64_MAX && !m->waits)
+        return advance(m, to_cycle(m, deadline));
+    if (m->waits) {
+        int err = vs_process_wait(m->p);
+        if (!err)
+            err = heed_user(m, enough);
+        return err ? err : advance(m, to_cycle(m, m->p->now));
+    }
+    *end = VS_END_DEADLOCK;
+    *enough = true;
+    return 0;
+}
+
+static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
+{
+    struct core *c = first_core(m, &m->horizon);
+    if (!c)
+        return idle(m, end, enough);
+    if (unlikely(c->clock >= m->due))
+        return advance(m, c->clock);
+    if (is_before((struct moment){m->due, 0}, m->horizon))
+        m->horizon = (struct moment){m->due, 0};
+    if (c->stop >= 0)
+        return deal_with_stop(m, c);
+    if (c->task->attention)
+        return attend(m, c);
+    if (m->waiting && c->clock - c->began >= m->config.slice)
+        return end_slice(m, c);
+    return run_core(m, c);
+}
+
+/* Timed: events before the first core's time are complete. */
+static int hand_on(struct machine *m)
+{
+    struct moment second;
+    const struct core *c = first_core(m, &second);
+    int err = c ? flush_all(m) : 0;
+    return err || !c ? err
+                     : event_error(m, vs_events_advance(&m->events, c->clock, number_of(m, c)));
+}
+
+static int run(struct machine *m, enum vs_machine_end *end)
+{
+    bool enough = false;
+    int err = pass_edge(m);
+    while (!err && !m->p->ended && !enough) {
+        fill_cores(m);
+        err = step(m, end, &enough);
+        if (!err && m->total == m->edge)
+            err = pass_edge(m);
+        if (!err && !m->room)
+            err = switch_recording(m, false);
+        if (!err && m->config.timed && m->recorded && vs_events_many(&m->events))
+            err = hand_on(m);
+        if (!err && (m->total >= m->next_tick || m->patience_end))
+            err = tick(m, &enough);
+    }
+    if (enough && *end == VS_END_EXIT)
+        *end = VS_END_INTERRUPTED;
+    return err;
+}
+
+/* Threads that the end of the simulation catches alive end with it. */
+static int end_threads(struct machine *m)
+{
+    int err = 0;
+    for (size_t i = 0; i < m->p->task_count && !err; i++) {
+        struct vs_task *t = m->p->tasks[i];
+        struct vs_effect effect = {.kind = VS_EFFECT_ENDED, .task = t};
+        uint64_t cycle;
+        if (t->state == VS_TASK_ENDED)
+            continue;
+        unsigned queue = queue_of(m, t, &cycle);
+        err = event_error(m, vs_events_effect(&m->events, m->p, &effect, queue, cycle));
+    }
+    return err;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int set_breaks(struct machine *m)
+{
+    const struct vs_machine_options *o = m->o;
+    m->p->code->marks = o->marks && o->consumer;
+    if (!o->place_count || !o->consumer)
+        return 0;
+    m->breaks = calloc(o->place_count, sizeof(*m->breaks));
+    if (!m->breaks)
+        return -VSE_NOMEM;
+    for (size_t i = 0; i < o->place_count; i++)
+        m->breaks[i] = address_of(m, &o->places[i]);
+    qsort(m->breaks, o->place_count, sizeof(*m->breaks), compare_addresses);
+    m->p->code->breaks = m->breaks;
+    m->p->code->break_count = o->place_count;
+    return 0;
+}
+
+static int open_recording(struct machine *m)
+{
+    const struct vs_machine_options *o = m->o;
+    struct vs_events_options options = {.consumer = o->consumer,
+                                        .cores = m->core_count,
+                                        .timed = m->config.timed,
+                                        .loads = o->loads,
+                                        .stores = o->stores,
+                                        .every = o->every};
+    m->events.options.cores = m->core_count;
+    m->edge = m->room = UINT64_MAX;
+    m->recorded = o->consumer != NULL;
+    if (!m->recorded)
+        return 0;
+    int err = vs_events_open(&m->events, &options);
+    if (err)
+        return err;
+    m->p->code->decoded = decoded;
+    m->p->code->context = m;
+    begin_recording(m);
+    return 0;
+}
+
+static int open_core(struct core *c)
+{
+    c->stop = -1;
+    c->log.capacity = LOG_SIZE;
+    c->log.records = calloc(LOG_SIZE, sizeof(*c->log.records));
+    c->commits = calloc(LOG_SIZE, sizeof(*c->commits));
+    clear_log(c);
+    return c->log.records && c->commits ? 0 : -VSE_NOMEM;
+}
+
+static int open_cores(struct machine *m)
+{
+    int err = 0;
+    m->core_count = (unsigned)m->config.cores;
+    m->cores = calloc(m->core_count, sizeof(*m->cores));
+    for (unsigned i = 0; m->cores && i < m->core_count && !err; i++)
+        err = open_core(&m->cores[i]);
+    if (!m->cores || err)
+        return -VSE_NOMEM;
+    if (!m->config.timed)
+        return 0;
+    vs_issue_table_init(&m->issues, &m->config);
+    struct vs_hierarchy_config caches;
+    vs_target_config_caches(&m->config, &caches);
+    caches.backing = backing;
+    caches.context = m;
+    err = vs_hierarchy_init(&m->caches, &caches, m->diag);
+    for (unsigned i = 0; i < m->core_count && !err; i++)
+        err = vs_pipeline_init(&m->cores[i].pipeline, &m->config, &m->issues, &m->caches, i);
+    return err;
+}
+
+static int open_process(struct machine *m)
+{
+    struct vs_process_options options = m->o->process;
+    options.seed = m->config.seed;
+    options.cores = (unsigned)m->config.cores;
+    options.memory_limit = m->config.memory << 20;
+    if (m->o->interrupt)
+        options.interrupt = &m->o->interrupt->signal;
+    return vs_process_open(&m->p, &options, m->diag);
+}
+
+static int open_machine(struct machine *m, const struct vs_machine_options *o)
+{
+    m->o = o;
+    m->config = o->config;
+    m->port = (struct vs_port){.ops = &timed_ops, .integer = true};
+    m->random = o->config.seed;
+    m->next_tick = TICK_EVERY;
+    int err = vs_target_config_check(&m->config, m->diag);
+    if (!err)
+        err = open_process(m);
+    if (!err)
+        err = open_cores(m);
+    if (!err)
+        err = open_recording(m);
+    if (!err)
+        err = set_breaks(m);
+    return err ? err : follow_process(m, VS_NOBODY(&m->events), 0);
+}
+
+static void close_machine(struct machine *m)
+{
+    vs_events_close(&m->events);
+    for (unsigned i = 0; m->cores && i < m->core_count; i++) {
+        vs_pipeline_fini(&m->cores[i].pipeline);
+        free(m->cores[i].log.records);
+        free(m->cores[i].commits);
+    }
+    vs_hierarchy_fini(&m->caches);
+    vs_process_close(m->p);
+    free(m->cores);
+    free(m->places);
+    free(m->breaks);
+}
+
+static double seconds_since(const struct timespec *start)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
+}
+
+static int run_machine(struct machine *m, struct vs_machine_result *result)
+{
+    int err = run(m, &result->end);
+    if (!err)
+        err = flush_all(m);
+    if (!err && m->recorded)
+        err = end_threads(m);
+    if (!err && m->recorded)
+        err = event_error(m, vs_events_finish(&m->events));
+    if (err == -VSE_INTERNAL && m->config.check)
+        err = vs_diag_set(m->diag, err, -1, -1, "%s", m->caches.diag.text);
+    fill_stats(m, &result->stats);
+    result->status = m->p->status;
+    result->interrupted = m->patience_end != 0;
+    result->stopped = m->stopped;
+    result->unsupported_count = m->p->unsupported_count;
+    memcpy(result->unsupported, m->p->unsupported, sizeof(result->unsupported));
+    return err;
+}
+
+int vs_machine_run(const struct vs_machine_options *options, struct vs_machine_result *result,
+                   struct vs_diag *diag, bool *theirs)
+{
+    struct timespec start;
+    struct machine *m = calloc(1, sizeof(*m));
+    *result = (struct vs_machine_result){.end = VS_END_EXIT};
+    *theirs = false;
+    if (!m)
+        return -VSE_NOMEM;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    m->diag = diag;
+    int err = open_machine(m, options);
+    if (!err)
+        err = run_machine(m, result);
+    *theirs = m->theirs;
+    result->seconds = seconds_since(&start);
+    close_machine(m);
+    free(m);
+    return err;
+}

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The time of an in-order core. An instruction commits in the cycle in which it issues: its
+ * operands are there, the instructions before it have issued, and nothing can undo it from then on.
+ * Results are there after the operation's latency. A miss, of code or of data, holds the core until
+ * the line is there; a hit's latency only delays those that use the value. A mispredicted branch
+ * delays what follows by a penalty; what follows a taken branch issues in another cycle.
+ */
+#ifndef TARGET_PIPELINE_H
+#define TARGET_PIPELINE_H
+
+#include "base/likely.h"
+#include "iss/record.h"
+#include "model/gshare.h"
+#include "model/ibtb.h"
+#include "model/ras.h"
+#include "target/config.h"
+#include "target/hierarchy.h"
+
+/* Which registers an operation has, as offsets into `ready`, and its latency. */
+struct vs_issue {
+    uint8_t rd, rs1, rs2, rs3; /* 0: an integer register, or none; 32: floating point */
+    uint8_t class;
+    bool special; /* a jump, branch or fence.i */
+    uint16_t latency;
+};
+
+struct vs_issue_table {
+    struct vs_issue ops[VS_RV64_OPS];
+};
+
+void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_config *config);
+
+struct vs_pipeline_stats {
+    uint64_t conditionals, mispredicted; /* branches */
+    uint64_t indirects, indirect_mispredicted;
+};
+
+struct vs_pipeline {
+    const struct vs_target_config *config;
+    const struct vs_issue_table *table;
+    struct vs_hierarchy *caches;
+    unsigned core;
+
+    uint64_t width, line_mask;
+    uint64_t cycle; /* the earliest in which the next instruction can issue */
+    uint64_t used;  /* instructions that have issued in it */
+    uint64_t line;  /* of code that was fetched last */
+    uint64_t last;  /* cycle of the last commit */
+    uint64_t ready[64];
+
+    struct vs_gshare gshare;
+    struct vs_ras ras;
+    struct vs_ibtb ibtb;
+    struct vs_pipeline_stats stats;
+    int error; /* of a fetch, or 0 */
+};
+
+/* Returns 0; -VSE_NOMEM. What is given must live on. */
+int vs_pipeline_init(struct vs_pipeline *p, const struct vs_target_config *config,
+                     const struct vs_issue_table *table, struct vs_hierarchy *caches,
+                     unsigned core);
+/* A zeroed struct is fine. */
+void vs_pipeline_fini(struct vs_pipeline *p);
+
+/* The core turns to another thread at the cycle: nothing is in flight. */
+void vs_pipeline_restart(struct vs_pipeline *p, uint64_t cycle);
+
+/* A line of code that is not the one fetched last. */
+void vs_pipeline_fetch(struct vs_pipeline *p, uint64_t first, uint64_t last);
+
+static inline uint64_t vs_later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline unsigned vs_record_length(const struct vs_iss_record *r)
+{
+    return r->kind & VS_RECORD_SHORT ? 2 : 4;
+}
+
+/* When the instruction that is next will issue, if nothing happens before: fetches it. A second
+ * call for the same instruction gives the same. */
+static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_iss_record *r)
+{
+    const struct vs_issue *i = &p->table->ops[r->op];
+    uint64_t first = r->pc & p->line_mask, last = (r->pc + vs_record_length(r) - 1) & p->line_mask;
+    if (unlikely(last != p->line))
+        vs_pipeline_fetch(p, first, last);
+    uint64_t at = p->cycle + (p->used == p->width);
+    at = vs_later(at, p->ready[r->rs1 + i->rs1]);
+    at = vs_later(at, p->ready[r->rs2 + i->rs2]);
+    return vs_later(at, p->ready[r->rs3 + i->rs3]);
+}
+
+static inline void vs_pipeline_commit(struct vs_pipeline *p, uint64_t cycle)
+{
+    p->used = cycle == p->cycle ? p->used + 1 : 1;
+    p->cycle = p->last = cycle;
+}
+
+/* A result is there; x0 is always there. */
+static inline void vs_pipeline_ready(struct vs_pipeline *p, unsigned reg, uint64_t cycle)
+{
+    p->ready[reg] = cycle;
+    p->ready[0] = 0;
+}
+
+/* An access to memory that issued in that cycle takes so long. */
+void vs_pipeline_access(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle,
+                        uint64_t latency);
+
+/* An instruction that has more to it than a latency issued. */
+void vs_pipeline_special(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle);
+
+/* Any other instruction than an access to memory issued in that cycle. */
+static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_iss_record *r,
+                                     uint64_t cycle)
+{
+    const struct vs_issue *i = &p->table->ops[r->op];
+    if (unlikely(i->special)) {
+        vs_pipeline_special(p, r, cycle);
+        return;
+    }
+    vs_pipeline_commit(p, cycle);
+    vs_pipeline_ready(p, r->rd + i->rd, cycle + i->latency);
+}
+
+#endif
