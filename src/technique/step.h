@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+/* Control flow as trace modules see it: what of a run a debugger could not follow by itself, and
+ * the direct calls, which predictors of returns need.
+ *
+ * A step is one of
+ *   conditional     a conditional direct branch, taken or not
+ *   indirect        a transfer whose target is not in the code; conditional ones (of ISAs that have
+ *                   such) may not be taken
+ *   call            a direct call
+ *   discontinuity   after the instructions counted, control went to `target` without a branch: a
+ *                   thread's start, an exception and the return from it, a restarted system call,
+ * the end of a gap. At a thread's end, and where a gap begins, the target is VS_STEP_NOWHERE.
+ * Whatever lies between two steps of a core is straight code and direct jumps.
+ */
+#ifndef TECHNIQUE_STEP_H
+#define TECHNIQUE_STEP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vestige/event.h"
+
+enum vs_step_kind {
+    VS_STEP_CONDITIONAL,
+    VS_STEP_INDIRECT,
+    VS_STEP_CALL,
+    VS_STEP_DISCONTINUITY,
+};
+
+#define VS_STEP_NOWHERE UINT64_C(0)
+
+/* A core is a thread of the run. */
+struct vs_step {
+    uint64_t pc;     /* of the branch; 0 for a discontinuity */
+    uint64_t target; /* taken or not; 0 for an indirect one that is not taken */
+    uint64_t time;   /* commit cycle; untimed: instructions of all cores before */
+    uint32_t icount; /* instructions of the core since its last step, its own included */
+    uint16_t core;
+    uint8_t kind;
+    uint8_t flags; /* VS_BR_*, of a branch */
+    uint8_t size;  /* bytes of the branch */
+};
+
+static inline bool vs_step_taken(const struct vs_step *s)
+{
+    return s->flags & VS_BR_TAKEN;
+}
+
+/* Where the core goes on. */
+static inline uint64_t vs_step_next(const struct vs_step *s)
+{
+    return s->kind == VS_STEP_DISCONTINUITY || vs_step_taken(s) ? s->target : s->pc + s->size;
+}
+
+/* Makes steps of events. A zeroed struct is ready. */
+struct vs_stepper {
+    uint64_t *since; /* by core: instructions after its last step */
+    bool *alive;     /* by core: has started and is not in a gap */
+    size_t cores, capacity, alive_capacity;
+    uint64_t instructions; /* of all cores, so far */
+
+    struct vs_step *steps; /* of the last batch */
+    size_t count, step_capacity;
+};
+
+/* The steps of a batch, to s->steps; they stay until the next call. Returns 0; -VSE_NOMEM. */
+int vs_stepper_take(struct vs_stepper *s, const struct vs_batch *batch);
+
+/* After the last batch: cores that are still running end. As vs_stepper_take. */
+int vs_stepper_end(struct vs_stepper *s, uint64_t time);
+
+void vs_stepper_fini(struct vs_stepper *s);
+
+#endif
