@@ -81,7 +81,7 @@ LIB_SO  := $(B)/lib/libvestige.so
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
-TOOLS   := mcfTrace mlsTrace# other names of the program
+TOOLS   := mcfTrace mlsTrace tmTrace# other names of the program
 VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
@@ -90,6 +90,9 @@ BENCH   := $(B)/bench/bench
 # Programs that are recorded; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
+# Programs for the simulated platform.
+SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/target/*.c))
+
 # ---- building -------------------------------------------------------------------------------
 
 .PHONY: all tests generator bench-program fuzzers fuzz-objects deps-build FORCE
@@ -97,7 +100,7 @@ TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs
 all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(if $(filter $(O),$(B)),workloads)
 
 # What the tests run.
-tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED)
+tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED) $(SIMULATED)
 generator: $(GEN)
 bench-program: $(BENCH)
 fuzzers: $(FUZZERS)
@@ -210,6 +213,11 @@ $(B)/test/programs/%: tests/programs/%.c Makefile | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && gcc -std=gnu11 -O2 -g $(WARNINGS) -D_GNU_SOURCE \
 	    -Iinclude -static -pthread -o $@ $<
 
+# The same for the simulated platform.
+$(B)/test/target/%: tests/target/%.c Makefile | deps-build
+	$(call say,RV64,$(<)$(mark))mkdir -p $(@D) && $(RV64_CC) -march=rv64gc -std=gnu11 -O2 -g $(WARNINGS) \
+	    -D_GNU_SOURCE -Iinclude -static -pthread -o $@ $<
+
 # ---- workloads ------------------------------------------------------------------------------
 # The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static);
 # and under the sanitizers, for the tests. Not part of a variant: they are data to Vestige.
@@ -244,7 +252,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These install what is missing first; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san demo bench fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-long demo bench fuzz
 ## check: all tests, plain and under the sanitizers; both compilers; format; includes
 check:
 	@tools/deps --install build bench check format
@@ -263,6 +271,12 @@ check-run:
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
 	    $(B) $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
+
+## check-long: what takes too long for check: 10 M random RV64 instructions, block by block against qemu
+check-long:
+	@tools/deps --install build bench check
+	@+$(MAKE) tests
+	VESTIGE_ISS_PROGRAMS=230 $(B)/test/unit/iss_qemu
 
 ## demo: show what Vestige does
 demo:

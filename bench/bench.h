@@ -33,5 +33,6 @@ const char *bench_folder(const struct bench *b);
 /* The benchmarks. */
 void bench_vest(struct bench *b);
 void bench_record(struct bench *b);
+void bench_sim(struct bench *b);
 
 #endif

@@ -28,6 +28,7 @@ static const struct {
 } benches[] = {
     {"vest", bench_vest},
     {"record", bench_record},
+    {"sim", bench_sim},
 };
 
 void bench_fail(const char *fmt, ...)

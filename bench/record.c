@@ -2,18 +2,16 @@
 /* Recording native programs: the workloads at `small`, one thread, against Valgrind doing nothing
  * and against Lackey printing addresses. */
 #include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "command.h"
 
 enum { LACKEY_PROGRAMS = 3, REPEATS_MAX = 5 };
 
@@ -33,54 +31,6 @@ struct place {
     char run[PATH_MAX], out[PATH_MAX];
 };
 
-/* Runs a command with its output going to a file. Returns the seconds it took; negative if it
- * failed. */
-static double try(const char *const argv[], const char *out)
-{
-    double start = bench_now();
-    pid_t pid = fork();
-    int status;
-
-    if (pid < 0)
-        bench_fail("fork: %s", strerror(errno));
-    if (pid == 0) {
-        int fd = open(out, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-        int null = open("/dev/null", O_WRONLY);
-
-        if (fd < 0 || null < 0)
-            _exit(126);
-        dup2(fd, STDOUT_FILENO);
-        dup2(null, STDERR_FILENO);
-        execvp(argv[0], (char *const *)(uintptr_t)argv);
-        _exit(127);
-    }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            bench_fail("waitpid: %s", strerror(errno));
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? bench_now() - start : -1;
-}
-
-static double run(const char *const argv[], const char *out)
-{
-    double seconds = try(argv, out);
-
-    if (seconds < 0)
-        bench_fail("%s %s failed", argv[0], argv[1]);
-    return seconds;
-}
-
-static double json_figure(const char *text, const char *key)
-{
-    char quoted[64];
-    const char *at;
-
-    snprintf(quoted, sizeof(quoted), "\"%s\":", key);
-    at = strstr(text, quoted);
-    if (!at)
-        bench_fail("vestige record --json has no %s", key);
-    return strtod(at + strlen(quoted), NULL);
-}
-
 /* The best of several recordings. */
 static struct recorded record(const struct bench *b, const struct place *p, const char *program,
                               const char *size, const char *what)
@@ -91,19 +41,15 @@ static struct recorded record(const struct bench *b, const struct place *p, cons
     unsigned repeats = bench_repeats(b) < REPEATS_MAX ? bench_repeats(b) : REPEATS_MAX;
 
     for (unsigned i = 0; i < repeats; i++) {
-        double seconds = run(argv, p->out);
+        double seconds = command_run(argv, p->out);
         char text[4096];
-        FILE *f = fopen(p->out, "r");
-        size_t n = f ? fread(text, 1, sizeof(text) - 1, f) : 0;
 
-        if (f)
-            fclose(f);
-        text[n] = 0;
+        command_output(p->out, text, sizeof(text));
         if (seconds < best.seconds)
             best = (struct recorded){.seconds = seconds,
-                                     .more = json_figure(text, "seconds_more"),
-                                     .instructions = json_figure(text, "instructions"),
-                                     .bytes = json_figure(text, "bytes")};
+                                     .more = command_figure(text, "seconds_more"),
+                                     .instructions = command_figure(text, "instructions"),
+                                     .bytes = command_figure(text, "bytes")};
     }
     return best;
 }
@@ -119,10 +65,10 @@ static double none(const struct bench *b, const struct place *p, const char *pro
     double best = 1e9;
 
     for (unsigned i = 0; i < repeats; i++) {
-        double seconds = try(argv, p->out);
+        double seconds = command_try(argv, p->out);
 
         if (seconds < 0)
-            seconds = run(exact, p->out);
+            seconds = command_run(exact, p->out);
         if (seconds < best)
             best = seconds;
     }
@@ -135,7 +81,7 @@ static double lackey(const char *program, const char *size)
         "valgrind", "--tool=lackey", "--trace-mem=yes", "--log-file=/dev/null", program, "-n", size,
         NULL};
 
-    return run(argv, "/dev/null");
+    return command_run(argv, "/dev/null");
 }
 
 /* Loads and stores as descriptors, compressed. */
@@ -146,7 +92,7 @@ static double descriptors(const struct place *p)
     struct stat st;
 
     snprintf(name, sizeof(name), "%s.mls", p->run);
-    run(argv, p->out);
+    command_run(argv, p->out);
     snprintf(path, sizeof(path), "%s.bin.zst", name);
     if (stat(path, &st) < 0)
         bench_fail("no %s", path);
@@ -208,12 +154,9 @@ static void suite(struct bench *b, const struct totals *t)
 
 static void find_place(const struct bench *b, struct place *p)
 {
-    char self[PATH_MAX] = "";
+    char self[PATH_MAX];
 
-    if (readlink("/proc/self/exe", self, sizeof(self) - 1) < 0)
-        bench_fail("/proc/self/exe: %s", strerror(errno));
-    dirname(self);
-    dirname(self);
+    command_build(self, sizeof(self));
     snprintf(p->vestige, sizeof(p->vestige), "%s/bin/vestige", self);
     snprintf(p->mlstrace, sizeof(p->mlstrace), "%s/bin/mlsTrace", self);
     snprintf(p->workloads, sizeof(p->workloads), "%s/workloads/host", self);

@@ -6,8 +6,8 @@
 #include "cli/suggest.h"
 
 static const struct command *const commands[] = {
-    &command_record,   &command_info,     &command_dump, &command_check,
-    &command_mcftrace, &command_mlstrace, &command_help,
+    &command_record,   &command_simulate, &command_info,    &command_dump, &command_check,
+    &command_mcftrace, &command_mlstrace, &command_tmtrace, &command_help,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -33,7 +33,7 @@ const struct command *commands_by_program(const char *program)
     const char *slash = strrchr(program, '/');
     const char *name = slash ? slash + 1 : program;
     for (int i = 0; i < COMMANDS; i++)
-        if (commands[i]->one_dash && !strcmp(commands[i]->name, name))
+        if (commands[i]->tool && !strcmp(commands[i]->name, name))
             return commands[i];
     return NULL;
 }

@@ -15,7 +15,8 @@ struct command {
     int (*run)(struct cli *cli, int argc, char **argv);
 
     const struct cli_option *options; /* ended by a row without a name; may be NULL */
-    bool one_dash; /* they are -name: a tool of that style, which is also a program of its own */
+    bool one_dash;                    /* they are -name */
+    bool tool;                        /* it is also a program of its own */
     bool takes_program;   /* the first operand ends the options: the rest is a program's own */
     const char *operands; /* as in the usage line */
     int operands_min, operands_max;
@@ -31,6 +32,8 @@ extern const struct command command_info;
 extern const struct command command_mcftrace;
 extern const struct command command_mlstrace;
 extern const struct command command_record;
+extern const struct command command_simulate;
+extern const struct command command_tmtrace;
 
 /* The row of that name. NULL, after a message with the nearest name, if there is none. */
 const struct command *commands_find(struct cli *cli, const char *name);

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "cli/core_facts.h"
 #include "study/syscalls.h"
 
 static const char *const class_names[STATS_CLASSES] = {
@@ -251,6 +252,15 @@ static void json_stats(struct json *j, const struct report *r)
     json_end(j);
 }
 
+static void json_cores(struct json *j, const struct report *r)
+{
+    struct vs_machine_core cores[VS_CORES_MAX];
+    uint64_t cycles;
+    unsigned count = core_facts_of_run(r->reader, cores, &cycles);
+
+    core_facts_json(j, cores, count);
+}
+
 void report_json(struct out *o, const struct report *r)
 {
     struct json j;
@@ -259,6 +269,7 @@ void report_json(struct out *o, const struct report *r)
     json_file(&j, r);
     json_totals(&j, r);
     json_tables(&j, r);
+    json_cores(&j, r);
     if (r->stats)
         json_stats(&j, r);
     else

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/core_facts.h"
 #include "study/syscalls.h"
 
 enum { SHOWN_THREADS = 16 };
@@ -105,6 +106,8 @@ static void text_meta(struct out *o, const struct report *r)
     if (r->info->metas)
         heading(o, "Recorded");
     for (uint32_t i = 0; vs_reader_meta_at(r->reader, i, &key, &value) == 0; i++) {
+        if (core_fact_is(key))
+            continue; /* has a table */
         out_str(o, "  ");
         out_safe(o, key);
         out_pad(o, strlen(key) < 20 ? 21 - strlen(key) : 1);
@@ -318,6 +321,19 @@ static void text_stats(struct out *o, const struct report *r)
     text_routines(o, r);
 }
 
+/* What the simulated platform counted. */
+static void text_cores(struct out *o, const struct report *r)
+{
+    struct vs_machine_core cores[VS_CORES_MAX];
+    uint64_t cycles;
+    unsigned count = core_facts_of_run(r->reader, cores, &cycles);
+
+    if (!count)
+        return;
+    heading(o, "Cores (of the whole simulation)");
+    core_facts_text(o, cores, count, cycles);
+}
+
 void report_text(struct out *o, const struct report *r)
 {
     out_safe(o, r->path);
@@ -327,6 +343,7 @@ void report_text(struct out *o, const struct report *r)
     text_meta(o, r);
     text_images(o, r);
     text_threads(o, r);
+    text_cores(o, r);
     if (r->stats)
         text_stats(o, r);
 }

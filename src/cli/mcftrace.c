@@ -148,6 +148,7 @@ const struct command command_mcftrace = {
     .run = run,
     .options = options,
     .one_dash = true,
+    .tool = true,
     .takes_program = true,
     .operands = MTRACE_OPERANDS,
     .operands_max = INT_MAX,

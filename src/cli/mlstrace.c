@@ -240,6 +240,7 @@ const struct command command_mlstrace = {
     .run = run,
     .options = options,
     .one_dash = true,
+    .tool = true,
     .takes_program = true,
     .operands = MTRACE_OPERANDS,
     .operands_max = INT_MAX,

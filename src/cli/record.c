@@ -13,6 +13,7 @@
 #include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/commands.h"
+#include "cli/engine.h"
 #include "cli/json.h"
 #include "cli/recording.h"
 
@@ -27,14 +28,17 @@ struct record_options {
     bool main_only, control_only, loads, all, marks, overwrite, json;
     struct option_list routines, from, to;
     const char *windows;
+    struct simulation_options simulation;
 };
 
 struct record {
     struct cli *cli;
     const struct record_options *o;
+    const struct engine *engine;
     const char *path; /* of the run */
     struct vs_writer *writer;
     struct vs_consumer to; /* the writer */
+    uint32_t features;     /* VS_RUN_* */
     struct vs_progress progress;
     char written[32];       /* for the progress line */
     uint64_t max_bytes;     /* 0 = no limit */
@@ -43,6 +47,7 @@ struct record {
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
+    struct recording recording;
 };
 
 /* ---- what to record ------------------------------------------------------------------------ */
@@ -162,8 +167,9 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--marks excludes --from and --to");
         return false;
     }
-    if (o->engine && strcmp(o->engine, "valgrind")) {
-        cli_error(r->cli, "no engine '%s'; there is: valgrind", o->engine);
+    if (r->engine != &engine_sim && simulation_asked(&o->simulation)) {
+        cli_error(r->cli, "--cores, --timed, --preset, --platform, --set, --seed, --env and "
+                          "--check-coherence are for the engine sim");
         return false;
     }
     if (o->windows) {
@@ -204,7 +210,7 @@ static int put_facts(struct record *r, char **argv)
     struct vs_buf command = {0};
     struct utsname name;
     char host[256] = "", when[32] = "";
-    time_t now = time(NULL);
+    time_t now = recording_time();
     struct tm tm;
     int e;
 
@@ -215,8 +221,8 @@ static int put_facts(struct record *r, char **argv)
         snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
     if (gmtime_r(&now, &tm))
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-    if ((e = vs_writer_meta(r->writer, "engine", "valgrind")) == 0 &&
-        (e = vs_writer_meta(r->writer, "isa", "x86-64")) == 0 &&
+    if ((e = vs_writer_meta(r->writer, "engine", r->engine->name)) == 0 &&
+        (e = vs_writer_meta(r->writer, "isa", r->engine->isa)) == 0 &&
         (e = vs_writer_meta(r->writer, "command",
                             command.data ? (const char *)command.data : "")) == 0 &&
         (e = vs_writer_meta(r->writer, "host", host)) == 0)
@@ -248,12 +254,25 @@ static void add_names(struct vs_buf *b, const char *option, const struct option_
         add_word(b, option, names->items[i]);
 }
 
+/* All parameters of the platform; that they are good was checked. */
+static void add_platform(struct vs_buf *b, const struct simulation_options *o)
+{
+    struct vs_target_config config;
+    char text[1024];
+
+    if (simulation_config(o, &config, NULL) == 0 &&
+        vs_parameters_text(vs_target_parameters, &config, text, sizeof(text)) > 0)
+        vs_buf_put(b, text, strlen(text));
+}
+
 static int put_config(struct record *r)
 {
     const struct record_options *o = r->o;
     struct vs_buf b = {0};
     int e;
 
+    if (r->engine == &engine_sim)
+        add_platform(&b, &o->simulation);
     add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all", NULL);
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
@@ -275,13 +294,13 @@ static int put_config(struct record *r)
 
 /* ---- running ------------------------------------------------------------------------------- */
 
-static int tick(void *context, const struct vs_assembler_stats *stats)
+static int tick(void *context, uint64_t instructions)
 {
     struct record *r = context;
     uint64_t bytes = r->bytes;
 
     snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
-    vs_progress_update(&r->progress, stats->instructions);
+    vs_progress_update(&r->progress, instructions);
     return r->max_bytes && bytes >= r->max_bytes;
 }
 
@@ -312,10 +331,24 @@ static int64_t put_block(void *context, const struct vs_block *block)
     return r->to.block(r->to.context, block);
 }
 
-static void put_ending(struct record *r, const struct vs_valgrind_result *result)
+/* Why the run is not whole, or NULL. */
+static const char *incomplete(const struct record *r)
 {
-    char text[64], how[96] = "";
-    int status = result->status;
+    const struct recording *c = &r->recording;
+
+    return c->incomplete ? c->incomplete : c->stopped ? "stopped at --max-size" : NULL;
+}
+
+static int put_fact(void *context, const char *key, const char *value)
+{
+    return vs_writer_meta(context, key, value);
+}
+
+static void put_ending(struct record *r)
+{
+    const struct recording *c = &r->recording;
+    char text[64];
+    int status = c->status;
 
     if (WIFSIGNALED(status))
         snprintf(text, sizeof(text), "signal %d (SIG%s)", WTERMSIG(status),
@@ -323,67 +356,70 @@ static void put_ending(struct record *r, const struct vs_valgrind_result *result
     else
         snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
     vs_writer_meta(r->writer, "exit", text);
-    if (result->interrupted)
-        snprintf(how, sizeof(how), "interrupted by the user");
-    else if (!result->stats.ended)
-        snprintf(how, sizeof(how), "the program was killed; its last moments are missing");
-    else if (result->stopped)
-        snprintf(how, sizeof(how), "stopped at --max-size");
-    if (*how)
-        vs_writer_meta(r->writer, "incomplete", how);
-    if (result->stats.forks) {
-        snprintf(text, sizeof(text), "%u", result->stats.forks);
+    if (incomplete(r))
+        vs_writer_meta(r->writer, "incomplete", incomplete(r));
+    if (c->forks) {
+        snprintf(text, sizeof(text), "%u", c->forks);
         vs_writer_meta(r->writer, "forks", text);
     }
+    if (c->simulated)
+        simulation_facts(&c->machine.stats, r->features & VS_RUN_TIMED, put_fact, r->writer);
 }
 
-static void summary_text(struct record *r, const struct vs_valgrind_result *result,
-                         const struct vs_writer_stats *w, const char *incomplete)
+static void summary_text(struct record *r, const struct vs_writer_stats *w)
 {
-    const struct vs_assembler_stats *s = &result->stats;
-    double seconds = result->seconds + result->more;
+    const struct recording *c = &r->recording;
+    double seconds = c->seconds + c->more;
     char a[32], b[32];
 
     recording_tell("%s instructions, %s events, %u thread%s in %.1f s (%.1f M/s)",
-                   group_digits(a, s->instructions), group_digits(b, s->events), s->threads,
-                   s->threads == 1 ? "" : "s", seconds,
-                   seconds > 0 ? 1e-6 * (double)s->instructions / seconds : 0);
-    if (!s->instructions)
+                   group_digits(a, c->instructions), group_digits(b, c->events), c->threads,
+                   c->threads == 1 ? "" : "s", seconds,
+                   seconds > 0 ? 1e-6 * (double)c->instructions / seconds : 0);
+    if (!c->instructions)
         recording_tell("what was to be recorded never ran");
-    if (s->skipped)
-        recording_tell("%s instructions were not recorded", group_digits(a, s->skipped));
-    recording_notes(result, incomplete);
+    if (c->skipped)
+        recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
+    if (c->simulated)
+        simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
+    recording_notes(c->forks, c->said, incomplete(r));
+    if (WIFSIGNALED(c->status))
+        recording_tell("the program was ended by signal %d (SIG%s)", WTERMSIG(c->status),
+                       sigabbrev_np(WTERMSIG(c->status)) ? sigabbrev_np(WTERMSIG(c->status)) : "?");
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
-                   s->instructions ? 8 * (double)w->bytes / (double)s->instructions : 0);
+                   c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
 }
 
-static void summary_json(struct record *r, const struct vs_valgrind_result *result,
-                         const struct vs_writer_stats *w, const char *incomplete)
+static void summary_json(struct record *r, const struct vs_writer_stats *w)
 {
-    const struct vs_assembler_stats *s = &result->stats;
+    const struct recording *c = &r->recording;
     struct json j;
 
     json_init(&j, &r->cli->out, 0);
     json_object(&j, NULL);
     json_str(&j, "file", r->path);
-    json_u64(&j, "instructions", s->instructions);
-    json_u64(&j, "skipped", s->skipped);
-    json_u64(&j, "events", s->events);
-    json_u64(&j, "threads", s->threads);
-    json_u64(&j, "forks", s->forks);
-    json_u64(&j, "programs", s->programs);
+    json_u64(&j, "instructions", c->instructions);
+    json_u64(&j, "skipped", c->skipped);
+    json_u64(&j, "events", c->events);
+    json_u64(&j, "threads", c->threads);
+    json_u64(&j, "forks", c->forks);
+    json_u64(&j, "programs", c->programs);
     json_u64(&j, "bytes", w->bytes);
-    json_double(&j, "seconds", result->seconds, 3);
-    json_double(&j, "seconds_more", result->more, 3);
-    json_u64(&j, "exit", (uint64_t)recording_status(result->status));
-    if (incomplete)
-        json_str(&j, "incomplete", incomplete);
+    json_double(&j, "seconds", c->seconds, 3);
+    json_double(&j, "seconds_more", c->more, 3);
+    json_u64(&j, "exit", (uint64_t)recording_status(c->status));
+    if (incomplete(r))
+        json_str(&j, "incomplete", incomplete(r));
     else
         json_null(&j, "incomplete");
-    if (*result->said)
-        json_str(&j, "valgrind", result->said);
+    if (*c->said)
+        json_str(&j, "valgrind", c->said);
     else
         json_null(&j, "valgrind");
+    if (r->features & VS_RUN_TIMED)
+        json_u64(&j, "cycles", c->machine.stats.cycles);
+    else
+        json_null(&j, "cycles");
     json_end(&j);
 }
 
@@ -417,11 +453,16 @@ static void remove_partial(const char *path)
     free(partial);
 }
 
-static int finish(struct record *r, struct vs_valgrind_result *result)
+static double seconds_between(const struct timespec *t0, const struct timespec *t1)
+{
+    return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
+}
+
+static int finish(struct record *r)
 {
     struct vs_writer_stats written;
     struct vs_diag diag;
-    const char *missing = missing_place(r), *incomplete;
+    const char *missing = missing_place(r);
     struct timespec t0, t1;
     int e;
 
@@ -433,11 +474,7 @@ static int finish(struct record *r, struct vs_valgrind_result *result)
                   missing);
         return CLI_USAGE;
     }
-    put_ending(r, result);
-    recording_tidy(result->said);
-    incomplete = recording_incomplete(result);
-    if (!incomplete && result->stopped)
-        incomplete = "stopped at --max-size";
+    put_ending(r);
     clock_gettime(CLOCK_MONOTONIC, &t0);
     vs_writer_flush(r->writer);
     vs_writer_stats(r->writer, &written);
@@ -448,43 +485,59 @@ static int finish(struct record *r, struct vs_valgrind_result *result)
         return cli_report(r->cli, r->path, e, &diag);
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
-    result->more += (double)(t1.tv_sec - t0.tv_sec) + 1e-9 * (double)(t1.tv_nsec - t0.tv_nsec);
+    r->recording.more += seconds_between(&t0, &t1);
     warn_places(r);
     if (r->o->json)
-        summary_json(r, result, &written, incomplete);
+        summary_json(r, &written);
     else
-        summary_text(r, result, &written, incomplete);
-    return recording_status(result->status);
+        summary_text(r, &written);
+    return recording_status(r->recording.status);
+}
+
+/* The engine that the user named, or else the one for the program. */
+static const struct engine *choose_engine(struct record *r, const char *program)
+{
+    const char *name = r->o->engine;
+    char path[4096];
+    bool found = vs_find_program(program, path, sizeof(path)) == 0;
+
+    for (const struct engine *const *e = engines; *e; e++)
+        if (name ? !strcmp((*e)->name, name) : found && (*e)->fits(path))
+            return *e;
+    if (!name)
+        return &engine_valgrind;
+    cli_error(r->cli, "no engine '%s'; there are: valgrind, sim", name);
+    return NULL;
 }
 
 static int record(struct record *r, char **argv)
 {
     const struct record_options *o = r->o;
-    struct vs_writer_options w = {.features = (o->control_only ? 0u : VS_RUN_LOADS) |
-                                              (o->control_only || o->loads ? 0u : VS_RUN_STORES),
-                                  .workers = 2,
-                                  .overwrite = o->overwrite};
-    struct vs_valgrind_options v = {.argv = argv,
-                                    .tool = getenv("VESTIGE_VALGRIND"),
-                                    .loads = !o->control_only,
-                                    .stores = !o->control_only && !o->loads,
-                                    .windows = r->windows,
-                                    .window_count = r->window_count,
-                                    .places = r->places,
-                                    .place_count = r->place_count,
-                                    .main_only = o->main_only,
-                                    .marks = o->marks,
-                                    .tick = tick,
-                                    .context = r};
-    struct vs_valgrind_result result;
+    struct vs_writer_options w = {.workers = 2, .overwrite = o->overwrite};
+    struct recording *c = &r->recording;
     struct vs_consumer consumer = {
         .context = r, .put = put, .image = put_image, .block = put_block};
     struct vs_diag diag = {0};
     bool theirs;
-    int e = vs_valgrind_check(&v, &diag);
+    int e;
 
-    if (e < 0)
+    *c = (struct recording){.argv = argv,
+                            .loads = !o->control_only,
+                            .stores = !o->control_only && !o->loads,
+                            .windows = r->windows,
+                            .window_count = r->window_count,
+                            .places = r->places,
+                            .place_count = r->place_count,
+                            .main_only = o->main_only,
+                            .marks = o->marks,
+                            .simulation = &o->simulation,
+                            .consumer = &consumer,
+                            .tick = tick,
+                            .context = r};
+    r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u);
+    if ((e = r->engine->check(c, &r->features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag);
+    w.features = r->features;
     if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
         return cli_report(r->cli, r->path, e, &diag);
     if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
@@ -495,8 +548,8 @@ static int record(struct record *r, char **argv)
     r->to = vs_consumer_writer(r->writer);
     vs_progress_init(&r->progress, stderr, "recording", 0, "instructions");
     r->progress.more = r->written;
-    v.interrupt = recording_catch_signals();
-    e = vs_valgrind_run(&v, &consumer, &result, &diag, &theirs);
+    c->interrupt = recording_catch_signals();
+    e = r->engine->run(c, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
         recording_release_signals();
@@ -505,7 +558,7 @@ static int record(struct record *r, char **argv)
         vs_writer_abort(r->writer);
         return e;
     }
-    return finish(r, &result);
+    return finish(r);
 }
 
 /* The default name of a run: the program's. */
@@ -536,7 +589,8 @@ static int run(struct cli *cli, int argc, char **argv)
         r->cli = cli;
         r->o = &o;
         r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
-        if (settle_options(r))
+        r->engine = choose_engine(r, argv[0]);
+        if (r->engine && settle_options(r))
             status = record(r, program);
     }
     free(program);
@@ -545,6 +599,8 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 #define FIELD(member) offsetof(struct record_options, member)
+
+const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
 
 static const struct cli_option options[] = {
     {.name = "output",
@@ -560,7 +616,8 @@ static const struct cli_option options[] = {
     {.name = "engine",
      .letter = 'e',
      .argument = "NAME",
-     .help = "valgrind: native x86-64 programs (the default)",
+     .help = "valgrind: native x86-64 programs; sim: static RV64\nprograms (default: the one for "
+             "PROGRAM)",
      .type = OPTION_STRING,
      .offset = FIELD(engine)},
     {.name = "all",
@@ -612,6 +669,7 @@ static const struct cli_option options[] = {
      .offset = FIELD(max_mb),
      .min = 1,
      .max = UINT64_MAX / 1000000},
+    SIMULATION_OPTIONS(FIELD(simulation)),
     {.name = "json",
      .help = "the summary as a JSON object on standard output",
      .offset = FIELD(json)},

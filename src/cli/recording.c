@@ -53,6 +53,15 @@ void recording_release_signals(void)
     sigaction(SIGXFSZ, &before_limit, NULL);
 }
 
+time_t recording_time(void)
+{
+    const char *text = getenv("SOURCE_DATE_EPOCH");
+    char *end;
+    long long given = text ? strtoll(text, &end, 10) : 0;
+
+    return text && *text && !*end && given >= 0 ? (time_t)given : time(NULL);
+}
+
 int recording_status(int status)
 {
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -118,13 +127,11 @@ const char *recording_incomplete(const struct vs_valgrind_result *result)
     return result->stats.ended ? NULL : "the program was killed";
 }
 
-void recording_notes(const struct vs_valgrind_result *result, const char *incomplete)
+void recording_notes(unsigned forks, const char *said, const char *incomplete)
 {
-    unsigned forks = result->stats.forks;
-
     if (forks)
         recording_tell("%u child process%s not recorded", forks, forks == 1 ? " was" : "es were");
-    pass_on(result->said);
+    pass_on(said);
     if (incomplete)
         recording_tell("%s; what was captured is in the file", incomplete);
 }

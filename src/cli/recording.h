@@ -3,6 +3,8 @@
 #ifndef CLI_RECORDING_H
 #define CLI_RECORDING_H
 
+#include <time.h>
+
 #include "capture/valgrind.h"
 #include "cli/cli.h"
 
@@ -10,6 +12,10 @@
  * beyond the limit is an error, until released. */
 const struct vs_interrupt *recording_catch_signals(void);
 void recording_release_signals(void);
+
+/* When the recording is made: now, or SOURCE_DATE_EPOCH if that is set, so that files can be made
+ * again bit for bit. */
+time_t recording_time(void);
 
 /* The exit status that tells a program's, as a shell does. */
 int recording_status(int wait_status);
@@ -26,7 +32,7 @@ const char *recording_incomplete(const struct vs_valgrind_result *result);
 
 /* Tells that children were left out, what Valgrind had to say (tidied), and why the recording is
  * incomplete if that is not NULL. */
-void recording_notes(const struct vs_valgrind_result *result, const char *incomplete);
+void recording_notes(unsigned forks, const char *said, const char *incomplete);
 
 /* Says why a program could not be recorded. Returns the exit status. */
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag);

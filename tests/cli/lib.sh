@@ -117,29 +117,50 @@ handmade() {
     done
 }
 
-# record_workloads KIND: records every workload of this kind in the catalogue at its tiny size, with one thread
-# and with four; its checksum must come out, and the run agree with itself in memory and control flow.
-record_workloads() {
-    local root name kind most tiny checksum p args
-    root=$(sed -n 's/^O=//p' "$VESTIGE_BUILD/config")
+# each_workload KIND COUNTS FUNCTION: calls FUNCTION NAME THREADS CHECKSUM ARGUMENT... for every workload of this kind
+# (or "all") in the catalogue, at its tiny size, with each of these numbers of threads; serial ones have one.
+each_workload() {
+    local name kind most tiny checksum p args
     while read -r name kind most tiny _ _ checksum; do
-        [ "$kind" = "$1" ] || continue
-        for p in 1 4; do
+        [ "$1" = all ] || [ "$kind" = "$1" ] || continue
+        for p in $2; do
             args=(-n "$tiny")
             [ "$most" = 1 ] || args+=(-p "$p")
-            [ "$most" != 1 ] || [ $p = 1 ] || continue
-            begin "records_${name}_with_$p"
-            run "$VESTIGE" record -f -o "$T/run.vest" -- "$VESTIGE_SRC/$root/workloads/host/$name" "${args[@]}"
-            expect_status 0
-            expect_out "^$name: checksum $checksum\$"
-            run "$VESTIGE" check --memory --flow "$T/run.vest"
-            expect_status 0
-            expect_no_err
-            expect_out ': compared [1-9][0-9]* loads .*: all equal$'
-            expect_out ": compared $("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions) instructions .*: all equal\$"
-            sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$name $p:/"
+            [ "$most" != 1 ] || [ "$p" = 1 ] || continue
+            "$3" "$name" "$p" "$checksum" "${args[@]}"
         done
     done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
+}
+
+# workload TARGET NAME: its path; the target is host or rv64.
+workload() {
+    echo "$VESTIGE_SRC/$(sed -n 's/^O=//p' "$VESTIGE_BUILD/config")/workloads/$1/$2"
+}
+
+# expect_whole NAME: $T/run.vest agrees with itself in memory and control flow; says how much was compared.
+expect_whole() {
+    run "$VESTIGE" check --memory --flow "$T/run.vest"
+    expect_status 0
+    expect_no_err
+    expect_out ': compared [1-9][0-9]* loads .*: all equal$'
+    expect_out ": compared $("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions) instructions .*: all equal\$"
+    sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$1:/"
+}
+
+# Records a workload natively; its checksum must come out, and the run agree with itself.
+record_natively() {
+    local name=$1 p=$2 checksum=$3
+    shift 3
+    begin "records_${name}_with_$p"
+    run "$VESTIGE" record -f -o "$T/run.vest" -- "$(workload host "$name")" "$@"
+    expect_status 0
+    expect_out "^$name: checksum $checksum\$"
+    expect_whole "$name $p"
+}
+
+# record_workloads KIND: every workload of this kind, with one thread and with four.
+record_workloads() {
+    each_workload "$1" "1 4" record_natively
 }
 
 # skip_all REASON: nothing in this file applies to this build; counts neither way.

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "capture/valgrind.h"
+#include "cli/commands.h"
+#include "cli/core_facts.h"
+#include "cli/recording.h"
+#include "cli/simulation.h"
+
+struct simulate_options {
+    struct simulation_options simulation;
+    bool list, json;
+};
+
+/* ---- the parameters -------------------------------------------------------------------------- */
+
+/* A file that --platform takes. */
+static int list(struct cli *cli, const struct simulation_options *o)
+{
+    struct vs_target_config config;
+    struct vs_diag diag;
+
+    if (simulation_config(o, &config, &diag) < 0) {
+        cli_error(cli, "%s", diag.text);
+        return CLI_USAGE;
+    }
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, &config, value);
+        out_printf(&cli->out, "%-12s = %-11s  # %s\n", p->name, value, p->help);
+    }
+    return CLI_DONE;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static int tick(void *context, const struct vs_machine_stats *stats)
+{
+    vs_progress_update(context, stats->instructions);
+    return 0;
+}
+
+static void print_text(const struct vs_machine_result *result, bool timed)
+{
+    struct out err;
+    char a[32], b[32];
+    const struct vs_machine_stats *s = &result->stats;
+
+    recording_tell("%s instructions, %u thread%s, %u core%s in %.1f s (%.1f M/s)",
+                   group_digits(a, s->instructions), s->threads, s->threads == 1 ? "" : "s",
+                   s->cores, s->cores == 1 ? "" : "s", result->seconds,
+                   result->seconds > 0 ? 1e-6 * (double)s->instructions / result->seconds : 0);
+    simulation_notes(result);
+    if (simulation_incomplete(result))
+        recording_tell("%s", simulation_incomplete(result));
+    if (!timed)
+        return;
+    recording_tell("%s cycles, %.3f instructions per cycle", group_digits(b, s->cycles),
+                   s->cycles ? (double)s->instructions / (double)s->cycles : 0);
+    out_init(&err, STDERR_FILENO);
+    core_facts_text(&err, s->core, s->cores, s->cycles);
+    out_flush(&err);
+}
+
+static void print_json(struct cli *cli, const struct vs_machine_result *result, bool timed)
+{
+    const struct vs_machine_stats *s = &result->stats;
+    struct json j;
+
+    json_init(&j, &cli->out, 0);
+    json_object(&j, NULL);
+    json_u64(&j, "instructions", s->instructions);
+    json_u64(&j, "threads", s->threads);
+    if (timed)
+        json_u64(&j, "cycles", s->cycles);
+    else
+        json_null(&j, "cycles");
+    json_double(&j, "seconds", result->seconds, 3);
+    json_u64(&j, "exit", (uint64_t)recording_status(result->status));
+    if (simulation_incomplete(result))
+        json_str(&j, "incomplete", simulation_incomplete(result));
+    else
+        json_null(&j, "incomplete");
+    core_facts_json(&j, s->core, s->cores);
+    json_end(&j);
+}
+
+static int simulate(struct cli *cli, const struct simulate_options *o, char **argv)
+{
+    struct vs_machine_options m = {.tick = tick};
+    struct vs_machine_result *result = calloc(1, sizeof(*result));
+    struct vs_progress progress;
+    struct vs_diag diag = {0};
+    char path[4096], **env = simulation_env(&o->simulation);
+    bool theirs;
+    int e = result && env ? 0 : -VSE_NOMEM, status = CLI_USAGE;
+
+    if (e == 0 && (e = vs_find_program(argv[0], path, sizeof(path))) < 0)
+        snprintf(diag.text, sizeof(diag.text), "no such program"), diag.error = e;
+    if (e == 0)
+        e = simulation_config(&o->simulation, &m.config, &diag);
+    if (e == 0) {
+        m.process.path = path;
+        m.process.argv = argv;
+        m.process.envp = env;
+        vs_progress_init(&progress, stderr, "simulating", 0, "instructions");
+        m.context = &progress;
+        m.interrupt = recording_catch_signals();
+        e = vs_machine_run(&m, result, &diag, &theirs);
+        recording_release_signals();
+        vs_progress_finish(&progress);
+    }
+    if (e < 0) {
+        recording_refused(cli, argv[0], e, &diag);
+        status = e == -VSE_INTERNAL ? CLI_BAD_DATA : CLI_USAGE;
+    } else {
+        if (o->json)
+            print_json(cli, result, m.config.timed);
+        else
+            print_text(result, m.config.timed);
+        status = recording_status(result->status);
+        if (result->end == VS_END_DEADLOCK)
+            status = CLI_BAD_DATA;
+    }
+    simulation_free_env(env);
+    free(result);
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct simulate_options o = {0};
+    char **program;
+    int status;
+
+    if (!options_parse(cli, &command_simulate, &o, &argc, argv, &status))
+        return status;
+    if (o.list)
+        return list(cli, &o.simulation);
+    if (!argc) {
+        cli_error(cli, "no program; see 'vestige simulate --help'");
+        return CLI_USAGE;
+    }
+    program = calloc((size_t)argc + 1, sizeof(*program));
+    if (!program) {
+        cli_error(cli, "out of memory");
+        return CLI_USAGE;
+    }
+    memcpy(program, argv, (size_t)argc * sizeof(*program));
+    status = simulate(cli, &o, program);
+    free(program);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    SIMULATION_OPTIONS(offsetof(struct simulate_options, simulation)),
+    {.name = "list",
+     .help = "print the platform's parameters, as --platform reads",
+     .offset = offsetof(struct simulate_options, list)},
+    {.name = "json",
+     .help = "the statistics as a JSON object on standard output",
+     .offset = offsetof(struct simulate_options, json)},
+    {0},
+};
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .summary = "run a RV64 program on the simulated platform",
+    .run = run,
+    .options = options,
+    .takes_program = true,
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .operands_min = 0,
+    .operands_max = INT_MAX,
+    .description = "Runs a static RV64 Linux program on simulated cores, and with --timed on\n"
+                   "pipelines with coherent caches; nothing is recorded. Every run is the same;\n"
+                   "--seed makes others. 'vestige record' records such a run.",
+    .example = "vestige simulate --cores 4 --timed --preset cs16 ./prog -p 4\n"
+               "vestige simulate --list >platform.conf",
+    .exits = "0  the program ended with 0\n"
+             "1  caches were found incoherent, or all threads wait for each other\n"
+             "2  bad usage, or it could not be run\n"
+             "else the program's own status; 128 + N if signal N ended it",
+};

@@ -1,0 +1,288 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The simulated platform as a user meets it: options, regions, ends of programs, bad input, signals.
+. "$(dirname "$0")/lib.sh"
+
+fft=$(workload rv64 fft)
+ends=$VESTIGE_BUILD/test/target/ends
+export SOURCE_DATE_EPOCH=1000000000
+
+# ---- choosing -----------------------------------------------------------------------------------
+
+begin chooses_the_engine_by_the_program
+run "$VESTIGE" record -o "$T/run.vest" -- "$fft" -n 8
+expect_status 0
+expect_equal "$("$VESTIGE" info --json --no-scan "$T/run.vest" | jq -r '.meta.engine + " " + .meta.isa')" "sim rv64"
+expect_whole fft
+
+begin refuses_a_program_for_the_other_engine
+run "$VESTIGE" record -e sim -o "$T/none.vest" -- /bin/true
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" record -e valgrind -o "$T/none.vest" -- "$fft" -n 8
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" record --cores 2 -o "$T/none.vest" -- /bin/true
+expect_status 2
+expect_err 'are for the engine sim$'
+run "$VESTIGE" record -e gem5 -o "$T/none.vest" -- /bin/true
+expect_status 2
+expect_err "no engine 'gem5'; there are: valgrind, sim"
+expect_no_file "$T/none.vest"
+
+begin refuses_what_is_no_static_rv64_program
+echo 'int main(void) { return 0; }' >"$T/main.c"
+riscv64-linux-gnu-gcc -o "$T/dynamic" "$T/main.c" || fail "no compiler"
+head -c 200 "$fft" >"$T/cut"
+chmod +x "$T/cut"
+for program in "$T/dynamic" "$T/cut" "$T/main.c" "$T" "$T/absent"; do
+    run "$VESTIGE" simulate -- "$program"
+    expect_status 2
+    expect_one_line_err
+    expect_no_out
+done
+run "$VESTIGE" simulate -- "$T/dynamic"
+expect_err 'static'
+
+begin runs_position_independent_programs
+cat >"$T/pie.c" <<'END'
+int number = 7;
+__attribute__((noinline)) int twice(void)
+{
+    return 2 * number;
+}
+void _start(void)
+{
+    register long result __asm__("a0") = twice();
+    register long call __asm__("a7") = 93;
+    __asm__ volatile("ecall" : : "r"(result), "r"(call));
+}
+END
+riscv64-linux-gnu-gcc -O1 -fpie -nostdlib -static-pie -Wl,--no-dynamic-linker -o "$T/pie" "$T/pie.c" || fail "no compiler"
+run "$VESTIGE" record -f -o "$T/run.vest" --from twice --length 3 "$T/pie"
+expect_status 14
+run "$VESTIGE" check --flow "$T/run.vest"
+expect_out 'compared 3 instructions'
+run "$VESTIGE" info "$T/run.vest"
+expect_out ' twice  \(pie\)$'
+
+# ---- configuration ------------------------------------------------------------------------------
+
+begin lists_parameters_that_can_be_read_back
+run "$VESTIGE" simulate --list --preset tewar --set width=2
+expect_status 0
+cp "$out" "$T/platform"
+run "$VESTIGE" simulate --list --platform "$T/platform"
+cmp -s "$out" "$T/platform" || fail "another platform"
+run "$VESTIGE" simulate --platform "$T/platform" --timed --json -- "$fft" -n 8
+expect_status 0
+sed -n '/^{/,$p' "$out" >"$T/a"
+run "$VESTIGE" simulate --preset tewar --set width=2 --timed --json -- "$fft" -n 8
+expect_equal "$(sed -n '/^{/,$p' "$out" | jq .cycles)" "$(jq .cycles "$T/a")" cycles
+
+begin refuses_bad_platforms
+echo 'l1d_ways = 3' >"$T/bad"
+for args in "--preset cs64" "--set width=9" "--set width" "--set wdith=1" "--platform $T/none" "--platform $T/bad" \
+    "--cores 0" "--cores 65" "--set line=24"; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" simulate --timed $args -- "$fft" -n 8
+    expect_status 2
+    expect_one_line_err
+    expect_no_out
+done
+
+begin gets_faster_with_larger_caches
+small=$("$VESTIGE" simulate --json --timed --set l1d_size=1K --set l1i_size=1K -- "$fft" -n 10 2>&1 | sed -n '/^{/,$p' | jq .cycles)
+large=$("$VESTIGE" simulate --json --timed --set l1d_size=64K --set l1i_size=64K -- "$fft" -n 10 2>&1 | sed -n '/^{/,$p' | jq .cycles)
+[ "$large" -lt "$small" ] || fail "$large cycles with large caches, $small with small ones"
+
+begin never_misses_more_in_a_larger_fully_associative_cache
+last=
+for size in 512 1024 2048 4096 8192 16384; do
+    misses=$("$VESTIGE" simulate --json --timed --set l1d_size=$size --set l1d_ways=$((size / 32)) -- "$fft" -n 8 2>&1 |
+        sed -n '/^{/,$p' | jq '.cores[0] | .load_misses + .store_misses')
+    [ -z "$last" ] || [ "$misses" -le "$last" ] || fail "$misses misses with $size bytes, $last with half of it"
+    last=$misses
+done
+
+# ---- threads ------------------------------------------------------------------------------------
+
+begin runs_more_threads_than_cores
+for cores in 1 3; do
+    for mode in "" --timed; do
+        # shellcheck disable=SC2086
+        run "$VESTIGE" record -f -o "$T/run.vest" --cores $cores $mode --set slice=5000 -- "$fft" -n 8 -p 8
+        expect_status 0
+        expect_out '^fft: checksum 0deaa6aa676fd8a1$'
+        expect_whole "fft 8 on $cores $mode"
+    done
+done
+
+begin explores_interleavings_by_seed
+for mode in "" --timed; do
+    for seed in 1 1 2; do
+        # shellcheck disable=SC2086
+        "$VESTIGE" record -f -o "$T/$seed.vest" --cores 4 $mode --seed $seed -- "$fft" -n 8 -p 4 >"$out" 2>"$err" ||
+            fail "status $?"
+        grep -q '^fft: checksum 0deaa6aa676fd8a1$' "$out" || fail "another result"
+        [ ! -e "$T/last.vest" ] || [ $seed != 1 ] || cmp "$T/1.vest" "$T/last.vest" || fail "seed 1 twice differs"
+        cp "$T/1.vest" "$T/last.vest"
+    done
+    cmp -s "$T/1.vest" "$T/2.vest" && fail "seeds 1 and 2 give the same run"
+    rm -f "$T/last.vest"
+done
+
+begin uses_many_cores
+run "$VESTIGE" simulate --timed --check-coherence --cores 64 -- "$fft" -n 10 -p 64
+expect_status 0
+expect_out '^fft: checksum '
+expect_err '64 cores'
+
+# ---- regions ------------------------------------------------------------------------------------
+
+begin records_exactly_the_windows
+printf '1000 500\n100000 7 # few\n' >"$T/windows"
+for mode in "" --timed; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" record -f -o "$T/run.vest" --cores 2 $mode --windows "$T/windows" -- "$fft" -n 8 -p 2
+    expect_status 0
+    run "$VESTIGE" check --flow "$T/run.vest"
+    expect_out 'compared 507 instructions'
+done
+
+begin records_between_marks
+cat >"$T/marks.c" <<'END'
+#include "vestige/mark.h"
+int main(void)
+{
+    volatile int x = 0;
+    for (int i = 0; i < 1000; i++)
+        x++;
+    vestige_start();
+    for (int i = 0; i < 100; i++)
+        x++;
+    vestige_stop();
+    return 0;
+}
+END
+riscv64-linux-gnu-gcc -O1 -static -I"$VESTIGE_SRC/include" -o "$T/marks" "$T/marks.c" || fail "no compiler"
+run "$VESTIGE" record -f -o "$T/run.vest" --marks "$T/marks"
+expect_status 0
+run "$VESTIGE" check --flow "$T/run.vest"
+expect_out '\(100 branches\): all equal'
+
+begin records_from_one_routine_to_another
+run "$VESTIGE" record -f -o "$T/run.vest" --from main --to wl_run -- "$fft" -n 8
+expect_status 0
+expect_whole 'fft from main'
+run "$VESTIGE" record -f -o "$T/none.vest" --from no_such_routine -- "$fft" -n 8
+expect_status 2
+expect_err "no routine 'no_such_routine'"
+run "$VESTIGE" record -f -o "$T/none.vest" --routine main -- "$fft" -n 8
+expect_status 2
+expect_one_line_err
+expect_no_file "$T/none.vest"
+
+# ---- statistics ---------------------------------------------------------------------------------
+
+begin shows_statistics
+run "$VESTIGE" record -f -o "$T/run.vest" --cores 2 --timed -- "$fft" -n 8 -p 2
+expect_err 'cycles on 2 cores, [0-9.]+ instructions per cycle$'
+run "$VESTIGE" info "$T/run.vest"
+expect_status 0
+expect_out '^Cores'
+expect_equal "$("$VESTIGE" info --json "$T/run.vest" | jq '[.cores[].instructions] | add')" \
+    "$("$VESTIGE" info --json "$T/run.vest" | jq .instructions)" "instructions of the cores"
+run "$VESTIGE" simulate --cores 2 --timed --json -- "$fft" -n 8 -p 2
+sed -n '/^{/,$p' "$out" | jq -c .cores >"$T/a"
+"$VESTIGE" info --json "$T/run.vest" | jq -c .cores >"$T/b"
+cmp -s "$T/a" "$T/b" || fail "simulated and recorded runs differ"
+
+# ---- ends ---------------------------------------------------------------------------------------
+
+# ending HOW STATUS
+ending() {
+    begin "ends_with_$1"
+    run "$VESTIGE" simulate --cores 2 -- "$ends" "$1" </dev/null
+    expect_status "$2"
+    run "$VESTIGE" record -f --cores 2 --timed -o "$T/run.vest" -- "$ends" "$1" </dev/null
+    expect_status "$2"
+    expect_whole "$1"
+}
+ending status $((342 % 256))
+ending abort 134
+ending fault 139
+ending blocked 139
+ending ignored 139
+ending illegal 132
+ending misaligned 135
+ending last 9
+ending other 7
+ending killed 137
+
+begin says_which_signal_ended_the_program
+run "$VESTIGE" record -f -o "$T/run.vest" -- "$ends" fault
+expect_err 'signal 11 \(SIGSEGV\)'
+run "$VESTIGE" info --no-scan "$T/run.vest"
+expect_out 'exit +signal 11 \(SIGSEGV\)'
+
+begin names_unsupported_calls
+run "$VESTIGE" simulate -- "$ends" fork
+expect_status 3
+expect_err 'system call clone \(220\) at 0x[0-9a-f]+ is not supported; it failed with ENOSYS'
+
+begin stops_when_all_threads_wait
+run timeout 60 "$VESTIGE" record -f -o "$T/run.vest" -- "$ends" wait
+expect_err 'every thread waits'
+run "$VESTIGE" info --no-scan "$T/run.vest"
+expect_out 'incomplete +every thread waits'
+
+begin limits_memory
+cat >"$T/memory.c" <<'END'
+#include <stdlib.h>
+int main(void)
+{
+    return malloc((size_t)64 << 20) ? 0 : 3;
+}
+END
+riscv64-linux-gnu-gcc -O0 -static -o "$T/memory" "$T/memory.c" || fail "no compiler"
+run "$VESTIGE" simulate --set memory=16 -- "$T/memory"
+expect_status 3
+run "$VESTIGE" simulate -- "$T/memory"
+expect_status 0
+run "$VESTIGE" simulate --set memory=1 -- "$T/memory"
+expect_status 2
+expect_one_line_err
+
+begin passes_arguments_environment_and_input
+cat >"$T/echo.c" <<'END'
+#include <stdio.h>
+extern char **environ;
+int main(int argc, char **argv)
+{
+    int c;
+    for (int i = 1; i < argc; i++)
+        printf("[%s]", argv[i]);
+    for (char **e = environ; *e; e++)
+        printf("<%s>", *e);
+    while ((c = getchar()) != EOF)
+        putchar(c);
+    return 0;
+}
+END
+riscv64-linux-gnu-gcc -O1 -static -o "$T/echo" "$T/echo.c" || fail "no compiler"
+run bash -c "echo hello | COLOUR=red '$VESTIGE' simulate --env COLOUR --env 'A=b c' -- '$T/echo' -x '' --cores"
+expect_status 0
+expect_equal "$(cat "$out")" '[-x][][--cores]<COLOUR=red><A=b c>hello'
+
+begin is_interrupted
+"$VESTIGE" record -f -o "$T/run.vest" -- "$fft" -n 20 >"$out" 2>"$err" &
+sleep 1
+kill -TERM $!
+wait $!
+status=$?
+expect_status 143
+run "$VESTIGE" info --no-scan "$T/run.vest"
+expect_status 0
+
+finish
