@@ -27,8 +27,9 @@
 #define NOTE_ADDR(a, bytes) (record->addr = (a), record->size = (bytes))
 #define NOTE_VALUE(v)       (record->value = (v))
 /* For two records of each instruction, and the one that is begun for what is none. */
+#define HAS_ROOM() ((size_t)(end - record) > 2 * (size_t)block->count)
 #define CHECK_ROOM()                                                                               \
-    if (unlikely((size_t)(end - record) <= 2 * (size_t)block->count))                              \
+    if (unlikely(!HAS_ROOM()))                                                                     \
     goto log_full
 #define SYNC_LOG() (log->count = (size_t)(record - log->records))
 #else
@@ -37,6 +38,7 @@
 #define NOTE_KIND(what)     ((void)0)
 #define NOTE_ADDR(a, bytes) ((void)0)
 #define NOTE_VALUE(v)       ((void)0)
+#define HAS_ROOM()          1
 #define CHECK_ROOM()        ((void)0)
 #define SYNC_LOG()          ((void)0)
 #endif
@@ -204,7 +206,7 @@ int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
 #undef LABEL
             && do_END,
         &&do_ILLEGAL, &&do_MARK};
-    const uint32_t saved = vs_fp_begin();
+    const uint32_t saved = vs_fp_begin(port);
     uint64_t *const x = hart->x, *const f = hart->f;
     const uint64_t start = hart->instret;
     uint64_t left = most, pc = hart->pc;
@@ -216,6 +218,16 @@ int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
     struct vs_iss_record *record = log->records + log->count;
     const struct vs_iss_record *const end = log->records + log->capacity;
 #endif
+
+    if (hart->in_block && hart->in_flushes == hart->code->flushes) {
+        block = hart->in_block;
+        op = &block->ops[hart->in_op];
+        uint64_t rest = block->count - hart->in_op;
+        if (likely(PC == pc && rest <= left && HAS_ROOM())) {
+            left -= rest;
+            DISPATCH();
+        }
+    }
 
 /* Goes to pc; the block's address is noted in *from for the next time. */
 resolve:
@@ -300,6 +312,11 @@ stored_or_trap:
 trap:
     left += block->count - (uint64_t)(op - block->ops);
     pc = PC;
+    if (block != &part.block) {
+        hart->in_block = block;
+        hart->in_op = (uint32_t)(op - block->ops);
+        hart->in_flushes = hart->code->flushes;
+    }
 
 out:
     hart->pc = pc;
@@ -816,6 +833,7 @@ do_BSETI:
 #undef NOTE_KIND
 #undef NOTE_ADDR
 #undef NOTE_VALUE
+#undef HAS_ROOM
 #undef CHECK_ROOM
 #undef DISPATCH
 #undef NEXT

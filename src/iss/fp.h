@@ -66,9 +66,11 @@ static inline void vs_mxcsr_set(uint32_t v)
     __asm__ volatile("ldmxcsr %0" : : "m"(v));
 }
 
-static inline uint32_t vs_fp_begin(void)
+/* What lives in the host's status word is the caller's; the owner of an integer port leaves it as
+ * it is by default. */
+static inline uint32_t vs_fp_begin(const struct vs_port *port)
 {
-    uint32_t saved = vs_mxcsr_get();
+    uint32_t saved = port->integer ? VS_MXCSR_DEFAULT : vs_mxcsr_get();
     if (saved != VS_MXCSR_DEFAULT)
         vs_mxcsr_set(VS_MXCSR_DEFAULT);
     return saved;

@@ -10,6 +10,7 @@
 #include "iss/port.h"
 
 struct vs_code;
+struct vs_op_block;
 
 /* x[VS_X_SINK] takes what is written to x0. */
 #define VS_X_SINK 32
@@ -42,6 +43,12 @@ struct vs_hart {
     uint64_t tval;    /* after a trap: the address at fault, or the illegal instruction; the number
                        * of a mark */
     uint64_t passing; /* VS_PASSING_NONE, or the address at which it is not stopped, once */
+
+    /* Where a run ended inside a block, so that the next finds its way back at once: valid while
+     * the code has not been flushed since. */
+    struct vs_op_block *in_block; /* or NULL */
+    uint32_t in_op;
+    uint64_t in_flushes;
 
     bool host_fma; /* the host multiplies and adds in one instruction */
     struct vs_tlb_entry reads[VS_TLB_ENTRIES], writes[VS_TLB_ENTRIES];

@@ -64,7 +64,8 @@ struct vs_port_ops {
 struct vs_port {
     const struct vs_port_ops *ops;
     bool integer; /* reads and writes neither compute with floating point nor look at the hart's
-                   * fcsr, which may lack flags then: they cost less */
+                   * fcsr, which may lack flags then, and a run begins with the host's status word
+                   * of floating point at its default: they cost less */
 };
 
 #endif

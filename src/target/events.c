@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/likely.h"
 #include "isa/rv64.h"
+#include "target/config.h"
 
 #define PARCEL_EVENTS 16384
 
@@ -145,44 +146,61 @@ static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsig
     return err;
 }
 
-/* The two queues with the earliest events, and how far the first may go: to (*cycle, *core), which
- * the caller limits. -1: there is none before that. */
-static int earliest(const struct vs_events *e, uint64_t *cycle, unsigned *core)
+/* Cycles of the queues' first events; UINT64_MAX: there is none. */
+struct heads {
+    uint64_t cycles[VS_CORES_MAX + 1];
+    unsigned count;
+};
+
+static void note_head(struct heads *h, const struct vs_events *e, unsigned queue)
 {
-    uint64_t first_cycle = *cycle;
-    unsigned first_core = *core;
-    int first = -1;
-    for (unsigned i = 0; i <= e->options.cores; i++) {
-        const struct vs_queue *q = &e->queues[i];
-        if (q->head == q->count)
-            continue;
-        uint64_t at = q->cycles[q->head];
-        if (at < first_cycle || (at == first_cycle && i < first_core)) {
-            *cycle = first_cycle;
-            *core = first_core;
-            first = (int)i;
-            first_cycle = at;
-            first_core = i;
-        } else if (at < *cycle || (at == *cycle && i < *core)) {
-            *cycle = at;
-            *core = i;
+    const struct vs_queue *q = &e->queues[queue];
+    h->cycles[queue] = q->head < q->count ? q->cycles[q->head] : UINT64_MAX;
+}
+
+/* The queue with the earliest event before (*cycle, *core), or -1; these become where the next
+ * queue's begin, or stay. Of equals the lower queue is earlier: a strict comparison finds it. */
+static int earliest(const struct heads *h, uint64_t *cycle, unsigned *core)
+{
+    uint64_t best = UINT64_MAX, next = UINT64_MAX;
+    unsigned first = 0, second = 0;
+    for (unsigned i = 0; i < h->count; i++) {
+        uint64_t at = h->cycles[i];
+        if (at < best) {
+            next = best;
+            second = first;
+            best = at;
+            first = i;
+        } else if (at < next) {
+            next = at;
+            second = i;
         }
     }
-    return first;
+    if (best == UINT64_MAX || best > *cycle || (best == *cycle && first >= *core))
+        return -1;
+    if (next < *cycle || (next == *cycle && second < *core)) {
+        *cycle = next;
+        *core = second;
+    }
+    return (int)first;
 }
 
 int vs_events_advance(struct vs_events *e, uint64_t cycle, unsigned core)
 {
+    struct heads h = {.count = e->options.cores + 1};
     int err = 0;
+    for (unsigned i = 0; i < h.count; i++)
+        note_head(&h, e, i);
     while (!err) {
         uint64_t until = cycle;
         unsigned before = core;
-        int from = earliest(e, &until, &before);
+        int from = earliest(&h, &until, &before);
         if (from < 0)
             break;
         err = move_events(e, (unsigned)from, until, before);
+        note_head(&h, e, (unsigned)from);
     }
-    for (unsigned i = 0; i <= e->options.cores; i++)
+    for (unsigned i = 0; i < h.count; i++)
         compact(&e->queues[i]);
     return err;
 }

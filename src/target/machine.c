@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <xmmintrin.h>
 
 #include "base/array.h"
 #include "base/diag.h"
@@ -21,6 +22,9 @@ _Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block
 
 /* A port's answer that ends a run: the access is not due yet. */
 #define NOT_YET (-VSE_END)
+
+/* The host's status word of floating point, as an integer port promises it. */
+#define FP_DEFAULT 0x1f80
 
 #define TICK_EVERY  (1 << 20) /* instructions */
 #define RETRY_EVERY 100000    /* cycles: how often files of the host are tried again */
@@ -57,6 +61,14 @@ struct moment {
     unsigned core;
 };
 
+/* Pages of the flat memory that were accessed lately, by address. */
+#define RECENT 64
+
+struct recent {
+    uint64_t page; /* VS_MEMORY_FREE: none */
+    uint8_t *bytes;
+};
+
 struct machine {
     struct vs_port port; /* of a timed run; first */
     const struct vs_machine_options *o;
@@ -74,6 +86,7 @@ struct machine {
 
     struct vs_hierarchy caches;
     struct vs_issue_table issues;
+    struct recent reads[RECENT], writes[RECENT];
 
     /* The run of a core that is under way. */
     struct core *running;
@@ -189,9 +202,82 @@ static struct vs_port *flat(struct machine *m)
     return &m->p->memory.port;
 }
 
+static struct recent *recent_of(struct recent *list, uint64_t addr)
+{
+    return &list[addr >> VS_PAGE_BITS & (RECENT - 1)];
+}
+
+/* Memory was mapped, or otherwise changed behind our back. */
+static void forget_recent(struct machine *m)
+{
+    for (unsigned i = 0; i < RECENT; i++)
+        m->reads[i].page = m->writes[i].page = VS_MEMORY_FREE;
+}
+
+/* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
+ * NULL. */
+static uint8_t *find_bytes(struct machine *m, struct vs_hart *hart, struct recent *list,
+                           uint64_t addr, unsigned size, int writing)
+{
+    uint64_t page = addr & ~(VS_PAGE_SIZE - 1), offset = addr - page;
+    struct recent *r = recent_of(list, addr);
+    if (unlikely(offset + size > VS_PAGE_SIZE))
+        return NULL;
+    if (unlikely(r->page != page)) {
+        uint8_t *bytes = flat(m)->ops->page(flat(m), hart, page, writing);
+        if (!bytes)
+            return NULL;
+        *r = (struct recent){page, bytes};
+    }
+    return r->bytes + offset;
+}
+
+/* Copies 1, 2, 4 or 8 bytes: a size that the compiler knows is no call. */
+static inline void copy(void *to, const void *from, unsigned size)
+{
+    switch (size) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    default:
+        memcpy(to, from, 1);
+    }
+}
+
+static int read_flat(struct machine *m, struct vs_hart *hart, uint64_t addr, unsigned size,
+                     enum vs_access access, uint64_t *value)
+{
+    const uint8_t *bytes =
+        access == VS_ACCESS_PLAIN ? find_bytes(m, hart, m->reads, addr, size, 0) : NULL;
+    if (unlikely(!bytes))
+        return flat(m)->ops->read(flat(m), hart, addr, size, access, value);
+    *value = 0;
+    copy(value, bytes, size);
+    return 0;
+}
+
+/* A store that may break a reservation is the flat memory's. */
+static int write_flat(struct machine *m, struct vs_hart *hart, uint64_t addr, unsigned size,
+                      enum vs_access access, uint64_t value)
+{
+    uint8_t *bytes =
+        m->p->memory.reservations ? NULL : find_bytes(m, hart, m->writes, addr, size, 1);
+    if (unlikely(!bytes))
+        return flat(m)->ops->write(flat(m), hart, addr, size, access, value);
+    copy(bytes, &value, size);
+    return 0;
+}
+
 static int timed_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
 {
     struct machine *m = (struct machine *)port;
+    recent_of(m->writes, addr)->page = VS_MEMORY_FREE; /* stores to code have to be seen */
     return flat(m)->ops->fetch(flat(m), hart, addr, parcel);
 }
 
@@ -220,7 +306,7 @@ static int timed_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
     uint64_t cycle;
     if (!is_due(m, &cycle))
         return NOT_YET;
-    int err = flat(m)->ops->read(flat(m), hart, addr, size, access, value);
+    int err = read_flat(m, hart, addr, size, access, value);
     m->running->accessed = cycle;
     if (unlikely(err) || access == VS_ACCESS_AMO)
         return err;
@@ -234,7 +320,7 @@ static int timed_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr
     uint64_t cycle = m->running->accessed; /* of an atomic: when its read was */
     if (access != VS_ACCESS_AMO && !is_due(m, &cycle))
         return NOT_YET;
-    int err = flat(m)->ops->write(flat(m), hart, addr, size, access, value);
+    int err = write_flat(m, hart, addr, size, access, value);
     if (unlikely(err && err != VS_PORT_CODE))
         return err;
     int failed = access_caches(m, addr, size, true, value, cycle);
@@ -575,6 +661,7 @@ static int follow_process(struct machine *m, unsigned core, uint64_t cycle)
     if (err)
         return err;
     sort_tasks(m, cycle);
+    forget_recent(m);
     m->waits = vs_process_waits(m->p);
     m->due = to_cycle(m, vs_process_deadline(m->p));
     if (m->waits && m->next_retry < m->due)
@@ -1052,7 +1139,10 @@ static double seconds_since(const struct timespec *start)
 
 static int run_machine(struct machine *m, struct vs_machine_result *result)
 {
+    unsigned outside = _mm_getcsr();
+    _mm_setcsr(FP_DEFAULT);
     int err = run(m, &result->end);
+    _mm_setcsr(outside);
     if (!err)
         err = flush_all(m);
     if (!err && m->recorded)
