@@ -466,7 +466,9 @@ static int put_gap(struct vs_events *e, const struct vs_task *t, unsigned core, 
 
 int vs_events_resume(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
 {
-    return task_of(e, t)->gap ? put_gap(e, t, core, cycle) : 0;
+    struct vs_events_task *s = task_of(e, t);
+    s->gap = s->gap && s->skipped; /* nothing was missed: there is none */
+    return s->gap ? put_gap(e, t, core, cycle) : 0;
 }
 
 /* ---- what the process did -------------------------------------------------------------------- */

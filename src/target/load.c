@@ -377,8 +377,10 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
     if (err)
         return err;
     p->linux_state->path = realpath(options->path, NULL);
+    if (!p->linux_state->path) /* a file without a name */
+        p->linux_state->path = strdup(options->path);
     if (!p->linux_state->path)
-        err = vs_diag_io(diag, "cannot find its path", NULL);
+        err = -VSE_NOMEM;
     if (!err)
         err = load_program(p, t, &g, diag);
     if (!err)
