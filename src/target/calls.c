@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 _Static_assert(__NR_fstat == 80 && __NR_mmap == 222 && __NR_rt_sigreturn == 139,
                "numbers of the target");

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux.h"
-#include "paths.h"
+#include "target/linux.h"
+#include "target/paths.h"
 
 _Static_assert(O_DIRECTORY == 0200000 && O_NOFOLLOW == 0400000 && O_NONBLOCK == 04000 &&
                    O_CLOEXEC == 02000000,

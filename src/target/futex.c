@@ -4,7 +4,7 @@
 #include <linux/futex.h>
 #include <time.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 #define ANY_BIT    FUTEX_BITSET_MATCH_ANY
 #define ROBUST_MAX 2048 /* mutexes of a thread that are looked at */

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 #define CHUNK     65536
 #define TOTAL_MAX UINT64_C(0x7ffff000)

@@ -8,12 +8,13 @@
 #ifndef TARGET_LINUX_H
 #define TARGET_LINUX_H
 
-#include "linux_abi.h"
-#include "process.h"
-#include "space.h"
+#include "target/linux_abi.h"
+#include "target/process.h"
+#include "target/space.h"
 
 #define VS_CALL_BLOCKED INT64_MIN
 #define VS_CALL_GONE    (INT64_MIN + 1)
+#define VS_CALL_LAST    (INT64_MIN + 2) /* the call ended its task */
 #define VS_NEVER        UINT64_MAX
 #define VS_SECOND       UINT64_C(1000000000)
 

@@ -9,7 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
-#include "linux.h"
+#include "target/linux.h"
 #include "symbol/elf.h"
 
 #ifndef EF_RISCV_RVE

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <fcntl.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 _Static_assert(MAP_FIXED == 0x10 && MAP_ANONYMOUS == 0x20, "of the host as of the target");
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Calls that name files, and what is known about files. */
-#include "paths.h"
+#include "target/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 #define DIRENTS_MAX 65536
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 static struct vs_pipe *new_pipe(struct vs_process *p)
 {

@@ -7,7 +7,7 @@
 #include <sys/select.h>
 #include <asm-generic/unistd.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 static short pipe_ready(const struct vs_file *f)
 {

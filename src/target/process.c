@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "process.h"
+#include "target/process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "linux.h"
+#include "target/linux.h"
 
 /* ---- effects --------------------------------------------------------------------------------- */
 
@@ -209,6 +209,8 @@ static void do_call(struct vs_process *p, struct vs_task *t)
         }
         return;
     }
+    if (result == VS_CALL_LAST)
+        return;
     t->state = VS_TASK_READY;
     t->linux_state->wait.again = false;
     t->hart.x[10] = (uint64_t)result;

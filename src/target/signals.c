@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "linux.h"
+#include "target/linux.h"
 
 _Static_assert(SA_ONSTACK == 0x08000000 && SA_RESTART == 0x10000000 && SIGSYS == 31 &&
                    SIG_BLOCK == 0 && SIG_SETMASK == 2,

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "space.h"
+#include "target/space.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "linux.h"
+#include "target/linux.h"
 
 #define PAGE_OF(addr) ((addr) & ~(VS_PAGE_SIZE - 1))
 

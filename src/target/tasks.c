@@ -5,7 +5,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 #define THREAD_FLAGS (CLONE_VM | CLONE_SIGHAND | CLONE_THREAD)
 #define NICE_SLICE   UINT64_C(4000000)
@@ -96,21 +96,20 @@ int64_t vs_call_exit(struct vs_process *p, struct vs_task *t, const uint64_t *a)
     int status = (int)(a[0] & 0xff) << 8;
     if (t->tid == VS_LINUX_PID)
         p->linux_state->leader_status = status;
-    vs_effect_add(p, VS_EFFECT_CALL, t)->pc = t->call.pc;
     vs_futex_exit(p, t);
     vs_task_end(p, t, status);
     if (!p->alive)
         vs_process_end(p, p->linux_state->leader_status);
     else
         vs_signal_retarget(p);
-    return VS_CALL_GONE;
+    return VS_CALL_LAST;
 }
 
 int64_t vs_call_exit_group(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    vs_effect_add(p, VS_EFFECT_CALL, t)->pc = t->call.pc;
+    (void)t;
     vs_process_end(p, (int)(a[0] & 0xff) << 8);
-    return VS_CALL_GONE;
+    return VS_CALL_LAST;
 }
 
 /* ---- scheduling ------------------------------------------------------------------------------ */

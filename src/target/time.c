@@ -8,7 +8,7 @@
 #include <sys/time.h>
 #include <time.h>
 
-#include "linux.h"
+#include "target/linux.h"
 
 #define EPOCH_NS (VS_LINUX_EPOCH * VS_SECOND)
 #define TICKS    100 /* of times(2), in a second */

@@ -7,8 +7,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "linux.h"
-#include "paths.h"
+#include "target/linux.h"
+#include "target/paths.h"
 
 static void write_maps(struct vs_process *p, FILE *out)
 {
