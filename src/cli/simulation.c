@@ -33,6 +33,10 @@ int simulation_config(const struct simulation_options *o, struct vs_target_confi
 {
     int e;
 
+    for (size_t i = 0; i < o->env.count; i++)
+        if (!*o->env.items[i] || *o->env.items[i] == '=')
+            return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                               "--env takes NAME or NAME=VALUE, not '%.40s'", o->env.items[i]);
     if (vs_target_config_init(config, o->preset ? o->preset : vs_target_presets[0]) < 0)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no preset '%.40s'; there are: %s, %s, %s",
                            o->preset, vs_target_presets[0], vs_target_presets[1],

@@ -66,7 +66,8 @@ const struct vs_parameter vs_target_parameters[] = {
 
 const char *const vs_target_presets[] = {"cs32", "cs16", "tewar", NULL};
 
-/* Spec 5.6; what it leaves open (ways of tewar's first level and of the second) is as in cs32. */
+/* As published; what that leaves open (ways of tewar's first level and of the second) is as in
+ * cs32. */
 static const struct {
     uint64_t l1_size, l2_size, l1, l2, dram;
 } presets[] = {
@@ -228,6 +229,10 @@ int vs_target_config_check(const struct vs_target_config *c, struct vs_diag *dia
     struct vs_hierarchy_config caches;
     if (!c->timed)
         return 0;
+    if (c->l2_size * c->cores < c->line * c->l2_ways)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "l2: it has not one set; l2_size times cores is less than line times "
+                           "l2_ways");
     if (c->ibtb == 1)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "ibtb is 0 or at least 2");
     vs_target_config_caches(c, &caches);

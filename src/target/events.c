@@ -93,6 +93,13 @@ static int enqueue(struct vs_events *e, unsigned core, const struct vs_event *ev
     int err = queue_room(q, 1);
     if (err)
         return err;
+    /* What happens between instructions has no cycle of its own: it does not go back behind what
+     * the queue has, or what has gone. */
+    if (cycle < q->last)
+        cycle = q->last;
+    if (cycle < e->gone)
+        cycle = e->gone;
+    q->last = cycle;
     q->events[q->count] = *event;
     q->cycles[q->count] = cycle;
     if (vs_event_is_wide(event)) {
@@ -139,6 +146,8 @@ static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsig
                 err = -VSE_NOMEM;
         }
     }
+    if (head != q->head)
+        e->gone = q->cycles[head - 1];
     e->count += head - q->head;
     e->queued -= head - q->head;
     q->head = head;
@@ -365,8 +374,11 @@ static int find_place(struct vs_events *e, unsigned core, size_t records, struct
 static void keep_place(struct vs_events *e, unsigned core, const struct place *to)
 {
     if (e->options.timed) {
-        e->queued += to->count - e->queues[core].count;
-        e->queues[core].count = to->count;
+        struct vs_queue *q = &e->queues[core];
+        e->queued += to->count - q->count;
+        q->count = to->count;
+        if (q->count)
+            q->last = q->cycles[q->count - 1];
     } else {
         e->count += to->count - e->parcel->count;
         e->parcel->count = to->count;
@@ -477,7 +489,7 @@ static int put_call(struct vs_events *e, const struct vs_effect *effect, unsigne
                     uint64_t cycle)
 {
     const struct vs_task *t = effect->task;
-    struct vs_syscall_head head = {.result = t->hart.x[X_A0]};
+    struct vs_syscall_head head = {.result = effect->value};
     struct payload p = {.size = sizeof(head)};
     struct vs_event event = {.kind = VS_SYSCALL, .pc = t->call.pc, .addr = t->call.number};
     enum { RESTARTED = -512 }; /* what the kernel itself calls it */
@@ -485,9 +497,9 @@ static int put_call(struct vs_events *e, const struct vs_effect *effect, unsigne
     if (effect->restart)
         head.result = (uint64_t)(int64_t)RESTARTED;
     memcpy(p.bytes, &head, sizeof(head));
-    add_register(&p, X_A0, t->hart.x[X_A0]);
+    add_register(&p, X_A0, effect->value);
     if (effect->restart)
-        add_register(&p, VS_REG_PC, t->hart.pc);
+        add_register(&p, VS_REG_PC, t->call.pc);
     task_of(e, t)->since++;
     e->instructions++;
     return put_payload(e, t, core, event, cycle, &p);
@@ -497,12 +509,11 @@ static int put_signal(struct vs_events *e, const struct vs_effect *effect, unsig
                       uint64_t cycle)
 {
     static const uint8_t changed[] = {X_RA, X_SP, X_A0, X_A1, X_A2};
-    const struct vs_hart *hart = &effect->task->hart;
     struct payload p = {.size = 0};
     struct vs_event event = {.kind = VS_EXCEPTION, .pc = effect->pc, .addr = effect->addr};
     for (size_t i = 0; i < sizeof(changed); i++)
-        add_register(&p, changed[i], hart->x[changed[i]]);
-    add_register(&p, VS_REG_PC, hart->pc);
+        add_register(&p, changed[i], effect->regs[i]);
+    add_register(&p, VS_REG_PC, effect->addr);
     add_register(&p, VS_REG_CAUSE, effect->value);
     return put_payload(e, effect->task, core, event, cycle, &p);
 }
@@ -638,6 +649,16 @@ int vs_events_effect(struct vs_events *e, struct vs_process *p, const struct vs_
 }
 
 /* ---- code and regions ------------------------------------------------------------------------ */
+
+int vs_events_count(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
+{
+    return task_of(e, t)->gap ? 0 : put_count(e, t, core, cycle);
+}
+
+bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *block)
+{
+    return vs_codemap_differs(&e->code, block);
+}
 
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,
                    unsigned core, uint64_t cycle)

@@ -28,6 +28,7 @@ struct vs_queue {
     struct vs_event *events;
     uint64_t *cycles;
     size_t head, count, capacity, cycle_capacity;
+    uint64_t last; /* cycle of the event that came last */
     struct vs_buf wide;
 };
 
@@ -44,6 +45,7 @@ struct vs_events {
     struct vs_parcel *parcel;
     struct vs_queue *queues; /* a core's; that of nobody; untimed only the first is used */
     size_t queued;           /* events in all queues */
+    uint64_t gone;           /* cycle of the last event that went out */
     struct vs_events_task *tasks;
     size_t task_capacity, task_count;
     struct vs_codemap code;
@@ -78,6 +80,13 @@ int vs_events_resume(struct vs_events *e, const struct vs_task *t, unsigned core
 /* What the process did. */
 int vs_events_effect(struct vs_events *e, struct vs_process *p, const struct vs_effect *effect,
                      unsigned core, uint64_t cycle);
+
+/* Instructions that have no event yet get one. Needed of all tasks before code changes, which is
+ * for all of them at once. */
+int vs_events_count(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle);
+
+/* Whether the block is other code than what was executed there before. */
+bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *block);
 
 /* Code is about to be executed for the first time since it was decoded. */
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -110,6 +111,16 @@ void vs_files_fini(struct vs_process *p)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
+/* Whether links led to a file that is not for the target. */
+static bool leads_astray(int host)
+{
+    char link[64], path[PATH_MAX];
+    snprintf(link, sizeof(link), "/proc/self/fd/%d", host);
+    ssize_t n = readlink(link, path, sizeof(path) - 1);
+    path[n > 0 ? n : 0] = 0;
+    return vs_virtual_has(path);
+}
+
 /* A descriptor of the host for the path, or a negative errno. */
 static int open_host(struct vs_process *p, int dir, const char *path, int flags, unsigned mode)
 {
@@ -121,6 +132,10 @@ static int open_host(struct vs_process *p, int dir, const char *path, int flags,
     /* the simulator must not wait for the other end of a pipe */
     host = openat(dir, path, flags | O_CLOEXEC | O_NOCTTY | (flags & O_PATH ? 0 : O_NONBLOCK),
                   mode & ~p->linux_state->umask);
+    if (host >= 0 && leads_astray(host)) {
+        close(host);
+        return -ENOENT;
+    }
     return host >= 0 ? host : -errno;
 }
 
@@ -139,7 +154,8 @@ int64_t vs_call_openat(struct vs_process *p, struct vs_task *t, const uint64_t *
     struct vs_file *f =
         vs_file_new(p, kind, host, flags & ~(O_CLOEXEC | O_CREAT | O_EXCL | O_NOCTTY | O_TRUNC));
     if (!f) {
-        close(host);
+        if (host >= 0)
+            close(host);
         return -ENOMEM;
     }
     f->waits = host >= 0 && may_wait(host);

@@ -155,15 +155,35 @@ static ssize_t write_quietly(int fd, const void *bytes, size_t size)
     return n;
 }
 
-static int64_t write_host(const struct transfer *x, uint64_t done, size_t size)
+/* How soon a reader outside takes what is written must not decide what other threads do meanwhile:
+ * all wait. False: the user wants an end. */
+static bool wait_for_room(const struct vs_process *p, const struct vs_file *f)
+{
+    enum { TICK = 50 }; /* milliseconds until the interrupt is looked at again */
+    const volatile sig_atomic_t *interrupt = p->linux_state->interrupt;
+    struct pollfd fd = {.fd = f->host, .events = POLLOUT};
+    while (!(interrupt && *interrupt)) {
+        int ready = poll(&fd, 1, TICK);
+        if (ready > 0 || (ready < 0 && errno != EINTR))
+            return true;
+    }
+    return vs_file_ready(f, POLLOUT);
+}
+
+static int64_t write_host(const struct vs_process *p, const struct transfer *x, uint64_t done,
+                          size_t size)
 {
     const struct vs_file *f = x->file;
     if (x->offset >= 0)
         return host_result(pwrite(f->host, x->buffer, size, x->offset + (off_t)done));
     if (!f->waits)
         return host_result(write(f->host, x->buffer, size));
-    if (!vs_file_ready(f, POLLOUT))
-        return -EAGAIN;
+    if (x->file->flags & O_NONBLOCK) {
+        if (!vs_file_ready(f, POLLOUT))
+            return -EAGAIN;
+    } else if (!wait_for_room(p, f)) {
+        return -EINTR;
+    }
     /* what is ready takes this much at once */
     return host_result(write_quietly(f->host, x->buffer, size < PIPE_BUF ? size : PIPE_BUF));
 }
@@ -179,7 +199,7 @@ static int64_t write_piece(struct vs_process *p, const struct transfer *x, uint6
     case VS_FILE_RANDOM:
         return (int64_t)size;
     case VS_FILE_HOST:
-        return write_host(x, done, size);
+        return write_host(p, x, done, size);
     default:
         return -EBADF;
     }

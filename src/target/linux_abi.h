@@ -29,6 +29,7 @@
 #define VS_LINUX_NR_RISCV_FLUSH_ICACHE 259
 
 #define VS_LINUX_SIGNALS   64
+#define VS_LINUX_SIGRTMIN  32
 #define VS_LINUX_SI_KERNEL 0x80
 
 struct vs_linux_stat {

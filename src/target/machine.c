@@ -27,6 +27,7 @@ _Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block
 #define FP_DEFAULT 0x1f80
 
 #define TICK_EVERY  (1 << 20) /* instructions */
+#define TICK_STEPS  (1 << 16) /* or so many turns of the loop, whatever they do */
 #define RETRY_EVERY 100000    /* cycles: how often files of the host are tried again */
 #define PATIENCE    5         /* seconds for the program to end by the user's signal */
 
@@ -99,6 +100,8 @@ struct machine {
     uint64_t room;    /* with marks or places: instructions that may still be recorded */
     uint64_t due;     /* cycle at which the process wants to be told the time */
     bool waits;       /* some task waits for a file of the host */
+    bool tried;       /* it has been looked at since all cores are idle */
+    uint64_t steps;   /* of the loop */
     uint64_t nobody;  /* cycle of the last event that no core made */
     uint64_t next_tick, next_retry;
     uint64_t random;     /* state */
@@ -419,26 +422,6 @@ static int flush_all(struct machine *m)
     return err;
 }
 
-/* Code that is new goes to the recorder, at its place among the events. */
-static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block *block,
-                   unsigned size)
-{
-    struct machine *m = context;
-    uint8_t bytes[VS_BLOCK_MAX * VS_RV64_LENGTH_MAX];
-    struct vs_block code = {.addr = block->pc, .bytes = bytes, .size = size, .insns = block->count};
-    (void)hart;
-    if (vs_memory_get(&m->p->memory, block->pc, bytes, size))
-        return -VSE_INTERNAL;
-    if (!m->running)
-        return 0;
-    struct core *c = m->running;
-    int err = m->events.on ? emit(m, c) : 0;
-    if (err)
-        return err;
-    uint64_t cycle = m->config.timed ? c->pipeline.last : 0;
-    return event_error(m, vs_events_code(&m->events, c->task, &code, number_of(m, c), cycle));
-}
-
 static struct place *place_of(struct machine *m, const struct vs_task *t)
 {
     return &m->places[t->hart.id];
@@ -474,18 +457,77 @@ static uint64_t nobody_at(struct machine *m, uint64_t cycle)
     return m->nobody;
 }
 
+/* The cycle that it is now: that of the first core; if all are idle, when the last went idle. */
+static uint64_t present(struct machine *m)
+{
+    struct moment second;
+    const struct core *first = first_core(m, &second);
+    uint64_t cycle = to_cycle(m, m->p->now);
+    if (first)
+        return first->clock;
+    for (unsigned i = 0; i < m->core_count; i++)
+        cycle = vs_later(cycle, m->cores[i].clock);
+    return cycle;
+}
+
 /* A task's queue, and the cycle for an event in it now. */
 static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *cycle)
 {
     int core = place_of(m, t)->core;
-    struct moment second;
     if (core < 0) {
-        const struct core *first = first_core(m, &second);
-        *cycle = nobody_at(m, first ? first->clock : to_cycle(m, m->p->now));
+        *cycle = nobody_at(m, present(m));
         return VS_NOBODY(&m->events);
     }
     *cycle = m->config.timed ? m->cores[core].pipeline.last : 0;
     return (unsigned)core;
+}
+
+/* Code that has changed has changed for all threads, which may be ahead in the code as it was: all
+ * cores wait for the one that is farthest, to *cycle. */
+static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
+{
+    int err = 0;
+    for (unsigned i = 0; i < m->core_count && !err; i++)
+        if (&m->cores[i] != c && m->cores[i].task)
+            err = flush(m, &m->cores[i]);
+    for (size_t i = 0; i < m->p->task_count && !err; i++) {
+        const struct vs_task *t = m->p->tasks[i];
+        uint64_t at;
+        if (t->state == VS_TASK_ENDED)
+            continue;
+        unsigned queue = queue_of(m, t, &at);
+        err = event_error(m, vs_events_count(&m->events, t, queue, at));
+        *cycle = vs_later(*cycle, at + 1);
+    }
+    for (unsigned i = 0; i < m->core_count && m->config.timed && !err; i++) {
+        struct core *other = &m->cores[i];
+        if (other->task)
+            vs_pipeline_restart(&other->pipeline, *cycle);
+        if (other->task && other != c)
+            other->clock = vs_later(other->clock, *cycle);
+    }
+    return err;
+}
+
+/* Code that is new goes to the recorder, at its place among the events. */
+static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block *block,
+                   unsigned size)
+{
+    struct machine *m = context;
+    uint8_t bytes[VS_BLOCK_MAX * VS_RV64_LENGTH_MAX];
+    struct vs_block code = {.addr = block->pc, .bytes = bytes, .size = size, .insns = block->count};
+    (void)hart;
+    if (vs_memory_get(&m->p->memory, block->pc, bytes, size))
+        return -VSE_INTERNAL;
+    if (!m->running)
+        return 0;
+    struct core *c = m->running;
+    int err = m->events.on ? emit(m, c) : 0;
+    uint64_t cycle = m->config.timed ? c->pipeline.last : 0;
+    if (!err && vs_events_changes_code(&m->events, &code))
+        err = let_others_come(m, c, &cycle);
+    return err ? err
+               : event_error(m, vs_events_code(&m->events, c->task, &code, number_of(m, c), cycle));
 }
 
 static int switch_recording(struct machine *m, bool on)
@@ -894,10 +936,11 @@ static int heed_user(struct machine *m, bool *enough)
         return 0;
     clock_gettime(CLOCK_MONOTONIC, &now);
     if (!m->patience_end) {
+        uint64_t cycle = present(m);
         m->patience_end = now.tv_sec + PATIENCE;
+        set_now(m, cycle);
         int err = vs_process_signal(m->p, user->signal);
-        uint64_t cycle = nobody_at(m, to_cycle(m, m->p->now));
-        return err ? err : follow_process(m, VS_NOBODY(&m->events), cycle);
+        return err ? err : follow_process(m, VS_NOBODY(&m->events), nobody_at(m, cycle));
     }
     *enough = now.tv_sec > m->patience_end;
     return 0;
@@ -923,17 +966,21 @@ static int tick(struct machine *m, bool *enough)
 
 /* ---- the loop -------------------------------------------------------------------------------- */
 
-/* No thread can run: time passes, or the host has to do something. */
+/* No thread can run: time passes, or the host has to do something. Time does not wait for the
+ * host. */
 static int idle(struct machine *m, enum vs_machine_end *end, bool *enough)
 {
-    uint64_t deadline = vs_process_deadline(m->p);
-    if (deadline != UINT64_MAX && !m->waits)
-        return advance(m, to_cycle(m, deadline));
+    uint64_t now = present(m), deadline = vs_process_deadline(m->p);
+    if (m->waits && !m->tried) {
+        m->tried = true;
+        return advance(m, now);
+    }
+    m->tried = false;
+    if (deadline != UINT64_MAX)
+        return advance(m, vs_later(now, to_cycle(m, deadline)));
     if (m->waits) {
         int err = vs_process_wait(m->p);
-        if (!err)
-            err = heed_user(m, enough);
-        return err ? err : advance(m, to_cycle(m, m->p->now));
+        return err ? err : heed_user(m, enough);
     }
     *end = VS_END_DEADLOCK;
     *enough = true;
@@ -981,7 +1028,7 @@ static int run(struct machine *m, enum vs_machine_end *end)
             err = switch_recording(m, false);
         if (!err && m->config.timed && m->recorded && vs_events_many(&m->events))
             err = hand_on(m);
-        if (!err && (m->total >= m->next_tick || m->patience_end))
+        if (!err && (m->total >= m->next_tick || ++m->steps % TICK_STEPS == 0))
             err = tick(m, &enough);
     }
     if (enough && *end == VS_END_EXIT)

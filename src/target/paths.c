@@ -19,8 +19,47 @@
 _Static_assert(AT_FDCWD == -100 && AT_SYMLINK_NOFOLLOW == 0x100 && AT_EMPTY_PATH == 0x1000,
                "of the host as of the target");
 
-int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool empty, int *dir,
-                char path[PATH_MAX])
+/* Removes empty parts, "." and ".." of an absolute path. */
+static void tidy(char *path)
+{
+    char *out = path;
+    for (const char *in = path; *in;) {
+        size_t n = strcspn(++in, "/");
+        if (n == 2 && !strncmp(in, "..", 2)) {
+            while (out > path && *--out != '/')
+                ;
+        } else if (n && !(n == 1 && *in == '.')) {
+            *out++ = '/';
+            memmove(out, in, n);
+            out += n;
+        }
+        in += n;
+    }
+    if (out == path)
+        *out++ = '/';
+    *out = 0;
+}
+
+/* A path into what the target has files of its own for is made plain to see. */
+static void reveal_virtual(int dir, char path[PATH_MAX])
+{
+    char link[64], whole[2 * PATH_MAX];
+    if (path[0] == '/') {
+        snprintf(whole, sizeof(whole), "%s", path);
+    } else {
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", dir);
+        ssize_t n = readlink(link, whole, PATH_MAX);
+        if (n <= 0 || whole[0] != '/')
+            return;
+        snprintf(whole + n, sizeof(whole) - (size_t)n, "/%s", path);
+    }
+    tidy(whole);
+    if (strlen(whole) < PATH_MAX && vs_virtual_has(whole))
+        strcpy(path, whole);
+}
+
+static int find_path(const struct vs_process *p, uint64_t fd, uint64_t addr, bool empty, int *dir,
+                     char path[PATH_MAX])
 {
     int64_t length = vs_guest_string(p, addr, path, PATH_MAX);
     *dir = p->linux_state->cwd;
@@ -35,6 +74,23 @@ int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool emp
         return -EBADF;
     *dir = f->host;
     return f->host < 0 && length ? -ENOTDIR : 0;
+}
+
+int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool empty, int *dir,
+                char path[PATH_MAX])
+{
+    int err = find_path(p, fd, addr, empty, dir, path);
+    if (!err && path[0])
+        reveal_virtual(*dir, path);
+    return err;
+}
+
+/* The same for calls that the target's own files do not take. */
+static int plain_path(const struct vs_process *p, uint64_t fd, uint64_t addr, int *dir,
+                      char path[PATH_MAX])
+{
+    int err = vs_path_get(p, fd, addr, false, dir, path);
+    return err ? err : vs_virtual_has(path) ? -ENOENT : 0;
 }
 
 static int64_t result_of(int64_t got)
@@ -100,7 +156,8 @@ static int64_t stat_path(struct vs_process *p, uint64_t fd, uint64_t addr, uint6
     result = result_of(result);
     if (host >= 0)
         close(host);
-    make_anonymous(st);
+    if (!result)
+        make_anonymous(st);
     return result;
 }
 
@@ -206,7 +263,7 @@ int64_t vs_call_readlinkat(struct vs_process *p, struct vs_task *t, const uint64
     if (!strcmp(path, "/proc/self/exe")) {
         size = (ssize_t)strlen(p->linux_state->path);
         memcpy(text, p->linux_state->path, (size_t)size);
-    } else if (vs_virtual_open(p, path) != VS_VIRTUAL_PLAIN) {
+    } else if (vs_virtual_has(path)) {
         return -ENOENT;
     } else {
         size = readlinkat(dir, path, text, sizeof(text));
@@ -276,7 +333,7 @@ static int64_t change_dir(struct vs_process *p, int dir, const char *path)
 int64_t vs_call_chdir(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int dir, err = vs_path_get(p, (uint64_t)AT_FDCWD, a[0], false, &dir, path);
+    int dir, err = plain_path(p, (uint64_t)AT_FDCWD, a[0], &dir, path);
     (void)t;
     return err ? err : change_dir(p, dir, path);
 }
@@ -295,7 +352,7 @@ int64_t vs_call_fchdir(struct vs_process *p, struct vs_task *t, const uint64_t *
 int64_t vs_call_mkdirat(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int dir, err = vs_path_get(p, a[0], a[1], false, &dir, path);
+    int dir, err = plain_path(p, a[0], a[1], &dir, path);
     (void)t;
     return err ? err : result_of(mkdirat(dir, path, (mode_t)a[2] & ~p->linux_state->umask));
 }
@@ -303,7 +360,7 @@ int64_t vs_call_mkdirat(struct vs_process *p, struct vs_task *t, const uint64_t 
 int64_t vs_call_unlinkat(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int dir, err = vs_path_get(p, a[0], a[1], false, &dir, path);
+    int dir, err = plain_path(p, a[0], a[1], &dir, path);
     (void)t;
     return err ? err : result_of(unlinkat(dir, path, (int)a[2]));
 }
@@ -312,8 +369,8 @@ int64_t vs_call_unlinkat(struct vs_process *p, struct vs_task *t, const uint64_t
 static int get_two(const struct vs_process *p, const uint64_t *a, int dirs[2],
                    char paths[2][PATH_MAX])
 {
-    int err = vs_path_get(p, a[0], a[1], false, &dirs[0], paths[0]);
-    return err ? err : vs_path_get(p, a[2], a[3], false, &dirs[1], paths[1]);
+    int err = plain_path(p, a[0], a[1], &dirs[0], paths[0]);
+    return err ? err : plain_path(p, a[2], a[3], &dirs[1], paths[1]);
 }
 
 int64_t vs_call_linkat(struct vs_process *p, struct vs_task *t, const uint64_t *a)
@@ -335,7 +392,7 @@ int64_t vs_call_renameat2(struct vs_process *p, struct vs_task *t, const uint64_
 int64_t vs_call_symlinkat(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char text[PATH_MAX], path[PATH_MAX];
-    int dir, err = vs_path_get(p, a[1], a[2], false, &dir, path);
+    int dir, err = plain_path(p, a[1], a[2], &dir, path);
     int64_t size = vs_guest_string(p, a[0], text, sizeof(text));
     (void)t;
     if (err || size < 0)
@@ -346,7 +403,7 @@ int64_t vs_call_symlinkat(struct vs_process *p, struct vs_task *t, const uint64_
 int64_t vs_call_fchmodat(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int dir, err = vs_path_get(p, a[0], a[1], false, &dir, path);
+    int dir, err = plain_path(p, a[0], a[1], &dir, path);
     (void)t;
     return err ? err : result_of(fchmodat(dir, path, (mode_t)a[2], 0));
 }
@@ -354,7 +411,7 @@ int64_t vs_call_fchmodat(struct vs_process *p, struct vs_task *t, const uint64_t
 int64_t vs_call_truncate(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     char path[PATH_MAX];
-    int dir, err = vs_path_get(p, (uint64_t)AT_FDCWD, a[0], false, &dir, path);
+    int dir, err = plain_path(p, (uint64_t)AT_FDCWD, a[0], &dir, path);
     (void)t;
     if (err)
         return err;
@@ -388,7 +445,7 @@ int64_t vs_call_utimensat(struct vs_process *p, struct vs_task *t, const uint64_
         const struct vs_file *f = vs_file_of(p, a[0]);
         return f && f->host >= 0 ? result_of(futimens(f->host, times)) : -EBADF;
     }
-    int err = vs_path_get(p, a[0], a[1], false, &dir, path);
+    int err = plain_path(p, a[0], a[1], &dir, path);
     return err ? err : result_of(utimensat(dir, path, times, (int)a[3]));
 }
 

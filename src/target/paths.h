@@ -10,7 +10,8 @@
 struct vs_process;
 
 /* Reads a path that is relative to the program's descriptor `fd`; *dir: the host's for it.
- * 0 or a negative errno of the target; -ENOENT for an empty path, unless `empty`. */
+ * A path for which vs_virtual_has is absolute and without detours. 0 or a negative errno of the
+ * target; -ENOENT for an empty path, unless `empty`. */
 int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool empty, int *dir,
                 char path[PATH_MAX]);
 
@@ -21,5 +22,9 @@ int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool emp
  * of the above. */
 int vs_virtual_open(struct vs_process *p, const char *path);
 bool vs_virtual_is_random(const char *path);
+
+/* Whether an absolute path leads to where the host's files are not the target's: /proc, /sys and
+ * names for open descriptors. */
+bool vs_virtual_has(const char *path);
 
 #endif

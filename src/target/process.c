@@ -209,8 +209,10 @@ static void do_call(struct vs_process *p, struct vs_task *t)
         }
         return;
     }
-    if (result == VS_CALL_LAST)
+    if (result == VS_CALL_LAST) {
+        p->effects[at].value = t->call.args[0];
         return;
+    }
     t->state = VS_TASK_READY;
     t->linux_state->wait.again = false;
     t->hart.x[10] = (uint64_t)result;

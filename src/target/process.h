@@ -46,8 +46,9 @@ struct vs_task {
 };
 
 enum vs_effect_kind {
-    VS_EFFECT_CALL,   /* the task's call ended: a0 has the result; with `restart`, pc is at the
-                       * ecall again and a0 as before */
+    VS_EFFECT_CALL,   /* the task's call ended; value: what a0 is then. With `restart`, pc is at the
+                       * ecall again and a0 as before; of a call that ends the task, a0 is its
+                       * argument */
     VS_EFFECT_WROTE,  /* the kernel wrote [addr, addr + size), for the task's call if pc is not 0 */
     VS_EFFECT_MAPPED, /* [addr, addr + size) is new memory; flags VS_MAP_READ, WRITE, EXEC */
     VS_EFFECT_PROTECTED, /* the same memory, other flags */
@@ -55,7 +56,8 @@ enum vs_effect_kind {
     VS_EFFECT_STARTED,   /* a new task, whose registers are set */
     VS_EFFECT_ENDED,     /* the task ended; value: its status */
     VS_EFFECT_SIGNAL,    /* it enters a handler: addr; pc: the instruction not executed; value: the
-                          * signal. ra, sp, a0, a1, a2 and pc changed */
+                          * signal. ra, sp, a0, a1, a2 and pc changed: regs, and addr. Several
+                          * may follow each other */
     VS_EFFECT_SIGRETURN, /* it returned from one, to addr; all registers changed. In place of
                           * VS_EFFECT_CALL */
 };
@@ -65,6 +67,7 @@ struct vs_effect {
     unsigned flags;
     struct vs_task *task;
     uint64_t pc, addr, size, value;
+    uint64_t regs[5]; /* SIGNAL: ra, sp, a0, a1, a2 afterwards */
     bool restart;
     bool image; /* MAPPED: part of the program's file, as loaded */
 };

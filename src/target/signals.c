@@ -37,7 +37,8 @@ void vs_signals_fini(struct vs_signals *s)
 
 static int enqueue(struct vs_process *p, struct vs_signals *s, const struct vs_signal *signal)
 {
-    if (s->count >= VS_SIGNAL_QUEUE)
+    /* Of the classic signals at most one each is there: only the others are limited. */
+    if (s->count >= VS_SIGNAL_QUEUE && signal->info.number >= VS_LINUX_SIGRTMIN)
         return -EAGAIN;
     if (vs_array_room((void **)&s->list, &s->capacity, s->count, 1, sizeof(s->list[0]))) {
         p->linux_state->nomem = true;
@@ -387,10 +388,9 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
         no_stack(p, t, number);
         return;
     }
-    struct vs_effect *e = vs_effect_add(p, VS_EFFECT_SIGNAL, t);
-    e->pc = t->hart.pc;
-    e->addr = action.handler;
-    e->value = (uint64_t)number;
+    size_t at = p->effect_count;
+    uint64_t pc = t->hart.pc;
+    vs_effect_add(p, VS_EFFECT_SIGNAL, t);
     put_frame(p, t, addr, &frame);
     if (s->altstack.size && (uint32_t)s->altstack.flags & AUTODISARM)
         s->altstack = (struct vs_linux_stack){0};
@@ -400,6 +400,13 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
     t->hart.x[11] = addr;
     t->hart.x[12] = addr + offsetof(struct vs_linux_frame, flags);
     t->hart.pc = action.handler & ~UINT64_C(1);
+    const uint64_t *x = t->hart.x;
+    p->effects[at] = (struct vs_effect){.kind = VS_EFFECT_SIGNAL,
+                                        .task = t,
+                                        .pc = pc,
+                                        .addr = t->hart.pc,
+                                        .value = (uint64_t)number,
+                                        .regs = {x[1], x[2], x[10], x[11], x[12]}};
     if (action.flags & SA_RESETHAND)
         kept->handler = HANDLER_DFL;
     s->restore = false;

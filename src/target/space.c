@@ -226,11 +226,13 @@ int vs_space_map(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_
                  unsigned flags, enum vs_area_kind kind)
 {
     struct vs_space *s = &p->linux_state->space;
-    struct vs_area area = {addr, addr + size, flags, kind, flags != 0};
+    /* What cannot be touched takes nothing, unless it is filled now. */
+    bool counted = flags || kind == VS_AREA_FILE;
+    struct vs_area area = {addr, addr + size, flags, kind, counted};
     int err = make_room(p);
     if (err)
         return err;
-    if (flags && size > s->limit - (s->used - counted_in(s, addr, addr + size)))
+    if (counted && size > s->limit - (s->used - counted_in(s, addr, addr + size)))
         return -ENOMEM;
     split(s, addr);
     split(s, addr + size);

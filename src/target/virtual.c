@@ -93,12 +93,19 @@ static bool is_under(const char *path, const char *top)
     return !strncmp(path, top, n) && (path[n] == '/' || !path[n]);
 }
 
+bool vs_virtual_has(const char *path)
+{
+    return is_under(path, "/proc") || is_under(path, "/sys") || is_under(path, "/dev/fd") ||
+           is_under(path, "/dev/stdin") || is_under(path, "/dev/stdout") ||
+           is_under(path, "/dev/stderr");
+}
+
 int vs_virtual_open(struct vs_process *p, const char *path)
 {
     for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
         if (!strcmp(path, files[i].path))
             return open_text(p, files[i].write);
-    return is_under(path, "/proc") || is_under(path, "/sys") ? VS_VIRTUAL_NONE : VS_VIRTUAL_PLAIN;
+    return vs_virtual_has(path) ? VS_VIRTUAL_NONE : VS_VIRTUAL_PLAIN;
 }
 
 bool vs_virtual_is_random(const char *path)

@@ -198,6 +198,51 @@ sed -n '/^{/,$p' "$out" | jq -c .cores >"$T/a"
 "$VESTIGE" info --json "$T/run.vest" | jq -c .cores >"$T/b"
 cmp -s "$T/a" "$T/b" || fail "simulated and recorded runs differ"
 
+# ---- what comes from outside --------------------------------------------------------------------
+
+target=$VESTIGE_BUILD/test/target
+
+begin records_interrupted_calls
+for args in "" "--timed" "--timed --cores 2"; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" record -f -o "$T/run.vest" $args -- "$target/interrupt"
+    expect_status 0
+    expect_equal "$(tr '\n' ',' <"$out")" 'sleep: -1 1,read: 1,at once: 2 inner first,'
+    expect_whole "interrupt $args"
+    "$VESTIGE" dump --json "$T/run.vest" >"$T/events"
+    expect_equal "$(jq -r 'select(.kind == "syscall" and .number == 115 and .thread == 0) | .result' "$T/events" | head -n 1)" \
+        0xfffffffffffffffc "result of the sleep"
+    expect_equal "$(jq -r 'select(.kind == "syscall" and .result == "0xfffffffffffffe00") |
+        (.registers.pc | sub("0x0*"; "0x")) == .pc' "$T/events")" true "where the read goes on"
+    # two handlers at once: the second frame lies below the first
+    expect_equal "$(jq -rs '[.[] | select(.kind == "exception")] | .[-2:] |
+        (.[0].registers["2"] > .[1].registers["2"])' "$T/events")" true "stack pointers"
+done
+
+begin records_code_that_changes
+for args in "" "--cores 2" "--timed --cores 2" "--timed --cores 4"; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" record -f -o "$T/run.vest" $args -- "$target/jit"
+    expect_status 0
+    expect_out '^done$'
+    expect_whole "jit $args"
+    run "$VESTIGE" info --json "$T/run.vest"
+    [ "$(jq .counts.kinds.code "$out")" -ge 10 ] || fail "code did not change"
+done
+
+begin does_not_let_time_wait_for_input
+cat >"$T/poll.c" <<'END'
+#include <poll.h>
+int main(void)
+{
+    struct pollfd fd = {.events = POLLIN};
+    return poll(&fd, 1, 100);
+}
+END
+riscv64-linux-gnu-gcc -O1 -static -o "$T/poll" "$T/poll.c" || fail "no compiler"
+run bash -c "sleep 5 | timeout 4 '$VESTIGE' simulate -- '$T/poll'"
+expect_status 0
+
 # ---- ends ---------------------------------------------------------------------------------------
 
 # ending HOW STATUS
