@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/code.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/likely.h"
+
+enum { PAGE = 4096 };
+
+int vs_code_add(struct vs_code *c, const struct vs_block *block)
+{
+    return vs_codemap_add(&c->base, block);
+}
+
+int vs_code_add_run(struct vs_code *c, const struct vs_reader *reader)
+{
+    uint32_t count = vs_reader_info(reader)->blocks;
+    struct vs_block block;
+    int err = 0;
+    for (uint32_t i = 0; !err && i < count; i++)
+        if (!(err = vs_reader_block(reader, i, &block)))
+            err = vs_code_add(c, &block);
+    return err;
+}
+
+void vs_code_fini(struct vs_code *c)
+{
+    vs_codemap_fini(&c->base);
+    for (size_t i = 0; i < c->core_count; i++)
+        free(c->cores[i].views);
+    free(c->cores);
+    free(c->changes);
+    free(c->places);
+    *c = (struct vs_code){0};
+}
+
+/* ---- changes --------------------------------------------------------------------------------- */
+
+static int know_core(struct vs_code *c, unsigned core)
+{
+    size_t more = core + 1 - c->core_count;
+    int err = vs_array_room((void **)&c->cores, &c->core_capacity, c->core_count, more,
+                            sizeof(*c->cores));
+    if (err)
+        return err;
+    memset(c->cores + c->core_count, 0, more * sizeof(*c->cores));
+    c->core_count += more;
+    return 0;
+}
+
+static int see_version(struct vs_code *c, struct vs_code_core *core)
+{
+    int err = vs_array_room((void **)&core->views, &core->view_capacity, core->view_count, 1,
+                            sizeof(*core->views));
+    if (err)
+        return err;
+    core->version = (uint32_t)c->change_count;
+    core->views[core->view_count++] = (struct vs_code_view){core->count, core->version};
+    return 0;
+}
+
+static int add_change(struct vs_code *c, const struct vs_reader *reader, uint64_t id)
+{
+    int err;
+    if (c->change_count == UINT32_MAX)
+        return -VSE_LIMIT;
+    err = vs_array_room((void **)&c->changes, &c->change_capacity, c->change_count, 1,
+                        sizeof(*c->changes));
+    if (err)
+        return err;
+    if (vs_reader_block(reader, id, &c->changes[c->change_count]) < 0)
+        return -VSE_CORRUPT;
+    c->change_count++;
+    return 0;
+}
+
+int vs_code_take(struct vs_code *c, const struct vs_reader *reader, const struct vs_batch *batch)
+{
+    int err = 0;
+    for (size_t i = 0; i < batch->count && !err; i++) {
+        const struct vs_event *e = &batch->events[i];
+        if (unlikely(e->thread >= c->core_count) && (err = know_core(c, e->thread)) < 0)
+            break;
+        struct vs_code_core *core = &c->cores[e->thread];
+        if (unlikely(core->version != c->change_count) && (err = see_version(c, core)) < 0)
+            break;
+        core->count += e->icount;
+        if (unlikely(e->kind == VS_CODE))
+            err = add_change(c, reader, e->value);
+    }
+    return err;
+}
+
+/* ---- the index ------------------------------------------------------------------------------- */
+
+static int compare_places(const void *a, const void *b)
+{
+    const struct vs_code_place *x = a, *y = b;
+    if (x->page != y->page)
+        return x->page < y->page ? -1 : 1;
+    return (x->change > y->change) - (x->change < y->change);
+}
+
+static int place_change(struct vs_code *c, uint32_t change)
+{
+    const struct vs_block *b = &c->changes[change];
+    uint64_t pages = (b->addr % PAGE + b->size - 1) / PAGE + 1;
+    int err = vs_array_room((void **)&c->places, &c->place_capacity, c->place_count, pages,
+                            sizeof(*c->places));
+    for (uint64_t i = 0; !err && i < pages; i++)
+        c->places[c->place_count++] = (struct vs_code_place){(b->addr + i * PAGE) / PAGE, change};
+    return err;
+}
+
+int vs_code_index(struct vs_code *c)
+{
+    int err = 0;
+    c->place_count = 0;
+    for (size_t i = 0; !err && i < c->change_count; i++)
+        err = place_change(c, (uint32_t)i);
+    if (!err && c->place_count)
+        qsort(c->places, c->place_count, sizeof(*c->places), compare_places);
+    return err;
+}
+
+/* The first place of a page. */
+static size_t find_page(const struct vs_code *c, uint64_t page)
+{
+    size_t low = 0, high = c->place_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->places[middle].page < page)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool overlaps(const struct vs_block *b, uint64_t addr, uint64_t size)
+{
+    return addr - b->addr < b->size || b->addr - addr < size;
+}
+
+/* Puts what of the block lies on that page in place. */
+static void overlay(const struct vs_block *b, uint64_t page, uint64_t addr, uint8_t *bytes,
+                    size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (addr + i - b->addr < b->size && (addr + i) / PAGE == page)
+            bytes[i] = b->bytes[addr + i - b->addr];
+}
+
+size_t vs_code_fetch(const struct vs_code *c, uint32_t version, uint64_t addr, uint8_t *bytes,
+                     size_t capacity)
+{
+    size_t size = vs_codemap_fetch(&c->base, addr, bytes, capacity);
+    if (likely(!c->place_count || !size))
+        return size;
+    for (uint64_t at = 0; at < size; at += PAGE - (addr + at) % PAGE) {
+        uint64_t page = (addr + at) / PAGE;
+        for (size_t i = find_page(c, page); i < c->place_count && c->places[i].page == page; i++)
+            if (c->places[i].change < version)
+                overlay(&c->changes[c->places[i].change], page, addr, bytes, size);
+    }
+    return size;
+}
+
+void vs_code_extent(const struct vs_code *c, uint32_t version, uint64_t addr, uint64_t size,
+                    uint32_t *first, uint32_t *last)
+{
+    *first = 0;
+    *last = UINT32_MAX;
+    if (likely(!c->place_count || !size))
+        return;
+    for (uint64_t at = 0; at < size; at += PAGE - (addr + at) % PAGE) {
+        uint64_t page = (addr + at) / PAGE;
+        for (size_t i = find_page(c, page); i < c->place_count && c->places[i].page == page; i++) {
+            uint32_t change = c->places[i].change;
+            if (!overlaps(&c->changes[change], addr, size))
+                continue;
+            if (change < version && change + 1 > *first)
+                *first = change + 1;
+            if (change >= version && change < *last)
+                *last = change;
+        }
+    }
+}

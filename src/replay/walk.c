@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/walk.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/likely.h"
+
+enum {
+    RUNS = 1 << 14,
+    RUN_MAX = 64, /* instructions */
+    STEPS = 1024, /* handed to the sink at once */
+    NESTED = 16,
+    JUMPS_MAX = 1 << 20, /* direct jumps in a row, when nothing says how far the core goes */
+};
+
+enum run_end { END_PLAIN, END_JUMP, END_CALL, END_CONDITIONAL, END_INDIRECT };
+
+/* Straight code. Ends with a branch, with a repeated instruction, or anywhere. */
+struct vs_walk_run {
+    uint64_t pc;            /* of the first instruction */
+    uint64_t last_pc;       /* of the last */
+    uint64_t next;          /* the address after it */
+    uint64_t target;        /* of a direct branch */
+    uint32_t first_version; /* of the code, for which this holds */
+    uint32_t last_version;
+    uint16_t count; /* instructions; 0: nothing is decoded here */
+    uint8_t end;    /* enum run_end */
+    uint8_t flags;  /* VS_BR_* of the branch */
+    uint8_t size;   /* bytes of the last instruction */
+    bool repeat;    /* the last instruction is a repeated one */
+};
+
+/* What a core left when it went elsewhere. Either it had begun the repeated instruction at `begun`,
+ * which is counted and goes on when the core comes back to it; or it was about to do what lies at
+ * `next`. 0: not so. */
+struct interrupted {
+    uint64_t begun, next;
+};
+
+struct vs_walk_core {
+    uint64_t pc, count; /* instructions so far */
+    uint64_t since;     /* its last step */
+    uint64_t repeated;  /* the last instruction, if it is a repeated one */
+    uint64_t change;    /* count at which it sees another version of the code */
+    size_t view;        /* that comes next */
+    uint32_t version;
+    uint32_t jumps; /* since the last step */
+    bool alive;
+    bool begun; /* the instruction at pc was counted */
+    bool waits; /* for the answer of a branch: site */
+    unsigned depth;
+    struct vs_flow_site site;
+    struct interrupted stack[NESTED]; /* overwritten when deeper: handlers may never return */
+};
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void see_next_view(struct vs_walk *w, struct vs_walk_core *c)
+{
+    unsigned number = (unsigned)(c - w->cores);
+    const struct vs_code *code = w->config.code;
+    const struct vs_code_core *core = number < code->core_count ? &code->cores[number] : NULL;
+    while (core && c->view < core->view_count && core->views[c->view].count <= c->count)
+        c->version = core->views[c->view++].version;
+    c->change = core && c->view < core->view_count ? core->views[c->view].count : UINT64_MAX;
+}
+
+int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
+{
+    *w = (struct vs_walk){.config = *config};
+    if (!config->limit)
+        w->config.limit = UINT64_MAX;
+    w->cores = calloc(config->cores, sizeof(*w->cores));
+    w->runs = calloc(RUNS, sizeof(*w->runs));
+    w->pending = malloc(STEPS * sizeof(*w->pending));
+    if (!w->cores || !w->runs || !w->pending)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i < config->cores; i++)
+        see_next_view(w, &w->cores[i]);
+    return 0;
+}
+
+void vs_walk_fini(struct vs_walk *w)
+{
+    free(w->cores);
+    free(w->runs);
+    free(w->pending);
+    w->cores = NULL;
+    w->runs = NULL;
+    w->pending = NULL;
+}
+
+void vs_walk_where(const struct vs_walk *w, unsigned core, struct vs_walk_position *where)
+{
+    const struct vs_walk_core *c = &w->cores[core];
+    *where = (struct vs_walk_position){c->pc, c->count, c->alive};
+}
+
+/* ---- errors ---------------------------------------------------------------------------------- */
+
+/* The walk itself is at a loss. */
+static int lost(struct vs_walk *w, const struct vs_walk_core *c, int err, const char *why)
+{
+    uint64_t bit = w->config.port->bits.pos;
+    return vs_diag_set(&w->diag, err, (int64_t)(bit / 8), -1,
+                       "bit %llu, core %u after %llu instructions, at %#llx: %s",
+                       (unsigned long long)bit, (unsigned)(c - w->cores),
+                       (unsigned long long)c->count, (unsigned long long)c->pc, why);
+}
+
+/* The decoder is. */
+static int port_failed(struct vs_walk *w, const struct vs_walk_core *c, int err)
+{
+    const struct vs_diag *d = &w->config.port->diag;
+    if (err == -VSE_NOMEM || d->error != err)
+        return vs_diag_set(&w->diag, err, -1, -1, "%s", vs_errstr(err));
+    return vs_diag_set(&w->diag, err, d->offset, -1, "%s; after %llu instructions of the core",
+                       d->text, (unsigned long long)c->count);
+}
+
+/* ---- straight code --------------------------------------------------------------------------- */
+
+static int decode(struct vs_walk *w, uint32_t version, uint64_t pc, struct vs_insn *insn)
+{
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    size_t size = vs_code_fetch(w->config.code, version, pc, bytes, w->config.isa->length_max);
+    return size ? w->config.isa->decode(bytes, size, pc, insn) : -VSE_NOTFOUND;
+}
+
+static void end_run(struct vs_walk_run *r, const struct vs_insn *insn)
+{
+    r->repeat = insn->repeat;
+    r->flags = insn->branch;
+    r->size = insn->length;
+    r->target = insn->target;
+    if (insn->kind != VS_INSN_BRANCH)
+        r->end = END_PLAIN;
+    else if (insn->branch & VS_BR_INDIRECT)
+        r->end = END_INDIRECT;
+    else if (insn->branch & VS_BR_COND)
+        r->end = END_CONDITIONAL;
+    else
+        r->end = insn->branch & VS_BR_CALL ? END_CALL : END_JUMP;
+}
+
+/* Decodes at most `most` instructions. An empty run if there is none. */
+static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_t version,
+                  uint64_t most)
+{
+    struct vs_insn insn;
+    *r = (struct vs_walk_run){.pc = pc, .next = pc};
+    while (r->count < most && decode(w, version, r->next, &insn) == 0) {
+        r->last_pc = r->next;
+        r->next += insn.length;
+        r->count++;
+        end_run(r, &insn);
+        if (insn.kind == VS_INSN_BRANCH || insn.repeat)
+            break;
+    }
+    vs_code_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
+}
+
+/* The code at the core's pc, `room` instructions of it at most. NULL: there is none. */
+static const struct vs_walk_run *run_at(struct vs_walk *w, struct vs_walk_core *c, uint64_t room,
+                                        struct vs_walk_run *part)
+{
+    struct vs_walk_run *r = &w->runs[(c->pc ^ c->pc >> 14) % RUNS];
+    if (unlikely(c->count >= c->change))
+        see_next_view(w, c);
+    if (room > c->change - c->count)
+        room = c->change - c->count;
+    if (unlikely(r->pc != c->pc || !r->count || c->version < r->first_version ||
+                 c->version > r->last_version)) {
+        build(w, r, c->pc, c->version, RUN_MAX);
+        if (!r->count)
+            return NULL;
+    }
+    if (likely(r->count <= room))
+        return r;
+    build(w, part, c->pc, c->version, room);
+    return part;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+int vs_walk_flush(struct vs_walk *w)
+{
+    size_t count = w->pending_count;
+    w->pending_count = 0;
+    return count && w->config.sink ? w->config.sink(w->config.context, w->pending, count) : 0;
+}
+
+static int emit(struct vs_walk *w, struct vs_walk_core *c, const struct vs_step *step)
+{
+    struct vs_step *s = &w->pending[w->pending_count++];
+    *s = *step;
+    s->core = (uint16_t)(c - w->cores);
+    s->icount = (uint32_t)c->since;
+    c->since = 0;
+    c->jumps = 0;
+    w->steps++;
+    return unlikely(w->pending_count == STEPS) ? vs_walk_flush(w) : 0;
+}
+
+static int emit_branch(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_site *site,
+                       bool taken, uint64_t target, uint64_t time)
+{
+    bool indirect = vs_flow_site_indirect(site);
+    struct vs_step step = {
+        .pc = site->pc,
+        .target = !indirect ? site->target
+                  : taken   ? target
+                            : 0,
+        .time = time,
+        .kind = indirect ? VS_STEP_INDIRECT : VS_STEP_CONDITIONAL,
+        .flags = (uint8_t)(site->flags | (taken ? VS_BR_TAKEN : 0)),
+        .size = site->size,
+    };
+    c->pc = vs_step_next(&step);
+    w->branches++;
+    return emit(w, c, &step);
+}
+
+/* The core meets a branch that the code does not decide. Sets *last if the head ends with it. */
+static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                       const struct vs_flow_head *head, bool at_end, bool *last)
+{
+    struct vs_flow_site site = {
+        .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size, .last = at_end};
+    struct vs_flow_answer answer = {0};
+    int err = w->config.ops->branch(w->config.decoder, head->core, &site, &answer);
+    if (unlikely(err))
+        return port_failed(w, c, err);
+    *last = answer.last || answer.later;
+    if (unlikely(answer.later)) {
+        c->waits = true;
+        c->site = site;
+        return 0;
+    }
+    return emit_branch(w, c, &site, answer.taken, answer.target,
+                       *last || (at_end && !head->discontinuity) ? head->cycle : 0);
+}
+
+static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                     unsigned core)
+{
+    struct vs_step step = {.pc = r->last_pc,
+                           .target = r->target,
+                           .kind = VS_STEP_CALL,
+                           .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
+                           .size = r->size};
+    if (w->config.ops->call)
+        w->config.ops->call(w->config.decoder, core, r->next);
+    c->pc = r->target;
+    return emit(w, c, &step);
+}
+
+/* ---- elsewhere ------------------------------------------------------------------------------- */
+
+/* A repeated instruction that was counted before the core left ends, without being counted. */
+static int finish_begun(struct vs_walk *w, struct vs_walk_core *c)
+{
+    struct vs_insn insn;
+    if (decode(w, c->version, c->pc, &insn) < 0)
+        return lost(w, c, -VSE_CORRUPT, "no instruction is known there");
+    c->repeated = c->pc;
+    c->pc += insn.length;
+    c->begun = false;
+    return 0;
+}
+
+/* Whether the core comes back to what it left; if so it forgets what it left since. */
+static bool come_back(struct vs_walk_core *c, uint64_t target)
+{
+    for (unsigned i = c->depth; i > 0 && i + NESTED > c->depth; i--) {
+        const struct interrupted *left = &c->stack[(i - 1) % NESTED];
+        if (left->begun != target && left->next != target)
+            continue;
+        c->begun = left->begun == target;
+        c->depth = i - 1;
+        return true;
+    }
+    return false;
+}
+
+static void leave(struct vs_walk *w, struct vs_walk_core *c)
+{
+    struct interrupted left = {c->begun ? c->pc : c->repeated, c->pc};
+    if (c->begun)
+        left.next = finish_begun(w, c) < 0 ? 0 : c->pc;
+    c->stack[c->depth++ % NESTED] = left;
+}
+
+static void go(struct vs_walk *w, struct vs_walk_core *c, uint64_t target)
+{
+    bool back = false;
+    if (target == VS_STEP_NOWHERE || !c->alive)
+        c->depth = 0;
+    else if (!(back = come_back(c, target)))
+        leave(w, c);
+    if (!back)
+        c->begun = false;
+    c->repeated = 0;
+    c->pc = target;
+    c->alive = target != VS_STEP_NOWHERE;
+}
+
+static int discontinuity(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    struct vs_step step = {.time = head->cycle, .kind = VS_STEP_DISCONTINUITY};
+    int err = w->config.ops->discontinuity(w->config.decoder, head->core, &step.target);
+    if (unlikely(err))
+        return port_failed(w, c, err);
+    go(w, c, step.target);
+    return emit(w, c, &step);
+}
+
+/* ---- walking --------------------------------------------------------------------------------- */
+
+/* The instructions of a run retire. */
+static int pass(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r)
+{
+    if (unlikely(r->count > w->config.limit - w->instructions))
+        return lost(w, c, -VSE_LIMIT, "more instructions than there can be");
+    w->instructions += r->count;
+    c->count += r->count;
+    c->since += r->count;
+    c->repeated = r->repeat ? r->last_pc : 0;
+    return 0;
+}
+
+static int too_many_jumps(struct vs_walk *w, struct vs_walk_core *c,
+                          const struct vs_flow_head *head)
+{
+    return head->count == VS_FLOW_OPEN && ++c->jumps > JUMPS_MAX
+               ? lost(w, c, -VSE_CORRUPT, "no branch is reached from there")
+               : 0;
+}
+
+/* Follows the code to the end of the head. */
+static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    uint64_t left = head->count;
+    bool last = false, branch = false;
+    int err = 0;
+    if (left && !c->alive)
+        return lost(w, c, -VSE_CORRUPT, "the core is not running");
+    while (left && !last && !err) {
+        struct vs_walk_run part;
+        if (unlikely(c->begun) && (err = finish_begun(w, c)) < 0)
+            return err;
+        const struct vs_walk_run *r = run_at(w, c, left, &part);
+        if (unlikely(!r))
+            return lost(w, c, -VSE_CORRUPT, "no instruction is known there");
+        if (unlikely((err = pass(w, c, r)) < 0))
+            return err;
+        if (head->count != VS_FLOW_OPEN)
+            left -= r->count;
+        branch = r->end >= END_CONDITIONAL;
+        if (likely(branch)) {
+            err = meet_branch(w, c, r, head, !left, &last);
+        } else if (r->end == END_CALL) {
+            err = meet_call(w, c, r, head->core);
+        } else if (r->end == END_JUMP) {
+            c->pc = r->target;
+            err = too_many_jumps(w, c, head);
+        } else {
+            c->pc = r->next;
+        }
+    }
+    if (!err && !branch && !head->discontinuity && !head->cut)
+        return lost(w, c, -VSE_CORRUPT, "the message's last instruction is no branch");
+    return err;
+}
+
+/* The branch at which the core waits goes on. */
+static int resolve(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    if (c->waits != head->resolves)
+        return lost(w, c, -VSE_CORRUPT,
+                    c->waits ? "nothing says how the branch went" : "no branch is to be resolved");
+    if (!c->waits)
+        return 0;
+    c->waits = false;
+    return emit_branch(w, c, &c->site, head->taken, head->target, 0);
+}
+
+/* The stream ends. */
+static int at_end(struct vs_walk *w)
+{
+    for (unsigned i = 0; i < w->config.cores; i++)
+        if (w->cores[i].alive)
+            return lost(w, &w->cores[i], -VSE_TRUNCATED,
+                        "the stream ends here, and the core runs on");
+    return -VSE_END;
+}
+
+int vs_walk_next(struct vs_walk *w)
+{
+    struct vs_flow_head head = {0};
+    int err = w->config.ops->head(w->config.decoder, &head);
+    if (unlikely(err == -VSE_END))
+        return at_end(w);
+    struct vs_walk_core *c = &w->cores[head.core < w->config.cores ? head.core : 0];
+    if (unlikely(err))
+        return port_failed(w, c, err);
+    err = resolve(w, c, &head);
+    if (likely(!err) && head.count)
+        err = follow(w, c, &head);
+    if (!err && head.discontinuity)
+        err = discontinuity(w, c, &head);
+    return err;
+}
+
+int vs_walk_all(struct vs_walk *w)
+{
+    int err, flushed;
+    while ((err = vs_walk_next(w)) == 0)
+        ;
+    flushed = vs_walk_flush(w);
+    if (err != -VSE_END)
+        return err;
+    return flushed;
+}

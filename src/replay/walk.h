@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/* The debugger's walk through the code: a technique's decoder says what the code does not, and out
+ * comes each core's sequence of steps, as the trace module saw it.
+ *
+ * Steps of one core are in order; between cores their order is that of the messages. `time` of the
+ * step that ends a message is its cycle in a timed stream; of all others it is 0. */
+#ifndef REPLAY_WALK_H
+#define REPLAY_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/set.h"
+#include "replay/code.h"
+#include "technique/technique.h"
+
+/* Takes steps. Returns 0, or an error, which ends the walk. */
+typedef int vs_walk_sink(void *context, const struct vs_step *steps, size_t count);
+
+struct vs_walk_config {
+    const struct vs_isa *isa;
+    const struct vs_code *code; /* indexed; must outlive the walk */
+    const struct vs_flow_decoder_ops *ops;
+    void *decoder;               /* open; stays the caller's */
+    struct vs_port_reader *port; /* what the decoder reads, to say where it is */
+    unsigned cores;
+    uint64_t limit;     /* instructions of all cores at most; 0: any number */
+    vs_walk_sink *sink; /* NULL: nobody is told */
+    void *context;
+};
+
+struct vs_walk_core;
+struct vs_walk_run;
+
+struct vs_walk {
+    struct vs_walk_config config;
+    uint64_t instructions, steps, branches; /* so far; branches: conditional and indirect */
+    struct vs_diag diag;
+
+    /* private */
+    struct vs_walk_core *cores;
+    struct vs_walk_run *runs; /* straight code, by the address of its first instruction */
+    struct vs_step *pending;  /* steps that the sink did not get yet */
+    size_t pending_count;
+};
+
+/* Returns 0; -VSE_NOMEM. fini is needed in any case. */
+int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config);
+void vs_walk_fini(struct vs_walk *w);
+
+/* Follows one head of the decoder. Returns 0; -VSE_END (the stream ends, and every core has ended);
+ * -VSE_TRUNCATED (it ends within a message, or while a core still runs); -VSE_CORRUPT (the stream
+ * does not fit the code, or is none that an encoder writes); -VSE_LIMIT; an error of the sink. The
+ * diag says at which bit and where the core was, which has walked so far as the stream told. */
+int vs_walk_next(struct vs_walk *w);
+
+/* Follows all of them, and hands all steps to the sink, also before an error. Returns 0 at the end;
+ * else as vs_walk_next. */
+int vs_walk_all(struct vs_walk *w);
+
+/* Hands the sink what it did not get yet. Returns 0 or its error. */
+int vs_walk_flush(struct vs_walk *w);
+
+/* Where a core is. */
+struct vs_walk_position {
+    uint64_t pc; /* the next instruction */
+    uint64_t instructions;
+    bool alive; /* has started and is not in a gap */
+};
+void vs_walk_where(const struct vs_walk *w, unsigned core, struct vs_walk_position *where);
+
+#endif

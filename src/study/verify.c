@@ -1,0 +1,412 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/verify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "base/likely.h"
+#include "replay/walk.h"
+
+/* ---- digests --------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, uint64_t v)
+{
+    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    return h ^ h >> 29;
+}
+
+/* A stream has the cycles of messages; that a discontinuity is one goes for all techniques. */
+static uint64_t known_time(const struct vs_verify *v, const struct vs_step *s)
+{
+    return v->setup.timed && s->kind == VS_STEP_DISCONTINUITY ? s->time : 0;
+}
+
+static uint64_t digest(const struct vs_verify *v, uint64_t h, const struct vs_step *s)
+{
+    h = mix(h, s->pc ^ known_time(v, s)); /* one of them is 0 */
+    h = mix(h, s->target);
+    return mix(h, (uint64_t)s->icount << 32 | (uint64_t)s->kind << 16 | (uint64_t)s->flags << 8 |
+                      s->size);
+}
+
+static bool is_branch(const struct vs_step *s)
+{
+    return s->kind == VS_STEP_CONDITIONAL || s->kind == VS_STEP_INDIRECT;
+}
+
+static int keep_digest(struct vs_verify_core *c)
+{
+    void *digests = c->digests;
+    int err = vs_array_room(&digests, &c->capacity, c->count, 1, sizeof(*c->digests));
+    c->digests = digests;
+    if (!err)
+        c->digests[c->count++] = c->digest;
+    c->digest = 0;
+    return err;
+}
+
+/* ---- reading the run ------------------------------------------------------------------------- */
+
+/* Takes steps of the run, in global order. */
+typedef int step_sink(void *context, const struct vs_step *steps, size_t count);
+
+static int rewind_run(struct vs_reader *r)
+{
+    int err = vs_reader_select(r, -1);
+    return err ? err : vs_reader_seek_event(r, 0);
+}
+
+/* Hands all steps of the run to a sink, and events to the code if there is one. */
+static int read_run(struct vs_verify *v, struct vs_code *code, step_sink *sink, void *context)
+{
+    struct vs_stepper stepper = {0};
+    struct vs_batch batch;
+    int n = rewind_run(v->reader), err = 0;
+    while (!n && (n = vs_reader_next(v->reader, &batch)) > 0) {
+        if (code)
+            err = vs_code_take(code, v->reader, &batch);
+        if (!err)
+            err = vs_stepper_take(&stepper, &batch);
+        if (!err)
+            err = sink(context, stepper.steps, stepper.count);
+        v->end = batch.cycles ? batch.cycles[batch.count - 1] : stepper.instructions;
+        n = err;
+    }
+    if (n == -VSE_END && !(n = vs_stepper_end(&stepper, v->end)))
+        n = sink(context, stepper.steps, stepper.count);
+    vs_stepper_fini(&stepper);
+    return n;
+}
+
+static int keep_steps(void *context, const struct vs_step *steps, size_t count)
+{
+    struct vs_verify *v = context;
+    int err = 0;
+    for (const struct vs_step *s = steps; s < steps + count && !err; s++) {
+        if (s->core >= v->setup.cores)
+            return -VSE_CORRUPT;
+        struct vs_verify_core *c = &v->cores[s->core];
+        c->digest = digest(v, c->digest, s);
+        v->steps++;
+        v->instructions += s->icount;
+        v->branches += is_branch(s);
+        if (++c->steps % VS_VERIFY_PIECE == 0)
+            err = keep_digest(c);
+    }
+    return err;
+}
+
+static int reader_failed(const struct vs_verify *v, int err, struct vs_diag *diag)
+{
+    const struct vs_diag *d = vs_reader_diag(v->reader);
+    if (d && d->error == err)
+        return vs_diag_set(diag, err, d->offset, d->chunk, "%s", d->text);
+    return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+}
+
+int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag)
+{
+    const struct vs_run_info *info = vs_reader_info(reader);
+    const char *isa = vs_reader_meta(reader, "isa");
+    int err;
+    *v = (struct vs_verify){.reader = reader, .isa = vs_isa_find(isa)};
+    if (!v->isa)
+        return vs_diag_set(diag, -VSE_FEATURE, -1, -1, "code of '%s' cannot be followed",
+                           isa ? isa : "an unknown instruction set");
+    v->setup = (struct vs_technique_setup){.cores = info->threads,
+                                           .address_bits = v->isa->address_bits,
+                                           .timed = info->features & VS_RUN_TIMED};
+    if (!info->events || !info->threads)
+        return vs_diag_set(diag, -VSE_END, -1, -1, "the run has no control flow to compare");
+    v->cores = calloc(info->threads, sizeof(*v->cores));
+    if (!v->cores)
+        return reader_failed(v, -VSE_NOMEM, diag);
+    if ((err = vs_code_add_run(&v->code, reader)) < 0 ||
+        (err = read_run(v, &v->code, keep_steps, v)) < 0 || (err = vs_code_index(&v->code)) < 0)
+        return reader_failed(v, err, diag);
+    for (unsigned i = 0; i < info->threads; i++)
+        if (v->cores[i].steps % VS_VERIFY_PIECE && keep_digest(&v->cores[i]) < 0)
+            return reader_failed(v, -VSE_NOMEM, diag);
+    return v->steps ? 0 : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no step to compare");
+}
+
+void vs_verify_fini(struct vs_verify *v)
+{
+    for (unsigned i = 0; v->cores && i < v->setup.cores; i++)
+        free(v->cores[i].digests);
+    free(v->cores);
+    vs_code_fini(&v->code);
+    v->cores = NULL;
+}
+
+/* ---- encoding -------------------------------------------------------------------------------- */
+
+struct encoding {
+    const struct vs_flow_encoder_ops *ops;
+    void *encoder;
+};
+
+static int encode_steps(void *context, const struct vs_step *steps, size_t count)
+{
+    struct encoding *e = context;
+    return e->ops->consume(e->encoder, steps, count);
+}
+
+int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *given,
+                         struct vs_buf *out, struct vs_port_counts *counts,
+                         struct vs_flow_counts *flow, struct vs_diag *diag)
+{
+    struct vs_technique_spec spec = *given;
+    struct encoding e = {.ops = spec.technique->encoder};
+    struct vs_port_writer port;
+    struct vs_port_shape shape;
+    int64_t bits = -VSE_INTERNAL;
+    int err;
+    vs_technique_settle(&spec, v->setup.timed);
+    vs_technique_shape(&spec, &v->setup, &shape);
+    if ((err = vs_port_writer_init(&port, &shape, vs_port_to_buf, out)) < 0)
+        return reader_failed(v, err, diag);
+    if (!(err = e.ops->open(&e.encoder, spec.params, &v->setup, &port)) &&
+        !(err = read_run(v, NULL, encode_steps, &e)) && e.ops->finish)
+        err = e.ops->finish(e.encoder);
+    if (!err)
+        bits = vs_port_finish(&port);
+    if (!err && counts)
+        vs_port_totals(&port, counts);
+    if (!err && flow)
+        e.ops->counts(e.encoder, flow);
+    e.ops->close(e.encoder);
+    vs_port_writer_fini(&port);
+    if (!err && bits < 0)
+        err = (int)bits;
+    return err ? reader_failed(v, err, diag) : bits;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------- */
+
+/* Of the stream: what came so far. */
+struct found {
+    const struct vs_verify *v;
+    struct vs_verify_core *cores;
+    uint64_t compared;
+    /* the first piece that differs, or the one that is to be kept */
+    bool differs;
+    unsigned core;
+    uint64_t piece;
+    struct vs_step *kept; /* NULL: nothing is kept */
+    size_t kept_count;
+};
+
+enum { STOPPED = -VSE_NOTFOUND };
+
+static int differ(struct found *f, unsigned core, uint64_t piece)
+{
+    f->differs = true;
+    f->core = core;
+    f->piece = piece;
+    return STOPPED;
+}
+
+static int compare_steps(void *context, const struct vs_step *steps, size_t count)
+{
+    struct found *f = context;
+    for (const struct vs_step *s = steps; s < steps + count; s++) {
+        struct vs_verify_core *c = &f->cores[s->core];
+        const struct vs_verify_core *expected = &f->v->cores[s->core];
+        uint64_t piece = c->steps / VS_VERIFY_PIECE;
+        if (c->steps == expected->steps)
+            return differ(f, s->core, piece);
+        c->digest = digest(f->v, c->digest, s);
+        f->compared++;
+        if (++c->steps % VS_VERIFY_PIECE && c->steps != expected->steps)
+            continue;
+        if (c->digest != expected->digests[piece])
+            return differ(f, s->core, piece);
+        c->digest = 0;
+    }
+    return 0;
+}
+
+/* Keeps the steps of one piece of one core; those of the run and of the stream alike. */
+static int keep_piece(void *context, const struct vs_step *steps, size_t count)
+{
+    struct found *f = context;
+    for (const struct vs_step *s = steps; s < steps + count; s++) {
+        if (s->core != f->core)
+            continue;
+        uint64_t number = f->cores[s->core].steps++;
+        if (number / VS_VERIFY_PIECE == f->piece)
+            f->kept[f->kept_count++] = *s;
+        if (number / VS_VERIFY_PIECE > f->piece)
+            return STOPPED;
+    }
+    return 0;
+}
+
+/* Walks the stream. Returns what vs_walk_all does. */
+static int walk(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
+                size_t size, uint64_t nbits, vs_walk_sink *sink, struct found *f,
+                struct vs_diag *diag)
+{
+    struct vs_port_reader port;
+    struct vs_port_shape shape;
+    struct vs_walk w;
+    void *decoder = NULL;
+    int err;
+    vs_technique_shape(spec, &v->setup, &shape);
+    err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    if (!err)
+        err = spec->technique->decoder->open(&decoder, spec->params, &v->setup, &port);
+    const struct vs_walk_config config = {.isa = v->isa,
+                                          .code = &v->code,
+                                          .ops = spec->technique->decoder,
+                                          .decoder = decoder,
+                                          .port = &port,
+                                          .cores = v->setup.cores,
+                                          .limit = v->instructions,
+                                          .sink = sink,
+                                          .context = f};
+    if (err) {
+        vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    } else {
+        if (!(err = vs_walk_init(&w, &config)))
+            err = vs_walk_all(&w);
+        *diag = w.diag;
+        vs_walk_fini(&w);
+    }
+    spec->technique->decoder->close(decoder);
+    vs_port_reader_fini(&port);
+    return err;
+}
+
+static bool same_step(const struct vs_verify *v, const struct vs_step *a, const struct vs_step *b)
+{
+    return a->pc == b->pc && a->target == b->target && a->icount == b->icount &&
+           a->kind == b->kind && a->flags == b->flags && a->size == b->size &&
+           known_time(v, a) == known_time(v, b);
+}
+
+/* Sets what the result says about the piece that differs; found and expected hold its steps. */
+static void describe(struct vs_verify_result *r, const struct found *found,
+                     const struct found *expected)
+{
+    size_t i = 0;
+    while (i < found->kept_count && i < expected->kept_count &&
+           same_step(found->v, &found->kept[i], &expected->kept[i]))
+        i++;
+    r->core = found->core;
+    r->position = found->piece * VS_VERIFY_PIECE + i;
+    if (i < expected->kept_count)
+        r->expected = expected->kept[i];
+    if (i < found->kept_count)
+        r->found = found->kept[i];
+    r->outcome = i == found->kept_count      ? VS_VERIFY_MISSING
+                 : i == expected->kept_count ? VS_VERIFY_EXTRA
+                                             : VS_VERIFY_DIFFERS;
+}
+
+/* Finds the step in the piece at which `f` stopped. */
+static int find_step(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
+                     size_t size, uint64_t nbits, const struct found *f, struct vs_verify_result *r)
+{
+    struct found sides[2];
+    struct vs_diag ignored;
+    int err = 0;
+    for (unsigned i = 0; i < 2; i++) {
+        sides[i] = (struct found){.v = v, .core = f->core, .piece = f->piece};
+        sides[i].cores = calloc(v->setup.cores, sizeof(*f->cores));
+        sides[i].kept = malloc(VS_VERIFY_PIECE * sizeof(*f->kept));
+        err = sides[i].cores && sides[i].kept ? err : -VSE_NOMEM;
+    }
+    if (!err) {
+        walk(v, spec, data, size, nbits, keep_piece, &sides[0], &ignored);
+        err = read_run(v, NULL, keep_piece, &sides[1]);
+        err = err == STOPPED ? 0 : err;
+        describe(r, &sides[0], &sides[1]);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        free(sides[i].cores);
+        free(sides[i].kept);
+    }
+    return err;
+}
+
+static const char *const outcome_words[] = {"the same", "another step", "no more steps",
+                                            "a step too many", "unreadable"};
+
+static void summarize(struct vs_verify_result *r)
+{
+    const struct vs_step *e = &r->expected, *s = &r->found;
+    vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
+                "core %u, step %llu: %s; expected pc %#llx to %#llx after %u, found %#llx to %#llx "
+                "after %u",
+                r->core, (unsigned long long)r->position, outcome_words[r->outcome],
+                (unsigned long long)e->pc, (unsigned long long)vs_step_next(e), e->icount,
+                (unsigned long long)s->pc, (unsigned long long)vs_step_next(s), s->icount);
+}
+
+/* After a walk without error: cores whose steps did not all come. */
+static void find_missing(struct found *f)
+{
+    for (unsigned i = 0; i < f->v->setup.cores && !f->differs; i++)
+        if (f->cores[i].steps != f->v->cores[i].steps)
+            differ(f, i, f->cores[i].steps / VS_VERIFY_PIECE);
+}
+
+static int compare(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
+                   size_t size, uint64_t nbits, struct found *f, struct vs_verify_result *r)
+{
+    int err = walk(v, spec, data, size, nbits, compare_steps, f, &r->diag);
+    r->compared = f->compared;
+    if (err && !f->differs) {
+        if (err == -VSE_NOMEM)
+            return err;
+        r->outcome = VS_VERIFY_UNREADABLE;
+        return 0;
+    }
+    find_missing(f);
+    if (!f->differs) {
+        r->branches = v->branches;
+        r->instructions = v->instructions;
+        return 0;
+    }
+    if ((err = find_step(v, spec, data, size, nbits, f, r)) < 0)
+        return err;
+    summarize(r);
+    return 0;
+}
+
+int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *given,
+                     const uint8_t *data, size_t size, uint64_t nbits,
+                     struct vs_verify_result *result, struct vs_diag *diag)
+{
+    struct vs_technique_spec spec = *given;
+    struct found f = {.v = v};
+    const char *why = vs_technique_undecodable(given);
+    int err;
+    if (why)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
+    vs_technique_settle(&spec, v->setup.timed);
+    result->outcome = VS_VERIFY_SAME;
+    result->bits = nbits;
+    f.cores = calloc(v->setup.cores, sizeof(*f.cores));
+    err = f.cores ? compare(v, &spec, data, size, nbits, &f, result) : -VSE_NOMEM;
+    free(f.cores);
+    return err ? reader_failed(v, err, diag) : 0;
+}
+
+int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
+                   struct vs_verify_result *result, struct vs_diag *diag)
+{
+    struct vs_buf out = {0};
+    int64_t bits;
+    int err;
+    *result = (struct vs_verify_result){0};
+    bits = vs_verify_encode(v, spec, &out, &result->counts, &result->flow, diag);
+    err = bits < 0 ? (int)bits
+                   : vs_verify_decode(v, spec, out.data, out.len, (uint64_t)bits, result, diag);
+    vs_buf_fini(&out);
+    return err;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MIT */
+/* Proof of a technique's figures: a run is encoded, the port stream decoded, and what comes out is
+ * compared with the run, step by step, core by core. This is the one place that holds both.
+ *
+ * A stream brings the cores in another order than the run, so that one side would have to wait in
+ * memory for the other. Instead both are cut into pieces of VS_VERIFY_PIECE steps per core, of
+ * which a 64-bit digest over every field of every step is compared; where one differs, the run is
+ * read again to find the step. Of a timed run the cycles of the discontinuities are compared too.
+ */
+#ifndef STUDY_VERIFY_H
+#define STUDY_VERIFY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "isa/set.h"
+#include "port/account.h"
+#include "replay/code.h"
+#include "technique/technique.h"
+#include "vestige/run.h"
+
+#define VS_VERIFY_PIECE 1024
+
+struct vs_verify_core {
+    uint64_t steps;
+    uint64_t digest; /* of the piece under way */
+    uint64_t *digests;
+    size_t count, capacity;
+};
+
+/* A run, prepared once for any number of techniques. */
+struct vs_verify {
+    struct vs_reader *reader;
+    const struct vs_isa *isa;
+    struct vs_technique_setup setup;
+    struct vs_code code;
+    uint64_t instructions, steps, branches; /* of the run; branches: conditional and indirect */
+    uint64_t end;                           /* time of the last event */
+    struct vs_verify_core *cores;
+};
+
+enum vs_verify_outcome {
+    VS_VERIFY_SAME,
+    VS_VERIFY_DIFFERS,   /* core, position, expected, found */
+    VS_VERIFY_MISSING,   /* the stream has fewer steps than the run: core, position, expected */
+    VS_VERIFY_EXTRA,     /* more: core, position, found */
+    VS_VERIFY_UNREADABLE /* the decoder gave up: diag */
+};
+
+struct vs_verify_result {
+    enum vs_verify_outcome outcome;
+    uint64_t compared; /* steps */
+    uint64_t branches; /* of these: conditional and indirect */
+    uint64_t instructions;
+    uint64_t bits; /* of the stream */
+    struct vs_port_counts counts;
+    struct vs_flow_counts flow;
+
+    unsigned core;
+    uint64_t position; /* number of the step, from 0, of that core */
+    struct vs_step expected, found;
+    struct vs_diag diag; /* one line about the first difference */
+};
+
+/* Reads the run once. The reader must outlive the verification; its position is lost.
+ * Returns 0; -VSE_FEATURE (code of another ISA than those known); -VSE_END (the run has no step);
+ * -VSE_NOMEM; -VSE_LIMIT; else as vs_reader_next. fini is needed in any case. */
+int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
+void vs_verify_fini(struct vs_verify *v);
+
+/* Encodes the run with a technique, which is settled for this run first, into `out`. Returns the
+ * length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may be NULL. */
+int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
+                         struct vs_buf *out, struct vs_port_counts *counts,
+                         struct vs_flow_counts *flow, struct vs_diag *diag);
+
+/* Decodes a stream and compares it with the run. Returns 0 if the comparison could be made: its
+ * outcome is in the result; -VSE_INVAL (not decodable, diag has the reason); -VSE_NOMEM; as
+ * vs_reader_next. */
+int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
+                     size_t size, uint64_t nbits, struct vs_verify_result *result,
+                     struct vs_diag *diag);
+
+/* Both. */
+int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
+                   struct vs_verify_result *result, struct vs_diag *diag);
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/* The machines of the techniques that report mispredictions only (mcfTRaptor, TMBP). They differ in
+ * the sizes of the predictors and in how numbers are coded.
+ *
+ *   misprediction   Ti [dCC] bCnt [outcome] [target]
+ *   discontinuity   Ti [dCC] 0 [0] iCnt target
+ *   switch          Ti [dCC] 0 1 bCnt
+ *
+ * bCnt counts the core's conditional and indirect branches since its last message, the mispredicted
+ * one included; iCnt its instructions. The target is there for indirect branches, the outcome for
+ * those of them that are conditional.
+ *
+ * Cores that share predictors see each other's predictions, right ones too, so that the decoder
+ * has to make them in the same order. Before a core's first branch after another's, a switch
+ * reports that the other has passed bCnt branches, all predicted right, if there are any. The bit
+ * after the 0 exists only then. A return address stack is always its core's own.
+ */
+#ifndef TECHNIQUE_MISPREDICT_H
+#define TECHNIQUE_MISPREDICT_H
+
+#include "technique/predictors.h"
+
+struct vs_mispredict_config {
+    struct vs_predictors_config predictors;
+    bool shared;
+
+    bool unary; /* which of the codes below */
+    struct {
+        struct vs_chunks bcnt, icnt, target;
+    } chunks; /* targets as differences to the core's last one in a message */
+    struct {
+        struct vs_unary bcnt, icnt, target;
+    } prefix; /* the same for branches; discontinuities have the whole address */
+};
+
+struct vs_mispredict_encoder;
+struct vs_mispredict_decoder;
+
+/* As the functions of vs_flow_encoder_ops and vs_flow_decoder_ops, whose open they complete. */
+int vs_mispredict_encoder_open(void **e, const struct vs_mispredict_config *config,
+                               const struct vs_technique_setup *setup, struct vs_port_writer *port);
+int vs_mispredict_consume(void *e, const struct vs_step *steps, size_t count);
+void vs_mispredict_counts(const void *e, struct vs_flow_counts *counts);
+void vs_mispredict_encoder_close(void *e);
+
+int vs_mispredict_decoder_open(void **d, const struct vs_mispredict_config *config,
+                               const struct vs_technique_setup *setup, struct vs_port_reader *port);
+int vs_mispredict_head(void *d, struct vs_flow_head *head);
+int vs_mispredict_branch(void *d, unsigned core, const struct vs_flow_site *site,
+                         struct vs_flow_answer *answer);
+void vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
+int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
+void vs_mispredict_decoder_close(void *d);
+
+/* The predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
+int vs_mispredict_cost(const struct vs_mispredict_config *config,
+                       const struct vs_technique_setup *setup, struct vs_cost_list *list);
+
+#endif

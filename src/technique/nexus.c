@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: MIT */
+/* mcfNX_b, the baseline after Nexus: a message for every taken conditional branch and every
+ * indirect one.
+ *
+ *   branch          Ti [dCC] SL [outcome] [sign |diffTA|]
+ *   discontinuity   Ti [dCC] 0 iCnt sign |diffTA|
+ *
+ * SL and iCnt are the core's instructions since its last message; SL includes the branch. The
+ * target is there for indirect branches, the outcome for those of them that are conditional.
+ * diffTA is the difference to the core's last target in a message.
+ */
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "technique/registry.h"
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+struct params {
+    uint64_t icnt, icnt_next, target, target_next, dcc, dcc_next;
+};
+
+#define CHUNK(field, text)                                                                         \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(struct params, field), .min = 1, .max = 64,             \
+        .help = text                                                                               \
+    }
+
+static const struct vs_parameter parameters[] = {
+    CHUNK(icnt, "bits of the first chunk of SL and iCnt"),
+    CHUNK(icnt_next, "bits of its other chunks"),
+    CHUNK(target, "bits of the first chunk of |diffTA|"),
+    CHUNK(target_next, "bits of its other chunks"),
+    CHUNK(dcc, "bits of the first chunk of dCC"),
+    CHUNK(dcc_next, "bits of its other chunks"),
+    {0},
+};
+
+static struct vs_chunks chunks(uint64_t first, uint64_t other)
+{
+    return (struct vs_chunks){(uint8_t)first, (uint8_t)other};
+}
+
+static struct vs_chunks cycles(const void *params)
+{
+    const struct params *p = params;
+    return chunks(p->dcc, p->dcc_next);
+}
+
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
+{
+    (void)params;
+    vs_cost_list_add(list, "iCnt", (struct vs_cost){.registers = 32}, setup->cores);
+    vs_cost_list_add(list, "last target", (struct vs_cost){.registers = setup->address_bits},
+                     setup->cores);
+    return 0;
+}
+
+/* ---- encoder --------------------------------------------------------------------------------- */
+
+struct encoder_core {
+    uint64_t icnt, target;
+    bool alive;
+};
+
+struct encoder {
+    struct vs_port_writer *port;
+    struct vs_chunks icnt, target;
+    unsigned cores, address_bits;
+    struct vs_flow_counts counts;
+    struct encoder_core core[];
+};
+
+static int encoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
+                        struct vs_port_writer *port)
+{
+    const struct params *p = params;
+    struct encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
+    if (!(*out = e))
+        return -VSE_NOMEM;
+    e->port = port;
+    e->icnt = chunks(p->icnt, p->icnt_next);
+    e->target = chunks(p->target, p->target_next);
+    e->cores = setup->cores;
+    e->address_bits = setup->address_bits;
+    return 0;
+}
+
+static void put_target(struct encoder *e, struct encoder_core *c, enum vs_field f, uint64_t target)
+{
+    vs_port_put_difference(e->port, f, e->target,
+                           vs_difference(c->target, target, e->address_bits));
+    c->target = target;
+}
+
+static void put_branch(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    vs_port_begin(e->port, s->core, s->time);
+    vs_port_put_chunks(e->port, VS_FIELD_ICNT, e->icnt, c->icnt);
+    if (s->kind == VS_STEP_INDIRECT) {
+        if (s->flags & VS_BR_COND)
+            vs_port_put(e->port, VS_FIELD_OUTCOME, vs_step_taken(s), 1);
+        if (vs_step_taken(s))
+            put_target(e, c, VS_FIELD_TARGET, s->target);
+    }
+    vs_port_end(e->port);
+    c->icnt = 0;
+}
+
+static void put_discontinuity(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    bool sync = !c->alive || s->target == VS_STEP_NOWHERE;
+    enum vs_field count = sync ? VS_FIELD_SYNC : VS_FIELD_ICNT;
+    vs_port_begin(e->port, s->core, s->time);
+    vs_port_put_chunks(e->port, count, e->icnt, 0);
+    vs_port_put_chunks(e->port, count, e->icnt, c->icnt);
+    put_target(e, c, sync ? VS_FIELD_SYNC : VS_FIELD_TARGET, s->target);
+    vs_port_end(e->port);
+    c->icnt = 0;
+    c->alive = s->target != VS_STEP_NOWHERE;
+    e->counts.discontinuities++;
+    e->counts.syncs += sync;
+}
+
+static int encoder_consume(void *encoder, const struct vs_step *steps, size_t count)
+{
+    struct encoder *e = encoder;
+    for (const struct vs_step *s = steps; s < steps + count; s++) {
+        if (unlikely(s->core >= e->cores))
+            return -VSE_INVAL;
+        struct encoder_core *c = &e->core[s->core];
+        c->icnt += s->icount;
+        e->counts.instructions += s->icount;
+        switch (s->kind) {
+        case VS_STEP_CONDITIONAL:
+            e->counts.conditional++;
+            if (vs_step_taken(s)) {
+                e->counts.conditional_reported++;
+                put_branch(e, c, s);
+            }
+            break;
+        case VS_STEP_INDIRECT:
+            if (s->flags & VS_BR_RETURN)
+                e->counts.returns++, e->counts.returns_reported++;
+            else
+                e->counts.indirect++, e->counts.indirect_reported++;
+            put_branch(e, c, s);
+            break;
+        case VS_STEP_DISCONTINUITY:
+            put_discontinuity(e, c, s);
+            break;
+        default:
+            break;
+        }
+    }
+    return 0;
+}
+
+static void encoder_counts(const void *encoder, struct vs_flow_counts *counts)
+{
+    *counts = ((const struct encoder *)encoder)->counts;
+}
+
+/* ---- decoder --------------------------------------------------------------------------------- */
+
+struct decoder {
+    struct vs_port_reader *port;
+    struct vs_chunks icnt, target;
+    unsigned address_bits;
+    bool discontinuity; /* of the message under way */
+    uint64_t last[];    /* by core: target */
+};
+
+static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
+                        struct vs_port_reader *port)
+{
+    const struct params *p = params;
+    struct decoder *d = calloc(1, sizeof(*d) + setup->cores * sizeof(d->last[0]));
+    if (!(*out = d))
+        return -VSE_NOMEM;
+    d->port = port;
+    d->icnt = chunks(p->icnt, p->icnt_next);
+    d->target = chunks(p->target, p->target_next);
+    d->address_bits = setup->address_bits;
+    return 0;
+}
+
+static int decoder_head(void *decoder, struct vs_flow_head *head)
+{
+    struct decoder *d = decoder;
+    int err = vs_port_next(d->port, &head->core, &head->cycle);
+    if (!err)
+        err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, d->icnt, &head->count);
+    d->discontinuity = head->discontinuity = !head->count;
+    if (!err && head->discontinuity)
+        err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, d->icnt, &head->count);
+    return err;
+}
+
+static int decoder_target(void *decoder, unsigned core, uint64_t *target)
+{
+    struct decoder *d = decoder;
+    struct vs_difference diff;
+    int err = vs_port_get_difference(d->port, VS_FIELD_TARGET, d->target, d->address_bits, &diff);
+    if (!err)
+        *target = d->last[core] = vs_difference_apply(d->last[core], diff, d->address_bits);
+    return err;
+}
+
+static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
+                          struct vs_flow_answer *answer)
+{
+    struct decoder *d = decoder;
+    uint64_t taken = 1;
+    int err = 0;
+    if (!site->last || d->discontinuity)
+        return vs_flow_site_indirect(site)
+                   ? vs_port_refuse(d->port, VS_FIELD_ICNT, "passes over an indirect branch")
+                   : 0;
+    if (vs_flow_site_indirect(site)) {
+        if (site->flags & VS_BR_COND)
+            err = vs_port_get(d->port, VS_FIELD_OUTCOME, 1, &taken);
+        if (!err && taken)
+            err = decoder_target(d, core, &answer->target);
+    }
+    answer->taken = taken;
+    return err;
+}
+
+/* ---- the technique --------------------------------------------------------------------------- */
+
+static const struct vs_flow_encoder_ops encoder_ops = {
+    .open = encoder_open,
+    .consume = encoder_consume,
+    .counts = encoder_counts,
+    .close = free,
+};
+
+static const struct vs_flow_decoder_ops decoder_ops = {
+    .open = decoder_open,
+    .head = decoder_head,
+    .branch = decoder_branch,
+    .discontinuity = decoder_target,
+    .close = free,
+};
+
+static const char *const aliases[] = {"tmcfNX_b", NULL};
+
+const struct vs_technique vs_technique_mcfnx_b = {
+    .name = "mcfNX_b",
+    .aliases = aliases,
+    .summary = "Nexus-like baseline: every taken conditional and every indirect branch",
+    .kind = VS_TECHNIQUE_FLOW,
+    .parameters = parameters,
+    .params_size = sizeof(struct params),
+    .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8",
+    .cycles = cycles,
+    .cost = cost,
+    .encoder = &encoder_ops,
+    .decoder = &decoder_ops,
+};

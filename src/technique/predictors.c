@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/predictors.h"
+
+#include "base/diag.h"
+
+int vs_predictors_check(const struct vs_predictors_config *c, struct vs_diag *diag)
+{
+    if (!vs_is_power_of_two(c->gshare))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "gshare needs a power of two of entries");
+    if (c->ibtb.entries == 1 || (c->ibtb.entries && !vs_is_power_of_two(c->ibtb.entries)))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "ibtb needs twice a power of two of entries, or none");
+    return 0;
+}
+
+static unsigned target_bits(const struct vs_predictors_config *c, unsigned address_bits)
+{
+    return c->ibtb_target && c->ibtb_target < address_bits ? c->ibtb_target : address_bits;
+}
+
+int vs_predictors_init(struct vs_predictors *p, const struct vs_predictors_config *c,
+                       unsigned address_bits)
+{
+    *p = (struct vs_predictors){0};
+    vs_lastvalue_init(&p->upper, address_bits, address_bits - target_bits(c, address_bits));
+    int err = vs_gshare_init(&p->gshare, c->gshare, c->hash);
+    return err ? err : vs_ibtb_init(&p->ibtb, &c->ibtb);
+}
+
+void vs_predictors_fini(struct vs_predictors *p)
+{
+    vs_gshare_fini(&p->gshare);
+    vs_ibtb_fini(&p->ibtb);
+}
+
+int vs_predictors_cost(const struct vs_predictors_config *c, const struct vs_technique_setup *setup,
+                       uint64_t copies, struct vs_cost_list *list)
+{
+    struct vs_predictors p;
+    struct vs_ras ras = {0};
+    int err = vs_predictors_init(&p, c, setup->address_bits);
+    if (!err)
+        err = vs_ras_init(&ras, c->ras);
+    if (!err) {
+        vs_cost_list_add(list, "gshare", vs_gshare_cost(&p.gshare), copies);
+        vs_cost_list_add(list, "RAS", vs_ras_cost(&ras, setup->address_bits), setup->cores);
+        vs_cost_list_add(list, "iBTB", vs_ibtb_cost(&p.ibtb, target_bits(c, setup->address_bits)),
+                         copies);
+        if (p.ibtb.sets && target_bits(c, setup->address_bits) < setup->address_bits)
+            vs_cost_list_add(list, "upper target bits", vs_lastvalue_cost(&p.upper), copies);
+    }
+    vs_ras_fini(&ras);
+    vs_predictors_fini(&p);
+    return err;
+}

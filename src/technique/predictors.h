@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/* Predictors of outcomes and targets as one set: gshare, return address stack, target buffer.
+ *
+ * An encoder learns what happened and is told whether it was predicted. A decoder asks for the
+ * prediction first, and learns then. A conditional indirect branch is taken as predicted taken;
+ * when it is not taken nothing is learnt. */
+#ifndef TECHNIQUE_PREDICTORS_H
+#define TECHNIQUE_PREDICTORS_H
+
+#include "model/gshare.h"
+#include "model/ibtb.h"
+#include "model/lastvalue.h"
+#include "model/ras.h"
+#include "technique/technique.h"
+
+struct vs_predictors_config {
+    uint32_t gshare;
+    enum vs_gshare_hash hash;
+    uint32_t ras;
+    struct vs_ibtb_config ibtb;
+    /* Low bits of a target that the buffer keeps; those above come from a register with the upper
+     * bits of the last target. 0: all. */
+    unsigned ibtb_target;
+};
+
+/* Tables that cores may share; a return address stack is always its core's own. */
+struct vs_predictors {
+    struct vs_gshare gshare;
+    struct vs_ibtb ibtb;
+    struct vs_lastvalue upper; /* of targets; of no bits if the buffer keeps all */
+};
+
+/* Whether a configuration is one that vs_predictors_init takes. Returns 0; -VSE_INVAL. */
+int vs_predictors_check(const struct vs_predictors_config *c, struct vs_diag *diag);
+
+/* Returns 0; -VSE_INVAL; -VSE_NOMEM; fini is needed in any case. */
+int vs_predictors_init(struct vs_predictors *p, const struct vs_predictors_config *c,
+                       unsigned address_bits);
+void vs_predictors_fini(struct vs_predictors *p);
+
+/* Adds the structures of one set, `copies` times, and a stack for each core.
+ * Returns 0; -VSE_NOMEM. */
+int vs_predictors_cost(const struct vs_predictors_config *c, const struct vs_technique_setup *setup,
+                       uint64_t copies, struct vs_cost_list *list);
+
+/* A conditional direct branch. Returns the prediction that there was. */
+static inline bool vs_predictors_outcome(struct vs_predictors *p, uint64_t pc, bool taken)
+{
+    bool predicted = vs_gshare_update(&p->gshare, pc, taken);
+    vs_ibtb_conditional(&p->ibtb, pc, taken);
+    return predicted;
+}
+
+/* An indirect branch that is taken. Returns whether its target was predicted. */
+static inline bool vs_predictors_target(struct vs_predictors *p, struct vs_ras *ras, uint64_t pc,
+                                        unsigned flags, unsigned size, uint64_t target)
+{
+    uint64_t address;
+    bool right;
+    if (flags & VS_BR_RETURN) {
+        right = vs_ras_pop(ras, &address) && address == target;
+    } else {
+        bool upper = vs_lastvalue_update(&p->upper, target);
+        right = vs_ibtb_update(&p->ibtb, pc, vs_lastvalue_lower(&p->upper, target)) && upper;
+    }
+    if (flags & VS_BR_CALL)
+        vs_ras_push(ras, pc + size);
+    return right;
+}
+
+/* The predicted target; nothing changes. Returns whether there is one. */
+static inline bool vs_predictors_ask(const struct vs_predictors *p, const struct vs_ras *ras,
+                                     uint64_t pc, unsigned flags, uint64_t *target)
+{
+    struct vs_ras copy = *ras;
+    uint64_t lower;
+    if (flags & VS_BR_RETURN)
+        return vs_ras_pop(&copy, target);
+    if (!vs_ibtb_predict(&p->ibtb, pc, &lower))
+        return false;
+    *target = vs_lastvalue_join(&p->upper, lower);
+    return true;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/registry.h"
+
+#include <string.h>
+
+const struct vs_technique *const vs_techniques[] = {
+    &vs_technique_mcfnx_b,
+    &vs_technique_mcftr_b,
+    &vs_technique_mcftr_e,
+    &vs_technique_ttmbp,
+    &vs_technique_stmbp,
+    &vs_technique_btmbp,
+    NULL,
+};
+
+static bool is_named(const struct vs_technique *t, const char *name)
+{
+    if (!strcmp(t->name, name))
+        return true;
+    for (const char *const *a = t->aliases; a && *a; a++)
+        if (!strcmp(*a, name))
+            return true;
+    return false;
+}
+
+const struct vs_technique *vs_technique_find(const char *name)
+{
+    for (size_t i = 0; vs_techniques[i]; i++)
+        if (is_named(vs_techniques[i], name))
+            return vs_techniques[i];
+    return NULL;
+}

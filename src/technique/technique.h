@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* The technique layer: trace modules. A technique is two machines, the encoder on the chip and its
+ * twin in the debugger; they share code, never state. It is one file, and one row of the table in
+ * registry.c.
+ *
+ *   step        control flow as the modules see it
+ *   predictors  outcome and target predictors as one set
+ *   mispredict  the machines that report mispredictions only
+ *
+ * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
+ * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.
+ */
+#ifndef TECHNIQUE_TECHNIQUE_H
+#define TECHNIQUE_TECHNIQUE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/parameter.h"
+#include "model/cost.h"
+#include "port/stream.h"
+#include "technique/step.h"
+#include "vestige/error.h"
+
+enum vs_technique_kind {
+    VS_TECHNIQUE_FLOW, /* control flow */
+};
+
+/* What both machines are told, beside the parameters. */
+struct vs_technique_setup {
+    unsigned cores;
+    unsigned address_bits; /* 32 or 64 */
+    bool timed;
+};
+
+/* ---- control flow: the encoder --------------------------------------------------------------- */
+
+/* What the encoder met, and how much of it took a message's content. */
+struct vs_flow_counts {
+    uint64_t instructions;
+    uint64_t conditional, conditional_reported;
+    uint64_t returns, returns_reported;   /* indirect branches that go to a return address */
+    uint64_t indirect, indirect_reported; /* the other indirect ones */
+    uint64_t discontinuities;             /* all of them are reported */
+    uint64_t syncs;                       /* of these: where a core starts, ends, or has a gap */
+    uint64_t switches;                    /* messages that only order cores */
+};
+
+struct vs_flow_encoder_ops {
+    /* The params have been checked and settled. The port's shape is the technique's.
+     * Returns 0; -VSE_NOMEM. */
+    int (*open)(void **encoder, const void *params, const struct vs_technique_setup *setup,
+                struct vs_port_writer *port);
+    /* Steps in global order. Returns 0; -VSE_INVAL (a core that there is not). What the port
+     * reports stays in its `error`. */
+    int (*consume)(void *encoder, const struct vs_step *steps, size_t count);
+    /* Writes what is pending after the last step. NULL: nothing ever is. Returns 0. */
+    int (*finish)(void *encoder);
+    void (*counts)(const void *encoder, struct vs_flow_counts *counts);
+    void (*close)(void *encoder); /* NULL is fine */
+};
+
+/* ---- control flow: the decoder --------------------------------------------------------------- */
+
+/* The stream drives the debugger: a head says which core goes on, and how far is known now. The
+ * walker follows that core's code and asks at every conditional and indirect branch, and at the
+ * end. Then comes the next head. A message may have several heads, or several messages one. */
+struct vs_flow_head {
+    unsigned core;
+    uint64_t cycle; /* of the message; 0 if the stream is not timed */
+
+    /* The core stands at a branch that was answered "later": this is the answer. */
+    bool resolves;
+    bool taken;      /* of that branch */
+    uint64_t target; /* the same, if taken */
+
+    /* How far: so many instructions, or VS_FLOW_OPEN: until an answer is the last. */
+    uint64_t count;
+    /* After `count` instructions the decoder's `discontinuity` tells where the core goes. */
+    bool discontinuity;
+    /* Without a discontinuity: the last of `count` instructions need not be a conditional or an
+     * indirect branch. */
+    bool cut;
+};
+
+#define VS_FLOW_OPEN UINT64_MAX
+
+/* Where the core stands when the decoder is asked. */
+struct vs_flow_site {
+    uint64_t pc;
+    uint64_t target; /* of a conditional direct branch */
+    uint8_t flags;   /* VS_BR_*, without VS_BR_TAKEN */
+    uint8_t size;    /* bytes */
+    bool last;       /* it is the last of the head's count */
+};
+
+static inline bool vs_flow_site_indirect(const struct vs_flow_site *s)
+{
+    return s->flags & VS_BR_INDIRECT;
+}
+
+/* Zeroed by the walker. */
+struct vs_flow_answer {
+    bool taken;
+    bool later;      /* the core's next head resolves it; the rest does not matter */
+    bool last;       /* the head ends here, whatever its count */
+    uint64_t target; /* of an indirect branch that is taken */
+};
+
+struct vs_flow_decoder_ops {
+    /* As the encoder's. The reader must outlive the decoder. */
+    int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
+                struct vs_port_reader *port);
+    /* The next head. Returns 0; -VSE_END (the stream ends before a message); as all below
+     * -VSE_TRUNCATED and -VSE_CORRUPT, with the reader's diag. */
+    int (*head)(void *decoder, struct vs_flow_head *head);
+    /* The head's core meets a conditional or indirect branch. */
+    int (*branch)(void *decoder, unsigned core, const struct vs_flow_site *site,
+                  struct vs_flow_answer *answer);
+    /* It meets a direct call. NULL if nobody wants to know. */
+    void (*call)(void *decoder, unsigned core, uint64_t return_address);
+    /* Where it goes after the head's count; VS_STEP_NOWHERE if it ends. */
+    int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
+    void (*close)(void *decoder); /* NULL is fine */
+};
+
+/* ---- techniques ------------------------------------------------------------------------------ */
+
+/* A structure of the encoder, and how often it is there. */
+struct vs_cost_item {
+    const char *name;
+    struct vs_cost cost; /* of one */
+    uint64_t copies;
+};
+
+#define VS_COST_ITEMS 16
+
+struct vs_cost_list {
+    struct vs_cost_item items[VS_COST_ITEMS];
+    size_t count;
+};
+
+/* A named choice of parameters. A table ends with a row without a name. */
+struct vs_technique_config {
+    const char *name;
+    const char *values; /* "name=value name=value ..." */
+};
+
+struct vs_technique {
+    const char *name;
+    const char *const *aliases; /* ended by NULL; NULL: none */
+    const char *summary;        /* one line */
+    enum vs_technique_kind kind;
+
+    const struct vs_parameter *parameters;     /* of a struct of uint64_t */
+    size_t params_size;                        /* its size, at most VS_TECHNIQUE_PARAMS numbers */
+    const char *defaults;                      /* as the values of a configuration; the rest is 0 */
+    const struct vs_technique_config *configs; /* NULL: none */
+
+    /* Whether the parameters fit together. NULL: they always do. Returns 0; -VSE_INVAL. */
+    int (*check)(const void *params, struct vs_diag *diag);
+    /* Sets what is left open until it is known whether the stream is timed. NULL: nothing is. */
+    void (*settle)(void *params, bool timed);
+    /* The code of dCC, of settled parameters. */
+    struct vs_chunks (*cycles)(const void *params);
+    /* NULL, or why no decoder could read the stream. The pointer may be NULL: it always can. */
+    const char *(*undecodable)(const void *params);
+    /* Whether the structures see the cores in global order. NULL: they do not. */
+    bool (*ordered)(const void *params);
+    /* Returns 0; -VSE_NOMEM. */
+    int (*cost)(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list);
+
+    const struct vs_flow_encoder_ops *encoder;
+    const struct vs_flow_decoder_ops *decoder;
+};
+
+/* All of them, ended by NULL. */
+extern const struct vs_technique *const vs_techniques[];
+
+/* By name or alias. NULL if there is none. */
+const struct vs_technique *vs_technique_find(const char *name);
+
+/* ---- a technique with its parameters ----------------------------------------------------------
+ */
+
+#define VS_TECHNIQUE_PARAMS 48   /* numbers */
+#define VS_TECHNIQUE_TEXT   1024 /* holds every spec, with its NUL */
+
+struct vs_technique_spec {
+    const struct vs_technique *technique;
+    uint64_t params[VS_TECHNIQUE_PARAMS]; /* starts with the technique's struct */
+};
+
+/* The defaults. */
+int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique *t);
+
+/* Sets one parameter, as vs_parameter_set; whether they fit together is not checked. */
+int vs_technique_set(struct vs_technique_spec *s, const char *name, const char *value,
+                     struct vs_diag *diag);
+
+/* What a user writes: "name", or "name:item,item,..." with items that are configurations or
+ * name=value, applied in order over the defaults. "mcfTRaptor_e:small,gshare=2048".
+ * Returns 0; -VSE_NOTFOUND (no such technique, configuration, parameter); -VSE_INVAL (no such
+ * value, or values that do not fit together). diag says what there is. */
+int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_diag *diag);
+
+/* Whether the parameters fit together. Returns 0; -VSE_INVAL. */
+int vs_technique_check(const struct vs_technique_spec *s, struct vs_diag *diag);
+
+/* To be called when it is known whether the stream is timed, before any of what follows. */
+void vs_technique_settle(struct vs_technique_spec *s, bool timed);
+
+/* Writes the spec with all its parameters: what vs_technique_parse takes. Returns its length;
+ * -VSE_LIMIT. */
+int vs_technique_text(const struct vs_technique_spec *s, char *out, size_t capacity);
+
+void vs_technique_shape(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
+                        struct vs_port_shape *shape);
+
+/* NULL, or why the stream of these parameters cannot be decoded. Static storage. */
+const char *vs_technique_undecodable(const struct vs_technique_spec *s);
+
+bool vs_technique_ordered(const struct vs_technique_spec *s);
+
+/* The encoder's structures. Returns 0; -VSE_NOMEM. */
+int vs_technique_cost(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
+                      struct vs_cost_list *list);
+
+/* For cost functions: adds a row; one more than VS_COST_ITEMS is dropped. */
+void vs_cost_list_add(struct vs_cost_list *list, const char *name, struct vs_cost cost,
+                      uint64_t copies);
+struct vs_cost vs_cost_list_sum(const struct vs_cost_list *list);
+
+#endif

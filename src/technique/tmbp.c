@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/* TMBP: mispredictions only, numbers with a unary prefix. mispredict.h has the messages. */
+#include "base/diag.h"
+#include "technique/mispredict.h"
+#include "technique/registry.h"
+
+struct params {
+    uint64_t predictors, gshare, hash, ras, ibtb, ibtb_target, pir, pir_bits, pir_pc_bits;
+    uint64_t bsize, bstep, tasize, tastep, esize, estep, dcc, dcc_next;
+};
+
+static const char *const sharing_words[] = {"private", "shared", NULL};
+static const char *const hash_words[] = {"published", "folded", NULL};
+static const char *const pir_words[] = {"indirect", "all", NULL};
+static const char *const pir_bit_words[] = {"16", "13", NULL};
+static const char *const pir_pc_words[] = {"13", "8", NULL};
+
+#define AT(field) .name = #field, .offset = offsetof(struct params, field)
+#define SIZE(field, most, text)                                                                    \
+    {                                                                                              \
+        AT(field), .min = 1, .max = most, .help = text                                             \
+    }
+
+static const struct vs_parameter parameters[] = {
+    {AT(predictors), .words = sharing_words, .help = "of each core, or shared by all"},
+    {AT(gshare), .min = 1, .max = VS_GSHARE_MAX, .power = true, .help = "entries of gshare"},
+    {AT(hash), .words = hash_words, .help = "index of gshare"},
+    {AT(ras), .max = VS_RAS_MAX, .help = "entries of the return address stack; 0: none"},
+    {AT(ibtb), .max = VS_IBTB_MAX, .power = true, .help = "entries of the target buffer; 0: none"},
+    {AT(ibtb_target), .max = 64,
+     .help = "low bits of targets kept in it, the last one's upper bits in a register; 0: all"},
+    {AT(pir), .words = pir_words, .help = "branches that enter the path register"},
+    {AT(pir_bits), .words = pir_bit_words, .help = "bits of the path register"},
+    {AT(pir_pc_bits), .words = pir_pc_words, .help = "bits of the pc that enter it"},
+    SIZE(bsize, 32, "least bits of bCnt"),
+    SIZE(bstep, 64, "bits of bCnt for each one before it"),
+    SIZE(tasize, 32, "least bits of |diffTA|"),
+    SIZE(tastep, 64, "bits of |diffTA| for each one before it"),
+    SIZE(esize, 32, "least bits of iCnt"),
+    SIZE(estep, 64, "bits of iCnt for each one before it"),
+    SIZE(dcc, 64, "bits of the first chunk of dCC"),
+    SIZE(dcc_next, 64, "bits of its other chunks"),
+    {0},
+};
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+static struct vs_unary unary(uint64_t size, uint64_t step)
+{
+    return (struct vs_unary){(uint8_t)size, (uint8_t)step, 0};
+}
+
+static struct vs_mispredict_config config_of(const void *params)
+{
+    const struct params *p = params;
+    return (struct vs_mispredict_config){
+        .predictors = {.gshare = (uint32_t)p->gshare,
+                       .hash = p->hash ? VS_GSHARE_FOLDED : VS_GSHARE_PUBLISHED,
+                       .ras = (uint32_t)p->ras,
+                       .ibtb = {.entries = (uint32_t)p->ibtb,
+                                .pir_all = p->pir,
+                                .pir_bits = p->pir_bits ? 13 : 16,
+                                .pir_pc_bits = p->pir_pc_bits ? 8 : 13},
+                       .ibtb_target = (unsigned)p->ibtb_target},
+        .shared = p->predictors,
+        .unary = true,
+        .prefix = {.bcnt = unary(p->bsize, p->bstep),
+                   .icnt = unary(p->esize, p->estep),
+                   .target = unary(p->tasize, p->tastep)},
+    };
+}
+
+static int check(const void *params, struct vs_diag *diag)
+{
+    struct vs_mispredict_config config = config_of(params);
+    return vs_predictors_check(&config.predictors, diag);
+}
+
+static struct vs_chunks cycles(const void *params)
+{
+    const struct params *p = params;
+    return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
+}
+
+static bool ordered(const void *params)
+{
+    return ((const struct params *)params)->predictors;
+}
+
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
+{
+    struct vs_mispredict_config config = config_of(params);
+    int err = vs_mispredict_cost(&config, setup, list);
+    vs_cost_list_add(list, "output buffer", (struct vs_cost){.registers = 128}, 1);
+    return err;
+}
+
+/* ---- the techniques -------------------------------------------------------------------------- */
+
+static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
+                        struct vs_port_writer *port)
+{
+    struct vs_mispredict_config config = config_of(params);
+    return vs_mispredict_encoder_open(encoder, &config, setup, port);
+}
+
+static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
+                        struct vs_port_reader *port)
+{
+    struct vs_mispredict_config config = config_of(params);
+    return vs_mispredict_decoder_open(decoder, &config, setup, port);
+}
+
+static const struct vs_flow_encoder_ops encoder_ops = {
+    .open = encoder_open,
+    .consume = vs_mispredict_consume,
+    .counts = vs_mispredict_counts,
+    .close = vs_mispredict_encoder_close,
+};
+
+static const struct vs_flow_decoder_ops decoder_ops = {
+    .open = decoder_open,
+    .head = vs_mispredict_head,
+    .branch = vs_mispredict_branch,
+    .call = vs_mispredict_call,
+    .discontinuity = vs_mispredict_discontinuity,
+    .close = vs_mispredict_decoder_close,
+};
+
+#define TMBP(title, text, values)                                                                  \
+    {                                                                                              \
+        .name = title, .summary = text, .kind = VS_TECHNIQUE_FLOW, .parameters = parameters,       \
+        .params_size = sizeof(struct params),                                                      \
+        .defaults = values " esize=2 estep=4 dcc=4 "                                               \
+                           "dcc_next=2",                                                           \
+        .check = check, .cycles = cycles, .ordered = ordered, .cost = cost,                        \
+        .encoder = &encoder_ops, .decoder = &decoder_ops                                           \
+    }
+
+const struct vs_technique vs_technique_ttmbp =
+    TMBP("tTMBP", "mispredictions only, unary prefixes; tiny: no target buffer",
+         "gshare=512 ras=8 ibtb=0 bsize=3 bstep=1 tasize=8 tastep=6");
+
+const struct vs_technique vs_technique_stmbp =
+    TMBP("sTMBP", "mispredictions only, unary prefixes; small: 32 targets",
+         "gshare=512 ras=8 ibtb=32 bsize=3 bstep=2 tasize=12 tastep=4");
+
+const struct vs_technique vs_technique_btmbp =
+    TMBP("bTMBP", "mispredictions only, unary prefixes; big: 64 targets",
+         "gshare=512 ras=8 ibtb=64 bsize=3 bstep=2 tasize=12 tastep=4");

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Any bits as a port stream of any control-flow technique, for a small program with branches of all
+ * kinds and code that changes. The first bytes choose technique, cores and whether it is timed.
+ * Nothing may crash or run on for ever; every error has a name and a place; and a stream that
+ * decodes to its end encodes to the same bits again.
+ *
+ *   --seed DIR   writes streams that decode
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "replay/walk.h"
+
+static void must(bool holds)
+{
+    if (!holds)
+        abort();
+}
+
+/* ---- the program ----------------------------------------------------------------------------- */
+
+/* 1000 addi; 1004 beq 1000; 1008 jal ra 1020; 100c j 1004; 1020 addi; 1024 bne 1030;
+ * 1028 jalr ra, a0; 102c ret; 1030 jr a0; 1034 j 1034 */
+static const uint32_t words[][2] = {
+    {0x1000, 0x00150513}, {0x1004, 0xfe050ee3}, {0x1008, 0x018000ef}, {0x100c, 0xff9ff06f},
+    {0x1020, 0x00150513}, {0x1024, 0x00051663}, {0x1028, 0x000500e7}, {0x102c, 0x00008067},
+    {0x1030, 0x00050067}, {0x1034, 0x0000006f},
+};
+static const uint32_t changed = 0x00051463; /* at 1020: bne 1028 */
+
+enum { CORES = 3, LIMIT = 20000 };
+
+static void make_code(struct vs_code *code)
+{
+    const struct vs_block change = {0x1020, (const uint8_t *)&changed, 4, 1};
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        const struct vs_block b = {words[i][0], (const uint8_t *)&words[i][1], 4, 1};
+        must(vs_code_add(code, &b) == 0);
+    }
+    code->changes = malloc(sizeof(*code->changes));
+    code->cores = calloc(1, sizeof(*code->cores));
+    must(code->changes && code->cores);
+    code->changes[0] = change;
+    code->change_count = code->change_capacity = 1;
+    code->core_count = code->core_capacity = 1;
+    code->cores[0].views = malloc(sizeof(*code->cores[0].views));
+    must(code->cores[0].views);
+    code->cores[0].views[0] = (struct vs_code_view){50, 1};
+    code->cores[0].view_count = code->cores[0].view_capacity = 1;
+    must(vs_code_index(code) == 0);
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+struct again {
+    const struct vs_flow_encoder_ops *ops;
+    void *encoder;
+};
+
+static int encode(void *context, const struct vs_step *steps, size_t count)
+{
+    struct again *a = context;
+    must(a->ops->consume(a->encoder, steps, count) == 0);
+    return 0;
+}
+
+/* What the first bytes choose. */
+struct choice {
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
+};
+
+static void choose(struct choice *c, unsigned technique, unsigned how)
+{
+    size_t count = 0;
+    while (vs_techniques[count])
+        count++;
+    must(vs_technique_defaults(&c->spec, vs_techniques[technique % count]) == 0);
+    if (how & 2 && c->spec.technique->ordered)
+        must(vs_technique_set(&c->spec, "predictors", "shared", NULL) == 0);
+    c->setup = (struct vs_technique_setup){
+        .cores = how & 4 ? CORES : 1, .address_bits = how & 8 ? 32 : 64, .timed = how & 1};
+    vs_technique_settle(&c->spec, c->setup.timed);
+}
+
+static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_walk_sink *sink,
+                void *context)
+{
+    const struct vs_technique *t = c->spec.technique;
+    struct vs_port_shape shape;
+    struct vs_port_reader port;
+    struct vs_code code = {0};
+    struct vs_walk w;
+    void *decoder;
+    int err;
+    make_code(&code);
+    vs_technique_shape(&c->spec, &c->setup, &shape);
+    must(vs_port_reader_init(&port, &shape, data, size, 8 * (uint64_t)size) == 0);
+    must(t->decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
+    const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
+                                          .code = &code,
+                                          .ops = t->decoder,
+                                          .decoder = decoder,
+                                          .port = &port,
+                                          .cores = c->setup.cores,
+                                          .limit = LIMIT,
+                                          .sink = sink,
+                                          .context = context};
+    must(vs_walk_init(&w, &config) == 0);
+    err = vs_walk_all(&w);
+    must(w.instructions <= LIMIT);
+    must(!err || ((err == -VSE_TRUNCATED || err == -VSE_CORRUPT || err == -VSE_LIMIT) &&
+                  w.diag.error == err && w.diag.text[0] && w.diag.offset >= 0));
+    vs_walk_fini(&w);
+    t->decoder->close(decoder);
+    vs_port_reader_fini(&port);
+    vs_code_fini(&code);
+    return err;
+}
+
+/* A stream of one core that decoded without an error is what the encoder makes of its steps. Steps
+ * do not keep cycles, nor where another core would have come. */
+static void walk_again(const struct choice *c, const uint8_t *data, size_t size)
+{
+    struct again a = {.ops = c->spec.technique->encoder};
+    struct vs_port_shape shape;
+    struct vs_port_writer port;
+    struct vs_buf out = {0};
+    vs_technique_shape(&c->spec, &c->setup, &shape);
+    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, &out) == 0);
+    must(a.ops->open(&a.encoder, c->spec.params, &c->setup, &port) == 0);
+    must(walk(c, data, size, encode, &a) == 0);
+    if (a.ops->finish)
+        must(a.ops->finish(a.encoder) == 0);
+    must(vs_port_finish(&port) == (int64_t)(8 * size));
+    must(!size || memcmp(out.data, data, size) == 0);
+    a.ops->close(a.encoder);
+    vs_port_writer_fini(&port);
+    vs_buf_fini(&out);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct choice c;
+    if (size < 2)
+        return 0;
+    choose(&c, data[0], data[1]);
+    if (walk(&c, data + 2, size - 2, NULL, NULL) == 0 && c.setup.cores == 1 && !c.setup.timed &&
+        !vs_technique_ordered(&c.spec))
+        walk_again(&c, data + 2, size - 2);
+    return 0;
+}
+
+/* ---- seeds ----------------------------------------------------------------------------------- */
+
+/* Goes through the program as the bits of `turns` say, as a run of it would. */
+static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint64_t turns)
+{
+    const struct vs_flow_encoder_ops *ops = c->spec.technique->encoder;
+    void *encoder;
+    struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
+    must(ops->open(&encoder, c->spec.params, &c->setup, port) == 0);
+    must(ops->consume(encoder, &s, 1) == 0);
+    for (; turns; turns >>= 1) {
+        bool taken = turns & 1;
+        s = (struct vs_step){.pc = 0x1004,
+                             .target = 0x1000,
+                             .time = ++s.time,
+                             .icount = 2,
+                             .kind = VS_STEP_CONDITIONAL,
+                             .flags = (uint8_t)(VS_BR_COND | (taken ? VS_BR_TAKEN : 0)),
+                             .size = 4};
+        must(ops->consume(encoder, &s, 1) == 0);
+        if (!taken)
+            break;
+    }
+    s = (struct vs_step){.time = ++s.time, .kind = VS_STEP_DISCONTINUITY};
+    must(ops->consume(encoder, &s, 1) == 0);
+    if (ops->finish)
+        must(ops->finish(encoder) == 0);
+    ops->close(encoder);
+}
+
+static void make_seed(const char *dir, unsigned technique, unsigned how)
+{
+    struct choice c;
+    struct vs_port_shape shape;
+    struct vs_port_writer port;
+    struct vs_buf out = {0};
+    char path[4096];
+    FILE *f;
+    choose(&c, technique, how);
+    vs_technique_shape(&c.spec, &c.setup, &shape);
+    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, &out) == 0);
+    seed_steps(&port, &c, 0x1ffff);
+    must(vs_port_finish(&port) > 0);
+    snprintf(path, sizeof(path), "%s/flow.%u.%u", dir, technique, how);
+    f = fopen(path, "wb");
+    must(f && fputc((int)technique, f) == (int)technique && fputc((int)how, f) == (int)how);
+    must(fwrite(out.data, 1, out.len, f) == out.len && fclose(f) == 0);
+    vs_port_writer_fini(&port);
+    vs_buf_fini(&out);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    if (*argc != 3 || strcmp((*argv)[1], "--seed") != 0)
+        return 0;
+    for (unsigned t = 0; vs_techniques[t]; t++)
+        for (unsigned how = 0; how < 16; how++)
+            make_seed((*argv)[2], t, how);
+    _exit(0);
+}
