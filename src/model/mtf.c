@@ -11,12 +11,19 @@ int vs_mtf_init(struct vs_mtf *m, uint32_t size)
         return -VSE_INVAL;
     m->miss = size - 1;
     m->keys = calloc(m->miss, sizeof(*m->keys));
-    return m->keys ? 0 : -VSE_NOMEM;
+    m->order = calloc(m->miss, sizeof(*m->order));
+    m->tags = calloc(m->miss, sizeof(*m->tags));
+    if (m->keys && m->order && m->tags)
+        return 0;
+    vs_mtf_fini(m);
+    return -VSE_NOMEM;
 }
 
 void vs_mtf_fini(struct vs_mtf *m)
 {
     free(m->keys);
+    free(m->order);
+    free(m->tags);
     *m = (struct vs_mtf){0};
 }
 
@@ -25,29 +32,57 @@ unsigned vs_mtf_index_bits(const struct vs_mtf *m)
     return vs_log2_ceil((uint64_t)m->miss + 1);
 }
 
+static uint8_t tag_of(struct vs_mtf_key key)
+{
+    return (uint8_t)((key.a ^ key.b << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+}
+
+static bool is_at(const struct vs_mtf *m, uint32_t index, struct vs_mtf_key key)
+{
+    const struct vs_mtf_key *k = &m->keys[m->order[index]];
+
+    return k->a == key.a && k->b == key.b;
+}
+
 uint32_t vs_mtf_find(const struct vs_mtf *m, struct vs_mtf_key key)
 {
-    for (uint32_t i = 0; i < m->used; i++)
-        if (m->keys[i].a == key.a && m->keys[i].b == key.b)
-            return i;
+    const uint8_t *end = m->tags + m->used, *p = m->tags;
+    uint8_t tag;
+
+    if (m->used && is_at(m, 0, key))
+        return 0;
+    tag = tag_of(key);
+    while (p < end && (p = memchr(p, tag, (size_t)(end - p)))) {
+        uint32_t index = (uint32_t)(p++ - m->tags);
+
+        if (is_at(m, index, key))
+            return index;
+    }
     return m->miss;
+}
+
+/* Moves the numbers before an index back by one and puts one in front of them. */
+static void put_front(struct vs_mtf *m, uint32_t index, uint16_t number, uint8_t tag)
+{
+    memmove(m->order + 1, m->order, index * sizeof(*m->order));
+    memmove(m->tags + 1, m->tags, index * sizeof(*m->tags));
+    m->order[0] = number;
+    m->tags[0] = tag;
 }
 
 void vs_mtf_touch(struct vs_mtf *m, uint32_t index)
 {
-    struct vs_mtf_key key = m->keys[index];
-
-    if (!index)
-        return;
-    memmove(m->keys + 1, m->keys, index * sizeof(key));
-    m->keys[0] = key;
+    if (index)
+        put_front(m, index, m->order[index], m->tags[index]);
 }
 
 void vs_mtf_insert(struct vs_mtf *m, struct vs_mtf_key key)
 {
-    m->used += m->used < m->miss;
-    memmove(m->keys + 1, m->keys, (m->used - 1) * sizeof(key));
-    m->keys[0] = key;
+    /* the key that is dropped makes room */
+    uint16_t number = m->used < m->miss ? (uint16_t)m->used++ : m->order[m->used - 1];
+
+    m->keys[number] = key;
+    put_front(m, m->used - 1, number, tag_of(key));
 }
 
 uint32_t vs_mtf_step(struct vs_mtf *m, struct vs_mtf_key key)
@@ -65,7 +100,7 @@ int vs_mtf_get(const struct vs_mtf *m, uint32_t index, struct vs_mtf_key *key)
 {
     if (index >= m->used)
         return -VSE_NOTFOUND;
-    *key = m->keys[index];
+    *key = m->keys[m->order[index]];
     return 0;
 }
 

@@ -16,8 +16,12 @@ struct vs_mtf_key {
     uint64_t a, b;
 };
 
+/* Keys stay where they are; what moves are their numbers, and a byte of each that rules most other
+ * keys out. */
 struct vs_mtf {
-    struct vs_mtf_key *keys; /* the most recent first */
+    struct vs_mtf_key *keys;
+    uint16_t *order; /* numbers of keys, the most recent first */
+    uint8_t *tags;   /* in the same order */
     uint32_t used;
     uint32_t miss; /* the reserved index: the number of keys that fit */
 };

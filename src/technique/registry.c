@@ -10,6 +10,16 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_ttmbp,
     &vs_technique_stmbp,
     &vs_technique_btmbp,
+    &vs_technique_base,
+    &vs_technique_nexs,
+    &vs_technique_bdmtf,
+    &vs_technique_hdmtf,
+    &vs_technique_edmtf,
+    &vs_technique_bsdc,
+    &vs_technique_esdc,
+    &vs_technique_rsdc,
+    &vs_technique_hwlz_256,
+    &vs_technique_hwlz_1024,
     NULL,
 };
 

@@ -11,5 +11,15 @@ extern const struct vs_technique vs_technique_mcftr_e;
 extern const struct vs_technique vs_technique_ttmbp; /* tmbp.c */
 extern const struct vs_technique vs_technique_stmbp;
 extern const struct vs_technique vs_technique_btmbp;
+extern const struct vs_technique vs_technique_base; /* base_nexs.c */
+extern const struct vs_technique vs_technique_nexs;
+extern const struct vs_technique vs_technique_bdmtf; /* dmtf.c */
+extern const struct vs_technique vs_technique_hdmtf;
+extern const struct vs_technique vs_technique_edmtf;
+extern const struct vs_technique vs_technique_bsdc; /* sdc_lsp.c */
+extern const struct vs_technique vs_technique_esdc;
+extern const struct vs_technique vs_technique_rsdc;
+extern const struct vs_technique vs_technique_hwlz_256; /* hwlz.c */
+extern const struct vs_technique vs_technique_hwlz_1024;
 
 #endif

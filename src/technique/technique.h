@@ -6,6 +6,7 @@
  *   step        control flow as the modules see it
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
+ *   streams     the machines that report streams of instructions
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
  * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.

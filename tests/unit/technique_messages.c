@@ -437,7 +437,11 @@ TEST(writes_specs_that_read_back)
                                         "mcfTR_b:large,pir=all,pir_bits=13,predictors=shared",
                                         "tmcfTR_e",
                                         "tTMBP:bsize=5",
-                                        "bTMBP"};
+                                        "bTMBP",
+                                        "NEXS:group=4",
+                                        "eDMTF:64x4,low=24",
+                                        "rSDC:8x4,policy=fifo",
+                                        "HWLZ-1024:length=5"};
     for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++)
         for (int timed = 0; timed < 2; timed++) {
             struct vs_technique_spec a, b;

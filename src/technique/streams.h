@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* What the techniques share that cut control flow into streams (BASE, NEXS, DMTF, SDC-LSP, HWLZ):
+ * the stream detector in front of a coder, and the debugger's side of both.
+ *
+ * A stream (SA, SL) goes from where control arrived to the next taken conditional branch or taken
+ * indirect one, inclusive. Direct jumps and calls, and branches that are not taken, do not end it;
+ * among these are conditional indirect branches, of ISAs that have such.
+ *
+ *   record          [SA] SL
+ *   discontinuity   [SA] 0 iCnt target
+ *
+ * SA is there if an indirect branch ended the stream before: in all other cases the debugger knows
+ * it. SL has 8 bits:
+ *
+ *   1 to 254   the stream has so many instructions; its last is the branch that ends it
+ *   255        254 instructions passed and none of them ended the stream, which goes on
+ *   0          a discontinuity: iCnt instructions passed, 0 to 254, also in 8 bits, and none of
+ *              them ended the stream; then control went to `target`, an address in full
+ *
+ * The sources say that exceptions end a stream and that long ones are cut, but not how a debugger
+ * tells either from a branch that ends one. Here the length says it, whatever the last instruction
+ * is: a taken branch of the same length has another code. What is left of a stream that was cut has
+ * the descriptor (SA of the whole stream, SL of the rest). The debugger knows that a stream was
+ * cut, so that the same descriptor may mean the beginning of one and the rest of one; and the
+ * detector need not know where in the code the cut was.
+ *
+ * A record of a stream that was cut is due when its 255th instruction retires; here it goes out
+ * with, and at the time of, the step that comes next. Messages that stand for several streams carry
+ * the time of the last and leave the port when it is known that no other belongs to them.
+ */
+#ifndef TECHNIQUE_STREAMS_H
+#define TECHNIQUE_STREAMS_H
+
+#include "technique/technique.h"
+
+enum {
+    VS_STREAM_BITS = 8, /* of SL and iCnt */
+    VS_STREAM_BREAK = 0,
+    VS_STREAM_MOST = 254,
+    VS_STREAM_CUT = 255,
+};
+
+struct vs_stream {
+    uint64_t start;
+    uint64_t previous; /* start of the stream before; only if `sent` */
+    uint32_t length;   /* code of SL */
+    bool sent;         /* records have SA */
+};
+
+/* ---- coders ---------------------------------------------------------------------------------- */
+
+struct vs_stream_coder;
+
+/* Where messages of a core go. */
+struct vs_stream_out {
+    const struct vs_stream_coder *coder;
+    struct vs_port_writer *port;
+    unsigned address_bits;
+    unsigned core;
+    uint64_t time; /* of the step that is under way */
+};
+
+/* Where they come from. */
+struct vs_stream_in {
+    const struct vs_stream_coder *coder;
+    struct vs_port_reader *port;
+    unsigned address_bits;
+    /* The next stream: if `sent`, where the one before began; else where it begins itself. */
+    uint64_t start;
+    bool sent;
+};
+
+/* How streams are coded. The state is of one core, in the encoder or in the decoder. */
+struct vs_stream_coder {
+    size_t size; /* of a state, which init gets zeroed */
+    /* Returns 0; -VSE_NOMEM. fini follows in any case. */
+    int (*init)(void *state, const void *params, unsigned address_bits);
+    void (*fini)(void *state); /* NULL: nothing is to be freed */
+
+    /* Codes a stream, not of length BREAK. Returns whether no table knew it. */
+    bool (*put)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
+    /* Writes what is pending. NULL: nothing ever is. */
+    void (*flush)(void *state, struct vs_stream_out *out);
+    /* The same; then begins a message with all that comes before iCnt. s->length is BREAK. */
+    void (*put_break)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
+    /* SA in a record. */
+    void (*put_start)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
+
+    /* Reads a message up to its first stream, or its record up to SL, and how many streams more
+     * it may stand for, if any. s->sent is in->sent. Returns 0; 1 (it completes no stream); or
+     * -VSE_TRUNCATED, -VSE_CORRUPT with the reader's diag. */
+    int (*get)(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more);
+    /* The next of these; 1 if there is none after all. NULL: there never are. */
+    int (*next)(void *state, struct vs_stream_in *in, struct vs_stream *s);
+    int (*get_start)(void *state, struct vs_stream_in *in, uint64_t *start);
+};
+
+/* [SA] SL, in a message under way. */
+void vs_stream_put_record(void *state, struct vs_stream_out *out, const struct vs_stream *s);
+int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream *s);
+
+/* SA in full, as put_start and get_start. */
+void vs_stream_put_whole(void *state, struct vs_stream_out *out, const struct vs_stream *s);
+int vs_stream_get_whole(void *state, struct vs_stream_in *in, uint64_t *start);
+
+/* ---- machines -------------------------------------------------------------------------------- */
+
+/* As the functions of vs_flow_encoder_ops and vs_flow_decoder_ops, whose open they complete. What
+ * the counts call reported are branches that ended a stream which no table knew. */
+int vs_stream_encoder_open(void **encoder, const struct vs_stream_coder *coder, const void *params,
+                           const struct vs_technique_setup *setup, struct vs_port_writer *port);
+int vs_stream_consume(void *encoder, const struct vs_step *steps, size_t count);
+int vs_stream_finish(void *encoder);
+void vs_stream_counts(const void *encoder, struct vs_flow_counts *counts);
+void vs_stream_encoder_close(void *encoder);
+
+int vs_stream_decoder_open(void **decoder, const struct vs_stream_coder *coder, const void *params,
+                           const struct vs_technique_setup *setup, struct vs_port_reader *port);
+int vs_stream_head(void *decoder, struct vs_flow_head *head);
+int vs_stream_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
+                     struct vs_flow_answer *answer);
+int vs_stream_discontinuity(void *decoder, unsigned core, uint64_t *target);
+void vs_stream_decoder_close(void *decoder);
+
+/* Defines name_encoder and name_decoder, the machines around name_coder. */
+#define VS_STREAM_MACHINES(name)                                                                   \
+    static int name##_open(void **e, const void *params, const struct vs_technique_setup *setup,   \
+                           struct vs_port_writer *port)                                            \
+    {                                                                                              \
+        return vs_stream_encoder_open(e, &name##_coder, params, setup, port);                      \
+    }                                                                                              \
+    static int name##_open_decoder(void **d, const void *params,                                   \
+                                   const struct vs_technique_setup *setup,                         \
+                                   struct vs_port_reader *port)                                    \
+    {                                                                                              \
+        return vs_stream_decoder_open(d, &name##_coder, params, setup, port);                      \
+    }                                                                                              \
+    static const struct vs_flow_encoder_ops name##_encoder = {.open = name##_open,                 \
+                                                              .consume = vs_stream_consume,        \
+                                                              .finish = vs_stream_finish,          \
+                                                              .counts = vs_stream_counts,          \
+                                                              .close = vs_stream_encoder_close};   \
+    static const struct vs_flow_decoder_ops name##_decoder = {.open = name##_open_decoder,         \
+                                                              .head = vs_stream_head,              \
+                                                              .branch = vs_stream_branch,          \
+                                                              .discontinuity =                     \
+                                                                  vs_stream_discontinuity,         \
+                                                              .close = vs_stream_decoder_close}
+
+/* The detector's registers: SA and the length. */
+void vs_stream_cost(const struct vs_technique_setup *setup, struct vs_cost_list *list);
+
+#endif
