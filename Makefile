@@ -81,7 +81,7 @@ LIB_SO  := $(B)/lib/libvestige.so
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
-TOOLS   := mcfTrace mlsTrace tmTrace# other names of the program
+TOOLS   := mcfTrace mlsTrace mcfTRaptor tmTrace tmcfTRaptor# other names of the program
 VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
@@ -297,6 +297,13 @@ fuzz:
 	@+$(MAKE) CC=$(CLANG) SAN=fuzzer-no-link,address,undefined VARIANT=clang-fuzz fuzzers
 	@tools/fuzz $(B) $(O)/clang-fuzz/test/fuzz $(O)/fuzz $(FUZZ_SECONDS) \
 	    $(FUZZ_SRC:tests/fuzz/%.c=%)
+
+.PHONY: results
+## results: renew the committed tables of what techniques cost
+results:
+	@+$(MAKE) all
+	tools/results -b $(B) control-flow >$(O)/control-flow.csv
+	mv $(O)/control-flow.csv bench/results/control-flow.csv
 
 .PHONY: run-sizes
 ## run-sizes: renew the committed table of the sizes of generated runs

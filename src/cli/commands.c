@@ -6,8 +6,11 @@
 #include "cli/suggest.h"
 
 static const struct command *const commands[] = {
-    &command_record,   &command_simulate, &command_info,    &command_dump, &command_check,
-    &command_mcftrace, &command_mlstrace, &command_tmtrace, &command_help,
+    &command_record,   &command_simulate,   &command_info,      &command_dump,
+    &command_check,    &command_techniques, &command_bandwidth, &command_chunks,
+    &command_encode,   &command_decode,     &command_verify,    &command_mcftrace,
+    &command_mlstrace, &command_mcftraptor, &command_tmtrace,   &command_tmcftraptor,
+    &command_help,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
@@ -46,6 +49,6 @@ void commands_help(struct out *out)
                  "\n"
                  "commands:\n");
     for (int i = 0; i < COMMANDS; i++)
-        out_printf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
+        out_printf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
     out_str(out, "\n'vestige COMMAND --help' has the options, an example and the exit statuses.\n");
 }

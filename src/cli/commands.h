@@ -25,15 +25,23 @@ struct command {
     const char *exits;
 };
 
+extern const struct command command_bandwidth;
 extern const struct command command_check;
+extern const struct command command_chunks;
+extern const struct command command_decode;
 extern const struct command command_dump;
+extern const struct command command_encode;
 extern const struct command command_help;
 extern const struct command command_info;
 extern const struct command command_mcftrace;
+extern const struct command command_mcftraptor;
 extern const struct command command_mlstrace;
 extern const struct command command_record;
 extern const struct command command_simulate;
+extern const struct command command_techniques;
+extern const struct command command_tmcftraptor;
 extern const struct command command_tmtrace;
+extern const struct command command_verify;
 
 /* The row of that name. NULL, after a message with the nearest name, if there is none. */
 const struct command *commands_find(struct cli *cli, const char *name);

@@ -46,8 +46,8 @@ bool mtrace_step_window(struct mtrace *m, const struct vs_event *e)
 static void thread_begins(struct mtrace *m, const struct vs_event *e)
 {
     struct out *out = &m->cli->out;
-    out_printf(out, "%s: thread begin %u %llu\n", m->tool->name, e->thread,
-               (unsigned long long)e->addr);
+    out_printf(out, "%s: %sthread begin %u %llu\n", m->tool->name, m->whose ? m->whose : "",
+               e->thread, (unsigned long long)e->addr);
     if (!m->o->input)
         out_flush(out); /* among what the program prints */
 }
@@ -147,6 +147,11 @@ static int take_events(void *context, const struct vs_batch *batch)
     if (!m->error)
         m->error = m->tool->put(m, batch);
     return m->error;
+}
+
+int mtrace_feed(struct mtrace *m, const struct vs_batch *batch)
+{
+    return take_events(m, batch);
 }
 
 static int64_t take_image(void *context, const struct vs_image *image)
@@ -275,6 +280,19 @@ static int convert(struct mtrace *m, struct vs_reader *r, bool *keep)
     return *keep ? cli_missing(m->cli, m->o->input, info) : status;
 }
 
+/* An input that is no run. */
+static int read_other(struct mtrace *m, bool *keep)
+{
+    int status = CLI_DONE;
+    vs_progress_init(&m->progress, stderr, "reading", 0, "descriptors");
+    int e = m->tool->read(m);
+    vs_progress_finish(&m->progress);
+    if (!m->error)
+        m->error = e;
+    *keep = ended_well(m, &status);
+    return status;
+}
+
 static int record(struct mtrace *m, bool *keep)
 {
     struct vs_consumer c = consumer(m);
@@ -315,7 +333,7 @@ static int trace_into(struct mtrace *m, struct vs_reader *r, const char *path,
     double start = milliseconds();
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     announce(m, path);
-    int status = r ? convert(m, r, &keep) : record(m, &keep);
+    int status = r ? convert(m, r, &keep) : m->o->input ? read_other(m, &keep) : record(m, &keep);
     m->milliseconds = milliseconds() - start;
     if (!keep) {
         mtrace_out_abort(&m->out);
@@ -385,7 +403,7 @@ int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o
     if (refused(cli, o))
         return CLI_USAGE;
     int status = prepare(m);
-    if (status == CLI_DONE && o->input)
+    if (status == CLI_DONE && o->input && !o->code)
         status = cli_open(cli, &r, o->input, false);
     if (status == CLI_DONE && r)
         status = check_features(m, r);

@@ -21,6 +21,7 @@ struct mtrace_options {
     unsigned compressor;         /* mtrace_compressor_name */
     const char *output;          /* without suffix; NULL: from the tool's name and the time */
     const char *input;           /* a recorded run; NULL: record `program` */
+    const char *code;            /* a run that has the code of an input that is none */
     char **program;              /* ended by NULL; NULL with `input` */
 
     /* What other layers know; tests have others. */
@@ -41,6 +42,9 @@ struct mtrace_tool {
     /* Turns events into descriptors. Returns 0; -VSE_END: it has enough; an error, with m->diag. */
     int (*put)(struct mtrace *m, const struct vs_batch *batch);
     void (*statistics)(const struct mtrace *m, struct out *out);
+    /* Takes an input that is no run: hands its events to mtrace_feed. NULL: it takes none. Returns
+     * 0; an error, with m->diag. */
+    int (*read)(struct mtrace *m);
 };
 
 /* First in a tool's own struct. */
@@ -48,6 +52,8 @@ struct mtrace {
     const struct mtrace_tool *tool;
     const struct mtrace_options *o;
     struct cli *cli;
+
+    const char *whose; /* goes before "thread begin"; NULL: nothing does */
 
     struct mtrace_out out;
     struct mtrace_filter filter;
@@ -92,6 +98,9 @@ struct mtrace_ending {
  * consumer it ends the program and returns CLI_DONE; the caller knows why. */
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
                 const struct vs_consumer *c, struct mtrace_ending *ending);
+
+/* For a tool's read: events to its put. Returns 0 or an error, which ends the reading. */
+int mtrace_feed(struct mtrace *m, const struct vs_batch *batch);
 
 /* ---- for a tool's put --------------------------------------------------------------------------
  */

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "cli/figures.h"
+#include "cli/specs.h"
+
+struct bandwidth_options {
+    struct option_list techniques;
+    uint64_t window;
+    const char *buffer;
+    bool json, csv, fields;
+};
+
+struct bandwidth {
+    struct cli *cli;
+    const struct bandwidth_options *o;
+    struct vs_bandwidth_options study;
+    struct specs specs;
+    struct figures *sums; /* of each spec */
+    unsigned runs;        /* that were measured */
+};
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
+/* The number [s, end), 1 up to `most`. */
+static bool number(const char *s, const char *end, uint64_t most, uint64_t *v)
+{
+    return !options_number(s, end, v) && *v && *v <= most;
+}
+
+/* BITS[/CYCLES][:CAPACITY] */
+static bool parse_buffer(const char *text, struct vs_drain_config *drain)
+{
+    const char *end = text + strlen(text), *colon = strchr(text, ':');
+    const char *rate_end = colon ? colon : end,
+               *slash = memchr(text, '/', (size_t)(rate_end - text));
+    uint64_t bits, cycles = 1, capacity = 0;
+    if (!number(text, slash ? slash : rate_end, 1 << 20, &bits) ||
+        (slash && !number(slash + 1, rate_end, 1 << 20, &cycles)) ||
+        (colon && !number(colon + 1, end, UINT64_C(1) << 40, &capacity)))
+        return false;
+    *drain = (struct vs_drain_config){
+        .bits = (uint32_t)bits, .cycles = (uint32_t)cycles, .capacity = capacity};
+    return true;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* The row of the baseline of a technique's kind, among those after the specs. */
+static const struct vs_bandwidth_row *
+baseline_row(const struct bandwidth *w, const struct vs_bandwidth *b, const struct vs_technique *t)
+{
+    const struct vs_technique *baseline = vs_bandwidth_baseline(t->kind);
+    for (size_t i = w->specs.count; i < b->count; i++)
+        if (b->rows[i].spec.technique == baseline)
+            return &b->rows[i];
+    return NULL;
+}
+
+/* The specs, then the baselines of their kinds. */
+static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs_diag *diag)
+{
+    int64_t row = 0;
+    for (size_t i = 0; i < w->specs.count && row >= 0; i++)
+        row = vs_bandwidth_add(b, &w->specs.items[i].spec, NULL, NULL, diag);
+    for (size_t i = 0; i < w->specs.count && row >= 0; i++) {
+        const struct vs_technique *t = w->specs.items[i].spec.technique;
+        struct vs_technique_spec spec;
+        if (baseline_row(w, b, t))
+            continue;
+        row = vs_technique_defaults(&spec, vs_bandwidth_baseline(t->kind));
+        if (row >= 0)
+            row = vs_bandwidth_add(b, &spec, NULL, NULL, diag);
+    }
+    return row < 0 ? (int)row : 0;
+}
+
+static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
+{
+    char instructions[32], cycles[32];
+    out_safe(out, path);
+    out_printf(out, ": %u core%s, %s instructions", b->setup.cores, b->setup.cores == 1 ? "" : "s",
+               group_digits(instructions, b->instructions));
+    if (b->setup.timed)
+        out_printf(out, ", %s cycles", group_digits(cycles, b->cycles));
+    out_char(out, '\n');
+}
+
+static void print(const struct bandwidth *w, const struct figures *f, bool first)
+{
+    struct out *out = &w->cli->out;
+    if (w->o->json) {
+        figures_json(out, f);
+        return;
+    }
+    if (w->o->csv) {
+        if (first && f->run && !w->runs)
+            figures_csv_head(out, f);
+        figures_csv(out, f);
+        return;
+    }
+    if (first)
+        figures_text_head(out, f);
+    figures_text(out, f, w->o->fields);
+}
+
+static void print_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
+{
+    if (!w->o->json && !w->o->csv)
+        text_run(&w->cli->out, path, b);
+    for (size_t i = 0; i < w->specs.count; i++) {
+        struct figures f;
+        const struct vs_bandwidth_row *baseline = baseline_row(w, b, b->rows[i].spec.technique);
+        figures_of(&f, path, w->specs.items[i].config, b, &b->rows[i],
+                   baseline ? baseline->bits : 0);
+        print(w, &f, i == 0);
+        figures_add(&w->sums[i], &f);
+    }
+}
+
+static int measure(struct bandwidth *w, const char *path)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_progress progress;
+    struct vs_reader *reader;
+    struct vs_bandwidth b;
+    int status = cli_open(w->cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    int e = vs_bandwidth_init(&b, reader, &w->study, &diag);
+    if (!e)
+        e = add_rows(w, &b, &diag);
+    if (!e) {
+        vs_progress_init(&progress, stderr, "encoding", vs_reader_info(reader)->events, "events");
+        e = vs_bandwidth_run(&b, reader, &progress, &diag);
+        vs_progress_finish(&progress);
+    }
+    if (e == -VSE_END && cli_missing(w->cli, path, vs_reader_info(reader)) != CLI_DONE) {
+        status = CLI_BAD_DATA; /* what there is has no thread */
+    } else if (e) {
+        status = cli_report(w->cli, path, e, &diag);
+    } else {
+        print_run(w, path, &b);
+        w->runs++;
+        status = cli_missing(w->cli, path, vs_reader_info(reader));
+    }
+    vs_bandwidth_fini(&b);
+    vs_reader_close(reader);
+    return status;
+}
+
+static void print_sums(const struct bandwidth *w)
+{
+    if (!w->o->json && !w->o->csv)
+        out_printf(&w->cli->out, "total of %u runs\n", w->runs);
+    for (size_t i = 0; i < w->specs.count; i++)
+        print(w, &w->sums[i], i == 0);
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct bandwidth_options o = {0};
+    struct bandwidth w = {.cli = cli, .o = &o};
+    int status;
+    if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
+        return status;
+    if (o.json && o.csv) {
+        cli_error(cli, "--json and --csv exclude each other");
+        return CLI_USAGE;
+    }
+    if (o.buffer && !parse_buffer(o.buffer, &w.study.drain)) {
+        cli_error(cli, "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY], as in 1, 1/4 or 2:1024",
+                  o.buffer);
+        return CLI_USAGE;
+    }
+    w.study.window = o.window;
+    status = specs_parse(cli, &w.specs, &o.techniques);
+    w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
+    if (status == CLI_DONE && !w.sums) {
+        cli_error(cli, "out of memory");
+        status = CLI_USAGE;
+    }
+    bool ready = status == CLI_DONE;
+    for (int i = 0; i < argc && ready; i++) {
+        if (i && !o.json && !o.csv)
+            out_char(&cli->out, '\n');
+        status = cli_worse(status, measure(&w, argv[i]));
+    }
+    if (w.runs > 1) {
+        if (!o.json && !o.csv)
+            out_char(&cli->out, '\n');
+        print_sums(&w);
+    }
+    free(w.sums);
+    specs_free(&w.specs);
+    return status;
+}
+
+#define FIELD(member) offsetof(struct bandwidth_options, member)
+
+static const struct cli_option options[] = {
+    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
+                                    "about a dozen"),
+    {.name = "window",
+     .argument = "N",
+     .help = "bits over time: average and peak of windows of N\n"
+             "cycles, or of instructions of an untimed run",
+     .type = OPTION_U64,
+     .offset = FIELD(window),
+     .min = 1},
+    {.name = "buffer",
+     .argument = "RATE[:CAPACITY]",
+     .help = "the buffer before a port of RATE bits per cycle\n"
+             "(1, 2, 1/4): how full it gets; with CAPACITY bits,\n"
+             "what is dropped. Untimed: an instruction a cycle",
+     .type = OPTION_STRING,
+     .offset = FIELD(buffer)},
+    {.name = "fields", .help = "bits by field under each row", .offset = FIELD(fields)},
+    {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
+    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {0},
+};
+
+const struct command command_bandwidth = {
+    .name = "bandwidth",
+    .summary = "bits per instruction and cycle of trace modules on runs",
+    .run = run,
+    .options = options,
+    .operands = "run.vest...",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .description =
+        "Encodes runs and counts bits: per instruction, per cycle, and against the\n"
+        "baseline of the technique's kind (ratio); messages per thousand instructions;\n"
+        "the shares of conditional branches, returns and other indirect branches that\n"
+        "took a message; and what the structures cost. The total of several runs is the\n"
+        "sum of bits over the sum of instructions or cycles.\n"
+        "\n" SPECS_HELP,
+    .example = "vestige bandwidth run.vest\n"
+               "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
+               "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096",
+    .exits = COMMAND_EXITS,
+};

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/specs.h"
+#include "cli/vport.h"
+#include "study/bandwidth.h"
+
+struct encode_options {
+    struct option_list techniques;
+    const char *output;
+    bool overwrite;
+};
+
+static int encode(struct cli *cli, const char *path, struct vs_reader *reader,
+                  struct vs_bandwidth *b, struct vs_diag *diag)
+{
+    struct vs_progress progress;
+    vs_progress_init(&progress, stderr, "encoding", vs_reader_info(reader)->events, "events");
+    int e = vs_bandwidth_run(b, reader, &progress, diag);
+    vs_progress_finish(&progress);
+    return e ? cli_report(cli, path, e, diag) : CLI_DONE;
+}
+
+/* Ends the file: under its name only if all went well. */
+static int finish(struct cli *cli, const struct encode_options *o, struct vs_vport_writer *w,
+                  const struct vs_bandwidth_row *row, int status)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    char bits[32], messages[32];
+    if (status != CLI_DONE) {
+        vs_vport_abort(w);
+        return status;
+    }
+    int e = vs_vport_seal(w, row->bits, &diag);
+    if (e)
+        return cli_report(cli, o->output, e, &diag);
+    out_safe(&cli->out, o->output);
+    out_printf(&cli->out, ": %s: %s bits in %s messages\n", row->spec.technique->name,
+               group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
+    return CLI_DONE;
+}
+
+static int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
+                      const struct vs_technique_spec *given)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_technique_spec spec = *given;
+    struct vs_vport_writer *w;
+    struct vs_reader *reader;
+    struct vs_bandwidth b;
+    int status = cli_open(cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    int64_t row = vs_bandwidth_init(&b, reader, NULL, &diag);
+    vs_technique_settle(&spec, b.setup.timed);
+    if (row == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE)
+        status = CLI_BAD_DATA; /* what there is has no thread */
+    else if (row < 0)
+        status = cli_report(cli, path, (int)row, &diag);
+    else
+        status = vport_create(cli, &w, o->output, o->overwrite, reader, &spec, &b.setup);
+    if (status == CLI_DONE) {
+        row = vs_bandwidth_add(&b, &spec, vs_vport_append, w, &diag);
+        status =
+            row < 0 ? cli_report(cli, path, (int)row, &diag) : encode(cli, path, reader, &b, &diag);
+        status = finish(cli, o, w, row < 0 ? NULL : &b.rows[row], status);
+        if (status == CLI_DONE)
+            status = cli_missing(cli, path, vs_reader_info(reader));
+    }
+    vs_bandwidth_fini(&b);
+    vs_reader_close(reader);
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct encode_options o = {0};
+    struct vs_technique_spec spec;
+    int status;
+    if (!options_parse(cli, &command_encode, &o, &argc, argv, &status))
+        return status;
+    if (o.techniques.count != 1 || !o.output) {
+        cli_error(cli, o.output ? "one -t says what encodes it; see 'vestige encode --help'"
+                                : "-o says where the stream goes; see 'vestige encode --help'");
+        return CLI_USAGE;
+    }
+    status = specs_parse_one(cli, &spec, o.techniques.items[0]);
+    return status == CLI_DONE ? encode_run(cli, &o, argv[0], &spec) : status;
+}
+
+#define FIELD(member) offsetof(struct encode_options, member)
+
+static const struct cli_option options[] = {
+    SPECS_OPTION(FIELD(techniques), "the technique"),
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "the file that is written",
+     .type = OPTION_STRING,
+     .offset = FIELD(output)},
+    {.name = "force", .letter = 'f', .help = "replace it if it exists", .offset = FIELD(overwrite)},
+    {0},
+};
+
+const struct command command_encode = {
+    .name = "encode",
+    .summary = "a run as the bits that leave the chip",
+    .run = run,
+    .options = options,
+    .operands = "run.vest",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Writes the exact bits that a trace module puts out, with the technique, its\n"
+                   "parameters and the names of the program's images before them.\n"
+                   "\n" SPECS_HELP,
+    .example = "vestige encode run.vest -t mcfTR_e:small -o run.vport",
+    .exits = COMMAND_EXITS,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/figures.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/json.h"
+
+double figures_ratio(uint64_t a, uint64_t b)
+{
+    return b ? (double)a / (double)b : NAN;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+void figures_of(struct figures *f, const char *run, const char *config,
+                const struct vs_bandwidth *b, const struct vs_bandwidth_row *row, uint64_t baseline)
+{
+    *f = (struct figures){
+        .run = run,
+        .technique = row->spec.technique->name,
+        .config = config,
+        .cores = b->setup.cores,
+        .timed = b->setup.timed,
+        .bits = row->bits,
+        .instructions = b->instructions,
+        .cycles = b->cycles,
+        .baseline = baseline,
+        .counts = row->counts,
+        .flow = row->flow,
+        .storage = vs_cost_storage(row->cost),
+        .gates = vs_cost_gates(row->cost),
+        .windowed = b->options.window,
+        .window = b->options.window,
+        .end = b->end,
+        .buffered = b->options.drain.bits,
+        .capacity = b->options.drain.capacity,
+    };
+    if (vs_technique_text(&row->spec, f->spec, sizeof(f->spec)) < 0)
+        f->spec[0] = 0;
+    if (f->windowed) {
+        f->windows = &row->windows;
+        vs_windows_summary(&row->windows, VS_WINDOW_ALL, b->end, &f->summary);
+    }
+    if (f->buffered) {
+        f->largest = row->drain.largest;
+        f->dropped_bits = row->drain.dropped_bits;
+        f->dropped_messages = row->drain.dropped_messages;
+    }
+}
+
+static void add_flow(struct vs_flow_counts *sum, const struct vs_flow_counts *c)
+{
+    sum->instructions += c->instructions;
+    sum->conditional += c->conditional;
+    sum->conditional_reported += c->conditional_reported;
+    sum->returns += c->returns;
+    sum->returns_reported += c->returns_reported;
+    sum->indirect += c->indirect;
+    sum->indirect_reported += c->indirect_reported;
+    sum->discontinuities += c->discontinuities;
+    sum->syncs += c->syncs;
+    sum->switches += c->switches;
+}
+
+static void add_windows(struct figures *sum, const struct figures *f)
+{
+    uint64_t end = sum->end + f->end;
+    sum->summary.bits += f->summary.bits;
+    sum->summary.average = figures_ratio(sum->summary.bits, end);
+    if (f->summary.peak_rate > sum->summary.peak_rate) {
+        sum->summary.peak = f->summary.peak;
+        sum->summary.peak_at = f->summary.peak_at;
+        sum->summary.peak_rate = f->summary.peak_rate;
+    }
+    sum->end = end;
+}
+
+void figures_add(struct figures *sum, const struct figures *f)
+{
+    if (!sum->technique) {
+        *sum = *f;
+        sum->run = NULL;
+        sum->windows = NULL;
+        sum->spec[0] = 0;
+        return;
+    }
+    if (sum->cores != f->cores)
+        sum->cores = 0;
+    if (sum->storage != f->storage || sum->gates != f->gates)
+        sum->storage = sum->gates = 0;
+    sum->timed &= f->timed;
+    sum->bits += f->bits;
+    sum->instructions += f->instructions;
+    sum->cycles += f->cycles;
+    sum->baseline += f->baseline;
+    vs_port_counts_add(&sum->counts, &f->counts);
+    add_flow(&sum->flow, &f->flow);
+    add_windows(sum, f);
+    sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
+    sum->dropped_bits += f->dropped_bits;
+    sum->dropped_messages += f->dropped_messages;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+static void text_ratio(struct out *out, uint64_t a, uint64_t b, double scale, int width, int places)
+{
+    if (b)
+        out_printf(out, " %*.*f", width, places, scale * (double)a / (double)b);
+    else
+        out_printf(out, " %*s", width, "-");
+}
+
+void figures_text_head(struct out *out, const struct figures *like)
+{
+    out_printf(out, "%-10s %-20s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
+               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", "cond%", "ret%", "ind%",
+               "storage", "gates");
+    if (like->windowed)
+        out_printf(out, " %9s %9s", "average", "peak");
+    if (like->buffered)
+        out_printf(out, " %10s", "buffer");
+    if (like->buffered && like->capacity)
+        out_printf(out, " %10s", "dropped");
+    out_char(out, '\n');
+}
+
+static void text_fields(struct out *out, const struct figures *f)
+{
+    out_pad(out, 11);
+    for (unsigned i = 0; i < VS_FIELD_END; i++)
+        if (f->counts.bits[i])
+            out_printf(out, "%s %" PRIu64 "  ", vs_field_name(i), f->counts.bits[i]);
+    out_char(out, '\n');
+}
+
+void figures_text(struct out *out, const struct figures *f, bool fields)
+{
+    const struct vs_flow_counts *c = &f->flow;
+    out_printf(out, "%-10s %-20s %14" PRIu64, f->technique, f->config, f->bits);
+    text_ratio(out, f->bits, f->instructions, 1, 9, 5);
+    text_ratio(out, f->bits, f->timed ? f->cycles : 0, 1, 9, 5);
+    text_ratio(out, f->baseline, f->bits, 1, 7, 2);
+    text_ratio(out, f->counts.messages, f->instructions, 1000, 8, 3);
+    text_ratio(out, c->conditional_reported, c->conditional, 100, 6, 2);
+    text_ratio(out, c->returns_reported, c->returns, 100, 6, 2);
+    text_ratio(out, c->indirect_reported, c->indirect, 100, 6, 2);
+    if (f->storage)
+        out_printf(out, " %9" PRIu64 " %9" PRIu64, f->storage, f->gates);
+    else
+        out_printf(out, " %9s %9s", "-", "-");
+    if (f->windowed)
+        out_printf(out, " %9.5f %9.5f", f->summary.average, f->summary.peak_rate);
+    if (f->buffered)
+        out_printf(out, " %10" PRIu64, f->largest);
+    if (f->buffered && f->capacity)
+        out_printf(out, " %10" PRIu64, f->dropped_bits);
+    out_char(out, '\n');
+    if (fields)
+        text_fields(out, f);
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------- */
+
+static void csv_text(struct out *out, const char *s)
+{
+    out_char(out, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            out_char(out, '"');
+        out_char(out, *s == '\n' || *s == '\r' ? ' ' : *s);
+    }
+    out_char(out, '"');
+}
+
+static void csv_double(struct out *out, double v)
+{
+    out_char(out, ',');
+    if (isfinite(v))
+        out_printf(out, "%.6f", v);
+}
+
+void figures_csv_head(struct out *out, const struct figures *like)
+{
+    out_str(out, "run,technique,config,cores,bits,instructions,cycles,bpi,bpc,ratio,messages,"
+                 "messages_per_kilo_instruction,conditional,conditional_reported,returns,"
+                 "returns_reported,indirect,indirect_reported,discontinuities,switches,"
+                 "storage_bits,gates");
+    for (unsigned i = 0; i < VS_FIELD_END; i++)
+        out_printf(out, ",bits_%s", vs_field_name(i));
+    if (like->windowed)
+        out_str(out, ",window,window_average,window_peak,series");
+    if (like->buffered)
+        out_str(out, ",buffer_largest,buffer_dropped_bits,buffer_dropped_messages");
+    out_str(out, ",spec\n");
+}
+
+static void csv_numbers(struct out *out, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        out_printf(out, ",%" PRIu64, numbers[i]);
+}
+
+static void csv_windows(struct out *out, const struct figures *f)
+{
+    out_printf(out, ",%" PRIu64, f->window);
+    csv_double(out, f->summary.average);
+    csv_double(out, f->summary.peak_rate);
+    out_char(out, ',');
+    for (size_t i = 0; f->windows && i < f->windows->count; i++)
+        out_printf(out, "%s%" PRIu64, i ? " " : "", vs_windows_bits(f->windows, i, VS_WINDOW_ALL));
+}
+
+void figures_csv(struct out *out, const struct figures *f)
+{
+    const struct vs_flow_counts *c = &f->flow;
+    csv_text(out, f->run ? f->run : "total");
+    out_printf(out, ",%s,", f->technique);
+    csv_text(out, f->config);
+    out_char(out, ',');
+    if (f->cores)
+        out_printf(out, "%u", f->cores);
+    out_printf(out, ",%" PRIu64 ",%" PRIu64 ",", f->bits, f->instructions);
+    if (f->timed)
+        out_printf(out, "%" PRIu64, f->cycles);
+    csv_double(out, figures_ratio(f->bits, f->instructions));
+    csv_double(out, figures_ratio(f->bits, f->timed ? f->cycles : 0));
+    csv_double(out, figures_ratio(f->baseline, f->bits));
+    out_printf(out, ",%" PRIu64, f->counts.messages);
+    csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
+    const uint64_t numbers[] = {c->conditional,     c->conditional_reported,
+                                c->returns,         c->returns_reported,
+                                c->indirect,        c->indirect_reported,
+                                c->discontinuities, c->switches,
+                                f->storage,         f->gates};
+    csv_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    csv_numbers(out, f->counts.bits, VS_FIELD_END);
+    if (f->windowed)
+        csv_windows(out, f);
+    if (f->buffered)
+        csv_numbers(out, (const uint64_t[]){f->largest, f->dropped_bits, f->dropped_messages}, 3);
+    out_char(out, ',');
+    csv_text(out, f->spec);
+    out_char(out, '\n');
+}
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+static void json_reported(struct json *j, const char *key, uint64_t count, uint64_t reported)
+{
+    json_object(j, key);
+    json_u64(j, "count", count);
+    json_u64(j, "reported", reported);
+    json_double(j, "rate", figures_ratio(reported, count), 6);
+    json_end(j);
+}
+
+static void json_branches(struct json *j, const struct vs_flow_counts *c)
+{
+    json_object(j, "branches");
+    json_reported(j, "conditional", c->conditional, c->conditional_reported);
+    json_reported(j, "returns", c->returns, c->returns_reported);
+    json_reported(j, "indirect", c->indirect, c->indirect_reported);
+    json_u64(j, "discontinuities", c->discontinuities);
+    json_u64(j, "syncs", c->syncs);
+    json_u64(j, "switches", c->switches);
+    json_end(j);
+}
+
+static void json_windows(struct json *j, const struct figures *f)
+{
+    json_object(j, "windows");
+    json_u64(j, "width", f->window);
+    json_str(j, "unit", f->timed ? "cycles" : "instructions");
+    json_double(j, "average", f->summary.average, 6);
+    json_double(j, "peak", f->summary.peak_rate, 6);
+    json_u64(j, "peak_bits", f->summary.peak);
+    json_u64(j, "peak_at", f->summary.peak_at);
+    if (f->windows) {
+        json_array(j, "series");
+        for (size_t i = 0; i < f->windows->count; i++)
+            json_u64(j, NULL, vs_windows_bits(f->windows, i, VS_WINDOW_ALL));
+        json_end(j);
+        json_array(j, "cores");
+        for (unsigned core = 0; core < f->windows->cores; core++) {
+            json_array(j, NULL);
+            for (size_t i = 0; i < f->windows->count; i++)
+                json_u64(j, NULL, vs_windows_bits(f->windows, i, (int)core));
+            json_end(j);
+        }
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void json_buffer(struct json *j, const struct figures *f)
+{
+    json_object(j, "buffer");
+    json_u64(j, "largest", f->largest);
+    if (f->capacity) {
+        json_u64(j, "capacity", f->capacity);
+        json_u64(j, "dropped_bits", f->dropped_bits);
+        json_u64(j, "dropped_messages", f->dropped_messages);
+    }
+    json_end(j);
+}
+
+static void json_known(struct json *j, const char *key, bool known, uint64_t value)
+{
+    if (known)
+        json_u64(j, key, value);
+    else
+        json_null(j, key);
+}
+
+void figures_json(struct out *out, const struct figures *f)
+{
+    struct json j;
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    if (f->run)
+        json_str(&j, "run", f->run);
+    else
+        json_null(&j, "run");
+    json_str(&j, "technique", f->technique);
+    json_str(&j, "config", f->config);
+    if (f->spec[0])
+        json_str(&j, "spec", f->spec);
+    json_known(&j, "cores", f->cores, f->cores);
+    json_u64(&j, "bits", f->bits);
+    json_u64(&j, "instructions", f->instructions);
+    json_known(&j, "cycles", f->timed, f->cycles);
+    json_double(&j, "bpi", figures_ratio(f->bits, f->instructions), 6);
+    json_double(&j, "bpc", figures_ratio(f->bits, f->timed ? f->cycles : 0), 6);
+    json_double(&j, "ratio", figures_ratio(f->baseline, f->bits), 6);
+    json_u64(&j, "baseline_bits", f->baseline);
+    json_u64(&j, "messages", f->counts.messages);
+    json_double(&j, "messages_per_kilo_instruction",
+                1000 * figures_ratio(f->counts.messages, f->instructions), 6);
+    json_object(&j, "fields");
+    for (unsigned i = 0; i < VS_FIELD_END; i++)
+        if (f->counts.bits[i])
+            json_u64(&j, vs_field_name(i), f->counts.bits[i]);
+    json_end(&j);
+    json_branches(&j, &f->flow);
+    json_known(&j, "storage_bits", f->storage, f->storage);
+    json_known(&j, "gates", f->storage, f->gates);
+    if (f->windowed)
+        json_windows(&j, f);
+    if (f->buffered)
+        json_buffer(&j, f);
+    json_end(&j);
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The figures of a technique on a run, or summed over runs, and how they are printed. */
+#ifndef CLI_FIGURES_H
+#define CLI_FIGURES_H
+
+#include "cli/out.h"
+#include "study/bandwidth.h"
+
+struct figures {
+    const char *run; /* NULL: the sum over runs */
+    const char *technique, *config;
+    char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
+    unsigned cores;               /* 0 in a sum over runs that differ in it */
+    bool timed;                   /* the cycles are known */
+    uint64_t bits, instructions, cycles;
+    uint64_t baseline; /* bits of the baseline of its kind */
+    struct vs_port_counts counts;
+    struct vs_flow_counts flow;
+    uint64_t storage, gates; /* 0 in a sum over runs that differ in it */
+
+    bool windowed;
+    uint64_t window, end;             /* as in struct vs_bandwidth */
+    struct vs_window_summary summary; /* of a sum: the highest peak, the average of all */
+    const struct vs_windows *windows; /* NULL in a sum */
+
+    bool buffered;
+    uint64_t capacity; /* 0: unlimited */
+    uint64_t largest, dropped_bits, dropped_messages;
+};
+
+void figures_of(struct figures *f, const char *run, const char *config,
+                const struct vs_bandwidth *b, const struct vs_bandwidth_row *row,
+                uint64_t baseline);
+
+/* Adds a run's figures to a sum, which is zeroed at first. */
+void figures_add(struct figures *sum, const struct figures *f);
+
+/* a / b, NAN if b is 0. */
+double figures_ratio(uint64_t a, uint64_t b);
+
+/* A table: the head, then rows. `fields` adds a line of bits by field under each row. */
+void figures_text_head(struct out *out, const struct figures *like);
+void figures_text(struct out *out, const struct figures *f, bool fields);
+
+void figures_csv_head(struct out *out, const struct figures *like);
+void figures_csv(struct out *out, const struct figures *f);
+
+/* An object on a line. */
+void figures_json(struct out *out, const struct figures *f);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/* Techniques as users name them: the values of -t. */
+#ifndef CLI_SPECS_H
+#define CLI_SPECS_H
+
+#include "cli/options.h"
+#include "technique/technique.h"
+
+struct spec {
+    const char *config; /* as it was written after the colon; "default" */
+    struct vs_technique_spec spec;
+};
+
+struct specs {
+    struct spec *items;
+    size_t count, capacity;
+};
+
+/* The rows of -t; "all" stands for every technique with its defaults and every configuration that
+ * differs from them. Without any -t: the defaults of all, and configurations up to a dozen rows.
+ * Only of techniques that can be measured. Returns CLI_DONE, or the status after a message;
+ * specs_free is needed in any case. */
+int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
+void specs_free(struct specs *specs);
+
+/* One technique, from a -t that must be there. */
+int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text);
+
+/* Whether two have the same parameters. */
+bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b);
+
+/* The row of -t. */
+#define SPECS_OPTION(where, text)                                                                  \
+    {                                                                                              \
+        .name = "technique", .letter = 't', .argument = "SPEC", .help = text, .type = OPTION_LIST, \
+        .offset = (where)                                                                          \
+    }
+
+#define SPECS_HELP                                                                                 \
+    "A SPEC is NAME, or NAME:ITEM,ITEM,... with items that are configurations or\n"                \
+    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them."
+
+#endif

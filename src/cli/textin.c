@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/textin.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/outfile.h"
+
+extern char **environ;
+
+enum { LINE_LONGEST = 1 << 16 };
+
+static const struct {
+    const char *name;
+    size_t length;
+    char magic[8];
+} programs[] = {
+    {"gzip", 2, "\x1f\x8b"},
+    {"bzip2", 3, "BZh"},
+    {"xz", 6,
+     "\xfd"
+     "7zXZ"},
+    {"zstd", 4, "\x28\xb5\x2f\xfd"},
+};
+
+static const char *decompressor(int fd)
+{
+    char head[8];
+    ssize_t n = pread(fd, head, sizeof(head), 0);
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
+        if (n >= (ssize_t)programs[i].length &&
+            !memcmp(head, programs[i].magic, programs[i].length))
+            return programs[i].name;
+    return NULL;
+}
+
+/* Starts the program between fd and a pipe. Returns an errno. */
+static int spawn(struct textin *in, int fd, int output)
+{
+    char *name = strdup(in->program), option[] = "-dc", *argv[] = {name, option, NULL};
+    posix_spawn_file_actions_t actions;
+    int e = name ? posix_spawn_file_actions_init(&actions) : ENOMEM;
+    if (e) {
+        free(name);
+        return e;
+    }
+    e = posix_spawn_file_actions_adddup2(&actions, fd, STDIN_FILENO);
+    if (!e)
+        e = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+    if (!e)
+        e = posix_spawnp(&in->child, name, &actions, NULL, argv, environ);
+    if (e)
+        in->child = 0;
+    posix_spawn_file_actions_destroy(&actions);
+    free(name);
+    return e;
+}
+
+/* Returns the end of the pipe to read from; -1, with errno. */
+static int start_program(struct textin *in, int fd)
+{
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC))
+        return -1;
+    ends[0] = vs_outfile_lift(ends[0]);
+    ends[1] = vs_outfile_lift(ends[1]);
+    int e = ends[0] < 0 || ends[1] < 0 ? errno : spawn(in, fd, ends[1]);
+    if (ends[1] >= 0)
+        close(ends[1]);
+    if (!e)
+        return ends[0];
+    if (ends[0] >= 0)
+        close(ends[0]);
+    errno = e;
+    return -1;
+}
+
+int textin_open(struct textin *in, const char *path, struct vs_diag *diag)
+{
+    *in = (struct textin){0};
+    bool standard = !strcmp(path, "-");
+    int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0)
+        fd = vs_outfile_lift(fd);
+    if (fd < 0)
+        return vs_diag_io(diag, "open", NULL);
+    in->program = standard ? NULL : decompressor(fd);
+    if (in->program) {
+        int end = start_program(in, fd);
+        close(fd);
+        if (end < 0)
+            return vs_diag_io(diag, "run", in->program);
+        fd = end;
+    }
+    in->file = fdopen(fd, "r");
+    if (in->file)
+        return 0;
+    close(fd);
+    return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+}
+
+int64_t textin_line(struct textin *in, struct vs_diag *diag)
+{
+    errno = 0;
+    ssize_t n = getline(&in->text, &in->capacity, in->file);
+    if (n < 0 && ferror(in->file))
+        return vs_diag_io(diag, "read", NULL);
+    if (n < 0 && errno == ENOMEM)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    if (n < 0)
+        return -VSE_END;
+    in->line++;
+    if (n > LINE_LONGEST)
+        return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "line %llu is longer than any descriptor",
+                           (unsigned long long)in->line);
+    if (n && in->text[n - 1] == '\n')
+        in->text[--n] = 0;
+    return n;
+}
+
+int textin_bytes(struct textin *in, void *bytes, size_t size, struct vs_diag *diag)
+{
+    size_t n = fread(bytes, 1, size, in->file);
+    if (n == size)
+        return 0;
+    if (ferror(in->file))
+        return vs_diag_io(diag, "read", NULL);
+    return n ? vs_diag_set(diag, -VSE_TRUNCATED, -1, -1, "the last descriptor is cut") : -VSE_END;
+}
+
+int textin_close(struct textin *in, bool early, struct vs_diag *diag)
+{
+    int status = 0;
+    pid_t got = 0;
+    if (in->file)
+        fclose(in->file);
+    free(in->text);
+    while (in->child && (got = waitpid(in->child, &status, 0)) < 0 && errno == EINTR)
+        continue;
+    const char *program = in->program;
+    *in = (struct textin){0};
+    if (got <= 0 || early || (WIFEXITED(status) && !WEXITSTATUS(status)))
+        return 0;
+    return vs_diag_set(diag, -VSE_IO, -1, -1, "%s could not decompress it", program);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/* What techniques cost on a run. The run is read once; every technique encodes it on its own, in
+ * parallel, and its port counts the bits. Who wants the bits themselves gives a sink.
+ *
+ * The baseline of a kind of technique, which ratios refer to, is the first of its kind in the
+ * table of techniques, with its defaults. */
+#ifndef STUDY_BANDWIDTH_H
+#define STUDY_BANDWIDTH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/progress.h"
+#include "base/workers.h"
+#include "port/account.h"
+#include "port/drain.h"
+#include "port/stream.h"
+#include "port/window.h"
+#include "technique/technique.h"
+#include "vestige/run.h"
+
+/* NULL if there is none of that kind. */
+const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind);
+
+/* Whether techniques of that kind can be measured. */
+bool vs_bandwidth_knows(const struct vs_technique *t);
+
+struct vs_bandwidth_options {
+    uint64_t window;              /* cycles, or instructions of an untimed run; 0: no windows */
+    struct vs_drain_config drain; /* bits 0: no buffer. Untimed: an instruction is a cycle */
+};
+
+/* A technique on the run. */
+struct vs_bandwidth_row {
+    struct vs_technique_spec spec; /* settled */
+    uint64_t bits;
+    struct vs_port_counts counts;
+    struct vs_flow_counts flow;
+    struct vs_lengths lengths[VS_FIELD_END];
+    struct vs_cost cost;
+    struct vs_windows windows; /* if there are any */
+    struct vs_drain drain;     /* if there is one */
+
+    /* private */
+    vs_port_sink *sink;
+    void *context;
+    struct vs_port_writer port;
+    void *encoder;
+    struct vs_strand strand;
+    int error;
+};
+
+struct vs_bandwidth {
+    struct vs_technique_setup setup;
+    struct vs_bandwidth_options options;
+    uint64_t instructions;
+    uint64_t cycles; /* 0 in an untimed run */
+    uint64_t end;    /* what windows go to: the cycle after the last, or instructions */
+    struct vs_bandwidth_row *rows;
+    size_t count, capacity;
+};
+
+/* For that run. options may be NULL. Returns 0; -VSE_INVAL (no such drain); -VSE_END (the run has
+ * no thread). fini is needed in any case. */
+int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
+                      const struct vs_bandwidth_options *options, struct vs_diag *diag);
+void vs_bandwidth_fini(struct vs_bandwidth *b);
+
+/* Adds a row, before the run is read; the sink may be NULL. Returns its number; -VSE_FEATURE (of a
+ * kind that is not known); -VSE_NOMEM. */
+int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec *spec,
+                         vs_port_sink *sink, void *context, struct vs_diag *diag);
+
+/* Reads the run, from its first event on, and fills the rows in, once. progress may be NULL: it
+ * counts events. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows); an error of a sink; as
+ * vs_reader_next. */
+int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs_progress *progress,
+                     struct vs_diag *diag);
+
+/* The threads that are worth starting beside the caller's own. */
+unsigned vs_bandwidth_threads(void);
+
+#endif

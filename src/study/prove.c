@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/prove.h"
+
+#include <stdlib.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "base/workers.h"
+#include "study/bandwidth.h"
+
+struct stream {
+    struct vs_job job;
+    const struct prover *prover;
+    struct vs_proof *proof;
+    struct vs_buf bits;
+};
+
+struct prover {
+    struct vs_verify *v;
+    struct vs_workers *workers;
+    struct vs_reader **readers; /* of every thread, and of the caller */
+    unsigned threads;
+    struct stream streams[VS_PROVE_GROUP];
+    size_t count;
+};
+
+static void compare_stream(void *arg)
+{
+    struct stream *s = arg;
+    struct vs_proof *proof = s->proof;
+    struct vs_verify v = *s->prover->v; /* all that is shared is only read */
+    v.reader = s->prover->readers[s->job.worker];
+    proof->error = vs_verify_decode(&v, &proof->spec, s->bits.data, s->bits.len, proof->result.bits,
+                                    &proof->result, &proof->diag);
+}
+
+static int encode_group(struct prover *p, struct vs_diag *diag)
+{
+    struct vs_bandwidth b;
+    int err = vs_bandwidth_init(&b, p->v->reader, NULL, diag);
+    for (size_t i = 0; i < p->count && !err; i++) {
+        int64_t row = vs_bandwidth_add(&b, &p->streams[i].proof->spec, vs_port_to_buf,
+                                       &p->streams[i].bits, diag);
+        err = row < 0 ? (int)row : 0;
+    }
+    if (!err)
+        err = vs_bandwidth_run(&b, p->v->reader, NULL, diag);
+    for (size_t i = 0; i < p->count && !err; i++) {
+        struct vs_verify_result *r = &p->streams[i].proof->result;
+        r->bits = b.rows[i].bits;
+        r->counts = b.rows[i].counts;
+        r->flow = b.rows[i].flow;
+    }
+    vs_bandwidth_fini(&b);
+    return err;
+}
+
+static void compare_group(struct prover *p, struct vs_progress *progress, size_t *done)
+{
+    for (size_t i = 0; i < p->count; i++) {
+        struct stream *s = &p->streams[i];
+        s->job = (struct vs_job){.run = compare_stream, .arg = s};
+        vs_workers_submit(p->workers, &s->job);
+    }
+    for (size_t i = 0; i < p->count; i++) {
+        vs_workers_help(p->workers, &p->streams[i].job);
+        vs_progress_update(progress, ++*done);
+    }
+}
+
+/* Takes the next group of proofs that can be made. Returns how many were looked at. */
+static size_t take_group(struct prover *p, struct vs_proof *proofs, size_t count, size_t *done)
+{
+    size_t i = 0;
+    p->count = 0;
+    for (; i < count && p->count < VS_PROVE_GROUP; i++) {
+        proofs[i].skipped = vs_technique_undecodable(&proofs[i].spec);
+        if (proofs[i].skipped)
+            ++*done;
+        else
+            p->streams[p->count++] = (struct stream){.prover = p, .proof = &proofs[i]};
+    }
+    return i;
+}
+
+static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
+                       struct vs_diag *diag)
+{
+    *p = (struct prover){.v = v, .threads = vs_bandwidth_threads()};
+    p->readers = calloc(p->threads + 1, sizeof(struct vs_reader *));
+    int err = p->readers ? vs_workers_open(&p->workers, p->threads) : -VSE_NOMEM;
+    if (err)
+        return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    for (unsigned i = 0; i <= p->threads && !err; i++)
+        err = vs_reader_open(&p->readers[i], path, VS_OPEN_DEFAULT, diag);
+    return err;
+}
+
+static void prover_fini(struct prover *p)
+{
+    vs_workers_close(p->workers);
+    for (unsigned i = 0; p->readers && i <= p->threads; i++)
+        vs_reader_close(p->readers[i]);
+    free(p->readers);
+}
+
+int vs_prove(struct vs_verify *v, const char *path, struct vs_proof *proofs, size_t count,
+             struct vs_progress *progress, struct vs_diag *diag)
+{
+    struct prover p;
+    size_t done = 0;
+    int err = prover_init(&p, v, path, diag);
+    for (size_t at = 0; at < count && !err;) {
+        at += take_group(&p, proofs + at, count - at, &done);
+        if (p.count && !(err = encode_group(&p, diag)))
+            compare_group(&p, progress, &done);
+        for (size_t i = 0; i < p.count; i++)
+            vs_buf_fini(&p.streams[i].bits);
+    }
+    prover_fini(&p);
+    return err;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* Many techniques proved on one run: encoded together in one pass, then decoded and compared in
+ * parallel. As many streams are in memory at a time as VS_PROVE_GROUP. */
+#ifndef STUDY_PROVE_H
+#define STUDY_PROVE_H
+
+#include "base/progress.h"
+#include "study/verify.h"
+
+#define VS_PROVE_GROUP 8
+
+struct vs_proof {
+    struct vs_technique_spec spec;
+    const char *skipped; /* why it cannot be decoded; then nothing else is set. NULL: it can */
+    int error;           /* the comparison could not be made: diag */
+    struct vs_diag diag;
+    struct vs_verify_result result;
+};
+
+/* Fills in all but the specs. `path` is the run's, which is read by several threads; progress
+ * counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */
+int vs_prove(struct vs_verify *v, const char *path, struct vs_proof *proofs, size_t count,
+             struct vs_progress *progress, struct vs_diag *diag);
+
+#endif

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Bits of trace modules on runs, and the search for chunk sizes.
+. "$(dirname "$0")/lib.sh"
+
+export SOURCE_DATE_EPOCH=1000000000
+program=$(workload rv64 pipeline)
+"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$program" -n 10 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$program" -n 10 -p 2 >"$out" 2>&1 || exit 2
+
+begin measures_a_dozen_by_default
+run "$VESTIGE" bandwidth "$T/a.vest"
+expect_status 0
+expect_no_err
+expect_out "^$T/a.vest: [0-9]+ cores?, [0-9,]+ instructions\$"
+expect_out '^mcfNX_b +default +[0-9]+ .* 1\.00 '
+[ "$(grep -c -E '^[A-Za-z_]+ +[a-z]+ +[0-9]+' "$out")" -ge 8 ] || fail "too few rows"
+
+begin sums_fields_and_relates_bits
+run "$VESTIGE" bandwidth "$T/t.vest" -t all --json
+expect_status 0
+instructions=$("$VESTIGE" info --no-scan --json "$T/t.vest" | jq .instructions)
+cycles=$("$VESTIGE" info --no-scan --json "$T/t.vest" | jq .cycles.count)
+base=$(jq 'select(.technique == "mcfNX_b" and .config == "default").bits' "$out")
+expect_equal "$(jq -c "select(([.fields[]] | add) != .bits or .instructions != $instructions or .cycles != $cycles
+    or ((.bpi * .instructions - .bits) | fabs) > 2 + .bits / 1e3
+    or ((.bpc * .cycles - .bits) | fabs) > 2 + .bits / 1e3
+    or .baseline_bits != $base or ((.ratio * .bits - $base) | fabs) > $base / 1e3) | .technique" "$out")" "" "rows that do not add up"
+
+begin encodes_the_baseline_along
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e:small --json
+expect_status 0
+expect_equal "$(wc -l <"$out")" 1
+expect_equal "$(jq -c '[.technique, .config, .baseline_bits]' "$out")" "[\"mcfTR_e\",\"small\",$base]"
+bits=$(jq .bits "$out")
+
+begin counts_the_bits_that_are_written
+run "$VESTIGE" encode "$T/t.vest" -t mcfTR_e:small -o "$T/t.vport"
+expect_equal "$(sed 's/.*: mcfTR_e: \([0-9,]*\) bits in .*/\1/' "$out" | tr -d ,)" "$bits"
+
+begin totals_are_sums_and_not_means
+run "$VESTIGE" bandwidth "$T/a.vest" "$T/t.vest" -t mcfTR_b --json
+expect_status 0
+expect_equal "$(wc -l <"$out")" 3
+expect_equal "$(jq -s -c '.[2] | [.run, .bits, .instructions, .cycles]' "$out")" \
+    "$(jq -s -c '[null, .[0].bits + .[1].bits, .[0].instructions + .[1].instructions, null]' "$out")"
+run "$VESTIGE" bandwidth "$T/t.vest" "$T/t.vest" -t mcfTR_b
+expect_out '^total of 2 runs$'
+
+begin writes_csv
+run "$VESTIGE" bandwidth "$T/a.vest" -t mcfTR_e:small,gshare=1024 -t mcfNX_b --csv
+expect_status 0
+expect_equal "$(wc -l <"$out")" 3
+expect_equal "$(head -1 "$out" | cut -d, -f1-9)" run,technique,config,cores,bits,instructions,cycles,bpi,bpc
+expect_out ',mcfTR_e,"small,gshare=1024",'
+grep -q ',bits_bCnt,' "$out" || fail "no field"
+
+begin shows_bits_over_time
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --window 100000 --json
+expect_status 0
+expect_equal "$(jq -c '[([.windows.series[]] | add) == .bits, ([.windows.cores[][]] | add) == .bits,
+    (.windows.series | max) == .windows.peak_bits, .windows.unit]' "$out")" '[true,true,true,"cycles"]'
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --window 1
+expect_status 1
+expect_one_line_err
+expect_err 'too many windows'
+
+begin fills_a_buffer
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1 --json
+need=$(jq .buffer.largest "$out")
+[ "$need" -gt 10 ] || fail "nothing in it"
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer "1:$need" --json
+expect_equal "$(jq -c '[.buffer.largest, .buffer.dropped_bits]' "$out")" "[$need,0]"
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer "1:$((need - 1))" --json
+[ "$(jq .buffer.dropped_bits "$out")" -gt 0 ] || fail "nothing dropped"
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1/8 --json
+[ "$(jq .buffer.largest "$out")" -gt "$need" ] || fail "a slower port needs no more"
+
+begin refuses_bad_usage
+for wrong in "-t none" "-t mcfTR_e:gshare=3" "-t mcfTR_e:ibtb" "--buffer 0" "--buffer 1:x" "--buffer 1/" "--window 0" \
+    "--json --csv" "-t all:x"; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" bandwidth "$T/a.vest" $wrong
+    expect_status 2
+    expect_one_line_err
+    expect_no_out
+done
+run "$VESTIGE" bandwidth
+expect_status 2
+
+begin refuses_bad_files
+run "$VESTIGE" bandwidth "$T/none.vest"
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" bandwidth "$program"
+expect_status 1
+expect_one_line_err
+cp "$T/a.vest" "$T/bad.vest"
+printf 'x' | dd of="$T/bad.vest" bs=1 seek=$(($(stat -c %s "$T/bad.vest") / 2)) conv=notrunc status=none
+run "$VESTIGE" bandwidth "$T/bad.vest" -t mcfNX_b
+expect_status 1
+expect_one_line_err
+head -c $(($(stat -c %s "$T/a.vest") / 2)) "$T/a.vest" >"$T/cut.vest"
+run "$VESTIGE" bandwidth "$T/cut.vest" -t mcfNX_b
+expect_status 1
+expect_one_line_err
+expect_err 'incomplete'
+
+# ---- chunks ----
+
+begin finds_the_cheapest_pair
+run "$VESTIGE" chunks "$T/a.vest" -t mcfTR_e --field bCnt --json
+expect_status 0
+expect_equal "$(jq -c '[([.surface[][]] | min) == .best.bits, .surface[.best.first - 1][.best.other - 1] == .best.bits,
+    .surface[3][1] == .used.bits, .used.bits == .bits, ([.lengths[]] | add) == .numbers]' "$out")" '[true,true,true,true,true]'
+read -r first other bits < <(jq -r '.best | "\(.first) \(.other) \(.bits)"' "$out")
+run "$VESTIGE" bandwidth "$T/a.vest" -t "mcfTR_e:bcnt=$first,bcnt_next=$other" --json
+expect_equal "$(jq .fields.bCnt "$out")" "$bits" "what the best pair costs"
+
+begin shows_the_surface
+run "$VESTIGE" chunks "$T/t.vest" -t mcfTR_e
+expect_status 0
+expect_out '^dCC: [0-9,]+ numbers'
+expect_out '^  used chunks \(4,2\)'
+run "$VESTIGE" chunks "$T/t.vest" -t mcfTR_e --field dCC --most 3 --csv
+expect_equal "$(wc -l <"$out")" 10
+run "$VESTIGE" chunks "$T/t.vest" -t tTMBP --field bCnt --most 3
+expect_out '^  used: another code$'
+
+begin refuses_fields_that_there_are_not
+run "$VESTIGE" chunks "$T/a.vest" -t mcfTR_e --field bcount
+expect_status 2
+expect_err "'bcount' is not one of Ti, dCC,"
+run "$VESTIGE" chunks "$T/a.vest" -t mcfTR_e --field dCC
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" chunks "$T/a.vest"
+expect_status 2
+expect_one_line_err
+
+finish

@@ -1,0 +1,64 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The list of trace modules. Nothing here knows which there are.
+. "$(dirname "$0")/lib.sh"
+
+begin lists_all_of_them
+run "$VESTIGE" techniques --json
+expect_status 0
+expect_no_err
+[ "$(jq length "$out")" -ge 6 ] || fail "fewer than six"
+expect_equal "$(jq -c '[.[] | select((.name | length > 0) and (.summary | length > 0) and (.parameters | length > 0)
+    and .gates > 0)] | length' "$out")" "$(jq length "$out")"
+expect_equal "$(jq -r '.[].name' "$out" | sort | uniq -d)" ""
+names=$(jq -r '.[].name' "$out")
+run "$VESTIGE" techniques
+expect_status 0
+for name in $names; do
+    expect_out "^$name "
+done
+
+begin shows_each_of_them
+for name in $names; do
+    run "$VESTIGE" techniques "$name"
+    expect_status 0
+    expect_out "^$name: "
+    expect_out '^decodable: (yes|no: .+)$'
+    run "$VESTIGE" techniques "$name" --json
+    expect_equal "$(jq -r .name "$out")" "$name"
+    # its structures sum up
+    expect_equal "$(jq '[.structures[].storage_bits] | add' "$out")" "$(jq .storage_bits "$out")" "$name"
+    # every configuration is one that it takes
+    for config in $(jq -r '.configurations | keys[]' "$out"); do
+        run "$VESTIGE" techniques "$name:$config"
+        expect_status 0
+    done
+done
+
+begin finds_aliases_and_parameters
+run "$VESTIGE" techniques mcfTRaptor:small,gshare=2K --cores 4 --json
+expect_status 0
+expect_equal "$(jq -r '.name, (.parameters[] | select(.name == "gshare").default), .cores' "$out" | paste -sd' ')" \
+    'mcfTR_e 2048 4'
+expect_equal "$(jq '.structures[] | select(.name == "gshare").copies' "$out")" 4
+
+begin says_why_a_stream_cannot_be_decoded
+run "$VESTIGE" techniques mcfTR_e:ibtb_tags=untagged-oracle
+expect_status 0
+expect_out '^decodable: no: '
+
+begin refuses_what_there_is_not
+run "$VESTIGE" techniques mcfTR_f
+expect_status 2
+expect_one_line_err
+expect_err "no technique 'mcfTR_f'; did you mean 'mcfTR_[be]'\?"
+run "$VESTIGE" techniques mcfTR_e:gshare=100
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" techniques mcfTR_e:tiny
+expect_status 2
+expect_err "no configuration 'tiny'; there are: small, medium, large"
+run "$VESTIGE" techniques mcfTR_e extra
+expect_status 2
+
+finish

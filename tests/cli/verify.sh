@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every technique proved on runs of the simulator and of Valgrind.
+. "$(dirname "$0")/lib.sh"
+
+export SOURCE_DATE_EPOCH=1000000000
+"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$(workload rv64 racy)" -n 200 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$(workload rv64 racy)" -n 200 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/s.vest" -- "$(workload rv64 signals)" -n 30 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/n.vest" --control-only -- "$(workload host racy)" -n 100 -p 2 >"$out" 2>&1 || exit 2
+
+begin proves_all_techniques
+run "$VESTIGE" verify "$T/a.vest" "$T/t.vest" "$T/s.vest" "$T/n.vest" -t all
+expect_status 0
+expect_no_err
+last=$(tail -1 "$out")
+sum=$(sed -n 's/^.*: compared \([0-9,]*\) events (.*: all equal$/\1/p' "$out" | tr -d , | paste -sd+ | bc)
+expect_equal "$last" "compared $sum events: all equal"
+[ "$sum" -gt 100000 ] || fail "little was compared"
+rows=$("$VESTIGE" bandwidth "$T/a.vest" -t all --csv | wc -l)
+expect_equal "$(grep -c ': all equal$' "$out")" $(((rows - 1) * 4 + 1)) "lines"
+
+begin proves_shared_predictors
+run "$VESTIGE" verify -q "$T/a.vest" "$T/t.vest" -t mcfTR_e:predictors=shared -t tTMBP:predictors=shared
+expect_status 0
+expect_equal "$(wc -l <"$out")" 1
+expect_out '^compared [1-9][0-9]* events: all equal$'
+
+begin compares_as_json
+run "$VESTIGE" verify "$T/a.vest" -t mcfNX_b --json
+expect_status 0
+expect_equal "$(jq -c '[.technique, .outcome, .instructions]' "$out")" \
+    "[\"mcfNX_b\",\"same\",$("$VESTIGE" info --no-scan --json "$T/a.vest" | jq .instructions)]"
+
+begin names_and_skips_what_no_decoder_reads
+run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:ibtb_tags=untagged-oracle -t mcfNX_b
+expect_status 0
+expect_out ': mcfTR_e ibtb_tags=untagged-oracle: not decodable, skipped: .+'
+expect_out '^compared [1-9][0-9]* events: all equal$'
+run "$VESTIGE" verify "$T/a.vest" -t mcfTR_e:ibtb_tags=untagged-oracle
+expect_status 2
+expect_one_line_err
+expect_err 'nothing was compared'
+
+begin finds_the_first_difference
+# the stream of another run of the same program
+"$VESTIGE" encode "$T/a.vest" -t mcfNX_b -o "$T/a.vport" >"$out" || exit 2
+"$VESTIGE" record -o "$T/b.vest" --cores 2 -- "$(workload rv64 racy)" -n 201 -p 2 >"$out" 2>&1 || exit 2
+run "$VESTIGE" verify "$T/a.vest" --stream "$T/a.vport"
+expect_status 0
+expect_out '^compared [1-9][0-9]* events: all equal$'
+run "$VESTIGE" verify "$T/b.vest" --stream "$T/a.vport"
+expect_status 1
+expect_one_line_err
+expect_err ': mcfNX_b .*: differs: core [0-9]+, step [0-9]+: .*expected pc 0x[0-9a-f]+ to 0x[0-9a-f]+ after [0-9]+, found 0x'
+grep -q 'all equal' "$out" && fail "it says that all are equal"
+run "$VESTIGE" verify "$T/t.vest" --stream "$T/a.vport"
+expect_status 1
+expect_one_line_err
+
+begin compares_a_stream_that_is_cut
+head -c $(($(stat -c %s "$T/a.vport") / 2)) "$T/a.vport" >"$T/cut.vport"
+run "$VESTIGE" verify "$T/a.vest" --stream "$T/cut.vport"
+expect_status 1
+expect_one_line_err
+expect_err 'bit [0-9]+'
+
+begin refuses_bad_usage
+run "$VESTIGE" verify "$T/a.vest"
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" verify "$T/a.vest" -t nonesuch
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" verify "$T/none.vest" -t all
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" verify "$T/a.vport" -t all
+expect_status 1
+expect_one_line_err
+"$VESTIGE_GEN" -o "$T/g.vest" --seed 1 --events 100 >"$out" || exit 2
+handmade=$("$VESTIGE" info --no-scan --json "$T/g.vest" | jq -r '.meta.isa // "none"')
+if [ "$handmade" = none ]; then
+    run "$VESTIGE" verify "$T/g.vest" -t all
+    expect_status 2
+    expect_one_line_err
+    expect_err 'nothing to compare'
+fi
+
+finish
