@@ -34,5 +34,6 @@ const char *bench_folder(const struct bench *b);
 void bench_vest(struct bench *b);
 void bench_record(struct bench *b);
 void bench_sim(struct bench *b);
+void bench_flow(struct bench *b);
 
 #endif

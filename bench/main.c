@@ -29,6 +29,7 @@ static const struct {
     {"vest", bench_vest},
     {"record", bench_record},
     {"sim", bench_sim},
+    {"flow", bench_flow},
 };
 
 void bench_fail(const char *fmt, ...)
