@@ -14,7 +14,7 @@ enum { PIECE = 32768 };
 
 void code_free(struct code *c)
 {
-    vs_code_fini(&c->code);
+    vs_text_fini(&c->code);
     for (size_t i = 0; i < c->piece_count; i++)
         free(c->pieces[i]);
     free(c->pieces);
@@ -25,7 +25,7 @@ void code_free(struct code *c)
 static int index_code(struct cli *cli, struct code *c, const char *path, int e)
 {
     if (!e)
-        e = vs_code_index(&c->code);
+        e = vs_text_index(&c->code);
     return e ? cli_report(cli, path, e, NULL) : CLI_DONE;
 }
 
@@ -40,7 +40,7 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
         cli_error(cli, "%s: has code of '%s', the stream is of '%s'", path, have ? have : "?", isa);
         return CLI_BAD_DATA;
     }
-    return index_code(cli, c, path, vs_code_add_run(&c->code, c->reader));
+    return index_code(cli, c, path, vs_text_add_run(&c->code, c->reader));
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -77,7 +77,7 @@ static int add_piece(struct code *c, int fd, const struct vs_segment *s, uint64_
         .addr = s->address + at + base, .bytes = bytes, .size = (uint32_t)size, .insns = 1};
     if (block.addr + size < block.addr)
         return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "its code wraps around");
-    return vs_code_add(&c->code, &block);
+    return vs_text_add(&c->code, &block);
 }
 
 static const char *file_name(const char *path)

@@ -6,10 +6,10 @@
 
 #include "cli/options.h"
 #include "port/vport.h"
-#include "replay/code.h"
+#include "replay/text.h"
 
 struct code {
-    struct vs_code code;      /* indexed */
+    struct vs_text code;      /* indexed */
     struct vs_reader *reader; /* NULL: it is from files */
     uint8_t **pieces;         /* bytes of the files */
     size_t piece_count, piece_capacity;

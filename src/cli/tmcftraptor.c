@@ -32,7 +32,6 @@ struct tmcftraptor {
     uint64_t lines;        /* of control transfers */
     uint64_t written[3];   /* by traptor_kind */
     uint64_t widest;       /* of all addresses */
-
     struct vs_progress progress;
     double milliseconds;
     struct vs_diag diag;
@@ -60,6 +59,11 @@ static bool parse(const char *line, struct transfer *x)
                   &x->taken, &x->kind, &x->instructions) == 10;
 }
 
+static bool is_one_of(char c, const char *letters)
+{
+    return c && strchr(letters, c);
+}
+
 /* Its flags, or -1 if the fields contradict each other. */
 static int flags_of(const struct transfer *x)
 {
@@ -68,16 +72,14 @@ static int flags_of(const struct transfer *x)
                                           [4] = VS_BR_INDIRECT,
                                           [6] = VS_BR_COND};
     unsigned flags = 0;
-    if (!x->kind || x->kind >= KINDS || !strchr("DI", x->direct) || !strchr("CU", x->conditional) ||
-        !strchr("TN", x->taken) || !x->direct || !x->conditional || !x->taken)
+    if (!x->kind || x->kind >= KINDS || !is_one_of(x->direct, "DI") ||
+        !is_one_of(x->conditional, "CU") || !is_one_of(x->taken, "TN"))
         return -1;
     flags |= x->direct == 'I' ? VS_BR_INDIRECT : 0;
     flags |= x->conditional == 'C' ? VS_BR_COND : 0;
     flags |= x->taken == 'T' ? VS_BR_TAKEN : 0;
-    if ((flags & kinds[x->kind] & ~(unsigned)VS_BR_CALL & ~(unsigned)VS_BR_RETURN) !=
-        (kinds[x->kind] & (VS_BR_INDIRECT | VS_BR_COND)))
-        return -1;
-    if (!(flags & (VS_BR_TAKEN | VS_BR_COND)))
+    unsigned needed = kinds[x->kind] & (VS_BR_INDIRECT | VS_BR_COND);
+    if ((flags & needed) != needed || !(flags & (VS_BR_TAKEN | VS_BR_COND)))
         return -1;
     return (int)(flags | kinds[x->kind]);
 }

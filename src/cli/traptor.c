@@ -85,21 +85,22 @@ void traptor_fini(struct traptor *t)
 static int know_thread(struct traptor *t, unsigned thread)
 {
     void *threads = t->threads;
-    int e =
-        vs_array_room(&threads, &t->capacity, t->count, thread + 1 - t->count, sizeof(*t->threads));
-    t->threads = threads;
-    while (!e && t->count <= thread) {
-        struct traptor_set *set = t->shared ? t->shared : set_new(&t->config);
-        if (!set)
-            return -VSE_NOMEM;
-        t->threads[t->count++] = (struct traptor_thread){.set = set};
+    int e = 0;
+    if (thread >= t->count) {
+        e = vs_array_room(&threads, &t->capacity, t->count, thread + 1 - t->count,
+                          sizeof(*t->threads));
+        t->threads = threads;
+        while (!e && t->count <= thread)
+            t->threads[t->count++] = (struct traptor_thread){.set = NULL};
     }
-    return e;
+    if (!e && !t->threads[thread].set) /* not before it is needed: numbers come from outside */
+        t->threads[thread].set = t->shared ? t->shared : set_new(&t->config);
+    return e || t->threads[thread].set ? e : -VSE_NOMEM;
 }
 
 int traptor_count(struct traptor *t, unsigned thread, unsigned icount)
 {
-    int e = thread < t->count ? 0 : know_thread(t, thread);
+    int e = thread < t->count && t->threads[thread].set ? 0 : know_thread(t, thread);
     if (!e)
         t->threads[thread].icnt += icount;
     return e;

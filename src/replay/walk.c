@@ -60,8 +60,8 @@ struct vs_walk_core {
 static void see_next_view(struct vs_walk *w, struct vs_walk_core *c)
 {
     unsigned number = (unsigned)(c - w->cores);
-    const struct vs_code *code = w->config.code;
-    const struct vs_code_core *core = number < code->core_count ? &code->cores[number] : NULL;
+    const struct vs_text *code = w->config.code;
+    const struct vs_text_core *core = number < code->core_count ? &code->cores[number] : NULL;
     while (core && c->view < core->view_count && core->views[c->view].count <= c->count)
         c->version = core->views[c->view++].version;
     c->change = core && c->view < core->view_count ? core->views[c->view].count : UINT64_MAX;
@@ -125,7 +125,7 @@ static int port_failed(struct vs_walk *w, const struct vs_walk_core *c, int err)
 static int decode(struct vs_walk *w, uint32_t version, uint64_t pc, struct vs_insn *insn)
 {
     uint8_t bytes[VS_ISA_LENGTH_MAX];
-    size_t size = vs_code_fetch(w->config.code, version, pc, bytes, w->config.isa->length_max);
+    size_t size = vs_text_fetch(w->config.code, version, pc, bytes, w->config.isa->length_max);
     return size ? w->config.isa->decode(bytes, size, pc, insn) : -VSE_NOTFOUND;
 }
 
@@ -159,7 +159,7 @@ static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_
         if (insn.kind == VS_INSN_BRANCH || insn.repeat)
             break;
     }
-    vs_code_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
+    vs_text_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
 }
 
 /* The code at the core's pc, `room` instructions of it at most. NULL: there is none. */

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "isa/set.h"
-#include "replay/code.h"
+#include "replay/text.h"
 #include "technique/technique.h"
 
 /* Takes steps. Returns 0, or an error, which ends the walk. */
@@ -20,7 +20,7 @@ typedef int vs_walk_sink(void *context, const struct vs_step *steps, size_t coun
 
 struct vs_walk_config {
     const struct vs_isa *isa;
-    const struct vs_code *code; /* indexed; must outlive the walk */
+    const struct vs_text *code; /* indexed; must outlive the walk */
     const struct vs_flow_decoder_ops *ops;
     void *decoder;               /* open; stays the caller's */
     struct vs_port_reader *port; /* what the decoder reads, to say where it is */

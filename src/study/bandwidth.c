@@ -130,6 +130,7 @@ struct task {
     struct vs_job job;
     struct vs_bandwidth_row *row;
     const struct slot *slot;
+    int error; /* of the row then; by now another task may be setting the row's */
 };
 
 struct slot {
@@ -155,6 +156,7 @@ static void encode_slot(void *arg)
                                                            task->slot->count);
     if (!row->error)
         row->error = row->port.error;
+    task->error = row->error;
 }
 
 /* Returns the first error of a row among the tasks of a slot that is done. */
@@ -164,7 +166,7 @@ static int await_slot(struct pass *p, struct slot *slot)
     for (size_t i = 0; slot->submitted && i < p->b->count; i++) {
         vs_workers_help(p->workers, &slot->tasks[i].job);
         if (!err)
-            err = slot->tasks[i].row->error;
+            err = slot->tasks[i].error;
     }
     slot->submitted = false;
     slot->count = 0;

@@ -3,9 +3,11 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
+#include "study/bandwidth.h"
 #include "study/memory.h"
 #include "study/names.h"
 #include "study/profile.h"
+#include "study/prove.h"
 #include "study/routines.h"
 #include "study/syscalls.h"
 

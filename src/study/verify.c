@@ -59,14 +59,14 @@ static int rewind_run(struct vs_reader *r)
 }
 
 /* Hands all steps of the run to a sink, and events to the code if there is one. */
-static int read_run(struct vs_verify *v, struct vs_code *code, step_sink *sink, void *context)
+static int read_run(struct vs_verify *v, struct vs_text *code, step_sink *sink, void *context)
 {
     struct vs_stepper stepper = {0};
     struct vs_batch batch;
     int n = rewind_run(v->reader), err = 0;
     while (!n && (n = vs_reader_next(v->reader, &batch)) > 0) {
         if (code)
-            err = vs_code_take(code, v->reader, &batch);
+            err = vs_text_take(code, v->reader, &batch);
         if (!err)
             err = vs_stepper_take(&stepper, &batch);
         if (!err)
@@ -123,8 +123,8 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
     v->cores = calloc(info->threads, sizeof(*v->cores));
     if (!v->cores)
         return reader_failed(v, -VSE_NOMEM, diag);
-    if ((err = vs_code_add_run(&v->code, reader)) < 0 ||
-        (err = read_run(v, &v->code, keep_steps, v)) < 0 || (err = vs_code_index(&v->code)) < 0)
+    if ((err = vs_text_add_run(&v->code, reader)) < 0 ||
+        (err = read_run(v, &v->code, keep_steps, v)) < 0 || (err = vs_text_index(&v->code)) < 0)
         return reader_failed(v, err, diag);
     for (unsigned i = 0; i < info->threads; i++)
         if (v->cores[i].steps % VS_VERIFY_PIECE && keep_digest(&v->cores[i]) < 0)
@@ -137,7 +137,7 @@ void vs_verify_fini(struct vs_verify *v)
     for (unsigned i = 0; v->cores && i < v->setup.cores; i++)
         free(v->cores[i].digests);
     free(v->cores);
-    vs_code_fini(&v->code);
+    vs_text_fini(&v->code);
     v->cores = NULL;
 }
 

@@ -16,7 +16,7 @@
 
 #include "isa/set.h"
 #include "port/account.h"
-#include "replay/code.h"
+#include "replay/text.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
 
@@ -34,7 +34,7 @@ struct vs_verify {
     struct vs_reader *reader;
     const struct vs_isa *isa;
     struct vs_technique_setup setup;
-    struct vs_code code;
+    struct vs_text code;
     uint64_t instructions, steps, branches; /* of the run; branches: conditional and indirect */
     uint64_t end;                           /* time of the last event */
     struct vs_verify_core *cores;

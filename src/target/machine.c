@@ -1005,7 +1005,8 @@ static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
     return run_core(m, c);
 }
 
-/* Timed: events before the first core's time are complete. */
+/* Timed: events before the first core's time are complete, if no ready task could still enter a
+ * core before that. */
 static int hand_on(struct machine *m)
 {
     struct moment second;
@@ -1021,13 +1022,14 @@ static int run(struct machine *m, enum vs_machine_end *end)
     int err = pass_edge(m);
     while (!err && !m->p->ended && !enough) {
         fill_cores(m);
-        err = step(m, end, &enough);
+        if (m->config.timed && m->recorded && vs_events_many(&m->events))
+            err = hand_on(m);
+        if (!err)
+            err = step(m, end, &enough);
         if (!err && m->total == m->edge)
             err = pass_edge(m);
         if (!err && !m->room)
             err = switch_recording(m, false);
-        if (!err && m->config.timed && m->recorded && vs_events_many(&m->events))
-            err = hand_on(m);
         if (!err && (m->total >= m->next_tick || ++m->steps % TICK_STEPS == 0))
             err = tick(m, &enough);
     }

@@ -113,6 +113,13 @@ run "$bin/tmcfTRaptor" --o "$T/x" "$T/m.txt"
 expect_status 1
 expect_one_line_err
 expect_err 'line 1: '
+for line in "1, 0, 10, 20, 4, D, U, T, 6,1" "1, 0, 10, 20, 4, D, U, N, 5,1" "1, 0, 10, 20, 4, D, C, T, 7,1" \
+    "1, 70000, 10, 20, 4, D, C, T, 6,1" "1, 0, 10"; do
+    echo "$line" >"$T/wrong"
+    run "$bin/tmcfTRaptor" --o "$T/x" "$T/wrong"
+    expect_status 1
+    expect_one_line_err
+done
 run "$bin/tmcfTRaptor" --o "$T/x" "$T/none"
 expect_status 2
 expect_one_line_err

@@ -33,12 +33,12 @@ static const uint32_t changed = 0x00051463; /* at 1020: bne 1028 */
 
 enum { CORES = 3, LIMIT = 20000 };
 
-static void make_code(struct vs_code *code)
+static void make_code(struct vs_text *code)
 {
     const struct vs_block change = {0x1020, (const uint8_t *)&changed, 4, 1};
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const struct vs_block b = {words[i][0], (const uint8_t *)&words[i][1], 4, 1};
-        must(vs_code_add(code, &b) == 0);
+        must(vs_text_add(code, &b) == 0);
     }
     code->changes = malloc(sizeof(*code->changes));
     code->cores = calloc(1, sizeof(*code->cores));
@@ -48,9 +48,9 @@ static void make_code(struct vs_code *code)
     code->core_count = code->core_capacity = 1;
     code->cores[0].views = malloc(sizeof(*code->cores[0].views));
     must(code->cores[0].views);
-    code->cores[0].views[0] = (struct vs_code_view){50, 1};
+    code->cores[0].views[0] = (struct vs_text_view){50, 1};
     code->cores[0].view_count = code->cores[0].view_capacity = 1;
-    must(vs_code_index(code) == 0);
+    must(vs_text_index(code) == 0);
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -92,7 +92,7 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     const struct vs_technique *t = c->spec.technique;
     struct vs_port_shape shape;
     struct vs_port_reader port;
-    struct vs_code code = {0};
+    struct vs_text code = {0};
     struct vs_walk w;
     void *decoder;
     int err;
@@ -117,7 +117,7 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     vs_walk_fini(&w);
     t->decoder->close(decoder);
     vs_port_reader_fini(&port);
-    vs_code_fini(&code);
+    vs_text_fini(&code);
     return err;
 }
 

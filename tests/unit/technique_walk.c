@@ -226,7 +226,8 @@ static void each_damage(const char *spec, bool timed, bool strict)
         }
         out.data[i / 8] ^= (uint8_t)(1 << i % 8);
         CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, (uint64_t)bits, &r, NULL), 0);
-        CHECK(!strict || r.outcome != VS_VERIFY_SAME);
+        if (strict && r.outcome == VS_VERIFY_SAME)
+            unittest_fail(__FILE__, __LINE__, "%s: bit %lld", spec, (long long)i);
         CHECK(r.outcome == VS_VERIFY_SAME || (r.diag.error < 0 && r.diag.text[0]));
         out.data[i / 8] ^= (uint8_t)(1 << i % 8);
     }
@@ -241,8 +242,9 @@ TEST(notices_every_cut_and_changed_bit)
 {
     struct place place;
     place_init(&place);
+    /* a repetition may have happened at another distance as well */
     for (size_t i = 0; vs_techniques[i]; i++)
-        each_damage(vs_techniques[i]->name, i % 2, true);
+        each_damage(vs_techniques[i]->name, i % 2, strncmp(vs_techniques[i]->name, "HWLZ", 4) != 0);
     each_damage("mcfTR_e:predictors=shared", false, false);
     place_fini(&place);
 }
@@ -304,13 +306,13 @@ static int walk_script(struct script *script, struct steps *steps, uint64_t limi
 {
     const struct vs_port_shape shape = {.cores = 1};
     struct vs_port_reader port;
-    struct vs_code program = {0};
+    struct vs_text program = {0};
     struct vs_walk w;
     *steps = (struct steps){.count = 0};
     CHECK_EQ(vs_port_reader_init(&port, &shape, (const uint8_t *)"", 0, 0), 0);
     for (size_t i = 0; i < 5; i++)
-        CHECK_EQ(vs_code_add(&program, &blocks[i]), 0);
-    CHECK_EQ(vs_code_index(&program), 0);
+        CHECK_EQ(vs_text_add(&program, &blocks[i]), 0);
+    CHECK_EQ(vs_text_index(&program), 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("x86-64"),
                                           .code = &program,
                                           .ops = &scripted,
@@ -324,7 +326,7 @@ static int walk_script(struct script *script, struct steps *steps, uint64_t limi
     int err = vs_walk_all(&w);
     CHECK(!err || (w.diag.error == err && w.diag.text[0]));
     vs_walk_fini(&w);
-    vs_code_fini(&program);
+    vs_text_fini(&program);
     vs_port_reader_fini(&port);
     return err;
 }

@@ -5,8 +5,8 @@
  * First every block of the program is added; what one of them holds is there from the start where
  * no earlier one says otherwise. Then the events of the run are shown, of which only VS_CODE and
  * the counts of instructions matter; last comes the index. */
-#ifndef REPLAY_CODE_H
-#define REPLAY_CODE_H
+#ifndef REPLAY_TEXT_H
+#define REPLAY_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,56 +15,56 @@
 #include "vestige/run.h"
 
 /* From `count` instructions on, a core executes that version. */
-struct vs_code_view {
+struct vs_text_view {
     uint64_t count;
     uint32_t version;
 };
 
-struct vs_code_core {
+struct vs_text_core {
     uint64_t count; /* retired so far */
     uint32_t version;
-    struct vs_code_view *views; /* by count */
+    struct vs_text_view *views; /* by count */
     size_t view_count, view_capacity;
 };
 
-struct vs_code_place {
+struct vs_text_place {
     uint64_t page;
     uint32_t change;
 };
 
 /* A zeroed struct is ready. */
-struct vs_code {
+struct vs_text {
     struct vs_codemap base;
     struct vs_block *changes;
     size_t change_count, change_capacity;
-    struct vs_code_core *cores;
+    struct vs_text_core *cores;
     size_t core_count, core_capacity;
-    struct vs_code_place *places; /* where changes lie, by page and number */
+    struct vs_text_place *places; /* where changes lie, by page and number */
     size_t place_count, place_capacity;
 };
 
 /* The block's bytes must outlive the code, as must those of the reader's blocks below.
  * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds). */
-int vs_code_add(struct vs_code *c, const struct vs_block *block);
+int vs_text_add(struct vs_text *c, const struct vs_block *block);
 
-/* All blocks of a run. As vs_code_add. */
-int vs_code_add_run(struct vs_code *c, const struct vs_reader *reader);
+/* All blocks of a run. As vs_text_add. */
+int vs_text_add_run(struct vs_text *c, const struct vs_reader *reader);
 
 /* The next events of the run, of all threads. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a
  * block that does not exist). */
-int vs_code_take(struct vs_code *c, const struct vs_reader *reader, const struct vs_batch *batch);
+int vs_text_take(struct vs_text *c, const struct vs_reader *reader, const struct vs_batch *batch);
 
 /* After the last batch, before any fetch. Returns 0; -VSE_NOMEM. */
-int vs_code_index(struct vs_code *c);
+int vs_text_index(struct vs_text *c);
 
 /* Copies the bytes of a version from addr on, at most `capacity`. Returns how many are known. */
-size_t vs_code_fetch(const struct vs_code *c, uint32_t version, uint64_t addr, uint8_t *bytes,
+size_t vs_text_fetch(const struct vs_text *c, uint32_t version, uint64_t addr, uint8_t *bytes,
                      size_t capacity);
 
 /* The versions from *first to *last have the same bytes as `version` in [addr, addr + size). */
-void vs_code_extent(const struct vs_code *c, uint32_t version, uint64_t addr, uint64_t size,
+void vs_text_extent(const struct vs_text *c, uint32_t version, uint64_t addr, uint64_t size,
                     uint32_t *first, uint32_t *last);
 
-void vs_code_fini(struct vs_code *c);
+void vs_text_fini(struct vs_text *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/code.h"
+#include "replay/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,23 +9,23 @@
 
 enum { PAGE = 4096 };
 
-int vs_code_add(struct vs_code *c, const struct vs_block *block)
+int vs_text_add(struct vs_text *c, const struct vs_block *block)
 {
     return vs_codemap_add(&c->base, block);
 }
 
-int vs_code_add_run(struct vs_code *c, const struct vs_reader *reader)
+int vs_text_add_run(struct vs_text *c, const struct vs_reader *reader)
 {
     uint32_t count = vs_reader_info(reader)->blocks;
     struct vs_block block;
     int err = 0;
     for (uint32_t i = 0; !err && i < count; i++)
         if (!(err = vs_reader_block(reader, i, &block)))
-            err = vs_code_add(c, &block);
+            err = vs_text_add(c, &block);
     return err;
 }
 
-void vs_code_fini(struct vs_code *c)
+void vs_text_fini(struct vs_text *c)
 {
     vs_codemap_fini(&c->base);
     for (size_t i = 0; i < c->core_count; i++)
@@ -33,12 +33,12 @@ void vs_code_fini(struct vs_code *c)
     free(c->cores);
     free(c->changes);
     free(c->places);
-    *c = (struct vs_code){0};
+    *c = (struct vs_text){0};
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
 
-static int know_core(struct vs_code *c, unsigned core)
+static int know_core(struct vs_text *c, unsigned core)
 {
     size_t more = core + 1 - c->core_count;
     int err = vs_array_room((void **)&c->cores, &c->core_capacity, c->core_count, more,
@@ -50,18 +50,18 @@ static int know_core(struct vs_code *c, unsigned core)
     return 0;
 }
 
-static int see_version(struct vs_code *c, struct vs_code_core *core)
+static int see_version(struct vs_text *c, struct vs_text_core *core)
 {
     int err = vs_array_room((void **)&core->views, &core->view_capacity, core->view_count, 1,
                             sizeof(*core->views));
     if (err)
         return err;
     core->version = (uint32_t)c->change_count;
-    core->views[core->view_count++] = (struct vs_code_view){core->count, core->version};
+    core->views[core->view_count++] = (struct vs_text_view){core->count, core->version};
     return 0;
 }
 
-static int add_change(struct vs_code *c, const struct vs_reader *reader, uint64_t id)
+static int add_change(struct vs_text *c, const struct vs_reader *reader, uint64_t id)
 {
     int err;
     if (c->change_count == UINT32_MAX)
@@ -76,14 +76,14 @@ static int add_change(struct vs_code *c, const struct vs_reader *reader, uint64_
     return 0;
 }
 
-int vs_code_take(struct vs_code *c, const struct vs_reader *reader, const struct vs_batch *batch)
+int vs_text_take(struct vs_text *c, const struct vs_reader *reader, const struct vs_batch *batch)
 {
     int err = 0;
     for (size_t i = 0; i < batch->count && !err; i++) {
         const struct vs_event *e = &batch->events[i];
         if (unlikely(e->thread >= c->core_count) && (err = know_core(c, e->thread)) < 0)
             break;
-        struct vs_code_core *core = &c->cores[e->thread];
+        struct vs_text_core *core = &c->cores[e->thread];
         if (unlikely(core->version != c->change_count) && (err = see_version(c, core)) < 0)
             break;
         core->count += e->icount;
@@ -97,24 +97,24 @@ int vs_code_take(struct vs_code *c, const struct vs_reader *reader, const struct
 
 static int compare_places(const void *a, const void *b)
 {
-    const struct vs_code_place *x = a, *y = b;
+    const struct vs_text_place *x = a, *y = b;
     if (x->page != y->page)
         return x->page < y->page ? -1 : 1;
     return (x->change > y->change) - (x->change < y->change);
 }
 
-static int place_change(struct vs_code *c, uint32_t change)
+static int place_change(struct vs_text *c, uint32_t change)
 {
     const struct vs_block *b = &c->changes[change];
     uint64_t pages = (b->addr % PAGE + b->size - 1) / PAGE + 1;
     int err = vs_array_room((void **)&c->places, &c->place_capacity, c->place_count, pages,
                             sizeof(*c->places));
     for (uint64_t i = 0; !err && i < pages; i++)
-        c->places[c->place_count++] = (struct vs_code_place){(b->addr + i * PAGE) / PAGE, change};
+        c->places[c->place_count++] = (struct vs_text_place){(b->addr + i * PAGE) / PAGE, change};
     return err;
 }
 
-int vs_code_index(struct vs_code *c)
+int vs_text_index(struct vs_text *c)
 {
     int err = 0;
     c->place_count = 0;
@@ -126,7 +126,7 @@ int vs_code_index(struct vs_code *c)
 }
 
 /* The first place of a page. */
-static size_t find_page(const struct vs_code *c, uint64_t page)
+static size_t find_page(const struct vs_text *c, uint64_t page)
 {
     size_t low = 0, high = c->place_count;
     while (low < high) {
@@ -153,7 +153,7 @@ static void overlay(const struct vs_block *b, uint64_t page, uint64_t addr, uint
             bytes[i] = b->bytes[addr + i - b->addr];
 }
 
-size_t vs_code_fetch(const struct vs_code *c, uint32_t version, uint64_t addr, uint8_t *bytes,
+size_t vs_text_fetch(const struct vs_text *c, uint32_t version, uint64_t addr, uint8_t *bytes,
                      size_t capacity)
 {
     size_t size = vs_codemap_fetch(&c->base, addr, bytes, capacity);
@@ -168,7 +168,7 @@ size_t vs_code_fetch(const struct vs_code *c, uint32_t version, uint64_t addr, u
     return size;
 }
 
-void vs_code_extent(const struct vs_code *c, uint32_t version, uint64_t addr, uint64_t size,
+void vs_text_extent(const struct vs_text *c, uint32_t version, uint64_t addr, uint64_t size,
                     uint32_t *first, uint32_t *last)
 {
     *first = 0;

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: MIT */
+/* Many techniques in one pass, and their proof in parallel. */
+#include <string.h>
+
+#include "runs.h"
+#include "study/bandwidth.h"
+#include "study/prove.h"
+
+static const struct gen_options options = {.seed = 7,
+                                           .events = 60000,
+                                           .threads = 3,
+                                           .profile = GEN_MIXED,
+                                           .timed = true,
+                                           .wide = GEN_NEVER,
+                                           .signals = 300,
+                                           .gaps = 3000,
+                                           .code = 400,
+                                           .syscalls = 200};
+
+struct fixture {
+    struct place place;
+    struct file file;
+    struct vs_reader *reader;
+};
+
+static void fixture_init(struct fixture *r, const struct gen_options *o)
+{
+    place_init(&r->place);
+    CHECK_EQ(gen_record("run.vest", o, NULL, NULL), 0);
+    r->file = file_load("run.vest");
+    r->reader = file_open(&r->file);
+}
+
+static void fixture_fini(struct fixture *r)
+{
+    vs_reader_close(r->reader);
+    file_free(&r->file);
+    place_fini(&r->place);
+}
+
+static int64_t add(struct vs_bandwidth *b, const char *text, vs_port_sink *sink, void *context)
+{
+    struct vs_technique_spec spec;
+    CHECK_EQ(vs_technique_parse(&spec, text, NULL), 0);
+    return vs_bandwidth_add(b, &spec, sink, context, NULL);
+}
+
+static void add_all(struct vs_bandwidth *b)
+{
+    for (size_t i = 0; vs_techniques[i]; i++)
+        if (vs_bandwidth_knows(vs_techniques[i]))
+            CHECK_EQ(add(b, vs_techniques[i]->name, NULL, NULL), (int64_t)b->count - 1);
+}
+
+TEST(counts_what_one_at_a_time_does)
+{
+    struct fixture r;
+    struct vs_verify v;
+    struct vs_bandwidth b;
+    fixture_init(&r, &options);
+    CHECK_EQ(vs_verify_init(&v, r.reader, NULL), 0);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, NULL, NULL), 0);
+    add_all(&b);
+    CHECK(b.count >= 6);
+    CHECK_EQ(vs_bandwidth_run(&b, r.reader, NULL, NULL), 0);
+    CHECK_EQ(b.instructions, v.instructions);
+    for (size_t i = 0; i < b.count; i++) {
+        struct vs_buf bits = {0};
+        struct vs_port_counts counts;
+        struct vs_flow_counts flow;
+        int64_t n = vs_verify_encode(&v, &b.rows[i].spec, &bits, &counts, &flow, NULL);
+        CHECK_EQ(n, b.rows[i].bits);
+        CHECK_EQ(vs_port_counts_bits(&b.rows[i].counts), b.rows[i].bits);
+        CHECK_MEM(&counts, &b.rows[i].counts, sizeof(counts));
+        CHECK_MEM(&flow, &b.rows[i].flow, sizeof(flow));
+        vs_buf_fini(&bits);
+    }
+    vs_bandwidth_fini(&b);
+    vs_verify_fini(&v);
+    fixture_fini(&r);
+}
+
+TEST(hands_over_the_bits_that_it_counts)
+{
+    struct fixture r;
+    struct vs_bandwidth b;
+    struct vs_buf bits[2] = {{0}, {0}};
+    fixture_init(&r, &options);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, NULL, NULL), 0);
+    for (unsigned i = 0; i < 2; i++)
+        CHECK_EQ(add(&b, "mcfTR_e:small", vs_port_to_buf, &bits[i]), i);
+    CHECK_EQ(vs_bandwidth_run(&b, r.reader, NULL, NULL), 0);
+    CHECK_EQ(bits[0].len, (b.rows[0].bits + 7) / 8);
+    CHECK_EQ(bits[1].len, bits[0].len);
+    CHECK_MEM(bits[0].data, bits[1].data, bits[0].len);
+    vs_bandwidth_fini(&b);
+    vs_buf_fini(&bits[0]);
+    vs_buf_fini(&bits[1]);
+    fixture_fini(&r);
+}
+
+static int fail_later(void *context, const uint8_t *bytes, size_t size)
+{
+    unsigned *calls = context;
+    (void)bytes;
+    (void)size;
+    return ++*calls > 1 ? -VSE_IO : 0;
+}
+
+TEST(reports_a_sink_that_fails)
+{
+    struct fixture r;
+    struct vs_bandwidth b;
+    unsigned calls = 1;
+    fixture_init(&r, &options);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, NULL, NULL), 0);
+    add_all(&b);
+    CHECK(add(&b, "mcfNX_b", fail_later, &calls) > 0);
+    CHECK_ERR(vs_bandwidth_run(&b, r.reader, NULL, NULL), VSE_IO);
+    CHECK_EQ(calls, 2);
+    vs_bandwidth_fini(&b);
+    fixture_fini(&r);
+}
+
+TEST(sums_windows_and_drains_a_buffer)
+{
+    const struct vs_bandwidth_options o = {.window = 5000, .drain = {.bits = 1, .cycles = 4}};
+    struct vs_window_summary s;
+    struct fixture r;
+    struct vs_bandwidth b;
+    fixture_init(&r, &options);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, &o, NULL), 0);
+    add_all(&b);
+    CHECK_EQ(vs_bandwidth_run(&b, r.reader, NULL, NULL), 0);
+    CHECK(b.cycles > 0);
+    for (size_t i = 0; i < b.count; i++) {
+        vs_windows_summary(&b.rows[i].windows, VS_WINDOW_ALL, b.end, &s);
+        CHECK_EQ(s.bits, b.rows[i].bits);
+        CHECK(b.rows[i].drain.largest > 0);
+        CHECK_EQ(b.rows[i].drain.accepted_bits, b.rows[i].bits);
+    }
+    vs_bandwidth_fini(&b);
+    fixture_fini(&r);
+}
+
+TEST(refuses_what_it_cannot_do)
+{
+    const struct vs_bandwidth_options bad = {.drain = {.bits = 1, .cycles = 0}};
+    const struct vs_bandwidth_options narrow = {.window = 1};
+    struct gen_options later = options;
+    struct vs_bandwidth b;
+    struct fixture r;
+    later.events = 2000000;
+    later.threads = 16;
+    fixture_init(&r, &options);
+    CHECK_ERR(vs_bandwidth_init(&b, r.reader, &bad, NULL), VSE_INVAL);
+    vs_bandwidth_fini(&b);
+    fixture_fini(&r);
+    fixture_init(&r, &later);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, &narrow, NULL), 0);
+    CHECK_EQ(add(&b, "mcfNX_b", NULL, NULL), 0);
+    CHECK_ERR(vs_bandwidth_run(&b, r.reader, NULL, NULL), VSE_LIMIT);
+    vs_bandwidth_fini(&b);
+    fixture_fini(&r);
+}
+
+TEST(names_the_baseline_of_a_kind)
+{
+    for (size_t i = 0; vs_techniques[i]; i++)
+        CHECK_EQ(vs_bandwidth_baseline(vs_techniques[i]->kind)->kind, vs_techniques[i]->kind);
+    CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_FLOW)->name, "mcfNX_b");
+}
+
+TEST(proves_more_techniques_than_fit_at_once)
+{
+    enum { COUNT = 3 * VS_PROVE_GROUP + 1 };
+    struct vs_proof *proofs = calloc(COUNT, sizeof(*proofs));
+    struct vs_verify v;
+    struct fixture r;
+    fixture_init(&r, &options);
+    CHECK(proofs != NULL);
+    CHECK_EQ(vs_verify_init(&v, r.reader, NULL), 0);
+    for (unsigned i = 0; i < COUNT; i++)
+        CHECK_EQ(vs_technique_parse(&proofs[i].spec,
+                                    i % 5 == 4   ? "mcfTR_e:ibtb_tags=untagged-oracle"
+                                    : i % 5 == 3 ? "mcfTR_b:small,predictors=shared"
+                                                 : "tTMBP",
+                                    NULL),
+                 0);
+    CHECK_EQ(vs_prove(&v, "run.vest", proofs, COUNT, NULL, NULL), 0);
+    for (unsigned i = 0; i < COUNT; i++) {
+        CHECK_EQ(proofs[i].skipped != NULL, i % 5 == 4);
+        CHECK_EQ(proofs[i].error, 0);
+        if (!proofs[i].skipped) {
+            CHECK_EQ(proofs[i].result.outcome, VS_VERIFY_SAME);
+            CHECK_EQ(proofs[i].result.compared, v.steps);
+            CHECK(proofs[i].result.bits > 0);
+        }
+    }
+    CHECK_ERR(vs_prove(&v, "none.vest", proofs, COUNT, NULL, NULL), VSE_IO);
+    vs_verify_fini(&v);
+    free(proofs);
+    fixture_fini(&r);
+}
