@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* Caches whose lines carry a flag per granule of some bytes: set if the debugger knows the granule
+ * as this cache's core sees it.
+ *
+ *   read    all lines there and all granules flagged: nothing changes. Otherwise missing lines are
+ *           brought in without flags, and then the granules of the operand are flagged.
+ *   write   missing lines are brought in; granules that are written whole are flagged, and with
+ *           `partial` all that are touched.
+ * Coherent caches lose a line that another one writes. An operand may span lines, which are visited
+ * in order; addresses wrap around at 2^64. */
+#ifndef MODEL_GRANULES_H
+#define MODEL_GRANULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "model/cache.h"
+#include "vestige/error.h"
+
+struct vs_granules_cache {
+    struct vs_cache cache;
+    uint64_t *flags; /* by index * words */
+    uint8_t *alone;  /* by index: no other cache has the line */
+};
+
+struct vs_granules {
+    struct vs_granules_cache *caches;
+    unsigned count;
+    bool coherent;
+    uint8_t line_bits, granule_bits;
+    uint32_t words; /* of flags, of a line */
+    struct vs_cache_config config;
+};
+
+enum {
+    VS_GRANULES_NO_LINE = 1, /* a line was not there */
+    VS_GRANULES_NO_FLAG = 2, /* a granule was not flagged */
+};
+
+/* So many caches, empty. 0; -VSE_INVAL, with diag (a granule is a power of two, at most a line);
+ * -VSE_NOMEM. After an error nothing has to be freed, though vs_granules_fini may be called. */
+int vs_granules_init(struct vs_granules *g, unsigned count, const struct vs_cache_config *config,
+                     uint32_t granule, bool coherent, struct vs_diag *diag);
+void vs_granules_fini(struct vs_granules *g);
+
+/* Return VS_GRANULES_*; 0 if all was there, for a write: all lines. size is not 0. */
+unsigned vs_granules_read(struct vs_granules *g, unsigned cache, uint64_t addr, size_t size);
+unsigned vs_granules_write(struct vs_granules *g, unsigned cache, uint64_t addr, size_t size,
+                           bool partial);
+
+enum { VS_GRANULES_ALL = -1 }; /* in place of a cache */
+
+/* The lines of these bytes leave every cache but one, or all of them. */
+void vs_granules_drop(struct vs_granules *g, int but, uint64_t addr, uint64_t size);
+
+/* All flags are cleared; lines stay. */
+void vs_granules_forget(struct vs_granules *g);
+
+#endif

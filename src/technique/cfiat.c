@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: MIT */
+/* mlvCFiat: cache first-access tracking.
+ *
+ * Message: Ti | [dCC] | fahCnt | granules of the operand. fahCnt are the core's loads since its
+ * last message, which found all their granules flagged. A message is also due for a value from
+ * outside (its own size), for registers, and at the core's end (nothing).
+ *
+ * A core's flagged granules are bytes that the core itself has read or written since anybody else
+ * wrote them. So the debugger needs one copy of memory per core, and the counters alone.
+ *
+ * A cache that the cores share flags bytes that another core got: there is one copy, and the order
+ * of all accesses matters. The counter is then one for all cores and counts loads and stores, a
+ * bit follows it, and a message `Ti | [dCC] | fahCnt | 1` says that from now on the accesses are
+ * this core's. */
+#include <limits.h>
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "model/granules.h"
+#include "technique/data_common.h"
+
+#define NOBODY UINT_MAX
+
+static bool is_ordered(const struct vs_data_params *p, const struct vs_data_setup *setup)
+{
+    return p->caches == VS_DATA_SHARED && p->order == VS_DATA_ORDER_EXACT && setup->cores > 1;
+}
+
+/* ---- encoder --------------------------------------------------------------------------------- */
+
+struct encoder {
+    struct vs_data_encoder base;
+    struct vs_granules caches;
+    struct vs_chunks code;
+    uint64_t granule;
+    bool published; /* account */
+    bool shared, ordered;
+    unsigned current; /* ordered: whose accesses the stream tells of */
+    uint64_t *hits;   /* by cache */
+};
+
+static void put_count(struct encoder *e, unsigned core, uint64_t *hits, bool turns)
+{
+    vs_port_begin(e->base.port, core, e->base.time);
+    vs_port_put_chunks(e->base.port, VS_FIELD_FAHCNT, e->code, *hits);
+    *hits = 0;
+    if (e->ordered)
+        vs_port_put(e->base.port, VS_FIELD_ORDER, turns, 1);
+}
+
+static void turn_to(struct encoder *e, unsigned core)
+{
+    e->current = core;
+    put_count(e, core, e->hits, true);
+    vs_port_end(e->base.port);
+    e->base.counts.orders++;
+    e->base.counts.order_bits += vs_data_message_bits(&e->base);
+}
+
+static void begin(struct encoder *e, unsigned core)
+{
+    if (e->ordered && e->current != core)
+        turn_to(e, core);
+    put_count(e, core, &e->hits[e->shared ? 0 : core], false);
+}
+
+static void rare_head(struct vs_data_encoder *base, unsigned core, enum vs_data_what what,
+                      size_t size)
+{
+    (void)what, (void)size;
+    begin((struct encoder *)base, core);
+}
+
+static void rare_outside(struct vs_data_encoder *base, unsigned core, uint64_t addr, uint64_t size)
+{
+    (void)core;
+    vs_granules_drop(&((struct encoder *)base)->caches, VS_GRANULES_ALL, addr, size);
+}
+
+static void rare_forget(struct vs_data_encoder *base, unsigned core)
+{
+    (void)core;
+    vs_granules_forget(&((struct encoder *)base)->caches);
+}
+
+static const struct vs_data_rare rare = {rare_head, rare_outside, rare_forget};
+
+static void put_load(struct encoder *e, unsigned core, uint64_t addr, size_t size,
+                     const uint8_t *bytes)
+{
+    begin(e, core);
+    if (e->published) {
+        vs_port_put_bytes(e->base.port, VS_FIELD_VALUE, bytes, size);
+    } else {
+        size_t n = vs_data_granules_size(addr, size, e->granule);
+        vs_seen_get(&e->base.seen, vs_data_granules_start(addr, e->granule), e->base.granules, n);
+        vs_port_put_bytes(e->base.port, VS_FIELD_VALUE, e->base.granules, n);
+    }
+    vs_port_end(e->base.port);
+}
+
+/* Counts a load or store that takes no message. */
+static inline void count_silent(struct encoder *e, unsigned core, bool load)
+{
+    if (unlikely(e->ordered)) {
+        if (e->current != core)
+            turn_to(e, core);
+        e->hits[0]++;
+    } else {
+        e->hits[e->shared ? 0 : core] += load;
+    }
+}
+
+static inline int load(struct vs_data_encoder *base, unsigned core, uint64_t addr, size_t size,
+                       const uint8_t *bytes)
+{
+    struct encoder *e = (struct encoder *)base;
+    unsigned cache = e->shared ? 0 : core;
+    unsigned missed = vs_granules_read(&e->caches, cache, addr, size);
+    int same = base->memory ? vs_seen_load(&base->seen, addr, bytes, size) : 1;
+    if (unlikely(same < 0))
+        return same;
+    if (unlikely(!same)) {
+        base->counts.unseen++;
+        vs_granules_drop(&e->caches, (int)cache, addr, size);
+    }
+    bool hit = same && !missed, in_lines = !(missed & VS_GRANULES_NO_LINE);
+    base->counts.line_hits += in_lines;
+    base->counts.line_misses += !in_lines;
+    vs_data_note_load(base, size, hit);
+    if (likely(hit))
+        count_silent(e, core, true);
+    else
+        put_load(e, core, addr, size, bytes);
+    return 0;
+}
+
+static inline int store(struct vs_data_encoder *base, unsigned core, uint64_t addr, size_t size,
+                        const uint8_t *bytes)
+{
+    struct encoder *e = (struct encoder *)base;
+    unsigned missed = vs_granules_write(&e->caches, e->shared ? 0 : core, addr, size, e->published);
+    base->counts.line_hits += !missed;
+    base->counts.line_misses += missed != 0;
+    count_silent(e, core, false);
+    return base->memory ? vs_seen_write(&base->seen, addr, bytes, size) : 0;
+}
+
+static int encoder_consume(void *encoder, const struct vs_batch *batch)
+{
+    return vs_data_each(encoder, batch, load, store);
+}
+
+static int encoder_finish(void *encoder)
+{
+    struct encoder *e = encoder;
+    vs_data_put_ends(&e->base, 0, e->shared ? 1 : e->base.cores);
+    return 0;
+}
+
+static void encoder_counts(const void *encoder, struct vs_data_counts *counts)
+{
+    *counts = ((const struct encoder *)encoder)->base.counts;
+}
+
+static void encoder_close(void *encoder)
+{
+    struct encoder *e = encoder;
+    if (!e)
+        return;
+    vs_granules_fini(&e->caches);
+    vs_data_encoder_fini(&e->base);
+    free(e->hits);
+    free(e);
+}
+
+static int encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
+                        const struct vs_prior *prior, struct vs_port_writer *port)
+{
+    const struct vs_data_params *p = params;
+    const struct vs_cache_config config = vs_data_cache_config(p);
+    struct encoder *e = *encoder = calloc(1, sizeof(*e));
+    if (!e)
+        return -VSE_NOMEM;
+    vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    e->code = vs_data_count_chunks(p);
+    e->granule = p->granule;
+    e->published = p->account == VS_DATA_ACCOUNT_PUBLISHED;
+    e->shared = p->caches == VS_DATA_SHARED;
+    e->ordered = is_ordered(p, setup);
+    e->current = NOBODY;
+    e->base.memory = !e->published && !(p->caches == VS_DATA_PRIVATE && setup->cores > 1);
+    e->hits = calloc(setup->cores, sizeof(*e->hits));
+    int err = vs_granules_init(&e->caches, e->shared ? 1 : setup->cores, &config,
+                               (uint32_t)p->granule, p->caches == VS_DATA_COHERENT, NULL);
+    if (!err && !e->hits)
+        err = -VSE_NOMEM;
+    if (err) {
+        encoder_close(e);
+        *encoder = NULL;
+    }
+    return err;
+}
+
+static const struct vs_data_encoder_ops encoder_ops = {
+    encoder_open, encoder_consume, encoder_finish, encoder_counts, encoder_close};
+
+/* ---- decoder --------------------------------------------------------------------------------- */
+
+struct decoder {
+    struct vs_port_reader *port;
+    struct vs_chunks code;
+    uint64_t granule;
+    unsigned cores, copy_count;
+    bool published, shared, ordered;
+    struct vs_copy *copies;
+    uint64_t *hits; /* by copy: since the last message */
+    struct vs_buf state;
+
+    int error; /* of reading a head: it stays */
+    bool have; /* the next message's head: */
+    unsigned core;
+    uint64_t count;
+    bool turns;
+
+    unsigned current; /* ordered: whose turn it is */
+    uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
+};
+
+/* Makes the next message's head known. */
+static int parse_head(struct decoder *d, unsigned core)
+{
+    uint64_t turns = 0;
+    int err = vs_port_next(d->port, &d->core, NULL);
+    if (err == -VSE_END)
+        return vs_data_ended(d->port, core);
+    if (err || (err = vs_port_get_chunks(d->port, VS_FIELD_FAHCNT, d->code, &d->count)) ||
+        (d->ordered && (err = vs_port_get(d->port, VS_FIELD_ORDER, 1, &turns))))
+        return err;
+    d->turns = turns;
+    if (d->hits[d->shared ? 0 : d->core] > d->count)
+        return vs_port_refuse(d->port, VS_FIELD_FAHCNT, "more loads than that were made");
+    if (d->ordered && (d->turns ? d->current == NOBODY && d->count : d->current != d->core))
+        return vs_port_refuse(d->port, VS_FIELD_ORDER, "it is not this core's turn");
+    d->have = true;
+    return 0;
+}
+
+/* What follows an error cannot be read. */
+static int read_head(struct decoder *d, unsigned core)
+{
+    if (!d->error)
+        d->error = parse_head(d, core);
+    return d->error;
+}
+
+/* The same, for an access of the core. In an ordered stream its turn has to be come. */
+static inline int look(struct decoder *d, unsigned core)
+{
+    if (unlikely(core >= d->cores))
+        return -VSE_INVAL;
+    for (;;) {
+        int err = likely(d->have) ? 0 : read_head(d, core);
+        if (unlikely(err) || likely(!d->ordered))
+            return err;
+        if (!d->turns || d->hits[0] < d->count)
+            return d->current == core ? 0 : VS_DATA_WAIT;
+        d->current = d->core;
+        d->hits[0] = 0;
+        d->have = false;
+    }
+}
+
+/* Whether the core's next load is the one that the message reports. */
+static inline bool is_due(const struct decoder *d, unsigned core)
+{
+    return d->core == core && !d->turns && d->hits[d->shared ? 0 : core] == d->count;
+}
+
+static inline void take(struct decoder *d, unsigned core)
+{
+    d->hits[d->shared ? 0 : core] = 0;
+    d->have = false;
+}
+
+static int unknown(struct decoder *d, unsigned core, uint64_t addr)
+{
+    return vs_diag_set(&d->port->diag, -VSE_CORRUPT, (int64_t)(d->port->bits.pos / 8), -1,
+                       "bit %llu, in message %llu: core %u reads 0x%llx, of which the stream told "
+                       "nothing",
+                       (unsigned long long)d->port->bits.pos, (unsigned long long)d->port->messages,
+                       core, (unsigned long long)addr);
+}
+
+static int take_load(struct decoder *d, unsigned core, struct vs_copy *copy, uint64_t addr,
+                     size_t size, uint8_t *bytes)
+{
+    uint64_t start = d->published ? addr : vs_data_granules_start(addr, d->granule);
+    size_t n = d->published ? size : vs_data_granules_size(addr, size, d->granule);
+    int err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, d->granules, n);
+    if (err || (err = vs_copy_write(copy, start, d->granules, n)))
+        return err;
+    vs_copy_bytes(bytes, d->granules + (addr - start), size);
+    take(d, core);
+    return 0;
+}
+
+static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    if (unlikely(err))
+        return err;
+    unsigned which = d->shared ? 0 : core;
+    if (unlikely(is_due(d, core)))
+        return take_load(d, core, &d->copies[which], addr, size, bytes);
+    if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
+        return unknown(d, core, addr);
+    d->hits[which]++;
+    return 0;
+}
+
+static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    if (unlikely(core >= d->cores))
+        return -VSE_INVAL;
+    if (unlikely(d->ordered)) {
+        int err = look(d, core);
+        if (err)
+            return err;
+        if (is_due(d, core))
+            return vs_port_refuse(d->port, VS_FIELD_FAHCNT, "a message where the core stores");
+        d->hits[0]++;
+    }
+    return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
+}
+
+/* A message that is due whatever the core has accessed. */
+static int look_due(struct decoder *d, unsigned core)
+{
+    int err = look(d, core);
+    if (err || is_due(d, core))
+        return err;
+    return d->core == core ? vs_port_refuse(d->port, VS_FIELD_FAHCNT, "a load should come first")
+                           : VS_DATA_WAIT;
+}
+
+static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    int err = look_due(d, core);
+    if (err || (err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size)))
+        return err;
+    take(d, core);
+    return 0;
+}
+
+static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+{
+    struct decoder *d = decoder;
+    int err = look_due(d, core);
+    if (err || (err = vs_data_get_state(d->port, &d->state, bytes, size)))
+        return err;
+    take(d, core);
+    return 0;
+}
+
+static int decoder_end(void *decoder, unsigned core)
+{
+    struct decoder *d = decoder;
+    if (d->shared && core)
+        return 0;
+    int err = look_due(d, core);
+    if (!err)
+        take(d, core);
+    return err;
+}
+
+static int decoder_turn(void *decoder, unsigned *core)
+{
+    struct decoder *d = decoder;
+    int err = look(d, d->ordered && d->current != NOBODY ? d->current : 0);
+    if (err >= 0)
+        *core = d->ordered ? d->current : d->core;
+    return err < 0 ? err : 0;
+}
+
+static void decoder_close(void *decoder)
+{
+    struct decoder *d = decoder;
+    if (!d)
+        return;
+    vs_data_copies_free(d->copies, d->copy_count);
+    vs_buf_fini(&d->state);
+    free(d->hits);
+    free(d);
+}
+
+static int decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
+                        struct vs_port_reader *port)
+{
+    const struct vs_data_params *p = params;
+    struct decoder *d = *decoder = calloc(1, sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    d->port = port;
+    d->code = vs_data_count_chunks(p);
+    d->granule = p->granule;
+    d->cores = setup->cores;
+    d->published = p->account == VS_DATA_ACCOUNT_PUBLISHED;
+    d->shared = p->caches == VS_DATA_SHARED;
+    d->ordered = is_ordered(p, setup);
+    d->current = NOBODY;
+    d->copy_count = d->shared ? 1 : setup->cores;
+    d->copies = vs_data_copies_new(d->copy_count);
+    d->hits = calloc(d->copy_count, sizeof(*d->hits));
+    if (d->copies && d->hits)
+        return 0;
+    decoder_close(d);
+    *decoder = NULL;
+    return -VSE_NOMEM;
+}
+
+static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
+                                                       .read = decoder_read,
+                                                       .write = decoder_write,
+                                                       .nondet = decoder_nondet,
+                                                       .state = decoder_state,
+                                                       .end = decoder_end,
+                                                       .turn = decoder_turn,
+                                                       .close = decoder_close};
+
+/* ---- techniques ------------------------------------------------------------------------------ */
+
+static const struct vs_parameter parameters[] = {
+    VS_DATA_CACHE_ROWS,
+    VS_DATA_POWER(granule, 1, 32, "bytes per first-access flag"),
+    VS_DATA_NUMBER(count_first, 1, 64, "bits of fahCnt's first chunk"),
+    VS_DATA_NUMBER(count_other, 1, 64, "bits of its other chunks"),
+    VS_DATA_CYCLE_ROWS,
+    VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),
+    VS_DATA_WORD(caches, vs_data_caches_words, "whose caches carry the flags"),
+    VS_DATA_WORD(order, vs_data_order_words, "of cores that share a cache: told, or not"),
+    {.name = NULL},
+};
+
+static const struct vs_data_config configs[] = {
+    {"S", "size=16K line=64 ways=4 policy=round-robin granule=4"},
+    {"M", "size=32K line=64 ways=4 policy=round-robin granule=4"},
+    {"L", "size=64K line=64 ways=4 policy=round-robin granule=4"},
+    {"CS16", "size=16K line=32 ways=4 policy=lru granule=4 caches=coherent"},
+    {"CS32", "size=32K line=32 ways=4 policy=lru granule=4 caches=coherent"},
+    {NULL, NULL},
+};
+
+static int check(const void *params, struct vs_diag *diag)
+{
+    const struct vs_data_params *p = params;
+    const struct vs_cache_config config = vs_data_cache_config(p);
+    if (p->granule > p->line)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "a granule is at most a cache line");
+    return vs_cache_check_config(&config, diag);
+}
+
+static const char *undecodable(const void *params)
+{
+    const struct vs_data_params *p = params;
+    if (p->account == VS_DATA_ACCOUNT_PUBLISHED)
+        return "account=published flags granules of which not all bytes were reported";
+    if (p->caches == VS_DATA_PRIVATE)
+        return "caches=private does not notice what other cores write";
+    if (p->caches == VS_DATA_SHARED && p->order == VS_DATA_ORDER_PUBLISHED)
+        return "order=published does not tell which core used the shared cache when";
+    return NULL;
+}
+
+static int cost(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list)
+{
+    const struct vs_data_params *p = params;
+    uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
+    *list = (struct vs_data_cost){.count = 0};
+    vs_data_cost_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
+                     caches);
+    vs_data_cost_add(list, "fahCnt", (struct vs_cost){.registers = 32}, caches);
+    return 0;
+}
+
+#define CFIAT(identifier, title, text, values)                                                     \
+    const struct vs_data_technique identifier = {.name = title,                                    \
+                                                 .summary = text,                                  \
+                                                 .parameters = parameters,                         \
+                                                 .params_size = sizeof(struct vs_data_params),     \
+                                                 .defaults = values,                               \
+                                                 .configs = configs,                               \
+                                                 .check = check,                                   \
+                                                 .cycles = vs_data_cycle_chunks,                   \
+                                                 .undecodable = undecodable,                       \
+                                                 .cost = cost,                                     \
+                                                 .encoder = &encoder_ops,                          \
+                                                 .decoder = &decoder_ops}
+
+#define CACHE "size=32K line=64 ways=4 policy=round-robin granule=4 "
+
+CFIAT(vs_cfiat_b, "mlvCF_b", "first accesses to cached granules, fahCnt in chunks (8,8)",
+      CACHE "count_first=8 count_other=8 cycles_first=8 cycles_other=8");
+CFIAT(vs_cfiat_e, "mlvCF_e", "first accesses to cached granules, fahCnt in chunks (2,2)",
+      CACHE "count_first=2 count_other=2 cycles_first=4 cycles_other=2");

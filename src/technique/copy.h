@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: MIT */
+/* A sparse copy of memory, in pages, that knows which of its bytes it was ever given. Addresses
+ * wrap around at 2^64. */
+#ifndef TECHNIQUE_COPY_H
+#define TECHNIQUE_COPY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "base/likely.h"
+#include "vestige/error.h"
+
+#define VS_COPY_BITS   12
+#define VS_COPY_PAGE   (UINT64_C(1) << VS_COPY_BITS)
+#define VS_COPY_RECENT 64
+
+struct vs_copy_page {
+    uint64_t number;
+    uint64_t since; /* the owner's */
+    struct vs_copy_page *next;
+    uint8_t known[VS_COPY_PAGE / 8 + 8]; /* a bit per byte; the last 8 bytes stay 0 */
+    uint8_t bytes[VS_COPY_PAGE];         /* 0 where unknown */
+};
+
+struct vs_copy_recent {
+    uint64_t number;
+    struct vs_copy_page *page;
+};
+
+/* A zeroed struct is no copy: vs_copy_init. */
+struct vs_copy {
+    struct vs_copy_recent recent[VS_COPY_RECENT]; /* by the low bits of the number */
+    struct vs_copy_page **buckets;
+    size_t bucket_count; /* 0 or a power of two */
+    size_t count;        /* pages */
+};
+
+void vs_copy_init(struct vs_copy *c);
+void vs_copy_fini(struct vs_copy *c);
+
+/* The page of that number (an address >> VS_COPY_BITS), or NULL. Changes nothing at all, so that
+ * several may look at once. */
+struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
+
+struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
+
+/* The same, and it is found sooner the next time. */
+static inline struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_t number)
+{
+    const struct vs_copy_recent *r = &c->recent[number % VS_COPY_RECENT];
+    return likely(r->number == number) ? r->page : vs_copy_find_other(c, number);
+}
+
+/* The page of that number, which is made if there is none, and then *made is set. NULL: no
+ * memory. */
+struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made);
+
+/* 0; -VSE_NOMEM, with part of it written. */
+int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size);
+
+/* Gets the bytes; 0 for those that are unknown. Returns how many are known. */
+size_t vs_copy_peek(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size);
+
+/* 0; -VSE_NOTFOUND if one of them is unknown. */
+int vs_copy_read_other(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size);
+
+/* Marks bytes within a page known. */
+void vs_copy_know(struct vs_copy_page *page, size_t offset, size_t size);
+
+/* The bits of the known bitmap for up to 8 bytes at an offset of the page. */
+static inline unsigned vs_copy_known_bits(const struct vs_copy_page *page, size_t offset)
+{
+    uint16_t bits;
+    memcpy(&bits, page->known + offset / 8, sizeof(bits));
+    return (unsigned)bits >> offset % 8 & 0xff;
+}
+
+static inline bool vs_copy_is_small(uint64_t addr, size_t size)
+{
+    return size <= 8 && (addr & (VS_COPY_PAGE - 1)) <= VS_COPY_PAGE - 8;
+}
+
+/* Bytes of sizes that are usual, without a call. */
+static inline void vs_copy_bytes(uint8_t *to, const uint8_t *from, size_t size)
+{
+    if (size == 8)
+        memcpy(to, from, 8);
+    else if (size == 4)
+        memcpy(to, from, 4);
+    else
+        for (size_t i = 0; i < size; i++)
+            to[i] = from[i];
+}
+
+/* 0; -VSE_NOMEM. */
+static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size)
+{
+    const struct vs_copy_recent *r = &c->recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
+    if (unlikely(r->number != addr >> VS_COPY_BITS || !vs_copy_is_small(addr, size)))
+        return vs_copy_write_other(c, addr, bytes, size);
+    size_t offset = addr & (VS_COPY_PAGE - 1);
+    uint16_t bits;
+    memcpy(&bits, r->page->known + offset / 8, sizeof(bits));
+    bits |= (uint16_t)(((1u << size) - 1) << offset % 8);
+    memcpy(r->page->known + offset / 8, &bits, sizeof(bits));
+    vs_copy_bytes(r->page->bytes + offset, bytes, size);
+    return 0;
+}
+
+/* 0; -VSE_NOTFOUND if one of the bytes is unknown. */
+static inline int vs_copy_read(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size)
+{
+    const struct vs_copy_recent *r = &c->recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
+    if (unlikely(r->number != addr >> VS_COPY_BITS || !vs_copy_is_small(addr, size)))
+        return vs_copy_read_other(c, addr, bytes, size);
+    size_t offset = addr & (VS_COPY_PAGE - 1);
+    unsigned all = (1u << size) - 1;
+    if (unlikely((vs_copy_known_bits(r->page, offset) & all) != all))
+        return -VSE_NOTFOUND;
+    vs_copy_bytes(bytes, r->page->bytes + offset, size);
+    return 0;
+}
+
+#endif

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* Load-value techniques: what a debugger cannot compute by itself, the values that came into the
+ * cores from outside.
+ *
+ * The encoder sees every event of the run in global order. Beside loads it reports
+ *   values from outside (VS_NONDET)   as loads are, in VS_FIELD_VALUE
+ *   registers                         of thread starts, exceptions and returns from them, system
+ *                                     calls and gaps: a length (8,8) and the payload without the
+ *                                     head of a system call, in VS_FIELD_STATE
+ * Outside writes and mappings make it forget what they touch; a gap makes it forget all.
+ *
+ * The decoder is the debugger's memory: what the cores of the replayed program read and write goes
+ * through it. It never sees the run. Accesses of a core come in program order. Between cores the
+ * caller has the choice:
+ *   - the global order of the run, if it knows it (verification does), or
+ *   - the order that the stream tells: vs_data_decoder_ops.turn and VS_DATA_WAIT.
+ */
+#ifndef TECHNIQUE_DATA_H
+#define TECHNIQUE_DATA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/parameter.h"
+#include "model/cache.h"
+#include "model/cost.h"
+#include "port/stream.h"
+#include "technique/seen.h"
+#include "vestige/error.h"
+#include "vestige/event.h"
+
+/* ---- parameters ------------------------------------------------------------------------------ */
+
+enum vs_data_account {
+    VS_DATA_ACCOUNT_EXACT,     /* whole granules; a partial store flags nothing */
+    VS_DATA_ACCOUNT_PUBLISHED, /* the operand's own bytes; it flags what it touches */
+};
+
+enum vs_data_caches {
+    VS_DATA_COHERENT, /* one per core; a line that another core writes is invalidated */
+    VS_DATA_PRIVATE,  /* one per core, each as if it were alone */
+    VS_DATA_SHARED,   /* one for all */
+};
+
+enum vs_data_order {
+    VS_DATA_ORDER_EXACT,     /* the stream orders the cores as far as replay needs */
+    VS_DATA_ORDER_PUBLISHED, /* it does not */
+};
+
+enum vs_data_rule {
+    VS_DATA_RULE_ALL,    /* every coherence transaction is a message */
+    VS_DATA_RULE_SHARED, /* not one whose order is implied */
+};
+
+/* Of all these techniques; each has a table of those that it uses. */
+struct vs_data_params {
+    uint64_t size, line, ways, policy; /* the cache */
+    uint64_t granule;                  /* bytes */
+    uint64_t count_first, count_other; /* chunks of the counter */
+    uint64_t cycles_first, cycles_other;
+    uint64_t account, caches, order, rule;
+};
+
+struct vs_data_setup {
+    unsigned cores;
+    unsigned address_bits; /* 32 or 64 */
+    bool timed;
+};
+
+/* ---- the encoder ----------------------------------------------------------------------------- */
+
+enum { VS_DATA_SIZES = 8 }; /* operands of 1, 2, 3-4, 5-8, ... up to 64 bytes, and more */
+
+static inline unsigned vs_data_size_class(size_t size)
+{
+    unsigned c = size > 1 ? 64 - (unsigned)__builtin_clzll(size - 1) : 0;
+    return c < VS_DATA_SIZES ? c : VS_DATA_SIZES - 1;
+}
+
+struct vs_data_counts {
+    uint64_t instructions;
+    uint64_t loads, stores;
+    uint64_t hits[VS_DATA_SIZES], misses[VS_DATA_SIZES]; /* loads that took no value, or did */
+    uint64_t line_hits, line_misses; /* loads and stores that found all their lines, or not */
+    uint64_t outside;                /* outside writes and mappings */
+    uint64_t unseen;                 /* loads of what changed without an event, or was not known */
+    uint64_t nondets, nondet_bits;   /* whole messages */
+    uint64_t states, state_bits;     /* the same; also ends of cores */
+    uint64_t orders, order_bits; /* messages that only order cores; invalidations from outside */
+    uint64_t silent;             /* transactions whose order is implied: rule shared */
+};
+
+struct vs_data_encoder_ops {
+    /* The params have been checked. The port's shape is the technique's. prior may be NULL.
+     * Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many cores for the technique). */
+    int (*open)(void **encoder, const void *params, const struct vs_data_setup *setup,
+                const struct vs_prior *prior, struct vs_port_writer *port);
+    /* Events in global order. Returns 0; -VSE_INVAL (a core that there is not; no cycles);
+     * -VSE_NOMEM. What the port reports stays in its `error`. */
+    int (*consume)(void *encoder, const struct vs_batch *batch);
+    /* After the last event: how far each core went. Returns 0. */
+    int (*finish)(void *encoder);
+    void (*counts)(const void *encoder, struct vs_data_counts *counts);
+    void (*close)(void *encoder); /* NULL is fine */
+};
+
+/* ---- the decoder ----------------------------------------------------------------------------- */
+
+/* The core needs a message that is not the next one: nothing was done. It has to wait until the
+ * others took theirs. In global order this means that the stream is another run's. */
+enum { VS_DATA_WAIT = 1 };
+
+/* All return 0; VS_DATA_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's diag,
+ * -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
+struct vs_data_decoder_ops {
+    int (*open)(void **decoder, const void *params, const struct vs_data_setup *setup,
+                struct vs_port_reader *port);
+    /* size: 1 to VS_SIZE_MAX; addresses wrap around at 2^64. */
+    int (*read)(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes);
+    int (*write)(void *decoder, unsigned core, uint64_t addr, size_t size, const uint8_t *bytes);
+    /* The core meets an instruction whose result comes from outside. */
+    int (*nondet)(void *decoder, unsigned core, size_t size, uint8_t *bytes);
+    /* Registers of the core change. *bytes stay valid until the next call. */
+    int (*state)(void *decoder, unsigned core, const uint8_t **bytes, size_t *size);
+    /* The system may have written memory on the core's behalf: wherever state is due, and before
+     * it. NULL: nobody wants to know. */
+    int (*outside)(void *decoder, unsigned core);
+    /* The core does nothing any more. All cores end after the last access, in ascending order. */
+    int (*end)(void *decoder, unsigned core);
+    /* Whose message is next. A caller that does not know the global order lets cores run
+     *   ahead = false: this core only, until the turn is another's
+     *   ahead = true: every core until it waits, and then this one, by one access */
+    int (*turn)(void *decoder, unsigned *core);
+    bool ahead;
+    void (*close)(void *decoder); /* NULL is fine */
+};
+
+/* ---- techniques ------------------------------------------------------------------------------ */
+
+/* What a technique adds to cores that have the caches anyway. */
+struct vs_data_cost_item {
+    const char *name;
+    struct vs_cost cost; /* of one */
+    uint64_t copies;
+};
+
+#define VS_DATA_COST_ITEMS 8
+
+struct vs_data_cost {
+    struct vs_data_cost_item items[VS_DATA_COST_ITEMS];
+    size_t count;
+};
+
+struct vs_data_config {
+    const char *name;
+    const char *values; /* "name=value name=value ..." */
+};
+
+struct vs_data_technique {
+    const char *name;
+    const char *summary;
+    const struct vs_parameter *parameters;
+    size_t params_size;
+    const char *defaults;
+    const struct vs_data_config *configs;                   /* NULL: none */
+    int (*check)(const void *params, struct vs_diag *diag); /* NULL: all fit */
+    struct vs_chunks (*cycles)(const void *params);
+    const char *(*undecodable)(const void *params); /* NULL: all can be decoded */
+    int (*cost)(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list);
+    const struct vs_data_encoder_ops *encoder;
+    const struct vs_data_decoder_ops *decoder;
+};
+
+extern const struct vs_data_technique vs_nexus_data, vs_cfiat_b, vs_cfiat_e, vs_first_access,
+    vs_first_access_dedicated, vs_mc2rt;
+
+/* All of them, ended by NULL. */
+extern const struct vs_data_technique *const vs_data_techniques[];
+
+/* NULL if there is none. */
+const struct vs_data_technique *vs_data_technique_find(const char *name);
+
+/* Sets parameters to the defaults and then as the text says: items separated by spaces or commas,
+ * each a configuration or name=value. Returns 0; -VSE_NOTFOUND; -VSE_INVAL. */
+int vs_data_params_parse(const struct vs_data_technique *t, struct vs_data_params *params,
+                         const char *text, struct vs_diag *diag);
+
+void vs_data_shape(const struct vs_data_technique *t, const struct vs_data_params *params,
+                   const struct vs_data_setup *setup, struct vs_port_shape *shape);
+
+/* The storage that a technique adds, as a fraction of the bits of data in the caches; 0 for one
+ * that has no cache. */
+double vs_data_cost_fraction(const struct vs_data_technique *t, const struct vs_data_params *params,
+                             const struct vs_data_setup *setup);
+
+#endif

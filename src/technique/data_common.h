@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/* What the machines of load-value techniques have in common. */
+#ifndef TECHNIQUE_DATA_COMMON_H
+#define TECHNIQUE_DATA_COMMON_H
+
+#include "base/buf.h"
+#include "technique/data.h"
+
+#define VS_DATA_STATE_CHUNKS ((struct vs_chunks){8, 8})
+
+/* ---- parameters ---- */
+
+/* Rows of tables. */
+#define VS_DATA_NUMBER(field, lo, hi, text)                                                        \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(struct vs_data_params, field), .min = (lo),             \
+        .max = (hi), .help = (text)                                                                \
+    }
+#define VS_DATA_POWER(field, lo, hi, text)                                                         \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(struct vs_data_params, field), .min = (lo),             \
+        .max = (hi), .power = true, .help = (text)                                                 \
+    }
+#define VS_DATA_WORD(field, list, text)                                                            \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(struct vs_data_params, field), .words = (list),         \
+        .help = (text)                                                                             \
+    }
+
+extern const char *const vs_data_policy_words[],
+    *const vs_data_account_words[], *const vs_data_caches_words[], *const vs_data_order_words[],
+                                                                       *const vs_data_rule_words[];
+
+/* Lines lie within the pages of technique/copy.h. */
+#define VS_DATA_LINE_MAX 4096
+
+#define VS_DATA_CACHE_ROWS                                                                         \
+    VS_DATA_NUMBER(size, 4, 1u << 30, "bytes of a cache"),                                         \
+        VS_DATA_POWER(line, 4, VS_DATA_LINE_MAX, "bytes of a cache line"),                         \
+        VS_DATA_NUMBER(ways, 1, VS_CACHE_WAYS_MAX, "ways of a cache"),                             \
+        VS_DATA_WORD(policy, vs_data_policy_words, "replacement")
+#define VS_DATA_CYCLE_ROWS                                                                         \
+    VS_DATA_NUMBER(cycles_first, 1, 64, "bits of dCC's first chunk"),                              \
+        VS_DATA_NUMBER(cycles_other, 1, 64, "bits of its other chunks")
+
+static inline struct vs_cache_config vs_data_cache_config(const struct vs_data_params *p)
+{
+    return (struct vs_cache_config){.size = p->size,
+                                    .line = (uint32_t)p->line,
+                                    .ways = (uint32_t)p->ways,
+                                    .policy = (enum vs_cache_policy)p->policy};
+}
+
+static inline struct vs_chunks vs_data_count_chunks(const struct vs_data_params *p)
+{
+    return (struct vs_chunks){(uint8_t)p->count_first, (uint8_t)p->count_other};
+}
+
+struct vs_chunks vs_data_cycle_chunks(const void *params);
+
+/* ---- cost ---- */
+
+void vs_data_cost_add(struct vs_data_cost *list, const char *name, struct vs_cost cost,
+                      uint64_t copies);
+
+/* ---- encoders ---- */
+
+enum vs_data_what {
+    VS_DATA_NONDET,
+    VS_DATA_STATE,
+    VS_DATA_END,
+};
+
+struct vs_data_encoder;
+
+/* The part of an encoder for what is rare. Any may be NULL but head. */
+struct vs_data_rare {
+    /* Begins a message of the core, up to its payload of so many bytes. */
+    void (*head)(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size);
+    /* Something outside wrote these bytes. */
+    void (*outside)(struct vs_data_encoder *e, unsigned core, uint64_t addr, uint64_t size);
+    /* Nothing is certain any more. */
+    void (*forget)(struct vs_data_encoder *e, unsigned core);
+};
+
+/* First member of an encoder. */
+struct vs_data_encoder {
+    struct vs_port_writer *port;
+    const struct vs_data_rare *rare;
+    unsigned cores;
+    bool memory; /* `seen` is kept */
+    struct vs_seen seen;
+    uint64_t time; /* of the event: cycles or instructions */
+    struct vs_data_counts counts;
+    uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
+};
+
+void vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
+                          const struct vs_data_setup *setup, const struct vs_prior *prior,
+                          struct vs_port_writer *port);
+void vs_data_encoder_fini(struct vs_data_encoder *e);
+
+/* An event that is no load or store. 0; -VSE_NOMEM. */
+int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
+                       const struct vs_event *event);
+
+/* Ends of cores [first, end). */
+void vs_data_put_ends(struct vs_data_encoder *e, unsigned first, unsigned end);
+
+/* Returns 0 or an error. */
+typedef int vs_data_load(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes);
+typedef vs_data_load vs_data_store;
+
+/* Every technique's consume is this with its own two functions, which are inlined. */
+static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_encoder *e,
+                                                              const struct vs_batch *b,
+                                                              vs_data_load *load,
+                                                              vs_data_store *store)
+{
+    bool timed = e->port->shape.timed;
+    if (timed && !b->cycles && b->count)
+        return -VSE_INVAL;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct vs_event *event = &b->events[i];
+        int err = 0;
+        if (unlikely(event->thread >= e->cores))
+            return -VSE_INVAL;
+        e->counts.instructions += event->icount;
+        e->time = timed ? b->cycles[i] : e->counts.instructions;
+        if (event->kind == VS_LOAD) {
+            e->counts.loads++;
+            err = load(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
+        } else if (event->kind == VS_STORE) {
+            e->counts.stores++;
+            err = store(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
+        } else if (event->kind != VS_BRANCH) {
+            err = vs_data_rare_event(e, b, event);
+        }
+        if (unlikely(err))
+            return err;
+    }
+    return 0;
+}
+
+static inline void vs_data_note_load(struct vs_data_encoder *e, size_t size, bool hit)
+{
+    unsigned c = vs_data_size_class(size);
+    e->counts.hits[c] += hit;
+    e->counts.misses[c] += !hit;
+}
+
+/* A message's whole bits, from where it began to now. */
+static inline uint64_t vs_data_message_bits(const struct vs_data_encoder *e)
+{
+    return vs_port_bits(e->port) - e->port->start;
+}
+
+/* The granules of an operand. */
+static inline uint64_t vs_data_granules_start(uint64_t addr, uint64_t granule)
+{
+    return addr & ~(granule - 1);
+}
+
+static inline size_t vs_data_granules_size(uint64_t addr, size_t size, uint64_t granule)
+{
+    uint64_t before = addr & (granule - 1);
+    return (size_t)((before + size + granule - 1) & ~(granule - 1));
+}
+
+/* ---- decoders ---- */
+
+/* Takes a payload of registers: its length and its bytes, to `state`. */
+int vs_data_get_state(struct vs_port_reader *port, struct vs_buf *state, const uint8_t **bytes,
+                      size_t *size);
+
+/* Refuses what the caller asks for, at the stream's position. Returns -VSE_CORRUPT. */
+int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why);
+
+/* The stream is over. Returns -VSE_END. */
+int vs_data_ended(struct vs_port_reader *port, unsigned core);
+
+/* Copies of memory, one per core or one for all. NULL: no memory. */
+struct vs_copy *vs_data_copies_new(unsigned count);
+void vs_data_copies_free(struct vs_copy *copies, unsigned count);
+
+#endif

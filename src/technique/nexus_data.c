@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* mlvNX_b: the Nexus-like baseline. Every operand that is read: Ti | [dCC] | its bytes. */
+#include <stdlib.h>
+
+#include "technique/data_common.h"
+
+/* ---- encoder --------------------------------------------------------------------------------- */
+
+static void rare_head(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size)
+{
+    (void)what, (void)size;
+    vs_port_begin(e->port, core, e->time);
+}
+
+static const struct vs_data_rare rare = {.head = rare_head};
+
+static inline int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
+                       const uint8_t *bytes)
+{
+    (void)addr;
+    vs_port_begin(e->port, core, e->time);
+    vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+    vs_port_end(e->port);
+    vs_data_note_load(e, size, false);
+    return 0;
+}
+
+static inline int store(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
+                        const uint8_t *bytes)
+{
+    (void)e, (void)core, (void)addr, (void)size, (void)bytes;
+    return 0;
+}
+
+static int encoder_consume(void *encoder, const struct vs_batch *batch)
+{
+    return vs_data_each(encoder, batch, load, store);
+}
+
+static int encoder_finish(void *encoder)
+{
+    (void)encoder;
+    return 0;
+}
+
+static void encoder_counts(const void *encoder, struct vs_data_counts *counts)
+{
+    *counts = ((const struct vs_data_encoder *)encoder)->counts;
+}
+
+static void encoder_close(void *encoder)
+{
+    if (encoder)
+        vs_data_encoder_fini(encoder);
+    free(encoder);
+}
+
+static int encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
+                        const struct vs_prior *prior, struct vs_port_writer *port)
+{
+    struct vs_data_encoder *e = *encoder = calloc(1, sizeof(*e));
+    (void)params;
+    if (!e)
+        return -VSE_NOMEM;
+    vs_data_encoder_init(e, &rare, setup, prior, port);
+    return 0;
+}
+
+static const struct vs_data_encoder_ops encoder_ops = {
+    encoder_open, encoder_consume, encoder_finish, encoder_counts, encoder_close};
+
+/* ---- decoder --------------------------------------------------------------------------------- */
+
+struct decoder {
+    struct vs_port_reader *port;
+    unsigned cores;
+    int error; /* of reading a head: it stays */
+    bool have; /* the next message's core is known */
+    unsigned core;
+    struct vs_buf state;
+};
+
+static int look(struct decoder *d, unsigned core)
+{
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    if (!d->have && !d->error)
+        d->error = vs_port_next(d->port, &d->core, NULL);
+    if (d->error)
+        return d->error == -VSE_END ? vs_data_ended(d->port, core) : d->error;
+    d->have = true;
+    return d->core == core ? 0 : VS_DATA_WAIT;
+}
+
+static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    if (err || (err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size)))
+        return err;
+    d->have = false;
+    return 0;
+}
+
+static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
+{
+    (void)addr;
+    return decoder_nondet(decoder, core, size, bytes);
+}
+
+static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes)
+{
+    (void)addr, (void)size, (void)bytes;
+    return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
+}
+
+static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+{
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    if (err || (err = vs_data_get_state(d->port, &d->state, bytes, size)))
+        return err;
+    d->have = false;
+    return 0;
+}
+
+static int decoder_end(void *decoder, unsigned core)
+{
+    return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
+}
+
+static int decoder_turn(void *decoder, unsigned *core)
+{
+    struct decoder *d = decoder;
+    int err = look(d, 0);
+    if (err >= 0)
+        *core = d->core;
+    return err < 0 ? err : 0;
+}
+
+static void decoder_close(void *decoder)
+{
+    struct decoder *d = decoder;
+    if (d)
+        vs_buf_fini(&d->state);
+    free(d);
+}
+
+static int decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
+                        struct vs_port_reader *port)
+{
+    struct decoder *d = *decoder = calloc(1, sizeof(*d));
+    (void)params;
+    if (!d)
+        return -VSE_NOMEM;
+    d->port = port;
+    d->cores = setup->cores;
+    return 0;
+}
+
+static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
+                                                       .read = decoder_read,
+                                                       .write = decoder_write,
+                                                       .nondet = decoder_nondet,
+                                                       .state = decoder_state,
+                                                       .end = decoder_end,
+                                                       .turn = decoder_turn,
+                                                       .close = decoder_close};
+
+/* ---- technique ------------------------------------------------------------------------------- */
+
+static const struct vs_parameter parameters[] = {VS_DATA_CYCLE_ROWS, {.name = NULL}};
+
+static int cost(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list)
+{
+    (void)params, (void)setup;
+    *list = (struct vs_data_cost){.count = 0};
+    return 0;
+}
+
+const struct vs_data_technique vs_nexus_data = {
+    .name = "mlvNX_b",
+    .summary = "every operand that is read, as it is",
+    .parameters = parameters,
+    .params_size = sizeof(struct vs_data_params),
+    .defaults = "cycles_first=8 cycles_other=8",
+    .cycles = vs_data_cycle_chunks,
+    .cost = cost,
+    .encoder = &encoder_ops,
+    .decoder = &decoder_ops,
+};

@@ -1,0 +1,883 @@
+/* SPDX-License-Identifier: MIT */
+/* Load-value techniques: worked examples, runs that are encoded, decoded and compared, and streams
+ * that are damaged. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "gen/gen.h"
+#include "model/granules.h"
+#include "study/verify_data.h"
+#include "technique/data.h"
+#include "unit/rng.h"
+#include "unit/unittest.h"
+
+/* ---- runs in memory ------------------------------------------------------------------------ */
+
+struct run {
+    struct vs_event *events;
+    uint64_t *cycles;
+    size_t count, capacity;
+    struct vs_buf wide;
+    unsigned cores;
+    bool timed;
+};
+
+static void run_add(struct run *r, const struct vs_event *e, const uint8_t *bytes, uint64_t cycle)
+{
+    if (r->count == r->capacity) {
+        r->capacity = r->capacity ? 2 * r->capacity : 1024;
+        CHECK((r->events = realloc(r->events, r->capacity * sizeof *r->events)));
+        CHECK((r->cycles = realloc(r->cycles, r->capacity * sizeof *r->cycles)));
+    }
+    struct vs_event *copy = &r->events[r->count];
+    *copy = *e;
+    if (vs_event_is_wide(e)) {
+        copy->value = r->wide.len;
+        CHECK_EQ(vs_buf_put(&r->wide, bytes, e->size), 0);
+    }
+    r->cycles[r->count++] = cycle;
+    if (e->thread >= r->cores)
+        r->cores = e->thread + 1u;
+}
+
+static struct vs_batch run_batch(const struct run *r)
+{
+    return (struct vs_batch){.events = r->events,
+                             .cycles = r->timed ? r->cycles : NULL,
+                             .wide = r->wide.data,
+                             .wide_size = r->wide.len,
+                             .count = r->count};
+}
+
+static void run_free(struct run *r)
+{
+    free(r->events);
+    free(r->cycles);
+    vs_buf_fini(&r->wide);
+}
+
+static void generate(struct run *r, const struct gen_options *options)
+{
+    struct gen *g;
+    struct vs_batch b;
+    *r = (struct run){.timed = options->timed};
+    CHECK_EQ(gen_open(&g, options), 0);
+    while (gen_next(g, &b) > 0)
+        for (size_t i = 0; i < b.count; i++)
+            run_add(r, &b.events[i], vs_event_bytes(&b, &b.events[i]), b.cycles ? b.cycles[i] : 0);
+    gen_close(g);
+}
+
+/* Accesses of one core after the other; a memory gives the loads' values. */
+struct script {
+    struct run run;
+    uint8_t memory[4096]; /* of addresses [BASE, BASE + 4096) */
+};
+
+#define BASE 0x7fff0000u
+
+static struct script *script_new(void)
+{
+    struct script *s = calloc(1, sizeof *s);
+    CHECK(s);
+    for (size_t i = 0; i < sizeof s->memory; i++)
+        s->memory[i] = (uint8_t)(i * 7 + i / 256);
+    return s;
+}
+
+static void script_free(struct script *s)
+{
+    run_free(&s->run);
+    free(s);
+}
+
+static void touch(struct script *s, unsigned kind, unsigned core, unsigned at, unsigned size)
+{
+    uint8_t bytes[256];
+    struct vs_event e = {.kind = (uint8_t)kind,
+                         .pc = 0x1000 + 4 * s->run.count,
+                         .addr = BASE + at,
+                         .thread = (uint16_t)core,
+                         .size = (uint16_t)size,
+                         .icount = kind != VS_EXTERNAL};
+    for (unsigned i = 0; i < size && kind != VS_LOAD; i++)
+        s->memory[at + i] = (uint8_t)(s->run.count * 31 + i + 1);
+    memcpy(bytes, s->memory + at, size);
+    if (size <= 8)
+        memcpy(&e.value, bytes, size);
+    run_add(&s->run, &e, bytes, 10 * s->run.count);
+}
+
+static void load(struct script *s, unsigned core, unsigned at, unsigned size)
+{
+    touch(s, VS_LOAD, core, at, size);
+}
+
+static void store(struct script *s, unsigned core, unsigned at, unsigned size)
+{
+    touch(s, VS_STORE, core, at, size);
+}
+
+/* ---- encoding and decoding ----------------------------------------------------------------- */
+
+struct stream {
+    const struct vs_data_technique *technique;
+    struct vs_data_params params;
+    struct vs_data_setup setup;
+    struct vs_port_shape shape;
+    struct vs_buf bits;
+    uint64_t nbits;
+    struct vs_data_counts counts;
+    struct vs_port_counts fields;
+};
+
+static void encode_split(struct stream *s, const char *name, const char *params,
+                         const struct run *r, bool prior, size_t piece)
+{
+    struct vs_prior *p = NULL;
+    struct vs_port_writer w;
+    struct vs_diag diag = {0};
+    struct vs_batch b = run_batch(r);
+    void *e;
+    memset(s, 0, sizeof *s);
+    s->technique = vs_data_technique_find(name);
+    CHECK(s->technique);
+    if (vs_data_params_parse(s->technique, &s->params, params, &diag))
+        unittest_fail(__FILE__, __LINE__, "%s: %s", params, diag.text);
+    s->setup = (struct vs_data_setup){r->cores, 64, r->timed};
+    vs_data_shape(s->technique, &s->params, &s->setup, &s->shape);
+    if (prior) {
+        CHECK_EQ(vs_prior_open(&p), 0);
+        CHECK_EQ(vs_prior_consume(p, &b), 0);
+    }
+    CHECK_EQ(vs_port_writer_init(&w, &s->shape, vs_port_to_buf, &s->bits), 0);
+    CHECK_EQ(s->technique->encoder->open(&e, &s->params, &s->setup, p, &w), 0);
+    for (size_t at = 0; at < r->count; at += piece) {
+        struct vs_batch part = b;
+        part.events += at;
+        part.cycles = b.cycles ? b.cycles + at : NULL;
+        part.count = r->count - at < piece ? r->count - at : piece;
+        CHECK_EQ(s->technique->encoder->consume(e, &part), 0);
+    }
+    CHECK_EQ(s->technique->encoder->finish(e), 0);
+    int64_t nbits = vs_port_finish(&w);
+    CHECK(nbits >= 0);
+    s->nbits = (uint64_t)nbits;
+    vs_port_totals(&w, &s->fields);
+    CHECK_EQ(vs_port_counts_bits(&s->fields), s->nbits);
+    s->technique->encoder->counts(e, &s->counts);
+    s->technique->encoder->close(e);
+    vs_port_writer_fini(&w);
+    vs_prior_close(p);
+}
+
+static void encode(struct stream *s, const char *name, const char *params, const struct run *r,
+                   bool prior)
+{
+    encode_split(s, name, params, r, prior, r->count + 1);
+}
+
+static void stream_free(struct stream *s)
+{
+    vs_buf_fini(&s->bits);
+}
+
+enum walk { IN_ORDER, BY_TURNS };
+
+/* The first nbits bits, against a run. */
+static int verify(const struct stream *s, const struct run *r, uint64_t nbits, enum walk walk,
+                  struct vs_verify_data *v)
+{
+    struct vs_port_reader reader;
+    struct vs_batch b = run_batch(r);
+    void *d;
+    CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
+    CHECK_EQ(s->technique->decoder->open(&d, &s->params, &s->setup, &reader), 0);
+    vs_verify_data_init(v, s->technique->decoder, d, &reader, s->setup.cores);
+    int err;
+    if (walk == BY_TURNS)
+        err = vs_verify_data_by_turns(v, &b);
+    else if (!(err = vs_verify_data_batch(v, &b)))
+        err = vs_verify_data_end(v);
+    s->technique->decoder->close(d);
+    vs_port_reader_fini(&reader);
+    return err;
+}
+
+static void check_replays(const struct stream *s, const struct run *r)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    CHECK(v);
+    CHECK(!s->technique->undecodable || !s->technique->undecodable(&s->params));
+    for (enum walk walk = IN_ORDER; walk <= BY_TURNS; walk++) {
+        if (verify(s, r, s->nbits, walk, v))
+            unittest_fail(__FILE__, __LINE__, "%s, walk %d: %s", s->technique->name, walk,
+                          v->diag.text);
+        CHECK_EQ(v->loads, s->counts.loads);
+        CHECK_EQ(v->stores, s->counts.stores);
+        CHECK_EQ(v->nondets, s->counts.nondets);
+        CHECK_EQ(v->states, s->counts.states);
+    }
+    free(v);
+}
+
+/* ---- worked examples ----------------------------------------------------------------------- */
+
+#define SMALL "size=32 line=16 ways=2 policy=round-robin granule=4"
+
+static void small_cache(struct vs_granules *g, uint32_t granule)
+{
+    const struct vs_cache_config config = {32, 16, 2, VS_CACHE_ROUND_ROBIN};
+    CHECK_EQ(vs_granules_init(g, 1, &config, granule, true, NULL), 0);
+}
+
+/* An access that finds its line in a way, or is given that way. */
+static void check_way(struct vs_granules *g, bool writes, unsigned at, unsigned size,
+                      unsigned missed, unsigned way)
+{
+    unsigned got = writes ? vs_granules_write(g, 0, BASE + at, size, false)
+                          : vs_granules_read(g, 0, BASE + at, size);
+    CHECK_EQ(got, missed);
+    CHECK_EQ(vs_cache_find(&g->caches[0].cache, (BASE + at) & ~15u), way);
+}
+
+enum { HIT = 0, MISS = VS_GRANULES_NO_LINE, CLEAR = VS_GRANULES_NO_FLAG };
+
+TEST(follows_the_example_of_stores_and_loads)
+{
+    struct vs_granules g;
+    small_cache(&g, 4);
+    check_way(&g, true, 0x80, 8, MISS, 1);
+    check_way(&g, true, 0x50, 4, MISS, 0);
+    for (unsigned at = 0x54; at <= 0x5c; at += 4)
+        check_way(&g, true, at, 4, HIT, 0);
+    check_way(&g, true, 0x60, 4, MISS, 1);
+    for (unsigned at = 0x64; at <= 0x6c; at += 4)
+        check_way(&g, true, at, 4, HIT, 1);
+    check_way(&g, true, 0x70, 4, MISS, 0);
+    check_way(&g, false, 0x80, 8, MISS | CLEAR, 1);
+    check_way(&g, false, 0x88, 8, CLEAR, 1);
+    vs_granules_fini(&g);
+}
+
+/* What the two loads of that example send. */
+TEST(sends_the_example_of_stores_and_loads)
+{
+    struct script *s = script_new();
+    struct stream t;
+    store(s, 0, 0x80, 8);
+    for (unsigned at = 0x50; at <= 0x70; at += 4)
+        store(s, 0, at, 4);
+    load(s, 0, 0x80, 8);
+    load(s, 0, 0x88, 8);
+    encode(&t, "mlvCF_b", SMALL, &s->run, true);
+    CHECK_EQ(t.fields.messages, 3);
+    CHECK_EQ(t.counts.misses[3], 2);
+    /* fahCnt 0 in one chunk and a bit, the value; and the end */
+    CHECK_EQ(t.nbits, 2 * (9 + 64) + 9);
+    struct vs_bitr bits;
+    uint64_t count, value;
+    CHECK_EQ(vs_bitr_init(&bits, t.bits.data, t.bits.len, t.nbits), 0);
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(vs_bitr_get(&bits, 9, &count), 0);
+        CHECK_EQ(count, 0);
+        CHECK_EQ(vs_bitr_get(&bits, 64, &value), 0);
+        CHECK_EQ(value, s->run.events[s->run.count - 2 + i].value);
+    }
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(follows_the_example_of_spanning_operands)
+{
+    struct vs_granules g;
+    small_cache(&g, 4);
+    check_way(&g, true, 0x80, 8, MISS, 1);
+    check_way(&g, true, 0x78, 8, MISS, 0);
+    check_way(&g, true, 0x70, 8, HIT, 0);
+    check_way(&g, true, 0x68, 8, MISS, 1);
+    check_way(&g, true, 0x60, 8, HIT, 1);
+    for (unsigned at = 0x78; at >= 0x60; at -= 8)
+        check_way(&g, false, at, 8, HIT, at < 0x70);
+    check_way(&g, true, 0x40, 32, MISS, 0);
+    CHECK_EQ(vs_cache_find(&g.caches[0].cache, BASE + 0x50), 1);
+    check_way(&g, false, 0x40, 32, HIT, 0);
+    check_way(&g, true, 0x20, 8, MISS, 0);
+    check_way(&g, false, 0x40, 32, MISS | CLEAR, 1);
+    CHECK_EQ(vs_cache_find(&g.caches[0].cache, BASE + 0x50), 0);
+    vs_granules_fini(&g);
+}
+
+TEST(sends_one_message_for_a_spanning_operand)
+{
+    struct script *s = script_new();
+    struct stream t;
+    static const struct {
+        unsigned at, size;
+        bool writes;
+    } accesses[] = {{0x80, 8, true},  {0x78, 8, true},  {0x70, 8, true},   {0x68, 8, true},
+                    {0x60, 8, true},  {0x78, 8, false}, {0x70, 8, false},  {0x68, 8, false},
+                    {0x60, 8, false}, {0x40, 32, true}, {0x40, 32, false}, {0x20, 8, true},
+                    {0x40, 32, false}};
+    for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
+        touch(s, accesses[i].writes ? VS_STORE : VS_LOAD, 0, accesses[i].at, accesses[i].size);
+    encode(&t, "mlvCF_b", SMALL, &s->run, true);
+    CHECK_EQ(t.nbits, 9 + 8 * 32 + 9); /* after five hits; then the end */
+    CHECK_EQ(t.bits.data[0], 5);
+    CHECK_EQ(t.counts.hits[3], 4);
+    CHECK_EQ(t.counts.hits[5], 1);
+    CHECK_EQ(t.counts.misses[5], 1);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(hits_both_lines_of_what_was_stored)
+{
+    struct script *s = script_new();
+    struct stream t;
+    store(s, 0, 0x10, 8);
+    load(s, 0, 0x10, 8);
+    encode(&t, "mlvCF_b", "size=8 line=4 ways=2 policy=round-robin granule=4", &s->run, true);
+    CHECK_EQ(t.counts.hits[3], 1);
+    CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 0);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(follows_the_example_of_reads_only)
+{
+    struct script *s = script_new();
+    struct stream t;
+    struct vs_granules g;
+    for (unsigned at = 0x3c; at <= 0x5c; at += 4)
+        load(s, 0, at, 4);
+    small_cache(&g, 16);
+    for (unsigned at = 0x3c; at <= 0x5c; at += 4)
+        CHECK_EQ(vs_granules_read(&g, 0, BASE + at, 4) != 0,
+                 at == 0x3c || at == 0x40 || at == 0x50);
+    vs_granules_fini(&g);
+    encode(&t, "mlvCF_b", "size=32 line=16 ways=2 policy=round-robin granule=16", &s->run, true);
+    CHECK_EQ(t.counts.misses[2], 3);
+    CHECK_EQ(t.counts.hits[2], 6);
+    CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 3 * 128);
+    CHECK_EQ(t.counts.unseen, 0);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+/* ---- small cases --------------------------------------------------------------------------- */
+
+TEST(sends_every_operand_as_it_is)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0, 1);
+    store(s, 1, 0, 8);
+    load(s, 2, 0, 64);
+    load(s, 2, 3, 8);
+    encode(&t, "mlvNX_b", "", &s->run, false);
+    CHECK_EQ(t.nbits, 3 * 2 + 8 * (1 + 64 + 8));
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    s->run.timed = true;
+    encode(&t, "mlvNX_b", "", &s->run, false);
+    CHECK_EQ(t.nbits, 3 * (2 + 9) + 8 * (1 + 64 + 8));
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(sends_whole_granules_of_a_part)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x101, 1);
+    load(s, 0, 0x102, 1);
+    load(s, 0, 0x107, 2);
+    encode(&t, "mlvCF_b", SMALL, &s->run, true);
+    CHECK_EQ(t.nbits, 9 + 32 + 9 + 64 + 9);
+    CHECK_EQ(t.counts.unseen, 0);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    /* without a prior the second byte is not known when the first is sent */
+    encode(&t, "mlvCF_b", SMALL, &s->run, false);
+    CHECK_EQ(t.counts.unseen, 3);
+    CHECK_EQ(t.nbits, 2 * (9 + 32) + 9 + 64 + 9);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+/* As published a partial store flags the granule: the other bytes are then taken for known. */
+TEST(does_not_replay_as_published)
+{
+    static const char *const names[] = {"mlvCF_b", "mlvCF_e", "mlvFA"};
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct script *s = script_new();
+    struct stream t;
+    CHECK(v);
+    store(s, 0, 0x100, 1);
+    load(s, 0, 0x100, 4);
+    for (unsigned i = 0; i < 3; i++) {
+        encode(&t, names[i], "account=published", &s->run, true);
+        CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 0);
+        CHECK_HAS(t.technique->undecodable(&t.params), "published");
+        CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
+        CHECK_HAS(v->diag.text, "event 1, core 0, pc 0x1004");
+        stream_free(&t);
+        encode(&t, names[i], "", &s->run, true);
+        CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 32);
+        check_replays(&t, &s->run);
+        stream_free(&t);
+    }
+    script_free(s);
+    free(v);
+}
+
+TEST(counts_operands_as_published)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x101, 1);
+    load(s, 0, 0x103, 2);
+    encode(&t, "mlvCF_b", "account=published", &s->run, true);
+    CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 8 + 16);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(notices_what_other_cores_write)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct script *s = script_new();
+    struct stream t;
+    CHECK(v);
+    load(s, 0, 0x100, 8);
+    store(s, 1, 0x100, 4);
+    load(s, 0, 0x104, 4); /* the line is gone, also where nobody wrote */
+    load(s, 0, 0x100, 4);
+    load(s, 1, 0x100, 4);
+    encode(&t, "mlvCF_b", "caches=coherent", &s->run, true);
+    CHECK_EQ(t.counts.misses[2], 2);
+    CHECK_EQ(t.counts.hits[2], 1);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "mlvCF_b", "caches=private", &s->run, true);
+    CHECK(t.technique->undecodable(&t.params));
+    CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
+    stream_free(&t);
+    encode(&t, "mlvCF_b", "caches=shared", &s->run, true);
+    CHECK_EQ(t.counts.misses[2], 0);
+    CHECK_EQ(t.counts.orders, 5); /* the last for the end, which is core 0's */
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+    free(v);
+}
+
+TEST(notices_what_is_written_from_outside)
+{
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT"};
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x100, 4);
+    load(s, 0, 0x100, 4);
+    touch(s, VS_EXTERNAL, 1, 0x102, 1);
+    load(s, 0, 0x100, 4);
+    touch(s, VS_EXTERNAL, 0, 0x200, 200);
+    load(s, 0, 0x200, 64);
+    for (unsigned i = 0; i < 4; i++) {
+        encode(&t, names[i], "", &s->run, true);
+        CHECK_EQ(t.counts.hits[2], 1);
+        CHECK_EQ(t.counts.misses[2], 2);
+        CHECK_EQ(t.counts.unseen, 0);
+        check_replays(&t, &s->run);
+        stream_free(&t);
+    }
+    script_free(s);
+}
+
+TEST(notices_new_mappings_and_changes_that_no_event_shows)
+{
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT"};
+    struct script *s = script_new();
+    struct stream t;
+    const struct vs_event map = {
+        .kind = VS_MAP, .addr = BASE, .value = 4096, .pc = VS_NO_IMAGE, .flags = VS_MAP_READ};
+    load(s, 0, 0x100, 4);
+    run_add(&s->run, &map, NULL, 10);
+    memset(s->memory, 0x55, 128 + 0x100);
+    load(s, 0, 0x100, 4);
+    load(s, 0, 0x104, 4);
+    load(s, 1, 0x104, 4);
+    s->memory[0x104] ^= 1;
+    load(s, 0, 0x104, 4);
+    load(s, 1, 0x104, 4);
+    for (unsigned i = 0; i < 4; i++) {
+        encode(&t, names[i], "", &s->run, true);
+        CHECK_EQ(t.counts.unseen, i != 2);
+        check_replays(&t, &s->run);
+        stream_free(&t);
+    }
+    script_free(s);
+}
+
+TEST(sends_a_bit_for_what_the_module_has)
+{
+    struct script *s = script_new();
+    struct stream t;
+    s->memory[0x104] = 0;
+    load(s, 0, 0x100, 4);
+    load(s, 0, 0x100, 4);
+    load(s, 0, 0x104, 1); /* a zero, as in a new line */
+    load(s, 0, 0x105, 1);
+    encode(&t, "mlvFA_dedicated", "size=64 line=64 ways=1", &s->run, false);
+    CHECK_EQ(t.nbits, 1 + 32 + 1 + 1 + 1 + 8);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(tells_every_transaction_in_order)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x100, 8);  /* from memory: the line */
+    load(s, 1, 0x108, 8);  /* from core 0, with T */
+    store(s, 1, 0x100, 8); /* upgrade */
+    store(s, 1, 0x100, 8); /* its own */
+    load(s, 0, 0x100, 8);  /* from core 1, with T */
+    store(s, 2, 0x200, 8); /* from memory */
+    load(s, 2, 0x200, 8);  /* the line */
+    encode(&t, "mc2RT", "CS32", &s->run, true);
+    CHECK_EQ(t.counts.orders, 4);
+    CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 2 * 256);
+    CHECK_EQ(t.fields.messages, 6 + 3);
+    /* Ti, THCnt, kind: two lines, four of order, three ends */
+    CHECK_EQ(t.nbits, 9 * (2 + 9) + 2 * (1 + 256) + 4 * 2 + 3 * 4);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "mc2RT", "CS32 rule=shared", &s->run, true);
+    CHECK_EQ(t.counts.orders, 3);
+    CHECK_EQ(t.counts.silent, 1);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "mc2RT", "CS32 order=published", &s->run, true);
+    CHECK_EQ(t.nbits, 2 * (2 + 9 + 256));
+    CHECK(t.technique->undecodable(&t.params));
+    stream_free(&t);
+    script_free(s);
+}
+
+#define TWO_LINES "size=64 line=32 ways=2 policy=lru rule=shared"
+
+/* Core 1 had the line and lost it after core 0's last message: without the order, the debugger
+ * would let core 0 write first. */
+TEST(tells_the_order_of_a_line_that_another_core_lost)
+{
+    struct script *s = script_new();
+    struct stream t;
+    enum { P = 0x100, R = 0x200, W = 0x300, X = 0x400, S = 0x500, U = 0x600, Q = 0x700 };
+    load(s, 0, P, 8);
+    load(s, 0, R, 8);
+    load(s, 1, W, 8);
+    store(s, 1, X, 8); /* implied */
+    load(s, 1, S, 8);
+    load(s, 1, U, 8); /* in place of X */
+    store(s, 0, X, 8);
+    load(s, 0, Q, 8);
+    load(s, 0, R, 8);
+    encode(&t, "mc2RT", TWO_LINES, &s->run, true);
+    CHECK_EQ(t.counts.silent, 1);
+    CHECK_EQ(t.counts.orders, 1);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+/* Core 1 took a line from the set: without the order, another line would make way. */
+TEST(tells_the_order_in_a_set_that_another_core_took_from)
+{
+    struct script *s = script_new();
+    struct stream t;
+    enum { P = 0x100, R = 0x200, X = 0x400 };
+    load(s, 0, P, 8);
+    load(s, 0, R, 8);
+    store(s, 1, R, 8);
+    store(s, 0, X, 8);
+    load(s, 0, P, 8);
+    encode(&t, "mc2RT", TWO_LINES, &s->run, true);
+    CHECK_EQ(t.counts.silent, 0);
+    CHECK_EQ(t.counts.orders, 2);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+/* ---- parameters and cost ------------------------------------------------------------------- */
+
+TEST(has_the_named_configurations)
+{
+    static const struct {
+        const char *name;
+        uint64_t size, line, policy;
+    } configs[] = {{"S", 16384, 64, VS_CACHE_ROUND_ROBIN},
+                   {"M", 32768, 64, VS_CACHE_ROUND_ROBIN},
+                   {"L", 65536, 64, VS_CACHE_ROUND_ROBIN},
+                   {"CS16", 16384, 32, VS_CACHE_LRU},
+                   {"CS32", 32768, 32, VS_CACHE_LRU}};
+    struct vs_data_params p;
+    for (size_t i = 0; i < 5; i++) {
+        CHECK_EQ(vs_data_params_parse(&vs_cfiat_e, &p, configs[i].name, NULL), 0);
+        CHECK_EQ(p.size, configs[i].size);
+        CHECK_EQ(p.line, configs[i].line);
+        CHECK_EQ(p.policy, configs[i].policy);
+        CHECK_EQ(p.ways, 4);
+        CHECK_EQ(p.granule, 4);
+        CHECK_EQ(p.count_first, 2);
+    }
+}
+
+TEST(refuses_what_does_not_fit)
+{
+    struct vs_data_params p;
+    struct vs_diag diag;
+    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "XL", &diag), VSE_NOTFOUND);
+    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "size=1000", &diag), VSE_INVAL);
+    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "granule=64", &diag), VSE_INVAL);
+    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "size=32,line=4,granule=8", &diag), VSE_INVAL);
+    CHECK_ERR(vs_data_params_parse(&vs_mc2rt, &p, "granule=4", &diag), VSE_NOTFOUND);
+}
+
+TEST(costs_what_is_published)
+{
+    const struct vs_data_setup setup = {1, 32, false};
+    struct vs_data_params p;
+    struct vs_data_cost cost;
+    CHECK_EQ(vs_data_params_parse(&vs_mc2rt, &p, "CS32", NULL), 0);
+    vs_mc2rt.cost(&p, &setup, &cost);
+    CHECK_STR(cost.items[0].name, "trace bits");
+    CHECK_EQ(cost.items[0].cost.sram, 128 * 8);
+    CHECK_EQ(vs_data_params_parse(&vs_cfiat_e, &p, "CS32", NULL), 0);
+    vs_cfiat_e.cost(&p, &setup, &cost);
+    CHECK_EQ(cost.items[0].cost.sram, 32768 / 4);
+    CHECK_EQ(cost.items[1].cost.registers, 32);
+    double fraction = vs_data_cost_fraction(&vs_cfiat_e, &p, &setup);
+    CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
+    CHECK_EQ(vs_data_params_parse(&vs_first_access_dedicated, &p, "size=1K ways=2", NULL), 0);
+    vs_first_access_dedicated.cost(&p, &setup, &cost);
+    CHECK_EQ(cost.items[0].cost.sram, 8192);
+    CHECK_EQ(cost.items[1].cost.sram, 16 * (32 - 6 - 3 + 1));
+    CHECK_EQ(cost.items[1].cost.comparators, 2 * 23);
+}
+
+/* ---- generated runs ------------------------------------------------------------------------ */
+
+static const char *pick(struct rng *r, const char *const *list, unsigned count)
+{
+    return list[rng_below(r, count)];
+}
+
+/* Parameters of any technique that can be decoded. */
+static void draw_params(struct rng *r, const struct vs_data_technique *t, char *text, size_t size)
+{
+    static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
+    static const char *const caches[] = {"coherent", "coherent", "shared"};
+    static const char *const rules[] = {"all", "shared"};
+    unsigned line = 4u << rng_below(r, 6), ways = 1u << rng_below(r, 4);
+    unsigned sets = 1u << rng_below(r, 6), granule = 1u << rng_below(r, 6);
+    size_t n = 0;
+    *text = 0;
+    if (t == &vs_nexus_data)
+        return;
+    n += (size_t)snprintf(text, size, "line=%u,ways=%u,size=%u,policy=%s", line, ways,
+                          line * ways * sets, pick(r, policies, 4));
+    if (t != &vs_mc2rt && t != &vs_first_access_dedicated)
+        n += (size_t)snprintf(text + n, size - n, ",granule=%u", granule < line ? granule : line);
+    if (t == &vs_cfiat_b || t == &vs_cfiat_e)
+        n += (size_t)snprintf(text + n, size - n, ",caches=%s", pick(r, caches, 3));
+    if (t == &vs_mc2rt)
+        n += (size_t)snprintf(text + n, size - n, ",rule=%s", pick(r, rules, 2));
+    if (t == &vs_mc2rt || t == &vs_cfiat_e)
+        snprintf(text + n, size - n, ",count_first=%u,count_other=%u",
+                 1 + (unsigned)rng_below(r, 9), 1 + (unsigned)rng_below(r, 9));
+}
+
+static void check_run(struct rng *r, const struct run *run)
+{
+    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+        struct stream a, b;
+        char text[200];
+        draw_params(r, *t, text, sizeof text);
+        bool prior = rng_below(r, 4);
+        encode(&a, (*t)->name, text, run, prior);
+        encode_split(&b, (*t)->name, text, run, prior, 1 + rng_below(r, 3000));
+        CHECK_EQ(a.nbits, b.nbits);
+        CHECK_MEM(a.bits.data, b.bits.data, a.bits.len);
+        check_replays(&a, run);
+        stream_free(&a);
+        stream_free(&b);
+    }
+}
+
+TEST(replays_generated_runs)
+{
+    struct rng r = {77};
+    for (unsigned i = 0; i < 24; i++) {
+        const struct gen_options options = {.seed = 900 + i,
+                                            .events = 4000 + 3000 * (i % 4),
+                                            .threads = 1 + i % 7,
+                                            .profile = (enum gen_profile)(i % GEN_PROFILE_END),
+                                            .memory = true,
+                                            .timed = i % 2,
+                                            .syscalls = i % 3 ? 100 : 0,
+                                            .signals = i % 5 ? 0 : 100,
+                                            .gaps = i % 4 ? 2000 : GEN_NEVER,
+                                            .wide = i % 3 ? 0 : 40,
+                                            .unaligned = i % 2 ? 50 : 0};
+        struct run run;
+        generate(&run, &options);
+        check_run(&r, &run);
+        run_free(&run);
+    }
+}
+
+/* Memory changes unseen only in gaps, and the prior tells what was there first. */
+TEST(sees_every_change_of_a_run_without_gaps)
+{
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mc2RT"};
+    const struct gen_options options = {
+        .seed = 5, .events = 40000, .threads = 4, .memory = true, .gaps = GEN_NEVER};
+    struct run run;
+    generate(&run, &options);
+    for (unsigned i = 0; i < 3; i++) {
+        struct stream s;
+        encode(&s, names[i], "", &run, true);
+        CHECK_EQ(s.counts.unseen, 0);
+        CHECK(s.counts.loads > 1000 && s.counts.states > 0);
+        check_replays(&s, &run);
+        stream_free(&s);
+    }
+    run_free(&run);
+}
+
+TEST(replays_many_cores)
+{
+    const struct gen_options options = {
+        .seed = 6, .events = 20000, .threads = 200, .memory = true, .timed = true};
+    struct run run;
+    struct stream s;
+    generate(&run, &options);
+    encode(&s, "mlvCF_e", "size=1K", &run, true);
+    check_replays(&s, &run);
+    stream_free(&s);
+    run_free(&run);
+}
+
+/* ---- what must fail ------------------------------------------------------------------------ */
+
+TEST(fails_if_nothing_is_compared)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct script *s = script_new();
+    struct stream t;
+    CHECK(v);
+    store(s, 0, 0x100, 4);
+    for (const struct vs_data_technique *const *each = vs_data_techniques; *each; each++) {
+        encode(&t, (*each)->name, "", &s->run, true);
+        CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_NOTFOUND);
+        CHECK_ERR(verify(&t, &s->run, t.nbits, BY_TURNS, v), VSE_NOTFOUND);
+        stream_free(&t);
+    }
+    script_free(s);
+    free(v);
+}
+
+TEST(finds_the_first_difference)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct script *s = script_new();
+    struct stream t;
+    CHECK(v);
+    for (unsigned i = 0; i < 20; i++)
+        load(s, i % 2, 0x100 + 4 * i, 4);
+    for (const struct vs_data_technique *const *each = vs_data_techniques; *each; each++) {
+        encode(&t, (*each)->name, "", &s->run, true);
+        s->run.events[13].value ^= 0x100;
+        CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
+        CHECK_HAS(v->diag.text, "event 13, core 1, pc 0x1034");
+        CHECK_EQ(v->diag.chunk, 13);
+        s->run.events[13].value ^= 0x100;
+        stream_free(&t);
+    }
+    script_free(s);
+    free(v);
+}
+
+static void small_run(struct run *run, bool timed)
+{
+    const struct gen_options options = {.seed = 31,
+                                        .events = 500,
+                                        .threads = 3,
+                                        .memory = true,
+                                        .timed = timed,
+                                        .syscalls = 100,
+                                        .gaps = 200};
+    generate(run, &options);
+}
+
+TEST(stops_where_a_stream_is_cut)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct run run;
+    CHECK(v);
+    small_run(&run, true);
+    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+        struct stream s;
+        encode(&s, (*t)->name, "", &run, true);
+        for (uint64_t n = 0; n < s.nbits; n += 1 + n / 50) {
+            int err = verify(&s, &run, n, n & 1 ? IN_ORDER : BY_TURNS, v);
+            CHECK(err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
+            CHECK(v->diag.error == err && v->diag.text[0]);
+            err = verify(&s, &run, n, IN_ORDER, v);
+            CHECK(err == -VSE_END || err == -VSE_TRUNCATED);
+        }
+        stream_free(&s);
+    }
+    run_free(&run);
+    free(v);
+}
+
+TEST(names_what_is_wrong_with_a_damaged_stream)
+{
+    struct vs_verify_data *v = malloc(sizeof *v);
+    struct rng r = {13};
+    struct run run;
+    CHECK(v);
+    small_run(&run, false);
+    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+        struct stream s;
+        unsigned found = 0;
+        encode(&s, (*t)->name, "", &run, true);
+        for (unsigned i = 0; i < 300; i++) {
+            uint64_t bit = rng_below(&r, s.nbits);
+            s.bits.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+            int err = verify(&s, &run, s.nbits, i & 1 ? IN_ORDER : BY_TURNS, v);
+            /* bytes that no load asks for may be anything */
+            CHECK(err == 0 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
+            CHECK(err == 0 || v->diag.text[0]);
+            found += err != 0;
+            s.bits.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        }
+        CHECK(found > 150);
+        stream_free(&s);
+    }
+    run_free(&run);
+    free(v);
+}
