@@ -306,6 +306,8 @@ results:
 	@+$(MAKE) all
 	tools/results -b $(B) control-flow >$(O)/control-flow.csv
 	mv $(O)/control-flow.csv bench/results/control-flow.csv
+	tools/results-doc >$(O)/results.md
+	mv $(O)/results.md docs/results.md
 
 .PHONY: run-sizes
 ## run-sizes: renew the committed table of the sizes of generated runs

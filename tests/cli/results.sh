@@ -5,6 +5,11 @@
 
 table=$VESTIGE_SRC/bench/results/control-flow.csv
 
+begin writes_the_page_from_the_tables
+run "$VESTIGE_SRC/tools/results-doc"
+expect_status 0
+cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/results-doc writes"
+
 begin has_every_workload_and_technique
 while read -r name _ most _; do
     for n in 1 2 4 8; do
