@@ -144,6 +144,11 @@ VS_API int vs_regs_next(const uint8_t **p, size_t *size, unsigned *number, unsig
 VS_API int64_t vs_regs_put(uint8_t *buf, size_t capacity, size_t used, unsigned number,
                            const void *bytes, unsigned regsize);
 
+/* Where a VS_SYSCALL of the batch makes its thread go on, if not behind itself: a call that is to
+ * be made again has the program counter among its registers. Returns whether it does. */
+VS_API bool vs_syscall_resumes(const struct vs_batch *batch, const struct vs_event *e,
+                               uint64_t *pc);
+
 /* "branch", "load", ...; "?" for a number that is no kind. Static storage. */
 VS_API const char *vs_kind_name(unsigned kind);
 

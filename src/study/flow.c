@@ -355,26 +355,6 @@ static void follow(struct vs_flow_thread *t, const struct vs_event *e)
     }
 }
 
-/* A system call that is to be restarted says so by its registers. */
-static void follow_call(struct vs_flow_thread *t, const struct vs_batch *batch,
-                        const struct vs_event *e)
-{
-    const uint8_t *p = vs_event_bytes(batch, e), *bytes;
-    size_t left = e->size, head = sizeof(struct vs_syscall_head);
-    unsigned number, size;
-    uint64_t pc;
-
-    if (left <= head)
-        return;
-    p += head;
-    left -= head;
-    while (vs_regs_next(&p, &left, &number, &size, &bytes) > 0)
-        if (number == VS_REG_PC && size == sizeof(pc)) {
-            memcpy(&pc, bytes, sizeof(pc));
-            go(t, pc);
-        }
-}
-
 static void keep_difference(struct vs_flow_check *c, const struct vs_event *e, uint64_t number,
                             uint64_t pc, const char *why)
 {
@@ -412,6 +392,7 @@ int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch)
         const struct vs_event *e = &batch->events[i];
         struct vs_flow_thread *t;
         const char *why;
+        uint64_t pc;
 
         if ((error = thread_of(c, e->thread, &t)) < 0)
             break;
@@ -421,8 +402,8 @@ int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch)
             believe(c, t, e);
         }
         follow(t, e);
-        if (unlikely(e->kind == VS_SYSCALL))
-            follow_call(t, batch, e);
+        if (unlikely(e->kind == VS_SYSCALL) && vs_syscall_resumes(batch, e, &pc))
+            go(t, pc);
         if (unlikely(e->kind == VS_CODE))
             error = replace_code(c, e->value);
     }

@@ -2,7 +2,6 @@
 #include "technique/step.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/likely.h"
@@ -65,31 +64,14 @@ static void add_branch(struct vs_stepper *s, const struct vs_event *e, uint64_t 
     step->size = (uint8_t)e->size;
 }
 
-/* A system call that is to be made again says so by the pc among its registers. */
-static void add_call(struct vs_stepper *s, const struct vs_batch *b, const struct vs_event *e,
-                     uint64_t time)
-{
-    const uint8_t *p = vs_event_bytes(b, e), *bytes;
-    size_t left = e->size, head = sizeof(struct vs_syscall_head);
-    unsigned number, size;
-    uint64_t pc;
-    if (left <= head)
-        return;
-    p += head;
-    left -= head;
-    while (vs_regs_next(&p, &left, &number, &size, &bytes) > 0)
-        if (number == VS_REG_PC && size == sizeof(pc)) {
-            memcpy(&pc, bytes, sizeof(pc));
-            go_elsewhere(s, e->thread, pc, time);
-        }
-}
-
 static void add_other(struct vs_stepper *s, const struct vs_batch *b, const struct vs_event *e,
                       uint64_t time)
 {
+    uint64_t pc;
     switch (e->kind) {
     case VS_SYSCALL:
-        add_call(s, b, e, time);
+        if (vs_syscall_resumes(b, e, &pc))
+            go_elsewhere(s, e->thread, pc, time);
         break;
     case VS_EXCEPTION:
     case VS_EXCEPTION_RET:

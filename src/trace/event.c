@@ -30,6 +30,25 @@ static const struct {
     [VS_COUNT] = {"count", false, false, false, 0, 0, 0},
 };
 
+bool vs_syscall_resumes(const struct vs_batch *batch, const struct vs_event *e, uint64_t *pc)
+{
+    const uint8_t *p = vs_event_bytes(batch, e), *bytes;
+    size_t left = e->size, head = sizeof(struct vs_syscall_head);
+    unsigned number, size;
+    bool found = false;
+
+    if (left <= head)
+        return false;
+    p += head;
+    left -= head;
+    while (vs_regs_next(&p, &left, &number, &size, &bytes) > 0)
+        if (number == VS_REG_PC && size == sizeof(*pc)) {
+            memcpy(pc, bytes, sizeof(*pc));
+            found = true;
+        }
+    return found;
+}
+
 const char *vs_kind_name(unsigned kind)
 {
     return kind > 0 && kind < VS_KIND_END ? kinds[kind].name : "?";
