@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/likely.h"
 #include "target/events.h"
+#include "target/timed.h"
 #include "vestige/mark.h"
 
 /* A run of a core ends after so many instructions, if for no other reason: timers and the user are
@@ -19,9 +20,6 @@
 /* Records of a core that are kept before they become events: few enough for the host's caches. */
 #define LOG_SIZE 4096
 _Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block");
-
-/* A port's answer that ends a run: the access is not due yet. */
-#define NOT_YET (-VSE_END)
 
 /* The host's status word of floating point, as an integer port promises it. */
 #define FP_DEFAULT 0x1f80
@@ -46,32 +44,11 @@ struct core {
     uint64_t started;     /* when the core was last given a task */
     int stop;             /* VS_STOP_x to be dealt with when its time has come, or -1 */
     uint64_t instructions, cycles;
-    struct vs_pipeline pipeline;
-
-    struct vs_iss_log log;
-    uint64_t *commits; /* the cycle of each record */
-    size_t timed;      /* records whose cycle is known */
-    size_t emitted;    /* records that became events */
-    size_t access;     /* the record whose access has been timed, or SIZE_MAX */
-    uint64_t accessed; /* its cycle */
-};
-
-/* A cycle and a core: what is less is earlier. */
-struct moment {
-    uint64_t cycle;
-    unsigned core;
-};
-
-/* Pages of the flat memory that were accessed lately, by address. */
-#define RECENT 64
-
-struct recent {
-    uint64_t page; /* VS_MEMORY_FREE: none */
-    uint8_t *bytes;
+    struct vs_past past;
+    size_t emitted; /* records that became events */
 };
 
 struct machine {
-    struct vs_port port; /* of a timed run; first */
     const struct vs_machine_options *o;
     struct vs_target_config config;
     struct vs_process *p;
@@ -85,13 +62,11 @@ struct machine {
     uint64_t turns; /* given out */
     size_t waiting; /* ready tasks without a core */
 
-    struct vs_hierarchy caches;
-    struct vs_issue_table issues;
-    struct recent reads[RECENT], writes[RECENT];
+    struct vs_timed timed; /* of a timed run */
 
     /* The run of a core that is under way. */
     struct core *running;
-    struct moment horizon; /* accesses from here on are not due */
+    struct vs_moment horizon; /* accesses of the core that runs are not due from here on */
 
     uint64_t total;   /* instructions of all cores */
     uint64_t edge;    /* value of `total` at which recording is switched, or UINT64_MAX */
@@ -127,11 +102,6 @@ static uint64_t to_cycle(const struct machine *m, uint64_t ns)
     return c > UINT64_MAX - 1 ? UINT64_MAX - 1 : (uint64_t)c;
 }
 
-static bool is_before(struct moment a, struct moment b)
-{
-    return a.cycle < b.cycle || (a.cycle == b.cycle && a.core < b.core);
-}
-
 static unsigned number_of(const struct machine *m, const struct core *c)
 {
     return (unsigned)(c - m->cores);
@@ -142,236 +112,6 @@ static void set_now(struct machine *m, uint64_t cycle)
     uint64_t ns = to_ns(m, cycle);
     if (m->p->now < ns)
         m->p->now = ns;
-}
-
-/* splitmix64 */
-static uint64_t next_random(struct machine *m)
-{
-    uint64_t z = m->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
-/* ---- the memory of a timed run --------------------------------------------------------------- */
-
-/* Gives a cycle to each record that has none; all but the one whose access was timed already issue
- * now. */
-static void settle(struct core *c)
-{
-    struct vs_pipeline *p = &c->pipeline;
-    for (; c->timed < c->log.count; c->timed++) {
-        const struct vs_iss_record *r = &c->log.records[c->timed];
-        uint64_t cycle;
-        if (c->timed == c->access || (r->kind & VS_RECORD_KIND) == VS_RECORD_AMO_STORE) {
-            cycle = c->accessed;
-        } else {
-            cycle = vs_pipeline_when(p, r);
-            vs_pipeline_issue(p, r, cycle);
-        }
-        c->commits[c->timed] = cycle;
-    }
-}
-
-/* Whether the access of the instruction under way is due; then *cycle is when. */
-static bool is_due(struct machine *m, uint64_t *cycle)
-{
-    struct core *c = m->running;
-    settle(c);
-    *cycle = vs_pipeline_when(&c->pipeline, &c->log.records[c->log.count]);
-    if (likely(is_before((struct moment){*cycle, number_of(m, c)}, m->horizon)))
-        return true;
-    c->clock = *cycle;
-    return false;
-}
-
-static uint64_t perturb(struct machine *m, uint64_t latency)
-{
-    if (likely(!m->config.seed || latency <= m->config.l1))
-        return latency;
-    return latency + next_random(m) % (m->config.jitter + 1);
-}
-
-static void note_access(struct machine *m, uint64_t cycle, uint64_t latency)
-{
-    struct core *c = m->running;
-    vs_pipeline_access(&c->pipeline, &c->log.records[c->log.count], cycle, perturb(m, latency));
-    c->access = c->log.count;
-    c->accessed = cycle;
-}
-
-static struct vs_port *flat(struct machine *m)
-{
-    return &m->p->memory.port;
-}
-
-static struct recent *recent_of(struct recent *list, uint64_t addr)
-{
-    return &list[addr >> VS_PAGE_BITS & (RECENT - 1)];
-}
-
-/* Memory was mapped, or otherwise changed behind our back. */
-static void forget_recent(struct machine *m)
-{
-    for (unsigned i = 0; i < RECENT; i++)
-        m->reads[i].page = m->writes[i].page = VS_MEMORY_FREE;
-}
-
-/* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
- * NULL. */
-static uint8_t *find_bytes(struct machine *m, struct vs_hart *hart, struct recent *list,
-                           uint64_t addr, unsigned size, int writing)
-{
-    uint64_t page = addr & ~(VS_PAGE_SIZE - 1), offset = addr - page;
-    struct recent *r = recent_of(list, addr);
-    if (unlikely(offset + size > VS_PAGE_SIZE))
-        return NULL;
-    if (unlikely(r->page != page)) {
-        uint8_t *bytes = flat(m)->ops->page(flat(m), hart, page, writing);
-        if (!bytes)
-            return NULL;
-        *r = (struct recent){page, bytes};
-    }
-    return r->bytes + offset;
-}
-
-/* Copies 1, 2, 4 or 8 bytes: a size that the compiler knows is no call. */
-static inline void copy(void *to, const void *from, unsigned size)
-{
-    switch (size) {
-    case 8:
-        memcpy(to, from, 8);
-        break;
-    case 4:
-        memcpy(to, from, 4);
-        break;
-    case 2:
-        memcpy(to, from, 2);
-        break;
-    default:
-        memcpy(to, from, 1);
-    }
-}
-
-static int read_flat(struct machine *m, struct vs_hart *hart, uint64_t addr, unsigned size,
-                     enum vs_access access, uint64_t *value)
-{
-    const uint8_t *bytes =
-        access == VS_ACCESS_PLAIN ? find_bytes(m, hart, m->reads, addr, size, 0) : NULL;
-    if (unlikely(!bytes))
-        return flat(m)->ops->read(flat(m), hart, addr, size, access, value);
-    *value = 0;
-    copy(value, bytes, size);
-    return 0;
-}
-
-/* A store that may break a reservation is the flat memory's. */
-static int write_flat(struct machine *m, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t value)
-{
-    uint8_t *bytes =
-        m->p->memory.reservations ? NULL : find_bytes(m, hart, m->writes, addr, size, 1);
-    if (unlikely(!bytes))
-        return flat(m)->ops->write(flat(m), hart, addr, size, access, value);
-    copy(bytes, &value, size);
-    return 0;
-}
-
-static int timed_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
-{
-    struct machine *m = (struct machine *)port;
-    recent_of(m->writes, addr)->page = VS_MEMORY_FREE; /* stores to code have to be seen */
-    return flat(m)->ops->fetch(flat(m), hart, addr, parcel);
-}
-
-/* The access of the instruction under way, to the caches. */
-static int access_caches(struct machine *m, uint64_t addr, unsigned size, bool store,
-                         uint64_t value, uint64_t cycle)
-{
-    unsigned core = number_of(m, m->running);
-    int latency;
-    if (unlikely(m->config.check))
-        latency = store ? vs_hierarchy_store_checked(&m->caches, core, addr, size, &value)
-                        : vs_hierarchy_load_checked(&m->caches, core, addr, size, &value);
-    else
-        latency = store ? vs_hierarchy_store(&m->caches, core, addr, size)
-                        : vs_hierarchy_load(&m->caches, core, addr, size);
-    if (unlikely(latency < 0))
-        return latency;
-    note_access(m, cycle, (uint64_t)latency);
-    return 0;
-}
-
-static int timed_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t *value)
-{
-    struct machine *m = (struct machine *)port;
-    uint64_t cycle;
-    if (!is_due(m, &cycle))
-        return NOT_YET;
-    int err = read_flat(m, hart, addr, size, access, value);
-    m->running->accessed = cycle;
-    if (unlikely(err) || access == VS_ACCESS_AMO)
-        return err;
-    return access_caches(m, addr, size, false, *value, cycle);
-}
-
-static int timed_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                       enum vs_access access, uint64_t value)
-{
-    struct machine *m = (struct machine *)port;
-    uint64_t cycle = m->running->accessed; /* of an atomic: when its read was */
-    if (access != VS_ACCESS_AMO && !is_due(m, &cycle))
-        return NOT_YET;
-    int err = write_flat(m, hart, addr, size, access, value);
-    if (unlikely(err && err != VS_PORT_CODE))
-        return err;
-    int failed = access_caches(m, addr, size, true, value, cycle);
-    return failed ? failed : err;
-}
-
-static int timed_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
-                             unsigned size, uint64_t value, int *stored)
-{
-    struct machine *m = (struct machine *)port;
-    uint64_t cycle;
-    if (!is_due(m, &cycle))
-        return NOT_YET;
-    int err = flat(m)->ops->conditional(flat(m), hart, addr, size, value, stored);
-    if (err && err != VS_PORT_CODE)
-        return err;
-    if (!*stored) {
-        note_access(m, cycle, m->config.l1);
-        return err;
-    }
-    int failed = access_caches(m, addr, size, true, value, cycle);
-    return failed ? failed : err;
-}
-
-static int timed_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
-{
-    struct machine *m = (struct machine *)port;
-    uint64_t cycle;
-    (void)is_due(m, &cycle);
-    if (csr > VS_RV64_INSTRET)
-        return VS_PORT_FAULT;
-    *value = csr == VS_RV64_INSTRET ? hart->instret : cycle;
-    return 0;
-}
-
-static const struct vs_port_ops timed_ops = {
-    .fetch = timed_fetch,
-    .read = timed_read,
-    .write = timed_write,
-    .conditional = timed_conditional,
-    .counter = timed_counter,
-};
-
-/* Check mode: what memory holds that no cache has seen. */
-static int backing(void *context, uint64_t addr, void *bytes, size_t size)
-{
-    struct machine *m = context;
-    return vs_memory_get(&m->p->memory, addr, bytes, size);
 }
 
 /* ---- recording ------------------------------------------------------------------------------- */
@@ -391,25 +131,25 @@ static int event_error(struct machine *m, int err)
 /* The core's records so far become events. */
 static int emit(struct machine *m, struct core *c)
 {
-    size_t from = c->emitted, count = c->log.count - from;
+    size_t from = c->emitted, count = c->past.log.count - from;
     if (m->config.timed)
-        settle(c);
-    c->emitted = c->log.count;
-    return event_error(m, vs_events_records(&m->events, c->task, number_of(m, c),
-                                            c->log.records + from,
-                                            m->config.timed ? c->commits + from : NULL, count));
+        vs_past_settle(&c->past);
+    c->emitted = c->past.log.count;
+    return event_error(
+        m, vs_events_records(&m->events, c->task, number_of(m, c), c->past.log.records + from,
+                             m->config.timed ? c->past.commits + from : NULL, count));
 }
 
 static void clear_log(struct core *c)
 {
-    c->log.count = c->timed = c->emitted = 0;
-    c->access = SIZE_MAX;
+    vs_past_clear(&c->past);
+    c->emitted = 0;
 }
 
 /* The same between runs: the log is empty afterwards. */
 static int flush(struct machine *m, struct core *c)
 {
-    int err = m->recorded && m->events.on && c->log.count ? emit(m, c) : 0;
+    int err = m->recorded && m->events.on && c->past.log.count ? emit(m, c) : 0;
     clear_log(c);
     return err;
 }
@@ -428,21 +168,21 @@ static struct place *place_of(struct machine *m, const struct vs_task *t)
 }
 
 /* The busy core that is first, and the moment of the second. */
-static struct core *first_core(struct machine *m, struct moment *second)
+static struct core *first_core(struct machine *m, struct vs_moment *second)
 {
     struct core *first = NULL;
-    *second = (struct moment){UINT64_MAX, UINT32_MAX};
-    struct moment best = *second;
+    *second = (struct vs_moment){UINT64_MAX, UINT32_MAX};
+    struct vs_moment best = *second;
     for (unsigned i = 0; i < m->core_count; i++) {
         struct core *c = &m->cores[i];
-        struct moment at = {c->clock, i};
+        struct vs_moment at = {c->clock, i};
         if (!c->task)
             continue;
-        if (is_before(at, best)) {
+        if (vs_is_before(at, best)) {
             *second = best;
             best = at;
             first = c;
-        } else if (is_before(at, *second)) {
+        } else if (vs_is_before(at, *second)) {
             *second = at;
         }
     }
@@ -460,7 +200,7 @@ static uint64_t nobody_at(struct machine *m, uint64_t cycle)
 /* The cycle that it is now: that of the first core; if all are idle, when the last went idle. */
 static uint64_t present(struct machine *m)
 {
-    struct moment second;
+    struct vs_moment second;
     const struct core *first = first_core(m, &second);
     uint64_t cycle = to_cycle(m, m->p->now);
     if (first)
@@ -478,7 +218,7 @@ static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *c
         *cycle = nobody_at(m, present(m));
         return VS_NOBODY(&m->events);
     }
-    *cycle = m->config.timed ? m->cores[core].pipeline.last : 0;
+    *cycle = m->config.timed ? m->cores[core].past.pipeline.last : 0;
     return (unsigned)core;
 }
 
@@ -502,7 +242,7 @@ static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
     for (unsigned i = 0; i < m->core_count && m->config.timed && !err; i++) {
         struct core *other = &m->cores[i];
         if (other->task)
-            vs_pipeline_restart(&other->pipeline, *cycle);
+            vs_pipeline_restart(&other->past.pipeline, *cycle);
         if (other->task && other != c)
             other->clock = vs_later(other->clock, *cycle);
     }
@@ -523,7 +263,7 @@ static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block
         return 0;
     struct core *c = m->running;
     int err = m->events.on ? emit(m, c) : 0;
-    uint64_t cycle = m->config.timed ? c->pipeline.last : 0;
+    uint64_t cycle = m->config.timed ? c->past.pipeline.last : 0;
     if (!err && vs_events_changes_code(&m->events, &code))
         err = let_others_come(m, c, &cycle);
     return err ? err
@@ -656,7 +396,7 @@ static int note_effect(struct machine *m, const struct vs_effect *effect, unsign
         if (err)
             return err;
         core = (unsigned)other;
-        cycle = vs_later(cycle, c->pipeline.last);
+        cycle = vs_later(cycle, c->past.pipeline.last);
     }
     return event_error(m, vs_events_effect(&m->events, m->p, effect, core, cycle));
 }
@@ -668,7 +408,7 @@ static int apply_effects(struct machine *m, unsigned core, uint64_t cycle)
     for (size_t i = 0; i < m->p->effect_count && !err; i++) {
         const struct vs_effect *effect = &m->p->effects[i];
         if (m->config.timed && is_outside(effect))
-            err = vs_hierarchy_outside(&m->caches, effect->addr, effect->size);
+            err = vs_hierarchy_outside(&m->timed.caches, effect->addr, effect->size);
         if (m->recorded && !err)
             err = note_effect(m, effect, core, cycle);
     }
@@ -703,7 +443,7 @@ static int follow_process(struct machine *m, unsigned core, uint64_t cycle)
     if (err)
         return err;
     sort_tasks(m, cycle);
-    forget_recent(m);
+    vs_timed_forget(&m->timed);
     m->waits = vs_process_waits(m->p);
     m->due = to_cycle(m, vs_process_deadline(m->p));
     if (m->waits && m->next_retry < m->due)
@@ -747,7 +487,7 @@ static void enter_core(struct machine *m, struct core *c, struct vs_task *t)
     at->turn = 0;
     m->waiting--;
     if (m->config.timed)
-        vs_pipeline_restart(&c->pipeline, c->clock);
+        vs_pipeline_restart(&c->past.pipeline, c->clock);
 }
 
 static void fill_cores(struct machine *m)
@@ -789,7 +529,7 @@ static uint64_t turn_length(struct machine *m, const struct core *c)
     uint64_t most = RUN_MOST, quantum = m->config.quantum;
     if (busy_cores(m) > 1) {
         if (m->config.seed)
-            quantum = 1 + next_random(m) % (2 * quantum);
+            quantum = 1 + vs_timed_random(&m->random) % (2 * quantum);
         most = quantum < most ? quantum : most;
     }
     return m->due - c->clock < most ? m->due - c->clock : most;
@@ -807,14 +547,17 @@ static uint64_t run_length(struct machine *m, const struct core *c)
 
 static int run_hart(struct machine *m, struct core *c, uint64_t most)
 {
-    struct vs_port *port = m->config.timed ? &m->port : flat(m);
+    struct vs_port *port = m->config.timed ? &m->timed.port : &m->p->memory.port;
     bool observed = m->config.timed || (m->recorded && m->events.on);
     m->running = c;
-    int stop = observed ? vs_iss_run_observed(&c->task->hart, port, most, &c->log)
+    m->timed.past = &c->past;
+    m->timed.core = number_of(m, c);
+    m->timed.horizon = m->horizon;
+    int stop = observed ? vs_iss_run_observed(&c->task->hart, port, most, &c->past.log)
                         : vs_iss_run(&c->task->hart, port, most);
     if (m->config.timed)
-        settle(c);
-    return c->pipeline.error ? c->pipeline.error : stop;
+        vs_past_settle(&c->past);
+    return c->past.pipeline.error ? c->past.pipeline.error : stop;
 }
 
 /* Lets the core run until the horizon, a stop, or as long as it may. */
@@ -840,15 +583,15 @@ static int run_core(struct machine *m, struct core *c)
     }
     m->running = NULL;
     /* Untimed, the order of events is that of runs; timed, it is that of cycles. */
-    if (!m->config.timed || !m->recorded || c->log.count > LOG_SIZE / 2)
+    if (!m->config.timed || !m->recorded || c->past.log.count > LOG_SIZE / 2)
         err = flush(m, c);
     if (!m->config.timed)
         c->clock += retired;
-    else if (stop != NOT_YET)
-        c->clock = c->pipeline.cycle;
-    if (stop < 0 && stop != NOT_YET)
+    else
+        c->clock = stop == VS_NOT_YET ? c->past.next : c->past.pipeline.cycle;
+    if (stop < 0 && stop != VS_NOT_YET)
         return stop;
-    c->stop = stop == NOT_YET || stop == VS_STOP_LIMIT || stop == VS_STOP_LOG ? -1 : stop;
+    c->stop = stop == VS_NOT_YET || stop == VS_STOP_LIMIT || stop == VS_STOP_LOG ? -1 : stop;
     return err;
 }
 
@@ -877,7 +620,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
         break;
     }
     if (m->config.timed)
-        vs_pipeline_restart(&c->pipeline, c->clock);
+        vs_pipeline_restart(&c->past.pipeline, c->clock);
     return err ? err : follow_process(m, core, cycle);
 }
 
@@ -891,7 +634,7 @@ static int attend(struct machine *m, struct core *c)
     err = vs_process_attend(m->p, c->task);
     c->clock += m->config.timed ? m->config.system : 1;
     if (m->config.timed)
-        vs_pipeline_restart(&c->pipeline, c->clock);
+        vs_pipeline_restart(&c->past.pipeline, c->clock);
     return err ? err : follow_process(m, number_of(m, c), cycle);
 }
 
@@ -921,9 +664,9 @@ static void fill_stats(const struct machine *m, struct vs_machine_stats *s)
             s->cycles = c->clock;
         to->instructions = c->instructions;
         to->cycles = c->cycles + (c->task ? c->clock - c->started : 0);
-        to->branches = c->pipeline.stats;
+        to->branches = c->past.pipeline.stats;
         if (m->config.timed)
-            to->caches = m->caches.stats[i];
+            to->caches = m->timed.caches.stats[i];
     }
 }
 
@@ -994,8 +737,8 @@ static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
         return idle(m, end, enough);
     if (unlikely(c->clock >= m->due))
         return advance(m, c->clock);
-    if (is_before((struct moment){m->due, 0}, m->horizon))
-        m->horizon = (struct moment){m->due, 0};
+    if (vs_is_before((struct vs_moment){m->due, 0}, m->horizon))
+        m->horizon = (struct vs_moment){m->due, 0};
     if (c->stop >= 0)
         return deal_with_stop(m, c);
     if (c->task->attention)
@@ -1009,7 +752,7 @@ static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
  * core before that. */
 static int hand_on(struct machine *m)
 {
-    struct moment second;
+    struct vs_moment second;
     const struct core *c = first_core(m, &second);
     int err = c ? flush_all(m) : 0;
     return err || !c ? err
@@ -1102,35 +845,18 @@ static int open_recording(struct machine *m)
     return 0;
 }
 
-static int open_core(struct core *c)
-{
-    c->stop = -1;
-    c->log.capacity = LOG_SIZE;
-    c->log.records = calloc(LOG_SIZE, sizeof(*c->log.records));
-    c->commits = calloc(LOG_SIZE, sizeof(*c->commits));
-    clear_log(c);
-    return c->log.records && c->commits ? 0 : -VSE_NOMEM;
-}
-
 static int open_cores(struct machine *m)
 {
-    int err = 0;
+    struct vs_timed *timed = m->config.timed ? &m->timed : NULL;
+    int err = timed ? vs_timed_init(timed, &m->config, &m->p->memory, m->diag) : 0;
+    m->cores = calloc(m->config.cores, sizeof(*m->cores));
+    if (err || !m->cores)
+        return err ? err : -VSE_NOMEM;
     m->core_count = (unsigned)m->config.cores;
-    m->cores = calloc(m->core_count, sizeof(*m->cores));
-    for (unsigned i = 0; m->cores && i < m->core_count && !err; i++)
-        err = open_core(&m->cores[i]);
-    if (!m->cores || err)
-        return -VSE_NOMEM;
-    if (!m->config.timed)
-        return 0;
-    vs_issue_table_init(&m->issues, &m->config);
-    struct vs_hierarchy_config caches;
-    vs_target_config_caches(&m->config, &caches);
-    caches.backing = backing;
-    caches.context = m;
-    err = vs_hierarchy_init(&m->caches, &caches, m->diag);
-    for (unsigned i = 0; i < m->core_count && !err; i++)
-        err = vs_pipeline_init(&m->cores[i].pipeline, &m->config, &m->issues, &m->caches, i);
+    for (unsigned i = 0; i < m->core_count && !err; i++) {
+        m->cores[i].stop = -1;
+        err = vs_past_init(&m->cores[i].past, timed, i, LOG_SIZE);
+    }
     return err;
 }
 
@@ -1149,7 +875,6 @@ static int open_machine(struct machine *m, const struct vs_machine_options *o)
 {
     m->o = o;
     m->config = o->config;
-    m->port = (struct vs_port){.ops = &timed_ops, .integer = true};
     m->random = o->config.seed;
     m->next_tick = TICK_EVERY;
     int err = vs_target_config_check(&m->config, m->diag);
@@ -1167,12 +892,9 @@ static int open_machine(struct machine *m, const struct vs_machine_options *o)
 static void close_machine(struct machine *m)
 {
     vs_events_close(&m->events);
-    for (unsigned i = 0; m->cores && i < m->core_count; i++) {
-        vs_pipeline_fini(&m->cores[i].pipeline);
-        free(m->cores[i].log.records);
-        free(m->cores[i].commits);
-    }
-    vs_hierarchy_fini(&m->caches);
+    for (unsigned i = 0; i < m->core_count; i++)
+        vs_past_fini(&m->cores[i].past);
+    vs_timed_fini(&m->timed);
     vs_process_close(m->p);
     free(m->cores);
     free(m->places);
@@ -1199,7 +921,7 @@ static int run_machine(struct machine *m, struct vs_machine_result *result)
     if (!err && m->recorded)
         err = event_error(m, vs_events_finish(&m->events));
     if (err == -VSE_INTERNAL && m->config.check)
-        err = vs_diag_set(m->diag, err, -1, -1, "%s", m->caches.diag.text);
+        err = vs_diag_set(m->diag, err, -1, -1, "%s", m->timed.caches.diag.text);
     fill_stats(m, &result->stats);
     result->status = m->p->status;
     result->interrupted = m->patience_end != 0;

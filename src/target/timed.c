@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+#include "target/timed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/likely.h"
+
+/* All but the one whose access was timed already issue now. */
+void vs_past_settle(struct vs_past *p)
+{
+    for (; p->timed < p->log.count; p->timed++) {
+        const struct vs_iss_record *r = &p->log.records[p->timed];
+        uint64_t cycle;
+        if (p->timed == p->access || (r->kind & VS_RECORD_KIND) == VS_RECORD_AMO_STORE) {
+            cycle = p->accessed;
+        } else {
+            cycle = vs_pipeline_when(&p->pipeline, r);
+            vs_pipeline_issue(&p->pipeline, r, cycle);
+        }
+        p->commits[p->timed] = cycle;
+    }
+}
+
+/* Whether the access of the instruction under way is due; then *cycle is when. */
+static bool is_due(struct vs_timed *t, uint64_t *cycle)
+{
+    struct vs_past *p = t->past;
+    vs_past_settle(p);
+    *cycle = vs_pipeline_when(&p->pipeline, &p->log.records[p->log.count]);
+    if (likely(vs_is_before((struct vs_moment){*cycle, t->core}, t->horizon)))
+        return true;
+    p->next = *cycle;
+    return false;
+}
+
+static uint64_t perturb(struct vs_timed *t, uint64_t latency)
+{
+    if (likely(!t->config->seed || latency <= t->config->l1))
+        return latency;
+    return latency + vs_timed_random(&t->random) % (t->config->jitter + 1);
+}
+
+static void note_access(struct vs_timed *t, uint64_t cycle, uint64_t latency)
+{
+    struct vs_past *p = t->past;
+    vs_pipeline_access(&p->pipeline, &p->log.records[p->log.count], cycle, perturb(t, latency));
+    p->access = p->log.count;
+    p->accessed = cycle;
+}
+
+static struct vs_port *flat(struct vs_timed *t)
+{
+    return &t->memory->port;
+}
+
+static struct vs_timed_page *recent_of(struct vs_timed_page *list, uint64_t addr)
+{
+    return &list[addr >> VS_PAGE_BITS & (VS_TIMED_RECENT - 1)];
+}
+
+void vs_timed_forget(struct vs_timed *t)
+{
+    for (unsigned i = 0; i < VS_TIMED_RECENT; i++)
+        t->reads[i].page = t->writes[i].page = VS_MEMORY_FREE;
+}
+
+/* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
+ * NULL. */
+static uint8_t *find_bytes(struct vs_timed *t, struct vs_hart *hart, struct vs_timed_page *list,
+                           uint64_t addr, unsigned size, int writing)
+{
+    uint64_t page = addr & ~(VS_PAGE_SIZE - 1), offset = addr - page;
+    struct vs_timed_page *r = recent_of(list, addr);
+    if (unlikely(offset + size > VS_PAGE_SIZE))
+        return NULL;
+    if (unlikely(r->page != page)) {
+        uint8_t *bytes = flat(t)->ops->page(flat(t), hart, page, writing);
+        if (!bytes)
+            return NULL;
+        *r = (struct vs_timed_page){page, bytes};
+    }
+    return r->bytes + offset;
+}
+
+/* Copies 1, 2, 4 or 8 bytes: a size that the compiler knows is no call. */
+static inline void copy(void *to, const void *from, unsigned size)
+{
+    switch (size) {
+    case 8:
+        memcpy(to, from, 8);
+        break;
+    case 4:
+        memcpy(to, from, 4);
+        break;
+    case 2:
+        memcpy(to, from, 2);
+        break;
+    default:
+        memcpy(to, from, 1);
+    }
+}
+
+static int read_flat(struct vs_timed *t, struct vs_hart *hart, uint64_t addr, unsigned size,
+                     enum vs_access access, uint64_t *value)
+{
+    const uint8_t *bytes =
+        access == VS_ACCESS_PLAIN ? find_bytes(t, hart, t->reads, addr, size, 0) : NULL;
+    if (unlikely(!bytes))
+        return flat(t)->ops->read(flat(t), hart, addr, size, access, value);
+    *value = 0;
+    copy(value, bytes, size);
+    return 0;
+}
+
+/* A store that may break a reservation is the flat memory's. */
+static int write_flat(struct vs_timed *t, struct vs_hart *hart, uint64_t addr, unsigned size,
+                      enum vs_access access, uint64_t value)
+{
+    uint8_t *bytes = t->memory->reservations ? NULL : find_bytes(t, hart, t->writes, addr, size, 1);
+    if (unlikely(!bytes))
+        return flat(t)->ops->write(flat(t), hart, addr, size, access, value);
+    copy(bytes, &value, size);
+    return 0;
+}
+
+static int timed_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+{
+    struct vs_timed *t = (struct vs_timed *)port;
+    recent_of(t->writes, addr)->page = VS_MEMORY_FREE; /* stores to code have to be seen */
+    return flat(t)->ops->fetch(flat(t), hart, addr, parcel);
+}
+
+/* The access of the instruction under way, to the caches. */
+static int access_caches(struct vs_timed *t, uint64_t addr, unsigned size, bool store,
+                         uint64_t value, uint64_t cycle)
+{
+    unsigned core = t->core;
+    int latency;
+    if (unlikely(t->config->check))
+        latency = store ? vs_hierarchy_store_checked(&t->caches, core, addr, size, &value)
+                        : vs_hierarchy_load_checked(&t->caches, core, addr, size, &value);
+    else
+        latency = store ? vs_hierarchy_store(&t->caches, core, addr, size)
+                        : vs_hierarchy_load(&t->caches, core, addr, size);
+    if (unlikely(latency < 0))
+        return latency;
+    note_access(t, cycle, (uint64_t)latency);
+    return 0;
+}
+
+static int timed_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                      enum vs_access access, uint64_t *value)
+{
+    struct vs_timed *t = (struct vs_timed *)port;
+    uint64_t cycle;
+    if (!is_due(t, &cycle))
+        return VS_NOT_YET;
+    int err = read_flat(t, hart, addr, size, access, value);
+    t->past->accessed = cycle;
+    if (unlikely(err) || access == VS_ACCESS_AMO)
+        return err;
+    return access_caches(t, addr, size, false, *value, cycle);
+}
+
+static int timed_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                       enum vs_access access, uint64_t value)
+{
+    struct vs_timed *t = (struct vs_timed *)port;
+    uint64_t cycle = t->past->accessed; /* of an atomic: when its read was */
+    if (access != VS_ACCESS_AMO && !is_due(t, &cycle))
+        return VS_NOT_YET;
+    int err = write_flat(t, hart, addr, size, access, value);
+    if (unlikely(err && err != VS_PORT_CODE))
+        return err;
+    int failed = access_caches(t, addr, size, true, value, cycle);
+    return failed ? failed : err;
+}
+
+static int timed_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
+                             unsigned size, uint64_t value, int *stored)
+{
+    struct vs_timed *t = (struct vs_timed *)port;
+    uint64_t cycle;
+    if (!is_due(t, &cycle))
+        return VS_NOT_YET;
+    int err = flat(t)->ops->conditional(flat(t), hart, addr, size, value, stored);
+    if (err && err != VS_PORT_CODE)
+        return err;
+    if (!*stored) {
+        note_access(t, cycle, t->config->l1);
+        return err;
+    }
+    int failed = access_caches(t, addr, size, true, value, cycle);
+    return failed ? failed : err;
+}
+
+static int timed_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+{
+    struct vs_timed *t = (struct vs_timed *)port;
+    uint64_t cycle;
+    (void)is_due(t, &cycle);
+    if (csr > VS_RV64_INSTRET)
+        return VS_PORT_FAULT;
+    *value = csr == VS_RV64_INSTRET ? hart->instret : cycle;
+    return 0;
+}
+
+static const struct vs_port_ops timed_ops = {
+    .fetch = timed_fetch,
+    .read = timed_read,
+    .write = timed_write,
+    .conditional = timed_conditional,
+    .counter = timed_counter,
+};
+
+/* Check mode: what memory holds that no cache has seen. */
+static int backing(void *context, uint64_t addr, void *bytes, size_t size)
+{
+    struct vs_timed *t = context;
+    return vs_memory_get(t->memory, addr, bytes, size);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config,
+                  struct vs_memory *memory, struct vs_diag *diag)
+{
+    struct vs_hierarchy_config caches;
+    *t = (struct vs_timed){.port = {.ops = &timed_ops, .integer = true},
+                           .config = config,
+                           .memory = memory,
+                           .random = config->seed};
+    vs_timed_forget(t);
+    vs_issue_table_init(&t->issues, config);
+    vs_target_config_caches(config, &caches);
+    caches.backing = backing;
+    caches.context = t;
+    return vs_hierarchy_init(&t->caches, &caches, diag);
+}
+
+void vs_timed_fini(struct vs_timed *t)
+{
+    vs_hierarchy_fini(&t->caches);
+}
+
+int vs_past_init(struct vs_past *p, struct vs_timed *timed, unsigned core, size_t records)
+{
+    *p = (struct vs_past){.log.capacity = records};
+    p->log.records = calloc(records, sizeof(*p->log.records));
+    p->commits = calloc(records, sizeof(*p->commits));
+    vs_past_clear(p);
+    if (!p->log.records || !p->commits)
+        return -VSE_NOMEM;
+    return timed
+               ? vs_pipeline_init(&p->pipeline, timed->config, &timed->issues, &timed->caches, core)
+               : 0;
+}
+
+void vs_past_fini(struct vs_past *p)
+{
+    vs_pipeline_fini(&p->pipeline);
+    free(p->log.records);
+    free(p->commits);
+}
+
+void vs_past_clear(struct vs_past *p)
+{
+    p->log.count = p->timed = 0;
+    p->access = SIZE_MAX;
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* The memory of a timed run: a port that knows when an access would happen, and refuses it if that
+ * is not its turn.
+ *
+ * The pipeline learns of instructions late: their records lie in the core's log until an access, or
+ * the end of the core's run, needs the time. An access is due if its moment is before the horizon;
+ * if it is not, the run ends before the instruction with VS_NOT_YET, and `next` is when it would
+ * be.
+ */
+#ifndef TARGET_TIMED_H
+#define TARGET_TIMED_H
+
+#include "iss/iss.h"
+#include "target/config.h"
+#include "target/hierarchy.h"
+#include "target/pipeline.h"
+
+/* What ends a run because an access is not due. */
+#define VS_NOT_YET (-VSE_END)
+
+/* A cycle and a core: what is less is earlier. */
+struct vs_moment {
+    uint64_t cycle;
+    unsigned core;
+};
+
+static inline bool vs_is_before(struct vs_moment a, struct vs_moment b)
+{
+    return a.cycle < b.cycle || (a.cycle == b.cycle && a.core < b.core);
+}
+
+/* A core's past: what it retired, and when. */
+struct vs_past {
+    struct vs_pipeline pipeline;
+    struct vs_iss_log log;
+    uint64_t *commits; /* the cycle of each record */
+    size_t timed;      /* records whose cycle is known */
+    size_t access;     /* the record whose access has been timed, or SIZE_MAX */
+    uint64_t accessed; /* its cycle */
+    uint64_t next;     /* after VS_NOT_YET: when the access would be */
+};
+
+/* Pages of the memory that were accessed lately, by address. */
+#define VS_TIMED_RECENT 64
+
+struct vs_timed_page {
+    uint64_t page; /* VS_MEMORY_FREE: none */
+    uint8_t *bytes;
+};
+
+struct vs_timed {
+    struct vs_port port; /* first */
+    const struct vs_target_config *config;
+    struct vs_memory *memory;
+    struct vs_hierarchy caches;
+    struct vs_issue_table issues;
+    uint64_t random; /* state */
+    struct vs_timed_page reads[VS_TIMED_RECENT], writes[VS_TIMED_RECENT];
+
+    /* The run that is under way. */
+    struct vs_past *past;
+    unsigned core;
+    struct vs_moment horizon; /* accesses from here on are not due */
+};
+
+/* Both must live on. Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is fine after an error, and for a
+ * zeroed struct. */
+int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config,
+                  struct vs_memory *memory, struct vs_diag *diag);
+void vs_timed_fini(struct vs_timed *t);
+
+/* A log of so many records; with a pipeline if `timed` is not NULL. Returns 0; -VSE_NOMEM. As
+ * above. */
+int vs_past_init(struct vs_past *p, struct vs_timed *timed, unsigned core, size_t records);
+void vs_past_fini(struct vs_past *p);
+
+/* Forgets all records. */
+void vs_past_clear(struct vs_past *p);
+
+/* Gives a cycle to each record that has none. */
+void vs_past_settle(struct vs_past *p);
+
+/* Memory was mapped, or changed otherwise than through the port. */
+void vs_timed_forget(struct vs_timed *t);
+
+/* splitmix64: the next number. */
+static inline uint64_t vs_timed_random(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
+}
+
+#endif
