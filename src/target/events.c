@@ -664,7 +664,9 @@ int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs
                    unsigned core, uint64_t cycle)
 {
     bool changed = vs_codemap_differs(&e->code, block);
-    int64_t id = vs_relay_block(e->relay, block);
+    /* The consumer gets blocks at the same place among parcels in every run. */
+    int drained = vs_relay_drain(e->relay);
+    int64_t id = drained ? drained : vs_relay_block(e->relay, block);
     struct vs_event event = {.kind = VS_CODE, .value = (uint64_t)id};
     if (id < 0)
         return (int)id;
