@@ -45,6 +45,12 @@ recompute() {
         fail "figures changed; if that is meant: make results, and say why in the commit"
 }
 
+begin keeps_mispredictions_of_cholesky
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w cholesky mispredictions
+expect_status 0
+expect_out '^cholesky(,[0-9]+){6}$'
+expect_equal "$(tail -n 1 "$out")" "$(grep '^cholesky,' "$VESTIGE_SRC/bench/results/mispredictions.csv")"
+
 recompute fft 1 untimed
 recompute radix 4 untimed
 recompute cholesky 2 timed
