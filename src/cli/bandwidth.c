@@ -21,6 +21,7 @@ struct bandwidth {
     struct vs_bandwidth_options study;
     struct specs specs;
     struct figures *sums; /* of each spec */
+    int64_t *rows;        /* of each spec, of this run: its row, or -1 */
     unsigned runs;        /* that were measured */
 };
 
@@ -50,33 +51,46 @@ static bool parse_buffer(const char *text, struct vs_drain_config *drain)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* The row of the baseline of a technique's kind, among those after the specs. */
-static const struct vs_bandwidth_row *
-baseline_row(const struct bandwidth *w, const struct vs_bandwidth *b, const struct vs_technique *t)
+/* The row of the baseline of a technique's kind, among those after the specs'. */
+static const struct vs_bandwidth_row *baseline_row(const struct vs_bandwidth *b, size_t first,
+                                                   const struct vs_technique *t)
 {
     const struct vs_technique *baseline = vs_bandwidth_baseline(t->kind);
-    for (size_t i = w->specs.count; i < b->count; i++)
+    for (size_t i = first; i < b->count; i++)
         if (b->rows[i].spec.technique == baseline)
             return &b->rows[i];
     return NULL;
 }
 
-/* The specs, then the baselines of their kinds. */
+/* The specs that fit the run, then the baselines of their kinds. */
 static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs_diag *diag)
 {
     int64_t row = 0;
     for (size_t i = 0; i < w->specs.count && row >= 0; i++)
-        row = vs_bandwidth_add(b, &w->specs.items[i].spec, NULL, NULL, diag);
-    for (size_t i = 0; i < w->specs.count && row >= 0; i++) {
-        const struct vs_technique *t = w->specs.items[i].spec.technique;
+        if (w->rows[i] >= 0)
+            row = w->rows[i] = vs_bandwidth_add(b, &w->specs.items[i].spec, NULL, NULL, diag);
+    for (size_t i = 0, first = b->count; i < first && row >= 0; i++) {
+        const struct vs_technique *t = b->rows[i].spec.technique;
         struct vs_technique_spec spec;
-        if (baseline_row(w, b, t))
+        if (baseline_row(b, first, t))
             continue;
         row = vs_technique_defaults(&spec, vs_bandwidth_baseline(t->kind));
         if (row >= 0)
             row = vs_bandwidth_add(b, &spec, NULL, NULL, diag);
     }
     return row < 0 ? (int)row : 0;
+}
+
+/* Which specs the run has anything for. */
+static int choose_rows(const struct bandwidth *w, const char *path, const struct vs_run_info *info)
+{
+    int status = CLI_DONE;
+    bool lacks;
+    for (size_t i = 0; i < w->specs.count && status == CLI_DONE; i++) {
+        status = specs_lack(w->cli, &w->specs.items[i], path, info, &lacks);
+        w->rows[i] = lacks ? -1 : 0;
+    }
+    return status;
 }
 
 static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
@@ -90,7 +104,7 @@ static void text_run(struct out *out, const char *path, const struct vs_bandwidt
     out_char(out, '\n');
 }
 
-static void print(const struct bandwidth *w, const struct figures *f, bool first)
+static void print(const struct bandwidth *w, const struct figures *f, const struct figures *before)
 {
     struct out *out = &w->cli->out;
     if (w->o->json) {
@@ -98,27 +112,35 @@ static void print(const struct bandwidth *w, const struct figures *f, bool first
         return;
     }
     if (w->o->csv) {
-        if (first && f->run && !w->runs)
+        if (!before && f->run && !w->runs)
             figures_csv_head(out, f);
         figures_csv(out, f);
         return;
     }
-    if (first)
+    if (!before || before->kind != f->kind)
         figures_text_head(out, f);
     figures_text(out, f, w->o->fields);
 }
 
 static void print_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
 {
+    struct figures f[2];
+    unsigned n = 0; /* rows printed; f[n % 2] is the next */
+    size_t first = 0;
     if (!w->o->json && !w->o->csv)
         text_run(&w->cli->out, path, b);
+    for (size_t i = 0; i < w->specs.count; i++)
+        first += w->rows[i] >= 0;
     for (size_t i = 0; i < w->specs.count; i++) {
-        struct figures f;
-        const struct vs_bandwidth_row *baseline = baseline_row(w, b, b->rows[i].spec.technique);
-        figures_of(&f, path, w->specs.items[i].config, b, &b->rows[i],
+        if (w->rows[i] < 0)
+            continue;
+        const struct vs_bandwidth_row *row = &b->rows[w->rows[i]],
+                                      *baseline = baseline_row(b, first, row->spec.technique);
+        figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
                    baseline ? baseline->bits : 0);
-        print(w, &f, i == 0);
-        figures_add(&w->sums[i], &f);
+        print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
+        figures_add(&w->sums[i], &f[n % 2]);
+        n++;
     }
 }
 
@@ -131,11 +153,16 @@ static int measure(struct bandwidth *w, const char *path)
     int status = cli_open(w->cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
+    status = choose_rows(w, path, vs_reader_info(reader));
+    if (status != CLI_DONE) {
+        vs_reader_close(reader);
+        return status;
+    }
     int e = vs_bandwidth_init(&b, reader, &w->study, &diag);
     if (!e)
         e = add_rows(w, &b, &diag);
     if (!e) {
-        vs_progress_init(&progress, stderr, "encoding", vs_reader_info(reader)->events, "events");
+        vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(&b, reader), "events");
         e = vs_bandwidth_run(&b, reader, &progress, &diag);
         vs_progress_finish(&progress);
     }
@@ -155,10 +182,14 @@ static int measure(struct bandwidth *w, const char *path)
 
 static void print_sums(const struct bandwidth *w)
 {
+    const struct figures *before = NULL;
     if (!w->o->json && !w->o->csv)
         out_printf(&w->cli->out, "total of %u runs\n", w->runs);
     for (size_t i = 0; i < w->specs.count; i++)
-        print(w, &w->sums[i], i == 0);
+        if (w->sums[i].technique) {
+            print(w, &w->sums[i], before);
+            before = &w->sums[i];
+        }
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -180,7 +211,8 @@ static int run(struct cli *cli, int argc, char **argv)
     w.study.window = o.window;
     status = specs_parse(cli, &w.specs, &o.techniques);
     w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
-    if (status == CLI_DONE && !w.sums) {
+    w.rows = calloc(w.specs.count + 1, sizeof(*w.rows));
+    if (status == CLI_DONE && (!w.sums || !w.rows)) {
         cli_error(cli, "out of memory");
         status = CLI_USAGE;
     }
@@ -196,6 +228,7 @@ static int run(struct cli *cli, int argc, char **argv)
         print_sums(&w);
     }
     free(w.sums);
+    free(w.rows);
     specs_free(&w.specs);
     return status;
 }
@@ -237,8 +270,9 @@ const struct command command_bandwidth = {
         "Encodes runs and counts bits: per instruction, per cycle, and against the\n"
         "baseline of the technique's kind (ratio); messages per thousand instructions;\n"
         "the shares of conditional branches, returns and other indirect branches that\n"
-        "took a message; and what the structures cost. The total of several runs is the\n"
-        "sum of bits over the sum of instructions or cycles.\n"
+        "took a message; of loads that took one, of accesses that missed the cache, and\n"
+        "of messages that only order the cores; and what the structures cost. The total\n"
+        "of several runs is the sum of bits over the sum of instructions or cycles.\n"
         "\n" SPECS_HELP,
     .example = "vestige bandwidth run.vest\n"
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"

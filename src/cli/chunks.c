@@ -199,7 +199,7 @@ static int measure(struct cli *cli, const struct chunks_options *o, const char *
     if (!e)
         e = vs_bandwidth_add(&b, spec, NULL, NULL, &diag);
     if (e >= 0) {
-        vs_progress_init(&progress, stderr, "encoding", vs_reader_info(reader)->events, "events");
+        vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(&b, reader), "events");
         e = vs_bandwidth_run(&b, reader, &progress, &diag);
         vs_progress_finish(&progress);
     }

@@ -179,6 +179,14 @@ static int run(struct cli *cli, int argc, char **argv)
     status = vport_open(cli, &port, argv[0], &spec, &setup);
     if (status != CLI_DONE)
         return status;
+    if (spec.technique->kind != VS_TECHNIQUE_FLOW) {
+        cli_error(cli,
+                  "%s: %s has load values, which say nothing without the accesses; 'vestige "
+                  "verify RUN --stream' decodes them",
+                  argv[0], spec.technique->name);
+        vs_vport_close(port);
+        return CLI_USAGE;
+    }
     status = o.code ? code_from_run(cli, &code, o.code, port->about.isa)
                     : code_from_images(cli, &code, &o.images, &port->about);
     if (status == CLI_DONE)

@@ -16,7 +16,7 @@ static int encode(struct cli *cli, const char *path, struct vs_reader *reader,
                   struct vs_bandwidth *b, struct vs_diag *diag)
 {
     struct vs_progress progress;
-    vs_progress_init(&progress, stderr, "encoding", vs_reader_info(reader)->events, "events");
+    vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(b, reader), "events");
     int e = vs_bandwidth_run(b, reader, &progress, diag);
     vs_progress_finish(&progress);
     return e ? cli_report(cli, path, e, diag) : CLI_DONE;
@@ -49,9 +49,15 @@ static int encode_run(struct cli *cli, const struct encode_options *o, const cha
     struct vs_vport_writer *w;
     struct vs_reader *reader;
     struct vs_bandwidth b;
+    bool lacks;
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
+    status = specs_lack(cli, &(struct spec){.spec = spec}, path, vs_reader_info(reader), &lacks);
+    if (lacks) {
+        vs_reader_close(reader);
+        return status;
+    }
     int64_t row = vs_bandwidth_init(&b, reader, NULL, &diag);
     vs_technique_settle(&spec, b.setup.timed);
     if (row == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE)

@@ -21,6 +21,7 @@ void figures_of(struct figures *f, const char *run, const char *config,
         .run = run,
         .technique = row->spec.technique->name,
         .config = config,
+        .kind = row->spec.technique->kind,
         .cores = b->setup.cores,
         .timed = b->setup.timed,
         .bits = row->bits,
@@ -29,6 +30,7 @@ void figures_of(struct figures *f, const char *run, const char *config,
         .baseline = baseline,
         .counts = row->counts,
         .flow = row->flow,
+        .data = row->data,
         .storage = vs_cost_storage(row->cost),
         .gates = vs_cost_gates(row->cost),
         .windowed = b->options.window,
@@ -64,6 +66,36 @@ static void add_flow(struct vs_flow_counts *sum, const struct vs_flow_counts *c)
     sum->switches += c->switches;
 }
 
+static void add_data(struct vs_data_counts *sum, const struct vs_data_counts *c)
+{
+    for (unsigned i = 0; i < VS_DATA_SIZES; i++) {
+        sum->hits[i] += c->hits[i];
+        sum->misses[i] += c->misses[i];
+    }
+    sum->instructions += c->instructions;
+    sum->loads += c->loads;
+    sum->stores += c->stores;
+    sum->line_hits += c->line_hits;
+    sum->line_misses += c->line_misses;
+    sum->outside += c->outside;
+    sum->unseen += c->unseen;
+    sum->nondets += c->nondets;
+    sum->nondet_bits += c->nondet_bits;
+    sum->states += c->states;
+    sum->state_bits += c->state_bits;
+    sum->orders += c->orders;
+    sum->order_bits += c->order_bits;
+    sum->silent += c->silent;
+}
+
+static uint64_t load_misses(const struct vs_data_counts *c)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < VS_DATA_SIZES; i++)
+        n += c->misses[i];
+    return n;
+}
+
 static void add_windows(struct figures *sum, const struct figures *f)
 {
     uint64_t end = sum->end + f->end;
@@ -97,6 +129,7 @@ void figures_add(struct figures *sum, const struct figures *f)
     sum->baseline += f->baseline;
     vs_port_counts_add(&sum->counts, &f->counts);
     add_flow(&sum->flow, &f->flow);
+    add_data(&sum->data, &f->data);
     add_windows(sum, f);
     sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
     sum->dropped_bits += f->dropped_bits;
@@ -115,8 +148,13 @@ static void text_ratio(struct out *out, uint64_t a, uint64_t b, double scale, in
 
 void figures_text_head(struct out *out, const struct figures *like)
 {
-    out_printf(out, "%-10s %-20s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
-               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", "cond%", "ret%", "ind%",
+    static const char *const shares[][3] = {
+        [VS_TECHNIQUE_FLOW] = {"cond%", "ret%", "ind%"},
+        [VS_TECHNIQUE_DATA] = {"load%", "line%", "order%"},
+    };
+    const char *const *share = shares[like->kind];
+    out_printf(out, "%-15s %-15s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
+               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", share[0], share[1], share[2],
                "storage", "gates");
     if (like->windowed)
         out_printf(out, " %9s %9s", "average", "peak");
@@ -136,17 +174,30 @@ static void text_fields(struct out *out, const struct figures *f)
     out_char(out, '\n');
 }
 
-void figures_text(struct out *out, const struct figures *f, bool fields)
+/* As the head names them. */
+static void text_shares(struct out *out, const struct figures *f)
 {
     const struct vs_flow_counts *c = &f->flow;
-    out_printf(out, "%-10s %-20s %14" PRIu64, f->technique, f->config, f->bits);
+    const struct vs_data_counts *d = &f->data;
+    if (f->kind == VS_TECHNIQUE_FLOW) {
+        text_ratio(out, c->conditional_reported, c->conditional, 100, 6, 2);
+        text_ratio(out, c->returns_reported, c->returns, 100, 6, 2);
+        text_ratio(out, c->indirect_reported, c->indirect, 100, 6, 2);
+    } else {
+        text_ratio(out, load_misses(d), d->loads, 100, 6, 2);
+        text_ratio(out, d->line_misses, d->line_hits + d->line_misses, 100, 6, 2);
+        text_ratio(out, d->orders, f->counts.messages, 100, 6, 2);
+    }
+}
+
+void figures_text(struct out *out, const struct figures *f, bool fields)
+{
+    out_printf(out, "%-15s %-15s %14" PRIu64, f->technique, f->config, f->bits);
     text_ratio(out, f->bits, f->instructions, 1, 9, 5);
     text_ratio(out, f->bits, f->timed ? f->cycles : 0, 1, 9, 5);
     text_ratio(out, f->baseline, f->bits, 1, 7, 2);
     text_ratio(out, f->counts.messages, f->instructions, 1000, 8, 3);
-    text_ratio(out, c->conditional_reported, c->conditional, 100, 6, 2);
-    text_ratio(out, c->returns_reported, c->returns, 100, 6, 2);
-    text_ratio(out, c->indirect_reported, c->indirect, 100, 6, 2);
+    text_shares(out, f);
     if (f->storage)
         out_printf(out, " %9" PRIu64 " %9" PRIu64, f->storage, f->gates);
     else
@@ -187,7 +238,8 @@ void figures_csv_head(struct out *out, const struct figures *like)
     out_str(out, "run,technique,config,cores,bits,instructions,cycles,bpi,bpc,ratio,messages,"
                  "messages_per_kilo_instruction,conditional,conditional_reported,returns,"
                  "returns_reported,indirect,indirect_reported,discontinuities,switches,"
-                 "storage_bits,gates");
+                 "storage_bits,gates,loads,loads_reported,stores,line_hits,line_misses,"
+                 "state_messages,state_message_bits,order_messages,order_message_bits");
     for (unsigned i = 0; i < VS_FIELD_END; i++)
         out_printf(out, ",bits_%s", vs_field_name(i));
     if (like->windowed)
@@ -216,6 +268,7 @@ static void csv_windows(struct out *out, const struct figures *f)
 void figures_csv(struct out *out, const struct figures *f)
 {
     const struct vs_flow_counts *c = &f->flow;
+    const struct vs_data_counts *d = &f->data;
     csv_text(out, f->run ? f->run : "total");
     out_printf(out, ",%s,", f->technique);
     csv_text(out, f->config);
@@ -234,7 +287,12 @@ void figures_csv(struct out *out, const struct figures *f)
                                 c->returns,         c->returns_reported,
                                 c->indirect,        c->indirect_reported,
                                 c->discontinuities, c->switches,
-                                f->storage,         f->gates};
+                                f->storage,         f->gates,
+                                d->loads,           load_misses(d),
+                                d->stores,          d->line_hits,
+                                d->line_misses,     d->states,
+                                d->state_bits,      d->orders,
+                                d->order_bits};
     csv_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
     csv_numbers(out, f->counts.bits, VS_FIELD_END);
     if (f->windowed)
@@ -267,6 +325,52 @@ static void json_branches(struct json *j, const struct vs_flow_counts *c)
     json_u64(j, "syncs", c->syncs);
     json_u64(j, "switches", c->switches);
     json_end(j);
+}
+
+/* Operands of up to `bytes`; the largest class has no bound. */
+static void json_sizes(struct json *j, const struct vs_data_counts *c)
+{
+    json_array(j, "sizes");
+    for (unsigned i = 0; i < VS_DATA_SIZES; i++) {
+        if (!c->hits[i] && !c->misses[i])
+            continue;
+        json_object(j, NULL);
+        if (i + 1 < VS_DATA_SIZES)
+            json_u64(j, "bytes", UINT64_C(1) << i);
+        else
+            json_null(j, "bytes");
+        json_u64(j, "count", c->hits[i] + c->misses[i]);
+        json_u64(j, "reported", c->misses[i]);
+        json_end(j);
+    }
+    json_end(j);
+}
+
+static void json_messages(struct json *j, const char *key, uint64_t messages, uint64_t bits)
+{
+    json_object(j, key);
+    json_u64(j, "messages", messages);
+    json_u64(j, "bits", bits);
+    json_end(j);
+}
+
+static void json_data(struct json *j, const struct vs_data_counts *c)
+{
+    json_object(j, "loads");
+    json_u64(j, "count", c->loads);
+    json_u64(j, "reported", load_misses(c));
+    json_double(j, "rate", figures_ratio(load_misses(c), c->loads), 6);
+    json_sizes(j, c);
+    json_u64(j, "changed_unseen", c->unseen);
+    json_end(j);
+    json_u64(j, "stores", c->stores);
+    json_u64(j, "line_hits", c->line_hits);
+    json_u64(j, "line_misses", c->line_misses);
+    json_u64(j, "outside_writes", c->outside);
+    json_messages(j, "outside_values", c->nondets, c->nondet_bits);
+    json_messages(j, "states", c->states, c->state_bits);
+    json_messages(j, "orders", c->orders, c->order_bits);
+    json_u64(j, "orders_implied", c->silent);
 }
 
 static void json_windows(struct json *j, const struct figures *f)
@@ -344,7 +448,10 @@ void figures_json(struct out *out, const struct figures *f)
         if (f->counts.bits[i])
             json_u64(&j, vs_field_name(i), f->counts.bits[i]);
     json_end(&j);
-    json_branches(&j, &f->flow);
+    if (f->kind == VS_TECHNIQUE_FLOW)
+        json_branches(&j, &f->flow);
+    else
+        json_data(&j, &f->data);
     json_known(&j, "storage_bits", f->storage, f->storage);
     json_known(&j, "gates", f->storage, f->gates);
     if (f->windowed)

@@ -9,13 +9,15 @@
 struct figures {
     const char *run; /* NULL: the sum over runs */
     const char *technique, *config;
+    enum vs_technique_kind kind;
     char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
     unsigned cores;               /* 0 in a sum over runs that differ in it */
     bool timed;                   /* the cycles are known */
     uint64_t bits, instructions, cycles;
     uint64_t baseline; /* bits of the baseline of its kind */
     struct vs_port_counts counts;
-    struct vs_flow_counts flow;
+    struct vs_flow_counts flow; /* of its kind */
+    struct vs_data_counts data;
     uint64_t storage, gates; /* 0 in a sum over runs that differ in it */
 
     bool windowed;
@@ -38,7 +40,8 @@ void figures_add(struct figures *sum, const struct figures *f);
 /* a / b, NAN if b is 0. */
 double figures_ratio(uint64_t a, uint64_t b);
 
-/* A table: the head, then rows. `fields` adds a line of bits by field under each row. */
+/* A table: the head, then rows of one kind. `fields` adds a line of bits by field under each row.
+ */
 void figures_text_head(struct out *out, const struct figures *like);
 void figures_text(struct out *out, const struct figures *f, bool fields);
 

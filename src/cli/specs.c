@@ -7,7 +7,17 @@
 #include "base/array.h"
 #include "study/bandwidth.h"
 
-enum { DOZEN = 12 };
+/* Without -t: the baselines, and what is good at its cost. */
+static const char *const dozen[] = {"mcfNX_b", "mcfTR_b", "mcfTR_e",         "bTMBP",
+                                    "rSDC",    "eDMTF",   "mlvNX_b",         "mlvCF_b",
+                                    "mlvCF_e", "mlvFA",   "mlvFA_dedicated", "mc2RT"};
+
+static const struct {
+    const char *name;
+    int kind; /* -1: any */
+} groups[] = {{"all", -1}, {"control-flow", VS_TECHNIQUE_FLOW}, {"load-values", VS_TECHNIQUE_DATA}};
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 void specs_free(struct specs *specs)
 {
@@ -20,7 +30,7 @@ bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_sp
     return a->technique == b->technique && !memcmp(a->params, b->params, sizeof(a->params));
 }
 
-static int add(struct cli *cli, struct specs *specs, const char *config,
+static int add(struct cli *cli, struct specs *specs, const char *config, bool grouped,
                const struct vs_technique_spec *spec)
 {
     void *items = specs->items;
@@ -30,8 +40,14 @@ static int add(struct cli *cli, struct specs *specs, const char *config,
         cli_error(cli, "out of memory");
         return CLI_USAGE;
     }
-    specs->items[specs->count++] = (struct spec){config, *spec};
+    specs->items[specs->count++] = (struct spec){config, grouped, *spec};
     return CLI_DONE;
+}
+
+int specs_add(struct cli *cli, struct specs *specs, const char *config,
+              const struct vs_technique_spec *spec)
+{
+    return add(cli, specs, config, false, spec);
 }
 
 static int refuse(struct cli *cli, const char *text, const struct vs_diag *diag)
@@ -49,49 +65,62 @@ static int config_spec(struct vs_technique_spec *spec, const struct vs_technique
     return n < 0 || (size_t)n >= sizeof(text) ? -VSE_LIMIT : vs_technique_parse(spec, text, diag);
 }
 
-/* A technique's defaults, and its configurations while there are fewer than `most` rows, leaving
- * room for `reserve`. */
-static int add_technique(struct cli *cli, struct specs *specs, const struct vs_technique *t,
-                         size_t most, size_t reserve)
+/* A technique's defaults, and its configurations. */
+static int add_technique(struct cli *cli, struct specs *specs, const struct vs_technique *t)
 {
     struct vs_technique_spec defaults, spec;
     struct vs_diag diag = {0};
     if (vs_technique_defaults(&defaults, t) < 0)
         return refuse(cli, t->name, &diag);
-    int status = add(cli, specs, "default", &defaults);
+    int status = add(cli, specs, "default", true, &defaults);
     for (const struct vs_technique_config *c = t->configs; c && c->name && status == CLI_DONE;
          c++) {
-        if (specs->count + reserve >= most)
-            break;
         if (config_spec(&spec, t, c->name, &diag) < 0)
             return refuse(cli, c->name, &diag);
         if (!specs_equal(&spec, &defaults))
-            status = add(cli, specs, c->name, &spec);
+            status = add(cli, specs, c->name, true, &spec);
     }
     return status;
 }
 
-static int add_all(struct cli *cli, struct specs *specs, size_t most)
+static int add_group(struct cli *cli, struct specs *specs, int kind)
 {
-    size_t left = 0;
     int status = CLI_DONE;
-    for (size_t i = 0; vs_techniques[i]; i++)
-        left += vs_bandwidth_knows(vs_techniques[i]);
     for (size_t i = 0; vs_techniques[i] && status == CLI_DONE; i++)
-        if (vs_bandwidth_knows(vs_techniques[i]))
-            status = add_technique(cli, specs, vs_techniques[i], most, --left);
+        if (kind < 0 || (int)vs_techniques[i]->kind == kind)
+            status = add_technique(cli, specs, vs_techniques[i]);
+    return status;
+}
+
+static int add_dozen(struct cli *cli, struct specs *specs)
+{
+    struct vs_technique_spec spec;
+    int status = CLI_DONE;
+    for (size_t i = 0; i < COUNT(dozen) && status == CLI_DONE; i++) {
+        status = specs_parse_one(cli, &spec, dozen[i]);
+        if (status == CLI_DONE)
+            status = add(cli, specs, "default", true, &spec);
+    }
     return status;
 }
 
 int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text)
 {
     struct vs_diag diag = {0};
-    if (vs_technique_parse(spec, text, &diag) < 0)
-        return refuse(cli, text, &diag);
-    if (vs_bandwidth_knows(spec->technique))
-        return CLI_DONE;
-    cli_error(cli, "-t %s: techniques of its kind cannot be measured", text);
-    return CLI_USAGE;
+    return vs_technique_parse(spec, text, &diag) < 0 ? refuse(cli, text, &diag) : CLI_DONE;
+}
+
+static int add_text(struct cli *cli, struct specs *specs, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    struct vs_technique_spec spec;
+    for (size_t i = 0; i < COUNT(groups); i++)
+        if (!strcmp(text, groups[i].name))
+            return add_group(cli, specs, groups[i].kind);
+    int status = specs_parse_one(cli, &spec, text);
+    if (status == CLI_DONE)
+        status = specs_add(cli, specs, colon && colon[1] ? colon + 1 : "default", &spec);
+    return status;
 }
 
 int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list)
@@ -99,17 +128,20 @@ int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *
     int status = CLI_DONE;
     *specs = (struct specs){0};
     if (!list->count)
-        return add_all(cli, specs, DOZEN);
-    for (size_t i = 0; i < list->count && status == CLI_DONE; i++) {
-        const char *text = list->items[i], *colon = strchr(text, ':');
-        struct vs_technique_spec spec;
-        if (!strcmp(text, "all")) {
-            status = add_all(cli, specs, SIZE_MAX);
-        } else {
-            status = specs_parse_one(cli, &spec, text);
-            if (status == CLI_DONE)
-                status = add(cli, specs, colon && colon[1] ? colon + 1 : "default", &spec);
-        }
-    }
+        return add_dozen(cli, specs);
+    for (size_t i = 0; i < list->count && status == CLI_DONE; i++)
+        status = add_text(cli, specs, list->items[i]);
     return status;
+}
+
+int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
+               const struct vs_run_info *info, bool *lacks)
+{
+    const struct vs_technique *t = spec->spec.technique;
+    const char *why = vs_bandwidth_lacks(t->kind, info);
+    *lacks = why;
+    if (!why || spec->grouped)
+        return CLI_DONE;
+    cli_error(cli, "%s: %s cannot encode it: %s", path, t->name, why);
+    return CLI_USAGE;
 }

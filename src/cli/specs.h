@@ -5,9 +5,11 @@
 
 #include "cli/options.h"
 #include "technique/technique.h"
+#include "vestige/run.h"
 
 struct spec {
     const char *config; /* as it was written after the colon; "default" */
+    bool grouped;       /* not named itself, but one of "all" and the like */
     struct vs_technique_spec spec;
 };
 
@@ -17,14 +19,22 @@ struct specs {
 };
 
 /* The rows of -t; "all" stands for every technique with its defaults and every configuration that
- * differs from them. Without any -t: the defaults of all, and configurations up to a dozen rows.
- * Only of techniques that can be measured. Returns CLI_DONE, or the status after a message;
- * specs_free is needed in any case. */
+ * differs from them, "control-flow" and "load-values" for those of the kind. Without any -t: about
+ * a dozen. Returns CLI_DONE, or the status after a message; specs_free is needed in any case. */
 int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
 void specs_free(struct specs *specs);
 
+/* Adds one. */
+int specs_add(struct cli *cli, struct specs *specs, const char *config,
+              const struct vs_technique_spec *spec);
+
 /* One technique, from a -t that must be there. */
 int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text);
+
+/* Whether a run has what the technique encodes. Says why not, unless the spec is one of a group.
+ * Returns CLI_DONE, or the status: CLI_USAGE. */
+int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
+               const struct vs_run_info *info, bool *lacks);
 
 /* Whether two have the same parameters. */
 bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b);
@@ -38,6 +48,7 @@ bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_sp
 
 #define SPECS_HELP                                                                                 \
     "A SPEC is NAME, or NAME:ITEM,ITEM,... with items that are configurations or\n"                \
-    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them."
+    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them. all,\n"            \
+    "control-flow and load-values stand for many."
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/specs.h"
 #include "cli/vport.h"
 #include "study/prove.h"
+#include "study/verify_data.h"
 
 struct verify_options {
     struct option_list techniques;
@@ -30,6 +31,11 @@ static const char *outcome_name(enum vs_verify_outcome outcome)
     return names[outcome];
 }
 
+static bool is_data(const struct vs_proof *p)
+{
+    return p->spec.technique->kind == VS_TECHNIQUE_DATA;
+}
+
 static void json_proof(struct out *out, const char *path, const char *config,
                        const struct vs_proof *p)
 {
@@ -45,8 +51,16 @@ static void json_proof(struct out *out, const char *path, const char *config,
     } else {
         json_str(&j, "outcome", outcome_name(r->outcome));
         json_u64(&j, "compared", r->compared);
-        json_u64(&j, "branches", r->branches);
-        json_u64(&j, "instructions", r->instructions);
+        if (is_data(p)) {
+            json_u64(&j, "loads", r->loads);
+            json_u64(&j, "load_bytes", r->load_bytes);
+            json_u64(&j, "values", r->values);
+            json_u64(&j, "states", r->states);
+            json_str(&j, "order", r->by_turns ? "stream" : "run");
+        } else {
+            json_u64(&j, "branches", r->branches);
+            json_u64(&j, "instructions", r->instructions);
+        }
         json_u64(&j, "bits", r->bits);
         if (r->outcome != VS_VERIFY_SAME)
             json_str(&j, "text", r->diag.text);
@@ -54,23 +68,36 @@ static void json_proof(struct out *out, const char *path, const char *config,
     json_end(&j);
 }
 
+static void text_same(struct out *out, const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    char compared[32], a[32], b[32], c[32], bits[32];
+    group_digits(compared, r->compared);
+    group_digits(bits, r->bits);
+    if (is_data(p))
+        out_printf(out,
+                   "compared %s events (%s loads of %s bytes, %s times registers, by the %s's "
+                   "order), %s bits: all equal\n",
+                   compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
+                   group_digits(c, r->states), r->by_turns ? "stream" : "run", bits);
+    else
+        out_printf(out,
+                   "compared %s events (%s branches with outcomes and targets, %s instructions), "
+                   "%s bits: all equal\n",
+                   compared, group_digits(a, r->branches), group_digits(b, r->instructions), bits);
+}
+
 static void text_proof(struct out *out, const char *path, const char *config,
                        const struct vs_proof *p)
 {
-    const struct vs_verify_result *r = &p->result;
-    char steps[32], branches[32], instructions[32], bits[32];
-    if (!p->skipped && r->outcome != VS_VERIFY_SAME)
+    if (!p->skipped && p->result.outcome != VS_VERIFY_SAME)
         return;
     out_safe(out, path);
     out_printf(out, ": %s %s: ", p->spec.technique->name, config);
     if (p->skipped)
         out_printf(out, "not decodable, skipped: %s\n", p->skipped);
     else
-        out_printf(out,
-                   "compared %s events (%s branches with outcomes and targets, %s instructions), "
-                   "%s bits: all equal\n",
-                   group_digits(steps, r->compared), group_digits(branches, r->branches),
-                   group_digits(instructions, r->instructions), group_digits(bits, r->bits));
+        text_same(out, p);
 }
 
 static int tell(struct cli *cli, const struct verify_options *o, const char *path,
@@ -95,66 +122,105 @@ static int tell(struct cli *cli, const struct verify_options *o, const char *pat
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,
-                       struct vs_verify *v, const struct specs *specs, struct tally *tally)
+/* Those of the specs that the run has anything for. Returns CLI_DONE, or the status after a
+ * message; the array is to be freed. */
+static int choose_specs(struct cli *cli, const char *path, const struct vs_run_info *info,
+                        const struct specs *specs, struct spec **chosen, size_t *count)
 {
-    struct vs_proof *proofs = calloc(specs->count, sizeof(*proofs));
+    int status = CLI_DONE;
+    bool lacks;
+    *count = 0;
+    *chosen = calloc(specs->count, sizeof(**chosen));
+    if (!*chosen) {
+        cli_error(cli, "out of memory");
+        return CLI_USAGE;
+    }
+    for (size_t i = 0; i < specs->count && status == CLI_DONE; i++) {
+        status = specs_lack(cli, &specs->items[i], path, info, &lacks);
+        if (!lacks)
+            (*chosen)[(*count)++] = specs->items[i];
+    }
+    return status;
+}
+
+static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,
+                       struct vs_verify *v, const struct spec *specs, size_t count,
+                       struct tally *tally)
+{
+    struct vs_proof *proofs = calloc(count, sizeof(*proofs));
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_progress progress;
     int status = CLI_DONE, e = proofs ? 0 : -VSE_NOMEM;
-    for (size_t i = 0; i < specs->count && !e; i++)
-        proofs[i].spec = specs->items[i].spec;
-    vs_progress_init(&progress, o->quiet ? NULL : stderr, "verifying", specs->count, "techniques");
+    for (size_t i = 0; i < count && !e; i++)
+        proofs[i].spec = specs[i].spec;
+    vs_progress_init(&progress, o->quiet ? NULL : stderr, "verifying", count, "techniques");
     if (!e)
-        e = vs_prove(v, path, proofs, specs->count, &progress, &diag);
+        e = vs_prove(v, path, proofs, count, &progress, &diag);
     vs_progress_finish(&progress);
     if (e)
         status = cli_report(cli, path, e, &diag);
-    for (size_t i = 0; i < specs->count && !e; i++)
-        status = cli_worse(status, tell(cli, o, path, specs->items[i].config, &proofs[i], tally));
+    for (size_t i = 0; i < count && !e; i++)
+        status = cli_worse(status, tell(cli, o, path, specs[i].config, &proofs[i], tally));
     free(proofs);
     return status;
 }
 
 /* A stream that was encoded before. */
-static int prove_stream(struct cli *cli, const struct verify_options *o, const char *path,
-                        struct vs_verify *v, struct tally *tally)
-{
-    struct vs_proof proof = {0};
-    struct vs_technique_setup setup;
+struct stream {
+    const char *path;
     struct vs_vport *port;
-    int status = vport_open(cli, &port, o->stream, &proof.spec, &setup);
-    if (status != CLI_DONE)
-        return status;
-    if (setup.cores != v->setup.cores || setup.timed != v->setup.timed ||
-        setup.address_bits != v->setup.address_bits) {
-        cli_error(cli, "%s: is of a run with %u cores%s, and %s has %u%s", o->stream, setup.cores,
-                  setup.timed ? ", timed" : "", path, v->setup.cores,
-                  v->setup.timed ? ", timed" : "");
-        status = CLI_BAD_DATA;
-    } else {
-        proof.skipped = vs_technique_undecodable(&proof.spec);
-        if (!proof.skipped)
-            proof.error = vs_verify_decode(v, &proof.spec, port->data, port->size, port->nbits,
-                                           &proof.result, &proof.diag);
-        status = tell(cli, o, path, o->stream, &proof, tally);
-        if (status == CLI_DONE)
-            status = vport_missing(cli, port, o->stream);
-    }
-    vs_vport_close(port);
-    return status;
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
+};
+
+static void compare_stream(struct vs_verify *v, const char *path, const struct stream *s,
+                           struct vs_proof *proof)
+{
+    const struct vs_vport *port = s->port;
+    if (is_data(proof))
+        proof->error = vs_verify_decode_data(v, path, &s->spec, port->data, port->size, port->nbits,
+                                             &proof->result, &proof->diag);
+    else
+        proof->error = vs_verify_decode(v, &s->spec, port->data, port->size, port->nbits,
+                                        &proof->result, &proof->diag);
 }
 
-static int verify_run(struct cli *cli, const struct verify_options *o, const char *path,
-                      const struct specs *specs, struct tally *tally)
+static int prove_stream(struct cli *cli, const struct verify_options *o, const char *path,
+                        struct vs_verify *v, const struct stream *s, struct tally *tally)
+{
+    struct vs_proof proof = {.spec = s->spec};
+    if (s->setup.cores != v->setup.cores || s->setup.timed != v->setup.timed ||
+        s->setup.address_bits != v->setup.address_bits) {
+        cli_error(cli, "%s: is of a run with %u cores%s, and %s has %u%s", s->path, s->setup.cores,
+                  s->setup.timed ? ", timed" : "", path, v->setup.cores,
+                  v->setup.timed ? ", timed" : "");
+        return CLI_BAD_DATA;
+    }
+    proof.skipped = vs_technique_undecodable(&proof.spec);
+    if (!proof.skipped)
+        compare_stream(v, path, s, &proof);
+    int status = tell(cli, o, path, s->path, &proof, tally);
+    return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
+}
+
+/* Control flow takes a pass over the run; load values do not. */
+static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
+                       size_t count, struct vs_diag *diag)
+{
+    for (size_t i = 0; i < count; i++)
+        if (specs[i].spec.technique->kind == VS_TECHNIQUE_FLOW)
+            return vs_verify_init(v, reader, diag);
+    return vs_verify_init_data(v, reader, diag);
+}
+
+/* stream is NULL, or there is one spec: its own. */
+static int verify_reader(struct cli *cli, const struct verify_options *o, const char *path,
+                         struct vs_reader *reader, const struct spec *specs, size_t count,
+                         const struct stream *stream, struct tally *tally)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    struct vs_reader *reader;
     struct vs_verify v;
-    int status = cli_open(cli, &reader, path, false);
-    if (status != CLI_DONE)
-        return status;
-    int e = vs_verify_init(&v, reader, &diag);
+    int status, e = init_verify(&v, reader, specs, count, &diag);
     if (e == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE) {
         status = CLI_BAD_DATA; /* what there is has nothing */
     } else if (e == -VSE_END || e == -VSE_FEATURE) {
@@ -163,12 +229,50 @@ static int verify_run(struct cli *cli, const struct verify_options *o, const cha
     } else if (e) {
         status = cli_report(cli, path, e, &diag);
     } else {
-        status = o->stream ? prove_stream(cli, o, path, &v, tally)
-                           : prove_specs(cli, o, path, &v, specs, tally);
+        status = stream ? prove_stream(cli, o, path, &v, stream, tally)
+                        : prove_specs(cli, o, path, &v, specs, count, tally);
         status = cli_worse(status, cli_missing(cli, path, vs_reader_info(reader)));
     }
     vs_verify_fini(&v);
+    return status;
+}
+
+static int verify_run(struct cli *cli, const struct verify_options *o, const char *path,
+                      const struct specs *specs, const struct stream *stream, struct tally *tally)
+{
+    struct vs_reader *reader;
+    struct spec *chosen;
+    size_t count;
+    int status = cli_open(cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    status = choose_specs(cli, path, vs_reader_info(reader), specs, &chosen, &count);
+    if (status == CLI_DONE)
+        status = verify_reader(cli, o, path, reader, chosen, count, stream, tally);
+    free(chosen);
     vs_reader_close(reader);
+    return status;
+}
+
+static int open_stream(struct cli *cli, struct stream *stream, const char *path,
+                       struct specs *specs)
+{
+    stream->path = path;
+    int status = vport_open(cli, &stream->port, path, &stream->spec, &stream->setup);
+    return status == CLI_DONE ? specs_add(cli, specs, path, &stream->spec) : status;
+}
+
+/* What it came to. */
+static int conclude(struct cli *cli, const struct verify_options *o, const struct tally *tally,
+                    int status)
+{
+    if (!tally->compared && status == CLI_DONE) {
+        cli_error(cli, "nothing was compared");
+        return CLI_USAGE;
+    }
+    if (tally->compared && !tally->differs && !o->json && status == CLI_DONE)
+        out_printf(&cli->out, "compared %llu events: all equal\n",
+                   (unsigned long long)tally->compared);
     return status;
 }
 
@@ -176,6 +280,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
     struct verify_options o = {0};
     struct specs specs = {0};
+    struct stream stream = {0};
     struct tally tally = {0};
     int status;
     if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
@@ -190,18 +295,15 @@ static int run(struct cli *cli, int argc, char **argv)
                   argc > 1 ? "other runs" : "-t");
         return CLI_USAGE;
     }
-    status = o.stream ? CLI_DONE : specs_parse(cli, &specs, &o.techniques);
-    for (int i = 0; i < argc && (specs.count || o.stream); i++)
-        status = cli_worse(status, verify_run(cli, &o, argv[i], &specs, &tally));
-    if (!tally.compared && status == CLI_DONE) {
-        cli_error(cli, "nothing was compared");
-        status = CLI_USAGE;
-    } else if (tally.compared && !tally.differs && !o.json && status == CLI_DONE) {
-        out_printf(&cli->out, "compared %llu events: all equal\n",
-                   (unsigned long long)tally.compared);
-    }
+    status = o.stream ? open_stream(cli, &stream, o.stream, &specs)
+                      : specs_parse(cli, &specs, &o.techniques);
+    bool ready = status == CLI_DONE;
+    for (int i = 0; i < argc && ready; i++)
+        status = cli_worse(status,
+                           verify_run(cli, &o, argv[i], &specs, o.stream ? &stream : NULL, &tally));
     specs_free(&specs);
-    return status;
+    vs_vport_close(stream.port);
+    return conclude(cli, &o, &tally, status);
 }
 
 #define FIELD(member) offsetof(struct verify_options, member)
@@ -229,8 +331,10 @@ const struct command command_verify = {
     .description =
         "Encodes runs, decodes the bits with the program's code alone, and compares what\n"
         "comes out with the run: every branch's outcome and target, every exception,\n"
-        "start and end of every core. What a technique gets wrong is shown with core,\n"
-        "pc and position.\n"
+        "start and end of every core. Of load values: the recorded accesses drive the\n"
+        "decoder, core by core as the stream says, and every byte of every load, every\n"
+        "value from outside, and the registers that exceptions and system calls change\n"
+        "are compared. What a technique gets wrong is shown with core, pc and position.\n"
         "\n" SPECS_HELP,
     .example = "vestige verify run.vest -t all\n"
                "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"

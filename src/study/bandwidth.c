@@ -17,9 +17,10 @@ const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
     return NULL;
 }
 
-bool vs_bandwidth_knows(const struct vs_technique *t)
+const char *vs_bandwidth_lacks(enum vs_technique_kind kind, const struct vs_run_info *info)
 {
-    return t->kind == VS_TECHNIQUE_FLOW;
+    uint32_t needs = kind == VS_TECHNIQUE_DATA ? VS_RUN_LOADS | VS_RUN_STORES : 0;
+    return (info->features & needs) == needs ? NULL : "it was recorded without loads and stores";
 }
 
 unsigned vs_bandwidth_threads(void)
@@ -48,10 +49,26 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
     return 0;
 }
 
+static bool is_data(const struct vs_bandwidth_row *row)
+{
+    return row->spec.technique->kind == VS_TECHNIQUE_DATA;
+}
+
+static bool has_kind(const struct vs_bandwidth *b, enum vs_technique_kind kind)
+{
+    for (size_t i = 0; i < b->count; i++)
+        if (b->rows[i].spec.technique->kind == kind)
+            return true;
+    return false;
+}
+
 static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
-    if (row->encoder)
-        row->spec.technique->encoder->close(row->encoder);
+    const struct vs_technique *t = row->spec.technique;
+    if (row->encoder && is_data(row))
+        t->data_encoder->close(row->encoder);
+    else if (row->encoder)
+        t->encoder->close(row->encoder);
     vs_port_writer_fini(&row->port);
     if (b->options.window)
         vs_windows_fini(&row->windows);
@@ -61,6 +78,7 @@ void vs_bandwidth_fini(struct vs_bandwidth *b)
 {
     for (size_t i = 0; i < b->count; i++)
         row_fini(b, &b->rows[i]);
+    vs_prior_close(b->prior);
     free(b->rows);
     *b = (struct vs_bandwidth){0};
 }
@@ -69,9 +87,6 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
                          vs_port_sink *sink, void *context, struct vs_diag *diag)
 {
     void *rows = b->rows;
-    if (!vs_bandwidth_knows(spec->technique))
-        return vs_diag_set(diag, -VSE_FEATURE, -1, -1, "%s: its kind cannot be measured",
-                           spec->technique->name);
     int err = vs_array_room(&rows, &b->capacity, b->count, 1, sizeof(*b->rows));
     b->rows = rows;
     if (err)
@@ -81,7 +96,17 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
     return (int64_t)b->count++;
 }
 
-static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
+static int open_encoder(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
+{
+    const struct vs_technique *t = row->spec.technique;
+    if (is_data(row))
+        return t->data_encoder->open(&row->encoder, row->spec.params, &b->setup, b->prior,
+                                     &row->port);
+    return t->encoder->open(&row->encoder, row->spec.params, &b->setup, &row->port);
+}
+
+static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
+                    struct vs_diag *diag)
 {
     struct vs_port_shape shape;
     struct vs_cost_list costs;
@@ -97,32 +122,41 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
     }
     if (!err && !(err = vs_technique_cost(&row->spec, &b->setup, &costs)))
         row->cost = vs_cost_list_sum(&costs);
-    if (!err)
-        err = row->spec.technique->encoder->open(&row->encoder, row->spec.params, &b->setup,
-                                                 &row->port);
-    return err;
+    if (!err && (err = open_encoder(b, row)) == -VSE_LIMIT)
+        return vs_diag_set(diag, err, -1, -1, "%s cannot have %u cores", row->spec.technique->name,
+                           b->setup.cores);
+    return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
+}
+
+static int finish_encoder(struct vs_bandwidth_row *row)
+{
+    const struct vs_technique *t = row->spec.technique;
+    if (is_data(row))
+        return t->data_encoder->finish(row->encoder);
+    return t->encoder->finish ? t->encoder->finish(row->encoder) : 0;
 }
 
 static int row_finish(struct vs_bandwidth_row *row)
 {
-    const struct vs_flow_encoder_ops *ops = row->spec.technique->encoder;
-    int err = row->error;
-    if (!err && ops->finish)
-        err = ops->finish(row->encoder);
+    const struct vs_technique *t = row->spec.technique;
+    int err = row->error ? row->error : finish_encoder(row);
     int64_t bits = err ? err : vs_port_finish(&row->port);
     if (bits < 0)
         return (int)bits;
     row->bits = (uint64_t)bits;
     vs_port_totals(&row->port, &row->counts);
-    ops->counts(row->encoder, &row->flow);
+    if (is_data(row))
+        t->data_encoder->counts(row->encoder, &row->data);
+    else
+        t->encoder->counts(row->encoder, &row->flow);
     memcpy(row->lengths, row->port.lengths, sizeof(row->lengths));
     return 0;
 }
 
 /* ---- the pass -------------------------------------------------------------------------------- */
 
-/* Steps go to all rows a slot at a time, while the next slot is filled. */
-enum { SLOTS = 3, SLOT_STEPS = 1 << 14 };
+/* Steps and events go to all rows a slot at a time, while the next slot is filled. */
+enum { SLOTS = 3, SLOT_FULL = 1 << 14 };
 
 struct slot;
 
@@ -134,8 +168,9 @@ struct task {
 };
 
 struct slot {
-    struct vs_step steps[SLOT_STEPS];
-    size_t count;
+    struct vs_buf steps;          /* of struct vs_step */
+    struct vs_buf events, cycles; /* of struct vs_event, and uint64_t if the run is timed */
+    struct vs_buf wide;
     struct task *tasks; /* of each row */
     bool submitted;
 };
@@ -145,15 +180,32 @@ struct pass {
     struct vs_workers *workers;
     struct slot *slots;
     unsigned filling;
+    bool steps, events; /* whether a row wants them */
+    struct vs_progress *progress;
+    uint64_t done; /* events that passes before this one have read */
 };
+
+static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
+{
+    const struct vs_technique *t = row->spec.technique;
+    if (!is_data(row))
+        return t->encoder->consume(row->encoder, (const struct vs_step *)slot->steps.data,
+                                   slot->steps.len / sizeof(struct vs_step));
+    const struct vs_batch batch = {.events = (const struct vs_event *)slot->events.data,
+                                   .cycles = slot->cycles.len ? (const uint64_t *)slot->cycles.data
+                                                              : NULL,
+                                   .wide = slot->wide.data,
+                                   .wide_size = slot->wide.len,
+                                   .count = slot->events.len / sizeof(struct vs_event)};
+    return t->data_encoder->consume(row->encoder, &batch);
+}
 
 static void encode_slot(void *arg)
 {
     struct task *task = arg;
     struct vs_bandwidth_row *row = task->row;
     if (!row->error)
-        row->error = row->spec.technique->encoder->consume(row->encoder, task->slot->steps,
-                                                           task->slot->count);
+        row->error = take_slot(row, task->slot);
     if (!row->error)
         row->error = row->port.error;
     task->error = row->error;
@@ -169,7 +221,7 @@ static int await_slot(struct pass *p, struct slot *slot)
             err = slot->tasks[i].error;
     }
     slot->submitted = false;
-    slot->count = 0;
+    slot->steps.len = slot->events.len = slot->cycles.len = slot->wide.len = 0;
     return err;
 }
 
@@ -183,19 +235,38 @@ static int submit_slot(struct pass *p)
     return await_slot(p, &p->slots[p->filling]);
 }
 
-static int take_steps(struct pass *p, const struct vs_step *steps, size_t count)
+static int submit_if_full(struct pass *p)
 {
-    int err = 0;
-    while (count && !err) {
-        struct slot *slot = &p->slots[p->filling];
-        size_t room = SLOT_STEPS - slot->count, n = count < room ? count : room;
-        memcpy(&slot->steps[slot->count], steps, n * sizeof(*steps));
-        slot->count += n;
-        steps += n;
-        count -= n;
-        if (slot->count == SLOT_STEPS)
-            err = submit_slot(p);
-    }
+    const struct slot *slot = &p->slots[p->filling];
+    return slot->steps.len >= SLOT_FULL * sizeof(struct vs_step) ||
+                   slot->events.len >= SLOT_FULL * sizeof(struct vs_event)
+               ? submit_slot(p)
+               : 0;
+}
+
+static int take_steps(struct pass *p, const struct vs_stepper *stepper)
+{
+    return p->steps ? vs_buf_put(&p->slots[p->filling].steps, stepper->steps,
+                                 stepper->count * sizeof(*stepper->steps))
+                    : 0;
+}
+
+/* Wide values lie behind those of the batches before. */
+static int take_events(struct pass *p, const struct vs_batch *batch)
+{
+    struct slot *slot = &p->slots[p->filling];
+    size_t first = slot->events.len, wide = slot->wide.len;
+    if (!p->events)
+        return 0;
+    int err = vs_buf_put(&slot->events, batch->events, batch->count * sizeof(*batch->events));
+    if (!err && batch->cycles)
+        err = vs_buf_put(&slot->cycles, batch->cycles, batch->count * sizeof(*batch->cycles));
+    if (!err && batch->wide_size)
+        err = vs_buf_put(&slot->wide, batch->wide, batch->wide_size);
+    struct vs_event *events = (struct vs_event *)(slot->events.data + first);
+    for (size_t i = 0; !err && wide && batch->wide_size && i < batch->count; i++)
+        if (vs_event_is_wide(&events[i]))
+            events[i].value += wide;
     return err;
 }
 
@@ -207,45 +278,82 @@ static int check_cores(const struct vs_bandwidth *b, const struct vs_batch *batc
     return 0;
 }
 
+static int rewind_run(struct vs_reader *reader)
+{
+    int err = vs_reader_select(reader, -1);
+    if (err)
+        return err;
+    return vs_reader_info(reader)->events ? vs_reader_seek_event(reader, 0) : -VSE_END;
+}
+
+static int take_batch(struct pass *p, struct vs_stepper *stepper, const struct vs_batch *batch)
+{
+    int err = check_cores(p->b, batch);
+    if (!err)
+        err = vs_stepper_take(stepper, batch);
+    if (!err)
+        err = take_steps(p, stepper);
+    if (!err)
+        err = take_events(p, batch);
+    return err ? err : submit_if_full(p);
+}
+
 /* Returns 0 after all rows have had everything. */
-static int read_steps(struct pass *p, struct vs_reader *reader, struct vs_progress *progress)
+static int read_run(struct pass *p, struct vs_reader *reader)
 {
     struct vs_bandwidth *b = p->b;
     struct vs_stepper stepper = {0};
     struct vs_batch batch;
     uint64_t first = 0, last = 0;
     bool any = false;
-    int n = vs_reader_select(reader, -1);
-    if (!n)
-        n = vs_reader_info(reader)->events ? vs_reader_seek_event(reader, 0) : -VSE_END;
+    int n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
-        int err = check_cores(b, &batch);
-        if (!err)
-            err = vs_stepper_take(&stepper, &batch);
-        if (!err)
-            err = take_steps(p, stepper.steps, stepper.count);
+        n = take_batch(p, &stepper, &batch);
         if (batch.cycles) {
             first = any ? first : batch.cycles[0];
             last = batch.cycles[batch.count - 1];
             any = true;
         }
-        vs_progress_update(progress, batch.first + batch.count);
-        n = err;
+        vs_progress_update(p->progress, p->done + batch.first + batch.count);
     }
     b->instructions = stepper.instructions;
     b->cycles = any ? last - first + 1 : 0;
     b->end = b->setup.timed ? last + 1 : stepper.instructions;
     if (n == -VSE_END && !(n = vs_stepper_end(&stepper, any ? last : stepper.instructions)))
-        n = take_steps(p, stepper.steps, stepper.count);
+        n = take_steps(p, &stepper);
     if (!n)
         n = submit_slot(p);
     vs_stepper_fini(&stepper);
     return n;
 }
 
+uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader)
+{
+    return vs_reader_info(reader)->events * (has_kind(b, VS_TECHNIQUE_DATA) ? 2 : 1);
+}
+
+/* Before the encoders are opened: memory as it was. */
+static int read_prior(struct vs_bandwidth *b, struct vs_reader *reader,
+                      struct vs_progress *progress, uint64_t *done)
+{
+    struct vs_batch batch;
+    int n = vs_prior_open(&b->prior);
+    if (!n)
+        n = rewind_run(reader);
+    while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
+        n = vs_prior_consume(b->prior, &batch);
+        vs_progress_update(progress, batch.first + batch.count);
+        *done = batch.first + batch.count;
+    }
+    return n == -VSE_END ? 0 : n;
+}
+
 static int pass_init(struct pass *p, struct vs_bandwidth *b)
 {
-    *p = (struct pass){.b = b, .slots = calloc(SLOTS, sizeof(*p->slots))};
+    *p = (struct pass){.b = b,
+                       .slots = calloc(SLOTS, sizeof(*p->slots)),
+                       .steps = has_kind(b, VS_TECHNIQUE_FLOW),
+                       .events = has_kind(b, VS_TECHNIQUE_DATA)};
     if (!p->slots)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -265,8 +373,14 @@ static int pass_init(struct pass *p, struct vs_bandwidth *b)
 static void pass_fini(struct pass *p)
 {
     vs_workers_close(p->workers);
-    for (unsigned i = 0; p->slots && i < SLOTS; i++)
-        free(p->slots[i].tasks);
+    for (unsigned i = 0; p->slots && i < SLOTS; i++) {
+        struct slot *slot = &p->slots[i];
+        vs_buf_fini(&slot->steps);
+        vs_buf_fini(&slot->events);
+        vs_buf_fini(&slot->cycles);
+        vs_buf_fini(&slot->wide);
+        free(slot->tasks);
+    }
     free(p->slots);
 }
 
@@ -284,13 +398,18 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
                      struct vs_diag *diag)
 {
     struct pass p;
+    uint64_t done = 0;
     int err = 0;
-    for (size_t i = 0; i < b->count && !err; i++)
-        err = row_open(b, &b->rows[i]);
-    if (err)
+    if (has_kind(b, VS_TECHNIQUE_DATA) && (err = read_prior(b, reader, progress, &done)))
         return failed(reader, err, diag);
-    if (!(err = pass_init(&p, b)))
-        err = read_steps(&p, reader, progress);
+    for (size_t i = 0; i < b->count; i++)
+        if ((err = row_open(b, &b->rows[i], diag)))
+            return err;
+    err = pass_init(&p, b);
+    p.progress = progress;
+    p.done = done;
+    if (!err)
+        err = read_run(&p, reader);
     pass_fini(&p); /* the rows are done then */
     for (size_t i = 0; i < b->count && !err; i++)
         err = row_finish(&b->rows[i]);

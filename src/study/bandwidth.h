@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What techniques cost on a run. The run is read once; every technique encodes it on its own, in
- * parallel, and its port counts the bits. Who wants the bits themselves gives a sink.
+/* What techniques cost on a run. The run is read once, and for load values once before (see
+ * technique/seen.h); every technique encodes it on its own, in parallel, and its port counts the
+ * bits. Who wants the bits themselves gives a sink.
  *
  * The baseline of a kind of technique, which ratios refer to, is the first of its kind in the
  * table of techniques, with its defaults. */
@@ -17,14 +18,12 @@
 #include "port/drain.h"
 #include "port/stream.h"
 #include "port/window.h"
+#include "technique/data.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
 
 /* NULL if there is none of that kind. */
 const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind);
-
-/* Whether techniques of that kind can be measured. */
-bool vs_bandwidth_knows(const struct vs_technique *t);
 
 struct vs_bandwidth_options {
     uint64_t window;              /* cycles, or instructions of an untimed run; 0: no windows */
@@ -36,7 +35,8 @@ struct vs_bandwidth_row {
     struct vs_technique_spec spec; /* settled */
     uint64_t bits;
     struct vs_port_counts counts;
-    struct vs_flow_counts flow;
+    struct vs_flow_counts flow; /* of control flow */
+    struct vs_data_counts data; /* of load values */
     struct vs_lengths lengths[VS_FIELD_END];
     struct vs_cost cost;
     struct vs_windows windows; /* if there are any */
@@ -59,6 +59,8 @@ struct vs_bandwidth {
     uint64_t end;    /* what windows go to: the cycle after the last, or instructions */
     struct vs_bandwidth_row *rows;
     size_t count, capacity;
+
+    struct vs_prior *prior; /* private; NULL if no row needs one */
 };
 
 /* For that run. options may be NULL. Returns 0; -VSE_INVAL (no such drain); -VSE_END (the run has
@@ -67,14 +69,19 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
                       const struct vs_bandwidth_options *options, struct vs_diag *diag);
 void vs_bandwidth_fini(struct vs_bandwidth *b);
 
-/* Adds a row, before the run is read; the sink may be NULL. Returns its number; -VSE_FEATURE (of a
- * kind that is not known); -VSE_NOMEM. */
+/* Adds a row, before the run is read; the sink may be NULL. Returns its number; -VSE_NOMEM. */
 int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec *spec,
                          vs_port_sink *sink, void *context, struct vs_diag *diag);
 
+/* The events that vs_bandwidth_run reads, those that it reads twice counted twice. */
+uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader);
+
+/* Whether the run has what techniques of a kind encode: NULL, or why not. Static storage. */
+const char *vs_bandwidth_lacks(enum vs_technique_kind kind, const struct vs_run_info *info);
+
 /* Reads the run, from its first event on, and fills the rows in, once. progress may be NULL: it
- * counts events. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows); an error of a sink; as
- * vs_reader_next. */
+ * counts up to vs_bandwidth_work. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows,
+ * or cores for a technique); an error of a sink; as vs_reader_next. */
 int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs_progress *progress,
                      struct vs_diag *diag);
 

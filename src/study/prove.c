@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/workers.h"
 #include "study/bandwidth.h"
+#include "study/verify_data.h"
 
 struct stream {
     struct vs_job job;
@@ -17,6 +18,7 @@ struct stream {
 
 struct prover {
     struct vs_verify *v;
+    const char *path;
     struct vs_workers *workers;
     struct vs_reader **readers; /* of every thread, and of the caller */
     unsigned threads;
@@ -30,8 +32,13 @@ static void compare_stream(void *arg)
     struct vs_proof *proof = s->proof;
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
     v.reader = s->prover->readers[s->job.worker];
-    proof->error = vs_verify_decode(&v, &proof->spec, s->bits.data, s->bits.len, proof->result.bits,
-                                    &proof->result, &proof->diag);
+    if (proof->spec.technique->kind == VS_TECHNIQUE_DATA)
+        proof->error =
+            vs_verify_decode_data(&v, s->prover->path, &proof->spec, s->bits.data, s->bits.len,
+                                  proof->result.bits, &proof->result, &proof->diag);
+    else
+        proof->error = vs_verify_decode(&v, &proof->spec, s->bits.data, s->bits.len,
+                                        proof->result.bits, &proof->result, &proof->diag);
 }
 
 static int encode_group(struct prover *p, struct vs_diag *diag)
@@ -86,7 +93,7 @@ static size_t take_group(struct prover *p, struct vs_proof *proofs, size_t count
 static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
                        struct vs_diag *diag)
 {
-    *p = (struct prover){.v = v, .threads = vs_bandwidth_threads()};
+    *p = (struct prover){.v = v, .path = path, .threads = vs_bandwidth_threads()};
     p->readers = calloc(p->threads + 1, sizeof(struct vs_reader *));
     int err = p->readers ? vs_workers_open(&p->workers, p->threads) : -VSE_NOMEM;
     if (err)

@@ -132,6 +132,18 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
     return v->steps ? 0 : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no step to compare");
 }
 
+int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag)
+{
+    const struct vs_run_info *info = vs_reader_info(reader);
+    *v = (struct vs_verify){.reader = reader, .isa = vs_isa_find(vs_reader_meta(reader, "isa"))};
+    v->setup = (struct vs_technique_setup){.cores = info->threads,
+                                           .address_bits = v->isa ? v->isa->address_bits : 64,
+                                           .timed = info->features & VS_RUN_TIMED};
+    return info->events && info->threads
+               ? 0
+               : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no event");
+}
+
 void vs_verify_fini(struct vs_verify *v)
 {
     for (unsigned i = 0; v->cores && i < v->setup.cores; i++)

@@ -50,12 +50,16 @@ enum vs_verify_outcome {
 
 struct vs_verify_result {
     enum vs_verify_outcome outcome;
-    uint64_t compared; /* steps */
+    uint64_t compared; /* steps; of load values: loads, values and registers */
     uint64_t branches; /* of these: conditional and indirect */
     uint64_t instructions;
     uint64_t bits; /* of the stream */
     struct vs_port_counts counts;
     struct vs_flow_counts flow;
+
+    /* of load values, instead of branches and instructions: see study/verify_data.h */
+    uint64_t loads, load_bytes, values, states;
+    bool by_turns; /* nothing but the stream ordered the cores */
 
     unsigned core;
     uint64_t position; /* number of the step, from 0, of that core */
@@ -67,6 +71,10 @@ struct vs_verify_result {
  * Returns 0; -VSE_FEATURE (code of another ISA than those known); -VSE_END (the run has no step);
  * -VSE_NOMEM; -VSE_LIMIT; else as vs_reader_next. fini is needed in any case. */
 int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
+
+/* For load values alone: any code will do, and nothing is read yet. Returns 0; -VSE_END (the run
+ * has no event). */
+int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 void vs_verify_fini(struct vs_verify *v);
 
 /* Encodes the run with a technique, which is settled for this run first, into `out`. Returns the

@@ -1,33 +1,49 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/verify_data.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "base/likely.h"
 
-void vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
-                         void *decoder, const struct vs_port_reader *port, unsigned cores)
+int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
+                        void *decoder, const struct vs_port_reader *port, unsigned cores)
 {
     memset(v, 0, offsetof(struct vs_verify_data, bytes));
     v->ops = ops;
     v->decoder = decoder;
     v->port = port;
     v->cores = cores;
+    v->since = calloc(cores, sizeof(*v->since));
+    return v->since ? 0 : -VSE_NOMEM;
+}
+
+void vs_verify_data_fini(struct vs_verify_data *v)
+{
+    free(v->since);
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
+
+/* Where, as messages begin: of a walk by turns the number is that of the core's event. */
+static void place(const struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
+                  char text[96])
+{
+    snprintf(text, 96, "event %llu%s, core %u, pc 0x%llx", (unsigned long long)number,
+             v->by_turns ? " of its core" : "", e->thread, (unsigned long long)e->pc);
+}
 
 static int fail(struct vs_verify_data *v, const struct vs_event *e, uint64_t number, int err)
 {
     const char *why = err == VS_DATA_WAIT ? "the next message is another core's"
                       : v->port->diag.error == err && v->port->diag.text[0] ? v->port->diag.text
                                                                             : vs_errstr(err);
+    char where[96];
+    place(v, e, number, where);
     return vs_diag_set(&v->diag, err == VS_DATA_WAIT ? -VSE_CORRUPT : err,
-                       (int64_t)(v->port->bits.pos / 8), (int64_t)number,
-                       "event %llu, core %u, pc 0x%llx: %s", (unsigned long long)number, e->thread,
-                       (unsigned long long)e->pc, why);
+                       (int64_t)(v->port->bits.pos / 8), (int64_t)number, "%s: %s", where, why);
 }
 
 static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
@@ -36,9 +52,11 @@ static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t n
     size_t at = 0;
     while (at < size && is[at] == should[at])
         at++;
+    char where[96];
+    place(v, e, number, where);
+    v->differs = true;
     return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)number,
-                       "event %llu, core %u, pc 0x%llx: %s 0x%llx+%zu differs: 0x%02x, not 0x%02x",
-                       (unsigned long long)number, e->thread, (unsigned long long)e->pc, what,
+                       "%s: %s 0x%llx+%zu differs: 0x%02x, not 0x%02x", where, what,
                        (unsigned long long)e->addr, at, at < size ? is[at] : 0,
                        at < size ? should[at] : 0);
 }
@@ -71,16 +89,22 @@ static int do_nondet(struct vs_verify_data *v, const struct vs_event *e, uint64_
                : 0;
 }
 
+/* The debugger must have known where they come. */
 static int do_state(struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
                     const uint8_t *bytes, size_t size)
 {
+    uint64_t after = v->since[e->thread] + e->icount, due;
     const uint8_t *got;
     size_t got_size;
-    int err = v->ops->state(v->decoder, e->thread, &got, &got_size);
+    int err = v->ops->due(v->decoder, e->thread, &due);
+    if (!err)
+        err = v->ops->state(v->decoder, e->thread, after, &got, &got_size);
     if (err)
         return err;
     v->states++;
     v->state_bytes += size;
+    if (due != after)
+        return differ(v, e, number, "place of registers'", got, bytes, 0);
     if (got_size != size)
         return differ(v, e, number, "number of registers'", got, bytes, 0);
     return memcmp(got, bytes, size) ? differ(v, e, number, "registers", got, bytes, size) : 0;
@@ -92,7 +116,7 @@ static int do_outside(struct vs_verify_data *v, const struct vs_event *e)
 }
 
 /* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
-static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
+static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number)
 {
     const uint8_t *bytes = vs_event_bytes(b, e);
@@ -126,6 +150,23 @@ static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
     }
 }
 
+static bool gives_registers(const struct vs_event *e)
+{
+    return e->kind == VS_GAP || e->kind == VS_SYSCALL || e->kind == VS_EXCEPTION ||
+           e->kind == VS_EXCEPTION_RET || e->kind == VS_THREAD_START;
+}
+
+static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
+                           const struct vs_event *e, uint64_t number)
+{
+    if (unlikely(e->thread >= v->cores))
+        return -VSE_INVAL;
+    int err = dispatch(v, b, e, number);
+    if (likely(!err))
+        v->since[e->thread] = gives_registers(e) ? 0 : v->since[e->thread] + e->icount;
+    return err;
+}
+
 /* ---- in global order ------------------------------------------------------------------------- */
 
 int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *b)
@@ -147,7 +188,7 @@ static int fail_at_end(struct vs_verify_data *v, unsigned core, int err)
 
 static int end_of_core(struct vs_verify_data *v, unsigned core)
 {
-    int err = v->ops->end(v->decoder, core);
+    int err = v->ops->end(v->decoder, core, v->since[core]);
     return err ? fail_at_end(v, core, err) : 0;
 }
 
@@ -173,85 +214,74 @@ int vs_verify_data_end(struct vs_verify_data *v)
 
 /* ---- by turns -------------------------------------------------------------------------------- */
 
-/* Numbers of each core's events, in order. */
-struct queues {
-    size_t *events;      /* of all cores, one after the other */
-    size_t *next, *last; /* by core, in events */
+struct turns {
+    struct vs_verify_data *v;
+    vs_verify_data_feed *feed;
+    void *context;
+    struct turns_core {
+        struct vs_batch batch;
+        size_t at;
+        uint64_t number; /* of its next event */
+        bool done;
+    } * cores;
 };
 
-static int queues_init(struct queues *q, const struct vs_batch *b, unsigned cores)
+/* Makes sure that the core's next event is there, unless it has no more. */
+static int fill(struct turns *t, unsigned core)
 {
-    q->events = malloc((b->count + 1) * sizeof(*q->events));
-    q->next = calloc(cores + 1, sizeof(*q->next));
-    q->last = calloc(cores + 1, sizeof(*q->last));
-    if (!q->events || !q->next || !q->last)
-        return -VSE_NOMEM;
-    for (size_t i = 0; i < b->count; i++)
-        if (b->events[i].thread >= cores)
-            return -VSE_INVAL;
-        else
-            q->next[b->events[i].thread + 1]++;
-    for (unsigned c = 0; c < cores; c++)
-        q->last[c] = q->next[c + 1] += q->next[c];
-    size_t *fill = q->last; /* from the start of each core to its end */
-    for (unsigned c = 0; c < cores; c++)
-        fill[c] = q->next[c];
-    for (size_t i = 0; i < b->count; i++)
-        q->events[fill[b->events[i].thread]++] = i;
+    struct turns_core *c = &t->cores[core];
+    while (!c->done && c->at == c->batch.count) {
+        int n = t->feed(t->context, core, &c->batch);
+        if (n < 0 && n != -VSE_END)
+            return n;
+        c->done = n == -VSE_END;
+        c->batch.count = c->done ? 0 : c->batch.count;
+        c->at = 0;
+    }
     return 0;
 }
 
-static void queues_fini(struct queues *q)
-{
-    free(q->events);
-    free(q->next);
-    free(q->last);
-}
-
 /* The core's next event. Returns 0; 1 if the core waits, or has no more; an error. */
-static int step(struct vs_verify_data *v, const struct vs_batch *b, struct queues *q, unsigned core)
+static int step(struct turns *t, unsigned core)
 {
-    if (q->next[core] == q->last[core])
-        return 1;
-    size_t i = q->events[q->next[core]];
-    int err = do_event(v, b, &b->events[i], i);
+    struct turns_core *c = &t->cores[core];
+    int err = c->at == c->batch.count ? fill(t, core) : 0;
+    if (err || c->done)
+        return err ? err : 1;
+    const struct vs_event *e = &c->batch.events[c->at];
+    err = e->thread == core ? do_event(t->v, &c->batch, e, c->number) : -VSE_INVAL;
     if (err < 0)
-        return v->diag.error ? v->diag.error : fail(v, &b->events[i], i, err);
-    q->next[core] += err == 0;
+        return t->v->diag.error ? t->v->diag.error : fail(t->v, e, c->number, err);
+    c->at += err == 0;
+    c->number += err == 0;
     return err;
 }
 
-static bool is_done(const struct queues *q, unsigned core)
-{
-    return q->next[core] == q->last[core];
-}
-
 /* Every core but one, until it waits. */
-static int run_ahead(struct vs_verify_data *v, const struct vs_batch *b, struct queues *q,
-                     unsigned but)
+static int run_ahead(struct turns *t, unsigned but)
 {
     int err = 0;
-    for (unsigned core = 0; core < v->cores && err >= 0; core++)
+    for (unsigned core = 0; core < t->v->cores && err >= 0; core++)
         if (core != but)
-            while (!(err = step(v, b, q, core)))
+            while (!(err = step(t, core)))
                 ;
     return err < 0 ? err : 0;
 }
 
 /* The core, as long as it is its turn; if the decoder tells when a core has to wait, until then. */
-static int run_core(struct vs_verify_data *v, const struct vs_batch *b, struct queues *q,
-                    unsigned core)
+static int run_core(struct turns *t, unsigned core)
 {
+    struct vs_verify_data *v = t->v;
     unsigned again = core;
     int err = 0;
     while (!err && again == core) {
-        err = step(v, b, q, core);
+        err = step(t, core);
         if (!err && !v->ops->ahead && v->ops->turn(v->decoder, &again))
             break;
     }
-    if (err <= 0 || !is_done(q, core))
+    if (err <= 0 || !t->cores[core].done)
         return err < 0 ? err : 0;
-    err = v->ops->end(v->decoder, core);
+    err = v->ops->end(v->decoder, core, v->since[core]);
     v->ends += !err;
     return err < 0 ? fail_at_end(v, core, err) : 0;
 }
@@ -262,38 +292,149 @@ static int stuck(struct vs_verify_data *v, unsigned core)
                        "it is core %u's turn, and it cannot go on", core);
 }
 
-static int by_turns(struct vs_verify_data *v, const struct vs_batch *b, struct queues *q)
+static int take_turns(struct turns *t)
 {
-    unsigned core;
+    struct vs_verify_data *v = t->v;
+    unsigned core = 0;
     int err = v->ops->turn(v->decoder, &core);
     if (!err && v->ops->ahead)
-        err = run_ahead(v, b, q, core);
+        err = run_ahead(t, core);
     while (!err && !(err = v->ops->turn(v->decoder, &core))) {
-        uint64_t ends = v->ends, bits = v->port->bits.pos;
-        size_t next = q->next[core];
+        uint64_t ends = v->ends, bits = v->port->bits.pos, number = t->cores[core].number;
         unsigned again;
-        if ((err = run_core(v, b, q, core)))
+        if ((err = run_core(t, core)))
             return err;
-        /* a decoder that parses ahead takes an end without a bit; others may take nothing for it */
-        if (q->next[core] == next && (v->ends == ends || !v->ops->ahead) &&
+        /* a message may be taken without a bit: what follows was parsed before */
+        if (t->cores[core].number == number && v->ends == ends &&
             !v->ops->turn(v->decoder, &again) && v->port->bits.pos == bits)
             return stuck(v, core);
     }
     if (err != -VSE_END)
-        return v->diag.error ? v->diag.error : fail(v, &b->events[0], 0, err);
-    err = run_ahead(v, b, q, v->cores); /* what is left takes no message */
+        return v->diag.error ? v->diag.error : fail_at_end(v, core, err);
+    err = run_ahead(t, v->cores); /* what is left takes no message */
     for (core = 0; core < v->cores && !err; core++)
-        if (!is_done(q, core))
+        if (!t->cores[core].done)
             err = stuck(v, core);
     return err;
 }
 
-int vs_verify_data_by_turns(struct vs_verify_data *v, const struct vs_batch *run)
+int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed, void *context)
 {
-    struct queues q = {0};
-    int err = queues_init(&q, run, v->cores);
-    if (!err)
-        err = by_turns(v, run, &q);
-    queues_fini(&q);
+    struct turns t = {.v = v, .feed = feed, .context = context};
+    v->by_turns = true;
+    t.cores = calloc(v->cores, sizeof(*t.cores));
+    if (!t.cores)
+        return -VSE_NOMEM;
+    int err = take_turns(&t);
+    free(t.cores);
     return err ? err : conclude(v);
+}
+
+/* ---- a stream -------------------------------------------------------------------------------- */
+
+/* One per core, of its events alone. */
+struct readers {
+    struct vs_reader **of;
+    unsigned count;
+};
+
+static int readers_open(struct readers *r, const char *path, unsigned count, struct vs_diag *diag)
+{
+    int err = 0;
+    r->of = calloc(count, sizeof(*r->of));
+    if (!r->of)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
+    for (; r->count < count && !err; r->count++) {
+        err = vs_reader_open(&r->of[r->count], path, VS_OPEN_DEFAULT, diag);
+        if (!err && (err = vs_reader_select(r->of[r->count], (int)r->count)))
+            vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    }
+    return err;
+}
+
+static void readers_close(struct readers *r)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        vs_reader_close(r->of[i]);
+    free(r->of);
+}
+
+static int read_core(void *context, unsigned core, struct vs_batch *batch)
+{
+    struct readers *r = context;
+    return vs_reader_next(r->of[core], batch);
+}
+
+static int in_order(struct vs_verify_data *d, struct vs_reader *reader)
+{
+    struct vs_batch batch;
+    int n = vs_reader_select(reader, -1);
+    if (!n)
+        n = vs_reader_seek_event(reader, 0);
+    while (!n && (n = vs_reader_next(reader, &batch)) > 0)
+        n = vs_verify_data_batch(d, &batch);
+    return n == -VSE_END && !d->diag.error ? vs_verify_data_end(d) : n;
+}
+
+static int compare(struct vs_verify_data *d, const struct vs_verify *v, const char *path,
+                   struct vs_diag *diag)
+{
+    struct readers r = {0};
+    int err;
+    if (v->setup.cores > VS_VERIFY_TURNS)
+        return in_order(d, v->reader);
+    if (!(err = readers_open(&r, path, v->setup.cores, diag)))
+        err = vs_verify_data_by_turns(d, read_core, &r);
+    readers_close(&r);
+    return err;
+}
+
+static void fill_result(struct vs_verify_result *r, const struct vs_verify_data *d)
+{
+    r->loads = d->loads;
+    r->load_bytes = d->load_bytes;
+    r->values = d->nondets;
+    r->states = d->states;
+    r->compared = d->loads + d->nondets + d->states;
+    r->by_turns = d->by_turns;
+    r->outcome = !d->diag.error ? VS_VERIFY_SAME
+                 : d->differs   ? VS_VERIFY_DIFFERS
+                                : VS_VERIFY_UNREADABLE;
+    r->diag = d->diag;
+}
+
+int vs_verify_decode_data(const struct vs_verify *v, const char *path,
+                          const struct vs_technique_spec *given, const uint8_t *data, size_t size,
+                          uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag)
+{
+    const struct vs_data_decoder_ops *ops = given->technique->data_decoder;
+    struct vs_technique_spec spec = *given;
+    const char *why = vs_technique_undecodable(given);
+    struct vs_verify_data *d;
+    struct vs_port_reader port;
+    struct vs_port_shape shape;
+    void *decoder = NULL;
+    if (why)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
+    vs_technique_settle(&spec, v->setup.timed);
+    vs_technique_shape(&spec, &v->setup, &shape);
+    result->bits = nbits;
+    int err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    if (!err)
+        err = ops->open(&decoder, spec.params, &v->setup, &port);
+    if (!(d = malloc(sizeof(*d))))
+        err = -VSE_NOMEM;
+    if (!err && !(err = vs_verify_data_init(d, ops, decoder, &port, v->setup.cores))) {
+        vs_diag_set(diag, 0, -1, -1, "%s", "");
+        err = compare(d, v, path, diag);
+        fill_result(result, d);
+        if (d->diag.error)
+            err = 0; /* the comparison was made */
+        vs_verify_data_fini(d);
+    }
+    free(d);
+    if (decoder)
+        ops->close(decoder);
+    vs_port_reader_fini(&port);
+    return err && !diag->text[0] ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : err;
 }

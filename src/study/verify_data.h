@@ -2,11 +2,12 @@
 /* Proof of a data technique: what a run recorded against what the decoder makes of the stream.
  *
  * The recorded addresses, sizes and stored values drive the decoder in place of an instruction-set
- * simulator, and every loaded byte, value from outside and register is compared. Two walks:
+ * simulator, and every loaded byte, value from outside, register, and place where registers change
+ * is compared. Two walks:
  *
  *   in global order   vs_verify_data_batch as the batches come
- *   by turns          vs_verify_data_by_turns: all events of the run are in memory, and cores run
- *                     as the decoder says. Nothing but the stream orders them.
+ *   by turns          vs_verify_data_by_turns: cores run as the decoder says, each on its own
+ *                     events. Nothing but the stream orders them.
  */
 #ifndef STUDY_VERIFY_DATA_H
 #define STUDY_VERIFY_DATA_H
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/verify.h"
 #include "technique/data.h"
 #include "vestige/event.h"
 
@@ -24,12 +26,16 @@ struct vs_verify_data {
     unsigned cores;
     uint64_t loads, load_bytes, stores, nondets, states, state_bytes; /* compared, or stored */
     uint64_t ends;                                                    /* of cores */
-    struct vs_diag diag; /* of the first difference: its chunk is the number of the event */
+    uint64_t *since;        /* by core: instructions after its last registers */
+    bool by_turns, differs; /* differs: what the diag tells of is a difference */
+    struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
     uint8_t bytes[VS_SIZE_MAX];
 };
 
-void vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
-                         void *decoder, const struct vs_port_reader *port, unsigned cores);
+/* Returns 0; -VSE_NOMEM. */
+int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
+                        void *decoder, const struct vs_port_reader *port, unsigned cores);
+void vs_verify_data_fini(struct vs_verify_data *v);
 
 /* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
  * decoder; v->diag has core, pc and number of the event. */
@@ -39,7 +45,19 @@ int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *batch)
  * compared, or -VSE_CORRUPT if the stream goes on. */
 int vs_verify_data_end(struct vs_verify_data *v);
 
-/* The whole run at once, with the end. As vs_verify_data_end; -VSE_NOMEM. */
-int vs_verify_data_by_turns(struct vs_verify_data *v, const struct vs_batch *run);
+/* The core's next events, which stay until it is called for that core again. As vs_reader_next. */
+typedef int vs_verify_data_feed(void *context, unsigned core, struct vs_batch *batch);
+
+/* The whole run, with the end. As vs_verify_data_end, and the feed. */
+int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed, void *context);
+
+/* Up to so many cores a run is walked by turns: every core takes a reader of its own. */
+#define VS_VERIFY_TURNS 16
+
+/* A stream against the run at `path`, whose reader is v's: by turns if it has few enough cores.
+ * v is one of vs_verify_init or vs_verify_init_data. As vs_verify_decode. */
+int vs_verify_decode_data(const struct vs_verify *v, const char *path,
+                          const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
+                          uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag);
 
 #endif

@@ -3,7 +3,7 @@
  *
  * Message: Ti | [dCC] | fahCnt | granules of the operand. fahCnt are the core's loads since its
  * last message, which found all their granules flagged. A message is also due for a value from
- * outside (its own size), for registers, and at the core's end (nothing).
+ * outside (its own size), for registers, and at the core's end.
  *
  * A core's flagged granules are bytes that the core itself has read or written since anybody else
  * wrote them. So the debugger needs one copy of memory per core, and the counters alone.
@@ -21,7 +21,7 @@
 
 #define NOBODY UINT_MAX
 
-static bool is_ordered(const struct vs_data_params *p, const struct vs_data_setup *setup)
+static bool is_ordered(const struct vs_data_params *p, const struct vs_technique_setup *setup)
 {
     return p->caches == VS_DATA_SHARED && p->order == VS_DATA_ORDER_EXACT && setup->cores > 1;
 }
@@ -83,18 +83,19 @@ static void rare_forget(struct vs_data_encoder *base, unsigned core)
     vs_granules_forget(&((struct encoder *)base)->caches);
 }
 
-static const struct vs_data_rare rare = {rare_head, rare_outside, rare_forget};
+static const struct vs_data_rare rare = {
+    .head = rare_head, .outside = rare_outside, .forget = rare_forget};
 
 static void put_load(struct encoder *e, unsigned core, uint64_t addr, size_t size,
                      const uint8_t *bytes)
 {
     begin(e, core);
     if (e->published) {
-        vs_port_put_bytes(e->base.port, VS_FIELD_VALUE, bytes, size);
+        vs_data_put_value(&e->base, bytes, size);
     } else {
         size_t n = vs_data_granules_size(addr, size, e->granule);
         vs_seen_get(&e->base.seen, vs_data_granules_start(addr, e->granule), e->base.granules, n);
-        vs_port_put_bytes(e->base.port, VS_FIELD_VALUE, e->base.granules, n);
+        vs_data_put_value(&e->base, e->base.granules, n);
     }
     vs_port_end(e->base.port);
 }
@@ -153,8 +154,7 @@ static int encoder_consume(void *encoder, const struct vs_batch *batch)
 
 static int encoder_finish(void *encoder)
 {
-    struct encoder *e = encoder;
-    vs_data_put_ends(&e->base, 0, e->shared ? 1 : e->base.cores);
+    vs_data_put_ends(encoder);
     return 0;
 }
 
@@ -174,7 +174,7 @@ static void encoder_close(void *encoder)
     free(e);
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
+static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
                         const struct vs_prior *prior, struct vs_port_writer *port)
 {
     const struct vs_data_params *p = params;
@@ -182,7 +182,7 @@ static int encoder_open(void **encoder, const void *params, const struct vs_data
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
     e->code = vs_data_count_chunks(p);
     e->granule = p->granule;
     e->published = p->account == VS_DATA_ACCOUNT_PUBLISHED;
@@ -191,7 +191,8 @@ static int encoder_open(void **encoder, const void *params, const struct vs_data
     e->current = NOBODY;
     e->base.memory = !e->published && !(p->caches == VS_DATA_PRIVATE && setup->cores > 1);
     e->hits = calloc(setup->cores, sizeof(*e->hits));
-    int err = vs_granules_init(&e->caches, e->shared ? 1 : setup->cores, &config,
+    if (!err)
+        err = vs_granules_init(&e->caches, e->shared ? 1 : setup->cores, &config,
                                (uint32_t)p->granule, p->caches == VS_DATA_COHERENT, NULL);
     if (!err && !e->hits)
         err = -VSE_NOMEM;
@@ -222,6 +223,7 @@ struct decoder {
     unsigned core;
     uint64_t count;
     bool turns;
+    struct vs_data_head head; /* of what follows, if it is no turn */
 
     unsigned current; /* ordered: whose turn it is */
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
@@ -242,6 +244,8 @@ static int parse_head(struct decoder *d, unsigned core)
         return vs_port_refuse(d->port, VS_FIELD_FAHCNT, "more loads than that were made");
     if (d->ordered && (d->turns ? d->current == NOBODY && d->count : d->current != d->core))
         return vs_port_refuse(d->port, VS_FIELD_ORDER, "it is not this core's turn");
+    if (!d->turns && (err = vs_data_get_head(d->port, &d->head)))
+        return err;
     d->have = true;
     return 0;
 }
@@ -297,7 +301,7 @@ static int take_load(struct decoder *d, unsigned core, struct vs_copy *copy, uin
 {
     uint64_t start = d->published ? addr : vs_data_granules_start(addr, d->granule);
     size_t n = d->published ? size : vs_data_granules_size(addr, size, d->granule);
-    int err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, d->granules, n);
+    int err = vs_data_get_value(d->port, &d->head, d->granules, n);
     if (err || (err = vs_copy_write(copy, start, d->granules, n)))
         return err;
     vs_copy_bytes(bytes, d->granules + (addr - start), size);
@@ -351,31 +355,41 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
 {
     struct decoder *d = decoder;
     int err = look_due(d, core);
-    if (err || (err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size)))
+    if (err || (err = vs_data_get_value(d->port, &d->head, bytes, size)))
         return err;
     take(d, core);
     return 0;
 }
 
-static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+{
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    bool told = !err && d->core == core && !d->turns && d->head.state;
+    *instructions = told ? d->head.instructions : UINT64_MAX;
+    return err < 0 ? err : 0;
+}
+
+static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                         size_t *size)
 {
     struct decoder *d = decoder;
     int err = look_due(d, core);
-    if (err || (err = vs_data_get_state(d->port, &d->state, bytes, size)))
+    if (err ||
+        (err = vs_data_get_state(d->port, &d->head, core, instructions, &d->state, bytes, size)))
         return err;
     take(d, core);
     return 0;
 }
 
-static int decoder_end(void *decoder, unsigned core)
+static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
     struct decoder *d = decoder;
-    if (d->shared && core)
-        return 0;
     int err = look_due(d, core);
-    if (!err)
-        take(d, core);
-    return err;
+    if (err || (err = vs_data_get_end(d->port, &d->head, core, instructions)))
+        return err;
+    take(d, core);
+    return 0;
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -398,7 +412,7 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
-static int decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
+static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
     const struct vs_data_params *p = params;
@@ -427,6 +441,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .read = decoder_read,
                                                        .write = decoder_write,
                                                        .nondet = decoder_nondet,
+                                                       .due = decoder_due,
                                                        .state = decoder_state,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
@@ -437,8 +452,8 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
 static const struct vs_parameter parameters[] = {
     VS_DATA_CACHE_ROWS,
     VS_DATA_POWER(granule, 1, 32, "bytes per first-access flag"),
-    VS_DATA_NUMBER(count_first, 1, 64, "bits of fahCnt's first chunk"),
-    VS_DATA_NUMBER(count_other, 1, 64, "bits of its other chunks"),
+    VS_DATA_NUMBER(fahcnt, 1, 64, "bits of fahCnt's first chunk"),
+    VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),
     VS_DATA_WORD(caches, vs_data_caches_words, "whose caches carry the flags"),
@@ -446,12 +461,13 @@ static const struct vs_parameter parameters[] = {
     {.name = NULL},
 };
 
-static const struct vs_data_config configs[] = {
+static const struct vs_technique_config configs[] = {
     {"S", "size=16K line=64 ways=4 policy=round-robin granule=4"},
     {"M", "size=32K line=64 ways=4 policy=round-robin granule=4"},
     {"L", "size=64K line=64 ways=4 policy=round-robin granule=4"},
     {"CS16", "size=16K line=32 ways=4 policy=lru granule=4 caches=coherent"},
     {"CS32", "size=32K line=32 ways=4 policy=lru granule=4 caches=coherent"},
+    {"shared", "caches=shared"},
     {NULL, NULL},
 };
 
@@ -476,34 +492,36 @@ static const char *undecodable(const void *params)
     return NULL;
 }
 
-static int cost(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list)
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
 {
     const struct vs_data_params *p = params;
     uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
-    *list = (struct vs_data_cost){.count = 0};
-    vs_data_cost_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
+    vs_cost_list_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
                      caches);
-    vs_data_cost_add(list, "fahCnt", (struct vs_cost){.registers = 32}, caches);
+    vs_cost_list_add(list, "fahCnt", (struct vs_cost){.registers = 32}, caches);
+    vs_data_cost_common(list, setup);
     return 0;
 }
 
 #define CFIAT(identifier, title, text, values)                                                     \
-    const struct vs_data_technique identifier = {.name = title,                                    \
-                                                 .summary = text,                                  \
-                                                 .parameters = parameters,                         \
-                                                 .params_size = sizeof(struct vs_data_params),     \
-                                                 .defaults = values,                               \
-                                                 .configs = configs,                               \
-                                                 .check = check,                                   \
-                                                 .cycles = vs_data_cycle_chunks,                   \
-                                                 .undecodable = undecodable,                       \
-                                                 .cost = cost,                                     \
-                                                 .encoder = &encoder_ops,                          \
-                                                 .decoder = &decoder_ops}
+    const struct vs_technique identifier = {.name = title,                                         \
+                                            .kind = VS_TECHNIQUE_DATA,                             \
+                                            .summary = text,                                       \
+                                            .parameters = parameters,                              \
+                                            .params_size = sizeof(struct vs_data_params),          \
+                                            .defaults = values,                                    \
+                                            .configs = configs,                                    \
+                                            .check = check,                                        \
+                                            .cycles = vs_data_cycle_chunks,                        \
+                                            .undecodable = undecodable,                            \
+                                            .cost = cost,                                          \
+                                            .data_encoder = &encoder_ops,                          \
+                                            .data_decoder = &decoder_ops}
 
 #define CACHE "size=32K line=64 ways=4 policy=round-robin granule=4 "
 
-CFIAT(vs_cfiat_b, "mlvCF_b", "first accesses to cached granules, fahCnt in chunks (8,8)",
-      CACHE "count_first=8 count_other=8 cycles_first=8 cycles_other=8");
-CFIAT(vs_cfiat_e, "mlvCF_e", "first accesses to cached granules, fahCnt in chunks (2,2)",
-      CACHE "count_first=2 count_other=2 cycles_first=4 cycles_other=2");
+CFIAT(vs_technique_mlvcf_b, "mlvCF_b", "first accesses to cached granules, fahCnt in chunks (8,8)",
+      CACHE "fahcnt=8 fahcnt_next=8 dcc=8 dcc_next=8");
+CFIAT(vs_technique_mlvcf_e, "mlvCF_e", "first accesses to cached granules, fahCnt in chunks (2,2)",
+      CACHE "fahcnt=2 fahcnt_next=2 dcc=4 dcc_next=2");

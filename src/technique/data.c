@@ -11,144 +11,90 @@ const char *const vs_data_policy_words[] = {"lru", "round-robin", "fifo", "plru"
 const char *const vs_data_account_words[] = {"exact", "published", NULL};
 const char *const vs_data_caches_words[] = {"coherent", "private", "shared", NULL};
 const char *const vs_data_order_words[] = {"exact", "published", NULL};
-const char *const vs_data_rule_words[] = {"all", "shared", NULL};
-
-const struct vs_data_technique *const vs_data_techniques[] = {
-    &vs_nexus_data, &vs_cfiat_b, &vs_cfiat_e, &vs_first_access, &vs_first_access_dedicated,
-    &vs_mc2rt,      NULL,
-};
-
-const struct vs_data_technique *vs_data_technique_find(const char *name)
-{
-    const struct vs_data_technique *const *t = vs_data_techniques;
-    while (*t && strcmp((*t)->name, name))
-        t++;
-    return *t;
-}
-
-/* ---- parameters ------------------------------------------------------------------------------ */
-
-static int set_items(const struct vs_data_technique *t, void *params, const char *text,
-                     bool configs, struct vs_diag *diag);
-
-static int set_item(const struct vs_data_technique *t, void *params, char *item, bool configs,
-                    struct vs_diag *diag)
-{
-    char *equals = strchr(item, '=');
-    if (equals) {
-        *equals = 0;
-        return vs_parameter_set(t->parameters, params, item, equals + 1, diag);
-    }
-    for (const struct vs_data_config *c = configs ? t->configs : NULL; c && c->name; c++)
-        if (!strcmp(c->name, item))
-            return set_items(t, params, c->values, false, diag);
-    return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "%s has no configuration '%.40s'", t->name,
-                       item);
-}
-
-static int set_items(const struct vs_data_technique *t, void *params, const char *text,
-                     bool configs, struct vs_diag *diag)
-{
-    int err = 0;
-    while (!err) {
-        char item[80];
-        text += strspn(text, " ,");
-        size_t n = strcspn(text, " ,");
-        if (!n)
-            break;
-        if (n >= sizeof(item))
-            return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no parameter is as long as '%.40s'",
-                               text);
-        memcpy(item, text, n);
-        item[n] = 0;
-        text += n;
-        err = set_item(t, params, item, configs, diag);
-    }
-    return err;
-}
-
-int vs_data_params_parse(const struct vs_data_technique *t, struct vs_data_params *params,
-                         const char *text, struct vs_diag *diag)
-{
-    memset(params, 0, sizeof(*params));
-    int err = set_items(t, params, t->defaults, false, diag);
-    if (!err)
-        err = set_items(t, params, text, true, diag);
-    return err || !t->check ? err : t->check(params, diag);
-}
-
-void vs_data_shape(const struct vs_data_technique *t, const struct vs_data_params *params,
-                   const struct vs_data_setup *setup, struct vs_port_shape *shape)
-{
-    *shape = (struct vs_port_shape){
-        .cores = setup->cores, .timed = setup->timed, .cycles = t->cycles(params)};
-}
+const char *const vs_data_rule_words[] = {"all", "implied", NULL};
 
 struct vs_chunks vs_data_cycle_chunks(const void *params)
 {
     const struct vs_data_params *p = params;
-    return (struct vs_chunks){(uint8_t)p->cycles_first, (uint8_t)p->cycles_other};
+    return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
 }
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-void vs_data_cost_add(struct vs_data_cost *list, const char *name, struct vs_cost cost,
-                      uint64_t copies)
+void vs_data_cost_common(struct vs_cost_list *list, const struct vs_technique_setup *setup)
 {
-    list->items[list->count++] = (struct vs_data_cost_item){name, cost, copies};
+    vs_cost_list_add(list, "iCnt", (struct vs_cost){.registers = 32}, setup->cores);
 }
 
-double vs_data_cost_fraction(const struct vs_data_technique *t, const struct vs_data_params *p,
-                             const struct vs_data_setup *setup)
+double vs_data_cost_fraction(const struct vs_technique_spec *spec,
+                             const struct vs_technique_setup *setup)
 {
-    struct vs_data_cost list;
-    uint64_t bits = 0, caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
-    t->cost(p, setup, &list);
-    for (size_t i = 0; i < list.count; i++)
-        bits += list.items[i].copies * vs_cost_storage(list.items[i].cost);
-    return p->size ? (double)bits / (8.0 * (double)p->size * (double)caches) : 0;
+    const struct vs_data_params *p = (const void *)spec->params;
+    uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
+    struct vs_cost_list list;
+    if (!p->size || vs_technique_cost(spec, setup, &list))
+        return 0;
+    return (double)vs_cost_storage(vs_cost_list_sum(&list)) /
+           (8.0 * (double)p->size * (double)caches);
 }
 
 /* ---- encoders -------------------------------------------------------------------------------- */
 
-void vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
-                          const struct vs_data_setup *setup, const struct vs_prior *prior,
-                          struct vs_port_writer *port)
+int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
+                         const struct vs_technique_setup *setup, const struct vs_prior *prior,
+                         struct vs_port_writer *port)
 {
     e->port = port;
     e->rare = rare;
     e->cores = setup->cores;
     vs_seen_init(&e->seen, prior);
+    e->since = calloc(setup->cores, sizeof(*e->since));
+    return e->since ? 0 : -VSE_NOMEM;
 }
 
 void vs_data_encoder_fini(struct vs_data_encoder *e)
 {
     vs_seen_fini(&e->seen);
+    free(e->since);
 }
 
 static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
 {
     e->rare->head(e, core, VS_DATA_NONDET, size);
-    vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+    if (e->rare->kinds)
+        vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+    else
+        vs_data_put_value(e, bytes, size);
     vs_port_end(e->port);
     e->counts.nondets++;
     e->counts.nondet_bits += vs_data_message_bits(e);
 }
 
+static void put_state_head(struct vs_data_encoder *e, unsigned core, enum vs_data_what what,
+                           size_t size)
+{
+    e->rare->head(e, core, what, size);
+    if (!e->rare->kinds)
+        vs_port_put(e->port, VS_FIELD_STATE, VS_DATA_ESCAPE | 1 << 8, 9);
+    vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, e->since[core]);
+    vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS,
+                       what == VS_DATA_END ? 0 : size + 1);
+    e->since[core] = 0;
+}
+
 static void put_state(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
 {
-    e->rare->head(e, core, VS_DATA_STATE, size);
-    vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, size);
+    put_state_head(e, core, VS_DATA_STATE, size);
     vs_port_put_bytes(e->port, VS_FIELD_STATE, bytes, size);
     vs_port_end(e->port);
     e->counts.states++;
     e->counts.state_bits += vs_data_message_bits(e);
 }
 
-void vs_data_put_ends(struct vs_data_encoder *e, unsigned first, unsigned end)
+void vs_data_put_ends(struct vs_data_encoder *e)
 {
-    for (unsigned core = first; core < end; core++) {
-        e->rare->head(e, core, VS_DATA_END, 0);
+    for (unsigned core = 0; core < e->cores; core++) {
+        put_state_head(e, core, VS_DATA_END, 0);
         vs_port_end(e->port);
         e->counts.state_bits += vs_data_message_bits(e);
     }
@@ -220,22 +166,87 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
 
 /* ---- decoders -------------------------------------------------------------------------------- */
 
-int vs_data_get_state(struct vs_port_reader *port, struct vs_buf *state, const uint8_t **bytes,
+/* Whether the escape follows; only then it is taken. */
+static int take_escape(struct vs_port_reader *port, bool *taken)
+{
+    uint64_t pos = port->bits.pos, byte, bit = 0;
+    int err = vs_port_get(port, VS_FIELD_VALUE, 8, &byte);
+    if (!err && byte == VS_DATA_ESCAPE)
+        err = vs_port_get(port, VS_FIELD_STATE, 1, &bit);
+    *taken = bit;
+    if (!bit)
+        port->bits.pos = pos;
+    return err;
+}
+
+int vs_data_get_head(struct vs_port_reader *port, struct vs_data_head *head)
+{
+    int err = take_escape(port, &head->state);
+    return err || !head->state ? err : vs_data_get_place(port, head);
+}
+
+int vs_data_get_place(struct vs_port_reader *port, struct vs_data_head *head)
+{
+    head->state = true;
+    int err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->instructions);
+    if (!err)
+        err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->size);
+    if (!err && head->size > VS_SIZE_MAX + 1)
+        err = vs_port_refuse(port, VS_FIELD_STATE, "too many registers");
+    return err;
+}
+
+int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,
+                      size_t size)
+{
+    uint64_t bit;
+    int err;
+    if (head->state)
+        return vs_port_refuse(port, VS_FIELD_VALUE, "registers where a value should be");
+    if ((err = vs_port_get_bytes(port, VS_FIELD_VALUE, bytes, 1)) ||
+        (bytes[0] == VS_DATA_ESCAPE && (err = vs_port_get(port, VS_FIELD_STATE, 1, &bit))))
+        return err;
+    return vs_port_get_bytes(port, VS_FIELD_VALUE, bytes + 1, size - 1);
+}
+
+static int check_place(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                       uint64_t instructions)
+{
+    if (head->state && head->instructions == instructions)
+        return 0;
+    return vs_diag_set(
+        &port->diag, -VSE_CORRUPT, (int64_t)(port->bits.pos / 8), -1,
+        "bit %llu, in message %llu: core %u gets a value or registers elsewhere than after %llu "
+        "instructions",
+        (unsigned long long)port->bits.pos, (unsigned long long)port->messages, core,
+        (unsigned long long)instructions);
+}
+
+int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                      uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
                       size_t *size)
 {
-    uint64_t n;
-    int err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &n);
+    int err = check_place(port, head, core, instructions);
     if (err)
         return err;
-    if (n > VS_SIZE_MAX)
-        return vs_port_refuse(port, VS_FIELD_STATE, "too many registers");
+    if (!head->size)
+        return vs_data_refuse(port, core, "ends where registers should come");
+    size_t n = (size_t)head->size - 1;
     state->len = 0;
-    if ((err = vs_buf_reserve(state, (size_t)n + 1)) ||
-        (err = vs_port_get_bytes(port, VS_FIELD_STATE, state->data, (size_t)n)))
+    if ((err = vs_buf_reserve(state, n + 1)) ||
+        (err = vs_port_get_bytes(port, VS_FIELD_STATE, state->data, n)))
         return err;
     *bytes = state->data;
-    *size = (size_t)n;
+    *size = n;
     return 0;
+}
+
+int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                    uint64_t instructions)
+{
+    int err = check_place(port, head, core, instructions);
+    return err || !head->size ? err
+                              : vs_data_refuse(port, core, "gets registers where it should end");
 }
 
 int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why)

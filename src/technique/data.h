@@ -5,9 +5,15 @@
  * The encoder sees every event of the run in global order. Beside loads it reports
  *   values from outside (VS_NONDET)   as loads are, in VS_FIELD_VALUE
  *   registers                         of thread starts, exceptions and returns from them, system
- *                                     calls and gaps: a length (8,8) and the payload without the
- *                                     head of a system call, in VS_FIELD_STATE
+ *                                     calls and gaps: the payload without the head of a system
+ *                                     call, in VS_FIELD_STATE, and after how many instructions of
+ *                                     the core since its last registers. So the debugger knows
+ *                                     where an exception came
+ *   ends                              of cores, in the same way
  * Outside writes and mappings make it forget what they touch; a gap makes it forget all.
+ *
+ * Techniques without a kind in their messages tell registers from values by the value's first
+ * byte: VS_DATA_ESCAPE is followed by a bit, 0 if it is a value's, 1 if registers or an end follow.
  *
  * The decoder is the debugger's memory: what the cores of the replayed program read and write goes
  * through it. It never sees the run. Accesses of a core come in program order. Between cores the
@@ -22,12 +28,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/parameter.h"
-#include "model/cache.h"
-#include "model/cost.h"
-#include "port/stream.h"
 #include "technique/seen.h"
-#include "vestige/error.h"
+#include "technique/technique.h"
 #include "vestige/event.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */
@@ -49,24 +51,20 @@ enum vs_data_order {
 };
 
 enum vs_data_rule {
-    VS_DATA_RULE_ALL,    /* every coherence transaction is a message */
-    VS_DATA_RULE_SHARED, /* not one whose order is implied */
+    VS_DATA_RULE_ALL,     /* every coherence transaction is a message */
+    VS_DATA_RULE_IMPLIED, /* not one whose order is implied */
 };
 
 /* Of all these techniques; each has a table of those that it uses. */
 struct vs_data_params {
     uint64_t size, line, ways, policy; /* the cache */
     uint64_t granule;                  /* bytes */
-    uint64_t count_first, count_other; /* chunks of the counter */
-    uint64_t cycles_first, cycles_other;
+    uint64_t fahcnt, fahcnt_next;      /* chunks of the counter */
+    uint64_t dcc, dcc_next;
     uint64_t account, caches, order, rule;
 };
 
-struct vs_data_setup {
-    unsigned cores;
-    unsigned address_bits; /* 32 or 64 */
-    bool timed;
-};
+#define VS_DATA_ESCAPE 0xc1 /* no part of UTF-8 text, of no aligned address, and not small */
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
 
@@ -88,13 +86,13 @@ struct vs_data_counts {
     uint64_t nondets, nondet_bits;   /* whole messages */
     uint64_t states, state_bits;     /* the same; also ends of cores */
     uint64_t orders, order_bits; /* messages that only order cores; invalidations from outside */
-    uint64_t silent;             /* transactions whose order is implied: rule shared */
+    uint64_t silent;             /* transactions whose order is implied: rule implied */
 };
 
 struct vs_data_encoder_ops {
     /* The params have been checked. The port's shape is the technique's. prior may be NULL.
      * Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many cores for the technique). */
-    int (*open)(void **encoder, const void *params, const struct vs_data_setup *setup,
+    int (*open)(void **encoder, const void *params, const struct vs_technique_setup *setup,
                 const struct vs_prior *prior, struct vs_port_writer *port);
     /* Events in global order. Returns 0; -VSE_INVAL (a core that there is not; no cycles);
      * -VSE_NOMEM. What the port reports stays in its `error`. */
@@ -114,20 +112,26 @@ enum { VS_DATA_WAIT = 1 };
 /* All return 0; VS_DATA_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's diag,
  * -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
 struct vs_data_decoder_ops {
-    int (*open)(void **decoder, const void *params, const struct vs_data_setup *setup,
+    int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
     /* size: 1 to VS_SIZE_MAX; addresses wrap around at 2^64. */
     int (*read)(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes);
     int (*write)(void *decoder, unsigned core, uint64_t addr, size_t size, const uint8_t *bytes);
     /* The core meets an instruction whose result comes from outside. */
     int (*nondet)(void *decoder, unsigned core, size_t size, uint8_t *bytes);
-    /* Registers of the core change. *bytes stay valid until the next call. */
-    int (*state)(void *decoder, unsigned core, const uint8_t **bytes, size_t *size);
+    /* After how many instructions since its last registers (or its first instruction) the core gets
+     * registers, or ends. UINT64_MAX: something else comes before, or it is not known yet; ask
+     * again when the core took a message. */
+    int (*due)(void *decoder, unsigned core, uint64_t *instructions);
+    /* Registers of the core change, after so many instructions. *bytes stay valid until the next
+     * call. */
+    int (*state)(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                 size_t *size);
     /* The system may have written memory on the core's behalf: wherever state is due, and before
      * it. NULL: nobody wants to know. */
     int (*outside)(void *decoder, unsigned core);
     /* The core does nothing any more. All cores end after the last access, in ascending order. */
-    int (*end)(void *decoder, unsigned core);
+    int (*end)(void *decoder, unsigned core, uint64_t instructions);
     /* Whose message is next. A caller that does not know the global order lets cores run
      *   ahead = false: this core only, until the turn is another's
      *   ahead = true: every core until it waits, and then this one, by one access */
@@ -136,62 +140,9 @@ struct vs_data_decoder_ops {
     void (*close)(void *decoder); /* NULL is fine */
 };
 
-/* ---- techniques ------------------------------------------------------------------------------ */
-
-/* What a technique adds to cores that have the caches anyway. */
-struct vs_data_cost_item {
-    const char *name;
-    struct vs_cost cost; /* of one */
-    uint64_t copies;
-};
-
-#define VS_DATA_COST_ITEMS 8
-
-struct vs_data_cost {
-    struct vs_data_cost_item items[VS_DATA_COST_ITEMS];
-    size_t count;
-};
-
-struct vs_data_config {
-    const char *name;
-    const char *values; /* "name=value name=value ..." */
-};
-
-struct vs_data_technique {
-    const char *name;
-    const char *summary;
-    const struct vs_parameter *parameters;
-    size_t params_size;
-    const char *defaults;
-    const struct vs_data_config *configs;                   /* NULL: none */
-    int (*check)(const void *params, struct vs_diag *diag); /* NULL: all fit */
-    struct vs_chunks (*cycles)(const void *params);
-    const char *(*undecodable)(const void *params); /* NULL: all can be decoded */
-    int (*cost)(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list);
-    const struct vs_data_encoder_ops *encoder;
-    const struct vs_data_decoder_ops *decoder;
-};
-
-extern const struct vs_data_technique vs_nexus_data, vs_cfiat_b, vs_cfiat_e, vs_first_access,
-    vs_first_access_dedicated, vs_mc2rt;
-
-/* All of them, ended by NULL. */
-extern const struct vs_data_technique *const vs_data_techniques[];
-
-/* NULL if there is none. */
-const struct vs_data_technique *vs_data_technique_find(const char *name);
-
-/* Sets parameters to the defaults and then as the text says: items separated by spaces or commas,
- * each a configuration or name=value. Returns 0; -VSE_NOTFOUND; -VSE_INVAL. */
-int vs_data_params_parse(const struct vs_data_technique *t, struct vs_data_params *params,
-                         const char *text, struct vs_diag *diag);
-
-void vs_data_shape(const struct vs_data_technique *t, const struct vs_data_params *params,
-                   const struct vs_data_setup *setup, struct vs_port_shape *shape);
-
 /* The storage that a technique adds, as a fraction of the bits of data in the caches; 0 for one
  * that has no cache. */
-double vs_data_cost_fraction(const struct vs_data_technique *t, const struct vs_data_params *params,
-                             const struct vs_data_setup *setup);
+double vs_data_cost_fraction(const struct vs_technique_spec *spec,
+                             const struct vs_technique_setup *setup);
 
 #endif

@@ -4,8 +4,11 @@
 #define TECHNIQUE_DATA_COMMON_H
 
 #include "base/buf.h"
+#include "model/cache.h"
 #include "technique/data.h"
+#include "technique/registry.h"
 
+/* Of the numbers that go with registers: instructions, and bytes. */
 #define VS_DATA_STATE_CHUNKS ((struct vs_chunks){8, 8})
 
 /* ---- parameters ---- */
@@ -40,8 +43,8 @@ extern const char *const vs_data_policy_words[],
         VS_DATA_NUMBER(ways, 1, VS_CACHE_WAYS_MAX, "ways of a cache"),                             \
         VS_DATA_WORD(policy, vs_data_policy_words, "replacement")
 #define VS_DATA_CYCLE_ROWS                                                                         \
-    VS_DATA_NUMBER(cycles_first, 1, 64, "bits of dCC's first chunk"),                              \
-        VS_DATA_NUMBER(cycles_other, 1, 64, "bits of its other chunks")
+    VS_DATA_NUMBER(dcc, 1, 64, "bits of dCC's first chunk"),                                       \
+        VS_DATA_NUMBER(dcc_next, 1, 64, "bits of its other chunks")
 
 static inline struct vs_cache_config vs_data_cache_config(const struct vs_data_params *p)
 {
@@ -53,15 +56,13 @@ static inline struct vs_cache_config vs_data_cache_config(const struct vs_data_p
 
 static inline struct vs_chunks vs_data_count_chunks(const struct vs_data_params *p)
 {
-    return (struct vs_chunks){(uint8_t)p->count_first, (uint8_t)p->count_other};
+    return (struct vs_chunks){(uint8_t)p->fahcnt, (uint8_t)p->fahcnt_next};
 }
 
 struct vs_chunks vs_data_cycle_chunks(const void *params);
 
-/* ---- cost ---- */
-
-void vs_data_cost_add(struct vs_data_cost *list, const char *name, struct vs_cost cost,
-                      uint64_t copies);
+/* What every technique has: the instructions since the last registers are counted. */
+void vs_data_cost_common(struct vs_cost_list *list, const struct vs_technique_setup *setup);
 
 /* ---- encoders ---- */
 
@@ -75,6 +76,7 @@ struct vs_data_encoder;
 
 /* The part of an encoder for what is rare. Any may be NULL but head. */
 struct vs_data_rare {
+    bool kinds; /* heads say what the message is: there is no escape */
     /* Begins a message of the core, up to its payload of so many bytes. */
     void (*head)(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size);
     /* Something outside wrote these bytes. */
@@ -90,22 +92,36 @@ struct vs_data_encoder {
     unsigned cores;
     bool memory; /* `seen` is kept */
     struct vs_seen seen;
-    uint64_t time; /* of the event: cycles or instructions */
+    uint64_t time;   /* of the event: cycles or instructions */
+    uint64_t *since; /* by core: instructions after its last registers */
     struct vs_data_counts counts;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
 };
 
-void vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
-                          const struct vs_data_setup *setup, const struct vs_prior *prior,
-                          struct vs_port_writer *port);
+/* Returns 0; -VSE_NOMEM. fini is needed in any case. */
+int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
+                         const struct vs_technique_setup *setup, const struct vs_prior *prior,
+                         struct vs_port_writer *port);
 void vs_data_encoder_fini(struct vs_data_encoder *e);
 
 /* An event that is no load or store. 0; -VSE_NOMEM. */
 int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
                        const struct vs_event *event);
 
-/* Ends of cores [first, end). */
-void vs_data_put_ends(struct vs_data_encoder *e, unsigned first, unsigned end);
+/* Ends of all cores. */
+void vs_data_put_ends(struct vs_data_encoder *e);
+
+/* A value, of at least one byte, where registers could be. */
+static inline void vs_data_put_value(struct vs_data_encoder *e, const uint8_t *bytes, size_t size)
+{
+    if (likely(bytes[0] != VS_DATA_ESCAPE)) {
+        vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+        return;
+    }
+    vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, 1);
+    vs_port_put(e->port, VS_FIELD_STATE, 0, 1);
+    vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes + 1, size - 1);
+}
 
 /* Returns 0 or an error. */
 typedef int vs_data_load(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
@@ -127,6 +143,7 @@ static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_enc
         if (unlikely(event->thread >= e->cores))
             return -VSE_INVAL;
         e->counts.instructions += event->icount;
+        e->since[event->thread] += event->icount;
         e->time = timed ? b->cycles[i] : e->counts.instructions;
         if (event->kind == VS_LOAD) {
             e->counts.loads++;
@@ -170,9 +187,32 @@ static inline size_t vs_data_granules_size(uint64_t addr, size_t size, uint64_t 
 
 /* ---- decoders ---- */
 
-/* Takes a payload of registers: its length and its bytes, to `state`. */
-int vs_data_get_state(struct vs_port_reader *port, struct vs_buf *state, const uint8_t **bytes,
+/* What a message begins with, where a value or registers may follow. */
+struct vs_data_head {
+    bool state;            /* registers, or the core's end: */
+    uint64_t instructions; /* since its last registers */
+    uint64_t size;         /* of the registers, plus 1; 0: the end */
+};
+
+/* Takes the head, if it is one of registers. As vs_port_get_chunks. */
+int vs_data_get_head(struct vs_port_reader *port, struct vs_data_head *head);
+
+/* The same, where the message's kind says that it is one. */
+int vs_data_get_place(struct vs_port_reader *port, struct vs_data_head *head);
+
+/* Takes a value after such a head. As vs_port_get_bytes. */
+int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,
+                      size_t size);
+
+/* Takes the registers, to `state`: the core is due to get them after so many instructions. As
+ * vs_port_get_bytes. */
+int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                      uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
                       size_t *size);
+
+/* The end of the core is due. Returns 0; -VSE_CORRUPT. */
+int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                    uint64_t instructions);
 
 /* Refuses what the caller asks for, at the stream's position. Returns -VSE_CORRUPT. */
 int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why);

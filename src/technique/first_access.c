@@ -7,7 +7,7 @@
  *              the value is the same, so nothing has to tell the module who else wrote. Lines come
  *              as zeros; loads and stores fill in what they touch. The debugger has its twin.
  *
- * Registers and values from outside have no such bit: the debugger knows when they are due. */
+ * Values from outside and registers come as values that are not known do. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -120,6 +120,7 @@ static void rare_head(struct vs_data_encoder *e, unsigned core, enum vs_data_wha
 {
     (void)what, (void)size;
     vs_port_begin(e->port, core, e->time);
+    vs_port_put(e->port, VS_FIELD_HEADER, 0, 1);
 }
 
 static void rare_outside(struct vs_data_encoder *base, unsigned core, uint64_t addr, uint64_t size)
@@ -138,7 +139,8 @@ static void rare_forget(struct vs_data_encoder *base, unsigned core)
         vs_granules_forget(&e->caches);
 }
 
-static const struct vs_data_rare rare = {rare_head, rare_outside, rare_forget};
+static const struct vs_data_rare rare = {
+    .head = rare_head, .outside = rare_outside, .forget = rare_forget};
 
 static void note_lines(struct vs_data_encoder *base, bool all)
 {
@@ -152,7 +154,7 @@ static void put_load(struct vs_data_encoder *base, unsigned core, size_t size, b
     vs_port_begin(base->port, core, base->time);
     vs_port_put(base->port, VS_FIELD_HEADER, known, 1);
     if (!known)
-        vs_port_put_bytes(base->port, VS_FIELD_VALUE, value, value_size);
+        vs_data_put_value(base, value, value_size);
     vs_port_end(base->port);
     vs_data_note_load(base, size, known);
 }
@@ -212,7 +214,7 @@ static int encoder_consume(void *encoder, const struct vs_batch *batch)
 
 static int encoder_finish(void *encoder)
 {
-    (void)encoder;
+    vs_data_put_ends(encoder);
     return 0;
 }
 
@@ -233,24 +235,23 @@ static void encoder_close(void *encoder)
 }
 
 static int open_encoder(void **encoder, const struct vs_data_params *p,
-                        const struct vs_data_setup *setup, const struct vs_prior *prior,
+                        const struct vs_technique_setup *setup, const struct vs_prior *prior,
                         struct vs_port_writer *port, bool dedicated)
 {
     const struct vs_cache_config config = vs_data_cache_config(p);
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
-    int err = 0;
     if (!e)
         return -VSE_NOMEM;
-    vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
     e->dedicated = dedicated;
     e->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     e->granule = p->granule;
     e->base.memory =
         !dedicated && !e->published && !(p->caches == VS_DATA_PRIVATE && setup->cores > 1);
-    if (!dedicated)
+    if (!err && !dedicated)
         err = vs_granules_init(&e->caches, setup->cores, &config, (uint32_t)p->granule,
                                p->caches == VS_DATA_COHERENT, NULL);
-    else if (!(e->values = values_new(setup->cores, &config)))
+    else if (!err && !(e->values = values_new(setup->cores, &config)))
         err = -VSE_NOMEM;
     if (err) {
         encoder_close(e);
@@ -259,15 +260,16 @@ static int open_encoder(void **encoder, const struct vs_data_params *p,
     return err;
 }
 
-static int flags_encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
-                              const struct vs_prior *prior, struct vs_port_writer *port)
+static int flags_encoder_open(void **encoder, const void *params,
+                              const struct vs_technique_setup *setup, const struct vs_prior *prior,
+                              struct vs_port_writer *port)
 {
     return open_encoder(encoder, params, setup, prior, port, false);
 }
 
 static int dedicated_encoder_open(void **encoder, const void *params,
-                                  const struct vs_data_setup *setup, const struct vs_prior *prior,
-                                  struct vs_port_writer *port)
+                                  const struct vs_technique_setup *setup,
+                                  const struct vs_prior *prior, struct vs_port_writer *port)
 {
     return open_encoder(encoder, params, setup, prior, port, true);
 }
@@ -290,17 +292,30 @@ struct decoder {
     struct values *values;
     struct vs_buf state;
     int error; /* of reading a head: it stays */
-    bool have; /* the next message's core is known */
+    bool have; /* the next message's: */
     unsigned core;
+    bool known;
+    struct vs_data_head head; /* if not known */
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
 };
+
+static int parse_head(struct decoder *d)
+{
+    uint64_t known;
+    int err = vs_port_next(d->port, &d->core, NULL);
+    if (err || (err = vs_port_get(d->port, VS_FIELD_HEADER, 1, &known)))
+        return err;
+    d->known = known;
+    d->head.state = false;
+    return known ? 0 : vs_data_get_head(d->port, &d->head);
+}
 
 static int look(struct decoder *d, unsigned core)
 {
     if (core >= d->cores)
         return -VSE_INVAL;
     if (!d->have && !d->error)
-        d->error = vs_port_next(d->port, &d->core, NULL);
+        d->error = parse_head(d);
     if (d->error)
         return d->error == -VSE_END ? vs_data_ended(d->port, core) : d->error;
     d->have = true;
@@ -318,12 +333,12 @@ static int read_known(struct decoder *d, unsigned core, uint64_t addr, size_t si
 static int read_value(struct decoder *d, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     if (d->dedicated || d->published) {
-        int err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size);
+        int err = vs_data_get_value(d->port, &d->head, bytes, size);
         return err || d->dedicated ? err : vs_copy_write(&d->copies[core], addr, bytes, size);
     }
     uint64_t start = vs_data_granules_start(addr, d->granule);
     size_t n = vs_data_granules_size(addr, size, d->granule);
-    int err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, d->granules, n);
+    int err = vs_data_get_value(d->port, &d->head, d->granules, n);
     if (!err)
         err = vs_copy_write(&d->copies[core], start, d->granules, n);
     if (!err)
@@ -334,11 +349,11 @@ static int read_value(struct decoder *d, unsigned core, uint64_t addr, size_t si
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    uint64_t known;
     int err = look(d, core);
-    if (err || (err = vs_port_get(d->port, VS_FIELD_HEADER, 1, &known)))
+    if (err)
         return err;
-    err = known ? read_known(d, core, addr, size, bytes) : read_value(d, core, addr, size, bytes);
+    err =
+        d->known ? read_known(d, core, addr, size, bytes) : read_value(d, core, addr, size, bytes);
     if (err)
         return err;
     if (d->dedicated)
@@ -359,29 +374,51 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return 0;
 }
 
+/* A message that is due whatever the core has loaded. */
+static int look_due(struct decoder *d, unsigned core)
+{
+    int err = look(d, core);
+    return err || !d->known ? err : vs_data_refuse(d->port, core, "should load first");
+}
+
 static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    int err = look(d, core);
-    if (err || (err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size)))
+    int err = look_due(d, core);
+    if (err || (err = vs_data_get_value(d->port, &d->head, bytes, size)))
         return err;
     d->have = false;
     return 0;
 }
 
-static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    if (err || (err = vs_data_get_state(d->port, &d->state, bytes, size)))
+    *instructions = !err && d->head.state ? d->head.instructions : UINT64_MAX;
+    return err < 0 ? err : 0;
+}
+
+static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                         size_t *size)
+{
+    struct decoder *d = decoder;
+    int err = look_due(d, core);
+    if (err ||
+        (err = vs_data_get_state(d->port, &d->head, core, instructions, &d->state, bytes, size)))
         return err;
     d->have = false;
     return 0;
 }
 
-static int decoder_end(void *decoder, unsigned core)
+static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
-    return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
+    struct decoder *d = decoder;
+    int err = look_due(d, core);
+    if (err || (err = vs_data_get_end(d->port, &d->head, core, instructions)))
+        return err;
+    d->have = false;
+    return 0;
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -405,7 +442,7 @@ static void decoder_close(void *decoder)
 }
 
 static int open_decoder(void **decoder, const struct vs_data_params *p,
-                        const struct vs_data_setup *setup, struct vs_port_reader *port,
+                        const struct vs_technique_setup *setup, struct vs_port_reader *port,
                         bool dedicated)
 {
     const struct vs_cache_config config = vs_data_cache_config(p);
@@ -428,14 +465,15 @@ static int open_decoder(void **decoder, const struct vs_data_params *p,
     return -VSE_NOMEM;
 }
 
-static int flags_decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
-                              struct vs_port_reader *port)
+static int flags_decoder_open(void **decoder, const void *params,
+                              const struct vs_technique_setup *setup, struct vs_port_reader *port)
 {
     return open_decoder(decoder, params, setup, port, false);
 }
 
 static int dedicated_decoder_open(void **decoder, const void *params,
-                                  const struct vs_data_setup *setup, struct vs_port_reader *port)
+                                  const struct vs_technique_setup *setup,
+                                  struct vs_port_reader *port)
 {
     return open_decoder(decoder, params, setup, port, true);
 }
@@ -443,7 +481,8 @@ static int dedicated_decoder_open(void **decoder, const void *params,
 #define DECODER(opener)                                                                            \
     {                                                                                              \
         .open = (opener), .read = decoder_read, .write = decoder_write, .nondet = decoder_nondet,  \
-        .state = decoder_state, .end = decoder_end, .turn = decoder_turn, .close = decoder_close   \
+        .due = decoder_due, .state = decoder_state, .end = decoder_end, .turn = decoder_turn,      \
+        .close = decoder_close                                                                     \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),
@@ -489,53 +528,55 @@ static const char *flags_undecodable(const void *params)
     return NULL;
 }
 
-static int flags_cost(const void *params, const struct vs_data_setup *setup,
-                      struct vs_data_cost *list)
+static int flags_cost(const void *params, const struct vs_technique_setup *setup,
+                      struct vs_cost_list *list)
 {
     const struct vs_data_params *p = params;
-    *list = (struct vs_data_cost){.count = 0};
-    vs_data_cost_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
+    vs_cost_list_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
                      setup->cores);
+    vs_data_cost_common(list, setup);
     return 0;
 }
 
-static int dedicated_cost(const void *params, const struct vs_data_setup *setup,
-                          struct vs_data_cost *list)
+static int dedicated_cost(const void *params, const struct vs_technique_setup *setup,
+                          struct vs_cost_list *list)
 {
     const struct vs_data_params *p = params;
     uint64_t lines = p->size / p->line;
     unsigned tag = setup->address_bits - vs_log2_ceil(p->line) - vs_log2_ceil(lines / p->ways);
-    *list = (struct vs_data_cost){.count = 0};
-    vs_data_cost_add(list, "values", (struct vs_cost){.sram = 8 * p->size}, setup->cores);
-    vs_data_cost_add(list, "tags",
+    vs_cost_list_add(list, "values", (struct vs_cost){.sram = 8 * p->size}, setup->cores);
+    vs_cost_list_add(list, "tags",
                      (struct vs_cost){.sram = lines * (tag + 1), .comparators = p->ways * tag},
                      setup->cores);
+    vs_data_cost_common(list, setup);
     return 0;
 }
 
-const struct vs_data_technique vs_first_access = {
+const struct vs_technique vs_technique_mlvfa = {
+    .kind = VS_TECHNIQUE_DATA,
     .name = "mlvFA",
     .summary = "a bit per load: known from the flags of the data cache, or the value follows",
     .parameters = flags_parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "size=32K line=64 ways=4 policy=lru granule=4 cycles_first=8 cycles_other=8",
+    .defaults = "size=32K line=64 ways=4 policy=lru granule=4 dcc=8 dcc_next=8",
     .check = flags_check,
     .cycles = vs_data_cycle_chunks,
     .undecodable = flags_undecodable,
     .cost = flags_cost,
-    .encoder = &flags_encoder,
-    .decoder = &flags_decoder,
+    .data_encoder = &flags_encoder,
+    .data_decoder = &flags_decoder,
 };
 
-const struct vs_data_technique vs_first_access_dedicated = {
+const struct vs_technique vs_technique_mlvfa_dedicated = {
+    .kind = VS_TECHNIQUE_DATA,
     .name = "mlvFA_dedicated",
     .summary = "a bit per load: the same as in the module's own cache, or the value follows",
     .parameters = dedicated_parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "size=4K line=64 ways=4 policy=lru cycles_first=8 cycles_other=8",
+    .defaults = "size=4K line=64 ways=4 policy=lru dcc=8 dcc_next=8",
     .check = dedicated_check,
     .cycles = vs_data_cycle_chunks,
     .cost = dedicated_cost,
-    .encoder = &dedicated_encoder,
-    .decoder = &dedicated_decoder,
+    .data_encoder = &dedicated_encoder,
+    .data_decoder = &dedicated_decoder,
 };

@@ -13,8 +13,8 @@
  * core nothing it does can be noticed by others, or is changed by them. So the debugger lets every
  * core run until just before its next message, and then takes the messages in their order.
  *
- * By the rule `shared` a write miss takes no message, and is counted in THCnt, if its order follows
- * from the others':
+ * By the rule `implied` a write miss takes no message, and is counted in THCnt, if its order
+ * follows from the others':
  *   - no other core has the line; those that had it lost it before this core's last message,
  *   - the line that makes way, if one does, is in M or E: no other core has used it since,
  *   - no other core has taken a line from the set since: the same line makes way in the debugger.
@@ -215,7 +215,7 @@ struct encoder {
     struct vs_chunks code;
     unsigned address_bits;
     bool ordered; /* order=exact */
-    bool implied; /* rule=shared */
+    bool implied; /* rule=implied */
     uint64_t messages;
     struct encoder_core *cores;
     struct losses losses;
@@ -309,7 +309,8 @@ static void rare_forget(struct vs_data_encoder *base, unsigned core)
     put_outside((struct encoder *)base, core, 0, 0);
 }
 
-static const struct vs_data_rare rare = {rare_head, rare_outside, rare_forget};
+static const struct vs_data_rare rare = {
+    .kinds = true, .head = rare_head, .outside = rare_outside, .forget = rare_forget};
 
 static void put_line(struct encoder *e, unsigned core, uint64_t line)
 {
@@ -454,7 +455,7 @@ static int encoder_finish(void *encoder)
 {
     struct encoder *e = encoder;
     if (e->ordered)
-        vs_data_put_ends(&e->base, 0, e->base.cores);
+        vs_data_put_ends(&e->base);
     return 0;
 }
 
@@ -490,20 +491,21 @@ static int init_cores(struct encoder *e)
     return 0;
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
+static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
                         const struct vs_prior *prior, struct vs_port_writer *port)
 {
     const struct vs_data_params *p = params;
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
     e->base.memory = true;
     e->code = vs_data_count_chunks(p);
     e->address_bits = setup->address_bits;
     e->ordered = p->order == VS_DATA_ORDER_EXACT;
-    e->implied = e->ordered && p->rule == VS_DATA_RULE_SHARED;
-    int err = traced_init(&e->caches, p, setup->cores, false);
+    e->implied = e->ordered && p->rule == VS_DATA_RULE_IMPLIED;
+    if (!err)
+        err = traced_init(&e->caches, p, setup->cores, false);
     if (!err)
         err = init_cores(e);
     if (err) {
@@ -523,6 +525,7 @@ struct message {
     uint64_t count;
     uint64_t pos; /* of what follows, in bits */
     uint64_t addr, size, notices;
+    struct vs_data_head head; /* of registers and ends */
     enum kind kind;
 };
 
@@ -596,8 +599,12 @@ static int parse_rest(struct decoder *d, struct message *m)
     case KIND_OUTSIDE:
         return parse_outside(d, m);
     case KIND_STATE:
-        err = vs_port_get_chunks(d->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &m->size);
-        return err ? err : skip_bytes(d, VS_FIELD_STATE, m->size);
+    case KIND_END:
+        err = vs_data_get_place(d->port, &m->head);
+        m->pos = d->port->bits.pos;
+        if (!err && (m->kind == KIND_STATE) != (m->head.size > 0))
+            err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
+        return err || m->kind == KIND_END ? err : skip_bytes(d, VS_FIELD_STATE, m->head.size - 1);
     case KIND_NONDET:
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, LENGTH_CODE, &m->size);
         m->pos = d->port->bits.pos;
@@ -936,7 +943,21 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    *instructions = UINT64_MAX;
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    int err = next_of(d, core, &m);
+    if (!err && m->head.state)
+        *instructions = m->head.instructions;
+    return err;
+}
+
+static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                         size_t *size)
 {
     struct decoder *d = decoder;
     const struct message *m;
@@ -945,7 +966,7 @@ static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, si
         return err;
     uint64_t pos = d->port->bits.pos;
     d->port->bits.pos = m->pos;
-    err = vs_data_get_state(d->port, &d->state, bytes, size);
+    err = vs_data_get_state(d->port, &m->head, core, instructions, &d->state, bytes, size);
     d->port->bits.pos = pos;
     if (!err)
         pop(d, core);
@@ -958,14 +979,15 @@ static int decoder_outside(void *decoder, unsigned core)
     return core < d->cores ? take_outside(d, core, true) : -VSE_INVAL;
 }
 
-static int decoder_end(void *decoder, unsigned core)
+static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
     struct decoder *d = decoder;
     const struct message *m;
     int err = expect_rare(d, core, KIND_END, &m);
-    if (!err)
-        pop(d, core);
-    return err;
+    if (err || (err = vs_data_get_end(d->port, &m->head, core, instructions)))
+        return err;
+    pop(d, core);
+    return 0;
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -993,7 +1015,7 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
-static int decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
+static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
     const struct vs_data_params *p = params;
@@ -1008,7 +1030,7 @@ static int decoder_open(void **decoder, const void *params, const struct vs_data
     d->code = vs_data_count_chunks(p);
     d->cores = setup->cores;
     d->address_bits = setup->address_bits;
-    d->implied = p->rule == VS_DATA_RULE_SHARED;
+    d->implied = p->rule == VS_DATA_RULE_IMPLIED;
     int err = traced_init(&d->caches, p, setup->cores, true);
     if (!err)
         err = vs_demux_init(&d->queues, setup->cores, sizeof(struct message));
@@ -1025,6 +1047,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .read = decoder_read,
                                                        .write = decoder_write,
                                                        .nondet = decoder_nondet,
+                                                       .due = decoder_due,
                                                        .state = decoder_state,
                                                        .outside = decoder_outside,
                                                        .end = decoder_end,
@@ -1036,17 +1059,18 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
 
 static const struct vs_parameter parameters[] = {
     VS_DATA_CACHE_ROWS,
-    VS_DATA_NUMBER(count_first, 1, 64, "bits of THCnt's first chunk"),
-    VS_DATA_NUMBER(count_other, 1, 64, "bits of its other chunks"),
+    VS_DATA_NUMBER(fahcnt, 1, 64, "bits of THCnt's first chunk"),
+    VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(order, vs_data_order_words, "of the cores: told as far as replay needs, or not"),
     VS_DATA_WORD(rule, vs_data_rule_words, "which transactions tell it: all, or not the implied"),
     {.name = NULL},
 };
 
-static const struct vs_data_config configs[] = {
+static const struct vs_technique_config configs[] = {
     {"CS16", "size=16K line=32 ways=4 policy=lru"},
     {"CS32", "size=32K line=32 ways=4 policy=lru"},
+    {"implied", "rule=implied"},
     {NULL, NULL},
 };
 
@@ -1064,27 +1088,29 @@ static const char *undecodable(const void *params)
                : NULL;
 }
 
-static int cost(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list)
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
 {
     const struct vs_data_params *p = params;
-    *list = (struct vs_data_cost){.count = 0};
-    vs_data_cost_add(list, "trace bits", (struct vs_cost){.sram = p->size / p->line}, setup->cores);
-    vs_data_cost_add(list, "THCnt", (struct vs_cost){.registers = 32}, setup->cores);
+    vs_cost_list_add(list, "trace bits", (struct vs_cost){.sram = p->size / p->line}, setup->cores);
+    vs_cost_list_add(list, "THCnt", (struct vs_cost){.registers = 32}, setup->cores);
+    vs_data_cost_common(list, setup);
     return 0;
 }
 
-const struct vs_data_technique vs_mc2rt = {
+const struct vs_technique vs_technique_mc2rt = {
+    .kind = VS_TECHNIQUE_DATA,
     .name = "mc2RT",
     .summary = "coherent caches with a trace bit per line",
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "size=32K line=32 ways=4 policy=lru count_first=8 count_other=8 cycles_first=8 "
-                "cycles_other=8",
+    .defaults = "size=32K line=32 ways=4 policy=lru fahcnt=8 fahcnt_next=8 dcc=8 "
+                "dcc_next=8",
     .configs = configs,
     .check = check,
     .cycles = vs_data_cycle_chunks,
     .undecodable = undecodable,
     .cost = cost,
-    .encoder = &encoder_ops,
-    .decoder = &decoder_ops,
+    .data_encoder = &encoder_ops,
+    .data_decoder = &decoder_ops,
 };

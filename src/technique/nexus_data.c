@@ -19,7 +19,7 @@ static inline int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, 
 {
     (void)addr;
     vs_port_begin(e->port, core, e->time);
-    vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+    vs_data_put_value(e, bytes, size);
     vs_port_end(e->port);
     vs_data_note_load(e, size, false);
     return 0;
@@ -39,7 +39,7 @@ static int encoder_consume(void *encoder, const struct vs_batch *batch)
 
 static int encoder_finish(void *encoder)
 {
-    (void)encoder;
+    vs_data_put_ends(encoder);
     return 0;
 }
 
@@ -55,15 +55,19 @@ static void encoder_close(void *encoder)
     free(encoder);
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_data_setup *setup,
+static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
                         const struct vs_prior *prior, struct vs_port_writer *port)
 {
     struct vs_data_encoder *e = *encoder = calloc(1, sizeof(*e));
     (void)params;
     if (!e)
         return -VSE_NOMEM;
-    vs_data_encoder_init(e, &rare, setup, prior, port);
-    return 0;
+    int err = vs_data_encoder_init(e, &rare, setup, prior, port);
+    if (err) {
+        encoder_close(e);
+        *encoder = NULL;
+    }
+    return err;
 }
 
 static const struct vs_data_encoder_ops encoder_ops = {
@@ -75,17 +79,24 @@ struct decoder {
     struct vs_port_reader *port;
     unsigned cores;
     int error; /* of reading a head: it stays */
-    bool have; /* the next message's core is known */
+    bool have; /* the next message's: */
     unsigned core;
+    struct vs_data_head head;
     struct vs_buf state;
 };
+
+static int parse_head(struct decoder *d)
+{
+    int err = vs_port_next(d->port, &d->core, NULL);
+    return err ? err : vs_data_get_head(d->port, &d->head);
+}
 
 static int look(struct decoder *d, unsigned core)
 {
     if (core >= d->cores)
         return -VSE_INVAL;
     if (!d->have && !d->error)
-        d->error = vs_port_next(d->port, &d->core, NULL);
+        d->error = parse_head(d);
     if (d->error)
         return d->error == -VSE_END ? vs_data_ended(d->port, core) : d->error;
     d->have = true;
@@ -96,7 +107,7 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    if (err || (err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size)))
+    if (err || (err = vs_data_get_value(d->port, &d->head, bytes, size)))
         return err;
     d->have = false;
     return 0;
@@ -115,19 +126,34 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
 }
 
-static int decoder_state(void *decoder, unsigned core, const uint8_t **bytes, size_t *size)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    if (err || (err = vs_data_get_state(d->port, &d->state, bytes, size)))
+    *instructions = !err && d->head.state ? d->head.instructions : UINT64_MAX;
+    return err < 0 ? err : 0;
+}
+
+static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                         size_t *size)
+{
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    if (err ||
+        (err = vs_data_get_state(d->port, &d->head, core, instructions, &d->state, bytes, size)))
         return err;
     d->have = false;
     return 0;
 }
 
-static int decoder_end(void *decoder, unsigned core)
+static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
-    return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
+    struct decoder *d = decoder;
+    int err = look(d, core);
+    if (err || (err = vs_data_get_end(d->port, &d->head, core, instructions)))
+        return err;
+    d->have = false;
+    return 0;
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -147,7 +173,7 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
-static int decoder_open(void **decoder, const void *params, const struct vs_data_setup *setup,
+static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
     struct decoder *d = *decoder = calloc(1, sizeof(*d));
@@ -163,6 +189,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .read = decoder_read,
                                                        .write = decoder_write,
                                                        .nondet = decoder_nondet,
+                                                       .due = decoder_due,
                                                        .state = decoder_state,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
@@ -172,21 +199,23 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
 
 static const struct vs_parameter parameters[] = {VS_DATA_CYCLE_ROWS, {.name = NULL}};
 
-static int cost(const void *params, const struct vs_data_setup *setup, struct vs_data_cost *list)
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
 {
-    (void)params, (void)setup;
-    *list = (struct vs_data_cost){.count = 0};
+    (void)params;
+    vs_data_cost_common(list, setup);
     return 0;
 }
 
-const struct vs_data_technique vs_nexus_data = {
+const struct vs_technique vs_technique_mlvnx_b = {
+    .kind = VS_TECHNIQUE_DATA,
     .name = "mlvNX_b",
     .summary = "every operand that is read, as it is",
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "cycles_first=8 cycles_other=8",
+    .defaults = "dcc=8 dcc_next=8",
     .cycles = vs_data_cycle_chunks,
     .cost = cost,
-    .encoder = &encoder_ops,
-    .decoder = &decoder_ops,
+    .data_encoder = &encoder_ops,
+    .data_decoder = &decoder_ops,
 };

@@ -20,6 +20,13 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_rsdc,
     &vs_technique_hwlz_256,
     &vs_technique_hwlz_1024,
+
+    &vs_technique_mlvnx_b,
+    &vs_technique_mlvcf_b,
+    &vs_technique_mlvcf_e,
+    &vs_technique_mlvfa,
+    &vs_technique_mlvfa_dedicated,
+    &vs_technique_mc2rt,
     NULL,
 };
 

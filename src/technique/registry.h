@@ -22,4 +22,11 @@ extern const struct vs_technique vs_technique_rsdc;
 extern const struct vs_technique vs_technique_hwlz_256; /* hwlz.c */
 extern const struct vs_technique vs_technique_hwlz_1024;
 
+extern const struct vs_technique vs_technique_mlvnx_b; /* nexus_data.c */
+extern const struct vs_technique vs_technique_mlvcf_b; /* cfiat.c */
+extern const struct vs_technique vs_technique_mlvcf_e;
+extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
+extern const struct vs_technique vs_technique_mlvfa_dedicated;
+extern const struct vs_technique vs_technique_mc2rt; /* mc2rt.c */
+
 #endif

@@ -7,6 +7,7 @@
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions
+ *   data        load values
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
  * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.
@@ -26,7 +27,12 @@
 
 enum vs_technique_kind {
     VS_TECHNIQUE_FLOW, /* control flow */
+    VS_TECHNIQUE_DATA, /* load values */
 };
+
+/* technique/data.h */
+struct vs_data_encoder_ops;
+struct vs_data_decoder_ops;
 
 /* What both machines are told, beside the parameters. */
 struct vs_technique_setup {
@@ -173,8 +179,11 @@ struct vs_technique {
     int (*cost)(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list);
 
+    /* Of the technique's kind; the others are NULL. */
     const struct vs_flow_encoder_ops *encoder;
     const struct vs_flow_decoder_ops *decoder;
+    const struct vs_data_encoder_ops *data_encoder;
+    const struct vs_data_decoder_ops *data_decoder;
 };
 
 /* All of them, ended by NULL. */

@@ -9,11 +9,16 @@
 
 #include "base/buf.h"
 #include "technique/data.h"
+#include "technique/registry.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 enum { HEAD = 8, ACCESSES = 600, TECHNIQUES = 6 };
+
+static const struct vs_technique *const techniques[TECHNIQUES] = {
+    &vs_technique_mlvnx_b, &vs_technique_mlvcf_b,         &vs_technique_mlvcf_e,
+    &vs_technique_mlvfa,   &vs_technique_mlvfa_dedicated, &vs_technique_mc2rt};
 
 static void must(bool ok)
 {
@@ -22,9 +27,9 @@ static void must(bool ok)
 }
 
 struct machine {
-    const struct vs_data_technique *technique;
-    struct vs_data_params params;
-    struct vs_data_setup setup;
+    struct vs_technique_spec spec;
+    const struct vs_technique *technique;
+    struct vs_technique_setup setup;
     struct vs_port_shape shape;
     uint64_t seed;
 };
@@ -34,21 +39,22 @@ static bool choose(struct machine *m, const uint8_t *head)
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
     char text[200];
     size_t n = 0;
-    m->technique = vs_data_techniques[head[0] % TECHNIQUES];
-    m->setup = (struct vs_data_setup){1u + head[1] % 9, head[1] & 0x40 ? 32 : 64, head[1] & 0x80};
+    m->technique = techniques[head[0] % TECHNIQUES];
+    m->setup =
+        (struct vs_technique_setup){1u + head[1] % 9, head[1] & 0x40 ? 32 : 64, head[1] & 0x80};
     m->seed = head[2] | (uint64_t)head[3] << 8 | 0x10000;
-    *text = 0;
-    if (m->technique != &vs_nexus_data)
-        n = (size_t)snprintf(text, sizeof(text), "line=%u,ways=%u,size=%u,policy=%s",
-                             4u << head[4] % 8, 1u << head[5] % 3,
-                             (4u << head[4] % 8) << (head[5] % 3 + head[6] % 4),
-                             policies[head[6] >> 4 & 3]);
-    if (m->technique == &vs_cfiat_b || m->technique == &vs_cfiat_e)
+    n = (size_t)snprintf(text, sizeof(text), "%s", m->technique->name);
+    if (m->technique != &vs_technique_mlvnx_b)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, ":line=%u,ways=%u,size=%u,policy=%s",
+                              4u << head[4] % 8, 1u << head[5] % 3,
+                              (4u << head[4] % 8) << (head[5] % 3 + head[6] % 4),
+                              policies[head[6] >> 4 & 3]);
+    if (m->technique == &vs_technique_mlvcf_b || m->technique == &vs_technique_mlvcf_e)
         n += (size_t)snprintf(text + n, sizeof(text) - n, ",caches=%s",
                               head[7] & 1 ? "shared" : "coherent");
-    if (m->technique == &vs_mc2rt)
-        snprintf(text + n, sizeof(text) - n, ",rule=%s", head[7] & 1 ? "shared" : "all");
-    return !vs_data_params_parse(m->technique, &m->params, text, NULL);
+    if (m->technique == &vs_technique_mc2rt)
+        snprintf(text + n, sizeof(text) - n, ",rule=%s", head[7] & 1 ? "implied" : "all");
+    return !vs_technique_parse(&m->spec, text, NULL);
 }
 
 static uint64_t draw(struct machine *m, uint64_t below)
@@ -73,7 +79,7 @@ static struct vs_event draw_access(struct machine *m)
 static int access_it(struct machine *m, void *d, const struct vs_event *e)
 {
     static const uint8_t zeros[300];
-    const struct vs_data_decoder_ops *ops = m->technique->decoder;
+    const struct vs_data_decoder_ops *ops = m->technique->data_decoder;
     uint8_t bytes[300];
     const uint8_t *regs;
     size_t size;
@@ -88,7 +94,7 @@ static int access_it(struct machine *m, void *d, const struct vs_event *e)
     case VS_EXTERNAL:
         return ops->outside ? ops->outside(d, e->thread) : 0;
     default:
-        err = ops->state(d, e->thread, &regs, &size);
+        err = ops->state(d, e->thread, 0, &regs, &size);
         for (size_t i = 0; !err && i < size; i++)
             bytes[i % 300] = regs[i];
         return err;
@@ -103,21 +109,24 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int err = 0;
     if (size < HEAD || !choose(&m, data))
         return 0;
-    vs_data_shape(m.technique, &m.params, &m.setup, &m.shape);
+    vs_technique_shape(&m.spec, &m.setup, &m.shape);
     must(!vs_port_reader_init(&reader, &m.shape, data + HEAD, size - HEAD, 8 * (size - HEAD)));
-    must(!m.technique->decoder->open(&d, &m.params, &m.setup, &reader));
+    must(!m.technique->data_decoder->open(&d, m.spec.params, &m.setup, &reader));
     for (unsigned i = 0; i < ACCESSES && err >= 0; i++) {
         unsigned core;
         struct vs_event e = draw_access(&m);
         err = access_it(&m, d, &e);
-        if (i % 16 == 0 && !m.technique->decoder->turn(d, &core))
+        if (i % 16 == 0 && !m.technique->data_decoder->turn(d, &core)) {
+            uint64_t after;
             must(core < m.setup.cores);
+            m.technique->data_decoder->due(d, core, &after);
+        }
     }
     for (unsigned core = 0; core < m.setup.cores && err >= 0; core++)
-        err = m.technique->decoder->end(d, core);
+        err = m.technique->data_decoder->end(d, core, 0);
     must(err >= 0 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
     must(err >= 0 || (reader.diag.error == err && reader.diag.text[0]));
-    m.technique->decoder->close(d);
+    m.technique->data_decoder->close(d);
     vs_port_reader_fini(&reader);
     return 0;
 }
@@ -144,9 +153,9 @@ static void make_seed(const char *dir, const uint8_t *head)
     uint64_t cycle = 0;
     void *e;
     must(choose(&m, head));
-    vs_data_shape(m.technique, &m.params, &m.setup, &m.shape);
+    vs_technique_shape(&m.spec, &m.setup, &m.shape);
     must(!vs_port_writer_init(&w, &m.shape, vs_port_to_buf, &bits));
-    must(!m.technique->encoder->open(&e, &m.params, &m.setup, NULL, &w));
+    must(!m.technique->data_encoder->open(&e, m.spec.params, &m.setup, NULL, &w));
     for (unsigned i = 0; i < ACCESSES; i++) {
         struct vs_event event = draw_access(&m);
         const struct vs_batch batch = {.events = &event,
@@ -154,12 +163,12 @@ static void make_seed(const char *dir, const uint8_t *head)
                                        .wide = zeros,
                                        .wide_size = sizeof(zeros),
                                        .count = 1};
-        must(!m.technique->encoder->consume(e, &batch));
+        must(!m.technique->data_encoder->consume(e, &batch));
         cycle += i % 7;
     }
-    must(!m.technique->encoder->finish(e) && vs_port_finish(&w) > 0);
+    must(!m.technique->data_encoder->finish(e) && vs_port_finish(&w) > 0);
     save(dir, head, &bits);
-    m.technique->encoder->close(e);
+    m.technique->data_encoder->close(e);
     vs_port_writer_fini(&w);
     vs_buf_fini(&bits);
 }

@@ -10,6 +10,7 @@
 #include "model/granules.h"
 #include "study/verify_data.h"
 #include "technique/data.h"
+#include "technique/registry.h"
 #include "unit/rng.h"
 #include "unit/unittest.h"
 
@@ -123,9 +124,8 @@ static void store(struct script *s, unsigned core, unsigned at, unsigned size)
 /* ---- encoding and decoding ----------------------------------------------------------------- */
 
 struct stream {
-    const struct vs_data_technique *technique;
-    struct vs_data_params params;
-    struct vs_data_setup setup;
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
     struct vs_port_shape shape;
     struct vs_buf bits;
     uint64_t nbits;
@@ -133,42 +133,58 @@ struct stream {
     struct vs_port_counts fields;
 };
 
+/* From this row of the table on. */
+static const struct vs_technique *const *next_data(const struct vs_technique *const *t)
+{
+    while (*t && (*t)->kind != VS_TECHNIQUE_DATA)
+        t++;
+    return t;
+}
+
+/* Parameters are separated by commas or spaces. */
+static void parse(struct vs_technique_spec *spec, const char *name, const char *params)
+{
+    struct vs_diag diag = {0};
+    char text[300];
+    snprintf(text, sizeof text, "%s%s%s", name, *params ? ":" : "", params);
+    for (char *p = text; *p; p++)
+        *p = *p == ' ' ? ',' : *p;
+    if (vs_technique_parse(spec, text, &diag))
+        unittest_fail(__FILE__, __LINE__, "%s: %s", text, diag.text);
+}
+
 static void encode_split(struct stream *s, const char *name, const char *params,
                          const struct run *r, bool prior, size_t piece)
 {
     struct vs_prior *p = NULL;
     struct vs_port_writer w;
-    struct vs_diag diag = {0};
     struct vs_batch b = run_batch(r);
     void *e;
     memset(s, 0, sizeof *s);
-    s->technique = vs_data_technique_find(name);
-    CHECK(s->technique);
-    if (vs_data_params_parse(s->technique, &s->params, params, &diag))
-        unittest_fail(__FILE__, __LINE__, "%s: %s", params, diag.text);
-    s->setup = (struct vs_data_setup){r->cores, 64, r->timed};
-    vs_data_shape(s->technique, &s->params, &s->setup, &s->shape);
+    parse(&s->spec, name, params);
+    s->setup = (struct vs_technique_setup){r->cores, 64, r->timed};
+    vs_technique_shape(&s->spec, &s->setup, &s->shape);
     if (prior) {
         CHECK_EQ(vs_prior_open(&p), 0);
         CHECK_EQ(vs_prior_consume(p, &b), 0);
     }
     CHECK_EQ(vs_port_writer_init(&w, &s->shape, vs_port_to_buf, &s->bits), 0);
-    CHECK_EQ(s->technique->encoder->open(&e, &s->params, &s->setup, p, &w), 0);
+    CHECK_EQ(s->spec.technique->data_encoder->open(&e, s->spec.params, &s->setup, p, &w), 0);
     for (size_t at = 0; at < r->count; at += piece) {
         struct vs_batch part = b;
         part.events += at;
         part.cycles = b.cycles ? b.cycles + at : NULL;
         part.count = r->count - at < piece ? r->count - at : piece;
-        CHECK_EQ(s->technique->encoder->consume(e, &part), 0);
+        CHECK_EQ(s->spec.technique->data_encoder->consume(e, &part), 0);
     }
-    CHECK_EQ(s->technique->encoder->finish(e), 0);
+    CHECK_EQ(s->spec.technique->data_encoder->finish(e), 0);
     int64_t nbits = vs_port_finish(&w);
     CHECK(nbits >= 0);
     s->nbits = (uint64_t)nbits;
     vs_port_totals(&w, &s->fields);
     CHECK_EQ(vs_port_counts_bits(&s->fields), s->nbits);
-    s->technique->encoder->counts(e, &s->counts);
-    s->technique->encoder->close(e);
+    s->spec.technique->data_encoder->counts(e, &s->counts);
+    s->spec.technique->data_encoder->close(e);
     vs_port_writer_fini(&w);
     vs_prior_close(p);
 }
@@ -184,7 +200,31 @@ static void stream_free(struct stream *s)
     vs_buf_fini(&s->bits);
 }
 
+/* The escape, few instructions, no registers. */
+enum { END = 9 + 9 + 9 };
+
 enum walk { IN_ORDER, BY_TURNS };
+
+/* Events of one core at a time. */
+struct feed {
+    const struct run *run;
+    size_t next[256];
+};
+
+static int feed_core(void *context, unsigned core, struct vs_batch *batch)
+{
+    struct feed *f = context;
+    size_t i = f->next[core];
+    while (i < f->run->count && f->run->events[i].thread != core)
+        i++;
+    f->next[core] = i + 1;
+    if (i >= f->run->count)
+        return -VSE_END;
+    *batch = run_batch(f->run);
+    batch->events += i;
+    batch->count = 1;
+    return 1;
+}
 
 /* The first nbits bits, against a run. */
 static int verify(const struct stream *s, const struct run *r, uint64_t nbits, enum walk walk,
@@ -194,14 +234,17 @@ static int verify(const struct stream *s, const struct run *r, uint64_t nbits, e
     struct vs_batch b = run_batch(r);
     void *d;
     CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
-    CHECK_EQ(s->technique->decoder->open(&d, &s->params, &s->setup, &reader), 0);
-    vs_verify_data_init(v, s->technique->decoder, d, &reader, s->setup.cores);
+    CHECK_EQ(s->spec.technique->data_decoder->open(&d, s->spec.params, &s->setup, &reader), 0);
+    CHECK_EQ(vs_verify_data_init(v, s->spec.technique->data_decoder, d, &reader, s->setup.cores),
+             0);
     int err;
+    struct feed f = {r, {0}};
     if (walk == BY_TURNS)
-        err = vs_verify_data_by_turns(v, &b);
+        err = vs_verify_data_by_turns(v, feed_core, &f);
     else if (!(err = vs_verify_data_batch(v, &b)))
         err = vs_verify_data_end(v);
-    s->technique->decoder->close(d);
+    vs_verify_data_fini(v);
+    s->spec.technique->data_decoder->close(d);
     vs_port_reader_fini(&reader);
     return err;
 }
@@ -210,10 +253,10 @@ static void check_replays(const struct stream *s, const struct run *r)
 {
     struct vs_verify_data *v = malloc(sizeof *v);
     CHECK(v);
-    CHECK(!s->technique->undecodable || !s->technique->undecodable(&s->params));
+    CHECK(!s->spec.technique->undecodable || !s->spec.technique->undecodable(s->spec.params));
     for (enum walk walk = IN_ORDER; walk <= BY_TURNS; walk++) {
         if (verify(s, r, s->nbits, walk, v))
-            unittest_fail(__FILE__, __LINE__, "%s, walk %d: %s", s->technique->name, walk,
+            unittest_fail(__FILE__, __LINE__, "%s, walk %d: %s", s->spec.technique->name, walk,
                           v->diag.text);
         CHECK_EQ(v->loads, s->counts.loads);
         CHECK_EQ(v->stores, s->counts.stores);
@@ -276,7 +319,7 @@ TEST(sends_the_example_of_stores_and_loads)
     CHECK_EQ(t.fields.messages, 3);
     CHECK_EQ(t.counts.misses[3], 2);
     /* fahCnt 0 in one chunk and a bit, the value; and the end */
-    CHECK_EQ(t.nbits, 2 * (9 + 64) + 9);
+    CHECK_EQ(t.nbits, 2 * (9 + 64) + 9 + END);
     struct vs_bitr bits;
     uint64_t count, value;
     CHECK_EQ(vs_bitr_init(&bits, t.bits.data, t.bits.len, t.nbits), 0);
@@ -325,7 +368,7 @@ TEST(sends_one_message_for_a_spanning_operand)
     for (size_t i = 0; i < sizeof accesses / sizeof *accesses; i++)
         touch(s, accesses[i].writes ? VS_STORE : VS_LOAD, 0, accesses[i].at, accesses[i].size);
     encode(&t, "mlvCF_b", SMALL, &s->run, true);
-    CHECK_EQ(t.nbits, 9 + 8 * 32 + 9); /* after five hits; then the end */
+    CHECK_EQ(t.nbits, 9 + 8 * 32 + 9 + END); /* after five hits; then the end */
     CHECK_EQ(t.bits.data[0], 5);
     CHECK_EQ(t.counts.hits[3], 4);
     CHECK_EQ(t.counts.hits[5], 1);
@@ -382,14 +425,37 @@ TEST(sends_every_operand_as_it_is)
     load(s, 2, 0, 64);
     load(s, 2, 3, 8);
     encode(&t, "mlvNX_b", "", &s->run, false);
-    CHECK_EQ(t.nbits, 3 * 2 + 8 * (1 + 64 + 8));
+    CHECK_EQ(t.nbits, 3 * 2 + 8 * (1 + 64 + 8) + 3 * (2 + END));
     check_replays(&t, &s->run);
     stream_free(&t);
     s->run.timed = true;
     encode(&t, "mlvNX_b", "", &s->run, false);
-    CHECK_EQ(t.nbits, 3 * (2 + 9) + 8 * (1 + 64 + 8));
+    CHECK_EQ(t.nbits, 3 * (2 + 9) + 8 * (1 + 64 + 8) + 3 * (2 + 9 + END));
     check_replays(&t, &s->run);
     stream_free(&t);
+    script_free(s);
+}
+
+/* Registers begin as such values do. */
+TEST(tells_registers_from_values_that_look_so)
+{
+    const struct vs_event exception = {
+        .kind = VS_EXCEPTION, .pc = 0x5000, .addr = 0x6000, .size = 6, .icount = 3};
+    struct script *s = script_new();
+    memset(s->memory, VS_DATA_ESCAPE, 0x40);
+    load(s, 0, 0, 1);
+    load(s, 0, 0x20, 4);
+    run_add(&s->run, &exception, NULL, 30);
+    load(s, 0, 0x21, 8);
+    run_add(&s->run, &exception, NULL, 50);
+    run_add(&s->run, &exception, NULL, 60);
+    for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
+        struct stream stream;
+        encode(&stream, (*t)->name, "", &s->run, true);
+        CHECK_EQ(stream.counts.states, 3);
+        check_replays(&stream, &s->run);
+        stream_free(&stream);
+    }
     script_free(s);
 }
 
@@ -401,14 +467,14 @@ TEST(sends_whole_granules_of_a_part)
     load(s, 0, 0x102, 1);
     load(s, 0, 0x107, 2);
     encode(&t, "mlvCF_b", SMALL, &s->run, true);
-    CHECK_EQ(t.nbits, 9 + 32 + 9 + 64 + 9);
+    CHECK_EQ(t.nbits, 9 + 32 + 9 + 64 + 9 + END);
     CHECK_EQ(t.counts.unseen, 0);
     check_replays(&t, &s->run);
     stream_free(&t);
     /* without a prior the second byte is not known when the first is sent */
     encode(&t, "mlvCF_b", SMALL, &s->run, false);
     CHECK_EQ(t.counts.unseen, 3);
-    CHECK_EQ(t.nbits, 2 * (9 + 32) + 9 + 64 + 9);
+    CHECK_EQ(t.nbits, 2 * (9 + 32) + 9 + 64 + 9 + END);
     check_replays(&t, &s->run);
     stream_free(&t);
     script_free(s);
@@ -427,7 +493,7 @@ TEST(does_not_replay_as_published)
     for (unsigned i = 0; i < 3; i++) {
         encode(&t, names[i], "account=published", &s->run, true);
         CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 0);
-        CHECK_HAS(t.technique->undecodable(&t.params), "published");
+        CHECK_HAS(t.spec.technique->undecodable(t.spec.params), "published");
         CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
         CHECK_HAS(v->diag.text, "event 1, core 0, pc 0x1004");
         stream_free(&t);
@@ -469,12 +535,12 @@ TEST(notices_what_other_cores_write)
     check_replays(&t, &s->run);
     stream_free(&t);
     encode(&t, "mlvCF_b", "caches=private", &s->run, true);
-    CHECK(t.technique->undecodable(&t.params));
+    CHECK(t.spec.technique->undecodable(t.spec.params));
     CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
     stream_free(&t);
     encode(&t, "mlvCF_b", "caches=shared", &s->run, true);
     CHECK_EQ(t.counts.misses[2], 0);
-    CHECK_EQ(t.counts.orders, 5); /* the last for the end, which is core 0's */
+    CHECK_EQ(t.counts.orders, 6); /* the last two for the ends */
     check_replays(&t, &s->run);
     stream_free(&t);
     script_free(s);
@@ -538,7 +604,7 @@ TEST(sends_a_bit_for_what_the_module_has)
     load(s, 0, 0x104, 1); /* a zero, as in a new line */
     load(s, 0, 0x105, 1);
     encode(&t, "mlvFA_dedicated", "size=64 line=64 ways=1", &s->run, false);
-    CHECK_EQ(t.nbits, 1 + 32 + 1 + 1 + 1 + 8);
+    CHECK_EQ(t.nbits, 1 + 32 + 1 + 1 + 1 + 8 + 1 + END);
     check_replays(&t, &s->run);
     stream_free(&t);
     script_free(s);
@@ -560,22 +626,22 @@ TEST(tells_every_transaction_in_order)
     CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 2 * 256);
     CHECK_EQ(t.fields.messages, 6 + 3);
     /* Ti, THCnt, kind: two lines, four of order, three ends */
-    CHECK_EQ(t.nbits, 9 * (2 + 9) + 2 * (1 + 256) + 4 * 2 + 3 * 4);
+    CHECK_EQ(t.nbits, 9 * (2 + 9) + 2 * (1 + 256) + 4 * 2 + 3 * (4 + 9 + 9));
     check_replays(&t, &s->run);
     stream_free(&t);
-    encode(&t, "mc2RT", "CS32 rule=shared", &s->run, true);
+    encode(&t, "mc2RT", "CS32 rule=implied", &s->run, true);
     CHECK_EQ(t.counts.orders, 3);
     CHECK_EQ(t.counts.silent, 1);
     check_replays(&t, &s->run);
     stream_free(&t);
     encode(&t, "mc2RT", "CS32 order=published", &s->run, true);
     CHECK_EQ(t.nbits, 2 * (2 + 9 + 256));
-    CHECK(t.technique->undecodable(&t.params));
+    CHECK(t.spec.technique->undecodable(t.spec.params));
     stream_free(&t);
     script_free(s);
 }
 
-#define TWO_LINES "size=64 line=32 ways=2 policy=lru rule=shared"
+#define TWO_LINES "size=64 line=32 ways=2 policy=lru rule=implied"
 
 /* Core 1 had the line and lost it after core 0's last message: without the order, the debugger
  * would let core 0 write first. */
@@ -632,46 +698,47 @@ TEST(has_the_named_configurations)
                    {"L", 65536, 64, VS_CACHE_ROUND_ROBIN},
                    {"CS16", 16384, 32, VS_CACHE_LRU},
                    {"CS32", 32768, 32, VS_CACHE_LRU}};
-    struct vs_data_params p;
+    struct vs_technique_spec spec;
+    const struct vs_data_params *p = (const void *)spec.params;
     for (size_t i = 0; i < 5; i++) {
-        CHECK_EQ(vs_data_params_parse(&vs_cfiat_e, &p, configs[i].name, NULL), 0);
-        CHECK_EQ(p.size, configs[i].size);
-        CHECK_EQ(p.line, configs[i].line);
-        CHECK_EQ(p.policy, configs[i].policy);
-        CHECK_EQ(p.ways, 4);
-        CHECK_EQ(p.granule, 4);
-        CHECK_EQ(p.count_first, 2);
+        parse(&spec, "mlvCF_e", configs[i].name);
+        CHECK_EQ(p->size, configs[i].size);
+        CHECK_EQ(p->line, configs[i].line);
+        CHECK_EQ(p->policy, configs[i].policy);
+        CHECK_EQ(p->ways, 4);
+        CHECK_EQ(p->granule, 4);
+        CHECK_EQ(p->fahcnt, 2);
     }
 }
 
 TEST(refuses_what_does_not_fit)
 {
-    struct vs_data_params p;
+    struct vs_technique_spec p;
     struct vs_diag diag;
-    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "XL", &diag), VSE_NOTFOUND);
-    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "size=1000", &diag), VSE_INVAL);
-    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "granule=64", &diag), VSE_INVAL);
-    CHECK_ERR(vs_data_params_parse(&vs_cfiat_e, &p, "size=32,line=4,granule=8", &diag), VSE_INVAL);
-    CHECK_ERR(vs_data_params_parse(&vs_mc2rt, &p, "granule=4", &diag), VSE_NOTFOUND);
+    CHECK_ERR(vs_technique_parse(&p, "mlvCF_e:XL", &diag), VSE_NOTFOUND);
+    CHECK_ERR(vs_technique_parse(&p, "mlvCF_e:size=1000", &diag), VSE_INVAL);
+    CHECK_ERR(vs_technique_parse(&p, "mlvCF_e:granule=64", &diag), VSE_INVAL);
+    CHECK_ERR(vs_technique_parse(&p, "mlvCF_e:size=32,line=4,granule=8", &diag), VSE_INVAL);
+    CHECK_ERR(vs_technique_parse(&p, "mc2RT:granule=4", &diag), VSE_NOTFOUND);
 }
 
 TEST(costs_what_is_published)
 {
-    const struct vs_data_setup setup = {1, 32, false};
-    struct vs_data_params p;
-    struct vs_data_cost cost;
-    CHECK_EQ(vs_data_params_parse(&vs_mc2rt, &p, "CS32", NULL), 0);
-    vs_mc2rt.cost(&p, &setup, &cost);
+    const struct vs_technique_setup setup = {1, 32, false};
+    struct vs_technique_spec p;
+    struct vs_cost_list cost;
+    parse(&p, "mc2RT", "CS32");
+    CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_STR(cost.items[0].name, "trace bits");
     CHECK_EQ(cost.items[0].cost.sram, 128 * 8);
-    CHECK_EQ(vs_data_params_parse(&vs_cfiat_e, &p, "CS32", NULL), 0);
-    vs_cfiat_e.cost(&p, &setup, &cost);
+    parse(&p, "mlvCF_e", "CS32");
+    CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 32768 / 4);
     CHECK_EQ(cost.items[1].cost.registers, 32);
-    double fraction = vs_data_cost_fraction(&vs_cfiat_e, &p, &setup);
+    double fraction = vs_data_cost_fraction(&p, &setup);
     CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
-    CHECK_EQ(vs_data_params_parse(&vs_first_access_dedicated, &p, "size=1K ways=2", NULL), 0);
-    vs_first_access_dedicated.cost(&p, &setup, &cost);
+    parse(&p, "mlvFA_dedicated", "size=1K ways=2");
+    CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 8192);
     CHECK_EQ(cost.items[1].cost.sram, 16 * (32 - 6 - 3 + 1));
     CHECK_EQ(cost.items[1].cost.comparators, 2 * 23);
@@ -685,33 +752,33 @@ static const char *pick(struct rng *r, const char *const *list, unsigned count)
 }
 
 /* Parameters of any technique that can be decoded. */
-static void draw_params(struct rng *r, const struct vs_data_technique *t, char *text, size_t size)
+static void draw_params(struct rng *r, const struct vs_technique *t, char *text, size_t size)
 {
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
     static const char *const caches[] = {"coherent", "coherent", "shared"};
-    static const char *const rules[] = {"all", "shared"};
+    static const char *const rules[] = {"all", "implied"};
     unsigned line = 4u << rng_below(r, 6), ways = 1u << rng_below(r, 4);
     unsigned sets = 1u << rng_below(r, 6), granule = 1u << rng_below(r, 6);
     size_t n = 0;
     *text = 0;
-    if (t == &vs_nexus_data)
+    if (t == &vs_technique_mlvnx_b)
         return;
     n += (size_t)snprintf(text, size, "line=%u,ways=%u,size=%u,policy=%s", line, ways,
                           line * ways * sets, pick(r, policies, 4));
-    if (t != &vs_mc2rt && t != &vs_first_access_dedicated)
+    if (t != &vs_technique_mc2rt && t != &vs_technique_mlvfa_dedicated)
         n += (size_t)snprintf(text + n, size - n, ",granule=%u", granule < line ? granule : line);
-    if (t == &vs_cfiat_b || t == &vs_cfiat_e)
+    if (t == &vs_technique_mlvcf_b || t == &vs_technique_mlvcf_e)
         n += (size_t)snprintf(text + n, size - n, ",caches=%s", pick(r, caches, 3));
-    if (t == &vs_mc2rt)
+    if (t == &vs_technique_mc2rt)
         n += (size_t)snprintf(text + n, size - n, ",rule=%s", pick(r, rules, 2));
-    if (t == &vs_mc2rt || t == &vs_cfiat_e)
-        snprintf(text + n, size - n, ",count_first=%u,count_other=%u",
-                 1 + (unsigned)rng_below(r, 9), 1 + (unsigned)rng_below(r, 9));
+    if (t == &vs_technique_mc2rt || t == &vs_technique_mlvcf_e)
+        snprintf(text + n, size - n, ",fahcnt=%u,fahcnt_next=%u", 1 + (unsigned)rng_below(r, 9),
+                 1 + (unsigned)rng_below(r, 9));
 }
 
 static void check_run(struct rng *r, const struct run *run)
 {
-    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+    for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
         struct stream a, b;
         char text[200];
         draw_params(r, *t, text, sizeof text);
@@ -789,7 +856,8 @@ TEST(fails_if_nothing_is_compared)
     struct stream t;
     CHECK(v);
     store(s, 0, 0x100, 4);
-    for (const struct vs_data_technique *const *each = vs_data_techniques; *each; each++) {
+    for (const struct vs_technique *const *each = next_data(vs_techniques); *each;
+         each = next_data(each + 1)) {
         encode(&t, (*each)->name, "", &s->run, true);
         CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_NOTFOUND);
         CHECK_ERR(verify(&t, &s->run, t.nbits, BY_TURNS, v), VSE_NOTFOUND);
@@ -807,7 +875,8 @@ TEST(finds_the_first_difference)
     CHECK(v);
     for (unsigned i = 0; i < 20; i++)
         load(s, i % 2, 0x100 + 4 * i, 4);
-    for (const struct vs_data_technique *const *each = vs_data_techniques; *each; each++) {
+    for (const struct vs_technique *const *each = next_data(vs_techniques); *each;
+         each = next_data(each + 1)) {
         encode(&t, (*each)->name, "", &s->run, true);
         s->run.events[13].value ^= 0x100;
         CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
@@ -838,7 +907,7 @@ TEST(stops_where_a_stream_is_cut)
     struct run run;
     CHECK(v);
     small_run(&run, true);
-    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+    for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
         struct stream s;
         encode(&s, (*t)->name, "", &run, true);
         for (uint64_t n = 0; n < s.nbits; n += 1 + n / 50) {
@@ -861,7 +930,7 @@ TEST(names_what_is_wrong_with_a_damaged_stream)
     struct run run;
     CHECK(v);
     small_run(&run, false);
-    for (const struct vs_data_technique *const *t = vs_data_techniques; *t; t++) {
+    for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
         struct stream s;
         unsigned found = 0;
         encode(&s, (*t)->name, "", &run, true);
