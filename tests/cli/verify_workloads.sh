@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Control-flow techniques proved on every workload, with their defaults: simulated with time and 4 threads, and native; and on
-# programs with shared libraries and threads. With VESTIGE_LONG=1 (make check-long) all configurations, 1, 2, 4 and 8 threads, also
+# Techniques proved on every workload, with their defaults: simulated with time and 4 threads, and native; and on programs
+# with shared libraries and threads. With VESTIGE_LONG=1 (make check-long) all configurations, 1, 2, 4 and 8 threads, also
 # without time.
 . "$(dirname "$0")/lib.sh"
 
@@ -10,18 +10,18 @@ if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
 fi
 long=${VESTIGE_LONG:-}
 specs=()
-for name in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "control flow").name'); do
+for name in $("$VESTIGE" techniques --json | jq -r '.[].name'); do
     specs+=(-t "$name")
 done
 [ -z "$long" ] || specs=(-t all)
-specs+=(-t mcfTR_e:predictors=shared)
+specs+=(-t mcfTR_e:predictors=shared -t mc2RT:implied -t mlvCF_e:shared -t mlvCF_e:CS16,granule=1)
 
 # prove CASE OPTION... -- PROGRAM...: records it and compares.
 prove() {
     local name=$1
     shift
     begin "proves_$name"
-    "$VESTIGE" record -f --control-only -o "$T/run.vest" "$@" >/dev/null 2>"$err" </dev/null || fail "not recorded"
+    "$VESTIGE" record -f -o "$T/run.vest" "$@" >/dev/null 2>"$err" </dev/null || fail "not recorded"
     run "$VESTIGE" verify -q "$T/run.vest" "${specs[@]}"
     expect_status 0
     expect_no_err
