@@ -81,7 +81,7 @@ LIB_SO  := $(B)/lib/libvestige.so
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
-TOOLS   := mcfTrace mlsTrace mcfTRaptor tmTrace tmcfTRaptor# other names of the program
+TOOLS   := mcfTrace mlsTrace mcfTRaptor mlvCFiat tmTrace tmcfTRaptor tmlvCFiat# other names of the program
 VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
@@ -165,7 +165,7 @@ $(TOOLS:%=$(B)/bin/%): $(PROGRAM)
 
 $(PROGRAM): $(CLI_OBJ)
 # Tests of what the commands are made of.
-$(B)/test/unit/disasm $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/test/unit/cfiat $(B)/test/unit/disasm $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)

@@ -31,15 +31,18 @@ extern const struct command command_chunks;
 extern const struct command command_decode;
 extern const struct command command_dump;
 extern const struct command command_encode;
+extern const struct command command_entropy;
 extern const struct command command_help;
 extern const struct command command_info;
 extern const struct command command_mcftrace;
 extern const struct command command_mcftraptor;
 extern const struct command command_mlstrace;
+extern const struct command command_mlvcfiat;
 extern const struct command command_record;
 extern const struct command command_simulate;
 extern const struct command command_techniques;
 extern const struct command command_tmcftraptor;
+extern const struct command command_tmlvcfiat;
 extern const struct command command_tmtrace;
 extern const struct command command_verify;
 

@@ -219,15 +219,6 @@ static int load_code(struct input *in, const char *path)
     return e ? vs_diag_set(diag, e, -1, -1, "%s", vs_errstr(e)) : 0;
 }
 
-/* Text begins with the number of a thread, a comma and a blank. */
-static bool is_binary(struct textin *in)
-{
-    int c = fgetc(in->file);
-    if (c != EOF)
-        ungetc(c, in->file);
-    return c < '0' || c > '9';
-}
-
 static int read_descriptors(struct mtrace *m)
 {
     struct input *in = calloc(1, sizeof(*in));
@@ -238,7 +229,7 @@ static int read_descriptors(struct mtrace *m)
     if (!e)
         e = textin_open(&in->in, m->o->input, &m->diag);
     if (!e) {
-        e = is_binary(&in->in) ? read_binary(in) : read_text(in);
+        e = textin_is_text(&in->in) ? read_text(in) : read_binary(in);
         if (!e)
             e = flush(in);
         int closed = textin_close(&in->in, e != 0, &m->diag);
@@ -308,6 +299,7 @@ static int run(struct cli *cli, int argc, char **argv)
     }
     if (!fits(cli, &o.m))
         return CLI_USAGE;
+    o.m.descriptors = o.m.code != NULL;
     t.t.config = (struct traptor_config){.gshare = traptor_entries(traptor_gshare_name(o.gshare)),
                                          .ras = traptor_entries(traptor_ras_name(o.ras)),
                                          .ibtb = traptor_entries(traptor_ibtb_name(o.ibtb)),

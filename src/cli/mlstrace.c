@@ -4,67 +4,15 @@
 #include <limits.h>
 
 #include "base/bytes.h"
-
-enum {
-    PIECE = 128, /* an operand of more than 255 bytes becomes several of these */
-    SIZES = 8,   /* byte, word, ..., other */
-    OTHER = SIZES - 1,
-};
+#include "cli/operands.h"
 
 struct mlstrace {
     struct mtrace m;
-    uint64_t counts[2][SIZES]; /* loads, stores */
+    uint64_t counts[2][OPERAND_CLASSES]; /* loads, stores */
 };
-
-static inline unsigned size_class(unsigned size)
-{
-    switch (size) {
-    case 1:
-        return 0;
-    case 2:
-        return 1;
-    case 4:
-        return 2;
-    case 8:
-        return 3;
-    case 10:
-        return 4;
-    case 16:
-        return 5;
-    case 32:
-        return 6;
-    default:
-        return OTHER;
-    }
-}
-
-/* The value that lies in an event as a number: its bytes first, from the most significant down. */
-static inline uint64_t top_first(uint64_t value, unsigned size)
-{
-    return value << (64 - 8 * size);
-}
-
-static inline bool is_narrow(unsigned size)
-{
-    return size - 1u < 8;
-}
 
 /* ---- text -------------------------------------------------------------------------------------
  */
-
-static uint8_t *text_value(uint8_t *p, const struct vs_batch *b, const struct vs_event *e)
-{
-    p = text_put(p, ", 0x", 4);
-    if (likely(is_narrow(e->size)))
-        return text_hex64(p, top_first(e->value, e->size)) - (16 - 2 * e->size);
-    const uint8_t *bytes = vs_event_bytes(b, e);
-    for (size_t n = e->size; n; n--) {
-        uint64_t digits = text_digits(bytes[n - 1]);
-        memcpy(p, (const char *)&digits + 6, 2);
-        p += 2;
-    }
-    return p;
-}
 
 static int put_text(struct mtrace *m, const struct vs_batch *b, const struct vs_event *e)
 {
@@ -78,7 +26,7 @@ static int put_text(struct mtrace *m, const struct vs_batch *b, const struct vs_
     p = text_address(p, e->addr);
     if (m->o->store)
         p = text_small(text_put(p, ", ", 2), e->size);
-    return mtrace_tail(m, text_value(p, b, e), e->pc);
+    return mtrace_tail(m, operand_text(p, b, e), e->pc);
 }
 
 /* ---- binary -----------------------------------------------------------------------------------
@@ -110,33 +58,30 @@ static int put_piece(struct mtrace *m, const uint8_t *bytes, const struct vs_eve
     if (unlikely(error))
         return error;
     uint8_t *p = binary_head(m->out.at, m, e, e->addr + from, size);
-    for (unsigned n = size; n; n--)
-        *p++ = bytes[from + n - 1];
-    m->out.at = p;
+    m->out.at = operand_reverse(p, bytes + from, size);
     return 0;
 }
 
 static int put_wide(struct mtrace *m, const struct vs_batch *b, const struct vs_event *e)
 {
     const uint8_t *bytes = vs_event_bytes(b, e);
-    unsigned step = e->size > 255 ? PIECE : e->size;
     int error = 0;
-    for (unsigned from = 0; !error && from < e->size; from += step)
-        error = put_piece(m, bytes, e, from, e->size - from < step ? e->size - from : step);
+    for (unsigned from = 0, size; !error && from < e->size; from += size) {
+        size = operand_piece(e->size, from);
+        error = put_piece(m, bytes, e, from, size);
+    }
     return error;
 }
 
 static inline int put_binary(struct mtrace *m, const struct vs_batch *b, const struct vs_event *e)
 {
-    if (unlikely(!is_narrow(e->size)))
+    if (unlikely(!operand_is_narrow(e->size)))
         return put_wide(m, b, e);
-    /* Up to 8 bytes are written beyond the descriptor: MTRACE_SLACK allows that. */
     int error = mtrace_room(m, e, head_size(m) + e->size);
     if (unlikely(error))
         return error;
     uint8_t *p = binary_head(m->out.at, m, e, e->addr, e->size);
-    vs_put64(p, __builtin_bswap64(top_first(e->value, e->size)));
-    m->out.at = p + e->size;
+    m->out.at = operand_binary(p, e);
     return 0;
 }
 
@@ -160,7 +105,7 @@ static int put(struct mtrace *m, const struct vs_batch *b)
         error = m->o->ascii ? put_text(m, b, e) : put_binary(m, b, e);
         if (unlikely(error))
             return error;
-        t->counts[e->kind == VS_STORE][size_class(e->size)]++;
+        t->counts[e->kind == VS_STORE][operand_class(e->size)]++;
     }
     return 0;
 }
@@ -173,26 +118,6 @@ static const char *layout(const struct mtrace_options *o)
                     : "ThreadID, Instruction Address, Operand Address, Operand Size, Value";
 }
 
-static void print_sizes(struct out *out, const char *what, const uint64_t counts[SIZES])
-{
-    static const char *const names[SIZES] = {
-        "Byte Operands",
-        "Word Operands",
-        "Doubleword Operands",
-        "Quadword Operands",
-        "Extended Precision Operands",
-        "Octaword Operands",
-        "Hexaword Operands",
-        "Operands of other size",
-    };
-    uint64_t total = 0;
-    for (int i = 0; i < SIZES; i++)
-        total += counts[i];
-    out_printf(out, "Total %s Operands: %llu\n", what, (unsigned long long)total);
-    for (int i = 0; i < SIZES; i++)
-        mtrace_share(out, counts[i], total, names[i]);
-}
-
 static void statistics(const struct mtrace *m, struct out *out)
 {
     const struct mlstrace *t = (const struct mlstrace *)m;
@@ -200,9 +125,9 @@ static void statistics(const struct mtrace *m, struct out *out)
     out_printf(out, "Number of Threads: %u\n", m->threads);
     out_printf(out, "Traced %llu instructions\n", (unsigned long long)m->traced);
     out_printf(out, "Skipped %llu instructions\n", (unsigned long long)m->skipped);
-    print_sizes(out, "Load", t->counts[0]);
+    operand_statistics(out, "Load", t->counts[0]);
     if (m->o->store)
-        print_sizes(out, "Store", t->counts[1]);
+        operand_statistics(out, "Store", t->counts[1]);
 }
 
 static const struct mtrace_tool tool = {

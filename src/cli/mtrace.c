@@ -403,7 +403,7 @@ int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o
     if (refused(cli, o))
         return CLI_USAGE;
     int status = prepare(m);
-    if (status == CLI_DONE && o->input && !o->code)
+    if (status == CLI_DONE && o->input && !o->descriptors)
         status = cli_open(cli, &r, o->input, false);
     if (status == CLI_DONE && r)
         status = check_features(m, r);

@@ -21,7 +21,8 @@ struct mtrace_options {
     unsigned compressor;         /* mtrace_compressor_name */
     const char *output;          /* without suffix; NULL: from the tool's name and the time */
     const char *input;           /* a recorded run; NULL: record `program` */
-    const char *code;            /* a run that has the code of an input that is none */
+    bool descriptors;            /* the input is no run: the tool's `read` takes it */
+    const char *code;            /* a run that has the code of descriptors */
     char **program;              /* ended by NULL; NULL with `input` */
 
     /* What other layers know; tests have others. */

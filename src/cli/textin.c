@@ -105,6 +105,14 @@ int textin_open(struct textin *in, const char *path, struct vs_diag *diag)
     return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
 }
 
+bool textin_is_text(struct textin *in)
+{
+    int c = fgetc(in->file);
+    if (c != EOF)
+        ungetc(c, in->file);
+    return c >= '0' && c <= '9';
+}
+
 int64_t textin_line(struct textin *in, struct vs_diag *diag)
 {
     errno = 0;

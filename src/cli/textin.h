@@ -23,6 +23,10 @@ struct textin {
 /* "-" is standard input, as it is. Returns 0; -VSE_IO; -VSE_NOMEM. */
 int textin_open(struct textin *in, const char *path, struct vs_diag *diag);
 
+/* Whether the next byte is a digit. Descriptors in text begin with the number of a thread; in
+ * binary ones it would be a thread of 48 or more. */
+bool textin_is_text(struct textin *in);
+
 /* The next line, without its end, in in->text. Returns its length; -VSE_END; -VSE_IO; -VSE_LIMIT
  * (longer than 64 KiB). */
 int64_t textin_line(struct textin *in, struct vs_diag *diag);

@@ -4,6 +4,7 @@
 #define STUDY_STUDY_H
 
 #include "study/bandwidth.h"
+#include "study/entropy.h"
 #include "study/memory.h"
 #include "study/names.h"
 #include "study/profile.h"
