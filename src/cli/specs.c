@@ -138,7 +138,7 @@ int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
                const struct vs_run_info *info, bool *lacks)
 {
     const struct vs_technique *t = spec->spec.technique;
-    const char *why = vs_bandwidth_lacks(t->kind, info);
+    const char *why = vs_bandwidth_lacks(t, info);
     *lacks = why;
     if (!why || spec->grouped)
         return CLI_DONE;

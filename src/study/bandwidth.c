@@ -17,10 +17,12 @@ const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
     return NULL;
 }
 
-const char *vs_bandwidth_lacks(enum vs_technique_kind kind, const struct vs_run_info *info)
+const char *vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info)
 {
-    uint32_t needs = kind == VS_TECHNIQUE_DATA ? VS_RUN_LOADS | VS_RUN_STORES : 0;
-    return (info->features & needs) == needs ? NULL : "it was recorded without loads and stores";
+    uint32_t needs = t->kind == VS_TECHNIQUE_DATA ? VS_RUN_LOADS | VS_RUN_STORES : 0;
+    if ((info->features & needs) != needs)
+        return "it was recorded without loads and stores";
+    return t->cores_max && info->threads > t->cores_max ? "it has too many threads" : NULL;
 }
 
 unsigned vs_bandwidth_threads(void)
@@ -122,9 +124,8 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
     }
     if (!err && !(err = vs_technique_cost(&row->spec, &b->setup, &costs)))
         row->cost = vs_cost_list_sum(&costs);
-    if (!err && (err = open_encoder(b, row)) == -VSE_LIMIT)
-        return vs_diag_set(diag, err, -1, -1, "%s cannot have %u cores", row->spec.technique->name,
-                           b->setup.cores);
+    if (!err)
+        err = open_encoder(b, row);
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
 }
 

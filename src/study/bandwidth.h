@@ -76,8 +76,8 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
 /* The events that vs_bandwidth_run reads, those that it reads twice counted twice. */
 uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader);
 
-/* Whether the run has what techniques of a kind encode: NULL, or why not. Static storage. */
-const char *vs_bandwidth_lacks(enum vs_technique_kind kind, const struct vs_run_info *info);
+/* Whether a technique can encode the run: NULL, or why not. Static storage. */
+const char *vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info);
 
 /* Reads the run, from its first event on, and fills the rows in, once. progress may be NULL: it
  * counts up to vs_bandwidth_work. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows,

@@ -159,6 +159,7 @@ struct vs_technique {
     const char *const *aliases; /* ended by NULL; NULL: none */
     const char *summary;        /* one line */
     enum vs_technique_kind kind;
+    unsigned cores_max; /* 0: any number */
 
     const struct vs_parameter *parameters;     /* of a struct of uint64_t */
     size_t params_size;                        /* its size, at most VS_TECHNIQUE_PARAMS numbers */

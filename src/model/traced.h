@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* Coherent caches whose lines carry a trace bit T: the debugger knows the line. T travels with the
+ * line from cache to cache. */
+#ifndef MODEL_TRACED_H
+#define MODEL_TRACED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/moesi.h"
+
+struct vs_traced {
+    struct vs_moesi group;
+    uint8_t **t; /* by core and index */
+};
+
+/* Empty caches, with data or without. Returns 0; -VSE_INVAL (no such geometry); -VSE_LIMIT (more
+ * cores than VS_MOESI_CORES_MAX); -VSE_NOMEM. One that is zeroed before needs fini in any case. */
+int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_config *config,
+                   bool data);
+void vs_traced_fini(struct vs_traced *c);
+
+/* After a miss: T comes with a line from another cache; one from below has none. Returns it. */
+bool vs_traced_inherit(struct vs_traced *c, unsigned core, const struct vs_moesi_result *r);
+
+/* Of bytes from outside: the first line, and how far the last is from it. Size 0 is everything. */
+void vs_traced_range(const struct vs_traced *c, uint64_t addr, uint64_t size, uint64_t *first,
+                     uint64_t *span);
+
+/* Whether the core has a line of a range. */
+bool vs_traced_has(const struct vs_traced *c, unsigned core, uint64_t first, uint64_t span);
+
+/* Told of every line that a core loses; taken: to somebody else, and not by making way. */
+typedef void vs_traced_lost(void *context, unsigned core, uint64_t line, bool taken);
+
+/* The lines of a range leave the core's cache. tell may be NULL. */
+void vs_traced_drop(struct vs_traced *c, unsigned core, uint64_t first, uint64_t span,
+                    vs_traced_lost *tell, void *context);
+
+#endif

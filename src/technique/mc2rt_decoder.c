@@ -1,0 +1,548 @@
+/* SPDX-License-Identifier: MIT */
+/* The debugger's side of mc2RT: the same caches, with data. Messages are parsed before their core
+ * asks for them, since the cores run ahead until they need one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "port/demux.h"
+#include "technique/mc2rt.h"
+
+struct message {
+    uint64_t number; /* from 0, in the stream's order */
+    uint64_t count;
+    uint64_t pos; /* of what follows, in bits */
+    uint64_t addr, size, notices;
+    struct vs_data_head head; /* of registers and ends */
+    enum vs_mc2rt_kind kind;
+};
+
+struct decoder_core {
+    uint64_t count, notices;
+    struct message next; /* a copy of its first in the queue, if it is there */
+    bool have;
+    bool pending;   /* an access waits: */
+    unsigned lines; /* those that are done */
+};
+
+struct decoder {
+    struct vs_port_reader *port;
+    struct vs_traced caches;
+    struct vs_chunks code;
+    unsigned cores, address_bits;
+    bool implied;
+    struct vs_demux queues;
+    uint64_t parsed, taken; /* messages */
+    int error;              /* of parsing: no message follows those in the queues */
+    unsigned *who;          /* by number, in a ring: whose it is */
+    size_t who_size;
+    struct decoder_core *core;
+    struct vs_buf state;
+};
+
+/* ---- parsing --------------------------------------------------------------------------------- */
+
+static int parse_kind(struct decoder *d, enum vs_mc2rt_kind *kind)
+{
+    uint64_t bit, what;
+    int err = vs_port_get(d->port, VS_FIELD_HEADER, 1, &bit);
+    if (err || !bit) {
+        *kind = VS_MC2RT_LINE;
+        return err;
+    }
+    if ((err = vs_port_get(d->port, VS_FIELD_ORDER, 1, &bit)) || !bit) {
+        *kind = VS_MC2RT_ORDER;
+        return err;
+    }
+    if ((err = vs_port_get(d->port, VS_FIELD_ORDER, 2, &what)))
+        return err;
+    *kind = (enum vs_mc2rt_kind)(VS_MC2RT_OUTSIDE + what);
+    return 0;
+}
+
+static int skip_bytes(struct decoder *d, enum vs_field field, uint64_t size)
+{
+    uint8_t nothing;
+    if (size > vs_bitr_left(&d->port->bits) / 8)
+        return vs_port_get_bytes(d->port, field, &nothing, (size_t)size); /* says where it is cut */
+    d->port->bits.pos += 8 * size;
+    return 0;
+}
+
+static int parse_outside(struct decoder *d, struct message *m)
+{
+    int err = vs_port_get(d->port, VS_FIELD_ADDRESS, d->address_bits, &m->addr);
+    if (!err)
+        err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, &m->size);
+    return err ? err : vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, &m->notices);
+}
+
+static int parse_rest(struct decoder *d, struct message *m)
+{
+    int err = 0;
+    m->pos = d->port->bits.pos;
+    switch (m->kind) {
+    case VS_MC2RT_LINE:
+        return skip_bytes(d, VS_FIELD_VALUE, d->caches.group.line);
+    case VS_MC2RT_OUTSIDE:
+        return parse_outside(d, m);
+    case VS_MC2RT_STATE:
+    case VS_MC2RT_END:
+        err = vs_data_get_place(d->port, &m->head);
+        m->pos = d->port->bits.pos;
+        if (!err && (m->kind == VS_MC2RT_STATE) != (m->head.size > 0))
+            err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
+        return err || m->kind == VS_MC2RT_END ? err
+                                              : skip_bytes(d, VS_FIELD_STATE, m->head.size - 1);
+    case VS_MC2RT_NONDET:
+        err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, &m->size);
+        m->pos = d->port->bits.pos;
+        return err ? err : skip_bytes(d, VS_FIELD_VALUE, m->size);
+    default:
+        return 0;
+    }
+}
+
+static int note_whose(struct decoder *d, unsigned core)
+{
+    size_t waiting = (size_t)(d->parsed - d->taken);
+    if (waiting == d->who_size) {
+        size_t size = d->who_size ? 2 * d->who_size : 1024;
+        unsigned *who = malloc(size * sizeof(*who));
+        if (!who)
+            return -VSE_NOMEM;
+        for (uint64_t n = d->taken; n < d->parsed; n++)
+            who[n % size] = d->who[n % d->who_size];
+        free(d->who);
+        d->who = who;
+        d->who_size = size;
+    }
+    d->who[d->parsed % d->who_size] = core;
+    return 0;
+}
+
+static int parse(struct decoder *d)
+{
+    struct message m = {.number = d->parsed};
+    unsigned core;
+    int err = vs_port_next(d->port, &core, NULL);
+    if (!err)
+        err = vs_port_get_chunks(d->port, VS_FIELD_FAHCNT, d->code, &m.count);
+    if (!err)
+        err = parse_kind(d, &m.kind);
+    if (!err)
+        err = parse_rest(d, &m);
+    if (!err)
+        err = note_whose(d, core);
+    if (!err)
+        err = vs_demux_push(&d->queues, core, &m);
+    d->parsed += !err;
+    return d->error = err;
+}
+
+static int fetch_next(struct decoder *d, unsigned core)
+{
+    const void *front;
+    while (!(front = vs_demux_front(&d->queues, core))) {
+        int err = d->error ? d->error : parse(d);
+        if (err)
+            return err == -VSE_END ? vs_data_ended(d->port, core) : err;
+    }
+    memcpy(&d->core[core].next, front, sizeof(struct message));
+    d->core[core].have = true;
+    return 0;
+}
+
+/* The core's next message. Returns 0, or why there is none. */
+static inline int next_of(struct decoder *d, unsigned core, const struct message **m)
+{
+    *m = &d->core[core].next;
+    return likely(d->core[core].have) ? 0 : fetch_next(d, core);
+}
+
+static void pop(struct decoder *d, unsigned core)
+{
+    struct decoder_core *c = &d->core[core];
+    c->count = c->notices = 0;
+    c->have = false;
+    vs_demux_pop(&d->queues, core, NULL);
+    d->taken++;
+}
+
+/* ---- taking messages ------------------------------------------------------------------------- */
+
+static int refuse(struct decoder *d, unsigned core, const struct message *m, const char *why)
+{
+    return vs_diag_set(&d->port->diag, -VSE_CORRUPT, (int64_t)(m->pos / 8), -1,
+                       "bit %llu, in message %llu: core %u %s", (unsigned long long)m->pos,
+                       (unsigned long long)m->number + 1, core, why);
+}
+
+/* Takes those of outside writes that are due, if this is the place. `notice`: only those that the
+ * run's own notices lead to. */
+static int take_outside(struct decoder *d, unsigned core, bool notice)
+{
+    struct decoder_core *c = &d->core[core];
+    const struct message *m;
+    int err;
+    while (!(err = next_of(d, core, &m)) && m->kind == VS_MC2RT_OUTSIDE && m->count == c->count &&
+           (!notice || m->notices == c->notices)) {
+        uint64_t first, span;
+        if (m->number != d->taken)
+            return VS_DATA_WAIT;
+        vs_traced_range(&d->caches, m->addr, m->size, &first, &span);
+        for (unsigned i = 0; i < d->cores; i++)
+            vs_traced_drop(&d->caches, i, first, span, NULL, NULL);
+        pop(d, core);
+        if (notice)
+            return 0;
+    }
+    if (!err && notice)
+        c->notices++;
+    return err;
+}
+
+/* The core does what needs a message of that kind. */
+static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
+                  const struct message **m)
+{
+    int err = next_of(d, core, m);
+    if (err)
+        return err;
+    if ((*m)->number != d->taken)
+        return VS_DATA_WAIT;
+    if ((*m)->kind != kind)
+        return refuse(d, core, *m, "needs another kind of message");
+    if ((*m)->count != d->core[core].count)
+        return refuse(d, core, *m, "made other accesses than THCnt says");
+    return 0;
+}
+
+/* Bytes of a message, whatever has been parsed since. */
+static int get_bytes_of(struct decoder *d, const struct message *m, uint8_t *bytes, size_t size)
+{
+    uint64_t pos = d->port->bits.pos;
+    d->port->bits.pos = m->pos;
+    int err = vs_port_get_bytes(d->port, VS_FIELD_VALUE, bytes, size);
+    d->port->bits.pos = pos;
+    return err;
+}
+
+/* ---- accesses -------------------------------------------------------------------------------- */
+
+static int take_line(struct decoder *d, unsigned core, uint32_t index, const struct message *m)
+{
+    int err =
+        get_bytes_of(d, m, vs_moesi_bytes(&d->caches.group, core, index), d->caches.group.line);
+    d->caches.t[core][index] = 1;
+    pop(d, core);
+    return err;
+}
+
+/* Whether a read miss will inherit T, before it happens. */
+static bool will_inherit(const struct decoder *d, unsigned core, uint64_t line)
+{
+    const struct vs_moesi *g = &d->caches.group;
+    for (unsigned i = 0; i < d->cores; i++) {
+        uint32_t index = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
+        if (index != VS_CACHE_NONE && g->core[i].states[index] >= VS_MOESI_O)
+            return d->caches.t[i][index];
+    }
+    return false;
+}
+
+/* The read that the core's next message, which is the next of all, tells of. */
+static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
+{
+    struct vs_cache *cache = &d->caches.group.core[core].cache;
+    uint32_t index = vs_cache_find(cache, line);
+    struct vs_moesi_result r;
+    const struct message *m;
+    bool inherited = index == VS_CACHE_NONE && will_inherit(d, core, line);
+    int err = expect(d, core, inherited ? VS_MC2RT_ORDER : VS_MC2RT_LINE, &m);
+    if (err)
+        return err;
+    if (index == VS_CACHE_NONE) {
+        vs_moesi_read_miss(&d->caches.group, core, line, &r);
+        vs_traced_inherit(&d->caches, core, &r);
+        index = r.index;
+    } else if (d->caches.t[core][index]) {
+        return refuse(d, core, m, "is sent a line that is known");
+    } else {
+        vs_cache_touch(cache, index);
+    }
+    if (!inherited)
+        return take_line(d, core, index, m);
+    pop(d, core);
+    return 0;
+}
+
+static inline int decode_read(struct decoder *d, unsigned core, uint64_t line)
+{
+    const struct message *m;
+    int err = next_of(d, core, &m);
+    if (unlikely(err))
+        return err;
+    if (unlikely(m->count <= d->core[core].count))
+        return m->number == d->taken ? read_by_message(d, core, line) : VS_DATA_WAIT;
+    uint32_t index = vs_moesi_read_hit(&d->caches.group, core, line);
+    if (unlikely(index == VS_CACHE_NONE || !d->caches.t[core][index]))
+        return refuse(d, core, m, "reads before it what the stream told nothing of");
+    d->core[core].count++;
+    return 0;
+}
+
+static int decode_write_shared(struct decoder *d, unsigned core, uint64_t line, bool silent)
+{
+    struct vs_moesi_result r;
+    const struct message *m = &d->core[core].next;
+    int err = silent ? 0 : expect(d, core, VS_MC2RT_ORDER, &m);
+    if (err)
+        return err;
+    if (silent && !d->implied)
+        return refuse(d, core, m, "writes before it what it does not own");
+    vs_moesi_write_shared(&d->caches.group, core, line, &r);
+    if (r.outcome != VS_MOESI_UPGRADE)
+        vs_traced_inherit(&d->caches, core, &r);
+    if (silent)
+        d->core[core].count++;
+    else
+        pop(d, core);
+    return 0;
+}
+
+static inline int decode_write(struct decoder *d, unsigned core, uint64_t line)
+{
+    const struct message *m;
+    int err = next_of(d, core, &m);
+    if (unlikely(err))
+        return err;
+    bool silent = m->count > d->core[core].count;
+    if (unlikely(!silent && m->number != d->taken))
+        return VS_DATA_WAIT;
+    if (unlikely(vs_moesi_write_hit(&d->caches.group, core, line) == VS_CACHE_NONE))
+        return decode_write_shared(d, core, line, silent);
+    if (unlikely(!silent))
+        return refuse(d, core, m, "writes a line that it owns");
+    d->core[core].count++;
+    return 0;
+}
+
+/* An access begins, or is tried again. */
+static inline int begin_access(struct decoder *d, unsigned core)
+{
+    if (unlikely(core >= d->cores))
+        return -VSE_INVAL;
+    struct decoder_core *c = &d->core[core];
+    if (unlikely(c->pending))
+        return 0;
+    int err = take_outside(d, core, false);
+    if (unlikely(err))
+        return err;
+
+    c->notices = 0;
+    c->lines = 0;
+    c->pending = true;
+    return 0;
+}
+
+/* The part of an operand in a line. */
+static inline size_t part_in_line(const struct decoder *d, uint64_t addr, size_t size)
+{
+    size_t line = d->caches.group.line, rest = line - (addr & (line - 1));
+    return size < rest ? size : rest;
+}
+
+static inline uint8_t *bytes_at(const struct decoder *d, unsigned core, uint64_t addr)
+{
+    uint64_t line = addr & ~(uint64_t)(d->caches.group.line - 1);
+    uint32_t index = vs_cache_find(&d->caches.group.core[core].cache, line);
+    return index == VS_CACHE_NONE ? NULL
+                                  : vs_moesi_bytes(&d->caches.group, core, index) + (addr - line);
+}
+
+/* Lines that were done before a wait are not done again: they are still there. */
+static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    uint64_t mask = ~(uint64_t)(d->caches.group.line - 1);
+    int err = begin_access(d, core);
+    for (unsigned i = 0; !err && size; i++) {
+        size_t n = part_in_line(d, addr, size);
+        if (i >= d->core[core].lines && (err = decode_read(d, core, addr & mask)))
+            break;
+        d->core[core].lines = i + 1 > d->core[core].lines ? i + 1 : d->core[core].lines;
+        const uint8_t *from = bytes_at(d, core, addr);
+        if (unlikely(!from))
+            return vs_data_refuse(d->port, core, "lost a line while it waited");
+        vs_copy_bytes(bytes, from, n);
+        addr += n;
+        bytes += n;
+        size -= n;
+    }
+    if (likely(!err))
+        d->core[core].pending = false;
+    return err;
+}
+
+static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    uint64_t mask = ~(uint64_t)(d->caches.group.line - 1);
+    int err = begin_access(d, core);
+    for (unsigned i = 0; !err && size; i++) {
+        size_t n = part_in_line(d, addr, size);
+        if (i >= d->core[core].lines) {
+            if ((err = decode_write(d, core, addr & mask)))
+                break;
+            d->core[core].lines = i + 1;
+            vs_copy_bytes(bytes_at(d, core, addr), bytes, n);
+        }
+        addr += n;
+        bytes += n;
+        size -= n;
+    }
+    if (likely(!err))
+        d->core[core].pending = false;
+    return err;
+}
+
+/* ---- what is no access ----------------------------------------------------------------------- */
+
+static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
+                       const struct message **m)
+{
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    int err = take_outside(d, core, false);
+    return err ? err : expect(d, core, kind, m);
+}
+
+static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    int err = expect_rare(d, core, VS_MC2RT_NONDET, &m);
+    if (err)
+        return err;
+    if (m->size != size)
+        return refuse(d, core, m, "gets a value of another size");
+    if ((err = get_bytes_of(d, m, bytes, size)))
+        return err;
+    pop(d, core);
+    return 0;
+}
+
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    *instructions = UINT64_MAX;
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    int err = next_of(d, core, &m);
+    if (!err && m->head.state)
+        *instructions = m->head.instructions;
+    return err;
+}
+
+static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
+                         size_t *size)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    int err = expect_rare(d, core, VS_MC2RT_STATE, &m);
+    if (err)
+        return err;
+    uint64_t pos = d->port->bits.pos;
+    d->port->bits.pos = m->pos;
+    err = vs_data_get_state(d->port, &m->head, core, instructions, &d->state, bytes, size);
+    d->port->bits.pos = pos;
+    if (!err)
+        pop(d, core);
+    return err;
+}
+
+static int decoder_outside(void *decoder, unsigned core)
+{
+    struct decoder *d = decoder;
+    return core < d->cores ? take_outside(d, core, true) : -VSE_INVAL;
+}
+
+static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    int err = expect_rare(d, core, VS_MC2RT_END, &m);
+    if (err || (err = vs_data_get_end(d->port, &m->head, core, instructions)))
+        return err;
+    pop(d, core);
+    return 0;
+}
+
+static int decoder_turn(void *decoder, unsigned *core)
+{
+    struct decoder *d = decoder;
+    if (d->taken == d->parsed) {
+        int err = d->error ? d->error : parse(d);
+        if (err)
+            return err == -VSE_END ? vs_data_ended(d->port, 0) : err;
+    }
+    *core = d->who[d->taken % d->who_size];
+    return 0;
+}
+
+static void decoder_close(void *decoder)
+{
+    struct decoder *d = decoder;
+    if (!d)
+        return;
+    vs_traced_fini(&d->caches);
+    vs_demux_fini(&d->queues);
+    vs_buf_fini(&d->state);
+    free(d->who);
+    free(d->core);
+    free(d);
+}
+
+static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
+                        struct vs_port_reader *port)
+{
+    const struct vs_data_params *p = params;
+    const struct vs_cache_config config = vs_data_cache_config(p);
+    if (p->order != VS_DATA_ORDER_EXACT) {
+        *decoder = NULL;
+        return -VSE_FEATURE;
+    }
+    struct decoder *d = *decoder = calloc(1, sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    d->port = port;
+    d->code = vs_data_count_chunks(p);
+    d->cores = setup->cores;
+    d->address_bits = setup->address_bits;
+    d->implied = p->rule == VS_DATA_RULE_IMPLIED;
+    int err = vs_traced_init(&d->caches, setup->cores, &config, true);
+    if (!err)
+        err = vs_demux_init(&d->queues, setup->cores, sizeof(struct message));
+    if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))
+        err = -VSE_NOMEM;
+    if (err) {
+        decoder_close(d);
+        *decoder = NULL;
+    }
+    return err;
+}
+
+const struct vs_data_decoder_ops vs_mc2rt_decoder = {.open = decoder_open,
+                                                     .read = decoder_read,
+                                                     .write = decoder_write,
+                                                     .nondet = decoder_nondet,
+                                                     .due = decoder_due,
+                                                     .state = decoder_state,
+                                                     .outside = decoder_outside,
+                                                     .end = decoder_end,
+                                                     .turn = decoder_turn,
+                                                     .ahead = true,
+                                                     .close = decoder_close};
