@@ -35,5 +35,6 @@ void bench_vest(struct bench *b);
 void bench_record(struct bench *b);
 void bench_sim(struct bench *b);
 void bench_flow(struct bench *b);
+void bench_data(struct bench *b);
 
 #endif

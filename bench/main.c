@@ -30,6 +30,7 @@ static const struct {
     {"record", bench_record},
     {"sim", bench_sim},
     {"flow", bench_flow},
+    {"data", bench_data},
 };
 
 void bench_fail(const char *fmt, ...)

@@ -11,5 +11,6 @@
 #include "study/prove.h"
 #include "study/routines.h"
 #include "study/syscalls.h"
+#include "study/verify_data.h"
 
 #endif
