@@ -17,7 +17,8 @@
  * follows from the others':
  *   - no other core has the line; those that had it lost it before this core's last message,
  *   - the line that makes way, if one does, is in M or E: no other core has used it since,
- *   - no other core has taken a line from the set since: the same line makes way in the debugger.
+ *   - no other core has taken a line from the set since: the same line makes way in the debugger,
+ *   - nothing outside has written since: it would take the line, too.
  * Then it makes no difference that the debugger does it right after the core's last message. To
  * know the first takes a directory below the caches.
  *
@@ -54,6 +55,7 @@ struct encoder {
     bool ordered; /* order=exact */
     bool implied; /* rule=implied */
     uint64_t messages;
+    uint64_t outside; /* number of the last that told of outside writes */
     struct encoder_core *cores;
     struct vs_losses losses;
     bool out_of_memory;
@@ -135,6 +137,7 @@ static void put_outside(struct encoder *e, unsigned core, uint64_t addr, uint64_
 
     vs_port_put_chunks(e->base.port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, notices);
     end_order(e);
+    e->outside = e->messages;
 }
 
 static void rare_outside(struct vs_data_encoder *base, unsigned core, uint64_t addr, uint64_t size)
@@ -225,7 +228,7 @@ static bool way_is_free(const struct encoder *e, unsigned core, uint64_t line)
 static void write_shared(struct encoder *e, unsigned core, uint64_t line)
 {
     struct vs_moesi_result r;
-    bool silent = e->implied && way_is_free(e, core, line) &&
+    bool silent = e->implied && e->outside <= e->cores[core].last && way_is_free(e, core, line) &&
                   vs_losses_of_others(&e->losses, line, core) <= e->cores[core].last;
     vs_moesi_write_shared(&e->caches.group, core, line, &r);
     note_losses(e, core, line, &r);

@@ -686,6 +686,24 @@ TEST(tells_the_order_in_a_set_that_another_core_took_from)
     script_free(s);
 }
 
+/* Something outside wrote everything: without the order, the debugger would let core 1 write before,
+ * and take the line away. */
+TEST(tells_the_order_after_a_write_from_outside)
+{
+    const struct vs_event gap = {.kind = VS_GAP, .pc = 0x2000, .size = 4};
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x100, 8);
+    run_add(&s->run, &gap, NULL, 20);
+    store(s, 1, 0x200, 8);
+    load(s, 0, 0x200, 8);
+    encode(&t, "mc2RT", TWO_LINES, &s->run, true);
+    CHECK_EQ(t.counts.silent, 0);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
 /* ---- parameters and cost ------------------------------------------------------------------- */
 
 TEST(has_the_named_configurations)
