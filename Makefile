@@ -16,7 +16,7 @@ endif
 .DEFAULT_GOAL := all
 
 # A layer includes only itself and those before it (tools/check-includes).
-LAYERS := base trace isa symbol capture model port technique iss target replay study
+LAYERS := base trace isa symbol capture model port technique iss target replay gdb study
 
 ifeq ($(origin CC),default)
 CC := gcc

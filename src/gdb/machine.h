@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* The gdb layer: a debugger's remote protocol over a machine whose past and future are known.
+ *
+ *   packet   bytes from and to a debugger: frames, checksums, escapes
+ *   stub     what the packets ask for, of a machine
+ *   server   a connection: a socket, or standard input and output
+ *
+ * This is the machine that a stub drives. Its threads are its cores, numbered from 0. It stands at
+ * one point of the run; everything is as of then. It can go forwards to the end of what is known
+ * and backwards to the beginning, but nothing can be changed. */
+#ifndef GDB_MACHINE_H
+#define GDB_MACHINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vestige/error.h"
+
+/* RV64. */
+struct vs_gdb_registers {
+    uint64_t x[32], f[32], pc;
+    uint32_t fcsr;
+};
+
+enum vs_gdb_stop_kind {
+    VS_GDB_STEPPED,     /* the thread did one instruction, or undid it */
+    VS_GDB_BREAK,       /* at a breakpoint: the thread's pc is there */
+    VS_GDB_WATCH,       /* an access to watched bytes: forwards just done, backwards just undone */
+    VS_GDB_BEGINNING,   /* there is nothing before */
+    VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it */
+    VS_GDB_INTERRUPTED, /* as the poll asked */
+    VS_GDB_SIGNAL,      /* the thread's next instruction is the first of a signal handler */
+};
+
+enum vs_gdb_point { /* as in packets z and Z */
+                    VS_GDB_POINT_BREAK = 0,
+                    VS_GDB_POINT_HARD_BREAK = 1,
+                    VS_GDB_POINT_WRITE = 2,
+                    VS_GDB_POINT_READ = 3,
+                    VS_GDB_POINT_ACCESS = 4,
+};
+
+struct vs_gdb_stop {
+    enum vs_gdb_stop_kind kind;
+    unsigned thread;         /* that stopped */
+    enum vs_gdb_point point; /* of a watch: what kind it was set as */
+    uint64_t addr;           /* of a watch: of the watched bytes */
+    int signal;              /* of VS_GDB_SIGNAL: its number on the target */
+};
+
+struct vs_gdb_resume {
+    bool backwards;
+    bool step;       /* one instruction of `thread`; others may run, too */
+    unsigned thread; /* of a step */
+    /* Asked now and then, with its context: whether to stop. May be NULL. */
+    bool (*poll)(void *context);
+    void *context;
+};
+
+/* Returns of functions: 0, or as said, or an error with one line in diag. After an error the
+ * machine stands where it stood, or as far as it came, and can be asked again. */
+struct vs_gdb_machine_ops {
+    unsigned (*threads)(void *machine);               /* all that ever run */
+    bool (*is_alive)(void *machine, unsigned thread); /* started, and not ended */
+    unsigned (*current)(void *machine);               /* the thread that stopped last */
+    /* Of a thread that has not started: -VSE_NOTFOUND. */
+    int (*registers)(void *machine, unsigned thread, struct vs_gdb_registers *regs);
+    /* Memory as the thread knows it. Returns how many bytes from `addr` on are known, up to size.
+     */
+    size_t (*read)(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes, size_t size);
+    /* Sets and removes points. -VSE_LIMIT: too many; -VSE_NOTFOUND: no such one to remove. */
+    int (*insert)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
+    int (*remove)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
+    int (*resume)(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
+                  struct vs_diag *diag);
+    /* A `monitor` command: calls say with pieces of text. -VSE_NOTFOUND: there is none of that
+     * name; other errors with diag. *moved is set if the machine now stands elsewhere. */
+    int (*monitor)(void *machine, const char *command, void (*say)(void *context, const char *text),
+                   void *context, bool *moved, struct vs_diag *diag);
+    /* Forgets all points, for a debugger that comes anew. */
+    void (*detach)(void *machine);
+};
+
+struct vs_gdb_machine {
+    const struct vs_gdb_machine_ops *ops;
+    void *machine;
+    const char *program; /* path of the executable, or NULL */
+};
+
+#endif
