@@ -3,48 +3,84 @@
 
 #include <stdlib.h>
 
-enum { BUCKETS_FIRST = 256 };
+enum { SLOTS_FIRST = 256 };
+
+static void forget_recent(struct vs_copy *c)
+{
+    for (size_t i = 0; i < VS_COPY_RECENT; i++)
+        c->recent[i].number = c->shared[i].number = UINT64_MAX; /* no page's */
+}
 
 void vs_copy_init(struct vs_copy *c)
 {
     *c = (struct vs_copy){.count = 0};
-    for (size_t i = 0; i < VS_COPY_RECENT; i++)
-        c->recent[i].number = UINT64_MAX; /* no page's */
+    forget_recent(c);
+}
+
+static void drop_page(struct vs_copy_page *page)
+{
+    if (--page->refs == 0)
+        free(page);
 }
 
 void vs_copy_fini(struct vs_copy *c)
 {
-    for (size_t i = 0; i < c->bucket_count; i++)
-        while (c->buckets[i]) {
-            struct vs_copy_page *page = c->buckets[i];
-            c->buckets[i] = page->next;
-            free(page);
-        }
-    free(c->buckets);
+    for (size_t i = 0; i < c->slot_count; i++)
+        if (c->slots[i])
+            drop_page(c->slots[i]);
+    free(c->slots);
     vs_copy_init(c);
 }
 
-static size_t bucket_of(const struct vs_copy *c, uint64_t number)
+int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
 {
-    return (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->bucket_count - 1);
+    vs_copy_init(to);
+    if (!from->slot_count)
+        return 0;
+    to->slots = malloc(from->slot_count * sizeof(*to->slots));
+    if (!to->slots)
+        return -VSE_NOMEM;
+    memcpy(to->slots, from->slots, from->slot_count * sizeof(*to->slots));
+    to->slot_count = from->slot_count;
+    to->count = from->count;
+    for (size_t i = 0; i < from->slot_count; i++)
+        if (from->slots[i])
+            from->slots[i]->refs++;
+    forget_recent(from);
+    return 0;
+}
+
+size_t vs_copy_own_pages(const struct vs_copy *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->slot_count; i++)
+        n += c->slots[i] && c->slots[i]->refs == 1;
+    return n;
+}
+
+/* Where the page is, or would be. There is a free slot. */
+static struct vs_copy_page **slot_of(const struct vs_copy *c, uint64_t number)
+{
+    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slot_count - 1);
+    while (c->slots[i] && c->slots[i]->number != number)
+        i = (i + 1) & (c->slot_count - 1);
+    return &c->slots[i];
 }
 
 static void note_recent(struct vs_copy *c, struct vs_copy_page *page)
 {
-    c->recent[page->number % VS_COPY_RECENT] = (struct vs_copy_recent){page->number, page};
+    struct vs_copy_recent *recent = page->refs > 1 ? c->shared : c->recent;
+    recent[page->number % VS_COPY_RECENT] = (struct vs_copy_recent){page->number, page};
 }
 
-struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number)
+const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_page *page = c->bucket_count ? c->buckets[bucket_of(c, number)] : NULL;
-    while (page && page->number != number)
-        page = page->next;
-    return page;
+    return c->slot_count ? *slot_of(c, number) : NULL;
 }
 
-struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number)
+const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_page *page = vs_copy_look(c, number);
+    struct vs_copy_page *page = c->slot_count ? *slot_of(c, number) : NULL;
     if (page)
         note_recent(c, page);
     return page;
@@ -53,42 +89,55 @@ struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number)
 static bool grow(struct vs_copy *c)
 {
     struct vs_copy old = *c;
-    c->bucket_count = old.bucket_count ? 2 * old.bucket_count : BUCKETS_FIRST;
-    c->buckets = calloc(c->bucket_count, sizeof(struct vs_copy_page *));
-    if (!c->buckets) {
-        c->bucket_count = old.bucket_count;
-        c->buckets = old.buckets;
+    c->slot_count = old.slot_count ? 2 * old.slot_count : SLOTS_FIRST;
+    c->slots = calloc(c->slot_count, sizeof(struct vs_copy_page *));
+    if (!c->slots) {
+        c->slot_count = old.slot_count;
+        c->slots = old.slots;
         return false;
     }
-    for (size_t i = 0; i < old.bucket_count; i++)
-        while (old.buckets[i]) {
-            struct vs_copy_page *page = old.buckets[i], **first;
-            old.buckets[i] = page->next;
-            first = &c->buckets[bucket_of(c, page->number)];
-            page->next = *first;
-            *first = page;
-        }
-    free(old.buckets);
+    for (size_t i = 0; i < old.slot_count; i++)
+        if (old.slots[i])
+            *slot_of(c, old.slots[i]->number) = old.slots[i];
+    free(old.slots);
     return true;
+}
+
+/* Makes a page that others have the copy's own. */
+static struct vs_copy_page *separate(struct vs_copy *c, struct vs_copy_page **slot)
+{
+    struct vs_copy_page *own = malloc(sizeof(*own)), *page = *slot;
+    if (!own)
+        return NULL;
+    memcpy(own, page, sizeof(*own));
+    own->refs = 1;
+    page->refs--;
+    if (c->shared[page->number % VS_COPY_RECENT].page == page)
+        c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
+    return *slot = own;
 }
 
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made)
 {
-    struct vs_copy_page *page = vs_copy_find(c, number);
-    *made = !page;
+    *made = false;
+    if (c->recent[number % VS_COPY_RECENT].number == number)
+        return c->recent[number % VS_COPY_RECENT].page;
+    if (2 * c->count >= c->slot_count && !grow(c))
+        return NULL;
+    struct vs_copy_page **slot = slot_of(c, number), *page = *slot;
+    if (page && page->refs > 1) {
+        page = separate(c, slot);
+    } else if (!page) {
+        page = *slot = calloc(1, sizeof(*page));
+        if (page) {
+            page->number = number;
+            page->refs = 1;
+            c->count++;
+            *made = true;
+        }
+    }
     if (page)
-        return page;
-    if (c->count == c->bucket_count && !grow(c))
-        return NULL;
-    page = calloc(1, sizeof(*page));
-    if (!page)
-        return NULL;
-    struct vs_copy_page **first = &c->buckets[bucket_of(c, number)];
-    page->number = number;
-    page->next = *first;
-    *first = page;
-    c->count++;
-    note_recent(c, page);
+        note_recent(c, page);
     return page;
 }
 

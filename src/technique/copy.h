@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparse copy of memory, in pages, that knows which of its bytes it was ever given. Addresses
- * wrap around at 2^64. */
+ * wrap around at 2^64. Copies may share pages: one that is written becomes the writer's own. */
 #ifndef TECHNIQUE_COPY_H
 #define TECHNIQUE_COPY_H
 
@@ -18,8 +18,8 @@
 
 struct vs_copy_page {
     uint64_t number;
-    uint64_t since; /* the owner's */
-    struct vs_copy_page *next;
+    uint64_t since;                      /* the owner's */
+    uint64_t refs;                       /* copies that have it */
     uint8_t known[VS_COPY_PAGE / 8 + 8]; /* a bit per byte; the last 8 bytes stay 0 */
     uint8_t bytes[VS_COPY_PAGE];         /* 0 where unknown */
 };
@@ -31,30 +31,41 @@ struct vs_copy_recent {
 
 /* A zeroed struct is no copy: vs_copy_init. */
 struct vs_copy {
-    struct vs_copy_recent recent[VS_COPY_RECENT]; /* by the low bits of the number */
-    struct vs_copy_page **buckets;
-    size_t bucket_count; /* 0 or a power of two */
-    size_t count;        /* pages */
+    struct vs_copy_recent recent[VS_COPY_RECENT]; /* by the low bits of the number: its own pages */
+    struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same of those that others have, too */
+    struct vs_copy_page **slots;                  /* a hash table with open addressing */
+    size_t slot_count;                            /* 0 or a power of two */
+    size_t count;                                 /* pages */
 };
 
 void vs_copy_init(struct vs_copy *c);
 void vs_copy_fini(struct vs_copy *c);
 
+/* Another with the same content, whose pages are shared. `to` is not initialised before. Returns 0;
+ * -VSE_NOMEM. Copies that share pages are for one thread. */
+int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
+
+/* How many pages are no other copy's. */
+size_t vs_copy_own_pages(const struct vs_copy *c);
+
 /* The page of that number (an address >> VS_COPY_BITS), or NULL. Changes nothing at all, so that
  * several may look at once. */
-struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
+const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
 
-struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
+const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
 
 /* The same, and it is found sooner the next time. */
-static inline struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_t number)
+static inline const struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_t number)
 {
     const struct vs_copy_recent *r = &c->recent[number % VS_COPY_RECENT];
-    return likely(r->number == number) ? r->page : vs_copy_find_other(c, number);
+    if (likely(r->number == number))
+        return r->page;
+    r = &c->shared[number % VS_COPY_RECENT];
+    return r->number == number ? r->page : vs_copy_find_other(c, number);
 }
 
-/* The page of that number, which is made if there is none, and then *made is set. NULL: no
- * memory. */
+/* The page of that number, to be written: it is made if there is none, and then *made is set. NULL:
+ * no memory. */
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made);
 
 /* 0; -VSE_NOMEM, with part of it written. */
@@ -112,14 +123,14 @@ static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t 
 /* 0; -VSE_NOTFOUND if one of the bytes is unknown. */
 static inline int vs_copy_read(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size)
 {
-    const struct vs_copy_recent *r = &c->recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
-    if (unlikely(r->number != addr >> VS_COPY_BITS || !vs_copy_is_small(addr, size)))
+    const struct vs_copy_page *page = vs_copy_find(c, addr >> VS_COPY_BITS);
+    if (unlikely(!page || !vs_copy_is_small(addr, size)))
         return vs_copy_read_other(c, addr, bytes, size);
     size_t offset = addr & (VS_COPY_PAGE - 1);
     unsigned all = (1u << size) - 1;
-    if (unlikely((vs_copy_known_bits(r->page, offset) & all) != all))
+    if (unlikely((vs_copy_known_bits(page, offset) & all) != all))
         return -VSE_NOTFOUND;
-    vs_copy_bytes(bytes, r->page->bytes + offset, size);
+    vs_copy_bytes(bytes, page->bytes + offset, size);
     return 0;
 }
 

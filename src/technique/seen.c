@@ -126,10 +126,11 @@ void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size)
 
 static void renew_all(struct vs_seen *s, uint64_t first, uint64_t last)
 {
-    for (size_t i = 0; i < s->copy.bucket_count; i++)
-        for (struct vs_copy_page *page = s->copy.buckets[i]; page; page = page->next)
-            if (page->number - first <= last - first)
-                begin_page(s, page, s->boundaries);
+    for (size_t i = 0; i < s->copy.slot_count; i++) {
+        struct vs_copy_page *page = s->copy.slots[i];
+        if (page && page->number - first <= last - first)
+            begin_page(s, page, s->boundaries);
+    }
 }
 
 int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size)
@@ -143,9 +144,9 @@ int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size)
         return 0;
     }
     for (uint64_t number = first; number <= last; number++) {
-        struct vs_copy_page *page = vs_copy_find(&s->copy, number);
-        if (page)
-            begin_page(s, page, s->boundaries);
+        bool made;
+        if (vs_copy_look(&s->copy, number))
+            begin_page(s, vs_copy_make(&s->copy, number, &made), s->boundaries);
     }
     return 0;
 }
