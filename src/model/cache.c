@@ -151,6 +151,23 @@ void vs_cache_fini(struct vs_cache *c)
     c->tree = NULL;
 }
 
+void vs_cache_assign(struct vs_cache *c, const struct vs_cache *from)
+{
+    size_t sets = (size_t)c->set_mask + 1;
+    c->clock = from->clock;
+    c->used = from->used;
+    memcpy(c->tags, from->tags, c->lines * sizeof(*c->tags));
+    memcpy(c->sets, from->sets, sets * sizeof(*c->sets));
+    if (c->stamps)
+        memcpy(c->stamps, from->stamps, c->lines * sizeof(*c->stamps));
+    if (c->tree)
+        memcpy(c->tree, from->tree, c->lines);
+    if (c->wide) {
+        memcpy(c->links, from->links, c->lines * sizeof(*c->links));
+        memcpy(c->buckets, from->buckets, sizeof(*c->buckets) << (64 - c->bucket_shift));
+    }
+}
+
 void vs_cache_clear(struct vs_cache *c)
 {
     c->clock = 0;

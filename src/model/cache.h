@@ -96,6 +96,9 @@ int vs_cache_check_config(const struct vs_cache_config *config, struct vs_diag *
 int vs_cache_init(struct vs_cache *c, const struct vs_cache_config *config, struct vs_diag *diag);
 void vs_cache_fini(struct vs_cache *c);
 
+/* Makes a cache the same as another of the same configuration. */
+void vs_cache_assign(struct vs_cache *c, const struct vs_cache *from);
+
 /* The address of the line that a byte is in. All functions below take lines' addresses. */
 static inline uint64_t vs_cache_line(const struct vs_cache *c, uint64_t addr)
 {

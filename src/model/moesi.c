@@ -56,6 +56,19 @@ void vs_moesi_fini(struct vs_moesi *g)
     *g = (struct vs_moesi){0};
 }
 
+void vs_moesi_assign(struct vs_moesi *g, const struct vs_moesi *from)
+{
+    for (unsigned i = 0; i < g->cores; i++) {
+        struct vs_moesi_core *c = &g->core[i];
+        vs_cache_assign(&c->cache, &from->core[i].cache);
+        memcpy(c->states, from->core[i].states, c->cache.lines);
+        if (c->data)
+            memcpy(c->data, from->core[i].data, (size_t)c->cache.lines * g->line);
+    }
+    if (g->spilled)
+        memcpy(g->spilled, from->spilled, g->line);
+}
+
 /* ---- lines that come and go ------------------------------------------------------------------ */
 
 static bool is_dirty(enum vs_moesi_state state)

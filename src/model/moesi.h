@@ -77,6 +77,9 @@ int vs_moesi_init(struct vs_moesi *g, unsigned cores, const struct vs_cache_conf
                   bool data, struct vs_diag *diag);
 void vs_moesi_fini(struct vs_moesi *g);
 
+/* Makes a group the same as another of as many cores, the same configuration, and as much data. */
+void vs_moesi_assign(struct vs_moesi *g, const struct vs_moesi *from);
+
 /* All below take a core of the group and a line's address. */
 
 /* If the read hits, all that it does; returns the line's index. Else VS_CACHE_NONE, with nothing

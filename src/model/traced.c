@@ -2,6 +2,7 @@
 #include "model/traced.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void vs_traced_fini(struct vs_traced *c)
 {
@@ -24,6 +25,18 @@ int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_co
         if (!(c->t[i] = calloc(c->group.core[i].cache.lines, 1)))
             err = -VSE_NOMEM;
     return c->t ? err : -VSE_NOMEM;
+}
+
+int vs_traced_clone(struct vs_traced *to, const struct vs_traced *from)
+{
+    const struct vs_moesi_core *first = &from->group.core[0];
+    int err = vs_traced_init(to, from->group.cores, &first->cache.config, first->data);
+    if (err)
+        return err;
+    vs_moesi_assign(&to->group, &from->group);
+    for (unsigned i = 0; i < to->group.cores; i++)
+        memcpy(to->t[i], from->t[i], to->group.core[i].cache.lines);
+    return 0;
 }
 
 bool vs_traced_inherit(struct vs_traced *c, unsigned core, const struct vs_moesi_result *r)

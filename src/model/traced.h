@@ -20,6 +20,9 @@ int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_co
                    bool data);
 void vs_traced_fini(struct vs_traced *c);
 
+/* Another that is the same; it is zeroed before. As vs_traced_init. */
+int vs_traced_clone(struct vs_traced *to, const struct vs_traced *from);
+
 /* After a miss: T comes with a line from another cache; one from below has none. Returns it. */
 bool vs_traced_inherit(struct vs_traced *c, unsigned core, const struct vs_moesi_result *r);
 

@@ -53,6 +53,16 @@ int vs_demux_push(struct vs_demux *d, unsigned core, const void *item)
     return 0;
 }
 
+int vs_demux_clone(struct vs_demux *to, const struct vs_demux *from)
+{
+    int err = vs_demux_init(to, from->cores, from->size);
+
+    for (unsigned i = 0; i < from->cores && !err; i++)
+        for (size_t k = 0; k < from->queues[i].count && !err; k++)
+            err = vs_demux_push(to, i, item_at(from, &from->queues[i], k));
+    return err;
+}
+
 const void *vs_demux_front(const struct vs_demux *d, unsigned core)
 {
     const struct vs_demux_queue *q = &d->queues[core];

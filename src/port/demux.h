@@ -25,6 +25,9 @@ struct vs_demux {
 int vs_demux_init(struct vs_demux *d, unsigned cores, size_t item_size);
 void vs_demux_fini(struct vs_demux *d);
 
+/* Another with the same items. Returns 0; -VSE_NOMEM. fini is needed in any case. */
+int vs_demux_clone(struct vs_demux *to, const struct vs_demux *from);
+
 /* Appends a copy of an item. Returns 0; -VSE_NOMEM. */
 int vs_demux_push(struct vs_demux *d, unsigned core, const void *item);
 

@@ -28,6 +28,16 @@ void vs_port_reader_fini(struct vs_port_reader *r)
     r->cycles = NULL;
 }
 
+int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from)
+{
+    *to = *from;
+    to->cycles = malloc(from->shape.cores * sizeof(*to->cycles));
+    if (!to->cycles)
+        return -VSE_NOMEM;
+    memcpy(to->cycles, from->cycles, from->shape.cores * sizeof(*to->cycles));
+    return 0;
+}
+
 /* Inside a message an end is a cut. */
 static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *why)
 {

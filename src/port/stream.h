@@ -167,6 +167,9 @@ int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *sh
                         const uint8_t *data, size_t size, uint64_t nbits);
 void vs_port_reader_fini(struct vs_port_reader *r);
 
+/* Another at the same position. Returns 0; -VSE_NOMEM. */
+int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from);
+
 /* Begins the next message: whose it is, and its cycle (0 if not timed). Either may be NULL.
  * Returns 0; -VSE_END if no bit is left. This and the getters below return -VSE_TRUNCATED if the
  * bits end within the message, and -VSE_CORRUPT for what no writer writes; the reader's diag then

@@ -94,16 +94,17 @@ static int do_state(struct vs_verify_data *v, const struct vs_event *e, uint64_t
                     const uint8_t *bytes, size_t size)
 {
     uint64_t after = v->since[e->thread] + e->icount, due;
+    bool ends;
     const uint8_t *got;
     size_t got_size;
-    int err = v->ops->due(v->decoder, e->thread, &due);
+    int err = v->ops->due(v->decoder, e->thread, &due, &ends);
     if (!err)
         err = v->ops->state(v->decoder, e->thread, after, &got, &got_size);
     if (err)
         return err;
     v->states++;
     v->state_bytes += size;
-    if (due != after)
+    if (due != after || ends)
         return differ(v, e, number, "place of registers'", got, bytes, 0);
     if (got_size != size)
         return differ(v, e, number, "number of registers'", got, bytes, 0);

@@ -14,6 +14,7 @@
  * this core's. */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "model/granules.h"
@@ -361,13 +362,23 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    bool told = !err && d->core == core && !d->turns && d->head.state;
-    *instructions = told ? d->head.instructions : UINT64_MAX;
+    vs_data_due(!err && d->core == core && !d->turns ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
+}
+
+static bool decoder_takes(void *decoder, unsigned core, bool store)
+{
+    struct decoder *d = decoder;
+    if (store && !d->ordered)
+        return false;
+    if (unlikely(look(d, core)))
+        return true;
+    return d->ordered ? is_due(d, core)
+                      : d->core != core || d->hits[d->shared ? 0 : core] == d->count;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -412,6 +423,25 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
+static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
+{
+    struct decoder *from = decoder, *d = *clone = malloc(sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    *d = *from;
+    d->port = port;
+    d->state = (struct vs_buf){0};
+    d->copies = vs_data_copies_clone(from->copies, d->copy_count);
+    d->hits = malloc(d->copy_count * sizeof(*d->hits));
+    if (d->copies && d->hits) {
+        memcpy(d->hits, from->hits, d->copy_count * sizeof(*d->hits));
+        return 0;
+    }
+    decoder_close(d);
+    *clone = NULL;
+    return -VSE_NOMEM;
+}
+
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
@@ -442,9 +472,11 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .write = decoder_write,
                                                        .nondet = decoder_nondet,
                                                        .due = decoder_due,
+                                                       .takes = decoder_takes,
                                                        .state = decoder_state,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
+                                                       .clone = decoder_clone,
                                                        .close = decoder_close};
 
 /* ---- techniques ------------------------------------------------------------------------------ */

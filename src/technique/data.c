@@ -273,6 +273,18 @@ struct vs_copy *vs_data_copies_new(unsigned count)
     return copies;
 }
 
+struct vs_copy *vs_data_copies_clone(struct vs_copy *copies, unsigned count)
+{
+    struct vs_copy *clones = vs_data_copies_new(count);
+    int err = 0;
+    for (unsigned i = 0; clones && i < count && !err; i++)
+        err = vs_copy_clone(&clones[i], &copies[i]);
+    if (!err)
+        return clones;
+    vs_data_copies_free(clones, count);
+    return NULL;
+}
+
 void vs_data_copies_free(struct vs_copy *copies, unsigned count)
 {
     for (unsigned i = 0; copies && i < count; i++)

@@ -137,6 +137,9 @@ struct vs_data_decoder_ops {
      *   ahead = true: every core until it waits, and then this one, by one access */
     int (*turn)(void *decoder, unsigned *core);
     bool ahead;
+    /* Another decoder that is where this one is, over a reader that is where its reader is. Both
+     * may go on. NULL: it cannot be done. -VSE_NOMEM. */
+    int (*clone)(void *decoder, struct vs_port_reader *port, void **clone);
     void (*close)(void *decoder); /* NULL is fine */
 };
 

@@ -214,6 +214,14 @@ int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *he
 int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
                     uint64_t instructions);
 
+/* What `due` answers of the core's next message, or of none. */
+static inline void vs_data_due(const struct vs_data_head *head, uint64_t *instructions, bool *ends)
+{
+    bool told = head && head->state;
+    *instructions = told ? head->instructions : UINT64_MAX;
+    *ends = told && !head->size;
+}
+
 /* Refuses what the caller asks for, at the stream's position. Returns -VSE_CORRUPT. */
 int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why);
 
@@ -222,6 +230,7 @@ int vs_data_ended(struct vs_port_reader *port, unsigned core);
 
 /* Copies of memory, one per core or one for all. NULL: no memory. */
 struct vs_copy *vs_data_copies_new(unsigned count);
+struct vs_copy *vs_data_copies_clone(struct vs_copy *copies, unsigned count);
 void vs_data_copies_free(struct vs_copy *copies, unsigned count);
 
 #endif

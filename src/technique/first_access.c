@@ -56,6 +56,16 @@ static void values_free(struct values *v, unsigned count)
     free(v);
 }
 
+static struct values *values_clone(const struct values *from, unsigned count)
+{
+    struct values *v = values_new(count, &from->cache.config);
+    for (unsigned i = 0; v && i < count; i++) {
+        vs_cache_assign(&v[i].cache, &from[i].cache);
+        memcpy(v[i].data, from[i].data, (size_t)v[i].cache.lines * v[i].cache.config.line);
+    }
+    return v;
+}
+
 /* The part of an operand that lies in the line of its first byte. */
 static size_t part_in_line(const struct values *v, uint64_t addr, size_t size)
 {
@@ -391,12 +401,18 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    *instructions = !err && d->head.state ? d->head.instructions : UINT64_MAX;
+    vs_data_due(!err ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
+}
+
+static bool decoder_takes(void *decoder, unsigned core, bool store)
+{
+    (void)decoder, (void)core;
+    return !store;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -441,6 +457,25 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
+static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
+{
+    struct decoder *from = decoder, *d = *clone = malloc(sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    *d = *from;
+    d->port = port;
+    d->state = (struct vs_buf){0};
+    if (d->dedicated)
+        d->values = values_clone(from->values, d->cores);
+    else
+        d->copies = vs_data_copies_clone(from->copies, d->cores);
+    if (d->values || d->copies)
+        return 0;
+    decoder_close(d);
+    *clone = NULL;
+    return -VSE_NOMEM;
+}
+
 static int open_decoder(void **decoder, const struct vs_data_params *p,
                         const struct vs_technique_setup *setup, struct vs_port_reader *port,
                         bool dedicated)
@@ -481,8 +516,8 @@ static int dedicated_decoder_open(void **decoder, const void *params,
 #define DECODER(opener)                                                                            \
     {                                                                                              \
         .open = (opener), .read = decoder_read, .write = decoder_write, .nondet = decoder_nondet,  \
-        .due = decoder_due, .state = decoder_state, .end = decoder_end, .turn = decoder_turn,      \
-        .close = decoder_close                                                                     \
+        .due = decoder_due, .takes = decoder_takes, .state = decoder_state, .end = decoder_end,    \
+        .turn = decoder_turn, .close = decoder_close                                               \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

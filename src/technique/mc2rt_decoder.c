@@ -434,17 +434,21 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
 {
     struct decoder *d = decoder;
     const struct message *m;
-    *instructions = UINT64_MAX;
-    if (core >= d->cores)
-        return -VSE_INVAL;
-    int err = next_of(d, core, &m);
-    if (!err && m->head.state)
-        *instructions = m->head.instructions;
+    int err = core < d->cores ? next_of(d, core, &m) : -VSE_INVAL;
+    vs_data_due(err ? NULL : &m->head, instructions, ends);
     return err;
+}
+
+static bool decoder_takes(void *decoder, unsigned core, bool store)
+{
+    struct decoder *d = decoder;
+    const struct message *m;
+    (void)store;
+    return core >= d->cores || next_of(d, core, &m) || m->count <= d->core[core].count;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -506,6 +510,32 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
+static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
+{
+    struct decoder *from = decoder, *d = *clone = malloc(sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    *d = *from;
+    d->port = port;
+    d->state = (struct vs_buf){0};
+    d->caches = (struct vs_traced){0};
+    d->queues = (struct vs_demux){0};
+    d->who = malloc((d->who_size + 1) * sizeof(*d->who));
+    d->core = malloc(d->cores * sizeof(*d->core));
+    int err = d->who && d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
+    if (!err)
+        err = vs_demux_clone(&d->queues, &from->queues);
+    if (err) {
+        decoder_close(d);
+        *clone = NULL;
+        return err;
+    }
+    if (d->who_size)
+        memcpy(d->who, from->who, d->who_size * sizeof(*d->who));
+    memcpy(d->core, from->core, d->cores * sizeof(*d->core));
+    return 0;
+}
+
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
@@ -540,9 +570,11 @@ const struct vs_data_decoder_ops vs_mc2rt_decoder = {.open = decoder_open,
                                                      .write = decoder_write,
                                                      .nondet = decoder_nondet,
                                                      .due = decoder_due,
+                                                     .takes = decoder_takes,
                                                      .state = decoder_state,
                                                      .outside = decoder_outside,
                                                      .end = decoder_end,
                                                      .turn = decoder_turn,
                                                      .ahead = true,
+                                                     .clone = decoder_clone,
                                                      .close = decoder_close};

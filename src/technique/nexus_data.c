@@ -126,12 +126,18 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions)
+static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
-    *instructions = !err && d->head.state ? d->head.instructions : UINT64_MAX;
+    vs_data_due(!err ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
+}
+
+static bool decoder_takes(void *decoder, unsigned core, bool store)
+{
+    (void)decoder, (void)core;
+    return !store;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -173,6 +179,17 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
+static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
+{
+    struct decoder *d = *clone = malloc(sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    *d = *(const struct decoder *)decoder;
+    d->port = port;
+    d->state = (struct vs_buf){0};
+    return 0;
+}
+
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
@@ -190,9 +207,11 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .write = decoder_write,
                                                        .nondet = decoder_nondet,
                                                        .due = decoder_due,
+                                                       .takes = decoder_takes,
                                                        .state = decoder_state,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
+                                                       .clone = decoder_clone,
                                                        .close = decoder_close};
 
 /* ---- technique ------------------------------------------------------------------------------- */

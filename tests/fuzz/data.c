@@ -118,8 +118,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         err = access_it(&m, d, &e);
         if (i % 16 == 0 && !m.technique->data_decoder->turn(d, &core)) {
             uint64_t after;
+            bool ends;
             must(core < m.setup.cores);
-            m.technique->data_decoder->due(d, core, &after);
+            m.technique->data_decoder->due(d, core, &after, &ends);
         }
     }
     for (unsigned core = 0; core < m.setup.cores && err >= 0; core++)
