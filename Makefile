@@ -51,7 +51,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
             -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
-LIBS     := -lzstd -lZydis -ldw -lelf -liberty
+LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
 MAJOR   := $(call version,MAJOR)
@@ -171,7 +171,6 @@ $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unitte
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
 $(FUZZERS): LINK += -fsanitize=fuzzer
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
-$(BENCH): LIBS += -llzma
 $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)

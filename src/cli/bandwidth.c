@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/bandwidth.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +9,6 @@
 #include "cli/commands.h"
 #include "cli/figures.h"
 #include "cli/specs.h"
-
-struct bandwidth_options {
-    struct option_list techniques;
-    uint64_t window;
-    const char *buffer;
-    bool json, csv, fields;
-};
 
 struct bandwidth {
     struct cli *cli;
@@ -192,24 +187,20 @@ static void print_sums(const struct bandwidth *w)
         }
 }
 
-static int run(struct cli *cli, int argc, char **argv)
+int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths)
 {
-    struct bandwidth_options o = {0};
-    struct bandwidth w = {.cli = cli, .o = &o};
-    int status;
-    if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
-        return status;
-    if (o.json && o.csv) {
+    struct bandwidth w = {.cli = cli, .o = o};
+    if (o->json && o->csv) {
         cli_error(cli, "--json and --csv exclude each other");
         return CLI_USAGE;
     }
-    if (o.buffer && !parse_buffer(o.buffer, &w.study.drain)) {
+    if (o->buffer && !parse_buffer(o->buffer, &w.study.drain)) {
         cli_error(cli, "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY], as in 1, 1/4 or 2:1024",
-                  o.buffer);
+                  o->buffer);
         return CLI_USAGE;
     }
-    w.study.window = o.window;
-    status = specs_parse(cli, &w.specs, &o.techniques);
+    w.study.window = o->window;
+    int status = specs_parse(cli, &w.specs, &o->techniques);
     w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
     w.rows = calloc(w.specs.count + 1, sizeof(*w.rows));
     if (status == CLI_DONE && (!w.sums || !w.rows)) {
@@ -217,13 +208,13 @@ static int run(struct cli *cli, int argc, char **argv)
         status = CLI_USAGE;
     }
     bool ready = status == CLI_DONE;
-    for (int i = 0; i < argc && ready; i++) {
-        if (i && !o.json && !o.csv)
+    for (int i = 0; i < count && ready; i++) {
+        if (i && !o->json && !o->csv)
             out_char(&cli->out, '\n');
-        status = cli_worse(status, measure(&w, argv[i]));
+        status = cli_worse(status, measure(&w, paths[i]));
     }
     if (w.runs > 1) {
-        if (!o.json && !o.csv)
+        if (!o->json && !o->csv)
             out_char(&cli->out, '\n');
         print_sums(&w);
     }
@@ -231,6 +222,15 @@ static int run(struct cli *cli, int argc, char **argv)
     free(w.rows);
     specs_free(&w.specs);
     return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct bandwidth_options o = {0};
+    int status;
+    if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
+        return status;
+    return bandwidth_measure(cli, &o, argc, argv);
 }
 
 #define FIELD(member) offsetof(struct bandwidth_options, member)

@@ -28,6 +28,7 @@ struct command {
 extern const struct command command_bandwidth;
 extern const struct command command_check;
 extern const struct command command_chunks;
+extern const struct command command_compressors;
 extern const struct command command_decode;
 extern const struct command command_dump;
 extern const struct command command_encode;

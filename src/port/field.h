@@ -19,6 +19,7 @@ enum vs_field {
     VS_FIELD_STATE,   /* registers, and what system calls changed */
     VS_FIELD_ORDER,   /* between cores */
     VS_FIELD_SYNC,    /* what lets a decoder begin: full addresses, counts */
+    VS_FIELD_PACKED,  /* other fields, compressed */
     VS_FIELD_END
 };
 

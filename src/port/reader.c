@@ -101,6 +101,16 @@ int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
     return 0;
 }
 
+int vs_port_next_packet(struct vs_port_reader *r)
+{
+    if (!vs_bitr_left(&r->bits))
+        return -VSE_END;
+    r->start = r->bits.pos;
+    r->core = 0;
+    r->messages++;
+    return 0;
+}
+
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v)
 {
     return checked(r, f, vs_bitr_get(&r->bits, n, v));

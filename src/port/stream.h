@@ -4,6 +4,7 @@
  * A message begins with Ti (ceil(log2 cores) bits) and, in a timed stream, dCC: the cycles since
  * the core's last message, or since cycle 0. What follows is the technique's. An untimed stream has
  * the messages in global order; a timed one as they leave the port, and their cycles order them.
+ * A technique that packs messages of all cores together writes packets instead.
  *
  * The writer counts every bit by field and core, whether or not anybody keeps the bits. The reader
  * gives the same fields back and says, when it cannot, which field of which message at which bit.
@@ -101,6 +102,8 @@ static inline void vs_port_room(struct vs_port_writer *w)
 /* A message is what is put between begin and end. time: the commit cycle in a timed stream, else
  * the number of instructions retired by all cores, for the windows. */
 void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time);
+/* A packet is no core's: it has neither Ti nor dCC, and counts as a message of core 0. */
+void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time);
 void vs_port_end(struct vs_port_writer *w);
 
 /* The low n bits of v, n up to 64. */
@@ -171,10 +174,13 @@ void vs_port_reader_fini(struct vs_port_reader *r);
 int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from);
 
 /* Begins the next message: whose it is, and its cycle (0 if not timed). Either may be NULL.
- * Returns 0; -VSE_END if no bit is left. This and the getters below return -VSE_TRUNCATED if the
+ * Returns 0; -VSE_END if no bit is left. This and those below return -VSE_TRUNCATED if the
  * bits end within the message, and -VSE_CORRUPT for what no writer writes; the reader's diag then
  * says where: its offset is the byte, its text has the bit. The position stays at the field. */
 int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle);
+
+/* Begins a packet. Returns 0; -VSE_END. */
+int vs_port_next_packet(struct vs_port_reader *r);
 
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v);
 int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v);

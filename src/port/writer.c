@@ -95,6 +95,13 @@ void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time)
     w->core->cycle = time;
 }
 
+void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time)
+{
+    w->core = w->cores;
+    w->time = time;
+    w->start = vs_port_bits(w);
+}
+
 void vs_port_end(struct vs_port_writer *w)
 {
     uint64_t bits = vs_port_bits(w) - w->start;

@@ -176,6 +176,9 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     struct vs_port_shape shape;
     int64_t bits = -VSE_INTERNAL;
     int err;
+    if (!e.ops)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s does not encode control flow",
+                           spec.technique->name);
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
     if ((err = vs_port_writer_init(&port, &shape, vs_port_to_buf, out)) < 0)

@@ -77,8 +77,9 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
 int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 void vs_verify_fini(struct vs_verify *v);
 
-/* Encodes the run with a technique, which is settled for this run first, into `out`. Returns the
- * length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may be NULL. */
+/* Encodes the run with a technique of control flow, which is settled for this run first, into
+ * `out`. Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may
+ * be NULL. */
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
                          struct vs_buf *out, struct vs_port_counts *counts,
                          struct vs_flow_counts *flow, struct vs_diag *diag);

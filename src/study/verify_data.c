@@ -197,7 +197,9 @@ static int conclude(struct vs_verify_data *v)
 {
     unsigned core;
     int err = v->ops->turn(v->decoder, &core);
-    if (err != -VSE_END)
+    if (err < 0 && err != -VSE_END)
+        return fail_at_end(v, 0, err);
+    if (!err)
         return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1,
                            "the stream goes on after the end of the run");
     if (!v->loads && !v->nondets)

@@ -55,6 +55,11 @@ enum vs_data_rule {
     VS_DATA_RULE_IMPLIED, /* not one whose order is implied */
 };
 
+enum vs_data_streams {
+    VS_DATA_UNIFIED, /* a compressor takes messages whole */
+    VS_DATA_SPLIT,   /* one takes Ti and dCC, another the rest */
+};
+
 /* Of all these techniques; each has a table of those that it uses. */
 struct vs_data_params {
     uint64_t size, line, ways, policy; /* the cache */
@@ -62,6 +67,7 @@ struct vs_data_params {
     uint64_t fahcnt, fahcnt_next;      /* chunks of the counter */
     uint64_t dcc, dcc_next;
     uint64_t account, caches, order, rule;
+    uint64_t streams, level; /* of a compressor */
 };
 
 #define VS_DATA_ESCAPE 0xc1 /* no part of UTF-8 text, of no aligned address, and not small */
@@ -122,7 +128,11 @@ struct vs_data_decoder_ops {
     /* After how many instructions since its last registers (or its first instruction) the core gets
      * registers, or ends. UINT64_MAX: something else comes before, or it is not known yet; ask
      * again when the core took a message. */
-    int (*due)(void *decoder, unsigned core, uint64_t *instructions);
+    int (*due)(void *decoder, unsigned core, uint64_t *instructions, bool *ends);
+    /* Whether the core's next access, a load or a store, takes a message, or has to wait for one,
+     * or would fail: if not, it does not matter to anybody else when it is made. A value from
+     * outside always takes one. */
+    bool (*takes)(void *decoder, unsigned core, bool store);
     /* Registers of the core change, after so many instructions. *bytes stay valid until the next
      * call. */
     int (*state)(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,

@@ -517,7 +517,7 @@ static int dedicated_decoder_open(void **decoder, const void *params,
     {                                                                                              \
         .open = (opener), .read = decoder_read, .write = decoder_write, .nondet = decoder_nondet,  \
         .due = decoder_due, .takes = decoder_takes, .state = decoder_state, .end = decoder_end,    \
-        .turn = decoder_turn, .close = decoder_close                                               \
+        .turn = decoder_turn, .clone = decoder_clone, .close = decoder_close                       \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

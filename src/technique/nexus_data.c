@@ -1,15 +1,30 @@
 /* SPDX-License-Identifier: MIT */
 /* mlvNX_b: the Nexus-like baseline. Every operand that is read: Ti | [dCC] | its bytes. */
+#include "technique/nexus_data.h"
+
 #include <stdlib.h>
 
 #include "technique/data_common.h"
 
 /* ---- encoder --------------------------------------------------------------------------------- */
 
+struct encoder {
+    struct vs_data_encoder common;
+    struct vs_port_writer *heads; /* the common part's port, or one of their own */
+};
+
+static struct vs_port_writer *heads_of(struct vs_data_encoder *e)
+{
+    return ((struct encoder *)e)->heads;
+}
+
 static void rare_head(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size)
 {
+    struct vs_port_writer *heads = heads_of(e);
     (void)what, (void)size;
-    vs_port_begin(e->port, core, e->time);
+    vs_port_begin(heads, core, e->time);
+    if (heads != e->port) /* the message's bits are those of both */
+        e->port->start = vs_port_bits(e->port) - (vs_port_bits(heads) - heads->start);
 }
 
 static const struct vs_data_rare rare = {.head = rare_head};
@@ -18,7 +33,7 @@ static inline int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, 
                        const uint8_t *bytes)
 {
     (void)addr;
-    vs_port_begin(e->port, core, e->time);
+    vs_port_begin(heads_of(e), core, e->time);
     vs_data_put_value(e, bytes, size);
     vs_port_end(e->port);
     vs_data_note_load(e, size, false);
@@ -55,19 +70,27 @@ static void encoder_close(void *encoder)
     free(encoder);
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        const struct vs_prior *prior, struct vs_port_writer *port)
+int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_setup *setup,
+                               const struct vs_prior *prior, struct vs_port_writer *heads,
+                               struct vs_port_writer *values)
 {
-    struct vs_data_encoder *e = *encoder = calloc(1, sizeof(*e));
-    (void)params;
+    struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(e, &rare, setup, prior, port);
+    e->heads = heads;
+    int err = vs_data_encoder_init(&e->common, &rare, setup, prior, values);
     if (err) {
         encoder_close(e);
         *encoder = NULL;
     }
     return err;
+}
+
+static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
+                        const struct vs_prior *prior, struct vs_port_writer *port)
+{
+    (void)params;
+    return vs_nexus_data_encoder_open(encoder, setup, prior, port, port);
 }
 
 static const struct vs_data_encoder_ops encoder_ops = {
@@ -76,7 +99,7 @@ static const struct vs_data_encoder_ops encoder_ops = {
 /* ---- decoder --------------------------------------------------------------------------------- */
 
 struct decoder {
-    struct vs_port_reader *port;
+    struct vs_port_reader *heads, *port; /* the same, or the heads have one of their own */
     unsigned cores;
     int error; /* of reading a head: it stays */
     bool have; /* the next message's: */
@@ -87,8 +110,15 @@ struct decoder {
 
 static int parse_head(struct decoder *d)
 {
-    int err = vs_port_next(d->port, &d->core, NULL);
-    return err ? err : vs_data_get_head(d->port, &d->head);
+    int err = vs_port_next(d->heads, &d->core, NULL);
+    if (err)
+        return err;
+    if (d->heads != d->port) { /* for what it says of errors */
+        d->port->messages = d->heads->messages;
+        d->port->start = d->port->bits.pos;
+        d->port->core = d->core;
+    }
+    return vs_data_get_head(d->port, &d->head);
 }
 
 static int look(struct decoder *d, unsigned core)
@@ -185,21 +215,28 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *(const struct decoder *)decoder;
-    d->port = port;
+    d->heads = d->port = port;
     d->state = (struct vs_buf){0};
+    return 0;
+}
+
+int vs_nexus_data_decoder_open(void **decoder, const struct vs_technique_setup *setup,
+                               struct vs_port_reader *heads, struct vs_port_reader *values)
+{
+    struct decoder *d = *decoder = calloc(1, sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    d->heads = heads;
+    d->port = values;
+    d->cores = setup->cores;
     return 0;
 }
 
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    struct decoder *d = *decoder = calloc(1, sizeof(*d));
     (void)params;
-    if (!d)
-        return -VSE_NOMEM;
-    d->port = port;
-    d->cores = setup->cores;
-    return 0;
+    return vs_nexus_data_decoder_open(decoder, setup, port, port);
 }
 
 static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,

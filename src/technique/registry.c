@@ -27,6 +27,10 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mlvfa,
     &vs_technique_mlvfa_dedicated,
     &vs_technique_mc2rt,
+    &vs_technique_mlvnx_gzip,
+    &vs_technique_mlvnx_bzip2,
+    &vs_technique_mlvnx_xz,
+    &vs_technique_mlvnx_zstd,
     NULL,
 };
 

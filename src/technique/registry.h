@@ -27,6 +27,10 @@ extern const struct vs_technique vs_technique_mlvcf_b; /* cfiat.c */
 extern const struct vs_technique vs_technique_mlvcf_e;
 extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
 extern const struct vs_technique vs_technique_mlvfa_dedicated;
-extern const struct vs_technique vs_technique_mc2rt; /* mc2rt.c */
+extern const struct vs_technique vs_technique_mc2rt;      /* mc2rt.c */
+extern const struct vs_technique vs_technique_mlvnx_gzip; /* compressed.c */
+extern const struct vs_technique vs_technique_mlvnx_bzip2;
+extern const struct vs_technique vs_technique_mlvnx_xz;
+extern const struct vs_technique vs_technique_mlvnx_zstd;
 
 #endif

@@ -14,11 +14,13 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HEAD = 8, ACCESSES = 600, TECHNIQUES = 6 };
+enum { HEAD = 8, ACCESSES = 600, CACHED = 5, TECHNIQUES = 10 };
 
 static const struct vs_technique *const techniques[TECHNIQUES] = {
-    &vs_technique_mlvnx_b, &vs_technique_mlvcf_b,         &vs_technique_mlvcf_e,
-    &vs_technique_mlvfa,   &vs_technique_mlvfa_dedicated, &vs_technique_mc2rt};
+    &vs_technique_mlvcf_b,         &vs_technique_mlvcf_e,     &vs_technique_mlvfa,
+    &vs_technique_mlvfa_dedicated, &vs_technique_mc2rt,       &vs_technique_mlvnx_b,
+    &vs_technique_mlvnx_gzip,      &vs_technique_mlvnx_bzip2, &vs_technique_mlvnx_xz,
+    &vs_technique_mlvnx_zstd};
 
 static void must(bool ok)
 {
@@ -39,12 +41,13 @@ static bool choose(struct machine *m, const uint8_t *head)
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
     char text[200];
     size_t n = 0;
-    m->technique = techniques[head[0] % TECHNIQUES];
+    unsigned which = head[0] % TECHNIQUES;
+    m->technique = techniques[which];
     m->setup =
         (struct vs_technique_setup){1u + head[1] % 9, head[1] & 0x40 ? 32 : 64, head[1] & 0x80};
     m->seed = head[2] | (uint64_t)head[3] << 8 | 0x10000;
     n = (size_t)snprintf(text, sizeof(text), "%s", m->technique->name);
-    if (m->technique != &vs_technique_mlvnx_b)
+    if (which < CACHED)
         n += (size_t)snprintf(text + n, sizeof(text) - n, ":line=%u,ways=%u,size=%u,policy=%s",
                               4u << head[4] % 8, 1u << head[5] % 3,
                               (4u << head[4] % 8) << (head[5] % 3 + head[6] % 4),
@@ -52,6 +55,8 @@ static bool choose(struct machine *m, const uint8_t *head)
     if (m->technique == &vs_technique_mlvcf_b || m->technique == &vs_technique_mlvcf_e)
         n += (size_t)snprintf(text + n, sizeof(text) - n, ",caches=%s",
                               head[7] & 1 ? "shared" : "coherent");
+    if (which > CACHED)
+        n += (size_t)snprintf(text + n, sizeof(text) - n, ":%s", head[7] & 1 ? "split" : "unified");
     if (m->technique == &vs_technique_mc2rt)
         snprintf(text + n, sizeof(text) - n, ",rule=%s", head[7] & 1 ? "implied" : "all");
     return !vs_technique_parse(&m->spec, text, NULL);

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/* mlvNX_b with its messages in two streams: the heads, Ti and dCC, in one, and all the rest in the
+ * other. Given the same port twice it is mlvNX_b. What is opened here is used and closed by the
+ * functions of vs_technique_mlvnx_b. */
+#ifndef TECHNIQUE_NEXUS_DATA_H
+#define TECHNIQUE_NEXUS_DATA_H
+
+#include "technique/data.h"
+
+/* Both ports have mlvNX_b's shape; messages are those of the heads'. Returns 0; -VSE_NOMEM. */
+int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_setup *setup,
+                               const struct vs_prior *prior, struct vs_port_writer *heads,
+                               struct vs_port_writer *values);
+int vs_nexus_data_decoder_open(void **decoder, const struct vs_technique_setup *setup,
+                               struct vs_port_reader *heads, struct vs_port_reader *values);
+
+#endif
