@@ -1,14 +1,172 @@
 /* SPDX-License-Identifier: MIT */
-/* The replay layer: the software debugger. It has the program's code and a port stream, never the
- * run's events.
+/* A program run again, from its port stream and its code alone: per core an instruction-set
+ * simulator whose memory is the decoder of a load-value technique. RV64.
  *
- *   text   the code that each core executes, as it changes
- *   walk   control flow from a port stream
+ * Cores run in the order that the stream tells, which is the same every time: a point of the run is
+ * known by its position, the number of instructions that all cores have retired. What belongs to an
+ * instruction without being one, the registers that a system call returns or an exception changes,
+ * is done with it where the stream allows, else before the core's next one.
+ *
+ * For people, what the cores loaded and stored is kept beside. Where the stream orders all that
+ * cores do to each other's memory there is one view for all. Elsewhere each core has its own, of
+ * what it loaded and stored itself: between its messages nothing tells what others did before, and
+ * what after. Other bytes are unknown, but for those of the code. What the system wrote is seen
+ * when the program reads it.
  */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
 
+#include <limits.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "iss/iss.h"
+#include "port/stream.h"
 #include "replay/text.h"
-#include "replay/walk.h"
+#include "technique/copy.h"
+#include "technique/data.h"
+
+/* What a core wrote to a file: `known` of the bytes are, the others are '?'. */
+typedef void vs_replay_output(void *context, unsigned core, uint64_t fd, const uint8_t *bytes,
+                              size_t size, size_t known);
+
+/* All must outlive the replay. */
+struct vs_replay_config {
+    struct vs_technique_spec spec; /* settled, of load values */
+    struct vs_technique_setup setup;
+    const uint8_t *data; /* the stream */
+    size_t size;
+    uint64_t nbits;
+    const struct vs_text *code;
+    vs_replay_output *output; /* NULL: nobody wants to know */
+    void *context;
+};
+
+/* Told when a core took a message, and all is done that goes with it. NULL: nobody wants to know.
+ * An error ends the run. */
+struct vs_replay_hook {
+    int (*message)(void *context, unsigned core);
+    void *context;
+};
+
+struct vs_replay_core {
+    struct vs_hart hart; /* its instret are the instructions that it retired */
+    uint64_t since;      /* of these: after its last registers */
+    uint64_t states;     /* how often it got registers */
+    uint64_t cycle;      /* of its last message, in a timed stream whose decoder does not
+                          * run ahead */
+    bool started, ended; /* it has registers; it does nothing any more */
+    bool called;         /* it made a system call, and waits for its registers */
+    bool half;           /* an atomic instruction has got its value and waits to store: */
+    uint64_t half_value; /* it */
+    uint64_t call[4];    /* the call's number and first arguments */
+    uint64_t cause;      /* of its last exception: the signal */
+    uint64_t exceptions; /* so many */
+};
+
+/* Bytes whose accesses stop the replay. */
+struct vs_replay_watch {
+    uint64_t addr, size;
+    bool reads, writes;
+    uint32_t owner; /* the caller's */
+};
+
+struct vs_replay {
+    struct vs_replay_config config;
+    const struct vs_data_decoder_ops *ops;
+    struct vs_port_reader reader;
+    void *decoder;
+    struct vs_port port; /* of the harts */
+    struct vs_code *decoded;
+    struct vs_replay_core *cores;
+    unsigned count;
+    struct vs_copy *views; /* one, or one per core */
+    unsigned view_count;
+
+    uint64_t position; /* instructions retired by all cores */
+    unsigned current;  /* the core that runs, or VS_REPLAY_NONE */
+    unsigned starting; /* cores that have run until they had to wait; then the stream says whose
+                        * turn it is */
+    unsigned last;     /* the core that ran last */
+    bool over;         /* all cores ended */
+
+    /* The caller's, to be set while it stands still. Addresses to stop at are set with
+     * vs_replay_break. */
+    const struct vs_replay_watch *watches;
+    size_t watch_count;
+    struct vs_replay_hook hook;
+
+    /* private */
+    bool single;                       /* the instruction may take a message */
+    const struct vs_replay_watch *hit; /* by the instruction just done */
+    uint64_t progress;
+    struct vs_diag diag;
+};
+
+#define VS_REPLAY_NONE UINT_MAX
+
+enum vs_replay_stop {
+    VS_REPLAY_REACHED, /* the goal */
+    VS_REPLAY_BREAK,   /* `last` is at an address to stop at */
+    VS_REPLAY_WATCH,   /* `last` has accessed the bytes of *hit */
+    VS_REPLAY_OVER,    /* every core has ended */
+    VS_REPLAY_CUT,     /* the stream ends, and a core goes on */
+};
+
+/* Where to stop at the latest: when the position is reached, or when a core has retired so many
+ * instructions. UINT64_MAX: not for that. */
+struct vs_replay_goal {
+    uint64_t position;
+    unsigned core;
+    uint64_t retired;
+    bool fresh; /* an address to stop at counts even where it stands */
+};
+
+/* At position 0. Returns 0; -VSE_INVAL (not of load values; not decodable: diag); -VSE_NOMEM; as
+ * the decoder's open. fini is needed in any case. */
+int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config,
+                   struct vs_diag *diag);
+void vs_replay_fini(struct vs_replay *r);
+
+/* Goes on until the goal is reached, or something else stops it: a VS_REPLAY_x. Returns that;
+ * -VSE_CORRUPT, -VSE_TRUNCATED, -VSE_NOMEM, with r->diag; it then stands where it could not go on.
+ */
+int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal);
+
+/* Ascending addresses at which cores stop, until they are set anew. */
+void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count);
+
+/* Memory as the core knows it, or else as those others do who agree: the bytes from addr on, up to
+ * size. Returns how many of them. */
+size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                      size_t size);
+
+static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
+{
+    return &r->views[r->view_count > 1 ? core : 0];
+}
+
+/* Sets registers of RV64 as payloads of events have them; the cause of an exception is left out.
+ * Returns 0; -VSE_CORRUPT. */
+int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size);
+
+/* ---- checkpoints: a replay as it is now ---- */
+
+struct vs_replay_state;
+
+/* Returns 0; -VSE_NOMEM; -VSE_FEATURE (the decoder cannot). */
+int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state);
+/* Back, or forward, to it. The state stays. Returns 0; -VSE_NOMEM, and the replay is where it was.
+ */
+int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *state);
+/* NULL is fine. */
+void vs_replay_drop(struct vs_replay_state *state);
+
+uint64_t vs_replay_state_position(const struct vs_replay_state *state);
+/* Instructions that the core had retired. */
+uint64_t vs_replay_state_retired(const struct vs_replay_state *state, unsigned core);
+/* About how many bytes of memory it alone takes. */
+size_t vs_replay_state_size(const struct vs_replay_state *state);
 
 #endif

@@ -97,7 +97,7 @@ static int do_state(struct vs_verify_data *v, const struct vs_event *e, uint64_t
     bool ends;
     const uint8_t *got;
     size_t got_size;
-    int err = v->ops->due(v->decoder, e->thread, &due, &ends);
+    int err = v->ops->due(v->decoder, e->thread, after, &due, &ends);
     if (!err)
         err = v->ops->state(v->decoder, e->thread, after, &got, &got_size);
     if (err)

@@ -362,9 +362,11 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
+static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                       bool *ends)
 {
     struct decoder *d = decoder;
+    (void)since;
     int err = look(d, core);
     vs_data_due(!err && d->core == core && !d->turns ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
@@ -442,6 +444,12 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     return -VSE_NOMEM;
 }
 
+static size_t decoder_size(const void *decoder)
+{
+    const struct decoder *d = decoder;
+    return sizeof(*d) + vs_data_copies_size(d->copies, d->copy_count);
+}
+
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
@@ -477,6 +485,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
                                                        .clone = decoder_clone,
+                                                       .size = decoder_size,
                                                        .close = decoder_close};
 
 /* ---- techniques ------------------------------------------------------------------------------ */

@@ -380,11 +380,12 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return outcome(d, base_decoder()->nondet(d->base, core, size, bytes));
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
+static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                       bool *ends)
 {
     struct decoder *d = decoder;
     prepare(d);
-    return outcome(d, base_decoder()->due(d->base, core, instructions, ends));
+    return outcome(d, base_decoder()->due(d->base, core, since, instructions, ends));
 }
 
 static bool decoder_takes(void *decoder, unsigned core, bool store)

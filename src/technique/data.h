@@ -125,10 +125,11 @@ struct vs_data_decoder_ops {
     int (*write)(void *decoder, unsigned core, uint64_t addr, size_t size, const uint8_t *bytes);
     /* The core meets an instruction whose result comes from outside. */
     int (*nondet)(void *decoder, unsigned core, size_t size, uint8_t *bytes);
-    /* After how many instructions since its last registers (or its first instruction) the core gets
-     * registers, or ends. UINT64_MAX: something else comes before, or it is not known yet; ask
-     * again when the core took a message. */
-    int (*due)(void *decoder, unsigned core, uint64_t *instructions, bool *ends);
+    /* The core has executed so many instructions since its last registers, or its first. After how
+     * many of them it gets registers, ends, or has to ask again. UINT64_MAX: something else comes
+     * before, or it is not known yet; ask again when the core took a message. VS_DATA_WAIT: it must
+     * not go on. */
+    int (*due)(void *decoder, unsigned core, uint64_t since, uint64_t *instructions, bool *ends);
     /* Whether the core's next access, a load or a store, takes a message, or has to wait for one,
      * or would fail: if not, it does not matter to anybody else when it is made. A value from
      * outside always takes one. */
@@ -150,6 +151,8 @@ struct vs_data_decoder_ops {
     /* Another decoder that is where this one is, over a reader that is where its reader is. Both
      * may go on. NULL: it cannot be done. -VSE_NOMEM. */
     int (*clone)(void *decoder, struct vs_port_reader *port, void **clone);
+    /* About how many bytes of memory it takes that no clone shares. NULL: few. */
+    size_t (*size)(const void *decoder);
     void (*close)(void *decoder); /* NULL is fine */
 };
 

@@ -401,9 +401,11 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
+static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                       bool *ends)
 {
     struct decoder *d = decoder;
+    (void)since;
     int err = look(d, core);
     vs_data_due(!err ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
@@ -476,6 +478,13 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     return -VSE_NOMEM;
 }
 
+static size_t decoder_size(const void *decoder)
+{
+    const struct decoder *d = decoder;
+    return sizeof(*d) + (d->dedicated ? d->cores * (size_t)d->values->cache.config.size
+                                      : vs_data_copies_size(d->copies, d->cores));
+}
+
 static int open_decoder(void **decoder, const struct vs_data_params *p,
                         const struct vs_technique_setup *setup, struct vs_port_reader *port,
                         bool dedicated)
@@ -517,7 +526,7 @@ static int dedicated_decoder_open(void **decoder, const void *params,
     {                                                                                              \
         .open = (opener), .read = decoder_read, .write = decoder_write, .nondet = decoder_nondet,  \
         .due = decoder_due, .takes = decoder_takes, .state = decoder_state, .end = decoder_end,    \
-        .turn = decoder_turn, .clone = decoder_clone, .close = decoder_close                       \
+        .turn = decoder_turn, .clone = decoder_clone, .size = decoder_size, .close = decoder_close \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

@@ -25,8 +25,9 @@
  *   Ti | [dCC] | THCnt | 0    | line                  a line
  *   Ti | [dCC] | THCnt | 10                           order only
  *   Ti | [dCC] | THCnt | 11 | what (2) | ...          0: outside wrote: address, length (0: all of
- *                                                     memory), and how many such notices there
- *                                                     were since the last access or message
+ *                                                     memory), how many such notices there were
+ *                                                     since the last access or message, and
+ *                                                     instructions since the last registers
  *                                                     1: registers  2: value from outside, its
  *                                                     length first  3: the core's end
  * With order=published there is no bit after THCnt and nothing but lines, registers and values. */
@@ -136,6 +137,7 @@ static void put_outside(struct encoder *e, unsigned core, uint64_t addr, uint64_
     vs_port_put_chunks(e->base.port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, size);
 
     vs_port_put_chunks(e->base.port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, notices);
+    vs_port_put_chunks(e->base.port, VS_FIELD_ORDER, VS_DATA_STATE_CHUNKS, e->base.since[core]);
     end_order(e);
     e->outside = e->messages;
 }

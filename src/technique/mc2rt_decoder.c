@@ -11,9 +11,9 @@
 struct message {
     uint64_t number; /* from 0, in the stream's order */
     uint64_t count;
-    uint64_t pos; /* of what follows, in bits */
-    uint64_t addr, size, notices;
-    struct vs_data_head head; /* of registers and ends */
+    uint64_t pos;                        /* of what follows, in bits */
+    uint64_t addr, size, notices, place; /* of what was written from outside */
+    struct vs_data_head head;            /* of registers and ends */
     enum vs_mc2rt_kind kind;
 };
 
@@ -74,7 +74,9 @@ static int parse_outside(struct decoder *d, struct message *m)
     int err = vs_port_get(d->port, VS_FIELD_ADDRESS, d->address_bits, &m->addr);
     if (!err)
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, &m->size);
-    return err ? err : vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, &m->notices);
+    if (!err)
+        err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, &m->notices);
+    return err ? err : vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_DATA_STATE_CHUNKS, &m->place);
 }
 
 static int parse_rest(struct decoder *d, struct message *m)
@@ -434,12 +436,19 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
+/* Outside writes belong between two instructions, as registers do that may come with them. */
+static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                       bool *ends)
 {
     struct decoder *d = decoder;
-    const struct message *m;
+    const struct message *m = NULL;
     int err = core < d->cores ? next_of(d, core, &m) : -VSE_INVAL;
+    if (!err && m->kind == VS_MC2RT_OUTSIDE && m->place == since &&
+        !(err = take_outside(d, core, false)))
+        err = next_of(d, core, &m);
     vs_data_due(err ? NULL : &m->head, instructions, ends);
+    if (!err && m->kind == VS_MC2RT_OUTSIDE)
+        *instructions = m->place;
     return err;
 }
 
@@ -536,6 +545,13 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     return 0;
 }
 
+static size_t decoder_size(const void *decoder)
+{
+    const struct decoder *d = decoder;
+    const struct vs_cache *cache = &d->caches.group.core[0].cache;
+    return sizeof(*d) + d->cores * (size_t)(cache->config.size + 20 * (uint64_t)cache->lines);
+}
+
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
@@ -577,4 +593,5 @@ const struct vs_data_decoder_ops vs_mc2rt_decoder = {.open = decoder_open,
                                                      .turn = decoder_turn,
                                                      .ahead = true,
                                                      .clone = decoder_clone,
+                                                     .size = decoder_size,
                                                      .close = decoder_close};

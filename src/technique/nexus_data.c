@@ -156,9 +156,11 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
 }
 
-static int decoder_due(void *decoder, unsigned core, uint64_t *instructions, bool *ends)
+static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                       bool *ends)
 {
     struct decoder *d = decoder;
+    (void)since;
     int err = look(d, core);
     vs_data_due(!err ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;

@@ -125,7 +125,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             uint64_t after;
             bool ends;
             must(core < m.setup.cores);
-            m.technique->data_decoder->due(d, core, &after, &ends);
+            m.technique->data_decoder->due(d, core, 0, &after, &ends);
         }
     }
     for (unsigned core = 0; core < m.setup.cores && err >= 0; core++)

@@ -1,0 +1,626 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/replay.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/likely.h"
+
+/* Errors of the harts' port that only stop a core, before its instruction. */
+enum {
+    NEEDS_SINGLE = -1000, /* it takes a message, or is watched: it is to be done by itself */
+    MUST_WAIT = -1001,    /* for a message of another core */
+};
+
+static int stray(struct vs_replay *r, unsigned core, const char *what)
+{
+    return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)(r->reader.bits.pos / 8), -1,
+                       "core %u, pc 0x%llx, after %llu instructions: %s; is this its code?", core,
+                       (unsigned long long)r->cores[core].hart.pc,
+                       (unsigned long long)r->cores[core].hart.instret, what);
+}
+
+/* ---- the harts' port ------------------------------------------------------------------------- */
+
+static struct vs_replay *replay_of(struct vs_port *port)
+{
+    return (struct vs_replay *)((uint8_t *)port - offsetof(struct vs_replay, port));
+}
+
+static const struct vs_replay_watch *find_watch(const struct vs_replay *r, uint64_t addr,
+                                                size_t size, bool writes)
+{
+    for (size_t i = 0; i < r->watch_count; i++) {
+        const struct vs_replay_watch *w = &r->watches[i];
+        if ((writes ? w->writes : w->reads) && addr < w->addr + w->size && w->addr < addr + size)
+            return w;
+    }
+    return NULL;
+}
+
+/* What an access of the decoder came to. */
+static int outcome(struct vs_replay *r, int err)
+{
+    if (likely(!err))
+        return 0;
+    if (err == VS_DATA_WAIT)
+        return MUST_WAIT;
+    if (!r->diag.error)
+        vs_diag_set(&r->diag, err, r->reader.diag.offset, -1, "%s",
+                    r->reader.diag.error == err ? r->reader.diag.text : vs_errstr(err));
+    return err;
+}
+
+static void note_watch(struct vs_replay *r, uint64_t addr, size_t size, bool writes)
+{
+    const struct vs_replay_watch *w =
+        unlikely(r->watch_count) ? find_watch(r, addr, size, writes) : NULL;
+    if (unlikely(w))
+        r->hit = w;
+}
+
+static inline bool stops_here(struct vs_replay *r, unsigned core, uint64_t addr, size_t size,
+                              bool writes)
+{
+    return !r->single && (r->ops->takes(r->decoder, core, writes) ||
+                          (unlikely(r->watch_count) && find_watch(r, addr, size, writes)));
+}
+
+static int port_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+{
+    struct vs_replay *r = replay_of(port);
+    uint8_t bytes[2];
+    if (vs_replay_read(r, hart->id, addr, bytes, 2) != 2) {
+        hart->tval = addr;
+        return VS_PORT_FAULT;
+    }
+    *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
+    return 0;
+}
+
+static int port_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                     enum vs_access access, uint64_t *value)
+{
+    struct vs_replay *r = replay_of(port);
+    struct vs_replay_core *c = &r->cores[hart->id];
+    if (unlikely(access == VS_ACCESS_AMO && c->half)) {
+        *value = c->half_value;
+        return 0;
+    }
+    if (unlikely(stops_here(r, hart->id, addr, size, false)))
+        return NEEDS_SINGLE;
+    *value = 0;
+    int err = r->ops->read(r->decoder, hart->id, addr, size, (uint8_t *)value);
+    if (unlikely(err))
+        return outcome(r, err);
+    note_watch(r, addr, size, false);
+    if (access == VS_ACCESS_AMO) {
+        c->half = true;
+        c->half_value = *value;
+    }
+    return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)value, size);
+}
+
+static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                      enum vs_access access, uint64_t value)
+{
+    struct vs_replay *r = replay_of(port);
+    (void)access;
+    if (unlikely(stops_here(r, hart->id, addr, size, true)))
+        return NEEDS_SINGLE;
+    int err = r->ops->write(r->decoder, hart->id, addr, size, (const uint8_t *)&value);
+    if (unlikely(err))
+        return outcome(r, err);
+    r->cores[hart->id].half = false;
+    note_watch(r, addr, size, true);
+    return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)&value, size);
+}
+
+/* A value from outside: of an instruction that may have to wait for something else afterwards. */
+static int get_outside(struct vs_replay *r, unsigned core, uint64_t *value)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    if (!r->single)
+        return NEEDS_SINGLE;
+    if (!c->half) {
+        int err = outcome(r, r->ops->nondet(r->decoder, core, 8, (uint8_t *)&c->half_value));
+        if (err)
+            return err;
+        c->half = true;
+    }
+    *value = c->half_value;
+    return 0;
+}
+
+static int port_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
+                            unsigned size, uint64_t value, int *stored)
+{
+    struct vs_replay *r = replay_of(port);
+    uint64_t failed = 0;
+    int err = get_outside(r, hart->id, &failed);
+    if (err)
+        return err;
+    *stored = !failed;
+    if (*stored)
+        return port_write(port, hart, addr, size, VS_ACCESS_PLAIN, value);
+    r->cores[hart->id].half = false;
+    return 0;
+}
+
+static int port_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+{
+    struct vs_replay *r = replay_of(port);
+    (void)csr;
+    int err = get_outside(r, hart->id, value);
+    if (!err)
+        r->cores[hart->id].half = false;
+    return err;
+}
+
+static const struct vs_port_ops port_ops = {.fetch = port_fetch,
+                                            .read = port_read,
+                                            .write = port_write,
+                                            .conditional = port_conditional,
+                                            .counter = port_counter};
+
+/* ---- memory for people ----------------------------------------------------------------------- */
+
+/* What cores other than this one know of a byte. Returns whether they agree, and there are any. */
+static bool ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+{
+    bool any = false;
+    for (unsigned i = 0; i < r->view_count && r->view_count > 1; i++) {
+        uint8_t other;
+        if (i == core || vs_copy_read(&r->views[i], addr, &other, 1))
+            continue;
+        if (any && other != *byte)
+            return false;
+        *byte = other;
+        any = true;
+    }
+    return any;
+}
+
+size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                      size_t size)
+{
+    size_t n = 0;
+    for (; n < size; n++, addr++)
+        if (vs_copy_read(vs_replay_view(r, core), addr, &bytes[n], 1) &&
+            !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1) &&
+            !ask_others(r, core, addr, &bytes[n]))
+            break;
+    return n;
+}
+
+enum { PIECE = 4096, OUTPUT_MAX = 1 << 30 };
+
+static void put_output(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t addr,
+                       uint64_t size)
+{
+    uint8_t bytes[PIECE];
+    for (uint64_t done = 0; done < size && done < OUTPUT_MAX; done += PIECE) {
+        size_t part = size - done < PIECE ? (size_t)(size - done) : PIECE, known = 0;
+        for (size_t i = 0; i < part; i++) {
+            bool is = vs_replay_read(r, core, addr + done + i, &bytes[i], 1);
+            bytes[i] = is ? bytes[i] : '?';
+            known += is;
+        }
+        r->config.output(r->config.context, core, fd, bytes, part, known);
+    }
+}
+
+static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t vector,
+                       uint64_t count, uint64_t size)
+{
+    for (uint64_t i = 0; i < count && i < 1024 && size; i++) {
+        uint64_t part[2];
+        if (vs_replay_read(r, core, vector + 16 * i, (uint8_t *)part, 16) != 16)
+            part[1] = size; /* and its address is as unknown */
+        uint64_t n = part[1] < size ? part[1] : size;
+        put_output(r, core, fd, part[0], n);
+        size -= n;
+    }
+}
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+/* Numbers of Linux for RV64. */
+enum { CALL_WRITE = 64, CALL_WRITEV = 66, CALL_PWRITE = 68, CALL_FLUSH_ICACHE = 259 };
+enum { X_A0 = 10, X_A7 = 17 };
+
+static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
+{
+    c->called = true;
+    c->call[0] = c->hart.x[X_A7];
+    memcpy(&c->call[1], &c->hart.x[X_A0], 3 * sizeof(uint64_t));
+    if (c->call[0] == CALL_FLUSH_ICACHE)
+        vs_code_flush(r->decoded);
+}
+
+/* With the registers that it returned. */
+static void end_call(struct vs_replay *r, unsigned core)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    uint64_t result = c->hart.x[X_A0];
+    c->called = false;
+    if (!r->config.output || (int64_t)result <= 0)
+        return;
+    if (c->call[0] == CALL_WRITE || c->call[0] == CALL_PWRITE)
+        put_output(r, core, c->call[1], c->call[2], result);
+    else if (c->call[0] == CALL_WRITEV)
+        put_vector(r, core, c->call[1], c->call[2], c->call[3], result);
+}
+
+/* The core is about to take its next message. Of decoders that parse ahead it is not known. */
+static void note_cycle(struct vs_replay *r, unsigned core)
+{
+    if (!r->ops->ahead)
+        r->cores[core].cycle = r->reader.cycles[core];
+}
+
+/* ---- registers from the stream --------------------------------------------------------------- */
+
+enum { REG_F0 = 32, REG_END = 64, REG_FCSR = 4096 + VS_RV64_FCSR };
+
+static int set_register(struct vs_hart *hart, unsigned number, uint64_t value)
+{
+    if (number < REG_F0)
+        hart->x[number] = number ? value : 0;
+    else if (number < REG_END)
+        hart->f[number - REG_F0] = value;
+    else if (number == REG_FCSR)
+        hart->fcsr = value & 255;
+    else if (number == VS_REG_PC && !(value & 1))
+        hart->pc = value;
+    else if (number != VS_REG_CAUSE)
+        return -VSE_CORRUPT;
+    return 0;
+}
+
+int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size)
+{
+    unsigned number, width;
+    const uint8_t *value;
+    int n, err = 0;
+    hart->in_block = NULL;
+    while (!err && (n = vs_regs_next(&bytes, &size, &number, &width, &value)) != 0) {
+        uint64_t v = 0;
+        if (n < 0 || width > 8)
+            return -VSE_CORRUPT;
+        memcpy(&v, value, width);
+        err = set_register(hart, number, v);
+    }
+    return err;
+}
+
+/* Of an exception. */
+static void note_cause(struct vs_replay_core *c, const uint8_t *bytes, size_t size)
+{
+    unsigned number, width;
+    const uint8_t *value;
+    while (vs_regs_next(&bytes, &size, &number, &width, &value) > 0)
+        if (number == VS_REG_CAUSE) {
+            c->cause = 0;
+            memcpy(&c->cause, value, width < 8 ? width : 8);
+            c->exceptions++;
+        }
+}
+
+static int tell_message(struct vs_replay *r, unsigned core)
+{
+    return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
+}
+
+static int take_state(struct vs_replay *r, unsigned core)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    const uint8_t *bytes;
+    size_t size;
+    note_cycle(r, core);
+    int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
+    if (err)
+        return err;
+    if (vs_replay_set_registers(&c->hart, bytes, size))
+        return stray(r, core, "it gets registers that RV64 does not have");
+    note_cause(c, bytes, size);
+    c->since = 0;
+    c->states++;
+    c->started = true;
+    if (c->called)
+        end_call(r, core);
+    return tell_message(r, core);
+}
+
+static int take_end(struct vs_replay *r, unsigned core)
+{
+    int err = outcome(r, r->ops->end(r->decoder, core, r->cores[core].since));
+    r->cores[core].ended = !err;
+    return err;
+}
+
+/* ---- one core -------------------------------------------------------------------------------- */
+
+/* Why a slice of a core ended, beside errors. */
+enum slice {
+    SLICE_GOAL,
+    SLICE_WAIT,
+    SLICE_BREAK,
+    SLICE_WATCH,
+};
+
+static const char *trap_name(int stop)
+{
+    switch (stop) {
+    case VS_STOP_EBREAK:
+        return "an ebreak that was not executed";
+    case VS_STOP_ILLEGAL:
+        return "no instruction";
+    case VS_STOP_FETCH_FAULT:
+        return "no code is known there";
+    default:
+        return "an access that cannot be";
+    }
+}
+
+static uint64_t instructions_left(const struct vs_replay *r, unsigned core,
+                                  const struct vs_replay_goal *goal)
+{
+    const struct vs_hart *hart = &r->cores[core].hart;
+    uint64_t left = goal->position - r->position;
+    if (core == goal->core && goal->retired - hart->instret < left)
+        left = goal->retired - hart->instret;
+    return left;
+}
+
+/* Executes, and counts. Returns what vs_iss_run does. */
+static int execute(struct vs_replay *r, unsigned core, uint64_t most)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    uint64_t before = c->hart.instret;
+    int stop = vs_iss_run(&c->hart, &r->port, most);
+    uint64_t done = c->hart.instret - before;
+    c->since += done;
+    r->position += done;
+    r->progress += done;
+    return stop;
+}
+
+/* The next instruction, which may take a message. */
+static int execute_single(struct vs_replay *r, unsigned core)
+{
+    struct vs_hart *hart = &r->cores[core].hart;
+    uint64_t before = hart->instret;
+    note_cycle(r, core);
+    r->single = true;
+    hart->passing = hart->pc;
+    int stop = execute(r, core, 1);
+    hart->passing = VS_PASSING_NONE;
+    r->single = false;
+    if (stop < 0 || hart->instret == before)
+        return stop;
+    int err = tell_message(r, core);
+    return err ? err : stop;
+}
+
+/* Whether the core may run now: if cores cannot run ahead, it must be its turn. Returns 0; 1 if it
+ * has to wait; an error. */
+static int may_run(struct vs_replay *r, unsigned core)
+{
+    unsigned turn = core;
+    if (r->ops->ahead || r->count == 1)
+        return 0;
+    int err = r->ops->turn(r->decoder, &turn);
+    return err ? outcome(r, err) : turn != core;
+}
+
+/* What is due of the core before its next instruction. Returns 0 if nothing is, with the most that
+ * may be executed before something is; 1 if something was done; MUST_WAIT; an error. */
+static int do_due(struct vs_replay *r, unsigned core, uint64_t *most)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    uint64_t due;
+    bool ends;
+    int err = outcome(r, r->ops->due(r->decoder, core, c->since, &due, &ends));
+    if (err)
+        return err;
+    *most = due - c->since;
+    if (due == c->since) {
+        err = ends ? take_end(r, core) : take_state(r, core);
+        r->progress += !err;
+        return err ? err : 1;
+    }
+    if (due < c->since)
+        return stray(r, core, "its registers should have changed before");
+    if (!c->started)
+        return due == UINT64_MAX ? MUST_WAIT : stray(r, core, "it has no registers");
+    if (c->called)
+        return due == UINT64_MAX ? MUST_WAIT : stray(r, core, "a system call that was not made");
+    return 0;
+}
+
+/* After instructions were executed. Returns 0 to go on; a negative error; else SLICE_x + 1. */
+static int after_run(struct vs_replay *r, unsigned core, int stop)
+{
+    switch (stop) {
+    case VS_STOP_LIMIT:
+        return 0;
+    case VS_STOP_ECALL:
+        begin_call(r, &r->cores[core]);
+        return 0;
+    case VS_STOP_BREAK:
+        return SLICE_BREAK + 1;
+    case MUST_WAIT:
+        return SLICE_WAIT + 1;
+    default:
+        return stop > 0 ? stray(r, core, trap_name(stop)) : stop;
+    }
+}
+
+/* Runs a core until it waits, or the goal is reached. Returns a SLICE_x, or an error. */
+static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_goal *goal)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    for (;;) {
+        uint64_t most, left;
+        if (c->ended)
+            return SLICE_WAIT;
+        int err = may_run(r, core);
+        if (!err)
+            err = do_due(r, core, &most);
+        else if (err == 1)
+            err = MUST_WAIT;
+        if (err == 1)
+            continue;
+        if (err)
+            return err == MUST_WAIT ? SLICE_WAIT : err;
+        if (r->hit)
+            return SLICE_WATCH;
+        if (!(left = instructions_left(r, core, goal)))
+            return SLICE_GOAL;
+        r->last = core;
+        int stop = execute(r, core, left < most ? left : most);
+        if (stop == NEEDS_SINGLE)
+            stop = execute_single(r, core);
+        c->hart.passing = VS_PASSING_NONE;
+        if ((stop = after_run(r, core, stop)))
+            return stop < 0 ? stop : stop - 1;
+    }
+}
+
+/* ---- all cores ------------------------------------------------------------------------------- */
+
+static bool all_ended(const struct vs_replay *r)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        if (!r->cores[i].ended)
+            return false;
+    return true;
+}
+
+/* Whose slice is next, to r->current. Returns 0; VS_REPLAY_OVER + 1; an error. */
+static int choose_core(struct vs_replay *r)
+{
+    if (r->current != VS_REPLAY_NONE)
+        return 0;
+    if (r->ops->ahead && r->starting < r->count) {
+        r->current = r->starting;
+        return 0;
+    }
+    if (all_ended(r)) {
+        r->over = true;
+        return VS_REPLAY_OVER + 1;
+    }
+    return outcome(r, r->ops->turn(r->decoder, &r->current));
+}
+
+static int stuck(struct vs_replay *r, unsigned core)
+{
+    return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)(r->reader.bits.pos / 8), -1,
+                       "core %u, pc 0x%llx: it is its turn, and it cannot go on", core,
+                       (unsigned long long)r->cores[core].hart.pc);
+}
+
+/* The core waits: another's slice is next. */
+static int give_way(struct vs_replay *r, uint64_t progress)
+{
+    unsigned core = r->current;
+    bool began = r->ops->ahead && r->starting < r->count;
+    r->current = VS_REPLAY_NONE;
+    r->starting += began;
+    return began || progress != r->progress ? 0 : stuck(r, core);
+}
+
+/* The ends of a stream are no errors: where it is cut was said when it was opened. */
+static int ended(struct vs_replay *r, int err)
+{
+    if (err != -VSE_END && err != -VSE_TRUNCATED)
+        return err;
+    r->current = VS_REPLAY_NONE;
+    return VS_REPLAY_CUT;
+}
+
+int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
+{
+    r->hit = NULL;
+    r->diag.error = 0;
+    if (r->current != VS_REPLAY_NONE && !goal->fresh)
+        r->cores[r->current].hart.passing = r->cores[r->current].hart.pc;
+    for (;;) {
+        uint64_t progress = r->progress;
+        if (r->position >= goal->position ||
+            (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired))
+            return VS_REPLAY_REACHED;
+        int err = choose_core(r);
+        if (err)
+            return err > 0 ? err - 1 : ended(r, err);
+        int slice = run_slice(r, r->current, goal);
+        if (slice < 0)
+            return ended(r, slice);
+        if (slice == SLICE_WAIT && (err = give_way(r, progress)))
+            return err;
+        if (r->hit)
+            return VS_REPLAY_WATCH;
+        if (slice == SLICE_BREAK)
+            return VS_REPLAY_BREAK;
+    }
+}
+
+void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
+{
+    vs_code_flush(r->decoded);
+    r->decoded->breaks = addrs;
+    r->decoded->break_count = count;
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, struct vs_diag *diag)
+{
+    const struct vs_technique *t = config->spec.technique;
+    const char *why = vs_technique_undecodable(&config->spec);
+    struct vs_port_shape shape;
+    *r = (struct vs_replay){.config = *config,
+                            .ops = t->data_decoder,
+                            .port = {.ops = &port_ops, .integer = true},
+                            .current = VS_REPLAY_NONE,
+                            .count = config->setup.cores};
+    if (t->kind != VS_TECHNIQUE_DATA)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s has no load values to replay from",
+                           t->name);
+    if (why)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
+    vs_technique_shape(&config->spec, &config->setup, &shape);
+    r->decoded = vs_code_new();
+    r->cores = calloc(r->count, sizeof(*r->cores));
+    r->view_count = r->ops->ahead ? 1 : r->count;
+    r->views = malloc(r->view_count * sizeof(*r->views));
+    for (unsigned i = 0; r->views && i < r->view_count; i++)
+        vs_copy_init(&r->views[i]);
+    int err = r->decoded && r->cores && r->views ? 0 : -VSE_NOMEM;
+    for (unsigned i = 0; i < r->count && !err; i++)
+        vs_hart_init(&r->cores[i].hart, i, r->decoded);
+    if (!err)
+        err = vs_port_reader_init(&r->reader, &shape, config->data, config->size, config->nbits);
+    if (!err)
+        err = r->ops->open(&r->decoder, config->spec.params, &config->setup, &r->reader);
+    return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
+}
+
+void vs_replay_fini(struct vs_replay *r)
+{
+    if (r->decoder)
+        r->ops->close(r->decoder);
+    vs_port_reader_fini(&r->reader);
+    for (unsigned i = 0; r->views && i < r->view_count; i++)
+        vs_copy_fini(&r->views[i]);
+    free(r->views);
+    vs_code_free(r->decoded);
+    free(r->cores);
+    r->decoder = NULL;
+    r->decoded = NULL;
+    r->views = NULL;
+    r->cores = NULL;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Checkpoints. Pages of memory are shared with the replay until one of them writes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "replay/replay.h"
+
+/* Of a hart, what its instructions can see. */
+struct core_state {
+    uint64_t x[33], f[32], pc, instret;
+    uint32_t fcsr;
+    struct {
+        uint64_t since, states, cycle, half_value, call[4], cause, exceptions;
+        bool started, ended, called, half;
+    } rest;
+};
+
+struct vs_replay_state {
+    const struct vs_data_decoder_ops *ops;
+    struct vs_port_reader reader;
+    void *decoder;
+    struct vs_copy *views;
+    uint64_t position, flushes;
+    unsigned current, starting, last, count, view_count;
+    bool over;
+    struct core_state cores[];
+};
+
+static void save_core(struct core_state *s, const struct vs_replay_core *c)
+{
+    memcpy(s->x, c->hart.x, sizeof(s->x));
+    memcpy(s->f, c->hart.f, sizeof(s->f));
+    s->pc = c->hart.pc;
+    s->instret = c->hart.instret;
+    s->fcsr = c->hart.fcsr;
+    s->rest.since = c->since;
+    s->rest.states = c->states;
+    s->rest.cycle = c->cycle;
+    s->rest.half_value = c->half_value;
+    memcpy(s->rest.call, c->call, sizeof(c->call));
+    s->rest.cause = c->cause;
+    s->rest.exceptions = c->exceptions;
+    s->rest.started = c->started;
+    s->rest.ended = c->ended;
+    s->rest.called = c->called;
+    s->rest.half = c->half;
+}
+
+static void restore_core(struct vs_replay_core *c, const struct core_state *s)
+{
+    memcpy(c->hart.x, s->x, sizeof(s->x));
+    memcpy(c->hart.f, s->f, sizeof(s->f));
+    c->hart.pc = s->pc;
+    c->hart.instret = s->instret;
+    c->hart.fcsr = s->fcsr;
+    c->hart.in_block = NULL;
+    c->hart.passing = VS_PASSING_NONE;
+    c->since = s->rest.since;
+    c->states = s->rest.states;
+    c->cycle = s->rest.cycle;
+    c->half_value = s->rest.half_value;
+    memcpy(c->call, s->rest.call, sizeof(c->call));
+    c->cause = s->rest.cause;
+    c->exceptions = s->rest.exceptions;
+    c->started = s->rest.started;
+    c->ended = s->rest.ended;
+    c->called = s->rest.called;
+    c->half = s->rest.half;
+}
+
+/* NULL: no memory. */
+static struct vs_copy *clone_views(struct vs_copy *from, unsigned count)
+{
+    struct vs_copy *to = malloc(count * sizeof(*to));
+    int err = 0;
+    for (unsigned i = 0; to && i < count; i++) {
+        if (err)
+            vs_copy_init(&to[i]);
+        else
+            err = vs_copy_clone(&to[i], &from[i]);
+    }
+    for (unsigned i = 0; to && err && i < count; i++)
+        vs_copy_fini(&to[i]);
+    if (!err)
+        return to;
+    free(to);
+    return NULL;
+}
+
+static void free_views(struct vs_copy *views, unsigned count)
+{
+    for (unsigned i = 0; views && i < count; i++)
+        vs_copy_fini(&views[i]);
+    free(views);
+}
+
+int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
+{
+    *state = NULL;
+    if (!r->ops->clone)
+        return -VSE_FEATURE;
+    struct vs_replay_state *s = calloc(1, sizeof(*s) + r->count * sizeof(s->cores[0]));
+    if (!s)
+        return -VSE_NOMEM;
+    s->ops = r->ops;
+    s->view_count = r->view_count;
+    int err = vs_port_reader_clone(&s->reader, &r->reader);
+    if (!err)
+        err = r->ops->clone(r->decoder, &s->reader, &s->decoder);
+    if (!err && !(s->views = clone_views(r->views, r->view_count)))
+        err = -VSE_NOMEM;
+    if (err) {
+        vs_replay_drop(s);
+        return err;
+    }
+    s->position = r->position;
+    s->flushes = r->decoded->flushes;
+    s->current = r->current;
+    s->starting = r->starting;
+    s->last = r->last;
+    s->over = r->over;
+    s->count = r->count;
+    for (unsigned i = 0; i < r->count; i++)
+        save_core(&s->cores[i], &r->cores[i]);
+    *state = s;
+    return 0;
+}
+
+int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
+{
+    struct vs_port_reader reader;
+    struct vs_copy *views;
+    void *decoder = NULL;
+    int err = vs_port_reader_clone(&reader, &s->reader);
+    if (err)
+        return err;
+    views = clone_views(s->views, s->view_count);
+    if (!views || (err = r->ops->clone(s->decoder, &r->reader, &decoder))) {
+        free_views(views, s->view_count);
+        vs_port_reader_fini(&reader);
+        return err ? err : -VSE_NOMEM;
+    }
+    r->ops->close(r->decoder);
+    vs_port_reader_fini(&r->reader);
+    free_views(r->views, r->view_count);
+    r->reader = reader;
+    r->views = views;
+    r->decoder = decoder;
+    r->position = s->position;
+    r->current = s->current;
+    r->starting = s->starting;
+    r->last = s->last;
+    r->over = s->over;
+    r->hit = NULL;
+    if (s->flushes != r->decoded->flushes)
+        vs_code_flush(r->decoded); /* code may have been another then */
+    for (unsigned i = 0; i < r->count; i++)
+        restore_core(&r->cores[i], &s->cores[i]);
+    return 0;
+}
+
+void vs_replay_drop(struct vs_replay_state *s)
+{
+    if (!s)
+        return;
+    if (s->decoder)
+        s->ops->close(s->decoder);
+    vs_port_reader_fini(&s->reader);
+    free_views(s->views, s->view_count);
+    free(s);
+}
+
+uint64_t vs_replay_state_position(const struct vs_replay_state *s)
+{
+    return s->position;
+}
+
+uint64_t vs_replay_state_retired(const struct vs_replay_state *s, unsigned core)
+{
+    return s->cores[core].instret;
+}
+
+size_t vs_replay_state_size(const struct vs_replay_state *s)
+{
+    size_t size = sizeof(*s) + s->count * sizeof(s->cores[0]);
+    for (unsigned i = 0; i < s->view_count; i++)
+        size += vs_copy_own_pages(&s->views[i]) * sizeof(struct vs_copy_page) +
+                s->views[i].slot_count * sizeof(void *);
+    return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
+}
