@@ -523,14 +523,15 @@ static int stuck(struct vs_replay *r, unsigned core)
                        (unsigned long long)r->cores[core].hart.pc);
 }
 
-/* The core waits: another's slice is next. */
-static int give_way(struct vs_replay *r, uint64_t progress)
+/* The core waits: another's slice is next. One whose turn has just come must have done something.
+ */
+static int give_way(struct vs_replay *r, bool chosen, uint64_t progress)
 {
     unsigned core = r->current;
     bool began = r->ops->ahead && r->starting < r->count;
     r->current = VS_REPLAY_NONE;
     r->starting += began;
-    return began || progress != r->progress ? 0 : stuck(r, core);
+    return began || !chosen || progress != r->progress ? 0 : stuck(r, core);
 }
 
 /* The ends of a stream are no errors: where it is cut was said when it was opened. */
@@ -550,6 +551,7 @@ int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
         r->cores[r->current].hart.passing = r->cores[r->current].hart.pc;
     for (;;) {
         uint64_t progress = r->progress;
+        bool chosen = r->current == VS_REPLAY_NONE;
         if (r->position >= goal->position ||
             (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired))
             return VS_REPLAY_REACHED;
@@ -559,12 +561,33 @@ int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
         int slice = run_slice(r, r->current, goal);
         if (slice < 0)
             return ended(r, slice);
-        if (slice == SLICE_WAIT && (err = give_way(r, progress)))
+        if (slice == SLICE_WAIT && (err = give_way(r, chosen, progress)))
             return err;
         if (r->hit)
             return VS_REPLAY_WATCH;
         if (slice == SLICE_BREAK)
             return VS_REPLAY_BREAK;
+    }
+}
+
+int vs_replay_settle(struct vs_replay *r)
+{
+    const struct vs_replay_goal here = {
+        .position = r->position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+    r->hit = NULL;
+    for (;;) {
+        uint64_t progress = r->progress;
+        bool chosen = r->current == VS_REPLAY_NONE;
+        int err = choose_core(r);
+        if (err)
+            return err > 0 ? err - 1 : ended(r, err);
+        int slice = run_slice(r, r->current, &here);
+        if (slice < 0)
+            return ended(r, slice);
+        if (slice != SLICE_WAIT)
+            return VS_REPLAY_REACHED;
+        if ((err = give_way(r, chosen, progress)))
+            return err;
     }
 }
 

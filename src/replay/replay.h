@@ -134,6 +134,10 @@ void vs_replay_fini(struct vs_replay *r);
  */
 int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal);
 
+/* Does what is due before the next instruction, and makes `current` the core that may do it.
+ * Returns VS_REPLAY_REACHED, VS_REPLAY_OVER, VS_REPLAY_CUT, or an error as vs_replay_run. */
+int vs_replay_settle(struct vs_replay *r);
+
 /* Ascending addresses at which cores stop, until they are set anew. */
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count);
 
@@ -166,7 +170,7 @@ void vs_replay_drop(struct vs_replay_state *state);
 uint64_t vs_replay_state_position(const struct vs_replay_state *state);
 /* Instructions that the core had retired. */
 uint64_t vs_replay_state_retired(const struct vs_replay_state *state, unsigned core);
-/* About how many bytes of memory it alone takes. */
+/* About how many bytes of memory it takes; of what is shared, its part. */
 size_t vs_replay_state_size(const struct vs_replay_state *state);
 
 #endif

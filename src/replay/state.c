@@ -184,7 +184,6 @@ size_t vs_replay_state_size(const struct vs_replay_state *s)
 {
     size_t size = sizeof(*s) + s->count * sizeof(s->cores[0]);
     for (unsigned i = 0; i < s->view_count; i++)
-        size += vs_copy_own_pages(&s->views[i]) * sizeof(struct vs_copy_page) +
-                s->views[i].slot_count * sizeof(void *);
+        size += vs_copy_size(&s->views[i]);
     return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
 }

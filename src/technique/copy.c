@@ -50,11 +50,12 @@ int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
     return 0;
 }
 
-size_t vs_copy_own_pages(const struct vs_copy *c)
+size_t vs_copy_size(const struct vs_copy *c)
 {
-    size_t n = 0;
+    size_t n = c->slot_count * sizeof(*c->slots);
     for (size_t i = 0; i < c->slot_count; i++)
-        n += c->slots[i] && c->slots[i]->refs == 1;
+        if (c->slots[i])
+            n += sizeof(struct vs_copy_page) / c->slots[i]->refs;
     return n;
 }
 

@@ -45,8 +45,8 @@ void vs_copy_fini(struct vs_copy *c);
  * -VSE_NOMEM. Copies that share pages are for one thread. */
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
 
-/* How many pages are no other copy's. */
-size_t vs_copy_own_pages(const struct vs_copy *c);
+/* Bytes of memory that it takes; of pages that others have, too, a share. */
+size_t vs_copy_size(const struct vs_copy *c);
 
 /* The page of that number (an address >> VS_COPY_BITS), or NULL. Changes nothing at all, so that
  * several may look at once. */

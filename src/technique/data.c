@@ -290,8 +290,7 @@ size_t vs_data_copies_size(const struct vs_copy *copies, unsigned count)
 {
     size_t size = 0;
     for (unsigned i = 0; i < count; i++)
-        size += vs_copy_own_pages(&copies[i]) * sizeof(struct vs_copy_page) +
-                copies[i].slot_count * sizeof(void *);
+        size += vs_copy_size(&copies[i]);
     return size;
 }
 

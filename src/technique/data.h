@@ -151,7 +151,7 @@ struct vs_data_decoder_ops {
     /* Another decoder that is where this one is, over a reader that is where its reader is. Both
      * may go on. NULL: it cannot be done. -VSE_NOMEM. */
     int (*clone)(void *decoder, struct vs_port_reader *port, void **clone);
-    /* About how many bytes of memory it takes that no clone shares. NULL: few. */
+    /* About how many bytes of memory it takes; of what clones share, its part. NULL: few. */
     size_t (*size)(const void *decoder);
     void (*close)(void *decoder); /* NULL is fine */
 };

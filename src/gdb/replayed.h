@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* A replayed program as the machine of a stub. */
+#ifndef GDB_REPLAYED_H
+#define GDB_REPLAYED_H
+
+#include "gdb/machine.h"
+#include "replay/history.h"
+
+#define VS_GDB_POINTS_MAX 1024
+
+struct vs_gdb_break {
+    uint64_t addr;
+    unsigned count; /* how often it was set */
+};
+
+struct vs_gdb_replayed {
+    struct vs_replay *replay;
+    struct vs_history history;
+    struct vs_gdb_machine machine; /* for the stub */
+    unsigned current;              /* the thread that stopped last */
+
+    struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
+    uint64_t addrs[VS_GDB_POINTS_MAX];             /* of them, for the replay */
+    size_t break_count;
+    struct vs_replay_watch watches[VS_GDB_POINTS_MAX]; /* owner: enum vs_gdb_point */
+    size_t watch_count;
+};
+
+/* Over a replay at its beginning, with so many bytes for checkpoints; the program's path may be
+ * NULL. The machine then stands before the first instruction of the program. Returns 0; -VSE_NOMEM;
+ * -VSE_FEATURE; as vs_replay_run. fini is needed in any case. */
+int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
+                         const char *program);
+void vs_gdb_replayed_fini(struct vs_gdb_replayed *m);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/history.h"
+
+#include <string.h>
+
+enum {
+    PIECE = 1 << 18,  /* instructions between two polls */
+    BEHIND = 1 << 10, /* where a checkpoint is left before a point that was gone to */
+    COUNT_EVERY = 16, /* checkpoints */
+    FAR = 4 * BEHIND,
+};
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+static void count_used(struct vs_history *h)
+{
+    h->uncounted = 0;
+    h->used = 0;
+    for (size_t i = 0; i < h->count; i++)
+        h->used += vs_replay_state_size(h->states[i]);
+}
+
+/* Drops every second, but for the first. */
+static void thin(struct vs_history *h)
+{
+    size_t kept = 1;
+    for (size_t i = 1; i < h->count; i++) {
+        if (i % 2 == 0)
+            h->states[kept++] = h->states[i];
+        else
+            vs_replay_drop(h->states[i]);
+    }
+    h->count = kept;
+    h->spacing *= 2;
+    count_used(h);
+}
+
+static uint64_t last_position(const struct vs_history *h)
+{
+    return vs_replay_state_position(h->states[h->count - 1]);
+}
+
+/* A checkpoint here, if it is far enough from the last. Without memory there is none. */
+static void keep(struct vs_history *h)
+{
+    struct vs_replay_state *s;
+    if (h->replay->position < last_position(h) + h->spacing || vs_replay_save(h->replay, &s))
+        return;
+    h->states[h->count++] = s;
+    if (++h->uncounted >= COUNT_EVERY)
+        count_used(h);
+    while (h->count == VS_HISTORY_STATES || (h->used > h->most && h->count > 1))
+        thin(h);
+}
+
+static void keep_near(struct vs_history *h)
+{
+    struct vs_replay_state *s;
+    if (h->used > h->most || vs_replay_save(h->replay, &s))
+        return;
+    vs_replay_drop(h->near[h->next_near]);
+    h->near[h->next_near] = s;
+    h->next_near = (h->next_near + 1) % VS_HISTORY_NEAR;
+}
+
+int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
+{
+    *h = (struct vs_history){.replay = replay, .spacing = VS_HISTORY_SPACING, .most = most};
+    int err = vs_replay_save(replay, &h->states[0]);
+    h->count = !err;
+    return err;
+}
+
+void vs_history_fini(struct vs_history *h)
+{
+    for (size_t i = 0; i < h->count; i++)
+        vs_replay_drop(h->states[i]);
+    for (size_t i = 0; i < VS_HISTORY_NEAR; i++)
+        vs_replay_drop(h->near[i]);
+    h->count = 0;
+    memset(h->near, 0, sizeof(h->near));
+}
+
+/* ---- forwards -------------------------------------------------------------------------------- */
+
+static bool is_polled(const struct vs_history *h)
+{
+    return h->poll && h->poll(h->context);
+}
+
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Where to pause on the way to a position. */
+static uint64_t next_pause(const struct vs_history *h, uint64_t to)
+{
+    uint64_t here = h->replay->position, mark = last_position(h) + h->spacing;
+    uint64_t pause = here + PIECE;
+    if (mark > here && mark < pause)
+        pause = mark;
+    return lesser(pause, to);
+}
+
+static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *goal)
+{
+    return r->position >= goal->position ||
+           (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired);
+}
+
+int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal)
+{
+    struct vs_replay_goal piece = *goal;
+    for (;;) {
+        piece.position = next_pause(h, goal->position);
+        int stop = vs_replay_run(h->replay, &piece);
+        if (stop == VS_REPLAY_REACHED || stop == VS_REPLAY_OVER)
+            keep(h);
+        if (stop != VS_REPLAY_REACHED || is_reached(h->replay, goal))
+            return stop;
+        if (is_polled(h))
+            return VS_HISTORY_POLLED;
+        piece.fresh = true; /* what it stands at was not reported */
+    }
+}
+
+/* Whatever stops it on the way. */
+static int run_through(struct vs_history *h, const struct vs_replay_goal *goal)
+{
+    int stop;
+    do
+        stop = vs_history_run(h, goal);
+    while (stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_HISTORY_POLLED);
+    return stop;
+}
+
+static struct vs_replay_goal at_position(uint64_t position)
+{
+    return (struct vs_replay_goal){
+        .position = position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+}
+
+/* ---- to any point ---------------------------------------------------------------------------- */
+
+/* How far a state is, for what is looked for: a position, or a core's instructions. */
+static uint64_t measure(const struct vs_replay_state *s, unsigned core)
+{
+    return core == VS_REPLAY_NONE ? vs_replay_state_position(s) : vs_replay_state_retired(s, core);
+}
+
+/* The last checkpoint that is not beyond; the first is not. */
+static struct vs_replay_state *find_state(const struct vs_history *h, unsigned core, uint64_t to)
+{
+    struct vs_replay_state *best = h->states[0];
+    for (size_t i = 1; i < h->count && measure(h->states[i], core) <= to; i++)
+        best = h->states[i];
+    for (size_t i = 0; i < VS_HISTORY_NEAR; i++) {
+        struct vs_replay_state *s = h->near[i];
+        if (s && measure(s, core) <= to &&
+            vs_replay_state_position(s) > vs_replay_state_position(best))
+            best = s;
+    }
+    return best;
+}
+
+static uint64_t here_of(const struct vs_replay *r, unsigned core)
+{
+    return core == VS_REPLAY_NONE ? r->position : r->cores[core].hart.instret;
+}
+
+/* To the last checkpoint that is not beyond, unless it is shorter from here. */
+static int approach(struct vs_history *h, unsigned core, uint64_t to)
+{
+    struct vs_replay_state *s = find_state(h, core, to);
+    uint64_t here = here_of(h->replay, core);
+    if (here <= to && h->replay->position >= vs_replay_state_position(s) &&
+        (core == VS_REPLAY_NONE || here < to))
+        return 0;
+    return vs_replay_restore(h->replay, s);
+}
+
+int vs_history_goto(struct vs_history *h, uint64_t position)
+{
+    int err = approach(h, VS_REPLAY_NONE, position);
+    if (err)
+        return err;
+    if (position - h->replay->position > FAR) {
+        const struct vs_replay_goal before = at_position(position - BEHIND);
+        int stop = run_through(h, &before);
+        if (stop != VS_REPLAY_REACHED)
+            return stop;
+        keep_near(h);
+    }
+    const struct vs_replay_goal goal = at_position(position);
+    return run_through(h, &goal);
+}
+
+int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired)
+{
+    struct vs_replay_goal goal = at_position(UINT64_MAX);
+    if (!retired)
+        return vs_history_goto(h, 0);
+    int err = approach(h, core, retired - 1);
+    if (err)
+        return err;
+    goal.core = core;
+    goal.retired = retired;
+    return run_through(h, &goal);
+}
+
+int vs_history_step_back(struct vs_history *h, unsigned core)
+{
+    struct vs_replay *r = h->replay;
+    uint64_t retired = r->cores[core].hart.instret;
+    if (!retired) {
+        int stop = vs_history_goto(h, 0);
+        return stop < 0 ? stop : VS_HISTORY_BEGINNING;
+    }
+    if (r->count > 1) { /* others may have gone on since */
+        int stop = vs_history_goto_core(h, core, retired);
+        if (stop != VS_REPLAY_REACHED)
+            return stop;
+    }
+    return vs_history_goto(h, r->position - 1);
+}
+
+/* ---- stops on the way ------------------------------------------------------------------------ */
+
+static void note_stop(struct vs_history_stop *stop, int kind, const struct vs_replay *r)
+{
+    *stop = (struct vs_history_stop){
+        .kind = kind,
+        .position = r->position - (kind == VS_REPLAY_WATCH),
+        .core = r->last,
+        .watch = kind == VS_REPLAY_WATCH ? r->hit : NULL,
+    };
+}
+
+static bool same_stop(const struct vs_history_stop *a, const struct vs_history_stop *b)
+{
+    return a->kind == b->kind && a->position == b->position && a->core == b->core;
+}
+
+/* From a checkpoint to a position: the last stop before it, or until one. Returns 1 if there is
+ * one; 0; VS_HISTORY_POLLED; an error. */
+static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end,
+                const struct vs_history_stop *until, struct vs_history_stop *last)
+{
+    struct vs_replay_goal goal = at_position(end);
+    int found = 0, err = vs_replay_restore(h->replay, from);
+    goal.fresh = true;
+    while (!err) {
+        int stop = vs_history_run(h, &goal);
+        if (stop < 0 || stop == VS_HISTORY_POLLED)
+            return stop;
+        if (stop != VS_REPLAY_BREAK && stop != VS_REPLAY_WATCH)
+            return found;
+        goal.fresh = false;
+        struct vs_history_stop here;
+        note_stop(&here, stop, h->replay);
+        if (here.position >= end)
+            return found;
+        *last = here;
+        found = 1;
+        if (until && same_stop(&here, until))
+            return 1;
+    }
+    return err;
+}
+
+/* Finds the last stop before `end`, from checkpoint to checkpoint backwards; *from is the one that
+ * leads to it. As scan. */
+static int search(struct vs_history *h, uint64_t end, struct vs_history_stop *stop,
+                  struct vs_replay_state **from)
+{
+    int found = 0;
+    while (!found && end) {
+        *from = find_state(h, VS_REPLAY_NONE, end - 1);
+        found = scan(h, *from, end, NULL, stop);
+        end = vs_replay_state_position(*from);
+    }
+    return found;
+}
+
+int vs_history_back(struct vs_history *h, struct vs_history_stop *stop)
+{
+    uint64_t here = h->replay->position;
+    struct vs_replay_state *from;
+    int found = search(h, here, stop, &from);
+    if (found == 1 && stop->kind == VS_REPLAY_BREAK) {
+        const struct vs_history_stop until = *stop;
+        found = scan(h, from, here, &until, stop);
+        return found == 1 ? VS_REPLAY_BREAK : found;
+    }
+    if (found < 0)
+        return found;
+    int end = vs_history_goto(h, found == 1 ? stop->position : found == 0 ? 0 : here);
+    return end < 0 ? end : found == 1 ? VS_REPLAY_WATCH : found == 0 ? VS_HISTORY_BEGINNING : found;
+}
+
+int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
+{
+    struct vs_replay_state *now, *from;
+    int err = vs_replay_save(h->replay, &now);
+    if (err)
+        return err;
+    int found = search(h, h->replay->position, stop, &from);
+    err = vs_replay_restore(h->replay, now);
+    vs_replay_drop(now);
+    return err ? err : found;
+}

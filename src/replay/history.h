@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/* Going anywhere in a replay, backwards too: checkpoints are kept on the way, and a point is
+ * reached by running on from the last one before it. They are as far apart as memory and their
+ * number allow: when one of them runs out, every second is dropped. Some more are kept near where
+ * one was lately, so that the next step back is short. */
+#ifndef REPLAY_HISTORY_H
+#define REPLAY_HISTORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "replay/replay.h"
+
+#define VS_HISTORY_STATES  256
+#define VS_HISTORY_NEAR    8
+#define VS_HISTORY_SPACING (UINT64_C(1) << 16) /* instructions, at first */
+
+struct vs_history {
+    struct vs_replay *replay;
+    struct vs_replay_state *states[VS_HISTORY_STATES]; /* by position; the first is at 0 */
+    size_t count;
+    struct vs_replay_state *near[VS_HISTORY_NEAR]; /* in a ring */
+    unsigned next_near;
+    uint64_t spacing;
+    size_t most; /* bytes that checkpoints may take */
+    size_t used; /* that they took when it was counted last */
+    unsigned uncounted;
+
+    /* The caller's: asked every now and then whether to stop. May be NULL. */
+    bool (*poll)(void *context);
+    void *context;
+};
+
+/* Why it stopped. VS_HISTORY_x beside those of enum vs_replay_stop. */
+enum {
+    VS_HISTORY_BEGINNING = 16, /* nothing is before */
+    VS_HISTORY_POLLED,         /* the poll said so */
+};
+
+/* A stop on the way. */
+struct vs_history_stop {
+    int kind;          /* VS_REPLAY_BREAK or VS_REPLAY_WATCH */
+    uint64_t position; /* of the break; of an access: before it */
+    unsigned core;
+    const struct vs_replay_watch *watch;
+};
+
+/* The replay stands at 0. `most` bytes are for checkpoints. Returns 0; -VSE_NOMEM; -VSE_FEATURE. */
+int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most);
+void vs_history_fini(struct vs_history *h);
+
+/* As vs_replay_run, and VS_HISTORY_POLLED. */
+int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal);
+
+/* To a position, whatever is on the way, or as far as there is. As vs_replay_run. */
+int vs_history_goto(struct vs_history *h, uint64_t position);
+
+/* To where the core has just retired so many instructions. The same. */
+int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired);
+
+/* To just before the core's last instruction. VS_REPLAY_REACHED; VS_HISTORY_BEGINNING if it has
+ * done none, and it stands at 0 then; an error. */
+int vs_history_step_back(struct vs_history *h, unsigned core);
+
+/* Back to the last stop before here, which is also told; it stands at 0 and returns
+ * VS_HISTORY_BEGINNING if there is none. Else VS_REPLAY_BREAK, VS_REPLAY_WATCH, VS_HISTORY_POLLED
+ * (it stands where it stood), or an error. */
+int vs_history_back(struct vs_history *h, struct vs_history_stop *stop);
+
+/* The same, but it stays where it is. Returns 1 if there is one; 0; VS_HISTORY_POLLED; an error. */
+int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop);
+
+#endif
