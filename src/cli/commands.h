@@ -46,6 +46,7 @@ extern const struct command command_tmcftraptor;
 extern const struct command command_tmlvcfiat;
 extern const struct command command_tmtrace;
 extern const struct command command_replay;
+extern const struct command command_debug;
 extern const struct command command_verify;
 
 /* The row of that name. NULL, after a message with the nearest name, if there is none. */

@@ -27,6 +27,9 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
+/* The path of the program that the stream names, or NULL. */
+const char *replaying_program(const struct replaying *r);
+
 /* Says that the stream ended before the program did. Returns CLI_BAD_DATA. */
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);
 
