@@ -26,11 +26,8 @@ static const struct {
     const char *name;
     void (*run)(struct bench *b);
 } benches[] = {
-    {"vest", bench_vest},
-    {"record", bench_record},
-    {"sim", bench_sim},
-    {"flow", bench_flow},
-    {"data", bench_data},
+    {"vest", bench_vest}, {"record", bench_record}, {"sim", bench_sim},
+    {"flow", bench_flow}, {"data", bench_data},
 };
 
 void bench_fail(const char *fmt, ...)

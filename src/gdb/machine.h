@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* The gdb layer: a debugger's remote protocol over a machine whose past and future are known.
  *
- *   packet   bytes from and to a debugger: frames, checksums, escapes
- *   stub     what the packets ask for, of a machine
- *   server   a connection: a socket, or standard input and output
+ *   packet    bytes from and to a debugger: frames, checksums, escapes
+ *   fields    what packets are made of
+ *   describe  registers, stops and signals in gdb's terms
+ *   stub      what the packets ask for, of a machine
+ *   session   a debugger's bytes in, answers out
+ *   server    a connection: a socket, or standard input and output
+ *   replayed  a machine: a program that is replayed
  *
  * This is the machine that a stub drives. Its threads are its cores, numbered from 0. It stands at
  * one point of the run; everything is as of then. It can go forwards to the end of what is known
@@ -44,7 +48,7 @@ enum vs_gdb_point { /* as in packets z and Z */
 struct vs_gdb_stop {
     enum vs_gdb_stop_kind kind;
     unsigned thread;         /* that stopped */
-    enum vs_gdb_point point; /* of a watch: what kind it was set as */
+    enum vs_gdb_point point; /* of a break or watch: what kind it was set as */
     uint64_t addr;           /* of a watch: of the watched bytes */
     int signal;              /* of VS_GDB_SIGNAL: its number on the target */
 };

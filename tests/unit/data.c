@@ -687,8 +687,8 @@ TEST(tells_the_order_in_a_set_that_another_core_took_from)
     script_free(s);
 }
 
-/* Something outside wrote everything: without the order, the debugger would let core 1 write before,
- * and take the line away. */
+/* Something outside wrote everything: without the order, the debugger would let core 1 write
+ * before, and take the line away. */
 TEST(tells_the_order_after_a_write_from_outside)
 {
     const struct vs_event gap = {.kind = VS_GAP, .pc = 0x2000, .size = 4};

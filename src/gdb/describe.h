@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/* What a debugger is told of the machine: its registers, in XML and in the order in which packets
+ * have them, its threads, and why it stopped. */
+#ifndef GDB_DESCRIBE_H
+#define GDB_DESCRIBE_H
+
+#include "base/buf.h"
+#include "gdb/machine.h"
+#include "gdb/packet.h"
+
+enum {
+    VS_GDB_REG_PC = 32,
+    VS_GDB_REG_F = 33,
+    VS_GDB_REG_FFLAGS = 65,
+    VS_GDB_REG_FRM = 66,
+    VS_GDB_REG_FCSR = 67,
+    VS_GDB_REGS = 68
+};
+
+/* The size of a register in bytes, number less than VS_GDB_REGS. */
+size_t vs_gdb_register_size(unsigned number);
+
+/* A piece of a packet: the register's bytes, or that they are not known if regs is NULL. */
+void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_registers *regs,
+                         unsigned number);
+
+/* Whether a debugger shall see the thread: it is alive, or stopped last. */
+bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread);
+
+/* Append a document: the target's description; the threads. 0 or -VSE_NOMEM. */
+int vs_gdb_describe_target(struct vs_buf *xml);
+int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m);
+
+/* gdb's number for a signal of Linux on RISC-V; that of "unknown" for what is none. */
+unsigned vs_gdb_signal(int signal);
+
+/* Pieces of a packet: why the machine stopped. Reasons that are breakpoints are told only to a
+ * debugger that knows of them. */
+void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_stop *stop, bool swbreak,
+                     bool hwbreak);
+
+#endif

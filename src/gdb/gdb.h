@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/* The gdb layer: gdb's remote protocol over a machine whose past and future are known. What else
+ * is in it serves these. */
+#ifndef GDB_GDB_H
+#define GDB_GDB_H
+
+#include "gdb/machine.h" /* what is to be debugged */
+#include "gdb/server.h"  /* offering it to debuggers */
+
+#endif

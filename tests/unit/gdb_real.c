@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/* gdb itself as the debugger. */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "gdb/gdb.h"
+#include "gen/gdb_machine.h"
+#include "unit/gdbtalk.h"
+
+struct served {
+    struct fake_machine fake;
+    struct vs_gdb_machine machine;
+    struct vs_gdb_server_options options;
+    pthread_t thread;
+    const char *commands; /* of gdb, one a line; none has quotes */
+    char said[TALK_MAX];
+};
+
+/* The server calls this when its port is known; gdb runs from then on. */
+static void *debug(void *context)
+{
+    struct served *s = context;
+    char shell[8192];
+    size_t n = (size_t)snprintf(shell, sizeof(shell),
+                                "gdb-multiarch -nx -batch -ex 'target remote 127.0.0.1:%u'",
+                                s->options.port);
+    FILE *gdb;
+
+    for (const char *p = s->commands; *p;) {
+        int length = (int)strcspn(p, "\n");
+
+        n += (size_t)snprintf(shell + n, sizeof(shell) - n, " -ex '%.*s'", length, p);
+        CHECK(n < sizeof(shell));
+        p += length + (p[length] == '\n');
+    }
+    snprintf(shell + n, sizeof(shell) - n, " 2>&1");
+    gdb = popen(shell, "r");
+    CHECK(gdb);
+    n = fread(s->said, 1, sizeof(s->said) - 1, gdb);
+    s->said[n] = 0;
+    pclose(gdb);
+    return NULL;
+}
+
+static void notice(void *context, const struct vs_gdb_notice *n)
+{
+    struct served *s = context;
+
+    if (n->kind != VS_GDB_LISTENS)
+        return;
+    s->options.port = n->port;
+    CHECK_EQ(pthread_create(&s->thread, NULL, debug, s), 0);
+}
+
+static void serve(struct served *s, const char *commands, int end)
+{
+    struct vs_diag diag;
+
+    s->commands = commands;
+    s->options =
+        (struct vs_gdb_server_options){.stop = -1, .once = true, .notice = notice, .context = s};
+    CHECK_EQ(vs_gdb_serve(&s->options, &s->machine, &diag), end);
+    CHECK_EQ(pthread_join(s->thread, NULL), 0);
+}
+
+static struct served *prepare(void)
+{
+    struct served *s = calloc(1, sizeof(*s));
+
+    CHECK(s);
+    s->machine = fake_machine(&s->fake);
+    s->machine.program = NULL;
+    return s;
+}
+
+/* Each text must be in what gdb said, behind the one before. */
+static void check_said(const struct served *s, const char *const *texts)
+{
+    const char *p = s->said;
+
+    for (; *texts; texts++) {
+        const char *found = strstr(p, *texts);
+
+        if (!found)
+            unittest_fail(__FILE__, __LINE__, "'%s' is not in: %s", *texts, p);
+        p = found + strlen(*texts);
+    }
+}
+
+TEST(gdb_knows_the_registers)
+{
+    struct served *s = prepare();
+
+    serve(s, "info registers\ninfo registers ft1 fflags frm fcsr\np $ft0.double",
+          VS_GDB_SERVED_LEFT);
+    check_said(s,
+               (const char *const[]){
+                   "ra             0x1111111111111111", "sp             0x2222222222222222",
+                   "t6             0xffffffffffffffff", "pc             0x10000",
+                   "ft1            {float = ", "double = 2.0000000000000004}", "fflags         0x1",
+                   "frm            0x3", "fcsr           0x61", "$1 = 2\n", NULL});
+    free(s);
+}
+
+TEST(gdb_goes_both_ways)
+{
+    struct served *s = prepare();
+
+    serve(s,
+          "stepi\nreverse-stepi\nreverse-stepi\nbreak *0x1000c\ncontinue\ndelete\n"
+          "watch *(long *)0x80000\ncontinue\ndelete\nrwatch *(long *)0x80000\nreverse-continue\n"
+          "delete\nhbreak *0x11008\ncontinue\ndelete\ncontinue\ncontinue",
+          VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){
+                      "0x0000000000010004 in", "0x0000000000010000 in",
+                      "No more reverse-execution history", "Breakpoint 1, 0x000000000001000c",
+                      "hit Hardware watchpoint 2", "Old value = 0\nNew value = 12",
+                      "hit Hardware read watchpoint 3", "hit Breakpoint 4, 0x0000000000011008",
+                      "received signal SIGUSR1", "No more reverse-execution history", NULL});
+    free(s);
+}
+
+TEST(gdb_sees_threads)
+{
+    struct served *s = prepare();
+
+    s->fake.at = 12;
+    serve(
+        s,
+        "info threads\nthread 2\nreverse-stepi\nreverse-stepi\nstepi\np $pc\nthread apply 1 p $pc",
+        VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){"* 1    Thread 1 \"core 0\" 0x0000000000010024",
+                                        "2    Thread 2 \"core 1\" 0x000000000001100c",
+                                        "Switching to thread 2", "0x0000000000011008 in",
+                                        "0x0000000000011004 in", "0x0000000000011008 in", "0x11008",
+                                        "0x10020", NULL});
+    free(s);
+}
+
+TEST(gdb_is_told_what_is_not_known)
+{
+    struct served *s = prepare();
+
+    s->fake.at = 2;
+    s->fake.broken = 10;
+    serve(s,
+          "x/4xw 0x10000\nx/2xg 0x80000\nset var $pc = 0\nset var *(char *)0x10000 = 0\ncontinue\n"
+          "p $pc\nmonitor where\nmonitor nonsense\nmonitor fail",
+          VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){
+                      "0x00000013\t0x00000013\t0x00000013\t0x00000013",
+                      "0x0000000000000000\tCannot access memory at address 0x80008",
+                      "the past cannot be changed", "Cannot access memory at address 0x10000",
+                      "vestige: message 7 names no branch", "No more reverse-execution history",
+                      "0x10020", "step 10 of the run", "does not support this command",
+                      "vestige: it failed: $#}*", NULL});
+    CHECK(!strstr(s->said, "warning: Architecture rejected"));
+    free(s);
+}
+
+TEST(gdb_moves_by_command)
+{
+    struct served *s = prepare();
+
+    serve(
+        s,
+        "monitor goto 30\nmaintenance flush register-cache\nmaintenance flush dcache\np $pc\nstepi",
+        VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){"maintenance flush dcache\n", "0x10048",
+                                        "0x000000000001004c in", NULL});
+    free(s);
+}
+
+TEST(gdb_interrupts)
+{
+    struct served *s = prepare();
+
+    s->fake.endless = UINT32_MAX;
+    serve(s,
+          "python import threading, os\n"
+          "python threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()\n"
+          "continue\np $pc",
+          VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){"received signal SIGINT", "0x10000", NULL});
+    free(s);
+}
+
+TEST(gdb_kills)
+{
+    struct served *s = prepare();
+
+    serve(s, "kill", VS_GDB_SERVED_KILL);
+    check_said(s, (const char *const[]){"killed]", NULL});
+    free(s);
+}
