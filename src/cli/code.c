@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "symbol/elf.h"
+#include "target/linux_abi.h"
 
 enum { PIECE = 32768 };
 
@@ -135,6 +136,17 @@ static int add_file(struct cli *cli, struct code *c, const char *path,
     return e ? cli_report(cli, path, e, diag.text[0] ? &diag : NULL) : CLI_DONE;
 }
 
+/* What the simulated platform adds to a program. */
+static int add_platform(struct cli *cli, struct code *c, const char *isa)
+{
+    const struct vs_block block = {.addr = VS_LINUX_TRAMPOLINE,
+                                   .bytes = (const uint8_t *)vs_linux_trampoline,
+                                   .size = sizeof(vs_linux_trampoline),
+                                   .insns = 2};
+    int e = strcmp(isa, "rv64") ? 0 : vs_text_add(&c->code, &block);
+    return e ? cli_report(cli, "code", e, NULL) : CLI_DONE;
+}
+
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about)
 {
@@ -149,5 +161,7 @@ int code_from_images(struct cli *cli, struct code *c, const struct option_list *
         cli_error(cli, "the stream names no image with code; --code or --image does");
         status = CLI_USAGE;
     }
+    if (status == CLI_DONE)
+        status = add_platform(cli, c, about->isa);
     return status == CLI_DONE ? index_code(cli, c, "code", 0) : status;
 }

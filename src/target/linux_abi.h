@@ -11,6 +11,8 @@
 /* Addresses as with 39 bits of virtual address. */
 #define VS_LINUX_TOP        (UINT64_C(1) << 38)
 #define VS_LINUX_TRAMPOLINE (VS_LINUX_TOP - 8 * 4096) /* a page: returns from signal handlers */
+/* Its two instructions: li a7, 139; ecall. A program's image does not have them. */
+extern const uint32_t vs_linux_trampoline[2];
 #define VS_LINUX_STACK_TOP  (VS_LINUX_TOP - 16 * 4096)
 #define VS_LINUX_STACK_SIZE (UINT64_C(8) << 20)
 #define VS_LINUX_MMAP_TOP   (VS_LINUX_STACK_TOP - (UINT64_C(128) << 20))

@@ -227,17 +227,17 @@ static int load_program(struct vs_process *p, struct vs_task *t, const struct pr
     return 0;
 }
 
-/* li a7, 139; ecall */
+const uint32_t vs_linux_trampoline[2] = {139u << 20 | 17u << 7 | 0x13, 0x73};
+
 static int load_trampoline(struct vs_process *p, struct vs_task *t, struct vs_diag *diag)
 {
-    static const uint32_t code[2] = {139u << 20 | 17u << 7 | 0x13, 0x73};
     if (vs_space_map(p, t, VS_LINUX_TRAMPOLINE, VS_PAGE_SIZE, VS_MAP_READ | VS_MAP_EXEC,
                      VS_AREA_PLAIN))
         return limit(p, diag);
-    vs_space_load(p, VS_LINUX_TRAMPOLINE, code, sizeof(code));
+    vs_space_load(p, VS_LINUX_TRAMPOLINE, vs_linux_trampoline, sizeof(vs_linux_trampoline));
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_WROTE, t);
     e->addr = VS_LINUX_TRAMPOLINE;
-    e->size = sizeof(code);
+    e->size = sizeof(vs_linux_trampoline);
     return 0;
 }
 
