@@ -10,11 +10,13 @@ if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
 fi
 long=${VESTIGE_LONG:-}
 specs=()
-for name in $("$VESTIGE" techniques --json | jq -r '.[].name'); do
+for name in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "control flow").name'); do
     specs+=(-t "$name")
 done
-[ -z "$long" ] || specs=(-t all)
-specs+=(-t mcfTR_e:predictors=shared -t mc2RT:implied -t mlvCF_e:shared -t mlvCF_e:CS16,granule=1)
+specs+=(-t mlvNX_b -t mlvCF_e:CS32 -t mlvFA -t mlvFA_dedicated -t mc2RT)
+[ -z "$long" ] || specs=(-t all -t mlvCF_e:CS32,granule=1 -t mlvCF_e:CS32,granule=32)
+specs+=(-t mcfTR_e:predictors=shared -t mc2RT:implied -t mlvCF_e:shared)
+few=(-t mcfTR_e -t rSDC-LSP -t mlvNX_b -t mlvCF_e -t mc2RT)
 
 # prove CASE OPTION... -- PROGRAM...: records it and compares.
 prove() {
@@ -42,6 +44,7 @@ counts="4"
 each_workload parallel "$counts" prove_workload
 each_workload serial 1 prove_workload
 
+specs=("${few[@]}") # these are long runs
 seq 20000 >"$T/numbers"
 prove a_compressor_with_threads -- xz -T2 --block-size=20000 -kc "$T/numbers"
 prove an_interpreter -- python3 -c 'print(sorted(str(i) for i in range(500))[:3])'
