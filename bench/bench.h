@@ -36,5 +36,6 @@ void bench_record(struct bench *b);
 void bench_sim(struct bench *b);
 void bench_flow(struct bench *b);
 void bench_data(struct bench *b);
+void bench_replay(struct bench *b);
 
 #endif

@@ -27,7 +27,7 @@ static const struct {
     void (*run)(struct bench *b);
 } benches[] = {
     {"vest", bench_vest}, {"record", bench_record}, {"sim", bench_sim},
-    {"flow", bench_flow}, {"data", bench_data},
+    {"flow", bench_flow}, {"data", bench_data},     {"replay", bench_replay},
 };
 
 void bench_fail(const char *fmt, ...)

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* The software debugger: how fast a program runs again from its port stream, how long a step back
+ * takes anywhere in a long run, and what memory its checkpoints take. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "bench.h"
+#include "command.h"
+#include "replay/history.h"
+#include "study/bandwidth.h"
+
+enum { STEPS = 101 };
+
+#define MEMORY (UINT64_C(256) << 20)
+
+struct stream {
+    struct vs_replay_config config;
+    struct vs_text code;
+    struct vs_reader *reader;
+    struct vs_buf bits;
+    uint64_t instructions;
+};
+
+static void must(int64_t e, const char *what)
+{
+    if (e < 0)
+        bench_fail("%s: %s", what, vs_errstr((int)e));
+}
+
+static void open_stream(struct stream *s, const char *run, const char *technique)
+{
+    struct vs_technique_spec spec;
+    struct vs_bandwidth b;
+    int64_t row;
+
+    *s = (struct stream){0};
+    must(vs_reader_open(&s->reader, run, VS_OPEN_DEFAULT, NULL), run);
+    must(vs_text_add_run(&s->code, s->reader), "code");
+    must(vs_text_index(&s->code), "code");
+    must(vs_technique_parse(&spec, technique, NULL), technique);
+    must(vs_bandwidth_init(&b, s->reader, NULL, NULL), "encode");
+    must(row = vs_bandwidth_add(&b, &spec, vs_port_to_buf, &s->bits, NULL), "encode");
+    must(vs_bandwidth_run(&b, s->reader, NULL, NULL), "encode");
+    s->config = (struct vs_replay_config){.spec = b.rows[row].spec,
+                                          .setup = b.setup,
+                                          .data = s->bits.data,
+                                          .size = s->bits.len,
+                                          .nbits = b.rows[row].bits,
+                                          .code = &s->code};
+    s->instructions = b.instructions;
+    vs_bandwidth_fini(&b);
+}
+
+static void close_stream(struct stream *s)
+{
+    vs_text_fini(&s->code);
+    vs_reader_close(s->reader);
+    vs_buf_fini(&s->bits);
+}
+
+static const struct vs_replay_goal everything = {
+    .position = UINT64_MAX, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+
+static double replay_once(const struct stream *s)
+{
+    struct vs_replay r;
+    double start;
+
+    must(vs_replay_init(&r, &s->config, NULL), "replay");
+    start = bench_now();
+    if (vs_replay_run(&r, &everything) != VS_REPLAY_OVER || r.position != s->instructions)
+        bench_fail("replay: %s", r.diag.text);
+    start = bench_now() - start;
+    vs_replay_fini(&r);
+    return start;
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* Milliseconds of steps back from places all over the run. */
+static double step_back(struct vs_history *h, uint64_t instructions, double *worst)
+{
+    double took[STEPS];
+
+    for (unsigned i = 0; i < STEPS; i++) {
+        uint64_t seed = (i + 1) * UINT64_C(0x9e3779b97f4a7c15);
+        uint64_t at = 1 + (seed >> 20) % (instructions - 1);
+
+        must(vs_history_goto(h, at), "goto");
+        for (unsigned k = 0; k < VS_HISTORY_NEAR; k++) { /* as if one had come from elsewhere */
+            vs_replay_drop(h->near[k]);
+            h->near[k] = NULL;
+        }
+        double start = bench_now();
+        must(vs_history_step_back(h, h->replay->last), "step back");
+        took[i] = 1e3 * (bench_now() - start);
+        if (h->replay->position >= at)
+            bench_fail("a step back went forward");
+    }
+    qsort(took, STEPS, sizeof(took[0]), compare);
+    *worst = took[STEPS - 1];
+    return took[STEPS / 2];
+}
+
+static void go_back(struct bench *b, const char *name, const struct stream *s)
+{
+    struct vs_replay r;
+    struct vs_history h;
+    double start, worst;
+
+    must(vs_replay_init(&r, &s->config, NULL), "replay");
+    must(vs_history_init(&h, &r, MEMORY), "history");
+    start = bench_now();
+    if (vs_history_run(&h, &everything) != VS_REPLAY_OVER)
+        bench_fail("replay: %s", r.diag.text);
+    bench_row(b, "replay", name, "with checkpoints",
+              1e-6 * (double)s->instructions / (bench_now() - start), "Minsn/s", 1, 0);
+    bench_row(b, "replay", name, "checkpoints", (double)h.count, "", 0, 0);
+    bench_row(b, "replay", name, "memory of checkpoints, of 256", (double)h.used / (1 << 20), "MiB",
+              -1, 0);
+    double median = step_back(&h, s->instructions, &worst);
+    bench_row(b, "replay", name, "step back, median", median, "ms", -1, 50);
+    bench_row(b, "replay", name, "step back, worst", worst, "ms", -1, 0);
+    vs_history_fini(&h);
+    vs_replay_fini(&r);
+}
+
+static void one(struct bench *b, const char *run, const char *name, const char *technique,
+                double target, bool back)
+{
+    struct stream s;
+    char row[64];
+    double best = 1e9, once;
+
+    open_stream(&s, run, technique);
+    snprintf(row, sizeof(row), "%s, %s", name, technique);
+    for (unsigned i = 0; i < bench_repeats(b); i++)
+        if ((once = replay_once(&s)) < best)
+            best = once;
+    bench_row(b, "replay", row, "instructions", 1e-6 * (double)s.instructions, "M", 0, 0);
+    bench_row(b, "replay", row, "speed", 1e-6 * (double)s.instructions / best, "Minsn/s", 1,
+              target);
+    if (back)
+        go_back(b, row, &s);
+    close_stream(&s);
+}
+
+void bench_replay(struct bench *b)
+{
+    char self[PATH_MAX], vestige[PATH_MAX + 16], program[PATH_MAX + 64], run[PATH_MAX];
+    const char *serial[] = {vestige, "record", "-f", "-o", run,  "--cores", "1",
+                            "--",    program,  "-n", "18", NULL, NULL};
+    const char *parallel[] = {vestige, "record", "-f", "-o", run,  "--cores", "4",
+                              "--",    program,  "-n", "15", "-p", "4",       NULL};
+
+    command_build(self, sizeof(self));
+    snprintf(vestige, sizeof(vestige), "%s/bin/vestige", self);
+    snprintf(run, sizeof(run), "%s/replay.vest", bench_folder(b));
+    snprintf(program, sizeof(program), "%s/workloads/rv64/fft", self);
+    command_run(serial, "/dev/null");
+    one(b, run, "fft, 1 core", "mlvCF_e:CS32", 20, true);
+    one(b, run, "fft, 1 core", "mc2RT", 0, false);
+    command_run(parallel, "/dev/null");
+    one(b, run, "fft, 4 cores", "mlvCF_e:CS32", 0, true);
+    one(b, run, "fft, 4 cores", "mc2RT", 0, true);
+    unlink(run);
+}
