@@ -305,6 +305,8 @@ results:
 	@+$(MAKE) all
 	tools/results -b $(B) control-flow >$(O)/control-flow.csv
 	mv $(O)/control-flow.csv bench/results/control-flow.csv
+	tools/results -b $(B) load-values >$(O)/load-values.csv
+	mv $(O)/load-values.csv bench/results/load-values.csv
 	tools/results -b $(B) mispredictions >$(O)/mispredictions.csv
 	mv $(O)/mispredictions.csv bench/results/mispredictions.csv
 	tools/results-doc >$(O)/results.md

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A sample of the committed table of what techniques cost is computed again; `make results` renews all of it.
+# A sample of the committed tables of what techniques cost is computed again; `make results` renews all of them.
 . "$(dirname "$0")/lib.sh"
 
 table=$VESTIGE_SRC/bench/results/control-flow.csv
+loads=$VESTIGE_SRC/bench/results/load-values.csv
 
 begin writes_the_page_from_the_tables
 run "$VESTIGE_SRC/tools/results-doc"
@@ -16,13 +17,20 @@ while read -r name _ most _; do
         [ "$most" != 1 ] || [ $n = 1 ] || continue
         for mode in untimed timed; do
             grep -q "^$name,$n,$mode,mcfNX_b,default," "$table" || fail "no $name with $n threads, $mode"
+            grep -q "^$name,$n,$mode,mlvNX_b,default," "$loads" || fail "no loads of $name with $n threads, $mode"
         done
     done
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 for technique in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "control flow").name'); do
     grep -q ",$technique,default," "$table" || fail "no $technique; make results"
 done
+for technique in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "load values").name'); do
+    grep -q ",$technique," "$loads" || fail "no $technique; make results"
+done
 expect_equal "$(grep -v '^#' "$table" | awk -F, 'NF != 9' | head -1)" "" "lines without 9 fields"
+expect_equal "$(grep -v '^#' "$loads" | awk -F, 'NF != 22' | head -1)" "" "lines without 22 fields"
+# the fields of a stream are all its bits
+expect_equal "$(awk -F, '$6 + 0 && $11 != $12 + $13 + $14 + $15 + $16 + $17 + $18 + $19 + $20' "$loads" | head -1)" "" "sum of fields"
 
 if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
     finish # the sanitizers change no figures
@@ -34,14 +42,15 @@ if [ "$made" != "$here" ]; then
     finish
 fi
 
-# recompute WORKLOAD THREADS MODE
+# recompute WORKLOAD THREADS MODE [STUDY]
 recompute() {
-    begin "keeps_$1_with_$2_$3"
-    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w "$1" -n "$2" -m "$3" control-flow
+    local study=${4:-control-flow}
+    begin "keeps_${study}_of_$1_with_$2_$3"
+    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w "$1" -n "$2" -m "$3" "$study"
     expect_status 0
     expect_no_err
     [ "$(wc -l <"$out")" -gt 8 ] || fail "too few rows"
-    diff <(grep "^$1,$2,$3," "$table") <(tail -n +3 "$out") >&2 ||
+    diff <(grep "^$1,$2,$3," "$VESTIGE_SRC/bench/results/$study.csv") <(tail -n +3 "$out") >&2 ||
         fail "figures changed; if that is meant: make results, and say why in the commit"
 }
 
@@ -57,4 +66,8 @@ recompute cholesky 2 timed
 recompute tree 1 timed
 recompute signals 1 untimed
 recompute racy 8 timed
+recompute lu_cb 2 timed load-values
+recompute racy 8 timed load-values
+recompute signals 1 untimed load-values
+recompute sha 1 untimed load-values
 finish
