@@ -545,8 +545,12 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
     return 0;
 }
 
-#define CFIAT(identifier, title, text, values)                                                     \
+static const char *const aliases_b[] = {"CF_b", "tmlvCF_b", NULL};
+static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
+
+#define CFIAT(identifier, title, others, text, values)                                             \
     const struct vs_technique identifier = {.name = title,                                         \
+                                            .aliases = others,                                     \
                                             .kind = VS_TECHNIQUE_DATA,                             \
                                             .summary = text,                                       \
                                             .parameters = parameters,                              \
@@ -562,7 +566,9 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 
 #define CACHE "size=32K line=64 ways=4 policy=round-robin granule=4 "
 
-CFIAT(vs_technique_mlvcf_b, "mlvCF_b", "first accesses to cached granules, fahCnt in chunks (8,8)",
+CFIAT(vs_technique_mlvcf_b, "mlvCF_b", aliases_b,
+      "first accesses to cached granules, fahCnt in chunks (8,8)",
       CACHE "fahcnt=8 fahcnt_next=8 dcc=8 dcc_next=8");
-CFIAT(vs_technique_mlvcf_e, "mlvCF_e", "first accesses to cached granules, fahCnt in chunks (2,2)",
+CFIAT(vs_technique_mlvcf_e, "mlvCF_e", aliases_e,
+      "first accesses to cached granules, fahCnt in chunks (2,2)",
       CACHE "fahcnt=2 fahcnt_next=2 dcc=4 dcc_next=2");

@@ -265,9 +265,12 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
     return 0;
 }
 
+static const char *const aliases[] = {"NX_b", "tmlvNX_b", NULL};
+
 const struct vs_technique vs_technique_mlvnx_b = {
     .kind = VS_TECHNIQUE_DATA,
     .name = "mlvNX_b",
+    .aliases = aliases,
     .summary = "every operand that is read, as it is",
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
