@@ -181,8 +181,8 @@ static int run(struct cli *cli, int argc, char **argv)
         return status;
     if (spec.technique->kind != VS_TECHNIQUE_FLOW) {
         cli_error(cli,
-                  "%s: %s has load values, which say nothing without the accesses; 'vestige "
-                  "verify RUN --stream' decodes them",
+                  "%s: %s has load values, and no control flow; 'vestige replay' runs an RV64 "
+                  "program from them, 'vestige verify RUN --stream' compares them",
                   argv[0], spec.technique->name);
         vs_vport_close(port);
         return CLI_USAGE;
