@@ -45,18 +45,21 @@ static bool parse_listen(const char *text, char host[256], uint64_t *port)
 static void tell(void *context, const struct vs_gdb_notice *n)
 {
     static const char *const what[] = {[VS_GDB_LISTENS] = "listening on",
-                                       [VS_GDB_COMES] = "a debugger comes from",
-                                       [VS_GDB_REFUSED] = "another debugger is refused, from",
+                                       [VS_GDB_COMES] = "a debugger comes",
+                                       [VS_GDB_REFUSED] = "another debugger is refused",
                                        [VS_GDB_LEAVES] = "the debugger leaves"};
     struct cli *cli = context;
     if (n->kind == VS_GDB_LEAVES || !n->port) {
         cli_error(cli, "%s", what[n->kind]);
         return;
     }
-    cli_error(cli, "%s %s:%u", what[n->kind], n->host, n->port);
-    if (n->kind == VS_GDB_LISTENS)
-        cli_error(cli, "gdb-multiarch -ex 'target remote %s:%u' PROGRAM; Ctrl-C ends this", n->host,
-                  n->port);
+    bool here = n->kind == VS_GDB_LISTENS;
+    cli_error(cli, "%s%s %s:%u", what[n->kind], here ? "" : ", from", n->host, n->port);
+    if (here)
+        cli_error(cli,
+                  "gdb-multiarch -ex 'set osabi none' -ex 'target remote %s:%u' PROGRAM; Ctrl-C "
+                  "ends this",
+                  n->host, n->port);
 }
 
 /* ---- serving --------------------------------------------------------------------------------- */
@@ -70,6 +73,17 @@ static int open_stop(sigset_t *before)
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, before);
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+/* What came must not hit when it is unblocked: the end that it asks for is under way. */
+static void close_stop(int fd, const sigset_t *before)
+{
+    struct signalfd_siginfo info;
+    while (fd >= 0 && read(fd, &info, sizeof(info)) > 0)
+        ;
+    if (fd >= 0)
+        close(fd);
+    sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static int serve(struct cli *cli, const struct debug_options *o, const char *path,
@@ -94,9 +108,7 @@ static int serve(struct cli *cli, const struct debug_options *o, const char *pat
     options.host = o->listen && host[0] ? host : NULL;
     options.stop = open_stop(&before);
     int end = vs_gdb_serve(&options, machine, &diag);
-    if (options.stop >= 0)
-        close(options.stop);
-    sigprocmask(SIG_SETMASK, &before, NULL);
+    close_stop(options.stop, &before);
     return end < 0 ? cli_report(cli, path, end, &diag) : CLI_DONE;
 }
 
@@ -148,8 +160,9 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
     {.name = "listen",
-     .argument = "[HOST:]PORT",
-     .help = "where debuggers come to (127.0.0.1:1234); port 0: any",
+     .argument = "PORT",
+     .help = "where debuggers come to, or HOST:PORT;\n"
+             "0 is any (127.0.0.1:1234)",
      .type = OPTION_STRING,
      .offset = FIELD(listen)},
     {.name = "stdio",
@@ -174,14 +187,15 @@ const struct command command_debug = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Replays a port stream for gdb, which connects with 'target remote'. The cores are\n"
-        "its threads. It steps and continues in both directions, stops at breakpoints and\n"
-        "watchpoints, and reads registers and memory; bytes that the stream did not tell\n"
-        "are unavailable, and nothing can be changed. 'monitor help' lists what else there\n"
-        "is: time, goto, cycle, who-wrote, messages.",
+        "Replays a port stream for gdb, which connects with 'target remote'. The cores\n"
+        "are its threads. It steps and continues in both directions, stops at breakpoints\n"
+        "and watchpoints, and reads registers and memory; bytes that the stream did not\n"
+        "tell are unavailable, and nothing can be changed. 'monitor help' lists what else\n"
+        "there is: time, goto, cycle, who-wrote, messages.",
     .example = "vestige debug run.vport --image ./program\n"
-               "gdb-multiarch -ex 'target remote :1234' ./program\n"
-               "gdb-multiarch -ex 'target remote | vestige debug --stdio run.vport' ./program",
+               "gdb-multiarch -ex 'set osabi none' -ex 'target remote :1234' ./program\n"
+               "gdb-multiarch -ex 'set osabi none' \\\n"
+               "    -ex 'target remote | vestige debug --stdio run.vport' ./program",
     .exits = "0  the debugger is done\n"
              "1  the stream is damaged, or does not fit the code\n"
              "2  bad usage, or the system refused something",

@@ -146,6 +146,9 @@ static void detach(void *machine)
 
 /* ---- going ----------------------------------------------------------------------------------- */
 
+/* A debugger that does not step over an access that it was told of goes on beyond it. */
+enum { FORWARDS = 1, BACKWARDS = 2 };
+
 static enum vs_gdb_stop_kind kind_of(int stop, bool step)
 {
     switch (stop) {
@@ -171,18 +174,43 @@ static int failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag
     return vs_diag_set(diag, err, said ? d->offset : -1, -1, "%s", said ? d->text : vs_errstr(err));
 }
 
+/* The core, or another if it has not started: a debugger wants to see where it stopped. */
+static unsigned shown(const struct vs_replay *r, unsigned core)
+{
+    unsigned i = 0;
+    if (core < r->count && r->cores[core].started)
+        return core;
+    while (i < r->count && !r->cores[i].started)
+        i++;
+    return i < r->count ? i : core;
+}
+
+static int cut(const struct vs_gdb_replayed *m, struct vs_diag *diag)
+{
+    const struct vs_port_reader *reader = &m->replay->reader;
+    return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1,
+                       "the stream ends at bit %" PRIu64 ", after message %" PRIu64
+                       ", and the program goes on",
+                       reader->bits.pos, reader->messages);
+}
+
 static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
                    struct vs_gdb_stop *stop, const struct vs_replay_watch **watch)
 {
     struct vs_history_stop found = {.core = m->current};
+    bool undone = m->told == BACKWARDS;
+    int end;
     if (how->step) {
         stop->thread = how->thread;
-        return vs_history_step_back(&m->history, how->thread);
+        m->replay->watch_count = undone ? 0 : m->watch_count;
+        end = vs_history_step_back(&m->history, how->thread, &found);
+        set_watches(m);
+    } else {
+        end = vs_history_back(&m->history, undone, &found);
     }
-    int end = vs_history_back(&m->history, &found);
     if (end == VS_REPLAY_BREAK || end == VS_REPLAY_WATCH)
         stop->thread = found.core;
-    *watch = found.watch;
+    *watch = end == VS_REPLAY_WATCH ? found.watch : NULL;
     return end;
 }
 
@@ -196,9 +224,21 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
         goal.core = how->thread;
         goal.retired = r->cores[how->thread].hart.instret + 1;
     }
-    int end = vs_history_run(&m->history, &goal);
+    struct vs_history_stop found = {0};
+    uint64_t start = r->position;
+    int end;
+    do {
+        end = vs_history_run(&m->history, &goal);
+        if (end == VS_REPLAY_WATCH)
+            vs_history_tell(&m->history, end, &found);
+    } while (end == VS_REPLAY_WATCH && m->told == FORWARDS && found.position == start);
+    if (end == VS_REPLAY_WATCH) {
+        stop->thread = found.core;
+        *watch = found.watch;
+        int err = vs_history_goto(&m->history, found.position);
+        return err < 0 ? err : end;
+    }
     stop->thread = how->step && end == VS_REPLAY_REACHED ? how->thread : r->last;
-    *watch = end == VS_REPLAY_WATCH ? r->hit : NULL;
     return end;
 }
 
@@ -214,14 +254,17 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
     m->history.context = how->context;
     int end = how->backwards ? go_back(m, how, stop, &watch) : go_on(m, how, stop, &watch);
     m->history.poll = NULL;
-    if (end < 0)
-        return failed(m, end, diag);
+    m->told = !watch ? 0 : how->backwards ? BACKWARDS : FORWARDS;
+    if (end < 0 || end == VS_REPLAY_CUT) {
+        m->current = shown(m->replay, m->replay->last);
+        return end < 0 ? failed(m, end, diag) : cut(m, diag);
+    }
     stop->kind = kind_of(end, how->step);
     if (watch) {
         stop->point = (enum vs_gdb_point)watch->owner;
         stop->addr = watch->addr;
     }
-    m->current = stop->thread;
+    m->current = stop->thread = shown(m->replay, stop->thread);
     return 0;
 }
 
@@ -311,10 +354,11 @@ static int go_to(const struct talk *t, const char *args)
     int end = of_core ? vs_history_goto_core(&m->history, (unsigned)a, b)
                       : vs_history_goto(&m->history, a);
     *t->moved = true;
+    m->told = 0;
     if (end < 0)
         return failed(m, end, t->diag);
-    m->current = of_core ? (unsigned)a : m->replay->last;
-    sayf(t, "position %" PRIu64 "%s\n", m->replay->position,
+    m->current = shown(m->replay, of_core ? (unsigned)a : m->replay->last);
+    sayf(t, "position %" PRIu64 ", core %u%s\n", m->replay->position, m->current,
          end == VS_REPLAY_REACHED ? "" : ", the end of what is known");
     return 0;
 }

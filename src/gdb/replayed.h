@@ -18,6 +18,7 @@ struct vs_gdb_replayed {
     struct vs_history history;
     struct vs_gdb_machine machine; /* for the stub */
     unsigned current;              /* the thread that stopped last */
+    int told;                      /* which way it went, if it then stopped for an access */
 
     struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
     uint64_t addrs[VS_GDB_POINTS_MAX];             /* of them, for the replay */

@@ -529,10 +529,10 @@ static void transfer(struct vs_gdb_stub *s, const char *args)
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
+/* The debugger does not know, and takes what it asks next to be about the thread it has chosen. */
 static void moved(struct vs_gdb_stub *s)
 {
     s->stop = (struct vs_gdb_stop){.kind = VS_GDB_STEPPED, .thread = current(s)};
-    s->general = s->stop.thread;
     console(s, "To see where that is, make gdb forget where it was:\n"
                "  maintenance flush register-cache\n  maintenance flush dcache\n");
 }

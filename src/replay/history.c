@@ -209,31 +209,19 @@ int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired)
     return run_through(h, &goal);
 }
 
-int vs_history_step_back(struct vs_history *h, unsigned core)
-{
-    struct vs_replay *r = h->replay;
-    uint64_t retired = r->cores[core].hart.instret;
-    if (!retired) {
-        int stop = vs_history_goto(h, 0);
-        return stop < 0 ? stop : VS_HISTORY_BEGINNING;
-    }
-    if (r->count > 1) { /* others may have gone on since */
-        int stop = vs_history_goto_core(h, core, retired);
-        if (stop != VS_REPLAY_REACHED)
-            return stop;
-    }
-    return vs_history_goto(h, r->position - 1);
-}
-
 /* ---- stops on the way ------------------------------------------------------------------------ */
 
-static void note_stop(struct vs_history_stop *stop, int kind, const struct vs_replay *r)
+void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_stop *stop)
 {
+    const struct vs_replay *r = h->replay;
+    const struct vs_replay_core *c = &r->cores[r->last];
+    bool access = kind == VS_REPLAY_WATCH;
     *stop = (struct vs_history_stop){
         .kind = kind,
-        .position = r->position - (kind == VS_REPLAY_WATCH),
+        .position = r->position - (access && !c->half),
+        .retired = c->hart.instret + (access && c->half),
         .core = r->last,
-        .watch = kind == VS_REPLAY_WATCH ? r->hit : NULL,
+        .watch = access ? r->hit : NULL,
     };
 }
 
@@ -258,7 +246,7 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end
             return found;
         goal.fresh = false;
         struct vs_history_stop here;
-        note_stop(&here, stop, h->replay);
+        vs_history_tell(h, stop, &here);
         if (here.position >= end)
             return found;
         *last = here;
@@ -283,11 +271,65 @@ static int search(struct vs_history *h, uint64_t end, struct vs_history_stop *st
     return found;
 }
 
-int vs_history_back(struct vs_history *h, struct vs_history_stop *stop)
+/* To just before the core's last instruction. */
+static int undo(struct vs_history *h, unsigned core)
+{
+    struct vs_replay *r = h->replay;
+    uint64_t retired = r->cores[core].hart.instret;
+    if (!retired) {
+        int stop = vs_history_goto(h, 0);
+        return stop < 0 ? stop : VS_HISTORY_BEGINNING;
+    }
+    if (r->count > 1) { /* others may have gone on since */
+        int stop = vs_history_goto_core(h, core, retired);
+        if (stop != VS_REPLAY_REACHED)
+            return stop;
+    }
+    return vs_history_goto(h, r->position - 1);
+}
+
+/* The last access between here and `end`. As scan. */
+static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_stop *last)
+{
+    const struct vs_replay_goal goal = at_position(end);
+    int found = 0;
+    for (;;) {
+        int stop = vs_history_run(h, &goal);
+        if (stop < 0 || stop == VS_HISTORY_POLLED)
+            return stop;
+        if (stop != VS_REPLAY_BREAK && stop != VS_REPLAY_WATCH)
+            return found;
+        if (stop == VS_REPLAY_WATCH) {
+            vs_history_tell(h, stop, last);
+            found = 1;
+        }
+    }
+}
+
+int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
+{
+    uint64_t here = h->replay->position;
+    struct vs_replay_state *before;
+    int end = undo(h, core);
+    if (end < 0 || !h->replay->watch_count)
+        return end;
+    int err = vs_replay_save(h->replay, &before);
+    if (err)
+        return err;
+    int found = scan_accesses(h, here, stop);
+    err = vs_replay_restore(h->replay, before);
+    vs_replay_drop(before);
+    if (err || found != 1)
+        return err ? err : found ? found : end;
+    err = vs_history_goto_core(h, stop->core, stop->retired);
+    return err < 0 ? err : VS_REPLAY_WATCH;
+}
+
+int vs_history_back(struct vs_history *h, bool undone, struct vs_history_stop *stop)
 {
     uint64_t here = h->replay->position;
     struct vs_replay_state *from;
-    int found = search(h, here, stop, &from);
+    int found = search(h, here - (undone && here), stop, &from);
     if (found == 1 && stop->kind == VS_REPLAY_BREAK) {
         const struct vs_history_stop until = *stop;
         found = scan(h, from, here, &until, stop);
@@ -295,7 +337,8 @@ int vs_history_back(struct vs_history *h, struct vs_history_stop *stop)
     }
     if (found < 0)
         return found;
-    int end = vs_history_goto(h, found == 1 ? stop->position : found == 0 ? 0 : here);
+    int end = found == 1 ? vs_history_goto_core(h, stop->core, stop->retired)
+                         : vs_history_goto(h, found == 0 ? 0 : here);
     return end < 0 ? end : found == 1 ? VS_REPLAY_WATCH : found == 0 ? VS_HISTORY_BEGINNING : found;
 }
 

@@ -42,6 +42,7 @@ enum {
 struct vs_history_stop {
     int kind;          /* VS_REPLAY_BREAK or VS_REPLAY_WATCH */
     uint64_t position; /* of the break; of an access: before it */
+    uint64_t retired;  /* by the core, when the access is done */
     unsigned core;
     const struct vs_replay_watch *watch;
 };
@@ -59,16 +60,22 @@ int vs_history_goto(struct vs_history *h, uint64_t position);
 /* To where the core has just retired so many instructions. The same. */
 int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired);
 
-/* To just before the core's last instruction. VS_REPLAY_REACHED; VS_HISTORY_BEGINNING if it has
- * done none, and it stands at 0 then; an error. */
-int vs_history_step_back(struct vs_history *h, unsigned core);
+/* What vs_history_run has stopped at, which returned VS_REPLAY_BREAK or VS_REPLAY_WATCH. */
+void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_stop *stop);
 
-/* Back to the last stop before here, which is also told; it stands at 0 and returns
+/* To just before the core's last instruction: VS_REPLAY_REACHED. But if there is a watched access
+ * on the way, to just after the last of them: VS_REPLAY_WATCH, and it is told. VS_HISTORY_BEGINNING
+ * if the core has done nothing, and it stands at 0 then; or an error. */
+int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop);
+
+/* Back to the last stop before here, which is also told: at the break, or just after the access. If
+ * `undone`, an access by the last instruction does not count. It stands at 0 and returns
  * VS_HISTORY_BEGINNING if there is none. Else VS_REPLAY_BREAK, VS_REPLAY_WATCH, VS_HISTORY_POLLED
  * (it stands where it stood), or an error. */
-int vs_history_back(struct vs_history *h, struct vs_history_stop *stop);
+int vs_history_back(struct vs_history *h, bool undone, struct vs_history_stop *stop);
 
-/* The same, but it stays where it is. Returns 1 if there is one; 0; VS_HISTORY_POLLED; an error. */
+/* Finds the last stop before here, and stays here. Returns 1 if there is one; 0;
+ * VS_HISTORY_POLLED; an error. */
 int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop);
 
 #endif

@@ -534,26 +534,30 @@ static int give_way(struct vs_replay *r, bool chosen, uint64_t progress)
     return began || !chosen || progress != r->progress ? 0 : stuck(r, core);
 }
 
-/* The ends of a stream are no errors: where it is cut was said when it was opened. */
+/* The ends of a stream are no errors: where it is cut was said when it was opened. A decoder that
+ * failed is not asked again, since it may have taken half a message. */
 static int ended(struct vs_replay *r, int err)
 {
-    if (err != -VSE_END && err != -VSE_TRUNCATED)
-        return err;
+    r->broken = err;
     r->current = VS_REPLAY_NONE;
-    return VS_REPLAY_CUT;
+    return err == -VSE_END || err == -VSE_TRUNCATED ? VS_REPLAY_CUT : err;
 }
 
-int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
+static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *goal)
 {
-    r->hit = NULL;
-    r->diag.error = 0;
+    return r->position >= goal->position ||
+           (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired);
+}
+
+/* Until it is known why to stop: a VS_REPLAY_x, or an error. */
+static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
+{
     if (r->current != VS_REPLAY_NONE && !goal->fresh)
         r->cores[r->current].hart.passing = r->cores[r->current].hart.pc;
     for (;;) {
         uint64_t progress = r->progress;
         bool chosen = r->current == VS_REPLAY_NONE;
-        if (r->position >= goal->position ||
-            (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired))
+        if (is_reached(r, goal))
             return VS_REPLAY_REACHED;
         int err = choose_core(r);
         if (err)
@@ -562,7 +566,7 @@ int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
         if (slice < 0)
             return ended(r, slice);
         if (slice == SLICE_WAIT && (err = give_way(r, chosen, progress)))
-            return err;
+            return ended(r, err);
         if (r->hit)
             return VS_REPLAY_WATCH;
         if (slice == SLICE_BREAK)
@@ -570,11 +574,24 @@ int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
     }
 }
 
+int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
+{
+    r->hit = NULL;
+    if (!r->broken)
+        r->diag.error = 0;
+    int stop = r->broken ? ended(r, r->broken) : run(r, goal);
+    if (!r->broken)
+        return stop;
+    return r->hit ? VS_REPLAY_WATCH : is_reached(r, goal) ? VS_REPLAY_REACHED : stop;
+}
+
 int vs_replay_settle(struct vs_replay *r)
 {
     const struct vs_replay_goal here = {
         .position = r->position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
     r->hit = NULL;
+    if (r->broken)
+        return ended(r, r->broken);
     for (;;) {
         uint64_t progress = r->progress;
         bool chosen = r->current == VS_REPLAY_NONE;
@@ -587,7 +604,7 @@ int vs_replay_settle(struct vs_replay *r)
         if (slice != SLICE_WAIT)
             return VS_REPLAY_REACHED;
         if ((err = give_way(r, chosen, progress)))
-            return err;
+            return ended(r, err);
     }
 }
 

@@ -101,6 +101,7 @@ struct vs_replay {
     bool single;                       /* the instruction may take a message */
     const struct vs_replay_watch *hit; /* by the instruction just done */
     uint64_t progress;
+    int broken; /* the error that it cannot go on for, or 0 */
     struct vs_diag diag;
 };
 
@@ -130,8 +131,8 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config,
 void vs_replay_fini(struct vs_replay *r);
 
 /* Goes on until the goal is reached, or something else stops it: a VS_REPLAY_x. Returns that;
- * -VSE_CORRUPT, -VSE_TRUNCATED, -VSE_NOMEM, with r->diag; it then stands where it could not go on.
- */
+ * -VSE_CORRUPT, -VSE_TRUNCATED, -VSE_NOMEM, with r->diag; it then stands where it could not go on,
+ * and returns the same again unless the goal is reached there, or a checkpoint is restored. */
 int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal);
 
 /* Does what is due before the next instruction, and makes `current` the core that may do it.

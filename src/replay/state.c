@@ -23,6 +23,8 @@ struct vs_replay_state {
     uint64_t position, flushes;
     unsigned current, starting, last, count, view_count;
     bool over;
+    int broken;
+    struct vs_diag diag; /* if it is broken */
     struct core_state cores[];
 };
 
@@ -119,6 +121,8 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
     s->starting = r->starting;
     s->last = r->last;
     s->over = r->over;
+    s->broken = r->broken;
+    s->diag = r->diag;
     s->count = r->count;
     for (unsigned i = 0; i < r->count; i++)
         save_core(&s->cores[i], &r->cores[i]);
@@ -151,6 +155,9 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     r->starting = s->starting;
     r->last = s->last;
     r->over = s->over;
+    r->broken = s->broken;
+    if (s->broken)
+        r->diag = s->diag;
     r->hit = NULL;
     if (s->flushes != r->decoded->flushes)
         vs_code_flush(r->decoded); /* code may have been another then */

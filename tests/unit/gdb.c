@@ -913,6 +913,9 @@ TEST(notices_that_a_command_moved_the_machine)
     CHECK_STR(ask_monitor(t, "goto 12"), "OK");
     CHECK_HAS(t->console, "maintenance flush register-cache\n");
     CHECK_STR(ask(t, "?"), "T05thread:1;");
+    /* The debugger's choice of a thread stays. */
+    CHECK_STR(ask(t, "qC"), "QC2");
+    ask(t, "Hg1");
     CHECK_STR(ask(t, "p20"), "2400010000000000");
     end(t);
 }

@@ -1,0 +1,457 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# A port stream under gdb: forwards, backwards, at every core; and what docs/debugging.md shows.
+# shellcheck disable=SC2016 # what is in single quotes is for gdb
+. "$(dirname "$0")/lib.sh"
+
+command -v gdb-multiarch >/dev/null || skip_all "there is no gdb-multiarch"
+
+program=$(workload rv64 racy)
+cd "$T" || exit 2
+mkdir -p build/workloads bin
+ln -s "$(dirname "$program")" build/workloads/rv64
+ln -s "$VESTIGE_SRC/workloads" workloads
+ln -s "$VESTIGE" bin/vestige
+PATH=$T/bin:$PATH
+racy=build/workloads/rv64/racy
+server='' port=''
+# shellcheck disable=SC2154 # _work is of lib.sh
+trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$T" "$_work"' EXIT
+
+# record NAME CORES ARGUMENT...: $T/NAME.vest, of racy.
+record() {
+    local name=$1
+    shift
+    vestige record -o "$name.vest" "$@" >"$out" 2>&1
+}
+
+record bank --cores 4 --timed -- "$racy" -c -n 40 -p 4 -m bank
+record untimed --cores 4 -- "$racy" -n 40 -p 4
+record one --cores 1 --timed -- "$racy" -n 40 -p 1
+record long --cores 1 -- "$racy" -n 4000 -p 1
+vestige encode bank.vest -t mc2RT -o run.vport >"$out" 2>&1 || exit 2
+
+# A server for a pipe, that leaves its status behind.
+cat >serve <<'END'
+#!/bin/sh
+vestige debug --stdio "$@" 2>server.err
+echo $? >server.status
+END
+chmod +x serve
+
+both() {
+    timeout 120 "$@" 2>&1
+}
+
+gdb_with() {
+    local arguments=(-nx -batch -ex 'set osabi none' -ex 'set sysroot /' -ex 'set width 0' -ex "target remote $1")
+    shift
+    for line; do arguments+=(-ex "$line"); done
+    run both gdb-multiarch "${arguments[@]}" "$racy"
+}
+
+# debug_run STREAM COMMAND...: in gdb, over a pipe. All that it says is in $out; the server must end well.
+debug_run() {
+    local stream=$1 tries=0
+    shift
+    rm -f server.status
+    gdb_with "| ./serve $stream" "$@"
+    while [ ! -s server.status ] && [ $tries -lt 100 ]; do
+        sleep 0.1
+        tries=$((tries + 1))
+    done
+    expect_equal "$(cat server.status 2>/dev/null)" 0 "status of the server"
+}
+
+# expect_lines PATTERN...: each matches a line of standard output behind that of the one before.
+expect_lines() {
+    local from=1 n
+    for pattern; do
+        n=$(tail -n "+$from" "$out" | grep -anE -m 1 -e "$pattern" | cut -d: -f1)
+        if [ -z "$n" ]; then
+            fail "from line $from on no line matches: $pattern"
+            return
+        fi
+        from=$((from + n))
+    done
+}
+
+expect_no_line() {
+    ! grep -aqE -e "$1" "$out" || fail "a line matches: $1"
+}
+
+# value NAME: what `printf "NAME=..."` of gdb said last.
+value() {
+    sed -n "s/^$1=//p" "$out" | tail -1
+}
+
+# start_server STREAM OPTION...: in the background; sets $server and $port.
+start_server() {
+    local tries=0
+    vestige debug --listen 127.0.0.1:0 "$@" 2>server.err &
+    server=$! port=''
+    while [ -z "$port" ] && [ $tries -lt 200 ]; do
+        sleep 0.05
+        port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' server.err)
+        tries=$((tries + 1))
+    done
+    [ -n "$port" ] || fail "the server does not listen: $(cat server.err)"
+}
+
+# expect_server STATUS: it ends by itself, soon.
+expect_server() {
+    local tries=0
+    while kill -0 "$server" 2>/dev/null && [ $tries -lt 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill "$server" 2>/dev/null && fail "the server goes on"
+    wait "$server"
+    expect_equal $? "$1" "status of the server"
+    server=''
+}
+
+# ---- looking ---------------------------------------------------------------------------------
+
+begin stops_at_a_function
+debug_run run.vport 'break wl_below' 'continue' 'backtrace' 'print n' 'print r->state' 'info source'
+expect_lines '^0x[0-9a-f]+ in _start' '^Breakpoint 1 at .*common/support.c' 'Breakpoint 1, wl_below \(r=.*n=.*8\) at workloads/common/support.c' \
+    '^80' '^#0 .*wl_below' '^#1 .* in plan_transfers \(s=0x[0-9a-f]+\) at workloads/racy.c:159' '^#2 .*main .*workloads/racy.c' '^\$1 = 8$' \
+    '^Current source file is workloads/common/support.c'
+
+begin steps_by_line
+debug_run run.vport 'break wl_below' 'continue' 'finish' 'delete' 'next' 'next' 'echo == step\n' 'step' 'stepi'
+expect_lines 'wl_below' '^0x[0-9a-f]+ in plan_transfers' '^Value returned is \$1 = [0-7]$' '^159' '^160' '== step' '^wl_below .*n=.*7' '^0x[0-9a-f]+'
+
+begin steps_back_by_line
+debug_run run.vport 'break wl_below' 'continue' 'finish' 'delete' 'next' 'next' 'step' 'reverse-finish' 'echo == next\n' 'reverse-next' 'echo == step\n' 'reverse-step' \
+    'echo == stepi\n' 'reverse-stepi' 'stepi'
+expect_lines '^160' '^wl_below' '^0x[0-9a-f]+ in plan_transfers' '== next' '^160' '== step' '^159' '== stepi' '^0x[0-9a-f]+' '^159'
+expect_no_line 'history'
+
+begin reads_variables
+debug_run run.vport 'break bank_check' 'continue' 'print s->account[4].lowest' 'print s->args' 'print s->args.mode == BANK' 'print modes[2]' 'ptype s->transfers' \
+    'print s->transfers[0].from < 8' 'info locals' 'up' 'info frame'
+expect_lines '^\$1 = -[0-9]+$' '^\$2 = \{threads = 4, size = 40, seed = 1, mode = 2, check = true\}$' '^\$3 = 1$' '^\$4 = 0x[0-9a-f]+ "bank"' '^type = struct transfer \{' \
+    '^\$5 = 1$' '^balance = ' '^#1 .*verify .*workloads/racy.c' 'caller of frame'
+
+begin shows_registers
+debug_run run.vport 'break bank_check' 'continue' 'info registers pc sp fcsr' 'print $pc == &bank_check || $pc > 0x10000' 'print $ft0.double' 'print/x $zero'
+expect_lines '^pc +0x[0-9a-f]+' '^sp +0x[0-9a-f]+' '^fcsr' '^\$1 = 1$' '^\$2 = ' '^\$3 = 0x0$'
+
+begin knows_what_it_does_not_know
+debug_run run.vport 'break bank_check' 'continue' 'x/2xg 0x123456780' 'print *(int *) 0x7000000' 'print s->account[4].lowest'
+expect_lines '^0x123456780:.Cannot access memory at address 0x123456780' '^Cannot access memory at address 0x7000000' '^\$1 = -'
+
+begin changes_nothing
+debug_run run.vport 'break bank_check' 'continue' 'set var s->account[4].lowest = 3' 'set var $a0 = 1234567' 'print s->account[4].lowest' 'print $a0 == 1234567' 'stepi' 'call bank_sum(s)' 'bt'
+expect_lines '^Cannot access memory|[Cc]ould not write|the past cannot be changed' 'register "a0".*the past cannot be changed' '^\$1 = -[0-9]+$' '^\$2 = 0$' '^(0x|[0-9])' '^#0 '
+
+# Where the workers begin; $s is what they share.
+at_start=('break wl_run' 'continue' 'set $s = (struct shared *)arg' 'delete')
+
+# ---- watchpoints -----------------------------------------------------------------------------
+
+begin watches_writes_forwards
+debug_run run.vport "${at_start[@]}" 'watch -location $s->account[4].balance' 'continue' 'print *t' \
+    'printf "at=%ld\n", (long)$pc' 'x/i $pc' 'reverse-stepi' 'x/i $pc' 'print from->balance'
+expect_lines 'hit Hardware watchpoint 2' '^Old value = 400$' '^New value = [0-9]+$' '^\$1 = \{from' '=> .*' '=> 0x[0-9a-f]+ <worker.*>:.sd' '^\$2 = 400$'
+
+begin watches_writes_backwards
+debug_run run.vport 'break bank_check' 'continue' 'watch -location s->account[4].balance' 'reverse-continue' 'x/i $pc' 'stepi'
+expect_lines 'Hardware watchpoint 2' 'hit Hardware watchpoint 2' '^Old value = [0-9]+$' '^New value = [0-9]+$' '=> 0x[0-9a-f]+ <worker.*>:.sd' \
+    'hit Hardware watchpoint 2' '^Old value = [0-9]+$' '^New value = [0-9]+$'
+expect_equal "$(sed -n 's/^Old value = //p' "$out" | head -1)" "$(sed -n 's/^New value = //p' "$out" | tail -1)" 'undone and done again'
+
+begin watches_reads
+debug_run run.vport 'break bank_check' 'continue' 'rwatch -location s->account[4].balance' 'reverse-continue' 'x/i $pc' 'echo == on\n' 'continue' 'x/i $pc'
+expect_lines 'hit Hardware read watchpoint 2' '^Value = [0-9]+' '=> .*:.ld' '== on' 'hit Hardware read watchpoint 2' '^Value = [0-9]+'
+
+begin watches_accesses
+debug_run run.vport 'break bank_check' 'continue' 'awatch -location s->account[4].balance' 'reverse-continue' 'reverse-continue' 'reverse-continue' 'continue'
+expect_lines 'hit Hardware access \(read/write\) watchpoint 2' '^(Old v|V)alue = ' 'hit Hardware access \(read/write\) watchpoint 2' '^(Old v|V)alue = ' \
+    'hit Hardware access \(read/write\) watchpoint 2' '^(Old v|V)alue = ' 'hit Hardware access \(read/write\) watchpoint 2'
+
+begin sees_watchpoints_while_it_steps_back
+debug_run run.vport 'break bank_check' 'continue' 'watch -location s->account[4].lowest' 'reverse-continue' 'stepi' 'echo == back\n' 'reverse-stepi' 'x/i $pc'
+expect_lines '== back' 'hit Hardware watchpoint 2' '^Old value = -' '=> .*:.sd'
+
+begin finds_the_same_writer_in_every_way
+debug_run run.vport 'break bank_check' 'continue' 'eval "monitor who-wrote %p 8", &s->account[4].lowest' 'watch -location s->account[4].lowest' 'reverse-continue' \
+    'printf "at=%lx\n", (long)$pc' 'monitor time'
+expect_lines '^core 3 at pc 0x[0-9a-f]+, position [0-9]+$' '^position '
+expect_equal "$(value at)" "$(sed -n 's/^core 3 at pc 0x\([0-9a-f]*\),.*/\1/p' "$out")" pc
+expect_equal "$(sed -n 's/^position \([0-9]*\) .*/\1/p' "$out")" "$(sed -n 's/^core 3 at .*position //p' "$out")" position
+
+# ---- threads ---------------------------------------------------------------------------------
+
+begin sees_the_cores
+debug_run run.vport 'info threads' 'break bank_worker' 'continue' 'continue' 'continue' 'info threads' 'thread apply all bt 1' 'thread find core 2'
+expect_lines '^\* 1 .*"core 0".* in _start' 'hit Breakpoint 1, bank_worker' 'hit Breakpoint 1, bank_worker' 'hit Breakpoint 1, bank_worker' \
+    '"core 0" ' '"core 1" ' '"core 2" ' '"core 3" ' '^Thread [1-4] \(Thread [1-4] "core [0-3]"\):$' '^#0 ' '^Thread ' '^#0 ' 'Thread [0-9] has target name .core 2'
+expect_equal "$(sed -n 's/^Thread [0-9] "\(core [0-3]\)" hit .*/\1/p' "$out" | sort -u | wc -l)" 3 'cores that stopped'
+
+begin switches_between_cores
+debug_run run.vport 'break bank_check' 'continue' 'thread 3' 'printf "before=%lx\n", (long)$pc' 'reverse-stepi' 'printf "back=%lx\n", (long)$pc' 'stepi' 'printf "after=%lx\n", (long)$pc' 'bt 1'
+expect_lines 'Switching to thread 3' '^before=' '^back=' '^after=' '^#0 '
+expect_equal "$(value after)" "$(value before)" 'pc of core 2'
+[ "$(value back)" != "$(value before)" ] || fail "it did not step back"
+
+begin leaves_the_thread_alone_when_it_moves
+debug_run run.vport 'break bank_worker' 'continue' 'thread 1' 'monitor goto 3 11500' 'maintenance flush register-cache' 'printf "first=%lx\n", (long)$pc' 'thread 4' 'thread 1' 'printf "again=%lx\n", (long)$pc'
+expect_lines '^position [0-9]+, core 3$' '^first=' '^again='
+expect_equal "$(value first)" "$(value again)" 'pc of core 0'
+
+# ---- anywhere --------------------------------------------------------------------------------
+
+flush=('maintenance flush register-cache' 'maintenance flush dcache')
+registers='thread apply all -q info registers'
+
+begin is_the_same_wherever_it_comes_from
+debug_run run.vport 'monitor goto 60000' "${flush[@]}" 'echo == one\n' "$registers" 'x/4xg 0x88180' 'echo == end\n' 'stepi' 'continue' 'monitor goto 60000' "${flush[@]}" 'echo == two\n' "$registers" 'x/4xg 0x88180' \
+    'echo == end\n' 'reverse-stepi' 'reverse-continue' 'monitor goto 60000' "${flush[@]}" 'echo == three\n' "$registers" 'x/4xg 0x88180' 'echo == end\n'
+for n in one two three; do
+    sed -n "/^== $n/,/^== end/p" "$out" | sed 1d >"at.$n"
+done
+[ "$(grep -c '^pc ' at.one)" = 4 ] || fail "not the registers of all cores"
+cmp -s at.one at.two || fail "another state from behind: $(diff at.one at.two | head -3)"
+cmp -s at.one at.three || fail "another state from the beginning: $(diff at.one at.three | head -3)"
+
+begin goes_back_and_forth_by_instruction
+debug_run run.vport 'break move_money' 'continue' 'stepi 40' 'printf "before=%lx %lx %lx\n", (long)$pc, $sp, $a0' 'reverse-stepi 30' 'stepi 30' 'printf "after=%lx %lx %lx\n", (long)$pc, $sp, $a0'
+expect_lines '^before=' '^after='
+expect_equal "$(value after)" "$(value before)" registers
+
+begin ends_at_both_ends
+debug_run run.vport 'reverse-stepi' 'echo == on\n' 'continue' 'monitor time' 'continue' 'stepi' 'echo == back\n' 'reverse-stepi' 'echo == all\n' 'reverse-continue' 'reverse-stepi' 'bt' 'monitor time'
+expect_lines 'No more reverse-execution history' '_start' '== on' 'No more reverse-execution history' '_exit' '^position [0-9]+' 'core 0: [0-9]+ instructions, ended' \
+    'No more reverse' 'No more reverse' '== back' '_exit' '== all' 'No more reverse' '_start' 'No more reverse' '^#0 .*_start' '^position 0 '
+
+begin shows_a_core_that_exists_at_the_beginning
+debug_run run.vport 'break bank_worker' 'continue' 'delete' 'reverse-continue' 'bt'
+expect_lines 'Thread [2-4] "core [1-3]" hit' 'No more reverse' '_start' '^#0 .*_start'
+expect_no_line 'not available'
+
+begin answers_monitor_commands
+debug_run run.vport 'monitor help' 'monitor time' 'monitor messages' 'monitor cycle' 'monitor who-wrote 0x123456' 'monitor who-wrote' 'monitor goto' 'monitor goto x' 'monitor goto 99 1' 'monitor goto 999999999' 'monitor nonsense' \
+    'monitor' 'monitor time'
+expect_lines '^time ' '^goto ' '^cycle ' '^who-wrote ' '^messages ' '^help ' '^position 0 ' 'core 3: 0 instructions, not started' '^[0-9]+ messages read, [0-9]+ of [0-9]+ bits' \
+    'cycles are not known' '^no instruction wrote it before here' '^vestige: who-wrote ADDR' '^vestige: goto POSITION' '^vestige: goto POSITION' '^vestige: there is no core 99' '^position [0-9]+, core [0-3], the end of what is known' \
+    'does not support this command' 'does not support this command' '^position [1-9]'
+
+begin interrupts_a_long_run
+vestige encode long.vest -t mlvCF_e:CS32 -o long.vport >"$out" 2>&1
+# so many watchpoints make it slow
+debug_run long.vport 'set confirm off' 'python import threading, os' 'python for i in range(1000): gdb.execute("awatch *(long *)%d" % (0x10000000 + 16 * i), to_string=True)' \
+    'stepi' 'python threading.Timer(1.5, lambda: os.kill(os.getpid(), 2)).start()' 'continue' 'monitor time' 'delete' 'echo == on\n' 'continue' 'monitor time'
+expect_lines 'received signal SIGINT|Program received' '^position [1-9][0-9]+ ' '== on' 'No more reverse' '_exit' 'core 0: .*ended'
+expect_equal "$(sed -n 's/^position \([0-9]*\) .*/\1/p' "$out" | sort -u | wc -l)" 2 positions
+
+# ---- streams ---------------------------------------------------------------------------------
+
+# session RUN TECHNIQUE: a little of all, in one stream.
+session() {
+    local core='core [0-3]'
+    [ "$1" != one ] || core='.*'
+    begin "replays_$1_as_$2"
+    vestige encode -f "$1.vest" -t "$2" -o it.vport >"$out" 2>&1 || fail "not encoded"
+    debug_run it.vport "${at_start[@]}" 'print $s->args.size' 'watch -location $s->account[0].balance' 'continue' 'x/i $pc' 'reverse-continue' 'x/i $pc' 'monitor cycle' \
+        'delete' 'continue' 'reverse-continue'
+    expect_lines 'Breakpoint 1, wl_run' '^\$1 = 40$' "$core.*hit Hardware watchpoint 2|^Hardware watchpoint 2: " '^Old value = 400' '=> ' '^New value = 400' '=> .*:.sd' 'cycle' '_exit' '_start'
+}
+
+for technique in mlvCF_e:CS32 mlvNX_b mc2RT; do
+    session untimed $technique
+    session one $technique
+done
+session bank mlvCF_e:CS32
+expect_out '^core 3: last message at cycle [1-9]'
+
+begin replays_a_cut_stream_to_its_end
+head -c $(($(stat -c %s run.vport) / 2)) run.vport >cut.vport
+debug_run cut.vport 'continue' 'bt 1' 'printf "end=%lx\n", (long)$pc' 'stepi' 'reverse-stepi' 'printf "back=%lx\n", (long)$pc' 'stepi' 'printf "again=%lx\n", (long)$pc' 'reverse-continue' 'continue' 'printf "last=%lx\n", (long)$pc'
+expect_lines '^vestige: the stream ends at bit [0-9]+, after message [0-9]+, and the program goes on$' 'No more reverse' '^#0 ' '^end=' '^vestige: the stream ends' '^back=' '^again=' '_start' '^vestige: the stream ends' '^last='
+expect_equal "$(value again)" "$(value end)" 'pc at the end'
+expect_equal "$(value last)" "$(value end)" 'pc at the end, from the beginning'
+[ "$(value back)" != "$(value end)" ] || fail "it did not go back"
+
+begin stands_where_a_stream_is_damaged
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config") san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
+# shellcheck disable=SC2086 # a compiler may have options
+$cc -std=gnu11 ${san:+-fsanitize=$san} -I"$VESTIGE_SRC/src" -I"$VESTIGE_SRC/include" -o damage "$VESTIGE_SRC/tests/cli/damage.c" "$VESTIGE_BUILD/lib/libvestige.a" || exit 2
+stood=0
+for part in 2 3 4 5 6 7 8; do
+    ./damage run.vport bad.vport $(($(stat -c %s run.vport) * part / 10 - 400)) || fail "not damaged"
+    # another value, perhaps, that nothing depends on
+    ! vestige replay bad.vport >replayed.out 2>&1 || continue
+    stood=$((stood + 1))
+    debug_run bad.vport 'continue' 'bt 1' 'printf "end=%lx\n", (long)$pc' 'stepi' 'reverse-stepi' 'monitor time' 'reverse-continue' 'continue' 'printf "last=%lx\n", (long)$pc'
+    expect_lines '^vestige: .*(bit|core) [0-9]+' '^#0 ' '^end=' '^vestige: ' '^0x' '^position [1-9]' '_start' '^vestige: ' '^last='
+    expect_equal "$(value last)" "$(value end)" 'pc where it is damaged'
+done
+[ $stood -ge 3 ] || fail "only $stood streams made no sense"
+
+# ---- coming and going ------------------------------------------------------------------------
+
+begin keeps_its_place_between_debuggers
+start_server run.vport
+gdb_with ":$port" 'break bank_worker' 'continue' 'printf "at=%lx\n", (long)$pc' 'detach'
+at=$(value at)
+expect_lines 'hit Breakpoint 1'
+gdb_with ":$port" 'printf "at=%lx\n", (long)$pc' 'info breakpoints' 'continue'
+expect_equal "$(value at)" "$at" pc
+# nobody stops there any more
+expect_lines '^No breakpoints' 'No more reverse' '_exit'
+
+begin refuses_a_second_debugger
+mkfifo hold
+(gdb-multiarch -nx -batch -ex 'set osabi none' -ex "target remote :$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
+first=$!
+for _ in $(seq 100); do [ -e here ] || sleep 0.05; done
+gdb_with ":$port" 'print $pc'
+expect_no_line '^\$1 = '
+grep -q 'another debugger is refused, from 127.0.0.1' server.err || fail "not said: $(cat server.err)"
+echo >hold
+wait $first
+grep -q '_start' first.out || fail "the first was disturbed: $(cat first.out)"
+
+begin ends_when_it_is_killed
+gdb_with ":$port" 'kill'
+expect_server 0
+
+begin ends_after_one_debugger
+start_server --once run.vport
+gdb_with ":$port" 'stepi' 'disconnect'
+expect_server 0
+grep -q 'the debugger leaves' server.err || fail "not said: $(cat server.err)"
+
+begin ends_when_it_is_interrupted
+start_server run.vport
+kill -TERM "$server"
+expect_server 0
+
+begin survives_a_debugger_that_talks_nonsense
+start_server run.vport
+exec 9<>"/dev/tcp/127.0.0.1/$port"
+printf '$c#00\x03+-}}$#$$m0,ffffffffffffffff#aa$vCont;s:ffff#9f' >&9
+exec 9>&-
+gdb_with ":$port" 'print 1' 'stepi' 'kill'
+expect_lines '^0x' '^\$1 = 1' '^0x'
+expect_server 0
+
+begin serves_a_pipe_that_closes
+run vestige debug --stdio run.vport </dev/null
+expect_status 0
+expect_no_out
+
+# ---- bad usage -------------------------------------------------------------------------------
+
+# refuse STATUS PATTERN ARGUMENT...
+refuse() {
+    local wanted=$1 pattern=$2
+    shift 2
+    run timeout 20 vestige debug "$@"
+    expect_status "$wanted"
+    expect_one_line_err
+    expect_no_out
+    expect_err "$pattern"
+}
+
+begin refuses_bad_usage
+refuse 2 "'x' is not \[HOST:\]PORT" --listen x run.vport
+refuse 2 'is not \[HOST:\]PORT' --listen 127.0.0.1:65536 run.vport
+refuse 2 'exclude each other' --stdio --listen 0 run.vport
+refuse 2 'no.such|No such file' --stdio none.vport
+refuse 2 '.' --stdio
+refuse 2 '.' --stdio --memory 1 run.vport
+refuse 2 'not from both' --stdio --code bank.vest --image "$racy" run.vport
+
+begin refuses_a_port_that_is_taken
+start_server run.vport
+refuse 2 'cannot listen' --listen "127.0.0.1:$port" run.vport
+kill -TERM "$server"
+expect_server 0
+
+begin refuses_other_streams
+vestige encode bank.vest -t mcfTR_e -o flow.vport >"$out" 2>&1
+refuse 2 'mcfTR_e has no load values' --stdio flow.vport
+vestige record -o native.vest -- "$(workload host racy)" -n 4 -p 1 >"$out" 2>&1
+vestige encode native.vest -t mlvNX_b -o native.vport >"$out" 2>&1
+refuse 2 'is of x86-64; only RV64' --stdio native.vport
+refuse 1 '.' --stdio --image build/workloads/rv64/sha run.vport
+head -c 20 run.vport >short.vport
+refuse 1 '.' --stdio short.vport
+{ head -c 3000 run.vport && printf 'XXXX' && tail -c +3005 run.vport; } >spoilt.vport
+refuse 1 '.' --stdio spoilt.vport
+
+# ---- the document ----------------------------------------------------------------------------
+# Blocks of ```console: lines behind `$` are run by the shell, those behind `(gdb)` by the gdb that was started last. The other lines of a block
+# have to come, in this order, among what was said; addresses and counts may be others.
+
+# document: its blocks, without the fences.
+document() {
+    sed -n '/^```console$/,/^```$/p' "$VESTIGE_SRC/docs/debugging.md" | grep -v '^```'
+}
+
+plain() {
+    sed -E 's/0x[0-9a-f]+/0x#/g; s/127.0.0.1:[0-9]+/127.0.0.1:#/; s/[0-9][0-9,]{3,}/#/g'
+}
+
+# expect_shown: $out has the lines of $T/shown.
+expect_shown() {
+    local from=1 n line
+    plain <"$out" >said
+    while IFS= read -r line; do
+        n=$(tail -n "+$from" said | grep -anF -m 1 -e "$line" | cut -d: -f1)
+        if [ -z "$n" ]; then
+            fail "the document shows, and it is not said: $line"
+            return
+        fi
+        from=$((from + n))
+    done < <(plain <shown)
+}
+
+# finish_command: runs $shell with the gdb commands in $inside, and compares.
+finish_command() {
+    local arguments=()
+    [ -n "$shell" ] || return 0
+    case $shell in
+    'vestige debug '*' &')
+        shell=${shell% &}
+        eval "start_server ${shell#vestige debug }"
+        cp server.err "$out"
+        ;;
+    gdb-multiarch*)
+        for line in "${inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
+        shell=${shell//:1234/:$port}
+        eval "run both ${shell/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"'
+        ;;
+    *) run both bash -c "$shell" ;;
+    esac
+    expect_shown
+}
+
+begin does_what_the_document_shows
+rm -f bank.vest bank.vport
+shell='' inside=() commands=0
+: >shown
+while IFS= read -r text; do
+    case $text in
+    '$ '*)
+        finish_command
+        shell=${text#'$ '} inside=()
+        commands=$((commands + 1))
+        : >shown
+        ;;
+    '(gdb) '*)
+        inside+=("${text#'(gdb) '}")
+        printf '%s\n' "$text" >>shown
+        ;;
+    *) printf '%s\n' "$text" >>shown ;;
+    esac
+done < <(document)
+finish_command
+[ $commands -ge 8 ] || fail "only $commands commands in the document"
+expect_server 0
+
+finish
