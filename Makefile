@@ -272,12 +272,13 @@ check-run:
 	    $(B) $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
 
 ## check-long: what takes too long for check: 10 M random RV64 instructions against qemu, block by block; all
-## configurations of techniques on all workloads with 1, 2, 4 and 8 threads
+## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them
 check-long:
 	@tools/deps --install build bench check
 	@+$(MAKE) all tests
 	VESTIGE_ISS_PROGRAMS=230 $(B)/test/unit/iss_qemu
 	VESTIGE_LONG=1 VESTIGE_BUILD=$(CURDIR)/$(B) bash tests/cli/verify_workloads.sh
+	VESTIGE_LONG=1 VESTIGE_BUILD=$(CURDIR)/$(B) bash tests/cli/replay.sh
 
 ## demo: show what Vestige does
 demo:

@@ -44,7 +44,8 @@ static uint64_t last_position(const struct vs_history *h)
 static void keep(struct vs_history *h)
 {
     struct vs_replay_state *s;
-    if (h->replay->position < last_position(h) + h->spacing || vs_replay_save(h->replay, &s))
+    if (h->searching || h->replay->position < last_position(h) + h->spacing ||
+        vs_replay_save(h->replay, &s))
         return;
     h->states[h->count++] = s;
     if (++h->uncounted >= COUNT_EVERY)
@@ -239,7 +240,9 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end
     int found = 0, err = vs_replay_restore(h->replay, from);
     goal.fresh = true;
     while (!err) {
+        h->searching = true;
         int stop = vs_history_run(h, &goal);
+        h->searching = false;
         if (stop < 0 || stop == VS_HISTORY_POLLED)
             return stop;
         if (stop != VS_REPLAY_BREAK && stop != VS_REPLAY_WATCH)

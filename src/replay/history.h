@@ -26,6 +26,7 @@ struct vs_history {
     size_t most; /* bytes that checkpoints may take */
     size_t used; /* that they took when it was counted last */
     unsigned uncounted;
+    bool searching; /* checkpoints are in use: none is added, and none dropped */
 
     /* The caller's: asked every now and then whether to stop. May be NULL. */
     bool (*poll)(void *context);

@@ -34,7 +34,8 @@ static const struct vs_replay_watch *find_watch(const struct vs_replay *r, uint6
 {
     for (size_t i = 0; i < r->watch_count; i++) {
         const struct vs_replay_watch *w = &r->watches[i];
-        if ((writes ? w->writes : w->reads) && addr < w->addr + w->size && w->addr < addr + size)
+        if ((writes ? w->writes : w->reads) &&
+            (addr - w->addr < w->size || w->addr - addr < size)) /* either may wrap around */
             return w;
     }
     return NULL;
@@ -64,8 +65,10 @@ static void note_watch(struct vs_replay *r, uint64_t addr, size_t size, bool wri
 static inline bool stops_here(struct vs_replay *r, unsigned core, uint64_t addr, size_t size,
                               bool writes)
 {
-    return !r->single && (r->ops->takes(r->decoder, core, writes) ||
-                          (unlikely(r->watch_count) && find_watch(r, addr, size, writes)));
+    if (r->single)
+        return false;
+    r->takes = r->ops->takes(r->decoder, core, writes);
+    return r->takes || (unlikely(r->watch_count) && find_watch(r, addr, size, writes));
 }
 
 static int port_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
@@ -85,12 +88,13 @@ static int port_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, 
 {
     struct vs_replay *r = replay_of(port);
     struct vs_replay_core *c = &r->cores[hart->id];
-    if (unlikely(access == VS_ACCESS_AMO && c->half)) {
-        *value = c->half_value;
-        return 0;
-    }
     if (unlikely(stops_here(r, hart->id, addr, size, false)))
         return NEEDS_SINGLE;
+    if (unlikely(access == VS_ACCESS_AMO && c->half)) {
+        *value = c->half_value;
+        note_watch(r, addr, size, false);
+        return 0;
+    }
     *value = 0;
     int err = r->ops->read(r->decoder, hart->id, addr, size, (uint8_t *)value);
     if (unlikely(err))
@@ -122,8 +126,10 @@ static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
 static int get_outside(struct vs_replay *r, unsigned core, uint64_t *value)
 {
     struct vs_replay_core *c = &r->cores[core];
-    if (!r->single)
+    if (!r->single) {
+        r->takes = true;
         return NEEDS_SINGLE;
+    }
     if (!c->half) {
         int err = outcome(r, r->ops->nondet(r->decoder, core, 8, (uint8_t *)&c->half_value));
         if (err)
@@ -189,8 +195,8 @@ size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
     size_t n = 0;
     for (; n < size; n++, addr++)
         if (vs_copy_read(vs_replay_view(r, core), addr, &bytes[n], 1) &&
-            !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1) &&
-            !ask_others(r, core, addr, &bytes[n]))
+            !ask_others(r, core, addr, &bytes[n]) && /* first: code may have been written */
+            !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))
             break;
     return n;
 }
@@ -212,14 +218,27 @@ static void put_output(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
     }
 }
 
+/* Bytes whose address is not known. */
+static void put_unknown(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t size)
+{
+    uint8_t bytes[PIECE];
+    memset(bytes, '?', sizeof(bytes));
+    for (uint64_t done = 0; done < size && done < OUTPUT_MAX; done += PIECE)
+        r->config.output(r->config.context, core, fd, bytes,
+                         size - done < PIECE ? (size_t)(size - done) : PIECE, 0);
+}
+
 static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t vector,
                        uint64_t count, uint64_t size)
 {
     for (uint64_t i = 0; i < count && i < 1024 && size; i++) {
-        uint64_t part[2];
-        if (vs_replay_read(r, core, vector + 16 * i, (uint8_t *)part, 16) != 16)
-            part[1] = size; /* and its address is as unknown */
-        uint64_t n = part[1] < size ? part[1] : size;
+        uint64_t part[2] = {0};
+        size_t known = vs_replay_read(r, core, vector + 16 * i, (uint8_t *)part, 16);
+        if (known < 8) {
+            put_unknown(r, core, fd, size);
+            return;
+        }
+        uint64_t n = known == 16 && part[1] < size ? part[1] : size;
         put_output(r, core, fd, part[0], n);
         size -= n;
     }
@@ -231,25 +250,30 @@ static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
 enum { CALL_WRITE = 64, CALL_WRITEV = 66, CALL_PWRITE = 68, CALL_FLUSH_ICACHE = 259 };
 enum { X_A0 = 10, X_A7 = 17 };
 
+bool vs_replay_flushes(const struct vs_hart *hart)
+{
+    return hart->x[X_A7] == CALL_FLUSH_ICACHE;
+}
+
 static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 {
     c->called = true;
     c->call[0] = c->hart.x[X_A7];
     memcpy(&c->call[1], &c->hart.x[X_A0], 3 * sizeof(uint64_t));
-    if (c->call[0] == CALL_FLUSH_ICACHE)
+    if (vs_replay_flushes(&c->hart))
         vs_code_flush(r->decoded);
 }
 
-/* With the registers that it returned. */
-static void end_call(struct vs_replay *r, unsigned core)
+/* With the registers that it returned; one that is to be made `again` has none. */
+static void end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
     uint64_t result = c->hart.x[X_A0];
     c->called = false;
-    if (!r->config.output || (int64_t)result <= 0)
+    if (!r->config.output || again || (int64_t)result <= 0)
         return;
     if (c->call[0] == CALL_WRITE || c->call[0] == CALL_PWRITE)
-        put_output(r, core, c->call[1], c->call[2], result);
+        put_output(r, core, c->call[1], c->call[2], result < c->call[3] ? result : c->call[3]);
     else if (c->call[0] == CALL_WRITEV)
         put_vector(r, core, c->call[1], c->call[2], c->call[3], result);
 }
@@ -319,6 +343,7 @@ static int take_state(struct vs_replay *r, unsigned core)
     struct vs_replay_core *c = &r->cores[core];
     const uint8_t *bytes;
     size_t size;
+    uint64_t next = c->hart.pc;
     note_cycle(r, core);
     int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
     if (err)
@@ -330,7 +355,7 @@ static int take_state(struct vs_replay *r, unsigned core)
     c->states++;
     c->started = true;
     if (c->called)
-        end_call(r, core);
+        end_call(r, core, c->hart.pc != next);
     return tell_message(r, core);
 }
 
@@ -393,12 +418,15 @@ static int execute_single(struct vs_replay *r, unsigned core)
 {
     struct vs_hart *hart = &r->cores[core].hart;
     uint64_t before = hart->instret;
-    note_cycle(r, core);
+    if (r->takes)
+        note_cycle(r, core);
     r->single = true;
     hart->passing = hart->pc;
     int stop = execute(r, core, 1);
     hart->passing = VS_PASSING_NONE;
     r->single = false;
+    if (hart->instret == before)
+        r->hit = NULL; /* what it has accessed counts when it is done */
     if (stop < 0 || hart->instret == before)
         return stop;
     int err = tell_message(r, core);
@@ -459,6 +487,17 @@ static int after_run(struct vs_replay *r, unsigned core, int stop)
     }
 }
 
+/* The stream has no more messages of the core. Where cores run ahead there may be some of others,
+ * which may need what it does before its next one: only if it has not begun it waits for good.
+ * Returns SLICE_WAIT; else the error. */
+static int out_of_messages(struct vs_replay *r, unsigned core, int err)
+{
+    if (!r->ops->ahead || r->cores[core].started || (err != -VSE_END && err != -VSE_TRUNCATED))
+        return err;
+    r->diag.error = 0;
+    return SLICE_WAIT;
+}
+
 /* Runs a core until it waits, or the goal is reached. Returns a SLICE_x, or an error. */
 static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_goal *goal)
 {
@@ -475,7 +514,7 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
         if (err == 1)
             continue;
         if (err)
-            return err == MUST_WAIT ? SLICE_WAIT : err;
+            return err == MUST_WAIT ? SLICE_WAIT : out_of_messages(r, core, err);
         if (r->hit)
             return SLICE_WATCH;
         if (!(left = instructions_left(r, core, goal)))
@@ -486,7 +525,7 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
             stop = execute_single(r, core);
         c->hart.passing = VS_PASSING_NONE;
         if ((stop = after_run(r, core, stop)))
-            return stop < 0 ? stop : stop - 1;
+            return stop < 0 ? out_of_messages(r, core, stop) : stop - 1;
     }
 }
 

@@ -99,6 +99,7 @@ struct vs_replay {
 
     /* private */
     bool single;                       /* the instruction may take a message */
+    bool takes;                        /* and it does: it is not only watched */
     const struct vs_replay_watch *hit; /* by the instruction just done */
     uint64_t progress;
     int broken; /* the error that it cannot go on for, or 0 */
@@ -155,6 +156,9 @@ static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
 /* Sets registers of RV64 as payloads of events have them; the cause of an exception is left out.
  * Returns 0; -VSE_CORRUPT. */
 int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size);
+
+/* Whether the system call that the hart makes is for code to be fetched anew, as fence.i. */
+bool vs_replay_flushes(const struct vs_hart *hart);
 
 /* ---- checkpoints: a replay as it is now ---- */
 

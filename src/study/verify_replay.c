@@ -125,7 +125,8 @@ static int truth_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr
     struct checker *k = checker_of(port);
     uint8_t bytes[2];
     if (vs_copy_read(&k->cores[hart->id].memory, addr, bytes, 2) &&
-        vs_text_fetch(k->replay->config.code, 0, addr, bytes, 2) != 2)
+        vs_replay_read(k->replay, hart->id, addr, bytes, 2) !=
+            2) /* another core may have made it */
         return VS_PORT_FAULT;
     *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
     return 0;
@@ -205,6 +206,8 @@ static int execute(struct checker *k, unsigned core, uint64_t most)
 {
     struct truth *t = &k->cores[core];
     int stop = vs_iss_run(&t->hart, &k->port, most);
+    if (stop == VS_STOP_ECALL && vs_replay_flushes(&t->hart))
+        vs_code_flush(k->decoded);
     if (stop == VS_STOP_LIMIT || stop == VS_STOP_ECALL)
         return 0;
     return stop < 0 ? stop : differ(k, core, "stop", (uint64_t)stop, VS_STOP_LIMIT);

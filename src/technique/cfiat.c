@@ -379,7 +379,8 @@ static bool decoder_takes(void *decoder, unsigned core, bool store)
         return false;
     if (unlikely(look(d, core)))
         return true;
-    return d->ordered ? is_due(d, core)
+    /* the last access before a turn makes it another core's */
+    return d->ordered ? is_due(d, core) || (d->turns && d->hits[0] + 1 == d->count)
                       : d->core != core || d->hits[d->shared ? 0 : core] == d->count;
 }
 
