@@ -520,6 +520,8 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
         if (!(left = instructions_left(r, core, goal)))
             return SLICE_GOAL;
         r->last = core;
+        if (c->passed == c->hart.instret + 1)
+            c->hart.passing = c->hart.pc;
         int stop = execute(r, core, left < most ? left : most);
         if (stop == NEEDS_SINGLE)
             stop = execute_single(r, core);
@@ -588,11 +590,17 @@ static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *g
            (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired);
 }
 
+/* It may have to wait there, and is not stopped again when it goes on. */
+static void let_past(struct vs_replay_core *c, bool past)
+{
+    c->passed = past ? c->hart.instret + 1 : 0;
+}
+
 /* Until it is known why to stop: a VS_REPLAY_x, or an error. */
 static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
 {
-    if (r->current != VS_REPLAY_NONE && !goal->fresh)
-        r->cores[r->current].hart.passing = r->cores[r->current].hart.pc;
+    if (r->current != VS_REPLAY_NONE)
+        let_past(&r->cores[r->current], !goal->fresh);
     for (;;) {
         uint64_t progress = r->progress;
         bool chosen = r->current == VS_REPLAY_NONE;

@@ -56,6 +56,7 @@ struct vs_replay_core {
     uint64_t states;     /* how often it got registers */
     uint64_t cycle;      /* of its last message, in a timed stream whose decoder does not
                           * run ahead */
+    uint64_t passed;     /* instret + 1 where it was let past an address to stop at, or 0 */
     bool started, ended; /* it has registers; it does nothing any more */
     bool called;         /* it made a system call, and waits for its registers */
     bool half;           /* an atomic instruction has got its value and waits to store: */

@@ -57,6 +57,7 @@ static void restore_core(struct vs_replay_core *c, const struct core_state *s)
     c->hart.fcsr = s->fcsr;
     c->hart.in_block = NULL;
     c->hart.passing = VS_PASSING_NONE;
+    c->passed = 0;
     c->since = s->rest.since;
     c->states = s->rest.states;
     c->cycle = s->rest.cycle;

@@ -139,9 +139,9 @@ static void run_about(struct vs_replay *r, const uint8_t *head)
     unsigned core = head[5] % r->count;
     uint64_t position = r->position, pc = r->cores[0].hart.pc, a1 = r->cores[0].hart.x[11];
     uint64_t retired = r->cores[core].hart.instret;
-    int back = vs_history_step_back(&h, core);
+    int back = vs_history_step_back(&h, core, &stop);
     must(back == VS_HISTORY_BEGINNING || back >= 0 || back == -VSE_CORRUPT);
-    back = vs_history_back(&h, &stop);
+    back = vs_history_back(&h, head[5] & 0x80, &stop);
     must(back >= 0 || back == -VSE_CORRUPT || back == -VSE_TRUNCATED);
     /* what was reached once is reached again; beyond, nothing says how far it is */
     int again = vs_history_goto_core(&h, core, retired);
