@@ -100,8 +100,9 @@ static double step_back(struct vs_history *h, uint64_t instructions, double *wor
             vs_replay_drop(h->near[k]);
             h->near[k] = NULL;
         }
+        struct vs_history_stop stop;
         double start = bench_now();
-        must(vs_history_step_back(h, h->replay->last), "step back");
+        must(vs_history_step_back(h, h->replay->last, &stop), "step back");
         took[i] = 1e3 * (bench_now() - start);
         if (h->replay->position >= at)
             bench_fail("a step back went forward");
