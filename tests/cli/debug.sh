@@ -7,8 +7,10 @@
 command -v gdb-multiarch >/dev/null || skip_all "there is no gdb-multiarch"
 
 program=$(workload rv64 racy)
-cd "$T" || exit 2
 # A program reads its own path while it starts: how long that is shifts what its threads do to each other.
+rm -rf "$T"
+T=$(mktemp -d /tmp/vestige-debug.XXXXXXXX) || exit 2
+cd "$T" || exit 2
 mkdir -p build/workloads/rv64 bin
 cp "$program" "$(dirname "$program")/sha" build/workloads/rv64
 ln -s "$VESTIGE_SRC/workloads" workloads
