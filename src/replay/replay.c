@@ -250,6 +250,32 @@ static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
 enum { CALL_WRITE = 64, CALL_WRITEV = 66, CALL_PWRITE = 68, CALL_FLUSH_ICACHE = 259 };
 enum { X_A0 = 10, X_A7 = 17 };
 
+/* Calls whose result is how much they wrote, and which argument says where. */
+static const struct {
+    unsigned number, argument;
+} reading[] = {
+    {17, 1},  /* getcwd */
+    {61, 2},  /* getdents64 */
+    {63, 2},  /* read */
+    {67, 2},  /* pread64 */
+    {78, 3},  /* readlinkat */
+    {207, 2}, /* recvfrom */
+    {278, 1}, /* getrandom */
+};
+
+enum { CALL_MOST = 0x7ffff000 }; /* bytes that one call moves */
+
+bool vs_replay_call_wrote(const uint64_t call[4], uint64_t result, uint64_t *addr, uint64_t *size)
+{
+    for (size_t i = 0; i < sizeof(reading) / sizeof(reading[0]); i++)
+        if (reading[i].number == call[0] && result && result <= CALL_MOST) {
+            *addr = call[reading[i].argument];
+            *size = result;
+            return true;
+        }
+    return false;
+}
+
 bool vs_replay_flushes(const struct vs_hart *hart)
 {
     return hart->x[X_A7] == CALL_FLUSH_ICACHE;
@@ -265,17 +291,20 @@ static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 }
 
 /* With the registers that it returned; one that is to be made `again` has none. */
-static void end_call(struct vs_replay *r, unsigned core, bool again)
+static int end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
-    uint64_t result = c->hart.x[X_A0];
+    uint64_t result = c->hart.x[X_A0], addr, size;
     c->called = false;
+    if (!again && vs_replay_call_wrote(c->call, result, &addr, &size))
+        return vs_copy_forget(vs_replay_view(r, core), addr, size);
     if (!r->config.output || again || (int64_t)result <= 0)
-        return;
+        return 0;
     if (c->call[0] == CALL_WRITE || c->call[0] == CALL_PWRITE)
         put_output(r, core, c->call[1], c->call[2], result < c->call[3] ? result : c->call[3]);
     else if (c->call[0] == CALL_WRITEV)
         put_vector(r, core, c->call[1], c->call[2], c->call[3], result);
+    return 0;
 }
 
 /* The core is about to take its next message. Of decoders that parse ahead it is not known. */
@@ -354,8 +383,8 @@ static int take_state(struct vs_replay *r, unsigned core)
     c->since = 0;
     c->states++;
     c->started = true;
-    if (c->called)
-        end_call(r, core, c->hart.pc != next);
+    if (c->called && (err = end_call(r, core, c->hart.pc != next)))
+        return err;
     return tell_message(r, core);
 }
 

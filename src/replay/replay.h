@@ -158,6 +158,10 @@ static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
  * Returns 0; -VSE_CORRUPT. */
 int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size);
 
+/* What a system call wrote to memory, as far as that is known of it: its number and first three
+ * arguments, and its result. Returns whether it did. */
+bool vs_replay_call_wrote(const uint64_t call[4], uint64_t result, uint64_t *addr, uint64_t *size);
+
 /* Whether the system call that the hart makes is for code to be fetched anew, as fence.i. */
 bool vs_replay_flushes(const struct vs_hart *hart);
 

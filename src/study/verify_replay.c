@@ -189,6 +189,21 @@ static const struct vs_port_ops truth_ops = {.fetch = truth_fetch,
 
 /* ---- a core ---------------------------------------------------------------------------------- */
 
+/* Bytes that a system call brought are not known before they are loaded. */
+static int forget_written(struct vs_copy *memory, const struct vs_batch *b,
+                          const struct vs_event *e)
+{
+    struct vs_syscall_head head;
+    uint64_t addr, size, resumes;
+    if (e->kind != VS_SYSCALL || e->size < sizeof(head) || vs_syscall_resumes(b, e, &resumes))
+        return 0;
+    memcpy(&head, vs_event_bytes(b, e), sizeof(head));
+    const uint64_t call[4] = {e->addr, head.args[0], head.args[1], head.args[2]};
+    return vs_replay_call_wrote(call, head.result, &addr, &size)
+               ? vs_copy_forget(memory, addr, size)
+               : 0;
+}
+
 static int apply_state(struct checker *k, unsigned core, const struct vs_event *e)
 {
     struct truth *t = &k->cores[core];
@@ -197,9 +212,10 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
         return differ(k, core, "size of registers", e->size, head);
     if (vs_replay_set_registers(&t->hart, vs_event_bytes(&t->batch, e) + head, e->size - head))
         return differ(k, core, "kind of registers", 0, 0);
+    int err = forget_written(&t->memory, &t->batch, e);
     t->states++;
     next(t);
-    return 0;
+    return err;
 }
 
 static int execute(struct checker *k, unsigned core, uint64_t most)
@@ -318,6 +334,8 @@ static int read_memory(struct checker *k, const char *path, struct vs_copy *memo
             if (b.events[i].kind == VS_LOAD || b.events[i].kind == VS_STORE)
                 n = vs_copy_write(memory, b.events[i].addr, vs_event_bytes(&b, &b.events[i]),
                                   b.events[i].size);
+            else
+                n = forget_written(memory, &b, &b.events[i]);
     }
     if (n != -VSE_END)
         run_failed(k, reader, n);

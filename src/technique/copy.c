@@ -176,6 +176,26 @@ int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, 
     return 0;
 }
 
+int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size)
+{
+    while (size) {
+        size_t rest = VS_COPY_PAGE - (addr & (VS_COPY_PAGE - 1));
+        size_t n = size < rest ? (size_t)size : rest, offset = addr & (VS_COPY_PAGE - 1);
+        bool made;
+        if (vs_copy_look(c, addr >> VS_COPY_BITS)) {
+            struct vs_copy_page *page = vs_copy_make(c, addr >> VS_COPY_BITS, &made);
+            if (!page)
+                return -VSE_NOMEM;
+            memset(page->bytes + offset, 0, n);
+            for (size_t i = offset; i < offset + n; i++)
+                page->known[i / 8] &= (uint8_t) ~(1 << i % 8);
+        }
+        addr += n;
+        size -= n;
+    }
+    return 0;
+}
+
 static size_t count_known(const struct vs_copy_page *page, size_t offset, size_t size)
 {
     size_t known = 0;

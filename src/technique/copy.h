@@ -71,6 +71,9 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
 /* 0; -VSE_NOMEM, with part of it written. */
 int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size);
 
+/* The bytes become unknown. 0; -VSE_NOMEM, with part of it done. */
+int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size);
+
 /* Gets the bytes; 0 for those that are unknown. Returns how many are known. */
 size_t vs_copy_peek(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size);
 

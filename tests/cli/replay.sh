@@ -237,8 +237,10 @@ compile copies <<'END'
 
 int main(void)
 {
-    static char bytes[16];
-    return write(1, bytes, read(0, bytes, sizeof(bytes))) != 7;
+    static volatile char bytes[16];
+    for (int i = 0; i < 16; i++)
+        bytes[i] = 'x'; /* known, and then not any more */
+    return write(1, (char *)bytes, read(0, (char *)bytes, sizeof(bytes))) != 7;
 }
 END
 echo secret | "$VESTIGE" record -f -o "$T/run.vest" -- "$T/copies" >"$out" 2>&1 || fail "not recorded"
