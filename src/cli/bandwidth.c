@@ -271,8 +271,10 @@ const struct command command_bandwidth = {
         "baseline of the technique's kind (ratio); messages per thousand instructions;\n"
         "the shares of conditional branches, returns and other indirect branches that\n"
         "took a message; of loads that took one, of accesses that missed the cache, and\n"
-        "of messages that only order the cores; and what the structures cost. The total\n"
-        "of several runs is the sum of bits over the sum of instructions or cycles.\n"
+        "of messages that only order the cores; of data addresses that took a message,\n"
+        "and of these that hit the most recently used way of a table, or none; and what\n"
+        "the structures cost. The total of several runs is the sum of bits over the sum\n"
+        "of instructions or cycles.\n"
         "\n" SPECS_HELP,
     .example = "vestige bandwidth run.vest\n"
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"

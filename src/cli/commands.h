@@ -33,6 +33,7 @@ extern const struct command command_decode;
 extern const struct command command_dump;
 extern const struct command command_encode;
 extern const struct command command_entropy;
+extern const struct command command_locality;
 extern const struct command command_help;
 extern const struct command command_info;
 extern const struct command command_mcftrace;

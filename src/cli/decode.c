@@ -181,9 +181,13 @@ static int run(struct cli *cli, int argc, char **argv)
         return status;
     if (spec.technique->kind != VS_TECHNIQUE_FLOW) {
         cli_error(cli,
-                  "%s: %s has load values, and no control flow; 'vestige replay' runs an RV64 "
-                  "program from them, 'vestige verify RUN --stream' compares them",
-                  argv[0], spec.technique->name);
+                  "%s: %s has %s, and no control flow; %s'vestige verify RUN --stream' compares "
+                  "them",
+                  argv[0], spec.technique->name,
+                  spec.technique->kind == VS_TECHNIQUE_DATA ? "load values" : "data addresses",
+                  spec.technique->kind == VS_TECHNIQUE_DATA
+                      ? "'vestige replay' runs an RV64 program from them, "
+                      : "");
         vs_vport_close(port);
         return CLI_USAGE;
     }

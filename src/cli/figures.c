@@ -31,6 +31,7 @@ void figures_of(struct figures *f, const char *run, const char *config,
         .counts = row->counts,
         .flow = row->flow,
         .data = row->data,
+        .addresses = row->addresses,
         .storage = vs_cost_storage(row->cost),
         .gates = vs_cost_gates(row->cost),
         .windowed = b->options.window,
@@ -88,6 +89,11 @@ static void add_data(struct vs_data_counts *sum, const struct vs_data_counts *c)
     sum->silent += c->silent;
 }
 
+static uint64_t table_hits(const struct vs_address_counts *c)
+{
+    return c->hits_mru + c->hits_other + c->hits_wider;
+}
+
 static uint64_t load_misses(const struct vs_data_counts *c)
 {
     uint64_t n = 0;
@@ -130,6 +136,7 @@ void figures_add(struct figures *sum, const struct figures *f)
     vs_port_counts_add(&sum->counts, &f->counts);
     add_flow(&sum->flow, &f->flow);
     add_data(&sum->data, &f->data);
+    vs_address_counts_add(&sum->addresses, &f->addresses);
     add_windows(sum, f);
     sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
     sum->dropped_bits += f->dropped_bits;
@@ -151,6 +158,7 @@ void figures_text_head(struct out *out, const struct figures *like)
     static const char *const shares[][3] = {
         [VS_TECHNIQUE_FLOW] = {"cond%", "ret%", "ind%"},
         [VS_TECHNIQUE_DATA] = {"load%", "line%", "order%"},
+        [VS_TECHNIQUE_ADDRESS] = {"sent%", "mru%", "miss%"},
     };
     const char *const *share = shares[like->kind];
     out_printf(out, "%-15s %-15s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
@@ -179,14 +187,23 @@ static void text_shares(struct out *out, const struct figures *f)
 {
     const struct vs_flow_counts *c = &f->flow;
     const struct vs_data_counts *d = &f->data;
-    if (f->kind == VS_TECHNIQUE_FLOW) {
+    const struct vs_address_counts *a = &f->addresses;
+    switch (f->kind) {
+    case VS_TECHNIQUE_FLOW:
         text_ratio(out, c->conditional_reported, c->conditional, 100, 6, 2);
         text_ratio(out, c->returns_reported, c->returns, 100, 6, 2);
         text_ratio(out, c->indirect_reported, c->indirect, 100, 6, 2);
-    } else {
+        break;
+    case VS_TECHNIQUE_DATA:
         text_ratio(out, load_misses(d), d->loads, 100, 6, 2);
         text_ratio(out, d->line_misses, d->line_hits + d->line_misses, 100, 6, 2);
         text_ratio(out, d->orders, f->counts.messages, 100, 6, 2);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        text_ratio(out, a->loads_sent + a->stores_sent, a->loads + a->stores, 100, 6, 2);
+        text_ratio(out, a->hits_mru, table_hits(a) + a->misses, 100, 6, 2);
+        text_ratio(out, a->misses, table_hits(a) + a->misses, 100, 6, 2);
+        break;
     }
 }
 
@@ -239,7 +256,8 @@ void figures_csv_head(struct out *out, const struct figures *like)
                  "messages_per_kilo_instruction,conditional,conditional_reported,returns,"
                  "returns_reported,indirect,indirect_reported,discontinuities,switches,"
                  "storage_bits,gates,loads,loads_reported,stores,line_hits,line_misses,"
-                 "state_messages,state_message_bits,order_messages,order_message_bits");
+                 "state_messages,state_message_bits,order_messages,order_message_bits,"
+                 "stores_reported,table_hits_mru,table_hits_other,table_hits_wider,table_misses");
     for (unsigned i = 0; i < VS_FIELD_END; i++)
         out_printf(out, ",bits_%s", vs_field_name(i));
     if (like->windowed)
@@ -269,6 +287,7 @@ void figures_csv(struct out *out, const struct figures *f)
 {
     const struct vs_flow_counts *c = &f->flow;
     const struct vs_data_counts *d = &f->data;
+    const struct vs_address_counts *a = &f->addresses;
     csv_text(out, f->run ? f->run : "total");
     out_printf(out, ",%s,", f->technique);
     csv_text(out, f->config);
@@ -283,16 +302,30 @@ void figures_csv(struct out *out, const struct figures *f)
     csv_double(out, figures_ratio(f->baseline, f->bits));
     out_printf(out, ",%" PRIu64, f->counts.messages);
     csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
-    const uint64_t numbers[] = {c->conditional,     c->conditional_reported,
-                                c->returns,         c->returns_reported,
-                                c->indirect,        c->indirect_reported,
-                                c->discontinuities, c->switches,
-                                f->storage,         f->gates,
-                                d->loads,           load_misses(d),
-                                d->stores,          d->line_hits,
-                                d->line_misses,     d->states,
-                                d->state_bits,      d->orders,
-                                d->order_bits};
+    const uint64_t numbers[] = {c->conditional,
+                                c->conditional_reported,
+                                c->returns,
+                                c->returns_reported,
+                                c->indirect,
+                                c->indirect_reported,
+                                c->discontinuities,
+                                c->switches,
+                                f->storage,
+                                f->gates,
+                                d->loads + a->loads,
+                                load_misses(d) + a->loads_sent,
+                                d->stores + a->stores,
+                                d->line_hits,
+                                d->line_misses,
+                                d->states,
+                                d->state_bits,
+                                d->orders,
+                                d->order_bits,
+                                a->stores_sent,
+                                a->hits_mru,
+                                a->hits_other,
+                                a->hits_wider,
+                                a->misses};
     csv_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
     csv_numbers(out, f->counts.bits, VS_FIELD_END);
     if (f->windowed)
@@ -373,6 +406,55 @@ static void json_data(struct json *j, const struct vs_data_counts *c)
     json_u64(j, "orders_implied", c->silent);
 }
 
+/* By form, if anybody knows. */
+static void json_forms(struct json *j, const uint64_t count[], const uint64_t sent[])
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < VS_FORM_END; i++)
+        any |= count[i];
+    if (!any)
+        return;
+    json_object(j, "forms");
+    for (unsigned i = 0; i < VS_FORM_END; i++)
+        if (count[i])
+            json_reported(j, vs_form_name(i), count[i], sent[i]);
+    json_end(j);
+}
+
+static void json_operands(struct json *j, const char *key, uint64_t count, uint64_t sent,
+                          const uint64_t form_count[], const uint64_t form_sent[])
+{
+    json_object(j, key);
+    json_u64(j, "count", count);
+    json_u64(j, "reported", sent);
+    json_double(j, "rate", figures_ratio(sent, count), 6);
+    json_forms(j, form_count, form_sent);
+    json_end(j);
+}
+
+static void json_addresses(struct json *j, const struct vs_address_counts *c)
+{
+    uint64_t lookups = table_hits(c) + c->misses;
+    json_object(j, "addresses");
+    json_operands(j, "loads", c->loads, c->loads_sent, c->form_loads, c->form_loads_sent);
+    json_operands(j, "stores", c->stores, c->stores_sent, c->form_stores, c->form_stores_sent);
+    if (lookups) {
+        json_object(j, "table");
+        json_u64(j, "hits_mru", c->hits_mru);
+        json_u64(j, "hits_other", c->hits_other);
+        json_u64(j, "hits_wider", c->hits_wider);
+        json_u64(j, "misses", c->misses);
+        json_double(j, "hit_rate", figures_ratio(table_hits(c), lookups), 6);
+        json_double(j, "shift", figures_ratio(c->shifts, table_hits(c)), 6);
+        json_end(j);
+    }
+    if (c->computing) {
+        json_u64(j, "computing", c->computing);
+        json_u64(j, "unmodelled", c->unmodelled);
+    }
+    json_end(j);
+}
+
 static void json_windows(struct json *j, const struct figures *f)
 {
     json_object(j, "windows");
@@ -448,10 +530,17 @@ void figures_json(struct out *out, const struct figures *f)
         if (f->counts.bits[i])
             json_u64(&j, vs_field_name(i), f->counts.bits[i]);
     json_end(&j);
-    if (f->kind == VS_TECHNIQUE_FLOW)
+    switch (f->kind) {
+    case VS_TECHNIQUE_FLOW:
         json_branches(&j, &f->flow);
-    else
+        break;
+    case VS_TECHNIQUE_DATA:
         json_data(&j, &f->data);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        json_addresses(&j, &f->addresses);
+        break;
+    }
     json_known(&j, "storage_bits", f->storage, f->storage);
     json_known(&j, "gates", f->storage, f->gates);
     if (f->windowed)

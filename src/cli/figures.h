@@ -18,6 +18,7 @@ struct figures {
     struct vs_port_counts counts;
     struct vs_flow_counts flow; /* of its kind */
     struct vs_data_counts data;
+    struct vs_address_counts addresses;
     uint64_t storage, gates; /* 0 in a sum over runs that differ in it */
 
     bool windowed;

@@ -8,14 +8,17 @@
 #include "study/bandwidth.h"
 
 /* Without -t: the baselines, and what is good at its cost. */
-static const char *const dozen[] = {"mcfNX_b", "mcfTR_b", "mcfTR_e",         "bTMBP",
-                                    "rSDC",    "eDMTF",   "mlvNX_b",         "mlvCF_b",
-                                    "mlvCF_e", "mlvFA",   "mlvFA_dedicated", "mc2RT"};
+static const char *const dozen[] = {"mcfNX_b",         "mcfTR_b", "mcfTR_e", "bTMBP",   "rSDC",
+                                    "eDMTF",           "mlvNX_b", "mlvCF_b", "mlvCF_e", "mlvFA",
+                                    "mlvFA_dedicated", "mc2RT",   "daNX",    "ADAC"};
 
 static const struct {
     const char *name;
     int kind; /* -1: any */
-} groups[] = {{"all", -1}, {"control-flow", VS_TECHNIQUE_FLOW}, {"load-values", VS_TECHNIQUE_DATA}};
+} groups[] = {{"all", -1},
+              {"control-flow", VS_TECHNIQUE_FLOW},
+              {"load-values", VS_TECHNIQUE_DATA},
+              {"data-addresses", VS_TECHNIQUE_ADDRESS}};
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 

@@ -19,8 +19,9 @@ struct specs {
 };
 
 /* The rows of -t; "all" stands for every technique with its defaults and every configuration that
- * differs from them, "control-flow" and "load-values" for those of the kind. Without any -t: about
- * a dozen. Returns CLI_DONE, or the status after a message; specs_free is needed in any case. */
+ * differs from them, "control-flow", "load-values" and "data-addresses" for those of the kind.
+ * Without any -t: about a dozen. Returns CLI_DONE, or the status after a message; specs_free is
+ * needed in any case. */
 int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
 void specs_free(struct specs *specs);
 
@@ -49,6 +50,6 @@ bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_sp
 #define SPECS_HELP                                                                                 \
     "A SPEC is NAME, or NAME:ITEM,ITEM,... with items that are configurations or\n"                \
     "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them. all,\n"            \
-    "control-flow and load-values stand for many."
+    "control-flow, load-values and data-addresses stand for many."
 
 #endif

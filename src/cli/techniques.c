@@ -19,6 +19,8 @@ static const char *kind_name(const struct vs_technique *t)
         return "control flow";
     case VS_TECHNIQUE_DATA:
         return "load values";
+    case VS_TECHNIQUE_ADDRESS:
+        return "data addresses";
     }
     return "other";
 }
@@ -212,7 +214,7 @@ static void show_row(struct out *out, const struct techniques_options *o,
     struct vs_cost sum = {0};
     if (cost_of(o, spec, &list) == 0)
         sum = vs_cost_list_sum(&list);
-    out_printf(out, "%-15s %-12s %9llu %9llu  %-3s %s\n", t->name, kind_name(t),
+    out_printf(out, "%-15s %-14s %9llu %9llu  %-3s %s\n", t->name, kind_name(t),
                (unsigned long long)vs_cost_storage(sum), (unsigned long long)vs_cost_gates(sum),
                why_not(spec) ? "no" : "yes", t->summary);
     if (!t->configs || !t->configs->name)
@@ -231,7 +233,7 @@ static int show_list(struct cli *cli, const struct techniques_options *o)
     if (o->json)
         json_array(&j, NULL);
     else
-        out_printf(&cli->out, "%-15s %-12s %9s %9s  %-3s %s\n", "technique", "kind", "bits",
+        out_printf(&cli->out, "%-15s %-14s %9s %9s  %-3s %s\n", "technique", "kind", "bits",
                    "gates", "dec", "summary");
     for (size_t i = 0; vs_techniques[i]; i++) {
         if (vs_technique_defaults(&spec, vs_techniques[i]) < 0)

@@ -9,7 +9,7 @@
 #include "cli/specs.h"
 #include "cli/vport.h"
 #include "study/prove.h"
-#include "study/verify_data.h"
+#include "technique/address.h"
 
 struct verify_options {
     struct option_list techniques;
@@ -31,9 +31,27 @@ static const char *outcome_name(enum vs_verify_outcome outcome)
     return names[outcome];
 }
 
-static bool is_data(const struct vs_proof *p)
+static void json_kind(struct json *j, const struct vs_proof *p)
 {
-    return p->spec.technique->kind == VS_TECHNIQUE_DATA;
+    const struct vs_verify_result *r = &p->result;
+    switch (p->spec.technique->kind) {
+    case VS_TECHNIQUE_FLOW:
+        json_u64(j, "branches", r->branches);
+        json_u64(j, "instructions", r->instructions);
+        break;
+    case VS_TECHNIQUE_DATA:
+        json_u64(j, "loads", r->loads);
+        json_u64(j, "load_bytes", r->load_bytes);
+        json_u64(j, "values", r->values);
+        json_u64(j, "states", r->states);
+        json_str(j, "order", r->by_turns ? "stream" : "run");
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        json_u64(j, "loads", r->loads);
+        json_u64(j, "stores", r->stores);
+        json_str(j, "order", r->by_turns ? "stream" : "run");
+        break;
+    }
 }
 
 static void json_proof(struct out *out, const char *path, const char *config,
@@ -51,16 +69,7 @@ static void json_proof(struct out *out, const char *path, const char *config,
     } else {
         json_str(&j, "outcome", outcome_name(r->outcome));
         json_u64(&j, "compared", r->compared);
-        if (is_data(p)) {
-            json_u64(&j, "loads", r->loads);
-            json_u64(&j, "load_bytes", r->load_bytes);
-            json_u64(&j, "values", r->values);
-            json_u64(&j, "states", r->states);
-            json_str(&j, "order", r->by_turns ? "stream" : "run");
-        } else {
-            json_u64(&j, "branches", r->branches);
-            json_u64(&j, "instructions", r->instructions);
-        }
+        json_kind(&j, p);
         json_u64(&j, "bits", r->bits);
         if (r->outcome != VS_VERIFY_SAME)
             json_str(&j, "text", r->diag.text);
@@ -74,17 +83,28 @@ static void text_same(struct out *out, const struct vs_proof *p)
     char compared[32], a[32], b[32], c[32], bits[32];
     group_digits(compared, r->compared);
     group_digits(bits, r->bits);
-    if (is_data(p))
-        out_printf(out,
-                   "compared %s events (%s loads of %s bytes, %s times registers, by the %s's "
-                   "order), %s bits: all equal\n",
-                   compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
-                   group_digits(c, r->states), r->by_turns ? "stream" : "run", bits);
-    else
+    const char *order = r->by_turns ? "stream" : "run";
+    switch (p->spec.technique->kind) {
+    case VS_TECHNIQUE_FLOW:
         out_printf(out,
                    "compared %s events (%s branches with outcomes and targets, %s instructions), "
                    "%s bits: all equal\n",
                    compared, group_digits(a, r->branches), group_digits(b, r->instructions), bits);
+        break;
+    case VS_TECHNIQUE_DATA:
+        out_printf(out,
+                   "compared %s events (%s loads of %s bytes, %s times registers, by the %s's "
+                   "order), %s bits: all equal\n",
+                   compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
+                   group_digits(c, r->states), order, bits);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        out_printf(out,
+                   "compared %s events (addresses of %s loads and %s stores, by the %s's order), "
+                   "%s bits: all equal\n",
+                   compared, group_digits(a, r->loads), group_digits(b, r->stores), order, bits);
+        break;
+    }
 }
 
 static void text_proof(struct out *out, const char *path, const char *config,
@@ -173,18 +193,6 @@ struct stream {
     struct vs_technique_setup setup;
 };
 
-static void compare_stream(struct vs_verify *v, const char *path, const struct stream *s,
-                           struct vs_proof *proof)
-{
-    const struct vs_vport *port = s->port;
-    if (is_data(proof))
-        proof->error = vs_verify_decode_data(v, path, &s->spec, port->data, port->size, port->nbits,
-                                             &proof->result, &proof->diag);
-    else
-        proof->error = vs_verify_decode(v, &s->spec, port->data, port->size, port->nbits,
-                                        &proof->result, &proof->diag);
-}
-
 static int prove_stream(struct cli *cli, const struct verify_options *o, const char *path,
                         struct vs_verify *v, const struct stream *s, struct tally *tally)
 {
@@ -198,18 +206,26 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
     if (!proof.skipped)
-        compare_stream(v, path, s, &proof);
+        vs_prove_stream(v, path, s->port->data, s->port->size, s->port->nbits, &proof);
     int status = tell(cli, o, path, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
 
-/* Control flow takes a pass over the run; load values do not. */
+static bool follows(const struct vs_technique *t)
+{
+    return t->kind == VS_TECHNIQUE_ADDRESS && t->address_encoder->follows;
+}
+
+/* Control flow takes a pass over the run, as do data addresses that follow from the code. */
 static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
                        size_t count, struct vs_diag *diag)
 {
     for (size_t i = 0; i < count; i++)
         if (specs[i].spec.technique->kind == VS_TECHNIQUE_FLOW)
             return vs_verify_init(v, reader, diag);
+    for (size_t i = 0; i < count; i++)
+        if (follows(specs[i].spec.technique))
+            return vs_verify_init_code(v, reader, diag);
     return vs_verify_init_data(v, reader, diag);
 }
 
@@ -334,7 +350,9 @@ const struct command command_verify = {
         "start and end of every core. Of load values: the recorded accesses drive the\n"
         "decoder, core by core as the stream says, and every byte of every load, every\n"
         "value from outside, and the registers that exceptions and system calls change\n"
-        "are compared. What a technique gets wrong is shown with core, pc and position.\n"
+        "are compared. Of data addresses: the recorded instructions drive the decoder in\n"
+        "the same way, and the address of every load and store is compared. What a\n"
+        "technique gets wrong is shown with core, pc and position.\n"
         "\n" SPECS_HELP,
     .example = "vestige verify run.vest -t all\n"
                "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "isa/insn.h"
+#include "isa/operand.h"
 #include "isa/rv64_list.h"
 
 #define VS_RV64_LENGTH_MAX 4  /* bytes of an instruction */
@@ -180,6 +181,10 @@ int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_ins
 struct vs_insn vs_rv64_classify(const struct vs_rv64_insn *insn, uint64_t pc);
 
 struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
+
+/* What the instruction does with integer registers and memory. As vs_rv64_decode. Effects are known
+ * of all integer instructions; what comes from memory, floating point and CSRs is not. */
+int vs_rv64_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 
 /* Writes the instruction as text, with a NUL, as GNU objdump does: `addi a0,a0,8`, `jal 10430`.
  * Targets are absolute addresses in hexadecimal. Whatever decodes has a text; so has the word of

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "isa/insn.h"
+#include "isa/operand.h"
 
 #define VS_ISA_LENGTH_MAX 15 /* bytes of an instruction of any of them */
 
@@ -17,6 +18,12 @@ struct vs_isa {
     int (*decode)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
     /* As vs_x86_format and vs_rv64_format. */
     int (*format)(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+    /* What the instruction does with registers and memory. As decode. */
+    int (*operands)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+
+    uint32_t syscall_changes; /* registers of isa/operand.h that any system call may change */
+    const uint8_t *dwarf;     /* their numbers, by DWARF's from 0 to dwarf_count - 1 */
+    unsigned dwarf_count;
 };
 
 /* NULL if there is none, or name is NULL. Static storage. */

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "isa/insn.h"
+#include "isa/operand.h"
 
 #define VS_X86_LENGTH_MAX 15  /* bytes of an instruction */
 #define VS_X86_TEXT_MAX   128 /* holds the text of every instruction, and its NUL */
@@ -41,5 +42,13 @@ int vs_x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn
  * Returns the length of the text without its NUL; -VSE_CORRUPT and -VSE_TRUNCATED as above;
  * -VSE_LIMIT if capacity is too small, with out undefined; -VSE_INTERNAL. */
 int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+
+/* What the instruction does with integer registers and memory. As vs_x86_decode.
+ *
+ * Effects are known of mov, movzx, movsx, lea, add, sub, and, or, xor, inc, dec, neg, not, shifts
+ * and rotations by a constant, imul of two or three operands, xchg, bswap, cbw and cwd and their
+ * wider forms, in 32 and 64 bits, of cld and std, and of push, pop, call, ret and leave on the
+ * stack pointer. */
+int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 
 #endif

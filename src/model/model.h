@@ -4,6 +4,7 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
+#include "model/adac.h"      /* addresses that instructions accessed */
 #include "model/cost.h"      /* storage by kind, gates */
 #include "model/gshare.h"    /* outcomes of conditional branches */
 #include "model/ibtb.h"      /* targets of indirect branches */

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "isa/set.h"
+#include "study/codeview.h"
 
 const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
 {
@@ -19,7 +20,7 @@ const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
 
 const char *vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info)
 {
-    uint32_t needs = t->kind == VS_TECHNIQUE_DATA ? VS_RUN_LOADS | VS_RUN_STORES : 0;
+    uint32_t needs = t->kind != VS_TECHNIQUE_FLOW ? VS_RUN_LOADS | VS_RUN_STORES : 0;
     if ((info->features & needs) != needs)
         return "it was recorded without loads and stores";
     return t->cores_max && info->threads > t->cores_max ? "it has too many threads" : NULL;
@@ -41,7 +42,8 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
     struct vs_drain drain;
     *b = (struct vs_bandwidth){.setup = {.cores = info->threads,
                                          .address_bits = isa ? isa->address_bits : 64,
-                                         .timed = info->features & VS_RUN_TIMED}};
+                                         .timed = info->features & VS_RUN_TIMED},
+                               .isa = isa};
     if (options)
         b->options = *options;
     if (!info->threads)
@@ -51,26 +53,49 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
     return 0;
 }
 
-static bool is_data(const struct vs_bandwidth_row *row)
+static enum vs_technique_kind kind_of(const struct vs_bandwidth_row *row)
 {
-    return row->spec.technique->kind == VS_TECHNIQUE_DATA;
+    return row->spec.technique->kind;
 }
 
 static bool has_kind(const struct vs_bandwidth *b, enum vs_technique_kind kind)
 {
     for (size_t i = 0; i < b->count; i++)
-        if (b->rows[i].spec.technique->kind == kind)
+        if (kind_of(&b->rows[i]) == kind)
             return true;
     return false;
 }
 
-static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
+/* Whether a row follows the code, of which something is known. */
+static bool has_follower(const struct vs_bandwidth *b)
+{
+    for (size_t i = 0; b->isa && i < b->count; i++)
+        if (kind_of(&b->rows[i]) == VS_TECHNIQUE_ADDRESS &&
+            b->rows[i].spec.technique->address_encoder->follows)
+            return true;
+    return false;
+}
+
+static void close_encoder(struct vs_bandwidth_row *row)
 {
     const struct vs_technique *t = row->spec.technique;
-    if (row->encoder && is_data(row))
-        t->data_encoder->close(row->encoder);
-    else if (row->encoder)
+    switch (t->kind) {
+    case VS_TECHNIQUE_FLOW:
         t->encoder->close(row->encoder);
+        break;
+    case VS_TECHNIQUE_DATA:
+        t->data_encoder->close(row->encoder);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        t->address_encoder->close(row->encoder);
+        break;
+    }
+}
+
+static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
+{
+    if (row->encoder)
+        close_encoder(row);
     vs_port_writer_fini(&row->port);
     if (b->options.window)
         vs_windows_fini(&row->windows);
@@ -81,6 +106,7 @@ void vs_bandwidth_fini(struct vs_bandwidth *b)
     for (size_t i = 0; i < b->count; i++)
         row_fini(b, &b->rows[i]);
     vs_prior_close(b->prior);
+    vs_text_fini(&b->text);
     free(b->rows);
     *b = (struct vs_bandwidth){0};
 }
@@ -101,10 +127,17 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
 static int open_encoder(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
     const struct vs_technique *t = row->spec.technique;
-    if (is_data(row))
-        return t->data_encoder->open(&row->encoder, row->spec.params, &b->setup, b->prior,
-                                     &row->port);
-    return t->encoder->open(&row->encoder, row->spec.params, &b->setup, &row->port);
+    const void *params = row->spec.params;
+    switch (t->kind) {
+    case VS_TECHNIQUE_FLOW:
+        return t->encoder->open(&row->encoder, params, &b->setup, &row->port);
+    case VS_TECHNIQUE_DATA:
+        return t->data_encoder->open(&row->encoder, params, &b->setup, b->prior, &row->port);
+    case VS_TECHNIQUE_ADDRESS:
+        return t->address_encoder->open(&row->encoder, params, &b->setup,
+                                        b->code.isa ? &b->code : NULL, &row->port);
+    }
+    return -VSE_INVAL;
 }
 
 static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
@@ -132,24 +165,42 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
 static int finish_encoder(struct vs_bandwidth_row *row)
 {
     const struct vs_technique *t = row->spec.technique;
-    if (is_data(row))
+    switch (t->kind) {
+    case VS_TECHNIQUE_FLOW:
+        return t->encoder->finish ? t->encoder->finish(row->encoder) : 0;
+    case VS_TECHNIQUE_DATA:
         return t->data_encoder->finish(row->encoder);
-    return t->encoder->finish ? t->encoder->finish(row->encoder) : 0;
+    case VS_TECHNIQUE_ADDRESS:
+        return t->address_encoder->finish(row->encoder);
+    }
+    return -VSE_INVAL;
+}
+
+static void take_counts(struct vs_bandwidth_row *row)
+{
+    const struct vs_technique *t = row->spec.technique;
+    switch (t->kind) {
+    case VS_TECHNIQUE_FLOW:
+        t->encoder->counts(row->encoder, &row->flow);
+        break;
+    case VS_TECHNIQUE_DATA:
+        t->data_encoder->counts(row->encoder, &row->data);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        t->address_encoder->counts(row->encoder, &row->addresses);
+        break;
+    }
 }
 
 static int row_finish(struct vs_bandwidth_row *row)
 {
-    const struct vs_technique *t = row->spec.technique;
     int err = row->error ? row->error : finish_encoder(row);
     int64_t bits = err ? err : vs_port_finish(&row->port);
     if (bits < 0)
         return (int)bits;
     row->bits = (uint64_t)bits;
     vs_port_totals(&row->port, &row->counts);
-    if (is_data(row))
-        t->data_encoder->counts(row->encoder, &row->data);
-    else
-        t->encoder->counts(row->encoder, &row->flow);
+    take_counts(row);
     memcpy(row->lengths, row->port.lengths, sizeof(row->lengths));
     return 0;
 }
@@ -189,7 +240,7 @@ struct pass {
 static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
 {
     const struct vs_technique *t = row->spec.technique;
-    if (!is_data(row))
+    if (t->kind == VS_TECHNIQUE_FLOW)
         return t->encoder->consume(row->encoder, (const struct vs_step *)slot->steps.data,
                                    slot->steps.len / sizeof(struct vs_step));
     const struct vs_batch batch = {.events = (const struct vs_event *)slot->events.data,
@@ -198,7 +249,8 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
                                    .wide = slot->wide.data,
                                    .wide_size = slot->wide.len,
                                    .count = slot->events.len / sizeof(struct vs_event)};
-    return t->data_encoder->consume(row->encoder, &batch);
+    return t->kind == VS_TECHNIQUE_DATA ? t->data_encoder->consume(row->encoder, &batch)
+                                        : t->address_encoder->consume(row->encoder, &batch);
 }
 
 static void encode_slot(void *arg)
@@ -330,23 +382,32 @@ static int read_run(struct pass *p, struct vs_reader *reader)
 
 uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader)
 {
-    return vs_reader_info(reader)->events * (has_kind(b, VS_TECHNIQUE_DATA) ? 2 : 1);
+    return vs_reader_info(reader)->events *
+           (has_kind(b, VS_TECHNIQUE_DATA) || has_follower(b) ? 2 : 1);
 }
 
-/* Before the encoders are opened: memory as it was. */
-static int read_prior(struct vs_bandwidth *b, struct vs_reader *reader,
-                      struct vs_progress *progress, uint64_t *done)
+/* Before the encoders are opened: memory as it was, and the code over time. */
+static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
+                       struct vs_progress *progress, uint64_t *done)
 {
+    bool data = has_kind(b, VS_TECHNIQUE_DATA), code = has_follower(b);
     struct vs_batch batch;
-    int n = vs_prior_open(&b->prior);
+    int n = data ? vs_prior_open(&b->prior) : 0;
+    if (!n && code)
+        n = vs_text_add_run(&b->text, reader);
     if (!n)
         n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
-        n = vs_prior_consume(b->prior, &batch);
+        n = data ? vs_prior_consume(b->prior, &batch) : 0;
+        if (!n && code)
+            n = vs_text_take(&b->text, reader, &batch);
         vs_progress_update(progress, batch.first + batch.count);
         *done = batch.first + batch.count;
     }
-    return n == -VSE_END ? 0 : n;
+    n = n == -VSE_END ? 0 : n;
+    if (!n && code && !(n = vs_text_index(&b->text)))
+        b->code = vs_code_of_text(&b->text, b->isa);
+    return n;
 }
 
 static int pass_init(struct pass *p, struct vs_bandwidth *b)
@@ -354,7 +415,8 @@ static int pass_init(struct pass *p, struct vs_bandwidth *b)
     *p = (struct pass){.b = b,
                        .slots = calloc(SLOTS, sizeof(*p->slots)),
                        .steps = has_kind(b, VS_TECHNIQUE_FLOW),
-                       .events = has_kind(b, VS_TECHNIQUE_DATA)};
+                       .events =
+                           has_kind(b, VS_TECHNIQUE_DATA) || has_kind(b, VS_TECHNIQUE_ADDRESS)};
     if (!p->slots)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -401,7 +463,8 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     struct pass p;
     uint64_t done = 0;
     int err = 0;
-    if (has_kind(b, VS_TECHNIQUE_DATA) && (err = read_prior(b, reader, progress, &done)))
+    if ((has_kind(b, VS_TECHNIQUE_DATA) || has_follower(b)) &&
+        (err = read_before(b, reader, progress, &done)))
         return failed(reader, err, diag);
     for (size_t i = 0; i < b->count; i++)
         if ((err = row_open(b, &b->rows[i], diag)))

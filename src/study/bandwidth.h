@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What techniques cost on a run. The run is read once, and for load values once before (see
- * technique/seen.h); every technique encodes it on its own, in parallel, and its port counts the
- * bits. Who wants the bits themselves gives a sink.
+/* What techniques cost on a run. The run is read once, and once before for load values (see
+ * technique/seen.h) and for techniques that follow its code; every technique encodes it on its own,
+ * in parallel, and its port counts the bits. Who wants the bits themselves gives a sink.
  *
  * The baseline of a kind of technique, which ratios refer to, is the first of its kind in the
  * table of techniques, with its defaults. */
@@ -18,6 +18,8 @@
 #include "port/drain.h"
 #include "port/stream.h"
 #include "port/window.h"
+#include "replay/text.h"
+#include "technique/address.h"
 #include "technique/data.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
@@ -37,6 +39,7 @@ struct vs_bandwidth_row {
     struct vs_port_counts counts;
     struct vs_flow_counts flow; /* of control flow */
     struct vs_data_counts data; /* of load values */
+    struct vs_address_counts addresses;
     struct vs_lengths lengths[VS_FIELD_END];
     struct vs_cost cost;
     struct vs_windows windows; /* if there are any */
@@ -60,7 +63,11 @@ struct vs_bandwidth {
     struct vs_bandwidth_row *rows;
     size_t count, capacity;
 
-    struct vs_prior *prior; /* private; NULL if no row needs one */
+    /* private */
+    struct vs_prior *prior; /* NULL if no row needs one */
+    const struct vs_isa *isa;
+    struct vs_text text; /* the same */
+    struct vs_address_code code;
 };
 
 /* For that run. options may be NULL. Returns 0; -VSE_INVAL (no such drain); -VSE_END (the run has

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/workers.h"
 #include "study/bandwidth.h"
+#include "study/verify_address.h"
 #include "study/verify_data.h"
 
 struct stream {
@@ -26,19 +27,31 @@ struct prover {
     size_t count;
 };
 
+void vs_prove_stream(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
+                     uint64_t nbits, struct vs_proof *proof)
+{
+    struct vs_verify_result *r = &proof->result;
+    struct vs_diag *diag = &proof->diag;
+    switch (proof->spec.technique->kind) {
+    case VS_TECHNIQUE_FLOW:
+        proof->error = vs_verify_decode(v, &proof->spec, data, size, nbits, r, diag);
+        break;
+    case VS_TECHNIQUE_DATA:
+        proof->error = vs_verify_decode_data(v, path, &proof->spec, data, size, nbits, r, diag);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        proof->error = vs_verify_decode_address(v, path, &proof->spec, data, size, nbits, r, diag);
+        break;
+    }
+}
+
 static void compare_stream(void *arg)
 {
     struct stream *s = arg;
-    struct vs_proof *proof = s->proof;
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
     v.reader = s->prover->readers[s->job.worker];
-    if (proof->spec.technique->kind == VS_TECHNIQUE_DATA)
-        proof->error =
-            vs_verify_decode_data(&v, s->prover->path, &proof->spec, s->bits.data, s->bits.len,
-                                  proof->result.bits, &proof->result, &proof->diag);
-    else
-        proof->error = vs_verify_decode(&v, &proof->spec, s->bits.data, s->bits.len,
-                                        proof->result.bits, &proof->result, &proof->diag);
+    vs_prove_stream(&v, s->prover->path, s->bits.data, s->bits.len, s->proof->result.bits,
+                    s->proof);
 }
 
 static int encode_group(struct prover *p, struct vs_diag *diag)

@@ -144,6 +144,21 @@ int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs
                : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no event");
 }
 
+int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag)
+{
+    struct vs_batch batch;
+    int n = vs_verify_init_data(v, reader, diag);
+    if (n || !v->isa)
+        return n;
+    if (!(n = vs_text_add_run(&v->code, reader)))
+        n = rewind_run(reader);
+    while (!n && (n = vs_reader_next(reader, &batch)) > 0)
+        n = vs_text_take(&v->code, reader, &batch);
+    if (n == -VSE_END)
+        n = vs_text_index(&v->code);
+    return n < 0 ? reader_failed(v, n, diag) : 0;
+}
+
 void vs_verify_fini(struct vs_verify *v)
 {
     for (unsigned i = 0; v->cores && i < v->setup.cores; i++)

@@ -50,7 +50,7 @@ enum vs_verify_outcome {
 
 struct vs_verify_result {
     enum vs_verify_outcome outcome;
-    uint64_t compared; /* steps; of load values: loads, values and registers */
+    uint64_t compared; /* steps; of load values: loads, values and registers; or addresses */
     uint64_t branches; /* of these: conditional and indirect */
     uint64_t instructions;
     uint64_t bits; /* of the stream */
@@ -59,7 +59,8 @@ struct vs_verify_result {
 
     /* of load values, instead of branches and instructions: see study/verify_data.h */
     uint64_t loads, load_bytes, values, states;
-    bool by_turns; /* nothing but the stream ordered the cores */
+    uint64_t stores; /* of data addresses, with loads: see study/verify_address.h */
+    bool by_turns;   /* of both: nothing but the stream ordered the cores */
 
     unsigned core;
     uint64_t position; /* number of the step, from 0, of that core */
@@ -75,6 +76,10 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
 /* For load values alone: any code will do, and nothing is read yet. Returns 0; -VSE_END (the run
  * has no event). */
 int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
+
+/* For data addresses as well: the run is read once for its code, if that is of an ISA that is
+ * known. As vs_verify_init_data, -VSE_NOMEM, -VSE_LIMIT, and as vs_reader_next. */
+int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 void vs_verify_fini(struct vs_verify *v);
 
 /* Encodes the run with a technique of control flow, which is settled for this run first, into

@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/likely.h"
+#include "study/core_readers.h"
 
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
                         void *decoder, const struct vs_port_reader *port, unsigned cores)
@@ -335,39 +336,6 @@ int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed,
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-/* One per core, of its events alone. */
-struct readers {
-    struct vs_reader **of;
-    unsigned count;
-};
-
-static int readers_open(struct readers *r, const char *path, unsigned count, struct vs_diag *diag)
-{
-    int err = 0;
-    r->of = calloc(count, sizeof(*r->of));
-    if (!r->of)
-        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
-    for (; r->count < count && !err; r->count++) {
-        err = vs_reader_open(&r->of[r->count], path, VS_OPEN_DEFAULT, diag);
-        if (!err && (err = vs_reader_select(r->of[r->count], (int)r->count)))
-            vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
-    }
-    return err;
-}
-
-static void readers_close(struct readers *r)
-{
-    for (unsigned i = 0; i < r->count; i++)
-        vs_reader_close(r->of[i]);
-    free(r->of);
-}
-
-static int read_core(void *context, unsigned core, struct vs_batch *batch)
-{
-    struct readers *r = context;
-    return vs_reader_next(r->of[core], batch);
-}
-
 static int in_order(struct vs_verify_data *d, struct vs_reader *reader)
 {
     struct vs_batch batch;
@@ -382,13 +350,13 @@ static int in_order(struct vs_verify_data *d, struct vs_reader *reader)
 static int compare(struct vs_verify_data *d, const struct vs_verify *v, const char *path,
                    struct vs_diag *diag)
 {
-    struct readers r = {0};
+    struct vs_core_readers r = {0};
     int err;
     if (v->setup.cores > VS_VERIFY_TURNS)
         return in_order(d, v->reader);
-    if (!(err = readers_open(&r, path, v->setup.cores, diag)))
-        err = vs_verify_data_by_turns(d, read_core, &r);
-    readers_close(&r);
+    if (!(err = vs_core_readers_open(&r, path, v->setup.cores, diag)))
+        err = vs_verify_data_by_turns(d, vs_core_readers_next, &r);
+    vs_core_readers_close(&r);
     return err;
 }
 

@@ -51,10 +51,8 @@ typedef int vs_verify_data_feed(void *context, unsigned core, struct vs_batch *b
 /* The whole run, with the end. As vs_verify_data_end, and the feed. */
 int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed, void *context);
 
-/* Up to so many cores a run is walked by turns: every core takes a reader of its own. */
-#define VS_VERIFY_TURNS 16
-
-/* A stream against the run at `path`, whose reader is v's: by turns if it has few enough cores.
+/* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
+ * VS_VERIFY_TURNS (study/core_readers.h), each of which takes a reader of its own.
  * v is one of vs_verify_init or vs_verify_init_data. As vs_verify_decode. */
 int vs_verify_decode_data(const struct vs_verify *v, const char *path,
                           const struct vs_technique_spec *spec, const uint8_t *data, size_t size,

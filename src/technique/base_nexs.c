@@ -3,9 +3,9 @@
  *
  *   BASE   Ti [dCC] record, SA in full
  *   NEXS   Ti [dCC] record, SA as its exclusive or with the SA of the core's stream before, in
- *          groups of bits, the least significant first, without those that lead with zeros; each
- *          group has a header of 2 bits before it, 3 for the last one and 0 for others
+ *          groups of bits (technique/groups.h)
  */
+#include "technique/groups.h"
 #include "technique/registry.h"
 #include "technique/streams.h"
 
@@ -88,43 +88,20 @@ static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64
 
 /* ---- groups ---------------------------------------------------------------------------------- */
 
-enum { GROUP_MORE = 0, GROUP_LAST = 3, GROUP_HEADER = 2 };
-
 static void put_groups(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
-    unsigned group = ((const struct state *)state)->group;
-    uint64_t left = s->start ^ s->previous;
-    bool last;
-    do {
-        uint64_t rest = group < 64 ? left >> group : 0;
-        last = !rest;
-        vs_port_put(out->port, VS_FIELD_TARGET, last ? GROUP_LAST : GROUP_MORE, GROUP_HEADER);
-        vs_port_put(out->port, VS_FIELD_TARGET, left, group);
-        left = rest;
-    } while (!last);
+    vs_groups_put(out->port, VS_FIELD_TARGET, ((const struct state *)state)->group,
+                  s->start ^ s->previous);
 }
 
 static int get_groups(void *state, struct vs_stream_in *in, uint64_t *start)
 {
-    unsigned group = ((const struct state *)state)->group, at = 0;
-    uint64_t header, bits, sum = 0;
-    do {
-        int err = vs_port_get(in->port, VS_FIELD_TARGET, GROUP_HEADER, &header);
-        if (!err)
-            err = vs_port_get(in->port, VS_FIELD_TARGET, group, &bits);
-        if (err)
-            return err;
-        if (header != GROUP_LAST && header != GROUP_MORE)
-            return vs_port_refuse(in->port, VS_FIELD_TARGET, "no such header of a group");
-        if (at && header == GROUP_LAST && !bits)
-            return vs_port_refuse(in->port, VS_FIELD_TARGET, "a group of leading zeros");
-        if (at >= in->address_bits || vs_bit_length(bits) > in->address_bits - at)
-            return vs_port_refuse(in->port, VS_FIELD_TARGET, "wider than an address");
-        sum |= bits << at;
-        at += group;
-    } while (header != GROUP_LAST);
-    *start = sum ^ in->start;
-    return 0;
+    uint64_t v;
+    int err = vs_groups_get(in->port, VS_FIELD_TARGET, ((const struct state *)state)->group,
+                            in->address_bits, &v);
+    if (!err)
+        *start = v ^ in->start;
+    return err;
 }
 
 /* ---- the techniques -------------------------------------------------------------------------- */

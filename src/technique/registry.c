@@ -31,6 +31,11 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mlvnx_bzip2,
     &vs_technique_mlvnx_xz,
     &vs_technique_mlvnx_zstd,
+
+    &vs_technique_danx,
+    &vs_technique_dac,
+    &vs_technique_adac,
+    &vs_technique_dafilter,
     NULL,
 };
 

@@ -8,6 +8,8 @@
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions
  *   data        load values
+ *   address     data addresses
+ *   validity    registers that the debugger knows of data addresses
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
  * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.
@@ -26,13 +28,18 @@
 #include "vestige/error.h"
 
 enum vs_technique_kind {
-    VS_TECHNIQUE_FLOW, /* control flow */
-    VS_TECHNIQUE_DATA, /* load values */
+    VS_TECHNIQUE_FLOW,    /* control flow */
+    VS_TECHNIQUE_DATA,    /* load values */
+    VS_TECHNIQUE_ADDRESS, /* data addresses */
 };
 
 /* technique/data.h */
 struct vs_data_encoder_ops;
 struct vs_data_decoder_ops;
+
+/* technique/address.h */
+struct vs_address_encoder_ops;
+struct vs_address_decoder_ops;
 
 /* What both machines are told, beside the parameters. */
 struct vs_technique_setup {
@@ -185,6 +192,8 @@ struct vs_technique {
     const struct vs_flow_decoder_ops *decoder;
     const struct vs_data_encoder_ops *data_encoder;
     const struct vs_data_decoder_ops *data_decoder;
+    const struct vs_address_encoder_ops *address_encoder;
+    const struct vs_address_decoder_ops *address_decoder;
 };
 
 /* All of them, ended by NULL. */

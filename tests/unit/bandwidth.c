@@ -170,6 +170,7 @@ TEST(names_the_baseline_of_a_kind)
         CHECK_EQ(vs_bandwidth_baseline(vs_techniques[i]->kind)->kind, vs_techniques[i]->kind);
     CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_FLOW)->name, "mcfNX_b");
     CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_DATA)->name, "mlvNX_b");
+    CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_ADDRESS)->name, "daNX");
 }
 
 TEST(proves_more_techniques_than_fit_at_once)

@@ -490,6 +490,7 @@ TEST(finds_every_technique_by_every_name)
         CHECK(t->summary[0]);
         CHECK_EQ(t->encoder && t->decoder, t->kind == VS_TECHNIQUE_FLOW);
         CHECK_EQ(t->data_encoder && t->data_decoder, t->kind == VS_TECHNIQUE_DATA);
+        CHECK_EQ(t->address_encoder && t->address_decoder, t->kind == VS_TECHNIQUE_ADDRESS);
     }
     CHECK(!vs_technique_find("mcf"));
 }

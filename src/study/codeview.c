@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/codeview.h"
+
+static uint32_t version(const void *context, unsigned core, uint64_t instructions, uint64_t *until)
+{
+    const struct vs_text *text = context;
+    *until = UINT64_MAX;
+    if (core >= text->core_count)
+        return 0;
+    const struct vs_text_core *c = &text->cores[core];
+    size_t low = 0, high = c->view_count; /* the first view that comes later */
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (c->views[middle].count <= instructions)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < c->view_count)
+        *until = c->views[low].count;
+    return low ? c->views[low - 1].version : 0;
+}
+
+static size_t fetch(const void *context, uint32_t version, uint64_t pc, uint8_t *bytes,
+                    size_t capacity)
+{
+    return vs_text_fetch(context, version, pc, bytes, capacity);
+}
+
+struct vs_address_code vs_code_of_text(const struct vs_text *text, const struct vs_isa *isa)
+{
+    return (struct vs_address_code){
+        .context = text, .isa = isa, .version = version, .fetch = fetch};
+}

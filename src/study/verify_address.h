@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT */
+/* Proof of a data-address technique: what a run recorded against what the decoder makes of the
+ * stream. The run's instructions drive the decoder in place of a debugger, and every address is
+ * compared. Two walks:
+ *
+ *   in global order   vs_verify_address_batch as the batches come
+ *   by turns          vs_verify_address_by_turns: cores run as the decoder says, each on its own
+ *                     events. Nothing but the stream orders them.
+ */
+#ifndef STUDY_VERIFY_ADDRESS_H
+#define STUDY_VERIFY_ADDRESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "study/verify.h"
+#include "technique/address.h"
+#include "vestige/event.h"
+
+struct vs_verify_address {
+    const struct vs_address_decoder_ops *ops;
+    void *decoder;
+    const struct vs_port_reader *port;
+    const struct vs_isa *isa;
+    unsigned cores;
+    uint64_t loads, stores; /* compared */
+    bool by_turns, differs; /* differs: what the diag tells of is a difference */
+    struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
+};
+
+/* isa may be NULL: that of the run, if it is known. */
+void vs_verify_address_init(struct vs_verify_address *v, const struct vs_address_decoder_ops *ops,
+                            void *decoder, const struct vs_port_reader *port,
+                            const struct vs_isa *isa, unsigned cores);
+
+/* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
+ * decoder; v->diag has core, pc and number of the event. */
+int vs_verify_address_batch(struct vs_verify_address *v, const struct vs_batch *batch);
+
+/* After the last batch. As vs_verify_address_batch, and -VSE_NOTFOUND if nothing was compared, or
+ * -VSE_CORRUPT if the stream goes on. */
+int vs_verify_address_end(struct vs_verify_address *v);
+
+/* The core's next events, which stay until it is called for that core again. As vs_reader_next. */
+typedef int vs_verify_address_feed(void *context, unsigned core, struct vs_batch *batch);
+
+/* The whole run, with the end. As vs_verify_address_end, the feed, and -VSE_NOMEM. */
+int vs_verify_address_by_turns(struct vs_verify_address *v, vs_verify_address_feed *feed,
+                               void *context);
+
+/* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
+ * VS_VERIFY_TURNS (study/core_readers.h). Of a technique that follows the code, v is one of
+ * vs_verify_init or vs_verify_init_code. As vs_verify_decode. */
+int vs_verify_decode_address(const struct vs_verify *v, const char *path,
+                             const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
+                             uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag);
+
+#endif

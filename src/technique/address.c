@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/address.h"
+
+#include <stdlib.h>
+
+#include "base/diag.h"
+#include "technique/address_common.h"
+
+struct vs_chunks vs_address_cycle_chunks(const void *params)
+{
+    const struct vs_address_params *p = params;
+    return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
+}
+
+void vs_address_counts_add(struct vs_address_counts *sum, const struct vs_address_counts *c)
+{
+    for (unsigned i = 0; i < VS_FORM_END; i++) {
+        sum->form_loads[i] += c->form_loads[i];
+        sum->form_stores[i] += c->form_stores[i];
+        sum->form_loads_sent[i] += c->form_loads_sent[i];
+        sum->form_stores_sent[i] += c->form_stores_sent[i];
+    }
+    sum->instructions += c->instructions;
+    sum->loads += c->loads;
+    sum->stores += c->stores;
+    sum->loads_sent += c->loads_sent;
+    sum->stores_sent += c->stores_sent;
+    sum->hits_mru += c->hits_mru;
+    sum->hits_other += c->hits_other;
+    sum->hits_wider += c->hits_wider;
+    sum->misses += c->misses;
+    sum->shifts += c->shifts;
+    sum->computing += c->computing;
+    sum->unmodelled += c->unmodelled;
+}
+
+/* ---- moves ----------------------------------------------------------------------------------- */
+
+/* Those that a payload names. */
+static uint32_t named_registers(const uint8_t *bytes, size_t size, const struct vs_isa *isa)
+{
+    unsigned number, regsize;
+    const uint8_t *value;
+    uint32_t set = 0;
+    while (isa && vs_regs_next(&bytes, &size, &number, &regsize, &value) > 0)
+        if (number < isa->dwarf_count)
+            set |= UINT32_C(1) << isa->dwarf[number];
+    return set;
+}
+
+static void after_call(const struct vs_batch *batch, const struct vs_event *e,
+                       const struct vs_isa *isa, struct vs_address_move *m)
+{
+    size_t head = sizeof(struct vs_syscall_head);
+    m->goes = vs_syscall_resumes(batch, e, &m->to);
+    if (isa)
+        m->forgets = isa->syscall_changes;
+    if (e->size > head)
+        m->forgets |= named_registers(vs_event_bytes(batch, e) + head, e->size - head, isa);
+}
+
+bool vs_address_move(const struct vs_batch *batch, const struct vs_event *e,
+                     const struct vs_isa *isa, struct vs_address_move *m)
+{
+    *m = (struct vs_address_move){.core = e->thread, .instructions = e->icount, .at = e->pc};
+    switch (e->kind) {
+    case VS_LOAD:
+    case VS_STORE:
+    case VS_NONDET:
+        m->located = true;
+        break;
+    case VS_BRANCH:
+        m->located = m->goes = true;
+        m->to = e->flags & VS_BR_TAKEN ? e->addr : e->pc + e->size;
+        break;
+    case VS_SYSCALL:
+        m->located = true;
+        after_call(batch, e, isa, m);
+        break;
+    case VS_EXCEPTION:
+    case VS_EXCEPTION_RET:
+        m->located = e->kind == VS_EXCEPTION_RET;
+        m->forgets = UINT32_MAX;
+        m->goes = true;
+        m->to = e->addr;
+        break;
+    case VS_THREAD_START:
+    case VS_GAP:
+        m->forgets = UINT32_MAX;
+        m->goes = true;
+        m->to = e->pc;
+        break;
+    default:
+        break;
+    }
+    return m->instructions || m->located || m->forgets || m->goes;
+}
+
+/* ---- encoders -------------------------------------------------------------------------------- */
+
+int vs_address_encoder_init(struct vs_address_encoder *e, const struct vs_address_coder *coder,
+                            const struct vs_address_params *params,
+                            const struct vs_technique_setup *setup, struct vs_port_writer *port)
+{
+    e->port = port;
+    e->coder = coder;
+    e->cores = setup->cores;
+    e->width = setup->address_bits;
+    return coder->open(&e->state, params, setup);
+}
+
+void vs_address_encoder_fini(struct vs_address_encoder *e)
+{
+    e->coder->close(e->state);
+}
+
+/* ---- decoders -------------------------------------------------------------------------------- */
+
+int vs_address_decoder_init(struct vs_address_decoder *d, const struct vs_address_coder *coder,
+                            const struct vs_address_params *params,
+                            const struct vs_technique_setup *setup, struct vs_port_reader *port)
+{
+    d->port = port;
+    d->coder = coder;
+    d->cores = setup->cores;
+    return coder->open(&d->state, params, setup);
+}
+
+void vs_address_decoder_fini(struct vs_address_decoder *d)
+{
+    d->coder->close(d->state);
+}
+
+static int ended(struct vs_port_reader *port, unsigned core)
+{
+    return vs_diag_set(&port->diag, -VSE_END, (int64_t)(port->bits.pos / 8), -1,
+                       "bit %llu, after message %llu: the stream ends, and core %u goes on",
+                       (unsigned long long)port->bits.pos, (unsigned long long)port->messages,
+                       core);
+}
+
+static int look(struct vs_address_decoder *d, unsigned core)
+{
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    if (!d->have && !d->error)
+        d->error = vs_port_next(d->port, &d->core, NULL);
+    if (d->error)
+        return d->error == -VSE_END ? ended(d->port, core) : d->error;
+    d->have = true;
+    return d->core == core ? 0 : VS_ADDRESS_WAIT;
+}
+
+int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc, uint64_t *addr)
+{
+    int err = look(d, core);
+    if (err)
+        return err;
+    d->have = false;
+    return d->error = d->coder->get(d->state, d->port, core, pc, addr);
+}
+
+int vs_address_turn(void *decoder, unsigned *core)
+{
+    struct vs_address_decoder *d = decoder;
+    int err = look(d, 0);
+    if (err >= 0)
+        *core = d->core;
+    return err < 0 ? err : 0;
+}
+
+/* ---- every address --------------------------------------------------------------------------- */
+
+int vs_address_all_encoder_open(void **encoder, const struct vs_address_coder *coder,
+                                const void *params, const struct vs_technique_setup *setup,
+                                struct vs_port_writer *port)
+{
+    struct vs_address_encoder *e = *encoder = calloc(1, sizeof(*e));
+    if (!e)
+        return -VSE_NOMEM;
+    int err = vs_address_encoder_init(e, coder, params, setup, port);
+    if (err) {
+        vs_address_all_encoder_close(e);
+        *encoder = NULL;
+    }
+    return err;
+}
+
+void vs_address_all_encoder_close(void *encoder)
+{
+    if (encoder)
+        vs_address_encoder_fini(encoder);
+    free(encoder);
+}
+
+static inline int take(struct vs_address_encoder *e, const struct vs_batch *batch,
+                       const struct vs_event *event)
+{
+    (void)batch;
+    if (event->kind != VS_LOAD && event->kind != VS_STORE)
+        return 0;
+    vs_address_count(&e->counts, event->kind == VS_STORE, true);
+    vs_address_send(e, event);
+    return 0;
+}
+
+int vs_address_all_consume(void *encoder, const struct vs_batch *batch)
+{
+    return vs_address_each(encoder, batch, take);
+}
+
+int vs_address_all_finish(void *encoder)
+{
+    (void)encoder;
+    return 0;
+}
+
+void vs_address_all_counts(const void *encoder, struct vs_address_counts *counts)
+{
+    *counts = ((const struct vs_address_encoder *)encoder)->counts;
+}
+
+int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *coder,
+                                const void *params, const struct vs_technique_setup *setup,
+                                struct vs_port_reader *port)
+{
+    struct vs_address_decoder *d = *decoder = calloc(1, sizeof(*d));
+    if (!d)
+        return -VSE_NOMEM;
+    int err = vs_address_decoder_init(d, coder, params, setup, port);
+    if (err) {
+        vs_address_all_decoder_close(d);
+        *decoder = NULL;
+    }
+    return err;
+}
+
+int vs_address_all_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr)
+{
+    (void)store;
+    return vs_address_receive(decoder, core, pc, addr);
+}
+
+void vs_address_all_decoder_close(void *decoder)
+{
+    if (decoder)
+        vs_address_decoder_fini(decoder);
+    free(decoder);
+}
