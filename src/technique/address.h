@@ -40,7 +40,8 @@ struct vs_address_params {
     uint64_t shift;            /* if fixed */
     uint64_t window, max, min; /* if not */
     uint64_t tmax, inc, dec;
-    uint64_t code; /* enum vs_address_code_name, of what is not filtered */
+    uint64_t code;  /* enum vs_address_code_name, of what is not filtered */
+    uint64_t level; /* of a compressor */
     uint64_t dcc, dcc_next;
 };
 

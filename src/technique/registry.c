@@ -36,6 +36,10 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_dac,
     &vs_technique_adac,
     &vs_technique_dafilter,
+    &vs_technique_daraw_gzip,
+    &vs_technique_daraw_bzip2,
+    &vs_technique_daraw_xz,
+    &vs_technique_daraw_zstd,
     NULL,
 };
 

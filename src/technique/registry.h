@@ -36,6 +36,10 @@ extern const struct vs_technique vs_technique_mlvnx_zstd;
 extern const struct vs_technique vs_technique_danx; /* nexus_address.c */
 extern const struct vs_technique vs_technique_dac;  /* adac.c */
 extern const struct vs_technique vs_technique_adac;
-extern const struct vs_technique vs_technique_dafilter; /* filter.c */
+extern const struct vs_technique vs_technique_dafilter;   /* filter.c */
+extern const struct vs_technique vs_technique_daraw_gzip; /* packed_address.c */
+extern const struct vs_technique vs_technique_daraw_bzip2;
+extern const struct vs_technique vs_technique_daraw_xz;
+extern const struct vs_technique vs_technique_daraw_zstd;
 
 #endif

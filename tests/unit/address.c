@@ -764,7 +764,8 @@ TEST(refuses_cores_that_there_are_not)
         CHECK_ERR(t->address_encoder->consume(e, &b), VSE_INVAL);
         CHECK_EQ(t->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
         CHECK_ERR(t->address_decoder->address(d, 2, 0x100, false, &addr), VSE_INVAL);
-        CHECK_ERR(t->address_decoder->address(d, 1, 0x100, false, &addr), VSE_END);
+        int err = t->address_decoder->address(d, 1, 0x100, false, &addr);
+        CHECK(err == -VSE_END || err == -VSE_TRUNCATED); /* a compressor's last packet is missing */
         t->address_encoder->close(e);
         t->address_decoder->close(d);
         vs_port_reader_fini(&reader);
