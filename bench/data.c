@@ -2,84 +2,27 @@
 /* Load-value trace modules: how fast encoders take the accesses of a run, and decoders give the
  * loads back. One thread, on runs of the simulator whose events lie in memory; decoding is in the
  * run's order, and includes the comparison of every load. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "bench.h"
-#include "command.h"
+#include "events.h"
 #include "study/verify_data.h"
 #include "technique/data.h"
 
-/* A run in memory. */
-struct events {
-    struct vs_buf list, wide;
-    uint64_t accesses;
-    struct vs_technique_setup setup;
+/* A run, and what its memory held before. */
+struct loaded {
+    struct events events;
     struct vs_prior *prior;
 };
 
-static void must(int64_t e, const char *what)
-{
-    if (e < 0)
-        bench_fail("%s: %s", what, vs_errstr((int)e));
-}
-
-static struct vs_batch batch_of(const struct events *s)
-{
-    return (struct vs_batch){.events = (const struct vs_event *)s->list.data,
-                             .wide = s->wide.data,
-                             .wide_size = s->wide.len,
-                             .count = s->list.len / sizeof(struct vs_event)};
-}
-
-static void add_event(struct events *s, const struct vs_batch *b, const struct vs_event *event)
-{
-    struct vs_event e = *event;
-
-    if (vs_event_is_wide(event)) {
-        e.value = s->wide.len;
-        must(vs_buf_put(&s->wide, vs_event_bytes(b, event), event->size), "memory");
-    }
-    s->accesses += e.kind == VS_LOAD || e.kind == VS_STORE;
-    must(vs_buf_put(&s->list, &e, sizeof(e)), "memory");
-}
-
-static void load_events(struct events *s, const char *path)
-{
-    struct vs_reader *reader;
-    struct vs_batch b;
-    int64_t n;
-
-    must(vs_reader_open(&reader, path, VS_OPEN_DEFAULT, NULL), path);
-    s->setup = (struct vs_technique_setup){vs_reader_info(reader)->threads, 64, false};
-    while ((n = vs_reader_next(reader, &b)) > 0)
-        for (size_t i = 0; i < b.count; i++)
-            add_event(s, &b, &b.events[i]);
-    if (n != -VSE_END)
-        must(n, "read");
-    vs_reader_close(reader);
-    b = batch_of(s);
-    must(vs_prior_open(&s->prior), "prior");
-    must(vs_prior_consume(s->prior, &b), "prior");
-}
-
-static void free_events(struct events *s)
-{
-    vs_prior_close(s->prior);
-    vs_buf_fini(&s->list);
-    vs_buf_fini(&s->wide);
-}
-
 /* Seconds to encode all of it; the best of several. out may be NULL: bits are only counted. */
-static double encode(const struct bench *b, const struct events *s,
+static double encode(const struct bench *b, const struct loaded *s,
                      const struct vs_technique_spec *spec, struct vs_buf *out, uint64_t *nbits)
 {
     const struct vs_data_encoder_ops *ops = spec->technique->data_encoder;
-    const struct vs_batch batch = batch_of(s);
+    const struct vs_batch batch = events_batch(&s->events);
     double best = 1e9;
 
     for (unsigned i = 0; i < (out ? 1 : bench_repeats(b)); i++) {
@@ -89,15 +32,16 @@ static double encode(const struct bench *b, const struct events *s,
         double start;
         int64_t bits;
 
-        vs_technique_shape(spec, &s->setup, &shape);
-        must(vs_port_writer_init(&port, &shape, out ? vs_port_to_buf : NULL, out), "port");
-        must(ops->open(&encoder, spec->params, &s->setup, s->prior, &port), "encoder");
+        vs_technique_shape(spec, &s->events.setup, &shape);
+        events_must(vs_port_writer_init(&port, &shape, out ? vs_port_to_buf : NULL, out), "port");
+        events_must(ops->open(&encoder, spec->params, &s->events.setup, s->prior, &port),
+                    "encoder");
         start = bench_now();
-        must(ops->consume(encoder, &batch), "encode");
-        must(ops->finish(encoder), "encode");
+        events_must(ops->consume(encoder, &batch), "encode");
+        events_must(ops->finish(encoder), "encode");
         if (bench_now() - start < best)
             best = bench_now() - start;
-        must(bits = vs_port_finish(&port), "port");
+        events_must(bits = vs_port_finish(&port), "port");
         if (nbits)
             *nbits = (uint64_t)bits;
         ops->close(encoder);
@@ -106,22 +50,22 @@ static double encode(const struct bench *b, const struct events *s,
     return best;
 }
 
-static double decode_once(const struct events *s, const struct vs_technique_spec *spec,
+static double decode_once(const struct loaded *s, const struct vs_technique_spec *spec,
                           const struct vs_buf *bits, uint64_t nbits)
 {
     const struct vs_data_decoder_ops *ops = spec->technique->data_decoder;
-    const struct vs_batch batch = batch_of(s);
+    const struct vs_batch batch = events_batch(&s->events);
     struct vs_verify_data *v = malloc(sizeof(*v));
     struct vs_port_reader port;
     struct vs_port_shape shape;
     void *decoder;
     double start;
 
-    vs_technique_shape(spec, &s->setup, &shape);
-    must(v ? 0 : -VSE_NOMEM, "memory");
-    must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
-    must(ops->open(&decoder, spec->params, &s->setup, &port), "decoder");
-    must(vs_verify_data_init(v, ops, decoder, &port, s->setup.cores), "decoder");
+    vs_technique_shape(spec, &s->events.setup, &shape);
+    events_must(v ? 0 : -VSE_NOMEM, "memory");
+    events_must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
+    events_must(ops->open(&decoder, spec->params, &s->events.setup, &port), "decoder");
+    events_must(vs_verify_data_init(v, ops, decoder, &port, s->events.setup.cores), "decoder");
     start = bench_now();
     if (vs_verify_data_batch(v, &batch) < 0 || vs_verify_data_end(v) < 0)
         bench_fail("%s: %s", spec->technique->name, v->diag.text);
@@ -133,7 +77,7 @@ static double decode_once(const struct events *s, const struct vs_technique_spec
     return start;
 }
 
-static double decode(const struct bench *b, const struct events *s,
+static double decode(const struct bench *b, const struct loaded *s,
                      const struct vs_technique_spec *spec)
 {
     struct vs_buf bits = {0};
@@ -148,7 +92,7 @@ static double decode(const struct bench *b, const struct events *s,
     return best;
 }
 
-static void one(struct bench *b, const char *name, const struct events *s)
+static void one(struct bench *b, const char *name, const struct loaded *s)
 {
     static const struct {
         const char *spec;
@@ -162,56 +106,39 @@ static void one(struct bench *b, const char *name, const struct events *s)
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         struct vs_technique_spec spec;
         char metric[48];
-        bool aimed = rows[i].cores == 1 ? s->setup.cores == 1 : s->setup.cores >= rows[i].cores;
+        bool aimed = rows[i].cores == 1 ? s->events.setup.cores == 1
+                                        : s->events.setup.cores >= rows[i].cores;
 
-        must(vs_technique_parse(&spec, rows[i].spec, NULL), rows[i].spec);
+        events_must(vs_technique_parse(&spec, rows[i].spec, NULL), rows[i].spec);
         vs_technique_settle(&spec, false);
         snprintf(metric, sizeof(metric), "%s encode", rows[i].spec);
         bench_row(b, "data", name, metric,
-                  1e-6 * (double)s->accesses / encode(b, s, &spec, NULL, NULL), "Maccess/s", 1,
-                  aimed ? rows[i].encode : 0);
+                  1e-6 * (double)s->events.accesses / encode(b, s, &spec, NULL, NULL), "Maccess/s",
+                  1, aimed ? rows[i].encode : 0);
         snprintf(metric, sizeof(metric), "%s decode", rows[i].spec);
-        bench_row(b, "data", name, metric, 1e-6 * (double)s->accesses / decode(b, s, &spec),
+        bench_row(b, "data", name, metric, 1e-6 * (double)s->events.accesses / decode(b, s, &spec),
                   "Maccess/s", 1, aimed ? rows[i].decode : 0);
     }
 }
 
 void bench_data(struct bench *b)
 {
-    static const struct {
-        const char *name, *size, *threads;
-    } programs[] = {{"fft", "16", "1"}, {"sort", "300", NULL}, {"tree", "100", NULL},
-                    {"fft", "16", "8"}, {"ocean", "6", "8"},   {"radix", "100000", "8"}};
-    char self[PATH_MAX], vestige[PATH_MAX + 16], program[PATH_MAX + 64], run[PATH_MAX], row[64];
+    static const struct events_program programs[] = {
+        {"fft", "16", "1"}, {"sort", "300", NULL}, {"tree", "100", NULL},
+        {"fft", "16", "8"}, {"ocean", "6", "8"},   {"radix", "100000", "8"}};
 
-    command_build(self, sizeof(self));
-    snprintf(vestige, sizeof(vestige), "%s/bin/vestige", self);
-    snprintf(run, sizeof(run), "%s/data.vest", bench_folder(b));
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        const char *threads = programs[i].threads;
-        const char *argv[] = {vestige,
-                              "record",
-                              "-f",
-                              "-o",
-                              run,
-                              "--cores",
-                              threads ? threads : "1",
-                              "--",
-                              program,
-                              "-n",
-                              programs[i].size,
-                              threads ? "-p" : NULL,
-                              threads,
-                              NULL};
-        struct events s = {0};
+        struct loaded s;
+        struct vs_batch all;
+        char row[64];
 
-        snprintf(program, sizeof(program), "%s/workloads/rv64/%s", self, programs[i].name);
-        snprintf(row, sizeof(row), "%s, %s core%s", programs[i].name, threads ? threads : "1",
-                 threads && strcmp(threads, "1") ? "s" : "");
-        command_run(argv, "/dev/null");
-        load_events(&s, run);
+        events_name(&programs[i], row, sizeof(row));
+        events_record(&s.events, b, &programs[i]);
+        all = events_batch(&s.events);
+        events_must(vs_prior_open(&s.prior), "prior");
+        events_must(vs_prior_consume(s.prior, &all), "prior");
         one(b, row, &s);
-        free_events(&s);
+        vs_prior_close(s.prior);
+        events_free(&s.events);
     }
-    unlink(run);
 }

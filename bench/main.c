@@ -26,8 +26,9 @@ static const struct {
     const char *name;
     void (*run)(struct bench *b);
 } benches[] = {
-    {"vest", bench_vest}, {"record", bench_record}, {"sim", bench_sim},
-    {"flow", bench_flow}, {"data", bench_data},     {"replay", bench_replay},
+    {"vest", bench_vest},     {"record", bench_record}, {"sim", bench_sim},
+    {"flow", bench_flow},     {"data", bench_data},     {"address", bench_address},
+    {"replay", bench_replay},
 };
 
 void bench_fail(const char *fmt, ...)

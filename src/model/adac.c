@@ -57,39 +57,14 @@ uint32_t vs_adac_mru(const struct vs_adac *c, uint32_t set)
     return way_of_rank(c, set, 0);
 }
 
-struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32_t set, uint64_t addr)
+/* j > 0. */
+static void grow(const struct vs_adac_config *g, struct vs_adac_entry *e)
 {
-    const struct vs_adac_entry *e = ways_of(c, set);
-    for (uint32_t way = 0; way < c->config.ways; way++) {
-        uint64_t differ = (e[way].da ^ addr) >> e[way].shift;
-        if (differ >> (c->config.window - 1))
-            continue;
-        uint32_t j = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
-        return (struct vs_adac_result){.kind = j             ? VS_ADAC_WIDER
-                                               : e[way].rank ? VS_ADAC_OTHER
-                                                             : VS_ADAC_MRU,
-                                       .way = way,
-                                       .j = j,
-                                       .bits = e[way].shift + j};
-    }
-    return (struct vs_adac_result){.kind = VS_ADAC_MISS};
-}
-
-static void train(const struct vs_adac_config *g, struct vs_adac_entry *e, bool wider)
-{
-    if (wider) {
-        e->tcnt = (uint8_t)(g->tmax - e->tcnt > g->inc ? e->tcnt + g->inc : g->tmax);
-        if (e->tcnt < g->tmax)
-            return;
-        e->shift = (uint8_t)(e->shift + (e->shift < g->max));
-        e->tcnt = 0;
-    } else {
-        e->tcnt = (uint8_t)(e->tcnt > g->dec ? e->tcnt - g->dec : 0);
-        if (e->tcnt)
-            return;
-        e->shift = (uint8_t)(e->shift - (e->shift > g->min));
-        e->tcnt = (uint8_t)g->tmax;
-    }
+    e->tcnt = (uint8_t)(g->tmax - e->tcnt > g->inc ? e->tcnt + g->inc : g->tmax);
+    if (e->tcnt < g->tmax)
+        return;
+    e->shift = (uint8_t)(e->shift + (e->shift < g->max));
+    e->tcnt = 0;
 }
 
 static void use(const struct vs_adac *c, uint32_t set, uint32_t way)
@@ -101,7 +76,8 @@ static void use(const struct vs_adac *c, uint32_t set, uint32_t way)
     e[way].rank = 0;
 }
 
-void vs_adac_update(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r, uint64_t addr)
+void vs_adac_update_rest(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r,
+                         uint64_t addr)
 {
     bool miss = r->kind == VS_ADAC_MISS;
     uint32_t way = miss ? way_of_rank(c, set, c->config.ways - 1) : r->way;
@@ -109,8 +85,10 @@ void vs_adac_update(struct vs_adac *c, uint32_t set, const struct vs_adac_result
     if (miss) {
         e->shift = (uint8_t)c->config.max;
         e->tcnt = (uint8_t)c->config.tmax;
+    } else if (r->j) {
+        grow(&c->config, e);
     } else {
-        train(&c->config, e, r->j);
+        vs_adac_shrink(&c->config, e);
     }
     e->da = addr;
     use(c, set, way);

@@ -82,10 +82,51 @@ static inline const struct vs_adac_entry *vs_adac_entry(const struct vs_adac *c,
 uint32_t vs_adac_mru(const struct vs_adac *c, uint32_t set);
 
 /* Nothing changes. */
-struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32_t set, uint64_t addr);
+static inline struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32_t set,
+                                                 uint64_t addr)
+{
+    const struct vs_adac_entry *e = vs_adac_entry(c, set, 0);
+    for (uint32_t way = 0; way < c->config.ways; way++) {
+        uint64_t differ = (e[way].da ^ addr) >> e[way].shift;
+        if (differ >> (c->config.window - 1))
+            continue;
+        uint32_t j = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
+        return (struct vs_adac_result){.kind = j             ? VS_ADAC_WIDER
+                                               : e[way].rank ? VS_ADAC_OTHER
+                                                             : VS_ADAC_MRU,
+                                       .way = way,
+                                       .j = j,
+                                       .bits = e[way].shift + j};
+    }
+    return (struct vs_adac_result){.kind = VS_ADAC_MISS};
+}
+
+/* What update does unless the address is in the most recently used way with j = 0. */
+void vs_adac_update_rest(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r,
+                         uint64_t addr);
+
+/* j = 0. */
+static inline void vs_adac_shrink(const struct vs_adac_config *g, struct vs_adac_entry *e)
+{
+    e->tcnt = (uint8_t)(e->tcnt > g->dec ? e->tcnt - g->dec : 0);
+    if (e->tcnt)
+        return;
+    e->shift = (uint8_t)(e->shift - (e->shift > g->min));
+    e->tcnt = (uint8_t)g->tmax;
+}
 
 /* Takes the address in, after what find said of it. */
-void vs_adac_update(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r, uint64_t addr);
+static inline void vs_adac_update(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r,
+                                  uint64_t addr)
+{
+    if (r->kind == VS_ADAC_MRU) {
+        struct vs_adac_entry *e = &c->entries[set * c->config.ways + r->way];
+        vs_adac_shrink(&c->config, e);
+        e->da = addr;
+    } else {
+        vs_adac_update_rest(c, set, r, addr);
+    }
+}
 
 /* Comparators are part of the 1.5 gates per bit, as published. Recency takes the bits that tell
  * the orders of the ways apart; a fixed SHIFT takes none, and then there is no TCNT. */

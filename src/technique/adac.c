@@ -99,21 +99,32 @@ static void count(struct vs_address_counts *c, const struct vs_adac_result *r)
     c->shifts += r->bits - r->j;
 }
 
-static void put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc, uint64_t addr,
-                struct vs_address_counts *counts)
+/* All but the first kind. */
+static void put_rest(const struct state *s, struct vs_port_writer *port,
+                     const struct vs_adac *table, uint32_t set, const struct vs_adac_result *r,
+                     uint64_t addr)
+{
+    bool other = r->kind == VS_ADAC_OTHER;
+    vs_port_put(port, VS_FIELD_HEADER, 0, 1);
+    if (!other)
+        vs_port_put(port, VS_FIELD_INDEX, vs_adac_mru(table, set), s->way_bits);
+    vs_port_put(port, VS_FIELD_INDEX, r->way, s->way_bits);
+    if (!other)
+        vs_port_put(port, VS_FIELD_INDEX, r->j, s->j_bits);
+    vs_port_put(port, VS_FIELD_ADDRESS, addr, r->kind == VS_ADAC_MISS ? s->width : r->bits);
+}
+
+static inline void put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
+                       uint64_t addr, struct vs_address_counts *counts)
 {
     struct state *s = state;
     struct vs_adac *table = &s->tables[core];
     uint32_t set = vs_adac_set(table, pc);
     struct vs_adac_result r = vs_adac_find(table, set, addr);
-    vs_port_put(port, VS_FIELD_HEADER, r.kind == VS_ADAC_MRU, 1);
-    if (r.kind == VS_ADAC_WIDER || r.kind == VS_ADAC_MISS)
-        vs_port_put(port, VS_FIELD_INDEX, vs_adac_mru(table, set), s->way_bits);
-    if (r.kind != VS_ADAC_MRU)
-        vs_port_put(port, VS_FIELD_INDEX, r.way, s->way_bits);
-    if (r.kind == VS_ADAC_WIDER || r.kind == VS_ADAC_MISS)
-        vs_port_put(port, VS_FIELD_INDEX, r.j, s->j_bits);
-    vs_port_put(port, VS_FIELD_ADDRESS, addr, r.kind == VS_ADAC_MISS ? s->width : r.bits);
+    if (likely(r.kind == VS_ADAC_MRU))
+        vs_port_put_pair(port, VS_FIELD_HEADER, 1, VS_FIELD_ADDRESS, r.bits, 1 | addr << 1);
+    else
+        put_rest(s, port, table, set, &r, addr);
     vs_adac_update(table, set, &r, addr);
     count(counts, &r);
 }
@@ -184,8 +195,8 @@ const struct vs_address_coder vs_address_adac = {
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
-VS_ADDRESS_MACHINES(dac)
-VS_ADDRESS_MACHINES(adac)
+VS_ADDRESS_MACHINES(dac, put)
+VS_ADDRESS_MACHINES(adac, put)
 
 static const struct vs_parameter dac_parameters[] = {
     VS_ADDRESS_TABLE_ROWS,

@@ -193,22 +193,6 @@ void vs_address_all_encoder_close(void *encoder)
     free(encoder);
 }
 
-static inline int take(struct vs_address_encoder *e, const struct vs_batch *batch,
-                       const struct vs_event *event)
-{
-    (void)batch;
-    if (event->kind != VS_LOAD && event->kind != VS_STORE)
-        return 0;
-    vs_address_count(&e->counts, event->kind == VS_STORE, true);
-    vs_address_send(e, event);
-    return 0;
-}
-
-int vs_address_all_consume(void *encoder, const struct vs_batch *batch)
-{
-    return vs_address_each(encoder, batch, take);
-}
-
 int vs_address_all_finish(void *encoder)
 {
     (void)encoder;

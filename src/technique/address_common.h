@@ -39,13 +39,15 @@ struct vs_chunks vs_address_cycle_chunks(const void *params);
 
 /* ---- codes ---- */
 
+typedef void vs_address_put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
+                            uint64_t addr, struct vs_address_counts *counts);
+
 /* How an address is written. Each side has a state of its own. */
 struct vs_address_coder {
     /* Returns 0; -VSE_NOMEM; -VSE_INVAL. */
     int (*open)(void **state, const struct vs_address_params *params,
                 const struct vs_technique_setup *setup);
-    void (*put)(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc, uint64_t addr,
-                struct vs_address_counts *counts);
+    vs_address_put *put;
     /* As vs_port_get. */
     int (*get)(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc,
                uint64_t *addr);
@@ -94,13 +96,19 @@ static inline void vs_address_count(struct vs_address_counts *c, bool store, boo
     c->stores_sent += store && sent;
 }
 
-/* A message. */
-static inline void vs_address_send(struct vs_address_encoder *e, const struct vs_event *event)
+/* A message, by the coder's put, or by one that is inlined. */
+static inline void vs_address_send_by(struct vs_address_encoder *e, const struct vs_event *event,
+                                      vs_address_put *put)
 {
     vs_port_begin(e->port, event->thread, e->time);
-    e->coder->put(e->state, e->port, event->thread, event->pc,
-                  vs_address_cut(event->addr, e->width), &e->counts);
+    put(e->state, e->port, event->thread, event->pc, vs_address_cut(event->addr, e->width),
+        &e->counts);
     vs_port_end(e->port);
+}
+
+static inline void vs_address_send(struct vs_address_encoder *e, const struct vs_event *event)
+{
+    vs_address_send_by(e, event, e->coder->put);
 }
 
 /* Returns 0 or an error. */
@@ -159,7 +167,6 @@ int vs_address_turn(void *decoder, unsigned *core);
 int vs_address_all_encoder_open(void **encoder, const struct vs_address_coder *coder,
                                 const void *params, const struct vs_technique_setup *setup,
                                 struct vs_port_writer *port);
-int vs_address_all_consume(void *encoder, const struct vs_batch *batch);
 int vs_address_all_finish(void *encoder);
 void vs_address_all_counts(const void *encoder, struct vs_address_counts *counts);
 void vs_address_all_encoder_close(void *encoder);
@@ -169,8 +176,23 @@ int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *c
 int vs_address_all_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr);
 void vs_address_all_decoder_close(void *decoder);
 
-/* Defines NAME_encoder and NAME_decoder over the coder vs_address_NAME. */
-#define VS_ADDRESS_MACHINES(name)                                                                  \
+/* Defines NAME_encoder, NAME_decoder and NAME_cost over the coder vs_address_NAME, whose put is
+ * given so that it is inlined. */
+#define VS_ADDRESS_MACHINES(name, put)                                                             \
+    static inline int name##_take(struct vs_address_encoder *e, const struct vs_batch *batch,      \
+                                  const struct vs_event *event)                                    \
+    {                                                                                              \
+        (void)batch;                                                                               \
+        if (event->kind != VS_LOAD && event->kind != VS_STORE)                                     \
+            return 0;                                                                              \
+        vs_address_count(&e->counts, event->kind == VS_STORE, true);                               \
+        vs_address_send_by(e, event, put);                                                         \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int name##_consume(void *encoder, const struct vs_batch *batch)                         \
+    {                                                                                              \
+        return vs_address_each(encoder, batch, name##_take);                                       \
+    }                                                                                              \
     static int name##_encoder_open(                                                                \
         void **encoder, const void *params, const struct vs_technique_setup *setup,                \
         const struct vs_address_code *code, struct vs_port_writer *port)                           \
@@ -187,7 +209,7 @@ void vs_address_all_decoder_close(void *decoder);
     }                                                                                              \
     static const struct vs_address_encoder_ops name##_encoder = {                                  \
         .open = name##_encoder_open,                                                               \
-        .consume = vs_address_all_consume,                                                         \
+        .consume = name##_consume,                                                                 \
         .finish = vs_address_all_finish,                                                           \
         .counts = vs_address_all_counts,                                                           \
         .close = vs_address_all_encoder_close};                                                    \

@@ -58,7 +58,7 @@ const struct vs_address_coder vs_address_nexus = {
 
 /* ---- technique ------------------------------------------------------------------------------- */
 
-VS_ADDRESS_MACHINES(nexus)
+VS_ADDRESS_MACHINES(nexus, put)
 
 static const struct vs_parameter parameters[] = {
     VS_ADDRESS_NUMBER(group, 1, 64, "bits of a group"), VS_ADDRESS_CYCLE_ROWS, {.name = NULL}};
