@@ -304,12 +304,9 @@ fuzz:
 ## results: renew the committed tables of what techniques cost
 results:
 	@+$(MAKE) all
-	tools/results -b $(B) control-flow >$(O)/control-flow.csv
-	mv $(O)/control-flow.csv bench/results/control-flow.csv
-	tools/results -b $(B) load-values >$(O)/load-values.csv
-	mv $(O)/load-values.csv bench/results/load-values.csv
-	tools/results -b $(B) mispredictions >$(O)/mispredictions.csv
-	mv $(O)/mispredictions.csv bench/results/mispredictions.csv
+	for study in control-flow load-values data-addresses mispredictions locality; do \
+	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
+	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
 	tools/results-doc >$(O)/results.md
 	mv $(O)/results.md docs/results.md
 

@@ -5,6 +5,7 @@
 
 table=$VESTIGE_SRC/bench/results/control-flow.csv
 loads=$VESTIGE_SRC/bench/results/load-values.csv
+addresses=$VESTIGE_SRC/bench/results/data-addresses.csv
 
 begin writes_the_page_from_the_tables
 run "$VESTIGE_SRC/tools/results-doc"
@@ -18,6 +19,8 @@ while read -r name _ most _; do
         for mode in untimed timed; do
             grep -q "^$name,$n,$mode,mcfNX_b,default," "$table" || fail "no $name with $n threads, $mode"
             grep -q "^$name,$n,$mode,mlvNX_b,default," "$loads" || fail "no loads of $name with $n threads, $mode"
+            case $n in 2 | 8) continue ;; esac
+            grep -q "^$name,$n,$mode,daNX,default," "$addresses" || fail "no addresses of $name with $n threads, $mode"
         done
     done
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
@@ -27,9 +30,14 @@ done
 for technique in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "load values").name'); do
     grep -q ",$technique," "$loads" || fail "no $technique; make results"
 done
+for technique in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "data addresses").name'); do
+    grep -q ",$technique,default," "$addresses" || fail "no $technique; make results"
+done
 expect_equal "$(grep -v '^#' "$table" | awk -F, 'NF != 9' | head -1)" "" "lines without 9 fields"
 expect_equal "$(grep -v '^#' "$loads" | awk -F, 'NF != 22' | head -1)" "" "lines without 22 fields"
+expect_equal "$(grep -v '^#' "$addresses" | awk -F, 'NF != 27' | head -1)" "" "lines without 27 fields"
 # the fields of a stream are all its bits
+expect_equal "$(awk -F, '$6 + 0 && $11 != $16 + $17 + $18 + $19 + $20 + $21' "$addresses" | head -1)" "" "sum of fields of addresses"
 expect_equal "$(awk -F, '$6 + 0 && $11 != $12 + $13 + $14 + $15 + $16 + $17 + $18 + $19 + $20' "$loads" | head -1)" "" "sum of fields"
 
 if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
@@ -60,6 +68,12 @@ expect_status 0
 expect_out '^cholesky(,[0-9]+){6}$'
 expect_equal "$(tail -n 1 "$out")" "$(grep '^cholesky,' "$VESTIGE_SRC/bench/results/mispredictions.csv")"
 
+begin keeps_locality_of_signals
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w signals locality
+expect_status 0
+expect_equal "$(tail -n +3 "$out" | wc -l)" 18
+expect_equal "$(tail -n +3 "$out")" "$(grep '^signals,' "$VESTIGE_SRC/bench/results/locality.csv")"
+
 recompute fft 1 untimed
 recompute radix 4 untimed
 recompute cholesky 2 timed
@@ -70,4 +84,6 @@ recompute lu_cb 2 timed load-values
 recompute racy 8 timed load-values
 recompute signals 1 untimed load-values
 recompute sha 1 untimed load-values
+recompute racy 4 timed data-addresses
+recompute signals 1 untimed data-addresses
 finish
