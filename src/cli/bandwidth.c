@@ -237,7 +237,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
-                                    "about a dozen"),
+                                    "a dozen"),
     {.name = "window",
      .argument = "N",
      .help = "bits over time: average and peak of windows of N\n"

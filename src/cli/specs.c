@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/specs.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +9,13 @@
 #include "study/bandwidth.h"
 
 /* Without -t: the baselines, and what is good at its cost. */
-static const char *const dozen[] = {"mcfNX_b",         "mcfTR_b", "mcfTR_e", "bTMBP",   "rSDC",
-                                    "eDMTF",           "mlvNX_b", "mlvCF_b", "mlvCF_e", "mlvFA",
-                                    "mlvFA_dedicated", "mc2RT",   "daNX",    "ADAC"};
+static const struct {
+    const char *name, *config;
+} dozen[] = {
+    {"mcfNX_b", NULL}, {"mcfTR_b", NULL}, {"mcfTR_e", NULL}, {"bTMBP", NULL},
+    {"rSDC", NULL},    {"mlvNX_b", NULL}, {"mlvCF_b", NULL}, {"mlvCF_e", NULL},
+    {"mc2RT", NULL},   {"daNX", NULL},    {"ADAC", NULL},    {"daFilter", "adac"},
+};
 
 static const struct {
     const char *name;
@@ -97,12 +102,16 @@ static int add_group(struct cli *cli, struct specs *specs, int kind)
 
 static int add_dozen(struct cli *cli, struct specs *specs)
 {
-    struct vs_technique_spec spec;
     int status = CLI_DONE;
     for (size_t i = 0; i < COUNT(dozen) && status == CLI_DONE; i++) {
-        status = specs_parse_one(cli, &spec, dozen[i]);
+        const char *config = dozen[i].config ? dozen[i].config : "default";
+        struct vs_technique_spec spec;
+        char text[64];
+        snprintf(text, sizeof(text), "%s%s%s", dozen[i].name, dozen[i].config ? ":" : "",
+                 dozen[i].config ? dozen[i].config : "");
+        status = specs_parse_one(cli, &spec, text);
         if (status == CLI_DONE)
-            status = add(cli, specs, "default", true, &spec);
+            status = add(cli, specs, config, true, &spec);
     }
     return status;
 }

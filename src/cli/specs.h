@@ -20,7 +20,7 @@ struct specs {
 
 /* The rows of -t; "all" stands for every technique with its defaults and every configuration that
  * differs from them, "control-flow", "load-values" and "data-addresses" for those of the kind.
- * Without any -t: about a dozen. Returns CLI_DONE, or the status after a message; specs_free is
+ * Without any -t: a dozen. Returns CLI_DONE, or the status after a message; specs_free is
  * needed in any case. */
 int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
 void specs_free(struct specs *specs);

@@ -301,11 +301,6 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
         return status;
-    if (!o.stream && !o.techniques.count) {
-        cli_error(cli, "-t says what is to be verified: a technique, or all; see 'vestige verify "
-                       "--help'");
-        return CLI_USAGE;
-    }
     if (o.stream && (o.techniques.count || argc > 1)) {
         cli_error(cli, "--stream is of one technique and one run; leave the %s out",
                   argc > 1 ? "other runs" : "-t");
@@ -325,7 +320,8 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct verify_options, member)
 
 static const struct cli_option options[] = {
-    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds"),
+    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
+                                    "those of bandwidth"),
     {.name = "stream",
      .argument = "FILE",
      .help = "compare this stream, and encode nothing",
@@ -354,7 +350,8 @@ const struct command command_verify = {
         "the same way, and the address of every load and store is compared. What a\n"
         "technique gets wrong is shown with core, pc and position.\n"
         "\n" SPECS_HELP,
-    .example = "vestige verify run.vest -t all\n"
+    .example = "vestige verify run.vest\n"
+               "vestige verify run.vest -t all\n"
                "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"
                "vestige verify run.vest --stream run.vport",
     .exits = "0  all equal\n"

@@ -14,7 +14,7 @@ expect_status 0
 expect_no_err
 expect_out "^$T/a.vest: [0-9]+ cores?, [0-9,]+ instructions\$"
 expect_out '^mcfNX_b +default +[0-9]+ .* 1\.00 '
-[ "$(grep -c -E '^[A-Za-z_]+ +[a-z]+ +[0-9]+' "$out")" -ge 8 ] || fail "too few rows"
+expect_equal "$(grep -c -E '^[A-Za-z0-9_-]+ +(default|adac) +[0-9]+' "$out")" 12 "rows"
 
 begin sums_fields_and_relates_bits
 run "$VESTIGE" bandwidth "$T/t.vest" -t all --json

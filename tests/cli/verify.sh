@@ -66,10 +66,12 @@ expect_status 1
 expect_one_line_err
 expect_err 'bit [0-9]+'
 
-begin refuses_bad_usage
+begin verifies_those_of_bandwidth_without_an_option
 run "$VESTIGE" verify "$T/a.vest"
-expect_status 2
-expect_one_line_err
+expect_status 0
+expect_equal "$(grep -c ': compared [1-9]' "$out")" 12 "techniques"
+
+begin refuses_bad_usage
 run "$VESTIGE" verify "$T/a.vest" -t nonesuch
 expect_status 2
 expect_one_line_err
