@@ -14,6 +14,7 @@
 #include "base/diag.h"
 #include "model/granules.h"
 #include "technique/data_common.h"
+#include "technique/message_each.h"
 
 /* ---- a cache of values ----------------------------------------------------------------------- */
 
@@ -294,61 +295,42 @@ static const struct vs_data_encoder_ops flags_encoder = {flags_encoder_open, enc
 /* ---- decoder --------------------------------------------------------------------------------- */
 
 struct decoder {
-    struct vs_port_reader *port;
-    unsigned cores;
+    struct vs_message_each each;
     bool dedicated, published;
     uint64_t granule;
     struct vs_copy *copies;
     struct values *values;
-    struct vs_buf state;
-    int error; /* of reading a head: it stays */
-    bool have; /* the next message's: */
-    unsigned core;
-    bool known;
-    struct vs_data_head head; /* if not known */
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
 };
 
-static int parse_head(struct decoder *d)
+static int parse(struct vs_message_each *m)
 {
     uint64_t known;
-    int err = vs_port_next(d->port, &d->core, NULL);
-    if (err || (err = vs_port_get(d->port, VS_FIELD_HEADER, 1, &known)))
+    int err = vs_port_next(m->port, &m->core, NULL);
+    if (err || (err = vs_port_get(m->port, VS_FIELD_HEADER, 1, &known)))
         return err;
-    d->known = known;
-    d->head.state = false;
-    return known ? 0 : vs_data_get_head(d->port, &d->head);
-}
-
-static int look(struct decoder *d, unsigned core)
-{
-    if (core >= d->cores)
-        return -VSE_INVAL;
-    if (!d->have && !d->error)
-        d->error = parse_head(d);
-    if (d->error)
-        return d->error == -VSE_END ? vs_data_ended(d->port, core) : d->error;
-    d->have = true;
-    return d->core == core ? 0 : VS_DATA_WAIT;
+    m->known = known;
+    m->head.state = false;
+    return known ? 0 : vs_data_get_head(m->port, &m->head);
 }
 
 static int read_known(struct decoder *d, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     if (d->dedicated ? !values_get(&d->values[core], addr, bytes, size)
                      : vs_copy_read(&d->copies[core], addr, bytes, size) != 0)
-        return vs_data_refuse(d->port, core, "reads what the stream told nothing of");
+        return vs_data_refuse(d->each.port, core, "reads what the stream told nothing of");
     return 0;
 }
 
 static int read_value(struct decoder *d, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     if (d->dedicated || d->published) {
-        int err = vs_data_get_value(d->port, &d->head, bytes, size);
+        int err = vs_data_get_value(d->each.port, &d->each.head, bytes, size);
         return err || d->dedicated ? err : vs_copy_write(&d->copies[core], addr, bytes, size);
     }
     uint64_t start = vs_data_granules_start(addr, d->granule);
     size_t n = vs_data_granules_size(addr, size, d->granule);
-    int err = vs_data_get_value(d->port, &d->head, d->granules, n);
+    int err = vs_data_get_value(d->each.port, &d->each.head, d->granules, n);
     if (!err)
         err = vs_copy_write(&d->copies[core], start, d->granules, n);
     if (!err)
@@ -359,16 +341,16 @@ static int read_value(struct decoder *d, unsigned core, uint64_t addr, size_t si
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    int err = look(d, core);
+    int err = vs_message_each_look(&d->each, core);
     if (err)
         return err;
-    err =
-        d->known ? read_known(d, core, addr, size, bytes) : read_value(d, core, addr, size, bytes);
+    err = d->each.known ? read_known(d, core, addr, size, bytes)
+                        : read_value(d, core, addr, size, bytes);
     if (err)
         return err;
     if (d->dedicated)
         values_put(&d->values[core], addr, bytes, size);
-    d->have = false;
+    d->each.have = false;
     return 0;
 }
 
@@ -376,7 +358,7 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
                          const uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    if (core >= d->cores)
+    if (core >= d->each.cores)
         return -VSE_INVAL;
     if (!d->dedicated)
         return vs_copy_write(&d->copies[core], addr, bytes, size);
@@ -384,78 +366,14 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return 0;
 }
 
-/* A message that is due whatever the core has loaded. */
-static int look_due(struct decoder *d, unsigned core)
-{
-    int err = look(d, core);
-    return err || !d->known ? err : vs_data_refuse(d->port, core, "should load first");
-}
-
-static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
-{
-    struct decoder *d = decoder;
-    int err = look_due(d, core);
-    if (err || (err = vs_data_get_value(d->port, &d->head, bytes, size)))
-        return err;
-    d->have = false;
-    return 0;
-}
-
-static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
-                       bool *ends)
-{
-    struct decoder *d = decoder;
-    (void)since;
-    int err = look(d, core);
-    vs_data_due(!err ? &d->head : NULL, instructions, ends);
-    return err < 0 ? err : 0;
-}
-
-static bool decoder_takes(void *decoder, unsigned core, bool store)
-{
-    (void)decoder, (void)core;
-    return !store;
-}
-
-static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
-                         size_t *size)
-{
-    struct decoder *d = decoder;
-    int err = look_due(d, core);
-    if (err ||
-        (err = vs_data_get_state(d->port, &d->head, core, instructions, &d->state, bytes, size)))
-        return err;
-    d->have = false;
-    return 0;
-}
-
-static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
-{
-    struct decoder *d = decoder;
-    int err = look_due(d, core);
-    if (err || (err = vs_data_get_end(d->port, &d->head, core, instructions)))
-        return err;
-    d->have = false;
-    return 0;
-}
-
-static int decoder_turn(void *decoder, unsigned *core)
-{
-    struct decoder *d = decoder;
-    int err = look(d, 0);
-    if (err >= 0)
-        *core = d->core;
-    return err < 0 ? err : 0;
-}
-
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
     if (!d)
         return;
-    vs_data_copies_free(d->copies, d->cores);
-    values_free(d->values, d->cores);
-    vs_buf_fini(&d->state);
+    vs_data_copies_free(d->copies, d->each.cores);
+    values_free(d->values, d->each.cores);
+    vs_buf_fini(&d->each.state);
     free(d);
 }
 
@@ -465,12 +383,12 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *from;
-    d->port = port;
-    d->state = (struct vs_buf){0};
+    d->each.port = port;
+    d->each.state = (struct vs_buf){0};
     if (d->dedicated)
-        d->values = values_clone(from->values, d->cores);
+        d->values = values_clone(from->values, d->each.cores);
     else
-        d->copies = vs_data_copies_clone(from->copies, d->cores);
+        d->copies = vs_data_copies_clone(from->copies, d->each.cores);
     if (d->values || d->copies)
         return 0;
     decoder_close(d);
@@ -481,8 +399,8 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
 static size_t decoder_size(const void *decoder)
 {
     const struct decoder *d = decoder;
-    return sizeof(*d) + (d->dedicated ? d->cores * (size_t)d->values->cache.config.size
-                                      : vs_data_copies_size(d->copies, d->cores));
+    return sizeof(*d) + (d->dedicated ? d->each.cores * (size_t)d->values->cache.config.size
+                                      : vs_data_copies_size(d->copies, d->each.cores));
 }
 
 static int open_decoder(void **decoder, const struct vs_data_params *p,
@@ -493,8 +411,7 @@ static int open_decoder(void **decoder, const struct vs_data_params *p,
     struct decoder *d = *decoder = calloc(1, sizeof(*d));
     if (!d)
         return -VSE_NOMEM;
-    d->port = port;
-    d->cores = setup->cores;
+    d->each = (struct vs_message_each){.port = port, .cores = setup->cores, .parse = parse};
     d->dedicated = dedicated;
     d->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     d->granule = p->granule;
@@ -524,9 +441,11 @@ static int dedicated_decoder_open(void **decoder, const void *params,
 
 #define DECODER(opener)                                                                            \
     {                                                                                              \
-        .open = (opener), .read = decoder_read, .write = decoder_write, .nondet = decoder_nondet,  \
-        .due = decoder_due, .takes = decoder_takes, .state = decoder_state, .end = decoder_end,    \
-        .turn = decoder_turn, .clone = decoder_clone, .size = decoder_size, .close = decoder_close \
+        .open = (opener), .read = decoder_read, .write = decoder_write,                            \
+        .nondet = vs_message_each_nondet, .due = vs_message_each_due,                              \
+        .takes = vs_message_each_takes, .state = vs_message_each_state,                            \
+        .end = vs_message_each_end, .turn = vs_message_each_turn, .clone = decoder_clone,          \
+        .size = decoder_size, .close = decoder_close                                               \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "technique/data_common.h"
+#include "technique/message_each.h"
 
 /* ---- encoder --------------------------------------------------------------------------------- */
 
@@ -99,115 +100,42 @@ static const struct vs_data_encoder_ops encoder_ops = {
 /* ---- decoder --------------------------------------------------------------------------------- */
 
 struct decoder {
-    struct vs_port_reader *heads, *port; /* the same, or the heads have one of their own */
-    unsigned cores;
-    int error; /* of reading a head: it stays */
-    bool have; /* the next message's: */
-    unsigned core;
-    struct vs_data_head head;
-    struct vs_buf state;
+    struct vs_message_each each;
+    struct vs_port_reader *heads; /* the same port, or one of their own */
 };
 
-static int parse_head(struct decoder *d)
+static int parse(struct vs_message_each *m)
 {
-    int err = vs_port_next(d->heads, &d->core, NULL);
+    struct vs_port_reader *heads = ((struct decoder *)m)->heads;
+    int err = vs_port_next(heads, &m->core, NULL);
     if (err)
         return err;
-    if (d->heads != d->port) { /* for what it says of errors */
-        d->port->messages = d->heads->messages;
-        d->port->start = d->port->bits.pos;
-        d->port->core = d->core;
+    if (heads != m->port) { /* for what it says of errors */
+        m->port->messages = heads->messages;
+        m->port->start = m->port->bits.pos;
+        m->port->core = m->core;
     }
-    return vs_data_get_head(d->port, &d->head);
-}
-
-static int look(struct decoder *d, unsigned core)
-{
-    if (core >= d->cores)
-        return -VSE_INVAL;
-    if (!d->have && !d->error)
-        d->error = parse_head(d);
-    if (d->error)
-        return d->error == -VSE_END ? vs_data_ended(d->port, core) : d->error;
-    d->have = true;
-    return d->core == core ? 0 : VS_DATA_WAIT;
-}
-
-static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
-{
-    struct decoder *d = decoder;
-    int err = look(d, core);
-    if (err || (err = vs_data_get_value(d->port, &d->head, bytes, size)))
-        return err;
-    d->have = false;
-    return 0;
+    return vs_data_get_head(m->port, &m->head);
 }
 
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     (void)addr;
-    return decoder_nondet(decoder, core, size, bytes);
+    return vs_message_each_nondet(decoder, core, size, bytes);
 }
 
 static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
                          const uint8_t *bytes)
 {
     (void)addr, (void)size, (void)bytes;
-    return core < ((struct decoder *)decoder)->cores ? 0 : -VSE_INVAL;
-}
-
-static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
-                       bool *ends)
-{
-    struct decoder *d = decoder;
-    (void)since;
-    int err = look(d, core);
-    vs_data_due(!err ? &d->head : NULL, instructions, ends);
-    return err < 0 ? err : 0;
-}
-
-static bool decoder_takes(void *decoder, unsigned core, bool store)
-{
-    (void)decoder, (void)core;
-    return !store;
-}
-
-static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
-                         size_t *size)
-{
-    struct decoder *d = decoder;
-    int err = look(d, core);
-    if (err ||
-        (err = vs_data_get_state(d->port, &d->head, core, instructions, &d->state, bytes, size)))
-        return err;
-    d->have = false;
-    return 0;
-}
-
-static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
-{
-    struct decoder *d = decoder;
-    int err = look(d, core);
-    if (err || (err = vs_data_get_end(d->port, &d->head, core, instructions)))
-        return err;
-    d->have = false;
-    return 0;
-}
-
-static int decoder_turn(void *decoder, unsigned *core)
-{
-    struct decoder *d = decoder;
-    int err = look(d, 0);
-    if (err >= 0)
-        *core = d->core;
-    return err < 0 ? err : 0;
+    return core < ((struct decoder *)decoder)->each.cores ? 0 : -VSE_INVAL;
 }
 
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
     if (d)
-        vs_buf_fini(&d->state);
+        vs_buf_fini(&d->each.state);
     free(d);
 }
 
@@ -217,8 +145,8 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *(const struct decoder *)decoder;
-    d->heads = d->port = port;
-    d->state = (struct vs_buf){0};
+    d->heads = d->each.port = port;
+    d->each.state = (struct vs_buf){0};
     return 0;
 }
 
@@ -229,8 +157,7 @@ int vs_nexus_data_decoder_open(void **decoder, const struct vs_technique_setup *
     if (!d)
         return -VSE_NOMEM;
     d->heads = heads;
-    d->port = values;
-    d->cores = setup->cores;
+    d->each = (struct vs_message_each){.port = values, .cores = setup->cores, .parse = parse};
     return 0;
 }
 
@@ -244,12 +171,12 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
 static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .read = decoder_read,
                                                        .write = decoder_write,
-                                                       .nondet = decoder_nondet,
-                                                       .due = decoder_due,
-                                                       .takes = decoder_takes,
-                                                       .state = decoder_state,
-                                                       .end = decoder_end,
-                                                       .turn = decoder_turn,
+                                                       .nondet = vs_message_each_nondet,
+                                                       .due = vs_message_each_due,
+                                                       .takes = vs_message_each_takes,
+                                                       .state = vs_message_each_state,
+                                                       .end = vs_message_each_end,
+                                                       .turn = vs_message_each_turn,
                                                        .clone = decoder_clone,
                                                        .close = decoder_close};
 

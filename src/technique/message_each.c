@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/message_each.h"
+
+int vs_message_each_look(struct vs_message_each *m, unsigned core)
+{
+    if (core >= m->cores)
+        return -VSE_INVAL;
+    if (!m->have && !m->error)
+        m->error = m->parse(m);
+    if (m->error)
+        return m->error == -VSE_END ? vs_data_ended(m->port, core) : m->error;
+    m->have = true;
+    return m->core == core ? 0 : VS_DATA_WAIT;
+}
+
+/* A message that is due whatever the core has loaded. */
+static int look_due(struct vs_message_each *m, unsigned core)
+{
+    int err = vs_message_each_look(m, core);
+    return err || !m->known ? err : vs_data_refuse(m->port, core, "should load first");
+}
+
+int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
+{
+    struct vs_message_each *m = decoder;
+    int err = look_due(m, core);
+    if (err || (err = vs_data_get_value(m->port, &m->head, bytes, size)))
+        return err;
+    m->have = false;
+    return 0;
+}
+
+int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                        bool *ends)
+{
+    struct vs_message_each *m = decoder;
+    (void)since;
+    int err = vs_message_each_look(m, core);
+    vs_data_due(!err ? &m->head : NULL, instructions, ends);
+    return err < 0 ? err : 0;
+}
+
+bool vs_message_each_takes(void *decoder, unsigned core, bool store)
+{
+    (void)decoder, (void)core;
+    return !store;
+}
+
+int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
+                          const uint8_t **bytes, size_t *size)
+{
+    struct vs_message_each *m = decoder;
+    int err = look_due(m, core);
+    if (err ||
+        (err = vs_data_get_state(m->port, &m->head, core, instructions, &m->state, bytes, size)))
+        return err;
+    m->have = false;
+    return 0;
+}
+
+int vs_message_each_end(void *decoder, unsigned core, uint64_t instructions)
+{
+    struct vs_message_each *m = decoder;
+    int err = look_due(m, core);
+    if (err || (err = vs_data_get_end(m->port, &m->head, core, instructions)))
+        return err;
+    m->have = false;
+    return 0;
+}
+
+int vs_message_each_turn(void *decoder, unsigned *core)
+{
+    struct vs_message_each *m = decoder;
+    int err = vs_message_each_look(m, 0);
+    if (err >= 0)
+        *core = m->core;
+    return err < 0 ? err : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* Decoders of techniques that send a message for every load: what they do beside the load itself.
+ * Each is vs_data_decoder_ops of the same name, on a decoder whose first member is this. */
+#ifndef TECHNIQUE_MESSAGE_EACH_H
+#define TECHNIQUE_MESSAGE_EACH_H
+
+#include "base/buf.h"
+#include "technique/data_common.h"
+
+struct vs_message_each {
+    struct vs_port_reader *port;
+    unsigned cores;
+    /* Reads the next message up to its value: core, known and head. As vs_port_next. */
+    int (*parse)(struct vs_message_each *m);
+    int error; /* of parsing: it stays */
+    bool have; /* the next message's: */
+    unsigned core;
+    bool known;               /* it says that the debugger knows what is loaded, and no more */
+    struct vs_data_head head; /* if not known */
+    struct vs_buf state;
+};
+
+/* Makes sure that the next message is parsed. Returns 0 if it is the core's; VS_DATA_WAIT; as
+ * vs_data_decoder_ops. Who takes it sets `have` to false. */
+int vs_message_each_look(struct vs_message_each *m, unsigned core);
+
+int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes);
+int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
+                        bool *ends);
+bool vs_message_each_takes(void *decoder, unsigned core, bool store);
+int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
+                          const uint8_t **bytes, size_t *size);
+int vs_message_each_end(void *decoder, unsigned core, uint64_t instructions);
+int vs_message_each_turn(void *decoder, unsigned *core);
+
+#endif
