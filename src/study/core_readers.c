@@ -33,3 +33,46 @@ int vs_core_readers_next(void *context, unsigned core, struct vs_batch *batch)
     struct vs_core_readers *r = context;
     return vs_reader_next(r->of[core], batch);
 }
+
+/* ---- by turns -------------------------------------------------------------------------------- */
+
+int vs_core_events_fill(struct vs_core_events *c, unsigned core, vs_core_feed *feed, void *context)
+{
+    while (!c->done && c->at == c->batch.count) {
+        int n = feed(context, core, &c->batch);
+        if (n < 0 && n != -VSE_END)
+            return n;
+        c->done = n == -VSE_END;
+        c->batch.count = c->done ? 0 : c->batch.count;
+        c->at = 0;
+    }
+    return 0;
+}
+
+static int in_order(const struct vs_core_walk *walk, void *walker, struct vs_reader *reader)
+{
+    struct vs_batch batch;
+    int n = vs_reader_select(reader, -1), err = 0;
+    if (!n)
+        n = vs_reader_seek_event(reader, 0);
+    while (!n && !err && (n = vs_reader_next(reader, &batch)) > 0) {
+        err = walk->batch(walker, &batch);
+        n = 0;
+    }
+    if (err)
+        return err;
+    return n == -VSE_END ? walk->end(walker) : n;
+}
+
+int vs_core_walk_run(const struct vs_core_walk *walk, void *walker, const char *path,
+                     struct vs_reader *reader, unsigned cores, struct vs_diag *diag)
+{
+    struct vs_core_readers r = {0};
+    if (cores > VS_VERIFY_TURNS)
+        return in_order(walk, walker, reader);
+    int err = vs_core_readers_open(&r, path, cores, diag);
+    if (!err)
+        err = walk->by_turns(walker, vs_core_readers_next, &r);
+    vs_core_readers_close(&r);
+    return err;
+}

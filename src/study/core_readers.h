@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's events core by core: a reader for each. */
+/* A run's events core by core: a reader for each, and walks over them. */
 #ifndef STUDY_CORE_READERS_H
 #define STUDY_CORE_READERS_H
+
+#include <stdbool.h>
 
 #include "vestige/run.h"
 
@@ -20,7 +22,38 @@ void vs_core_readers_close(struct vs_core_readers *r);
  * vs_core_readers. As vs_reader_next. */
 int vs_core_readers_next(void *context, unsigned core, struct vs_batch *batch);
 
+/* ---- by turns ---- */
+
+/* A core's next events, which stay until it is called for that core again. As vs_reader_next. */
+typedef int vs_core_feed(void *context, unsigned core, struct vs_batch *batch);
+
+/* Where a core is in its events. It begins zeroed. */
+struct vs_core_events {
+    struct vs_batch batch;
+    size_t at;       /* in the batch */
+    uint64_t number; /* of its next event */
+    bool done;       /* it has no more */
+};
+
+/* Makes sure that the core's next event is there, unless it has no more. Returns 0, or an error of
+ * the feed. */
+int vs_core_events_fill(struct vs_core_events *c, unsigned core, vs_core_feed *feed, void *context);
+
+/* What compares a stream with a run, in either of two orders. */
+struct vs_core_walk {
+    /* Events in global order, and after the last. */
+    int (*batch)(void *walker, const struct vs_batch *batch);
+    int (*end)(void *walker);
+    /* The whole run, core by core as the stream says. */
+    int (*by_turns)(void *walker, vs_core_feed *feed, void *context);
+};
+
 /* Up to so many cores a run is walked by turns. */
 #define VS_VERIFY_TURNS 16
+
+/* Walks the run at `path`, of which `reader` has all: by turns, or, if it has more cores than
+ * VS_VERIFY_TURNS, in global order. Returns as the walk, and as vs_core_readers_open. */
+int vs_core_walk_run(const struct vs_core_walk *walk, void *walker, const char *path,
+                     struct vs_reader *reader, unsigned cores, struct vs_diag *diag);
 
 #endif

@@ -104,42 +104,25 @@ int vs_verify_address_end(struct vs_verify_address *v)
 
 struct turns {
     struct vs_verify_address *v;
-    vs_verify_address_feed *feed;
+    vs_core_feed *feed;
     void *context;
     struct turns_core {
-        struct vs_batch batch;
-        size_t at;
-        uint64_t number; /* of its next event */
-        bool done, followed;
+        struct vs_core_events events;
+        bool followed; /* the decoder knows how far the core went to its next event */
     } * cores;
 };
-
-/* Makes sure that the core's next event is there, unless it has no more. */
-static int fill(struct turns *t, unsigned core)
-{
-    struct turns_core *c = &t->cores[core];
-    while (!c->done && c->at == c->batch.count) {
-        int n = t->feed(t->context, core, &c->batch);
-        if (n < 0 && n != -VSE_END)
-            return n;
-        c->done = n == -VSE_END;
-        c->batch.count = c->done ? 0 : c->batch.count;
-        c->at = 0;
-    }
-    return 0;
-}
 
 /* Until the core waits for another's message, or has no more events. */
 static int run_core(struct turns *t, unsigned core)
 {
-    struct turns_core *c = &t->cores[core];
+    struct vs_core_events *c = &t->cores[core].events;
     for (;;) {
-        int err = fill(t, core);
+        int err = vs_core_events_fill(c, core, t->feed, t->context);
         if (err || c->done)
             return err;
         const struct vs_event *e = &c->batch.events[c->at];
-        err =
-            e->thread == core ? do_event(t->v, &c->batch, e, c->number, &c->followed) : -VSE_INVAL;
+        err = e->thread == core ? do_event(t->v, &c->batch, e, c->number, &t->cores[core].followed)
+                                : -VSE_INVAL;
         if (err == VS_ADDRESS_WAIT)
             return 0;
         if (err)
@@ -158,7 +141,7 @@ static int take_turns(struct turns *t)
         if ((err = run_core(t, core)))
             return err;
         /* it took what was its own, or had nothing to take it */
-        if (t->cores[core].done && !v->ops->turn(v->decoder, &again) && again == core)
+        if (t->cores[core].events.done && !v->ops->turn(v->decoder, &again) && again == core)
             return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), -1,
                                "it is core %u's turn, and it does not go on", core);
     }
@@ -170,8 +153,7 @@ static int take_turns(struct turns *t)
     return err;
 }
 
-int vs_verify_address_by_turns(struct vs_verify_address *v, vs_verify_address_feed *feed,
-                               void *context)
+int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, void *context)
 {
     struct turns t = {.v = v, .feed = feed, .context = context};
     v->by_turns = true;
@@ -185,29 +167,22 @@ int vs_verify_address_by_turns(struct vs_verify_address *v, vs_verify_address_fe
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-static int in_order(struct vs_verify_address *d, struct vs_reader *reader)
+static int walk_batch(void *d, const struct vs_batch *batch)
 {
-    struct vs_batch batch;
-    int n = vs_reader_select(reader, -1);
-    if (!n)
-        n = vs_reader_seek_event(reader, 0);
-    while (!n && (n = vs_reader_next(reader, &batch)) > 0)
-        n = vs_verify_address_batch(d, &batch);
-    return n == -VSE_END && !d->diag.error ? vs_verify_address_end(d) : n;
+    return vs_verify_address_batch(d, batch);
 }
 
-static int compare(struct vs_verify_address *d, const struct vs_verify *v, const char *path,
-                   struct vs_diag *diag)
+static int walk_end(void *d)
 {
-    struct vs_core_readers r = {0};
-    int err;
-    if (v->setup.cores > VS_VERIFY_TURNS)
-        return in_order(d, v->reader);
-    if (!(err = vs_core_readers_open(&r, path, v->setup.cores, diag)))
-        err = vs_verify_address_by_turns(d, vs_core_readers_next, &r);
-    vs_core_readers_close(&r);
-    return err;
+    return vs_verify_address_end(d);
 }
+
+static int walk_by_turns(void *d, vs_core_feed *feed, void *context)
+{
+    return vs_verify_address_by_turns(d, feed, context);
+}
+
+static const struct vs_core_walk walk = {walk_batch, walk_end, walk_by_turns};
 
 static void fill_result(struct vs_verify_result *r, const struct vs_verify_address *d)
 {
@@ -242,7 +217,7 @@ int vs_verify_decode_address(const struct vs_verify *v, const char *path,
     if (!err) {
         vs_verify_address_init(&d, ops, decoder, &port, v->isa, v->setup.cores);
         vs_diag_set(diag, 0, -1, -1, "%s", "");
-        err = compare(&d, v, path, diag);
+        err = vs_core_walk_run(&walk, &d, path, v->reader, v->setup.cores, diag);
         fill_result(result, &d);
         if (d.diag.error)
             err = 0; /* the comparison was made */

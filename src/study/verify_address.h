@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/core_readers.h"
 #include "study/verify.h"
 #include "technique/address.h"
 #include "vestige/event.h"
@@ -41,12 +42,8 @@ int vs_verify_address_batch(struct vs_verify_address *v, const struct vs_batch *
  * -VSE_CORRUPT if the stream goes on. */
 int vs_verify_address_end(struct vs_verify_address *v);
 
-/* The core's next events, which stay until it is called for that core again. As vs_reader_next. */
-typedef int vs_verify_address_feed(void *context, unsigned core, struct vs_batch *batch);
-
 /* The whole run, with the end. As vs_verify_address_end, the feed, and -VSE_NOMEM. */
-int vs_verify_address_by_turns(struct vs_verify_address *v, vs_verify_address_feed *feed,
-                               void *context);
+int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, void *context);
 
 /* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
  * VS_VERIFY_TURNS (study/core_readers.h). Of a technique that follows the code, v is one of

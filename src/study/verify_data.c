@@ -220,36 +220,16 @@ int vs_verify_data_end(struct vs_verify_data *v)
 
 struct turns {
     struct vs_verify_data *v;
-    vs_verify_data_feed *feed;
+    vs_core_feed *feed;
     void *context;
-    struct turns_core {
-        struct vs_batch batch;
-        size_t at;
-        uint64_t number; /* of its next event */
-        bool done;
-    } * cores;
+    struct vs_core_events *cores;
 };
-
-/* Makes sure that the core's next event is there, unless it has no more. */
-static int fill(struct turns *t, unsigned core)
-{
-    struct turns_core *c = &t->cores[core];
-    while (!c->done && c->at == c->batch.count) {
-        int n = t->feed(t->context, core, &c->batch);
-        if (n < 0 && n != -VSE_END)
-            return n;
-        c->done = n == -VSE_END;
-        c->batch.count = c->done ? 0 : c->batch.count;
-        c->at = 0;
-    }
-    return 0;
-}
 
 /* The core's next event. Returns 0; 1 if the core waits, or has no more; an error. */
 static int step(struct turns *t, unsigned core)
 {
-    struct turns_core *c = &t->cores[core];
-    int err = c->at == c->batch.count ? fill(t, core) : 0;
+    struct vs_core_events *c = &t->cores[core];
+    int err = c->at == c->batch.count ? vs_core_events_fill(c, core, t->feed, t->context) : 0;
     if (err || c->done)
         return err ? err : 1;
     const struct vs_event *e = &c->batch.events[c->at];
@@ -322,7 +302,7 @@ static int take_turns(struct turns *t)
     return err;
 }
 
-int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed, void *context)
+int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *context)
 {
     struct turns t = {.v = v, .feed = feed, .context = context};
     v->by_turns = true;
@@ -336,29 +316,22 @@ int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed,
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-static int in_order(struct vs_verify_data *d, struct vs_reader *reader)
+static int walk_batch(void *d, const struct vs_batch *batch)
 {
-    struct vs_batch batch;
-    int n = vs_reader_select(reader, -1);
-    if (!n)
-        n = vs_reader_seek_event(reader, 0);
-    while (!n && (n = vs_reader_next(reader, &batch)) > 0)
-        n = vs_verify_data_batch(d, &batch);
-    return n == -VSE_END && !d->diag.error ? vs_verify_data_end(d) : n;
+    return vs_verify_data_batch(d, batch);
 }
 
-static int compare(struct vs_verify_data *d, const struct vs_verify *v, const char *path,
-                   struct vs_diag *diag)
+static int walk_end(void *d)
 {
-    struct vs_core_readers r = {0};
-    int err;
-    if (v->setup.cores > VS_VERIFY_TURNS)
-        return in_order(d, v->reader);
-    if (!(err = vs_core_readers_open(&r, path, v->setup.cores, diag)))
-        err = vs_verify_data_by_turns(d, vs_core_readers_next, &r);
-    vs_core_readers_close(&r);
-    return err;
+    return vs_verify_data_end(d);
 }
+
+static int walk_by_turns(void *d, vs_core_feed *feed, void *context)
+{
+    return vs_verify_data_by_turns(d, feed, context);
+}
+
+static const struct vs_core_walk walk = {walk_batch, walk_end, walk_by_turns};
 
 static void fill_result(struct vs_verify_result *r, const struct vs_verify_data *d)
 {
@@ -397,7 +370,7 @@ int vs_verify_decode_data(const struct vs_verify *v, const char *path,
         err = -VSE_NOMEM;
     if (!err && !(err = vs_verify_data_init(d, ops, decoder, &port, v->setup.cores))) {
         vs_diag_set(diag, 0, -1, -1, "%s", "");
-        err = compare(d, v, path, diag);
+        err = vs_core_walk_run(&walk, d, path, v->reader, v->setup.cores, diag);
         fill_result(result, d);
         if (d->diag.error)
             err = 0; /* the comparison was made */

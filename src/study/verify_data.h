@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/core_readers.h"
 #include "study/verify.h"
 #include "technique/data.h"
 #include "vestige/event.h"
@@ -45,11 +46,8 @@ int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *batch)
  * compared, or -VSE_CORRUPT if the stream goes on. */
 int vs_verify_data_end(struct vs_verify_data *v);
 
-/* The core's next events, which stay until it is called for that core again. As vs_reader_next. */
-typedef int vs_verify_data_feed(void *context, unsigned core, struct vs_batch *batch);
-
 /* The whole run, with the end. As vs_verify_data_end, and the feed. */
-int vs_verify_data_by_turns(struct vs_verify_data *v, vs_verify_data_feed *feed, void *context);
+int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *context);
 
 /* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
  * VS_VERIFY_TURNS (study/core_readers.h), each of which takes a reader of its own.

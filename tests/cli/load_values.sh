@@ -23,7 +23,7 @@ run "$VESTIGE" bandwidth "$T/a.vest"
 expect_status 0
 expect_out '^technique .* cond% +ret% +ind% '
 expect_out '^technique .* load% +line% +order% '
-expect_equal "$(grep -c -E '^(mcf|mlv|mc2|[be]TMBP|rSDC|eDMTF|bTMBP)' "$out")" 12
+expect_equal "$(grep -c -E '^(mlv|mc2)' "$out")" 4
 run "$VESTIGE" bandwidth "$T/a.vest" -t load-values --json
 expect_equal "$(jq -r 'select(.technique | test("^(mlv|mc2RT)") | not).technique' "$out")" ""
 
