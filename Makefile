@@ -301,7 +301,7 @@ fuzz:
 	    $(FUZZ_SRC:tests/fuzz/%.c=%)
 
 .PHONY: results
-## results: renew the committed tables of what techniques cost
+## results: renew the committed tables of what techniques cost, and the pages made of them
 results:
 	@+$(MAKE) all
 	for study in control-flow load-values data-addresses mispredictions locality; do \
@@ -309,6 +309,8 @@ results:
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
 	tools/results-doc >$(O)/results.md
 	mv $(O)/results.md docs/results.md
+	tools/techniques-doc $(B) >$(O)/techniques.md
+	mv $(O)/techniques.md docs/techniques.md
 
 .PHONY: run-sizes
 ## run-sizes: renew the committed table of the sizes of generated runs

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# A port stream under gdb: forwards, backwards, at every core; and what docs/debugging.md shows.
+# A port stream under gdb: forwards, backwards, at every core. docs.sh has what docs/debugging.md shows.
 # shellcheck disable=SC2016 # what is in single quotes is for gdb
 . "$(dirname "$0")/lib.sh"
 
@@ -386,80 +386,5 @@ head -c 20 run.vport >short.vport
 refuse 1 '.' --stdio short.vport
 { head -c 3000 run.vport && printf 'XXXX' && tail -c +3005 run.vport; } >spoilt.vport
 refuse 1 '.' --stdio spoilt.vport
-
-# ---- the document ----------------------------------------------------------------------------
-# Blocks of ```console: lines behind `$` are run by the shell, those behind `(gdb)` by the gdb that was started last. The other lines of a block
-# have to come, in this order, among what was said; addresses and counts may be others.
-
-# document: its blocks, without the fences.
-document() {
-    sed -n '/^```console$/,/^```$/p' "$VESTIGE_SRC/docs/debugging.md" | grep -v '^```'
-}
-
-plain() {
-    sed -E 's/0x[0-9a-f]+/0x#/g; s/127.0.0.1:[0-9]+/127.0.0.1:#/; s/[0-9][0-9,]{3,}/#/g'
-}
-
-# expect_shown: $out has the lines of $T/shown.
-expect_shown() {
-    local from=1 n line
-    plain <"$out" >said
-    while IFS= read -r line; do
-        n=$(tail -n "+$from" said | grep -anF -m 1 -e "$line" | cut -d: -f1)
-        if [ -z "$n" ]; then
-            fail "the document shows, and it is not said: $line"
-            return
-        fi
-        from=$((from + n))
-    done < <(plain <shown)
-}
-
-# finish_command: runs $shell with the gdb commands in $inside, and compares.
-finish_command() {
-    local arguments=()
-    [ -n "$shell" ] || return 0
-    case $shell in
-    'vestige debug '*' &')
-        shell=${shell% &}
-        eval "start_server ${shell#vestige debug }"
-        cp server.err "$out"
-        ;;
-    gdb-multiarch*)
-        for line in "${inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
-        shell=${shell//:1234/:$port}
-        eval "run both ${shell/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"'
-        ;;
-    *) run both bash -c "$shell" ;;
-    esac
-    expect_shown
-}
-
-made='riscv64-linux-gnu-gcc (Debian 12.2.0-13) 12.2.0'
-if [ "$(riscv64-linux-gnu-gcc --version | head -1)" != "$made" ]; then
-    echo "the document is not compared: its program was made by another compiler, $made"
-    finish
-fi
-begin does_what_the_document_shows
-rm -f bank.vest bank.vport
-shell='' inside=() commands=0
-: >shown
-while IFS= read -r text; do
-    case $text in
-    '$ '*)
-        finish_command
-        shell=${text#'$ '} inside=()
-        commands=$((commands + 1))
-        : >shown
-        ;;
-    '(gdb) '*)
-        inside+=("${text#'(gdb) '}")
-        printf '%s\n' "$text" >>shown
-        ;;
-    *) printf '%s\n' "$text" >>shown ;;
-    esac
-done < <(document)
-finish_command
-[ $commands -ge 8 ] || fail "only $commands commands in the document"
-expect_server 0
 
 finish

@@ -1,0 +1,120 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every command in README.md, CONTRIBUTING.md and docs/*.md does what the document shows. CONTRIBUTING.md has the convention.
+. "$(dirname "$0")/lib.sh"
+. "$VESTIGE_SRC/tests/document.sh"
+
+[ "$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")" = '' ] || skip_all "what documents show is the same in every build"
+command -v gdb-multiarch >/dev/null || skip_all "there is no gdb-multiarch"
+
+documents=("$VESTIGE_SRC/README.md" "$VESTIGE_SRC/CONTRIBUTING.md" "$VESTIGE_SRC"/docs/*.md)
+
+# Commands that are not run here: why not. Those that run tests, or change the machine.
+declare -A not_run=(
+    ['make demo']='builds, and installs packages'
+    ['make check']='runs all tests'
+    ['make deb']='builds a package'
+    ['make install PREFIX=/usr/local']='changes the machine; install.sh has it elsewhere'
+)
+declare -A refused=()
+
+refuses() {
+    [ -n "${not_run[$1]-}" ] || return 1
+    refused[$1]=1
+}
+
+# Figures depend on what the compilers made of the programs.
+made='riscv64-linux-gnu-gcc (Debian 12.2.0-13) 12.2.0'
+if [ "$(riscv64-linux-gnu-gcc --version | head -1)" != "$made" ]; then
+    skip_all "the programs of the documents were made by another compiler, $made"
+fi
+
+# ---- what blocks there are -------------------------------------------------------------------
+
+begin says_of_every_block_what_it_is
+for file in "${documents[@]}"; do
+    kinds=$(document_blocks "$file" | cut -d $'\001' -f 2 | sort -u | grep -vxE 'console|usage|text|c' | paste -sd ' ')
+    expect_equal "$kinds" '' "kinds of blocks in ${file##*/}"
+    # commands are in console blocks, behind a $
+    stray=$(awk '/^```/ { inside = !inside } !inside && /^    (\$ |vestige |make |cc |gcc |gdb|mcfT|mlsT|mlvC|tm)/ { print FNR ": " $0 }' "$file")
+    expect_equal "$stray" '' "commands outside of blocks in ${file##*/}"
+    stray=$(document_blocks "$file" | awk -F '\001' '$2 ~ /^(text|usage)$/ && $3 ~ /^\$ / { print $1 ": " $3 }')
+    expect_equal "$stray" '' "commands in other blocks of ${file##*/}"
+done
+
+# A line that begins with a blank goes on with the command before it.
+begin explains_commands_and_options_that_there_are
+while IFS= read -r line; do
+    read -r word command _ <<<"$line"
+    case $line in
+    ' '*) ;;
+    'vestige COMMAND'*) continue ;;
+    'vestige '*) "$VESTIGE" help "$command" >"$out" 2>&1 || fail "no vestige $command" ;;
+    *) { "$VESTIGE" help "$word" >"$out" 2>&1 && [ -e "$VESTIGE_BUILD/bin/$word" ]; } || fail "no $word" ;;
+    esac
+    while read -r option; do
+        grep -qE -- "(^|[ ,])$option([ ,=]|$)" "$out" || fail "no $option: $line"
+    done < <(grep -oE '(^|[[ (])--?[A-Za-z][-A-Za-z_]*' <<<"$line" | tr -d '[( ')
+done < <(for file in "${documents[@]}"; do document_blocks "$file"; done | awk -F '\001' '$2 == "usage" && $3 != "```" { print $3 }')
+
+begin links_to_what_there_is
+for file in "${documents[@]}"; do
+    while IFS='#' read -r target anchor; do
+        page=${file%/*}/$target
+        [ -n "$target" ] || page=$file
+        [ -e "$page" ] || fail "${file##*/}: no $target"
+        # a heading as the part of an address: small letters, without punctuation, dashes for blanks
+        [ -z "$anchor" ] || sed -n 's/^##* //p' "$page" | tr '[:upper:] ' '[:lower:]-' | sed 's/[^a-z0-9_-]//g' | grep -qx -- "$anchor" ||
+            fail "${file##*/}: no heading #$anchor in ${page##*/}"
+    done < <(grep -oE '\]\([^) ]+\)' "$file" | sed 's/^](//; s/)$//' | grep -v '://')
+done
+
+begin keeps_the_readme_short
+[ "$(wc -l <"$VESTIGE_SRC/README.md")" -le 75 ] || fail "more than 75 lines"
+expect_equal "$(awk 'length > 110' "$VESTIGE_SRC/README.md")" '' "lines of more than 110 columns"
+
+# ---- what they do ----------------------------------------------------------------------------
+
+PATH=$VESTIGE_BUILD/bin:$PATH
+export SOURCE_DATE_EPOCH=1000000000
+mkdir "$T/pkgconfig"
+sed -e "s|@PREFIX@|$VESTIGE_SRC|" -e "s|@LIBDIR@|$VESTIGE_BUILD/lib|" -e 's|@VERSION@|0|' "$VESTIGE_SRC/vestige.pc.in" >"$T/pkgconfig/vestige.pc"
+export PKG_CONFIG_PATH=$T/pkgconfig
+
+# A program reads its own path while it starts, and figures depend on it: it is the same one everywhere.
+scratch=/tmp/vestige-guide.document
+exec 9>"$scratch.lock"
+flock 9
+trap 'document_stop; rm -rf "$T" "$_work" "$scratch"' EXIT
+
+# in_scratch FILE: a new folder with the programs that the document names, and the sources of all.
+in_scratch() {
+    local program
+    rm -rf "$scratch"
+    mkdir "$scratch" && cd "$scratch" || exit 2
+    ln -s "$VESTIGE_SRC/workloads" workloads
+    while read -r program; do
+        mkdir -p "${program%/*}"
+        cp "$(workload "$(basename "${program%/*}")" "${program##*/}")" "$program" || exit 2
+    done < <(grep -oE 'build/workloads/(host|rv64)/[a-z_]+' "$1" | sort -u)
+}
+
+total=0
+for file in "${documents[@]}"; do
+    document_blocks "$file" | grep -q $'\001console\001\$ ' || continue
+    name=${file##*/}
+    begin "does_what_${name%.md}_shows"
+    in_scratch "$file"
+    run_document "$file" refuses
+    document_stop
+    total=$((total + ran))
+    echo "$name: $ran commands, $left left out"
+done
+
+begin leaves_out_what_it_says
+for command in "${!not_run[@]}"; do
+    [ -n "${refused[$command]-}" ] || fail "no document has: $command"
+done
+[ $total -ge 50 ] || fail "only $total commands"
+
+finish

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2154 # out, err, status are of lib.sh
+# Runs the commands in a document and compares what they say. CONTRIBUTING.md has the convention. After lib.sh:
+#
+#   run_document FILE [REFUSED]   in the current folder, in the order of the document; REFUSED COMMAND succeeds
+#                                 if the command is not to be run
+#
+# Sets $ran and $left, how many commands were run and left out.
+
+document_server='' document_port=''
+
+# document_stop: a server that the document started has ended by itself.
+document_stop() {
+    local tries=0
+    [ -n "$document_server" ] || return 0
+    while kill -0 "$document_server" 2>/dev/null && [ $tries -lt 100 ]; do
+        sleep 0.05
+        tries=$((tries + 1))
+    done
+    kill "$document_server" 2>/dev/null && fail "the server goes on"
+    wait "$document_server" || fail "the server ended with status $?"
+    document_server=''
+}
+
+# document_blocks FILE: its code, line by line, each with the number of the line and the kind of block before it; the first of a block is ```.
+document_blocks() {
+    awk -v OFS='\001' '
+        /^```/ { kind = length($0) == 3 && kind != "" ? "" : length($0) == 3 ? "none" : substr($0, 4); if (kind != "") print FNR, kind, "```"; next }
+        kind != "" { print FNR, kind, $0 }
+    ' "$1"
+}
+
+# document_compare SHOWN SAID LOOSE: every line of SHOWN is in SAID, in order, and if not loose nothing else; `...` is any
+# text or, as a line, any lines. Says what is not so.
+document_compare() {
+    awk -v loose="$3" '
+        { sub(/[ \t]+$/, "") }
+        FNR == NR { shown[++n] = $0; next }
+        { said[++m] = $0 }
+        function matches(text, pattern) {
+            if (loose && index(text, pattern)) return 1
+            gsub(/[][\\.^$*+?(){}|]/, "\\\\&", pattern)
+            gsub(/\\\.\\\.\\\./, ".*", pattern)
+            return text ~ (loose ? pattern : "^" pattern "$")
+        }
+        END {
+            at = 1; skip = loose
+            for (i = 1; i <= n; i++) {
+                if (shown[i] == "...") { skip = 1; continue }
+                from = at
+                while (at <= m && !matches(said[at], shown[i])) { if (!skip) break; at++ }
+                if (at > m || !matches(said[at], shown[i])) {
+                    print "it shows:      " shown[i]
+                    print "but this comes: " (from <= m ? said[from] : "nothing more")
+                    exit 1
+                }
+                at++; skip = loose
+            }
+            if (at <= m && !skip) { print "it does not show: " said[at]; exit 1 }
+        }' "$1" "$2"
+}
+
+# A server in the background, at whatever port is free.
+document_serve() {
+    local tries=0
+    bash -c "exec $1 --listen 127.0.0.1:0" >"$out" 2>&1 &
+    document_server=$! document_port=''
+    while [ -z "$document_port" ] && [ $tries -lt 200 ]; do
+        sleep 0.05
+        document_port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$out")
+        tries=$((tries + 1))
+    done
+    sed "s/:$document_port\$/:1234/" "$out" >said
+}
+
+# document_command: runs $_shell, with $_inside for gdb, and compares with the file `shown`.
+document_command() {
+    local before=$status arguments=() line loose='' why plain=${_shell%% #*}
+    [ -n "$_shell" ] || return 0
+    plain=${plain%"${plain##*[! ]}"} # the command, without a comment
+    if "$_refused" "$plain"; then
+        left=$((left + 1))
+        return
+    fi
+    ran=$((ran + 1))
+    _command="$plain (line $_line)"
+    case $plain in
+    'vestige debug '*' &') document_serve "${plain% &}" && status=0 ;;
+    gdb-multiarch*)
+        loose=1
+        for line in "${_inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
+        plain=${plain//:1234/:$document_port}
+        eval "timeout 120 ${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"' >said 2>&1 </dev/null
+        status=$?
+        ;;
+    *)
+        timeout 120 bash -c "(exit $before); $_shell" >said 2>&1 </dev/null
+        status=$?
+        ;;
+    esac
+    cp said "$out"
+    [ ! -s shown ] || why=$(document_compare shown said "$loose") || fail "line $_line: $_shell: $why"
+}
+
+# document_status NEXT: what the last command was must have worked, unless the next one asks for its status.
+document_status() {
+    # shellcheck disable=SC2016
+    [ "$status" = 0 ] || [ "$1" = 'echo $?' ] || fail "line $_line: status $status, and no 'echo \$?': $_shell"
+    [ "$1" = 'echo $?' ] || status=0
+}
+
+no_document_command() {
+    false
+}
+
+run_document() {
+    local number kind text name=''
+    _refused=${2:-no_document_command} _shell='' _inside=() _line=0
+    ran=0 left=0 status=0
+    : >shown
+    while IFS=$'\001' read -r number kind text; do
+        case $kind:$text in
+        *:'```') name='' ;;
+        console:'$ '*)
+            document_command
+            document_status "${text#'$ '}"
+            _shell=${text#'$ '} _inside=() _line=$number
+            : >shown
+            ;;
+        console:'> '*) _shell=${_shell%\\}${text#'> '} ;;
+        console:'(gdb) '*)
+            _inside+=("${text#'(gdb) '}")
+            printf '%s\n' "$text" >>shown
+            ;;
+        console:*) printf '%s\n' "$text" >>shown ;;
+        c:'/* '*.c:*)
+            document_command # what follows may be made with the file
+            document_status ''
+            _shell=''
+            name=${text#'/* '} name=${name%%:*}
+            printf '%s\n' "$text" >"$name"
+            ;;
+        c:*) [ -z "$name" ] || printf '%s\n' "$text" >>"$name" ;;
+        esac
+    done < <(document_blocks "$1")
+    document_command
+    document_status ''
+}
