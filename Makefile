@@ -82,6 +82,9 @@ GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
 TOOLS   := mcfTrace mlsTrace mcfTRaptor mlvCFiat tmTrace tmcfTRaptor tmlvCFiat# other names of the program
+SHARE   := $(B)/share# manual pages and completion, which the program prints
+BASH_DIR := share/bash-completion/completions
+ZSH_DIR  := share/zsh/vendor-completions
 VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
@@ -95,9 +98,12 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 # ---- building -------------------------------------------------------------------------------
 
-.PHONY: all tests generator bench-program fuzzers fuzz-objects deps-build FORCE
+.PHONY: all man tests generator bench-program fuzzers fuzz-objects deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
-all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(if $(filter $(O),$(B)),workloads)
+all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(filter $(O),$(B)),workloads)
+
+## man: manual pages, and completion for bash and zsh, in share of the build directory
+man: $(SHARE)/printed
 
 # What the tests run.
 tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED) $(SIMULATED)
@@ -145,6 +151,9 @@ $(TEST_OBJ): COMPILE += -Itests
 $(call obj,$(FUZZ_SRC)): COMPILE += -Wno-missing-prototypes
 $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
+# They hold these as they are.
+$(call obj,src/cli/completion_bash.c): src/cli/completion.bash
+$(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
 # The programs link code that is not position-independent beyond what the compiler does anyway.
 $(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
 	$(call say,PIC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -fPIC -c -o $@ $<
@@ -163,9 +172,22 @@ $(LIB_SO): $(LIB_SO).$(VERSION)
 $(TOOLS:%=$(B)/bin/%): $(PROGRAM)
 	@ln -sf vestige $@
 
+# All at once: the program knows which there are. Those that are gone go.
+$(SHARE)/printed: $(PROGRAM) Makefile
+	$(call say,MAN,$(SHARE))rm -rf $(SHARE) && \
+	    mkdir -p $(SHARE)/man/man1 $(B)/$(BASH_DIR) $(B)/$(ZSH_DIR) && \
+	    $(PROGRAM) help --format man >$(SHARE)/man/man1/vestige.1 && \
+	    for command in $$($(PROGRAM) help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p'); do \
+	        case ' $(TOOLS) ' in *" $$command "*) page=$$command ;; *) page=vestige-$$command ;; esac; \
+	        $(PROGRAM) help --format man $$command >$(SHARE)/man/man1/$$page.1 || exit; \
+	    done && \
+	    $(PROGRAM) help --format bash >$(B)/$(BASH_DIR)/vestige && \
+	    for tool in $(TOOLS); do ln -s vestige $(B)/$(BASH_DIR)/$$tool || exit; done && \
+	    $(PROGRAM) help --format zsh >$(B)/$(ZSH_DIR)/_vestige && touch $@
+
 $(PROGRAM): $(CLI_OBJ)
 # Tests of what the commands are made of.
-$(B)/test/unit/cfiat $(B)/test/unit/disasm $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/test/unit/cfiat $(B)/test/unit/disasm $(B)/test/unit/manpage $(B)/test/unit/mtrace: $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
@@ -320,12 +342,20 @@ run-sizes:
 	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
 .PHONY: install format check-format check-includes deps list clean
-## install: vestige, libvestige, headers, vestige.pc under DESTDIR and PREFIX=/usr/local
+## install: vestige, libvestige, headers, vestige.pc, manual pages, completion under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/vestige \
 	    $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
 	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin
-	for tool in $(TOOLS); do ln -sf vestige $(DESTDIR)$(PREFIX)/bin/$$tool || exit; done
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/$(BASH_DIR) \
+	    $(DESTDIR)$(PREFIX)/$(ZSH_DIR)
+	for tool in $(TOOLS); do \
+	    ln -sf vestige $(DESTDIR)$(PREFIX)/bin/$$tool && \
+	    ln -sf vestige $(DESTDIR)$(PREFIX)/$(BASH_DIR)/$$tool || exit; \
+	done
+	install -m 644 $(SHARE)/man/man1/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
+	install -m 644 $(B)/$(BASH_DIR)/vestige $(DESTDIR)$(PREFIX)/$(BASH_DIR)
+	install -m 644 $(B)/$(ZSH_DIR)/_vestige $(DESTDIR)$(PREFIX)/$(ZSH_DIR)
 	install -m 755 $(VG_TOOL) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
 	ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
 	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)

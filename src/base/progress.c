@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/progress.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -81,11 +82,18 @@ static void draw(struct vs_progress *p, uint64_t done, double seconds)
     p->drawn = true;
 }
 
+/* It could not clear the line. */
+static bool is_dumb(void)
+{
+    const char *terminal = getenv("TERM");
+    return terminal && !strcmp(terminal, "dumb");
+}
+
 void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
                       const char *unit)
 {
     *p = (struct vs_progress){.what = what, .unit = unit, .total = total};
-    if (!out || !isatty(fileno(out)))
+    if (!out || !isatty(fileno(out)) || is_dumb())
         return;
     p->out = out;
     p->start = now();

@@ -3,7 +3,7 @@
  * line may give it one: other layers are handed a struct vs_progress, or NULL.
  *
  * The line is redrawn at most ten times per second and keeps to the terminal's width, or 80 columns
- * if that is less. Without a terminal nothing is ever written. */
+ * if that is less. Without a terminal, or with TERM=dumb, nothing is ever written. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
@@ -22,7 +22,8 @@ struct vs_progress {
 
 /* Shows "what", and counts of units such as "bytes"; both strings stay the caller's and must live
  * as long as p. A total of 0 means that it is unknown: then there is no percentage and no time
- * left. An `out` that is NULL or no terminal makes p inactive. Draws nothing yet. */
+ * left. An `out` that is NULL or no terminal, or a dumb one, makes p inactive. Draws nothing
+ * yet. */
 void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
                       const char *unit);
 

@@ -254,7 +254,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct chunks_options, member)
 
 static const struct cli_option options[] = {
-    SPECS_OPTION(FIELD(techniques), "the technique"),
+    SPECS_OPTION_ONE(FIELD(techniques)),
     {.name = "field",
      .argument = "NAME",
      .help = "only this field: bCnt, target, dCC, ...",
@@ -284,7 +284,7 @@ const struct command command_chunks = {
         "Counts how long the numbers in each field are, in one pass, and shows what every\n"
         "pair of a first and further chunks would cost, the best pair and the one used.\n"
         "Signs are not among the costs.\n"
-        "\n" SPECS_HELP,
+        "\n" SPECS_HELP_ONE,
     .example = "vestige chunks run.vest -t mcfTR_e --field bCnt",
     .exits = COMMAND_EXITS,
 };

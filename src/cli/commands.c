@@ -16,6 +16,41 @@ static const struct command *const commands[] = {
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };
 
+static const struct cli_option program_options[] = {
+    {.name = "version", .letter = 'V', .help = "the version"},
+    {0},
+};
+
+const struct command commands_program = {
+    .name = "vestige",
+    .summary = "record programs, model on-chip trace modules, and replay from their bits",
+    .options = program_options,
+    .operands = "COMMAND [ARGUMENT...]",
+    .description =
+        "Records what a multithreaded program does, encodes it as the trace modules of a\n"
+        "chip could, measures the bits that leave the trace port, and proves them enough\n"
+        "by decoding them and running the program again.\n"
+        "\n"
+        "Options of a command may stand before or after its operands, as --limit 5 or\n"
+        "--limit=5, and -- ends them. Numbers are decimal or 0x...; K, M and G are powers\n"
+        "of 1000, Ki, Mi and Gi of 1024. Ranges are LO-HI, both ends inside.",
+    .example = "vestige record -o run.vest -- ./program\n"
+               "vestige info run.vest\n"
+               "vestige bandwidth run.vest",
+    .exits = "0  done\n"
+             "1  what was read is damaged or incomplete, or disagrees\n"
+             "2  bad usage, or the system refused something\n"
+             "else of a command that runs a program, the program's own status",
+    .environment =
+        "TERM  dumb: no line of progress. Otherwise there is one while standard error is\n"
+        "      a terminal; nothing else depends on terminals, and nothing is coloured.",
+};
+
+const struct command *commands_at(size_t number)
+{
+    return number < COMMANDS ? commands[number] : NULL;
+}
+
 const struct command *commands_find(struct cli *cli, const char *name)
 {
     struct suggest s;

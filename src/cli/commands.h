@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of commands. A command is one file, which defines its row, and one line in commands.c;
- * dispatch, help and the list derive from it. */
+ * dispatch, help, the list, manual pages and completion derive from it. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
@@ -17,12 +17,14 @@ struct command {
     const struct cli_option *options; /* ended by a row without a name; may be NULL */
     bool one_dash;                    /* they are -name */
     bool tool;                        /* it is also a program of its own */
-    bool takes_program;   /* the first operand ends the options: the rest is a program's own */
-    const char *operands; /* as in the usage line */
+    bool takes_program; /* the first operand ends the options: the rest is a program's own */
+    /* As in the usage line. Completion goes by it: run.EXT, COMMAND, SPEC; else files. */
+    const char *operands;
     int operands_min, operands_max;
     const char *description; /* lines of at most 80 columns, as the next two */
     const char *example;
     const char *exits;
+    const char *environment; /* lines "NAME  what it is for"; may be NULL */
 };
 
 extern const struct command command_bandwidth;
@@ -49,6 +51,12 @@ extern const struct command command_tmtrace;
 extern const struct command command_replay;
 extern const struct command command_debug;
 extern const struct command command_verify;
+
+/* The row of that number, in the order of the list. NULL past the last. */
+const struct command *commands_at(size_t number);
+
+/* "vestige" itself: what holds for all commands. It has no `run`. */
+extern const struct command commands_program;
 
 /* The row of that name. NULL, after a message with the nearest name, if there is none. */
 const struct command *commands_find(struct cli *cli, const char *name);

@@ -13,7 +13,7 @@ struct decode_options {
     const char *code;
     struct option_list images;
     bool json, summary;
-    uint64_t limit;
+    uint64_t until;
 };
 
 struct decoding {
@@ -94,11 +94,26 @@ static int show_steps(void *context, const struct vs_step *steps, size_t count)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
+static void json_summary(struct out *out, const struct vs_walk *w, uint64_t messages)
+{
+    struct json j;
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_u64(&j, "steps", w->steps);
+    json_u64(&j, "branches", w->branches);
+    json_u64(&j, "instructions", w->instructions);
+    json_u64(&j, "messages", messages);
+    json_end(&j);
+}
+
 static void summarize(struct decoding *d, const struct vs_walk *w)
 {
     char steps[32], branches[32], instructions[32];
-    if (d->o->json)
+    if (d->o->json) {
+        if (d->o->summary)
+            json_summary(&d->cli->out, w, d->port->messages);
         return;
+    }
     out_printf(&d->cli->out, "decoded %s steps: %s branches, %s instructions, %llu messages\n",
                group_digits(steps, w->steps), group_digits(branches, w->branches),
                group_digits(instructions, w->instructions), (unsigned long long)d->port->messages);
@@ -114,7 +129,7 @@ static int walk_stream(struct decoding *d, const char *path, const struct vs_wal
     int status = CLI_DONE;
     if (d->cli->out.error) {
         e = 0; /* said when the output is finished */
-    } else if (e == -VSE_LIMIT && d->o->limit) {
+    } else if (e == -VSE_LIMIT && d->o->until) {
         e = 0;
     }
     summarize(d, &w);
@@ -152,7 +167,7 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
                                           .decoder = decoder,
                                           .port = &reader,
                                           .cores = setup->cores,
-                                          .limit = o->limit,
+                                          .limit = o->until,
                                           .sink = show_steps,
                                           .context = &d};
     vs_progress_init(&d.progress, o->summary ? stderr : NULL, "decoding", port->nbits, "bits");
@@ -215,13 +230,13 @@ static const struct cli_option options[] = {
      .help = "take the code from this file; repeating it adds",
      .type = OPTION_LIST,
      .offset = FIELD(images)},
-    {.name = "json", .help = "a JSON object per step", .offset = FIELD(json)},
+    {.name = "json", .help = "a JSON object per step; with --summary one", .offset = FIELD(json)},
     {.name = "summary", .letter = 's', .help = "only what it amounts to", .offset = FIELD(summary)},
-    {.name = "limit",
+    {.name = "until",
      .argument = "N",
      .help = "stop after so many instructions",
      .type = OPTION_U64,
-     .offset = FIELD(limit),
+     .offset = FIELD(until),
      .min = 1},
     {0},
 };

@@ -251,7 +251,6 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "json", .help = "one JSON object per line", .offset = FIELD(json)},
     {.name = "thread",
-     .letter = 't',
      .argument = "N",
      .help = "only events of this thread",
      .type = OPTION_U64,

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/json.h"
 #include "cli/specs.h"
 #include "cli/vport.h"
 #include "study/bandwidth.h"
@@ -9,8 +10,28 @@
 struct encode_options {
     struct option_list techniques;
     const char *output;
-    bool overwrite;
+    bool overwrite, json;
 };
+
+static void print_json(struct out *out, const char *path, const struct vs_bandwidth_row *row)
+{
+    struct json j;
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_str(&j, "file", path);
+    json_str(&j, "technique", row->spec.technique->name);
+    json_u64(&j, "bits", row->bits);
+    json_u64(&j, "messages", row->counts.messages);
+    json_end(&j);
+}
+
+static void print_text(struct out *out, const char *path, const struct vs_bandwidth_row *row)
+{
+    char bits[32], messages[32];
+    out_safe(out, path);
+    out_printf(out, ": %s: %s bits in %s messages\n", row->spec.technique->name,
+               group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
+}
 
 static int encode(struct cli *cli, const char *path, struct vs_reader *reader,
                   struct vs_bandwidth *b, struct vs_diag *diag)
@@ -27,7 +48,6 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
                   const struct vs_bandwidth_row *row, int status)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    char bits[32], messages[32];
     if (status != CLI_DONE) {
         vs_vport_abort(w);
         return status;
@@ -35,9 +55,7 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
     int e = vs_vport_seal(w, row->bits, &diag);
     if (e)
         return cli_report(cli, o->output, e, &diag);
-    out_safe(&cli->out, o->output);
-    out_printf(&cli->out, ": %s: %s bits in %s messages\n", row->spec.technique->name,
-               group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
+    (o->json ? print_json : print_text)(&cli->out, o->output, row);
     return CLI_DONE;
 }
 
@@ -98,7 +116,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct encode_options, member)
 
 static const struct cli_option options[] = {
-    SPECS_OPTION(FIELD(techniques), "the technique"),
+    SPECS_OPTION_ONE(FIELD(techniques)),
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
@@ -106,6 +124,7 @@ static const struct cli_option options[] = {
      .type = OPTION_STRING,
      .offset = FIELD(output)},
     {.name = "force", .letter = 'f', .help = "replace it if it exists", .offset = FIELD(overwrite)},
+    {.name = "json", .help = "what was written as a JSON object", .offset = FIELD(json)},
     {0},
 };
 
@@ -119,7 +138,7 @@ const struct command command_encode = {
     .operands_max = 1,
     .description = "Writes the exact bits that a trace module puts out, with the technique, its\n"
                    "parameters and the names of the program's images before them.\n"
-                   "\n" SPECS_HELP,
+                   "\n" SPECS_HELP_ONE,
     .example = "vestige encode run.vest -t mcfTR_e:small -o run.vport",
     .exits = COMMAND_EXITS,
 };

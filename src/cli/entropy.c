@@ -355,7 +355,7 @@ static const struct cli_option options[] = {
      .argument = "UNIT",
      .help = "what the sizes of blocks count: bytes of words (1 KB\n"
              "is 256 words), or values (1 Ki is 1024 words), as\n"
-             "the published tables do. Default: bytes",
+             "the published tables do (bytes):",
      .type = OPTION_ENUM,
      .offset = FIELD(unit),
      .number_name = unit_name,

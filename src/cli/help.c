@@ -1,30 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/commands.h"
+#include "cli/completion.h"
+#include "cli/manpage.h"
+
+enum format { FORMAT_TEXT, FORMAT_MAN, FORMAT_BASH, FORMAT_ZSH, FORMATS };
+
+static const char *format_name(unsigned format)
+{
+    static const char *const names[FORMATS] = {"text", "man", "bash", "zsh"};
+    return names[format];
+}
+
+struct help_options {
+    unsigned format;
+};
+
+static int of_all(struct cli *cli, unsigned format)
+{
+    switch (format) {
+    case FORMAT_MAN:
+        manpage(&cli->out, &commands_program);
+        break;
+    case FORMAT_BASH:
+        completion_bash(&cli->out);
+        break;
+    case FORMAT_ZSH:
+        completion_zsh(&cli->out);
+        break;
+    default:
+        commands_help(&cli->out);
+    }
+    return CLI_DONE;
+}
+
+static int of_one(struct cli *cli, unsigned format, const char *name)
+{
+    if (format == FORMAT_BASH || format == FORMAT_ZSH) {
+        cli_error(cli, "--format %s is for all commands together: '%s' is one too many",
+                  format_name(format), name);
+        return CLI_USAGE;
+    }
+    const struct command *c = commands_find(cli, name);
+    if (!c)
+        return CLI_USAGE;
+    if (format == FORMAT_MAN)
+        manpage(&cli->out, c);
+    else
+        options_help(&cli->out, c);
+    return CLI_DONE;
+}
 
 static int run(struct cli *cli, int argc, char **argv)
 {
+    struct help_options o = {.format = FORMAT_TEXT};
     int status;
-    if (!options_parse(cli, &command_help, NULL, &argc, argv, &status))
+    if (!options_parse(cli, &command_help, &o, &argc, argv, &status))
         return status;
-    if (argc == 0) {
-        commands_help(&cli->out);
-        return CLI_DONE;
-    }
-    const struct command *c = commands_find(cli, argv[0]);
-    if (!c)
-        return CLI_USAGE;
-    options_help(&cli->out, c);
-    return CLI_DONE;
+    return argc ? of_one(cli, o.format, argv[0]) : of_all(cli, o.format);
 }
+
+static const struct cli_option options[] = {
+    {.name = "format",
+     .argument = "NAME",
+     .help = "text (default), a manual page, or what completes the\n"
+             "commands and options in a shell:",
+     .type = OPTION_ENUM,
+     .offset = offsetof(struct help_options, format),
+     .number_name = format_name,
+     .first = FORMAT_TEXT,
+     .end = FORMATS},
+    {0},
+};
 
 const struct command command_help = {
     .name = "help",
     .summary = "the list of commands, or the help of one",
     .run = run,
+    .options = options,
     .operands = "[COMMAND]",
     .operands_max = 1,
-    .description = "Prints the list of commands, or what 'vestige COMMAND --help' prints.",
-    .example = "vestige help dump",
+    .description =
+        "Prints the list of commands, or what 'vestige COMMAND --help' prints. The other\n"
+        "formats are of the same text: of all commands, and man also of one.",
+    .example = "vestige help dump\n"
+               "vestige help --format man record | man -l -\n"
+               "source <(vestige help --format bash)",
     .exits = "0  done\n"
-             "2  no such command",
+             "2  bad usage, or no such command",
 };

@@ -160,4 +160,5 @@ const struct command command_mcftrace = {
     .example = "vestige mcfTrace -a -i run.vest\n"
                "mcfTrace -s 3000000 -l 1000000 -c gzip -o trace -- ./program 16",
     .exits = MTRACE_EXITS,
+    .environment = MTRACE_ENVIRONMENT,
 };

@@ -357,4 +357,5 @@ const struct command command_mcftraptor = {
                "vestige mcfTRaptor -a -o t -i run.vest\n"
                "mcfTRaptor -a -o t -i trace.bin -code run.vest",
     .exits = MTRACE_EXITS,
+    .environment = MTRACE_ENVIRONMENT,
 };

@@ -177,4 +177,5 @@ const struct command command_mlstrace = {
     .example = "vestige mlsTrace -a -store -i run.vest\n"
                "mlsTrace -filter_no_shared_libs -c zstd -o trace -- ./program 16",
     .exits = MTRACE_EXITS,
+    .environment = MTRACE_ENVIRONMENT,
 };

@@ -353,4 +353,5 @@ const struct command command_mlvcfiat = {
                "vestige mlvCFiat -a -cshare -o t -i run.vest\n"
                "mlvCFiat -a -o t -i trace.bin -descriptors",
     .exits = MTRACE_EXITS,
+    .environment = MTRACE_ENVIRONMENT,
 };

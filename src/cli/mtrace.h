@@ -10,6 +10,7 @@
 #include "cli/disasm.h"
 #include "cli/mtrace_filter.h"
 #include "cli/mtrace_out.h"
+#include "cli/recording.h"
 #include "trace/consumer.h"
 
 struct mtrace_options {
@@ -206,6 +207,10 @@ void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *n
     "0  done\n"                                                                                    \
     "1  a run is damaged or incomplete, or has no place in the descriptors\n"                      \
     "2  bad usage, or the system refused something\n"                                              \
-    "else, with PROGRAM, its own status; 128 + N if signal N ended it"
+    "else the status of PROGRAM; 128 + N if signal N ended it"
+
+#define MTRACE_ENVIRONMENT                                                                         \
+    RECORDING_ENVIRONMENT                                                                          \
+    "\nTZ                 the time zone of names that are made without -o"
 
 #endif

@@ -373,17 +373,22 @@ static void indented(struct out *out, const char *text)
     out_char(out, '\n');
 }
 
+const struct cli_option options_help_row = {
+    .name = "help", .letter = 'h', .help = "print this help"};
+
 void options_help(struct out *out, const struct command *c)
 {
-    static const struct cli_option help = {.name = "help", .letter = 'h', .help = "this text"};
-
     out_printf(out, "usage: vestige %s [options] %s\n\n%s\n\noptions:\n", c->name, c->operands,
                c->description);
     for (const struct cli_option *o = c->options; o && o->name; o++)
         help_row(out, c, o);
-    help_row(out, c, &help);
+    help_row(out, c, &options_help_row);
     out_str(out, "\nexample:\n");
     indented(out, c->example);
     out_str(out, "\nexit status:\n");
     indented(out, c->exits);
+    if (c->environment) {
+        out_str(out, "\nenvironment:\n");
+        indented(out, c->environment);
+    }
 }

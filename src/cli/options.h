@@ -28,7 +28,7 @@ struct range {
     uint64_t lo, hi;
 };
 
-enum { OPTION_LIST_MAX = 64 };
+enum { OPTION_LIST_MAX = 64, OPTION_WORD = 64 };
 
 /* Points into argv. */
 struct option_list {
@@ -49,7 +49,15 @@ struct cli_option {
     /* OPTION_ENUM, OPTION_SET: the names of the numbers [first, end); end <= 64 for a set. */
     const char *(*number_name)(unsigned number);
     unsigned first, end;
+
+    /* OPTION_STRING, OPTION_LIST: words that are offered to who completes the value; without them
+     * that is files. Writes the word of that number, "HEAD" or "HEAD:ITEM" (what may follow a head,
+     * separated by commas); a word that ends with = goes on. False past the last. */
+    bool (*offer)(unsigned number, char word[OPTION_WORD]);
 };
+
+/* -h, which every command has. */
+extern const struct cli_option options_help_row;
 
 /* Parses the arguments after the command's name into `values`, which holds the defaults. The
  * operands move to the front of argv, *argc becomes their number, and it is what the command

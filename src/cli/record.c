@@ -602,6 +602,13 @@ static int run(struct cli *cli, int argc, char **argv)
 
 const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
 
+static bool engine_offer(unsigned number, char word[OPTION_WORD])
+{
+    if (engines[number])
+        snprintf(word, OPTION_WORD, "%s", engines[number]->name);
+    return engines[number];
+}
+
 static const struct cli_option options[] = {
     {.name = "output",
      .letter = 'o',
@@ -619,7 +626,8 @@ static const struct cli_option options[] = {
      .help = "valgrind: native x86-64 programs; sim: static RV64\nprograms (default: the one for "
              "PROGRAM)",
      .type = OPTION_STRING,
-     .offset = FIELD(engine)},
+     .offset = FIELD(engine),
+     .offer = engine_offer},
     {.name = "all",
      .help = "control flow, loads and stores with values (default)",
      .offset = FIELD(all)},
@@ -695,4 +703,7 @@ const struct command command_record = {
     .exits = "0  recorded, and the program ended with 0\n"
              "2  bad usage, or it could not be recorded: no file is left\n"
              "else the program's own status; 128 + N if signal N ended it",
+    .environment = RECORDING_ENVIRONMENT
+    "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"
+    "                   1970; if it is not set, now",
 };

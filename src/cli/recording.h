@@ -37,4 +37,10 @@ void recording_notes(unsigned forks, const char *said, const char *incomplete);
 /* Says why a program could not be recorded. Returns the exit status. */
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag);
 
+/* Of a command that runs programs under Valgrind, for its row. */
+#define RECORDING_ENVIRONMENT                                                                      \
+    "PATH               where PROGRAM and valgrind are looked for\n"                               \
+    "VESTIGE_VALGRIND   the folder of the tool for Valgrind, if it is not\n"                       \
+    "                   lib/vestige/valgrind beside the folder of vestige"
+
 #endif

@@ -18,21 +18,43 @@ struct simulate_options {
 /* ---- the parameters -------------------------------------------------------------------------- */
 
 /* A file that --platform takes. */
-static int list(struct cli *cli, const struct simulation_options *o)
+static void list_text(struct out *out, const struct vs_target_config *config)
+{
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, config, value);
+        out_printf(out, "%-12s = %-11s  # %s\n", p->name, value, p->help);
+    }
+}
+
+static void list_json(struct out *out, const struct vs_target_config *config)
+{
+    struct json j;
+
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_object(&j, "platform");
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, config, value);
+        json_str(&j, p->name, value);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+static int list(struct cli *cli, const struct simulate_options *o)
 {
     struct vs_target_config config;
     struct vs_diag diag;
 
-    if (simulation_config(o, &config, &diag) < 0) {
+    if (simulation_config(&o->simulation, &config, &diag) < 0) {
         cli_error(cli, "%s", diag.text);
         return CLI_USAGE;
     }
-    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
-        char value[VS_PARAMETER_TEXT];
-
-        vs_parameter_text(p, &config, value);
-        out_printf(&cli->out, "%-12s = %-11s  # %s\n", p->name, value, p->help);
-    }
+    (o->json ? list_json : list_text)(&cli->out, &config);
     return CLI_DONE;
 }
 
@@ -140,7 +162,7 @@ static int run(struct cli *cli, int argc, char **argv)
     if (!options_parse(cli, &command_simulate, &o, &argc, argv, &status))
         return status;
     if (o.list)
-        return list(cli, &o.simulation);
+        return list(cli, &o);
     if (!argc) {
         cli_error(cli, "no program; see 'vestige simulate --help'");
         return CLI_USAGE;
@@ -162,7 +184,7 @@ static const struct cli_option options[] = {
      .help = "print the platform's parameters, as --platform reads",
      .offset = offsetof(struct simulate_options, list)},
     {.name = "json",
-     .help = "the statistics as a JSON object on standard output",
+     .help = "the statistics, or the list, as a JSON object on\nstandard output",
      .offset = offsetof(struct simulate_options, json)},
     {0},
 };

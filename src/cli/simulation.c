@@ -11,6 +11,22 @@
 #include "cli/recording.h"
 #include "study/syscalls.h"
 
+bool simulation_offer_preset(unsigned number, char word[OPTION_WORD])
+{
+    const char *name = vs_target_presets[number];
+    if (name)
+        snprintf(word, OPTION_WORD, "%s", name);
+    return name;
+}
+
+bool simulation_offer_parameter(unsigned number, char word[OPTION_WORD])
+{
+    const char *name = vs_target_parameters[number].name;
+    if (name)
+        snprintf(word, OPTION_WORD, "%s=", name);
+    return name;
+}
+
 bool simulation_asked(const struct simulation_options *o)
 {
     return o->cores || o->seed || o->timed || o->check || o->preset || o->config || o->set.count ||

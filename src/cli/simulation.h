@@ -30,7 +30,8 @@ struct simulation_options {
          .argument = "NAME",                                                                       \
          .help = "caches of a published platform: cs32 (default),\ncs16, tewar",                   \
          .type = OPTION_STRING,                                                                    \
-         .offset = (base) + offsetof(struct simulation_options, preset)},                          \
+         .offset = (base) + offsetof(struct simulation_options, preset),                           \
+         .offer = simulation_offer_preset},                                                        \
         {.name = "platform",                                                                       \
          .argument = "FILE",                                                                       \
          .help = "parameters of the platform, lines NAME = VALUE",                                 \
@@ -40,7 +41,8 @@ struct simulation_options {
          .argument = "NAME=VALUE",                                                                 \
          .help = "one parameter of the platform; may be repeated\n('vestige simulate --list')",    \
          .type = OPTION_LIST,                                                                      \
-         .offset = (base) + offsetof(struct simulation_options, set)},                             \
+         .offset = (base) + offsetof(struct simulation_options, set),                              \
+         .offer = simulation_offer_parameter},                                                     \
         {.name = "seed",                                                                           \
          .argument = "N",                                                                          \
          .help = "another interleaving of threads (0: none)",                                      \
@@ -56,6 +58,10 @@ struct simulation_options {
         .name = "check-coherence", .help = "verify caches and memory at each access (slow)",       \
         .offset = (base) + offsetof(struct simulation_options, check)                              \
     }
+
+/* For the rows. */
+bool simulation_offer_preset(unsigned number, char word[OPTION_WORD]);
+bool simulation_offer_parameter(unsigned number, char word[OPTION_WORD]);
 
 /* Whether any of them was given. */
 bool simulation_asked(const struct simulation_options *o);

@@ -157,3 +157,64 @@ int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
     cli_error(cli, "%s: %s cannot encode it: %s", path, t->name, why);
     return CLI_USAGE;
 }
+
+/* ---- what is offered --------------------------------------------------------------------------
+ */
+
+/* Counts down to the word that is asked for. */
+struct offer {
+    unsigned left;
+    char *word;
+};
+
+/* Whether "HEAD", "HEAD:ITEM" or "HEAD:ITEM=VALUE" is the one. */
+static bool offers(struct offer *o, const char *head, const char *item, const char *value)
+{
+    if (o->left--)
+        return false;
+    snprintf(o->word, OPTION_WORD, "%s%s%s%s%s", head, item ? ":" : "", item ? item : "",
+             value ? "=" : "", value ? value : "");
+    return true;
+}
+
+/* A number is left to the user, a word is not. */
+static bool offers_parameter(struct offer *o, const struct vs_technique *t,
+                             const struct vs_parameter *p)
+{
+    if (!p->words)
+        return offers(o, t->name, p->name, "");
+    for (const char *const *w = p->words; *w; w++)
+        if (offers(o, t->name, p->name, *w))
+            return true;
+    return false;
+}
+
+static bool offers_technique(struct offer *o, const struct vs_technique *t)
+{
+    if (offers(o, t->name, NULL, NULL))
+        return true;
+    for (const struct vs_technique_config *c = t->configs; c && c->name; c++)
+        if (offers(o, t->name, c->name, NULL))
+            return true;
+    for (const struct vs_parameter *p = t->parameters; p && p->name; p++)
+        if (offers_parameter(o, t, p))
+            return true;
+    return false;
+}
+
+bool specs_offer_one(unsigned number, char word[OPTION_WORD])
+{
+    struct offer o = {number, word};
+    for (size_t i = 0; vs_techniques[i]; i++)
+        if (offers_technique(&o, vs_techniques[i]))
+            return true;
+    return false;
+}
+
+bool specs_offer(unsigned number, char word[OPTION_WORD])
+{
+    if (number >= COUNT(groups))
+        return specs_offer_one(number - COUNT(groups), word);
+    snprintf(word, OPTION_WORD, "%s", groups[number].name);
+    return true;
+}

@@ -40,16 +40,32 @@ int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
 /* Whether two have the same parameters. */
 bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b);
 
+/* What -t is offered: the names of techniques with their configurations and parameters; the first
+ * also what stands for many. */
+bool specs_offer(unsigned number, char word[OPTION_WORD]);
+bool specs_offer_one(unsigned number, char word[OPTION_WORD]);
+
 /* The row of -t. */
 #define SPECS_OPTION(where, text)                                                                  \
     {                                                                                              \
         .name = "technique", .letter = 't', .argument = "SPEC", .help = text, .type = OPTION_LIST, \
-        .offset = (where)                                                                          \
+        .offset = (where), .offer = specs_offer                                                    \
     }
 
-#define SPECS_HELP                                                                                 \
+/* The same of a command that takes exactly one. */
+#define SPECS_OPTION_ONE(where)                                                                    \
+    {                                                                                              \
+        .name = "technique", .letter = 't', .argument = "SPEC", .help = "the technique",           \
+        .type = OPTION_LIST, .offset = (where), .offer = specs_offer_one                           \
+    }
+
+#define SPECS_HELP_ONE                                                                             \
     "A SPEC is NAME, or NAME:ITEM,ITEM,... with items that are configurations or\n"                \
-    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them. all,\n"            \
+    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them."
+
+#define SPECS_HELP                                                                                 \
+    SPECS_HELP_ONE                                                                                 \
+    " all,\n"                                                                                      \
     "control-flow, load-values and data-addresses stand for many."
 
 #endif

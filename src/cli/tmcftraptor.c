@@ -207,4 +207,5 @@ const struct command command_tmcftraptor = {
     .example = "tmTrace --mTrace trace.gz --mcf -- ./program\n"
                "vestige tmcfTRaptor --gshare 4096 --ras 32 --ibtb 64 --o t trace.gz",
     .exits = TMTOOL_EXITS("control transfers"),
+    .environment = TMTOOL_ENVIRONMENT,
 };

@@ -133,4 +133,5 @@ const struct command command_tmlvcfiat = {
     .example = "tmTrace --mTrace trace.gz --mld --mst -- ./program\n"
                "vestige tmlvCFiat --cs 16 --cls 32 --ca 4 --cfg 4 --o t trace.gz",
     .exits = TMTOOL_EXITS("reads and writes"),
+    .environment = TMTOOL_ENVIRONMENT,
 };

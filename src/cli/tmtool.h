@@ -85,4 +85,6 @@ void tmtool_size_row(struct out *out, const char *name, uint64_t count, uint64_t
     "1  the trace is damaged, or is none of " what "\n"                                            \
     "2  bad usage, or the system refused something"
 
+#define TMTOOL_ENVIRONMENT "TZ  the time zone of names that are made without --o"
+
 #endif

@@ -144,7 +144,7 @@ run "$VESTIGE" dump --limit=5 --thread 1 "$T/a.vest"
 expect_status 0
 cp "$out" "$T/one"
 expect_equal "$(wc -l <"$T/one")" 5
-run "$VESTIGE" dump "$T/a.vest" -n5 -t 1
+run "$VESTIGE" dump "$T/a.vest" -n5 --thread 1
 expect_status 0
 cmp -s "$out" "$T/one" || fail "the forms differ"
 

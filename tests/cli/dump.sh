@@ -88,7 +88,7 @@ same "$T/want"
 begin picks_a_thread
 expect_events 'select(.thread == 1)' --thread 1
 awk '$2 == "t1"' "$T/all.txt" >"$T/want"
-run "$VESTIGE" dump -t1 "$T/a.vest"
+run "$VESTIGE" dump --thread=1 "$T/a.vest"
 same "$T/want"
 
 begin picks_kinds

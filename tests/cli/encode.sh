@@ -130,7 +130,7 @@ expect_one_line_err
 expect_err 'without tags'
 
 begin stops_at_a_limit
-run "$VESTIGE" decode "$T/t.vport" --code "$T/t.vest" --limit 1000 --summary
+run "$VESTIGE" decode "$T/t.vport" --code "$T/t.vest" --until 1000 --summary
 expect_status 0
 expect_out '^decoded '
 

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The installed library, as a program outside the tree sees it.
+# What is installed: the library as a program outside the tree sees it, the command, its pages and completion.
 . "$(dirname "$0")/lib.sh"
 
 if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
@@ -39,6 +39,26 @@ for file in "$root"/usr/bin/{vestige,mcfTrace,mlsTrace} "$lib"/libvestige.{a,so}
     expect_file "$file"
 done
 expect_equal "$(ls "$include/vestige")" "$(ls "$VESTIGE_SRC/include/vestige")" headers
+
+begin installs_a_manual_page_of_everything
+man=$root/usr/share/man/man1
+{
+    echo vestige.1
+    "$root/usr/bin/vestige" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p' | while read -r name; do
+        if [ -L "$root/usr/bin/$name" ]; then echo "$name.1"; else echo "vestige-$name.1"; fi
+    done
+} | sort >"$T/pages"
+expect_equal "$(find "$man" -type f -printf '%f\n' | sort)" "$(cat "$T/pages")"
+"$root/usr/bin/vestige" help --format man record | cmp -s - "$man/vestige-record.1" || fail "another page of record"
+"$root/usr/bin/vestige" help --format man mlsTrace | cmp -s - "$man/mlsTrace.1" || fail "another page of mlsTrace"
+
+begin installs_completion
+completions=$root/usr/share/bash-completion/completions
+"$root/usr/bin/vestige" help --format bash | cmp -s - "$completions/vestige" || fail "another script for bash"
+"$root/usr/bin/vestige" help --format zsh | cmp -s - "$root/usr/share/zsh/vendor-completions/_vestige" ||
+    fail "another script for zsh"
+# shellcheck disable=SC2046
+expect_equal "$(cd "$completions" && readlink $(find "$root/usr/bin" -type l -printf '%f ') | sort -u)" vestige
 
 begin runs_installed_under_other_names
 run "$root/usr/bin/mlsTrace" -h

@@ -27,6 +27,7 @@ static void terminal_init(struct terminal *t, unsigned short columns)
     CHECK_EQ(ioctl(slave, TIOCSWINSZ, &size), 0);
     t->out = fdopen(slave, "w");
     CHECK(t->out);
+    CHECK_EQ(setenv("TERM", "xterm", 1), 0);
 }
 
 /* What has been written since the last call. */
@@ -71,6 +72,20 @@ TEST(writes_nothing_without_a_terminal)
     CHECK_EQ(ftell(file), 0);
     fclose(file);
     free(text);
+}
+
+TEST(writes_nothing_to_a_dumb_terminal)
+{
+    struct terminal t;
+    struct vs_progress p;
+    terminal_init(&t, 100);
+    CHECK_EQ(setenv("TERM", "dumb", 1), 0);
+    vs_progress_init(&p, t.out, "work", 100, "bytes");
+    pause_ms(150);
+    vs_progress_update(&p, 50);
+    vs_progress_finish(&p);
+    CHECK_STR(terminal_read(&t), "");
+    terminal_fini(&t);
 }
 
 TEST(accepts_no_progress)
