@@ -273,7 +273,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These install what is missing first; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san check-long demo bench fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-long demo bench performance fuzz
 ## check: all tests, plain and under the sanitizers; both compilers; format; includes
 check:
 	@tools/deps --install build bench check format
@@ -308,11 +308,17 @@ demo:
 	@+$(MAKE) all generator
 	@tools/demo $(B)
 
-## bench: measure; a table, and bench/bench.json and bench.md in the build directory
+## bench: measure; a table, and bench/bench.json in the build directory
 bench:
 	@tools/deps --install build bench
 	@+$(MAKE) all bench-program
-	@$(BENCH) --json $(B)/bench/bench.json --markdown $(B)/bench/bench.md
+	@$(BENCH) --json $(B)/bench/bench.json
+
+## performance: docs/performance.md from what bench measured last
+performance:
+	cp $(B)/bench/bench.json bench/results/bench.json
+	tools/performance-doc >$(O)/performance.md
+	mv $(O)/performance.md docs/performance.md
 
 ## fuzz: run every fuzz target for FUZZ_SECONDS=60
 fuzz:

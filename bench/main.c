@@ -117,7 +117,7 @@ static void write_json(const struct bench *b, const char *path)
 
     if (!f)
         bench_fail("cannot write %s", path);
-    fprintf(f, "{\"rows\": [\n");
+    fprintf(f, "{\"repeats\": %u, \"rows\": [\n", b->repeats);
     for (size_t i = 0; i < b->count; i++) {
         const struct row *r = &b->rows[i];
 
@@ -132,47 +132,24 @@ static void write_json(const struct bench *b, const char *path)
         bench_fail("cannot write %s", path);
 }
 
-static void write_markdown(const struct bench *b, const char *path)
-{
-    FILE *f = fopen(path, "w");
-
-    if (!f)
-        bench_fail("cannot write %s", path);
-    fprintf(f,
-            "| what | run | metric | value | unit | target | |\n|---|---|---|---:|---|---:|---|\n");
-    for (size_t i = 0; i < b->count; i++) {
-        const struct row *r = &b->rows[i];
-
-        fprintf(f, "| %s | %s | %s | %.4g | %s | ", r->group, r->name, r->metric, r->value,
-                r->unit);
-        if (r->target > 0)
-            fprintf(f, "%.4g", r->target);
-        fprintf(f, " | %s |\n", verdict(r));
-    }
-    if (fclose(f) != 0)
-        bench_fail("cannot write %s", path);
-}
-
 static void usage(FILE *f)
 {
-    fprintf(f, "usage: bench [--json FILE] [--markdown FILE] [--folder DIR] [--repeats N] [--scale "
-               "X] [NAME...]\n"
+    fprintf(f, "usage: bench [--json FILE] [--folder DIR] [--repeats N] [--scale X] [NAME...]\n"
                "\n"
                "Measures and prints a table. NAME selects benchmarks:");
     for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
         fprintf(f, " %s", benches[i].name);
     fprintf(f, "\n\n"
                "  --json FILE      also write the rows as JSON\n"
-               "  --markdown FILE  and as a table for the documentation\n"
                "  --folder DIR     scratch files go here (default: $TMPDIR or /tmp)\n"
-               "  --repeats N      take the best of N (default 15)\n"
+               "  --repeats N      take the best of N (default 5)\n"
                "  --scale X        multiply the amount of work (default 1)\n");
 }
 
 int main(int argc, char **argv)
 {
-    struct bench b = {.repeats = 15, .scale = 1, .folder = getenv("TMPDIR")};
-    const char *json = NULL, *markdown = NULL;
+    struct bench b = {.repeats = 5, .scale = 1, .folder = getenv("TMPDIR")};
+    const char *json = NULL;
     bool chosen = false;
     int i = 1;
 
@@ -187,8 +164,6 @@ int main(int argc, char **argv)
             bench_fail("%s: unknown option, or it needs a value; see --help", argv[i]);
         if (strcmp(argv[i], "--json") == 0)
             json = argv[++i];
-        else if (strcmp(argv[i], "--markdown") == 0)
-            markdown = argv[++i];
         else if (strcmp(argv[i], "--folder") == 0)
             b.folder = argv[++i];
         else if (strcmp(argv[i], "--repeats") == 0 && atoi(argv[i + 1]) > 0)
@@ -212,8 +187,6 @@ int main(int argc, char **argv)
     print_table(&b);
     if (json)
         write_json(&b, json);
-    if (markdown)
-        write_markdown(&b, markdown);
     free(b.rows);
     return 0;
 }

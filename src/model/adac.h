@@ -86,19 +86,21 @@ static inline struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32
                                                  uint64_t addr)
 {
     const struct vs_adac_entry *e = vs_adac_entry(c, set, 0);
-    for (uint32_t way = 0; way < c->config.ways; way++) {
-        uint64_t differ = (e[way].da ^ addr) >> e[way].shift;
-        if (differ >> (c->config.window - 1))
-            continue;
-        uint32_t j = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
-        return (struct vs_adac_result){.kind = j             ? VS_ADAC_WIDER
-                                               : e[way].rank ? VS_ADAC_OTHER
-                                                             : VS_ADAC_MRU,
-                                       .way = way,
-                                       .j = j,
-                                       .bits = e[way].shift + j};
-    }
-    return (struct vs_adac_result){.kind = VS_ADAC_MISS};
+    unsigned drop = c->config.window - 1;
+    uint32_t agree = 0; /* a bit for each way: which one it is cannot be predicted */
+    for (uint32_t way = 0; way < c->config.ways; way++)
+        agree |= (uint32_t) !((e[way].da ^ addr) >> e[way].shift >> drop) << way;
+    if (!agree)
+        return (struct vs_adac_result){.kind = VS_ADAC_MISS};
+    uint32_t way = (uint32_t)__builtin_ctz(agree);
+    uint64_t differ = (e[way].da ^ addr) >> e[way].shift;
+    uint32_t j = differ ? 64 - (uint32_t)__builtin_clzll(differ) : 0;
+    return (struct vs_adac_result){.kind = j             ? VS_ADAC_WIDER
+                                           : e[way].rank ? VS_ADAC_OTHER
+                                                         : VS_ADAC_MRU,
+                                   .way = way,
+                                   .j = j,
+                                   .bits = e[way].shift + j};
 }
 
 /* What update does unless the address is in the most recently used way with j = 0. */

@@ -99,13 +99,6 @@ static inline void vs_port_room(struct vs_port_writer *w)
         vs_port_flush(w);
 }
 
-/* A message is what is put between begin and end. time: the commit cycle in a timed stream, else
- * the number of instructions retired by all cores, for the windows. */
-void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time);
-/* A packet is no core's: it has neither Ti nor dCC, and counts as a message of core 0. */
-void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time);
-void vs_port_end(struct vs_port_writer *w);
-
 /* The low n bits of v, n up to 64. */
 static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned n)
 {
@@ -160,6 +153,39 @@ static inline void vs_port_put_address(struct vs_port_writer *w, enum vs_field f
 /* Whole bytes, in order. */
 void vs_port_put_bytes(struct vs_port_writer *w, enum vs_field f, const uint8_t *bytes,
                        size_t size);
+
+/* ---- messages ---- */
+
+/* What begin and end do of a timed stream, and with windows or a drain. */
+void vs_port_put_cycles(struct vs_port_writer *w);
+void vs_port_tell(struct vs_port_writer *w);
+
+/* A packet is no core's: it has neither Ti nor dCC, and counts as a message of core 0. */
+static inline void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time)
+{
+    w->core = w->cores;
+    w->time = time;
+    w->start = vs_port_bits(w);
+}
+
+/* A message is what is put between begin and end. time: the commit cycle in a timed stream, else
+ * the number of instructions retired by all cores, for the windows. */
+static inline void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time)
+{
+    vs_port_begin_packet(w, time);
+    w->core = &w->cores[core];
+    if (w->core_bits)
+        vs_port_put(w, VS_FIELD_CORE, core, w->core_bits);
+    if (w->shape.timed)
+        vs_port_put_cycles(w);
+}
+
+static inline void vs_port_end(struct vs_port_writer *w)
+{
+    w->core->counts.messages++;
+    if (w->windows || w->drain)
+        vs_port_tell(w);
+}
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

@@ -81,38 +81,21 @@ void vs_port_totals(const struct vs_port_writer *w, struct vs_port_counts *sum)
         vs_port_counts_add(sum, &w->cores[i].counts);
 }
 
-void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time)
+void vs_port_put_cycles(struct vs_port_writer *w)
 {
-    w->core = &w->cores[core];
-    w->time = time;
-    w->start = vs_port_bits(w);
-    vs_port_put(w, VS_FIELD_CORE, core, w->core_bits);
-    if (!w->shape.timed)
-        return;
-    if (time < w->core->cycle && !w->error)
+    if (w->time < w->core->cycle && !w->error)
         w->error = -VSE_INVAL;
-    vs_port_put_chunks(w, VS_FIELD_CYCLES, w->shape.cycles, time - w->core->cycle);
-    w->core->cycle = time;
+    vs_port_put_chunks(w, VS_FIELD_CYCLES, w->shape.cycles, w->time - w->core->cycle);
+    w->core->cycle = w->time;
 }
 
-void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time)
-{
-    w->core = w->cores;
-    w->time = time;
-    w->start = vs_port_bits(w);
-}
-
-void vs_port_end(struct vs_port_writer *w)
+void vs_port_tell(struct vs_port_writer *w)
 {
     uint64_t bits = vs_port_bits(w) - w->start;
-    int err;
-
-    w->core->counts.messages++;
-    if (w->windows) {
-        err = vs_windows_add(w->windows, (unsigned)(w->core - w->cores), w->time, bits);
-        if (err && !w->error)
-            w->error = err;
-    }
+    int err =
+        w->windows ? vs_windows_add(w->windows, (unsigned)(w->core - w->cores), w->time, bits) : 0;
+    if (err && !w->error)
+        w->error = err;
     if (w->drain)
         vs_drain_add(w->drain, w->time, bits);
 }
