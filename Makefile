@@ -44,7 +44,8 @@ B := $(if $(VARIANT),$(O)/$(VARIANT),$(call build-dir,$(CC),$(DEBUG),$(SAN)))
 
 # ---- flags ----------------------------------------------------------------------------------
 
-OPTIMIZE := $(if $(DEBUG),-O0,$(if $(SAN),-O1,-O2)) -g
+# Under the sanitizers -g1: files and lines are all that a report shows.
+OPTIMIZE := $(if $(DEBUG),-O0,$(if $(SAN),-O1,-O2)) $(if $(SAN),-g1,-g)
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
@@ -98,7 +99,7 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 # ---- building -------------------------------------------------------------------------------
 
-.PHONY: all man tests generator bench-program fuzzers fuzz-objects deps-build FORCE
+.PHONY: all man tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
 all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(filter $(O),$(B)),workloads)
 
@@ -111,7 +112,8 @@ generator: $(GEN)
 bench-program: $(BENCH)
 fuzzers: $(FUZZERS)
 fuzz-objects: $(call obj,$(FUZZ_SRC))
-tests generator bench-program fuzzers fuzz-objects: ; @:
+compile-all: $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ)
+tests generator bench-program fuzzers fuzz-objects compile-all: ; @:
 
 # Commands are announced, with the variant if it is not the default.
 mark := $(if $(filter-out $(O),$(B)), [$(notdir $(B))])
@@ -276,31 +278,36 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 .PHONY: check check-run check-gcc check-clang check-san check-long demo bench performance fuzz
 ## check: all tests, plain and under the sanitizers; both compilers; format; includes
 check:
-	@tools/deps --install build bench check format
+	@tools/deps --install build bench check format deb
 	@+$(MAKE) check-gcc check-clang check-san || { echo '0 passed, 1 failed'; exit 1; }
 	@$(MAKE) check-run
 
+CLANG_CHECK := $(O)/clang-check
 check-gcc:
 	@+$(MAKE) all tests bench-program workloads-sanitized
+# For what this compiler has to say, and whether its program works; nothing else runs, so it need not be fast.
 check-clang:
-	@+$(MAKE) CC=$(CLANG) SAN= all tests bench-program fuzz-objects
+	@+$(MAKE) CC=$(CLANG) SAN= DEBUG=1 CFLAGS=-g0 VARIANT=$(notdir $(CLANG_CHECK)) \
+	    compile-all $(CLANG_CHECK)/bin/vestige $(CLANG_CHECK)/test/unit/technique_round
 check-san:
 	@+$(MAKE) SAN=address,undefined tests
 
+SANITIZED := $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
 check-run:
 	@tests/run -c 'check-includes' 'tools/check-includes . $(LAYERS)' \
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
-	    $(B) $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
+	    -c 'clang: vestige --version' '$(CLANG_CHECK)/bin/vestige --version' \
+	    -c 'clang: tests/unit/technique_round.c' '$(CLANG_CHECK)/test/unit/technique_round' \
+	    $(B) $(SANITIZED)
 
-## check-long: what takes too long for check: 10 M random RV64 instructions against qemu, block by block; all
-## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them
+## check-long: check with what takes too long for it: 10 M random RV64 instructions against qemu, block by block; all
+## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; the same under the
+## sanitizers as without
 check-long:
-	@tools/deps --install build bench check
-	@+$(MAKE) all tests
-	VESTIGE_ISS_PROGRAMS=230 $(B)/test/unit/iss_qemu
-	VESTIGE_LONG=1 VESTIGE_BUILD=$(CURDIR)/$(B) bash tests/cli/verify_workloads.sh
-	VESTIGE_LONG=1 VESTIGE_BUILD=$(CURDIR)/$(B) bash tests/cli/replay.sh
+	@tools/deps --install build bench check deb
+	@+$(MAKE) check-gcc check-san
+	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run $(B) $(SANITIZED)
 
 ## demo: show what Vestige does
 demo:
@@ -347,7 +354,7 @@ run-sizes:
 	tools/run-sizes $(GEN) >$(O)/run-sizes.csv
 	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
-.PHONY: install format check-format check-includes deps list clean
+.PHONY: install deb format check-format check-includes deps list clean
 ## install: vestige, libvestige, headers, vestige.pc, manual pages, completion under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/vestige \
@@ -371,6 +378,16 @@ install: all
 	install -m 644 include/vestige/*.h $(DESTDIR)$(PREFIX)/include/vestige
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	    vestige.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc
+
+## deb: a Debian package of what install installs, build/vestige_VERSION_amd64.deb; DEB= names another file
+DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
+deb:
+	@tools/deps --install build deb
+	@+$(MAKE) all
+	@rm -rf $(DEB).d
+	@+$(MAKE) -s install DESTDIR=$(abspath $(DEB).d) PREFIX=/usr LIBDIR=/usr/lib/$$(gcc -print-multiarch)
+	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d
+	@echo 'vestige: $(DEB); to install it: sudo apt install $(if $(filter /%,$(DEB)),,./)$(DEB)'
 
 ## format: lay out all C with clang-format
 format:

@@ -5,8 +5,8 @@
 
 export SOURCE_DATE_EPOCH=1000000000
 program=$(workload rv64 pipeline)
-"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$program" -n 10 -p 2 >"$out" 2>&1 || exit 2
-"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$program" -n 10 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$program" -n 3 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$program" -n 3 -p 2 >"$out" 2>&1 || exit 2
 
 begin measures_a_dozen_by_default
 run "$VESTIGE" bandwidth "$T/a.vest"

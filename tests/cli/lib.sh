@@ -11,6 +11,9 @@
 #
 # In the environment: VESTIGE, VESTIGE_GEN (programs), VESTIGE_BUILD, VESTIGE_SRC (folders).
 # $T is an empty folder of the file's own, removed at the end.
+# $sanitized: not empty in a build with sanitizers. $long: not empty in `make check-long` (VESTIGE_LONG=1); what takes too
+# long for `make check` is done only then. $brief: under the sanitizers and not long; a sample is enough of what the
+# plain build does in full.
 # After `run`: $status, and the names of the files with its output, $out and $err.
 # A case fails at its first expectation that does not hold; the file goes on.
 set -u
@@ -19,6 +22,11 @@ VESTIGE_SRC=${VESTIGE_SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 VESTIGE_BUILD=${VESTIGE_BUILD:-$VESTIGE_SRC/build}
 VESTIGE=${VESTIGE:-$VESTIGE_BUILD/bin/vestige}
 VESTIGE_GEN=${VESTIGE_GEN:-$VESTIGE_BUILD/test/vestige-gen}
+
+sanitized=$(grep '^SAN=.' "$VESTIGE_BUILD/config")
+long=${VESTIGE_LONG:-}
+brief=${sanitized:+yes}
+[ -z "$long" ] || brief=''
 
 T=$(mktemp -d) || exit 2
 _work=$(mktemp -d) || exit 2
@@ -104,6 +112,11 @@ expect_equal() {
     [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
 }
 
+# more WORD...: these words, unless a sample is enough ($brief).
+more() {
+    [ -n "$brief" ] || echo "$@"
+}
+
 # handmade HOW...: makes $T/HOW.vest of each, by the program handmade.c.
 handmade() {
     local cc san how
@@ -145,22 +158,6 @@ expect_whole() {
     expect_out ': compared [1-9][0-9]* loads .*: all equal$'
     expect_out ": compared $("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions) instructions .*: all equal\$"
     sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$1:/"
-}
-
-# Records a workload natively; its checksum must come out, and the run agree with itself.
-record_natively() {
-    local name=$1 p=$2 checksum=$3
-    shift 3
-    begin "records_${name}_with_$p"
-    run "$VESTIGE" record -f -o "$T/run.vest" -- "$(workload host "$name")" "$@"
-    expect_status 0
-    expect_out "^$name: checksum $checksum\$"
-    expect_whole "$name $p"
-}
-
-# record_workloads KIND: every workload of this kind, with one thread and with four.
-record_workloads() {
-    each_workload "$1" "1 4" record_natively
 }
 
 # skip_all REASON: nothing in this file applies to this build; counts neither way.

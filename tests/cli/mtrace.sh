@@ -348,15 +348,16 @@ run "$MLS" -o t -- sh -c 'exit 7'
 expect_status 7
 expect_no_err
 expect_file t.Statistics
-run "$MCF" -o t -- sh -c '(sleep 1; kill -KILL $$) & wait'
+run "$MCF" -o t -- sh -c '(sleep 0.2; kill -KILL $$) & wait'
 expect_status 137
 expect_err '^vestige: the program was killed; what was captured is in the file$'
 expect_file t.bin
 
 begin says_that_it_was_interrupted
 interrupted() {
-    "$MCF" -o t -- sleep 100 &
-    sleep 3
+    rm -f ready
+    "$MCF" -o t -- sh -c ': >ready; while :; do :; done' &
+    for _ in $(seq 600); do [ -e ready ] || sleep 0.05; done
     kill -TERM $!
     wait $!
 }

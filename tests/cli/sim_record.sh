@@ -1,10 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every workload recorded on the simulated platform, with 1 and 4 threads, without and with time: the run agrees with
-# itself in memory and control flow, and a second recording is the same file.
+# Every workload recorded on the simulated platform, without and with time: the run agrees with itself in memory and control
+# flow, and a second recording is the same file. In `make check` with 4 threads, serial ones with 1; with VESTIGE_LONG=1
+# (make check-long) with 1, 2, 4 and 8.
 . "$(dirname "$0")/lib.sh"
 
-if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
+if [ -n "$sanitized" ]; then
     skip_all "sim.sh records some of them under the sanitizers"
 fi
 export SOURCE_DATE_EPOCH=1000000000
@@ -28,5 +29,8 @@ record_simulated() {
     rm -f "$T/again.vest"
 }
 
-each_workload ${WL:-all} "1 4" record_simulated
+counts=4
+[ -z "$long" ] || counts="1 2 4 8"
+each_workload parallel "$counts" record_simulated
+each_workload serial 1 record_simulated
 finish

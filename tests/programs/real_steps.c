@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Does the same every time, to the last instruction: there is no C library below it. Has branches,
  * calls, repeated instructions and system calls. Compiled with -static -nostdlib. */
-enum { COUNT = 200 };
+enum { COUNT = 100 };
 
 static int numbers[COUNT], copy[COUNT];
 static unsigned seed = 12345;

@@ -33,6 +33,24 @@ void unittest_fail(const char *file, int line, const char *fmt, ...)
     _exit(REPORTED);
 }
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define SANITIZED true
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#endif
+#ifndef SANITIZED
+#define SANITIZED false
+#endif
+
+unsigned unittest_every(unsigned n)
+{
+    const char *all = getenv("VESTIGE_LONG");
+    return SANITIZED && !(all && *all) ? n : 1;
+}
+
 static const char *decimal(char text[48], __int128 v)
 {
     bool negative = v < 0;

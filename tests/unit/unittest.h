@@ -71,4 +71,8 @@ void unittest_has(const char *file, int line, const char *expr, const char *a, c
 void unittest_mem(const char *file, int line, const char *expr, const void *a, const void *b,
                   size_t n);
 
+/* The step through many cases that are alike: 1, and n under the sanitizers, where each costs many
+ * times as much; there too it is 1 in `make check-long` (VESTIGE_LONG is set). */
+unsigned unittest_every(unsigned n);
+
 #endif
