@@ -91,6 +91,7 @@ VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 BENCH   := $(B)/bench/bench
+INJECT  := $(B)/test/inject.so
 # Programs that are recorded; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
@@ -107,7 +108,8 @@ all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(f
 man: $(SHARE)/printed
 
 # What the tests run.
-tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED) $(SIMULATED)
+tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED) $(SIMULATED) \
+       $(if $(SAN),,$(INJECT))
 generator: $(GEN)
 bench-program: $(BENCH)
 fuzzers: $(FUZZERS)
@@ -199,7 +201,11 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
 
--include $(patsubst %.o,%.d,$(LIB_OBJ) $(LIB_PIC) $(CLI_OBJ) $(TEST_OBJ))
+# What makes calls fail (tests/cli/faults.sh). Not with the sanitizers, which replace the same calls.
+$(INJECT): tests/fault/inject.c $(B)/config | deps-build
+	$(call say,LD,$(@))mkdir -p $(@D) && $(COMPILE) -shared -fPIC -o $@ $< $(LDFLAGS)
+
+-include $(INJECT:.so=.d) $(patsubst %.o,%.d,$(LIB_OBJ) $(LIB_PIC) $(CLI_OBJ) $(TEST_OBJ))
 
 # ---- the Valgrind tool ------------------------------------------------------------------------
 # A program that is loaded where Valgrind's tools are, with nothing but Valgrind below it: no C
@@ -302,8 +308,8 @@ check-run:
 	    $(B) $(SANITIZED)
 
 ## check-long: check with what takes too long for it: 10 M random RV64 instructions against qemu, block by block; all
-## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; the same under the
-## sanitizers as without
+## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
+## each of its allocations and system calls failing in turn; the same under the sanitizers as without
 check-long:
 	@tools/deps --install build bench check deb
 	@+$(MAKE) check-gcc check-san

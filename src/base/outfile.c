@@ -59,15 +59,15 @@ int vs_outfile_lift(int fd)
     return higher;
 }
 
-/* One attempt to create and lock the partial file. 1: the file system changed underneath, or a
- * left-over file has been removed; try again. */
-static int try_partial(struct vs_outfile *f, struct vs_diag *diag)
+/* One attempt to create and lock the partial file; *fresh: it was created. 1: the file system
+ * changed underneath, or a left-over file has been removed; try again. */
+static int try_partial(struct vs_outfile *f, bool *fresh, struct vs_diag *diag)
 {
     struct stat ours, named;
-    bool fresh = true;
+    *fresh = true;
     f->fd = vs_outfile_lift(open(f->partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
     if (f->fd < 0 && errno == EEXIST) {
-        fresh = false;
+        *fresh = false;
         if (lstat(f->partial, &named))
             return errno == ENOENT ? 1 : vs_diag_io(diag, "stat", f->partial);
         if (!S_ISREG(named.st_mode))
@@ -75,11 +75,11 @@ static int try_partial(struct vs_outfile *f, struct vs_diag *diag)
         f->fd = vs_outfile_lift(open(f->partial, O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
     }
     if (f->fd < 0)
-        return !fresh && errno == ENOENT ? 1 : vs_diag_io(diag, "create", f->partial);
+        return !*fresh && errno == ENOENT ? 1 : vs_diag_io(diag, "create", f->partial);
     if (flock(f->fd, LOCK_EX | LOCK_NB)) {
         if (errno == EWOULDBLOCK)
             return in_use(f, diag);
-        if (!fresh) /* a file system without locks: no one can tell whether it is in use */
+        if (!*fresh) /* a file system without locks: no one can tell whether it is in use */
             return vs_diag_io(diag, "lock", f->partial);
     }
     /* Before the lock was ours, the last owner may have given the file its final name, or another
@@ -90,7 +90,7 @@ static int try_partial(struct vs_outfile *f, struct vs_diag *diag)
         return errno == ENOENT ? 1 : vs_diag_io(diag, "stat", f->partial);
     if (ours.st_dev != named.st_dev || ours.st_ino != named.st_ino)
         return 1;
-    if (fresh)
+    if (*fresh)
         return 0;
     /* Removed rather than truncated: it may have a second link, the final name of a commit that
      * was interrupted, and the owner and mode of someone else. */
@@ -100,7 +100,10 @@ static int try_partial(struct vs_outfile *f, struct vs_diag *diag)
 static int open_partial(struct vs_outfile *f, struct vs_diag *diag)
 {
     for (int i = 0; i < TRIES; i++) {
-        int rc = try_partial(f, diag);
+        bool fresh;
+        int rc = try_partial(f, &fresh, diag);
+        if (rc < 0 && fresh && f->fd >= 0 && rc != -VSE_EXISTS)
+            vs_outfile_abort(f); /* it is ours, and of no use */
         if (rc <= 0)
             return rc;
         if (f->fd >= 0)
@@ -193,6 +196,7 @@ static int commit(struct vs_outfile *f, struct vs_diag *diag)
 int vs_outfile_commit(struct vs_outfile *f, struct vs_diag *diag)
 {
     int rc = commit(f, diag);
-    vs_outfile_keep(f);
+    if (!rc)
+        vs_outfile_keep(f);
     return rc;
 }

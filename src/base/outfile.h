@@ -3,8 +3,8 @@
  * locked with flock while it is being written, so that a writer can tell a file in use from one
  * left over. A left-over one is replaced.
  *
- * Every open file ends with exactly one of commit, abort and keep; after that, or after a failed
- * open, further calls of abort and keep do nothing. */
+ * Every open file ends with exactly one of a commit that succeeds, abort and keep; after that, or
+ * after a failed open, further calls of abort and keep do nothing. */
 #ifndef BASE_OUTFILE_H
 #define BASE_OUTFILE_H
 
@@ -31,10 +31,9 @@ int vs_outfile_open(struct vs_outfile *f, const char *path, bool overwrite, stru
 /* Appends all `size` bytes. 0 or -VSE_IO; after that the file cannot be committed. */
 int vs_outfile_write(struct vs_outfile *f, const void *data, size_t size, struct vs_diag *diag);
 
-/* Makes the bytes durable, gives the file its name and closes it. 0, or with the file closed and
- * the partial left in place
- *   -VSE_EXISTS  `overwrite` is false and a file has appeared at path since the open
- *   -VSE_IO      the operating system refused, or an earlier write had failed */
+/* Makes the bytes durable, gives the file its name and closes it. 0, or with the partial in place
+ * and open, to be aborted or kept -VSE_EXISTS  `overwrite` is false and a file has appeared at path
+ * since the open -VSE_IO      the operating system refused, or an earlier write had failed */
 int vs_outfile_commit(struct vs_outfile *f, struct vs_diag *diag);
 
 /* Closes and deletes the partial file. */

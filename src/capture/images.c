@@ -64,8 +64,9 @@ int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uin
     struct vs_symbols *s;
     int64_t e;
 
-    if (vs_symbols_open(&s, path, NULL) < 0)
-        return -VSE_NOTFOUND;
+    e = vs_symbols_open(&s, path, NULL);
+    if (e < 0)
+        return e == -VSE_NOMEM ? e : -VSE_NOTFOUND;
     e = vs_symbols_base(s, start, offset, length, &image.base);
     if (e == 0 && (known = find(m, path, image.base)) != NULL) {
         m->last = (size_t)(known - m->list);
@@ -168,8 +169,11 @@ int vs_images_ranges(struct vs_images *m, struct vs_buf *out)
     image->told = true;
     if (wants_all(m, image) && put_range(out, image->start, image->length, WIRE_RANGE_WANTED) < 0)
         return -VSE_NOMEM;
-    if (!m->place_count || vs_symbols_open(&s, image->path, NULL) < 0)
+    if (!m->place_count)
         return 0;
+    e = vs_symbols_open(&s, image->path, NULL);
+    if (e < 0)
+        return e == -VSE_NOMEM ? e : 0;
     for (size_t i = 0; e == 0 && i < m->place_count; i++)
         e = put_place(m, image, s, &m->places[i], out);
     vs_symbols_close(s);

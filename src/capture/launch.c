@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/infile.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
 #define FIXED_OPTIONS 20
@@ -93,34 +94,52 @@ static int check_elf(const Elf64_Ehdr *h, struct vs_diag *diag)
                        h->e_machine, h->e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32");
 }
 
-/* The program that runs a script. */
-static int check_interpreter(const char *script, struct vs_diag *diag)
+static int neither(struct vs_diag *diag)
 {
-    char line[PATH_MAX] = "", *name, *end;
-    FILE *f = fopen(script, "re");
+    return vs_diag_set(diag, -VSE_INVAL, -1, -1, "neither an ELF program nor a script");
+}
 
-    if (!f || !fgets(line, sizeof(line), f))
-        line[0] = 0;
-    if (f)
-        fclose(f);
-    if (strlen(line) < 2)
-        return vs_diag_set(diag, -VSE_IO, -1, -1, "cannot be read");
-    name = line + 2 + strspn(line + 2, " \t");
-    end = name + strcspn(name, " \t\r\n");
-    *end = 0;
+/* The program that runs a script. */
+static int check_interpreter(struct vs_infile *f, struct vs_diag *diag)
+{
+    int64_t n = vs_infile_line(f, diag);
+    char *name = (char *)f->text.data;
+
+    if (n == -VSE_LIMIT || (n >= 0 && (n < 2 || name[1] != '!')))
+        return neither(diag);
+    if (n < 0)
+        return (int)n;
+    name += 2 + strspn(name + 2, " \t");
+    name[strcspn(name, " \t\r")] = 0;
     if (!is_program(name))
-        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "its interpreter '%.200s' is no program",
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "its interpreter '%.150s' is no program",
                            name);
     return 0;
+}
+
+static int check_file(struct vs_infile *f, struct vs_diag *diag)
+{
+    Elf64_Ehdr h = {0};
+    int64_t n = vs_infile_peek(f, diag);
+
+    if (n == '#')
+        return check_interpreter(f, diag);
+    if (n >= 0)
+        n = vs_infile_bytes(f, &h, sizeof(h), diag);
+    if (n < 0 && n != -VSE_END)
+        return (int)n;
+    if (n < 4 || memcmp(h.e_ident, ELFMAG, 4) != 0)
+        return neither(diag);
+    return n == sizeof(h) ? check_elf(&h, diag)
+                          : vs_diag_set(diag, -VSE_INVAL, -1, -1, "a truncated program");
 }
 
 static int check_program(const char *name, struct vs_diag *diag)
 {
     char path[PATH_MAX];
-    Elf64_Ehdr h = {0};
+    struct vs_infile f;
     struct stat st;
-    ssize_t n;
-    int fd;
+    int e;
 
     if (vs_find_program(name, path, sizeof(path)) < 0)
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no such program in PATH");
@@ -134,17 +153,11 @@ static int check_program(const char *name, struct vs_diag *diag)
     if (st.st_mode & (S_ISUID | S_ISGID))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1,
                            "a setuid program, which Valgrind does not run");
-    fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return vs_diag_set(diag, -VSE_IO, -1, -1, "%s", strerror(errno));
-    n = read(fd, &h, sizeof(h));
-    close(fd);
-    if (n >= 4 && !memcmp(h.e_ident, ELFMAG, 4))
-        return n == sizeof(h) ? check_elf(&h, diag)
-                              : vs_diag_set(diag, -VSE_INVAL, -1, -1, "a truncated program");
-    if (n >= 2 && h.e_ident[0] == '#' && h.e_ident[1] == '!')
-        return check_interpreter(path, diag);
-    return vs_diag_set(diag, -VSE_INVAL, -1, -1, "neither an ELF program nor a script");
+    e = vs_infile_open(&f, path, NULL) < 0
+            ? vs_diag_set(diag, -VSE_IO, -1, -1, "%s", strerror(errno))
+            : check_file(&f, diag);
+    vs_infile_close(&f);
+    return e;
 }
 
 int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)

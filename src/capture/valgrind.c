@@ -46,37 +46,40 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The tool may be gone: then nobody needs it. */
-static void say(struct recording *r, const void *what, size_t size)
+/* The tool may be gone: then nobody needs it. 0 or -VSE_IO: it may be there, and wait. */
+static int say(struct recording *r, const void *what, size_t size)
 {
     const uint8_t *p = what;
 
     while (size > 0) {
         ssize_t n = send(r->launch.socket, p, size, MSG_NOSIGNAL);
 
+        if (n < 0 && (errno == EPIPE || errno == ECONNRESET))
+            return 0;
         if (n < 0 && errno != EINTR)
-            return;
+            return vs_diag_io(r->diag, "cannot answer Valgrind", NULL);
         p += n > 0 ? n : 0;
         size -= n > 0 ? (size_t)n : 0;
     }
+    return 0;
 }
 
-static void reply(struct recording *r, enum wire_reply_kind kind, uint32_t value)
+static int reply(struct recording *r, enum wire_reply_kind kind, uint32_t value)
 {
     struct wire_reply message = {kind, value};
 
-    say(r, &message, sizeof(message));
+    return say(r, &message, sizeof(message));
 }
 
 static int answer(struct recording *r)
 {
+    int e;
+
     r->ranges.len = 0;
     if (vs_images_ranges(&r->images, &r->ranges) < 0)
         return -VSE_NOMEM;
-    reply(r, WIRE_RANGES, (uint32_t)(r->ranges.len / sizeof(struct wire_range)));
-    if (r->ranges.len)
-        say(r, r->ranges.data, r->ranges.len);
-    return 0;
+    e = reply(r, WIRE_RANGES, (uint32_t)(r->ranges.len / sizeof(struct wire_range)));
+    return e < 0 || !r->ranges.len ? e : say(r, r->ranges.data, r->ranges.len);
 }
 
 static const uint8_t *buffer_at(const struct recording *r, uint32_t buffer)
@@ -101,12 +104,11 @@ static int take_note(struct recording *r, const struct wire_note *note)
     r->last_buffer = note->buffer;
     if (note->kind == WIRE_ASK && (e = answer(r)) < 0)
         return e;
-    reply(r, WIRE_FREE, note->buffer);
-    return 0;
+    return reply(r, WIRE_FREE, note->buffer);
 }
 
-/* Tells the caller how far it is, and the tool if that is enough. */
-static void tick(struct recording *r)
+/* Tells the caller how far it is, and the tool if that is enough. 0 or -VSE_IO. */
+static int tick(struct recording *r)
 {
     struct vs_assembler_stats stats = vs_assembler_stats(r->assembler);
     bool stop = stats.full;
@@ -118,10 +120,10 @@ static void tick(struct recording *r)
         r->result->stopped = true;
         stop = true;
     }
-    if (stop && !r->stop_said) {
-        r->stop_said = true;
-        reply(r, WIRE_STOP, 0);
-    }
+    if (!stop || r->stop_said)
+        return 0;
+    r->stop_said = true;
+    return reply(r, WIRE_STOP, 0);
 }
 
 static void heed_interrupt(struct recording *r)
@@ -144,18 +146,22 @@ static void heed_interrupt(struct recording *r)
     }
 }
 
-/* Reads what is there of the next note. Returns 1 if it is whole now, 0 if not, -1 if there will be
- * no more. */
+/* Reads what is there of the next note. Returns 1 if it is whole now, 0 if not; -VSE_END if there
+ * will be no more; -VSE_IO. */
 static int read_note(struct recording *r)
 {
     uint8_t *to = (uint8_t *)&r->note + r->note_bytes;
     ssize_t n = read(r->launch.socket, to, sizeof(r->note) - r->note_bytes);
 
-    if (n < 0)
-        return errno == EINTR || errno == EAGAIN ? 0 : -1;
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    if (n < 0 && errno != ECONNRESET) /* the tool may be waiting for an answer: it is not over */
+        return vs_diag_io(r->diag, "cannot hear Valgrind", NULL);
+    if (n <= 0)
+        return -VSE_END;
     r->note_bytes += (size_t)n;
     if (r->note_bytes < sizeof(r->note))
-        return n ? 0 : -1;
+        return 0;
     r->note_bytes = 0;
     return 1;
 }
@@ -176,12 +182,15 @@ static int listen_to_tool(struct recording *r)
             got = read_note(r);
             if (got > 0)
                 e = take_note(r, &r->note);
-            if (got < 0)
+            if (got == -VSE_END)
                 fd.fd = -1;
+            else if (got < 0)
+                e = got;
         } else if (over && (ready == 0 || errno != EINTR)) {
             break;
         }
-        tick(r);
+        if (e == 0)
+            e = tick(r);
     }
     return e;
 }

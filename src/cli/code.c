@@ -92,11 +92,11 @@ static const struct vs_image *find_image(const struct vs_vport_about *about, con
                                          const struct vs_elf *elf)
 {
     uint8_t id[VS_BUILD_ID_MAX];
-    size_t size = vs_elf_build_id(elf, id);
+    int64_t size = vs_elf_build_id(elf, id, NULL);
     for (size_t i = 0; i < about->image_count; i++) {
         const struct vs_image *image = &about->images[i];
-        if (size && image->build_id_size
-                ? image->build_id_size == size && !memcmp(image->build_id, id, size)
+        if (size > 0 && image->build_id_size
+                ? image->build_id_size == size && !memcmp(image->build_id, id, (size_t)size)
                 : !strcmp(file_name(image->path), file_name(path)))
             return image;
     }

@@ -7,6 +7,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/outfile.h"
 #include "cli/commands.h"
 #include "cli/replaying.h"
 #include "gdb/replayed.h"
@@ -72,7 +73,8 @@ static int open_stop(sigset_t *before)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, before);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+    /* With --stdio and a closed stream it would be what the debugger talks to. */
+    return vs_outfile_lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
 /* What came must not hit when it is unblocked: the end that it asks for is under way. */

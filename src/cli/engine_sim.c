@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Static RV64 programs, on the simulated platform. */
 #include <elf.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/infile.h"
 #include "capture/valgrind.h"
 #include "cli/engine.h"
 #include "symbol/symbol.h"
@@ -14,12 +14,12 @@
 /* Whatever is for RISC-V: what the simulator cannot run is refused with a reason. */
 static bool fits(const char *path)
 {
-    FILE *f = fopen(path, "re");
+    struct vs_infile f;
     uint8_t head[20] = {0};
-    bool read = f && fread(head, sizeof(head), 1, f) == 1;
+    bool read = vs_infile_open(&f, path, NULL) == 0 &&
+                vs_infile_bytes(&f, head, sizeof(head), NULL) == sizeof(head);
 
-    if (f)
-        fclose(f);
+    vs_infile_close(&f);
     return read && !memcmp(head, ELFMAG, SELFMAG) && head[18] == EM_RISCV && !head[19];
 }
 

@@ -207,9 +207,10 @@ static int load_code(struct input *in, const char *path)
 {
     struct vs_diag *diag = &in->m->diag;
     struct vs_block block;
-    int e = vs_reader_open(&in->run, path, VS_OPEN_DEFAULT, diag);
+    struct vs_diag why = {.offset = -1, .chunk = -1};
+    int e = vs_reader_open(&in->run, path, VS_OPEN_DEFAULT, &why);
     if (e)
-        return e;
+        return vs_diag_set(diag, e, why.offset, why.chunk, "the code, %s: %s", path, why.text);
     in->isa = vs_isa_find(vs_reader_meta(in->run, "isa"));
     if (!in->isa)
         return vs_diag_set(diag, -VSE_FEATURE, -1, -1, "the code of %s is of no known kind", path);
@@ -229,7 +230,9 @@ static int read_descriptors(struct mtrace *m)
     if (!e)
         e = textin_open(&in->in, m->o->input, &m->diag);
     if (!e) {
-        e = textin_is_text(&in->in) ? read_text(in) : read_binary(in);
+        e = textin_is_text(&in->in, &m->diag);
+        if (e >= 0)
+            e = e ? read_text(in) : read_binary(in);
         if (!e)
             e = flush(in);
         int closed = textin_close(&in->in, e != 0, &m->diag);

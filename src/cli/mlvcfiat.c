@@ -255,7 +255,9 @@ static int read_descriptors(struct mtrace *m)
     in->m = m;
     int e = textin_open(&in->in, m->o->input, &m->diag);
     if (!e) {
-        e = textin_is_text(&in->in) ? read_text(in) : read_binary(in);
+        e = textin_is_text(&in->in, &m->diag);
+        if (e >= 0)
+            e = e ? read_text(in) : read_binary(in);
         if (!e)
             e = flush(in);
         int closed = textin_close(&in->in, e != 0, &m->diag);

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/infile.h"
 #include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/commands.h"
@@ -93,38 +94,37 @@ static bool add_window(struct record *r, unsigned line, const char *text)
     return true;
 }
 
-static bool add_windows(struct record *r, FILE *f)
+static bool add_windows(struct record *r, struct vs_infile *f, struct vs_diag *diag)
 {
-    char *text = NULL;
-    size_t capacity = 0;
-    unsigned line = 0;
     bool ok = true;
+    int64_t n = 0;
 
-    while (ok && getline(&text, &capacity, f) >= 0) {
-        line++;
-        text[strcspn(text, "#\n")] = 0;
+    while (ok && (n = vs_infile_line(f, diag)) >= 0) {
+        char *text = (char *)f->text.data;
+
+        text[strcspn(text, "#")] = 0;
         if (text[strspn(text, BLANKS)])
-            ok = add_window(r, line, text);
+            ok = add_window(r, (unsigned)f->line, text);
     }
-    free(text);
-    if (ok && !feof(f)) {
-        cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
+    if (ok && n != -VSE_END) {
+        cli_report(r->cli, r->o->windows, (int)n, diag);
         return false;
     }
-    return ok && !r->window_count ? bad_window(r, line, "the file has no windows") : ok;
+    return ok && !r->window_count ? bad_window(r, (unsigned)f->line, "the file has no windows")
+                                  : ok;
 }
 
 static bool read_windows(struct record *r)
 {
-    FILE *f = fopen(r->o->windows, "re");
-    bool ok;
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_infile f;
+    bool ok = false;
 
-    if (!f) {
+    if (vs_infile_open(&f, r->o->windows, NULL) < 0)
         cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
-        return false;
-    }
-    ok = add_windows(r, f);
-    fclose(f);
+    else
+        ok = add_windows(r, &f, &diag);
+    vs_infile_close(&f);
     return ok;
 }
 
@@ -187,89 +187,108 @@ static bool settle_options(struct record *r)
 
 /* ---- facts --------------------------------------------------------------------------------- */
 
+/* A fact in the making, and the first thing that went wrong with it. */
+struct text {
+    struct vs_buf bytes;
+    int error;
+};
+
+static void append(struct text *t, const char *bytes, size_t size)
+{
+    if (t->error == 0)
+        t->error = vs_buf_put(&t->bytes, bytes, size);
+}
+
+/* The writer takes it, and the text is empty. */
+static int put_text(struct record *r, const char *key, struct text *t)
+{
+    append(t, "", 1);
+    int e = t->error ? t->error : vs_writer_meta(r->writer, key, (const char *)t->bytes.data);
+    vs_buf_fini(&t->bytes);
+    return e;
+}
+
 /* A command line that a shell would understand. Cut where a fact must end. */
-static void quote(struct vs_buf *b, const char *word)
+static void quote(struct text *t, const char *word)
 {
     bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
                                              "0123456789_-+=./,:@%")];
 
-    if (b->len)
-        vs_buf_put(b, " ", 1);
+    if (t->bytes.len)
+        append(t, " ", 1);
     if (plain) {
-        vs_buf_put(b, word, strlen(word));
+        append(t, word, strlen(word));
         return;
     }
-    vs_buf_put(b, "'", 1);
+    append(t, "'", 1);
     for (; *word; word++)
-        vs_buf_put(b, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    vs_buf_put(b, "'", 1);
+        append(t, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    append(t, "'", 1);
 }
 
 static int put_facts(struct record *r, char **argv)
 {
-    struct vs_buf command = {0};
+    struct text command = {0};
     struct utsname name;
     char host[256] = "", when[32] = "";
     time_t now = recording_time();
     struct tm tm;
     int e;
 
-    for (char **arg = argv; *arg && command.len < (1 << 19); arg++)
+    for (char **arg = argv; *arg && command.bytes.len < (1 << 19); arg++)
         quote(&command, *arg);
-    vs_buf_put(&command, "", 1);
     if (uname(&name) == 0)
         snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
     if (gmtime_r(&now, &tm))
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
     if ((e = vs_writer_meta(r->writer, "engine", r->engine->name)) == 0 &&
         (e = vs_writer_meta(r->writer, "isa", r->engine->isa)) == 0 &&
-        (e = vs_writer_meta(r->writer, "command",
-                            command.data ? (const char *)command.data : "")) == 0 &&
+        (e = put_text(r, "command", &command)) == 0 &&
         (e = vs_writer_meta(r->writer, "host", host)) == 0)
         e = vs_writer_meta(r->writer, "time", when);
-    vs_buf_fini(&command);
+    vs_buf_fini(&command.bytes);
     return e;
 }
 
-static void add_word(struct vs_buf *b, const char *option, const char *value)
+static void add_word(struct text *t, const char *option, const char *value)
 {
     char text[1024];
 
-    snprintf(text, sizeof(text), value ? "%s%s %s" : "%s%s", b->len ? " " : "", option, value);
-    vs_buf_put(b, text, strlen(text));
+    snprintf(text, sizeof(text), value ? "%s%s %s" : "%s%s", t->bytes.len ? " " : "", option,
+             value);
+    append(t, text, strlen(text));
 }
 
-static void add_number(struct vs_buf *b, const char *option, uint64_t value)
+static void add_number(struct text *t, const char *option, uint64_t value)
 {
     char digits[24];
 
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
     if (value)
-        add_word(b, option, digits);
+        add_word(t, option, digits);
 }
 
-static void add_names(struct vs_buf *b, const char *option, const struct option_list *names)
+static void add_names(struct text *t, const char *option, const struct option_list *names)
 {
     for (size_t i = 0; i < names->count; i++)
-        add_word(b, option, names->items[i]);
+        add_word(t, option, names->items[i]);
 }
 
 /* All parameters of the platform; that they are good was checked. */
-static void add_platform(struct vs_buf *b, const struct simulation_options *o)
+static void add_platform(struct text *t, const struct simulation_options *o)
 {
     struct vs_target_config config;
     char text[1024];
 
     if (simulation_config(o, &config, NULL) == 0 &&
         vs_parameters_text(vs_target_parameters, &config, text, sizeof(text)) > 0)
-        vs_buf_put(b, text, strlen(text));
+        append(t, text, strlen(text));
 }
 
 static int put_config(struct record *r)
 {
     const struct record_options *o = r->o;
-    struct vs_buf b = {0};
-    int e;
+    struct text b = {0};
 
     if (r->engine == &engine_sim)
         add_platform(&b, &o->simulation);
@@ -286,10 +305,7 @@ static int put_config(struct record *r)
     add_names(&b, "--routine", &o->routines);
     add_names(&b, "--from", &o->from);
     add_names(&b, "--to", &o->to);
-    vs_buf_put(&b, "", 1);
-    e = vs_writer_meta(r->writer, "config", b.data ? (const char *)b.data : "");
-    vs_buf_fini(&b);
-    return e;
+    return put_text(r, "config", &b);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -443,14 +459,13 @@ static const char *missing_place(const struct record *r)
     return NULL;
 }
 
+/* The failure may be lack of memory: without an allocation. */
 static void remove_partial(const char *path)
 {
-    char *partial;
+    char partial[PATH_MAX + sizeof(".partial")];
 
-    if (asprintf(&partial, "%s.partial", path) < 0)
-        return;
-    unlink(partial);
-    free(partial);
+    if ((size_t)snprintf(partial, sizeof(partial), "%s.partial", path) < sizeof(partial))
+        unlink(partial);
 }
 
 static double seconds_between(const struct timespec *t0, const struct timespec *t1)

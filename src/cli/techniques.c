@@ -26,13 +26,14 @@ static const char *kind_name(const struct vs_technique *t)
 }
 
 /* Of 64-bit addresses. */
-static int cost_of(const struct techniques_options *o, const struct vs_technique_spec *given,
-                   struct vs_cost_list *list)
+static int cost_of(struct cli *cli, const struct techniques_options *o,
+                   const struct vs_technique_spec *given, struct vs_cost_list *list)
 {
     const struct vs_technique_setup setup = {.cores = (unsigned)o->cores, .address_bits = 64};
     struct vs_technique_spec spec = *given;
     vs_technique_settle(&spec, false);
-    return vs_technique_cost(&spec, &setup, list);
+    int e = vs_technique_cost(&spec, &setup, list);
+    return e < 0 ? cli_report(cli, spec.technique->name, e, NULL) : CLI_DONE;
 }
 
 static const char *why_not(const struct vs_technique_spec *spec)
@@ -88,20 +89,17 @@ static void show_configs(struct out *out, const struct vs_technique *t)
 }
 
 static void show_cost(struct out *out, const struct techniques_options *o,
-                      const struct vs_technique_spec *spec)
+                      const struct vs_cost_list *list)
 {
-    struct vs_cost_list list;
-    if (cost_of(o, spec, &list) < 0)
-        return;
-    struct vs_cost sum = vs_cost_list_sum(&list);
+    struct vs_cost sum = vs_cost_list_sum(list);
     out_printf(out, "\ncost, %llu core%s, 64-bit addresses:\n", (unsigned long long)o->cores,
                o->cores == 1 ? "" : "s");
     out_printf(out, "  %-28s %6s %12s %12s\n", "structure", "copies", "storage bits", "gates");
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         struct vs_cost all = {0};
-        vs_cost_add(&all, list.items[i].cost, list.items[i].copies);
-        out_printf(out, "  %-28s %6llu %12llu %12llu\n", list.items[i].name,
-                   (unsigned long long)list.items[i].copies,
+        vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
+        out_printf(out, "  %-28s %6llu %12llu %12llu\n", list->items[i].name,
+                   (unsigned long long)list->items[i].copies,
                    (unsigned long long)vs_cost_storage(all),
                    (unsigned long long)vs_cost_gates(all));
     }
@@ -110,7 +108,7 @@ static void show_cost(struct out *out, const struct techniques_options *o,
 }
 
 static void show_one(struct out *out, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec)
+                     const struct vs_technique_spec *spec, const struct vs_cost_list *list)
 {
     const struct vs_technique *t = spec->technique;
     const char *why = why_not(spec);
@@ -124,7 +122,7 @@ static void show_one(struct out *out, const struct techniques_options *o,
         out_printf(out, "spec: %s\n", text);
     show_parameters(out, spec);
     show_configs(out, t);
-    show_cost(out, o, spec);
+    show_cost(out, o, list);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -155,22 +153,19 @@ static void json_parameters(struct json *j, const struct vs_technique_spec *spec
 }
 
 static void json_cost(struct json *j, const struct techniques_options *o,
-                      const struct vs_technique_spec *spec)
+                      const struct vs_cost_list *list)
 {
-    struct vs_cost_list list;
-    if (cost_of(o, spec, &list) < 0)
-        return;
-    struct vs_cost sum = vs_cost_list_sum(&list);
+    struct vs_cost sum = vs_cost_list_sum(list);
     json_u64(j, "cores", o->cores);
     json_u64(j, "storage_bits", vs_cost_storage(sum));
     json_u64(j, "gates", vs_cost_gates(sum));
     json_array(j, "structures");
-    for (size_t i = 0; i < list.count; i++) {
+    for (size_t i = 0; i < list->count; i++) {
         struct vs_cost all = {0};
-        vs_cost_add(&all, list.items[i].cost, list.items[i].copies);
+        vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
         json_object(j, NULL);
-        json_str(j, "name", list.items[i].name);
-        json_u64(j, "copies", list.items[i].copies);
+        json_str(j, "name", list->items[i].name);
+        json_u64(j, "copies", list->items[i].copies);
         json_u64(j, "storage_bits", vs_cost_storage(all));
         json_u64(j, "gates", vs_cost_gates(all));
         json_end(j);
@@ -179,7 +174,7 @@ static void json_cost(struct json *j, const struct techniques_options *o,
 }
 
 static void json_one(struct json *j, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec)
+                     const struct vs_technique_spec *spec, const struct vs_cost_list *list)
 {
     const struct vs_technique *t = spec->technique;
     const char *why = why_not(spec);
@@ -200,20 +195,17 @@ static void json_one(struct json *j, const struct techniques_options *o,
     for (const struct vs_technique_config *c = t->configs; c && c->name; c++)
         json_str(j, c->name, c->values);
     json_end(j);
-    json_cost(j, o, spec);
+    json_cost(j, o, list);
     json_end(j);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static void show_row(struct out *out, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec)
+static void show_row(struct out *out, const struct vs_technique_spec *spec,
+                     const struct vs_cost_list *list)
 {
     const struct vs_technique *t = spec->technique;
-    struct vs_cost_list list;
-    struct vs_cost sum = {0};
-    if (cost_of(o, spec, &list) == 0)
-        sum = vs_cost_list_sum(&list);
+    struct vs_cost sum = vs_cost_list_sum(list);
     out_printf(out, "%-15s %-14s %9llu %9llu  %-3s %s\n", t->name, kind_name(t),
                (unsigned long long)vs_cost_storage(sum), (unsigned long long)vs_cost_gates(sum),
                why_not(spec) ? "no" : "yes", t->summary);
@@ -228,6 +220,7 @@ static void show_row(struct out *out, const struct techniques_options *o,
 static int show_list(struct cli *cli, const struct techniques_options *o)
 {
     struct vs_technique_spec spec;
+    struct vs_cost_list list;
     struct json j;
     json_init(&j, &cli->out, 2);
     if (o->json)
@@ -238,10 +231,13 @@ static int show_list(struct cli *cli, const struct techniques_options *o)
     for (size_t i = 0; vs_techniques[i]; i++) {
         if (vs_technique_defaults(&spec, vs_techniques[i]) < 0)
             continue;
+        int status = cost_of(cli, o, &spec, &list);
+        if (status != CLI_DONE)
+            return status;
         if (o->json)
-            json_one(&j, o, &spec);
+            json_one(&j, o, &spec, &list);
         else
-            show_row(&cli->out, o, &spec);
+            show_row(&cli->out, &spec, &list);
     }
     if (o->json)
         json_end(&j);
@@ -288,11 +284,15 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "%s: %s", argv[0], diag.text);
         return CLI_USAGE;
     }
+    struct vs_cost_list list;
+    status = cost_of(cli, &o, &spec, &list);
+    if (status != CLI_DONE)
+        return status;
     json_init(&j, &cli->out, 2);
     if (o.json)
-        json_one(&j, &o, &spec);
+        json_one(&j, &o, &spec, &list);
     else
-        show_one(&cli->out, &o, &spec);
+        show_one(&cli->out, &o, &spec, &list);
     return CLI_DONE;
 }
 

@@ -14,8 +14,6 @@
 
 extern char **environ;
 
-enum { LINE_LONGEST = 1 << 16 };
-
 static const struct {
     const char *name;
     size_t length;
@@ -29,15 +27,22 @@ static const struct {
     {"zstd", 4, "\x28\xb5\x2f\xfd"},
 };
 
-static const char *decompressor(int fd)
+/* To *name, NULL if it needs none. 0, or -1 with errno. */
+static int decompressor(int fd, const char **name)
 {
     char head[8];
-    ssize_t n = pread(fd, head, sizeof(head), 0);
+    ssize_t n;
+    *name = NULL;
+    do
+        n = pread(fd, head, sizeof(head), 0);
+    while (n < 0 && errno == EINTR);
+    if (n < 0) /* a pipe has no first bytes to go back to */
+        return errno == ESPIPE ? 0 : -1;
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++)
         if (n >= (ssize_t)programs[i].length &&
             !memcmp(head, programs[i].magic, programs[i].length))
-            return programs[i].name;
-    return NULL;
+            *name = programs[i].name;
+    return 0;
 }
 
 /* Starts the program between fd and a pipe. Returns an errno. */
@@ -83,62 +88,53 @@ static int start_program(struct textin *in, int fd)
 
 int textin_open(struct textin *in, const char *path, struct vs_diag *diag)
 {
-    *in = (struct textin){0};
+    in->child = 0;
+    in->program = NULL;
+    in->line = 0;
+    in->text = "";
     bool standard = !strcmp(path, "-");
     int fd = standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (fd >= 0)
         fd = vs_outfile_lift(fd);
+    vs_infile_init(&in->file, fd);
     if (fd < 0)
         return vs_diag_io(diag, "open", NULL);
-    in->program = standard ? NULL : decompressor(fd);
+    if (!standard && decompressor(fd, &in->program)) {
+        int e = vs_diag_io(diag, "cannot read it", NULL);
+        vs_infile_close(&in->file);
+        return e;
+    }
     if (in->program) {
         int end = start_program(in, fd);
-        close(fd);
-        if (end < 0)
-            return vs_diag_io(diag, "run", in->program);
-        fd = end;
+        int e = end < 0 ? vs_diag_io(diag, "run", in->program) : 0;
+        vs_infile_close(&in->file);
+        vs_infile_init(&in->file, end);
+        return e;
     }
-    in->file = fdopen(fd, "r");
-    if (in->file)
-        return 0;
-    close(fd);
-    return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    return 0;
 }
 
-bool textin_is_text(struct textin *in)
+int textin_is_text(struct textin *in, struct vs_diag *diag)
 {
-    int c = fgetc(in->file);
-    if (c != EOF)
-        ungetc(c, in->file);
-    return c >= '0' && c <= '9';
+    int c = vs_infile_peek(&in->file, diag);
+    return c < 0 && c != -VSE_END ? c : c >= '0' && c <= '9';
 }
 
 int64_t textin_line(struct textin *in, struct vs_diag *diag)
 {
-    errno = 0;
-    ssize_t n = getline(&in->text, &in->capacity, in->file);
-    if (n < 0 && ferror(in->file))
-        return vs_diag_io(diag, "read", NULL);
-    if (n < 0 && errno == ENOMEM)
-        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    if (n < 0)
-        return -VSE_END;
-    in->line++;
-    if (n > LINE_LONGEST)
-        return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "line %llu is longer than any descriptor",
-                           (unsigned long long)in->line);
-    if (n && in->text[n - 1] == '\n')
-        in->text[--n] = 0;
+    int64_t n = vs_infile_line(&in->file, diag);
+    in->line = in->file.line;
+    in->text = n < 0 ? "" : (const char *)in->file.text.data;
     return n;
 }
 
 int textin_bytes(struct textin *in, void *bytes, size_t size, struct vs_diag *diag)
 {
-    size_t n = fread(bytes, 1, size, in->file);
-    if (n == size)
+    int64_t n = vs_infile_bytes(&in->file, bytes, size, diag);
+    if (n < 0)
+        return (int)n;
+    if ((size_t)n == size)
         return 0;
-    if (ferror(in->file))
-        return vs_diag_io(diag, "read", NULL);
     return n ? vs_diag_set(diag, -VSE_TRUNCATED, -1, -1, "the last descriptor is cut") : -VSE_END;
 }
 
@@ -146,13 +142,12 @@ int textin_close(struct textin *in, bool early, struct vs_diag *diag)
 {
     int status = 0;
     pid_t got = 0;
-    if (in->file)
-        fclose(in->file);
-    free(in->text);
+    vs_infile_close(&in->file);
     while (in->child && (got = waitpid(in->child, &status, 0)) < 0 && errno == EINTR)
         continue;
     const char *program = in->program;
-    *in = (struct textin){0};
+    in->child = 0;
+    in->text = "";
     if (got <= 0 || early || (WIFEXITED(status) && !WEXITSTATUS(status)))
         return 0;
     return vs_diag_set(diag, -VSE_IO, -1, -1, "%s could not decompress it", program);

@@ -6,29 +6,28 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <sys/types.h>
 
+#include "base/infile.h"
 #include "vestige/error.h"
 
 struct textin {
-    FILE *file;
+    struct vs_infile file;
     pid_t child; /* the decompressor's; 0: none */
     const char *program;
-    uint64_t line; /* number of the last line read, from 1 up */
-    char *text;    /* of that line */
-    size_t capacity;
+    uint64_t line;    /* number of the last line read, from 1 up */
+    const char *text; /* of that line */
 };
 
-/* "-" is standard input, as it is. Returns 0; -VSE_IO; -VSE_NOMEM. */
+/* "-" is standard input, as it is. Returns 0; -VSE_IO. */
 int textin_open(struct textin *in, const char *path, struct vs_diag *diag);
 
 /* Whether the next byte is a digit. Descriptors in text begin with the number of a thread; in
- * binary ones it would be a thread of 48 or more. */
-bool textin_is_text(struct textin *in);
+ * binary ones it would be a thread of 48 or more. Returns 0 or 1; -VSE_IO. */
+int textin_is_text(struct textin *in, struct vs_diag *diag);
 
-/* The next line, without its end, in in->text. Returns its length; -VSE_END; -VSE_IO; -VSE_LIMIT
- * (longer than 64 KiB). */
+/* The next line, without its end, in in->text. Returns its length; -VSE_END; -VSE_IO; -VSE_NOMEM;
+ * -VSE_LIMIT (longer than 64 KiB). */
 int64_t textin_line(struct textin *in, struct vs_diag *diag);
 
 /* Exactly `size` bytes. Returns 0; -VSE_END (there is no more); -VSE_TRUNCATED (fewer); -VSE_IO. */

@@ -56,14 +56,6 @@ static enum transfer transfer_of(const struct vs_event *e)
     return e->flags & VS_BR_COND ? BRANCH : JUMP;
 }
 
-static const char *assembly(struct tmtrace *t, uint64_t pc)
-{
-    size_t length;
-    const char *text = disasm_text(&t->disasm, pc, &length);
-
-    return text && length ? text : "---";
-}
-
 /* What the instruction occupies a core with: the nearest to a micro-operation here. */
 static const char *operation(struct tmtrace *t, uint64_t pc)
 {
@@ -97,6 +89,17 @@ static int put_line(struct tmtrace *t, const char *format, ...)
     return 0;
 }
 
+/* Assembly and operation. */
+static int put_code(struct tmtrace *t, uint64_t pc)
+{
+    size_t length;
+    const char *text = disasm_text(&t->disasm, pc, &length);
+
+    if (!text)
+        return vs_diag_set(&t->diag, -VSE_NOMEM, -1, -1, "out of memory");
+    return put_line(t, ", %s, %s", length ? text : "---", operation(t, pc));
+}
+
 static int put_transfer(struct tmtrace *t, const struct vs_event *e, uint64_t cycle)
 {
     bool branch = e->kind == VS_BRANCH, taken = !branch || e->flags & VS_BR_TAKEN;
@@ -111,7 +114,7 @@ static int put_transfer(struct tmtrace *t, const struct vs_event *e, uint64_t cy
     *since = 0;
     t->descriptors++;
     if (error == 0 && t->o->max)
-        error = put_line(t, ", %s, %s", assembly(t, e->pc), operation(t, e->pc));
+        error = put_code(t, e->pc);
     return error ? error : put_line(t, "\n");
 }
 
@@ -124,7 +127,7 @@ static int put_operand(struct tmtrace *t, const struct vs_batch *b, const struct
 
     t->descriptors++;
     if (error == 0 && load && t->o->max)
-        error = put_line(t, ", %s, %s", assembly(t, e->pc), operation(t, e->pc));
+        error = put_code(t, e->pc);
     if (error == 0)
         error = put_line(t, ", %" PRIx64 ", %u", e->addr, e->size);
     if (error == 0 && load && t->o->max)
@@ -134,9 +137,12 @@ static int put_operand(struct tmtrace *t, const struct vs_batch *b, const struct
 
 static int put_instruction(struct tmtrace *t, const struct vs_event *e, uint64_t cycle)
 {
+    int error = put_line(t, "%" PRIu64 ", %u, %" PRIx64, cycle, e->thread, e->pc);
+
     t->descriptors++;
-    return put_line(t, "%" PRIu64 ", %u, %" PRIx64 ", %s, %s\n", cycle, e->thread, e->pc,
-                    assembly(t, e->pc), operation(t, e->pc));
+    if (error == 0)
+        error = put_code(t, e->pc);
+    return error ? error : put_line(t, "\n");
 }
 
 static bool is_instruction(const struct vs_event *e)

@@ -25,7 +25,8 @@ struct server {
     const struct vs_gdb_server_options *options;
     int listener; /* -1: none */
     int in, out;  /* of the debugger that is here */
-    bool gone;    /* it hung up */
+    bool gone;    /* it hung up, or could not be reached: */
+    int error;    /* the errno of that, 0: it hung up */
     bool stopped; /* as options->stop said */
     uint8_t input[INPUT_MAX];
     size_t start, end; /* of what is in it */
@@ -141,6 +142,15 @@ static bool wait_for(struct server *s, int fd, short events, int milliseconds)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
+/* After a call that failed: may it be made again, has the debugger gone, or what else is it? */
+static void note_failure(struct server *s)
+{
+    if (errno == EINTR || errno == EAGAIN)
+        return;
+    s->gone = true;
+    s->error = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
+}
+
 /* Reads what is there, if there is room; it must not block. */
 static void read_some(struct server *s)
 {
@@ -154,8 +164,10 @@ static void read_some(struct server *s)
     n = read(s->in, s->input + s->end, INPUT_MAX - s->end);
     if (n > 0)
         s->end += (size_t)n;
+    else if (n == 0)
+        s->gone = true;
     else
-        s->gone = n == 0 || (errno != EINTR && errno != EAGAIN);
+        note_failure(s);
 }
 
 /* A pipe that is ready takes PIPE_BUF bytes without blocking. */
@@ -180,7 +192,7 @@ static void write_all(struct server *s, const uint8_t *bytes, size_t size)
             bytes += n;
             size -= (size_t)n;
         } else {
-            s->gone = errno != EINTR && errno != EAGAIN;
+            note_failure(s);
         }
     }
 }
@@ -224,6 +236,7 @@ static int attend(struct server *s, const struct vs_gdb_machine *machine)
     int wish = VS_GDB_GO_ON;
 
     s->gone = false;
+    s->error = 0;
     s->start = s->end = 0;
     vs_gdb_session_init(&s->session, machine, wants_stop, s);
     while (wish == VS_GDB_GO_ON && !s->gone && !s->stopped) {
@@ -237,12 +250,16 @@ static int attend(struct server *s, const struct vs_gdb_machine *machine)
     return wish;
 }
 
-static int serve_fds(struct server *s, const struct vs_gdb_machine *machine)
+static int serve_fds(struct server *s, const struct vs_gdb_machine *machine, struct vs_diag *diag)
 {
+    int wish;
+
     s->in = s->options->in;
     s->out = s->options->out;
     tell(s, VS_GDB_COMES, "", 0);
-    return attend(s, machine);
+    wish = attend(s, machine);
+    errno = s->error;
+    return wish >= 0 && errno ? vs_diag_io(diag, "cannot talk to the debugger", NULL) : wish;
 }
 
 /* Waits for a debugger and attends to it. */
@@ -294,7 +311,7 @@ static void unblock(const sigset_t *pipe_signal, const sigset_t *before, bool wa
 
 static int serve(struct server *s, const struct vs_gdb_machine *machine, struct vs_diag *diag)
 {
-    int wish = s->options->fds ? serve_fds(s, machine) : serve_port(s, machine, diag);
+    int wish = s->options->fds ? serve_fds(s, machine, diag) : serve_port(s, machine, diag);
 
     if (wish == -VSE_NOMEM)
         return vs_diag_set(diag, wish, -1, -1, "no memory for an answer to the debugger");

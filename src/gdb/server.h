@@ -41,9 +41,10 @@ enum vs_gdb_served {
     VS_GDB_SERVED_STOP, /* as `stop` said */
 };
 
-/* Serves until one of the above, which is returned; or -VSE_IO: cannot listen or accept;
- * -VSE_INVAL: no such host or port; -VSE_NOMEM. Between debuggers the machine stays where it is and
- * forgets their points. SIGPIPE is blocked in the calling thread meanwhile. */
+/* Serves until one of the above, which is returned; or -VSE_IO: cannot listen or accept, or
+ * (with fds) read or write; -VSE_INVAL: no such host or port; -VSE_NOMEM. Between debuggers the
+ * machine stays where it is and forgets their points. SIGPIPE is blocked in the calling thread
+ * meanwhile. */
 int vs_gdb_serve(const struct vs_gdb_server_options *options, const struct vs_gdb_machine *machine,
                  struct vs_diag *diag);
 

@@ -56,9 +56,8 @@ int vs_vport_create(struct vs_vport_writer **w, const char *path,
 /* Appends bytes of the stream: a vs_port_sink whose context is the writer. Returns 0; -VSE_IO. */
 int vs_vport_append(void *writer, const uint8_t *bytes, size_t size);
 
-/* Ends the stream, of so many bits, syncs, renames, frees the writer. On failure no file has the
- * final name. Returns 0; -VSE_INVAL (not the bits that were appended; the partial file is removed);
- * -VSE_IO; -VSE_EXISTS. */
+/* Ends the stream, of so many bits, syncs, renames, frees the writer. On failure no file is left.
+ * Returns 0; -VSE_INVAL (not the bits that were appended); -VSE_IO; -VSE_EXISTS. */
 int vs_vport_seal(struct vs_vport_writer *w, uint64_t nbits, struct vs_diag *diag);
 
 /* Gives the file up, frees the writer. NULL is fine. */

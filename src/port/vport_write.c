@@ -123,12 +123,9 @@ int vs_vport_seal(struct vs_vport_writer *w, uint64_t nbits, struct vs_diag *dia
         *diag = w->diag;
     if (!err)
         err = put_end(w, nbits, diag);
-    if (err) {
-        vs_vport_abort(w);
-        return err;
-    }
-    err = vs_outfile_commit(&w->file, diag);
-    free(w);
+    if (!err)
+        err = vs_outfile_commit(&w->file, diag);
+    vs_vport_abort(w); /* what was committed stays */
     return err;
 }
 

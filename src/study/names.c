@@ -30,18 +30,19 @@ static bool same_file(const struct vs_symbols *s, const struct vs_image *image)
     return size == image->build_id_size && (size == 0 || !memcmp(id, image->build_id, size));
 }
 
-static const struct vs_symbols *symbols_of(struct vs_names *n, size_t i, const char *path)
+/* What cannot be read, or is another file by now, has no names. 0 or -VSE_NOMEM. */
+static int load(struct vs_names *n, size_t i, const char *path)
 {
-    if (!n->tried[i]) {
-        n->tried[i] = true;
-        if (vs_symbols_open(&n->symbols[i], path, NULL) < 0) {
-            n->symbols[i] = NULL;
-        } else if (!same_file(n->symbols[i], &n->images[i])) {
-            vs_symbols_close(n->symbols[i]);
-            n->symbols[i] = NULL;
-        }
+    int err = n->tried[i] ? 0 : vs_symbols_open(&n->symbols[i], path, NULL);
+
+    if (err == -VSE_NOMEM)
+        return err;
+    if (err == 0 && !n->tried[i] && !same_file(n->symbols[i], &n->images[i])) {
+        vs_symbols_close(n->symbols[i]);
+        n->symbols[i] = NULL;
     }
-    return n->symbols[i];
+    n->tried[i] = true;
+    return 0;
 }
 
 static int name(void *context, const char *path, uint64_t link_address, char *out, size_t capacity,
@@ -50,10 +51,14 @@ static int name(void *context, const char *path, uint64_t link_address, char *ou
     struct vs_names *n = context;
     const struct vs_symbols *s = NULL;
     const struct vs_routine *r;
+    int err;
 
     for (size_t i = 0; !s && i < n->count; i++)
-        if (!strcmp(*n->images[i].symbols ? n->images[i].symbols : n->images[i].path, path))
-            s = symbols_of(n, i, path);
+        if (!strcmp(*n->images[i].symbols ? n->images[i].symbols : n->images[i].path, path)) {
+            if ((err = load(n, i, path)) < 0)
+                return err;
+            s = n->symbols[i];
+        }
     r = s ? vs_symbols_at(s, link_address) : NULL;
     if (!r)
         return -VSE_NOTFOUND;

@@ -144,22 +144,23 @@ static int64_t image_at(const struct walk *w, uint64_t addr)
 
 /* ---- routines ------------------------------------------------------------------------------- */
 
-/* The routine of the place: the named one, else that of the last entry. Returns whether it has a
- * name, which w->name then holds. */
-static bool resolve(struct walk *w, uint64_t pc, uint64_t *start)
+/* The routine of the place: the named one, else that of the last entry. Returns 1 if it has a
+ * name, which w->name then holds; 0; -VSE_NOMEM. */
+static int resolve(struct walk *w, uint64_t pc, uint64_t *start)
 {
     *start = w->entry;
     if (w->image < 0 || !w->resolver)
-        return false;
+        return 0;
     const struct vs_image *image = &w->images[w->image];
     const char *path = image->symbols && image->symbols[0] ? image->symbols : image->path;
     uint64_t link;
-    if (w->resolver->name(w->resolver->context, path, pc - image->base, w->name, sizeof(w->name),
-                          &link) < 0)
-        return false;
+    int err = w->resolver->name(w->resolver->context, path, pc - image->base, w->name,
+                                sizeof(w->name), &link);
+    if (err < 0)
+        return err == -VSE_NOMEM ? err : 0;
     w->name[sizeof(w->name) - 1] = 0;
     *start = link + image->base;
-    return true;
+    return 1;
 }
 
 static int add_row(struct walk *w, const struct vs_profile_place *place)
@@ -168,8 +169,10 @@ static int add_row(struct walk *w, const struct vs_profile_place *place)
     struct vs_routine_count *last = r->count ? &r->rows[r->count - 1] : NULL;
     int64_t image = w->image < 0 ? -1 : w->same[w->image];
     uint64_t start;
-    bool named = resolve(w, place->pc, &start);
+    int named = resolve(w, place->pc, &start);
 
+    if (named < 0)
+        return named;
     if (last && last->image == image && last->start == start && !last->name == !named) {
         last->instructions += place->instructions;
         return 0;

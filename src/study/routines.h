@@ -14,7 +14,8 @@
 /* Who knows the names in an image's file.
  *
  * name: of the routine that holds a link-time address of the file `path`: at most `capacity` bytes
- * with the final zero, and its first (link-time) address. Returns 0; negative if it has no name.
+ * with the final zero, and its first (link-time) address. Returns 0; -VSE_NOMEM; otherwise
+ * negative if it has no name.
  */
 struct vs_resolver {
     void *context;

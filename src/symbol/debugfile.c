@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Finding the file into which a distribution put an image's symbols. */
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static bool has_crc(int fd, uint32_t wanted)
     off_t at = 0;
     ssize_t n;
 
-    while ((n = pread(fd, bytes, sizeof(bytes), at)) > 0) {
+    while ((n = TEMP_FAILURE_RETRY(pread(fd, bytes, sizeof(bytes), at))) > 0) {
         crc = crc32_add(crc, bytes, (size_t)n);
         at += n;
     }
@@ -54,7 +55,8 @@ static bool belongs(const struct vs_elf *debug, const struct wanted *w)
 
     if (!w->id_size)
         return has_crc(debug->fd, w->crc);
-    return vs_elf_build_id(debug, id) == w->id_size && memcmp(id, w->id, w->id_size) == 0;
+    return vs_elf_build_id(debug, id, NULL) == (int64_t)w->id_size &&
+           memcmp(id, w->id, w->id_size) == 0;
 }
 
 static int try_path(struct vs_elf *debug, const struct wanted *w, const char *path)
@@ -109,9 +111,10 @@ int vs_elf_open_debug(struct vs_elf *debug, const struct vs_elf *image, const ch
     struct wanted w = {.crc = 0};
     GElf_Word crc = 0;
     const char *link;
+    int64_t size = vs_elf_build_id(image, w.id, NULL);
     int err;
 
-    w.id_size = vs_elf_build_id(image, w.id);
+    w.id_size = size > 0 ? (size_t)size : 0;
     err = by_build_id(debug, &w);
     if (err != -VSE_NOTFOUND)
         return err;

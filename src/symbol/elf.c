@@ -2,6 +2,7 @@
 #include "symbol/elf.h"
 
 #include <elfutils/libdwelf.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,21 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
+/* libelf does not tell what is wrong with the file from what is wrong with reading it, but errno
+ * does, if it was zero before. 0: it is the file. */
+static int trouble(struct vs_diag *diag)
+{
+    if (errno == ENOMEM)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    return errno == EIO ? vs_diag_io(diag, "cannot read it", NULL) : 0;
+}
+
 static int corrupt(struct vs_diag *diag, const char *what)
 {
+    int err = trouble(diag);
+
+    if (err)
+        return err;
     return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "a damaged ELF file: %s", what);
 }
 
@@ -22,8 +36,11 @@ static int check_kind(Elf *elf, struct vs_diag *diag)
 {
     GElf_Ehdr header;
 
-    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
-        return vs_diag_set(diag, -VSE_FORMAT, -1, -1, "not an ELF file");
+    if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header)) {
+        int err = trouble(diag);
+
+        return err ? err : vs_diag_set(diag, -VSE_FORMAT, -1, -1, "not an ELF file");
+    }
     if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
         return vs_diag_set(diag, -VSE_FORMAT, -1, -1,
                            "an ELF file, but neither an executable nor a shared library");
@@ -70,6 +87,7 @@ int vs_elf_open(struct vs_elf *e, const char *path, struct vs_diag *diag)
         return e->fd;
     elf_version(EV_CURRENT);
     /* not mapped: a file that shrinks while it is read must not be a SIGBUS */
+    errno = 0;
     e->elf = elf_begin(e->fd, ELF_C_READ, NULL);
     err = check_kind(e->elf, diag);
     if (err == 0)
@@ -87,15 +105,19 @@ void vs_elf_close(struct vs_elf *e)
     *e = (struct vs_elf){.fd = -1};
 }
 
-size_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX])
+int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], struct vs_diag *diag)
 {
     const void *bytes;
-    ssize_t size = dwelf_elf_gnu_build_id(e->elf, &bytes);
+    ssize_t size;
 
-    if (size <= 0 || size > VS_BUILD_ID_MAX)
+    errno = 0;
+    size = dwelf_elf_gnu_build_id(e->elf, &bytes);
+    if (size <= 0) /* what it could not read it did not find, either */
+        return trouble(diag);
+    if (size > VS_BUILD_ID_MAX)
         return 0;
     memcpy(id, bytes, (size_t)size);
-    return (size_t)size;
+    return size;
 }
 
 /* ---- where code lies ------------------------------------------------------------------------- */
@@ -105,6 +127,7 @@ int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct
     size_t total, count = 0;
     GElf_Phdr p;
 
+    errno = 0;
     if (elf_getphdrnum(e->elf, &total) < 0 || total > INT32_MAX)
         return corrupt(diag, "the program headers lie outside the file");
     *list = calloc(total + 1, sizeof(**list));
@@ -183,10 +206,14 @@ int64_t vs_elf_code(const struct vs_elf *e, struct vs_range **list, struct vs_di
 static int read_table(const struct vs_elf *e, Elf_Scn *scn, const GElf_Shdr *h, vs_elf_take *take,
                       void *context)
 {
-    Elf_Data *data = elf_getdata(scn, NULL);
     size_t each = gelf_fsize(e->elf, ELF_T_SYM, 1, EV_CURRENT), count;
+    Elf_Data *data;
     GElf_Sym sym;
 
+    errno = 0;
+    data = elf_getdata(scn, NULL);
+    if (!data && errno == ENOMEM)
+        return -VSE_NOMEM;
     if (!data || !data->d_buf || !each || data->d_type != ELF_T_SYM)
         return 0;
     count = data->d_size / each;
@@ -198,7 +225,10 @@ static int read_table(const struct vs_elf *e, Elf_Scn *scn, const GElf_Shdr *h, 
 
         if (!gelf_getsym(data, (int)i, &sym) || sym.st_shndx == SHN_UNDEF)
             continue;
+        errno = 0;
         name = elf_strptr(e->elf, h->sh_link, sym.st_name);
+        if (!name && errno == ENOMEM)
+            return -VSE_NOMEM;
         if (name && *name && (err = take(context, &sym, name)) < 0)
             return err;
     }

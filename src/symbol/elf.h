@@ -32,11 +32,12 @@ struct vs_segment {
 int vs_elf_open(struct vs_elf *e, const char *path, struct vs_diag *diag);
 void vs_elf_close(struct vs_elf *e);
 
-/* Copies the build id. Returns its size, 0 if there is none or it is too long. */
-size_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX]);
+/* Copies the build id. Returns its size, 0 if there is none or it is too long; -VSE_IO; -VSE_NOMEM.
+ */
+int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], struct vs_diag *diag);
 
 /* Where code is loaded from. Returns the number in *list, which is the caller's to free;
- * -VSE_CORRUPT; -VSE_NOMEM. */
+ * -VSE_CORRUPT; -VSE_IO; -VSE_NOMEM. */
 int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
 
 /* Where code lies: sections, or segments if there are none; sorted by start, none empty. Returns
@@ -44,7 +45,8 @@ int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct
 int64_t vs_elf_code(const struct vs_elf *e, struct vs_range **list, struct vs_diag *diag);
 
 /* Calls take for each symbol of the tables of that type, SHT_SYMTAB or SHT_DYNSYM, that is defined
- * and has a name; until it returns an error, which is returned. What cannot be read is left out. */
+ * and has a name; until it returns an error, which is returned. What cannot be read is left out,
+ * unless it was for lack of memory: -VSE_NOMEM. */
 typedef int vs_elf_take(void *context, const GElf_Sym *sym, const char *name);
 int vs_elf_symbols(const struct vs_elf *e, unsigned type, vs_elf_take *take, void *context);
 

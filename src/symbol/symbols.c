@@ -138,7 +138,10 @@ static int load(struct vs_symbols *s, const struct vs_elf *image, const char *pa
     if (count < 0)
         return (int)count;
     s->segment_count = (size_t)count;
-    s->build_id_size = vs_elf_build_id(image, s->build_id);
+    count = vs_elf_build_id(image, s->build_id, diag);
+    if (count < 0)
+        return (int)count;
+    s->build_id_size = (size_t)count;
     count = vs_elf_code(image, &code, diag);
     if (count < 0)
         return (int)count;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/infile.h"
 
 static const char *const switches[] = {"no", "yes", NULL};
 
@@ -164,22 +165,19 @@ static int set_line(struct vs_target_config *c, char *line, struct vs_diag *diag
 
 int vs_target_config_load(struct vs_target_config *c, const char *path, struct vs_diag *diag)
 {
-    FILE *f = fopen(path, "re");
-    char *line = NULL;
-    size_t capacity = 0;
+    struct vs_infile f;
     struct vs_diag why = {0};
-    int err = 0;
-    if (!f)
-        return vs_diag_io(diag, "open", path);
-    for (unsigned number = 1; !err && getline(&line, &capacity, f) >= 0; number++) {
-        err = set_line(c, line, &why);
+    int64_t n = 0;
+    int err = vs_infile_open(&f, path, diag);
+    while (!err && (n = vs_infile_line(&f, &why)) >= 0) {
+        err = set_line(c, (char *)f.text.data, &why);
         if (err)
-            err = vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s, line %u: %s", path, number, why.text);
+            err = vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s, line %llu: %s", path,
+                              (unsigned long long)f.line, why.text);
     }
-    if (!err && ferror(f))
-        err = vs_diag_io(diag, "read", path);
-    free(line);
-    fclose(f);
+    if (!err && n != -VSE_END)
+        err = vs_diag_set(diag, (int)n, -1, -1, "%s: %s", path, why.text);
+    vs_infile_close(&f);
     return err;
 }
 

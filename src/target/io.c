@@ -28,6 +28,13 @@ struct transfer {
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
+/* The simulator does, not the program, which does not get to see this. */
+static int lacks_memory(struct vs_process *p)
+{
+    p->linux_state->nomem = true;
+    return -ENOMEM;
+}
+
 /* 0 or a negative errno; the transfer is to be ended with fini in either case. */
 static int init(struct vs_process *p, struct transfer *x, const uint64_t *a, bool vector)
 {
@@ -42,7 +49,7 @@ static int init(struct vs_process *p, struct transfer *x, const uint64_t *a, boo
     if (vector) {
         x->parts = calloc(a[2] + 1, sizeof(*x->parts));
         if (!x->parts)
-            return -ENOMEM;
+            return lacks_memory(p);
         if (vs_guest_get(p, a[1], x->parts, a[2] * sizeof(*x->parts)))
             return -EFAULT;
     }
@@ -54,7 +61,7 @@ static int init(struct vs_process *p, struct transfer *x, const uint64_t *a, boo
         x->total += x->parts[i].size;
     }
     x->buffer = malloc(CHUNK);
-    return x->buffer ? 0 : -ENOMEM;
+    return x->buffer ? 0 : lacks_memory(p);
 }
 
 static void fini(struct transfer *x)
@@ -102,22 +109,22 @@ static int64_t read_random(struct vs_process *p, uint8_t *bytes, size_t size)
     return (int64_t)size;
 }
 
-/* A call of the host that was interrupted is as one that would have to wait. */
 static int64_t host_result(ssize_t got)
 {
-    if (got >= 0)
-        return got;
-    return errno == EINTR || errno == EWOULDBLOCK ? -EAGAIN : -errno;
+    return got < 0 ? -errno : got;
 }
 
+/* None of the host's calls below waits, so that one that a signal to the simulator interrupted is
+ * made again: what the program does must not depend on it. */
 static int64_t read_host(const struct transfer *x, uint64_t done, size_t size)
 {
     const struct vs_file *f = x->file;
     if (x->offset >= 0)
-        return host_result(pread(f->host, x->buffer, size, x->offset + (off_t)done));
+        return host_result(
+            TEMP_FAILURE_RETRY(pread(f->host, x->buffer, size, x->offset + (off_t)done)));
     if (f->waits && !vs_file_ready(f, POLLIN))
         return -EAGAIN;
-    return host_result(read(f->host, x->buffer, size));
+    return host_result(TEMP_FAILURE_RETRY(read(f->host, x->buffer, size)));
 }
 
 static int64_t read_piece(struct vs_process *p, const struct transfer *x, uint64_t done,
@@ -146,7 +153,7 @@ static ssize_t write_quietly(int fd, const void *bytes, size_t size)
     sigaddset(&set, SIGPIPE);
     sigpending(&before);
     pthread_sigmask(SIG_BLOCK, &set, &old);
-    ssize_t n = write(fd, bytes, size);
+    ssize_t n = TEMP_FAILURE_RETRY(write(fd, bytes, size));
     int error = errno;
     if (n < 0 && error == EPIPE && !sigismember(&before, SIGPIPE))
         sigtimedwait(&set, NULL, &none);
@@ -175,9 +182,10 @@ static int64_t write_host(const struct vs_process *p, const struct transfer *x, 
 {
     const struct vs_file *f = x->file;
     if (x->offset >= 0)
-        return host_result(pwrite(f->host, x->buffer, size, x->offset + (off_t)done));
+        return host_result(
+            TEMP_FAILURE_RETRY(pwrite(f->host, x->buffer, size, x->offset + (off_t)done)));
     if (!f->waits)
-        return host_result(write(f->host, x->buffer, size));
+        return host_result(TEMP_FAILURE_RETRY(write(f->host, x->buffer, size)));
     if (x->file->flags & O_NONBLOCK) {
         if (!vs_file_ready(f, POLLOUT))
             return -EAGAIN;

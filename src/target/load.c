@@ -173,7 +173,7 @@ static int load_bytes(struct vs_process *p, const struct program *g, uint64_t ad
     int err = bytes ? 0 : -VSE_NOMEM;
     while (!err && size) {
         size_t part = size < LOAD_CHUNK ? (size_t)size : LOAD_CHUNK;
-        ssize_t got = pread(g->elf.fd, bytes, part, (off_t)offset);
+        ssize_t got = TEMP_FAILURE_RETRY(pread(g->elf.fd, bytes, part, (off_t)offset));
         if (got < 0)
             err = vs_diag_io(diag, "cannot read it", NULL);
         else if (!got)
@@ -215,12 +215,15 @@ static int load_program(struct vs_process *p, struct vs_task *t, const struct pr
         if (err)
             return err;
     }
+    int64_t id = vs_elf_build_id(&g->elf, s->build_id, diag);
+    if (id < 0)
+        return (int)id;
     s->space.brk_start = s->space.brk = base + g->end;
     p->entry = base + g->header.e_entry;
     p->image = (struct vs_image){.path = s->path,
                                  .symbols = "",
                                  .build_id = s->build_id,
-                                 .build_id_size = (uint32_t)vs_elf_build_id(&g->elf, s->build_id),
+                                 .build_id_size = (uint32_t)id,
                                  .base = base,
                                  .start = base + g->start,
                                  .length = g->end - g->start};

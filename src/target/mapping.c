@@ -57,7 +57,7 @@ static void fill(struct vs_process *p, struct vs_task *t, const struct vs_file *
         p->linux_state->nomem = true;
     while (bytes && done < size && !p->linux_state->nomem) {
         size_t part = size - done < FILE_CHUNK ? (size_t)(size - done) : FILE_CHUNK;
-        ssize_t got = pread(f->host, bytes, part, (off_t)(offset + done));
+        ssize_t got = TEMP_FAILURE_RETRY(pread(f->host, bytes, part, (off_t)(offset + done)));
         if (got <= 0)
             break;
         vs_space_load(p, addr + done, bytes, (uint64_t)got);

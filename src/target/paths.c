@@ -501,8 +501,10 @@ int64_t vs_call_getdents64(struct vs_process *p, struct vs_task *t, const uint64
     if (vs_space_span(p, a[1], size, VS_MAP_WRITE) < size)
         return -EFAULT;
     uint8_t *bytes = malloc(size + 1);
-    if (!bytes)
+    if (!bytes) {
+        p->linux_state->nomem = true;
         return -ENOMEM;
+    }
     int64_t got = result_of(syscall(SYS_getdents64, f->host, bytes, size));
     if (got > 0)
         vs_guest_put(p, t, a[1], bytes, (uint64_t)got);

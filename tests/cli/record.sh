@@ -330,7 +330,7 @@ refuse 'line 1: not two numbers' --windows w4 ./steps
 refuse 'line 1: not two numbers' --windows w5 ./steps
 refuse 'line 2: the window.s end does not fit' --windows w6 ./steps
 refuse 'line 2: not two numbers' --windows w7 ./steps
-refuse 'folder: Is a directory' --windows folder ./steps
+refuse 'folder: cannot read it: Is a directory' --windows folder ./steps
 refuse 'No such file' --windows none ./steps
 refuse "no routine 'nosuch'" --routine nosuch true
 refuse "no routine 'nosuch'" --from nosuch true

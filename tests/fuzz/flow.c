@@ -73,12 +73,26 @@ struct choice {
     struct vs_technique_setup setup;
 };
 
+static unsigned technique_count(void)
+{
+    unsigned count = 0;
+    for (size_t i = 0; vs_techniques[i]; i++)
+        count += vs_techniques[i]->kind == VS_TECHNIQUE_FLOW;
+    return count;
+}
+
+static const struct vs_technique *technique_of(unsigned n)
+{
+    size_t i;
+    n %= technique_count();
+    for (i = 0; vs_techniques[i]->kind != VS_TECHNIQUE_FLOW || n--; i++)
+        continue;
+    return vs_techniques[i];
+}
+
 static void choose(struct choice *c, unsigned technique, unsigned how)
 {
-    size_t count = 0;
-    while (vs_techniques[count])
-        count++;
-    must(vs_technique_defaults(&c->spec, vs_techniques[technique % count]) == 0);
+    must(vs_technique_defaults(&c->spec, technique_of(technique)) == 0);
     if (how & 2 && c->spec.technique->ordered)
         must(vs_technique_set(&c->spec, "predictors", "shared", NULL) == 0);
     c->setup = (struct vs_technique_setup){
@@ -209,7 +223,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
     if (*argc != 3 || strcmp((*argv)[1], "--seed") != 0)
         return 0;
-    for (unsigned t = 0; vs_techniques[t]; t++)
+    for (unsigned t = 0; t < technique_count(); t++)
         for (unsigned how = 0; how < 16; how++)
             make_seed((*argv)[2], t, how);
     _exit(0);

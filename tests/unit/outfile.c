@@ -193,6 +193,8 @@ TEST(keeps_a_file_that_appeared_meanwhile)
     CHECK_STR(d.text, "appeared meanwhile: run");
     CHECK_STR(content("run"), "other");
     CHECK_STR(content("run.partial"), "new");
+    vs_outfile_abort(&f);
+    CHECK(!exists("run.partial"));
     place_fini(&place);
 }
 
@@ -320,6 +322,8 @@ TEST(does_not_commit_after_a_failed_write)
     CHECK(!exists("run"));
     CHECK_EQ(stat("run.partial", &st), 0);
     CHECK_EQ(st.st_size, 8192);
+    vs_outfile_keep(&f);
+    CHECK(exists("run.partial"));
     place_fini(&place);
 }
 
@@ -352,6 +356,8 @@ TEST(tells_why_it_cannot_rename)
     CHECK_ERR(vs_outfile_commit(&f, &d), VSE_IO);
     CHECK_STR(d.text, "rename to run: Is a directory");
     CHECK(exists("run.partial"));
+    vs_outfile_abort(&f);
+    CHECK(!exists("run.partial"));
     place_fini(&place);
 }
 

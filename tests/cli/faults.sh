@@ -1,0 +1,472 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every command, with one call of the system or of the allocator after the other failing (tests/fault/inject.c).
+# Whatever fails: the status is 0, 1 or 2; an error is one line that says so; a file has its final name only when it is
+# complete, and an earlier one of that name is as it was; nothing else is left. What is interrupted or comes in parts
+# makes no difference.
+#
+# A sample of the calls; with VESTIGE_LONG=1 each. FAULTS_ONLY=REGEX: only cases of these names. FAULTS_ALL=1: shows all that is
+# wrong, not only the first of a case.
+. "$(dirname "$0")/lib.sh"
+
+inject=$VESTIGE_BUILD/test/inject.so
+bin=$VESTIGE_BUILD/bin
+if [ -n "$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")" ] || [ ! -e "$inject" ]; then
+    skip_all "the sanitizers have an allocator of their own"
+fi
+export SOURCE_DATE_EPOCH=1700000000 LC_ALL=C TZ=UTC
+long=${VESTIGE_LONG:-}
+
+W=$T/work log=$T/log input=/dev/null
+mkdir "$W" "$T/good"
+cd "$W" || exit 2
+attempts=0 fired=0 wrongs=0
+
+# What the cases work on.
+fft=$(workload rv64 fft)
+run=$T/run.vest port=$T/run.vport flow=$T/flow.vport
+"$VESTIGE" record --cores 2 --timed -o "$run" "$fft" -n 4 -p 2 >"$out" 2>&1 &&
+    "$VESTIGE" encode -t mc2RT -o "$port" "$run" >>"$out" 2>&1 &&
+    "$VESTIGE" encode -t mcfTR_e -o "$flow" "$run" >>"$out" 2>&1 &&
+    "$bin/mcfTrace" -a -c gzip -o "$T/branches" -i "$run" >>"$out" 2>&1 &&
+    "$bin/mlsTrace" -a -c gzip -store -o "$T/accesses" -i "$run" >>"$out" 2>&1 &&
+    "$bin/tmTrace" --cores 2 --mcf --mTrace "$T/mcf.gz" "$fft" -n 4 -p 2 >>"$out" 2>&1 &&
+    "$bin/tmTrace" --cores 2 --mld --mst --mTrace "$T/mld.gz" "$fft" -n 4 -p 2 >>"$out" 2>&1 || {
+    cat "$out"
+    exit 2
+}
+printf '#include <unistd.h>\nint main(void) { return write(1, "x", 1) == 1 ? 0 : 0; }\n' | gcc -static -x c -o "$T/native" - || exit 2
+printf 'cores = 2\n# of the platform\ntimed = yes\n' >"$T/platform"
+printf '100 200\n# and\n1000 50\n' >"$T/windows"
+
+# packet TEXT: as gdb sends it.
+packet() {
+    local i sum=0
+    for ((i = 0; i < ${#1}; i++)); do sum=$((sum + $(printf %d "'${1:i:1}"))); done
+    printf '+$%s#%02x' "$1" $((sum % 256))
+}
+
+for text in 'qSupported:xmlRegisters=riscv' 'qXfer:features:read:target.xml:0,fff' '?' g 'Z0,10400,2' \
+    'vCont;s' 'vCont;c' bs bc 'm10000,40' qfThreadInfo 'qRcmd,74696d65' D; do
+    packet "$text"
+done >"$T/talk"
+
+# ---- one attempt ---------------------------------------------------------------------------------
+
+# attempt FAULT: the command of the case, with this fault. Every other time the outputs are there before.
+attempt() {
+    local name
+    fault=$1
+    attempts=$((attempts + 1))
+    had=$((attempts % 2))
+    : >"$log"
+    for name in $outputs; do
+        if [ $had = 1 ]; then
+            echo old >"$W/$name"
+        elif [ -e "$W/$name" ]; then
+            rm -f "$W/$name"
+        fi
+    done
+    _command="VESTIGE_FAULT=$fault ${command[*]}"
+    LD_PRELOAD=$inject VESTIGE_FAULT=$fault VESTIGE_FAULT_LOG=$log "${command[@]}" >"$out" 2>"$err" <"$input"
+    status=$?
+    ! was_hit || fired=$((fired + 1))
+}
+
+# wrong TEXT: like fail, and counts.
+wrong() {
+    wrongs=$((wrongs + 1))
+    fail "$*"
+    [ -z "${FAULTS_ALL:-}" ] || echo "WRONG ${_case#survives_faults_of_}: $*: $_command ($(head -n 3 "$err" | tr '\n' '|'))"
+}
+
+# was_hit: whether the call was made that was to fail.
+was_hit() {
+    local word count
+    while read -r word count _; do
+        [ "$word" != fired ] || [ "$count" = 0 ] || return 0
+    done <"$log"
+    return 1
+}
+
+# same FILE GOOD: but for times, and the system's numbers of threads.
+same() {
+    case $kind:$1 in
+    native:*/out) [ "$(sed 's/[0-9]*$//' "$1")" = "$(sed 's/[0-9]*$//' "$2")" ] ;;
+    *.Statistics) [ "$(sed 's/Time.*//' "$1")" = "$(sed 's/Time.*//' "$2")" ] ;;
+    *) cmp -s "$1" "$2" ;;
+    esac
+}
+
+# complete NAME: the output is what it should be. Of a program that ran natively, a run that is whole.
+complete() {
+    case $kind:$1 in
+    native:*.vest) [ -e "$W/$1" ] && "$VESTIGE" check --quiet --flow "$W/$1" >/dev/null 2>&1 ;;
+    native:*.gz) gzip -t "$W/$1" ;;
+    native:*) [ -s "$W/$1" ] ;;
+    *) same "$W/$1" "$T/good/$1" ;;
+    esac
+}
+
+expect_nothing_else() {
+    local file name
+    for file in "$W"/* "$W"/.[!.]*; do
+        [ -e "$file" ] || continue
+        name=${file##*/}
+        [[ " $outputs " != *" $name "* ]] || continue
+        wrong "left behind: $name"
+        rm -rf "$file"
+    done
+}
+
+expect_whole_outputs() {
+    local name
+    for name in $outputs; do
+        complete "$name" || wrong "status 0, but $name is not complete"
+    done
+    case $kind in
+    # A name is left out if its image cannot be read; then the run says the same without.
+    names) same "$out" "$T/good/.out" || same "$out" "$T/good/.nameless" || wrong "status 0, but the output differs" ;;
+    # A debugger is told what fails.
+    talks) same "$out" "$T/good/.out" || grep -q '[$][EO]' "$out" || wrong "status 0, but the answers differ" ;;
+    *) same "$out" "$T/good/.out" || wrong "status 0, but the output differs" ;;
+    esac
+}
+
+# After a failure: each is as it was, or (of two, made one after the other) complete.
+expect_old_outputs() {
+    local name text
+    for name in $outputs; do
+        if [ -e "$W/$name" ]; then
+            text=
+            read -r text 2>/dev/null <"$W/$name"
+            { [ $had = 1 ] && [ "$text" = old ]; } || complete "$name" ||
+                wrong "failed, but $name is there, and neither the old nor complete"
+        elif [ $had = 1 ]; then
+            wrong "failed, and the old $name is gone"
+        fi
+    done
+}
+
+# expect_one_error: says what failed. A fault that goes on may have to be told of two files.
+expect_one_error() {
+    local line n=0
+    while IFS= read -r line; do
+        [[ $line != 'vestige debug: '*' debugger '?(comes|leaves) ]] || continue
+        [[ $kind != runs || $line != 'fft: '* ]] || continue
+        n=$((n + 1))
+        [[ $line =~ ^vestige\ [a-zA-Z]+:\ .+ ]] || wrong "what error is that?"
+    done <"$err"
+    [ $n = 1 ] || { [ $n = 2 ] && [ "${fault: -1}" = + ]; } || wrong "$n lines of errors"
+}
+
+# What the program is told of its own calls is its business; the run of that is whole.
+expect_program_ended() {
+    local name
+    for name in $outputs; do
+        [[ $name != *.vest ]] || "$VESTIGE" check --quiet --flow "$W/$name" >/dev/null 2>&1 ||
+            wrong "the program failed, and $name is not complete"
+    done
+}
+
+# sound: what holds whatever happened.
+sound() {
+    expect_nothing_else
+    case $status in
+    0) expect_whole_outputs ;;
+    1 | 2)
+        if [ "$kind" = runs ] && grep -q '^fft: ' "$err" && ! grep -q '^vestige [a-zA-Z]*: ' "$err"; then
+            expect_program_ended
+        else
+            expect_one_error
+            expect_old_outputs
+        fi
+        ;;
+    *) wrong "status $status" ;;
+    esac
+}
+
+# ---- the faults of a case ------------------------------------------------------------------------
+
+# numbers COUNT SAMPLES: 1 to COUNT, or a sample of them that has both ends (or is the middle).
+numbers() {
+    local i
+    if [ "$2" = 1 ] && [ "$1" -gt 0 ]; then
+        echo $(($1 / 2 + 1))
+        return
+    fi
+    for ((i = 0; i < ($1 < $2 ? $1 : $2); i++)); do
+        echo $((1 + ($1 > $2 ? i * ($1 - 1) / ($2 - 1) : i)))
+    done
+}
+
+# each CLASS HOW SAMPLES [+]: with a fault that goes on some suffice, since it meets later calls as well.
+each() {
+    local n most=$3
+    if [ -n "$long" ]; then
+        most=1000000
+        [ -z "${4-}" ] || most=20
+    elif [ "$kind" = native ]; then
+        most=1
+    fi
+    for n in $(numbers "${calls[$1]}" "$most"); do
+        attempt "$1:$2:$n${4-}"
+        sound
+    done
+}
+
+# harmless CLASS HOW: all calls of the class; nothing changes.
+harmless() {
+    [ "${calls[$1]}" != 0 ] || return
+    attempt "$1:$2:1+"
+    expect_nothing_else
+    if [ $status = 0 ]; then expect_whole_outputs; else wrong "status $status"; fi
+}
+
+# good: counts the calls of the command, and keeps what it makes.
+good() {
+    local word count name
+    rm -f "$T"/good/* "$T"/good/.[a-z]* "$W"/* "$log"
+    _command=${command[*]}
+    LD_PRELOAD=$inject VESTIGE_FAULT_LOG=$log "${command[@]}" >"$out" 2>"$err" <"$input"
+    status=$?
+    expect_status 0
+    declare -gA calls=()
+    while read -r word count _; do calls[$word]=$count; done <"$log"
+    cp "$out" "$T/good/.out"
+    for name in $outputs; do cp "$W/$name" "$T/good/$name"; done
+    [ "$kind" != names ] || LD_PRELOAD=$inject VESTIGE_FAULT=open:EMFILE:2 "${command[@]}" >"$T/good/.nameless"
+}
+
+# try NAME OUTPUTS COMMAND...: these files are made by it, here. $kind: what else there is to it.
+try() {
+    [[ $1 =~ ${FAULTS_ONLY:-.} ]] || return
+    begin "survives_faults_of_$1"
+    outputs=$2
+    shift 2
+    command=("$@")
+    good
+    [ $_bad = 0 ] || return
+    each memory ENOMEM 8
+    each memory ENOMEM 2 +
+    each map ENOMEM 2
+    each thread EAGAIN 3
+    each process EAGAIN 2
+    each open EMFILE 3
+    each read EIO 4
+    each read EIO 2 +
+    each write ENOSPC 3 +
+    each write EIO 2
+    each sync EIO 2
+    each rename EACCES 2
+    each close EIO 2
+    each files EIO 3
+    harmless read EINTR
+    harmless read short
+    harmless write EINTR
+    harmless write short
+    harmless wait EINTR
+}
+
+kind=names
+try info '' "$VESTIGE" info "$run"
+try info_json '' "$VESTIGE" info --json "$run"
+kind=
+try dump '' "$VESTIGE" dump --limit 3000 "$run"
+try dump_blocks '' "$VESTIGE" dump --blocks "$run"
+try check '' "$VESTIGE" check --memory --flow "$run"
+try techniques '' "$VESTIGE" techniques mcfTR_e
+try bandwidth '' "$VESTIGE" bandwidth "$run"
+try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
+try compressors '' "$VESTIGE" compressors "$run"
+try chunks '' "$VESTIGE" chunks -t mcfTR_e "$run"
+try entropy '' "$VESTIGE" entropy "$run"
+try locality '' "$VESTIGE" locality "$run"
+try encode_values x.vport "$VESTIGE" encode -f -t mc2RT -o x.vport "$run"
+try encode_flow x.vport "$VESTIGE" encode -f -t mcfTR_e -o x.vport "$run"
+try decode '' "$VESTIGE" decode "$flow"
+try decode_image '' "$VESTIGE" decode --image "$fft" --summary "$flow"
+try decode_code '' "$VESTIGE" decode --code "$run" --json "$flow"
+try verify_stream '' "$VESTIGE" verify --stream "$port" "$run"
+techniques='mcfTR_e mc2RT ADAC'
+[ -z "$long" ] || techniques=$("$VESTIGE" techniques --json | jq -r '.[] | select(.decodable).name')
+for t in $techniques; do
+    try "verify_$t" '' "$VESTIGE" verify -t "$t" "$run"
+done
+try replay '' "$VESTIGE" replay --print-output --registers "$port"
+try replay_check '' "$VESTIGE" replay --check "$run" --json "$port"
+kind=talks input=$T/talk
+try debug '' "$VESTIGE" debug --stdio "$port"
+kind='' input=/dev/null
+try help '' "$VESTIGE" help record
+
+kind=runs
+try simulate '' "$VESTIGE" simulate --platform "$T/platform" "$fft" -n 4 -p 2
+try record run.vest "$VESTIGE" record -f -o run.vest --cores 2 --timed "$fft" -n 4 -p 2
+try record_windows run.vest "$VESTIGE" record -f -o run.vest --windows "$T/windows" "$fft" -n 4 -p 2
+try record_from run.vest "$VESTIGE" record -f -o run.vest --from main --to exit "$fft" -n 4 -p 2
+try tmTrace t.gz "$bin/tmTrace" -f --cores 2 --mcf --mTraceMax --mTrace t.gz "$fft" -n 4 -p 2
+
+kind=
+for tool in mcfTrace mlsTrace mcfTRaptor mlvCFiat; do
+    try "$tool" 't.txt t.Statistics' "$bin/$tool" -a -o t -i "$run"
+done
+try mlsTrace_gzip 't.bin.gz t.Statistics' "$bin/mlsTrace" -c gzip -store -o t -i "$run"
+try mcfTrace_routine 't.txt t.Statistics' "$bin/mcfTrace" -a -filter_rtn main -o t -i "$run"
+try mcfTRaptor_text 't.txt t.Statistics' "$bin/mcfTRaptor" -a -o t -i "$T/branches.txt.gz" -code "$run"
+try mlvCFiat_text 't.txt t.Statistics' "$bin/mlvCFiat" -a -o t -i "$T/accesses.txt.gz" -descriptors
+try tmcfTRaptor 't.txt t.Statistics' "$bin/tmcfTRaptor" --o t "$T/mcf.gz"
+try tmlvCFiat 't.txt t.Statistics' "$bin/tmlvCFiat" --o t "$T/mld.gz"
+
+# Only vestige has the faults: neither Valgrind nor the program.
+kind=native
+try record_natively run.vest "$VESTIGE" record -f -o run.vest -- "$T/native"
+if [ -n "$long" ]; then
+    try record_routine run.vest "$VESTIGE" record -f --routine main -o run.vest -- "$T/native"
+    try mcfTrace_natively 't.bin.gz t.Statistics' "$bin/mcfTrace" -c gzip -o t -- "$T/native"
+fi
+
+# Valgrind waits for an answer that does not come.
+begin does_not_wait_for_a_lost_connection
+rm -f "$W"/*
+outputs=run.vest command=("$VESTIGE" record -f --routine main -o run.vest -- "$T/native")
+for fault in read:EIO:4 write:EIO:2; do
+    attempt $fault
+    expect_status 2
+    expect_err ': cannot (hear|answer) Valgrind: '
+    sound
+done
+
+begin makes_the_faults
+[ $fired -gt 800 ] || [ -n "${FAULTS_ONLY:-}" ] || fail "only $fired of $attempts attempts met their fault"
+echo "$attempts attempts, $fired with a fault, $wrongs wrong"
+
+# ---- streams that are closed, full or broken -----------------------------------------------------
+
+[ -z "${FAULTS_ONLY:-}" ] || finish
+rm -f "$W"/*
+
+# Commands that print; words that are names of files stand for them.
+printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
+    "bandwidth RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "debug --stdio PORT"
+    "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
+    "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
+
+# words TEXT: the command, in $command.
+words() {
+    local text=$1
+    text=${text//RUN/$run} text=${text//PORT/$port} text=${text//FLOW/$flow}
+    text=${text//MCF/$T/mcf.gz} text=${text//MLD/$T/mld.gz}
+    # shellcheck disable=SC2206
+    command=("$VESTIGE" $text)
+    input=/dev/null
+    [[ $1 != debug* ]] || input=$T/talk
+}
+
+# expect_no_partial: what has its final name is complete, and nothing else is there.
+expect_no_partial() {
+    local file
+    for file in "$W"/*.partial; do
+        [ ! -e "$file" ] || fail "left behind: ${file##*/}"
+    done
+}
+
+full() { "$@" >/dev/full; }
+closed() { "$@" >&-; }
+for how in full closed; do
+    begin "reports_a_${how}_output"
+    for text in "${printing[@]}"; do
+        words "$text"
+        fault=
+        run $how "${command[@]}" <"$input"
+        expect_status 2
+        expect_one_error
+        expect_err "cannot write the output: |cannot talk to the debugger: "
+        expect_no_partial
+        rm -f "$W"/*
+    done
+done
+
+begin needs_no_input
+no_input() { "$@" <&-; }
+for text in "${printing[@]}"; do
+    [[ $text != debug* ]] || continue
+    words "$text"
+    run "${command[@]}"
+    cp "$out" "$T/wanted"
+    run no_input "${command[@]}"
+    expect_status 0
+    cmp -s "$out" "$T/wanted" || fail "another output without standard input"
+done
+
+# Files must not get the numbers of the standard streams, and with them what is printed.
+begin writes_files_with_all_streams_closed
+nothing_open() { "$@" <&- >&- 2>&-; }
+for text in "${printing[@]}"; do
+    [[ $text = *" -o "* || $text = *"--o "* ]] || continue
+    words "$text"
+    rm -f "$W"/* "$T"/good/*
+    "${command[@]}" >/dev/null
+    mv "$W"/* "$T/good"
+    run nothing_open "${command[@]}"
+    expect_status 2
+    for file in "$T"/good/*; do
+        same "$W/${file##*/}" "$file" || fail "${file##*/} differs"
+    done
+done
+
+# Nor may what is shared with Valgrind be a stream of the program.
+begin records_natively_with_all_streams_closed
+run nothing_open "$VESTIGE" record -f -o run.vest -- "$T/native"
+expect_status 0
+run "$VESTIGE" check --flow run.vest
+expect_status 0
+rm -f run.vest
+
+begin ends_quietly_when_nobody_reads
+for action in default ignore; do
+    for text in "${printing[@]}"; do
+        words "$text"
+        [[ $text != debug* ]] || continue
+        _command="${command[*]} | true"
+        env --$action-signal=PIPE "${command[@]}" 2>"$err" | true
+        status=${PIPESTATUS[0]}
+        [ "$status" = 0 ] || { [ $action = default ] && [ "$status" = 141 ]; } || fail "status $status"
+        expect_no_err
+    done
+done
+
+# ---- signals -------------------------------------------------------------------------------------
+
+rm -f "$W"/*
+"$VESTIGE" record --cores 2 -o "$T/long.vest" "$fft" -n 14 -p 2 >/dev/null 2>&1 &&
+    "$VESTIGE" encode -t mlvCF_e -o "$T/long.vport" "$T/long.vest" >/dev/null || exit 2
+
+# stop SIGNAL COMMAND...: sends it soon; after five seconds it is killed. (A test may have been started with SIGINT ignored.)
+stop() {
+    run timeout --preserve-status -s "$1" -k 5 0.12 env --default-signal=INT "${@:2}"
+}
+
+for signal in INT TERM; do
+    begin "ends_at_once_by_SIG$signal"
+    for text in "bandwidth -t all $T/long.vest" "verify -t all $T/long.vest" "replay --check $T/long.vest $T/long.vport" \
+        "encode -t mlvNX_xz -o x.vport $T/long.vest" "check --memory --flow $T/long.vest" "dump --json $T/long.vest"; do
+        # shellcheck disable=SC2086
+        stop $signal "$VESTIGE" $text
+        [ "$status" = $((128 + $(kill -l $signal))) ] || [ "$status" = 0 ] || fail "status $status"
+        expect_no_err
+        [ "$status" = 0 ] || expect_no_file x.vport
+        rm -f x.vport x.vport.partial
+    done
+    begin "seals_what_was_recorded_before_SIG$signal"
+    echo old >run.vest
+    stop $signal "$VESTIGE" record -f -o run.vest --cores 2 "$fft" -n 22 -p 2
+    expect_status $((128 + $(kill -l $signal)))
+    expect_err "the program was ended by signal .*SIG$signal"
+    run "$VESTIGE" check --flow run.vest
+    expect_status 0
+    expect_no_file run.vest.partial
+    rm -f run.vest
+done
+finish
