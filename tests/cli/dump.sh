@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-"$VESTIGE_GEN" -o "$T/a.vest" --seed 7 --threads 3 --events 30000 >"$out" || exit 2
-"$VESTIGE_GEN" -o "$T/timed.vest" --seed 8 --threads 3 --events 20000 --timed >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/a.vest" --seed 7 --threads 3 --events 10000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/timed.vest" --seed 8 --threads 3 --events 7000 --timed >"$out" || exit 2
 
 "$VESTIGE" dump "$T/a.vest" >"$T/all.txt" || exit 2
 "$VESTIGE" dump --json "$T/a.vest" >"$T/all.json" || exit 2

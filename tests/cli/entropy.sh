@@ -4,10 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 
 export SOURCE_DATE_EPOCH=1000000000
-"$VESTIGE_GEN" -o "$T/a.vest" --seed 5 --threads 3 --events 100000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/a.vest" --seed 5 --threads 3 --events 40000 >"$out" || exit 2
 "$VESTIGE_GEN" -o "$T/small.vest" --seed 6 --threads 2 --events 900 >"$out" || exit 2
 "$VESTIGE_GEN" -o "$T/control.vest" --seed 7 --threads 2 --events 2000 --control-only >"$out" || exit 2
-"$VESTIGE" record -o "$T/p.vest" --cores 2 -- "$(workload rv64 pipeline)" -n 2 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/p.vest" --cores 2 -- "$(workload rv64 pipeline)" -n 1 -p 2 >"$out" 2>&1 || exit 2
 
 # recompute.py UNIT DUMP.jsonl FIGURES.json: every figure of the object from the dumped loads.
 cat >"$T/recompute.py" <<'PYTHON'

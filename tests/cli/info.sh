@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 . "$(dirname "$0")/lib.sh"
 
-"$VESTIGE_GEN" -o "$T/a.vest" --seed 3 --threads 4 --events 30000 >"$out" || exit 2
-"$VESTIGE_GEN" -o "$T/timed.vest" --seed 4 --threads 3 --events 20000 --timed >"$out" || exit 2
-"$VESTIGE_GEN" -o "$T/control.vest" --seed 5 --threads 2 --events 20000 --control-only >"$out" || exit 2
-"$VESTIGE_GEN" -o "$T/many.vest" --seed 6 --threads 20 --events 20000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/a.vest" --seed 3 --threads 4 --events 10000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/timed.vest" --seed 4 --threads 3 --events 7000 --timed >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/control.vest" --seed 5 --threads 2 --events 7000 --control-only >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/many.vest" --seed 6 --threads 20 --events 8000 >"$out" || exit 2
 
 # holds EXPRESSION: it is true of the JSON on standard output.
 holds() {

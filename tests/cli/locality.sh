@@ -4,9 +4,9 @@
 . "$(dirname "$0")/lib.sh"
 
 export SOURCE_DATE_EPOCH=1000000000
-"$VESTIGE_GEN" -o "$T/g.vest" --seed 5 --threads 3 --events 5000 >"$out" || exit 2
+"$VESTIGE_GEN" -o "$T/g.vest" --seed 5 --threads 3 --events 2500 >"$out" || exit 2
 "$VESTIGE_GEN" -o "$T/control.vest" --seed 7 --threads 2 --events 2000 --control-only >"$out" || exit 2
-"$VESTIGE" record -o "$T/p.vest" --cores 2 -- "$(workload rv64 racy)" -n 20 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/p.vest" --cores 2 -- "$(workload rv64 racy)" -n 5 -p 2 >"$out" 2>&1 || exit 2
 "$VESTIGE" record -o "$T/n.vest" -- "$(workload host racy)" -n 1 -p 2 >"$out" 2>&1 || exit 2
 
 # recompute.py DUMP.jsonl FIGURES.json: every hit rate of the object from the dumped accesses.

@@ -212,11 +212,13 @@ expect_status 0
 expect_err 'stopped at --max-size'
 cmp -s "$out" <(gzip -nc binary) || fail "the program's output differs"
 
-begin stops_at_max_size_over_exec
-record --json --max-size 1 sh -c 'i=0; while [ $i -lt 12000 ]; do i=$((i+1)); done; exec gzip -nc binary >/dev/null'
-expect_status 0
-expect_equal "$(jq .programs "$out")" 2
-[ "$(jq .bytes "$out")" -lt 4000000 ] || fail "the second program was recorded"
+if [ -z "$brief" ]; then
+    begin stops_at_max_size_over_exec
+    record --json --max-size 1 sh -c 'i=0; while [ $i -lt 12000 ]; do i=$((i+1)); done; exec gzip -nc binary >/dev/null'
+    expect_status 0
+    expect_equal "$(jq .programs "$out")" 2
+    [ "$(jq .bytes "$out")" -lt 4000000 ] || fail "the second program was recorded"
+fi
 
 begin tells_in_json
 record --json ./steps
@@ -240,8 +242,33 @@ for how in segv:139 kill:137 _exit:42 thread:43 $(more abort:134 term:143 fpe:13
     expect_status 0
 done
 
+# appears FILE: waits until it is there and not empty.
+appears() {
+    for _ in $(seq 1200); do
+        [ ! -s "$1" ] || return 0
+        sleep 0.05
+    done
+    fail "$1 did not come"
+}
+
+# start HOW: a recording of ./end HOW, which runs.
+start() {
+    _command="record ./end $1"
+    "$VESTIGE" record -f -o r.vest --length 1000 ./end "$1" >"$out" 2>"$err" &
+    recorder=$!
+    appears "$out"
+}
+
+# end_of PROCESS SIGNAL: sends it; $status is that of the recorder.
+end_of() {
+    kill "$2" "$1"
+    wait $recorder
+    status=$?
+}
+
 begin passes_a_signal_on
-run timeout -s TERM 1 "$VESTIGE" record -f -o r.vest --length 1000 ./end loops
+start loops
+end_of $recorder -TERM
 expect_err 'interrupted; what was captured is in the file'
 run "$VESTIGE" info --no-scan r.vest
 expect_status 0
@@ -249,31 +276,27 @@ expect_out 'incomplete +interrupted'
 expect_out 'exit +signal 15'
 
 begin kills_a_program_that_does_not_listen
-run timeout -s TERM 1 "$VESTIGE" record -f -o r.vest --length 1000 ./end deaf # then it waits for 5 s
+start deaf
+end_of $recorder -TERM # after 5 s
 expect_err 'interrupted'
 run "$VESTIGE" info --no-scan r.vest
 expect_out 'exit +signal 9'
 
 begin seals_when_the_program_is_killed
-"$VESTIGE" record -f -o r.vest --length 1000 ./end loop >"$out" 2>"$err" &
-recorder=$!
-sleep 1
-kill -9 "$(pgrep -P $recorder)"
-wait $recorder
-status=$?
+start loop
+end_of "$(pgrep -P $recorder)" -KILL
 expect_status 137
 expect_err 'the program was killed'
 run "$VESTIGE" check -q r.vest
 expect_status 0
 
 begin lets_the_program_live_without_recorder
-"$VESTIGE" record -o gone.vest sh -c 'sleep 1; echo survived >survivor' >"$out" 2>"$err" &
+"$VESTIGE" record -o gone.vest sh -c 'echo started; sleep 0.5; echo survived >survivor' >"$out" 2>"$err" &
 recorder=$!
-sleep 0.5
+appears "$out"
 kill -9 $recorder
 wait $recorder 2>/dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do [ -e survivor ] || sleep 0.5; done
-expect_file survivor
+appears survivor
 expect_no_file gone.vest
 run "$VESTIGE" info --no-scan gone.vest.partial
 expect_status 1

@@ -104,8 +104,12 @@ replay_program() {
     shift
     begin "replays_$name"
     record_run "$@"
+    if [ -n "$brief" ]; then
+        replay_run "${all[turn++ % 2]}"
+        return
+    fi
     replay_run mlvCF_e:CS32 mc2RT
-    [ -n "$brief" ] || replay_run "${rest[turn++ % 4]}"
+    replay_run "${rest[turn++ % 4]}"
     [ -z "$long" ] || replay_run "${rest[@]}"
 }
 rest=(mlvNX_zstd mlvFA mlvCF_e:shared mc2RT:implied)

@@ -25,11 +25,12 @@ for name in $names; do
     expect_out "^$name: "
     expect_out '^decodable: (yes|no: .+)$'
     run "$VESTIGE" techniques "$name" --json
-    expect_equal "$(jq -r .name "$out")" "$name"
-    # its structures sum up
-    expect_equal "$(jq '[.structures[].storage_bits] | add // 0' "$out")" "$(jq .storage_bits "$out")" "$name"
-    # every configuration is one that it takes
-    for config in $(jq -r '.configurations | keys[]' "$out"); do
+    # its structures sum up; every configuration is one that it takes
+    read -r said sum bits configs < <(jq -r '"\(.name) \([.structures[].storage_bits] | add // 0) \(.storage_bits) " +
+        (.configurations | keys | join(" "))' "$out")
+    expect_equal "$said" "$name"
+    expect_equal "$sum" "$bits" "$name"
+    for config in $configs; do
         run "$VESTIGE" techniques "$name:$config"
         expect_status 0
     done

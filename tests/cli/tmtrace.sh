@@ -5,7 +5,7 @@
 
 fft=$(workload rv64 fft)
 tm=$VESTIGE_BUILD/bin/tmTrace
-program=(--cores 2 -- "$fft" -n 8 -p 2)
+program=(--cores 2 -- "$fft" -n 6 -p 2)
 "$VESTIGE" record -o "$T/run.vest" --timed "${program[@]}" >/dev/null 2>&1 || exit 2
 "$VESTIGE" dump --json "$T/run.vest" >"$T/events" || exit 2
 

@@ -70,7 +70,11 @@ int main(int argc, char **argv)
     const char *how = argc > 1 ? argv[1] : "";
     static unsigned x;
 
-    puts(how);
+    if (!strcmp(how, "deaf")) {
+        signal(SIGTERM, SIG_IGN);
+        signal(SIGINT, SIG_IGN);
+    }
+    puts(how); /* who waits for it may send signals now */
     fflush(stdout);
     if (!strcmp(how, "abort"))
         abort();
@@ -88,15 +92,10 @@ int main(int argc, char **argv)
         in_thread(leave, (void *)43l);
     if (!strcmp(how, "group"))
         in_thread(leave_quietly, (void *)44l);
-    if (!strcmp(how, "loop"))
+    if (!strcmp(how, "loop") || !strcmp(how, "deaf"))
         spin(&x);
     if (!strcmp(how, "loops"))
         in_thread(spin, &x);
-    if (!strcmp(how, "deaf")) {
-        signal(SIGTERM, SIG_IGN);
-        signal(SIGINT, SIG_IGN);
-        spin(&x);
-    }
     if (!strcmp(how, "limits"))
         return limits();
     if (!strcmp(how, "close"))
