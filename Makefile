@@ -309,7 +309,7 @@ check-run:
 
 ## check-long: check with what takes too long for it: 10 M random RV64 instructions against qemu, block by block; all
 ## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
-## each of its allocations and system calls failing in turn; the same under the sanitizers as without
+## each of its allocations and system calls failing in turn; more under the sanitizers
 check-long:
 	@tools/deps --install build bench check deb
 	@+$(MAKE) check-gcc check-san

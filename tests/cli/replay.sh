@@ -4,7 +4,7 @@
 # and streams that are cut, damaged or another's. In `make check` workloads run on 4 cores, serial ones on 1, without time,
 # and four techniques take turns; rare programs have two techniques each, and a third in turn. Under the sanitizers a few
 # workloads and programs. With VESTIGE_LONG=1 (make check-long) every workload with all six, on 1, 2, 4 and 8 cores, with
-# time and without; every program with six; and longer runs.
+# time and without; every program with six; and longer runs. Under the sanitizers then all programs, and a few workloads.
 . "$(dirname "$0")/lib.sh"
 
 targets=$VESTIGE_BUILD/test/target
@@ -79,7 +79,7 @@ replay_workload() {
     done
 }
 
-if [ -n "$long" ]; then
+if [ -n "$long" ] && [ -z "$sanitized" ]; then
     each_workload parallel "1 2 4 8" replay_workload
     each_workload serial 1 replay_workload
     for program in "fft 18" "racy 60000" "pipeline 400"; do
@@ -88,7 +88,7 @@ if [ -n "$long" ]; then
         choose
         replay_run "${specs[@]}"
     done
-elif [ -n "$brief" ]; then
+elif [ -n "$sanitized" ]; then
     replay_workload racy 4 '[0-9a-f]*' -n 200 -p 4
     replay_workload signals 1 '[0-9a-f]*' -n 50
 else

@@ -8,7 +8,7 @@
 # that are hardware have their turn on both machines. Under the sanitizers a few workloads. (verify.sh proves all techniques
 # with all configurations on small runs, in both builds.)
 # With VESTIGE_LONG=1 (make check-long): all configurations of all techniques on 1, 2, 4 and 8 threads, simulated also
-# without time; an interpreter.
+# without time; an interpreter. Under the sanitizers then every workload natively, with 1 thread and 4, techniques in turn.
 . "$(dirname "$0")/lib.sh"
 
 # names KIND: the techniques of this kind but for the software ones, in an array of that name.
@@ -28,7 +28,7 @@ names "data addresses"
 # choose: what is proved on this workload, in $specs.
 turn=0
 choose() {
-    if [ -n "$long" ]; then
+    if [ -n "$long" ] && [ -z "$sanitized" ]; then
         specs=(-t all -t mlvCF_e:CS32,granule=1 -t mlvCF_e:CS32,granule=32 -t mcfTR_e:predictors=shared -t mc2RT:implied
             -t mlvCF_e:shared)
     else
@@ -87,6 +87,15 @@ if [ -n "$brief" ]; then
     natively signals 1 '[0-9a-f]*' -n 20
     turn=3
     simulated racy_with_4_timed --cores 4 --timed -- "$(workload rv64 racy)" -n 100 -p 4
+    finish
+fi
+
+in_turn() {
+    natively "$@"
+    turn=$((turn + 1))
+}
+if [ -n "$sanitized" ]; then
+    each_workload all "1 4" in_turn
     finish
 fi
 
