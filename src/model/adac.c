@@ -71,6 +71,8 @@ static void use(const struct vs_adac *c, uint32_t set, uint32_t way)
 {
     struct vs_adac_entry *e = ways_of(c, set);
     uint8_t rank = e[way].rank;
+    if (!rank)
+        return;
     for (uint32_t i = 0; i < c->config.ways; i++)
         e[i].rank = (uint8_t)(e[i].rank + (e[i].rank < rank));
     e[way].rank = 0;

@@ -107,14 +107,17 @@ static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64
     w->core->counts.bits[f] += n;
 }
 
-/* Two fields at once, the low n bits of v and the m bits above them; n + m up to 64. */
-static inline void vs_port_put_pair(struct vs_port_writer *w, enum vs_field f, unsigned n,
-                                    enum vs_field g, unsigned m, uint64_t v)
+/* Three fields at once: the low a bits of v, the b bits above them, and the c bits above these;
+ * a + b + c up to 64. */
+static inline void vs_port_put_three(struct vs_port_writer *w, enum vs_field f, unsigned a,
+                                     enum vs_field g, unsigned b, enum vs_field h, unsigned c,
+                                     uint64_t v)
 {
     vs_port_room(w);
-    vs_bitw_put(&w->bits, v, n + m);
-    w->core->counts.bits[f] += n;
-    w->core->counts.bits[g] += m;
+    vs_bitw_put(&w->bits, v, a + b + c);
+    w->core->counts.bits[f] += a;
+    w->core->counts.bits[g] += b;
+    w->core->counts.bits[h] += c;
 }
 
 static inline void vs_port_put_chunks(struct vs_port_writer *w, enum vs_field f, struct vs_chunks c,

@@ -99,19 +99,26 @@ static void count(struct vs_address_counts *c, const struct vs_adac_result *r)
     c->shifts += r->bits - r->j;
 }
 
-/* All but the first kind. */
-static void put_rest(const struct state *s, struct vs_port_writer *port,
-                     const struct vs_adac *table, uint32_t set, const struct vs_adac_result *r,
+static void put_miss(const struct state *s, struct vs_port_writer *port, uint32_t mru,
                      uint64_t addr)
 {
-    bool other = r->kind == VS_ADAC_OTHER;
     vs_port_put(port, VS_FIELD_HEADER, 0, 1);
-    if (!other)
-        vs_port_put(port, VS_FIELD_INDEX, vs_adac_mru(table, set), s->way_bits);
-    vs_port_put(port, VS_FIELD_INDEX, r->way, s->way_bits);
-    if (!other)
-        vs_port_put(port, VS_FIELD_INDEX, r->j, s->j_bits);
-    vs_port_put(port, VS_FIELD_ADDRESS, addr, r->kind == VS_ADAC_MISS ? s->width : r->bits);
+    vs_port_put(port, VS_FIELD_INDEX, mru, 2 * s->way_bits + s->j_bits);
+    vs_port_put(port, VS_FIELD_ADDRESS, addr, s->width);
+}
+
+/* In another way, or with j > 0. */
+static void put_other(const struct state *s, struct vs_port_writer *port, uint32_t mru,
+                      const struct vs_adac_result *r, uint64_t addr)
+{
+    uint64_t index = r->way;
+    unsigned bits = s->way_bits;
+    if (r->j) {
+        index = mru | index << s->way_bits | (uint64_t)r->j << 2 * s->way_bits;
+        bits += s->way_bits + s->j_bits;
+    }
+    vs_port_put_three(port, VS_FIELD_HEADER, 1, VS_FIELD_INDEX, bits, VS_FIELD_ADDRESS, r->bits,
+                      index << 1 | addr << (1 + bits));
 }
 
 static inline void put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
@@ -122,9 +129,12 @@ static inline void put(void *state, struct vs_port_writer *port, unsigned core, 
     uint32_t set = vs_adac_set(table, pc);
     struct vs_adac_result r = vs_adac_find(table, set, addr);
     if (likely(r.kind == VS_ADAC_MRU))
-        vs_port_put_pair(port, VS_FIELD_HEADER, 1, VS_FIELD_ADDRESS, r.bits, 1 | addr << 1);
+        vs_port_put_three(port, VS_FIELD_HEADER, 1, VS_FIELD_INDEX, 0, VS_FIELD_ADDRESS, r.bits,
+                          1 | addr << 1);
+    else if (r.kind == VS_ADAC_MISS)
+        put_miss(s, port, vs_adac_mru(table, set), addr);
     else
-        put_rest(s, port, table, set, &r, addr);
+        put_other(s, port, vs_adac_mru(table, set), &r, addr);
     vs_adac_update(table, set, &r, addr);
     count(counts, &r);
 }
