@@ -294,7 +294,7 @@ check-gcc:
 # For what this compiler has to say, and whether its program works; nothing else runs, so it need not be fast.
 check-clang:
 	@+$(MAKE) CC=$(CLANG) SAN= DEBUG=1 CFLAGS=-g0 VARIANT=$(notdir $(CLANG_CHECK)) \
-	    compile-all $(CLANG_CHECK)/bin/vestige $(CLANG_CHECK)/test/unit/technique_round
+	    compile-all $(CLANG_CHECK)/bin/vestige $(CLANG_CHECK)/test/unit/writer
 check-san:
 	@+$(MAKE) SAN=address,undefined tests
 
@@ -304,7 +304,7 @@ check-run:
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
 	    -c 'clang: vestige --version' '$(CLANG_CHECK)/bin/vestige --version' \
-	    -c 'clang: tests/unit/technique_round.c' '$(CLANG_CHECK)/test/unit/technique_round' \
+	    -c 'clang: tests/unit/writer.c' '$(CLANG_CHECK)/test/unit/writer' \
 	    $(B) $(SANITIZED)
 
 ## check-long: check with what takes too long for it: 10 M random RV64 instructions against qemu, block by block; all

@@ -12,6 +12,11 @@ run "$VESTIGE_SRC/tools/results-doc"
 expect_status 0
 cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/results-doc writes"
 
+begin writes_the_page_on_performance_from_what_was_measured
+run "$VESTIGE_SRC/tools/performance-doc"
+expect_status 0
+cmp -s "$out" "$VESTIGE_SRC/docs/performance.md" || fail "docs/performance.md is not what tools/performance-doc writes"
+
 begin has_every_workload_and_technique
 while read -r name _ most _; do
     for n in 1 2 4 8; do
