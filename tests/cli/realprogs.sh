@@ -40,7 +40,7 @@ own() {
 }
 
 head -c 80000 "$VESTIGE" >binary
-seq 20000 >numbers
+seq 5000 >numbers
 echo 'int main(void) { return 0; }' >main.c
 
 own calls
@@ -94,7 +94,7 @@ import json, threading
 done = []
 def work(n):
     done.append(sum(i * i for i in range(n)))
-threads = [threading.Thread(target=work, args=(300 * i,)) for i in range(1, 4)]
+threads = [threading.Thread(target=work, args=(60 * i,)) for i in range(1, 4)]
 [t.start() for t in threads]
 [t.join() for t in threads]
 print(json.dumps(sorted(done)))'

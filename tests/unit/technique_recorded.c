@@ -25,8 +25,11 @@ static void verify_all(const char *path)
     struct file f = file_load(path);
     struct vs_reader *reader = file_open(&f);
     struct vs_verify v;
+    size_t count = 0;
+    while (vs_techniques[count])
+        count++;
     CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
-    for (size_t i = 0; vs_techniques[i]; i++) {
+    for (size_t i = 0; i < count; i += unittest_every(3)) {
         struct vs_technique_spec s;
         struct vs_verify_result r;
         struct vs_diag diag = {0};
