@@ -58,8 +58,7 @@ void cfiat_store(struct cfiat *t, unsigned thread, uint64_t addr, unsigned size)
 /* The statistics that both tools have. */
 void cfiat_statistics(const struct cfiat *t, struct out *out);
 
-/* ---- rows of the tools' commands: fields are of a struct cfiat_flags at `base` ------------------
- */
+/* ---- rows of the tools' commands: fields are of a struct cfiat_flags at `base` --------------- */
 
 struct cfiat_flags {
     uint64_t kilobytes, line, ways, granule;

@@ -7,8 +7,7 @@
 
 #include "vestige/version.h"
 
-/* ---- roff -------------------------------------------------------------------------------------
- */
+/* ---- roff ------------------------------------------------------------------------------------ */
 
 /* A character as itself: roff makes typographic ones of some, which nobody could paste. */
 static void put_char(struct out *out, char c)
@@ -103,8 +102,7 @@ static void put_arguments(struct out *out, const char *s)
     }
 }
 
-/* ---- sections ---------------------------------------------------------------------------------
- */
+/* ---- sections -------------------------------------------------------------------------------- */
 
 static bool is_program(const struct command *c)
 {
@@ -237,8 +235,7 @@ static void put_list(struct out *out, const char *heading, const char *s)
     }
 }
 
-/* ---- what else to read ------------------------------------------------------------------------
- */
+/* ---- what else to read ----------------------------------------------------------------------- */
 
 static bool is_word(const char *text, const char *at, size_t n)
 {

@@ -11,8 +11,7 @@ struct mlstrace {
     uint64_t counts[2][OPERAND_CLASSES]; /* loads, stores */
 };
 
-/* ---- text -------------------------------------------------------------------------------------
- */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 static int put_text(struct mtrace *m, const struct vs_batch *b, const struct vs_event *e)
 {
@@ -29,8 +28,7 @@ static int put_text(struct mtrace *m, const struct vs_batch *b, const struct vs_
     return mtrace_tail(m, operand_text(p, b, e), e->pc);
 }
 
-/* ---- binary -----------------------------------------------------------------------------------
- */
+/* ---- binary ---------------------------------------------------------------------------------- */
 
 /* Bytes of a descriptor before the value. */
 static inline size_t head_size(const struct mtrace *m)
@@ -85,8 +83,7 @@ static inline int put_binary(struct mtrace *m, const struct vs_batch *b, const s
     return 0;
 }
 
-/* ---- the tool ---------------------------------------------------------------------------------
- */
+/* ---- the tool -------------------------------------------------------------------------------- */
 
 static int put(struct mtrace *m, const struct vs_batch *b)
 {

@@ -9,8 +9,7 @@
 
 #include "base/diag.h"
 
-/* ---- events -----------------------------------------------------------------------------------
- */
+/* ---- events ---------------------------------------------------------------------------------- */
 
 static bool in_window(const struct mtrace *m, uint64_t n)
 {
@@ -104,8 +103,7 @@ int mtrace_tail(struct mtrace *m, uint8_t *p, uint64_t pc)
     return 0;
 }
 
-/* ---- the other calls of a consumer --------------------------------------------------------------
- */
+/* ---- the other calls of a consumer ----------------------------------------------------------- */
 
 static int take_meta(void *context, const char *key, const char *value)
 {
@@ -185,8 +183,7 @@ static struct vs_consumer consumer(struct mtrace *m)
     };
 }
 
-/* ---- files --------------------------------------------------------------------------------------
- */
+/* ---- files ----------------------------------------------------------------------------------- */
 
 /* The common part of the names, to be freed. */
 static char *base_name(const struct mtrace *m)
@@ -228,8 +225,7 @@ void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *n
     out_printf(out, "\t%llu ( %%%.2f ) %s\n", (unsigned long long)count, percent, name);
 }
 
-/* ---- a run of the tool --------------------------------------------------------------------------
- */
+/* ---- a run of the tool ----------------------------------------------------------------------- */
 
 static double milliseconds(void)
 {

@@ -104,8 +104,7 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
 /* For a tool's read: events to its put. Returns 0 or an error, which ends the reading. */
 int mtrace_feed(struct mtrace *m, const struct vs_batch *batch);
 
-/* ---- for a tool's put --------------------------------------------------------------------------
- */
+/* ---- for a tool's put ------------------------------------------------------------------------ */
 
 /* An event that is neither branch, load nor store, after mtrace_step. Returns 0 or the error to
  * return. */
@@ -145,8 +144,7 @@ int mtrace_tail(struct mtrace *m, uint8_t *p, uint64_t pc);
 /* A row of the statistics: "\t12 ( %3.45 ) name". */
 void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *name);
 
-/* ---- rows of a tool's command ------------------------------------------------------------------
- */
+/* ---- rows of a tool's command ---------------------------------------------------------------- */
 
 #define MTRACE_FIELD(member) offsetof(struct mtrace_options, member)
 

@@ -132,8 +132,7 @@ static int add_routines(struct mtrace_filter *f, const struct vs_image *image)
     return e;
 }
 
-/* ---- images that come and go --------------------------------------------------------------------
- */
+/* ---- images that come and go ----------------------------------------------------------------- */
 
 /* Now the image's code passes, as far as it is to, and no other's in its place. */
 static int show(struct mtrace_filter *f, uint64_t number)

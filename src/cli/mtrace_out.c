@@ -34,8 +34,7 @@ const char *mtrace_compressor_suffix(unsigned compressor)
     return compressors[compressor].suffix;
 }
 
-/* ---- the compressor ---------------------------------------------------------------------------
- */
+/* ---- the compressor -------------------------------------------------------------------------- */
 
 /* Starts the program with its input from `input` and its output to the file. Returns an errno. */
 static int spawn(struct mtrace_out *o, int input)
@@ -145,8 +144,7 @@ static int feed_compressor(struct mtrace_out *o, const uint8_t *p, size_t size,
     return 0;
 }
 
-/* ---- the file ---------------------------------------------------------------------------------
- */
+/* ---- the file -------------------------------------------------------------------------------- */
 
 static void set_end(struct mtrace_out *o)
 {

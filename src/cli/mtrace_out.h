@@ -65,8 +65,7 @@ int mtrace_out_commit(struct mtrace_out *o, struct vs_diag *diag);
 /* Gives the file up and removes it. Does nothing after a failed open or a commit. */
 void mtrace_out_abort(struct mtrace_out *o);
 
-/* ---- text of descriptors: each function writes at p and returns the end ------------------------
- */
+/* ---- text of descriptors: each function writes at p and returns the end ---------------------- */
 
 static inline uint8_t *text_put(uint8_t *p, const char *text, size_t length)
 {

@@ -158,8 +158,7 @@ int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
     return CLI_USAGE;
 }
 
-/* ---- what is offered --------------------------------------------------------------------------
- */
+/* ---- what is offered ------------------------------------------------------------------------- */
 
 /* Counts down to the word that is asked for. */
 struct offer {

@@ -43,8 +43,7 @@ struct tmtool {
  * messages. */
 int tmtool_run(struct tmtool *t, struct cli *cli, const char *input);
 
-/* ---- for a tool's take ------------------------------------------------------------------------
- */
+/* ---- for a tool's take ----------------------------------------------------------------------- */
 
 /* Says what is wrong with the line. Returns the error. */
 int tmtool_refuse(struct tmtool *t, const char *what);
@@ -53,16 +52,14 @@ int tmtool_refuse(struct tmtool *t, const char *what);
 enum { TMTOOL_LINE = 128 };
 int tmtool_room(struct tmtool *t);
 
-/* ---- for its statistics ------------------------------------------------------------------------
- */
+/* ---- for its statistics ---------------------------------------------------------------------- */
 
 /* The rows on the sizes of binary records, whose time has 8 bytes. `line` is what all the other
  * fields take. */
 void tmtool_sizes_title(struct out *out);
 void tmtool_size_row(struct out *out, const char *name, uint64_t count, uint64_t line);
 
-/* ---- rows of its command: fields are of a struct tmtool_options at `base` ----------------------
- */
+/* ---- rows of its command: fields are of a struct tmtool_options at `base` -------------------- */
 
 #define TMTOOL_FIELD(base, member) ((base) + offsetof(struct tmtool_options, member))
 #define TMTOOL_OPTIONS(base)                                                                       \

@@ -202,8 +202,7 @@ extern const struct vs_technique *const vs_techniques[];
 /* By name or alias. NULL if there is none. */
 const struct vs_technique *vs_technique_find(const char *name);
 
-/* ---- a technique with its parameters ----------------------------------------------------------
- */
+/* ---- a technique with its parameters --------------------------------------------------------- */
 
 #define VS_TECHNIQUE_PARAMS 48   /* numbers */
 #define VS_TECHNIQUE_TEXT   1024 /* holds every spec, with its NUL */

@@ -4,8 +4,7 @@
 #include "cli/mlstrace.h"
 #include "runs.h"
 
-/* ---- runs -------------------------------------------------------------------------------------
- */
+/* ---- runs ------------------------------------------------------------------------------------ */
 
 #define JUMP (VS_BR_TAKEN)
 #define CALL (VS_BR_TAKEN | VS_BR_CALL)
@@ -73,8 +72,7 @@ static void end(struct story *s)
     CHECK_EQ(vs_writer_seal(s->w, NULL), 0);
 }
 
-/* ---- running a tool ----------------------------------------------------------------------------
- */
+/* ---- running a tool -------------------------------------------------------------------------- */
 
 typedef int tool(struct cli *cli, const struct mtrace_options *o);
 
@@ -130,8 +128,7 @@ static void check_bytes(const char *path, const uint8_t *bytes, size_t size)
     file_free(&f);
 }
 
-/* ---- control flow ------------------------------------------------------------------------------
- */
+/* ---- control flow ---------------------------------------------------------------------------- */
 
 static void tell_branches(void)
 {
@@ -212,8 +209,7 @@ TEST(refuses_a_branch_without_class)
     place_fini(&p);
 }
 
-/* ---- operands ----------------------------------------------------------------------------------
- */
+/* ---- operands -------------------------------------------------------------------------------- */
 
 static uint8_t counting[300]; /* 1, 2, 3, ... */
 
@@ -381,8 +377,7 @@ TEST(splits_operands_over_255_bytes_in_binary)
     place_fini(&p);
 }
 
-/* ---- window ------------------------------------------------------------------------------------
- */
+/* ---- window ---------------------------------------------------------------------------------- */
 
 static void tell_two_threads(void)
 {
@@ -519,8 +514,7 @@ TEST(refuses_a_run_without_what_it_is_to_write)
     place_fini(&p);
 }
 
-/* ---- filters -----------------------------------------------------------------------------------
- */
+/* ---- filters --------------------------------------------------------------------------------- */
 
 static void image(struct story *s, const char *path, uint64_t base, uint64_t at, uint64_t length)
 {
@@ -720,8 +714,7 @@ TEST(finds_routines_by_their_symbols)
     place_fini(&p);
 }
 
-/* ---- disassembly -------------------------------------------------------------------------------
- */
+/* ---- disassembly ----------------------------------------------------------------------------- */
 
 static int format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity)
 {
@@ -792,8 +785,7 @@ TEST(appends_nothing_for_another_isa)
     place_fini(&p);
 }
 
-/* ---- limits ------------------------------------------------------------------------------------
- */
+/* ---- limits ---------------------------------------------------------------------------------- */
 
 TEST(refuses_threads_over_255_in_binary_only)
 {
