@@ -290,7 +290,7 @@ check:
 
 CLANG_CHECK := $(O)/clang-check
 check-gcc:
-	@+$(MAKE) all tests bench-program workloads-sanitized
+	@+$(MAKE) all tests bench-program
 # For what this compiler has to say, and whether its program works; nothing else runs, so it need not be fast.
 check-clang:
 	@+$(MAKE) CC=$(CLANG) SAN= DEBUG=1 CFLAGS=-g0 VARIANT=$(notdir $(CLANG_CHECK)) \
@@ -312,7 +312,7 @@ check-run:
 ## each of its allocations and system calls failing in turn; more under the sanitizers
 check-long:
 	@tools/deps --install build bench check deb
-	@+$(MAKE) check-gcc check-san
+	@+$(MAKE) check-gcc check-san workloads-sanitized
 	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run $(B) $(SANITIZED)
 
 ## demo: show what Vestige does

@@ -36,7 +36,7 @@ expect_equal "$(head -1 "$out" | tr , '\n' | grep -c '^table_')" 4
 expect_equal "$(awk -F, '{ print NF }' <(sed 's/"[^"]*"//g' "$out") | sort -u | wc -l)" 1 "columns"
 
 begin proves_them_with_exceptions
-run "$VESTIGE" verify "$T/a.vest" "$T/s.vest" "$T/n.vest" -t data-addresses
+run "$VESTIGE" verify $(more "$T/a.vest" "$T/n.vest") "$T/s.vest" -t data-addresses
 expect_status 0
 expect_no_err
 expect_out ": daFilter adac: compared [0-9,]+ events \(addresses of [0-9,]+ loads and [0-9,]+ stores, by the stream's order\), "
@@ -44,7 +44,7 @@ run "$VESTIGE" verify "$T/a.vest" -t daFilter --json
 expect_equal "$(jq -c '[.outcome, .compared, .loads, .stores, .order]' "$out")" "[\"same\",$((loads + stores)),$loads,$stores,\"stream\"]"
 
 begin proves_streams
-for spec in daNX ADAC daFilter:adac daRaw_zstd; do
+for spec in daFilter:adac $(more daNX ADAC daRaw_zstd); do
     run "$VESTIGE" encode -f "$T/a.vest" -t "$spec" -o "$T/a.vport"
     expect_status 0
     run "$VESTIGE" verify "$T/a.vest" --stream "$T/a.vport"

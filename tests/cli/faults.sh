@@ -208,6 +208,8 @@ each() {
         [ -z "${4-}" ] || most=20
     elif [ "$kind" = native ]; then
         most=1
+    else
+        most=$(((most + 1) / 2))
     fi
     for n in $(numbers "${calls[$1]}" "$most"); do
         attempt "$1:$2:$n${4-}"

@@ -125,7 +125,7 @@ if [ -z "$brief" ]; then
     replay_program signals_that_nest --cores 2 -- "$targets/signals"
     replay_program mappings -- "$targets/maps"
 fi
-replay_program threads_that_wait --cores 4 --timed -- "$targets/threads"
+[ -n "$brief" ] || replay_program threads_that_wait --cores 4 --timed -- "$targets/threads"
 
 # compile NAME: the program on standard input, to $T/NAME.
 compile() {
@@ -497,7 +497,7 @@ begin survives_streams_that_were_never_encoded
 differed=0
 for technique in mlvCF_e:CS32 mc2RT mlvCF_e:shared mlvFA mlvNX_zstd; do
     "$VESTIGE" encode -f "$T/a.vest" -t "$technique" -o "$T/good" >"$T/about" 2>&1 || fail "not encoded"
-    for seed in 1 2 3; do
+    for seed in 1 $(more 2 3); do
         python3 "$T/damage.py" "$T/good" "$seed" "$seed" >"$T/bad"
         cmp -s "$T/good" "$T/bad" && fail "not damaged"
         run timeout 60 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --until 2000000
@@ -510,6 +510,8 @@ for technique in mlvCF_e:CS32 mc2RT mlvCF_e:shared mlvFA mlvNX_zstd; do
     done
 done
 # a bit in a value that nobody uses, or in the last byte of all, changes nothing
-[ $differed -ge 10 ] || fail "only $differed of 15 damaged streams differ"
+least=10
+[ -z "$brief" ] || least=2
+[ $differed -ge $least ] || fail "only $differed damaged streams differ"
 
 finish

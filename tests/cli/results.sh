@@ -82,13 +82,11 @@ expect_equal "$(tail -n +3 "$out")" "$(grep '^signals,' "$VESTIGE_SRC/bench/resu
 recompute fft 1 untimed
 recompute radix 4 untimed
 recompute cholesky 2 timed
-recompute tree 1 timed
 recompute signals 1 untimed
 recompute racy 8 timed
 recompute lu_cb 2 timed load-values
 recompute racy 8 timed load-values
 recompute signals 1 untimed load-values
 recompute sha 1 untimed load-values
-recompute racy 4 timed data-addresses
-recompute signals 1 untimed data-addresses
+recompute signals 1 timed data-addresses
 finish

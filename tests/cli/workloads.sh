@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
 # Every workload of the catalogue at its tiny size: same checksum and a passed self-check, whatever the
-# number of threads, on the host and under qemu; clean under the sanitizers; bad arguments refused.
+# number of threads, on the host and under qemu; bad arguments refused; in make check-long clean under the sanitizers.
 . "$(dirname "$0")/lib.sh"
 
 if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
@@ -31,9 +31,9 @@ while read -r name kind most tiny _ _ checksum; do
         check "runs_${name}_with_$p" "$dir/host/$name" "${args[@]}"
         check "runs_${name}_with_${p}_on_rv64" qemu-riscv64 "$dir/rv64/$name" "${args[@]}"
     done
-    check "runs_${name}_with_address_sanitizer" "$dir/asan/$name" "${args[@]}"
+    [ -z "$long" ] || check "runs_${name}_with_address_sanitizer" "$dir/asan/$name" "${args[@]}"
     if [ "$kind" = parallel ]; then
-        check "runs_${name}_with_thread_sanitizer" "$dir/tsan/$name" -n "$tiny" -p 4
+        [ -z "$long" ] || check "runs_${name}_with_thread_sanitizer" "$dir/tsan/$name" -n "$tiny" -p 4
         begin "refuses_too_many_threads_for_$name"
         run "$dir/host/$name" -p $((most + 1))
         expect_status 2

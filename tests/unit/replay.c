@@ -334,7 +334,7 @@ static void go_about(const struct stream *s, const struct samples *all, const st
     struct vs_replay r;
     history_make(&h, &r, s, spacing, most);
     use_stops(&r, st);
-    for (unsigned i = 0; i < 120; i += unittest_every(4)) {
+    for (unsigned i = 0; i < 120; i += unittest_every(8)) {
         const struct sample *to = &all->at[rng_below(&rng, all->count)];
         if (rng_below(&rng, 4) == 0) {
             struct vs_replay_goal goal = at_position(r.position + rng_below(&rng, 5000));
