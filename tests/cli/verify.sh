@@ -4,10 +4,8 @@
 . "$(dirname "$0")/lib.sh"
 
 export SOURCE_DATE_EPOCH=1000000000
-size=200
-[ -z "$brief" ] || size=80
-"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$(workload rv64 racy)" -n $size -p 2 >"$out" 2>&1 || exit 2
-"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$(workload rv64 racy)" -n $size -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/a.vest" --cores 2 -- "$(workload rv64 racy)" -n 200 -p 2 >"$out" 2>&1 || exit 2
+"$VESTIGE" record -o "$T/t.vest" --cores 2 --timed -- "$(workload rv64 racy)" -n 200 -p 2 >"$out" 2>&1 || exit 2
 "$VESTIGE" record -o "$T/s.vest" -- "$(workload rv64 signals)" -n 30 >"$out" 2>&1 || exit 2
 "$VESTIGE" record -o "$T/n.vest" --control-only -- "$(workload host racy)" -n 100 -p 2 >"$out" 2>&1 || exit 2
 
