@@ -35,13 +35,13 @@ def table(entries, shift):
     bits = sets.bit_length() - 1
     # ways in their order, each [address, when it was used]
     ways = collections.defaultdict(lambda: [[0, i - 4] for i in range(4)])
-    for now, (core, pc, addr) in enumerate(accesses):
+    for time, (core, pc, addr) in enumerate(accesses):
         x = pc >> 1
         s = ways[core, (x ^ x >> bits) % sets]
         way = next((w for w in s if w[0] >> shift == addr >> shift), None)
         hits += way is not None
         way = way or min(s, key=lambda w: w[1])
-        way[:] = addr, now
+        way[:] = addr, time
     return hits
 
 assert len(f["history"]) == len(f["table"]) == 9
