@@ -195,7 +195,8 @@ const struct command command_debug = {
         "tell are unavailable, and nothing can be changed. 'monitor help' lists what else\n"
         "there is: time, goto, cycle, who-wrote, messages.",
     .example = "vestige debug run.vport --image ./program\n"
-               "gdb-multiarch -ex 'set osabi none' -ex 'target remote :1234' ./program\n"
+               "gdb-multiarch -ex 'set osabi none' \\\n"
+               "    -ex 'target remote 127.0.0.1:1234' ./program\n"
                "gdb-multiarch -ex 'set osabi none' \\\n"
                "    -ex 'target remote | vestige debug --stdio run.vport' ./program",
     .exits = "0  the debugger is done\n"

@@ -298,20 +298,20 @@ done
 
 begin keeps_its_place_between_debuggers
 start_server run.vport
-gdb_with ":$port" 'break bank_worker' 'continue' 'printf "at=%lx\n", (long)$pc' 'detach'
+gdb_with "127.0.0.1:$port" 'break bank_worker' 'continue' 'printf "at=%lx\n", (long)$pc' 'detach'
 at=$(value at)
 expect_lines 'hit Breakpoint 1'
-gdb_with ":$port" 'printf "at=%lx\n", (long)$pc' 'info breakpoints' 'continue'
+gdb_with "127.0.0.1:$port" 'printf "at=%lx\n", (long)$pc' 'info breakpoints' 'continue'
 expect_equal "$(value at)" "$at" pc
 # nobody stops there any more
 expect_lines '^No breakpoints' 'No more reverse' '_exit'
 
 begin refuses_a_second_debugger
 mkfifo hold
-(gdb-multiarch -nx -batch -ex 'set osabi none' -ex "target remote :$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
+(gdb-multiarch -nx -batch -ex 'set osabi none' -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
 first=$!
 for _ in $(seq 100); do [ -e here ] || sleep 0.05; done
-gdb_with ":$port" 'print $pc'
+gdb_with "127.0.0.1:$port" 'print $pc'
 expect_no_line '^\$1 = '
 grep -q 'another debugger is refused, from 127.0.0.1' server.err || fail "not said: $(cat server.err)"
 echo >hold
@@ -319,12 +319,12 @@ wait $first
 grep -q '_start' first.out || fail "the first was disturbed: $(cat first.out)"
 
 begin ends_when_it_is_killed
-gdb_with ":$port" 'kill'
+gdb_with "127.0.0.1:$port" 'kill'
 expect_server 0
 
 begin ends_after_one_debugger
 start_server --once run.vport
-gdb_with ":$port" 'stepi' 'disconnect'
+gdb_with "127.0.0.1:$port" 'stepi' 'disconnect'
 expect_server 0
 grep -q 'the debugger leaves' server.err || fail "not said: $(cat server.err)"
 
@@ -338,7 +338,7 @@ start_server run.vport
 exec 9<>"/dev/tcp/127.0.0.1/$port"
 printf '$c#00\x03+-}}$#$$m0,ffffffffffffffff#aa$vCont;s:ffff#9f' >&9
 exec 9>&-
-gdb_with ":$port" 'print 1' 'stepi' 'kill'
+gdb_with "127.0.0.1:$port" 'print 1' 'stepi' 'kill'
 expect_lines '^0x' '^\$1 = 1' '^0x'
 expect_server 0
 
