@@ -31,9 +31,10 @@ int vs_outfile_open(struct vs_outfile *f, const char *path, bool overwrite, stru
 /* Appends all `size` bytes. 0 or -VSE_IO; after that the file cannot be committed. */
 int vs_outfile_write(struct vs_outfile *f, const void *data, size_t size, struct vs_diag *diag);
 
-/* Makes the bytes durable, gives the file its name and closes it. 0, or with the partial in place
- * and open, to be aborted or kept -VSE_EXISTS  `overwrite` is false and a file has appeared at path
- * since the open -VSE_IO      the operating system refused, or an earlier write had failed */
+/* Makes the bytes durable, gives the file its name and closes it. Returns 0; or, with the partial
+ * in place and open, to be aborted or kept: -VSE_EXISTS (`overwrite` is false and a file has
+ * appeared at path since the open); -VSE_IO (the operating system refused, or an earlier write had
+ * failed). */
 int vs_outfile_commit(struct vs_outfile *f, struct vs_diag *diag);
 
 /* Closes and deletes the partial file. */

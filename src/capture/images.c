@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/images.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/array.h"
 #include "base/buf.h"
@@ -57,16 +59,27 @@ static struct vs_mapped_image *find(struct vs_images *m, const char *path, uint6
     return NULL;
 }
 
+/* A file that is gone since it was mapped, or never had a name, is as usual as one that is no
+ * image. */
+static void note_unread(struct vs_images *m, const char *path, const struct vs_diag *diag)
+{
+    if (!*m->unread && diag->error == -VSE_IO && access(path, F_OK) == 0)
+        snprintf(m->unread, sizeof(m->unread), "%s: %s", diag->text, path);
+}
+
 int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
                       uint64_t offset, bool main)
 {
     struct vs_mapped_image image = {.start = start, .length = length, .main = main}, *known;
     struct vs_symbols *s;
+    struct vs_diag diag = {0};
     int64_t e;
 
-    e = vs_symbols_open(&s, path, NULL);
-    if (e < 0)
+    e = vs_symbols_open(&s, path, &diag);
+    if (e < 0) {
+        note_unread(m, path, &diag);
         return e == -VSE_NOMEM ? e : -VSE_NOTFOUND;
+    }
     e = vs_symbols_base(s, start, offset, length, &image.base);
     if (e == 0 && (known = find(m, path, image.base)) != NULL) {
         m->last = (size_t)(known - m->list);

@@ -24,7 +24,8 @@ struct vs_images {
     bool main_only; /* only code of the program's own image is wanted */
     struct vs_mapped_image *list;
     size_t count, capacity;
-    size_t last; /* the one mapped last, if there are any */
+    size_t last;      /* the one mapped last, if there are any */
+    char unread[512]; /* why one that is there could not be read, and which; or "" */
     struct vs_arena memory;
 };
 
@@ -32,7 +33,7 @@ struct vs_images {
 void vs_images_fini(struct vs_images *m);
 
 /* Notes a mapping of code from a file; `main`: the program's own. Returns the image's number at the
- * consumer; -VSE_NOMEM; an error of the consumer; -VSE_NOTFOUND if it is no image. */
+ * consumer; -VSE_NOMEM; an error of the consumer; -VSE_NOTFOUND if it is no image, or unread. */
 int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
                       uint64_t offset, bool main);
 

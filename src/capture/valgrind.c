@@ -266,6 +266,7 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
         e = vs_assembler_finish(r->assembler, r->diag, r->theirs);
     r->result->stats = vs_assembler_stats(r->assembler);
     take_log(r);
+    memcpy(r->result->unread, r->images.unread, sizeof(r->result->unread));
     r->result->status = r->launch.status;
     r->result->seconds = end - start;
     r->result->more = now() - end;

@@ -33,6 +33,7 @@ struct vs_valgrind_result {
     bool interrupted; /* ended by the user */
     bool stopped;     /* by tick */
     char said[2048];  /* the start of what Valgrind had to say, in lines */
+    char unread[512]; /* an image without its symbols, as in capture/images.h; or "" */
     double seconds;   /* until the program ended ... */
     double more;      /* ... and then until everything was delivered */
 };

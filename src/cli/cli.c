@@ -88,6 +88,14 @@ int cli_report(struct cli *cli, const char *path, int error, const struct vs_dia
     return code >= VSE_FORMAT && code <= VSE_LIMIT ? CLI_BAD_DATA : CLI_USAGE;
 }
 
+int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag)
+{
+    if (error != -VSE_EXISTS || strncmp(diag->text, "already", 7) != 0)
+        return cli_report(cli, path, error, diag);
+    cli_error(cli, "%s: exists; -f replaces it", path);
+    return CLI_USAGE;
+}
+
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};

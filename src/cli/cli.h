@@ -32,6 +32,9 @@ void cli_error(struct cli *cli, const char *format, ...) __attribute__((format(p
  * NULL. Returns the exit status for the error. */
 int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 
+/* The same of a file that a command with the option -f was to write. */
+int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
+
 /* Opens a run, with VS_OPEN_SALVAGE if `salvage`. Returns CLI_DONE, or the status after a message.
  */
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);

@@ -32,6 +32,7 @@ struct recording {
     const char *incomplete; /* why the end of the program is missing, or NULL; static storage */
     double seconds, more;   /* until the program ended, and from then on */
     char said[2048];        /* what Valgrind had to say, in lines */
+    char unread[512];       /* an image without its symbols and why, or "" */
     bool simulated;
     struct vs_machine_result machine; /* if simulated */
 };

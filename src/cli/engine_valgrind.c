@@ -2,6 +2,7 @@
 /* Native x86-64 programs, under Valgrind. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "capture/valgrind.h"
 #include "cli/engine.h"
@@ -67,6 +68,7 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
     r->more = result.more;
     recording_tidy(result.said);
     snprintf(r->said, sizeof(r->said), "%s", result.said);
+    memcpy(r->unread, result.unread, sizeof(r->unread));
     return 0;
 }
 

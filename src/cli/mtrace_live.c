@@ -82,7 +82,7 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
     if (e < 0)
         return recording_refused(cli, o->program[0], e, &diag);
     recording_tidy(result.said);
-    recording_notes(result.stats.forks, result.said, recording_incomplete(&result));
+    recording_notes(result.stats.forks, result.said, result.unread, recording_incomplete(&result));
     *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
                                      .status = recording_status(result.status)};
     return CLI_DONE;

@@ -398,7 +398,7 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
         recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
     if (c->simulated)
         simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
-    recording_notes(c->forks, c->said, incomplete(r));
+    recording_notes(c->forks, c->said, c->unread, incomplete(r));
     if (WIFSIGNALED(c->status))
         recording_tell("the program was ended by signal %d (SIG%s)", WTERMSIG(c->status),
                        sigabbrev_np(WTERMSIG(c->status)) ? sigabbrev_np(WTERMSIG(c->status)) : "?");
@@ -432,6 +432,10 @@ static void summary_json(struct record *r, const struct vs_writer_stats *w)
         json_str(&j, "valgrind", c->said);
     else
         json_null(&j, "valgrind");
+    if (*c->unread)
+        json_str(&j, "unread", c->unread);
+    else
+        json_null(&j, "unread");
     if (r->features & VS_RUN_TIMED)
         json_u64(&j, "cycles", c->machine.stats.cycles);
     else
@@ -554,7 +558,7 @@ static int record(struct record *r, char **argv)
         return recording_refused(r->cli, argv[0], e, &diag);
     w.features = r->features;
     if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
-        return cli_report(r->cli, r->path, e, &diag);
+        return cli_report_output(r->cli, r->path, e, &diag);
     if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
         e = cli_report(r->cli, r->path, e, vs_writer_diag(r->writer));
         vs_writer_abort(r->writer);

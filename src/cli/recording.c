@@ -127,11 +127,13 @@ const char *recording_incomplete(const struct vs_valgrind_result *result)
     return result->stats.ended ? NULL : "the program was killed";
 }
 
-void recording_notes(unsigned forks, const char *said, const char *incomplete)
+void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete)
 {
     if (forks)
         recording_tell("%u child process%s not recorded", forks, forks == 1 ? " was" : "es were");
     pass_on(said);
+    if (*unread)
+        recording_tell("an image is recorded without its name and symbols: %s", unread);
     if (incomplete)
         recording_tell("%s; what was captured is in the file", incomplete);
 }

@@ -30,9 +30,9 @@ void recording_tidy(char *said);
 /* Why the end of the program is missing; NULL if it is not. Static storage. */
 const char *recording_incomplete(const struct vs_valgrind_result *result);
 
-/* Tells that children were left out, what Valgrind had to say (tidied), and why the recording is
- * incomplete if that is not NULL. */
-void recording_notes(unsigned forks, const char *said, const char *incomplete);
+/* Tells that children were left out, what Valgrind had to say (tidied), which image was not read if
+ * that is not "", and why the recording is incomplete if that is not NULL. */
+void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete);
 
 /* Says why a program could not be recorded. Returns the exit status. */
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag);

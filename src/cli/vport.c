@@ -78,11 +78,7 @@ static int create(struct cli *cli, struct vs_vport_writer **w, const char *path,
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     int e = vs_vport_create(w, path, about, overwrite, &diag);
-    if (e == -VSE_EXISTS) {
-        cli_error(cli, "%s: exists; -f replaces it", path);
-        return CLI_USAGE;
-    }
-    return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
+    return e ? cli_report_output(cli, path, e, &diag) : CLI_DONE;
 }
 
 int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, bool overwrite,

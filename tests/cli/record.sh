@@ -371,6 +371,7 @@ begin refuses_a_bad_output
 run "$VESTIGE" record -o exists.vest ./steps
 expect_status 2
 expect_one_line_err
+expect_err 'exists.vest: exists; -f replaces it'
 [ ! -s exists.vest ] || fail "it was written to"
 run "$VESTIGE" record -o none/r.vest ./steps
 expect_status 2

@@ -118,5 +118,6 @@ begin keeps_a_file_that_exists
 run "$tm" --mTrace "$T/t.gz" --mcf "${program[@]}"
 expect_status 2
 expect_one_line_err
+expect_err 't.gz: exists; -f replaces it'
 
 finish

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Loaded before the C library (LD_PRELOAD), makes chosen calls of `vestige` fail.
  *
- *   VESTIGE_FAULT      CLASS:HOW:N, the N-th call of that class, counted from 1; CLASS:HOW:N+ that
- * one and all after it (of EINTR every third, so that a loop ends). HOW is the name
- * of an error, or "short": half of the bytes are transferred. VESTIGE_FAULT_LOG  a file that is
- * written at the end: "CLASS CALLS" of each class, and "fired" with the number of calls that failed
- * and the name of the last VESTIGE_FAULT_TRACE  a file that gets the stack of each call that fails
+ * VESTIGE_FAULT, CLASS:HOW:N: the N-th call of that class fails, counted from 1; CLASS:HOW:N+: that
+ * one and all after it (of EINTR every third, so that a loop ends). HOW is the name of an error, or
+ * "short": half of the bytes are transferred.
+ *
+ * VESTIGE_FAULT_LOG: a file that is written at the end: "CLASS CALLS" of each class, and "fired"
+ * with the number of calls that failed and the name of the last.
+ *
+ * VESTIGE_FAULT_TRACE: a file that gets the stack of each call that fails.
  *
  * Only a process of the program `vestige` is touched, and what it runs does not inherit this: the
  * variables, LD_PRELOAD among them, are taken out of its environment. Children between fork and

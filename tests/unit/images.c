@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <link.h>
+#include <sys/resource.h>
 
 #include "unittest.h"
 
@@ -151,6 +152,24 @@ TEST(knows_what_is_no_image)
     CHECK_ERR(vs_images_map(&f.m, SELF, f.self.start, 1, f.self.offset, false),
               VSE_LIMIT); /* theirs */
     CHECK_EQ(open_files(), files);
+    teardown(&f);
+}
+
+TEST(tells_of_an_image_that_it_cannot_read)
+{
+    struct fixture f;
+    struct rlimit files, none;
+
+    setup(&f, NULL, 0);
+    CHECK_ERR(vs_images_map(&f.m, "/nowhere", 0, 1, 0, false), VSE_NOTFOUND);
+    CHECK_ERR(vs_images_map(&f.m, "/proc/self/maps", 0, 1, 0, false), VSE_NOTFOUND);
+    CHECK_STR(f.m.unread, "");
+    CHECK_EQ(getrlimit(RLIMIT_NOFILE, &files), 0);
+    none = (struct rlimit){0, files.rlim_max};
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+    CHECK_ERR(map_self(&f), VSE_NOTFOUND);
+    CHECK_EQ(setrlimit(RLIMIT_NOFILE, &files), 0);
+    CHECK_STR(f.m.unread, "cannot open it: Too many open files: " SELF);
     teardown(&f);
 }
 
