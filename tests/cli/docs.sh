@@ -42,20 +42,36 @@ for file in "${documents[@]}"; do
     expect_equal "$stray" '' "commands in other blocks of ${file##*/}"
 done
 
+# inline FILE: the commands within its sentences; of a program that is recorded not its own options.
+inline() {
+    awk '/^```/ { inside = !inside } !inside' "$1" | grep -oE '`(vestige|make|mcfTrace|mlsTrace|tmTrace|mcfTRaptor|mlvCFiat)( [^`]*)?`' |
+        tr -d '`' | sed 's/ sh -c .*//'
+}
+
 # A line that begins with a blank goes on with the command before it.
 begin explains_commands_and_options_that_there_are
+lines=0
 while IFS= read -r line; do
     read -r word command _ <<<"$line"
+    lines=$((lines + 1))
     case $line in
     ' '*) ;;
-    'vestige COMMAND'*) continue ;;
+    vestige | make | 'vestige COMMAND'*) continue ;;
+    'make '*)
+        grep -q "^$command:" "$VESTIGE_SRC/Makefile" || fail "no make $command"
+        continue
+        ;;
     'vestige '*) "$VESTIGE" help "$command" >"$out" 2>&1 || fail "no vestige $command" ;;
     *) { "$VESTIGE" help "$word" >"$out" 2>&1 && [ -e "$VESTIGE_BUILD/bin/$word" ]; } || fail "no $word" ;;
     esac
     while read -r option; do
         grep -qE -- "(^|[ ,])$option([ ,=]|$)" "$out" || fail "no $option: $line"
     done < <(grep -oE '(^|[[ (])--?[A-Za-z][-A-Za-z_]*' <<<"$line" | tr -d '[( ')
-done < <(for file in "${documents[@]}"; do document_blocks "$file"; done | awk -F '\001' '$2 == "usage" && $3 != "```" { print $3 }')
+done < <(
+    for file in "${documents[@]}"; do document_blocks "$file"; done | awk -F '\001' '$2 == "usage" && $3 != "```" { print $3 }'
+    for file in "${documents[@]}"; do inline "$file"; done
+)
+[ $lines -ge 100 ] || fail "only $lines commands"
 
 begin links_to_what_there_is
 for file in "${documents[@]}"; do
