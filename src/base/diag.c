@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,4 +45,15 @@ int vs_diag_io(struct vs_diag *d, const char *verb, const char *path)
     size_t skip = length > room ? length - room : 0;
     return vs_diag_set(d, -VSE_IO, -1, -1, "%s %s%s: %s", verb, skip ? "..." : "", path + skip,
                        reason);
+}
+
+void vs_list_word(char *list, size_t capacity, const char *word)
+{
+    static const char more[] = "...";
+    size_t used = strlen(list);
+    bool full = used + strlen(", ") + strlen(word) + strlen(", ") + sizeof(more) > capacity;
+    bool cut = used >= strlen(more) && !strcmp(list + used - strlen(more), more);
+
+    if (!cut)
+        snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", full ? more : word);
 }

@@ -4,6 +4,7 @@
 #ifndef BASE_DIAG_H
 #define BASE_DIAG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "vestige/error.h"
@@ -16,6 +17,10 @@ int vs_diag_set(struct vs_diag *d, int error, int64_t offset, int64_t chunk, con
 /* Stores "verb path: reason" with the reason for errno, no offset and no chunk; "verb: reason" if
  * path is NULL. The start of a long path is left out rather than the reason. Returns -VSE_IO. */
 int vs_diag_io(struct vs_diag *d, const char *verb, const char *path);
+
+/* Adds a word to a list for a diag's text, a string that begins as "". The first that has no room
+ * is told as "...", and none after it. */
+void vs_list_word(char *list, size_t capacity, const char *word);
 
 /* Replaces every control character by '?', in place: ASCII's, and those that UTF-8 writes as
  * C2 80 to C2 9F, which terminals obey as well. */

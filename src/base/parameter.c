@@ -36,18 +36,11 @@ static bool parse_word(const char *const *words, const char *text, uint64_t *num
     return false;
 }
 
-/* Lists what there is, separated by commas and cut to fit. */
-static void add_to_list(char *list, size_t capacity, const char *word)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
-}
-
 static int no_parameter(const struct vs_parameter *table, const char *name, struct vs_diag *diag)
 {
     char list[128] = "";
     for (const struct vs_parameter *p = table; p->name; p++)
-        add_to_list(list, sizeof(list), p->name);
+        vs_list_word(list, sizeof(list), p->name);
     return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no parameter '%.40s'; there are: %s", name,
                        *list ? list : "none");
 }
@@ -56,7 +49,7 @@ static int no_word(const struct vs_parameter *p, const char *value, struct vs_di
 {
     char list[96] = "";
     for (size_t i = 0; p->words[i]; i++)
-        add_to_list(list, sizeof(list), p->words[i]);
+        vs_list_word(list, sizeof(list), p->words[i]);
     return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s is one of %s, not '%.40s'", p->name, list,
                        value);
 }

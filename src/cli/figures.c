@@ -207,9 +207,21 @@ static void text_shares(struct out *out, const struct figures *f)
     }
 }
 
+/* One that is too long for its columns has a line of its own. */
+static void text_name(struct out *out, const struct figures *f)
+{
+    enum { NAME = 15, CONFIG = 15 };
+    out_printf(out, "%-*s %-*s", NAME, f->technique, CONFIG, f->config);
+    if (strlen(f->technique) > NAME || strlen(f->config) > CONFIG) {
+        out_char(out, '\n');
+        out_pad(out, NAME + 1 + CONFIG);
+    }
+}
+
 void figures_text(struct out *out, const struct figures *f, bool fields)
 {
-    out_printf(out, "%-15s %-15s %14" PRIu64, f->technique, f->config, f->bits);
+    text_name(out, f);
+    out_printf(out, " %14" PRIu64, f->bits);
     text_ratio(out, f->bits, f->instructions, 1, 9, 5);
     text_ratio(out, f->bits, f->timed ? f->cycles : 0, 1, 9, 5);
     text_ratio(out, f->baseline, f->bits, 1, 7, 2);

@@ -46,18 +46,11 @@ int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique
     return t->params_size > sizeof(s->params) ? -VSE_INTERNAL : set_all(s, t->defaults, NULL);
 }
 
-/* Adds a word to a list, which is cut to fit. */
-static void list_word(char *list, size_t capacity, const char *word)
-{
-    size_t used = strlen(list);
-    snprintf(list + used, capacity - used, "%s%s", used ? ", " : "", word);
-}
-
 static int no_technique(const char *name, struct vs_diag *diag)
 {
     char list[140] = "";
     for (size_t i = 0; vs_techniques[i]; i++)
-        list_word(list, sizeof(list), vs_techniques[i]->name);
+        vs_list_word(list, sizeof(list), vs_techniques[i]->name);
     return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no technique '%s'; there are: %s", name, list);
 }
 
@@ -67,7 +60,7 @@ static int apply_config(struct vs_technique_spec *s, const char *name, struct vs
     for (const struct vs_technique_config *c = s->technique->configs; c && c->name; c++) {
         if (!strcmp(c->name, name))
             return set_all(s, c->values, diag);
-        list_word(list, sizeof(list), c->name);
+        vs_list_word(list, sizeof(list), c->name);
     }
     return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "%s has no configuration '%s'; there are: %s",
                        s->technique->name, name, *list ? list : "none");

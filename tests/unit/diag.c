@@ -81,3 +81,18 @@ TEST(keeps_the_reason_after_a_long_path)
     CHECK_HAS(d.text, "p/the.end: Permission denied");
     CHECK_EQ(strlen(d.text), sizeof(d.text) - 1);
 }
+
+TEST(lists_words_as_far_as_there_is_room)
+{
+    char list[24] = "";
+
+    vs_list_word(list, sizeof(list), "one");
+    CHECK_STR(list, "one");
+    vs_list_word(list, sizeof(list), "two");
+    vs_list_word(list, sizeof(list), "three");
+    CHECK_STR(list, "one, two, three");
+    vs_list_word(list, sizeof(list), "four");
+    CHECK_STR(list, "one, two, three, ...");
+    vs_list_word(list, sizeof(list), "x");
+    CHECK_STR(list, "one, two, three, ...");
+}
