@@ -121,35 +121,56 @@ static void supply(unsigned core, uint32_t index, struct vs_moesi_result *r)
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
+int vs_moesi_supplier(const struct vs_moesi *g, unsigned core, uint64_t line, uint32_t *index,
+                      bool *others)
+{
+    int supplier = -1;
+    *others = false;
+    for (unsigned i = 0; i < g->cores; i++) {
+        uint32_t at = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
+        if (at == VS_CACHE_NONE)
+            continue;
+        *others = true;
+        if (is_owner((enum vs_moesi_state)g->core[i].states[at])) {
+            *index = at;
+            return (int)i;
+        }
+        if (g->sharers_supply && supplier < 0) {
+            *index = at;
+            supplier = (int)i;
+        }
+    }
+    return supplier;
+}
+
 void vs_moesi_read_miss(struct vs_moesi *g, unsigned core, uint64_t line, struct vs_moesi_result *r)
 {
-    enum vs_moesi_state mine = VS_MOESI_E;
+    uint32_t index;
+    bool others;
+    int from = vs_moesi_supplier(g, core, line, &index, &others);
     *r = (struct vs_moesi_result){.outcome = VS_MOESI_BELOW};
-    for (unsigned i = 0; i < g->cores; i++) {
-        uint32_t index = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
-        if (index == VS_CACHE_NONE)
-            continue;
-        uint8_t *state = &g->core[i].states[index];
-        if (is_owner((enum vs_moesi_state) * state)) {
-            supply(i, index, r);
-            *state = *state == VS_MOESI_E ? VS_MOESI_S : VS_MOESI_O;
-        }
-        mine = VS_MOESI_S;
+    if (from >= 0) {
+        uint8_t *state = &g->core[from].states[index];
+        supply((unsigned)from, index, r);
+        *state = is_dirty((enum vs_moesi_state) * state) ? VS_MOESI_O : VS_MOESI_S;
     }
-    enter(g, core, line, mine, r);
+    enter(g, core, line, others ? VS_MOESI_S : VS_MOESI_E, r);
     copy_from_supplier(g, core, r);
 }
 
-/* Invalidates the copies of the others, noting an owner as supplier. */
+/* Invalidates the copies of the others, noting who supplies. */
 static void invalidate_others(struct vs_moesi *g, unsigned core, uint64_t line,
                               struct vs_moesi_result *r)
 {
-    for (unsigned i = 0; i < g->cores; i++) {
-        uint32_t index = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
+    uint32_t index;
+    bool others;
+    int from = vs_moesi_supplier(g, core, line, &index, &others);
+    if (from >= 0)
+        supply((unsigned)from, index, r);
+    for (unsigned i = 0; others && i < g->cores; i++) {
+        index = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
         if (index == VS_CACHE_NONE)
             continue;
-        if (is_owner((enum vs_moesi_state)g->core[i].states[index]))
-            supply(i, index, r);
         vs_cache_drop(&g->core[i].cache, index);
         r->invalidated |= UINT64_C(1) << i;
     }
@@ -167,7 +188,7 @@ void vs_moesi_write_shared(struct vs_moesi *g, unsigned core, uint64_t line,
         copy_from_supplier(g, core, r);
         return;
     }
-    /* The owner's bytes are the same as ours: nothing is transferred. */
+    /* The others' bytes are the same as ours: nothing is transferred. */
     r->outcome = VS_MOESI_UPGRADE;
     r->supplier = r->supplier_index = 0;
     r->index = index;

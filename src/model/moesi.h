@@ -9,8 +9,8 @@
  *
  * A core's access, where `others` are the copies in the other caches:
  *   read   hit: nothing changes. Miss, with an owner (M, O or E) among the others: it supplies, M
- *          becomes O and E becomes S; the reader gets S. Without: from below; S if there are others
- *          (in S), else E.
+ *          becomes O and E becomes S; the reader gets S. Without, but with others (in S): S, from
+ *          below or, if sharers supply, from the first of them. Else from below, E.
  *   write  hit in M: nothing changes; in E: M, silently; in S or O: an upgrade, the others are
  *          invalidated. Miss: as a read miss, but the others are invalidated. The writer gets M.
  * Leaving in M or O, the line is dirty: the owner of the group writes it below.
@@ -65,7 +65,8 @@ struct vs_moesi_core {
 
 struct vs_moesi {
     unsigned cores;
-    uint32_t line; /* bytes */
+    uint32_t line;       /* bytes */
+    bool sharers_supply; /* set after init, if at all */
     struct vs_moesi_core *core;
     uint8_t *spilled; /* with data: the line that was dirty when it left last */
 };
@@ -77,7 +78,8 @@ int vs_moesi_init(struct vs_moesi *g, unsigned cores, const struct vs_cache_conf
                   bool data, struct vs_diag *diag);
 void vs_moesi_fini(struct vs_moesi *g);
 
-/* Makes a group the same as another of as many cores, the same configuration, and as much data. */
+/* Makes a group the same as another of as many cores, the same configuration, and as much data;
+ * sharers_supply is its own. */
 void vs_moesi_assign(struct vs_moesi *g, const struct vs_moesi *from);
 
 /* All below take a core of the group and a line's address. */
@@ -109,6 +111,11 @@ void vs_moesi_read_miss(struct vs_moesi *g, unsigned core, uint64_t line,
 /* A write that misses or needs an upgrade. */
 void vs_moesi_write_shared(struct vs_moesi *g, unsigned core, uint64_t line,
                            struct vs_moesi_result *result);
+
+/* The core that supplies a line to one that misses, and where it has it; -1 if it comes from below.
+ * *others: whether any other has it. */
+int vs_moesi_supplier(const struct vs_moesi *g, unsigned core, uint64_t line, uint32_t *index,
+                      bool *others);
 
 /* Any read, any write. */
 static inline void vs_moesi_read(struct vs_moesi *g, unsigned core, uint64_t line,

@@ -13,13 +13,14 @@ void vs_traced_fini(struct vs_traced *c)
 }
 
 int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_config *config,
-                   bool data)
+                   bool sharers, bool data)
 {
     if (cores > VS_MOESI_CORES_MAX)
         return -VSE_LIMIT;
     int err = vs_moesi_init(&c->group, cores, config, data, NULL);
     if (err)
         return err;
+    c->group.sharers_supply = sharers;
     c->t = calloc(cores, sizeof(*c->t));
     for (unsigned i = 0; c->t && i < cores; i++)
         if (!(c->t[i] = calloc(c->group.core[i].cache.lines, 1)))
@@ -30,7 +31,8 @@ int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_co
 int vs_traced_clone(struct vs_traced *to, const struct vs_traced *from)
 {
     const struct vs_moesi_core *first = &from->group.core[0];
-    int err = vs_traced_init(to, from->group.cores, &first->cache.config, first->data);
+    int err = vs_traced_init(to, from->group.cores, &first->cache.config,
+                             from->group.sharers_supply, first->data);
     if (err)
         return err;
     vs_moesi_assign(&to->group, &from->group);

@@ -14,10 +14,11 @@ struct vs_traced {
     uint8_t **t; /* by core and index */
 };
 
-/* Empty caches, with data or without. Returns 0; -VSE_INVAL (no such geometry); -VSE_LIMIT (more
+/* Empty caches, with data or without; sharers: of a line without an owner, a sharer supplies it and
+ * not the level below. Returns 0; -VSE_INVAL (no such geometry); -VSE_LIMIT (more
  * cores than VS_MOESI_CORES_MAX); -VSE_NOMEM. One that is zeroed before needs fini in any case. */
 int vs_traced_init(struct vs_traced *c, unsigned cores, const struct vs_cache_config *config,
-                   bool data);
+                   bool sharers, bool data);
 void vs_traced_fini(struct vs_traced *c);
 
 /* Another that is the same; it is zeroed before. As vs_traced_init. */

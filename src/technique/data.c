@@ -12,6 +12,7 @@ const char *const vs_data_account_words[] = {"exact", "published", NULL};
 const char *const vs_data_caches_words[] = {"coherent", "private", "shared", NULL};
 const char *const vs_data_order_words[] = {"exact", "published", NULL};
 const char *const vs_data_rule_words[] = {"all", "implied", NULL};
+const char *const vs_data_supply_words[] = {"any", "owner", NULL};
 const char *const vs_data_streams_words[] = {"unified", "split", NULL};
 
 struct vs_chunks vs_data_cycle_chunks(const void *params)

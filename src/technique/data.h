@@ -55,6 +55,11 @@ enum vs_data_rule {
     VS_DATA_RULE_IMPLIED, /* not one whose order is implied */
 };
 
+enum vs_data_supply {
+    VS_DATA_SUPPLY_ANY,   /* a cache that has the line supplies it, with its trace bit */
+    VS_DATA_SUPPLY_OWNER, /* only its owner; of lines without one the level below, without */
+};
+
 enum vs_data_streams {
     VS_DATA_UNIFIED, /* a compressor takes messages whole */
     VS_DATA_SPLIT,   /* one takes Ti and dCC, another the rest */
@@ -66,7 +71,7 @@ struct vs_data_params {
     uint64_t granule;                  /* bytes */
     uint64_t fahcnt, fahcnt_next;      /* chunks of the counter */
     uint64_t dcc, dcc_next;
-    uint64_t account, caches, order, rule;
+    uint64_t account, caches, order, rule, supply;
     uint64_t streams, level; /* of a compressor */
 };
 

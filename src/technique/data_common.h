@@ -34,7 +34,8 @@ extern const char *const vs_data_policy_words[], *const vs_data_account_words[],
                                                      *const vs_data_caches_words[],
                                                          *const vs_data_order_words[],
                                                              *const vs_data_rule_words[],
-                                                                 *const vs_data_streams_words[];
+                                                                 *const vs_data_supply_words[],
+                                                                     *const vs_data_streams_words[];
 
 /* Lines lie within the pages of technique/copy.h. */
 #define VS_DATA_LINE_MAX 4096

@@ -349,7 +349,8 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
     e->ordered = p->order == VS_DATA_ORDER_EXACT;
     e->implied = e->ordered && p->rule == VS_DATA_RULE_IMPLIED;
     if (!err)
-        err = vs_traced_init(&e->caches, setup->cores, &config, false);
+        err = vs_traced_init(&e->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY,
+                             false);
     if (!err)
         err = init_cores(e);
     if (err) {
@@ -371,6 +372,7 @@ static const struct vs_parameter parameters[] = {
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(order, vs_data_order_words, "of the cores: told as far as replay needs, or not"),
     VS_DATA_WORD(rule, vs_data_rule_words, "which transactions tell it: all, or not the implied"),
+    VS_DATA_WORD(supply, vs_data_supply_words, "caches that supply a line: any, or its owner"),
     {.name = NULL},
 };
 

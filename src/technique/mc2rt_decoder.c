@@ -244,13 +244,10 @@ static int take_line(struct decoder *d, unsigned core, uint32_t index, const str
 /* Whether a read miss will inherit T, before it happens. */
 static bool will_inherit(const struct decoder *d, unsigned core, uint64_t line)
 {
-    const struct vs_moesi *g = &d->caches.group;
-    for (unsigned i = 0; i < d->cores; i++) {
-        uint32_t index = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
-        if (index != VS_CACHE_NONE && g->core[i].states[index] >= VS_MOESI_O)
-            return d->caches.t[i][index];
-    }
-    return false;
+    uint32_t index;
+    bool others;
+    int from = vs_moesi_supplier(&d->caches.group, core, line, &index, &others);
+    return from >= 0 && d->caches.t[from][index];
 }
 
 /* The read that the core's next message, which is the next of all, tells of. */
@@ -569,7 +566,8 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     d->cores = setup->cores;
     d->address_bits = setup->address_bits;
     d->implied = p->rule == VS_DATA_RULE_IMPLIED;
-    int err = vs_traced_init(&d->caches, setup->cores, &config, true);
+    int err =
+        vs_traced_init(&d->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY, true);
     if (!err)
         err = vs_demux_init(&d->queues, setup->cores, sizeof(struct message));
     if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))

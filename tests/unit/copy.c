@@ -284,7 +284,7 @@ TEST(clones_coherent_caches)
         struct vs_cache_config config = draw_config(&rng);
         struct vs_traced a = {0}, b = {0};
         uint64_t span = 2 * config.size / config.line + 1;
-        CHECK_EQ(vs_traced_init(&a, CORES, &config, true), 0);
+        CHECK_EQ(vs_traced_init(&a, CORES, &config, n & 1, true), 0);
         for (unsigned i = 0; i < 3000; i++)
             act(&a, (unsigned)rng_below(&rng, CORES), rng_below(&rng, span) * config.line,
                 rng_below(&rng, 10), (uint8_t)i);

@@ -126,11 +126,29 @@ static const struct transition {
     {"w1 r0 r2", "SOS", "x0", "III", HIT, 1, 7, 1, 1},
 };
 
-static void check_transition(const struct transition *t)
+/* What is different if sharers supply. */
+static const struct transition sharing[] = {
+    {"r0 r1", "SSI", "r2", "SSS", TRF, 0, 0, 0, 0},
+    {"r0 r1", "SSI", "w2", "IIM", TRF, 0, 3, 0, 0},
+    {"r1 r2", "ISS", "r0", "SSS", TRF, 1, 0, 0, 0},
+    {"r1 r2", "ISS", "w0", "MII", TRF, 1, 6, 0, 0},
+    {"w0 r1 e0", "ISI", "r0", "SSI", TRF, 1, 0, 0, 0},
+    {"w0 r1 e0", "ISI", "w0", "MII", TRF, 1, 2, 0, 0},
+};
+
+/* What is not: who owns it comes first, and nobody sends what one has. */
+static const struct transition the_same[] = {
+    {"", "III", "r0", "EII", BLW, 0, 0, 0, 0},      {"w1 r0", "SOI", "r2", "SOS", TRF, 1, 0, 0, 0},
+    {"w1 r0", "SOI", "w2", "IIM", TRF, 1, 3, 0, 0}, {"w1 r0", "SOI", "w0", "MII", UPG, 0, 2, 0, 0},
+    {"r0 r1", "SSI", "w0", "MII", UPG, 0, 2, 0, 0},
+};
+
+static void check_transition(const struct transition *t, bool sharers)
 {
     struct vs_moesi g = make(CORES, false);
     struct vs_moesi_result r;
     char text[CORES + 1], wanted[80], got[80];
+    g.sharers_supply = sharers;
     prepare(&g, t->prepare);
     CHECK_STR(states(&g, text), t->before);
     operate(&g, t->op, &r);
@@ -150,7 +168,17 @@ static void check_transition(const struct transition *t)
 TEST(changes_states_by_the_protocol)
 {
     for (size_t i = 0; i < sizeof(transitions) / sizeof(*transitions); i++)
-        check_transition(&transitions[i]);
+        check_transition(&transitions[i], false);
+}
+
+TEST(lets_sharers_supply)
+{
+    for (size_t i = 0; i < sizeof(sharing) / sizeof(*sharing); i++)
+        check_transition(&sharing[i], true);
+    for (size_t i = 0; i < sizeof(the_same) / sizeof(*the_same); i++) {
+        check_transition(&the_same[i], true);
+        check_transition(&the_same[i], false);
+    }
 }
 
 TEST(covers_every_state_and_operation)
@@ -261,8 +289,10 @@ TEST(reads_what_was_written_last)
     for (size_t i = 0; i < sizeof(cores) / sizeof(*cores); i++) {
         struct world w = {.g = make(cores[i], true)};
         struct rng rng = rng_init(cores[i]);
-        for (unsigned n = 0; n < 40000; n++)
+        for (unsigned n = 0; n < 40000; n++) {
+            w.g.sharers_supply = n / 1000 & 1;
             step(&w, &rng);
+        }
         CHECK_EQ(vs_moesi_check_all(&w.g, NULL), 0);
         CHECK(w.compared > 20000);
         CHECK(cores[i] == 1 ? !w.transferred : w.transferred > 1000);
