@@ -244,15 +244,20 @@ static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
 }
 
 static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
-                     unsigned core)
+                     const struct vs_flow_head *head, bool *last)
 {
     struct vs_step step = {.pc = r->last_pc,
                            .target = r->target,
                            .kind = VS_STEP_CALL,
                            .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
                            .size = r->size};
-    if (w->config.ops->call)
-        w->config.ops->call(w->config.decoder, core, r->next);
+    if (w->config.ops->call) {
+        int err = w->config.ops->call(w->config.decoder, head->core, r->next);
+        if (unlikely(err < 0))
+            return port_failed(w, c, err);
+        *last = err == VS_FLOW_LAST;
+        step.time = *last ? head->cycle : 0;
+    }
     c->pc = r->target;
     return emit(w, c, &step);
 }
@@ -362,7 +367,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         if (likely(branch)) {
             err = meet_branch(w, c, r, head, !left, &last);
         } else if (r->end == END_CALL) {
-            err = meet_call(w, c, r, head->core);
+            err = meet_call(w, c, r, head, &last);
         } else if (r->end == END_JUMP) {
             c->pc = r->target;
             err = too_many_jumps(w, c, head);
@@ -370,7 +375,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
             c->pc = r->next;
         }
     }
-    if (!err && !branch && !head->discontinuity && !head->cut)
+    if (!err && !branch && !last && !head->discontinuity && !head->cut)
         return lost(w, c, -VSE_CORRUPT, "the message's last instruction is no branch");
     return err;
 }

@@ -7,10 +7,9 @@
 
 struct encoder_core {
     struct vs_predictors *predictors; /* own, or those of all */
-    struct vs_ras ras;
-    uint64_t bcnt, icnt; /* since its last message */
-    uint64_t mark;       /* iCnt as it was after its last branch or message */
-    uint64_t target;     /* the last in a message */
+    uint64_t bcnt, icnt;              /* since its last message */
+    uint64_t mark;                    /* iCnt as it was after its last branch or message */
+    uint64_t target;                  /* the last in a message */
     bool alive;
 };
 
@@ -53,7 +52,6 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
                                const struct vs_technique_setup *setup, struct vs_port_writer *port)
 {
     struct vs_mispredict_encoder *e = calloc(1, sizeof(*e));
-    int err = 0;
     *out = NULL;
     if (!e)
         return -VSE_NOMEM;
@@ -63,11 +61,9 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
     e->address_bits = setup->address_bits;
     e->predictors = make_predictors(config, setup);
     e->core = calloc(setup->cores, sizeof(*e->core));
-    for (unsigned i = 0; e->predictors && e->core && i < setup->cores; i++) {
+    for (unsigned i = 0; e->predictors && e->core && i < setup->cores; i++)
         e->core[i].predictors = &e->predictors[config->shared ? 0 : i];
-        err |= vs_ras_init(&e->core[i].ras, config->predictors.ras);
-    }
-    if (err || !e->predictors || !e->core) {
+    if (!e->predictors || !e->core) {
         vs_mispredict_encoder_close(e);
         return -VSE_NOMEM;
     }
@@ -80,8 +76,6 @@ void vs_mispredict_encoder_close(void *encoder)
     struct vs_mispredict_encoder *e = encoder;
     if (!e)
         return;
-    for (unsigned i = 0; e->core && i < e->cores; i++)
-        vs_ras_fini(&e->core[i].ras);
     free_predictors(e->predictors, &e->config, e->cores);
     free(e->core);
     free(e);
@@ -163,7 +157,7 @@ static void put_discontinuity(struct vs_mispredict_encoder *e, struct encoder_co
     e->counts.syncs += sync;
 }
 
-/* A branch of another core than the last. */
+/* A branch or call of another core than the last. */
 static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s)
 {
     struct encoder_core *c = &e->core[e->running];
@@ -197,7 +191,7 @@ static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
                      const struct vs_step *s)
 {
     bool right = vs_step_taken(s) &&
-                 vs_predictors_target(c->predictors, &c->ras, s->pc, s->flags, s->size, s->target);
+                 vs_predictors_target(c->predictors, s->pc, s->flags, s->size, s->target);
     c->bcnt++;
     c->mark = c->icnt;
     if (s->flags & VS_BR_RETURN) {
@@ -211,6 +205,17 @@ static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
         put_misprediction(e, c, s);
 }
 
+/* A stack that is shared changes by calls, in an order that has to be known. */
+static void call(const struct vs_mispredict_encoder *e, struct encoder_core *c,
+                 const struct vs_step *s)
+{
+    vs_ras_push(&c->predictors->ras, s->pc + s->size);
+    if (e->config.shared) {
+        c->bcnt++;
+        c->mark = c->icnt;
+    }
+}
+
 int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t count)
 {
     struct vs_mispredict_encoder *e = encoder;
@@ -222,7 +227,7 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
         struct encoder_core *c = &e->core[s->core];
         c->icnt += s->icount;
         instructions += s->icount;
-        if (unlikely(shared && s->kind <= VS_STEP_INDIRECT && s->core != e->running))
+        if (unlikely(shared && s->kind <= VS_STEP_CALL && s->core != e->running))
             change_core(e, s);
         if (likely(s->kind == VS_STEP_CONDITIONAL)) {
             conditionals++;
@@ -230,7 +235,7 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
         } else if (s->kind == VS_STEP_INDIRECT) {
             indirect(e, c, s);
         } else if (s->kind == VS_STEP_CALL) {
-            vs_ras_push(&c->ras, s->pc + s->size);
+            call(e, c, s);
         } else {
             put_discontinuity(e, c, s);
         }
@@ -249,7 +254,6 @@ void vs_mispredict_counts(const void *encoder, struct vs_flow_counts *counts)
 
 struct decoder_core {
     struct vs_predictors *predictors;
-    struct vs_ras ras;
     uint64_t target;
 };
 
@@ -270,7 +274,6 @@ int vs_mispredict_decoder_open(void **out, const struct vs_mispredict_config *co
                                const struct vs_technique_setup *setup, struct vs_port_reader *port)
 {
     struct vs_mispredict_decoder *d = calloc(1, sizeof(*d));
-    int err = 0;
     *out = NULL;
     if (!d)
         return -VSE_NOMEM;
@@ -280,11 +283,9 @@ int vs_mispredict_decoder_open(void **out, const struct vs_mispredict_config *co
     d->address_bits = setup->address_bits;
     d->predictors = make_predictors(config, setup);
     d->core = calloc(setup->cores, sizeof(*d->core));
-    for (unsigned i = 0; d->predictors && d->core && i < setup->cores; i++) {
+    for (unsigned i = 0; d->predictors && d->core && i < setup->cores; i++)
         d->core[i].predictors = &d->predictors[config->shared ? 0 : i];
-        err |= vs_ras_init(&d->core[i].ras, config->predictors.ras);
-    }
-    if (err || !d->predictors || !d->core) {
+    if (!d->predictors || !d->core) {
         vs_mispredict_decoder_close(d);
         return -VSE_NOMEM;
     }
@@ -297,8 +298,6 @@ void vs_mispredict_decoder_close(void *decoder)
     struct vs_mispredict_decoder *d = decoder;
     if (!d)
         return;
-    for (unsigned i = 0; d->core && i < d->cores; i++)
-        vs_ras_fini(&d->core[i].ras);
     free_predictors(d->predictors, &d->config, d->cores);
     free(d->core);
     free(d);
@@ -393,7 +392,7 @@ static int wrong_target(struct vs_mispredict_decoder *d, unsigned core,
         return err;
     if ((err = get_target(d, core, &answer->target)) < 0)
         return err;
-    if (vs_predictors_ask(c->predictors, &c->ras, site->pc, site->flags, &predicted) &&
+    if (vs_predictors_ask(c->predictors, site->pc, site->flags, &predicted) &&
         predicted == answer->target)
         return vs_port_refuse(d->port, VS_FIELD_TARGET, "reports what was predicted");
     return 0;
@@ -404,7 +403,7 @@ static int right_target(struct vs_mispredict_decoder *d, unsigned core,
 {
     const struct decoder_core *c = &d->core[core];
     answer->taken = true;
-    return vs_predictors_ask(c->predictors, &c->ras, site->pc, site->flags, &answer->target)
+    return vs_predictors_ask(c->predictors, site->pc, site->flags, &answer->target)
                ? 0
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes over a branch without prediction");
 }
@@ -427,15 +426,19 @@ int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site
     }
     err = right ? right_target(d, core, site, answer) : wrong_target(d, core, site, answer);
     if (!err && answer->taken)
-        vs_predictors_target(c->predictors, &c->ras, site->pc, site->flags, site->size,
-                             answer->target);
+        vs_predictors_target(c->predictors, site->pc, site->flags, site->size, answer->target);
     return err;
 }
 
-void vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address)
+int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address)
 {
     struct vs_mispredict_decoder *d = decoder;
-    vs_ras_push(&d->core[core].ras, return_address);
+    vs_ras_push(&d->core[core].predictors->ras, return_address);
+    if (!d->config.shared || d->message == DISCONTINUITY || --d->left)
+        return 0;
+    return d->message == SWITCH
+               ? VS_FLOW_LAST
+               : vs_port_refuse(d->port, VS_FIELD_BCNT, "reports a misprediction of a direct call");
 }
 
 /* ---- cost ------------------------------------------------------------------------------------ */

@@ -7,13 +7,13 @@
  *   switch          Ti [dCC] 0 1 bCnt
  *
  * bCnt counts the core's conditional and indirect branches since its last message, the mispredicted
- * one included; iCnt its instructions. The target is there for indirect branches, the outcome for
- * those of them that are conditional.
+ * one included, and its direct calls if predictors are shared; iCnt its instructions. The target is
+ * there for indirect branches, the outcome for those of them that are conditional.
  *
  * Cores that share predictors see each other's predictions, right ones too, so that the decoder
- * has to make them in the same order. Before a core's first branch after another's, a switch
- * reports that the other has passed bCnt branches, all predicted right, if there are any. The bit
- * after the 0 exists only then. A return address stack is always its core's own.
+ * has to make them in the same order. Before a core's first branch or call after another's, a
+ * switch reports that the other has passed bCnt of them, all predicted right, if there are any. The
+ * bit after the 0 exists only then.
  */
 #ifndef TECHNIQUE_MISPREDICT_H
 #define TECHNIQUE_MISPREDICT_H
@@ -48,7 +48,7 @@ int vs_mispredict_decoder_open(void **d, const struct vs_mispredict_config *conf
 int vs_mispredict_head(void *d, struct vs_flow_head *head);
 int vs_mispredict_branch(void *d, unsigned core, const struct vs_flow_site *site,
                          struct vs_flow_answer *answer);
-void vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
+int vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 

@@ -24,12 +24,15 @@ int vs_predictors_init(struct vs_predictors *p, const struct vs_predictors_confi
     *p = (struct vs_predictors){0};
     vs_lastvalue_init(&p->upper, address_bits, address_bits - target_bits(c, address_bits));
     int err = vs_gshare_init(&p->gshare, c->gshare, c->hash);
+    if (!err)
+        err = vs_ras_init(&p->ras, c->ras);
     return err ? err : vs_ibtb_init(&p->ibtb, &c->ibtb);
 }
 
 void vs_predictors_fini(struct vs_predictors *p)
 {
     vs_gshare_fini(&p->gshare);
+    vs_ras_fini(&p->ras);
     vs_ibtb_fini(&p->ibtb);
 }
 
@@ -37,19 +40,15 @@ int vs_predictors_cost(const struct vs_predictors_config *c, const struct vs_tec
                        uint64_t copies, struct vs_cost_list *list)
 {
     struct vs_predictors p;
-    struct vs_ras ras = {0};
     int err = vs_predictors_init(&p, c, setup->address_bits);
-    if (!err)
-        err = vs_ras_init(&ras, c->ras);
     if (!err) {
         vs_cost_list_add(list, "gshare", vs_gshare_cost(&p.gshare), copies);
-        vs_cost_list_add(list, "RAS", vs_ras_cost(&ras, setup->address_bits), setup->cores);
+        vs_cost_list_add(list, "RAS", vs_ras_cost(&p.ras, setup->address_bits), copies);
         vs_cost_list_add(list, "iBTB", vs_ibtb_cost(&p.ibtb, target_bits(c, setup->address_bits)),
                          copies);
         if (p.ibtb.sets && target_bits(c, setup->address_bits) < setup->address_bits)
             vs_cost_list_add(list, "upper target bits", vs_lastvalue_cost(&p.upper), copies);
     }
-    vs_ras_fini(&ras);
     vs_predictors_fini(&p);
     return err;
 }

@@ -23,9 +23,10 @@ struct vs_predictors_config {
     unsigned ibtb_target;
 };
 
-/* Tables that cores may share; a return address stack is always its core's own. */
+/* One core's, or those of all. */
 struct vs_predictors {
     struct vs_gshare gshare;
+    struct vs_ras ras;
     struct vs_ibtb ibtb;
     struct vs_lastvalue upper; /* of targets; of no bits if the buffer keeps all */
 };
@@ -38,8 +39,7 @@ int vs_predictors_init(struct vs_predictors *p, const struct vs_predictors_confi
                        unsigned address_bits);
 void vs_predictors_fini(struct vs_predictors *p);
 
-/* Adds the structures of one set, `copies` times, and a stack for each core.
- * Returns 0; -VSE_NOMEM. */
+/* Adds the structures of one set, `copies` times. Returns 0; -VSE_NOMEM. */
 int vs_predictors_cost(const struct vs_predictors_config *c, const struct vs_technique_setup *setup,
                        uint64_t copies, struct vs_cost_list *list);
 
@@ -52,27 +52,27 @@ static inline bool vs_predictors_outcome(struct vs_predictors *p, uint64_t pc, b
 }
 
 /* An indirect branch that is taken. Returns whether its target was predicted. */
-static inline bool vs_predictors_target(struct vs_predictors *p, struct vs_ras *ras, uint64_t pc,
-                                        unsigned flags, unsigned size, uint64_t target)
+static inline bool vs_predictors_target(struct vs_predictors *p, uint64_t pc, unsigned flags,
+                                        unsigned size, uint64_t target)
 {
     uint64_t address;
     bool right;
     if (flags & VS_BR_RETURN) {
-        right = vs_ras_pop(ras, &address) && address == target;
+        right = vs_ras_pop(&p->ras, &address) && address == target;
     } else {
         bool upper = vs_lastvalue_update(&p->upper, target);
         right = vs_ibtb_update(&p->ibtb, pc, vs_lastvalue_lower(&p->upper, target)) && upper;
     }
     if (flags & VS_BR_CALL)
-        vs_ras_push(ras, pc + size);
+        vs_ras_push(&p->ras, pc + size);
     return right;
 }
 
 /* The predicted target; nothing changes. Returns whether there is one. */
-static inline bool vs_predictors_ask(const struct vs_predictors *p, const struct vs_ras *ras,
-                                     uint64_t pc, unsigned flags, uint64_t *target)
+static inline bool vs_predictors_ask(const struct vs_predictors *p, uint64_t pc, unsigned flags,
+                                     uint64_t *target)
 {
-    struct vs_ras copy = *ras;
+    struct vs_ras copy = p->ras;
     uint64_t lower;
     if (flags & VS_BR_RETURN)
         return vs_ras_pop(&copy, target);

@@ -99,6 +99,7 @@ struct vs_flow_head {
 };
 
 #define VS_FLOW_OPEN UINT64_MAX
+#define VS_FLOW_LAST 1
 
 /* Where the core stands when the decoder is asked. */
 struct vs_flow_site {
@@ -132,8 +133,9 @@ struct vs_flow_decoder_ops {
     /* The head's core meets a conditional or indirect branch. */
     int (*branch)(void *decoder, unsigned core, const struct vs_flow_site *site,
                   struct vs_flow_answer *answer);
-    /* It meets a direct call. NULL if nobody wants to know. */
-    void (*call)(void *decoder, unsigned core, uint64_t return_address);
+    /* It meets a direct call. NULL if nobody wants to know. Returns 0; VS_FLOW_LAST: the head ends
+     * here. */
+    int (*call)(void *decoder, unsigned core, uint64_t return_address);
     /* Where it goes after the head's count; VS_STEP_NOWHERE if it ends. */
     int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
     void (*close)(void *decoder); /* NULL is fine */

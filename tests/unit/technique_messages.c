@@ -387,6 +387,34 @@ TEST(orders_cores_that_share)
     stop(&m);
 }
 
+TEST(shares_the_stack_of_return_addresses)
+{
+    const struct vs_step call = {.core = 0,
+                                 .kind = VS_STEP_CALL,
+                                 .pc = 0x1000,
+                                 .target = 0x2000,
+                                 .size = 4,
+                                 .flags = VS_BR_CALL | VS_BR_TAKEN};
+    const struct vs_step back = {.core = 1,
+                                 .kind = VS_STEP_INDIRECT,
+                                 .pc = 0x2000,
+                                 .target = 0x1004,
+                                 .size = 4,
+                                 .flags = VS_BR_RETURN | VS_BR_INDIRECT | VS_BR_TAKEN};
+    struct module m;
+    start(&m, "mcfTR_e:predictors=shared", 2, false);
+    CHECK_EQ(feed(&m, call), 0);
+    /* a switch after the call, and the return is predicted */
+    CHECK_EQ(feed(&m, back), 1 + 5 + 1 + 5);
+    CHECK_EQ(flow(&m).returns_reported, 0);
+    stop(&m);
+    start(&m, "mcfTR_e", 2, false);
+    CHECK_EQ(feed(&m, call), 0);
+    CHECK(feed(&m, back) > 0);
+    CHECK_EQ(flow(&m).returns_reported, 1);
+    stop(&m);
+}
+
 /* ---- refusals -------------------------------------------------------------------------------- */
 
 TEST(refuses_a_core_that_there_is_not)
@@ -515,7 +543,8 @@ TEST(costs_what_its_structures_do)
     CHECK_EQ(vs_cost_storage(list.items[0].cost), 1024 + 9);
     CHECK_EQ(list.items[1].cost.sram, 8 * 32);
     CHECK_EQ(cost_of("mcfTR_e:small", 4, 32, &list), 4 * one);
-    CHECK_EQ(cost_of("mcfTR_e:small,predictors=shared", 4, 32, &list), 4 * one - 3 * (1024 + 9));
+    /* bCnt, iCnt and the last target are each core's own */
+    CHECK_EQ(cost_of("mcfTR_e:small,predictors=shared", 4, 32, &list), one + 3 * (16 + 16 + 32));
     CHECK(cost_of("mcfTR_e:large", 1, 32, &list) > cost_of("mcfTR_e:medium", 1, 32, &list));
     CHECK_EQ(cost_of("mcfNX_b", 2, 64, &list), 2 * (32 + 64));
     CHECK(cost_of("bTMBP", 1, 32, &list) > cost_of("sTMBP", 1, 32, &list));
