@@ -132,8 +132,7 @@ static const struct vs_flow_decoder_ops decoder_ops = {
     {                                                                                              \
         .name = title, .summary = text, .kind = VS_TECHNIQUE_FLOW, .parameters = parameters,       \
         .params_size = sizeof(struct params),                                                      \
-        .defaults = values " esize=2 estep=4 dcc=4 "                                               \
-                           "dcc_next=2",                                                           \
+        .defaults = values " pir=all pir_bits=13 esize=2 estep=4 dcc=4 dcc_next=2",                \
         .check = check, .cycles = cycles, .ordered = ordered, .cost = cost,                        \
         .encoder = &encoder_ops, .decoder = &decoder_ops                                           \
     }
