@@ -62,7 +62,7 @@ static void begin(struct encoder *e, unsigned core)
 {
     if (e->ordered && e->current != core)
         turn_to(e, core);
-    put_count(e, core, &e->hits[e->shared ? 0 : core], false);
+    put_count(e, core, &e->hits[e->ordered ? 0 : core], false);
 }
 
 static void rare_head(struct vs_data_encoder *base, unsigned core, enum vs_data_what what,
@@ -109,7 +109,7 @@ static inline void count_silent(struct encoder *e, unsigned core, bool load)
             turn_to(e, core);
         e->hits[0]++;
     } else {
-        e->hits[e->shared ? 0 : core] += load;
+        e->hits[core] += load;
     }
 }
 
