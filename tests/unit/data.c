@@ -255,6 +255,20 @@ TEST(counts_operands_as_published)
     script_free(s);
 }
 
+TEST(counts_hits_of_each_core_as_published)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x100, 4);
+    for (unsigned i = 0; i < 4; i++)
+        load(s, i % 2, 0x100, 4);
+    load(s, 0, 0x200, 4); /* after two of its own */
+    encode(&t, "mlvCF_e", "caches=shared order=published", &s->run, true);
+    CHECK_EQ(t.fields.bits[VS_FIELD_FAHCNT], 2 * 3 + 2 * 3); /* and the ends */
+    stream_free(&t);
+    script_free(s);
+}
+
 TEST(notices_what_other_cores_write)
 {
     struct vs_verify_data *v = malloc(sizeof *v);
@@ -375,6 +389,27 @@ TEST(tells_every_transaction_in_order)
     CHECK_EQ(t.nbits, 2 * (2 + 9 + 256));
     CHECK(t.spec.technique->undecodable(t.spec.params));
     stream_free(&t);
+    script_free(s);
+}
+
+/* The third reader finds the line in S only, and it need not be sent again. */
+TEST(sends_a_line_once_for_all_readers)
+{
+    static const struct {
+        const char *params;
+        unsigned lines;
+    } ways[] = {{"CS32", 1}, {"CS32 supply=owner", 3}};
+    struct script *s = script_new();
+    for (unsigned core = 0; core < 4; core++)
+        load(s, core, 0x100, 8);
+    for (unsigned i = 0; i < 2; i++) {
+        struct stream t;
+        encode(&t, "mc2RT", ways[i].params, &s->run, true);
+        CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], ways[i].lines * 256);
+        CHECK_EQ(t.counts.orders, 4 - ways[i].lines);
+        check_replays(&t, &s->run);
+        stream_free(&t);
+    }
     script_free(s);
 }
 
@@ -520,6 +555,7 @@ static void draw_params(struct rng *r, const struct vs_technique *t, char *text,
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
     static const char *const caches[] = {"coherent", "coherent", "shared"};
     static const char *const rules[] = {"all", "implied"};
+    static const char *const supplies[] = {"any", "owner"};
     unsigned line = 4u << rng_below(r, 6), ways = 1u << rng_below(r, 4);
     unsigned sets = 1u << rng_below(r, 6), granule = 1u << rng_below(r, 6);
     size_t n = 0;
@@ -538,7 +574,8 @@ static void draw_params(struct rng *r, const struct vs_technique *t, char *text,
     if (t == &vs_technique_mlvcf_b || t == &vs_technique_mlvcf_e)
         n += (size_t)snprintf(text + n, size - n, ",caches=%s", pick(r, caches, 3));
     if (t == &vs_technique_mc2rt)
-        n += (size_t)snprintf(text + n, size - n, ",rule=%s", pick(r, rules, 2));
+        n += (size_t)snprintf(text + n, size - n, ",rule=%s,supply=%s", pick(r, rules, 2),
+                              pick(r, supplies, 2));
     if (t == &vs_technique_mc2rt || t == &vs_technique_mlvcf_e)
         snprintf(text + n, size - n, ",fahcnt=%u,fahcnt_next=%u", 1 + (unsigned)rng_below(r, 9),
                  1 + (unsigned)rng_below(r, 9));
