@@ -58,7 +58,8 @@ static bool choose(struct machine *m, const uint8_t *head)
     if (which > CACHED)
         n += (size_t)snprintf(text + n, sizeof(text) - n, ":%s", head[7] & 1 ? "split" : "unified");
     if (m->technique == &vs_technique_mc2rt)
-        snprintf(text + n, sizeof(text) - n, ",rule=%s", head[7] & 1 ? "implied" : "all");
+        snprintf(text + n, sizeof(text) - n, ",rule=%s,supply=%s", head[7] & 1 ? "implied" : "all",
+                 head[7] & 2 ? "owner" : "any");
     return !vs_technique_parse(&m->spec, text, NULL);
 }
 

@@ -76,6 +76,7 @@ static bool choose(struct run *r, const uint8_t *head)
     set_number(r, "fahcnt", 1 + head[6] % 9);
     set(r, "policy", policies[head[3] >> 6]);
     set(r, "rule", head[7] & 1 ? "implied" : "all");
+    set(r, "supply", head[7] & 8 ? "owner" : "any");
     set(r, "caches", head[7] & 2 ? "shared" : "coherent");
     set(r, "streams", head[7] & 4 ? "split" : "unified");
     if (vs_technique_check(&r->spec, NULL) || vs_technique_undecodable(&r->spec))
