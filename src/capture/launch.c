@@ -172,10 +172,13 @@ int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
+#define LIBRARY "VALGRIND_LIB="
+
 struct arguments {
     char **list;
     size_t count;
-    char valgrind[PATH_MAX], library[PATH_MAX + 16];
+    char **environment; /* ours, and where Valgrind finds the tool, which is `library` */
+    char valgrind[PATH_MAX], library[PATH_MAX + 32];
 };
 
 static bool add(struct arguments *a, const char *format, ...)
@@ -233,8 +236,24 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
     return ok ? 0 : -VSE_NOMEM;
 }
 
+static int make_environment(struct arguments *a)
+{
+    size_t count = 0, n = 0;
+
+    while (environ[count])
+        count++;
+    if (!(a->environment = calloc(count + 2, sizeof(*a->environment))))
+        return -VSE_NOMEM;
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(environ[i], LIBRARY, strlen(LIBRARY)) != 0)
+            a->environment[n++] = environ[i];
+    a->environment[n] = a->library;
+    return 0;
+}
+
 static void free_arguments(struct arguments *a)
 {
+    free(a->environment);
     for (size_t i = 0; i < a->count; i++)
         free(a->list[i]);
     free(a->list);
@@ -247,13 +266,14 @@ static void close_all(const int *fds, int n)
             close(fds[i]);
 }
 
-/* In the child. The numbers of the tool's ends are in its arguments: they must not close. */
+/* In the child, where only calls are made that are safe in a signal handler: another thread may
+ * have held the allocator's lock at the fork. The numbers of the tool's ends are in its arguments:
+ * they must not close. */
 static void become_valgrind(const struct arguments *a, const int tool[3])
 {
     for (int i = 0; i < 3; i++)
         fcntl(tool[i], F_SETFD, 0);
-    if (setenv("VALGRIND_LIB", a->library, 1) == 0)
-        execv(a->valgrind, a->list);
+    execve(a->valgrind, a->list, a->environment);
     _exit(127);
 }
 
@@ -278,7 +298,9 @@ int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, st
     struct arguments a = {0};
 
     *l = (struct vs_launch){.socket = -1, .log = -1};
-    if ((e = find_tool(o->tool, a.library, sizeof(a.library), diag)) < 0 ||
+    strcpy(a.library, LIBRARY);
+    if ((e = find_tool(o->tool, a.library + strlen(LIBRARY), sizeof(a.library) - strlen(LIBRARY),
+                       diag)) < 0 ||
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
     l->memory = make_memory(&fds[MEMORY]);
@@ -288,6 +310,8 @@ int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, st
                         strerror(errno));
     if (e == 0)
         e = make_arguments(&a, o, &fds[THEIRS]);
+    if (e == 0)
+        e = make_environment(&a);
     if (e == 0 && (l->pid = fork()) < 0)
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot start Valgrind: %s", strerror(errno));
     if (e == 0 && l->pid == 0)

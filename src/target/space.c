@@ -171,8 +171,10 @@ bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags)
 {
     const struct vs_area *a = vs_space_at(p, addr);
     uint64_t page = PAGE_OF(addr);
-    if (!a || a->start > addr || (a->flags & flags) != flags || has_page(p, page))
+    if (!a || a->start > addr || (a->flags & flags) != flags)
         return false;
+    if (has_page(p, page))
+        return a->flags & VS_MAP_READ;
     if (vs_memory_map(&p->memory, page, VS_PAGE_SIZE, a->flags))
         p->linux_state->nomem = true;
     return true;

@@ -58,7 +58,9 @@ int vs_space_unmap(struct vs_process *p, struct vs_task *t, uint64_t addr, uint6
 int vs_space_protect(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_t size,
                      unsigned flags);
 
-/* Gives the page at addr memory, if it is mapped with all of flags. Whether it was missing. */
+/* Gives the page at addr memory, if it is mapped with all of flags. Whether an access that failed
+ * can succeed now: the page was missing, or is there because another core met it before. (An atomic
+ * access to what can only be written still cannot.) */
 bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags);
 
 /* How many of `size` bytes from addr on are mapped with all of flags. */

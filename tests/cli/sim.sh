@@ -66,6 +66,40 @@ expect_out 'compared 3 instructions'
 run "$VESTIGE" info "$T/run.vest"
 expect_out ' twice  \(pie\)$'
 
+begin lets_cores_meet_a_page_at_once
+cat >"$T/pages.c" <<'END'
+#include <pthread.h>
+#include <stdio.h>
+static volatile char page[200][4096];
+static pthread_barrier_t all;
+static void *touch(void *at)
+{
+    pthread_barrier_wait(&all);
+    for (int i = 0; i < 200; i++)
+        page[i][(long)at] = 1;
+    return at;
+}
+int main(void)
+{
+    pthread_t threads[4];
+    pthread_barrier_init(&all, 0, 4);
+    for (long i = 0; i < 4; i++)
+        pthread_create(&threads[i], 0, touch, (void *)i);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], 0);
+    puts("touched");
+}
+END
+riscv64-linux-gnu-gcc -O1 -static -pthread -o "$T/pages" "$T/pages.c" || fail "no compiler"
+for cores in 2 3 4; do
+    for mode in '' --timed '--seed 5'; do
+        # shellcheck disable=SC2086 # none, or two words
+        run "$VESTIGE" simulate --cores $cores $mode "$T/pages"
+        expect_status 0
+        expect_out '^touched$'
+    done
+done
+
 # ---- configuration ------------------------------------------------------------------------------
 
 begin lists_parameters_that_can_be_read_back
