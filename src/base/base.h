@@ -11,11 +11,9 @@
 #include "base/crc32c.h"    /* the checksum */
 #include "base/diag.h"      /* filling in a struct vs_diag */
 #include "base/likely.h"    /* hints for hot loops */
-#include "base/log.h"       /* messages by level and domain, to the caller's sink */
 #include "base/outfile.h"   /* a file that gets its name only when it is complete */
 #include "base/pack.h"      /* gzip, bzip2, xz, zstd in pieces */
 #include "base/parameter.h" /* numbers of a struct by name */
-#include "base/pool.h"      /* objects of one size, reused */
 #include "base/progress.h"  /* a progress line on a terminal */
 #include "base/varint.h"    /* LEB128 and zigzag integers */
 #include "base/workers.h"   /* worker threads and jobs */
