@@ -69,7 +69,8 @@ void core_fact_write(char text[CORE_FACT_MAX], const struct vs_machine_core *cor
                                  counters[i].name, get(core, i));
 }
 
-void core_fact_read(const char *text, struct vs_machine_core *core)
+/* Back from core_fact_write; what is not there is 0, what is not known is left out. */
+static void read_fact(const char *text, struct vs_machine_core *core)
 {
     *core = (struct vs_machine_core){0};
     for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
@@ -94,7 +95,7 @@ unsigned core_facts_of_run(const struct vs_reader *r, struct vs_machine_core *co
         core_fact_key(key, n);
         if (!(text = vs_reader_meta(r, key)))
             break;
-        core_fact_read(text, &cores[n++]);
+        read_fact(text, &cores[n++]);
     }
     return n;
 }

@@ -17,9 +17,6 @@ bool core_fact_is(const char *key);
 /* Writes "name=number name=number ..." with a NUL. */
 void core_fact_write(char text[CORE_FACT_MAX], const struct vs_machine_core *core);
 
-/* Reads it back; what is not there is 0, what is not known is left out. */
-void core_fact_read(const char *text, struct vs_machine_core *core);
-
 /* A table with a row for each core and one for all. */
 void core_facts_text(struct out *o, const struct vs_machine_core *cores, unsigned count,
                      uint64_t cycles);

@@ -112,7 +112,6 @@ struct input {
     struct vs_reader *run;
     struct vs_codemap code;
     const struct vs_isa *isa;
-    bool binary;
     uint64_t number;     /* of descriptors */
     uint32_t threads[8]; /* bit: was seen; a byte names them */
     struct vs_event events[EVENTS];

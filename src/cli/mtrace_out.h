@@ -51,12 +51,6 @@ int mtrace_out_open(struct mtrace_out *o, const char *path, bool overwrite, unsi
  * them; -VSE_IO. */
 int mtrace_out_more(struct mtrace_out *o, size_t need, struct vs_diag *diag);
 
-/* Bytes of descriptors so far. */
-static inline uint64_t mtrace_out_size(const struct mtrace_out *o)
-{
-    return o->written + (uint64_t)(o->at - o->buffer);
-}
-
 /* Hands everything on, waits for the compressor, gives the file its name. 0; -VSE_IO (also if the
  * compressor failed); -VSE_EXISTS. Frees o's memory in every case, and removes the file if it
  * failed. */

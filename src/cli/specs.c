@@ -33,7 +33,7 @@ void specs_free(struct specs *specs)
     *specs = (struct specs){0};
 }
 
-bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b)
+static bool equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b)
 {
     return a->technique == b->technique && !memcmp(a->params, b->params, sizeof(a->params));
 }
@@ -85,7 +85,7 @@ static int add_technique(struct cli *cli, struct specs *specs, const struct vs_t
          c++) {
         if (config_spec(&spec, t, c->name, &diag) < 0)
             return refuse(cli, c->name, &diag);
-        if (!specs_equal(&spec, &defaults))
+        if (!equal(&spec, &defaults))
             status = add(cli, specs, c->name, true, &spec);
     }
     return status;

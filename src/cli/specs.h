@@ -37,9 +37,6 @@ int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char 
 int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
                const struct vs_run_info *info, bool *lacks);
 
-/* Whether two have the same parameters. */
-bool specs_equal(const struct vs_technique_spec *a, const struct vs_technique_spec *b);
-
 /* What -t is offered: the names of techniques with their configurations and parameters; the first
  * also what stands for many. */
 bool specs_offer(unsigned number, char word[OPTION_WORD]);

@@ -10,7 +10,7 @@
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
-size_t vs_gdb_register_size(unsigned number)
+static size_t size_of(unsigned number)
 {
     return number < VS_GDB_REG_FFLAGS ? 8 : 4;
 }
@@ -34,7 +34,7 @@ static uint64_t value_of(const struct vs_gdb_registers *regs, unsigned number)
 void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_registers *regs,
                          unsigned number)
 {
-    size_t size = vs_gdb_register_size(number);
+    size_t size = size_of(number);
     uint8_t bytes[8];
 
     if (!regs) {

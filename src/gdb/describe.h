@@ -17,9 +17,6 @@ enum {
     VS_GDB_REGS = 68
 };
 
-/* The size of a register in bytes, number less than VS_GDB_REGS. */
-size_t vs_gdb_register_size(unsigned number);
-
 /* A piece of a packet: the register's bytes, or that they are not known if regs is NULL. */
 void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_registers *regs,
                          unsigned number);

@@ -25,7 +25,7 @@ static bool reads_counter(const struct vs_rv64_insn *insn)
     return insn->csr >= VS_RV64_CYCLE && insn->csr <= VS_RV64_HPMCOUNTER31 && !only_writes;
 }
 
-struct vs_insn vs_rv64_classify(const struct vs_rv64_insn *insn, uint64_t pc)
+static struct vs_insn classify(const struct vs_rv64_insn *insn, uint64_t pc)
 {
     struct vs_insn got = {.length = insn->length};
     switch (vs_rv64_row(insn->op)->class) {
@@ -124,7 +124,7 @@ int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_ins
     if (!err)
         err = vs_rv64_insn_decode(word, &decoded);
     if (!err)
-        *insn = vs_rv64_classify(&decoded, pc);
+        *insn = classify(&decoded, pc);
     if (err == -VSE_CORRUPT && is_vector(word)) {
         *insn = (struct vs_insn){.length = 4, .kind = VS_INSN_PLAIN};
         err = 0;

@@ -177,9 +177,6 @@ int vs_rv64_insn_decode(uint32_t word, struct vs_rv64_insn *insn);
  * may be one. */
 int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
 
-/* The same facts of an instruction that is decoded already. */
-struct vs_insn vs_rv64_classify(const struct vs_rv64_insn *insn, uint64_t pc);
-
 struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
 
 /* What the instruction does with integer registers and memory. As vs_rv64_decode. Effects are known

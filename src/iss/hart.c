@@ -12,11 +12,6 @@ void vs_hart_init(struct vs_hart *hart, unsigned id, struct vs_code *code)
 #ifdef __x86_64__
     hart->host_fma = __builtin_cpu_supports("fma");
 #endif
-    vs_hart_forget(hart);
-}
-
-void vs_hart_forget(struct vs_hart *hart)
-{
     for (unsigned i = 0; i < VS_TLB_ENTRIES; i++)
         hart->reads[i].tag = hart->writes[i].tag = VS_TLB_NONE;
 }

@@ -57,9 +57,8 @@ struct vs_hart {
 /* All registers zero. */
 void vs_hart_init(struct vs_hart *hart, unsigned id, struct vs_code *code);
 
-/* Forgets what the port's `page` has given: all of it, or one page, for writing only or at all. For
- * ports, when they unmap or protect a page or begin to watch it. */
-void vs_hart_forget(struct vs_hart *hart);
+/* Forgets what the port's `page` has given for one page, for writing only or at all. For ports,
+ * when they unmap or protect a page or begin to watch it. */
 void vs_hart_forget_page(struct vs_hart *hart, uint64_t addr, bool only_writes);
 
 #endif

@@ -43,7 +43,4 @@ int vs_iss_run(struct vs_hart *hart, struct vs_port *port, uint64_t most);
 int vs_iss_run_observed(struct vs_hart *hart, struct vs_port *port, uint64_t most,
                         struct vs_iss_log *log);
 
-/* RISC-V's cause number of a stop that is a trap (8 for ecall), or -VSE_INVAL. */
-int vs_stop_cause(int stop);
-
 #endif

@@ -57,7 +57,7 @@ struct vs_port_ops {
 
     /* Optional. The host's address of the page at addr (a multiple of VS_PAGE_SIZE), if plain reads
      * (or, with `writing`, plain writes) of this hart may go there without the port seeing them;
-     * else NULL. The hart keeps it until vs_hart_forget or vs_hart_forget_page. */
+     * else NULL. The hart keeps it until vs_hart_forget_page. */
     uint8_t *(*page)(struct vs_port *port, struct vs_hart *hart, uint64_t addr, int writing);
 };
 

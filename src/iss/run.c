@@ -319,27 +319,3 @@ static inline void note(struct vs_iss_record *record, const struct vs_op *op, ui
 #include "iss/execute.h"
 #undef RUN
 #undef OBSERVED
-
-int vs_stop_cause(int stop)
-{
-    switch (stop) {
-    case VS_STOP_FETCH_FAULT:
-        return 1;
-    case VS_STOP_ILLEGAL:
-        return 2;
-    case VS_STOP_EBREAK:
-        return 3;
-    case VS_STOP_LOAD_ALIGN:
-        return 4;
-    case VS_STOP_LOAD_FAULT:
-        return 5;
-    case VS_STOP_STORE_ALIGN:
-        return 6;
-    case VS_STOP_STORE_FAULT:
-        return 7;
-    case VS_STOP_ECALL:
-        return 8;
-    default:
-        return -VSE_INVAL;
-    }
-}

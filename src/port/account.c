@@ -17,12 +17,6 @@ void vs_port_counts_add(struct vs_port_counts *sum, const struct vs_port_counts 
     sum->messages += c->messages;
 }
 
-void vs_lengths_add(struct vs_lengths *sum, const struct vs_lengths *l)
-{
-    for (unsigned n = 0; n <= 64; n++)
-        sum->count[n] += l->count[n];
-}
-
 uint64_t vs_lengths_chunks_bits(const struct vs_lengths *l, struct vs_chunks c)
 {
     uint64_t sum = 0;

@@ -28,8 +28,6 @@ static inline void vs_lengths_note(struct vs_lengths *l, uint64_t v)
     l->count[vs_bit_length(v)]++;
 }
 
-void vs_lengths_add(struct vs_lengths *sum, const struct vs_lengths *l);
-
 /* The bits that these numbers take in a code; signs are not part of it. Of a unary code that cannot
  * hold one of them: UINT64_MAX. */
 uint64_t vs_lengths_chunks_bits(const struct vs_lengths *l, struct vs_chunks c);

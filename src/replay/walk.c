@@ -92,12 +92,6 @@ void vs_walk_fini(struct vs_walk *w)
     w->pending = NULL;
 }
 
-void vs_walk_where(const struct vs_walk *w, unsigned core, struct vs_walk_position *where)
-{
-    const struct vs_walk_core *c = &w->cores[core];
-    *where = (struct vs_walk_position){c->pc, c->count, c->alive};
-}
-
 /* ---- errors ---------------------------------------------------------------------------------- */
 
 /* The walk itself is at a loss. */
@@ -185,7 +179,8 @@ static const struct vs_walk_run *run_at(struct vs_walk *w, struct vs_walk_core *
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-int vs_walk_flush(struct vs_walk *w)
+/* Hands the sink what it did not get yet. */
+static int flush(struct vs_walk *w)
 {
     size_t count = w->pending_count;
     w->pending_count = 0;
@@ -201,7 +196,7 @@ static int emit(struct vs_walk *w, struct vs_walk_core *c, const struct vs_step 
     c->since = 0;
     c->jumps = 0;
     w->steps++;
-    return unlikely(w->pending_count == STEPS) ? vs_walk_flush(w) : 0;
+    return unlikely(w->pending_count == STEPS) ? flush(w) : 0;
 }
 
 static int emit_branch(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_site *site,
@@ -402,7 +397,8 @@ static int at_end(struct vs_walk *w)
     return -VSE_END;
 }
 
-int vs_walk_next(struct vs_walk *w)
+/* Follows one head of the decoder. -VSE_END: there is none, and every core has ended. */
+static int follow_head(struct vs_walk *w)
 {
     struct vs_flow_head head = {0};
     int err = w->config.ops->head(w->config.decoder, &head);
@@ -422,9 +418,9 @@ int vs_walk_next(struct vs_walk *w)
 int vs_walk_all(struct vs_walk *w)
 {
     int err, flushed;
-    while ((err = vs_walk_next(w)) == 0)
+    while ((err = follow_head(w)) == 0)
         ;
-    flushed = vs_walk_flush(w);
+    flushed = flush(w);
     if (err != -VSE_END)
         return err;
     return flushed;

@@ -49,25 +49,11 @@ struct vs_walk {
 int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config);
 void vs_walk_fini(struct vs_walk *w);
 
-/* Follows one head of the decoder. Returns 0; -VSE_END (the stream ends, and every core has ended);
- * -VSE_TRUNCATED (it ends within a message, or while a core still runs); -VSE_CORRUPT (the stream
- * does not fit the code, or is none that an encoder writes); -VSE_LIMIT; an error of the sink. The
- * diag says at which bit and where the core was, which has walked so far as the stream told. */
-int vs_walk_next(struct vs_walk *w);
-
-/* Follows all of them, and hands all steps to the sink, also before an error. Returns 0 at the end;
- * else as vs_walk_next. */
+/* Follows the decoder to the end of the stream, and hands all steps to the sink, also before an
+ * error. Returns 0 (every core has ended); -VSE_TRUNCATED (the stream ends within a message, or
+ * while a core still runs); -VSE_CORRUPT (it does not fit the code, or is none that an encoder
+ * writes); -VSE_LIMIT; an error of the sink. The diag says at which bit and where the core was,
+ * which has walked so far as the stream told. */
 int vs_walk_all(struct vs_walk *w);
-
-/* Hands the sink what it did not get yet. Returns 0 or its error. */
-int vs_walk_flush(struct vs_walk *w);
-
-/* Where a core is. */
-struct vs_walk_position {
-    uint64_t pc; /* the next instruction */
-    uint64_t instructions;
-    bool alive; /* has started and is not in a gap */
-};
-void vs_walk_where(const struct vs_walk *w, unsigned core, struct vs_walk_position *where);
 
 #endif

@@ -16,19 +16,27 @@ const uint8_t vs_locality_table[VS_LOCALITY_SIZES] = {32, 64, 128};
 
 enum { HISTORY = 64, PC_LOW = 1 };
 
-struct vs_locality_core {
+struct core {
     uint64_t history[HISTORY]; /* the most recent first */
     unsigned known;            /* of them */
     struct vs_adac tables[VS_LOCALITY_SIZES][VS_LOCALITY_SHIFTS];
 };
 
-int vs_locality_init(struct vs_locality *l, unsigned cores)
+/* The hit rates, event by event. */
+struct hits {
+    struct vs_locality_figures figures;
+    struct core **cores; /* NULL until a core accesses memory */
+    unsigned count;
+};
+
+/* hits_fini is needed in any case. */
+static int hits_init(struct hits *h, unsigned cores)
 {
-    *l = (struct vs_locality){.cores = calloc(cores, sizeof(*l->cores)), .count = cores};
-    return l->cores ? 0 : -VSE_NOMEM;
+    *h = (struct hits){.cores = calloc(cores, sizeof(*h->cores)), .count = cores};
+    return h->cores ? 0 : -VSE_NOMEM;
 }
 
-static void core_free(struct vs_locality_core *c)
+static void core_free(struct core *c)
 {
     for (unsigned size = 0; c && size < VS_LOCALITY_SIZES; size++)
         for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
@@ -36,15 +44,15 @@ static void core_free(struct vs_locality_core *c)
     free(c);
 }
 
-void vs_locality_fini(struct vs_locality *l)
+static void hits_fini(struct hits *h)
 {
-    for (unsigned i = 0; l->cores && i < l->count; i++)
-        core_free(l->cores[i]);
-    free(l->cores);
-    *l = (struct vs_locality){0};
+    for (unsigned i = 0; h->cores && i < h->count; i++)
+        core_free(h->cores[i]);
+    free(h->cores);
+    *h = (struct hits){0};
 }
 
-static int core_init(struct vs_locality_core *c)
+static int core_init(struct core *c)
 {
     int err = 0;
     for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++)
@@ -67,7 +75,7 @@ static int core_init(struct vs_locality_core *c)
 /* ---- hit rates ------------------------------------------------------------------------------- */
 
 /* Where the history has an address that is the same above each shift; HISTORY if nowhere. */
-static void find(const struct vs_locality_core *c, uint64_t addr, unsigned at[VS_LOCALITY_SHIFTS])
+static void find(const struct core *c, uint64_t addr, unsigned at[VS_LOCALITY_SHIFTS])
 {
     for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
         at[s] = HISTORY;
@@ -78,8 +86,7 @@ static void find(const struct vs_locality_core *c, uint64_t addr, unsigned at[VS
     }
 }
 
-static void look_in_history(struct vs_locality_figures *f, struct vs_locality_core *c,
-                            uint64_t addr)
+static void look_in_history(struct vs_locality_figures *f, struct core *c, uint64_t addr)
 {
     unsigned at[VS_LOCALITY_SHIFTS];
     find(c, addr, at);
@@ -92,7 +99,7 @@ static void look_in_history(struct vs_locality_figures *f, struct vs_locality_co
     c->history[0] = addr;
 }
 
-static void look_in_tables(struct vs_locality_figures *f, struct vs_locality_core *c, uint64_t pc,
+static void look_in_tables(struct vs_locality_figures *f, struct core *c, uint64_t pc,
                            uint64_t addr)
 {
     for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++)
@@ -105,30 +112,30 @@ static void look_in_tables(struct vs_locality_figures *f, struct vs_locality_cor
         }
 }
 
-static int access_memory(struct vs_locality *l, const struct vs_event *e)
+static int access_memory(struct hits *h, const struct vs_event *e)
 {
-    struct vs_locality_core **c = &l->cores[e->thread];
+    struct core **c = &h->cores[e->thread];
     if (unlikely(!*c)) {
         if (!(*c = calloc(1, sizeof(**c))) || core_init(*c))
             return -VSE_NOMEM;
     }
-    l->figures.loads += e->kind == VS_LOAD;
-    l->figures.stores += e->kind == VS_STORE;
-    look_in_history(&l->figures, *c, e->addr);
-    look_in_tables(&l->figures, *c, e->pc, e->addr);
+    h->figures.loads += e->kind == VS_LOAD;
+    h->figures.stores += e->kind == VS_STORE;
+    look_in_history(&h->figures, *c, e->addr);
+    look_in_tables(&h->figures, *c, e->pc, e->addr);
     return 0;
 }
 
-int vs_locality_consume(struct vs_locality *l, const struct vs_batch *batch)
+static int hits_consume(struct hits *h, const struct vs_batch *batch)
 {
     int err = 0;
     for (size_t i = 0; i < batch->count && !err; i++) {
         const struct vs_event *e = &batch->events[i];
-        if (unlikely(e->thread >= l->count))
+        if (unlikely(e->thread >= h->count))
             return -VSE_INVAL;
-        l->figures.instructions += e->icount;
+        h->figures.instructions += e->icount;
         if (e->kind == VS_LOAD || e->kind == VS_STORE)
-            err = access_memory(l, e);
+            err = access_memory(h, e);
     }
     return err;
 }
@@ -146,19 +153,19 @@ static int failed(const struct vs_reader *reader, int err, struct vs_diag *diag)
 static int measure_hits(struct vs_locality_figures *figures, struct vs_reader *reader,
                         struct vs_progress *progress, struct vs_diag *diag)
 {
-    struct vs_locality l;
+    struct hits h;
     struct vs_batch batch;
-    int n = vs_locality_init(&l, vs_reader_info(reader)->threads);
+    int n = hits_init(&h, vs_reader_info(reader)->threads);
     if (!n)
         n = vs_reader_select(reader, -1);
     if (!n)
         n = vs_reader_seek_event(reader, 0);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
-        n = vs_locality_consume(&l, &batch);
+        n = hits_consume(&h, &batch);
         vs_progress_update(progress, batch.first + batch.count);
     }
-    *figures = l.figures;
-    vs_locality_fini(&l);
+    *figures = h.figures;
+    hits_fini(&h);
     return n == -VSE_END ? 0 : failed(reader, n, diag);
 }
 

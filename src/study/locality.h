@@ -14,7 +14,6 @@
 #define STUDY_LOCALITY_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "base/progress.h"
@@ -36,25 +35,9 @@ struct vs_locality_figures {
     uint64_t plain_bits, nexus_bits; /* of the stream, by the code of what is sent */
 };
 
-struct vs_locality_core;
-
-/* The hit rates, event by event. */
-struct vs_locality {
-    struct vs_locality_figures figures;
-    struct vs_locality_core **cores; /* private: NULL until a core accesses memory */
-    unsigned count;
-};
-
-/* Returns 0; -VSE_NOMEM. fini is needed in any case. */
-int vs_locality_init(struct vs_locality *l, unsigned cores);
-void vs_locality_fini(struct vs_locality *l);
-
-/* Events in global order. Returns 0; -VSE_INVAL (a core that there is not); -VSE_NOMEM. */
-int vs_locality_consume(struct vs_locality *l, const struct vs_batch *batch);
-
 /* All figures of a run, which is read from its first event on, up to three times; progress, unless
- * it is NULL, counts the events of the first. Returns 0; as vs_locality_init, vs_bandwidth_run and
- * vs_reader_next. */
+ * it is NULL, counts the events of the first. Returns 0; -VSE_NOMEM; -VSE_INVAL (an event of a core
+ * that there is not); as vs_bandwidth_run and vs_reader_next. */
 int vs_locality_run(struct vs_locality_figures *figures, struct vs_reader *reader,
                     struct vs_progress *progress, struct vs_diag *diag);
 

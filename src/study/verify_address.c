@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "base/likely.h"
 #include "study/codeview.h"
-#include "study/core_readers.h"
+#include "study/core_walk.h"
 
 void vs_verify_address_init(struct vs_verify_address *v, const struct vs_address_decoder_ops *ops,
                             void *decoder, const struct vs_port_reader *port,

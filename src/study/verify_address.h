@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "study/core_readers.h"
+#include "study/core_walk.h"
 #include "study/verify.h"
 #include "technique/address.h"
 #include "vestige/event.h"
@@ -46,7 +46,7 @@ int vs_verify_address_end(struct vs_verify_address *v);
 int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, void *context);
 
 /* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
- * VS_VERIFY_TURNS (study/core_readers.h). Of a technique that follows the code, v is one of
+ * VS_VERIFY_TURNS (study/core_walk.h). Of a technique that follows the code, v is one of
  * vs_verify_init or vs_verify_init_code. As vs_verify_decode. */
 int vs_verify_decode_address(const struct vs_verify *v, const char *path,
                              const struct vs_technique_spec *spec, const uint8_t *data, size_t size,

@@ -7,7 +7,7 @@
 
 #include "base/diag.h"
 #include "base/likely.h"
-#include "study/core_readers.h"
+#include "study/core_walk.h"
 
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
                         void *decoder, const struct vs_port_reader *port, unsigned cores)
@@ -104,7 +104,6 @@ static int do_state(struct vs_verify_data *v, const struct vs_event *e, uint64_t
     if (err)
         return err;
     v->states++;
-    v->state_bytes += size;
     if (due != after || ends)
         return differ(v, e, number, "place of registers'", got, bytes, 0);
     if (got_size != size)

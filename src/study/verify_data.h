@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "study/core_readers.h"
+#include "study/core_walk.h"
 #include "study/verify.h"
 #include "technique/data.h"
 #include "vestige/event.h"
@@ -25,8 +25,8 @@ struct vs_verify_data {
     void *decoder;
     const struct vs_port_reader *port;
     unsigned cores;
-    uint64_t loads, load_bytes, stores, nondets, states, state_bytes; /* compared, or stored */
-    uint64_t ends;                                                    /* of cores */
+    uint64_t loads, load_bytes, stores, nondets, states; /* compared, or stored */
+    uint64_t ends;                                       /* of cores */
     uint64_t *since;        /* by core: instructions after its last registers */
     bool by_turns, differs; /* differs: what the diag tells of is a difference */
     struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
@@ -50,7 +50,7 @@ int vs_verify_data_end(struct vs_verify_data *v);
 int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *context);
 
 /* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
- * VS_VERIFY_TURNS (study/core_readers.h), each of which takes a reader of its own.
+ * VS_VERIFY_TURNS (study/core_walk.h), each of which takes a reader of its own.
  * v is one of vs_verify_init or vs_verify_init_data. As vs_verify_decode. */
 int vs_verify_decode_data(const struct vs_verify *v, const char *path,
                           const struct vs_technique_spec *spec, const uint8_t *data, size_t size,

@@ -39,11 +39,6 @@ static int64_t wake(struct vs_process *p, uint64_t addr, uint64_t most, uint64_t
     return count;
 }
 
-void vs_futex_wake(struct vs_process *p, uint64_t addr, uint64_t most, uint64_t set)
-{
-    wake(p, addr, most, set);
-}
-
 static int64_t requeue(struct vs_process *p, uint64_t from, uint64_t to, uint64_t most)
 {
     struct vs_task *t;

@@ -207,8 +207,6 @@ void vs_signal_force(struct vs_process *p, struct vs_task *t, const struct vs_si
 void vs_signal_mask_for_wait(struct vs_process *p, struct vs_task *t, uint64_t mask);
 /* Such a call ends without a signal. */
 void vs_signal_mask_back(struct vs_process *p, struct vs_task *t);
-/* Whether a signal is due to it. */
-bool vs_signal_due(const struct vs_process *p, const struct vs_task *t);
 /* A blocked task for which a signal is due leaves its call. */
 void vs_signal_wake(struct vs_process *p, struct vs_task *t);
 /* A signal of the process for which no task is to be woken yet finds one. */
@@ -219,7 +217,6 @@ void vs_signal_cancel(struct vs_process *p, const struct vs_timer *timer);
 
 /* ---- futex.c --------------------------------------------------------------------------------- */
 
-void vs_futex_wake(struct vs_process *p, uint64_t addr, uint64_t most, uint64_t set);
 void vs_futex_exit(struct vs_process *p, struct vs_task *t);
 
 /* ---- time.c ---------------------------------------------------------------------------------- */

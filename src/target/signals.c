@@ -142,7 +142,7 @@ static struct vs_task *choose(const struct vs_process *p, int number)
     return best;
 }
 
-bool vs_signal_due(const struct vs_process *p, const struct vs_task *t)
+static bool is_due(const struct vs_process *p, const struct vs_task *t)
 {
     uint64_t open = ~t->linux_state->blocked;
     if (t->linux_state->pending.set & open)
@@ -168,7 +168,7 @@ static void give(struct vs_process *p, struct vs_task *t)
 void vs_signal_wake(struct vs_process *p, struct vs_task *t)
 {
     struct vs_task_linux *s = t->linux_state;
-    if (t->state != VS_TASK_BLOCKED || s->wait.restart == VS_RESTART_NONE || !vs_signal_due(p, t))
+    if (t->state != VS_TASK_BLOCKED || s->wait.restart == VS_RESTART_NONE || !is_due(p, t))
         return;
     if (s->wait.done)
         vs_wait_end(p, t, (int64_t)s->wait.done);
@@ -264,7 +264,7 @@ int vs_process_signal(struct vs_process *p, int number)
 static void set_blocked(struct vs_process *p, struct vs_task *t, uint64_t mask)
 {
     t->linux_state->blocked = mask & ~UNBLOCKABLE;
-    if (vs_signal_due(p, t))
+    if (is_due(p, t))
         t->attention = true;
     vs_signal_retarget(p);
 }

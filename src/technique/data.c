@@ -28,18 +28,6 @@ void vs_data_cost_common(struct vs_cost_list *list, const struct vs_technique_se
     vs_cost_list_add(list, "iCnt", (struct vs_cost){.registers = 32}, setup->cores);
 }
 
-double vs_data_cost_fraction(const struct vs_technique_spec *spec,
-                             const struct vs_technique_setup *setup)
-{
-    const struct vs_data_params *p = (const void *)spec->params;
-    uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
-    struct vs_cost_list list;
-    if (!p->size || vs_technique_cost(spec, setup, &list))
-        return 0;
-    return (double)vs_cost_storage(vs_cost_list_sum(&list)) /
-           (8.0 * (double)p->size * (double)caches);
-}
-
 /* ---- encoders -------------------------------------------------------------------------------- */
 
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,

@@ -161,9 +161,4 @@ struct vs_data_decoder_ops {
     void (*close)(void *decoder); /* NULL is fine */
 };
 
-/* The storage that a technique adds, as a fraction of the bits of data in the caches; 0 for one
- * that has no cache. */
-double vs_data_cost_fraction(const struct vs_technique_spec *spec,
-                             const struct vs_technique_setup *setup);
-
 #endif

@@ -16,7 +16,6 @@ struct vs_prior {
     struct vs_copy latest; /* by page: since = index of its last patch, plus 1 */
     struct patch *patches;
     size_t count, capacity;
-    uint64_t bytes;
 };
 
 /* ---- pages ----------------------------------------------------------------------------------- */
@@ -183,11 +182,6 @@ void vs_prior_close(struct vs_prior *p)
     free(p);
 }
 
-uint64_t vs_prior_bytes(const struct vs_prior *p)
-{
-    return p->bytes;
-}
-
 /* The patch of a page's present boundary. */
 static struct vs_copy_page *present_patch(struct vs_prior *p, const struct vs_copy_page *page)
 {
@@ -221,7 +215,6 @@ static int learn_part(struct vs_prior *p, struct vs_copy_page *page, size_t offs
             return -VSE_NOMEM;
         patch->bytes[i] = bytes[i - offset];
         vs_copy_know(patch, i, 1);
-        p->bytes++;
     }
     return 0;
 }

@@ -25,8 +25,6 @@ struct vs_prior;
 int vs_prior_open(struct vs_prior **prior);
 /* All events of the run, in order. Returns 0; -VSE_NOMEM. */
 int vs_prior_consume(struct vs_prior *prior, const struct vs_batch *batch);
-/* Bytes that are known by it. */
-uint64_t vs_prior_bytes(const struct vs_prior *prior);
 /* NULL is fine. */
 void vs_prior_close(struct vs_prior *prior);
 

@@ -56,8 +56,9 @@ int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struc
                              l->cols, offset, number, diag);
 }
 
-int vs_loader_tables(struct vs_loader *l, struct vs_tables *tables, uint64_t offset,
-                     struct vs_diag *diag)
+/* The content of the meta or static chunk that is loaded, into the tables. */
+static int fill_tables(const struct vs_loader *l, struct vs_tables *tables, uint64_t offset,
+                       struct vs_diag *diag)
 {
     const char *why;
     int err = l->chunk.type == VS_CHUNK_META ? vs_tables_unpack_meta(tables, l->cols, &why)
@@ -143,7 +144,7 @@ int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables
         if (l->chunk.type != e->type || l->chunk.size != e->size)
             return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)e->offset, (int64_t)i,
                                "not the chunk that the index has here");
-        if ((err = vs_loader_tables(l, tables, e->offset, diag)) < 0)
+        if ((err = fill_tables(l, tables, e->offset, diag)) < 0)
             return err;
     }
     return 0;
@@ -228,7 +229,7 @@ static int scan_one(struct vs_loader *l, struct vs_index *index, struct vs_table
         err = scan_events(l, index, tables, diag);
         break;
     default:
-        err = vs_loader_tables(l, tables, offset, diag);
+        err = fill_tables(l, tables, offset, diag);
         if (err == 0)
             err = vs_index_add(index, l->chunk.type, l->chunk.size, NULL, NULL);
     }

@@ -26,10 +26,6 @@ void vs_loader_fini(struct vs_loader *l);
  * Returns 0; -VSE_IO; -VSE_NOMEM; -VSE_TRUNCATED; -VSE_CHECKSUM; -VSE_CORRUPT; -VSE_LIMIT. */
 int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struct vs_diag *diag);
 
-/* A loaded meta or static chunk's content into the tables. Returns 0 or as above. */
-int vs_loader_tables(struct vs_loader *l, struct vs_tables *tables, uint64_t offset,
-                     struct vs_diag *diag);
-
 /* Index and tables by way of the index chunk. Returns 0; -VSE_NOTFOUND if the file is not sealed;
  * else as vs_loader_chunk. */
 int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,

@@ -235,7 +235,7 @@ static void put_amo(struct program *p)
     insn_put(p, rv_amo(op, log2_size(s->size), rd, rs1, rs2), 4);
 }
 
-void body_memory(struct program *p)
+static void memory(struct program *p)
 {
     const struct density *d = &densities[p->options.profile];
     if (percent(p, p->options.atomics) && p->multiplier <= 64)
@@ -250,7 +250,7 @@ void body_straight(struct program *p)
     uint32_t n = rng_range(&p->rng, d->shortest, d->longest);
     for (uint32_t i = 0; i < n; i++) {
         if (rng_percent(&p->rng, d->loads + d->stores))
-            body_memory(p);
+            memory(p);
         else
             body_filler(p);
     }

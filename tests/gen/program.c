@@ -71,7 +71,8 @@ void function_begin(struct program *p, int image)
     block_open(p);
 }
 
-uint32_t slot_new(struct program *p, uint32_t count)
+/* Slots of a thread's state. */
+static uint32_t slot_new(struct program *p, uint32_t count)
 {
     uint32_t slot = p->slots;
     p->slots += count;

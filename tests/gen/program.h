@@ -172,15 +172,12 @@ void block_last(struct program *p, enum term term);
 void insn_put(struct program *p, uint32_t word, unsigned size);
 /* The instruction that comes next is a site. */
 struct site *site_put(struct program *p, enum site_kind kind);
-/* Slots of a thread's state. */
-uint32_t slot_new(struct program *p, uint32_t count);
 void target_add(struct program *p, struct block *b, uint32_t block);
 bool function_full(const struct program *p);
 
 /* ---- body.c: straight code ---- */
 
 void body_filler(struct program *p);
-void body_memory(struct program *p);
 /* Fillers and memory accesses, as many as the profile likes. */
 void body_straight(struct program *p);
 void body_csr(struct program *p);

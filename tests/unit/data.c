@@ -525,7 +525,7 @@ TEST(costs_what_is_published)
     CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 32768 / 4);
     CHECK_EQ(cost.items[1].cost.registers, 32);
-    double fraction = vs_data_cost_fraction(&p, &setup);
+    double fraction = (double)vs_cost_storage(vs_cost_list_sum(&cost)) / (32768 * 8);
     CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
     parse(&p, "mlvFA_dedicated", "size=1K ways=2");
     CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);

@@ -234,14 +234,6 @@ TEST(refuses_a_dynamic_rounding_mode_that_is_none)
     fini(&m);
 }
 
-TEST(names_the_cause_of_a_trap)
-{
-    CHECK_EQ(vs_stop_cause(VS_STOP_ECALL), 8);
-    CHECK_EQ(vs_stop_cause(VS_STOP_ILLEGAL), 2);
-    CHECK_EQ(vs_stop_cause(VS_STOP_STORE_FAULT), 7);
-    CHECK_ERR(vs_stop_cause(VS_STOP_LIMIT), VSE_INVAL);
-}
-
 TEST(retires_an_ecall)
 {
     static struct machine m;

@@ -1,28 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's events core by core: a reader for each, and walks over them. */
-#ifndef STUDY_CORE_READERS_H
-#define STUDY_CORE_READERS_H
+/* Walks over a run, event by event or core by core, that compare it with a stream. */
+#ifndef STUDY_CORE_WALK_H
+#define STUDY_CORE_WALK_H
 
 #include <stdbool.h>
 
 #include "vestige/run.h"
-
-/* A zeroed struct may be closed. */
-struct vs_core_readers {
-    struct vs_reader **of;
-    unsigned count;
-};
-
-/* Returns 0; -VSE_NOMEM; as vs_reader_open. close is needed in any case. */
-int vs_core_readers_open(struct vs_core_readers *r, const char *path, unsigned count,
-                         struct vs_diag *diag);
-void vs_core_readers_close(struct vs_core_readers *r);
-
-/* The core's next events, until the next call for that core; the context is a struct
- * vs_core_readers. As vs_reader_next. */
-int vs_core_readers_next(void *context, unsigned core, struct vs_batch *batch);
-
-/* ---- by turns ---- */
 
 /* A core's next events, which stay until it is called for that core again. As vs_reader_next. */
 typedef int vs_core_feed(void *context, unsigned core, struct vs_batch *batch);
@@ -52,7 +35,7 @@ struct vs_core_walk {
 #define VS_VERIFY_TURNS 16
 
 /* Walks the run at `path`, of which `reader` has all: by turns, or, if it has more cores than
- * VS_VERIFY_TURNS, in global order. Returns as the walk, and as vs_core_readers_open. */
+ * VS_VERIFY_TURNS, in global order. Returns as the walk; -VSE_NOMEM; as vs_reader_open. */
 int vs_core_walk_run(const struct vs_core_walk *walk, void *walker, const char *path,
                      struct vs_reader *reader, unsigned cores, struct vs_diag *diag);
 

@@ -1,15 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include "study/core_readers.h"
+#include "study/core_walk.h"
 
 #include <stdlib.h>
 
 #include "base/diag.h"
 
-int vs_core_readers_open(struct vs_core_readers *r, const char *path, unsigned count,
-                         struct vs_diag *diag)
+/* ---- a reader for each core ------------------------------------------------------------------ */
+
+struct readers {
+    struct vs_reader **of;
+    unsigned count;
+};
+
+/* close_readers is needed in any case. */
+static int open_readers(struct readers *r, const char *path, unsigned count, struct vs_diag *diag)
 {
     int err = 0;
-    *r = (struct vs_core_readers){.of = calloc(count, sizeof(*r->of))};
+    *r = (struct readers){.of = calloc(count, sizeof(*r->of))};
     if (!r->of)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
     for (; r->count < count && !err; r->count++) {
@@ -20,21 +27,20 @@ int vs_core_readers_open(struct vs_core_readers *r, const char *path, unsigned c
     return err;
 }
 
-void vs_core_readers_close(struct vs_core_readers *r)
+static void close_readers(struct readers *r)
 {
     for (unsigned i = 0; i < r->count; i++)
         vs_reader_close(r->of[i]);
     free(r->of);
-    *r = (struct vs_core_readers){0};
 }
 
-int vs_core_readers_next(void *context, unsigned core, struct vs_batch *batch)
+static int next_of_core(void *context, unsigned core, struct vs_batch *batch)
 {
-    struct vs_core_readers *r = context;
+    struct readers *r = context;
     return vs_reader_next(r->of[core], batch);
 }
 
-/* ---- by turns -------------------------------------------------------------------------------- */
+/* ---- walks ----------------------------------------------------------------------------------- */
 
 int vs_core_events_fill(struct vs_core_events *c, unsigned core, vs_core_feed *feed, void *context)
 {
@@ -67,12 +73,12 @@ static int in_order(const struct vs_core_walk *walk, void *walker, struct vs_rea
 int vs_core_walk_run(const struct vs_core_walk *walk, void *walker, const char *path,
                      struct vs_reader *reader, unsigned cores, struct vs_diag *diag)
 {
-    struct vs_core_readers r = {0};
+    struct readers r;
     if (cores > VS_VERIFY_TURNS)
         return in_order(walk, walker, reader);
-    int err = vs_core_readers_open(&r, path, cores, diag);
+    int err = open_readers(&r, path, cores, diag);
     if (!err)
-        err = walk->by_turns(walker, vs_core_readers_next, &r);
-    vs_core_readers_close(&r);
+        err = walk->by_turns(walker, next_of_core, &r);
+    close_readers(&r);
     return err;
 }
