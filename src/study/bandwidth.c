@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "isa/set.h"
 #include "study/codeview.h"
+#include "study/explain.h"
 
 const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
 {
@@ -449,12 +450,9 @@ static void pass_fini(struct pass *p)
 
 static int failed(const struct vs_reader *reader, int err, struct vs_diag *diag)
 {
-    const struct vs_diag *d = vs_reader_diag(reader);
-    if (d && d->error == err)
-        return vs_diag_set(diag, err, d->offset, d->chunk, "%s", d->text);
-    if (err == -VSE_LIMIT)
+    if (err == -VSE_LIMIT && vs_reader_diag(reader)->error != err)
         return vs_diag_set(diag, err, -1, -1, "too many windows; take wider ones");
-    return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    return vs_study_explain(reader, err, diag);
 }
 
 int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs_progress *progress,

@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "base/likely.h"
 #include "isa/set.h"
 #include "model/adac.h"
 #include "study/bandwidth.h"
+#include "study/explain.h"
 
 const uint8_t vs_locality_shifts[VS_LOCALITY_SHIFTS] = {0, 4, 8};
 const uint8_t vs_locality_history[VS_LOCALITY_SIZES] = {16, 32, 64};
@@ -142,14 +142,6 @@ static int hits_consume(struct hits *h, const struct vs_batch *batch)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-static int failed(const struct vs_reader *reader, int err, struct vs_diag *diag)
-{
-    const struct vs_diag *d = vs_reader_diag(reader);
-    if (d && d->error == err)
-        return vs_diag_set(diag, err, d->offset, d->chunk, "%s", d->text);
-    return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
-}
-
 static int measure_hits(struct vs_locality_figures *figures, struct vs_reader *reader,
                         struct vs_progress *progress, struct vs_diag *diag)
 {
@@ -166,7 +158,7 @@ static int measure_hits(struct vs_locality_figures *figures, struct vs_reader *r
     }
     *figures = h.figures;
     hits_fini(&h);
-    return n == -VSE_END ? 0 : failed(reader, n, diag);
+    return n == -VSE_END ? 0 : vs_study_explain(reader, n, diag);
 }
 
 static int64_t add_row(struct vs_bandwidth *b, const char *text, struct vs_diag *diag)

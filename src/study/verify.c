@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/likely.h"
 #include "replay/walk.h"
+#include "study/explain.h"
 
 /* ---- digests --------------------------------------------------------------------------------- */
 
@@ -98,14 +99,6 @@ static int keep_steps(void *context, const struct vs_step *steps, size_t count)
     return err;
 }
 
-static int reader_failed(const struct vs_verify *v, int err, struct vs_diag *diag)
-{
-    const struct vs_diag *d = vs_reader_diag(v->reader);
-    if (d && d->error == err)
-        return vs_diag_set(diag, err, d->offset, d->chunk, "%s", d->text);
-    return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
-}
-
 int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag)
 {
     const struct vs_run_info *info = vs_reader_info(reader);
@@ -122,13 +115,13 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
         return vs_diag_set(diag, -VSE_END, -1, -1, "the run has no control flow to compare");
     v->cores = calloc(info->threads, sizeof(*v->cores));
     if (!v->cores)
-        return reader_failed(v, -VSE_NOMEM, diag);
+        return vs_study_explain(v->reader, -VSE_NOMEM, diag);
     if ((err = vs_text_add_run(&v->code, reader)) < 0 ||
         (err = read_run(v, &v->code, keep_steps, v)) < 0 || (err = vs_text_index(&v->code)) < 0)
-        return reader_failed(v, err, diag);
+        return vs_study_explain(v->reader, err, diag);
     for (unsigned i = 0; i < info->threads; i++)
         if (v->cores[i].steps % VS_VERIFY_PIECE && keep_digest(&v->cores[i]) < 0)
-            return reader_failed(v, -VSE_NOMEM, diag);
+            return vs_study_explain(v->reader, -VSE_NOMEM, diag);
     return v->steps ? 0 : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no step to compare");
 }
 
@@ -156,7 +149,7 @@ int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs
         n = vs_text_take(&v->code, reader, &batch);
     if (n == -VSE_END)
         n = vs_text_index(&v->code);
-    return n < 0 ? reader_failed(v, n, diag) : 0;
+    return n < 0 ? vs_study_explain(v->reader, n, diag) : 0;
 }
 
 void vs_verify_fini(struct vs_verify *v)
@@ -197,7 +190,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
     if ((err = vs_port_writer_init(&port, &shape, vs_port_to_buf, out)) < 0)
-        return reader_failed(v, err, diag);
+        return vs_study_explain(v->reader, err, diag);
     if (!(err = e.ops->open(&e.encoder, spec.params, &v->setup, &port)) &&
         !(err = read_run(v, NULL, encode_steps, &e)) && e.ops->finish)
         err = e.ops->finish(e.encoder);
@@ -211,7 +204,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     vs_port_writer_fini(&port);
     if (!err && bits < 0)
         err = (int)bits;
-    return err ? reader_failed(v, err, diag) : bits;
+    return err ? vs_study_explain(v->reader, err, diag) : bits;
 }
 
 /* ---- comparing ------------------------------------------------------------------------------- */
@@ -424,7 +417,7 @@ int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *given,
     f.cores = calloc(v->setup.cores, sizeof(*f.cores));
     err = f.cores ? compare(v, &spec, data, size, nbits, &f, result) : -VSE_NOMEM;
     free(f.cores);
-    return err ? reader_failed(v, err, diag) : 0;
+    return err ? vs_study_explain(v->reader, err, diag) : 0;
 }
 
 int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
