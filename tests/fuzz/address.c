@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "gen/feed.h"
 #include "isa/rv64.h"
 #include "study/verify_address.h"
 #include "technique/registry.h"
@@ -249,32 +250,12 @@ static void encode(const struct machine *m, struct vs_buf *bits, uint64_t *nbits
     vs_port_writer_fini(&w);
 }
 
-struct feed {
-    const struct machine *machine;
-    size_t next[CORES_MAX];
-};
-
-static int feed_core(void *context, unsigned core, struct vs_batch *batch)
-{
-    struct feed *f = context;
-    size_t i = f->next[core];
-    while (i < f->machine->count && f->machine->events[i].thread != core)
-        i++;
-    f->next[core] = i + 1;
-    if (i >= f->machine->count)
-        return -VSE_END;
-    *batch = batch_of(f->machine);
-    batch->events += i;
-    batch->count = 1;
-    return 1;
-}
-
 static void verify(const struct machine *m, const struct vs_buf *bits, uint64_t nbits,
                    bool by_turns)
 {
     const struct vs_address_decoder_ops *ops = m->spec.technique->address_decoder;
     const struct vs_batch batch = batch_of(m);
-    struct feed f = {.machine = m};
+    struct feed f = {.all = &batch};
     struct vs_verify_address v;
     struct vs_port_reader reader;
     void *d;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "gen/feed.h"
 #include "study/verify_data.h"
 #include "technique/registry.h"
 
@@ -164,31 +165,11 @@ static void encode(const struct run *r, struct vs_buf *bits, uint64_t *nbits)
     vs_prior_close(prior);
 }
 
-struct feed {
-    const struct run *run;
-    size_t next[CORES_MAX];
-};
-
-static int feed_core(void *context, unsigned core, struct vs_batch *batch)
-{
-    struct feed *f = context;
-    size_t i = f->next[core];
-    while (i < f->run->count && f->run->events[i].thread != core)
-        i++;
-    f->next[core] = i + 1;
-    if (i >= f->run->count)
-        return -VSE_END;
-    *batch = batch_of(f->run);
-    batch->events += i;
-    batch->count = 1;
-    return 1;
-}
-
 static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbits, bool by_turns)
 {
     const struct vs_data_decoder_ops *ops = r->spec.technique->data_decoder;
     const struct vs_batch batch = batch_of(r);
-    struct feed f = {.run = r};
+    struct feed f = {.all = &batch};
     struct vs_verify_data *v = malloc(sizeof(*v));
     struct vs_port_reader reader;
     void *d;

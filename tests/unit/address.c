@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "gen/feed.h"
 #include "model/adac.h"
 #include "rng.h"
 #include "study/verify_address.h"
@@ -237,33 +238,13 @@ static void stream_free(struct stream *s)
     vs_buf_fini(&s->bits);
 }
 
-struct feed {
-    const struct run *run;
-    size_t next[256];
-};
-
-static int feed_core(void *context, unsigned core, struct vs_batch *batch)
-{
-    struct feed *f = context;
-    size_t i = f->next[core];
-    while (i < f->run->count && f->run->events[i].thread != core)
-        i++;
-    f->next[core] = i + 1;
-    if (i >= f->run->count)
-        return -VSE_END;
-    *batch = batch_of(f->run);
-    batch->events += i;
-    batch->count = 1;
-    return 1;
-}
-
 /* The first nbits bits, against a run. */
 static int verify(const struct stream *s, const struct run *r, uint64_t nbits, bool by_turns,
                   struct vs_verify_address *v)
 {
     const struct vs_address_decoder_ops *ops = s->spec.technique->address_decoder;
     const struct vs_batch b = batch_of(r);
-    struct feed f = {.run = r};
+    struct feed f = {.all = &b};
     struct vs_port_reader reader;
     void *d;
     CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);

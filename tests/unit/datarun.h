@@ -8,6 +8,7 @@
 #include <string.h>
 #include "base/buf.h"
 #include "base/pack.h"
+#include "gen/feed.h"
 #include "gen/gen.h"
 #include "model/granules.h"
 #include "study/verify_data.h"
@@ -208,27 +209,6 @@ enum { END = 9 + 9 + 9 };
 
 enum walk { IN_ORDER, BY_TURNS };
 
-/* Events of one core at a time. */
-struct feed {
-    const struct run *run;
-    size_t next[256];
-};
-
-static inline int feed_core(void *context, unsigned core, struct vs_batch *batch)
-{
-    struct feed *f = context;
-    size_t i = f->next[core];
-    while (i < f->run->count && f->run->events[i].thread != core)
-        i++;
-    f->next[core] = i + 1;
-    if (i >= f->run->count)
-        return -VSE_END;
-    *batch = run_batch(f->run);
-    batch->events += i;
-    batch->count = 1;
-    return 1;
-}
-
 /* The first nbits bits, against a run. */
 static inline int verify(const struct stream *s, const struct run *r, uint64_t nbits,
                          enum walk walk, struct vs_verify_data *v)
@@ -241,7 +221,7 @@ static inline int verify(const struct stream *s, const struct run *r, uint64_t n
     CHECK_EQ(vs_verify_data_init(v, s->spec.technique->data_decoder, d, &reader, s->setup.cores),
              0);
     int err;
-    struct feed f = {r, {0}};
+    struct feed f = {.all = &b};
     if (walk == BY_TURNS)
         err = vs_verify_data_by_turns(v, feed_core, &f);
     else if (!(err = vs_verify_data_batch(v, &b)))
