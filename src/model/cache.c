@@ -19,25 +19,12 @@ struct vs_cache_link {
     uint32_t before, after;  /* neighbours in the bucket */
 };
 
-static const char *const policy_names[VS_CACHE_POLICIES] = {
+const char *const vs_cache_policy_words[VS_CACHE_POLICIES + 1] = {
     [VS_CACHE_LRU] = "lru",
     [VS_CACHE_ROUND_ROBIN] = "round-robin",
     [VS_CACHE_FIFO] = "fifo",
     [VS_CACHE_PLRU] = "plru",
 };
-
-const char *vs_cache_policy_name(enum vs_cache_policy policy)
-{
-    return (unsigned)policy < VS_CACHE_POLICIES ? policy_names[policy] : NULL;
-}
-
-int vs_cache_policy_find(const char *name)
-{
-    for (int i = 0; i < VS_CACHE_POLICIES; i++)
-        if (!strcmp(name, policy_names[i]))
-            return i;
-    return -VSE_NOTFOUND;
-}
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -48,7 +35,7 @@ static bool is_power_of_two(uint64_t n)
 
 int vs_cache_check_config(const struct vs_cache_config *g, struct vs_diag *diag)
 {
-    if (!vs_cache_policy_name(g->policy))
+    if ((unsigned)g->policy >= VS_CACHE_POLICIES)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no such replacement policy");
     if (!is_power_of_two(g->line) || g->line < VS_CACHE_LINE_MIN || g->line > VS_CACHE_LINE_MAX)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1,

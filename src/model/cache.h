@@ -44,11 +44,8 @@ enum vs_cache_policy {
     VS_CACHE_POLICIES, /* how many there are */
 };
 
-/* "lru", "round-robin", "fifo", "plru"; NULL for a number that is none. Static storage. */
-const char *vs_cache_policy_name(enum vs_cache_policy policy);
-
-/* The policy of that name, or -VSE_NOTFOUND. */
-int vs_cache_policy_find(const char *name);
+/* Their words, with a NULL after the last: as base/parameter.h wants them. */
+extern const char *const vs_cache_policy_words[VS_CACHE_POLICIES + 1];
 
 struct vs_cache_config {
     uint64_t size; /* bytes: line * ways * a power of two */

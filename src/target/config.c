@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/config.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +8,6 @@
 #include "base/infile.h"
 
 static const char *const switches[] = {"no", "yes", NULL};
-
-/* As enum vs_cache_policy. */
-static const char *const policies[] = {"lru", "round-robin", "fifo", "plru", NULL};
-_Static_assert(VS_CACHE_LRU == 0 && VS_CACHE_ROUND_ROBIN == 1 && VS_CACHE_FIFO == 2 &&
-                   VS_CACHE_PLRU == 3,
-               "the words are in the order of the enumeration");
 
 #define AT(member) offsetof(struct vs_target_config, member)
 
@@ -48,13 +41,13 @@ const struct vs_parameter vs_target_parameters[] = {
     {"line", AT(line), 8, 1024, true, NULL, "bytes of a cache line"},
     {"l1i_size", AT(l1i_size), 64, 1 << 26, false, NULL, "bytes of a core's instruction cache"},
     {"l1i_ways", AT(l1i_ways), 1, 65536, false, NULL, "its ways"},
-    {"l1i_policy", AT(l1i_policy), 0, 3, false, policies, "its replacement"},
+    {"l1i_policy", AT(l1i_policy), 0, 3, false, vs_cache_policy_words, "its replacement"},
     {"l1d_size", AT(l1d_size), 64, 1 << 26, false, NULL, "bytes of a core's data cache"},
     {"l1d_ways", AT(l1d_ways), 1, 65536, false, NULL, "its ways"},
-    {"l1d_policy", AT(l1d_policy), 0, 3, false, policies, "its replacement"},
+    {"l1d_policy", AT(l1d_policy), 0, 3, false, vs_cache_policy_words, "its replacement"},
     {"l2_size", AT(l2_size), 64, 1 << 28, false, NULL, "bytes of the shared cache for each core"},
     {"l2_ways", AT(l2_ways), 1, 65536, false, NULL, "its ways"},
-    {"l2_policy", AT(l2_policy), 0, 3, false, policies, "its replacement"},
+    {"l2_policy", AT(l2_policy), 0, 3, false, vs_cache_policy_words, "its replacement"},
     {"l1", AT(l1), 1, 10000, false, NULL, "cycles of a first-level hit: from a load to its use"},
     {"l2", AT(l2), 0, 10000, false, NULL, "cycles more if the line is in the shared cache"},
     {"dram", AT(dram), 0, 100000, false, NULL, "cycles more if it is not"},

@@ -7,7 +7,6 @@
 #include "base/diag.h"
 #include "technique/data_common.h"
 
-const char *const vs_data_policy_words[] = {"lru", "round-robin", "fifo", "plru", NULL};
 const char *const vs_data_account_words[] = {"exact", "published", NULL};
 const char *const vs_data_caches_words[] = {"coherent", "private", "shared", NULL};
 const char *const vs_data_order_words[] = {"exact", "published", NULL};

@@ -30,12 +30,13 @@
         .help = (text)                                                                             \
     }
 
-extern const char *const vs_data_policy_words[], *const vs_data_account_words[],
-                                                     *const vs_data_caches_words[],
-                                                         *const vs_data_order_words[],
-                                                             *const vs_data_rule_words[],
-                                                                 *const vs_data_supply_words[],
-                                                                     *const vs_data_streams_words[];
+/* Words of the enumerations of technique/data.h. */
+extern const char *const vs_data_account_words[];
+extern const char *const vs_data_caches_words[];
+extern const char *const vs_data_order_words[];
+extern const char *const vs_data_rule_words[];
+extern const char *const vs_data_supply_words[];
+extern const char *const vs_data_streams_words[];
 
 /* Lines lie within the pages of technique/copy.h. */
 #define VS_DATA_LINE_MAX 4096
@@ -44,7 +45,7 @@ extern const char *const vs_data_policy_words[], *const vs_data_account_words[],
     VS_DATA_NUMBER(size, 4, 1u << 30, "bytes of a cache"),                                         \
         VS_DATA_POWER(line, 4, VS_DATA_LINE_MAX, "bytes of a cache line"),                         \
         VS_DATA_NUMBER(ways, 1, VS_CACHE_WAYS_MAX, "ways of a cache"),                             \
-        VS_DATA_WORD(policy, vs_data_policy_words, "replacement")
+        VS_DATA_WORD(policy, vs_cache_policy_words, "replacement")
 #define VS_DATA_CYCLE_ROWS                                                                         \
     VS_DATA_NUMBER(dcc, 1, 64, "bits of dCC's first chunk"),                                       \
         VS_DATA_NUMBER(dcc_next, 1, 64, "bits of its other chunks")
@@ -113,6 +114,11 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
 
 /* Ends of all cores. */
 void vs_data_put_ends(struct vs_data_encoder *e);
+
+/* vs_data_encoder_ops.finish, which puts the ends, and .counts of encoders that begin with a struct
+ * vs_data_encoder. */
+int vs_data_finish(void *encoder);
+void vs_data_encoder_counts(const void *encoder, struct vs_data_counts *counts);
 
 /* A value, of at least one byte, where registers could be. */
 static inline void vs_data_put_value(struct vs_data_encoder *e, const uint8_t *bytes, size_t size)
