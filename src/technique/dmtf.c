@@ -15,9 +15,7 @@
  */
 #include <string.h>
 
-#include "model/lastvalue.h"
 #include "model/mtf.h"
-#include "model/runcount.h"
 #include "technique/registry.h"
 #include "technique/streams.h"
 
@@ -43,7 +41,10 @@ struct params {
         AT(dcc_next), .min = 1, .max = 64, .help = "bits of its other chunks"                      \
     }
 
-enum { RUN_MOST = 16 }; /* bits */
+enum {
+    RUN_HEADER = 0, /* of a stream whose index is the first of mtf2 */
+    RUN_MOST = 16,  /* bits */
+};
 
 static const struct vs_parameter b_parameters[] = {TABLES, CYCLES, {0}};
 static const struct vs_parameter h_parameters[] = {TABLES, UPPER, CYCLES, {0}};
@@ -71,9 +72,7 @@ struct state {
     unsigned bits1, bits2; /* of their indices */
     bool splits;           /* mtf1 lacks the upper bits of SA */
     struct vs_lastvalue upper;
-    bool counts;
-    struct vs_runcount run;
-    uint64_t time; /* of the last stream of the run */
+    struct vs_stream_runs runs;
 };
 
 static int init(struct state *t, const struct params *p)
@@ -97,8 +96,8 @@ static void init_upper(struct state *t, const struct params *p, unsigned address
 static int init_run(struct state *t, const struct params *p)
 {
     const struct vs_runcount_config config = {.start = (unsigned)p->run, .most = RUN_MOST};
-    t->counts = true;
-    return vs_runcount_init(&t->run, &config);
+    t->runs.counted = true;
+    return vs_runcount_init(&t->runs.count, &config);
 }
 
 static int init_b(void *state, const void *params, unsigned address_bits)
@@ -151,34 +150,10 @@ static struct vs_mtf_key index_key(uint32_t index)
 
 /* ---- encoder --------------------------------------------------------------------------------- */
 
-static void put_run(struct vs_stream_out *out, const struct state *t, struct vs_run_record r)
-{
-    vs_port_begin(out->port, out->core, t->time);
-    vs_port_put(out->port, VS_FIELD_HEADER, 0, 1);
-    vs_port_put(out->port, VS_FIELD_RUN, r.value, r.bits);
-    vs_port_end(out->port);
-}
-
 static void flush(void *state, struct vs_stream_out *out)
 {
     struct state *t = state;
-    struct vs_run_record r;
-    if (t->counts && vs_runcount_end(&t->run, &r))
-        put_run(out, t, r);
-}
-
-static void put_first(struct state *t, struct vs_stream_out *out)
-{
-    struct vs_run_record r;
-    if (t->counts) {
-        if (vs_runcount_add(&t->run, &r))
-            put_run(out, t, r);
-        t->time = out->time;
-        return;
-    }
-    vs_port_begin(out->port, out->core, out->time);
-    vs_port_put(out->port, VS_FIELD_HEADER, 0, 1);
-    vs_port_end(out->port);
+    vs_stream_runs_flush(&t->runs, out, RUN_HEADER);
 }
 
 /* Begins the message of a record, and writes it. */
@@ -198,7 +173,7 @@ static void put_hit(struct state *t, struct vs_stream_out *out, uint32_t i1)
 {
     uint32_t i2 = vs_mtf_step(&t->two, index_key(i1));
     if (!i2) {
-        put_first(t, out);
+        vs_stream_runs_put(&t->runs, out, RUN_HEADER);
         return;
     }
     flush(t, out);
@@ -227,14 +202,7 @@ static bool put(void *state, struct vs_stream_out *out, const struct vs_stream *
 static void put_start(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
     struct state *t = state;
-    bool near = !is_far(t, s);
-    vs_port_put(out->port, VS_FIELD_HEADER, near, 1);
-    if (near)
-        vs_port_put(out->port, VS_FIELD_TARGET, vs_lastvalue_lower(&t->upper, s->start),
-                    t->upper.low);
-    else
-        vs_stream_put_whole(t, out, s);
-    note_start(t, s->start);
+    vs_stream_put_split(&t->upper, out, s);
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */
@@ -242,21 +210,7 @@ static void put_start(void *state, struct vs_stream_out *out, const struct vs_st
 static int get_start(void *state, struct vs_stream_in *in, uint64_t *start)
 {
     struct state *t = state;
-    uint64_t near, lower;
-    int err = vs_port_get(in->port, VS_FIELD_HEADER, 1, &near);
-    if (err)
-        return err;
-    if (near) {
-        err = vs_port_get(in->port, VS_FIELD_TARGET, t->upper.low, &lower);
-        *start = err ? 0 : vs_lastvalue_join(&t->upper, lower);
-    } else {
-        err = vs_stream_get_whole(t, in, start);
-        if (!err && vs_lastvalue_match(&t->upper, *start))
-            err = vs_port_refuse(in->port, VS_FIELD_TARGET, "has upper bits that are known");
-    }
-    if (!err)
-        note_start(t, *start);
-    return err;
+    return vs_stream_get_split(&t->upper, in, start);
 }
 
 /* The stream at an index of mtf1. */
@@ -286,20 +240,6 @@ static int next(void *state, struct vs_stream_in *in, struct vs_stream *s)
     return take_second(state, in, s, 0);
 }
 
-static int get_run(struct state *t, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more)
-{
-    uint64_t value;
-    int width = t->counts ? vs_runcount_width(&t->run) : 0, err;
-    if (width < 0)
-        return vs_port_refuse(in->port, VS_FIELD_RUN, "goes on after a count that was not full");
-    if (t->counts) {
-        if ((err = vs_port_get(in->port, VS_FIELD_RUN, (unsigned)width, &value)) < 0)
-            return err;
-        *more = vs_runcount_read(&t->run, value) - 1;
-    }
-    return next(t, in, s);
-}
-
 static int get_record(struct state *t, struct vs_stream_in *in, struct vs_stream *s)
 {
     /* as it was before SA */
@@ -317,15 +257,13 @@ static int get_record(struct state *t, struct vs_stream_in *in, struct vs_stream
 static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more)
 {
     struct state *t = state;
-    struct vs_run_record ignored;
     uint64_t header, i1, i2;
     int err = vs_port_get(in->port, VS_FIELD_HEADER, 1, &header);
     if (err)
         return err;
     if (!header)
-        return get_run(t, in, s, more);
-    if (t->counts)
-        vs_runcount_end(&t->run, &ignored);
+        return (err = vs_stream_runs_get(&t->runs, in, more)) ? err : next(t, in, s);
+    vs_stream_runs_end(&t->runs);
     if ((err = vs_port_get(in->port, VS_FIELD_INDEX, t->bits2, &i2)) < 0)
         return err;
     if (!i2)
@@ -351,8 +289,8 @@ static int add_tables(const struct state *t, const struct vs_technique_setup *se
     vs_cost_list_add(list, "mtf2", vs_mtf_cost_stack(&t->two, t->bits1), setup->cores);
     if (t->splits)
         vs_cost_list_add(list, "upper bits", vs_lastvalue_cost(&t->upper), setup->cores);
-    if (t->counts)
-        vs_cost_list_add(list, "run", vs_runcount_cost(&t->run), setup->cores);
+    if (t->runs.counted)
+        vs_cost_list_add(list, "run", vs_runcount_cost(&t->runs.count), setup->cores);
     vs_stream_cost(setup, list);
     return 0;
 }

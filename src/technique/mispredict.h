@@ -52,6 +52,33 @@ int vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 
+/* Defines encoder_ops and decoder_ops of a file that has config_of, which makes a
+ * vs_mispredict_config of parameters. */
+#define VS_MISPREDICT_MACHINES                                                                     \
+    static int encoder_open(void **e, const void *params, const struct vs_technique_setup *setup,  \
+                            struct vs_port_writer *port)                                           \
+    {                                                                                              \
+        struct vs_mispredict_config config = config_of(params);                                    \
+        return vs_mispredict_encoder_open(e, &config, setup, port);                                \
+    }                                                                                              \
+    static int decoder_open(void **d, const void *params, const struct vs_technique_setup *setup,  \
+                            struct vs_port_reader *port)                                           \
+    {                                                                                              \
+        struct vs_mispredict_config config = config_of(params);                                    \
+        return vs_mispredict_decoder_open(d, &config, setup, port);                                \
+    }                                                                                              \
+    static const struct vs_flow_encoder_ops encoder_ops = {.open = encoder_open,                   \
+                                                           .consume = vs_mispredict_consume,       \
+                                                           .counts = vs_mispredict_counts,         \
+                                                           .close = vs_mispredict_encoder_close};  \
+    static const struct vs_flow_decoder_ops decoder_ops = {.open = decoder_open,                   \
+                                                           .head = vs_mispredict_head,             \
+                                                           .branch = vs_mispredict_branch,         \
+                                                           .call = vs_mispredict_call,             \
+                                                           .discontinuity =                        \
+                                                               vs_mispredict_discontinuity,        \
+                                                           .close = vs_mispredict_decoder_close}
+
 /* The predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list);

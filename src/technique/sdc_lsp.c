@@ -14,9 +14,7 @@
  * A discontinuity is a record and touches neither cache nor predictor.
  */
 #include "base/diag.h"
-#include "model/lastvalue.h"
 #include "model/lsp.h"
-#include "model/runcount.h"
 #include "model/sdc.h"
 #include "technique/registry.h"
 #include "technique/streams.h"
@@ -29,8 +27,9 @@ struct params {
 
 enum {
     SETS_MAX = 1 << 16,
-    LOW_MIN = 20,  /* of rSDC: what the index of the largest cache implies is among these bits */
-    RUN_MOST = 16, /* bits */
+    LOW_MIN = 20,   /* of rSDC: what the index of the largest cache implies is among these bits */
+    RUN_HEADER = 1, /* of a stream that was predicted */
+    RUN_MOST = 16,  /* bits */
 };
 
 static const char *const policy_words[] = {"plru", "lru", "fifo", "random", NULL};
@@ -98,9 +97,7 @@ struct state {
     unsigned index_bits;
     bool splits; /* the cache lacks the upper bits of SA */
     struct vs_lastvalue upper;
-    bool counts;
-    struct vs_runcount run;
-    uint64_t time; /* of the last stream of the run */
+    struct vs_stream_runs runs;
 };
 
 static int init(struct state *t, const struct params *p)
@@ -126,8 +123,8 @@ static int init_e(void *state, const void *params, unsigned address_bits)
     const struct vs_runcount_config config = {
         .start = (unsigned)p->run, .most = RUN_MOST, .half = true};
     struct state *t = state;
-    int err = vs_runcount_init(&t->run, &config);
-    t->counts = true;
+    int err = vs_runcount_init(&t->runs.count, &config);
+    t->runs.counted = true;
     vs_lastvalue_init(&t->upper, address_bits, p->low < address_bits ? address_bits - p->low : 0);
     return err ? err : init(t, p);
 }
@@ -168,34 +165,10 @@ static void learn(struct state *t, const struct vs_stream *s)
 
 /* ---- encoder --------------------------------------------------------------------------------- */
 
-static void put_run(struct vs_stream_out *out, const struct state *t, struct vs_run_record r)
-{
-    vs_port_begin(out->port, out->core, t->time);
-    vs_port_put(out->port, VS_FIELD_HEADER, 1, 1);
-    vs_port_put(out->port, VS_FIELD_RUN, r.value, r.bits);
-    vs_port_end(out->port);
-}
-
 static void flush(void *state, struct vs_stream_out *out)
 {
     struct state *t = state;
-    struct vs_run_record r;
-    if (t->counts && vs_runcount_end(&t->run, &r))
-        put_run(out, t, r);
-}
-
-static void put_predicted(struct state *t, struct vs_stream_out *out)
-{
-    struct vs_run_record r;
-    if (t->counts) {
-        if (vs_runcount_add(&t->run, &r))
-            put_run(out, t, r);
-        t->time = out->time;
-        return;
-    }
-    vs_port_begin(out->port, out->core, out->time);
-    vs_port_put(out->port, VS_FIELD_HEADER, 1, 1);
-    vs_port_end(out->port);
+    vs_stream_runs_flush(&t->runs, out, RUN_HEADER);
 }
 
 static void begin_index(struct state *t, struct vs_stream_out *out, uint32_t index)
@@ -222,7 +195,7 @@ static bool put(void *state, struct vs_stream_out *out, const struct vs_stream *
     if (index) {
         vs_sdc_touch(&t->cache, index);
         if (vs_lsp_update(&t->predictor, index)) {
-            put_predicted(t, out);
+            vs_stream_runs_put(&t->runs, out, RUN_HEADER);
             return false;
         }
     }
@@ -239,14 +212,7 @@ static bool put(void *state, struct vs_stream_out *out, const struct vs_stream *
 static void put_start(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
     struct state *t = state;
-    bool near = vs_lastvalue_match(&t->upper, s->start);
-    vs_port_put(out->port, VS_FIELD_HEADER, near, 1);
-    if (near)
-        vs_port_put(out->port, VS_FIELD_TARGET, vs_lastvalue_lower(&t->upper, s->start),
-                    t->upper.low);
-    else
-        vs_stream_put_whole(t, out, s);
-    vs_lastvalue_update(&t->upper, s->start);
+    vs_stream_put_split(&t->upper, out, s);
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */
@@ -254,21 +220,7 @@ static void put_start(void *state, struct vs_stream_out *out, const struct vs_st
 static int get_start(void *state, struct vs_stream_in *in, uint64_t *start)
 {
     struct state *t = state;
-    uint64_t near, lower;
-    int err = vs_port_get(in->port, VS_FIELD_HEADER, 1, &near);
-    if (err)
-        return err;
-    if (near) {
-        err = vs_port_get(in->port, VS_FIELD_TARGET, t->upper.low, &lower);
-        *start = err ? 0 : vs_lastvalue_join(&t->upper, lower);
-    } else {
-        err = vs_stream_get_whole(t, in, start);
-        if (!err && vs_lastvalue_match(&t->upper, *start))
-            err = vs_port_refuse(in->port, VS_FIELD_TARGET, "has upper bits that are known");
-    }
-    if (!err)
-        vs_lastvalue_update(&t->upper, *start);
-    return err;
+    return vs_stream_get_split(&t->upper, in, start);
 }
 
 static int take_hit(struct state *t, struct vs_stream_in *in, struct vs_stream *s, uint32_t index)
@@ -290,20 +242,6 @@ static int next(void *state, struct vs_stream_in *in, struct vs_stream *s)
                  : vs_port_refuse(in->port, VS_FIELD_HEADER, "no stream is predicted");
 }
 
-static int get_run(struct state *t, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more)
-{
-    uint64_t value;
-    int width = t->counts ? vs_runcount_width(&t->run) : 0, err;
-    if (width < 0)
-        return vs_port_refuse(in->port, VS_FIELD_RUN, "goes on after a count that was not full");
-    if (t->counts) {
-        if ((err = vs_port_get(in->port, VS_FIELD_RUN, (unsigned)width, &value)) < 0)
-            return err;
-        *more = vs_runcount_read(&t->run, value) - 1;
-    }
-    return next(t, in, s);
-}
-
 static int get_record(struct state *t, struct vs_stream_in *in, struct vs_stream *s)
 {
     /* as it was before SA */
@@ -320,15 +258,13 @@ static int get_record(struct state *t, struct vs_stream_in *in, struct vs_stream
 static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more)
 {
     struct state *t = state;
-    struct vs_run_record ignored;
     uint64_t predicted, index;
     int err = vs_port_get(in->port, VS_FIELD_HEADER, 1, &predicted);
     if (err)
         return err;
     if (predicted)
-        return get_run(t, in, s, more);
-    if (t->counts)
-        vs_runcount_end(&t->run, &ignored);
+        return (err = vs_stream_runs_get(&t->runs, in, more)) ? err : next(t, in, s);
+    vs_stream_runs_end(&t->runs);
     if ((err = vs_port_get(in->port, VS_FIELD_INDEX, t->index_bits, &index)) < 0)
         return err;
     if (!index)
@@ -360,9 +296,9 @@ static int cost_of(int (*start)(void *, const void *, unsigned), const void *par
         vs_cost_list_add(list, "LSP", vs_lsp_cost(&t.predictor), setup->cores);
         vs_stream_cost(setup, list);
     }
-    if (!err && t.counts) {
+    if (!err && t.runs.counted) {
         vs_cost_list_add(list, "upper bits", vs_lastvalue_cost(&t.upper), setup->cores);
-        vs_cost_list_add(list, "run", vs_runcount_cost(&t.run), setup->cores);
+        vs_cost_list_add(list, "run", vs_runcount_cost(&t.runs.count), setup->cores);
     }
     fini(&t);
     return err;
@@ -399,31 +335,14 @@ static const struct vs_stream_coder b_coder = {
     .get_start = vs_stream_get_whole,
 };
 
-static const struct vs_stream_coder e_coder = {
-    .size = sizeof(struct state),
-    .init = init_e,
-    .fini = fini,
-    .put = put,
-    .flush = flush,
-    .put_break = put_record,
-    .put_start = put_start,
-    .get = get,
-    .next = next,
-    .get_start = get_start,
-};
-
-static const struct vs_stream_coder r_coder = {
-    .size = sizeof(struct state),
-    .init = init_r,
-    .fini = fini,
-    .put = put,
-    .flush = flush,
-    .put_break = put_record,
-    .put_start = put_start,
-    .get = get,
-    .next = next,
-    .get_start = get_start,
-};
+#define COUNTING_CODER(start)                                                                      \
+    {                                                                                              \
+        .size = sizeof(struct state), .init = start, .fini = fini, .put = put, .flush = flush,     \
+        .put_break = put_record, .put_start = put_start, .get = get, .next = next,                 \
+        .get_start = get_start                                                                     \
+    }
+static const struct vs_stream_coder e_coder = COUNTING_CODER(init_e);
+static const struct vs_stream_coder r_coder = COUNTING_CODER(init_r);
 
 VS_STREAM_MACHINES(b);
 VS_STREAM_MACHINES(e);

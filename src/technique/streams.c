@@ -62,6 +62,60 @@ int vs_stream_get_whole(void *state, struct vs_stream_in *in, uint64_t *start)
     return vs_port_get(in->port, VS_FIELD_TARGET, in->address_bits, start);
 }
 
+/* ---- what coders share ----------------------------------------------------------------------- */
+
+void vs_stream_put_split(struct vs_lastvalue *upper, struct vs_stream_out *out,
+                         const struct vs_stream *s)
+{
+    bool near = vs_lastvalue_match(upper, s->start);
+    vs_port_put(out->port, VS_FIELD_HEADER, near, 1);
+    if (near)
+        vs_port_put(out->port, VS_FIELD_TARGET, vs_lastvalue_lower(upper, s->start), upper->low);
+    else
+        vs_stream_put_whole(NULL, out, s);
+    vs_lastvalue_update(upper, s->start);
+}
+
+int vs_stream_get_split(struct vs_lastvalue *upper, struct vs_stream_in *in, uint64_t *start)
+{
+    uint64_t near, lower;
+    int err = vs_port_get(in->port, VS_FIELD_HEADER, 1, &near);
+    if (err)
+        return err;
+    if (near) {
+        err = vs_port_get(in->port, VS_FIELD_TARGET, upper->low, &lower);
+        *start = err ? 0 : vs_lastvalue_join(upper, lower);
+    } else {
+        err = vs_stream_get_whole(NULL, in, start);
+        if (!err && vs_lastvalue_match(upper, *start))
+            err = vs_port_refuse(in->port, VS_FIELD_TARGET, "has upper bits that are known");
+    }
+    if (!err)
+        vs_lastvalue_update(upper, *start);
+    return err;
+}
+
+int vs_stream_runs_get(struct vs_stream_runs *r, struct vs_stream_in *in, uint64_t *more)
+{
+    uint64_t value;
+    if (!r->counted)
+        return 0;
+    int width = vs_runcount_width(&r->count);
+    if (width < 0)
+        return vs_port_refuse(in->port, VS_FIELD_RUN, "goes on after a count that was not full");
+    int err = vs_port_get(in->port, VS_FIELD_RUN, (unsigned)width, &value);
+    if (!err)
+        *more = vs_runcount_read(&r->count, value) - 1;
+    return err;
+}
+
+void vs_stream_runs_end(struct vs_stream_runs *r)
+{
+    struct vs_run_record ignored;
+    if (r->counted)
+        vs_runcount_end(&r->count, &ignored);
+}
+
 /* ---- encoder --------------------------------------------------------------------------------- */
 
 struct encoder_core {

@@ -31,6 +31,8 @@
 #ifndef TECHNIQUE_STREAMS_H
 #define TECHNIQUE_STREAMS_H
 
+#include "model/lastvalue.h"
+#include "model/runcount.h"
 #include "technique/technique.h"
 
 enum {
@@ -102,6 +104,58 @@ int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream 
 /* SA in full, as put_start and get_start. */
 void vs_stream_put_whole(void *state, struct vs_stream_out *out, const struct vs_stream *s);
 int vs_stream_get_whole(void *state, struct vs_stream_in *in, uint64_t *start);
+
+/* SA after a bit that tells whether it lacks its upper bits, being those that are kept; then keeps
+ * them. get returns as vs_port_get. */
+void vs_stream_put_split(struct vs_lastvalue *upper, struct vs_stream_out *out,
+                         const struct vs_stream *s);
+int vs_stream_get_split(struct vs_lastvalue *upper, struct vs_stream_in *in, uint64_t *start);
+
+/* Streams of which a header bit tells all: in a message each, or counted, those in a row in one. */
+struct vs_stream_runs {
+    bool counted;
+    struct vs_runcount count;
+    uint64_t time; /* of the last stream of the run */
+};
+
+static inline void vs_stream_runs_write(const struct vs_stream_runs *r, struct vs_stream_out *out,
+                                        unsigned header, struct vs_run_record record)
+{
+    vs_port_begin(out->port, out->core, r->time);
+    vs_port_put(out->port, VS_FIELD_HEADER, header, 1);
+    vs_port_put(out->port, VS_FIELD_RUN, record.value, record.bits);
+    vs_port_end(out->port);
+}
+
+/* One of these streams. */
+static inline void vs_stream_runs_put(struct vs_stream_runs *r, struct vs_stream_out *out,
+                                      unsigned header)
+{
+    struct vs_run_record record;
+    if (r->counted) {
+        if (vs_runcount_add(&r->count, &record))
+            vs_stream_runs_write(r, out, header, record);
+        r->time = out->time;
+        return;
+    }
+    vs_port_begin(out->port, out->core, out->time);
+    vs_port_put(out->port, VS_FIELD_HEADER, header, 1);
+    vs_port_end(out->port);
+}
+
+/* Before any other message. */
+static inline void vs_stream_runs_flush(struct vs_stream_runs *r, struct vs_stream_out *out,
+                                        unsigned header)
+{
+    struct vs_run_record record;
+    if (r->counted && vs_runcount_end(&r->count, &record))
+        vs_stream_runs_write(r, out, header, record);
+}
+
+/* In the decoder: after the header bit; `more` as vs_stream_coder.get. Returns as vs_port_get. */
+int vs_stream_runs_get(struct vs_stream_runs *r, struct vs_stream_in *in, uint64_t *more);
+/* At any other message. */
+void vs_stream_runs_end(struct vs_stream_runs *r);
 
 /* ---- machines -------------------------------------------------------------------------------- */
 

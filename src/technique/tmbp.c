@@ -98,35 +98,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 
 /* ---- the techniques -------------------------------------------------------------------------- */
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        struct vs_port_writer *port)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_mispredict_encoder_open(encoder, &config, setup, port);
-}
-
-static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
-                        struct vs_port_reader *port)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_mispredict_decoder_open(decoder, &config, setup, port);
-}
-
-static const struct vs_flow_encoder_ops encoder_ops = {
-    .open = encoder_open,
-    .consume = vs_mispredict_consume,
-    .counts = vs_mispredict_counts,
-    .close = vs_mispredict_encoder_close,
-};
-
-static const struct vs_flow_decoder_ops decoder_ops = {
-    .open = decoder_open,
-    .head = vs_mispredict_head,
-    .branch = vs_mispredict_branch,
-    .call = vs_mispredict_call,
-    .discontinuity = vs_mispredict_discontinuity,
-    .close = vs_mispredict_decoder_close,
-};
+VS_MISPREDICT_MACHINES;
 
 #define TMBP(title, text, values)                                                                  \
     {                                                                                              \

@@ -145,74 +145,23 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 
 /* ---- the techniques -------------------------------------------------------------------------- */
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        struct vs_port_writer *port)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_mispredict_encoder_open(encoder, &config, setup, port);
-}
-
-static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
-                        struct vs_port_reader *port)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_mispredict_decoder_open(decoder, &config, setup, port);
-}
-
-static const struct vs_flow_encoder_ops encoder_ops = {
-    .open = encoder_open,
-    .consume = vs_mispredict_consume,
-    .counts = vs_mispredict_counts,
-    .close = vs_mispredict_encoder_close,
-};
-
-static const struct vs_flow_decoder_ops decoder_ops = {
-    .open = decoder_open,
-    .head = vs_mispredict_head,
-    .branch = vs_mispredict_branch,
-    .call = vs_mispredict_call,
-    .discontinuity = vs_mispredict_discontinuity,
-    .close = vs_mispredict_decoder_close,
-};
+VS_MISPREDICT_MACHINES;
 
 static const char *const aliases_b[] = {"mcfTRaptor_b", "tmcfTR_b", "tmcfTRaptor_b", NULL};
 static const char *const aliases_e[] = {"mcfTRaptor",  "mcfTRaptor_e",  "tmcfTR_e",
                                         "tmcfTRaptor", "tmcfTRaptor_e", NULL};
 
-const struct vs_technique vs_technique_mcftr_b = {
-    .name = "mcfTR_b",
-    .aliases = aliases_b,
-    .summary = "mcfTRaptor, mispredictions only, in the baseline's chunks",
-    .kind = VS_TECHNIQUE_FLOW,
-    .parameters = parameters,
-    .params_size = sizeof(struct params),
-    .defaults = "gshare=4096 ras=32 ibtb=64",
-    .configs = configs,
-    .check = check,
-    .settle = settle_b,
-    .cycles = cycles,
-    .undecodable = undecodable,
-    .ordered = ordered,
-    .cost = cost,
-    .encoder = &encoder_ops,
-    .decoder = &decoder_ops,
-};
+#define MCFTR(letter, text)                                                                        \
+    {                                                                                              \
+        .name = "mcfTR_" #letter, .aliases = aliases_##letter, .summary = text,                    \
+        .kind = VS_TECHNIQUE_FLOW, .parameters = parameters, .params_size = sizeof(struct params), \
+        .defaults = "gshare=4096 ras=32 ibtb=64", .configs = configs, .check = check,              \
+        .settle = settle_##letter, .cycles = cycles, .undecodable = undecodable,                   \
+        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .decoder = &decoder_ops         \
+    }
 
-const struct vs_technique vs_technique_mcftr_e = {
-    .name = "mcfTR_e",
-    .aliases = aliases_e,
-    .summary = "mcfTRaptor, mispredictions only, in chunks that suit the numbers",
-    .kind = VS_TECHNIQUE_FLOW,
-    .parameters = parameters,
-    .params_size = sizeof(struct params),
-    .defaults = "gshare=4096 ras=32 ibtb=64",
-    .configs = configs,
-    .check = check,
-    .settle = settle_e,
-    .cycles = cycles,
-    .undecodable = undecodable,
-    .ordered = ordered,
-    .cost = cost,
-    .encoder = &encoder_ops,
-    .decoder = &decoder_ops,
-};
+const struct vs_technique vs_technique_mcftr_b =
+    MCFTR(b, "mcfTRaptor, mispredictions only, in the baseline's chunks");
+
+const struct vs_technique vs_technique_mcftr_e =
+    MCFTR(e, "mcfTRaptor, mispredictions only, in chunks that suit the numbers");
