@@ -188,7 +188,7 @@ static const struct vs_technique_config configs[] = {
     {"unified", "streams=unified"}, {"split", "streams=split"}, {.name = NULL}};
 
 /* A technique of one of the kinds; opening is all that differs. */
-#define COMPRESSOR(id, which, title, least, most, usual)                                           \
+#define COMPRESSOR(id, which, least, most, usual)                                                  \
     static int id##_encoder_open(void **encoder, const void *params,                               \
                                  const struct vs_technique_setup *setup,                           \
                                  const struct vs_prior *prior, struct vs_port_writer *port)        \
@@ -220,8 +220,8 @@ static const struct vs_technique_config configs[] = {
         {.name = NULL}};                                                                           \
     const struct vs_technique vs_technique_mlvnx_##id = {                                          \
         .kind = VS_TECHNIQUE_DATA,                                                                 \
-        .name = "mlvNX_" title,                                                                    \
-        .summary = "mlvNX_b through " title " (software)",                                         \
+        .name = "mlvNX_" #id,                                                                      \
+        .summary = "mlvNX_b through " #id " (software)",                                           \
         .parameters = id##_parameters,                                                             \
         .params_size = sizeof(struct vs_data_params),                                              \
         .defaults = "streams=unified level=" usual " dcc=8 dcc_next=8",                            \
@@ -232,7 +232,4 @@ static const struct vs_technique_config configs[] = {
         .data_decoder = &id##_decoder,                                                             \
     }
 
-COMPRESSOR(gzip, VS_PACK_GZIP, "gzip", 1, 9, "1");
-COMPRESSOR(bzip2, VS_PACK_BZIP2, "bzip2", 1, 9, "1");
-COMPRESSOR(xz, VS_PACK_XZ, "xz", 0, 9, "6");
-COMPRESSOR(zstd, VS_PACK_ZSTD, "zstd", 1, 19, "3");
+VS_PACKETS_COMPRESSORS(COMPRESSOR);

@@ -153,6 +153,17 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
     }
 }
 
+int vs_data_finish(void *encoder)
+{
+    vs_data_put_ends(encoder);
+    return 0;
+}
+
+void vs_data_encoder_counts(const void *encoder, struct vs_data_counts *counts)
+{
+    *counts = ((const struct vs_data_encoder *)encoder)->counts;
+}
+
 /* ---- decoders -------------------------------------------------------------------------------- */
 
 /* Whether the escape follows; only then it is taken. */

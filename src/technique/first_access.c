@@ -223,17 +223,6 @@ static int encoder_consume(void *encoder, const struct vs_batch *batch)
     return vs_data_each(encoder, batch, load, store);
 }
 
-static int encoder_finish(void *encoder)
-{
-    vs_data_put_ends(encoder);
-    return 0;
-}
-
-static void encoder_counts(const void *encoder, struct vs_data_counts *counts)
-{
-    *counts = ((const struct encoder *)encoder)->base.counts;
-}
-
 static void encoder_close(void *encoder)
 {
     struct encoder *e = encoder;
@@ -286,11 +275,11 @@ static int dedicated_encoder_open(void **encoder, const void *params,
 }
 
 static const struct vs_data_encoder_ops flags_encoder = {flags_encoder_open, encoder_consume,
-                                                         encoder_finish, encoder_counts,
+                                                         vs_data_finish, vs_data_encoder_counts,
                                                          encoder_close},
                                         dedicated_encoder = {dedicated_encoder_open,
-                                                             encoder_consume, encoder_finish,
-                                                             encoder_counts, encoder_close};
+                                                             encoder_consume, vs_data_finish,
+                                                             vs_data_encoder_counts, encoder_close};
 
 /* ---- decoder --------------------------------------------------------------------------------- */
 

@@ -302,11 +302,6 @@ static int encoder_finish(void *encoder)
     return 0;
 }
 
-static void encoder_counts(const void *encoder, struct vs_data_counts *counts)
-{
-    *counts = ((const struct encoder *)encoder)->base.counts;
-}
-
 static void encoder_close(void *encoder)
 {
     struct encoder *e = encoder;
@@ -361,7 +356,7 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
 }
 
 static const struct vs_data_encoder_ops encoder_ops = {
-    encoder_open, encoder_consume, encoder_finish, encoder_counts, encoder_close};
+    encoder_open, encoder_consume, encoder_finish, vs_data_encoder_counts, encoder_close};
 
 /* ---- technique ------------------------------------------------------------------------------- */
 

@@ -152,7 +152,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 }
 
 /* A technique of one of the kinds; opening is all that differs. */
-#define COMPRESSOR(id, which, title, least, most, usual)                                           \
+#define COMPRESSOR(id, which, least, most, usual)                                                  \
     static int id##_encoder_open(void **encoder, const void *params,                               \
                                  const struct vs_technique_setup *setup,                           \
                                  const struct vs_address_code *code, struct vs_port_writer *port)  \
@@ -182,8 +182,8 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
         {.name = NULL}};                                                                           \
     const struct vs_technique vs_technique_daraw_##id = {                                          \
         .kind = VS_TECHNIQUE_ADDRESS,                                                              \
-        .name = "daRaw_" title,                                                                    \
-        .summary = "whole addresses through " title " (software)",                                 \
+        .name = "daRaw_" #id,                                                                      \
+        .summary = "whole addresses through " #id " (software)",                                   \
         .parameters = id##_parameters,                                                             \
         .params_size = sizeof(struct vs_address_params),                                           \
         .defaults = "level=" usual " dcc=8 dcc_next=8",                                            \
@@ -193,7 +193,4 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
         .address_decoder = &id##_decoder,                                                          \
     }
 
-COMPRESSOR(gzip, VS_PACK_GZIP, "gzip", 1, 9, "1");
-COMPRESSOR(bzip2, VS_PACK_BZIP2, "bzip2", 1, 9, "1");
-COMPRESSOR(xz, VS_PACK_XZ, "xz", 0, 9, "6");
-COMPRESSOR(zstd, VS_PACK_ZSTD, "zstd", 1, 19, "3");
+VS_PACKETS_COMPRESSORS(COMPRESSOR);
