@@ -4,8 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
-#include "cli/mtrace.h"
-#include "cli/textin.h"
+#include "cli/mtrace_in.h"
 #include "cli/traptor.h"
 #include "isa/set.h"
 #include "trace/codemap.h"
@@ -107,28 +106,20 @@ static int put(struct mtrace *m, const struct vs_batch *b)
 /* ---- reading descriptors of mcfTrace --------------------------------------------------------- */
 
 struct input {
-    struct mtrace *m;
-    struct textin in;
+    struct mtrace_in in;
     struct vs_reader *run;
     struct vs_codemap code;
     const struct vs_isa *isa;
-    uint64_t number;     /* of descriptors */
-    uint32_t threads[8]; /* bit: was seen; a byte names them */
     struct vs_event events[EVENTS];
     size_t count;
 };
 
-static int refuse(struct input *in, const char *what)
+static int flush(struct mtrace_in *base)
 {
-    return vs_diag_set(&in->m->diag, -VSE_CORRUPT, -1, -1, "descriptor %llu: %s",
-                       (unsigned long long)in->number, what);
-}
-
-static int flush(struct input *in)
-{
+    struct input *in = (struct input *)base;
     const struct vs_batch batch = {
-        .events = in->events, .count = in->count, .first = in->number - in->count};
-    int e = in->count ? mtrace_feed(in->m, &batch) : 0;
+        .events = in->events, .count = in->count, .first = base->number - in->count};
+    int e = in->count ? mtrace_feed(base->m, &batch) : 0;
     in->count = 0;
     return e;
 }
@@ -141,38 +132,35 @@ static int complete(struct input *in, struct vs_event *e, unsigned class)
     struct vs_insn insn;
     size_t size = vs_codemap_fetch(&in->code, e->pc, bytes, sizeof(bytes));
     if (!size || in->isa->decode(bytes, size, e->pc, &insn) < 0 || insn.kind != VS_INSN_BRANCH)
-        return refuse(in, "the code has no branch there; is it another program's run?");
+        return mtrace_in_refuse(&in->in,
+                                "the code has no branch there; is it another program's run?");
     bool conditional = class >= 2, indirect = class == 0;
     if (!!(insn.branch & VS_BR_COND) != conditional || !!(insn.branch & VS_BR_INDIRECT) != indirect)
-        return refuse(in, "the code has another kind of branch there");
+        return mtrace_in_refuse(&in->in, "the code has another kind of branch there");
     e->flags = (uint8_t)(insn.branch | (class == 3 ? 0 : VS_BR_TAKEN));
     e->size = insn.length;
     return 0;
 }
 
-static int take(struct input *in, uint64_t thread, uint64_t pc, uint64_t target, unsigned class)
+static int take(struct mtrace_in *base, uint64_t thread, uint64_t pc, uint64_t target,
+                unsigned class)
 {
+    struct input *in = (struct input *)base;
     struct vs_event e = {.kind = VS_BRANCH, .pc = pc, .addr = target, .thread = (uint16_t)thread};
     int error;
-    in->number++;
     if (class > 3 || thread >= VS_THREADS_MAX)
-        return refuse(in, class > 3 ? "it has no such class" : "it has no such thread");
-    if (thread >= in->m->threads)
-        in->m->threads = (uint32_t)thread + 1;
+        return mtrace_in_refuse(base, class > 3 ? "it has no such class" : "it has no such thread");
+    if (thread >= base->m->threads)
+        base->m->threads = (uint32_t)thread + 1;
     if ((error = complete(in, &e, class)) < 0)
         return error;
     in->events[in->count++] = e;
-    return in->count == EVENTS ? flush(in) : 0;
+    return in->count == EVENTS ? flush(base) : 0;
 }
 
-static int read_binary(struct input *in)
+static int take_binary(struct mtrace_in *in, const uint8_t *b)
 {
-    uint8_t b[INPUT_BINARY];
-    int e;
-    while (!(e = textin_bytes(&in->in, b, sizeof(b), &in->m->diag)))
-        if ((e = take(in, b[0], vs_get64(b + 1), vs_get64(b + 9), b[17])) < 0)
-            return e;
-    return e == -VSE_END ? 0 : e;
+    return take(in, b[0], vs_get64(b + 1), vs_get64(b + 9), b[17]);
 }
 
 /* "0, 0x..., 0x..., C, D, NT": its class, 4 if it is none. */
@@ -185,26 +173,21 @@ static unsigned class_of(char conditional, char direct, const char *taken)
     return !strcmp(taken, "T") ? 2 : !strcmp(taken, "NT") ? 3 : 4;
 }
 
-static int read_text(struct input *in)
+static int take_text(struct mtrace_in *in, const char *line)
 {
-    int64_t n;
-    int e = 0;
-    while (!e && (n = textin_line(&in->in, &in->m->diag)) >= 0) {
-        unsigned long long thread, pc, target;
-        char conditional, direct, taken[3];
-        if (sscanf(in->in.text, "%llu, 0x%llx, 0x%llx, %c, %c, %2[NT]", &thread, &pc, &target,
-                   &conditional, &direct, taken) != 6) {
-            in->number++;
-            return refuse(in, "it is none of mcfTrace's");
-        }
-        e = take(in, thread, pc, target, class_of(conditional, direct, taken));
-    }
-    return e ? e : n == -VSE_END ? 0 : (int)n;
+    unsigned long long thread, pc, target;
+    char conditional, direct, taken[3];
+    if (sscanf(line, "%llu, 0x%llx, 0x%llx, %c, %c, %2[NT]", &thread, &pc, &target, &conditional,
+               &direct, taken) != 6)
+        return mtrace_in_refuse(in, "it is none of mcfTrace's");
+    return take(in, thread, pc, target, class_of(conditional, direct, taken));
 }
+
+static const struct mtrace_in_ops descriptors = {take_text, INPUT_BINARY, take_binary, flush};
 
 static int load_code(struct input *in, const char *path)
 {
-    struct vs_diag *diag = &in->m->diag;
+    struct vs_diag *diag = &in->in.m->diag;
     struct vs_block block;
     struct vs_diag why = {.offset = -1, .chunk = -1};
     int e = vs_reader_open(&in->run, path, VS_OPEN_DEFAULT, &why);
@@ -224,19 +207,10 @@ static int read_descriptors(struct mtrace *m)
     struct input *in = calloc(1, sizeof(*in));
     if (!in)
         return vs_diag_set(&m->diag, -VSE_NOMEM, -1, -1, "out of memory");
-    in->m = m;
+    in->in.m = m;
     int e = load_code(in, m->o->code);
     if (!e)
-        e = textin_open(&in->in, m->o->input, &m->diag);
-    if (!e) {
-        e = textin_is_text(&in->in, &m->diag);
-        if (e >= 0)
-            e = e ? read_text(in) : read_binary(in);
-        if (!e)
-            e = flush(in);
-        int closed = textin_close(&in->in, e != 0, &m->diag);
-        e = e ? e : closed;
-    }
+        e = mtrace_in_read(&in->in, &descriptors);
     vs_codemap_fini(&in->code);
     vs_reader_close(in->run);
     free(in);
@@ -273,35 +247,16 @@ static const struct mtrace_tool tool = {
     .read = read_descriptors,
 };
 
-/* What a file of descriptors does not allow. */
-static bool fits(struct cli *cli, const struct mtrace_options *o)
-{
-    if (o->code && !o->input)
-        cli_error(cli, "-code: is for descriptors, which -i names");
-    else if (o->code && (o->skip || o->length < UINT64_MAX))
-        cli_error(cli, "-s and -l: descriptors do not tell how many instructions lie between them");
-    else if (o->code && o->disasm)
-        cli_error(cli, "-d: is for programs and runs, not for descriptors");
-    else
-        return true;
-    return false;
-}
-
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct mcftraptor_options o = {.gshare = 5, .ras = 3, .ibtb = 3};
     struct mcftraptor t = {.m.tool = &tool};
     int status;
-    mtrace_options_init(&o.m);
-    if (!options_parse(cli, &command_mcftraptor, &o, &argc, argv, &status))
+    if (!mtrace_parse(cli, &command_mcftraptor, &o.m, argc, argv, &status))
         return status;
-    if (argc > 0) {
-        argv[argc] = NULL;
-        o.m.program = argv;
-    }
-    if (!fits(cli, &o.m))
-        return CLI_USAGE;
     o.m.descriptors = o.m.code != NULL;
+    if (!mtrace_in_fits(cli, &o.m, "-code: is for descriptors, which -i names"))
+        return CLI_USAGE;
     t.t.config = (struct traptor_config){.gshare = traptor_entries(traptor_gshare_name(o.gshare)),
                                          .ras = traptor_entries(traptor_ras_name(o.ras)),
                                          .ibtb = traptor_entries(traptor_ibtb_name(o.ibtb)),

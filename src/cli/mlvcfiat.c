@@ -7,8 +7,7 @@
 #include "base/buf.h"
 #include "base/diag.h"
 #include "cli/cfiat.h"
-#include "cli/mtrace.h"
-#include "cli/textin.h"
+#include "cli/mtrace_in.h"
 
 enum {
     HEAD = 6,        /* bytes of a descriptor before the value */
@@ -118,28 +117,21 @@ static int put(struct mtrace *m, const struct vs_batch *b)
 /* ---- reading descriptors of mlsTrace --------------------------------------------------------- */
 
 struct input {
-    struct mtrace *m;
-    struct textin in;
-    uint64_t number; /* of descriptors */
+    struct mtrace_in in;
     struct vs_event events[EVENTS];
     size_t count;
     struct vs_buf wide;
 };
 
-static int refuse(struct input *in, const char *what)
+static int flush(struct mtrace_in *base)
 {
-    return vs_diag_set(&in->m->diag, -VSE_CORRUPT, -1, -1, "descriptor %llu: %s",
-                       (unsigned long long)in->number, what);
-}
-
-static int flush(struct input *in)
-{
+    struct input *in = (struct input *)base;
     const struct vs_batch batch = {.events = in->events,
                                    .count = in->count,
                                    .wide = in->wide.data,
                                    .wide_size = in->wide.len,
-                                   .first = in->number - in->count};
-    int e = in->count ? mtrace_feed(in->m, &batch) : 0;
+                                   .first = base->number - in->count};
+    int e = in->count ? mtrace_feed(base->m, &batch) : 0;
     in->count = 0;
     in->wide.len = 0;
     return e;
@@ -156,7 +148,7 @@ static uint8_t *add(struct input *in, const struct vs_event *event)
         return (uint8_t *)&e->value;
     }
     if (vs_buf_reserve(&in->wide, e->size)) {
-        vs_diag_set(&in->m->diag, -VSE_NOMEM, -1, -1, "out of memory");
+        vs_diag_set(&in->in.m->diag, -VSE_NOMEM, -1, -1, "out of memory");
         return NULL;
     }
     e->value = in->wide.len;
@@ -167,37 +159,27 @@ static uint8_t *add(struct input *in, const struct vs_event *event)
 
 static int added(struct input *in)
 {
-    return in->count == EVENTS || in->wide.len > WIDE ? flush(in) : 0;
+    return in->count == EVENTS || in->wide.len > WIDE ? flush(&in->in) : 0;
 }
 
-static int take_binary(struct input *in, const uint8_t *head)
+static int take_binary(struct mtrace_in *base, const uint8_t *head)
 {
+    struct input *in = (struct input *)base;
     uint8_t value[255], *p;
     struct vs_event e = {.kind = head[1] ? VS_STORE : VS_LOAD,
                          .thread = head[0],
                          .pc = vs_get64(head + 2),
                          .addr = vs_get64(head + 10),
                          .size = head[18]};
-    in->number++;
     if (head[1] > 1 || !e.size)
-        return refuse(in, "it is none of mlsTrace's; was it made with -store?");
-    int error = textin_bytes(&in->in, value, e.size, &in->m->diag);
+        return mtrace_in_refuse(base, "it is none of mlsTrace's; was it made with -store?");
+    int error = textin_bytes(&base->file, value, e.size, &base->m->diag);
     if (error)
-        return error == -VSE_IO ? error : refuse(in, "it is cut");
+        return error == -VSE_IO ? error : mtrace_in_refuse(base, "it is cut");
     if (!(p = add(in, &e)))
         return -VSE_NOMEM;
     operand_reverse(p, value, e.size);
     return added(in);
-}
-
-static int read_binary(struct input *in)
-{
-    uint8_t head[INPUT_HEAD];
-    int e;
-    while (!(e = textin_bytes(&in->in, head, sizeof(head), &in->m->diag)))
-        if ((e = take_binary(in, head)) < 0)
-            return e;
-    return e == -VSE_END ? 0 : e;
 }
 
 static unsigned digit(char c)
@@ -205,27 +187,27 @@ static unsigned digit(char c)
     return (unsigned)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
 }
 
-static int take_text(struct input *in, const char *line)
+static int take_text(struct mtrace_in *base, const char *line)
 {
+    struct input *in = (struct input *)base;
     unsigned long long thread, pc, addr;
     unsigned size;
     int at = 0;
     char kind;
     uint8_t *p;
-    in->number++;
     if (sscanf(line, "%llu, %c, 0x%llx, 0x%llx, %u, 0x%n", &thread, &kind, &pc, &addr, &size,
                &at) != 5 ||
         !at || (kind != 'L' && kind != 'S'))
-        return refuse(in, "it is none of mlsTrace's; was it made with -store?");
+        return mtrace_in_refuse(base, "it is none of mlsTrace's; was it made with -store?");
     if (thread >= VS_THREADS_MAX || !size || size > VS_SIZE_MAX)
-        return refuse(in,
-                      size - 1u < VS_SIZE_MAX ? "it has no such thread" : "it has no such size");
+        return mtrace_in_refuse(base, size - 1u < VS_SIZE_MAX ? "it has no such thread"
+                                                              : "it has no such size");
     const char *value = line + at;
     size_t digits = 0;
     while (isxdigit((unsigned char)value[digits]))
         digits++;
     if (digits != 2 * (size_t)size)
-        return refuse(in, "its value has another size");
+        return mtrace_in_refuse(base, "its value has another size");
     struct vs_event e = {.kind = kind == 'S' ? VS_STORE : VS_LOAD,
                          .thread = (uint16_t)thread,
                          .pc = pc,
@@ -238,31 +220,15 @@ static int take_text(struct input *in, const char *line)
     return added(in);
 }
 
-static int read_text(struct input *in)
-{
-    int64_t n;
-    int e = 0;
-    while (!e && (n = textin_line(&in->in, &in->m->diag)) >= 0)
-        e = take_text(in, in->in.text);
-    return e ? e : n == -VSE_END ? 0 : (int)n;
-}
+static const struct mtrace_in_ops descriptors = {take_text, INPUT_HEAD, take_binary, flush};
 
 static int read_descriptors(struct mtrace *m)
 {
     struct input *in = calloc(1, sizeof(*in));
     if (!in)
         return vs_diag_set(&m->diag, -VSE_NOMEM, -1, -1, "out of memory");
-    in->m = m;
-    int e = textin_open(&in->in, m->o->input, &m->diag);
-    if (!e) {
-        e = textin_is_text(&in->in, &m->diag);
-        if (e >= 0)
-            e = e ? read_text(in) : read_binary(in);
-        if (!e)
-            e = flush(in);
-        int closed = textin_close(&in->in, e != 0, &m->diag);
-        e = e ? e : closed;
-    }
+    in->in.m = m;
+    int e = mtrace_in_read(&in->in, &descriptors);
     vs_buf_fini(&in->wide);
     free(in);
     return e;
@@ -292,20 +258,6 @@ static const struct mtrace_tool tool = {
     .read = read_descriptors,
 };
 
-/* What a file of descriptors does not allow. */
-static bool fits(struct cli *cli, const struct mtrace_options *o)
-{
-    if (o->descriptors && !o->input)
-        cli_error(cli, "-descriptors: is for a file, which -i names");
-    else if (o->descriptors && (o->skip || o->length < UINT64_MAX))
-        cli_error(cli, "-s and -l: descriptors do not tell how many instructions lie between them");
-    else if (o->descriptors && o->disasm)
-        cli_error(cli, "-d: is for programs and runs, not for descriptors");
-    else
-        return true;
-    return false;
-}
-
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct mlvcfiat_options o = {.cache = CFIAT_DEFAULTS};
@@ -313,7 +265,7 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!mtrace_parse(cli, &command_mlvcfiat, &o.m, argc, argv, &status))
         return status;
-    if (!fits(cli, &o.m))
+    if (!mtrace_in_fits(cli, &o.m, "-descriptors: is for a file, which -i names"))
         return CLI_USAGE;
     o.m.store = true; /* they fill the caches */
     status = cfiat_make(&t.t, cli, &o.cache, o.shared);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What mcfTrace and mlsTrace share: flags, the window of instructions, filters, output, messages.
- * A tool is a consumer of runs (trace/consumer.h) that turns events into descriptors. */
+/* What mcfTrace, mlsTrace, mcfTRaptor and mlvCFiat share: flags, the window of instructions,
+ * filters, output, messages. A tool is a consumer of runs (trace/consumer.h) that turns events into
+ * descriptors. */
 #ifndef CLI_MTRACE_H
 #define CLI_MTRACE_H
 
