@@ -108,34 +108,15 @@ static void print_text(const struct entropy *w, const char *path,
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_run(struct out *out, const char *path)
-{
-    const char *s = path ? path : "total";
-    out_char(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            out_char(out, '"');
-        out_char(out, *s == '\n' || *s == '\r' ? ' ' : *s);
-    }
-    out_char(out, '"');
-}
-
-static void csv_double(struct out *out, double v)
-{
-    out_char(out, ',');
-    if (isfinite(v))
-        out_printf(out, "%.6f", v);
-}
-
 static void csv_row(struct out *out, const struct vs_entropy_row *row, unsigned mask)
 {
     out_printf(out, "%u,,%" PRIu64 ",%" PRIu64, mask, row->blocks, row->words);
-    csv_double(out, row->blocks ? row->min : NAN);
-    csv_double(out, vs_entropy_mean(row));
-    csv_double(out, row->blocks ? row->max : NAN);
-    csv_double(out, vs_entropy_distinct(row));
-    csv_double(out, vs_entropy_ratio(row));
-    csv_double(out, vs_entropy_ratio_of_means(row, mask));
+    out_csv_double(out, row->blocks ? row->min : NAN);
+    out_csv_double(out, vs_entropy_mean(row));
+    out_csv_double(out, row->blocks ? row->max : NAN);
+    out_csv_double(out, vs_entropy_distinct(row));
+    out_csv_double(out, vs_entropy_ratio(row));
+    out_csv_double(out, vs_entropy_ratio_of_means(row, mask));
     out_str(out, ",\n");
 }
 
@@ -148,16 +129,16 @@ static void print_csv(const struct entropy *w, const char *path, const struct vs
                      "entropy_max,distinct,ratio,ratio_of_averages,fraction\n");
     for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
         for (unsigned m = 0; m < VS_ENTROPY_MASKS; m++) {
-            csv_run(out, path);
+            out_csv_text(out, path ? path : "total");
             out_printf(out, ",%s,%u,%d,", block_name(name, w->o, i), f->block_words[i], f->cut[i]);
             csv_row(out, &f->rows[i][m], vs_entropy_masks[m]);
         }
     for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++) {
-        csv_run(out, path);
+        out_csv_text(out, path ? path : "total");
         out_printf(out, ",,,,,%u,,%" PRIu64 ",,,,", n, f->words);
-        csv_double(out, vs_entropy_small_ratio(f, n));
+        out_csv_double(out, vs_entropy_small_ratio(f, n));
         out_char(out, ',');
-        csv_double(out, (double)vs_entropy_small(f, n) / (double)f->words);
+        out_csv_double(out, (double)vs_entropy_small(f, n) / (double)f->words);
         out_char(out, '\n');
     }
 }

@@ -244,24 +244,6 @@ void figures_text(struct out *out, const struct figures *f, bool fields)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
-static void csv_text(struct out *out, const char *s)
-{
-    out_char(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            out_char(out, '"');
-        out_char(out, *s == '\n' || *s == '\r' ? ' ' : *s);
-    }
-    out_char(out, '"');
-}
-
-static void csv_double(struct out *out, double v)
-{
-    out_char(out, ',');
-    if (isfinite(v))
-        out_printf(out, "%.6f", v);
-}
-
 void figures_csv_head(struct out *out, const struct figures *like)
 {
     out_str(out, "run,technique,config,cores,bits,instructions,cycles,bpi,bpc,ratio,messages,"
@@ -288,8 +270,8 @@ static void csv_numbers(struct out *out, const uint64_t *numbers, size_t count)
 static void csv_windows(struct out *out, const struct figures *f)
 {
     out_printf(out, ",%" PRIu64, f->window);
-    csv_double(out, f->summary.average);
-    csv_double(out, f->summary.peak_rate);
+    out_csv_double(out, f->summary.average);
+    out_csv_double(out, f->summary.peak_rate);
     out_char(out, ',');
     for (size_t i = 0; f->windows && i < f->windows->count; i++)
         out_printf(out, "%s%" PRIu64, i ? " " : "", vs_windows_bits(f->windows, i, VS_WINDOW_ALL));
@@ -300,20 +282,20 @@ void figures_csv(struct out *out, const struct figures *f)
     const struct vs_flow_counts *c = &f->flow;
     const struct vs_data_counts *d = &f->data;
     const struct vs_address_counts *a = &f->addresses;
-    csv_text(out, f->run ? f->run : "total");
+    out_csv_text(out, f->run ? f->run : "total");
     out_printf(out, ",%s,", f->technique);
-    csv_text(out, f->config);
+    out_csv_text(out, f->config);
     out_char(out, ',');
     if (f->cores)
         out_printf(out, "%u", f->cores);
     out_printf(out, ",%" PRIu64 ",%" PRIu64 ",", f->bits, f->instructions);
     if (f->timed)
         out_printf(out, "%" PRIu64, f->cycles);
-    csv_double(out, figures_ratio(f->bits, f->instructions));
-    csv_double(out, figures_ratio(f->bits, f->timed ? f->cycles : 0));
-    csv_double(out, figures_ratio(f->baseline, f->bits));
+    out_csv_double(out, figures_ratio(f->bits, f->instructions));
+    out_csv_double(out, figures_ratio(f->bits, f->timed ? f->cycles : 0));
+    out_csv_double(out, figures_ratio(f->baseline, f->bits));
     out_printf(out, ",%" PRIu64, f->counts.messages);
-    csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
+    out_csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
     const uint64_t numbers[] = {c->conditional,
                                 c->conditional_reported,
                                 c->returns,
@@ -345,7 +327,7 @@ void figures_csv(struct out *out, const struct figures *f)
     if (f->buffered)
         csv_numbers(out, (const uint64_t[]){f->largest, f->dropped_bits, f->dropped_messages}, 3);
     out_char(out, ',');
-    csv_text(out, f->spec);
+    out_csv_text(out, f->spec);
     out_char(out, '\n');
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "base/progress.h"
@@ -103,17 +102,9 @@ static void print_text(const struct locality *w, const char *path,
 static void csv_row(struct out *out, const char *path, const char *what, const char *name,
                     const char *shift, uint64_t count, uint64_t of_these)
 {
-    const char *s = path ? path : "total";
-    double rate = figures_ratio(of_these, count);
-    out_char(out, '"');
-    for (; *s; s++) {
-        if (*s == '"')
-            out_char(out, '"');
-        out_char(out, *s == '\n' || *s == '\r' ? ' ' : *s);
-    }
-    out_printf(out, "\",%s,%s,%s,%" PRIu64 ",%" PRIu64 ",", what, name, shift, count, of_these);
-    if (isfinite(rate))
-        out_printf(out, "%.6f", rate);
+    out_csv_text(out, path ? path : "total");
+    out_printf(out, ",%s,%s,%s,%" PRIu64 ",%" PRIu64, what, name, shift, count, of_these);
+    out_csv_double(out, figures_ratio(of_these, count));
     out_char(out, '\n');
 }
 

@@ -2,6 +2,7 @@
 #include "cli/out.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,6 +173,24 @@ void out_safe(struct out *o, const char *s)
         }
         s += n;
     }
+}
+
+void out_csv_text(struct out *o, const char *s)
+{
+    out_char(o, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            out_char(o, '"');
+        out_char(o, *s == '\n' || *s == '\r' ? ' ' : *s);
+    }
+    out_char(o, '"');
+}
+
+void out_csv_double(struct out *o, double v)
+{
+    out_char(o, ',');
+    if (isfinite(v))
+        out_printf(o, "%.6f", v);
 }
 
 char *group_digits(char buf[32], uint64_t v)
