@@ -2,7 +2,6 @@
 /* Control-flow trace modules: how fast encoders take branches, and decoders walk the code. One
  * thread, on runs of the simulator at `small`, whose steps lie in memory; decoding includes the
  * comparison with the run. */
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "isa/set.h"
-#include "study/bandwidth.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
 

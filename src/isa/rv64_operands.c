@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "isa/rv64.h"
-#include "vestige/error.h"
 
 /* What the integer instructions compute, where the format says of what. Those that are not here
  * take something else, or are done by hand below. */

@@ -7,7 +7,6 @@
 #ifndef REPLAY_WALK_H
 #define REPLAY_WALK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -8,7 +8,6 @@
 #ifndef STUDY_BANDWIDTH_H
 #define STUDY_BANDWIDTH_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

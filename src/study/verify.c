@@ -6,7 +6,6 @@
 
 #include "base/array.h"
 #include "base/diag.h"
-#include "base/likely.h"
 #include "replay/walk.h"
 #include "study/explain.h"
 

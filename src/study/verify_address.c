@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/verify_address.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/diag.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "base/likely.h"
 #include "vestige/run.h"
 
 /* A core as the run has it. */

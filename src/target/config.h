@@ -4,7 +4,6 @@
 #ifndef TARGET_CONFIG_H
 #define TARGET_CONFIG_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 

@@ -2,7 +2,6 @@
 /* Waiting for several files. */
 #include <errno.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/select.h>
 #include <asm-generic/unistd.h>

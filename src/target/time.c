@@ -2,7 +2,6 @@
 /* Clocks, sleep and timers, all from the process's `now`. The time that a task has used is taken
  * as a nanosecond for each instruction. */
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>

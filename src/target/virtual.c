@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that say something about the machine or the process: the target's, not the host's. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
  */
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "technique/address_common.h"
 #include "technique/validity.h"
 

@@ -34,7 +34,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
 #include "technique/losses.h"
 #include "technique/mc2rt.h"
 

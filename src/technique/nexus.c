@@ -11,7 +11,6 @@
  */
 #include <stdlib.h>
 
-#include "base/diag.h"
 #include "technique/registry.h"
 
 /* ---- parameters ------------------------------------------------------------------------------ */

@@ -5,7 +5,6 @@
 
 #include "base/array.h"
 #include "base/likely.h"
-#include "vestige/error.h"
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 

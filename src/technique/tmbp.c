@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* TMBP: mispredictions only, numbers with a unary prefix. mispredict.h has the messages. */
-#include "base/diag.h"
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* mcfTRaptor: mispredictions only, numbers in chunks. mcfTR_b has the baseline's chunks, mcfTR_e
  * such as suit the numbers. mispredict.h has the messages. */
-#include "base/diag.h"
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 

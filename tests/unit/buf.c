@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/buf.h"
 
-#include <stdio.h>
-
 #include "rng.h"
 #include "unittest.h"
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <arpa/inet.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/hierarchy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "rng.h"

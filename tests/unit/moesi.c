@@ -2,7 +2,6 @@
 #include "model/moesi.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "rng.h"

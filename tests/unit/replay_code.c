@@ -2,7 +2,6 @@
 /* Replays of a few instructions, for what programs seldom do. */
 #include "replay/replay.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"

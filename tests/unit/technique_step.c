@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "unittest.h"
-#include "vestige/error.h"
 
 static struct vs_stepper take(const struct vs_event *events, const uint64_t *cycles, size_t count)
 {

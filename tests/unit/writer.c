@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* What a writer refuses, and what stands afterwards. */
-#include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
 
