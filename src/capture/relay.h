@@ -28,7 +28,8 @@ struct vs_parcel *vs_relay_take(struct vs_relay *r);
  * are thrown away. */
 int vs_relay_send(struct vs_relay *r);
 
-/* The consumer's other calls. They may come before parcels that were sent earlier are consumed. */
+/* The consumer's other calls, which return as they do. They may come before parcels that were sent
+ * earlier are consumed. */
 int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block);
 int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image);
 

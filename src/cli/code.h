@@ -20,7 +20,7 @@ struct code {
 int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa);
 
 /* From ELF files; where each lay is what the stream says of the image with its build id or, if it
- * has none, its name. An empty list: the images that the stream names. */
+ * has none, its name. An empty list: the images that the stream names. As code_from_run. */
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about);
 

@@ -25,11 +25,11 @@ struct specs {
 int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
 void specs_free(struct specs *specs);
 
-/* Adds one. */
+/* Adds one. Returns CLI_DONE, or the status after a message. */
 int specs_add(struct cli *cli, struct specs *specs, const char *config,
               const struct vs_technique_spec *spec);
 
-/* One technique, from a -t that must be there. */
+/* One technique, from a -t that must be there. As specs_add. */
 int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text);
 
 /* Whether a run has what the technique encodes. Says why not, unless the spec is one of a group.

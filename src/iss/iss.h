@@ -20,12 +20,12 @@
 
 /* Why a run ended. But for the first four, the instruction at hart->pc did not retire. */
 enum vs_stop {
-    VS_STOP_LIMIT,       /* as many instructions as were asked for */
-    VS_STOP_LOG,         /* the log has no room for another block */
-    VS_STOP_ECALL,       /* a system call; it has retired, pc is after it */
-    VS_STOP_MARK,        /* a mark (iss/code.h), which has retired; tval: its number */
-    VS_STOP_BREAK,       /* at an address to stop at (iss/code.h) */
-    VS_STOP_EBREAK,      /* */
+    VS_STOP_LIMIT, /* as many instructions as were asked for */
+    VS_STOP_LOG,   /* the log has no room for another block */
+    VS_STOP_ECALL, /* a system call; it has retired, pc is after it */
+    VS_STOP_MARK,  /* a mark (iss/code.h), which has retired; tval: its number */
+    VS_STOP_BREAK, /* at an address to stop at (iss/code.h) */
+    VS_STOP_EBREAK,
     VS_STOP_ILLEGAL,     /* tval: the instruction */
     VS_STOP_FETCH_FAULT, /* tval: the address */
     VS_STOP_LOAD_FAULT,  /* tval: the address */
@@ -39,7 +39,7 @@ enum vs_stop {
  * was after the last instruction that retired. */
 int vs_iss_run(struct vs_hart *hart, struct vs_port *port, uint64_t most);
 
-/* The same, and writes every instruction that retires to the log. */
+/* The same, and writes every instruction that retires to the log. Also returns VS_STOP_LOG. */
 int vs_iss_run_observed(struct vs_hart *hart, struct vs_port *port, uint64_t most,
                         struct vs_iss_log *log);
 

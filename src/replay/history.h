@@ -58,7 +58,7 @@ int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal);
 /* To a position, whatever is on the way, or as far as there is. As vs_replay_run. */
 int vs_history_goto(struct vs_history *h, uint64_t position);
 
-/* To where the core has just retired so many instructions. The same. */
+/* To where the core has just retired so many instructions. As vs_history_goto. */
 int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired);
 
 /* What vs_history_run has stopped at, which returned VS_REPLAY_BREAK or VS_REPLAY_WATCH. */

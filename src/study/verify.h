@@ -96,7 +96,7 @@ int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *spec, 
                      size_t size, uint64_t nbits, struct vs_verify_result *result,
                      struct vs_diag *diag);
 
-/* Both. */
+/* Encodes the run, decodes that, and compares. As both. */
 int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
                    struct vs_verify_result *result, struct vs_diag *diag);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* daRaw_gzip, daRaw_bzip2, daRaw_xz, daRaw_zstd: what general compressors make of all addresses as
  * they are, with Ti and dCC in a stream of their own (technique/packets.h). Data-address techniques
- * are compared with them (spec 4.5), as load values are with those of compressed.c. */
+ * are compared with them, as load values are with those of compressed.c. */
 #include <stdlib.h>
 
 #include "technique/address_common.h"

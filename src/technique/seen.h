@@ -39,7 +39,9 @@ struct vs_seen {
 void vs_seen_init(struct vs_seen *s, const struct vs_prior *prior);
 void vs_seen_fini(struct vs_seen *s);
 
+/* What vs_seen_write and vs_seen_load do not do in line. */
 int vs_seen_write_other(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size);
+int vs_seen_load_other(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size);
 
 /* Something wrote. 0; -VSE_NOMEM. */
 static inline int vs_seen_write(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size)
@@ -50,8 +52,6 @@ static inline int vs_seen_write(struct vs_seen *s, uint64_t addr, const uint8_t 
     vs_copy_bytes(r->page->bytes + (addr & (VS_COPY_PAGE - 1)), bytes, size);
     return 0;
 }
-
-int vs_seen_load_other(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size);
 
 /* Something loaded. Of values of up to 8 bytes 8 may be read, as events have them. Returns 1 if the
  * bytes are what memory was; 0 if not, and now it is; -VSE_NOMEM. */

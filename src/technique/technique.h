@@ -214,7 +214,7 @@ struct vs_technique_spec {
     uint64_t params[VS_TECHNIQUE_PARAMS]; /* starts with the technique's struct */
 };
 
-/* The defaults. */
+/* The defaults. Returns 0; an error: the technique's table is at fault. */
 int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique *t);
 
 /* Sets one parameter, as vs_parameter_set; whether they fit together is not checked. */
