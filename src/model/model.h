@@ -5,14 +5,18 @@
 #define MODEL_MODEL_H
 
 #include "model/adac.h"      /* addresses that instructions accessed */
+#include "model/cache.h"     /* tags of a cache: hits, replacement */
 #include "model/cost.h"      /* storage by kind, gates */
+#include "model/granules.h"  /* caches with a flag per granule */
 #include "model/gshare.h"    /* outcomes of conditional branches */
 #include "model/ibtb.h"      /* targets of indirect branches */
 #include "model/lastvalue.h" /* upper bits of addresses */
 #include "model/lsp.h"       /* the next stream */
+#include "model/moesi.h"     /* private caches, kept coherent */
 #include "model/mtf.h"       /* move-to-front tables */
 #include "model/ras.h"       /* return addresses */
 #include "model/runcount.h"  /* adaptive counters of runs */
 #include "model/sdc.h"       /* stream descriptors */
+#include "model/traced.h"    /* coherent caches with a trace bit per line */
 
 #endif

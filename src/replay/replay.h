@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A program run again, from its port stream and its code alone: per core an instruction-set
- * simulator whose memory is the decoder of a load-value technique. RV64.
+/* The replay layer: the software debugger.
+ *
+ *   text     the program's code, and how it changes
+ *   walk     control flow from a port stream and the code
+ *   replay   the program run again; state: copies of where it is
+ *   history  going anywhere in a replay
+ *
+ * A replay is a program run again, from its port stream and its code alone: per core an
+ * instruction-set simulator whose memory is the decoder of a load-value technique. RV64.
  *
  * Cores run in the order that the stream tells, which is the same every time: a point of the run is
  * known by its position, the number of instructions that all cores have retired. What belongs to an

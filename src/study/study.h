@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The study layer: measurements over runs. */
+/* The study layer: measurements over runs and port streams, and proofs of them. */
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
-#include "study/bandwidth.h"
-#include "study/entropy.h"
-#include "study/locality.h"
-#include "study/memory.h"
-#include "study/names.h"
-#include "study/profile.h"
-#include "study/prove.h"
-#include "study/routines.h"
-#include "study/syscalls.h"
-#include "study/verify_address.h"
-#include "study/verify_data.h"
+#include "study/bandwidth.h"      /* bits of techniques */
+#include "study/entropy.h"        /* how compressible loaded values are */
+#include "study/flow.h"           /* whether control flow is that of the code */
+#include "study/locality.h"       /* how much of addresses is known before */
+#include "study/memory.h"         /* whether memory behaves as memory does */
+#include "study/names.h"          /* names of routines, by address */
+#include "study/profile.h"        /* where instructions retired */
+#include "study/prove.h"          /* many techniques proved on a run */
+#include "study/routines.h"       /* a profile by routine */
+#include "study/syscalls.h"       /* names of system calls and signals */
+#include "study/verify.h"         /* control flow, decoded, against the run */
+#include "study/verify_address.h" /* the same of data addresses */
+#include "study/verify_data.h"    /* of load values */
+#include "study/verify_replay.h"  /* of a replay */
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbol layer: the routines of an ELF image, by address and by name. */
+/* The symbol layer: the routines of an ELF image, by address and by name. Its other header, elf, is
+ * what is read from such a file. */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
 

@@ -10,6 +10,8 @@
  *   data        load values
  *   address     data addresses
  *   validity    registers that the debugger knows of data addresses
+ *   copy        memory, as far as it is known; seen: as a run shows it
+ *   packets     streams through a general compressor
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
  * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.

@@ -2,7 +2,12 @@
 /* The trace layer: what a run is, and its file.
  *
  * Later layers use the public interface: vestige/event.h (the events), vestige/run.h (writer and
- * reader). The rest of this folder is how a .vest file is made:
+ * reader); and of this folder
+ *
+ *   consumer  whoever takes a run as it comes
+ *   codemap   code by address
+ *
+ * The rest is how a .vest file is made:
  *
  *   event     the rules of events
  *   layout    fixed structures, column numbers, limits        docs/format.md 1, 2
@@ -20,6 +25,8 @@
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
+#include "trace/codemap.h"
+#include "trace/consumer.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 

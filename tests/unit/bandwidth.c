@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "runs.h"
-#include "study/bandwidth.h"
-#include "study/prove.h"
+#include "study/study.h" /* must compile by itself */
 
 static const struct gen_options options = {.seed = 7,
                                            .events = 60000,

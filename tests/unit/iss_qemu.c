@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The simulator against qemu-riscv64, on random programs (rvstream.h): the same registers after
- * every block. VESTIGE_ISS_PROGRAMS in the environment: how many programs, of about 60000
- * instructions each; 2 unless set. */
+ * every block. VESTIGE_ISS_PROGRAMS in the environment: how many programs, of about
+ * 120000 instructions each; 2 unless set. */
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>

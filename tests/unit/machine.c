@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Programs on the simulated platform, through the library. The program is made here: a few words of
  * code in an ELF file. */
-#include "target/machine.h"
+#include "target/target.h" /* must compile by itself */
 
 #include <elf.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "port/code.h"
+#include "port/port.h" /* must compile by itself */
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "model/ras.h"
+#include "model/model.h" /* must compile by itself */
 
 #include "unittest.h"
 

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "capture/capture.h" /* must compile by itself */
 #include "unittest.h"
 #include "wirebuild.h"
 
