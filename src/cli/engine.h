@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The engines that record a program, as `vestige record` sees them: one file and one row each. */
+/* The engines that record a program, as `vestige record` sees them: one file each, and a row in
+ * record.c. */
 #ifndef CLI_ENGINE_H
 #define CLI_ENGINE_H
 
@@ -49,8 +50,5 @@ struct engine {
 };
 
 extern const struct engine engine_valgrind, engine_sim;
-
-/* All of them, ended by NULL. */
-extern const struct engine *const engines[];
 
 #endif

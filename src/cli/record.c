@@ -21,6 +21,8 @@ enum { WINDOWS_MAX = 4096 };
 
 #define BLANKS " \t\r"
 
+static const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
+
 struct record_options {
     const char *engine;
     const char *output;
@@ -617,8 +619,6 @@ static int run(struct cli *cli, int argc, char **argv)
 }
 
 #define FIELD(member) offsetof(struct record_options, member)
-
-const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
 
 static bool engine_offer(unsigned number, char word[OPTION_WORD])
 {
