@@ -16,8 +16,6 @@ struct vs_isa {
     unsigned length_max; /* bytes of an instruction */
     /* As vs_x86_decode and vs_rv64_decode. */
     int (*decode)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
-    /* As vs_x86_format and vs_rv64_format. */
-    int (*format)(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
     /* What the instruction does with registers and memory. As decode. */
     int (*operands)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 

@@ -27,7 +27,6 @@ struct checker {
     struct vs_port port;
     struct vs_code *decoded;
     struct truth *cores;
-    unsigned core; /* that executes */
 };
 
 /* ---- events ---------------------------------------------------------------------------------- */

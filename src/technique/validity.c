@@ -17,7 +17,7 @@ struct vs_validity_insn {
 int vs_validity_init(struct vs_validity *v, unsigned cores, const struct vs_address_code *code,
                      bool values)
 {
-    *v = (struct vs_validity){.code = code, .count = cores, .values = values};
+    *v = (struct vs_validity){.code = code, .values = values};
     v->cores = calloc(cores, sizeof(*v->cores));
     v->insns = code ? calloc(INSNS, sizeof(*v->insns)) : NULL;
     return v->cores && (v->insns || !code) ? 0 : -VSE_NOMEM;

@@ -40,7 +40,6 @@ struct vs_validity_core {
 
 struct vs_validity {
     const struct vs_address_code *code; /* NULL: nothing is ever valid */
-    unsigned count;
     bool values;
     struct vs_validity_core *cores;
     struct vs_validity_insn *insns; /* decoded, by address */

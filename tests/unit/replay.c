@@ -4,7 +4,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "replay/history.h"
@@ -13,23 +12,12 @@
 
 /* ---- a recorded run -------------------------------------------------------------------------- */
 
-static void find(const char *name, char path[PATH_MAX])
-{
-    const char *build = getenv("VESTIGE_BUILD");
-    char at[PATH_MAX];
-    build = build ? build : "build";
-    snprintf(at, sizeof(at), "%s/%s", build, name);
-    if (access(at, X_OK))
-        snprintf(at, sizeof(at), "%s/../%s", build, name);
-    CHECK(realpath(at, path));
-}
-
 static struct file record(const char *options, const char *program, const char *arguments)
 {
     char vestige[PATH_MAX], path[PATH_MAX], command[3 * PATH_MAX];
     struct place place;
-    find("bin/vestige", vestige);
-    find(program, path);
+    unittest_built("bin/vestige", vestige);
+    unittest_built(program, path);
     place_init(&place);
     snprintf(command, sizeof(command), "'%s' record %s -o run.vest -- '%s' %s >out 2>&1", vestige,
              options, path, arguments);

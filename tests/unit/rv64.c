@@ -487,20 +487,11 @@ TEST(agrees_with_objdump_on_every_row)
     CHECK_EQ(pclose(in), 0);
 }
 
-/* The workloads lie in the root of the build, of which a variant's folder is a part. */
-static void find_workload(const char *program, char *path, size_t capacity)
-{
-    const char *build = getenv("VESTIGE_BUILD");
-    build = build ? build : "build";
-    snprintf(path, capacity, "%s/workloads/rv64/%s", build, program);
-    if (access(path, R_OK))
-        snprintf(path, capacity, "%s/../workloads/rv64/%s", build, program);
-}
-
 static void agrees_on(const char *program)
 {
-    char path[400], command[512];
-    find_workload(program, path, sizeof(path));
+    char name[64], path[PATH_MAX], command[PATH_MAX + 64];
+    snprintf(name, sizeof(name), "workloads/rv64/%s", program);
+    unittest_built(name, path);
     snprintf(command, sizeof(command), "riscv64-linux-gnu-objdump -d '%s'", path);
     FILE *in = popen(command, "r");
     CHECK(in);

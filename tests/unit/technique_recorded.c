@@ -2,23 +2,9 @@
 /* Recorded programs through every control-flow technique and back. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "runs.h"
 #include "study/verify.h"
-
-/* An absolute path, for the case goes elsewhere. Workloads lie in the root of the build, of which a
- * variant's folder is a part. */
-static void find(const char *name, char path[PATH_MAX])
-{
-    const char *build = getenv("VESTIGE_BUILD");
-    char at[PATH_MAX];
-    build = build ? build : "build";
-    snprintf(at, sizeof(at), "%s/%s", build, name);
-    if (access(at, X_OK))
-        snprintf(at, sizeof(at), "%s/../%s", build, name);
-    CHECK(realpath(at, path));
-}
 
 static void verify_all(const char *path)
 {
@@ -52,8 +38,8 @@ static void record(const char *options, const char *workload, const char *argume
 {
     char vestige[PATH_MAX], program[PATH_MAX], command[3 * PATH_MAX];
     struct place place;
-    find("bin/vestige", vestige);
-    find(workload, program);
+    unittest_built("bin/vestige", vestige);
+    unittest_built(workload, program);
     place_init(&place);
     snprintf(command, sizeof(command), "'%s' record %s -o run.vest -- '%s' %s >out 2>&1", vestige,
              options, program, arguments);

@@ -51,6 +51,18 @@ unsigned unittest_every(unsigned n)
     return SANITIZED && !(all && *all) ? n : 1;
 }
 
+void unittest_built(const char *name, char path[PATH_MAX])
+{
+    const char *build = getenv("VESTIGE_BUILD");
+    char at[PATH_MAX];
+    build = build ? build : "build";
+    snprintf(at, sizeof(at), "%s/%s", build, name);
+    if (access(at, R_OK))
+        snprintf(at, sizeof(at), "%s/../%s", build, name);
+    if (!realpath(at, path))
+        unittest_fail(__FILE__, __LINE__, "%s is not built", name);
+}
+
 static const char *decimal(char text[48], __int128 v)
 {
     bool negative = v < 0;

@@ -17,6 +17,7 @@
 #ifndef UNITTEST_H
 #define UNITTEST_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +75,9 @@ void unittest_mem(const char *file, int line, const char *expr, const void *a, c
 /* The step through many cases that are alike: 1, and n under the sanitizers, where each costs many
  * times as much; there too it is 1 in `make check-long` (VESTIGE_LONG is set). */
 unsigned unittest_every(unsigned n);
+
+/* The absolute path of a file of the build, for cases go elsewhere. What is the same for all
+ * variants, as workloads, lies in the root of the build, of which a variant's folder is a part. */
+void unittest_built(const char *name, char path[PATH_MAX]);
 
 #endif

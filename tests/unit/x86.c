@@ -422,18 +422,15 @@ TEST(writes_intel_syntax)
 /* ---- properties ----------------------------------------------------------------------------- */
 
 /* Memory that ends where what may be read ends. Sanitizers do not see into a shared library. */
-struct edge {
-    uint8_t *base, *end;
-};
-
-static struct edge edge_init(void)
+/* The end of memory that can be read. */
+static uint8_t *edge(void)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     uint8_t *base =
         mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(base != MAP_FAILED);
     CHECK_EQ(mprotect(base + page, page, PROT_NONE), 0);
-    return (struct edge){base, base + page};
+    return base + page;
 }
 
 /* Random, but with more of the bytes that decoders treat specially than chance would give. */
@@ -463,12 +460,12 @@ static void check_facts(const struct vs_insn *insn, size_t size)
 
 TEST(reads_only_the_bytes_given)
 {
-    struct edge edge = edge_init();
+    uint8_t *end = edge();
     struct rng r = rng_init(1);
     unsigned outcomes[3] = {0};
     for (int i = 0; i < 300000; i++) {
         size_t size = rng_below(&r, 20);
-        uint8_t *bytes = edge.end - size;
+        uint8_t *bytes = end - size;
         char text[VS_X86_TEXT_MAX];
         struct vs_insn insn;
         fill(&r, bytes, size);
@@ -487,7 +484,7 @@ TEST(reads_only_the_bytes_given)
 
 TEST(depends_on_no_byte_after_the_instruction)
 {
-    struct edge edge = edge_init();
+    uint8_t *end = edge();
     struct rng r = rng_init(2);
     unsigned decoded = 0;
     for (int i = 0; i < 100000; i++) {
@@ -500,11 +497,11 @@ TEST(depends_on_no_byte_after_the_instruction)
             continue;
         decoded++;
         for (size_t size = 0; size < insn.length; size++) {
-            memcpy(edge.end - size, bytes, size);
-            CHECK_ERR(vs_x86_decode(edge.end - size, size, PC, &again), VSE_TRUNCATED);
+            memcpy(end - size, bytes, size);
+            CHECK_ERR(vs_x86_decode(end - size, size, PC, &again), VSE_TRUNCATED);
         }
-        memcpy(edge.end - insn.length, bytes, insn.length);
-        CHECK_EQ(vs_x86_decode(edge.end - insn.length, insn.length, PC, &again), 0);
+        memcpy(end - insn.length, bytes, insn.length);
+        CHECK_EQ(vs_x86_decode(end - insn.length, insn.length, PC, &again), 0);
         CHECK_EQ(again.target, insn.target);
         CHECK_EQ(again.length, insn.length);
         CHECK_EQ(again.kind, insn.kind);
