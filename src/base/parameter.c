@@ -21,8 +21,10 @@ static bool parse_number(const char *text, uint64_t *number)
         return false;
     errno = 0;
     *number = strtoull(text, &end, strncmp(text, "0x", 2) ? 10 : 16);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : 0;
-    if (errno || end[shift != 0] || *number > UINT64_MAX >> shift)
+    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    end += shift != 0;
+    end += shift && *end == 'i';
+    if (errno || *end || *number > UINT64_MAX >> shift)
         return false;
     *number <<= shift;
     return true;

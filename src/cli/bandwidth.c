@@ -80,12 +80,13 @@ static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs
 static int choose_rows(const struct bandwidth *w, const char *path, const struct vs_run_info *info)
 {
     int status = CLI_DONE;
-    bool lacks;
+    bool lacks, any = false;
     for (size_t i = 0; i < w->specs.count && status == CLI_DONE; i++) {
         status = specs_lack(w->cli, &w->specs.items[i], path, info, &lacks);
         w->rows[i] = lacks ? -1 : 0;
+        any |= !lacks;
     }
-    return status;
+    return status == CLI_DONE && !any ? specs_fit_nothing(w->cli, path) : status;
 }
 
 static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
@@ -180,11 +181,16 @@ static void print_sums(const struct bandwidth *w)
     const struct figures *before = NULL;
     if (!w->o->json && !w->o->csv)
         out_printf(&w->cli->out, "total of %u runs\n", w->runs);
-    for (size_t i = 0; i < w->specs.count; i++)
-        if (w->sums[i].technique) {
-            print(w, &w->sums[i], before);
-            before = &w->sums[i];
+    for (size_t i = 0; i < w->specs.count; i++) {
+        const struct figures *sum = &w->sums[i];
+        if (sum->runs == w->runs) {
+            print(w, sum, before);
+            before = sum;
+        } else if (sum->runs) {
+            cli_error(w->cli, "%s has no total: %u of %u runs have it", sum->technique, sum->runs,
+                      w->runs);
         }
+    }
 }
 
 int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 void cli_init(struct cli *cli)
@@ -94,6 +95,15 @@ int cli_report_output(struct cli *cli, const char *path, int error, const struct
         return cli_report(cli, path, error, diag);
     cli_error(cli, "%s: exists; -f replaces it", path);
     return CLI_USAGE;
+}
+
+bool cli_may_write(struct cli *cli, const char *output, const char *input)
+{
+    struct stat a, b;
+    if (stat(output, &a) || stat(input, &b) || a.st_dev != b.st_dev || a.st_ino != b.st_ino)
+        return true;
+    cli_error(cli, "%s: is what is read; choose another name for the output", output);
+    return false;
 }
 
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)

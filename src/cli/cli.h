@@ -35,6 +35,9 @@ int cli_report(struct cli *cli, const char *path, int error, const struct vs_dia
 /* The same of a file that a command with the option -f was to write. */
 int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 
+/* Refuses to write what is also read: false, after a message. */
+bool cli_may_write(struct cli *cli, const char *output, const char *input);
+
 /* Opens a run, with VS_OPEN_SALVAGE if `salvage`. Returns CLI_DONE, or the status after a message.
  */
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);

@@ -33,14 +33,17 @@ static void print_text(struct out *out, const char *path, const struct vs_bandwi
                group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
 }
 
-static int encode(struct cli *cli, const char *path, struct vs_reader *reader,
-                  struct vs_bandwidth *b, struct vs_diag *diag)
+static int encode(struct cli *cli, const struct encode_options *o, const char *path,
+                  struct vs_reader *reader, struct vs_bandwidth *b, const struct vs_vport_writer *w)
 {
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_progress progress;
     vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(b, reader), "events");
-    int e = vs_bandwidth_run(b, reader, &progress, diag);
+    int e = vs_bandwidth_run(b, reader, &progress, &diag);
     vs_progress_finish(&progress);
-    return e ? cli_report(cli, path, e, diag) : CLI_DONE;
+    if (e && vs_vport_writer_diag(w)->error)
+        return cli_report(cli, o->output, e, vs_vport_writer_diag(w));
+    return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 
 /* Ends the file: under its name only if all went well. */
@@ -87,7 +90,7 @@ static int encode_run(struct cli *cli, const struct encode_options *o, const cha
     if (status == CLI_DONE) {
         row = vs_bandwidth_add(&b, &spec, vs_vport_append, w, &diag);
         status =
-            row < 0 ? cli_report(cli, path, (int)row, &diag) : encode(cli, path, reader, &b, &diag);
+            row < 0 ? cli_report(cli, path, (int)row, &diag) : encode(cli, o, path, reader, &b, w);
         status = finish(cli, o, w, row < 0 ? NULL : &b.rows[row], status);
         if (status == CLI_DONE)
             status = cli_missing(cli, path, vs_reader_info(reader));
@@ -110,7 +113,9 @@ static int run(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     status = specs_parse_one(cli, &spec, o.techniques.items[0]);
-    return status == CLI_DONE ? encode_run(cli, &o, argv[0], &spec) : status;
+    if (status != CLI_DONE || !cli_may_write(cli, o.output, argv[0]))
+        return CLI_USAGE;
+    return encode_run(cli, &o, argv[0], &spec);
 }
 
 #define FIELD(member) offsetof(struct encode_options, member)

@@ -122,8 +122,10 @@ void figures_add(struct figures *sum, const struct figures *f)
         sum->run = NULL;
         sum->windows = NULL;
         sum->spec[0] = 0;
+        sum->runs = 1;
         return;
     }
+    sum->runs++;
     if (sum->cores != f->cores)
         sum->cores = 0;
     if (sum->storage != f->storage || sum->gates != f->gates)

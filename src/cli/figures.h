@@ -12,6 +12,7 @@ struct figures {
     enum vs_technique_kind kind;
     char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
     unsigned cores;               /* 0 in a sum over runs that differ in it */
+    unsigned runs;                /* in a sum: of so many */
     bool timed;                   /* the cycles are known */
     uint64_t bits, instructions, cycles;
     uint64_t baseline; /* bits of the baseline of its kind */

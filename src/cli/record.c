@@ -400,9 +400,7 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
     if (c->simulated)
         simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
     recording_notes(c->forks, c->said, c->unread, incomplete(r));
-    if (WIFSIGNALED(c->status))
-        recording_tell("the program was ended by signal %d (SIG%s)", WTERMSIG(c->status),
-                       sigabbrev_np(WTERMSIG(c->status)) ? sigabbrev_np(WTERMSIG(c->status)) : "?");
+    recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
                    c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
 }
@@ -538,6 +536,7 @@ static int record(struct record *r, char **argv)
     struct vs_consumer consumer = {
         .context = r, .put = put, .image = put_image, .block = put_block};
     struct vs_diag diag = {0};
+    char program[PATH_MAX];
     bool theirs;
     int e;
 
@@ -558,6 +557,9 @@ static int record(struct record *r, char **argv)
     if ((e = r->engine->check(c, &r->features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag);
     w.features = r->features;
+    if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
+        !cli_may_write(r->cli, r->path, program))
+        return CLI_USAGE;
     if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {

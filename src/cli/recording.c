@@ -87,6 +87,13 @@ void recording_tell(const char *format, ...)
     free(text);
 }
 
+void recording_tell_signal(int status)
+{
+    if (WIFSIGNALED(status))
+        recording_tell("the program was ended by signal %d (SIG%s)", WTERMSIG(status),
+                       sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+}
+
 void recording_tidy(char *said)
 {
     char *to = said;

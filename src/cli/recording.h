@@ -24,6 +24,9 @@ int recording_status(int wait_status);
  * from outside: control characters are escaped. */
 void recording_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Tells which signal ended a program, if one did. */
+void recording_tell_signal(int wait_status);
+
 /* Takes the process number that Valgrind's lines begin with away, and lines that have no more. */
 void recording_tidy(char *said);
 

@@ -79,6 +79,8 @@ static void print_text(const struct vs_machine_result *result, bool timed)
     simulation_notes(result);
     if (simulation_incomplete(result))
         recording_tell("%s", simulation_incomplete(result));
+    else
+        recording_tell_signal(result->status);
     if (!timed)
         return;
     recording_tell("%s cycles, %.3f instructions per cycle", group_digits(b, s->cycles),

@@ -110,7 +110,7 @@ const char *simulation_incomplete(const struct vs_machine_result *result)
     case VS_END_INTERRUPTED:
         return "interrupted";
     default:
-        return NULL;
+        return result->interrupted ? "interrupted" : NULL;
     }
 }
 

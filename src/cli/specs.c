@@ -150,11 +150,19 @@ int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
                const struct vs_run_info *info, bool *lacks)
 {
     const struct vs_technique *t = spec->spec.technique;
-    const char *why = vs_bandwidth_lacks(t, info);
-    *lacks = why;
-    if (!why || spec->grouped)
+    struct vs_diag why = {0};
+    int e = vs_bandwidth_lacks(t, info, &why);
+    *lacks = e;
+    if (!e || (spec->grouped && e == -VSE_FEATURE))
         return CLI_DONE;
-    cli_error(cli, "%s: %s cannot encode it: %s", path, t->name, why);
+    cli_error(cli, spec->grouped ? "%s: %s is left out: %s" : "%s: %s cannot encode it: %s", path,
+              t->name, why.text);
+    return spec->grouped ? CLI_DONE : CLI_USAGE;
+}
+
+int specs_fit_nothing(struct cli *cli, const char *path)
+{
+    cli_error(cli, "%s: it was recorded without what these techniques report", path);
     return CLI_USAGE;
 }
 

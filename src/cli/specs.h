@@ -37,6 +37,9 @@ int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char 
 int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
                const struct vs_run_info *info, bool *lacks);
 
+/* Says that a run has nothing for any of the techniques asked for. Returns the status. */
+int specs_fit_nothing(struct cli *cli, const char *path);
+
 /* What -t is offered: the names of techniques with their configurations and parameters; the first
  * also what stands for many. */
 bool specs_offer(unsigned number, char word[OPTION_WORD]);

@@ -160,7 +160,7 @@ static int choose_specs(struct cli *cli, const char *path, const struct vs_run_i
         if (!lacks)
             (*chosen)[(*count)++] = specs->items[i];
     }
-    return status;
+    return status == CLI_DONE && !*count ? specs_fit_nothing(cli, path) : status;
 }
 
 static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,

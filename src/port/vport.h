@@ -53,6 +53,9 @@ struct vs_vport_writer;
 int vs_vport_create(struct vs_vport_writer **w, const char *path,
                     const struct vs_vport_about *about, bool overwrite, struct vs_diag *diag);
 
+/* Why an append failed; its error is 0 if none did. */
+const struct vs_diag *vs_vport_writer_diag(const struct vs_vport_writer *w);
+
 /* Appends bytes of the stream: a vs_port_sink whose context is the writer. Returns 0; -VSE_IO. */
 int vs_vport_append(void *writer, const uint8_t *bytes, size_t size);
 

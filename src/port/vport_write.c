@@ -75,6 +75,11 @@ static int put_block(struct vs_vport_writer *w, uint32_t bits, struct vs_diag *d
     return 0;
 }
 
+const struct vs_diag *vs_vport_writer_diag(const struct vs_vport_writer *w)
+{
+    return &w->diag;
+}
+
 int vs_vport_append(void *writer, const uint8_t *bytes, size_t size)
 {
     struct vs_vport_writer *w = writer;

@@ -19,12 +19,17 @@ const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
     return NULL;
 }
 
-const char *vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info)
+int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info,
+                       struct vs_diag *diag)
 {
     uint32_t needs = t->kind != VS_TECHNIQUE_FLOW ? VS_RUN_LOADS | VS_RUN_STORES : 0;
     if ((info->features & needs) != needs)
-        return "it was recorded without loads and stores";
-    return t->cores_max && info->threads > t->cores_max ? "it has too many threads" : NULL;
+        return vs_diag_set(diag, -VSE_FEATURE, -1, -1, "it was recorded without %s",
+                           info->features & VS_RUN_LOADS ? "stores" : "loads and stores");
+    if (t->cores_max && info->threads > t->cores_max)
+        return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "it has %u threads, more than %u",
+                           info->threads, t->cores_max);
+    return 0;
 }
 
 unsigned vs_bandwidth_threads(void)

@@ -82,8 +82,10 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
 /* The events that vs_bandwidth_run reads, those that it reads twice counted twice. */
 uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader);
 
-/* Whether a technique can encode the run: NULL, or why not. Static storage. */
-const char *vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info);
+/* Whether a technique can encode the run. Returns 0; -VSE_FEATURE (events were not recorded);
+ * -VSE_LIMIT (too many threads). */
+int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info,
+                       struct vs_diag *diag);
 
 /* Reads the run, from its first event on, and fills the rows in, once. progress may be NULL: it
  * counts up to vs_bandwidth_work. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows,

@@ -301,6 +301,22 @@ static const char *exception(struct vs_flow_check *c, struct vs_flow_thread *t,
     return why;
 }
 
+/* A thread may end in a call that does not return: in exec, or when another thread does that. */
+static const char *thread_exit(struct vs_flow_check *c, struct vs_flow_thread *t,
+                               const struct vs_event *e)
+{
+    const struct vs_insn *insn;
+    const char *why = e->icount ? pass(c, t, e->icount - 1u) : NULL;
+
+    if (why || !e->icount || !t->known)
+        return why;
+    insn = insn_at(c, t->next);
+    if (!insn || insn->kind != VS_INSN_SYSCALL || t->owes)
+        return pass(c, t, 1);
+    step(c, t, insn);
+    return NULL;
+}
+
 /* Whether an event follows from the code. Returns NULL, or what is wrong. */
 static const char *judge(struct vs_flow_check *c, struct vs_flow_thread *t,
                          const struct vs_event *e)
@@ -323,6 +339,8 @@ static const char *judge(struct vs_flow_check *c, struct vs_flow_thread *t,
         return before(c, t, e, e->pc == t->last ? 0 : e->pc);
     case VS_THREAD_START:
         return NULL;
+    case VS_THREAD_EXIT:
+        return thread_exit(c, t, e);
     default:
         return before(c, t, e, 0);
     }

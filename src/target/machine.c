@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/machine.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -923,7 +924,7 @@ static int run_machine(struct machine *m, struct vs_machine_result *result)
     if (err == -VSE_INTERNAL && m->config.check)
         err = vs_diag_set(m->diag, err, -1, -1, "%s", m->timed.caches.diag.text);
     fill_stats(m, &result->stats);
-    result->status = m->p->status;
+    result->status = m->p->ended ? m->p->status : SIGKILL;
     result->interrupted = m->patience_end != 0;
     result->stopped = m->stopped;
     result->unsupported_count = m->p->unsupported_count;

@@ -71,7 +71,7 @@ enum vs_machine_end {
 struct vs_machine_result {
     struct vs_machine_stats stats;
     enum vs_machine_end end;
-    int status; /* of the program, as by waitpid */
+    int status; /* of the program, as by waitpid; as if killed if it did not end by itself */
     bool interrupted, stopped;
     struct vs_unsupported unsupported[VS_UNSUPPORTED_MAX];
     size_t unsupported_count;

@@ -91,6 +91,16 @@ done
 run "$VESTIGE" bandwidth
 expect_status 2
 
+begin says_that_nothing_fits
+run "$VESTIGE" record -f --control-only -o "$T/flow.vest" "$program" -n 8
+expect_status 0
+for command in bandwidth verify; do
+    run "$VESTIGE" $command "$T/flow.vest" -t load-values
+    expect_status 2
+    expect_one_line_err
+    expect_err 'recorded without'
+done
+
 begin refuses_bad_files
 run "$VESTIGE" bandwidth "$T/none.vest"
 expect_status 2

@@ -70,6 +70,12 @@ run "$VESTIGE" encode "$T/t.vest" -t mcfNX_b -o "$T/t.vport"
 expect_status 2
 expect_one_line_err
 expect_err 'exists; -f replaces it'
+run "$VESTIGE" encode -f "$T/t.vest" -t mcfNX_b -o "$T/t.vest"
+expect_status 2
+expect_one_line_err
+expect_err 'is what is read'
+run "$VESTIGE" check "$T/t.vest"
+expect_status 0
 cmp "$T/t.vport" "$T/again.vport" || fail "it was replaced"
 
 begin decodes_a_cut_stream_to_its_last_message

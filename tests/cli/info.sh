@@ -233,6 +233,9 @@ for name in first second; do
 done
 run "$VESTIGE" record --control-only -f -o "$T/exec.vest" -- "$T/first" "$T/second"
 expect_status 0
+run "$VESTIGE" check --flow "$T/exec.vest"
+expect_status 0
+expect_out 'instructions .*all equal'
 run "$VESTIGE" info --json "$T/exec.vest"
 holds '[.counts.routines[] | select(.name == "early" or .name == "late")] |
     length == 2 and .[0].name == "late" and .[0].instructions > 1.8 * .[1].instructions and
