@@ -58,7 +58,13 @@ static int nexs_cost(const void *params, const struct vs_technique_setup *setup,
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-static int init(void *state, const void *params, unsigned address_bits)
+static int base_init(void *state, const void *params, unsigned address_bits)
+{
+    (void)state, (void)params, (void)address_bits;
+    return 0;
+}
+
+static int nexs_init(void *state, const void *params, unsigned address_bits)
 {
     struct state *t = state;
     (void)address_bits;
@@ -108,7 +114,7 @@ static int get_groups(void *state, struct vs_stream_in *in, uint64_t *start)
 
 static const struct vs_stream_coder base_coder = {
     .size = sizeof(struct state),
-    .init = init,
+    .init = base_init,
     .put = put,
     .put_break = put_break,
     .put_start = vs_stream_put_whole,
@@ -118,13 +124,18 @@ static const struct vs_stream_coder base_coder = {
 
 static const struct vs_stream_coder nexs_coder = {
     .size = sizeof(struct state),
-    .init = init,
+    .init = nexs_init,
     .put = put,
     .put_break = put_break,
     .put_start = put_groups,
     .get = get,
     .get_start = get_groups,
 };
+
+const struct vs_stream_coder *vs_stream_base(void)
+{
+    return &base_coder;
+}
 
 VS_STREAM_MACHINES(base);
 VS_STREAM_MACHINES(nexs);

@@ -20,6 +20,10 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_rsdc,
     &vs_technique_hwlz_256,
     &vs_technique_hwlz_1024,
+    &vs_technique_base_gzip,
+    &vs_technique_base_bzip2,
+    &vs_technique_base_xz,
+    &vs_technique_base_zstd,
 
     &vs_technique_mlvnx_b,
     &vs_technique_mlvcf_b,

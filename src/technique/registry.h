@@ -21,6 +21,10 @@ extern const struct vs_technique vs_technique_esdc;
 extern const struct vs_technique vs_technique_rsdc;
 extern const struct vs_technique vs_technique_hwlz_256; /* hwlz.c */
 extern const struct vs_technique vs_technique_hwlz_1024;
+extern const struct vs_technique vs_technique_base_gzip; /* packed_stream.c */
+extern const struct vs_technique vs_technique_base_bzip2;
+extern const struct vs_technique vs_technique_base_xz;
+extern const struct vs_technique vs_technique_base_zstd;
 
 extern const struct vs_technique vs_technique_mlvnx_b; /* nexus_data.c */
 extern const struct vs_technique vs_technique_mlvcf_b; /* cfiat.c */

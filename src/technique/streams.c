@@ -34,7 +34,7 @@ void vs_stream_put_record(void *state, struct vs_stream_out *out, const struct v
 {
     if (s->sent)
         out->coder->put_start(state, out, s);
-    vs_port_put(out->port, VS_FIELD_ICNT, s->length, VS_STREAM_BITS);
+    vs_port_put(out->values, VS_FIELD_ICNT, s->length, VS_STREAM_BITS);
 }
 
 int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream *s)
@@ -45,7 +45,7 @@ int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream 
     if (in->sent)
         err = in->coder->get_start(state, in, &s->start);
     if (!err)
-        err = vs_port_get(in->port, VS_FIELD_ICNT, VS_STREAM_BITS, &length);
+        err = vs_port_get(in->values, VS_FIELD_ICNT, VS_STREAM_BITS, &length);
     s->length = (uint32_t)length;
     return err;
 }
@@ -53,13 +53,13 @@ int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream 
 void vs_stream_put_whole(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
     (void)state;
-    vs_port_put(out->port, VS_FIELD_TARGET, s->start, out->address_bits);
+    vs_port_put(out->values, VS_FIELD_TARGET, s->start, out->address_bits);
 }
 
 int vs_stream_get_whole(void *state, struct vs_stream_in *in, uint64_t *start)
 {
     (void)state;
-    return vs_port_get(in->port, VS_FIELD_TARGET, in->address_bits, start);
+    return vs_port_get(in->values, VS_FIELD_TARGET, in->address_bits, start);
 }
 
 /* ---- what coders share ----------------------------------------------------------------------- */
@@ -134,15 +134,16 @@ struct encoder {
 };
 
 int vs_stream_encoder_open(void **out, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_writer *port)
+                           const struct vs_technique_setup *setup, struct vs_port_writer *heads,
+                           struct vs_port_writer *values)
 {
     struct encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
     if (!(*out = e))
         return -VSE_NOMEM;
     e->coder = coder;
     e->cores = setup->cores;
-    e->out =
-        (struct vs_stream_out){.coder = coder, .port = port, .address_bits = setup->address_bits};
+    e->out = (struct vs_stream_out){
+        .coder = coder, .port = heads, .values = values, .address_bits = setup->address_bits};
     if ((e->states = make_states(coder, params, setup)))
         return 0;
     free(e);
@@ -198,8 +199,8 @@ static void break_stream(struct encoder *e, struct encoder_core *c, uint64_t tar
     cut_stream(e, c);
     c->stream.length = VS_STREAM_BREAK;
     e->coder->put_break(encoder_state(e), &e->out, &c->stream);
-    vs_port_put(e->out.port, sync ? f : VS_FIELD_ICNT, c->count, VS_STREAM_BITS);
-    vs_port_put(e->out.port, f, target, e->out.address_bits);
+    vs_port_put(e->out.values, sync ? f : VS_FIELD_ICNT, c->count, VS_STREAM_BITS);
+    vs_port_put(e->out.values, f, target, e->out.address_bits);
     vs_port_end(e->out.port);
     c->stream = (struct vs_stream){.start = target};
     c->count = 0;
@@ -278,7 +279,7 @@ struct decoder {
     const struct vs_stream_coder *coder;
     char *states;
     unsigned cores, address_bits;
-    struct vs_port_reader *port;
+    struct vs_port_reader *port, *values;
 
     /* the message under way */
     unsigned number; /* of its core */
@@ -289,7 +290,8 @@ struct decoder {
 };
 
 int vs_stream_decoder_open(void **out, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_reader *port)
+                           const struct vs_technique_setup *setup, struct vs_port_reader *heads,
+                           struct vs_port_reader *values)
 {
     struct decoder *d = calloc(1, sizeof(*d) + setup->cores * sizeof(d->core[0]));
     if (!(*out = d))
@@ -297,7 +299,8 @@ int vs_stream_decoder_open(void **out, const struct vs_stream_coder *coder, cons
     d->coder = coder;
     d->cores = setup->cores;
     d->address_bits = setup->address_bits;
-    d->port = port;
+    d->port = heads;
+    d->values = values;
     if ((d->states = make_states(coder, params, setup)))
         return 0;
     free(d);
@@ -314,17 +317,30 @@ void vs_stream_decoder_close(void *decoder)
     free(d);
 }
 
+/* The next message. Errors in the rest of it are said of the same one. */
+static int next_message(struct decoder *d)
+{
+    int err = vs_port_next(d->port, &d->number, &d->cycle);
+    if (d->values != d->port) {
+        d->values->messages = d->port->messages;
+        d->values->start = d->values->bits.pos;
+        d->values->core = d->number;
+    }
+    return err;
+}
+
 /* Reads on in the message under way, or the next one. As vs_stream_coder's get. */
 static int read_on(struct decoder *d, struct vs_stream *s)
 {
     bool begins = !d->more;
-    int err = begins ? vs_port_next(d->port, &d->number, &d->cycle) : 0;
+    int err = begins ? next_message(d) : 0;
     if (unlikely(err))
         return err;
     const struct decoder_core *c = &d->core[d->number];
     void *state = d->states + d->number * d->coder->size;
     struct vs_stream_in in = {.coder = d->coder,
                               .port = d->port,
+                              .values = d->values,
                               .address_bits = d->address_bits,
                               .start = c->start,
                               .sent = c->waits};
@@ -353,9 +369,9 @@ static int set_extent(struct decoder *d, struct vs_flow_head *head)
         head->cut = true;
     } else if (d->length == VS_STREAM_BREAK) {
         head->discontinuity = true;
-        err = vs_port_get(d->port, VS_FIELD_ICNT, VS_STREAM_BITS, &head->count);
+        err = vs_port_get(d->values, VS_FIELD_ICNT, VS_STREAM_BITS, &head->count);
         if (!err && head->count > VS_STREAM_MOST)
-            err = vs_port_refuse(d->port, VS_FIELD_ICNT, "more instructions than pass uncut");
+            err = vs_port_refuse(d->values, VS_FIELD_ICNT, "more instructions than pass uncut");
     }
     return err;
 }
@@ -371,7 +387,7 @@ int vs_stream_head(void *decoder, struct vs_flow_head *head)
         return err;
     struct decoder_core *c = &d->core[d->number];
     if (unlikely(!c->waits && s.start != c->start))
-        return vs_port_refuse(d->port, VS_FIELD_INDEX, "a stream that begins elsewhere");
+        return vs_port_refuse(d->values, VS_FIELD_INDEX, "a stream that begins elsewhere");
     head->resolves = head->taken = c->waits;
     head->target = s.start;
     c->start = s.start;
@@ -388,7 +404,7 @@ int vs_stream_branch(void *decoder, unsigned core, const struct vs_flow_site *si
     bool ends = site->last && d->length != VS_STREAM_BREAK && d->length != VS_STREAM_CUT;
     if (!ends)
         return vs_flow_site_indirect(site) && !(site->flags & VS_BR_COND)
-                   ? vs_port_refuse(d->port, VS_FIELD_ICNT, "passes over an indirect branch")
+                   ? vs_port_refuse(d->values, VS_FIELD_ICNT, "passes over an indirect branch")
                    : 0;
     answer->taken = true;
     if (vs_flow_site_indirect(site))
@@ -401,7 +417,7 @@ int vs_stream_branch(void *decoder, unsigned core, const struct vs_flow_site *si
 int vs_stream_discontinuity(void *decoder, unsigned core, uint64_t *target)
 {
     struct decoder *d = decoder;
-    int err = vs_port_get(d->port, VS_FIELD_TARGET, d->address_bits, target);
+    int err = vs_port_get(d->values, VS_FIELD_TARGET, d->address_bits, target);
     if (!err)
         d->core[core].start = *target;
     return err;

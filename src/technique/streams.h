@@ -57,6 +57,7 @@ struct vs_stream_coder;
 struct vs_stream_out {
     const struct vs_stream_coder *coder;
     struct vs_port_writer *port;
+    struct vs_port_writer *values; /* records go there; the port, unless heads are apart */
     unsigned address_bits;
     unsigned core;
     uint64_t time; /* of the step that is under way */
@@ -66,6 +67,7 @@ struct vs_stream_out {
 struct vs_stream_in {
     const struct vs_stream_coder *coder;
     struct vs_port_reader *port;
+    struct vs_port_reader *values;
     unsigned address_bits;
     /* The next stream: if `sent`, where the one before began; else where it begins itself. */
     uint64_t start;
@@ -157,19 +159,26 @@ int vs_stream_runs_get(struct vs_stream_runs *r, struct vs_stream_in *in, uint64
 /* At any other message. */
 void vs_stream_runs_end(struct vs_stream_runs *r);
 
+/* The coder of BASE, whose messages are records. */
+const struct vs_stream_coder *vs_stream_base(void); /* base_nexs.c */
+
 /* ---- machines -------------------------------------------------------------------------------- */
 
 /* As the functions of vs_flow_encoder_ops and vs_flow_decoder_ops, whose open they complete. What
- * the counts call reported are branches that ended a stream which no table knew. */
+ * the counts call reported are branches that ended a stream which no table knew. Ti and dCC go to
+ * the heads and the rest to the values, which are the same port but for coders that put nothing
+ * beside records into messages. */
 int vs_stream_encoder_open(void **encoder, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_writer *port);
+                           const struct vs_technique_setup *setup, struct vs_port_writer *heads,
+                           struct vs_port_writer *values);
 int vs_stream_consume(void *encoder, const struct vs_step *steps, size_t count);
 int vs_stream_finish(void *encoder);
 void vs_stream_counts(const void *encoder, struct vs_flow_counts *counts);
 void vs_stream_encoder_close(void *encoder);
 
 int vs_stream_decoder_open(void **decoder, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_reader *port);
+                           const struct vs_technique_setup *setup, struct vs_port_reader *heads,
+                           struct vs_port_reader *values);
 int vs_stream_head(void *decoder, struct vs_flow_head *head);
 int vs_stream_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
                      struct vs_flow_answer *answer);
@@ -181,13 +190,13 @@ void vs_stream_decoder_close(void *decoder);
     static int name##_open(void **e, const void *params, const struct vs_technique_setup *setup,   \
                            struct vs_port_writer *port)                                            \
     {                                                                                              \
-        return vs_stream_encoder_open(e, &name##_coder, params, setup, port);                      \
+        return vs_stream_encoder_open(e, &name##_coder, params, setup, port, port);                \
     }                                                                                              \
     static int name##_open_decoder(void **d, const void *params,                                   \
                                    const struct vs_technique_setup *setup,                         \
                                    struct vs_port_reader *port)                                    \
     {                                                                                              \
-        return vs_stream_decoder_open(d, &name##_coder, params, setup, port);                      \
+        return vs_stream_decoder_open(d, &name##_coder, params, setup, port, port);                \
     }                                                                                              \
     static const struct vs_flow_encoder_ops name##_encoder = {.open = name##_open,                 \
                                                               .consume = vs_stream_consume,        \

@@ -11,8 +11,9 @@
 #include "technique/streams.h"
 #include "unittest.h"
 
-static const char *const names[] = {"BASE", "NEXS", "bDMTF", "hDMTF",    "eDMTF",
-                                    "bSDC", "eSDC", "rSDC",  "HWLZ-256", "HWLZ-1024"};
+static const char *const names[] = {"BASE",      "NEXS",       "bDMTF",   "hDMTF",    "eDMTF",
+                                    "bSDC",      "eSDC",       "rSDC",    "HWLZ-256", "HWLZ-1024",
+                                    "BASE_gzip", "BASE_bzip2", "BASE_xz", "BASE_zstd"};
 enum { NAMES = sizeof(names) / sizeof(names[0]) };
 
 /* ---- an encoder and its stream --------------------------------------------------------------- */
@@ -641,8 +642,8 @@ TEST(survives_any_bits)
         }
         int err = walk(&m, &s, m.out.data, m.bits, &w, &diag);
         CHECK(err == 1 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
-        if (err == -VSE_CORRUPT)
-            CHECK_HAS(diag.text, "bit ");
+        if (err == -VSE_CORRUPT && !strstr(diag.text, "bit "))
+            CHECK_HAS(diag.text, "byte "); /* of a packed stream */
         stop(&m);
         free(s.at);
     }

@@ -193,6 +193,11 @@ TEST(refuses_runs_that_it_cannot_compare)
 
 /* ---- damaged streams ------------------------------------------------------------------------- */
 
+static bool is_packed(const char *spec)
+{
+    return !strncmp(spec, "BASE_", 5);
+}
+
 static void each_damage(const char *spec, bool timed, bool strict)
 {
     const struct gen_options o = {.seed = 7,
@@ -215,9 +220,9 @@ static void each_damage(const char *spec, bool timed, bool strict)
     CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
     CHECK_EQ(vs_technique_parse(&s, spec, NULL), 0);
     CHECK((bits = vs_verify_encode(&v, &s, &out, NULL, NULL, NULL)) > 0);
-    /* that nothing has started yet is no error of the stream */
+    /* that nothing has started yet is no error of the stream, unless it has a last packet */
     CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, 0, &r, NULL), 0);
-    CHECK_EQ(r.outcome, VS_VERIFY_MISSING);
+    CHECK_EQ(r.outcome, is_packed(spec) ? VS_VERIFY_UNREADABLE : VS_VERIFY_MISSING);
     for (int64_t i = 0; i < bits; i += unittest_every(7)) {
         if (i) {
             CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, (uint64_t)i, &r, NULL), 0);
@@ -242,11 +247,13 @@ TEST(notices_every_cut_and_changed_bit)
 {
     struct place place;
     place_init(&place);
-    /* a repetition may have happened at another distance as well */
+    /* a repetition may have happened at another distance as well; a compressor's file has bits
+     * that say nothing */
     for (size_t i = 0; vs_techniques[i]; i++)
         if (vs_techniques[i]->kind == VS_TECHNIQUE_FLOW)
             each_damage(vs_techniques[i]->name, i % 2,
-                        strncmp(vs_techniques[i]->name, "HWLZ", 4) != 0);
+                        strncmp(vs_techniques[i]->name, "HWLZ", 4) != 0 &&
+                            !is_packed(vs_techniques[i]->name));
     each_damage("mcfTR_e:predictors=shared", false, false);
     place_fini(&place);
 }
