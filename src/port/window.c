@@ -62,14 +62,24 @@ uint64_t vs_windows_bits(const struct vs_windows *w, size_t window, int core)
     return sum;
 }
 
+uint64_t vs_windows_end(const struct vs_windows *w, uint64_t end)
+{
+    return w->count && end <= (w->count - 1) * w->width ? w->count * w->width : end;
+}
+
+double vs_windows_rate(const struct vs_windows *w, size_t window, int core, uint64_t end)
+{
+    uint64_t bits = vs_windows_bits(w, window, core),
+             span = vs_windows_end(w, end) - window * w->width;
+
+    return bits ? (double)bits / (double)(span < w->width ? span : w->width) : 0;
+}
+
 void vs_windows_summary(const struct vs_windows *w, int core, uint64_t end,
                         struct vs_window_summary *s)
 {
-    uint64_t span;
-
     *s = (struct vs_window_summary){0};
-    if (w->count && end <= (w->count - 1) * w->width)
-        end = w->count * w->width;
+    end = vs_windows_end(w, end);
     for (size_t i = 0; i < w->count; i++) {
         uint64_t bits = vs_windows_bits(w, i, core);
 
@@ -79,8 +89,6 @@ void vs_windows_summary(const struct vs_windows *w, int core, uint64_t end,
             s->peak_at = i;
         }
     }
-    span = end - s->peak_at * w->width;
     s->average = end ? (double)s->bits / (double)end : 0;
-    if (s->peak)
-        s->peak_rate = (double)s->peak / (double)(span < w->width ? span : w->width);
+    s->peak_rate = vs_windows_rate(w, s->peak_at, core, end);
 }

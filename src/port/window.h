@@ -32,6 +32,13 @@ enum { VS_WINDOW_ALL = -1 }; /* in place of a core */
 /* A window's bits; 0 for one after the last. */
 uint64_t vs_windows_bits(const struct vs_windows *w, size_t window, int core);
 
+/* Where the windows of a run of `end` cycles or instructions end: there, or, if the last message is
+ * later, just after its window. */
+uint64_t vs_windows_end(const struct vs_windows *w, uint64_t end);
+
+/* A window's bits per cycle or instruction; the last is cut by the end. */
+double vs_windows_rate(const struct vs_windows *w, size_t window, int core, uint64_t end);
+
 struct vs_window_summary {
     uint64_t bits; /* in all windows */
     uint64_t peak; /* of the window with the most */
@@ -40,8 +47,7 @@ struct vs_window_summary {
     double peak_rate; /* the same within the peak window, which may be cut by the end */
 };
 
-/* Of a run of `end` cycles or instructions; an end before the last message's is set to just after
- * its window. */
+/* Of a run of `end` cycles or instructions. */
 void vs_windows_summary(const struct vs_windows *w, int core, uint64_t end,
                         struct vs_window_summary *s);
 

@@ -393,6 +393,12 @@ TEST(adds_up_windows)
     CHECK(s.peak_rate == 0.5 && s.average == 47.0 / 480);
     vs_windows_summary(&w, 0, 0, &s);
     CHECK(s.bits == 8 && s.peak == 5 && s.average == 8.0 / 500);
+    CHECK_EQ(vs_windows_end(&w, 550), 550);
+    CHECK_EQ(vs_windows_end(&w, 401), 401);
+    CHECK_EQ(vs_windows_end(&w, 400), 500); /* a message is later */
+    CHECK(vs_windows_rate(&w, 0, VS_WINDOW_ALL, 480) == 0.12);
+    CHECK(vs_windows_rate(&w, 4, 1, 480) == 0.5 && vs_windows_rate(&w, 4, 1, 400) == 0.4);
+    CHECK(vs_windows_rate(&w, 2, 0, 480) == 0 && vs_windows_rate(&w, 99, 0, 480) == 0);
     CHECK_EQ(vs_windows_add(&w, 0, 400, 3), 0);
     vs_windows_summary(&w, 0, 0, &s);
     CHECK(s.peak == 5 && s.peak_at == 0); /* the first of two */
