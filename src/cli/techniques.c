@@ -3,8 +3,10 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/figures.h"
 #include "cli/json.h"
 #include "cli/suggest.h"
+#include "technique/data.h"
 #include "technique/technique.h"
 
 struct techniques_options {
@@ -25,14 +27,20 @@ static const char *kind_name(const struct vs_technique *t)
     return "other";
 }
 
+struct costs {
+    struct vs_cost_list list;
+    uint64_t cache_bits; /* 0: there is no cache */
+};
+
 /* Of 64-bit addresses. */
 static int cost_of(struct cli *cli, const struct techniques_options *o,
-                   const struct vs_technique_spec *given, struct vs_cost_list *list)
+                   const struct vs_technique_spec *given, struct costs *costs)
 {
     const struct vs_technique_setup setup = {.cores = (unsigned)o->cores, .address_bits = 64};
     struct vs_technique_spec spec = *given;
     vs_technique_settle(&spec, false);
-    int e = vs_technique_cost(&spec, &setup, list);
+    int e = vs_technique_cost(&spec, &setup, &costs->list);
+    costs->cache_bits = vs_data_cache_bits(&spec, &setup);
     return e < 0 ? cli_report(cli, spec.technique->name, e, NULL) : CLI_DONE;
 }
 
@@ -88,27 +96,36 @@ static void show_configs(struct out *out, const struct vs_technique *t)
         out_printf(out, "  %-12s %s\n", c->name, c->values);
 }
 
-static void show_cost(struct out *out, const struct techniques_options *o,
-                      const struct vs_cost_list *list)
+static void show_cost_row(struct out *out, const char *name, const char *copies,
+                          struct vs_cost cost, uint64_t cache_bits)
 {
-    struct vs_cost sum = vs_cost_list_sum(list);
+    out_printf(out, "  %-28s %6s %12llu %12llu", name, copies,
+               (unsigned long long)vs_cost_storage(cost), (unsigned long long)vs_cost_gates(cost));
+    if (cache_bits)
+        out_printf(out, " %9.3f %%", 100 * figures_ratio(vs_cost_storage(cost), cache_bits));
+    out_char(out, '\n');
+}
+
+static void show_cost(struct out *out, const struct techniques_options *o,
+                      const struct costs *costs)
+{
+    const struct vs_cost_list *list = &costs->list;
+    char copies[24];
     out_printf(out, "\ncost, %llu core%s, 64-bit addresses:\n", (unsigned long long)o->cores,
                o->cores == 1 ? "" : "s");
-    out_printf(out, "  %-28s %6s %12s %12s\n", "structure", "copies", "storage bits", "gates");
+    out_printf(out, "  %-28s %6s %12s %12s%s\n", "structure", "copies", "storage bits", "gates",
+               costs->cache_bits ? " of the cache" : "");
     for (size_t i = 0; i < list->count; i++) {
         struct vs_cost all = {0};
         vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
-        out_printf(out, "  %-28s %6llu %12llu %12llu\n", list->items[i].name,
-                   (unsigned long long)list->items[i].copies,
-                   (unsigned long long)vs_cost_storage(all),
-                   (unsigned long long)vs_cost_gates(all));
+        snprintf(copies, sizeof(copies), "%llu", (unsigned long long)list->items[i].copies);
+        show_cost_row(out, list->items[i].name, copies, all, costs->cache_bits);
     }
-    out_printf(out, "  %-28s %6s %12llu %12llu\n", "total", "",
-               (unsigned long long)vs_cost_storage(sum), (unsigned long long)vs_cost_gates(sum));
+    show_cost_row(out, "total", "", vs_cost_list_sum(list), costs->cache_bits);
 }
 
 static void show_one(struct out *out, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec, const struct vs_cost_list *list)
+                     const struct vs_technique_spec *spec, const struct costs *costs)
 {
     const struct vs_technique *t = spec->technique;
     const char *why = why_not(spec);
@@ -122,7 +139,7 @@ static void show_one(struct out *out, const struct techniques_options *o,
         out_printf(out, "spec: %s\n", text);
     show_parameters(out, spec);
     show_configs(out, t);
-    show_cost(out, o, list);
+    show_cost(out, o, costs);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
@@ -152,13 +169,20 @@ static void json_parameters(struct json *j, const struct vs_technique_spec *spec
     json_end(j);
 }
 
-static void json_cost(struct json *j, const struct techniques_options *o,
-                      const struct vs_cost_list *list)
+/* Of the data in the caches; null if there are none. */
+static void json_share(struct json *j, struct vs_cost cost, uint64_t cache_bits)
 {
+    json_double(j, "cache_fraction", figures_ratio(vs_cost_storage(cost), cache_bits), 6);
+}
+
+static void json_cost(struct json *j, const struct techniques_options *o, const struct costs *costs)
+{
+    const struct vs_cost_list *list = &costs->list;
     struct vs_cost sum = vs_cost_list_sum(list);
     json_u64(j, "cores", o->cores);
     json_u64(j, "storage_bits", vs_cost_storage(sum));
     json_u64(j, "gates", vs_cost_gates(sum));
+    json_share(j, sum, costs->cache_bits);
     json_array(j, "structures");
     for (size_t i = 0; i < list->count; i++) {
         struct vs_cost all = {0};
@@ -168,13 +192,14 @@ static void json_cost(struct json *j, const struct techniques_options *o,
         json_u64(j, "copies", list->items[i].copies);
         json_u64(j, "storage_bits", vs_cost_storage(all));
         json_u64(j, "gates", vs_cost_gates(all));
+        json_share(j, all, costs->cache_bits);
         json_end(j);
     }
     json_end(j);
 }
 
 static void json_one(struct json *j, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec, const struct vs_cost_list *list)
+                     const struct vs_technique_spec *spec, const struct costs *costs)
 {
     const struct vs_technique *t = spec->technique;
     const char *why = why_not(spec);
@@ -195,17 +220,17 @@ static void json_one(struct json *j, const struct techniques_options *o,
     for (const struct vs_technique_config *c = t->configs; c && c->name; c++)
         json_str(j, c->name, c->values);
     json_end(j);
-    json_cost(j, o, list);
+    json_cost(j, o, costs);
     json_end(j);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
 static void show_row(struct out *out, const struct vs_technique_spec *spec,
-                     const struct vs_cost_list *list)
+                     const struct costs *costs)
 {
     const struct vs_technique *t = spec->technique;
-    struct vs_cost sum = vs_cost_list_sum(list);
+    struct vs_cost sum = vs_cost_list_sum(&costs->list);
     out_printf(out, "%-15s %-14s %9llu %9llu  %-3s %s\n", t->name, kind_name(t),
                (unsigned long long)vs_cost_storage(sum), (unsigned long long)vs_cost_gates(sum),
                why_not(spec) ? "no" : "yes", t->summary);
@@ -220,7 +245,7 @@ static void show_row(struct out *out, const struct vs_technique_spec *spec,
 static int show_list(struct cli *cli, const struct techniques_options *o)
 {
     struct vs_technique_spec spec;
-    struct vs_cost_list list;
+    struct costs costs;
     struct json j;
     json_init(&j, &cli->out, 2);
     if (o->json)
@@ -231,13 +256,13 @@ static int show_list(struct cli *cli, const struct techniques_options *o)
     for (size_t i = 0; vs_techniques[i]; i++) {
         if (vs_technique_defaults(&spec, vs_techniques[i]) < 0)
             continue;
-        int status = cost_of(cli, o, &spec, &list);
+        int status = cost_of(cli, o, &spec, &costs);
         if (status != CLI_DONE)
             return status;
         if (o->json)
-            json_one(&j, o, &spec, &list);
+            json_one(&j, o, &spec, &costs);
         else
-            show_row(&cli->out, &spec, &list);
+            show_row(&cli->out, &spec, &costs);
     }
     if (o->json)
         json_end(&j);
@@ -284,15 +309,15 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "%s: %s", argv[0], diag.text);
         return CLI_USAGE;
     }
-    struct vs_cost_list list;
-    status = cost_of(cli, &o, &spec, &list);
+    struct costs costs;
+    status = cost_of(cli, &o, &spec, &costs);
     if (status != CLI_DONE)
         return status;
     json_init(&j, &cli->out, 2);
     if (o.json)
-        json_one(&j, &o, &spec, &list);
+        json_one(&j, &o, &spec, &costs);
     else
-        show_one(&cli->out, &o, &spec, &list);
+        show_one(&cli->out, &o, &spec, &costs);
     return CLI_DONE;
 }
 

@@ -161,4 +161,13 @@ struct vs_data_decoder_ops {
     void (*close)(void *decoder); /* NULL is fine */
 };
 
+/* The bits of data in the caches of a technique; 0 for one that has none, or is of another kind. */
+uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
+                            const struct vs_technique_setup *setup);
+
+/* The storage that a technique adds, as a fraction of these; 0 if there are none. Above 1 the cache
+ * is the technique's own. */
+double vs_data_cost_fraction(const struct vs_technique_spec *spec,
+                             const struct vs_technique_setup *setup);
+
 #endif

@@ -43,6 +43,21 @@ expect_equal "$(jq -r '.name, (.parameters[] | select(.name == "gshare").default
     'mcfTR_e 2048 4'
 expect_equal "$(jq '.structures[] | select(.name == "gshare").copies' "$out")" 4
 
+begin relates_structures_to_the_cache
+run "$VESTIGE" techniques mlvCF_e:CS16,caches=private --cores 2
+expect_status 0
+expect_out ' gates of the cache$'
+expect_out '^  first-access flags +2 +8192 +12288 +3\.125 %$'
+expect_out '^  total +8320 +12608 +3\.174 %$'
+run "$VESTIGE" techniques mlvCF_e:CS16,caches=private --cores 2 --json
+expect_equal "$(jq -c '[.cache_fraction, .structures[0].cache_fraction]' "$out")" '[0.031738,0.03125]'
+for name in mcfTR_e mlvNX_b ADAC; do
+    run "$VESTIGE" techniques "$name" --json
+    expect_equal "$(jq -c '[.cache_fraction, .structures[].cache_fraction] | unique' "$out")" '[null]' "$name"
+    run "$VESTIGE" techniques "$name"
+    expect_out ' gates$'
+done
+
 begin says_why_a_stream_cannot_be_decoded
 run "$VESTIGE" techniques mcfTR_e:ibtb_tags=untagged-oracle
 expect_status 0

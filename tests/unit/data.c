@@ -527,6 +527,16 @@ TEST(costs_what_is_published)
     CHECK_EQ(cost.items[1].cost.registers, 32);
     double fraction = (double)vs_cost_storage(vs_cost_list_sum(&cost)) / (32768 * 8);
     CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
+    const struct vs_technique_setup four = {4, 32, false};
+    CHECK_EQ(vs_data_cache_bits(&p, &setup), 8 * 32768);
+    CHECK_EQ(vs_data_cache_bits(&p, &four), 4 * 8 * 32768);
+    parse(&p, "mlvCF_e", "shared");
+    CHECK_EQ(vs_data_cache_bits(&p, &four), 8 * 32768);
+    parse(&p, "mlvNX_b", "");
+    CHECK_EQ(vs_data_cache_bits(&p, &four), 0);
+    CHECK(vs_data_cost_fraction(&p, &four) == 0);
+    CHECK_EQ(vs_technique_parse(&p, "mcfTR_e", &(struct vs_diag){0}), 0);
+    CHECK_EQ(vs_data_cache_bits(&p, &four), 0); /* its parameters are others */
     parse(&p, "mlvFA_dedicated", "size=1K ways=2");
     CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 8192);
