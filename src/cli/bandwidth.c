@@ -28,19 +28,21 @@ static bool number(const char *s, const char *end, uint64_t most, uint64_t *v)
     return !options_number(s, end, v) && *v && *v <= most;
 }
 
-/* BITS[/CYCLES][:CAPACITY] */
+/* BITS[/CYCLES][:CAPACITY[:stall]] */
 static bool parse_buffer(const char *text, struct vs_drain_config *drain)
 {
     const char *end = text + strlen(text), *colon = strchr(text, ':');
     const char *rate_end = colon ? colon : end,
-               *slash = memchr(text, '/', (size_t)(rate_end - text));
+               *slash = memchr(text, '/', (size_t)(rate_end - text)),
+               *second = colon ? strchr(colon + 1, ':') : NULL;
     uint64_t bits, cycles = 1, capacity = 0;
     if (!number(text, slash ? slash : rate_end, 1 << 20, &bits) ||
         (slash && !number(slash + 1, rate_end, 1 << 20, &cycles)) ||
-        (colon && !number(colon + 1, end, UINT64_C(1) << 40, &capacity)))
+        (colon && !number(colon + 1, second ? second : end, UINT64_C(1) << 40, &capacity)) ||
+        (second && strcmp(second, ":stall") != 0))
         return false;
     *drain = (struct vs_drain_config){
-        .bits = (uint32_t)bits, .cycles = (uint32_t)cycles, .capacity = capacity};
+        .bits = (uint32_t)bits, .cycles = (uint32_t)cycles, .capacity = capacity, .stall = second};
     return true;
 }
 
@@ -201,7 +203,9 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
         return CLI_USAGE;
     }
     if (o->buffer && !parse_buffer(o->buffer, &w.study.drain)) {
-        cli_error(cli, "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY], as in 1, 1/4 or 2:1024",
+        cli_error(cli,
+                  "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, 2:1024 or "
+                  "2:1024:stall",
                   o->buffer);
         return CLI_USAGE;
     }
@@ -252,10 +256,11 @@ static const struct cli_option options[] = {
      .offset = FIELD(window),
      .min = 1},
     {.name = "buffer",
-     .argument = "RATE[:CAPACITY]",
+     .argument = "RATE[:CAPACITY[:stall]]",
      .help = "the buffer before a port of RATE bits per cycle\n"
              "(1, 2, 1/4): how full it gets; with CAPACITY bits,\n"
-             "what is dropped. Untimed: an instruction a cycle",
+             "what is dropped, or how many cycles the cores stall\n"
+             "so that nothing is. Untimed: an instruction a cycle",
      .type = OPTION_STRING,
      .offset = FIELD(buffer)},
     {.name = "fields", .help = "bits by field under each row", .offset = FIELD(fields)},

@@ -28,17 +28,22 @@ void figures_of(struct figures *f, const char *run, const char *config,
         .instructions = b->instructions,
         .cycles = b->cycles,
         .baseline = baseline,
+        .whole = row->spec.technique->kind == VS_TECHNIQUE_FLOW
+                     ? b->setup.address_bits * b->instructions
+                     : 0,
         .counts = row->counts,
         .flow = row->flow,
         .data = row->data,
         .addresses = row->addresses,
         .storage = vs_cost_storage(row->cost),
         .gates = vs_cost_gates(row->cost),
+        .cache_bits = vs_data_cache_bits(&row->spec, &b->setup),
         .windowed = b->options.window,
         .window = b->options.window,
         .end = b->end,
         .buffered = b->options.drain.bits,
         .capacity = b->options.drain.capacity,
+        .stalls = b->options.drain.stall,
     };
     if (vs_technique_text(&row->spec, f->spec, sizeof(f->spec)) < 0)
         f->spec[0] = 0;
@@ -50,6 +55,7 @@ void figures_of(struct figures *f, const char *run, const char *config,
         f->largest = row->drain.largest;
         f->dropped_bits = row->drain.dropped_bits;
         f->dropped_messages = row->drain.dropped_messages;
+        f->stalled = row->drain.stalled;
     }
 }
 
@@ -129,12 +135,13 @@ void figures_add(struct figures *sum, const struct figures *f)
     if (sum->cores != f->cores)
         sum->cores = 0;
     if (sum->storage != f->storage || sum->gates != f->gates)
-        sum->storage = sum->gates = 0;
+        sum->storage = sum->gates = sum->cache_bits = 0;
     sum->timed &= f->timed;
     sum->bits += f->bits;
     sum->instructions += f->instructions;
     sum->cycles += f->cycles;
     sum->baseline += f->baseline;
+    sum->whole += f->whole;
     vs_port_counts_add(&sum->counts, &f->counts);
     add_flow(&sum->flow, &f->flow);
     add_data(&sum->data, &f->data);
@@ -143,6 +150,7 @@ void figures_add(struct figures *sum, const struct figures *f)
     sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
     sum->dropped_bits += f->dropped_bits;
     sum->dropped_messages += f->dropped_messages;
+    sum->stalled += f->stalled;
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
@@ -171,7 +179,7 @@ void figures_text_head(struct out *out, const struct figures *like)
     if (like->buffered)
         out_printf(out, " %10s", "buffer");
     if (like->buffered && like->capacity)
-        out_printf(out, " %10s", "dropped");
+        out_printf(out, " %10s", like->stalls ? "stalled" : "dropped");
     out_char(out, '\n');
 }
 
@@ -238,7 +246,7 @@ void figures_text(struct out *out, const struct figures *f, bool fields)
     if (f->buffered)
         out_printf(out, " %10" PRIu64, f->largest);
     if (f->buffered && f->capacity)
-        out_printf(out, " %10" PRIu64, f->dropped_bits);
+        out_printf(out, " %10" PRIu64, f->stalls ? f->stalled : f->dropped_bits);
     out_char(out, '\n');
     if (fields)
         text_fields(out, f);
@@ -260,7 +268,12 @@ void figures_csv_head(struct out *out, const struct figures *like)
         out_str(out, ",window,window_average,window_peak,series");
     if (like->buffered)
         out_str(out, ",buffer_largest,buffer_dropped_bits,buffer_dropped_messages");
-    out_str(out, ",spec\n");
+    out_str(out, ",spec,whole_ratio,cache_fraction");
+    if (like->windowed)
+        out_str(out, ",core_averages,core_peaks,core_series");
+    if (like->buffered)
+        out_str(out, ",buffer_stalled_cycles");
+    out_char(out, '\n');
 }
 
 static void csv_numbers(struct out *out, const uint64_t *numbers, size_t count)
@@ -269,14 +282,40 @@ static void csv_numbers(struct out *out, const uint64_t *numbers, size_t count)
         out_printf(out, ",%" PRIu64, numbers[i]);
 }
 
+/* Separated by blanks. */
+static void csv_series(struct out *out, const struct vs_windows *w, int core)
+{
+    for (size_t i = 0; i < w->count; i++)
+        out_printf(out, "%s%" PRIu64, i ? " " : "", vs_windows_bits(w, i, core));
+}
+
 static void csv_windows(struct out *out, const struct figures *f)
 {
     out_printf(out, ",%" PRIu64, f->window);
     out_csv_double(out, f->summary.average);
     out_csv_double(out, f->summary.peak_rate);
     out_char(out, ',');
-    for (size_t i = 0; f->windows && i < f->windows->count; i++)
-        out_printf(out, "%s%" PRIu64, i ? " " : "", vs_windows_bits(f->windows, i, VS_WINDOW_ALL));
+    if (f->windows)
+        csv_series(out, f->windows, VS_WINDOW_ALL);
+}
+
+/* The averages, peaks and series of the cores; not in a sum. */
+static void csv_cores(struct out *out, const struct figures *f)
+{
+    unsigned cores = f->windows ? f->windows->cores : 0;
+    struct vs_window_summary s;
+    for (int what = 0; what < 2; what++) {
+        out_char(out, ',');
+        for (unsigned core = 0; core < cores; core++) {
+            vs_windows_summary(f->windows, (int)core, f->end, &s);
+            out_printf(out, "%s%.6f", core ? " " : "", what ? s.peak_rate : s.average);
+        }
+    }
+    out_char(out, ',');
+    for (unsigned core = 0; core < cores; core++) {
+        out_str(out, core ? ";" : "");
+        csv_series(out, f->windows, (int)core);
+    }
 }
 
 void figures_csv(struct out *out, const struct figures *f)
@@ -330,6 +369,12 @@ void figures_csv(struct out *out, const struct figures *f)
         csv_numbers(out, (const uint64_t[]){f->largest, f->dropped_bits, f->dropped_messages}, 3);
     out_char(out, ',');
     out_csv_text(out, f->spec);
+    out_csv_double(out, f->whole ? figures_ratio(f->whole, f->bits) : NAN);
+    out_csv_double(out, figures_ratio(f->storage, f->cache_bits));
+    if (f->windowed)
+        csv_cores(out, f);
+    if (f->buffered)
+        csv_numbers(out, &f->stalled, 1);
     out_char(out, '\n');
 }
 
@@ -451,28 +496,48 @@ static void json_addresses(struct json *j, const struct vs_address_counts *c)
     json_end(j);
 }
 
+static void json_summary(struct json *j, const struct vs_window_summary *s)
+{
+    json_double(j, "average", s->average, 6);
+    json_double(j, "peak", s->peak_rate, 6);
+    json_u64(j, "peak_bits", s->peak);
+    json_u64(j, "peak_at", s->peak_at);
+}
+
+static void json_series(struct json *j, const char *key, const struct vs_windows *w, int core)
+{
+    json_array(j, key);
+    for (size_t i = 0; i < w->count; i++)
+        json_u64(j, NULL, vs_windows_bits(w, i, core));
+    json_end(j);
+}
+
+static void json_cores(struct json *j, const struct figures *f)
+{
+    struct vs_window_summary s;
+    json_array(j, "cores");
+    for (unsigned core = 0; core < f->windows->cores; core++)
+        json_series(j, NULL, f->windows, (int)core);
+    json_end(j);
+    json_array(j, "core_rates");
+    for (unsigned core = 0; core < f->windows->cores; core++) {
+        vs_windows_summary(f->windows, (int)core, f->end, &s);
+        json_object(j, NULL);
+        json_summary(j, &s);
+        json_end(j);
+    }
+    json_end(j);
+}
+
 static void json_windows(struct json *j, const struct figures *f)
 {
     json_object(j, "windows");
     json_u64(j, "width", f->window);
     json_str(j, "unit", f->timed ? "cycles" : "instructions");
-    json_double(j, "average", f->summary.average, 6);
-    json_double(j, "peak", f->summary.peak_rate, 6);
-    json_u64(j, "peak_bits", f->summary.peak);
-    json_u64(j, "peak_at", f->summary.peak_at);
+    json_summary(j, &f->summary);
     if (f->windows) {
-        json_array(j, "series");
-        for (size_t i = 0; i < f->windows->count; i++)
-            json_u64(j, NULL, vs_windows_bits(f->windows, i, VS_WINDOW_ALL));
-        json_end(j);
-        json_array(j, "cores");
-        for (unsigned core = 0; core < f->windows->cores; core++) {
-            json_array(j, NULL);
-            for (size_t i = 0; i < f->windows->count; i++)
-                json_u64(j, NULL, vs_windows_bits(f->windows, i, (int)core));
-            json_end(j);
-        }
-        json_end(j);
+        json_series(j, "series", f->windows, VS_WINDOW_ALL);
+        json_cores(j, f);
     }
     json_end(j);
 }
@@ -486,6 +551,8 @@ static void json_buffer(struct json *j, const struct figures *f)
         json_u64(j, "dropped_bits", f->dropped_bits);
         json_u64(j, "dropped_messages", f->dropped_messages);
     }
+    if (f->stalls)
+        json_u64(j, "stalled_cycles", f->stalled);
     json_end(j);
 }
 
@@ -528,9 +595,12 @@ void figures_json(struct out *out, const struct figures *f)
     json_end(&j);
     switch (f->kind) {
     case VS_TECHNIQUE_FLOW:
+        json_double(&j, "whole_ratio", figures_ratio(f->whole, f->bits), 6);
+        json_u64(&j, "whole_bits", f->whole);
         json_branches(&j, &f->flow);
         break;
     case VS_TECHNIQUE_DATA:
+        json_double(&j, "cache_fraction", figures_ratio(f->storage, f->cache_bits), 6);
         json_data(&j, &f->data);
         break;
     case VS_TECHNIQUE_ADDRESS:

@@ -16,11 +16,13 @@ struct figures {
     bool timed;                   /* the cycles are known */
     uint64_t bits, instructions, cycles;
     uint64_t baseline; /* bits of the baseline of its kind */
+    uint64_t whole;    /* of control flow: the bits of the whole address of every instruction */
     struct vs_port_counts counts;
     struct vs_flow_counts flow; /* of its kind */
     struct vs_data_counts data;
     struct vs_address_counts addresses;
     uint64_t storage, gates; /* 0 in a sum over runs that differ in it */
+    uint64_t cache_bits;     /* of data in the caches that the storage is added to; the same */
 
     bool windowed;
     uint64_t window, end;             /* as in struct vs_bandwidth */
@@ -29,7 +31,8 @@ struct figures {
 
     bool buffered;
     uint64_t capacity; /* 0: unlimited */
-    uint64_t largest, dropped_bits, dropped_messages;
+    bool stalls;       /* when it is full, else drops */
+    uint64_t largest, dropped_bits, dropped_messages, stalled;
 };
 
 void figures_of(struct figures *f, const char *run, const char *config,

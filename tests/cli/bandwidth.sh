@@ -68,6 +68,41 @@ expect_status 1
 expect_one_line_err
 expect_err 'too many windows'
 
+begin shows_cores_over_time
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --window 100000 --json
+cp "$out" "$T/windows.json"
+expect_equal "$(jq -c '.windows | .width as $w | (.cores | map(length) | max - 1) as $last | [
+    ([.core_rates, .cores] | transpose | all(.[0].peak_bits == (.[1] | max) and .[1][.[0].peak_at] == .[0].peak_bits and
+        (.[0].peak_at == $last or ((.[0].peak - .[0].peak_bits / $w) | fabs) < 1e-5))),
+    ((([.core_rates[].average] | add) - .average | fabs) < 1e-4)]' "$out")" '[true,true]'
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --window 100000 --csv
+expect_equal "$(head -1 "$out" | sed 's/.*,spec,/spec,/')" \
+    spec,whole_ratio,cache_fraction,core_averages,core_peaks,core_series
+expect_equal "$(sed -n 2p "$out" | awk -F, '{ print $NF "," $(NF - 1) "," $(NF - 2) }' | tr ' ' '|' |
+    sed -E 's/(\.[0-9]*[1-9])0+\b/\1/g')" \
+    "$(jq -r '.windows | def row: map(tostring) | join("|"); [(.cores | map(row) | join(";")),
+        (.core_rates | (map(.peak), map(.average)) | row)] | join(",")' "$T/windows.json")"
+run "$VESTIGE" bandwidth "$T/t.vest" "$T/t.vest" -t mcfTR_e --window 100000 --csv
+expect_equal "$(tail -1 "$out" | grep -o ',,,$')" ',,,' "a total has no cores"
+
+begin relates_to_whole_addresses
+run "$VESTIGE" bandwidth "$T/a.vest" "$T/t.vest" -t mcfTR_e -t bTMBP -t mlvCF_e:CS32 --json
+expect_status 0
+expect_equal "$(jq -s -c 'map(if .branches then .whole_bits == 64 * .instructions and
+    ((.whole_ratio * .bits - .whole_bits) | fabs) <= 1e-6 * .bits else has("whole_ratio") | not end) | unique' "$out")" '[true]'
+ratio=$(jq -s 'map(select(.run == null and .technique == "bTMBP"))[0].whole_ratio' "$out")
+run "$VESTIGE" bandwidth "$T/a.vest" "$T/t.vest" -t bTMBP -t mlvCF_e:CS32 --csv
+expect_equal "$(awk -F, '$1 == "\"total\"" { print $(NF - 1) }' "$out" | paste -sd,)" "$(printf '%.6f' "$ratio"),"
+
+begin relates_flags_to_the_cache
+run "$VESTIGE" bandwidth "$T/a.vest" "$T/t.vest" -t mlvCF_e:CS32,caches=private -t mlvCF_e:shared -t mlvNX_b -t mcfTR_e --json
+expect_status 0
+expect_equal "$(jq -r 'select(.run == null) | [.config, .cache_fraction] | join(" ")' "$out" | paste -sd,)" \
+    "CS32,caches=private 0.031494,shared 0.032104,default ,default "
+expect_equal "$(jq -c 'select(.technique == "mcfTR_e") | has("cache_fraction")' "$out" | sort -u)" false
+run "$VESTIGE" bandwidth "$T/a.vest" -t mlvCF_e:CS32,caches=private --csv
+expect_equal "$(awk -F, 'NR == 2 { print $NF }' "$out")" 0.031494
+
 begin fills_a_buffer
 run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1 --json
 need=$(jq .buffer.largest "$out")
@@ -79,8 +114,29 @@ run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer "1:$((need - 1))" --jso
 run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1/8 --json
 [ "$(jq .buffer.largest "$out")" -gt "$need" ] || fail "a slower port needs no more"
 
+begin stalls_for_a_buffer
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer "1:$need:stall" --json
+expect_equal "$(jq -c .buffer "$out")" \
+    "{\"largest\":$need,\"capacity\":$need,\"dropped_bits\":0,\"dropped_messages\":0,\"stalled_cycles\":0}"
+before=0
+for capacity in $((need - 1)) $((need / 2)) 1; do
+    run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer "1:$capacity:stall" --json
+    expect_equal "$(jq -c '[.buffer.largest, .buffer.dropped_bits]' "$out")" "[$capacity,0]"
+    stalled=$(jq .buffer.stalled_cycles "$out")
+    [ "$stalled" -gt "$before" ] || fail "a buffer of $capacity bits stalls for no more than $before cycles"
+    before=$stalled
+done
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1:1:stall
+expect_out ' buffer +stalled$'
+expect_out " 1 +$stalled\$"
+run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1:1:stall --csv
+expect_equal "$(sed 's/.*,//' "$out" | paste -sd' ')" "buffer_stalled_cycles $stalled"
+run "$VESTIGE" bandwidth "$T/t.vest" "$T/t.vest" -t mcfTR_e --buffer 1:1:stall --json
+expect_equal "$(jq -s '.[2].buffer.stalled_cycles' "$out")" $((2 * stalled))
+
 begin refuses_bad_usage
-for wrong in "-t none" "-t mcfTR_e:gshare=3" "-t mcfTR_e:ibtb" "--buffer 0" "--buffer 1:x" "--buffer 1/" "--window 0" \
+for wrong in "-t none" "-t mcfTR_e:gshare=3" "-t mcfTR_e:ibtb" "--buffer 0" "--buffer 1:x" "--buffer 1/" "--buffer 1:" "--buffer 1:stall" "--buffer 1:8:" \
+    "--buffer 1:8:stalls" "--buffer 1:8:stall:" "--buffer 1::stall" "--window 0" \
     "--json --csv" "-t all:x"; do
     # shellcheck disable=SC2086
     run "$VESTIGE" bandwidth "$T/a.vest" $wrong

@@ -90,7 +90,7 @@ prints check 1 "$T/cut.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
-prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
 prints compressors 0 "$T/timed.vest"
 prints chunks 0 -t mcfTR_e "$T/timed.vest"
 prints entropy 0 "$T/timed.vest" "$T/mixed.vest"
