@@ -8,6 +8,7 @@
 
 #include "cli/commands.h"
 #include "cli/figures.h"
+#include "cli/plot.h"
 #include "cli/specs.h"
 
 struct bandwidth {
@@ -17,6 +18,7 @@ struct bandwidth {
     struct specs specs;
     struct figures *sums; /* of each spec */
     int64_t *rows;        /* of each spec, of this run: its row, or -1 */
+    struct plot *plot;    /* NULL: there is none */
     unsigned runs;        /* that were measured */
 };
 
@@ -91,6 +93,14 @@ static int choose_rows(const struct bandwidth *w, const char *path, const struct
     return status == CLI_DONE && !any ? specs_fit_nothing(w->cli, path) : status;
 }
 
+static size_t row_count(const struct bandwidth *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->specs.count; i++)
+        count += w->rows[i] >= 0;
+    return count;
+}
+
 static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
 {
     char instructions[32], cycles[32];
@@ -124,11 +134,9 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
 {
     struct figures f[2];
     unsigned n = 0; /* rows printed; f[n % 2] is the next */
-    size_t first = 0;
+    size_t first = row_count(w);
     if (!w->o->json && !w->o->csv)
         text_run(&w->cli->out, path, b);
-    for (size_t i = 0; i < w->specs.count; i++)
-        first += w->rows[i] >= 0;
     for (size_t i = 0; i < w->specs.count; i++) {
         if (w->rows[i] < 0)
             continue;
@@ -142,6 +150,57 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
     }
 }
 
+/* ---- the plot -------------------------------------------------------------------------------- */
+
+/* Whether its lines can be drawn; then there are windows. */
+static int prepare_plot(struct bandwidth *w, const char *path, const struct vs_run_info *info)
+{
+    size_t count = row_count(w);
+    if (!count) {
+        cli_error(w->cli, "%s: no technique can encode it: there is nothing to plot", path);
+        return CLI_USAGE;
+    }
+    if (count > PLOT_LINES) {
+        cli_error(w->cli, "--plot: of %zu lines at most %d can be told apart; -t chooses some",
+                  count, PLOT_LINES);
+        return CLI_USAGE;
+    }
+    if (!w->study.window)
+        w->study.window =
+            plot_window(info->features & VS_RUN_TIMED ? info->cycle_last + 1 : info->instructions);
+    return CLI_DONE;
+}
+
+static struct plot_line *add_line(struct plot *p, const struct vs_bandwidth_row *row, int core)
+{
+    p->lines[p->count] = (struct plot_line){.windows = &row->windows, .core = core};
+    return &p->lines[p->count++];
+}
+
+/* A line for each technique; of one alone also for each core, if there are several, but few. */
+static int plot_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
+{
+    struct plot *p = w->plot;
+    const struct vs_bandwidth_row *row = NULL;
+    p->title = path;
+    p->cores = b->setup.cores;
+    p->timed = b->setup.timed;
+    p->window = b->options.window;
+    p->end = b->end;
+    for (size_t i = 0; i < w->specs.count; i++)
+        if (w->rows[i] >= 0) {
+            const char *config = w->specs.items[i].config;
+            bool plain = !strcmp(config, "default");
+            row = &b->rows[w->rows[i]];
+            snprintf(add_line(p, row, VS_WINDOW_ALL)->label, PLOT_LABEL, "%s%s%s",
+                     row->spec.technique->name, plain ? "" : ":", plain ? "" : config);
+        }
+    unsigned cores = p->count == 1 && p->cores > 1 && p->cores < PLOT_LINES ? p->cores : 0;
+    for (unsigned core = 0; core < cores; core++)
+        snprintf(add_line(p, row, (int)core)->label, PLOT_LABEL, "core %u", core);
+    return plot_write(p, w->cli);
+}
+
 static int measure(struct bandwidth *w, const char *path)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
@@ -152,6 +211,8 @@ static int measure(struct bandwidth *w, const char *path)
     if (status != CLI_DONE)
         return status;
     status = choose_rows(w, path, vs_reader_info(reader));
+    if (status == CLI_DONE && w->plot)
+        status = prepare_plot(w, path, vs_reader_info(reader));
     if (status != CLI_DONE) {
         vs_reader_close(reader);
         return status;
@@ -171,7 +232,8 @@ static int measure(struct bandwidth *w, const char *path)
     } else {
         print_run(w, path, &b);
         w->runs++;
-        status = cli_missing(w->cli, path, vs_reader_info(reader));
+        status = w->plot ? plot_run(w, path, &b) : CLI_DONE;
+        status = cli_worse(status, cli_missing(w->cli, path, vs_reader_info(reader)));
     }
     vs_bandwidth_fini(&b);
     vs_reader_close(reader);
@@ -195,27 +257,42 @@ static void print_sums(const struct bandwidth *w)
     }
 }
 
-int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths)
+static int take_options(struct bandwidth *w, int count)
 {
-    struct bandwidth w = {.cli = cli, .o = o};
-    if (o->json && o->csv) {
-        cli_error(cli, "--json and --csv exclude each other");
-        return CLI_USAGE;
-    }
-    if (o->buffer && !parse_buffer(o->buffer, &w.study.drain)) {
-        cli_error(cli,
+    const struct bandwidth_options *o = w->o;
+    const char *wrong = o->json && o->csv      ? "--json and --csv exclude each other"
+                        : o->plot && count > 1 ? "--plot takes one run"
+                                               : NULL;
+    w->study.window = o->window;
+    if (wrong)
+        cli_error(w->cli, "%s", wrong);
+    else if (o->buffer && !parse_buffer(o->buffer, &w->study.drain))
+        cli_error(w->cli,
                   "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, 2:1024 or "
                   "2:1024:stall",
                   o->buffer);
-        return CLI_USAGE;
-    }
-    w.study.window = o->window;
-    int status = specs_parse(cli, &w.specs, &o->techniques);
+    else
+        return CLI_DONE;
+    return CLI_USAGE;
+}
+
+int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths)
+{
+    struct bandwidth w = {.cli = cli, .o = o};
+    struct plot plot;
+    int status = take_options(&w, count);
+    if (status != CLI_DONE)
+        return status;
+    status = specs_parse(cli, &w.specs, &o->techniques);
     w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
     w.rows = calloc(w.specs.count + 1, sizeof(*w.rows));
     if (status == CLI_DONE && (!w.sums || !w.rows)) {
         cli_error(cli, "out of memory");
         status = CLI_USAGE;
+    }
+    if (status == CLI_DONE && o->plot) {
+        w.plot = &plot;
+        status = plot_open(w.plot, cli, o->plot, o->overwrite);
     }
     bool ready = status == CLI_DONE;
     for (int i = 0; i < count && ready; i++) {
@@ -228,6 +305,8 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
             out_char(&cli->out, '\n');
         print_sums(&w);
     }
+    if (w.plot)
+        plot_close(w.plot);
     free(w.sums);
     free(w.rows);
     specs_free(&w.specs);
@@ -263,6 +342,16 @@ static const struct cli_option options[] = {
              "so that nothing is. Untimed: an instruction a cycle",
      .type = OPTION_STRING,
      .offset = FIELD(buffer)},
+    {.name = "plot",
+     .argument = "FILE",
+     .help = "bits over time as a chart, in SVG; without --window\n"
+             "in 100 to 250 windows. Of one technique also by core",
+     .type = OPTION_STRING,
+     .offset = FIELD(plot)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace the chart if it exists",
+     .offset = FIELD(overwrite)},
     {.name = "fields", .help = "bits by field under each row", .offset = FIELD(fields)},
     {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
     {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
@@ -289,6 +378,7 @@ const struct command command_bandwidth = {
         "\n" SPECS_HELP,
     .example = "vestige bandwidth run.vest\n"
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
-               "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096",
+               "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096\n"
+               "vestige bandwidth run.vest -t mc2RT --plot run.svg",
     .exits = COMMAND_EXITS,
 };

@@ -8,8 +8,8 @@
 struct bandwidth_options {
     struct option_list techniques;
     uint64_t window;
-    const char *buffer;
-    bool json, csv, fields;
+    const char *buffer, *plot;
+    bool json, csv, fields, overwrite;
 };
 
 /* Encodes the runs and prints what it takes, with a total of several. Returns the exit status. */

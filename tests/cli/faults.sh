@@ -280,6 +280,7 @@ try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try bandwidth '' "$VESTIGE" bandwidth "$run"
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
+try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
 try compressors '' "$VESTIGE" compressors "$run"
 try chunks '' "$VESTIGE" chunks -t mcfTR_e "$run"
 try entropy '' "$VESTIGE" entropy "$run"
@@ -350,7 +351,7 @@ rm -f "$W"/*
 
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
-    "bandwidth RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
+    "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
     "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "debug --stdio PORT"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
