@@ -3,6 +3,7 @@
 # A sample of the committed tables of what techniques cost is computed again; `make results` renews all of them.
 . "$(dirname "$0")/lib.sh"
 
+results=$VESTIGE_SRC/bench/results
 table=$VESTIGE_SRC/bench/results/control-flow.csv
 loads=$VESTIGE_SRC/bench/results/load-values.csv
 addresses=$VESTIGE_SRC/bench/results/data-addresses.csv
@@ -38,12 +39,31 @@ done
 for technique in $("$VESTIGE" techniques --json | jq -r '.[] | select(.kind == "data addresses").name'); do
     grep -q ",$technique,default," "$addresses" || fail "no $technique; make results"
 done
+while read -r name _ most _; do
+    for n in 1 2 4 8; do
+        [ "$most" != 1 ] || [ $n = 1 ] || continue
+        grep -q "^$name,$n," "$results/characterization.csv" || fail "$name with $n threads has no characterization"
+        case $n in 2 | 8) continue ;; esac
+        expect_equal "$(grep -c "^$name,$n,m[cl][fs]Trace," "$results/software-traces.csv")" 2 "software traces of $name with $n threads"
+    done
+    expect_equal "$(grep -c "^$name,.*,\(block\|small\)," "$results/entropy.csv")" 25 "rows of the entropy of $name"
+done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 expect_equal "$(grep -v '^#' "$table" | awk -F, 'NF != 9' | head -1)" "" "lines without 9 fields"
 expect_equal "$(grep -v '^#' "$loads" | awk -F, 'NF != 22' | head -1)" "" "lines without 22 fields"
 expect_equal "$(grep -v '^#' "$addresses" | awk -F, 'NF != 27' | head -1)" "" "lines without 27 fields"
 # the fields of a stream are all its bits
 expect_equal "$(awk -F, '$6 + 0 && $11 != $16 + $17 + $18 + $19 + $20 + $21' "$addresses" | head -1)" "" "sum of fields of addresses"
 expect_equal "$(awk -F, '$6 + 0 && $11 != $12 + $13 + $14 + $15 + $16 + $17 + $18 + $19 + $20' "$loads" | head -1)" "" "sum of fields"
+
+begin counts_what_is_executed_consistently
+counts=$results/characterization.csv
+expect_equal "$(awk -F, '$2 + 0 && $11 != $12 + $13 + $14 + $15 + $16' "$counts" | head -1)" "" "sizes of loads"
+expect_equal "$(awk -F, '$2 + 0 && $17 != $18 + $19 + $20 + $21 + $22' "$counts" | head -1)" "" "sizes of stores"
+# the page says which programs have other threads than cores
+expect_equal "$(awk -F, '$2 + 0 && $3 != ($1 == "pipeline" ? 2 + 2 * $2 : $2)' "$counts" | head -1)" "" "threads"
+# instructions and cycles are those of the same runs
+expect_equal "$(awk -F, '$2 + 0 && FNR == NR { if ($3 == "timed") seen[$1 "," $2] = $6 "," $7; next } $2 + 0 && seen[$1 "," $2] != $4 "," $5' \
+    "$table" "$counts" | head -1)" "" "instructions and cycles"
 
 if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
     finish # the sanitizers change no figures
@@ -79,6 +99,25 @@ expect_status 0
 expect_equal "$(tail -n +3 "$out" | wc -l)" 18
 expect_equal "$(tail -n +3 "$out")" "$(grep '^signals,' "$VESTIGE_SRC/bench/results/locality.csv")"
 
+# again WORKLOAD STUDY ROWS [-n COUNTS]: of the studies that have no mode.
+again() {
+    local name=$1 study=$2 rows=$3
+    shift 3
+    begin "keeps_${study}_of_$name"
+    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w "$name" "$@" "$study"
+    expect_status 0
+    expect_no_err
+    expect_equal "$(tail -n +3 "$out" | wc -l)" "$rows"
+    diff <(grep "^$name,${2:-[0-9]}" "$results/$study.csv") <(tail -n +3 "$out") >&2 ||
+        fail "figures changed; if that is meant: make results, and say why in the commit"
+}
+
+again water_nsq characterization 1 -n 8
+again sort characterization 1 -n 1
+again interp entropy 25
+again water_nsq over-time 4 -n 8
+again jpeg software-traces 2 -n 1
+again racy software-traces 2 -n 4
 recompute fft 1 untimed
 recompute radix 4 untimed
 recompute cholesky 2 timed
