@@ -307,7 +307,7 @@ check-run:
 	    -c 'clang: tests/unit/writer.c' '$(CLANG_CHECK)/test/unit/writer' \
 	    $(B) $(SANITIZED)
 
-## check-long: check with what takes too long for it: 10 M random RV64 instructions against qemu, block by block; all
+## check-long: check with what takes too long for it: 28 M random RV64 instructions against qemu, block by block; all
 ## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
 ## each of its allocations and system calls failing in turn; more under the sanitizers
 check-long:
@@ -345,7 +345,8 @@ fuzz:
 ## results: renew the committed tables of what techniques cost, and the pages made of them
 results:
 	@+$(MAKE) all
-	for study in control-flow load-values data-addresses mispredictions locality; do \
+	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
+	    software-traces; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
 	tools/results-doc >$(O)/results.md
