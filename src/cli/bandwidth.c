@@ -153,13 +153,9 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
 /* ---- the plot -------------------------------------------------------------------------------- */
 
 /* Whether its lines can be drawn; then there are windows. */
-static int prepare_plot(struct bandwidth *w, const char *path, const struct vs_run_info *info)
+static int prepare_plot(struct bandwidth *w, const struct vs_run_info *info)
 {
     size_t count = row_count(w);
-    if (!count) {
-        cli_error(w->cli, "%s: no technique can encode it: there is nothing to plot", path);
-        return CLI_USAGE;
-    }
     if (count > PLOT_LINES) {
         cli_error(w->cli, "--plot: of %zu lines at most %d can be told apart; -t chooses some",
                   count, PLOT_LINES);
@@ -212,7 +208,7 @@ static int measure(struct bandwidth *w, const char *path)
         return status;
     status = choose_rows(w, path, vs_reader_info(reader));
     if (status == CLI_DONE && w->plot)
-        status = prepare_plot(w, path, vs_reader_info(reader));
+        status = prepare_plot(w, vs_reader_info(reader));
     if (status != CLI_DONE) {
         vs_reader_close(reader);
         return status;

@@ -5,10 +5,12 @@
  *   machine    the platform: which thread is on which core, and who is next
  *   events     what harts and process did, as events of a run
  *   process    a Linux process: memory, threads, files, signals, time. It knows nothing of cores
- *   linux      what its parts share (space, mapping, tasks, futex, files, io, paths, virtual,
- * pipes, poll, signals, time, load); calls is the table of them linux_abi  what a program and its
- * kernel agree on hierarchy  the caches; mirror, for checks, what is below them pipeline   the time
- * of one core timed      the memory of a timed run, which brings both to the harts
+ *   linux      what its parts share: space, mapping, tasks, futex, files, io, paths, virtual,
+ *              pipes, poll, signals, time, load; calls is the table of them
+ *   linux_abi  what a program and its kernel agree on
+ *   hierarchy  the caches; mirror, for checks, what is below them
+ *   pipeline   the time of one core
+ *   timed      the memory of a timed run, which brings both to the harts
  */
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H

@@ -36,16 +36,6 @@ uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
     return 8 * p->size * (p->caches == VS_DATA_SHARED ? 1 : setup->cores);
 }
 
-double vs_data_cost_fraction(const struct vs_technique_spec *spec,
-                             const struct vs_technique_setup *setup)
-{
-    uint64_t bits = vs_data_cache_bits(spec, setup);
-    struct vs_cost_list list;
-    if (!bits || vs_technique_cost(spec, setup, &list))
-        return 0;
-    return (double)vs_cost_storage(vs_cost_list_sum(&list)) / (double)bits;
-}
-
 /* ---- encoders -------------------------------------------------------------------------------- */
 
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,

@@ -165,9 +165,4 @@ struct vs_data_decoder_ops {
 uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
                             const struct vs_technique_setup *setup);
 
-/* The storage that a technique adds, as a fraction of these; 0 if there are none. Above 1 the cache
- * is the technique's own. */
-double vs_data_cost_fraction(const struct vs_technique_spec *spec,
-                             const struct vs_technique_setup *setup);
-
 #endif

@@ -534,7 +534,6 @@ TEST(costs_what_is_published)
     CHECK_EQ(vs_data_cache_bits(&p, &four), 8 * 32768);
     parse(&p, "mlvNX_b", "");
     CHECK_EQ(vs_data_cache_bits(&p, &four), 0);
-    CHECK(vs_data_cost_fraction(&p, &four) == 0);
     CHECK_EQ(vs_technique_parse(&p, "mcfTR_e", &(struct vs_diag){0}), 0);
     CHECK_EQ(vs_data_cache_bits(&p, &four), 0); /* its parameters are others */
     parse(&p, "mlvFA_dedicated", "size=1K ways=2");
