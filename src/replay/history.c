@@ -270,6 +270,8 @@ static int search(struct vs_history *h, uint64_t end, struct vs_history_stop *st
         *from = find_state(h, VS_REPLAY_NONE, end - 1);
         found = scan(h, *from, end, NULL, stop);
         end = vs_replay_state_position(*from);
+        if (!found && end && is_polled(h)) /* a scan may be too short to ask */
+            return VS_HISTORY_POLLED;
     }
     return found;
 }

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* gdb itself as the debugger. */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "gdb/gdb.h"
 #include "gen/gdb_machine.h"
@@ -12,6 +14,9 @@ struct served {
     struct vs_gdb_machine machine;
     struct vs_gdb_server_options options;
     pthread_t thread;
+    int runs[2]; /* a pipe: a byte for each time that the machine was told to run */
+    int (*resume)(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
+                  struct vs_diag *diag);
     const char *commands; /* of gdb, one a line; none has quotes */
     char said[TALK_MAX];
 };
@@ -171,17 +176,38 @@ TEST(gdb_moves_by_command)
     free(s);
 }
 
+/* Resumes as the fake machine does, and lets gdb know that it runs. */
+static int resume_and_tell(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
+                           struct vs_diag *diag)
+{
+    struct served *s = (struct served *)((char *)machine - offsetof(struct served, fake));
+
+    CHECK_EQ(write(s->runs[1], "", 1), 1);
+    return s->resume(machine, how, stop, diag);
+}
+
+/* gdb has the pipe from us, and interrupts itself when the machine says that it runs. */
 TEST(gdb_interrupts)
 {
     struct served *s = prepare();
+    struct vs_gdb_machine_ops ops = *s->machine.ops;
+    char commands[512];
 
     s->fake.endless = UINT32_MAX;
-    serve(s,
-          "python import threading, os\n"
-          "python threading.Timer(0.3, lambda: os.kill(os.getpid(), 2)).start()\n"
-          "continue\np $pc",
-          VS_GDB_SERVED_LEFT);
+    s->resume = ops.resume;
+    ops.resume = resume_and_tell;
+    s->machine.ops = &ops;
+    CHECK_EQ(pipe(s->runs), 0);
+    snprintf(commands, sizeof(commands),
+             "python import threading, os\n"
+             "python interrupt = lambda: (os.read(%d, 1), os.kill(os.getpid(), 2))\n"
+             "python threading.Thread(target=interrupt).start()\n"
+             "continue\np $pc",
+             s->runs[0]);
+    serve(s, commands, VS_GDB_SERVED_LEFT);
     check_said(s, (const char *const[]){"received signal SIGINT", "0x10000", NULL});
+    close(s->runs[0]);
+    close(s->runs[1]);
     free(s);
 }
 
