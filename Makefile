@@ -8,6 +8,8 @@
 # A variant's `config` file has the variables that select it, one per line, for another make.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
+# The same messages, order and decimal points everywhere.
+export LC_ALL := C
 # A -j on the command line wins over this; a make below takes its share of the one above.
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)

@@ -17,6 +17,8 @@
 # After `run`: $status, and the names of the files with its output, $out and $err.
 # A case fails at its first expectation that does not hold; the file goes on.
 set -u
+export LC_ALL=C # as tests/run does
+unset CDPATH
 
 VESTIGE_SRC=${VESTIGE_SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 VESTIGE_BUILD=${VESTIGE_BUILD:-$VESTIGE_SRC/build}

@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The project's own tools with each awk of this machine: they differ in what they forgive.
+. "$(dirname "$0")/lib.sh"
+cd "$VESTIGE_SRC" || exit 2
+
+[ -z "$sanitized" ] || skip_all "it does not depend on the build"
+
+# with AWK COMMAND...: the command finds this awk as awk. busybox has many names, hence the script.
+with() {
+    printf '#!/bin/sh\nexec %s "$@"\n' "$1" >"$T/awk"
+    chmod +x "$T/awk"
+    shift
+    run env PATH="$T:$PATH" "$@"
+    expect_status 0
+    expect_no_err
+}
+
+# same FILE: standard output is what this file has.
+same() {
+    cmp -s "$out" "$1" || fail "not $1: $(diff "$out" "$1" | head -4)"
+}
+
+tried=0
+for awk in mawk gawk original-awk 'busybox awk'; do
+    # shellcheck disable=SC2086 # a command may have two words
+    command -v "${awk%% *}" >/dev/null && (exec $awk 'BEGIN { exit 0 }' >/dev/null 2>&1) || continue
+    tried=$((tried + 1))
+    begin "makes_the_documents_with_${awk// /_}"
+    with "$awk" tools/results-doc
+    same docs/results.md
+    with "$awk" tools/techniques-doc "$VESTIGE_BUILD"
+    same docs/techniques.md
+    with "$awk" tools/performance-doc
+    same docs/performance.md
+    begin "checks_includes_with_${awk// /_}"
+    with "$awk" tools/check-includes --self-test
+    begin "expands_programs_with_${awk// /_}"
+    for program in tests/programs/*.s; do
+        run tests/programs/expand "$program"
+        cp "$out" "$T/expanded"
+        with "$awk" awk -f tests/programs/expand "$program"
+        same "$T/expanded"
+    done
+done
+
+[ $tried != 0 ] || skip_all "there is no awk that it knows"
+finish
