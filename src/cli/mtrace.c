@@ -348,10 +348,13 @@ static int trace(struct mtrace *m, struct vs_reader *r)
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     char *base = base_name(m), *path = NULL, *statistics = NULL;
     int status;
-    if (!base ||
-        asprintf(&path, "%s.%s%s", base, o->ascii ? "txt" : "bin",
-                 mtrace_compressor_suffix(o->compressor)) < 0 ||
-        asprintf(&statistics, "%s.Statistics", base) < 0) {
+    /* asprintf that fails leaves anything there */
+    if (base && asprintf(&path, "%s.%s%s", base, o->ascii ? "txt" : "bin",
+                         mtrace_compressor_suffix(o->compressor)) < 0)
+        path = NULL;
+    if (path && asprintf(&statistics, "%s.Statistics", base) < 0)
+        statistics = NULL;
+    if (!statistics) {
         status = cli_report(m->cli, m->tool->name, -VSE_NOMEM, NULL);
     } else {
         /* A name of the user's choice may be used again; one with the time may not collide. */

@@ -136,8 +136,12 @@ int tmtool_run(struct tmtool *t, struct cli *cli, const char *input)
     int status;
     t->cli = cli;
     t->diag = (struct vs_diag){.offset = -1, .chunk = -1};
-    if (!base || asprintf(&path, "%s.txt", base) < 0 ||
-        asprintf(&statistics, "%s.Statistics", base) < 0)
+    /* asprintf that fails leaves anything there */
+    if (base && asprintf(&path, "%s.txt", base) < 0)
+        path = NULL;
+    if (path && asprintf(&statistics, "%s.Statistics", base) < 0)
+        statistics = NULL;
+    if (!statistics)
         status = cli_report(cli, t->name, -VSE_NOMEM, NULL);
     else
         status = convert(t, input, path, statistics);

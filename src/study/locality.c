@@ -116,8 +116,12 @@ static int access_memory(struct hits *h, const struct vs_event *e)
 {
     struct core **c = &h->cores[e->thread];
     if (unlikely(!*c)) {
-        if (!(*c = calloc(1, sizeof(**c))) || core_init(*c))
+        struct core *made = calloc(1, sizeof(*made));
+        if (!made || core_init(made)) {
+            core_free(made);
             return -VSE_NOMEM;
+        }
+        *c = made;
     }
     h->figures.loads += e->kind == VS_LOAD;
     h->figures.stores += e->kind == VS_STORE;

@@ -118,25 +118,31 @@ static struct vs_copy_page *separate(struct vs_copy *c, struct vs_copy_page **sl
     return *slot = own;
 }
 
+static struct vs_copy_page *add_page(struct vs_copy *c, uint64_t number)
+{
+    if (2 * c->count >= c->slot_count && !grow(c))
+        return NULL;
+    struct vs_copy_page *page = calloc(1, sizeof(*page));
+    if (!page)
+        return NULL;
+    page->number = number;
+    page->refs = 1;
+    c->count++;
+    return *slot_of(c, number) = page;
+}
+
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made)
 {
     *made = false;
     if (c->recent[number % VS_COPY_RECENT].number == number)
         return c->recent[number % VS_COPY_RECENT].page;
-    if (2 * c->count >= c->slot_count && !grow(c))
-        return NULL;
-    struct vs_copy_page **slot = slot_of(c, number), *page = *slot;
-    if (page && page->refs > 1) {
+    /* A page that is there needs no room, and only one that is shared needs memory. */
+    struct vs_copy_page **slot = c->slot_count ? slot_of(c, number) : NULL;
+    struct vs_copy_page *page = slot ? *slot : NULL;
+    if (!page)
+        *made = (page = add_page(c, number));
+    else if (page->refs > 1)
         page = separate(c, slot);
-    } else if (!page) {
-        page = *slot = calloc(1, sizeof(*page));
-        if (page) {
-            page->number = number;
-            page->refs = 1;
-            c->count++;
-            *made = true;
-        }
-    }
     if (page)
         note_recent(c, page);
     return page;

@@ -65,7 +65,7 @@ static inline const struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_
 }
 
 /* The page of that number, to be written: it is made if there is none, and then *made is set. NULL:
- * no memory. */
+ * no memory; not for a page that is there and not shared. */
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made);
 
 /* 0; -VSE_NOMEM, with part of it written. */

@@ -29,10 +29,13 @@ static int grow(struct vs_losses *l)
 
 int vs_losses_note(struct vs_losses *l, uint64_t line, unsigned core, uint64_t time)
 {
-    if (2 * l->count >= l->capacity && grow(l))
-        return -VSE_NOMEM;
-    struct vs_loss *entry = find(l, line);
-    if (!entry->used) {
+    struct vs_loss *entry = l->capacity ? find(l, line) : NULL;
+    if (!entry || !entry->used) {
+        if (2 * l->count >= l->capacity) {
+            if (grow(l))
+                return -VSE_NOMEM;
+            entry = find(l, line);
+        }
         *entry = (struct vs_loss){.line = line, .core = core, .used = true};
         l->count++;
     }

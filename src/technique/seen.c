@@ -144,8 +144,12 @@ int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size)
     }
     for (uint64_t number = first; number <= last; number++) {
         bool made;
-        if (vs_copy_look(&s->copy, number))
-            begin_page(s, vs_copy_make(&s->copy, number, &made), s->boundaries);
+        if (!vs_copy_look(&s->copy, number))
+            continue;
+        struct vs_copy_page *page = vs_copy_make(&s->copy, number, &made);
+        if (!page)
+            return -VSE_NOMEM;
+        begin_page(s, page, s->boundaries);
     }
     return 0;
 }

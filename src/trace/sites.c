@@ -45,21 +45,20 @@ static void enter(struct vs_sites *s, uint32_t number)
     s->slots[i] = number;
 }
 
-/* Doubles list and slots together, so that at most a quarter of the slots is used. */
+/* Doubles list and slots together, so that at most a quarter of the slots is used; or neither. */
 static int grow(struct vs_sites *s)
 {
     uint32_t capacity = s->capacity * 2;
-    struct vs_site *list = realloc(s->list, capacity * sizeof(*list));
+    uint32_t *slots = s->slots ? calloc((size_t)capacity * 4, sizeof(*slots)) : NULL;
+    struct vs_site *list = s->slots && !slots ? NULL : realloc(s->list, capacity * sizeof(*list));
 
-    if (!list)
+    if (!list) {
+        free(slots);
         return -VSE_NOMEM;
+    }
     s->list = list;
     s->capacity = capacity;
-    if (s->slots) {
-        uint32_t *slots = calloc((size_t)capacity * 4, sizeof(*slots));
-
-        if (!slots)
-            return -VSE_NOMEM;
+    if (slots) {
         free(s->slots);
         s->slots = slots;
         s->slot_count = capacity * 4;

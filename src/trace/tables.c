@@ -314,11 +314,14 @@ int64_t vs_tables_block(struct vs_tables *t, const struct vs_block *block)
 
     if (!block_valid(block) || !block->bytes)
         return -VSE_INVAL;
-    if (t->block_count * 2 >= t->block_slot_count && grow_slots(t) < 0)
-        return -VSE_NOMEM;
     slot = block_slot(t, block);
     if (*slot)
         return *slot - 1;
+    if (t->block_count * 2 >= t->block_slot_count) {
+        if (grow_slots(t) < 0)
+            return -VSE_NOMEM;
+        slot = block_slot(t, block);
+    }
     number = add_block(t, block);
     if (number >= 0)
         *slot = (uint32_t)number + 1;
