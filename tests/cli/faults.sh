@@ -270,6 +270,33 @@ try() {
     harmless wait EINTR
 }
 
+# spread COUNT SAMPLES: some of 1 to COUNT, evenly, and others each time.
+spread() {
+    local i
+    turn=$((turn + 1))
+    for ((i = 0; i < $2; i++)); do
+        echo $((1 + (i * $1 / $2 + turn * 7919) % $1))
+    done
+}
+
+# lacking NAME OUTPUTS COMMAND...: as try, of allocations only. The data are right: the status is never 1.
+lacking() {
+    local n numbers
+    [[ $1 =~ ${FAULTS_ONLY:-.} ]] || return
+    begin "survives_a_lack_of_memory_of_$1"
+    outputs=$2
+    shift 2
+    command=("$@")
+    good
+    [ $_bad = 0 ] || return
+    if [ -n "$long" ]; then numbers=$(seq "${calls[memory]}"); else numbers=$(spread "${calls[memory]}" 2); fi
+    for n in $numbers; do
+        attempt "memory:ENOMEM:$n"
+        sound
+        [ $status != 1 ] || wrong "status 1, of data that are right"
+    done
+}
+
 kind=names
 try info '' "$VESTIGE" info "$run"
 try info_json '' "$VESTIGE" info --json "$run"
@@ -291,15 +318,34 @@ try decode '' "$VESTIGE" decode "$flow"
 try decode_image '' "$VESTIGE" decode --image "$fft" --summary "$flow"
 try decode_code '' "$VESTIGE" decode --code "$run" --json "$flow"
 try verify_stream '' "$VESTIGE" verify --stream "$port" "$run"
-techniques='mcfTR_e mc2RT ADAC'
-[ -z "$long" ] || techniques=$("$VESTIGE" techniques --json | jq -r '.[] | select(.decodable).name')
-for t in $techniques; do
+for t in mcfTR_e mc2RT ADAC; do
     try "verify_$t" '' "$VESTIGE" verify -t "$t" "$run"
 done
 try replay '' "$VESTIGE" replay --print-output --registers "$port"
 try replay_check '' "$VESTIGE" replay --check "$run" --json "$port"
 kind=talks input=$T/talk
 try debug '' "$VESTIGE" debug --stdio "$port"
+
+# What encoder and decoder of every technique allocate. Control flow is decoded, load values are replayed; going back clones
+# their decoders.
+turn=0
+while read -r t of; do
+    kind='' input=/dev/null x=$T/$t.vport
+    "$VESTIGE" encode -t "$t" -o "$x" "$run" >/dev/null || exit 2
+    lacking "bandwidth_of_$t" '' "$VESTIGE" bandwidth -t "$t" --window 1K "$run"
+    lacking "encode_of_$t" x.vport "$VESTIGE" encode -f -t "$t" -o x.vport "$run"
+    lacking "verify_of_$t" '' "$VESTIGE" verify -t "$t" "$run"
+    lacking "stream_of_$t" '' "$VESTIGE" verify --stream "$x" "$run"
+    case $of in
+    control*) lacking "decode_of_$t" '' "$VESTIGE" decode --code "$run" "$x" ;;
+    load*)
+        lacking "replay_of_$t" '' "$VESTIGE" replay --registers "$x"
+        kind=talks input=$T/talk
+        "$VESTIGE" debug --stdio "$x" <"$input" >/dev/null 2>&1 && lacking "debug_of_$t" '' "$VESTIGE" debug --stdio "$x"
+        ;;
+    esac
+    rm -f "$x"
+done < <("$VESTIGE" techniques --json | jq -r '.[] | select(.decodable) | "\(.name) \(.kind)"')
 kind='' input=/dev/null
 try help '' "$VESTIGE" help record
 
