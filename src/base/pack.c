@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/diag.h"
 
@@ -281,7 +282,7 @@ static int zstd_unpack(struct library *l, struct flow *f)
     size_t left = ZSTD_decompressStream(l->zstd_unpack, &out, &in);
     advance(f, in.pos, out.pos);
     if (ZSTD_isError(left))
-        return -VSE_CORRUPT;
+        return ZSTD_getErrorCode(left) == ZSTD_error_memory_allocation ? -VSE_NOMEM : -VSE_CORRUPT;
     return left ? 0 : DONE;
 }
 

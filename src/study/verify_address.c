@@ -218,7 +218,9 @@ int vs_verify_decode_address(const struct vs_verify *v, const char *path,
         vs_diag_set(diag, 0, -1, -1, "%s", "");
         err = vs_core_walk_run(&walk, &d, path, v->reader, v->setup.cores, diag);
         fill_result(result, &d);
-        if (d.diag.error)
+        if (d.diag.error == -VSE_NOMEM)
+            *diag = d.diag; /* which says nothing of the stream */
+        else if (d.diag.error)
             err = 0; /* the comparison was made */
     }
     if (decoder)

@@ -289,7 +289,7 @@ lacking() {
     command=("$@")
     good
     [ $_bad = 0 ] || return
-    if [ -n "$long" ]; then numbers=$(seq "${calls[memory]}"); else numbers=$(spread "${calls[memory]}" 2); fi
+    if [ -n "$long" ]; then numbers=$(seq "${calls[memory]}"); else numbers=$(spread "${calls[memory]}" 4); fi
     for n in $numbers; do
         attempt "memory:ENOMEM:$n"
         sound
