@@ -11,13 +11,8 @@ document_server='' document_port=''
 
 # document_stop: a server that the document started has ended by itself.
 document_stop() {
-    local tries=0
     [ -n "$document_server" ] || return 0
-    while kill -0 "$document_server" 2>/dev/null && [ $tries -lt 100 ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-    done
-    kill "$document_server" 2>/dev/null && fail "the server goes on"
+    await has_ended "$document_server" || kill "$document_server" 2>/dev/null
     wait "$document_server" || fail "the server ended with status $?"
     document_server=''
 }
@@ -62,14 +57,11 @@ document_compare() {
 
 # A server in the background, at whatever port is free.
 document_serve() {
-    local tries=0
+    : >"$out"
     bash -c "exec $1 --listen 127.0.0.1:0" >"$out" 2>&1 &
     document_server=$! document_port=''
-    while [ -z "$document_port" ] && [ $tries -lt 200 ]; do
-        sleep 0.05
-        document_port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$out")
-        tries=$((tries + 1))
-    done
+    await grep -q 'listening on 127.0.0.1:[0-9]*$' "$out"
+    document_port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$out")
     sed "s/:$document_port\$/:1234/" "$out" >said
 }
 
@@ -90,11 +82,11 @@ document_command() {
         loose=1
         for line in "${_inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
         plain=${plain//:1234/:$document_port}
-        eval "timeout 120 ${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"' >said 2>&1 </dev/null
+        eval "timeout 300 ${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"' >said 2>&1 </dev/null
         status=$?
         ;;
     *)
-        timeout 120 bash -c "(exit $before); $_shell" >said 2>&1 </dev/null
+        timeout 300 bash -c "(exit $before); $_shell" >said 2>&1 </dev/null
         status=$?
         ;;
     esac

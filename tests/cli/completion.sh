@@ -201,7 +201,7 @@ types() {
     fi
     rm -f "$T/got"
     sed 's/ *=>.*//' "$T/typed" >"$T/keys"
-    run timeout 60 zsh -f "$T/type.zsh" "PS1= TERM=xterm $1" "$T/got" "${setup[@]}" <"$T/keys"
+    run timeout 300 zsh -f "$T/type.zsh" "PS1= TERM=xterm $1" "$T/got" "${setup[@]}" <"$T/keys"
     expect_status 0
     expect_equal "$(sed 1d "$T/got")" "$(sed 's/.*=> *//' "$T/typed")"
 }

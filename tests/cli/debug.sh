@@ -44,7 +44,7 @@ chmod +x serve
 before=() # a command that the server is started by
 
 both() {
-    timeout 120 "$@" 2>&1
+    timeout 300 "$@" 2>&1
 }
 
 gdb_with() {
@@ -57,14 +57,11 @@ gdb_with() {
 
 # debug_run STREAM COMMAND...: in gdb, over a pipe. All that it says is in $out; the server must end well.
 debug_run() {
-    local stream=$1 tries=0
+    local stream=$1
     shift
     rm -f server.status
     gdb_with "| ./serve ${before[*]} vestige debug --stdio $stream" "$@"
-    while [ ! -s server.status ] && [ $tries -lt 100 ]; do
-        sleep 0.1
-        tries=$((tries + 1))
-    done
+    await has_bytes 1 server.status
     expect_equal "$(cat server.status 2>/dev/null)" 0 "status of the server"
 }
 
@@ -92,25 +89,16 @@ value() {
 
 # start_server STREAM OPTION...: in the background; sets $server and $port.
 start_server() {
-    local tries=0
+    : >server.err
     vestige debug --listen 127.0.0.1:0 "$@" 2>server.err &
     server=$! port=''
-    while [ -z "$port" ] && [ $tries -lt 200 ]; do
-        sleep 0.05
-        port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' server.err)
-        tries=$((tries + 1))
-    done
-    [ -n "$port" ] || fail "the server does not listen: $(cat server.err)"
+    await grep -q 'listening on 127.0.0.1:[0-9]*$' server.err || fail "the server does not listen: $(cat server.err)"
+    port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' server.err)
 }
 
-# expect_server STATUS: it ends by itself, soon.
+# expect_server STATUS: it ends by itself.
 expect_server() {
-    local tries=0
-    while kill -0 "$server" 2>/dev/null && [ $tries -lt 100 ]; do
-        sleep 0.05
-        tries=$((tries + 1))
-    done
-    kill "$server" 2>/dev/null && fail "the server goes on"
+    await has_ended "$server" || kill "$server" 2>/dev/null
     wait "$server"
     expect_equal $? "$1" "status of the server"
     server=''
@@ -315,7 +303,7 @@ begin refuses_a_second_debugger
 mkfifo hold
 (gdb-multiarch -nx -batch -ex 'set osabi none' -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
 first=$!
-for _ in $(seq 100); do [ -e here ] || sleep 0.05; done
+await test -e here
 gdb_with "127.0.0.1:$port" 'print $pc'
 expect_no_line '^\$1 = '
 grep -q 'another debugger is refused, from 127.0.0.1' server.err || fail "not said: $(cat server.err)"
@@ -358,7 +346,7 @@ expect_no_out
 refuse() {
     local wanted=$1 pattern=$2
     shift 2
-    run timeout 20 vestige debug "$@"
+    run timeout 300 vestige debug "$@"
     expect_status "$wanted"
     expect_one_line_err
     expect_no_out

@@ -99,8 +99,9 @@ export PKG_CONFIG_PATH=$T/pkgconfig
 
 # A program reads its own path while it starts, and figures depend on it: it is the same one everywhere.
 scratch=/tmp/vestige-guide.document
-exec 9>"$scratch.lock"
-flock 9
+# The lock may be another user's, whose files in /tmp one may not open for writing.
+(umask 022 && set -C && : >"$scratch.lock") 2>/dev/null || :
+exec 9<"$scratch.lock" && flock 9 || exit 2
 trap 'document_stop; rm -rf "$T" "$_work" "$scratch"' EXIT
 
 # in_scratch FILE: a new folder with the programs that the document names, and the sources of all.

@@ -492,9 +492,29 @@ rm -f "$W"/*
 "$VESTIGE" record --cores 2 -o "$T/long.vest" "$fft" -n 14 -p 2 >/dev/null 2>&1 &&
     "$VESTIGE" encode -t mlvCF_e -o "$T/long.vport" "$T/long.vest" >/dev/null || exit 2
 
-# stop SIGNAL COMMAND...: sends it soon; after five seconds it is killed. (A test may have been started with SIGINT ignored.)
+# is_at_work PROCESS: it has used some time of a processor, or has ended.
+is_at_work() {
+    local ticks
+    ticks=$(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d ' ' -f 12,13) || return 0
+    [ -z "$ticks" ] || [ $((${ticks/ / + })) -ge 3 ]
+}
+
+# is_writing PROCESS: run.vest grows, or it has ended.
+is_writing() {
+    has_bytes 100000 run.vest.partial || has_ended "$1"
+}
+
+# stop SIGNAL WHEN COMMAND...: sends it as soon as `WHEN PROCESS` holds. (Of what is in the background, SIGINT is ignored.)
 stop() {
-    run timeout --preserve-status -s "$1" -k 5 0.12 env --default-signal=INT "${@:2}"
+    local process
+    _command="${*:3}"
+    env --default-signal=INT "${@:3}" >"$out" 2>"$err" &
+    process=$!
+    await "$2" $process
+    kill -s "$1" $process 2>/dev/null
+    await has_ended $process || kill -s KILL $process
+    wait $process
+    status=$?
 }
 
 for signal in INT TERM; do
@@ -502,7 +522,7 @@ for signal in INT TERM; do
     for text in "bandwidth -t all $T/long.vest" "verify -t all $T/long.vest" "replay --check $T/long.vest $T/long.vport" \
         "encode -t mlvNX_xz -o x.vport $T/long.vest" "check --memory --flow $T/long.vest" "dump --json $T/long.vest"; do
         # shellcheck disable=SC2086
-        stop $signal "$VESTIGE" $text
+        stop $signal is_at_work "$VESTIGE" $text
         [ "$status" = $((128 + $(kill -l $signal))) ] || [ "$status" = 0 ] || fail "status $status"
         expect_no_err
         [ "$status" = 0 ] || expect_no_file x.vport
@@ -510,7 +530,7 @@ for signal in INT TERM; do
     done
     begin "seals_what_was_recorded_before_SIG$signal"
     echo old >run.vest
-    stop $signal "$VESTIGE" record -f -o run.vest --cores 2 "$fft" -n 22 -p 2
+    stop $signal is_writing "$VESTIGE" record -f -o run.vest --cores 2 "$fft" -n 22 -p 2
     expect_status $((128 + $(kill -l $signal)))
     expect_err "the program was ended by signal .*SIG$signal"
     run "$VESTIGE" check --flow run.vest

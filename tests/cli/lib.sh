@@ -114,6 +114,29 @@ expect_equal() {
     [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
 }
 
+# await COMMAND...: waits until it succeeds, however slow the machine is; the case fails if that does not come to pass in
+# five minutes.
+await() {
+    local end=$((SECONDS + 300))
+    until "$@"; do
+        if [ $SECONDS -ge $end ]; then
+            fail "waited in vain for: $*"
+            return 1
+        fi
+        sleep 0.05
+    done
+}
+
+# has_ended PROCESS
+has_ended() {
+    ! kill -0 "$1" 2>/dev/null
+}
+
+# has_bytes NUMBER FILE: it has that many at least.
+has_bytes() {
+    [ -e "$2" ] && [ "$(stat -c %s "$2")" -ge "$1" ]
+}
+
 # more WORD...: these words, unless a sample is enough ($brief).
 more() {
     [ -n "$brief" ] || echo "$@"

@@ -357,9 +357,10 @@ begin says_that_it_was_interrupted
 interrupted() {
     rm -f ready
     "$MCF" -o t -- sh -c ': >ready; while :; do :; done' &
-    for _ in $(seq 600); do [ -e ready ] || sleep 0.05; done
-    kill -TERM $!
-    wait $!
+    local traced=$!
+    await test -e ready
+    kill -TERM $traced
+    wait $traced
 }
 run interrupted
 [ "$status" -ge 128 ] || fail "exit status $status"

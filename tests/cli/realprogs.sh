@@ -15,7 +15,7 @@ same() {
     local native
     "$@" >native.out 2>native.err </dev/null
     native=$?
-    run timeout 50 "$VESTIGE" record -f -o r.vest -- "$@" </dev/null
+    run timeout 300 "$VESTIGE" record -f -o r.vest -- "$@" </dev/null
     expect_status $native
     cmp -s native.out "$out" || fail "standard output differs"
     cmp -s native.err <(grep -v '^vestige: ' "$err") || fail "standard error differs"

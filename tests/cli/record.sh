@@ -26,7 +26,7 @@ $cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
 
 # record OPTION... PROGRAM: to r.vest, with an environment that is always the same.
 record() {
-    run timeout 30 env -i PATH="$PATH" "$VESTIGE" record -f -o r.vest "$@"
+    run timeout 300 env -i PATH="$PATH" "$VESTIGE" record -f -o r.vest "$@"
 }
 
 # flow FILE: its events, each with the number of the instruction, gaps counted.
@@ -242,21 +242,12 @@ for how in segv:139 kill:137 _exit:42 thread:43 $(more abort:134 term:143 fpe:13
     expect_status 0
 done
 
-# appears FILE: waits until it is there and not empty.
-appears() {
-    for _ in $(seq 1200); do
-        [ ! -s "$1" ] || return 0
-        sleep 0.05
-    done
-    fail "$1 did not come"
-}
-
 # start HOW: a recording of ./end HOW, which runs.
 start() {
     _command="record ./end $1"
     "$VESTIGE" record -f -o r.vest --length 1000 ./end "$1" >"$out" 2>"$err" &
     recorder=$!
-    appears "$out"
+    await has_bytes 1 "$out"
 }
 
 # end_of PROCESS SIGNAL: sends it; $status is that of the recorder.
@@ -293,18 +284,20 @@ run "$VESTIGE" check -q r.vest
 expect_status 0
 
 begin lets_the_program_live_without_recorder
-"$VESTIGE" record -o gone.vest sh -c 'echo started; sleep 0.5; echo survived >survivor' >"$out" 2>"$err" &
+mkfifo go
+"$VESTIGE" record -o gone.vest sh -c 'echo started; read -r _ <go; echo survived >survivor' >"$out" 2>"$err" &
 recorder=$!
-appears "$out"
+await has_bytes 1 "$out"
 kill -9 $recorder
 wait $recorder 2>/dev/null
-appears survivor
+timeout 300 sh -c 'echo >go' || fail "the program does not listen"
+await has_bytes 1 survivor
 expect_no_file gone.vest
 run "$VESTIGE" info --no-scan gone.vest.partial
 expect_status 1
 
 begin loses_nothing_when_it_is_slow
-run timeout 60 nice -n 19 "$VESTIGE" record -f -o r.vest ./end close
+run timeout 300 nice -n 19 "$VESTIGE" record -f -o r.vest ./end close
 run "$VESTIGE" check -q --memory r.vest
 expect_status 0
 
@@ -328,7 +321,7 @@ mkdir folder
 refuse() {
     local pattern=$1
     shift
-    run timeout 30 "$VESTIGE" record -o no.vest "$@"
+    run timeout 300 "$VESTIGE" record -o no.vest "$@"
     expect_status 2
     expect_one_line_err
     expect_err "$pattern"
@@ -387,7 +380,7 @@ expect_err 'tool is not at /nonexistent'
 expect_no_file no.vest
 
 begin reports_a_full_disk
-run sh -c 'ulimit -f 40000; exec timeout 60 "$0" record -o no.vest ./end loop' "$VESTIGE"
+run sh -c 'ulimit -f 40000; exec timeout 300 "$0" record -o no.vest ./end loop' "$VESTIGE"
 expect_status 2
 expect_one_line_err
 expect_err 'File too large'

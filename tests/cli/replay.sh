@@ -500,11 +500,11 @@ for technique in mlvCF_e:CS32 mc2RT mlvCF_e:shared mlvFA mlvNX_zstd; do
     for seed in 1 $(more 2 3); do
         python3 "$T/damage.py" "$T/good" "$seed" "$seed" >"$T/bad"
         cmp -s "$T/good" "$T/bad" && fail "not damaged"
-        run timeout 60 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --until 2000000
+        run timeout 300 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --until 2000000
         [ $status -le 1 ] || fail "$technique, seed $seed"
         [ $status = 0 ] || expect_one_line_err
         [ $status = 0 ] || expect_err '\(VSE_CORRUPT\); replayed [0-9]+ instructions before$|the stream ends at bit [0-9]+|bytes that the program wrote are not known'
-        run timeout 60 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --check "$T/a.vest"
+        run timeout 300 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --check "$T/a.vest"
         [ $status -le 1 ] || fail "$technique, seed $seed, compared"
         differed=$((differed + status))
     done

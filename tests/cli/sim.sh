@@ -275,7 +275,7 @@ int main(void)
 END
 riscv64-linux-gnu-gcc -O1 -static -o "$T/poll" "$T/poll.c" || fail "no compiler"
 mkfifo "$T/input"
-run timeout 10 "$VESTIGE" simulate -- "$T/poll" <>"$T/input" # open, and nothing comes
+run timeout 300 "$VESTIGE" simulate -- "$T/poll" <>"$T/input" # open, and nothing comes
 expect_status 0
 
 # ---- ends ---------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ expect_status 3
 expect_err 'system call clone \(220\) at 0x[0-9a-f]+ is not supported; it failed with ENOSYS'
 
 begin stops_when_all_threads_wait
-run timeout 60 "$VESTIGE" record -f -o "$T/run.vest" -- "$ends" wait
+run timeout 300 "$VESTIGE" record -f -o "$T/run.vest" -- "$ends" wait
 expect_err 'every thread waits'
 run "$VESTIGE" info --no-scan "$T/run.vest"
 expect_out 'incomplete +every thread waits'
@@ -356,10 +356,12 @@ expect_status 0
 expect_equal "$(cat "$out")" '[-x][][--cores]<COLOUR=red><A=b c>hello'
 
 begin is_interrupted
-"$VESTIGE" record -f -o "$T/run.vest" -- "$fft" -n 20 >"$out" 2>"$err" &
-sleep 1
-kill -TERM $!
-wait $!
+rm -f "$T/run.vest"
+"$VESTIGE" record -o "$T/run.vest" -- "$fft" -n 24 >"$out" 2>"$err" &
+recorder=$!
+await has_bytes 100000 "$T/run.vest.partial"
+kill -TERM $recorder
+wait $recorder
 status=$?
 expect_status 143
 run "$VESTIGE" info --no-scan "$T/run.vest"

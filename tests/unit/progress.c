@@ -106,7 +106,7 @@ TEST(shows_share_rate_and_time_left)
     const char *line = terminal_read(&t);
     CHECK_EQ(line[0], '\r');
     CHECK_HAS(line, "record:  25.0%  10.0M of 40.0M bytes  ");
-    CHECK_HAS(line, "M/s  ETA 0:0");
+    CHECK_HAS(line, "/s  ETA ");
     CHECK_HAS(line, "\033[K");
     CHECK(!strchr(line, '\n'));
     vs_progress_finish(&p);
