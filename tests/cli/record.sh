@@ -338,7 +338,7 @@ refuse '32-bit' ./elf32
 refuse 'interpreter' ./badscript
 refuse 'neither an ELF program nor a script' ./plain
 refuse 'not a file' ./folder
-[ ! -e "$VESTIGE_BUILD/workloads/rv64/sort" ] || refuse 'not an x86-64 program' -e valgrind "$VESTIGE_BUILD/workloads/rv64/sort"
+refuse 'not an x86-64 program' -e valgrind "$(workload rv64 sort)"
 
 begin refuses_bad_regions
 refuse 'line 1: not two numbers' --windows w1 ./steps

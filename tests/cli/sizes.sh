@@ -11,7 +11,7 @@ expect_status 0
 if [ "$(pkg-config --modversion libzstd)" = 1.5.4 ]; then
     diff "$table" "$out" >&2 || fail "sizes changed; if that is meant: make run-sizes, and say why in the commit"
 else
-    # another compressor: only the list of runs can be compared
+    skip_part "the table is of libzstd 1.5.4, this is another; only the list of runs was compared"
     diff <(cut -d, -f1-4 "$table") <(cut -d, -f1-4 "$out") >&2 || fail "other runs than in the table"
 fi
 [ "$(wc -l <"$out")" = 13 ] || fail "not 12 runs"
