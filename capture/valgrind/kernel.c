@@ -21,18 +21,41 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, 
 #define FUTEX_COMMAND      0x7f
 #define ROBUST_ENTRIES_MAX 2048
 
+/* From where an argument points to, so many bytes are taken for what a call may write if nothing
+ * better is known of it. */
+#define GUESS 1024
+/* Elements of a vector that are looked at. */
+#define VECTOR_MAX 1024
+
 /* Of a call, the argument that points to so many bytes. */
 static const struct {
     UShort call;
     UChar arg, size;
 } written[] = {
-    {__NR_accept, 2, 4},          {__NR_accept4, 2, 4},    {__NR_getsockname, 2, 4},
-    {__NR_getpeername, 2, 4},     {__NR_getsockopt, 4, 4}, {__NR_recvfrom, 5, 4},
-    {__NR_recvmsg, 1, 56},        {__NR_recvmmsg, 4, 16},  {__NR_select, 4, 16},
-    {__NR_pselect6, 4, 16},       {__NR_ppoll, 2, 16},     {__NR_sendfile, 2, 8},
-    {__NR_splice, 1, 8},          {__NR_splice, 3, 8},     {__NR_copy_file_range, 1, 8},
-    {__NR_copy_file_range, 3, 8}, {__NR_capget, 0, 8},     {__NR_capget, 1, 24},
-    {__NR_msgctl, 2, 120},        {__NR_shmctl, 2, 112},   {__NR_semctl, 3, 104},
+    {__NR_accept, 2, 4},
+    {__NR_accept4, 2, 4},
+    {__NR_getsockname, 2, 4},
+    {__NR_getpeername, 2, 4},
+    {__NR_getsockopt, 4, 4},
+    {__NR_recvfrom, 5, 4},
+    {__NR_recvmsg, 1, 56},
+    {__NR_recvmmsg, 4, 16},
+    {__NR_select, 4, 16},
+    {__NR_pselect6, 4, 16},
+    {__NR_ppoll, 2, 16},
+    {__NR_sendfile, 2, 8},
+    {__NR_splice, 1, 8},
+    {__NR_splice, 3, 8},
+    {__NR_copy_file_range, 1, 8},
+    {__NR_copy_file_range, 3, 8},
+    {__NR_nanosleep, 1, 16},
+    {__NR_clock_nanosleep, 3, 16},
+    {__NR_wait4, 1, 4},
+    {__NR_wait4, 3, 144},
+    {__NR_waitid, 2, 128},
+    {__NR_waitid, 4, 144},
+    {__NR_rt_sigtimedwait, 1, 128},
+    {__NR_fcntl, 2, 32},
 };
 
 static Bool accessible(Addr a, SizeT size)
@@ -65,16 +88,78 @@ static void note_futex(ThreadId tid, const struct thread *t)
     }
 }
 
-/* Also if the call failed: a time-out was waited for in part. */
+/* Sets of descriptors, in words. */
+static void declare_sets(ThreadId tid, const struct thread *t)
+{
+    ULong bytes = t->args[0] < 1u << 20 ? (t->args[0] + 63) / 64 * 8 : 0;
+
+    for (UInt i = 1; i <= 3; i++)
+        watch_declared(tid, t->args[i], bytes);
+}
+
+/* Messages, of which the heads are written too. */
+static void declare_messages(ThreadId tid, const struct thread *t)
+{
+    if (t->args[2] <= VECTOR_MAX)
+        watch_declared(tid, t->args[1], 64 * t->args[2]);
+}
+
+/* By which a program can also write to itself. */
+static void declare_remote(ThreadId tid, const struct thread *t)
+{
+    const struct vki_iovec *v = (const struct vki_iovec *)t->args[3];
+
+    if (t->args[4] > VECTOR_MAX ||
+        !VG_(am_is_valid_for_client)(t->args[3], t->args[4] * sizeof(*v), VKI_PROT_READ))
+        return;
+    for (UInt i = 0; i < t->args[4]; i++)
+        watch_declared(tid, (Addr)v[i].iov_base, v[i].iov_len);
+}
+
+/* The number says how much is written, if it follows the convention. */
+static void declare_control(ThreadId tid, const struct thread *t)
+{
+    if (_VKI_IOC_DIR(t->args[1]) & _VKI_IOC_READ)
+        watch_declared(tid, t->args[2], _VKI_IOC_SIZE(t->args[1]));
+}
+
+void kernel_may_write(ThreadId tid)
+{
+    const struct thread *t = &the.threads[tid];
+
+    watch_begin(tid);
+    switch (t->call) {
+    case __NR_select:
+    case __NR_pselect6:
+        declare_sets(tid, t);
+        break;
+    case __NR_recvmmsg:
+    case __NR_sendmmsg:
+        declare_messages(tid, t);
+        break;
+    case __NR_process_vm_writev:
+        declare_remote(tid, t);
+        break;
+    case __NR_ioctl:
+        declare_control(tid, t);
+        break;
+    default:
+        break;
+    }
+    for (UInt i = 0; i < sizeof(written) / sizeof(written[0]); i++)
+        if (written[i].call == t->call)
+            watch_declared(tid, t->args[written[i].arg], written[i].size);
+    for (UInt i = 0; i < 6; i++)
+        watch_guessed(tid, t->args[i], GUESS);
+}
+
 void kernel_wrote(ThreadId tid)
 {
     const struct thread *t = &the.threads[tid];
 
     if (t->call == __NR_futex)
         note_futex(tid, t);
-    for (UInt i = 0; i < sizeof(written) / sizeof(written[0]); i++)
-        if (written[i].call == t->call)
-            note(tid, t->args[written[i].arg], written[i].size);
+    watch_end(tid);
 }
 
 void kernel_replaced(ThreadId tid)

@@ -134,6 +134,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     struct thread *t = &the.threads[tid];
     struct lane lane;
 
+    the.turns++;
     lane_collect();
     lane_get(tid, &lane);
     resume(tid);
@@ -216,7 +217,8 @@ void external(ThreadId tid, Addr a, SizeT size)
             return;
         x->addr = a;
         x->size = n;
-        VG_(memcpy)(x + 1, (const void *)a, n);
+        if (!copy_safely(x + 1, a, n))
+            x->size = 0;
         ring_done();
         a += n;
         size -= n;
@@ -298,6 +300,9 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     for (UInt i = 0; i < 6; i++)
         t->args[i] = i < count ? args[i] : 0;
     t->call = number;
+    watch_drop(tid);
+    if (observed(tid) && number != __NR_rt_sigreturn)
+        kernel_may_write(tid);
     switch (number) {
     case __NR_exit:
     case __NR_exit_group:
@@ -381,9 +386,23 @@ static void post_mem_write(CorePart part, ThreadId tid, Addr a, SizeT size)
         tid = the.stream;
     if (!observed(tid) || part == Vg_CoreClientReq)
         return;
-    external(tid, a, size);
+    if (part != Vg_CoreSysCall || !watch_announced(tid, a, size))
+        external(tid, a, size);
     if (part == Vg_CoreSignal && the.threads[tid].resuming)
         the.threads[tid].kept = a + size;
+}
+
+static void pre_mem_write(CorePart part, ThreadId tid, const HChar *what, Addr a, SizeT size)
+{
+    if (part == Vg_CoreSysCall && tid && tid < VG_N_THREADS)
+        watch_declared(tid, a, size);
+}
+
+/* Much of what a call reads it writes too. */
+static void pre_mem_read(CorePart part, ThreadId tid, const HChar *what, Addr a, SizeT size)
+{
+    if (part == Vg_CoreSysCall && tid && tid < VG_N_THREADS)
+        watch_guessed(tid, a, size);
 }
 
 /* ---- signals ------------------------------------------------------------------------------- */
@@ -596,6 +615,8 @@ static void before_options(void)
     VG_(track_pre_thread_ll_create)(thread_created);
     VG_(track_pre_thread_first_insn)(thread_begins);
     VG_(track_pre_thread_ll_exit)(thread_ends);
+    VG_(track_pre_mem_read)(pre_mem_read);
+    VG_(track_pre_mem_write)(pre_mem_write);
     VG_(track_post_mem_write)(post_mem_write);
     VG_(track_pre_deliver_signal)(before_signal);
     VG_(track_new_mem_startup)(new_mapping);

@@ -7,6 +7,7 @@
  *   instrument.c  what is added to translated code
  *   decode.c      the little that it must know of instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind's saying so
+ *   watch.c       what a system call wrote
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  */
@@ -81,6 +82,7 @@ struct tool {
     /* threads */
     struct thread *threads;
     ThreadId running; /* 0 = none */
+    ULong turns;      /* how often one began to run */
 
     /* what is recorded */
     enum mode mode;
@@ -181,8 +183,25 @@ void lane_collect(void);
 /* Records what the kernel, or something else outside, wrote. */
 void external(ThreadId tid, Addr a, SizeT size);
 
+/* ---- watch.c ---- */
+/* Around a system call that is recorded: */
+void watch_begin(ThreadId tid);
+/* The call may write there, ... */
+void watch_declared(ThreadId tid, Addr a, SizeT size);
+/* ... or for all that is known it could, ... */
+void watch_guessed(ThreadId tid, Addr a, SizeT size);
+/* ... or it did. Returns False if the thread is in no call that is watched. */
+Bool watch_announced(ThreadId tid, Addr a, SizeT size);
+/* Records what was written. */
+void watch_end(ThreadId tid);
+/* Forgets the call. */
+void watch_drop(ThreadId tid);
+/* Returns False if there is nothing to read, or not all of it. */
+Bool copy_safely(void *to, Addr from, SizeT size);
+
 /* ---- kernel.c ---- */
-/* After a system call that is recorded: what it wrote. */
+/* Before a system call that is recorded, and after it: what it may write, and wrote. */
+void kernel_may_write(ThreadId tid);
 void kernel_wrote(ThreadId tid);
 /* After one that succeeded: memory whose content is another now. */
 void kernel_replaced(ThreadId tid);

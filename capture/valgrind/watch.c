@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What a system call wrote. There are two sources:
+ *
+ * - Valgrind's wrapper says so after the call. Some wrappers then change the memory themselves (a
+ *   limit that Valgrind keeps for itself), so its content is taken when they are done.
+ * - Memory is copied before the call and compared after it. That finds what a wrapper is silent
+ *   about: it tells a tool only what is needed to find undefined values, hence not of words that
+ *   the program had set before, nor of a call that failed. Copied is what the wrapper says may be
+ *   written, what kernel.c knows may be, and, as a guess, what the arguments point to.
+ *
+ * All that is recorded is the memory's content at the end of the call, so a byte too many does no
+ * harm. But while a thread waits in the kernel others write, and their stores are in the record
+ * already: the guesses are then left out. */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcsetjmp.h"
+#include "pub_tool_mallocfree.h"
+#include "pub_tool_signals.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_vki.h"
+#include "tool.h"
+
+/* No more of one stretch is compared. What is longer is the data of a read, which wrappers tell of;
+ * only if that fails half-way, beyond this many bytes, it goes unnoticed. */
+#define COPY_MAX (64u << 10)
+
+enum how { ANNOUNCED, DECLARED, GUESSED };
+
+struct stretch {
+    Addr at;
+    SizeT size;
+    SizeT copy; /* where its copy is; not of those announced */
+    enum how how;
+};
+
+struct watch {
+    Bool active;
+    ULong turn; /* the.turns when the call began */
+    struct stretch *stretches;
+    UInt count, capacity;
+    UChar *copies;
+    SizeT used, room;
+};
+
+static struct watch *watches; /* by thread */
+
+static struct watch *watch_of(ThreadId tid)
+{
+    if (!watches)
+        watches = VG_(calloc)("vestige.watch", VG_N_THREADS, sizeof(*watches));
+    return &watches[tid];
+}
+
+/* ---- memory that may not be there ----------------------------------------------------------- */
+
+static VG_MINIMAL_JMP_BUF(fault);
+
+static void faulted(Int number, Addr a)
+{
+    VG_MINIMAL_LONGJMP(fault);
+}
+
+/* A mapped file may end before its mapping does. */
+Bool copy_safely(void *to, Addr from, SizeT size)
+{
+    fault_catcher_t before = VG_(set_fault_catcher)(faulted);
+    Bool done = False;
+
+    if (VG_MINIMAL_SETJMP(fault) == 0) {
+        VG_(memcpy)(to, (const void *)from, size);
+        done = True;
+    }
+    VG_(set_fault_catcher)(before);
+    return done;
+}
+
+/* How many bytes from `a` on the program can read and write, at most `size`. */
+static SizeT usable(Addr a, SizeT size)
+{
+    SizeT n = 0;
+
+    while (n < size) {
+        const NSegment *s = VG_(am_find_nsegment)(a + n);
+
+        if (!s || !(s->kind & (SkAnonC | SkFileC | SkShmC)) || !s->hasR || !s->hasW)
+            break;
+        n = s->end - a < size ? s->end - a + 1 : size;
+    }
+    return n;
+}
+
+/* ---- collecting ----------------------------------------------------------------------------- */
+
+static struct stretch *add(struct watch *w, Addr a, SizeT size, enum how how)
+{
+    if (w->count == w->capacity) {
+        w->capacity = w->capacity ? 2 * w->capacity : 16;
+        w->stretches =
+            VG_(realloc)("vestige.watch", w->stretches, w->capacity * sizeof(*w->stretches));
+    }
+    w->stretches[w->count] = (struct stretch){.at = a, .size = size, .how = how};
+    return &w->stretches[w->count++];
+}
+
+static Bool has_copy(const struct watch *w, Addr a, SizeT size, enum how how)
+{
+    for (UInt i = 0; i < w->count; i++) {
+        const struct stretch *s = &w->stretches[i];
+
+        if (s->how != ANNOUNCED && s->how <= how && a >= s->at && a + size <= s->at + s->size)
+            return True;
+    }
+    return False;
+}
+
+static void copy(struct watch *w, Addr a, SizeT size, enum how how)
+{
+    struct stretch *s;
+
+    size = usable(a, size < COPY_MAX ? size : COPY_MAX);
+    if (!size || has_copy(w, a, size, how))
+        return;
+    if (w->used + size > w->room) {
+        w->room = 2 * (w->used + size);
+        w->copies = VG_(realloc)("vestige.watch", w->copies, w->room);
+    }
+    if (!copy_safely(w->copies + w->used, a, size))
+        return;
+    s = add(w, a, size, how);
+    s->copy = w->used;
+    w->used += size;
+}
+
+void watch_begin(ThreadId tid)
+{
+    struct watch *w = watch_of(tid);
+
+    w->active = True;
+    w->turn = the.turns;
+    w->count = 0;
+    w->used = 0;
+}
+
+void watch_declared(ThreadId tid, Addr a, SizeT size)
+{
+    if (watch_of(tid)->active)
+        copy(watch_of(tid), a, size, DECLARED);
+}
+
+void watch_guessed(ThreadId tid, Addr a, SizeT size)
+{
+    if (watch_of(tid)->active)
+        copy(watch_of(tid), a, size, GUESSED);
+}
+
+Bool watch_announced(ThreadId tid, Addr a, SizeT size)
+{
+    struct watch *w = watch_of(tid);
+
+    if (w->active)
+        add(w, a, size, ANNOUNCED);
+    return w->active;
+}
+
+/* ---- recording ------------------------------------------------------------------------------ */
+
+/* The copies get what was recorded, so that nothing is recorded twice. */
+static void update(struct watch *w, Addr a, SizeT size)
+{
+    for (UInt i = 0; i < w->count; i++) {
+        const struct stretch *s = &w->stretches[i];
+        Addr from = a > s->at ? a : s->at,
+             to = a + size < s->at + s->size ? a + size : s->at + s->size;
+
+        if (s->how != ANNOUNCED && from < to)
+            copy_safely(w->copies + s->copy + (from - s->at), from, to - from);
+    }
+}
+
+static void record(ThreadId tid, struct watch *w, Addr a, SizeT size)
+{
+    size = usable(a, size);
+    external(tid, a, size);
+    update(w, a, size);
+}
+
+/* A run of bytes that are not what they were; a few equal ones between are part of it. */
+static void record_changes(ThreadId tid, struct watch *w, const struct stretch *s)
+{
+    static UChar is[COPY_MAX];
+    const UChar *was = w->copies + s->copy;
+    SizeT size = usable(s->at, s->size), i = 0;
+
+    if (!copy_safely(is, s->at, size))
+        return;
+    while (i < size) {
+        SizeT from, to;
+
+        while (i + 8 <= size && *(const ULong *)(was + i) == *(const ULong *)(is + i))
+            i += 8;
+        while (i < size && was[i] == is[i])
+            i++;
+        if (i == size)
+            return;
+        for (from = to = i; i < size && i < to + 8; i++)
+            if (was[i] != is[i])
+                to = i + 1;
+        record(tid, w, s->at + from, to - from);
+    }
+}
+
+void watch_end(ThreadId tid)
+{
+    struct watch *w = watch_of(tid);
+    Bool alone = w->turn == the.turns;
+
+    if (!w->active)
+        return;
+    w->active = False;
+    for (UInt i = 0; i < w->count; i++)
+        if (w->stretches[i].how == ANNOUNCED)
+            record(tid, w, w->stretches[i].at, w->stretches[i].size);
+    for (UInt i = 0; i < w->count; i++)
+        if (w->stretches[i].how == DECLARED || (w->stretches[i].how == GUESSED && alone))
+            record_changes(tid, w, &w->stretches[i]);
+}
+
+void watch_drop(ThreadId tid)
+{
+    watch_of(tid)->active = False;
+}
