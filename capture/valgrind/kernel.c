@@ -11,7 +11,7 @@
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
                               RegWord, RegWord);
 
-/* linux/mman.h, linux/futex.h; Valgrind's copies lack them */
+/* linux/mman.h, linux/futex.h, linux/prctl.h; Valgrind's copies lack them */
 #define ADVICE_DONTNEED    4
 #define ADVICE_FREE        8
 #define ADVICE_REMOVE      9
@@ -19,6 +19,7 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, 
 #define FUTEX_DIED         0x40000000u
 #define FUTEX_CONTENDED    0x80000000u
 #define FUTEX_COMMAND      0x7f
+#define PRCTL_AUXILIARY    0x41555856
 #define ROBUST_ENTRIES_MAX 2048
 
 /* From where an argument points to, so many bytes are taken for what a call may write if nothing
@@ -56,6 +57,8 @@ static const struct {
     {__NR_waitid, 4, 144},
     {__NR_rt_sigtimedwait, 1, 128},
     {__NR_fcntl, 2, 32},
+    {__NR_prctl, 1, 8},
+    {__NR_prctl, 2, 4},
 };
 
 static Bool accessible(Addr a, SizeT size)
@@ -104,6 +107,13 @@ static void declare_messages(ThreadId tid, const struct thread *t)
         watch_declared(tid, t->args[1], 64 * t->args[2]);
 }
 
+/* The call by which a program asks for what it was given at its start. */
+static void declare_auxiliary(ThreadId tid, const struct thread *t)
+{
+    if (t->args[0] == PRCTL_AUXILIARY)
+        watch_declared(tid, t->args[1], t->args[2]);
+}
+
 /* By which a program can also write to itself. */
 static void declare_remote(ThreadId tid, const struct thread *t)
 {
@@ -116,11 +126,13 @@ static void declare_remote(ThreadId tid, const struct thread *t)
         watch_declared(tid, (Addr)v[i].iov_base, v[i].iov_len);
 }
 
-/* The number says how much is written, if it follows the convention. */
+/* The number says how much is written, if it follows the convention; lists may follow that. */
 static void declare_control(ThreadId tid, const struct thread *t)
 {
-    if (_VKI_IOC_DIR(t->args[1]) & _VKI_IOC_READ)
-        watch_declared(tid, t->args[2], _VKI_IOC_SIZE(t->args[1]));
+    SizeT size = _VKI_IOC_SIZE(t->args[1]);
+
+    if (!size || (_VKI_IOC_DIR(t->args[1]) & _VKI_IOC_READ))
+        watch_declared(tid, t->args[2], size > GUESS ? size : GUESS);
 }
 
 void kernel_may_write(ThreadId tid)
@@ -139,6 +151,9 @@ void kernel_may_write(ThreadId tid)
         break;
     case __NR_process_vm_writev:
         declare_remote(tid, t);
+        break;
+    case __NR_prctl:
+        declare_auxiliary(tid, t);
         break;
     case __NR_ioctl:
         declare_control(tid, t);

@@ -3,12 +3,15 @@
  * the program before each call and read as a whole after it, so that a write that was not recorded,
  * or one that was recorded with another value, makes a load that differs.
  *
+ * With the argument `busy` another thread runs meanwhile; with `loud` each call is named.
+ *
  * At the end it says how many calls were made, how many failed, and how many of these the kernel,
  * Valgrind or a sandbox does not offer at all. */
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/aio_abi.h>
 #include <linux/capability.h>
 #include <linux/fiemap.h>
@@ -1227,12 +1230,29 @@ static void faults_of_users(void)
     close(fd);
 }
 
+static volatile unsigned long spun;
+
+static void *spin(void *argument)
+{
+    sigset_t all;
+
+    (void)argument;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, NULL);
+    while (made < UINT_MAX)
+        if (++spun % 4096 == 0)
+            sched_yield();
+    return NULL;
+}
+
 int main(int argc, char **argv)
 {
     int file = mkstemp(temporary);
+    pthread_t thread;
 
-    (void)argv;
-    verbose = argc > 1;
+    verbose = argc > 1 && strcmp(argv[argc - 1], "loud") == 0;
+    if (argc > 1 && strcmp(argv[1], "busy") == 0)
+        pthread_create(&thread, NULL, spin, NULL);
     attributes(file);
     contents(file);
     control(file);
