@@ -19,7 +19,7 @@ static int find_spec(struct cli *cli, const char *path, const struct vs_vport_ab
 {
     const struct vs_technique *t = vs_technique_find(about->technique);
     struct vs_diag diag = {0};
-    if (!t || vs_technique_defaults(spec, t) < 0) {
+    if (!t || vs_technique_unnamed(spec, t) < 0) {
         cli_error(cli, "%s: no technique '%s' is known; a newer vestige may have it", path,
                   about->technique);
         return CLI_BAD_DATA;

@@ -7,6 +7,7 @@
 #include "model/adac.h"      /* addresses that instructions accessed */
 #include "model/cache.h"     /* tags of a cache: hits, replacement */
 #include "model/cost.h"      /* storage by kind, gates */
+#include "model/counter.h"   /* counters of a fixed width */
 #include "model/granules.h"  /* caches with a flag per granule */
 #include "model/gshare.h"    /* outcomes of conditional branches */
 #include "model/ibtb.h"      /* targets of indirect branches */

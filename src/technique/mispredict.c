@@ -3,6 +3,14 @@
 
 #include <stdlib.h>
 
+#include "model/counter.h"
+
+/* The branches that a full bCnt has counted. */
+static uint64_t most_branches(const struct vs_mispredict_config *config)
+{
+    return vs_counter_full(config->bcnt_bits) - 1;
+}
+
 /* ---- encoder --------------------------------------------------------------------------------- */
 
 struct encoder_core {
@@ -17,6 +25,7 @@ struct vs_mispredict_encoder {
     struct vs_mispredict_config config;
     struct vs_port_writer *port;
     unsigned cores, address_bits;
+    uint64_t bcnt_most, icnt_full; /* where the counters are full */
     unsigned running; /* if shared: whose branch was the last; only it has passed any */
     struct vs_predictors *predictors;
     struct encoder_core *core;
@@ -59,6 +68,8 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
     e->port = port;
     e->cores = setup->cores;
     e->address_bits = setup->address_bits;
+    e->bcnt_most = most_branches(config);
+    e->icnt_full = vs_counter_full(config->icnt_bits);
     e->predictors = make_predictors(config, setup);
     e->core = calloc(setup->cores, sizeof(*e->core));
     for (unsigned i = 0; e->predictors && e->core && i < setup->cores; i++)
@@ -157,6 +168,37 @@ static void put_discontinuity(struct vs_mispredict_encoder *e, struct encoder_co
     e->counts.syncs += sync;
 }
 
+/* A counter is full: what it has counted was predicted right. */
+static __attribute__((noinline)) void put_full(struct vs_mispredict_encoder *e,
+                                               struct encoder_core *c, const struct vs_step *s)
+{
+    vs_port_begin(e->port, s->core, s->time);
+    if (c->bcnt == e->bcnt_most) {
+        put_count(e, VS_FIELD_BCNT, e->bcnt_most + 1);
+    } else {
+        put_count(e, VS_FIELD_BCNT, 0);
+        if (e->config.shared)
+            vs_port_put(e->port, VS_FIELD_ORDER, 0, 1);
+        put_instructions(e, VS_FIELD_ICNT, e->icnt_full);
+    }
+    vs_port_end(e->port);
+    restart(c);
+}
+
+/* iCnt, which has the step's instructions, may have been full before the last of them: the step's
+ * own, if it is a branch. */
+static __attribute__((noinline)) void pass_full(struct vs_mispredict_encoder *e,
+                                                struct encoder_core *c, const struct vs_step *s)
+{
+    uint64_t own = s->kind != VS_STEP_DISCONTINUITY && s->icount;
+    uint64_t before = c->icnt - own;
+    if (before < e->icnt_full)
+        return;
+    for (; before >= e->icnt_full; before -= e->icnt_full)
+        put_full(e, c, s);
+    c->icnt = before + own;
+}
+
 /* A branch or call of another core than the last. */
 static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s)
 {
@@ -220,6 +262,7 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
 {
     struct vs_mispredict_encoder *e = encoder;
     bool shared = e->config.shared;
+    const uint64_t bcnt_most = e->bcnt_most, icnt_full = e->icnt_full;
     uint64_t instructions = 0, conditionals = 0; /* not in memory: the loop is hot */
     for (const struct vs_step *s = steps; s < steps + count; s++) {
         if (unlikely(s->core >= e->cores))
@@ -227,6 +270,8 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
         struct encoder_core *c = &e->core[s->core];
         c->icnt += s->icount;
         instructions += s->icount;
+        if (unlikely(c->icnt >= icnt_full))
+            pass_full(e, c, s);
         if (unlikely(shared && s->kind <= VS_STEP_CALL && s->core != e->running))
             change_core(e, s);
         if (likely(s->kind == VS_STEP_CONDITIONAL)) {
@@ -239,6 +284,8 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
         } else {
             put_discontinuity(e, c, s);
         }
+        if (unlikely(c->bcnt == bcnt_most || c->icnt == icnt_full))
+            put_full(e, c, s);
     }
     e->counts.instructions += instructions;
     e->counts.conditional += conditionals;
@@ -258,14 +305,19 @@ struct decoder_core {
 };
 
 /* What the message under way says of the branches that it counts. */
-enum message { MISPREDICTION, DISCONTINUITY, SWITCH };
+enum message {
+    MISPREDICTION, /* all but the last were predicted right */
+    PREDICTED,     /* all were: a switch, or bCnt is full */
+    INSTRUCTIONS,  /* it counts instructions: a discontinuity, or iCnt is full */
+};
 
 struct vs_mispredict_decoder {
     struct vs_mispredict_config config;
     struct vs_port_reader *port;
     unsigned cores, address_bits;
+    uint64_t bcnt_most, icnt_full; /* where the encoder's counters are full */
     enum message message;
-    uint64_t left; /* branches of it that are to come; not of a discontinuity */
+    uint64_t left; /* branches of it that are to come; INSTRUCTIONS: until bCnt would be full */
     struct vs_predictors *predictors;
     struct decoder_core *core;
 };
@@ -281,6 +333,8 @@ int vs_mispredict_decoder_open(void **out, const struct vs_mispredict_config *co
     d->port = port;
     d->cores = setup->cores;
     d->address_bits = setup->address_bits;
+    d->bcnt_most = most_branches(config);
+    d->icnt_full = vs_counter_full(config->icnt_bits);
     d->predictors = make_predictors(config, setup);
     d->core = calloc(setup->cores, sizeof(*d->core));
     for (unsigned i = 0; d->predictors && d->core && i < setup->cores; i++)
@@ -347,6 +401,37 @@ int vs_mispredict_discontinuity(void *decoder, unsigned core, uint64_t *target)
     return err;
 }
 
+/* No more instructions than iCnt holds: the walk stops there if the last branch has not come. */
+static void limit_head(const struct vs_mispredict_decoder *d, struct vs_flow_head *head,
+                       uint64_t most)
+{
+    head->count = d->icnt_full == VS_FLOW_OPEN ? VS_FLOW_OPEN : most;
+}
+
+static int instructions_message(struct vs_mispredict_decoder *d, struct vs_flow_head *head)
+{
+    int err = get_instructions(d, &head->count);
+    d->message = INSTRUCTIONS;
+    d->left = d->bcnt_most;
+    if (!err && head->count > d->icnt_full)
+        err = vs_port_refuse(d->port, VS_FIELD_ICNT, "more instructions than iCnt holds");
+    head->cut = head->count == d->icnt_full;
+    head->discontinuity = !head->cut;
+    return err;
+}
+
+static int switch_message(struct vs_mispredict_decoder *d, struct vs_flow_head *head)
+{
+    int err = get_count(d, VS_FIELD_ORDER, &d->left);
+    d->message = PREDICTED;
+    limit_head(d, head, d->icnt_full - 1); /* else it would have been full */
+    if (!err && !d->left)
+        err = vs_port_refuse(d->port, VS_FIELD_ORDER, "a switch after no branch");
+    else if (!err && d->left >= d->bcnt_most)
+        err = vs_port_refuse(d->port, VS_FIELD_ORDER, "more branches than bCnt holds");
+    return err;
+}
+
 /* What follows a bCnt of 0. */
 static int other_message(struct vs_mispredict_decoder *d, struct vs_flow_head *head)
 {
@@ -354,15 +439,7 @@ static int other_message(struct vs_mispredict_decoder *d, struct vs_flow_head *h
     int err = d->config.shared ? vs_port_get(d->port, VS_FIELD_ORDER, 1, &change) : 0;
     if (err)
         return err;
-    if (!change) {
-        d->message = DISCONTINUITY;
-        head->discontinuity = true;
-        return get_instructions(d, &head->count);
-    }
-    d->message = SWITCH;
-    if (!(err = get_count(d, VS_FIELD_ORDER, &d->left)) && !d->left)
-        err = vs_port_refuse(d->port, VS_FIELD_ORDER, "a switch after no branch");
-    return err;
+    return change ? switch_message(d, head) : instructions_message(d, head);
 }
 
 int vs_mispredict_head(void *decoder, struct vs_flow_head *head)
@@ -371,11 +448,19 @@ int vs_mispredict_head(void *decoder, struct vs_flow_head *head)
     int err = vs_port_next(d->port, &head->core, &head->cycle);
     if (!err)
         err = get_count(d, VS_FIELD_BCNT, &d->left);
-    head->count = VS_FLOW_OPEN;
+    if (err)
+        return err;
+    limit_head(d, head, d->icnt_full);
     d->message = MISPREDICTION;
-    if (!err && !d->left)
-        err = other_message(d, head);
-    return err;
+    if (!d->left)
+        return other_message(d, head);
+    if (likely(d->left <= d->bcnt_most))
+        return 0;
+    if (d->left > d->bcnt_most + 1)
+        return vs_port_refuse(d->port, VS_FIELD_BCNT, "more branches than bCnt holds");
+    d->message = PREDICTED;
+    d->left = d->bcnt_most;
+    return 0;
 }
 
 /* The target of an indirect branch that was mispredicted. */
@@ -408,17 +493,24 @@ static int right_target(struct vs_mispredict_decoder *d, unsigned core,
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes over a branch without prediction");
 }
 
+/* The message passes over the place where the encoder would have sent that a counter is full. */
+static int full_before(struct vs_mispredict_decoder *d)
+{
+    return d->message == INSTRUCTIONS
+               ? vs_port_refuse(d->port, VS_FIELD_ICNT, "passes more branches than bCnt holds")
+               : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes more instructions than iCnt holds");
+}
+
 int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
                          struct vs_flow_answer *answer)
 {
     struct vs_mispredict_decoder *d = decoder;
     struct decoder_core *c = &d->core[core];
-    bool right = true;
+    bool ends = !--d->left, right = d->message != MISPREDICTION || !ends;
     int err;
-    if (d->message != DISCONTINUITY) {
-        answer->last = !--d->left;
-        right = d->message == SWITCH || !answer->last;
-    }
+    if (unlikely(d->message == INSTRUCTIONS ? ends : site->last && !ends))
+        return full_before(d);
+    answer->last = ends;
     if (likely(!vs_flow_site_indirect(site))) {
         answer->taken = vs_gshare_predict(&c->predictors->gshare, site->pc) == right;
         vs_predictors_outcome(c->predictors, site->pc, answer->taken);
@@ -434,9 +526,11 @@ int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address)
 {
     struct vs_mispredict_decoder *d = decoder;
     vs_ras_push(&d->core[core].predictors->ras, return_address);
-    if (!d->config.shared || d->message == DISCONTINUITY || --d->left)
+    if (!d->config.shared || --d->left)
         return 0;
-    return d->message == SWITCH
+    if (d->message == INSTRUCTIONS)
+        return full_before(d);
+    return d->message == PREDICTED
                ? VS_FLOW_LAST
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "reports a misprediction of a direct call");
 }
@@ -446,12 +540,16 @@ int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address)
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list)
 {
-    /* 16 bits hold every count but a few, for which a module would send a message more */
-    static const struct vs_cost counter = {.registers = 16};
     int err =
         vs_predictors_cost(&config->predictors, setup, config->shared ? 1 : setup->cores, list);
-    vs_cost_list_add(list, "bCnt", counter, setup->cores);
-    vs_cost_list_add(list, "iCnt", counter, setup->cores);
+    vs_cost_list_add(list, "bCnt", vs_counter_cost(config->bcnt_bits), setup->cores);
+    vs_cost_list_add(list, "iCnt", vs_counter_cost(config->icnt_bits), setup->cores);
+    if (config->shared) { /* what a switch leaves of iCnt, and whose branch was the last */
+        vs_cost_list_add(list, "iCnt at a branch", vs_counter_cost(config->icnt_bits),
+                         setup->cores);
+        vs_cost_list_add(list, "running core",
+                         (struct vs_cost){.registers = vs_log2_ceil(setup->cores)}, 1);
+    }
     vs_cost_list_add(list, "last target", (struct vs_cost){.registers = setup->address_bits},
                      setup->cores);
     return err;

@@ -5,6 +5,8 @@
  *   misprediction   Ti [dCC] bCnt [outcome] [target]
  *   discontinuity   Ti [dCC] 0 [0] iCnt target
  *   switch          Ti [dCC] 0 1 bCnt
+ *   bCnt is full    Ti [dCC] all ones
+ *   iCnt is full    Ti [dCC] 0 [0] all ones
  *
  * bCnt counts the core's conditional and indirect branches since its last message, the mispredicted
  * one included, and its direct calls if predictors are shared; iCnt its instructions. The target is
@@ -14,6 +16,13 @@
  * has to make them in the same order. Before a core's first branch or call after another's, a
  * switch reports that the other has passed bCnt of them, all predicted right, if there are any. The
  * bit after the 0 exists only then.
+ *
+ * Both counters have a width, and are full at the latest at all ones. A misprediction may be the
+ * last branch that bCnt holds, so that all ones in its place are no count: they say that 2^b - 2
+ * branches have passed, all predicted right. iCnt is only sent between instructions: all ones are
+ * the instructions that have passed, all branches among them predicted right, and no target
+ * follows. Both counters then start from 0. Whichever is full sends its message at once, unless the
+ * instruction that fills it has a message of its own; if both are, bCnt does.
  */
 #ifndef TECHNIQUE_MISPREDICT_H
 #define TECHNIQUE_MISPREDICT_H
@@ -23,6 +32,7 @@
 struct vs_mispredict_config {
     struct vs_predictors_config predictors;
     bool shared;
+    unsigned bcnt_bits, icnt_bits; /* of the counters: model/counter.h */
 
     bool unary; /* which of the codes below */
     struct {
@@ -78,6 +88,11 @@ void vs_mispredict_decoder_close(void *d);
                                                            .discontinuity =                        \
                                                                vs_mispredict_discontinuity,        \
                                                            .close = vs_mispredict_decoder_close}
+
+/* Rows of a table of parameters whose struct has bcnt_bits and icnt_bits. */
+#define VS_MISPREDICT_COUNTERS(type)                                                               \
+    VS_COUNTER_ROW(type, bcnt_bits, "bits of the counter bCnt; a message when it is full"),        \
+        VS_COUNTER_ROW(type, icnt_bits, "bits of the counter iCnt; a message when it is full")
 
 /* The predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
 int vs_mispredict_cost(const struct vs_mispredict_config *config,

@@ -4,10 +4,15 @@
  *
  *   branch          Ti [dCC] SL [outcome] [sign |diffTA|]
  *   discontinuity   Ti [dCC] 0 iCnt sign |diffTA|
+ *   iCnt is full    Ti [dCC] all ones
  *
  * SL and iCnt are the core's instructions since its last message; SL includes the branch. The
  * target is there for indirect branches, the outcome for those of them that are conditional.
  * diffTA is the difference to the core's last target in a message.
+ *
+ * Both are the counter iCnt, of b bits. A branch that is reported may be the last that it holds, so
+ * that all ones are no length: they say that 2^b - 2 instructions have passed, and no branch among
+ * them is to be reported. The message goes out when they have.
  */
 #include <stdlib.h>
 
@@ -16,7 +21,7 @@
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 struct params {
-    uint64_t icnt, icnt_next, target, target_next, dcc, dcc_next;
+    uint64_t icnt, icnt_next, target, target_next, dcc, dcc_next, icnt_bits;
 };
 
 #define CHUNK(field, text)                                                                         \
@@ -32,6 +37,7 @@ static const struct vs_parameter parameters[] = {
     CHUNK(target_next, "bits of its other chunks"),
     CHUNK(dcc, "bits of the first chunk of dCC"),
     CHUNK(dcc_next, "bits of its other chunks"),
+    VS_COUNTER_ROW(struct params, icnt_bits, "bits of the counter iCnt; a message when it is full"),
     {0},
 };
 
@@ -46,11 +52,17 @@ static struct vs_chunks cycles(const void *params)
     return chunks(p->dcc, p->dcc_next);
 }
 
+/* The instructions that a full iCnt has counted. */
+static uint64_t most_instructions(const struct params *p)
+{
+    return vs_counter_full(p->icnt_bits) - 1;
+}
+
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
-    (void)params;
-    vs_cost_list_add(list, "iCnt", (struct vs_cost){.registers = 32}, setup->cores);
+    const struct params *p = params;
+    vs_cost_list_add(list, "iCnt", vs_counter_cost(p->icnt_bits), setup->cores);
     vs_cost_list_add(list, "last target", (struct vs_cost){.registers = setup->address_bits},
                      setup->cores);
     return 0;
@@ -67,6 +79,7 @@ struct encoder {
     struct vs_port_writer *port;
     struct vs_chunks icnt, target;
     unsigned cores, address_bits;
+    uint64_t most; /* where iCnt is full */
     struct vs_flow_counts counts;
     struct encoder_core core[];
 };
@@ -81,6 +94,7 @@ static int encoder_open(void **out, const void *params, const struct vs_techniqu
     e->port = port;
     e->icnt = chunks(p->icnt, p->icnt_next);
     e->target = chunks(p->target, p->target_next);
+    e->most = most_instructions(p);
     e->cores = setup->cores;
     e->address_bits = setup->address_bits;
     return 0;
@@ -122,6 +136,24 @@ static void put_discontinuity(struct encoder *e, struct encoder_core *c, const s
     e->counts.syncs += sync;
 }
 
+static void put_full(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    vs_port_begin(e->port, s->core, s->time);
+    vs_port_put_chunks(e->port, VS_FIELD_ICNT, e->icnt, e->most + 1);
+    vs_port_end(e->port);
+    c->icnt = 0;
+}
+
+/* iCnt, which has the step's instructions, may have been full before the last of them: the step's
+ * own, if it is a branch. */
+static void pass_full(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    uint64_t own = s->kind != VS_STEP_DISCONTINUITY && s->icount, before = c->icnt - own;
+    for (; before >= e->most; before -= e->most)
+        put_full(e, c, s);
+    c->icnt = before + own;
+}
+
 static int encoder_consume(void *encoder, const struct vs_step *steps, size_t count)
 {
     struct encoder *e = encoder;
@@ -131,6 +163,8 @@ static int encoder_consume(void *encoder, const struct vs_step *steps, size_t co
         struct encoder_core *c = &e->core[s->core];
         c->icnt += s->icount;
         e->counts.instructions += s->icount;
+        if (unlikely(c->icnt >= e->most))
+            pass_full(e, c, s);
         switch (s->kind) {
         case VS_STEP_CONDITIONAL:
             e->counts.conditional++;
@@ -152,6 +186,8 @@ static int encoder_consume(void *encoder, const struct vs_step *steps, size_t co
         default:
             break;
         }
+        if (unlikely(c->icnt == e->most))
+            put_full(e, c, s);
     }
     return 0;
 }
@@ -167,8 +203,9 @@ struct decoder {
     struct vs_port_reader *port;
     struct vs_chunks icnt, target;
     unsigned address_bits;
-    bool discontinuity; /* of the message under way */
-    uint64_t last[];    /* by core: target */
+    uint64_t most;   /* where the encoder's iCnt is full */
+    bool passes;     /* the message under way reports no branch */
+    uint64_t last[]; /* by core: target */
 };
 
 static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
@@ -182,6 +219,7 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     d->icnt = chunks(p->icnt, p->icnt_next);
     d->target = chunks(p->target, p->target_next);
     d->address_bits = setup->address_bits;
+    d->most = most_instructions(p);
     return 0;
 }
 
@@ -191,9 +229,20 @@ static int decoder_head(void *decoder, struct vs_flow_head *head)
     int err = vs_port_next(d->port, &head->core, &head->cycle);
     if (!err)
         err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, d->icnt, &head->count);
-    d->discontinuity = head->discontinuity = !head->count;
-    if (!err && head->discontinuity)
+    if (err)
+        return err;
+    uint64_t most = d->most;
+    head->discontinuity = !head->count;
+    if (head->discontinuity) {
         err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, d->icnt, &head->count);
+        most--; /* else it would have been full */
+    } else if (head->count == most + 1) {
+        head->cut = true;
+        head->count = most;
+    }
+    d->passes = head->discontinuity || head->cut;
+    if (!err && head->count > most)
+        err = vs_port_refuse(d->port, VS_FIELD_ICNT, "more instructions than iCnt holds");
     return err;
 }
 
@@ -213,7 +262,7 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
     struct decoder *d = decoder;
     uint64_t taken = 1;
     int err = 0;
-    if (!site->last || d->discontinuity)
+    if (!site->last || d->passes)
         return vs_flow_site_indirect(site)
                    ? vs_port_refuse(d->port, VS_FIELD_ICNT, "passes over an indirect branch")
                    : 0;
@@ -253,7 +302,8 @@ const struct vs_technique vs_technique_mcfnx_b = {
     .kind = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct params),
-    .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8",
+    .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8 icnt_bits=32",
+    .unnamed = "icnt_bits=64",
     .cycles = cycles,
     .cost = cost,
     .encoder = &encoder_ops,

@@ -46,6 +46,12 @@ int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique
     return t->params_size > sizeof(s->params) ? -VSE_INTERNAL : set_all(s, t->defaults, NULL);
 }
 
+int vs_technique_unnamed(struct vs_technique_spec *s, const struct vs_technique *t)
+{
+    int err = vs_technique_defaults(s, t);
+    return err || !t->unnamed ? err : set_all(s, t->unnamed, NULL);
+}
+
 static int no_technique(const char *name, struct vs_diag *diag)
 {
     char list[140] = "";

@@ -24,7 +24,7 @@
 #include <stdint.h>
 
 #include "base/parameter.h"
-#include "model/cost.h"
+#include "model/counter.h"
 #include "port/stream.h"
 #include "technique/step.h"
 #include "vestige/error.h"
@@ -145,6 +145,13 @@ struct vs_flow_decoder_ops {
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
+/* A row of a table of parameters: the width of a counter. */
+#define VS_COUNTER_ROW(type, field, text)                                                          \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(type, field), .min = VS_COUNTER_BITS_MIN,               \
+        .max = VS_COUNTER_BITS_MAX, .help = text                                                   \
+    }
+
 /* A structure of the encoder, and how often it is there. */
 struct vs_cost_item {
     const char *name;
@@ -172,9 +179,11 @@ struct vs_technique {
     enum vs_technique_kind kind;
     unsigned cores_max; /* 0: any number */
 
-    const struct vs_parameter *parameters;     /* of a struct of uint64_t */
-    size_t params_size;                        /* its size, at most VS_TECHNIQUE_PARAMS numbers */
-    const char *defaults;                      /* as the values of a configuration; the rest is 0 */
+    const struct vs_parameter *parameters; /* of a struct of uint64_t */
+    size_t params_size;                    /* its size, at most VS_TECHNIQUE_PARAMS numbers */
+    const char *defaults;                  /* as the values of a configuration; the rest is 0 */
+    const char *unnamed; /* values for files older than a parameter, which do not name it: without
+                          * widths of counters these were never full. NULL: none */
     const struct vs_technique_config *configs; /* NULL: none */
 
     /* Whether the parameters fit together. NULL: they always do. Returns 0; -VSE_INVAL. */
@@ -218,6 +227,10 @@ struct vs_technique_spec {
 
 /* The defaults. Returns 0; an error: the technique's table is at fault. */
 int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique *t);
+
+/* The same for a file's stream, whose own parameters are to be set then: with the values of those
+ * that older files do not name. */
+int vs_technique_unnamed(struct vs_technique_spec *s, const struct vs_technique *t);
 
 /* Sets one parameter, as vs_parameter_set; whether they fit together is not checked. */
 int vs_technique_set(struct vs_technique_spec *s, const char *name, const char *value,

@@ -6,6 +6,7 @@
 struct params {
     uint64_t predictors, gshare, hash, ras, ibtb, ibtb_target, pir, pir_bits, pir_pc_bits;
     uint64_t bsize, bstep, tasize, tastep, esize, estep, dcc, dcc_next;
+    uint64_t bcnt_bits, icnt_bits;
 };
 
 static const char *const sharing_words[] = {"private", "shared", NULL};
@@ -39,6 +40,7 @@ static const struct vs_parameter parameters[] = {
     SIZE(estep, 64, "bits of iCnt for each one before it"),
     SIZE(dcc, 64, "bits of the first chunk of dCC"),
     SIZE(dcc_next, 64, "bits of its other chunks"),
+    VS_MISPREDICT_COUNTERS(struct params),
     {0},
 };
 
@@ -62,6 +64,8 @@ static struct vs_mispredict_config config_of(const void *params)
                                 .pir_pc_bits = p->pir_pc_bits ? 8 : 13},
                        .ibtb_target = (unsigned)p->ibtb_target},
         .shared = p->predictors,
+        .bcnt_bits = (unsigned)p->bcnt_bits,
+        .icnt_bits = (unsigned)p->icnt_bits,
         .unary = true,
         .prefix = {.bcnt = unary(p->bsize, p->bstep),
                    .icnt = unary(p->esize, p->estep),
@@ -103,9 +107,10 @@ VS_MISPREDICT_MACHINES;
     {                                                                                              \
         .name = title, .summary = text, .kind = VS_TECHNIQUE_FLOW, .parameters = parameters,       \
         .params_size = sizeof(struct params),                                                      \
-        .defaults = values " pir=all pir_bits=13 esize=2 estep=4 dcc=4 dcc_next=2",                \
-        .check = check, .cycles = cycles, .ordered = ordered, .cost = cost,                        \
-        .encoder = &encoder_ops, .decoder = &decoder_ops                                           \
+        .defaults = values                                                                         \
+            " pir=all pir_bits=13 esize=2 estep=4 dcc=4 dcc_next=2 bcnt_bits=16 icnt_bits=16",     \
+        .unnamed = "bcnt_bits=64 icnt_bits=64", .check = check, .cycles = cycles,                  \
+        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .decoder = &decoder_ops         \
     }
 
 const struct vs_technique vs_technique_ttmbp =

@@ -8,6 +8,7 @@
 struct params {
     uint64_t predictors, gshare, hash, ras, ibtb, ibtb_tags, pir, pir_bits, pir_pc_bits;
     uint64_t bcnt, bcnt_next, target, target_next, icnt, icnt_next, dcc, dcc_next;
+    uint64_t bcnt_bits, icnt_bits;
 };
 
 static const char *const sharing_words[] = {"private", "shared", NULL};
@@ -41,6 +42,7 @@ static const struct vs_parameter parameters[] = {
     CHUNK(icnt_next, "bits of its other chunks"),
     CHUNK(dcc, "bits of the first chunk of dCC; 0: chosen"),
     CHUNK(dcc_next, "bits of its other chunks"),
+    VS_MISPREDICT_COUNTERS(struct params),
     {0},
 };
 
@@ -104,6 +106,8 @@ static struct vs_mispredict_config config_of(const void *params)
                                 .pir_bits = p->pir_bits ? 13 : 16,
                                 .pir_pc_bits = p->pir_pc_bits ? 8 : 13}},
         .shared = p->predictors,
+        .bcnt_bits = (unsigned)p->bcnt_bits,
+        .icnt_bits = (unsigned)p->icnt_bits,
         .chunks = {.bcnt = chunks(p->bcnt, p->bcnt_next),
                    .icnt = chunks(p->icnt, p->icnt_next),
                    .target = chunks(p->target, p->target_next)},
@@ -154,7 +158,8 @@ static const char *const aliases_e[] = {"mcfTRaptor",  "mcfTRaptor_e",  "tmcfTR_
     {                                                                                              \
         .name = "mcfTR_" #letter, .aliases = aliases_##letter, .summary = text,                    \
         .kind = VS_TECHNIQUE_FLOW, .parameters = parameters, .params_size = sizeof(struct params), \
-        .defaults = "gshare=4096 ras=32 ibtb=64", .configs = configs, .check = check,              \
+        .defaults = "gshare=4096 ras=32 ibtb=64 bcnt_bits=16 icnt_bits=16",                        \
+        .unnamed = "bcnt_bits=64 icnt_bits=64", .configs = configs, .check = check,                \
         .settle = settle_##letter, .cycles = cycles, .undecodable = undecodable,                   \
         .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .decoder = &decoder_ops         \
     }

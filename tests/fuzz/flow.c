@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bits as a port stream of any control-flow technique, for a small program with branches of all
- * kinds and code that changes. The first bytes choose technique, cores and whether it is timed.
- * Nothing may crash or run on for ever; every error has a name and a place; and a stream that
- * decodes to its end encodes to the same bits again.
+ * kinds and code that changes. The first bytes choose technique, widths of counters, cores and
+ * whether it is timed. Nothing may crash or run on for ever; every error has a name and a place;
+ * and a stream that decodes to its end encodes to the same bits again.
  *
  *   --seed DIR   writes streams that decode
  */
@@ -90,11 +90,23 @@ static const struct vs_technique *technique_of(unsigned n)
     return vs_techniques[i];
 }
 
+/* Not all have such a counter. */
+static void narrow(struct choice *c, const char *name, unsigned bits)
+{
+    char text[16];
+    snprintf(text, sizeof(text), "%u", bits);
+    vs_technique_set(&c->spec, name, text, NULL);
+}
+
 static void choose(struct choice *c, unsigned technique, unsigned how)
 {
     must(vs_technique_defaults(&c->spec, technique_of(technique)) == 0);
     if (how & 2 && c->spec.technique->ordered)
         must(vs_technique_set(&c->spec, "predictors", "shared", NULL) == 0);
+    if (how & 16)
+        narrow(c, "bcnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
+    if (how & 32)
+        narrow(c, "icnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
     c->setup = (struct vs_technique_setup){
         .cores = how & 4 ? CORES : 1, .address_bits = how & 8 ? 32 : 64, .timed = how & 1};
     vs_technique_settle(&c->spec, c->setup.timed);
@@ -224,7 +236,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (*argc != 3 || strcmp((*argv)[1], "--seed") != 0)
         return 0;
     for (unsigned t = 0; t < technique_count(); t++)
-        for (unsigned how = 0; how < 16; how++)
+        for (unsigned how = 0; how < 64; how++)
             make_seed((*argv)[2], t, how);
     _exit(0);
 }

@@ -73,6 +73,16 @@ static uint64_t conditional(struct module *m, uint64_t pc, bool taken)
                                     .flags = VS_BR_COND | (taken ? VS_BR_TAKEN : 0)});
 }
 
+static uint64_t branch_of(struct module *m, unsigned core, bool taken)
+{
+    return feed(m, (struct vs_step){.core = (uint16_t)core,
+                                    .kind = VS_STEP_CONDITIONAL,
+                                    .pc = 0x1000,
+                                    .target = 0x2000,
+                                    .size = 4,
+                                    .flags = VS_BR_COND | (taken ? VS_BR_TAKEN : 0)});
+}
+
 static uint64_t call(struct module *m, uint64_t pc)
 {
     return feed(m, (struct vs_step){.kind = VS_STEP_CALL,
@@ -206,16 +216,18 @@ TEST(loses_the_outermost_of_nine_returns)
     stop(&m);
 }
 
+#define WIDE "mcfTR_b:bcnt_bits=32,icnt_bits=32"
+
 TEST(has_messages_of_the_published_sizes)
 {
     static const struct {
         const char *spec;
         unsigned cores;
         uint64_t bcnt, bits;
-    } cases[] = {{"mcfTR_e", 1, 1, 5},      {"mcfTR_e", 1, 15, 5},   {"mcfTR_e", 1, 16, 8},
-                 {"mcfTR_e", 1, 64, 11},    {"mcfTR_e", 8, 1, 8},    {"mcfTR_b", 1, 255, 9},
-                 {"mcfTR_b", 1, 256, 18},   {"mcfTR_b", 8, 255, 12}, {"mcfTR_b", 1, 65535, 18},
-                 {"mcfTR_b", 1, 65536, 27}, {"tTMBP", 1, 7, 4},      {"sTMBP", 1, 8, 7},
+    } cases[] = {{"mcfTR_e", 1, 1, 5},    {"mcfTR_e", 1, 15, 5},   {"mcfTR_e", 1, 16, 8},
+                 {"mcfTR_e", 1, 64, 11},  {"mcfTR_e", 8, 1, 8},    {"mcfTR_b", 1, 255, 9},
+                 {"mcfTR_b", 1, 256, 18}, {"mcfTR_b", 8, 255, 12}, {WIDE, 1, 65535, 18},
+                 {WIDE, 1, 65536, 27},    {"tTMBP", 1, 7, 4},      {"sTMBP", 1, 8, 7},
                  {"bTMBP", 1, 40, 10}};
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct module m;
@@ -341,6 +353,107 @@ TEST(puts_the_baseline_bit_by_bit)
     stop(&m);
 }
 
+/* ---- counters that are full ------------------------------------------------------------------ */
+
+/* Not taken, as all counters of gshare have it at first. */
+static uint64_t predicted(struct module *m, uint32_t icount)
+{
+    return feed(m, (struct vs_step){.kind = VS_STEP_CONDITIONAL,
+                                    .pc = 0x1000,
+                                    .target = 0x2000,
+                                    .size = 4,
+                                    .icount = icount,
+                                    .flags = VS_BR_COND});
+}
+
+TEST(says_that_bcnt_is_full)
+{
+    struct module m;
+    start(&m, "mcfTR_e:bcnt_bits=4", 1, false);
+    for (unsigned i = 1; i < 14; i++)
+        CHECK_EQ(predicted(&m, 1), 0);
+    CHECK_EQ(predicted(&m, 1), 5); /* the 14th */
+    for (unsigned i = 1; i < 14; i++)
+        CHECK_EQ(predicted(&m, 1), 0);
+    CHECK_EQ(conditional(&m, 0x1000, true), 5); /* mispredicted, where it would be full */
+    CHECK_EQ(flow(&m).conditional_reported, 1);
+    CHECK_EQ(totals(&m).bits[VS_FIELD_BCNT], 10);
+    check_bits(&m, 0, "1111 0 0111 0");
+    stop(&m);
+    /* a unary prefix, and another core */
+    start(&m, "sTMBP:bcnt_bits=4", 2, false);
+    for (unsigned i = 1; i < 14; i++)
+        CHECK_EQ(predicted(&m, 1), 0);
+    CHECK_EQ(predicted(&m, 1), 1 + 7);
+    check_bits(&m, 0, "0 10 11110");
+    stop(&m);
+}
+
+TEST(says_that_icnt_is_full)
+{
+    struct module m;
+    start(&m, "mcfTR_e:icnt_bits=4", 1, false);
+    CHECK_EQ(predicted(&m, 14), 0);
+    CHECK_EQ(predicted(&m, 1), 10);  /* at the 15th, a branch */
+    CHECK_EQ(predicted(&m, 16), 10); /* before the branch */
+    CHECK_EQ(predicted(&m, 14), 10);
+    CHECK_EQ(predicted(&m, 14), 0);
+    CHECK_EQ(conditional(&m, 0x1000, true), 5); /* the 15th, which has a message of its own */
+    CHECK_EQ(predicted(&m, 46), 3 * 10);
+    CHECK_EQ(elsewhere(&m, 0, 1, 14), 10 + 5 + 5 + 1 + 4);
+    CHECK_EQ(totals(&m).messages, 9);
+    check_bits(&m, 0,
+               "0000 0 1111 0  0000 0 1111 0  0000 0 1111 0  0100 0"
+               "0000 0 1111 0  0000 0 1111 0  0000 0 1111 0"
+               "0000 0 1111 0  0000 0 0000 0  0 100 0");
+    stop(&m);
+}
+
+TEST(says_that_a_counter_is_full_once)
+{
+    struct module m;
+    /* both at the same branch: bCnt tells more */
+    start(&m, "mcfTR_e:bcnt_bits=4,icnt_bits=4", 1, false);
+    CHECK_EQ(predicted(&m, 2), 0);
+    for (unsigned i = 2; i < 14; i++)
+        CHECK_EQ(predicted(&m, 1), 0);
+    CHECK_EQ(predicted(&m, 1), 5);
+    CHECK_EQ(predicted(&m, 14), 0);
+    stop(&m);
+    /* with shared predictors, direct calls count as well */
+    start(&m, "mcfTR_e:bcnt_bits=4,predictors=shared", 1, false);
+    for (unsigned i = 1; i < 14; i++)
+        CHECK_EQ(call(&m, 0x1000), 0);
+    CHECK_EQ(call(&m, 0x1000), 5);
+    stop(&m);
+    start(&m, "mcfTR_e:icnt_bits=4,predictors=shared", 2, false);
+    CHECK_EQ(predicted(&m, 15), 1 + 5 + 1 + 5);
+    CHECK_EQ(branch_of(&m, 1, false), 0); /* nothing is left to be ordered */
+    check_bits(&m, 0, "0 0000 0 0 1111 0");
+    stop(&m);
+}
+
+TEST(says_that_the_baselines_count_is_full)
+{
+    struct module m;
+    start(&m, "mcfNX_b:icnt=4,icnt_next=2,icnt_bits=4", 1, false);
+    CHECK_EQ(predicted(&m, 13), 0);
+    CHECK_EQ(predicted(&m, 1), 5);              /* at the 14th, a branch */
+    CHECK_EQ(predicted(&m, 13), 0);             /* not taken */
+    CHECK_EQ(conditional(&m, 0x1000, true), 5); /* the 14th, which is reported */
+    CHECK_EQ(predicted(&m, 15), 5);             /* before the branch */
+    CHECK_EQ(elsewhere(&m, 0, 1, 13), 5 + 5 + 5 + 1 + 33);
+    CHECK_EQ(totals(&m).messages, 5);
+    stop(&m);
+    start(&m, "mcfNX_b:icnt=4,icnt_next=2,icnt_bits=4", 1, false);
+    predicted(&m, 14);
+    predicted(&m, 13);
+    conditional(&m, 0x1000, true);
+    predicted(&m, 29);
+    check_bits(&m, 0, "1111 0 0111 0 1111 0 1111 0");
+    stop(&m);
+}
+
 TEST(counts_cycles_from_the_last_message)
 {
     struct module m;
@@ -354,16 +467,6 @@ TEST(counts_cycles_from_the_last_message)
 }
 
 /* ---- shared predictors ----------------------------------------------------------------------- */
-
-static uint64_t branch_of(struct module *m, unsigned core, bool taken)
-{
-    return feed(m, (struct vs_step){.core = (uint16_t)core,
-                                    .kind = VS_STEP_CONDITIONAL,
-                                    .pc = 0x1000,
-                                    .target = 0x2000,
-                                    .size = 4,
-                                    .flags = VS_BR_COND | (taken ? VS_BR_TAKEN : 0)});
-}
 
 TEST(orders_cores_that_share)
 {
@@ -543,8 +646,12 @@ TEST(costs_what_its_structures_do)
     CHECK_EQ(vs_cost_storage(list.items[0].cost), 1024 + 9);
     CHECK_EQ(list.items[1].cost.sram, 8 * 32);
     CHECK_EQ(cost_of("mcfTR_e:small", 4, 32, &list), 4 * one);
-    /* bCnt, iCnt and the last target are each core's own */
-    CHECK_EQ(cost_of("mcfTR_e:small,predictors=shared", 4, 32, &list), one + 3 * (16 + 16 + 32));
+    /* bCnt, iCnt and the last target are each core's own; so is iCnt at a branch, and two bits say
+     * who is running */
+    CHECK_EQ(cost_of("mcfTR_e:small,predictors=shared", 4, 32, &list),
+             one + 3 * (16 + 16 + 32) + 4 * 16 + 2);
+    CHECK_EQ(cost_of("mcfTR_e:small,bcnt_bits=10,icnt_bits=20", 1, 32, &list), one - 6 + 4);
+    CHECK_EQ(cost_of("mcfNX_b:icnt_bits=10", 2, 64, &list), 2 * (10 + 64));
     CHECK(cost_of("mcfTR_e:large", 1, 32, &list) > cost_of("mcfTR_e:medium", 1, 32, &list));
     CHECK_EQ(cost_of("mcfNX_b", 2, 64, &list), 2 * (32 + 64));
     CHECK(cost_of("bTMBP", 1, 32, &list) > cost_of("sTMBP", 1, 32, &list));

@@ -40,6 +40,11 @@ static void set_number(struct vs_technique_spec *s, const char *name, uint64_t v
     CHECK_EQ(vs_technique_set(s, name, text, NULL), 0);
 }
 
+static bool is_width(const struct vs_parameter *p)
+{
+    return p->min == VS_COUNTER_BITS_MIN && p->max == VS_COUNTER_BITS_MAX;
+}
+
 /* Any value that a parameter may have, but tables that are quick to make. */
 static void randomize(struct vs_technique_spec *s, struct rng *rng)
 {
@@ -50,6 +55,8 @@ static void randomize(struct vs_technique_spec *s, struct rng *rng)
             words++;
         if (words)
             CHECK_EQ(vs_technique_set(s, p->name, p->words[rng_below(rng, words)], NULL), 0);
+        else if (is_width(p) && rng_below(rng, 2)) /* narrow counters are often full */
+            set_number(s, p->name, p->min + rng_below(rng, 6));
         else if (p->power)
             set_number(s, p->name, (uint64_t)2 << rng_below(rng, 9));
         else
@@ -60,7 +67,8 @@ static void randomize(struct vs_technique_spec *s, struct rng *rng)
     CHECK_EQ(vs_technique_check(s, NULL), 0);
 }
 
-static void check_same(struct vs_verify *v, const struct vs_technique_spec *s, uint64_t seed)
+/* Returns the messages that it took. */
+static uint64_t check_same(struct vs_verify *v, const struct vs_technique_spec *s, uint64_t seed)
 {
     struct vs_verify_result r;
     struct vs_diag diag = {0};
@@ -74,6 +82,7 @@ static void check_same(struct vs_verify *v, const struct vs_technique_spec *s, u
     CHECK_EQ(r.branches, v->branches);
     CHECK_EQ(r.instructions, v->instructions);
     CHECK_EQ(vs_port_counts_bits(&r.counts), r.bits);
+    return r.counts.messages;
 }
 
 /* The same steps give the same bits, from a machine that was opened anew. */
@@ -118,6 +127,51 @@ TEST(replays_generated_runs)
     for (uint64_t seed = 1; seed <= 24; seed += unittest_every(5)) {
         const struct gen_options o = options(seed);
         verify_all(seed, &o);
+    }
+    place_fini(&place);
+}
+
+/* With counters of several widths, the narrowest of which are often full. */
+static void verify_narrow(struct vs_verify *v, const char *text, uint64_t seed)
+{
+    static const unsigned widths[][2] = {{4, 4}, {4, 8}, {6, 6}, {4, 64}, {64, 4}};
+    struct vs_technique_spec s;
+    CHECK_EQ(vs_technique_parse(&s, text, NULL), 0);
+    uint64_t messages = check_same(v, &s, seed);
+    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
+        if (strncmp(text, "mcfNX", 5))
+            set_number(&s, "bcnt_bits", widths[i][0]);
+        set_number(&s, "icnt_bits", widths[i][1]);
+        uint64_t more = check_same(v, &s, seed);
+        CHECK(widths[i][1] > 4 || more > messages);
+    }
+}
+
+TEST(replays_with_counters_that_are_full)
+{
+    static const char *const specs[] = {"mcfNX_b",
+                                        "mcfTR_b",
+                                        "mcfTR_e",
+                                        "mcfTR_e:predictors=shared",
+                                        "tTMBP",
+                                        "bTMBP",
+                                        "sTMBP:predictors=shared"};
+    struct place place;
+    place_init(&place);
+    for (unsigned i = 0; i < 4; i++) { /* one core and four, without time and with it */
+        struct gen_options o = options(31 + i);
+        struct file f;
+        struct vs_verify v;
+        o.threads = i & 1 ? 4 : 1;
+        o.timed = i & 2;
+        o.events = 4000;
+        struct vs_reader *reader = generate(&o, &f);
+        CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
+        for (size_t k = 0; k < sizeof(specs) / sizeof(specs[0]); k++)
+            verify_narrow(&v, specs[k], o.seed);
+        vs_verify_fini(&v);
+        vs_reader_close(reader);
+        file_free(&f);
     }
     place_fini(&place);
 }

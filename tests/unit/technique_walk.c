@@ -255,6 +255,8 @@ TEST(notices_every_cut_and_changed_bit)
                         strncmp(vs_techniques[i]->name, "HWLZ", 4) != 0 &&
                             !is_packed(vs_techniques[i]->name));
     each_damage("mcfTR_e:predictors=shared", false, false);
+    each_damage("mcfTR_e:bcnt_bits=4,icnt_bits=4", true, true);
+    each_damage("mcfNX_b:icnt_bits=4", false, true);
     place_fini(&place);
 }
 
