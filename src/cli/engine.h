@@ -28,12 +28,15 @@ struct recording {
 
     uint64_t instructions, skipped, events;
     unsigned threads, forks, programs;
-    int status;             /* as by waitpid */
-    bool stopped;           /* by tick */
-    const char *incomplete; /* why the end of the program is missing, or NULL; static storage */
-    double seconds, more;   /* until the program ended, and from then on */
-    char said[2048];        /* what Valgrind had to say, in lines */
-    char unread[512];       /* an image without its symbols and why, or "" */
+    int status;                /* as by waitpid */
+    int exit;                  /* the exit status that tells it */
+    bool halted;               /* the simulator stopped it: the program did not end */
+    bool stopped;              /* by tick */
+    const char *incomplete;    /* why the end of the program is missing, or NULL */
+    char why[SIMULATION_TEXT]; /* room for that */
+    double seconds, more;      /* until the program ended, and from then on */
+    char said[2048];           /* what Valgrind had to say, in lines */
+    char unread[512];          /* an image without its symbols and why, or "" */
     bool simulated;
     struct vs_machine_result machine; /* if simulated */
 };

@@ -112,8 +112,10 @@ static void take_result(struct recording *r)
     r->threads = result->stats.threads;
     r->programs = 1;
     r->status = result->status;
+    r->exit = simulation_status(result);
+    r->halted = result->end == VS_END_DEADLOCK || result->end == VS_END_MEMORY;
     r->stopped = result->stopped;
-    r->incomplete = simulation_incomplete(result);
+    r->incomplete = simulation_incomplete(result, r->why);
     r->seconds = result->seconds;
 }
 

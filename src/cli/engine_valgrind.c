@@ -62,6 +62,7 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
     r->forks = result.stats.forks;
     r->programs = result.stats.programs;
     r->status = result.status;
+    r->exit = recording_status(result.status);
     r->stopped = result.stopped;
     r->incomplete = recording_incomplete(&result);
     r->seconds = result.seconds;

@@ -372,7 +372,8 @@ static void put_ending(struct record *r)
                  sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
     else
         snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
-    vs_writer_meta(r->writer, "exit", text);
+    if (!c->halted)
+        vs_writer_meta(r->writer, "exit", text);
     if (incomplete(r))
         vs_writer_meta(r->writer, "incomplete", incomplete(r));
     if (c->forks) {
@@ -400,7 +401,8 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
     if (c->simulated)
         simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
     recording_notes(c->forks, c->said, c->unread, incomplete(r));
-    recording_tell_signal(c->status);
+    if (!c->halted)
+        recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
                    c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
 }
@@ -422,7 +424,7 @@ static void summary_json(struct record *r, const struct vs_writer_stats *w)
     json_u64(&j, "bytes", w->bytes);
     json_double(&j, "seconds", c->seconds, 3);
     json_double(&j, "seconds_more", c->more, 3);
-    json_u64(&j, "exit", (uint64_t)recording_status(c->status));
+    json_u64(&j, "exit", (uint64_t)c->exit);
     if (incomplete(r))
         json_str(&j, "incomplete", incomplete(r));
     else
@@ -509,7 +511,7 @@ static int finish(struct record *r)
         summary_json(r, &written);
     else
         summary_text(r, &written);
-    return recording_status(r->recording.status);
+    return r->recording.exit;
 }
 
 /* The engine that the user named, or else the one for the program. */
@@ -721,7 +723,9 @@ const struct command command_record = {
     .example = "vestige record -o sort.vest -- sort -u words.txt\n"
                "vestige record --control-only --from main --length 50M ./prog",
     .exits = "0  recorded, and the program ended with 0\n"
-             "2  bad usage, or it could not be recorded: no file is left\n"
+             "1  recorded until all simulated threads waited for ever\n"
+             "2  bad usage, or it could not be recorded: no file is left; or recorded\n"
+             "   until a simulated program had touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
     .environment = RECORDING_ENVIRONMENT
     "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"

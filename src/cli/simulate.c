@@ -69,7 +69,7 @@ static int tick(void *context, const struct vs_machine_stats *stats)
 static void print_text(const struct vs_machine_result *result, bool timed)
 {
     struct out err;
-    char a[32], b[32];
+    char a[32], b[32], why[SIMULATION_TEXT];
     const struct vs_machine_stats *s = &result->stats;
 
     recording_tell("%s instructions, %u thread%s, %u core%s in %.1f s (%.1f M/s)",
@@ -77,8 +77,8 @@ static void print_text(const struct vs_machine_result *result, bool timed)
                    s->cores, s->cores == 1 ? "" : "s", result->seconds,
                    result->seconds > 0 ? 1e-6 * (double)s->instructions / result->seconds : 0);
     simulation_notes(result);
-    if (simulation_incomplete(result))
-        recording_tell("%s", simulation_incomplete(result));
+    if (simulation_incomplete(result, why))
+        recording_tell("%s", simulation_incomplete(result, why));
     else
         recording_tell_signal(result->status);
     if (!timed)
@@ -93,6 +93,7 @@ static void print_text(const struct vs_machine_result *result, bool timed)
 static void print_json(struct cli *cli, const struct vs_machine_result *result, bool timed)
 {
     const struct vs_machine_stats *s = &result->stats;
+    char why[SIMULATION_TEXT];
     struct json j;
 
     json_init(&j, &cli->out, 0);
@@ -104,9 +105,9 @@ static void print_json(struct cli *cli, const struct vs_machine_result *result, 
     else
         json_null(&j, "cycles");
     json_double(&j, "seconds", result->seconds, 3);
-    json_u64(&j, "exit", (uint64_t)recording_status(result->status));
-    if (simulation_incomplete(result))
-        json_str(&j, "incomplete", simulation_incomplete(result));
+    json_u64(&j, "exit", (uint64_t)simulation_status(result));
+    if (simulation_incomplete(result, why))
+        json_str(&j, "incomplete", simulation_incomplete(result, why));
     else
         json_null(&j, "incomplete");
     core_facts_json(&j, s->core, s->cores);
@@ -146,9 +147,7 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
             print_json(cli, result, m.config.timed);
         else
             print_text(result, m.config.timed);
-        status = recording_status(result->status);
-        if (result->end == VS_END_DEADLOCK)
-            status = CLI_BAD_DATA;
+        status = simulation_status(result);
     }
     simulation_free_env(env);
     free(result);
@@ -206,7 +205,7 @@ const struct command command_simulate = {
     .example = "vestige simulate --cores 4 --timed --preset cs16 ./prog -p 4\n"
                "vestige simulate --list >platform.conf",
     .exits = "0  the program ended with 0\n"
-             "1  caches were found incoherent, or all threads wait for each other\n"
-             "2  bad usage, or it could not be run\n"
+             "1  caches were found incoherent, or all threads wait for ever\n"
+             "2  bad usage, it could not be run, or touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
 };

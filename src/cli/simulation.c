@@ -102,15 +102,50 @@ void simulation_free_env(char **env)
     free(env);
 }
 
-const char *simulation_incomplete(const struct vs_machine_result *result)
+/* "thread 1 at 0x12345 in futex on core 0", as far as it is known. */
+static void name_place(const struct vs_machine_halt *at, char *text, size_t capacity)
 {
+    const char *call = at->in_call ? vs_syscall_name("rv64", at->call) : NULL;
+    char core[24] = "";
+
+    if (at->core >= 0)
+        snprintf(core, sizeof(core), " on core %d", at->core);
+    snprintf(text, capacity, "thread %u at 0x%" PRIx64 "%s%s%s", at->thread, at->pc,
+             call ? " in " : "", call ? call : "", core);
+}
+
+const char *simulation_incomplete(const struct vs_machine_result *result,
+                                  char text[SIMULATION_TEXT])
+{
+    char place[80];
+
+    name_place(&result->halt, place, sizeof(place));
     switch (result->end) {
     case VS_END_DEADLOCK:
-        return "every thread waits for another: stopped";
+        snprintf(text, SIMULATION_TEXT, "every thread waits for another, %s: stopped", place);
+        return text;
+    case VS_END_MEMORY:
+        snprintf(text, SIMULATION_TEXT,
+                 "the program touched more than %" PRIu64 " MiB of memory, the last at 0x%" PRIx64
+                 " by %s: stopped; --set memory=MIB gives it more",
+                 result->memory, result->halt.addr, place);
+        return text;
     case VS_END_INTERRUPTED:
         return "interrupted";
     default:
         return result->interrupted ? "interrupted" : NULL;
+    }
+}
+
+int simulation_status(const struct vs_machine_result *result)
+{
+    switch (result->end) {
+    case VS_END_DEADLOCK:
+        return CLI_BAD_DATA;
+    case VS_END_MEMORY:
+        return CLI_USAGE;
+    default:
+        return recording_status(result->status);
     }
 }
 

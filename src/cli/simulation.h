@@ -7,6 +7,8 @@
 #include "cli/out.h"
 #include "target/machine.h"
 
+enum { SIMULATION_TEXT = 240 };
+
 struct simulation_options {
     uint64_t cores, seed;
     bool timed, check;
@@ -79,8 +81,12 @@ void simulation_free_env(char **env);
 int simulation_facts(const struct vs_machine_stats *stats, bool timed,
                      int (*put)(void *context, const char *key, const char *value), void *context);
 
-/* Why the end of the program is missing, or NULL. Static storage. */
-const char *simulation_incomplete(const struct vs_machine_result *result);
+/* Why the end of the program is missing, or NULL. */
+const char *simulation_incomplete(const struct vs_machine_result *result,
+                                  char text[SIMULATION_TEXT]);
+
+/* The exit status: the program's, or the one of a simulation that it did not end. */
+int simulation_status(const struct vs_machine_result *result);
 
 /* Lines for the user: calls that were not supported; cycles as well. */
 void simulation_notes(const struct vs_machine_result *result);

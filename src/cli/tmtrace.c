@@ -331,7 +331,7 @@ static int run(struct cli *cli, int argc, char **argv)
     struct tmtrace_options o = {0};
     struct tmtrace t = {.o = &o, .disasm.format = vs_rv64_format};
     struct vs_machine_result *result;
-    char digits[32], **program;
+    char digits[32], why[SIMULATION_TEXT], **program;
     int status;
 
     if (!options_parse(cli, &command_tmtrace, &o, &argc, argv, &status))
@@ -349,7 +349,8 @@ static int run(struct cli *cli, int argc, char **argv)
         if (status == 0) {
             recording_tell("%s: %s descriptors", o.output, group_digits(digits, t.descriptors));
             simulation_summary(result, true);
-            status = recording_status(result->status);
+            recording_notes(0, "", "", simulation_incomplete(result, why));
+            status = simulation_status(result);
         }
     }
     disasm_fini(&t.disasm);
@@ -413,6 +414,8 @@ const struct command command_tmtrace = {
     .example = "tmTrace --mTrace trace.gz --mcf --cores 4 -- ./program -p 4\n"
                "vestige tmTrace --mTrace reads.gz --mld --mTraceMax --preset cs16 ./program",
     .exits = "0  traced, and the program ended with 0\n"
-             "2  bad usage, or it could not be traced: no file is left\n"
+             "1  traced until all threads waited for ever\n"
+             "2  bad usage, or it could not be traced: no file is left; or traced until the\n"
+             "   program had touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
 };

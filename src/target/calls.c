@@ -105,7 +105,6 @@ static int64_t call_uname(struct vs_process *p, struct vs_task *t, const uint64_
 
 static int64_t call_sysinfo(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    const struct vs_space *s = &p->linux_state->space;
     struct {
         int64_t uptime;
         uint64_t loads[3], total, free, shared, buffers, swap, swap_free;
@@ -115,8 +114,8 @@ static int64_t call_sysinfo(struct vs_process *p, struct vs_task *t, const uint6
     } info;
     memset(&info, 0, sizeof(info));
     info.uptime = (int64_t)(p->now / VS_SECOND);
-    info.total = s->limit;
-    info.free = s->limit - s->used;
+    info.total = p->linux_state->space.limit;
+    info.free = vs_space_left(p);
     info.tasks = (uint16_t)p->alive;
     info.unit = 1;
     return vs_guest_put(p, t, a[0], &info, sizeof(info));

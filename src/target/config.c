@@ -19,7 +19,7 @@ const struct vs_parameter vs_target_parameters[] = {
     {"frequency", AT(frequency), 1, 100000, false, NULL, "MHz: how fast the program's time passes"},
     {"slice", AT(slice), 1000, UINT64_C(1) << 40, false, NULL, "cycles of a thread while others wait for a core"},
     {"quantum", AT(quantum), 1, UINT64_C(1) << 24, false, NULL, "untimed: instructions of a core in its turn"},
-    {"memory", AT(memory), 1, UINT64_C(1) << 24, false, NULL, "MiB that the program may map"},
+    {"memory", AT(memory), 1, UINT64_C(1) << 24, false, NULL, "MiB of memory that the program may touch"},
     {"check", AT(check), 0, 1, false, switches, "timed: verify coherence at each access"},
 
     {"width", AT(width), 1, 8, false, NULL, "instructions that issue in a cycle"},

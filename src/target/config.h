@@ -21,7 +21,7 @@ struct vs_target_config {
     uint64_t frequency; /* MHz: how fast the program's time passes */
     uint64_t slice;     /* for which a thread runs when others wait for a core */
     uint64_t quantum;   /* untimed: instructions of a core before the next has its turn */
-    uint64_t memory;    /* MiB that the program may map */
+    uint64_t memory;    /* MiB that the program may touch */
     uint64_t check;     /* verify coherence at each access */
 
     uint64_t width;   /* instructions that issue in a cycle */

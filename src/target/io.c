@@ -249,7 +249,7 @@ static int64_t read_all(struct vs_process *p, struct vs_task *t, struct transfer
         done += (uint64_t)got;
         if ((uint64_t)got < want)
             break;
-    } while (done < x->total && goes_on(x));
+    } while (done < x->total && goes_on(x) && !p->full);
     return (int64_t)done;
 }
 

@@ -161,8 +161,9 @@ static int limit(struct vs_process *p, struct vs_diag *diag)
     if (p->linux_state->nomem)
         return -VSE_NOMEM;
     return vs_diag_set(diag, -VSE_LIMIT, -1, -1,
-                       "the program needs more memory than the limit of %llu bytes",
-                       (unsigned long long)p->linux_state->space.limit);
+                       "the program alone takes more than the %llu MiB of memory that it may "
+                       "touch; --set memory=MIB gives it more",
+                       (unsigned long long)(p->linux_state->space.limit >> 20));
 }
 
 /* Bytes of the file from offset on, to addr. */
@@ -185,6 +186,8 @@ static int load_bytes(struct vs_process *p, const struct program *g, uint64_t ad
             offset += (uint64_t)got;
             size -= (uint64_t)got;
         }
+        if (!err && p->full)
+            err = limit(p, diag);
     }
     free(bytes);
     return err;
@@ -390,6 +393,8 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
         err = load_trampoline(p, t, diag);
     if (!err)
         err = load_stack(p, t, &g, options, diag);
+    if (!err && p->full)
+        err = limit(p, diag);
     if (!err) {
         const char *name = strrchr(options->path, '/');
         snprintf(t->linux_state->name, sizeof(t->linux_state->name), "%s",

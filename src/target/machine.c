@@ -83,6 +83,7 @@ struct machine {
     uint64_t random;     /* state */
     bool stopped;        /* no more is recorded */
     time_t patience_end; /* 0: the user has said nothing */
+    struct vs_machine_halt halt;
 
     struct vs_diag *diag;
     bool theirs;
@@ -437,6 +438,27 @@ static void sort_tasks(struct machine *m, uint64_t cycle)
     }
 }
 
+/* Where the simulation stops: at this instruction of the task, or in its call if pc is that. */
+static void note_halt(struct machine *m, const struct vs_task *t, uint64_t pc)
+{
+    m->halt = (struct vs_machine_halt){.thread = t->number,
+                                       .core = place_of(m, t)->core,
+                                       .pc = pc,
+                                       .in_call = pc == t->call.pc,
+                                       .call = t->call.number,
+                                       .addr = m->p->full_addr};
+}
+
+/* The same, if the process did it by itself: for the task that it wrote for. */
+static void note_full(struct machine *m)
+{
+    for (size_t i = 0; i < m->p->effect_count; i++) {
+        const struct vs_effect *e = &m->p->effects[i];
+        if (e->kind == VS_EFFECT_WROTE && m->p->full_addr - e->addr < e->size)
+            note_halt(m, e->task, e->task->call.pc);
+    }
+}
+
 /* After each call on the process. */
 static int follow_process(struct machine *m, unsigned core, uint64_t cycle)
 {
@@ -601,7 +623,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
 {
     struct vs_task *t = c->task;
     unsigned core = number_of(m, c);
-    uint64_t cycle = c->clock;
+    uint64_t cycle = c->clock, pc = t->hart.pc;
     int stop = c->stop, err = flush(m, c);
     if (err)
         return err;
@@ -614,12 +636,15 @@ static int deal_with_stop(struct machine *m, struct core *c)
         return reach_place(m, t);
     case VS_STOP_ECALL:
         err = vs_process_call(m->p, t);
+        pc = t->call.pc;
         c->clock += m->config.timed ? m->config.system : 1;
         break;
     default:
         err = vs_process_fault(m->p, t, stop);
         break;
     }
+    if (m->p->full)
+        note_halt(m, t, pc);
     if (m->config.timed)
         vs_pipeline_restart(&c->past.pipeline, c->clock);
     return err ? err : follow_process(m, core, cycle);
@@ -627,12 +652,14 @@ static int deal_with_stop(struct machine *m, struct core *c)
 
 static int attend(struct machine *m, struct core *c)
 {
-    uint64_t cycle = c->clock;
+    uint64_t cycle = c->clock, pc = c->task->hart.pc;
     int err = flush(m, c);
     if (err)
         return err;
     set_now(m, cycle);
     err = vs_process_attend(m->p, c->task);
+    if (m->p->full)
+        note_halt(m, c->task, pc);
     c->clock += m->config.timed ? m->config.system : 1;
     if (m->config.timed)
         vs_pipeline_restart(&c->past.pipeline, c->clock);
@@ -645,6 +672,8 @@ static int advance(struct machine *m, uint64_t cycle)
     set_now(m, cycle);
     m->next_retry = cycle + RETRY_EVERY;
     int err = vs_process_advance(m->p);
+    if (m->p->full)
+        note_full(m);
     return err ? err : follow_process(m, VS_NOBODY(&m->events), nobody_at(m, cycle));
 }
 
@@ -726,6 +755,9 @@ static int idle(struct machine *m, enum vs_machine_end *end, bool *enough)
         int err = vs_process_wait(m->p);
         return err ? err : heed_user(m, enough);
     }
+    for (size_t i = m->p->task_count; i-- > 0;)
+        if (m->p->tasks[i]->state == VS_TASK_BLOCKED)
+            note_halt(m, m->p->tasks[i], m->p->tasks[i]->call.pc);
     *end = VS_END_DEADLOCK;
     *enough = true;
     return 0;
@@ -764,7 +796,7 @@ static int run(struct machine *m, enum vs_machine_end *end)
 {
     bool enough = false;
     int err = pass_edge(m);
-    while (!err && !m->p->ended && !enough) {
+    while (!err && !m->p->ended && !m->p->full && !enough) {
         fill_cores(m);
         if (m->config.timed && m->recorded && vs_events_many(&m->events))
             err = hand_on(m);
@@ -777,7 +809,9 @@ static int run(struct machine *m, enum vs_machine_end *end)
         if (!err && (m->total >= m->next_tick || ++m->steps % TICK_STEPS == 0))
             err = tick(m, &enough);
     }
-    if (enough && *end == VS_END_EXIT)
+    if (m->p->full && !m->p->ended)
+        *end = VS_END_MEMORY;
+    else if (enough && *end == VS_END_EXIT)
         *end = VS_END_INTERRUPTED;
     return err;
 }
@@ -924,6 +958,8 @@ static int run_machine(struct machine *m, struct vs_machine_result *result)
     if (err == -VSE_INTERNAL && m->config.check)
         err = vs_diag_set(m->diag, err, -1, -1, "%s", m->timed.caches.diag.text);
     fill_stats(m, &result->stats);
+    result->halt = m->halt;
+    result->memory = m->config.memory;
     result->status = m->p->ended ? m->p->status : SIGKILL;
     result->interrupted = m->patience_end != 0;
     result->stopped = m->stopped;

@@ -66,11 +66,24 @@ enum vs_machine_end {
     VS_END_EXIT,        /* the program ended */
     VS_END_DEADLOCK,    /* all its threads wait for each other */
     VS_END_INTERRUPTED, /* the user's signal came, and the program did not end by it */
+    VS_END_MEMORY,      /* it touched more memory than config.memory */
+};
+
+/* Where a simulation stopped that the program did not end. */
+struct vs_machine_halt {
+    uint32_t thread;
+    int core;     /* -1: on none */
+    uint64_t pc;  /* of the access, or of the system call */
+    bool in_call; /* of this number */
+    uint64_t call;
+    uint64_t addr; /* VS_END_MEMORY: what was touched */
 };
 
 struct vs_machine_result {
     struct vs_machine_stats stats;
     enum vs_machine_end end;
+    struct vs_machine_halt halt; /* of VS_END_DEADLOCK, the first thread that waits; of MEMORY */
+    uint64_t memory;             /* MiB that it might touch */
     int status; /* of the program, as by waitpid; as if killed if it did not end by itself */
     bool interrupted, stopped;
     struct vs_unsupported unsupported[VS_UNSUPPORTED_MAX];

@@ -55,7 +55,7 @@ static void fill(struct vs_process *p, struct vs_task *t, const struct vs_file *
     uint64_t done = 0;
     if (!bytes)
         p->linux_state->nomem = true;
-    while (bytes && done < size && !p->linux_state->nomem) {
+    while (bytes && done < size && !p->linux_state->nomem && !p->full) {
         size_t part = size - done < FILE_CHUNK ? (size_t)(size - done) : FILE_CHUNK;
         ssize_t got = TEMP_FAILURE_RETRY(pread(f->host, bytes, part, (off_t)(offset + done)));
         if (got <= 0)

@@ -86,7 +86,7 @@ struct vs_process_options {
     char *const *envp;                      /* ended by NULL */
     uint64_t seed;                          /* of what the program gets as random */
     unsigned cores;                         /* what it is told of the machine */
-    uint64_t memory_limit;                  /* bytes that may be mapped; 0: 4 GiB */
+    uint64_t memory_limit;                  /* bytes that may be touched; 0: 4 GiB */
     const volatile sig_atomic_t *interrupt; /* not 0: vs_process_wait returns; may be NULL */
 };
 
@@ -108,6 +108,9 @@ struct vs_process {
     bool ended; /* all tasks have ended */
     int status; /* then: as by waitpid */
 
+    bool full;          /* more was touched than memory_limit; the owner stops */
+    uint64_t full_addr; /* then: where */
+
     struct vs_unsupported unsupported[VS_UNSUPPORTED_MAX];
     size_t unsupported_count;
 
@@ -122,7 +125,7 @@ struct vs_process {
 int vs_process_check(const char *path, struct vs_diag *diag);
 
 /* Loads the program and makes its first task. Effects: what was mapped and written, STARTED.
- * Returns 0; as vs_process_check; -VSE_LIMIT (more memory than memory_limit); -VSE_NOMEM. */
+ * Returns 0; as vs_process_check; -VSE_LIMIT (it touches more than memory_limit); -VSE_NOMEM. */
 int vs_process_open(struct vs_process **p, const struct vs_process_options *options,
                     struct vs_diag *diag);
 /* NULL is fine. */

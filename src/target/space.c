@@ -85,8 +85,7 @@ static void split(struct vs_space *s, uint64_t addr)
 
 static bool alike(const struct vs_area *a, const struct vs_area *b)
 {
-    return a->end == b->start && a->flags == b->flags && a->kind == b->kind &&
-           a->counted == b->counted;
+    return a->end == b->start && a->flags == b->flags && a->kind == b->kind;
 }
 
 /* Joins areas from the one before [start, end) to the one after it. */
@@ -110,7 +109,10 @@ uint64_t vs_space_free(const struct vs_process *p, uint64_t hint, uint64_t size)
             return hint;
     }
     uint64_t top = VS_LINUX_MMAP_TOP;
-    for (size_t i = find_area(s, top);; i--) {
+    size_t i = find_area(s, top);
+    if (i < s->count && s->areas[i].start < top)
+        top = s->areas[i].start; /* an area that goes on behind what is given out */
+    for (;; i--) {
         uint64_t bottom = i ? s->areas[i - 1].end : VS_LINUX_LOWEST;
         if (bottom < top && top - bottom >= size && top - size >= VS_LINUX_LOWEST)
             return top - size;
@@ -177,7 +179,22 @@ bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags)
         return a->flags & VS_MAP_READ;
     if (vs_memory_map(&p->memory, page, VS_PAGE_SIZE, a->flags))
         p->linux_state->nomem = true;
+    if (vs_space_used(p) > p->linux_state->space.limit && !p->full) {
+        p->full = true;
+        p->full_addr = addr;
+    }
     return true;
+}
+
+uint64_t vs_space_used(const struct vs_process *p)
+{
+    return p->memory.page_count * VS_PAGE_SIZE;
+}
+
+uint64_t vs_space_left(const struct vs_process *p)
+{
+    uint64_t used = vs_space_used(p), limit = p->linux_state->space.limit;
+    return used < limit ? limit - used : 0;
 }
 
 /* ---- changes --------------------------------------------------------------------------------- */
@@ -203,8 +220,6 @@ static void clear(struct vs_process *p, struct vs_task *t, uint64_t start, uint6
         each_page(p, a->start, a->end, drop_page, 0);
         note(p, t, VS_EFFECT_UNMAPPED, a);
         code |= a->flags & VS_MAP_EXEC;
-        if (a->counted)
-            s->used -= a->end - a->start;
     }
     memmove(s->areas + first, s->areas + i, (s->count - i) * sizeof(s->areas[0]));
     s->count -= i - first;
@@ -212,35 +227,18 @@ static void clear(struct vs_process *p, struct vs_task *t, uint64_t start, uint6
         vs_code_flush(p->code);
 }
 
-/* Bytes in [start, end) that count towards the limit. */
-static uint64_t counted_in(const struct vs_space *s, uint64_t start, uint64_t end)
-{
-    uint64_t sum = 0;
-    for (size_t i = find_area(s, start); i < s->count && s->areas[i].start < end; i++) {
-        const struct vs_area *a = &s->areas[i];
-        uint64_t from = a->start > start ? a->start : start, to = a->end < end ? a->end : end;
-        sum += a->counted ? to - from : 0;
-    }
-    return sum;
-}
-
 int vs_space_map(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_t size,
                  unsigned flags, enum vs_area_kind kind)
 {
     struct vs_space *s = &p->linux_state->space;
-    /* What cannot be touched takes nothing, unless it is filled now. */
-    bool counted = flags || kind == VS_AREA_FILE;
-    struct vs_area area = {addr, addr + size, flags, kind, counted};
+    struct vs_area area = {addr, addr + size, flags, kind};
     int err = make_room(p);
     if (err)
         return err;
-    if (counted && size > s->limit - (s->used - counted_in(s, addr, addr + size)))
-        return -ENOMEM;
     split(s, addr);
     split(s, addr + size);
     clear(p, t, addr, addr + size);
     insert_area(s, find_area(s, addr), area);
-    s->used += area.counted ? size : 0;
     note(p, t, VS_EFFECT_MAPPED, &area);
     if (flags & VS_MAP_EXEC)
         vs_code_flush(p->code);
@@ -262,15 +260,10 @@ int vs_space_unmap(struct vs_process *p, struct vs_task *t, uint64_t addr, uint6
 
 static void protect_area(struct vs_process *p, struct vs_task *t, struct vs_area *a, unsigned flags)
 {
-    struct vs_space *s = &p->linux_state->space;
     unsigned before = a->flags;
     if (before == flags)
         return;
     a->flags = flags;
-    if (flags && !a->counted) {
-        a->counted = true;
-        s->used += a->end - a->start;
-    }
     each_page(p, a->start, a->end, protect_page, flags);
     note(p, t, VS_EFFECT_PROTECTED, a);
     if ((before | flags) & VS_MAP_EXEC)
@@ -284,8 +277,7 @@ int vs_space_protect(struct vs_process *p, struct vs_task *t, uint64_t addr, uin
     int err = make_room(p);
     if (err)
         return err;
-    if (vs_space_span(p, addr, size, 0) < size ||
-        (flags && size - counted_in(s, addr, addr + size) > s->limit - s->used))
+    if (vs_space_span(p, addr, size, 0) < size)
         return -ENOMEM;
     split(s, addr);
     split(s, addr + size);

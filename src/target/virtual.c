@@ -35,10 +35,9 @@ static void write_cpuinfo(struct vs_process *p, FILE *out)
 
 static void write_meminfo(struct vs_process *p, FILE *out)
 {
-    const struct vs_space *s = &p->linux_state->space;
+    unsigned long long left = vs_space_left(p) >> 10;
     fprintf(out, "MemTotal: %llu kB\nMemFree: %llu kB\nMemAvailable: %llu kB\n",
-            (unsigned long long)(s->limit >> 10), (unsigned long long)((s->limit - s->used) >> 10),
-            (unsigned long long)((s->limit - s->used) >> 10));
+            (unsigned long long)(p->linux_state->space.limit >> 10), left, left);
 }
 
 static void write_online(struct vs_process *p, FILE *out)

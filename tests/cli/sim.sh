@@ -311,28 +311,127 @@ run "$VESTIGE" simulate -- "$ends" fork
 expect_status 3
 expect_err 'system call clone \(220\) at 0x[0-9a-f]+ is not supported; it failed with ENOSYS'
 
+# What is said of it is the same of a run, a trace and neither.
 begin stops_when_all_threads_wait
+run timeout 300 "$VESTIGE" simulate -- "$ends" wait
+expect_status 1
+why=$(sed -n 's/^vestige: \(every thread waits for another, thread 0 at 0x[0-9a-f]* in [a-z_]*: stopped\)$/\1/p' "$err")
+[ -n "$why" ] || fail "no reason in: $(cat "$err")"
+! grep -q SIGKILL "$err" || fail "no signal ended it"
 run timeout 300 "$VESTIGE" record -f -o "$T/run.vest" -- "$ends" wait
-expect_err 'every thread waits'
-run "$VESTIGE" info --no-scan "$T/run.vest"
-expect_out 'incomplete +every thread waits'
+expect_status 1
+expect_equal "$(grep -c "^vestige: $why; what was captured is in the file$" "$err")" 1
+! grep -q SIGKILL "$err" || fail "no signal ended it"
+expect_whole waiting
+expect_equal "$("$VESTIGE" info --json --no-scan "$T/run.vest" | jq -r '.meta | [.incomplete, .exit] | @csv')" "\"$why\","
+run timeout 300 "$VESTIGE" record -f --timed --json -o "$T/run.vest" -- "$ends" wait
+expect_equal "$(sed -n '/^{/,$p' "$out" | jq -r .exit)" 1
+run timeout 300 "$VESTIGE" tmTrace --mTrace "$T/wait.gz" --mcf -- "$ends" wait
+expect_status 1
+expect_err 'every thread waits .*; what was captured is in the file$'
 
-begin limits_memory
 cat >"$T/memory.c" <<'END'
+#include <fcntl.h>
 #include <stdlib.h>
-int main(void)
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Reserves gigabytes, touches a few megabytes of them (argv[1]; or lets read() do it), and gives
+ * them back if it is to. */
+int main(int argc, char **argv)
 {
-    return malloc((size_t)64 << 20) ? 0 : 3;
+    size_t reserved = (size_t)60 << 30, step = (size_t)1 << 20, count = (size_t)atoi(argv[1]);
+    char *a = mmap(NULL, reserved, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *b = mmap(NULL, reserved, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (a == MAP_FAILED || b == MAP_FAILED || mprotect(b, reserved, PROT_READ | PROT_WRITE))
+        return 3;
+    if (argc > 2 && !strcmp(argv[2], "read"))
+        return read(open(argv[3], O_RDONLY), a, count * step) < 0;
+    for (size_t i = 0; i < count; i++) {
+        memset(b + (reserved / count & -step) * i, 1, step);
+        if (argc > 2 && madvise(b + (reserved / count & -step) * i, step, MADV_DONTNEED))
+            return 4;
+    }
+    if (munmap(a, reserved) || munmap(b, reserved))
+        return 5;
+    return 0;
 }
 END
-riscv64-linux-gnu-gcc -O0 -static -o "$T/memory" "$T/memory.c" || fail "no compiler"
-run "$VESTIGE" simulate --set memory=16 -- "$T/memory"
-expect_status 3
-run "$VESTIGE" simulate -- "$T/memory"
+riscv64-linux-gnu-gcc -O1 -static -o "$T/memory" "$T/memory.c" || fail "no compiler"
+
+# What is reserved costs nothing, with Linux as here.
+begin counts_memory_that_is_touched
+for args in "" "--timed" "--check-coherence"; do
+    # shellcheck disable=SC2086
+    run timeout 300 "$VESTIGE" simulate --set memory=12 $args -- "$T/memory" 8
+    expect_status 0
+done
+run timeout 300 "$VESTIGE" record -f --set memory=12 -o "$T/run.vest" -- "$T/memory" 8
 expect_status 0
-run "$VESTIGE" simulate --set memory=1 -- "$T/memory"
+expect_whole memory
+run timeout 300 "$VESTIGE" check --memory --flow "$T/run.vest"
+expect_status 0
+run timeout 300 "$VESTIGE" encode -f -t mc2RT -o "$T/run.vport" "$T/run.vest"
+run timeout 300 "$VESTIGE" replay --check "$T/run.vest" "$T/run.vport"
+expect_status 0
+run timeout 300 "$VESTIGE" simulate --set memory=12 -- "$T/memory" 64 back
+expect_status 0
+
+# The program puts a page behind the last that is given out, which makes one area of both.
+begin maps_nothing_where_something_is
+cat >"$T/move.c" <<'END'
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <sys/mman.h>
+int main(void)
+{
+    size_t n = (size_t)60 << 30, at = (size_t)5 << 30;
+    char *a = mmap(NULL, n, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (a == MAP_FAILED)
+        return 1;
+    a[at] = 7;
+    if (mmap(a + n, 4096, 3, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != a + n)
+        return 2;
+    char *b = mremap(a, n, 2 * n, MREMAP_MAYMOVE);
+    return b == MAP_FAILED || b + 2 * n > a ? 3 : b[at] != 7;
+}
+END
+riscv64-linux-gnu-gcc -O1 -static -o "$T/move" "$T/move.c" || fail "no compiler"
+run timeout 300 "$VESTIGE" simulate -- "$T/move"
+expect_status 0
+
+begin names_the_limit_of_memory
+limit='the program touched more than 12 MiB of memory, the last at 0x[0-9a-f]+ by thread 0 at 0x[0-9a-f]+'
+more=' on core 0: stopped; --set memory=MIB gives it more'
+for args in "" "--timed"; do
+    # shellcheck disable=SC2086
+    run timeout 300 "$VESTIGE" simulate --set memory=12 $args -- "$T/memory" 16
+    expect_status 2
+    expect_err "^vestige: $limit$more$"
+    # shellcheck disable=SC2086
+    run timeout 300 "$VESTIGE" record -f --set memory=12 $args -o "$T/run.vest" -- "$T/memory" 16
+    expect_status 2
+    expect_err "^vestige: $limit$more; what was captured is in the file$"
+    expect_whole "memory $args"
+    run timeout 300 "$VESTIGE" check --memory --flow "$T/run.vest"
+    expect_status 0
+done
+truncate -s 16M "$T/zeros"
+run timeout 300 "$VESTIGE" simulate --set memory=12 -- "$T/memory" 16 read "$T/zeros"
+expect_status 2
+expect_err "^vestige: $limit in read$more$"
+cat >"$T/large.s" <<'END'
+        .globl _start
+_start: j _start
+        .data
+        .fill 2 << 20, 1, 1
+END
+riscv64-linux-gnu-gcc -nostdlib -static -o "$T/large" "$T/large.s" || fail "no assembler"
+run "$VESTIGE" simulate --set memory=1 -- "$T/large"
 expect_status 2
 expect_one_line_err
+expect_err 'takes more than the 1 MiB of memory that it may touch; --set memory=MIB gives it more$'
 
 begin passes_arguments_environment_and_input
 cat >"$T/echo.c" <<'END'
