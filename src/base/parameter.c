@@ -1,33 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/parameter.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/number.h"
 
 uint64_t vs_parameter_get(const struct vs_parameter *p, const void *values)
 {
     return *(const uint64_t *)((const char *)values + p->offset);
-}
-
-static bool parse_number(const char *text, uint64_t *number)
-{
-    char *end;
-    if (*text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *number = strtoull(text, &end, strncmp(text, "0x", 2) ? 10 : 16);
-    unsigned shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
-    end += shift != 0;
-    end += shift && *end == 'i';
-    if (errno || *end || *number > UINT64_MAX >> shift)
-        return false;
-    *number <<= shift;
-    return true;
 }
 
 static bool parse_word(const char *const *words, const char *text, uint64_t *number)
@@ -68,10 +51,11 @@ int vs_parameter_set(const struct vs_parameter *table, void *values, const char 
     if (p->words) {
         if (!parse_word(p->words, value, &number))
             return no_word(p, value, diag);
-    } else if (!parse_number(value, &number) || number < p->min || number > p->max) {
+    } else if (vs_number(value, value + strlen(value), &number) || number < p->min ||
+               number > p->max) {
         return vs_diag_set(diag, -VSE_INVAL, -1, -1,
-                           "%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.40s'", p->name,
-                           p->min, p->max, value);
+                           "%s is a number from %" PRIu64 " to %" PRIu64 ", not '%.40s': %s",
+                           p->name, p->min, p->max, value, p->help);
     } else if (p->power && number & (number - 1)) {
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s is a power of two, not %" PRIu64, p->name,
                            number);

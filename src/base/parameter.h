@@ -23,9 +23,8 @@ struct vs_parameter {
 
 uint64_t vs_parameter_get(const struct vs_parameter *p, const void *values);
 
-/* Sets the parameter of that name: a number, decimal or 0x, which may end in K or M (1024 and its
- * square), or a word. Returns 0; -VSE_NOTFOUND (no such parameter); -VSE_INVAL (no such value);
- * diag says what there is. */
+/* Sets the parameter of that name: a number as vs_number reads it, or a word. Returns 0;
+ * -VSE_NOTFOUND (no such parameter); -VSE_INVAL (no such value); diag says what there is. */
 int vs_parameter_set(const struct vs_parameter *table, void *values, const char *name,
                      const char *value, struct vs_diag *diag);
 

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/figures.h"
 #include "cli/plot.h"
@@ -27,7 +28,7 @@ struct bandwidth {
 /* The number [s, end), 1 up to `most`. */
 static bool number(const char *s, const char *end, uint64_t most, uint64_t *v)
 {
-    return !options_number(s, end, v) && *v && *v <= most;
+    return !vs_number(s, end, v) && *v && *v <= most;
 }
 
 /* BITS[/CYCLES][:CAPACITY[:stall]] */

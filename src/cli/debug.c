@@ -6,6 +6,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/number.h"
 #include "base/outfile.h"
 #include "cli/commands.h"
 #include "cli/replaying.h"
@@ -33,7 +34,7 @@ static bool parse_listen(const char *text, char host[256], uint64_t *port)
         text++;
         n -= 2;
     }
-    if (n >= 256 || options_number(number, number + strlen(number), port) || *port > 65535)
+    if (n >= 256 || vs_number(number, number + strlen(number), port) || *port > 65535)
         return false;
     memcpy(host, text, n);
     host[n] = 0;

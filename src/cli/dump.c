@@ -326,8 +326,7 @@ const struct command command_dump = {
     .description =
         "Prints the events of a run, one per line: number, cycle in a timed run, thread,\n"
         "kind, address of the instruction, what the kind has, and the instructions that\n"
-        "the thread retired since its previous event. Numbers are decimal or 0x...; K, M\n"
-        "and G stand for powers of 1000. Both ends of a range are inside.",
+        "the thread retired since its previous event. Both ends of a range are inside.",
     .example = "vestige dump --thread 0 --kind load,store --limit 20 run.vest\n"
                "vestige dump --json --addr 0x7ffe0000-0x7fffffff run.vest | jq -r .value",
     .exits = COMMAND_EXITS,

@@ -183,6 +183,10 @@ static void put_options(struct out *out, const struct command *c)
     for (const struct cli_option *o = c->options; o && o->name; o++)
         put_option(out, c, o);
     put_option(out, c, &options_help_row);
+    if (options_numbers(c)) {
+        out_str(out, ".PP\n");
+        put_lines(out, OPTIONS_NUMBERS);
+    }
 }
 
 static void put_commands(struct out *out)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "cli/commands.h"
 #include "cli/suggest.h"
 
@@ -23,63 +24,13 @@ static const char *dashes(const struct command *c)
 
 /* ---- values ------------------------------------------------------------------------------- */
 
-static int digit_value(char c)
-{
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return 99;
-}
-
-/* The factor of a suffix that fills [s, end); 0 if it is none. */
-static uint64_t suffix_factor(const char *s, const char *end)
-{
-    static const char letters[] = "KMG";
-    if (s == end)
-        return 1;
-    const char *letter = strchr(letters, *s);
-    bool binary = end - s == 2 && s[1] == 'i';
-    if (!letter || (end - s != 1 && !binary))
-        return 0;
-    uint64_t factor = 1;
-    for (const char *l = letters; l <= letter; l++)
-        factor *= binary ? 1024 : 1000;
-    return factor;
-}
-
-const char *options_number(const char *s, const char *end, uint64_t *result)
-{
-    static const char not_number[] = "is not a number";
-    int base = 10;
-    if (end - s > 2 && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')) {
-        base = 16;
-        s += 2;
-    }
-    const char *start = s;
-    uint64_t v = 0;
-    bool over = false;
-    for (; s < end && digit_value(*s) < base; s++) {
-        over |= __builtin_mul_overflow(v, (uint64_t)base, &v);
-        over |= __builtin_add_overflow(v, (uint64_t)digit_value(*s), &v);
-    }
-    uint64_t factor = suffix_factor(s, end);
-    if (s == start || !factor)
-        return not_number;
-    over |= __builtin_mul_overflow(v, factor, &v);
-    *result = v;
-    return over ? "does not fit in 64 bits" : NULL;
-}
-
 static const char *parse_range(const char *s, struct range *r)
 {
     const char *end = s + strlen(s), *dash = strchr(s, '-');
-    const char *wrong = options_number(s, dash ? dash : end, &r->lo);
+    const char *wrong = vs_number(s, dash ? dash : end, &r->lo);
     r->hi = r->lo;
     if (!wrong && dash)
-        wrong = options_number(dash + 1, end, &r->hi);
+        wrong = vs_number(dash + 1, end, &r->hi);
     if (wrong)
         return "is not a range LO-HI";
     return r->lo > r->hi ? "ends before it starts" : NULL;
@@ -160,7 +111,7 @@ static bool store(struct parser *p, const struct cli_option *o, const char *text
         wrong = parse_range(text, field);
         break;
     case OPTION_U64:
-        wrong = options_number(text, text + strlen(text), &v);
+        wrong = vs_number(text, text + strlen(text), &v);
         if (!wrong && (v < o->min || (o->max && v > o->max))) {
             cli_error(p->cli, "%s%s: '%s' is not between %llu and %llu", dashes(p->command),
                       o->name, text, (unsigned long long)o->min,
@@ -373,6 +324,14 @@ static void indented(struct out *out, const char *text)
     out_char(out, '\n');
 }
 
+bool options_numbers(const struct command *c)
+{
+    for (const struct cli_option *o = c->options; o && o->name; o++)
+        if (o->type == OPTION_U64 || o->type == OPTION_RANGE)
+            return true;
+    return false;
+}
+
 const struct cli_option options_help_row = {
     .name = "help", .letter = 'h', .help = "print this help"};
 
@@ -383,6 +342,8 @@ void options_help(struct out *out, const struct command *c)
     for (const struct cli_option *o = c->options; o && o->name; o++)
         help_row(out, c, o);
     help_row(out, c, &options_help_row);
+    if (options_numbers(c))
+        out_printf(out, "\n%s\n", OPTIONS_NUMBERS);
     out_str(out, "\nexample:\n");
     indented(out, c->example);
     out_str(out, "\nexit status:\n");

@@ -68,8 +68,9 @@ extern const struct cli_option options_help_row;
 bool options_parse(struct cli *cli, const struct command *command, void *values, int *argc,
                    char **argv, int *status);
 
-/* Reads [s, end) as OPTION_U64 is read. Returns NULL, or what is wrong with it as a number. */
-const char *options_number(const char *s, const char *end, uint64_t *result);
+/* Whether any of the command's options is a number, and what its help then says of them. */
+bool options_numbers(const struct command *command);
+#define OPTIONS_NUMBERS "Numbers are decimal or 0x...; K, M and G behind one are powers of 1024."
 
 /* Prints what --help does. */
 void options_help(struct out *out, const struct command *command);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/infile.h"
+#include "base/number.h"
 #include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/commands.h"
@@ -72,7 +73,7 @@ static bool take_number(const char **text, uint64_t *number)
     const char *start = *text + strspn(*text, BLANKS);
 
     *text = start + strcspn(start, BLANKS);
-    return options_number(start, *text, number) == NULL;
+    return vs_number(start, *text, number) == NULL;
 }
 
 /* One window: "START LENGTH", after the one before. */

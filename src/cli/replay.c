@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/json.h"
@@ -52,8 +53,8 @@ static int parse_until(struct cli *cli, const char *text, unsigned cores,
     if (!text)
         return CLI_DONE;
     const char *number = colon ? colon + 1 : text;
-    if ((colon && options_number(text, colon, &core)) ||
-        options_number(number, number + strlen(number), &n) || core >= cores) {
+    if ((colon && vs_number(text, colon, &core)) ||
+        vs_number(number, number + strlen(number), &n) || core >= cores) {
         cli_error(cli, "--until: '%s' is neither N nor CORE:N, with a core below %u", text, cores);
         return CLI_USAGE;
     }

@@ -102,8 +102,11 @@ sed -n '1001,2001p' "$T/all.txt" >"$T/want"
 run "$VESTIGE" dump --from 1000 --to 2000 "$T/a.vest"
 expect_status 0
 same "$T/want"
-run "$VESTIGE" dump --from 1K --to 0x7d0 "$T/a.vest"
-same "$T/want"
+sed -n '1025,2001p' "$T/all.txt" >"$T/want"
+for from in 1024 0x400 1K 1Ki 1KiB; do
+    run "$VESTIGE" dump --from $from --to 0x7d0 "$T/a.vest"
+    same "$T/want"
+done
 tail -n 10 "$T/all.txt" >"$T/want"
 run "$VESTIGE" dump --from $((events - 10)) "$T/a.vest"
 same "$T/want"
@@ -219,6 +222,7 @@ refuses a_thread_that_is_not_there "--thread: no thread 9; the run has 3" --thre
 refuses an_empty_number "--limit: '' is not a number$" --limit=
 refuses a_negative_number "--limit: '-1' is not a number$" --limit -1
 refuses a_number_with_a_bad_suffix "--limit: '1Q' is not a number$" --limit 1Q
+refuses a_suffix_of_two_meanings "--limit: '1KB' is not a number$" --limit 1KB
 refuses a_number_over_64_bits "--from: '18446744073709551616' does not fit in 64 bits$" --from 18446744073709551616
 refuses a_product_over_64_bits "--to: '18446744073709551615K' does not fit in 64 bits$" --to 18446744073709551615K
 refuses an_end_that_is_no_number "--to: 'end' is not a number$" --to end
