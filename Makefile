@@ -2,7 +2,7 @@
 # The front door. `make list` has the targets.
 #
 # Variables: DEBUG=1  SAN=address,undefined  CC=  CFLAGS=  LDFLAGS= (both added to ours)
-#            O=build (build root)  DESTDIR=  PREFIX=/usr/local  FUZZ_SECONDS=60  V=1 (show commands)
+#            O=build (build root)  DESTDIR=  PREFIX=/usr/local  FUZZ_SECONDS=60  FUZZ_TARGETS=  V=1 (show commands)
 #
 # The default variant is built in $(O), every other in $(O)/<variant>; their objects never mix.
 # A variant's `config` file has the variables that select it, one per line, for another make.
@@ -69,7 +69,7 @@ UNIT_SRC  := $(filter-out %/unittest.c,$(wildcard tests/unit/*.c))
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
 TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNIT_SRC) $(FUZZ_SRC) \
-             $(BENCH_SRC)
+             tests/fuzz/plain/main.c $(BENCH_SRC)
 VG_SRC    := $(wildcard capture/valgrind/*.c)
 FORMATTED := $(shell find $(wildcard include src capture workloads tests bench) -name '*.[ch]')
 
@@ -92,6 +92,7 @@ VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
+INPUTS  := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/inputs/%)# the same without a fuzzer
 BENCH   := $(B)/bench/bench
 INJECT  := $(B)/test/inject.so
 # Programs that are recorded; real_* are built by the test that uses them.
@@ -110,7 +111,7 @@ all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(f
 man: $(SHARE)/printed
 
 # What the tests run.
-tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(GEN) $(TRACED) $(SIMULATED) \
+tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT))
 generator: $(GEN)
 bench-program: $(BENCH)
@@ -198,8 +199,9 @@ $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
 $(FUZZERS): LINK += -fsanitize=fuzzer
+$(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
-$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(BENCH): $(LIB_A) $(B)/sources
+$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(LIB_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
 
@@ -335,13 +337,14 @@ performance:
 	tools/performance-doc >$(O)/performance.md
 	mv $(O)/performance.md docs/performance.md
 
-## fuzz: run every fuzz target for FUZZ_SECONDS=60
+## fuzz: run every fuzz target, or FUZZ_TARGETS="...", for FUZZ_SECONDS=60 each; ends with a table of what was run and found
+FUZZ_TARGETS ?= $(FUZZ_SRC:tests/fuzz/%.c=%)
 fuzz:
 	@tools/deps --install build check fuzz
 	@+$(MAKE) all generator
 	@+$(MAKE) CC=$(CLANG) SAN=fuzzer-no-link,address,undefined VARIANT=clang-fuzz fuzzers
 	@tools/fuzz $(B) $(O)/clang-fuzz/test/fuzz $(O)/fuzz $(FUZZ_SECONDS) \
-	    $(FUZZ_SRC:tests/fuzz/%.c=%)
+	    $(FUZZ_TARGETS)
 
 .PHONY: results
 ## results: renew the committed tables of what techniques cost, and the pages made of them

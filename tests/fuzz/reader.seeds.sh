@@ -5,23 +5,17 @@ set -eu
 
 dir=$1
 gen=${VESTIGE_GEN:-build/test/vestige-gen}
-build=${VESTIGE_BUILD:-build}
 work=$(mktemp -d)
 # shellcheck disable=SC2064
 trap "rm -rf '$work'" EXIT
 
 # The target itself takes files apart.
-fuzzer=
-for place in "$build" "$build/.."; do
-    [ -x "$place/clang-fuzz/test/fuzz/reader" ] && fuzzer=$place/clang-fuzz/test/fuzz/reader
-done
-
 seed() {
     local name=$1
     shift
     "$gen" -o "$work/$name.vest" "$@" >"$work/log"
     { printf '\0' && cat "$work/$name.vest"; } >"$dir/$name.file"
-    [ -z "$fuzzer" ] || "$fuzzer" --seed "$work/$name.vest" "$dir/$name.columns"
+    "$FUZZER" --seed "$work/$name.vest" "$dir/$name.columns"
 }
 
 seed control --seed 1 --events 60 --threads 2 --control-only --chunk-events 20
