@@ -404,11 +404,13 @@ printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --mem
 
 # words TEXT: the command, in $command.
 words() {
-    local text=$1
-    text=${text//RUN/$run} text=${text//PORT/$port} text=${text//FLOW/$flow}
-    text=${text//MCF/$T/mcf.gz} text=${text//MLD/$T/mld.gz}
-    # shellcheck disable=SC2206
-    command=("$VESTIGE" $text)
+    local word
+    command=("$VESTIGE")
+    for word in $1; do
+        word=${word//RUN/$run} word=${word//PORT/$port} word=${word//FLOW/$flow} word=${word//LONG/$T/long}
+        word=${word//MCF/$T/mcf.gz} word=${word//MLD/$T/mld.gz}
+        command+=("$word")
+    done
     input=/dev/null
     [[ $1 != debug* ]] || input=$T/talk
 }
@@ -519,10 +521,10 @@ stop() {
 
 for signal in INT TERM; do
     begin "ends_at_once_by_SIG$signal"
-    for text in "bandwidth -t all $T/long.vest" "verify -t all $T/long.vest" "replay --check $T/long.vest $T/long.vport" \
-        "encode -t mlvNX_xz -o x.vport $T/long.vest" "check --memory --flow $T/long.vest" "dump --json $T/long.vest"; do
-        # shellcheck disable=SC2086
-        stop $signal is_at_work "$VESTIGE" $text
+    for text in 'bandwidth -t all LONG.vest' 'verify -t all LONG.vest' 'replay --check LONG.vest LONG.vport' \
+        'encode -t mlvNX_xz -o x.vport LONG.vest' 'check --memory --flow LONG.vest' 'dump --json LONG.vest'; do
+        words "$text"
+        stop $signal is_at_work "${command[@]}"
         [ "$status" = $((128 + $(kill -l $signal))) ] || [ "$status" = 0 ] || fail "status $status"
         expect_no_err
         [ "$status" = 0 ] || expect_no_file x.vport
