@@ -19,6 +19,7 @@
 set -u
 export LC_ALL=C # as tests/run does
 unset CDPATH
+umask 022
 
 VESTIGE_SRC=${VESTIGE_SRC:-$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}
 VESTIGE_BUILD=${VESTIGE_BUILD:-$VESTIGE_SRC/build}

@@ -102,6 +102,34 @@ tests
 expect_status 1
 expect_last '0 passed, 1 failed'
 
+begin does_without_leaks_where_they_cannot_be_found
+mkdir "$T/build/bin"
+cat >"$T/build/bin/vestige" <<'END'
+#!/bin/sh
+case $ASAN_OPTIONS in *detect_leaks=1*)
+    echo '==7==LeakSanitizer has encountered a fatal error.' >&2
+    exit 99
+    ;;
+esac
+END
+chmod +x "$T/build/bin/vestige"
+echo SAN=address,undefined >"$T/build/config"
+a_file none <<'END'
+begin one
+expect_equal "${ASAN_OPTIONS%%:*}" detect_leaks=0
+END
+tests
+expect_status 0
+expect_last '1 passed, 0 failed'
+expect_out '^    tests/run: leaks: '
+tests CI=true
+expect_status 1
+expect_last '1 passed, 1 failed'
+echo '#!/bin/sh' >"$T/build/bin/vestige" # it works
+tests
+expect_status 1
+expect_out 'detect_leaks=1'
+
 # A skip that no test says any more would excuse nothing, or something else.
 begin lists_skips_that_there_are
 while IFS= read -r line; do
