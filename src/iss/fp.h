@@ -51,8 +51,7 @@ static inline uint64_t vs_fp_canonical32(uint64_t v)
 
 #ifdef __x86_64__
 
-/* All exceptions masked, to nearest, no flags. */
-#define VS_MXCSR_DEFAULT UINT32_C(0x1f80)
+#define VS_MXCSR_DEFAULT VS_PORT_STATUS
 
 static inline uint32_t vs_mxcsr_get(void)
 {

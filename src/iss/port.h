@@ -61,11 +61,15 @@ struct vs_port_ops {
     uint8_t *(*page)(struct vs_port *port, struct vs_hart *hart, uint64_t addr, int writing);
 };
 
+/* The host's status word of floating point by default: all exceptions masked, to nearest, no
+ * flags. */
+#define VS_PORT_STATUS UINT32_C(0x1f80)
+
 struct vs_port {
     const struct vs_port_ops *ops;
     bool integer; /* reads and writes neither compute with floating point nor look at the hart's
                    * fcsr, which may lack flags then, and a run begins with the host's status word
-                   * of floating point at its default: they cost less */
+                   * at VS_PORT_STATUS, or its flags become the hart's: they cost less */
 };
 
 #endif

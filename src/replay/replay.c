@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xmmintrin.h>
 
 #include "base/diag.h"
 #include "base/likely.h"
@@ -434,7 +435,12 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 {
     struct vs_replay_core *c = &r->cores[core];
     uint64_t before = c->hart.instret;
+    unsigned outside = _mm_getcsr(); /* what the caller computed is not the core's */
+    if (outside != VS_PORT_STATUS)
+        _mm_setcsr(VS_PORT_STATUS);
     int stop = vs_iss_run(&c->hart, &r->port, most);
+    if (outside != VS_PORT_STATUS)
+        _mm_setcsr(outside);
     uint64_t done = c->hart.instret - before;
     c->since += done;
     r->position += done;

@@ -22,9 +22,6 @@
 #define LOG_SIZE 4096
 _Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block");
 
-/* The host's status word of floating point, as an integer port promises it. */
-#define FP_DEFAULT 0x1f80
-
 #define TICK_EVERY  (1 << 20) /* instructions */
 #define TICK_STEPS  (1 << 16) /* or so many turns of the loop, whatever they do */
 #define RETRY_EVERY 100000    /* cycles: how often files of the host are tried again */
@@ -725,7 +722,9 @@ static int tick(struct machine *m, bool *enough)
     m->next_tick = m->total + TICK_EVERY;
     if (m->o->tick) {
         fill_stats(m, &stats);
-        if (m->o->tick(m->o->context, &stats) && !m->stopped) {
+        bool stop = m->o->tick(m->o->context, &stats);
+        _mm_setcsr(VS_PORT_STATUS); /* it may have computed */
+        if (stop && !m->stopped) {
             m->stopped = true;
             m->edge = UINT64_MAX;
             m->room = 0;
@@ -946,7 +945,7 @@ static double seconds_since(const struct timespec *start)
 static int run_machine(struct machine *m, struct vs_machine_result *result)
 {
     unsigned outside = _mm_getcsr();
-    _mm_setcsr(FP_DEFAULT);
+    _mm_setcsr(VS_PORT_STATUS);
     int err = run(m, &result->end);
     _mm_setcsr(outside);
     if (!err)

@@ -100,9 +100,10 @@ struct outcome {
     int error;
 };
 
-static void simulate(struct outcome *o, struct vs_machine_options *options, struct seen *seen)
+static void simulate_code(struct outcome *o, struct vs_machine_options *options, struct seen *seen,
+                          const uint32_t *code, size_t words)
 {
-    struct program program = make_program(loop, sizeof(loop) / 4);
+    struct program program = make_program(code, words);
     char name[] = "program";
     char *argv[] = {name, NULL}, *envp[] = {NULL};
     struct vs_consumer consumer = {.context = seen, .put = put};
@@ -115,6 +116,11 @@ static void simulate(struct outcome *o, struct vs_machine_options *options, stru
         seen->timed = options->config.timed;
     o->error = vs_machine_run(options, &o->result, &o->diag, &o->theirs);
     close(program.fd);
+}
+
+static void simulate(struct outcome *o, struct vs_machine_options *options, struct seen *seen)
+{
+    simulate_code(o, options, seen, loop, sizeof(loop) / 4);
 }
 
 static struct vs_machine_options fresh(bool timed)
@@ -212,6 +218,38 @@ static int enough(void *context, const struct vs_machine_stats *stats)
     (void)stats;
     ++*(unsigned *)context;
     return 1;
+}
+
+/* As one that shows the progress does. */
+static int divide(void *context, const struct vs_machine_stats *stats)
+{
+    volatile double third = 1 / ((double)stats->cores + 2);
+    ++*(unsigned *)context;
+    return third > 1;
+}
+
+TEST(keeps_arithmetic_of_the_host_apart)
+{
+    /* Counts down long enough for a tick, and exits with its floating-point flags. */
+    static const uint32_t flags[] = {
+        0x002002b7, /* lui t0,0x200 */
+        0xfff28293, /* addi t0,t0,-1 */
+        0xfe029ee3, /* bnez t0,-4 */
+        0x00102573, /* csrr a0,fflags */
+        0x05d00893, /* li a7,93 */
+        0x00000073, /* ecall */
+    };
+    static struct outcome o;
+    for (int timed = 0; timed < 2; timed++) {
+        struct vs_machine_options options = fresh(timed);
+        unsigned ticks = 0;
+        options.tick = divide;
+        options.context = &ticks;
+        simulate_code(&o, &options, NULL, flags, sizeof(flags) / 4);
+        CHECK_EQ(o.error, 0);
+        CHECK(ticks > 0);
+        CHECK_EQ(WEXITSTATUS(o.result.status), 0);
+    }
 }
 
 TEST(refuses_platforms_and_programs_that_cannot_be)
