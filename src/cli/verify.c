@@ -44,12 +44,16 @@ static void json_kind(struct json *j, const struct vs_proof *p)
         json_u64(j, "load_bytes", r->load_bytes);
         json_u64(j, "values", r->values);
         json_u64(j, "states", r->states);
-        json_str(j, "order", r->by_turns ? "stream" : "run");
+        json_u64(j, "messages", r->messages);
+        json_u64(j, "memory_bytes", r->memory_bytes);
+        json_u64(j, "unknown_bytes", r->unknown_bytes);
+        json_str(j, "order", "stream");
         break;
     case VS_TECHNIQUE_ADDRESS:
         json_u64(j, "loads", r->loads);
         json_u64(j, "stores", r->stores);
-        json_str(j, "order", r->by_turns ? "stream" : "run");
+        json_u64(j, "messages", r->messages);
+        json_str(j, "order", "stream");
         break;
     }
 }
@@ -83,7 +87,6 @@ static void text_same(struct out *out, const struct vs_proof *p)
     char compared[32], a[32], b[32], c[32], bits[32];
     group_digits(compared, r->compared);
     group_digits(bits, r->bits);
-    const char *order = r->by_turns ? "stream" : "run";
     switch (p->spec.technique->kind) {
     case VS_TECHNIQUE_FLOW:
         out_printf(out,
@@ -93,16 +96,17 @@ static void text_same(struct out *out, const struct vs_proof *p)
         break;
     case VS_TECHNIQUE_DATA:
         out_printf(out,
-                   "compared %s events (%s loads of %s bytes, %s times registers, by the %s's "
-                   "order), %s bits: all equal\n",
+                   "compared %s events (%s loads of %s bytes, %s times registers, by the "
+                   "stream's order), %s bits: all equal\n",
                    compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
-                   group_digits(c, r->states), order, bits);
+                   group_digits(c, r->states), bits);
         break;
     case VS_TECHNIQUE_ADDRESS:
-        out_printf(out,
-                   "compared %s events (addresses of %s loads and %s stores, by the %s's order), "
-                   "%s bits: all equal\n",
-                   compared, group_digits(a, r->loads), group_digits(b, r->stores), order, bits);
+        out_printf(
+            out,
+            "compared %s events (addresses of %s loads and %s stores, by the stream's order), "
+            "%s bits: all equal\n",
+            compared, group_digits(a, r->loads), group_digits(b, r->stores), bits);
         break;
     }
 }
@@ -206,7 +210,7 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
     if (!proof.skipped)
-        vs_prove_stream(v, path, s->port->data, s->port->size, s->port->nbits, &proof);
+        vs_prove_stream(v, s->port->data, s->port->size, s->port->nbits, &proof);
     int status = tell(cli, o, path, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
@@ -216,17 +220,34 @@ static bool follows(const struct vs_technique *t)
     return t->kind == VS_TECHNIQUE_ADDRESS && t->address_encoder->follows;
 }
 
-/* Control flow takes a pass over the run, as do data addresses that follow from the code. */
+static bool has_kind(const struct spec *specs, size_t count, enum vs_technique_kind kind)
+{
+    for (size_t i = 0; i < count; i++)
+        if (specs[i].spec.technique->kind == kind)
+            return true;
+    return false;
+}
+
+static bool has_follower(const struct spec *specs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (follows(specs[i].spec.technique))
+            return true;
+    return false;
+}
+
+/* Control flow takes a pass over the run, as do data addresses that follow from the code, and one
+ * more what is compared event by event. */
 static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
                        size_t count, struct vs_diag *diag)
 {
-    for (size_t i = 0; i < count; i++)
-        if (specs[i].spec.technique->kind == VS_TECHNIQUE_FLOW)
-            return vs_verify_init(v, reader, diag);
-    for (size_t i = 0; i < count; i++)
-        if (follows(specs[i].spec.technique))
-            return vs_verify_init_code(v, reader, diag);
-    return vs_verify_init_data(v, reader, diag);
+    bool data = has_kind(specs, count, VS_TECHNIQUE_DATA);
+    int err = has_kind(specs, count, VS_TECHNIQUE_FLOW) ? vs_verify_init(v, reader, diag)
+              : has_follower(specs, count)              ? vs_verify_init_code(v, reader, diag)
+                                                        : vs_verify_init_data(v, reader, diag);
+    if (!err && (data || has_kind(specs, count, VS_TECHNIQUE_ADDRESS)))
+        err = vs_verify_read(v, data, diag);
+    return err;
 }
 
 /* stream is NULL, or there is one spec: its own. */
@@ -347,8 +368,9 @@ const struct command command_verify = {
         "decoder, core by core as the stream says, and every byte of every load, every\n"
         "value from outside, and the registers that exceptions and system calls change\n"
         "are compared. Of data addresses: the recorded instructions drive the decoder in\n"
-        "the same way, and the address of every load and store is compared. What a\n"
-        "technique gets wrong is shown with core, pc and position.\n"
+        "the same way, and the address of every load and store is compared. So are the\n"
+        "order of messages, their cycles, and all bytes of cache lines that the run knows.\n"
+        "What a technique gets wrong is shown with core, pc and position.\n"
         "\n" SPECS_HELP,
     .example = "vestige verify run.vest\n"
                "vestige verify run.vest -t all\n"

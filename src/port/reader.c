@@ -50,9 +50,19 @@ static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *
                        cut ? "the stream ends here" : why);
 }
 
-static int checked(struct vs_port_reader *r, enum vs_field f, int err)
+/* The bits from there on were read as that field. */
+static void note_field(const struct vs_port_reader *r, enum vs_field f, uint64_t from)
 {
-    return likely(!err) ? 0 : fail(r, f, err, "not a code that an encoder writes");
+    if (unlikely(r->witness && r->witness->fields))
+        memset(r->witness->fields + from, (int)f + 1, (size_t)(r->bits.pos - from));
+}
+
+static int checked(struct vs_port_reader *r, enum vs_field f, uint64_t from, int err)
+{
+    if (unlikely(err))
+        return fail(r, f, err, "not a code that an encoder writes");
+    note_field(r, f, from);
+    return 0;
 }
 
 int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why)
@@ -113,34 +123,55 @@ int vs_port_next_packet(struct vs_port_reader *r)
 
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v)
 {
-    return checked(r, f, vs_bitr_get(&r->bits, n, v));
+    uint64_t from = r->bits.pos;
+
+    return checked(r, f, from, vs_bitr_get(&r->bits, n, v));
 }
 
 int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v)
 {
-    return checked(r, f, vs_chunks_get(&r->bits, c, v));
+    uint64_t from = r->bits.pos;
+
+    return checked(r, f, from, vs_chunks_get(&r->bits, c, v));
 }
 
 int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v)
 {
-    return checked(r, f, vs_unary_get(&r->bits, u, v));
+    uint64_t from = r->bits.pos;
+
+    return checked(r, f, from, vs_unary_get(&r->bits, u, v));
 }
 
 int vs_port_get_difference(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c,
                            unsigned width, struct vs_difference *d)
 {
-    return checked(r, f, vs_chunks_difference_get(&r->bits, c, width, d));
+    uint64_t at = r->bits.pos;
+
+    return checked(r, f, at, vs_chunks_difference_get(&r->bits, c, width, d));
 }
 
 int vs_port_get_address(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t from,
                         unsigned width, uint64_t *to)
 {
-    return checked(r, f, vs_unary_address_get(&r->bits, u, from, width, to));
+    uint64_t at = r->bits.pos;
+
+    return checked(r, f, at, vs_unary_address_get(&r->bits, u, from, width, to));
+}
+
+int vs_port_skip_bytes(struct vs_port_reader *r, enum vs_field f, uint64_t size)
+{
+    uint64_t from = r->bits.pos;
+
+    if (size > vs_bitr_left(&r->bits) / 8)
+        return fail(r, f, -VSE_END, NULL);
+    r->bits.pos += 8 * size;
+    note_field(r, f, from);
+    return 0;
 }
 
 int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes, size_t size)
 {
-    uint64_t v = 0;
+    uint64_t v = 0, from = r->bits.pos;
 
     if (size > vs_bitr_left(&r->bits) / 8)
         return fail(r, f, -VSE_END, NULL);
@@ -152,5 +183,6 @@ int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes,
         vs_bitr_get(&r->bits, 8, &v);
         *bytes++ = (uint8_t)v;
     }
+    note_field(r, f, from);
     return 0;
 }

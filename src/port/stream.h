@@ -192,6 +192,27 @@ static inline void vs_port_end(struct vs_port_writer *w)
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
+/* Something outside the cores wrote memory, as a message tells it. */
+struct vs_port_outside {
+    uint64_t addr, size;   /* size 0: all of memory */
+    uint64_t notices;      /* before it, that took no message */
+    uint64_t instructions; /* of the core since its last registers */
+};
+
+/* Who compares a stream with a run is told here what decoders take from it, when they take it. Any
+ * function may be NULL. */
+struct vs_port_witness {
+    void *context;
+    /* What the core does now takes this message of its own. */
+    void (*message)(void *context, unsigned core, uint64_t cycle);
+    /* The message just taken has these bytes of memory, of which the core asked for a part. */
+    void (*memory)(void *context, unsigned core, uint64_t addr, const uint8_t *bytes, size_t size);
+    /* The message about to be taken tells of this. */
+    void (*outside)(void *context, unsigned core, const struct vs_port_outside *o);
+    /* NULL, or by bit of the stream: the field that it was read as, plus 1. */
+    uint8_t *fields;
+};
+
 struct vs_port_reader {
     struct vs_port_shape shape;
     unsigned core_bits;
@@ -201,6 +222,7 @@ struct vs_port_reader {
     uint64_t start;    /* the first bit of the message under way */
     unsigned core;     /* whose it is */
     struct vs_diag diag;
+    const struct vs_port_witness *witness; /* NULL, or the owner's, set after init */
 };
 
 /* The first nbits bits at `data`, which must outlive the reader.
@@ -230,8 +252,32 @@ int vs_port_get_address(struct vs_port_reader *r, enum vs_field f, struct vs_una
                         unsigned width, uint64_t *to);
 int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes, size_t size);
 
+/* Passes over whole bytes. */
+int vs_port_skip_bytes(struct vs_port_reader *r, enum vs_field f, uint64_t size);
+
 /* For what the codes cannot see: the field just read, or about to be, makes no sense. Sets the diag
  * and returns -VSE_CORRUPT. `why` is a phrase. */
 int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why);
+
+/* ---- for the witness, if there is one ---- */
+
+static inline void vs_port_took_at(const struct vs_port_reader *r, unsigned core, uint64_t cycle)
+{
+    if (r->witness && r->witness->message)
+        r->witness->message(r->witness->context, core, cycle);
+}
+
+/* The message of the core that was begun last. */
+static inline void vs_port_took(const struct vs_port_reader *r, unsigned core)
+{
+    vs_port_took_at(r, core, r->cycles[core]);
+}
+
+static inline void vs_port_took_memory(const struct vs_port_reader *r, unsigned core, uint64_t addr,
+                                       const uint8_t *bytes, size_t size)
+{
+    if (r->witness && r->witness->memory)
+        r->witness->memory(r->witness->context, core, addr, bytes, size);
+}
 
 #endif

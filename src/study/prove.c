@@ -27,8 +27,8 @@ struct prover {
     size_t count;
 };
 
-void vs_prove_stream(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
-                     uint64_t nbits, struct vs_proof *proof)
+void vs_prove_stream(struct vs_verify *v, const uint8_t *data, size_t size, uint64_t nbits,
+                     struct vs_proof *proof)
 {
     struct vs_verify_result *r = &proof->result;
     struct vs_diag *diag = &proof->diag;
@@ -37,10 +37,10 @@ void vs_prove_stream(struct vs_verify *v, const char *path, const uint8_t *data,
         proof->error = vs_verify_decode(v, &proof->spec, data, size, nbits, r, diag);
         break;
     case VS_TECHNIQUE_DATA:
-        proof->error = vs_verify_decode_data(v, path, &proof->spec, data, size, nbits, r, diag);
+        proof->error = vs_verify_decode_data(v, &proof->spec, data, size, nbits, r, diag);
         break;
     case VS_TECHNIQUE_ADDRESS:
-        proof->error = vs_verify_decode_address(v, path, &proof->spec, data, size, nbits, r, diag);
+        proof->error = vs_verify_decode_address(v, &proof->spec, data, size, nbits, r, diag);
         break;
     }
 }
@@ -50,8 +50,7 @@ static void compare_stream(void *arg)
     struct stream *s = arg;
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
     v.reader = s->prover->readers[s->job.worker];
-    vs_prove_stream(&v, s->prover->path, s->bits.data, s->bits.len, s->proof->result.bits,
-                    s->proof);
+    vs_prove_stream(&v, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
 }
 
 static int encode_group(struct prover *p, struct vs_diag *diag)

@@ -20,8 +20,8 @@ struct vs_proof {
 /* Decodes a stream and compares it, as the technique's kind is: vs_verify_decode,
  * vs_verify_decode_data or vs_verify_decode_address. The result is the proof's, as its error and
  * diag. */
-void vs_prove_stream(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
-                     uint64_t nbits, struct vs_proof *proof);
+void vs_prove_stream(struct vs_verify *v, const uint8_t *data, size_t size, uint64_t nbits,
+                     struct vs_proof *proof);
 
 /* Fills in all but the specs. `path` is the run's, which is read by several threads; progress
  * counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */

@@ -9,8 +9,10 @@
 #include "study/locality.h"       /* how much of addresses is known before */
 #include "study/memory.h"         /* whether memory behaves as memory does */
 #include "study/names.h"          /* names of routines, by address */
+#include "study/pieces.h"         /* a run's events, core by core */
 #include "study/profile.h"        /* where instructions retired */
 #include "study/prove.h"          /* many techniques proved on a run */
+#include "study/recall.h"         /* what a run knows of memory */
 #include "study/routines.h"       /* a profile by routine */
 #include "study/syscalls.h"       /* names of system calls and signals */
 #include "study/verify.h"         /* control flow, decoded, against the run */

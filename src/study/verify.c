@@ -151,13 +151,44 @@ int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs
     return n < 0 ? vs_study_explain(v->reader, n, diag) : 0;
 }
 
+static void drop_pieces(struct vs_verify *v)
+{
+    if (v->pieces)
+        vs_pieces_fini(v->pieces);
+    free(v->pieces);
+    v->pieces = NULL;
+}
+
 void vs_verify_fini(struct vs_verify *v)
 {
     for (unsigned i = 0; v->cores && i < v->setup.cores; i++)
         free(v->cores[i].digests);
     free(v->cores);
     vs_text_fini(&v->code);
+    drop_pieces(v);
+    vs_prior_close(v->prior);
     v->cores = NULL;
+    v->prior = NULL;
+}
+
+int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag)
+{
+    v->pieces = calloc(1, sizeof(*v->pieces));
+    int err = v->pieces ? vs_pieces_init(v->pieces, v->reader, VS_PIECES_ROOM) : -VSE_NOMEM;
+    if (!err && memory)
+        err = vs_prior_open(&v->prior);
+    if (!err)
+        err = vs_pieces_read(v->pieces, v->prior);
+    if (v->pieces && !v->pieces->whole)
+        drop_pieces(v);
+    return err ? vs_study_explain(v->reader, err, diag) : 0;
+}
+
+int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces)
+{
+    *own = (struct vs_pieces){0};
+    *pieces = v->pieces ? v->pieces : own;
+    return v->pieces ? 0 : vs_pieces_init(own, v->reader, VS_PIECES_ROOM);
 }
 
 /* ---- encoding -------------------------------------------------------------------------------- */
@@ -278,7 +309,9 @@ static int walk(struct vs_verify *v, const struct vs_technique_spec *spec, const
     void *decoder = NULL;
     int err;
     vs_technique_shape(spec, &v->setup, &shape);
+    const struct vs_port_witness witness = {.fields = v->probe ? v->probe->fields : NULL};
     err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    port.witness = &witness;
     if (!err)
         err = spec->technique->decoder->open(&decoder, spec->params, &v->setup, &port);
     const struct vs_walk_config config = {.isa = v->isa,
@@ -394,6 +427,9 @@ static int compare(struct vs_verify *v, const struct vs_technique_spec *spec, co
         r->instructions = v->instructions;
         return 0;
     }
+    r->outcome = VS_VERIFY_DIFFERS;
+    if (v->probe && v->probe->brief)
+        return 0;
     if ((err = find_step(v, spec, data, size, nbits, f, r)) < 0)
         return err;
     summarize(r);

@@ -17,6 +17,7 @@
 #include "isa/set.h"
 #include "port/account.h"
 #include "replay/text.h"
+#include "study/pieces.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
 
@@ -29,6 +30,18 @@ struct vs_verify_core {
     size_t count, capacity;
 };
 
+/* A byte of memory that a message has at the event of that number, and of which the run knows
+ * nothing. */
+typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint8_t byte);
+
+/* What is asked of a comparison beside its outcome. Any may be NULL. */
+struct vs_verify_probe {
+    uint8_t *fields; /* by bit of the stream: see vs_port_witness */
+    vs_verify_unknown *unknown;
+    void *context;
+    bool brief; /* where it differs does not matter */
+};
+
 /* A run, prepared once for any number of techniques. */
 struct vs_verify {
     struct vs_reader *reader;
@@ -38,6 +51,9 @@ struct vs_verify {
     uint64_t instructions, steps, branches; /* of the run; branches: conditional and indirect */
     uint64_t end;                           /* time of the last event */
     struct vs_verify_core *cores;
+    struct vs_pieces *pieces;            /* of vs_verify_read, which are whole; or NULL */
+    struct vs_prior *prior;              /* the same; or NULL */
+    const struct vs_verify_probe *probe; /* NULL, or the caller's */
 };
 
 enum vs_verify_outcome {
@@ -59,8 +75,9 @@ struct vs_verify_result {
 
     /* of load values, instead of branches and instructions: see study/verify_data.h */
     uint64_t loads, load_bytes, values, states;
-    uint64_t stores; /* of data addresses, with loads: see study/verify_address.h */
-    bool by_turns;   /* of both: nothing but the stream ordered the cores */
+    uint64_t memory_bytes, unknown_bytes;
+    uint64_t stores;   /* of data addresses, with loads: see study/verify_address.h */
+    uint64_t messages; /* of both: cycles and order are those of the events */
 
     unsigned core;
     uint64_t position; /* number of the step, from 0, of that core */
@@ -81,6 +98,16 @@ int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs
  * known. As vs_verify_init_data, -VSE_NOMEM, -VSE_LIMIT, and as vs_reader_next. */
 int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 void vs_verify_fini(struct vs_verify *v);
+
+/* After one of these, for load values and data addresses: reads the run once, and keeps its events
+ * if there is room for them, so that they need not be read for every stream. `memory`: for load
+ * values, what later loads tell of memory is compared then, too. Returns 0; -VSE_NOMEM; as
+ * vs_reader_next. */
+int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag);
+
+/* The run in pieces: those that were kept, or others that the reader gives, which are `own` then:
+ * vs_pieces_fini(own) in any case. Returns 0; -VSE_NOMEM. */
+int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces);
 
 /* Encodes the run with a technique of control flow, which is settled for this run first, into
  * `out`. Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may

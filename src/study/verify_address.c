@@ -6,14 +6,17 @@
 #include "base/diag.h"
 #include "base/likely.h"
 #include "study/codeview.h"
-#include "study/core_walk.h"
+#include "study/explain.h"
+#include "study/pieces.h"
+
+static void see_message(void *context, unsigned core, uint64_t cycle);
 
 void vs_verify_address_init(struct vs_verify_address *v, const struct vs_address_decoder_ops *ops,
-                            void *decoder, const struct vs_port_reader *port,
-                            const struct vs_isa *isa, unsigned cores)
+                            struct vs_port_reader *port, const struct vs_isa *isa, unsigned cores)
 {
-    *v = (struct vs_verify_address){
-        .ops = ops, .decoder = decoder, .port = port, .isa = isa, .cores = cores};
+    *v = (struct vs_verify_address){.ops = ops, .port = port, .isa = isa, .cores = cores};
+    v->witness = (struct vs_port_witness){.context = v, .message = see_message};
+    port->witness = &v->witness;
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
@@ -30,22 +33,34 @@ static int fail(struct vs_verify_address *v, const struct vs_event *e, uint64_t 
         v->by_turns ? " of its core" : "", e->thread, (unsigned long long)e->pc, why);
 }
 
-static int differ(struct vs_verify_address *v, const struct vs_event *e, uint64_t number,
-                  uint64_t is)
+static int differ_in(struct vs_verify_address *v, const char *what, uint64_t is, uint64_t should)
 {
     v->differs = true;
-    return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)number,
-                       "event %llu%s, core %u, pc 0x%llx: the address of a %s differs: 0x%llx, not "
-                       "0x%llx",
-                       (unsigned long long)number, v->by_turns ? " of its core" : "", e->thread,
-                       (unsigned long long)e->pc, e->kind == VS_STORE ? "store" : "load",
-                       (unsigned long long)is, (unsigned long long)e->addr);
+    return vs_diag_set(
+        &v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)v->who_number,
+        "event %llu%s, core %u, pc 0x%llx: %s differs: 0x%llx, not 0x%llx",
+        (unsigned long long)v->who_number, v->by_turns ? " of its core" : "", v->who->thread,
+        (unsigned long long)v->who->pc, what, (unsigned long long)is, (unsigned long long)should);
+}
+
+static void see_message(void *context, unsigned core, uint64_t cycle)
+{
+    struct vs_verify_address *v = context;
+    v->messages++;
+    if (core != v->who->thread)
+        differ_in(v, "the core of a message", core, v->who->thread);
+    else if (v->now.timed && cycle != v->now.cycle)
+        differ_in(v, "the cycle of a message", cycle, v->now.cycle);
+    else if (v->now.number < v->last)
+        differ_in(v, "the order of messages: the event", v->now.number, v->last);
+    v->last = v->now.number;
 }
 
 /* *followed: the move of an event that has waited was made before. Returns 0; VS_ADDRESS_WAIT; an
  * error, with diag or to be explained. */
 static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b,
-                           const struct vs_event *e, uint64_t number, bool *followed)
+                           const struct vs_event *e, uint64_t number,
+                           const struct vs_standing *standing, bool *followed)
 {
     struct vs_address_move move;
     uint64_t addr;
@@ -57,13 +72,19 @@ static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b
     if (err || (e->kind != VS_LOAD && e->kind != VS_STORE))
         return err;
     bool store = e->kind == VS_STORE;
+    v->now = *standing;
+    v->who = e;
+    v->who_number = number;
     err = v->ops->address(v->decoder, e->thread, e->pc, store, &addr);
     *followed = err == VS_ADDRESS_WAIT;
-    if (unlikely(err))
-        return err;
+    if (unlikely(err || v->diag.error))
+        return v->diag.error ? v->diag.error : err;
     v->loads += !store;
     v->stores += store;
-    return likely(addr == e->addr) ? 0 : differ(v, e, number, addr);
+    return likely(addr == e->addr)
+               ? 0
+               : differ_in(v, store ? "the address of a store" : "the address of a load", addr,
+                           e->addr);
 }
 
 /* ---- in global order ------------------------------------------------------------------------- */
@@ -72,7 +93,9 @@ int vs_verify_address_batch(struct vs_verify_address *v, const struct vs_batch *
 {
     for (size_t i = 0; i < b->count; i++) {
         bool followed = false;
-        int err = do_event(v, b, &b->events[i], b->first + i, &followed);
+        const struct vs_standing standing = {
+            .number = b->first + i, .cycle = b->cycles ? b->cycles[i] : 0, .timed = b->cycles};
+        int err = do_event(v, b, &b->events[i], b->first + i, &standing, &followed);
         if (unlikely(err))
             return v->diag.error ? v->diag.error : fail(v, &b->events[i], b->first + i, err);
     }
@@ -119,9 +142,11 @@ static int run_core(struct turns *t, unsigned core)
         int err = vs_core_events_fill(c, core, t->feed, t->context);
         if (err || c->done)
             return err;
-        const struct vs_event *e = &c->batch.events[c->at];
-        err = e->thread == core ? do_event(t->v, &c->batch, e, c->number, &t->cores[core].followed)
-                                : -VSE_INVAL;
+        const struct vs_event *e = vs_core_events_next(c);
+        const struct vs_standing standing = vs_core_events_standing(c);
+        err = e->thread == core
+                  ? do_event(t->v, &c->now.batch, e, c->number, &standing, &t->cores[core].followed)
+                  : -VSE_INVAL;
         if (err == VS_ADDRESS_WAIT)
             return 0;
         if (err)
@@ -166,39 +191,35 @@ int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, 
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-static int walk_batch(void *d, const struct vs_batch *batch)
-{
-    return vs_verify_address_batch(d, batch);
-}
-
-static int walk_end(void *d)
-{
-    return vs_verify_address_end(d);
-}
-
-static int walk_by_turns(void *d, vs_core_feed *feed, void *context)
-{
-    return vs_verify_address_by_turns(d, feed, context);
-}
-
-static const struct vs_core_walk walk = {walk_batch, walk_end, walk_by_turns};
-
 static void fill_result(struct vs_verify_result *r, const struct vs_verify_address *d)
 {
     r->loads = d->loads;
     r->stores = d->stores;
+    r->messages = d->messages;
     r->compared = d->loads + d->stores;
-    r->by_turns = d->by_turns;
     r->outcome = !d->diag.error ? VS_VERIFY_SAME
                  : d->differs   ? VS_VERIFY_DIFFERS
                                 : VS_VERIFY_UNREADABLE;
     r->diag = d->diag;
 }
 
-int vs_verify_decode_address(const struct vs_verify *v, const char *path,
-                             const struct vs_technique_spec *given, const uint8_t *data,
-                             size_t size, uint64_t nbits, struct vs_verify_result *result,
-                             struct vs_diag *diag)
+static int walk_pieces(const struct vs_verify *v, struct vs_verify_address *d)
+{
+    struct vs_pieces own, *pieces;
+    struct vs_pieces_feed feed = {0};
+    int err = vs_verify_pieces(v, &own, &pieces);
+    if (!err)
+        err = vs_pieces_feed_init(&feed, pieces, v->setup.cores);
+    if (!err)
+        err = vs_verify_address_by_turns(d, vs_pieces_feed, &feed);
+    vs_pieces_feed_fini(&feed);
+    vs_pieces_fini(&own);
+    return err;
+}
+
+int vs_verify_decode_address(const struct vs_verify *v, const struct vs_technique_spec *given,
+                             const uint8_t *data, size_t size, uint64_t nbits,
+                             struct vs_verify_result *result, struct vs_diag *diag)
 {
     const struct vs_address_decoder_ops *ops = given->technique->address_decoder;
     const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
@@ -211,12 +232,13 @@ int vs_verify_decode_address(const struct vs_verify *v, const char *path,
     vs_technique_shape(&spec, &v->setup, &shape);
     result->bits = nbits;
     int err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    vs_verify_address_init(&d, ops, &port, v->isa, v->setup.cores);
+    d.witness.fields = v->probe ? v->probe->fields : NULL;
     if (!err)
         err = ops->open(&decoder, spec.params, &v->setup, v->isa ? &code : NULL, &port);
     if (!err) {
-        vs_verify_address_init(&d, ops, decoder, &port, v->isa, v->setup.cores);
-        vs_diag_set(diag, 0, -1, -1, "%s", "");
-        err = vs_core_walk_run(&walk, &d, path, v->reader, v->setup.cores, diag);
+        vs_verify_address_drive(&d, decoder);
+        err = walk_pieces(v, &d);
         fill_result(result, &d);
         if (d.diag.error == -VSE_NOMEM)
             *diag = d.diag; /* which says nothing of the stream */
@@ -226,5 +248,5 @@ int vs_verify_decode_address(const struct vs_verify *v, const char *path,
     if (decoder)
         ops->close(decoder);
     vs_port_reader_fini(&port);
-    return err && !diag->text[0] ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : err;
+    return err ? vs_study_explain(v->reader, err, diag) : 0;
 }

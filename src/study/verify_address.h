@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Proof of a data-address technique: what a run recorded against what the decoder makes of the
  * stream. The run's instructions drive the decoder in place of a debugger, and every address is
- * compared. Two walks:
+ * compared; the cycle of every message with that of the access, and their order with the accesses'.
+ * Two walks:
  *
  *   in global order   vs_verify_address_batch as the batches come
  *   by turns          vs_verify_address_by_turns: cores run as the decoder says, each on its own
@@ -25,14 +26,27 @@ struct vs_verify_address {
     const struct vs_isa *isa;
     unsigned cores;
     uint64_t loads, stores; /* compared */
+    uint64_t messages;
     bool by_turns, differs; /* differs: what the diag tells of is a difference */
     struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
+
+    /* private */
+    struct vs_port_witness witness;
+    struct vs_standing now;     /* of the event under way, */
+    const struct vs_event *who; /* which is this */
+    uint64_t who_number;        /* as messages have it */
+    uint64_t last;              /* the number of the event that took the last message */
 };
 
-/* isa may be NULL: that of the run, if it is known. */
+/* Before the decoder is opened: the port gets its witness. isa may be NULL: that of the run, if it
+ * is known. */
 void vs_verify_address_init(struct vs_verify_address *v, const struct vs_address_decoder_ops *ops,
-                            void *decoder, const struct vs_port_reader *port,
-                            const struct vs_isa *isa, unsigned cores);
+                            struct vs_port_reader *port, const struct vs_isa *isa, unsigned cores);
+/* Then what it is to drive. */
+static inline void vs_verify_address_drive(struct vs_verify_address *v, void *decoder)
+{
+    v->decoder = decoder;
+}
 
 /* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
  * decoder; v->diag has core, pc and number of the event. */
@@ -45,11 +59,10 @@ int vs_verify_address_end(struct vs_verify_address *v);
 /* The whole run, with the end. As vs_verify_address_end, the feed, and -VSE_NOMEM. */
 int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, void *context);
 
-/* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
- * VS_VERIFY_TURNS (study/core_walk.h). Of a technique that follows the code, v is one of
+/* A stream against the run, by turns. Of a technique that follows the code, v is one of
  * vs_verify_init or vs_verify_init_code. As vs_verify_decode. */
-int vs_verify_decode_address(const struct vs_verify *v, const char *path,
-                             const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
-                             uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag);
+int vs_verify_decode_address(const struct vs_verify *v, const struct vs_technique_spec *spec,
+                             const uint8_t *data, size_t size, uint64_t nbits,
+                             struct vs_verify_result *result, struct vs_diag *diag);
 
 #endif

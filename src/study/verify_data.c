@@ -7,26 +7,35 @@
 
 #include "base/diag.h"
 #include "base/likely.h"
-#include "study/core_walk.h"
+#include "study/explain.h"
+
+static void see_message(void *context, unsigned core, uint64_t cycle);
+static void see_memory(void *context, unsigned core, uint64_t addr, const uint8_t *bytes,
+                       size_t size);
+static void see_outside(void *context, unsigned core, const struct vs_port_outside *o);
 
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
-                        void *decoder, const struct vs_port_reader *port, unsigned cores)
+                        struct vs_port_reader *port, unsigned cores)
 {
     memset(v, 0, offsetof(struct vs_verify_data, bytes));
     v->ops = ops;
-    v->decoder = decoder;
     v->port = port;
     v->cores = cores;
+    v->witness = (struct vs_port_witness){
+        .context = v, .message = see_message, .memory = see_memory, .outside = see_outside};
+    port->witness = &v->witness;
     v->since = calloc(cores, sizeof(*v->since));
-    return v->since ? 0 : -VSE_NOMEM;
+    v->notices = calloc(cores, sizeof(*v->notices));
+    return v->since && v->notices ? 0 : -VSE_NOMEM;
 }
 
 void vs_verify_data_fini(struct vs_verify_data *v)
 {
     free(v->since);
+    free(v->notices);
 }
 
-/* ---- one event ------------------------------------------------------------------------------- */
+/* ---- differences ----------------------------------------------------------------------------- */
 
 /* Where, as messages begin: of a walk by turns the number is that of the core's event. */
 static void place(const struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
@@ -61,6 +70,94 @@ static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t n
                        (unsigned long long)e->addr, at, at < size ? is[at] : 0,
                        at < size ? should[at] : 0);
 }
+
+/* ---- what messages say ------------------------------------------------------------------------
+ */
+
+/* Of the first thing that differs. */
+static void differ_in(struct vs_verify_data *v, unsigned core, const char *what, uint64_t is,
+                      uint64_t should)
+{
+    const struct vs_event nobody = {.thread = (uint16_t)core};
+    char where[96];
+    if (v->diag.error)
+        return;
+    place(v, v->who ? v->who : &nobody, v->who_number, where);
+    v->differs = true;
+    vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)v->who_number,
+                "%s: %s differs: 0x%llx, not 0x%llx", where, what, (unsigned long long)is,
+                (unsigned long long)should);
+}
+
+static void see_message(void *context, unsigned core, uint64_t cycle)
+{
+    struct vs_verify_data *v = context;
+    v->messages++;
+    v->took = true;
+    v->notices[core] = 0;
+    if (v->who && v->who->thread != core)
+        differ_in(v, core, "the core of a message", core, v->who->thread);
+    if (v->now.timed && cycle != v->now.cycle)
+        differ_in(v, core, "the cycle of a message", cycle, v->now.cycle);
+    if (v->now.number < v->last)
+        differ_in(v, core, "the order of messages: the event", v->now.number, v->last);
+    v->last = v->now.number;
+}
+
+static void see_memory(void *context, unsigned core, uint64_t addr, const uint8_t *bytes,
+                       size_t size)
+{
+    struct vs_verify_data *v = context;
+    uint8_t should;
+    if (!v->recall || v->diag.error)
+        return;
+    int err = vs_recall_go(v->recall, v->now.number);
+    if (err)
+        vs_diag_set(&v->diag, err, -1, -1, "%s", vs_errstr(err));
+    for (size_t i = 0; i < size && !err; i++)
+        if (vs_recall_knows(v->recall, addr + i, &should)) {
+            v->memory_bytes++;
+            if (bytes[i] != should)
+                differ_in(v, core, "a byte of memory that is sent with others", bytes[i], should);
+        } else {
+            v->unknown_bytes++;
+            if (v->unknown)
+                v->unknown(v->unknown_context, v->now.number, addr + i, bytes[i]);
+        }
+}
+
+/* What the event tells of, as far as an encoder has to. */
+static void outside_of(const struct vs_event *e, uint64_t *addr, uint64_t *size)
+{
+    *addr = e->addr;
+    *size = e->size;
+    if (e->kind == VS_MAP)
+        vs_data_mapped(e, addr, size);
+    else if (e->kind == VS_GAP)
+        *addr = *size = 0;
+}
+
+static void see_outside(void *context, unsigned core, const struct vs_port_outside *o)
+{
+    struct vs_verify_data *v = context;
+    uint64_t addr, size;
+    if (!v->who) {
+        differ_in(v, core, "an outside write at the core's end", o->addr, 0);
+        return;
+    }
+    outside_of(v->who, &addr, &size);
+    if (o->addr != addr)
+        differ_in(v, core, "the address of an outside write", o->addr, addr);
+    if (o->size != size)
+        differ_in(v, core, "the length of an outside write", o->size, size);
+    if (o->notices != v->notices[core])
+        differ_in(v, core, "the number of outside writes", o->notices, v->notices[core]);
+    if (o->instructions != v->since[core] + v->who->icount)
+        differ_in(v, core, "the place of an outside write", o->instructions,
+                  v->since[core] + v->who->icount);
+}
+
+/* ---- one event ------------------------------------------------------------------------------- */
 
 static int do_load(struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
                    const uint8_t *bytes)
@@ -133,8 +230,9 @@ static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
     case VS_NONDET:
         return do_nondet(v, e, number, bytes);
     case VS_EXTERNAL:
-    case VS_MAP:
         return do_outside(v, e);
+    case VS_MAP:
+        return e->value ? do_outside(v, e) : 0;
     case VS_GAP:
         if ((err = do_outside(v, e)))
             return err;
@@ -157,15 +255,38 @@ static bool gives_registers(const struct vs_event *e)
            e->kind == VS_EXCEPTION_RET || e->kind == VS_THREAD_START;
 }
 
+static bool is_access(const struct vs_event *e)
+{
+    return e->kind == VS_LOAD || e->kind == VS_STORE;
+}
+
+static bool is_outside(const struct vs_event *e)
+{
+    return e->kind == VS_EXTERNAL || (e->kind == VS_MAP && e->value) || e->kind == VS_GAP;
+}
+
+/* An event that has waited comes again: it takes the rest of its messages then. */
 static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
-                           const struct vs_event *e, uint64_t number)
+                           const struct vs_event *e, uint64_t number,
+                           const struct vs_standing *standing)
 {
     if (unlikely(e->thread >= v->cores))
         return -VSE_INVAL;
+    v->now = *standing;
+    v->who = e;
+    v->who_number = number;
+    v->took = false;
     int err = dispatch(v, b, e, number);
-    if (likely(!err))
-        v->since[e->thread] = gives_registers(e) ? 0 : v->since[e->thread] + e->icount;
-    return err;
+    if (unlikely(v->diag.error))
+        return v->diag.error;
+    if (unlikely(err))
+        return err;
+    v->since[e->thread] = gives_registers(e) ? 0 : v->since[e->thread] + e->icount;
+    if (is_access(e))
+        v->notices[e->thread] = 0;
+    else if (is_outside(e) && !v->took)
+        v->notices[e->thread]++;
+    return 0;
 }
 
 /* ---- in global order ------------------------------------------------------------------------- */
@@ -174,7 +295,9 @@ int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *b)
 {
     for (size_t i = 0; i < b->count; i++) {
         const struct vs_event *e = &b->events[i];
-        int err = do_event(v, b, e, b->first + i);
+        const struct vs_standing standing = {
+            .number = b->first + i, .cycle = b->cycles ? b->cycles[i] : 0, .timed = b->cycles};
+        int err = do_event(v, b, e, b->first + i, &standing);
         if (unlikely(err))
             return v->diag.error ? v->diag.error : fail(v, e, b->first + i, err);
     }
@@ -187,10 +310,15 @@ static int fail_at_end(struct vs_verify_data *v, unsigned core, int err)
     return fail(v, &nothing, 0, err);
 }
 
+/* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
 static int end_of_core(struct vs_verify_data *v, unsigned core)
 {
+    v->now =
+        (struct vs_standing){.number = UINT64_MAX, .cycle = v->end.cycle, .timed = v->end.timed};
+    v->who = NULL;
+    v->who_number = 0;
     int err = v->ops->end(v->decoder, core, v->since[core]);
-    return err ? fail_at_end(v, core, err) : 0;
+    return v->diag.error ? v->diag.error : err;
 }
 
 static int conclude(struct vs_verify_data *v)
@@ -211,7 +339,8 @@ int vs_verify_data_end(struct vs_verify_data *v)
 {
     int err = 0;
     for (unsigned core = 0; core < v->cores && !err; core++)
-        err = end_of_core(v, core);
+        if ((err = end_of_core(v, core)) && !v->diag.error)
+            err = fail_at_end(v, core, err);
     return err ? err : conclude(v);
 }
 
@@ -228,11 +357,12 @@ struct turns {
 static int step(struct turns *t, unsigned core)
 {
     struct vs_core_events *c = &t->cores[core];
-    int err = c->at == c->batch.count ? vs_core_events_fill(c, core, t->feed, t->context) : 0;
+    int err = c->at == c->now.batch.count ? vs_core_events_fill(c, core, t->feed, t->context) : 0;
     if (err || c->done)
         return err ? err : 1;
-    const struct vs_event *e = &c->batch.events[c->at];
-    err = e->thread == core ? do_event(t->v, &c->batch, e, c->number) : -VSE_INVAL;
+    const struct vs_event *e = vs_core_events_next(c);
+    const struct vs_standing standing = vs_core_events_standing(c);
+    err = e->thread == core ? do_event(t->v, &c->now.batch, e, c->number, &standing) : -VSE_INVAL;
     if (err < 0)
         return t->v->diag.error ? t->v->diag.error : fail(t->v, e, c->number, err);
     c->at += err == 0;
@@ -264,9 +394,11 @@ static int run_core(struct turns *t, unsigned core)
     }
     if (err <= 0 || !t->cores[core].done)
         return err < 0 ? err : 0;
-    err = v->ops->end(v->decoder, core, v->since[core]);
+    err = end_of_core(v, core);
     v->ends += !err;
-    return err < 0 ? fail_at_end(v, core, err) : 0;
+    if (err < 0 && !v->diag.error)
+        err = fail_at_end(v, core, err);
+    return err < 0 ? err : 0;
 }
 
 static int stuck(struct vs_verify_data *v, unsigned core)
@@ -315,40 +447,47 @@ int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-static int walk_batch(void *d, const struct vs_batch *batch)
-{
-    return vs_verify_data_batch(d, batch);
-}
-
-static int walk_end(void *d)
-{
-    return vs_verify_data_end(d);
-}
-
-static int walk_by_turns(void *d, vs_core_feed *feed, void *context)
-{
-    return vs_verify_data_by_turns(d, feed, context);
-}
-
-static const struct vs_core_walk walk = {walk_batch, walk_end, walk_by_turns};
-
 static void fill_result(struct vs_verify_result *r, const struct vs_verify_data *d)
 {
     r->loads = d->loads;
     r->load_bytes = d->load_bytes;
     r->values = d->nondets;
     r->states = d->states;
+    r->messages = d->messages;
+    r->memory_bytes = d->memory_bytes;
+    r->unknown_bytes = d->unknown_bytes;
     r->compared = d->loads + d->nondets + d->states;
-    r->by_turns = d->by_turns;
     r->outcome = !d->diag.error ? VS_VERIFY_SAME
                  : d->differs   ? VS_VERIFY_DIFFERS
                                 : VS_VERIFY_UNREADABLE;
     r->diag = d->diag;
 }
 
-int vs_verify_decode_data(const struct vs_verify *v, const char *path,
-                          const struct vs_technique_spec *given, const uint8_t *data, size_t size,
-                          uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag)
+/* The pieces, and all that reads them. */
+static int walk_pieces(const struct vs_verify *v, struct vs_verify_data *d)
+{
+    struct vs_pieces own, *pieces;
+    struct vs_pieces_feed feed = {0};
+    struct vs_recall recall;
+    int err = vs_verify_pieces(v, &own, &pieces);
+    if (!err)
+        err = vs_pieces_feed_init(&feed, pieces, v->setup.cores);
+    if (!err) {
+        vs_recall_init(&recall, pieces, v->prior);
+        d->recall = &recall;
+        d->end = (struct vs_standing){.cycle = vs_reader_info(v->reader)->cycle_last,
+                                      .timed = v->setup.timed};
+        err = vs_verify_data_by_turns(d, vs_pieces_feed, &feed);
+        vs_recall_fini(&recall);
+    }
+    vs_pieces_feed_fini(&feed);
+    vs_pieces_fini(&own);
+    return err;
+}
+
+int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_spec *given,
+                          const uint8_t *data, size_t size, uint64_t nbits,
+                          struct vs_verify_result *result, struct vs_diag *diag)
 {
     const struct vs_data_decoder_ops *ops = given->technique->data_decoder;
     struct vs_technique_spec spec = *given;
@@ -362,24 +501,29 @@ int vs_verify_decode_data(const struct vs_verify *v, const char *path,
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
     result->bits = nbits;
+    if (!(d = calloc(1, sizeof(*d))))
+        return vs_study_explain(v->reader, -VSE_NOMEM, diag);
     int err = vs_port_reader_init(&port, &shape, data, size, nbits);
     if (!err)
+        err = vs_verify_data_init(d, ops, &port, v->setup.cores);
+    d->witness.fields = v->probe ? v->probe->fields : NULL;
+    d->unknown = v->probe ? v->probe->unknown : NULL;
+    d->unknown_context = v->probe ? v->probe->context : NULL;
+    if (!err)
         err = ops->open(&decoder, spec.params, &v->setup, &port);
-    if (!(d = malloc(sizeof(*d))))
-        err = -VSE_NOMEM;
-    if (!err && !(err = vs_verify_data_init(d, ops, decoder, &port, v->setup.cores))) {
-        vs_diag_set(diag, 0, -1, -1, "%s", "");
-        err = vs_core_walk_run(&walk, d, path, v->reader, v->setup.cores, diag);
+    if (!err) {
+        vs_verify_data_drive(d, decoder);
+        err = walk_pieces(v, d);
         fill_result(result, d);
         if (d->diag.error == -VSE_NOMEM)
             *diag = d->diag; /* which says nothing of the stream */
         else if (d->diag.error)
             err = 0; /* the comparison was made */
-        vs_verify_data_fini(d);
     }
+    vs_verify_data_fini(d);
     free(d);
     if (decoder)
         ops->close(decoder);
     vs_port_reader_fini(&port);
-    return err && !diag->text[0] ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : err;
+    return err ? vs_study_explain(v->reader, err, diag) : 0;
 }

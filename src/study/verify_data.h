@@ -2,13 +2,16 @@
 /* Proof of a data technique: what a run recorded against what the decoder makes of the stream.
  *
  * The recorded addresses, sizes and stored values drive the decoder in place of an instruction-set
- * simulator, and every loaded byte, value from outside, register, and place where registers change
- * is compared. Two walks:
+ * simulator, and everything that a message says is compared: every loaded byte, value from outside,
+ * register, and place where registers change; the cycle of every message with that of the event
+ * which takes it, and their order with that of the events; what is told of outside writes; and of
+ * granules and lines each byte that the run knows then or later (study/recall.h). Two walks:
  *
  *   in global order   vs_verify_data_batch as the batches come
  *   by turns          vs_verify_data_by_turns: cores run as the decoder says, each on its own
  *                     events. Nothing but the stream orders them.
- */
+ *
+ * What is left is told to `unknown`: bytes of which no event of the run tells anything. */
 #ifndef STUDY_VERIFY_DATA_H
 #define STUDY_VERIFY_DATA_H
 
@@ -16,6 +19,7 @@
 #include <stdint.h>
 
 #include "study/core_walk.h"
+#include "study/recall.h"
 #include "study/verify.h"
 #include "technique/data.h"
 #include "vestige/event.h"
@@ -26,16 +30,37 @@ struct vs_verify_data {
     const struct vs_port_reader *port;
     unsigned cores;
     uint64_t loads, load_bytes, stores, nondets, states; /* compared, or stored */
+    uint64_t messages, memory_bytes, unknown_bytes;      /* taken; sent beside what was asked for */
     uint64_t ends;                                       /* of cores */
     uint64_t *since;        /* by core: instructions after its last registers */
+    uint64_t *notices;      /* by core: of outside writes, since its last access or message */
     bool by_turns, differs; /* differs: what the diag tells of is a difference */
     struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
+
+    /* The caller's, after init: */
+    struct vs_recall *recall;   /* NULL: bytes that no load asked for are not compared */
+    struct vs_standing end;     /* of the run; timed: its last cycle, which is that of the ends */
+    vs_verify_unknown *unknown; /* NULL, or told of every byte that is not known */
+    void *unknown_context;
+
+    /* private */
+    struct vs_port_witness witness;
+    struct vs_standing now;     /* of the event under way */
+    const struct vs_event *who; /* that event; NULL: a core's end */
+    uint64_t who_number;        /* as messages have it */
+    uint64_t last;              /* the number of the event that took the last message */
+    bool took;                  /* the event under way has taken one */
     uint8_t bytes[VS_SIZE_MAX];
 };
 
-/* Returns 0; -VSE_NOMEM. */
+/* Before the decoder is opened: the port gets its witness. Returns 0; -VSE_NOMEM. */
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
-                        void *decoder, const struct vs_port_reader *port, unsigned cores);
+                        struct vs_port_reader *port, unsigned cores);
+/* Then what it is to drive. */
+static inline void vs_verify_data_drive(struct vs_verify_data *v, void *decoder)
+{
+    v->decoder = decoder;
+}
 void vs_verify_data_fini(struct vs_verify_data *v);
 
 /* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
@@ -49,11 +74,10 @@ int vs_verify_data_end(struct vs_verify_data *v);
 /* The whole run, with the end. As vs_verify_data_end, and the feed. */
 int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *context);
 
-/* A stream against the run at `path`, whose reader is v's: by turns if it has no more cores than
- * VS_VERIFY_TURNS (study/core_walk.h), each of which takes a reader of its own.
- * v is one of vs_verify_init or vs_verify_init_data. As vs_verify_decode. */
-int vs_verify_decode_data(const struct vs_verify *v, const char *path,
-                          const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
-                          uint64_t nbits, struct vs_verify_result *result, struct vs_diag *diag);
+/* A stream against the run, by turns. v is one of vs_verify_init or vs_verify_init_data. As
+ * vs_verify_decode. */
+int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_spec *spec,
+                          const uint8_t *data, size_t size, uint64_t nbits,
+                          struct vs_verify_result *result, struct vs_diag *diag);
 
 #endif

@@ -157,6 +157,7 @@ int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc,
     if (err)
         return err;
     d->have = false;
+    vs_port_took(d->port, core);
     return d->error = d->coder->get(d->state, d->port, core, pc, addr);
 }
 

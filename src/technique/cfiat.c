@@ -216,6 +216,8 @@ struct decoder {
     struct vs_data_head head; /* of what follows, if it is no turn */
 
     unsigned current; /* ordered: whose turn it is */
+    bool turned;      /* and it has not used it yet: the message's */
+    uint64_t turned_at;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
 };
 
@@ -260,8 +262,19 @@ static inline int look(struct decoder *d, unsigned core)
         if (!d->turns || d->hits[0] < d->count)
             return d->current == core ? 0 : VS_DATA_WAIT;
         d->current = d->core;
+        d->turned = true;
+        d->turned_at = d->port->cycles[d->core];
         d->hits[0] = 0;
         d->have = false;
+    }
+}
+
+/* The message that made it the core's turn was sent when the core first used it. */
+static inline void use_turn(struct decoder *d, unsigned core)
+{
+    if (unlikely(d->turned)) {
+        d->turned = false;
+        vs_port_took_at(d->port, core, d->turned_at);
     }
 }
 
@@ -275,6 +288,8 @@ static inline void take(struct decoder *d, unsigned core)
 {
     d->hits[d->shared ? 0 : core] = 0;
     d->have = false;
+    use_turn(d, core);
+    vs_port_took(d->port, core);
 }
 
 static int unknown(struct decoder *d, unsigned core, uint64_t addr)
@@ -296,6 +311,7 @@ static int take_load(struct decoder *d, unsigned core, struct vs_copy *copy, uin
         return err;
     vs_copy_bytes(bytes, d->granules + (addr - start), size);
     take(d, core);
+    vs_port_took_memory(d->port, core, start, d->granules, n);
     return 0;
 }
 
@@ -311,6 +327,7 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
         return unknown(d, core, addr);
     d->hits[which]++;
+    use_turn(d, core);
     return 0;
 }
 
@@ -327,6 +344,7 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
         if (is_due(d, core))
             return vs_port_refuse(d->port, VS_FIELD_FAHCNT, "a message where the core stores");
         d->hits[0]++;
+        use_turn(d, core);
     }
     return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
 }

@@ -107,18 +107,23 @@ static int outside_write(struct vs_data_encoder *e, const struct vs_event *event
     return e->memory ? vs_seen_write(&e->seen, event->addr, bytes, event->size) : 0;
 }
 
-/* Whole pages. Lengths that leave the addresses are cut at their end. */
-static int mapping(struct vs_data_encoder *e, const struct vs_event *event)
+void vs_data_mapped(const struct vs_event *event, uint64_t *start, uint64_t *size)
 {
-    uint64_t start = event->addr >> VS_COPY_BITS << VS_COPY_BITS, size = event->value;
-    if (!size)
-        return 0;
-    uint64_t last = event->addr + (size - 1);
+    uint64_t last = event->addr + (event->value - 1);
     if (last < event->addr)
         last = UINT64_MAX;
+    *start = event->addr >> VS_COPY_BITS << VS_COPY_BITS;
+    *size = (last | (VS_COPY_PAGE - 1)) - *start;
+    *size += *size < UINT64_MAX; /* all there is: but for one byte, which has its line's company */
+}
+
+static int mapping(struct vs_data_encoder *e, const struct vs_event *event)
+{
+    uint64_t start, size;
+    if (!event->value)
+        return 0;
+    vs_data_mapped(event, &start, &size);
     e->counts.outside++;
-    size = (last | (VS_COPY_PAGE - 1)) - start;
-    size += size < UINT64_MAX; /* all there is: but for one byte, which has its line's company */
     if (e->rare->outside)
         e->rare->outside(e, event->thread, start, size);
     return e->memory ? vs_seen_map(&e->seen, start, size) : 0;

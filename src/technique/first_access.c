@@ -339,7 +339,10 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
         return err;
     if (d->dedicated)
         values_put(&d->values[core], addr, bytes, size);
-    d->each.have = false;
+    vs_message_each_take(&d->each);
+    if (!d->each.known && !d->dedicated && !d->published)
+        vs_port_took_memory(d->each.port, core, vs_data_granules_start(addr, d->granule),
+                            d->granules, vs_data_granules_size(addr, size, d->granule));
     return 0;
 }
 
@@ -372,7 +375,7 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *from;
-    d->each.port = port;
+    d->each.heads = d->each.port = port;
     d->each.state = (struct vs_buf){0};
     if (d->dedicated)
         d->values = values_clone(from->values, d->each.cores);
@@ -400,7 +403,8 @@ static int open_decoder(void **decoder, const struct vs_data_params *p,
     struct decoder *d = *decoder = calloc(1, sizeof(*d));
     if (!d)
         return -VSE_NOMEM;
-    d->each = (struct vs_message_each){.port = port, .cores = setup->cores, .parse = parse};
+    d->each = (struct vs_message_each){
+        .port = port, .heads = port, .cores = setup->cores, .parse = parse};
     d->dedicated = dedicated;
     d->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     d->granule = p->granule;

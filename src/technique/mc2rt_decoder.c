@@ -10,7 +10,7 @@
 
 struct message {
     uint64_t number; /* from 0, in the stream's order */
-    uint64_t count;
+    uint64_t cycle, count;
     uint64_t pos;                        /* of what follows, in bits */
     uint64_t addr, size, notices, place; /* of what was written from outside */
     struct vs_data_head head;            /* of registers and ends */
@@ -60,15 +60,6 @@ static int parse_kind(struct decoder *d, enum vs_mc2rt_kind *kind)
     return 0;
 }
 
-static int skip_bytes(struct decoder *d, enum vs_field field, uint64_t size)
-{
-    uint8_t nothing;
-    if (size > vs_bitr_left(&d->port->bits) / 8)
-        return vs_port_get_bytes(d->port, field, &nothing, (size_t)size); /* says where it is cut */
-    d->port->bits.pos += 8 * size;
-    return 0;
-}
-
 static int parse_outside(struct decoder *d, struct message *m)
 {
     int err = vs_port_get(d->port, VS_FIELD_ADDRESS, d->address_bits, &m->addr);
@@ -85,7 +76,7 @@ static int parse_rest(struct decoder *d, struct message *m)
     m->pos = d->port->bits.pos;
     switch (m->kind) {
     case VS_MC2RT_LINE:
-        return skip_bytes(d, VS_FIELD_VALUE, d->caches.group.line);
+        return vs_port_skip_bytes(d->port, VS_FIELD_VALUE, d->caches.group.line);
     case VS_MC2RT_OUTSIDE:
         return parse_outside(d, m);
     case VS_MC2RT_STATE:
@@ -94,12 +85,13 @@ static int parse_rest(struct decoder *d, struct message *m)
         m->pos = d->port->bits.pos;
         if (!err && (m->kind == VS_MC2RT_STATE) != (m->head.size > 0))
             err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
-        return err || m->kind == VS_MC2RT_END ? err
-                                              : skip_bytes(d, VS_FIELD_STATE, m->head.size - 1);
+        return err || m->kind == VS_MC2RT_END
+                   ? err
+                   : vs_port_skip_bytes(d->port, VS_FIELD_STATE, m->head.size - 1);
     case VS_MC2RT_NONDET:
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, &m->size);
         m->pos = d->port->bits.pos;
-        return err ? err : skip_bytes(d, VS_FIELD_VALUE, m->size);
+        return err ? err : vs_port_skip_bytes(d->port, VS_FIELD_VALUE, m->size);
     default:
         return 0;
     }
@@ -127,7 +119,7 @@ static int parse(struct decoder *d)
 {
     struct message m = {.number = d->parsed};
     unsigned core;
-    int err = vs_port_next(d->port, &core, NULL);
+    int err = vs_port_next(d->port, &core, &m.cycle);
     if (!err)
         err = vs_port_get_chunks(d->port, VS_FIELD_FAHCNT, d->code, &m.count);
     if (!err)
@@ -169,6 +161,7 @@ static void pop(struct decoder *d, unsigned core)
     c->have = false;
     vs_demux_pop(&d->queues, core, NULL);
     d->taken++;
+    vs_port_took_at(d->port, core, c->next.cycle);
 }
 
 /* ---- taking messages ------------------------------------------------------------------------- */
@@ -178,6 +171,14 @@ static int refuse(struct decoder *d, unsigned core, const struct message *m, con
     return vs_diag_set(&d->port->diag, -VSE_CORRUPT, (int64_t)(m->pos / 8), -1,
                        "bit %llu, in message %llu: core %u %s", (unsigned long long)m->pos,
                        (unsigned long long)m->number + 1, core, why);
+}
+
+static void tell_outside(const struct decoder *d, unsigned core, const struct message *m)
+{
+    const struct vs_port_outside outside = {m->addr, m->size, m->notices, m->place};
+    const struct vs_port_witness *w = d->port->witness;
+    if (w && w->outside)
+        w->outside(w->context, core, &outside);
 }
 
 /* Takes those of outside writes that are due, if this is the place. `notice`: only those that the
@@ -195,6 +196,7 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
         vs_traced_range(&d->caches, m->addr, m->size, &first, &span);
         for (unsigned i = 0; i < d->cores; i++)
             vs_traced_drop(&d->caches, i, first, span, NULL, NULL);
+        tell_outside(d, core, m);
         pop(d, core);
         if (notice)
             return 0;
@@ -232,12 +234,15 @@ static int get_bytes_of(struct decoder *d, const struct message *m, uint8_t *byt
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-static int take_line(struct decoder *d, unsigned core, uint32_t index, const struct message *m)
+static int take_line(struct decoder *d, unsigned core, uint64_t line, uint32_t index,
+                     const struct message *m)
 {
-    int err =
-        get_bytes_of(d, m, vs_moesi_bytes(&d->caches.group, core, index), d->caches.group.line);
+    uint8_t *bytes = vs_moesi_bytes(&d->caches.group, core, index);
+    int err = get_bytes_of(d, m, bytes, d->caches.group.line);
     d->caches.t[core][index] = 1;
     pop(d, core);
+    if (!err)
+        vs_port_took_memory(d->port, core, line, bytes, d->caches.group.line);
     return err;
 }
 
@@ -271,7 +276,7 @@ static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
         vs_cache_touch(cache, index);
     }
     if (!inherited)
-        return take_line(d, core, index, m);
+        return take_line(d, core, line, index, m);
     pop(d, core);
     return 0;
 }

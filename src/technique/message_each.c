@@ -26,7 +26,7 @@ int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *b
     int err = look_due(m, core);
     if (err || (err = vs_data_get_value(m->port, &m->head, bytes, size)))
         return err;
-    m->have = false;
+    vs_message_each_take(m);
     return 0;
 }
 
@@ -54,7 +54,7 @@ int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
     if (err ||
         (err = vs_data_get_state(m->port, &m->head, core, instructions, &m->state, bytes, size)))
         return err;
-    m->have = false;
+    vs_message_each_take(m);
     return 0;
 }
 
@@ -64,7 +64,7 @@ int vs_message_each_end(void *decoder, unsigned core, uint64_t instructions)
     int err = look_due(m, core);
     if (err || (err = vs_data_get_end(m->port, &m->head, core, instructions)))
         return err;
-    m->have = false;
+    vs_message_each_take(m);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 
 struct vs_message_each {
     struct vs_port_reader *port;
+    const struct vs_port_reader *heads; /* the same, or that of Ti and dCC alone */
     unsigned cores;
     /* Reads the next message up to its value: core, known and head. As vs_port_next. */
     int (*parse)(struct vs_message_each *m);
@@ -21,8 +22,15 @@ struct vs_message_each {
 };
 
 /* Makes sure that the next message is parsed. Returns 0 if it is the core's; VS_DATA_WAIT; as
- * vs_data_decoder_ops. Who takes it sets `have` to false. */
+ * vs_data_decoder_ops. */
 int vs_message_each_look(struct vs_message_each *m, unsigned core);
+
+/* That message is taken. */
+static inline void vs_message_each_take(struct vs_message_each *m)
+{
+    m->have = false;
+    vs_port_took(m->heads, m->core);
+}
 
 int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes);
 int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,

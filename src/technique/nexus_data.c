@@ -90,7 +90,7 @@ static const struct vs_data_encoder_ops encoder_ops = {
 
 struct decoder {
     struct vs_message_each each;
-    struct vs_port_reader *heads; /* the same port, or one of their own */
+    struct vs_port_reader *heads; /* the same port, or one of their own: each.heads */
 };
 
 static int parse(struct vs_message_each *m)
@@ -134,7 +134,7 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *(const struct decoder *)decoder;
-    d->heads = d->each.port = port;
+    d->each.heads = d->heads = d->each.port = port;
     d->each.state = (struct vs_buf){0};
     return 0;
 }
@@ -146,7 +146,8 @@ int vs_nexus_data_decoder_open(void **decoder, const struct vs_technique_setup *
     if (!d)
         return -VSE_NOMEM;
     d->heads = heads;
-    d->each = (struct vs_message_each){.port = values, .cores = setup->cores, .parse = parse};
+    d->each = (struct vs_message_each){
+        .port = values, .heads = heads, .cores = setup->cores, .parse = parse};
     return 0;
 }
 

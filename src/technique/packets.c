@@ -262,8 +262,14 @@ static int unpacking_open(const struct vs_unpacker *d, struct vs_unpacking *u)
         return -VSE_NOMEM;
     int err = vs_port_reader_init(&u->packets, &d->port->shape, all->data, all->bytes, all->nbits);
     u->packets.bits.pos = all->pos;
+    u->packets.witness = d->port->witness;
     if (!err)
         err = vs_port_reader_init(&u->bits, &d->port->shape, u->window, 0, 0);
+    if (!err && d->port->witness) {
+        u->witness = *d->port->witness;
+        u->witness.fields = NULL;
+        u->bits.witness = &u->witness;
+    }
     return err ? err : vs_unpack_open(&u->unpack, d->plan.kind);
 }
 

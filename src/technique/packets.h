@@ -83,7 +83,8 @@ int vs_packer_finish(struct vs_packer *p);
 struct vs_unpacking {
     struct vs_port_reader packets;
     struct vs_unpack *unpack;
-    struct vs_port_reader bits; /* of the window */
+    struct vs_port_reader bits;     /* of the window */
+    struct vs_port_witness witness; /* of these: fields are the packets' */
     uint8_t *window;
     size_t size;      /* bytes in it */
     uint64_t before;  /* bytes that have left it */

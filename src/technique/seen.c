@@ -123,6 +123,16 @@ void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size)
     }
 }
 
+bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr)
+{
+    uint64_t number = addr >> VS_COPY_BITS;
+    const struct vs_copy_page *page = vs_copy_look(&s->copy, number);
+    const struct vs_copy_page *patch =
+        page && s->prior ? find_patch(s->prior, number, page->since) : NULL;
+    size_t i = addr & (VS_COPY_PAGE - 1);
+    return patch && patch->known[i / 8] >> i % 8 & 1;
+}
+
 static void renew_all(struct vs_seen *s, uint64_t first, uint64_t last)
 {
     for (size_t i = 0; i < s->copy.slot_count; i++) {

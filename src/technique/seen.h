@@ -71,6 +71,10 @@ static inline int vs_seen_load(struct vs_seen *s, uint64_t addr, const uint8_t *
 /* What is at some bytes of pages that were loaded from or written. */
 void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size);
 
+/* Whether a later load tells what is at the address, of a byte that nothing has touched since its
+ * page's last boundary. */
+bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr);
+
 /* Boundaries. A mapping concerns whole pages. 0; -VSE_NOMEM. */
 int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size);
 int vs_seen_gap(struct vs_seen *s);

@@ -260,8 +260,9 @@ static void verify(const struct machine *m, const struct vs_buf *bits, uint64_t 
     struct vs_port_reader reader;
     void *d;
     must(!vs_port_reader_init(&reader, &m->shape, bits->data, bits->len, nbits));
+    vs_verify_address_init(&v, ops, &reader, m->code.isa, m->setup.cores);
     must(!ops->open(&d, m->spec.params, &m->setup, &m->code, &reader));
-    vs_verify_address_init(&v, ops, d, &reader, m->code.isa, m->setup.cores);
+    vs_verify_address_drive(&v, d);
     int err = by_turns ? vs_verify_address_by_turns(&v, feed_core, &f)
                        : vs_verify_address_batch(&v, &batch);
     if (!err && !by_turns)

@@ -175,8 +175,11 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
     void *d;
     must(v);
     must(!vs_port_reader_init(&reader, &r->shape, bits->data, bits->len, nbits));
+    must(!vs_verify_data_init(v, ops, &reader, r->cores));
     must(!ops->open(&d, r->spec.params, &r->setup, &reader));
-    must(!vs_verify_data_init(v, ops, d, &reader, r->cores));
+    vs_verify_data_drive(v, d);
+    if (batch.cycles && batch.count)
+        v->end = (struct vs_standing){.cycle = batch.cycles[batch.count - 1], .timed = true};
     int err =
         by_turns ? vs_verify_data_by_turns(v, feed_core, &f) : vs_verify_data_batch(v, &batch);
     if (!err && !by_turns)

@@ -3,6 +3,7 @@
 #ifndef GEN_FEED_H
 #define GEN_FEED_H
 
+#include "study/core_walk.h"
 #include "vestige/error.h"
 #include "vestige/event.h"
 
@@ -12,7 +13,7 @@ struct feed {
 };
 
 /* A vs_core_feed (study/core_walk.h); the context is a struct feed. */
-static inline int feed_core(void *context, unsigned core, struct vs_batch *batch)
+static inline int feed_core(void *context, unsigned core, struct vs_core_batch *batch)
 {
     struct feed *f = context;
     size_t i = f->next[core];
@@ -21,9 +22,11 @@ static inline int feed_core(void *context, unsigned core, struct vs_batch *batch
     f->next[core] = i + 1;
     if (i >= f->all->count)
         return -VSE_END;
-    *batch = *f->all;
-    batch->events += i;
-    batch->count = 1;
+    *batch = (struct vs_core_batch){.batch = *f->all};
+    batch->batch.events += i;
+    batch->batch.cycles = f->all->cycles ? f->all->cycles + i : NULL;
+    batch->batch.first += i;
+    batch->batch.count = 1;
     return 1;
 }
 

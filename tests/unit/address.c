@@ -248,8 +248,9 @@ static int verify(const struct stream *s, const struct run *r, uint64_t nbits, b
     struct vs_port_reader reader;
     void *d;
     CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
+    vs_verify_address_init(v, ops, &reader, s->code ? s->code->isa : NULL, s->setup.cores);
     CHECK_EQ(ops->open(&d, s->spec.params, &s->setup, s->code, &reader), 0);
-    vs_verify_address_init(v, ops, d, &reader, s->code ? s->code->isa : NULL, s->setup.cores);
+    vs_verify_address_drive(v, d);
     int err =
         by_turns ? vs_verify_address_by_turns(v, feed_core, &f) : vs_verify_address_batch(v, &b);
     if (!err && !by_turns)

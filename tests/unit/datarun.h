@@ -217,9 +217,11 @@ static inline int verify(const struct stream *s, const struct run *r, uint64_t n
     struct vs_batch b = run_batch(r);
     void *d;
     CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
+    CHECK_EQ(vs_verify_data_init(v, s->spec.technique->data_decoder, &reader, s->setup.cores), 0);
     CHECK_EQ(s->spec.technique->data_decoder->open(&d, s->spec.params, &s->setup, &reader), 0);
-    CHECK_EQ(vs_verify_data_init(v, s->spec.technique->data_decoder, d, &reader, s->setup.cores),
-             0);
+    vs_verify_data_drive(v, d);
+    if (b.cycles && b.count)
+        v->end = (struct vs_standing){.cycle = b.cycles[b.count - 1], .timed = true};
     int err;
     struct feed f = {.all = &b};
     if (walk == BY_TURNS)
