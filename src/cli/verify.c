@@ -14,12 +14,14 @@
 struct verify_options {
     struct option_list techniques;
     const char *stream;
+    struct vs_mutate mutate; /* flips 0: none */
     bool json, quiet;
 };
 
 /* Over all runs. */
 struct tally {
     uint64_t compared;
+    struct vs_mutate_counts flips;
     bool differs;
 };
 
@@ -58,8 +60,42 @@ static void json_kind(struct json *j, const struct vs_proof *p)
     }
 }
 
-static void json_proof(struct out *out, const char *path, const char *config,
-                       const struct vs_proof *p)
+static void json_counts(struct json *j, const struct vs_mutate_counts *c)
+{
+    json_u64(j, "flips", c->flips);
+    json_u64(j, "noticed", c->noticed);
+    json_u64(j, "unread", c->unread);
+    json_u64(j, "missed", c->missed);
+}
+
+static const char *field_name(unsigned field)
+{
+    return field < VS_FIELD_END ? vs_field_name(field) : "none";
+}
+
+static void json_mutation(struct json *j, const struct vs_mutate *m, const struct vs_mutation *r)
+{
+    json_object(j, "mutation");
+    json_u64(j, "seed", m->seed);
+    json_counts(j, &r->all);
+    json_double(j, "share", vs_mutate_share(&r->all), 6);
+    json_array(j, "fields");
+    for (unsigned i = 0; i <= VS_FIELD_END; i++) {
+        if (!r->fields[i].flips)
+            continue;
+        json_object(j, NULL);
+        json_str(j, "field", field_name(i));
+        json_counts(j, &r->fields[i]);
+        json_end(j);
+    }
+    json_end(j);
+    if (r->all.missed)
+        json_u64(j, "missed_bit", r->missed);
+    json_end(j);
+}
+
+static void json_proof(struct out *out, const struct verify_options *o, const char *path,
+                       const char *config, const struct vs_proof *p)
 {
     const struct vs_verify_result *r = &p->result;
     struct json j;
@@ -77,6 +113,8 @@ static void json_proof(struct out *out, const char *path, const char *config,
         json_u64(&j, "bits", r->bits);
         if (r->outcome != VS_VERIFY_SAME)
             json_str(&j, "text", r->diag.text);
+        else if (o->mutate.flips)
+            json_mutation(&j, &o->mutate, &p->mutation);
     }
     json_end(&j);
 }
@@ -111,6 +149,27 @@ static void text_same(struct out *out, const struct vs_proof *p)
     }
 }
 
+/* By field: so many noticed of so many. */
+static void text_mutation(struct out *out, const char *path, const char *config,
+                          const struct vs_proof *p)
+{
+    const struct vs_mutate_counts *all = &p->mutation.all;
+    out_safe(out, path);
+    out_printf(out, ": %s %s: flipped %llu bits, noticed %llu", p->spec.technique->name, config,
+               (unsigned long long)all->flips, (unsigned long long)all->noticed);
+    if (all->unread)
+        out_printf(out, ", without effect %llu (in bytes that no core reads)",
+                   (unsigned long long)all->unread);
+    if (all->missed)
+        out_printf(out, ", missed %llu", (unsigned long long)all->missed);
+    for (unsigned i = 0, n = 0; i <= VS_FIELD_END; i++)
+        if (p->mutation.fields[i].flips)
+            out_printf(out, "%s %s %llu/%llu", n++ ? "," : ":", field_name(i),
+                       (unsigned long long)p->mutation.fields[i].noticed,
+                       (unsigned long long)p->mutation.fields[i].flips);
+    out_printf(out, "\n");
+}
+
 static void text_proof(struct out *out, const char *path, const char *config,
                        const struct vs_proof *p)
 {
@@ -124,20 +183,40 @@ static void text_proof(struct out *out, const char *path, const char *config,
         text_same(out, p);
 }
 
+static int tell_mutation(struct cli *cli, const struct verify_options *o, const char *path,
+                         const char *config, const struct vs_proof *p, struct tally *tally)
+{
+    const struct vs_mutate_counts *all = &p->mutation.all;
+    if (!o->mutate.flips)
+        return CLI_DONE;
+    if (!o->json && !o->quiet)
+        text_mutation(&cli->out, path, config, p);
+    tally->flips.flips += all->flips;
+    tally->flips.noticed += all->noticed;
+    tally->flips.unread += all->unread;
+    tally->flips.missed += all->missed;
+    if (!all->missed)
+        return CLI_DONE;
+    cli_error(cli, "%s: %s %s: %llu of %llu flipped bits were not noticed; the first is bit %llu",
+              path, p->spec.technique->name, config, (unsigned long long)all->missed,
+              (unsigned long long)all->flips, (unsigned long long)p->mutation.missed);
+    return CLI_BAD_DATA;
+}
+
 static int tell(struct cli *cli, const struct verify_options *o, const char *path,
                 const char *config, const struct vs_proof *p, struct tally *tally)
 {
     if (p->error)
         return cli_report(cli, path, p->error, &p->diag);
     if (o->json)
-        json_proof(&cli->out, path, config, p);
+        json_proof(&cli->out, o, path, config, p);
     else if (!o->quiet)
         text_proof(&cli->out, path, config, p);
     if (p->skipped)
         return CLI_DONE;
     tally->compared += p->result.compared;
     if (p->result.outcome == VS_VERIFY_SAME)
-        return CLI_DONE;
+        return tell_mutation(cli, o, path, config, p, tally);
     tally->differs = true;
     cli_error(cli, "%s: %s %s: %s: %s", path, p->spec.technique->name, config,
               outcome_name(p->result.outcome), p->result.diag.text);
@@ -179,7 +258,7 @@ static int prove_specs(struct cli *cli, const struct verify_options *o, const ch
         proofs[i].spec = specs[i].spec;
     vs_progress_init(&progress, o->quiet ? NULL : stderr, "verifying", count, "techniques");
     if (!e)
-        e = vs_prove(v, path, proofs, count, &progress, &diag);
+        e = vs_prove(v, path, o->mutate.flips ? &o->mutate : NULL, proofs, count, &progress, &diag);
     vs_progress_finish(&progress);
     if (e)
         status = cli_report(cli, path, e, &diag);
@@ -209,7 +288,9 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
         return CLI_BAD_DATA;
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
-    if (!proof.skipped)
+    if (!proof.skipped && o->mutate.flips)
+        vs_prove_mutated(v, path, s->port->data, s->port->size, s->port->nbits, &o->mutate, &proof);
+    else if (!proof.skipped)
         vs_prove_stream(v, s->port->data, s->port->size, s->port->nbits, &proof);
     int status = tell(cli, o, path, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
@@ -310,12 +391,16 @@ static int conclude(struct cli *cli, const struct verify_options *o, const struc
     if (tally->compared && !tally->differs && !o->json && status == CLI_DONE)
         out_printf(&cli->out, "compared %llu events: all equal\n",
                    (unsigned long long)tally->compared);
+    if (tally->flips.flips && !o->json && status == CLI_DONE)
+        out_printf(&cli->out, "flipped %llu bits: all %llu that have an effect were noticed\n",
+                   (unsigned long long)tally->flips.flips,
+                   (unsigned long long)tally->flips.noticed);
     return status;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-    struct verify_options o = {0};
+    struct verify_options o = {.mutate.seed = 1};
     struct specs specs = {0};
     struct stream stream = {0};
     struct tally tally = {0};
@@ -348,6 +433,18 @@ static const struct cli_option options[] = {
      .help = "compare this stream, and encode nothing",
      .type = OPTION_STRING,
      .offset = FIELD(stream)},
+    {.name = "mutate",
+     .argument = "N",
+     .help = "flip N bits of each stream, one after the other, and\n"
+             "count those that are noticed",
+     .type = OPTION_U64,
+     .min = 1,
+     .offset = FIELD(mutate.flips)},
+    {.name = "seed",
+     .argument = "S",
+     .help = "which bits those are; 1 if it is not given",
+     .type = OPTION_U64,
+     .offset = FIELD(mutate.seed)},
     {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
     {.name = "quiet", .letter = 'q', .help = "only the last line", .offset = FIELD(quiet)},
     {0},
@@ -371,12 +468,19 @@ const struct command command_verify = {
         "the same way, and the address of every load and store is compared. So are the\n"
         "order of messages, their cycles, and all bytes of cache lines that the run knows.\n"
         "What a technique gets wrong is shown with core, pc and position.\n"
+        "\n"
+        "--mutate proves the comparison: each of N bits, spread over the whole stream, is\n"
+        "flipped by itself, and decoder or comparison must notice it. By field of the\n"
+        "messages it says how many were, of how many. A bit is without effect only if the\n"
+        "run shows it: it is in a byte of a line that no core reads before it is\n"
+        "overwritten, or until the end.\n"
         "\n" SPECS_HELP,
     .example = "vestige verify run.vest\n"
                "vestige verify run.vest -t all\n"
                "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"
+               "vestige verify run.vest -t mc2RT --mutate 200\n"
                "vestige verify run.vest --stream run.vport",
-    .exits = "0  all equal\n"
-             "1  a technique or a run disagrees, or a run is damaged\n"
+    .exits = "0  all equal, and every flip with an effect noticed\n"
+             "1  a technique or a run disagrees, a flip is missed, or a run is damaged\n"
              "2  nothing was compared, bad usage, or the system refused something",
 };

@@ -199,6 +199,14 @@ struct vs_port_outside {
     uint64_t instructions; /* of the core since its last registers */
 };
 
+/* Bytes of memory that a message has. */
+struct vs_port_memory {
+    uint64_t addr;
+    const uint8_t *bytes;
+    size_t size;
+    uint64_t first, end; /* bits: the first byte begins there, and the others end there */
+};
+
 /* Who compares a stream with a run is told here what decoders take from it, when they take it. Any
  * function may be NULL. */
 struct vs_port_witness {
@@ -206,7 +214,7 @@ struct vs_port_witness {
     /* What the core does now takes this message of its own. */
     void (*message)(void *context, unsigned core, uint64_t cycle);
     /* The message just taken has these bytes of memory, of which the core asked for a part. */
-    void (*memory)(void *context, unsigned core, uint64_t addr, const uint8_t *bytes, size_t size);
+    void (*memory)(void *context, unsigned core, const struct vs_port_memory *m);
     /* The message about to be taken tells of this. */
     void (*outside)(void *context, unsigned core, const struct vs_port_outside *o);
     /* NULL, or by bit of the stream: the field that it was read as, plus 1. */
@@ -273,11 +281,11 @@ static inline void vs_port_took(const struct vs_port_reader *r, unsigned core)
     vs_port_took_at(r, core, r->cycles[core]);
 }
 
-static inline void vs_port_took_memory(const struct vs_port_reader *r, unsigned core, uint64_t addr,
-                                       const uint8_t *bytes, size_t size)
+static inline void vs_port_took_memory(const struct vs_port_reader *r, unsigned core,
+                                       const struct vs_port_memory *m)
 {
     if (r->witness && r->witness->memory)
-        r->witness->memory(r->witness->context, core, addr, bytes, size);
+        r->witness->memory(r->witness->context, core, m);
 }
 
 #endif

@@ -19,10 +19,8 @@ struct stream {
 
 struct prover {
     struct vs_verify *v;
-    const char *path;
-    struct vs_workers *workers;
-    struct vs_reader **readers; /* of every thread, and of the caller */
-    unsigned threads;
+    struct vs_crew crew;
+    const struct vs_mutate *mutate; /* or NULL */
     struct stream streams[VS_PROVE_GROUP];
     size_t count;
 };
@@ -49,7 +47,7 @@ static void compare_stream(void *arg)
 {
     struct stream *s = arg;
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
-    v.reader = s->prover->readers[s->job.worker];
+    v.reader = s->prover->crew.readers[s->job.worker];
     vs_prove_stream(&v, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
 }
 
@@ -74,15 +72,25 @@ static int encode_group(struct prover *p, struct vs_diag *diag)
     return err;
 }
 
+static void mutate_stream(struct prover *p, const uint8_t *data, size_t size, uint64_t nbits,
+                          struct vs_proof *proof)
+{
+    if (p->mutate && !proof->error && proof->result.outcome == VS_VERIFY_SAME)
+        proof->error = vs_mutate(p->v, &p->crew, &proof->spec, data, size, nbits, p->mutate,
+                                 &proof->mutation, &proof->diag);
+}
+
 static void compare_group(struct prover *p, struct vs_progress *progress, size_t *done)
 {
     for (size_t i = 0; i < p->count; i++) {
         struct stream *s = &p->streams[i];
         s->job = (struct vs_job){.run = compare_stream, .arg = s};
-        vs_workers_submit(p->workers, &s->job);
+        vs_workers_submit(p->crew.workers, &s->job);
     }
     for (size_t i = 0; i < p->count; i++) {
-        vs_workers_help(p->workers, &p->streams[i].job);
+        struct stream *s = &p->streams[i];
+        vs_workers_help(p->crew.workers, &s->job);
+        mutate_stream(p, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
         vs_progress_update(progress, ++*done);
     }
 }
@@ -103,32 +111,46 @@ static size_t take_group(struct prover *p, struct vs_proof *proofs, size_t count
 }
 
 static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
-                       struct vs_diag *diag)
+                       const struct vs_mutate *mutate, struct vs_diag *diag)
 {
-    *p = (struct prover){.v = v, .path = path, .threads = vs_bandwidth_threads()};
-    p->readers = calloc(p->threads + 1, sizeof(struct vs_reader *));
-    int err = p->readers ? vs_workers_open(&p->workers, p->threads) : -VSE_NOMEM;
+    struct vs_crew *crew = &p->crew;
+    *p = (struct prover){.v = v, .mutate = mutate, .crew.threads = vs_bandwidth_threads()};
+    crew->readers = calloc(crew->threads + 1, sizeof(struct vs_reader *));
+    int err = crew->readers ? vs_workers_open(&crew->workers, crew->threads) : -VSE_NOMEM;
     if (err)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
-    for (unsigned i = 0; i <= p->threads && !err; i++)
-        err = vs_reader_open(&p->readers[i], path, VS_OPEN_DEFAULT, diag);
+    for (unsigned i = 0; i <= crew->threads && !err; i++)
+        err = vs_reader_open(&crew->readers[i], path, VS_OPEN_DEFAULT, diag);
     return err;
 }
 
 static void prover_fini(struct prover *p)
 {
-    vs_workers_close(p->workers);
-    for (unsigned i = 0; p->readers && i <= p->threads; i++)
-        vs_reader_close(p->readers[i]);
-    free(p->readers);
+    vs_workers_close(p->crew.workers);
+    for (unsigned i = 0; p->crew.readers && i <= p->crew.threads; i++)
+        vs_reader_close(p->crew.readers[i]);
+    free(p->crew.readers);
 }
 
-int vs_prove(struct vs_verify *v, const char *path, struct vs_proof *proofs, size_t count,
-             struct vs_progress *progress, struct vs_diag *diag)
+void vs_prove_mutated(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
+                      uint64_t nbits, const struct vs_mutate *mutate, struct vs_proof *proof)
+{
+    struct prover p;
+    vs_prove_stream(v, data, size, nbits, proof);
+    int err = prover_init(&p, v, path, mutate, &proof->diag);
+    if (err)
+        proof->error = err;
+    mutate_stream(&p, data, size, nbits, proof);
+    prover_fini(&p);
+}
+
+int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *mutate,
+             struct vs_proof *proofs, size_t count, struct vs_progress *progress,
+             struct vs_diag *diag)
 {
     struct prover p;
     size_t done = 0;
-    int err = prover_init(&p, v, path, diag);
+    int err = prover_init(&p, v, path, mutate, diag);
     for (size_t at = 0; at < count && !err;) {
         at += take_group(&p, proofs + at, count - at, &done);
         if (p.count && !(err = encode_group(&p, diag)))

@@ -5,7 +5,7 @@
 #define STUDY_PROVE_H
 
 #include "base/progress.h"
-#include "study/verify.h"
+#include "study/mutate.h"
 
 #define VS_PROVE_GROUP 8
 
@@ -15,6 +15,7 @@ struct vs_proof {
     int error;           /* the comparison could not be made: diag */
     struct vs_diag diag;
     struct vs_verify_result result;
+    struct vs_mutation mutation; /* if it was asked for, and the outcome is the same */
 };
 
 /* Decodes a stream and compares it, as the technique's kind is: vs_verify_decode,
@@ -23,9 +24,14 @@ struct vs_proof {
 void vs_prove_stream(struct vs_verify *v, const uint8_t *data, size_t size, uint64_t nbits,
                      struct vs_proof *proof);
 
-/* Fills in all but the specs. `path` is the run's, which is read by several threads; progress
- * counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */
-int vs_prove(struct vs_verify *v, const char *path, struct vs_proof *proofs, size_t count,
-             struct vs_progress *progress, struct vs_diag *diag);
+/* The same, and mutates it. `path` is the run's, which is read by several threads. */
+void vs_prove_mutated(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
+                      uint64_t nbits, const struct vs_mutate *mutate, struct vs_proof *proof);
+
+/* Fills in all but the specs. `path` is the run's, which is read by several threads; mutate may be
+ * NULL; progress counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */
+int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *mutate,
+             struct vs_proof *proofs, size_t count, struct vs_progress *progress,
+             struct vs_diag *diag);
 
 #endif

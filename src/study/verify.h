@@ -30,9 +30,9 @@ struct vs_verify_core {
     size_t count, capacity;
 };
 
-/* A byte of memory that a message has at the event of that number, and of which the run knows
- * nothing. */
-typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint8_t byte);
+/* A byte of memory that the message has which the event of that number takes, and of which the run
+ * knows nothing. It begins with that bit of the stream. */
+typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint64_t bit);
 
 /* What is asked of a comparison beside its outcome. Any may be NULL. */
 struct vs_verify_probe {

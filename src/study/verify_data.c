@@ -10,8 +10,7 @@
 #include "study/explain.h"
 
 static void see_message(void *context, unsigned core, uint64_t cycle);
-static void see_memory(void *context, unsigned core, uint64_t addr, const uint8_t *bytes,
-                       size_t size);
+static void see_memory(void *context, unsigned core, const struct vs_port_memory *m);
 static void see_outside(void *context, unsigned core, const struct vs_port_outside *o);
 
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
@@ -104,8 +103,7 @@ static void see_message(void *context, unsigned core, uint64_t cycle)
     v->last = v->now.number;
 }
 
-static void see_memory(void *context, unsigned core, uint64_t addr, const uint8_t *bytes,
-                       size_t size)
+static void see_memory(void *context, unsigned core, const struct vs_port_memory *m)
 {
     struct vs_verify_data *v = context;
     uint8_t should;
@@ -114,15 +112,16 @@ static void see_memory(void *context, unsigned core, uint64_t addr, const uint8_
     int err = vs_recall_go(v->recall, v->now.number);
     if (err)
         vs_diag_set(&v->diag, err, -1, -1, "%s", vs_errstr(err));
-    for (size_t i = 0; i < size && !err; i++)
-        if (vs_recall_knows(v->recall, addr + i, &should)) {
+    for (size_t i = 0; i < m->size && !err; i++)
+        if (vs_recall_knows(v->recall, m->addr + i, &should)) {
             v->memory_bytes++;
-            if (bytes[i] != should)
-                differ_in(v, core, "a byte of memory that is sent with others", bytes[i], should);
+            if (m->bytes[i] != should)
+                differ_in(v, core, "a byte that is sent with others", m->bytes[i], should);
         } else {
             v->unknown_bytes++;
             if (v->unknown)
-                v->unknown(v->unknown_context, v->now.number, addr + i, bytes[i]);
+                v->unknown(v->unknown_context, v->now.number, m->addr + i,
+                           i ? m->end - 8 * (m->size - i) : m->first);
         }
 }
 

@@ -333,6 +333,7 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     int err = vs_message_each_look(&d->each, core);
     if (err)
         return err;
+    uint64_t first = d->each.port->bits.pos;
     err = d->each.known ? read_known(d, core, addr, size, bytes)
                         : read_value(d, core, addr, size, bytes);
     if (err)
@@ -341,8 +342,11 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
         values_put(&d->values[core], addr, bytes, size);
     vs_message_each_take(&d->each);
     if (!d->each.known && !d->dedicated && !d->published)
-        vs_port_took_memory(d->each.port, core, vs_data_granules_start(addr, d->granule),
-                            d->granules, vs_data_granules_size(addr, size, d->granule));
+        vs_port_took_memory(d->each.port, core,
+                            &(struct vs_port_memory){vs_data_granules_start(addr, d->granule),
+                                                     d->granules,
+                                                     vs_data_granules_size(addr, size, d->granule),
+                                                     first, d->each.port->bits.pos});
     return 0;
 }
 

@@ -238,11 +238,13 @@ static int take_line(struct decoder *d, unsigned core, uint64_t line, uint32_t i
                      const struct message *m)
 {
     uint8_t *bytes = vs_moesi_bytes(&d->caches.group, core, index);
-    int err = get_bytes_of(d, m, bytes, d->caches.group.line);
+    size_t size = d->caches.group.line;
+    const struct vs_port_memory memory = {line, bytes, size, m->pos, m->pos + 8 * size};
+    int err = get_bytes_of(d, m, bytes, size);
     d->caches.t[core][index] = 1;
     pop(d, core);
     if (!err)
-        vs_port_took_memory(d->port, core, line, bytes, d->caches.group.line);
+        vs_port_took_memory(d->port, core, &memory);
     return err;
 }
 

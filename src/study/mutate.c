@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/mutate.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "study/prove.h"
+
+enum verdict { NOTICED, UNREAD, MISSED };
+
+struct campaign {
+    const struct vs_verify *v;
+    const struct vs_crew *crew;
+    const struct vs_technique_spec *spec;
+    const uint8_t *data;
+    size_t size;
+    uint64_t nbits;
+    uint64_t *bits; /* to be flipped */
+    uint8_t *verdicts;
+    size_t count, stride;
+};
+
+/* Flips every stride-th bit of the campaign. */
+struct shift {
+    struct vs_job job;
+    const struct campaign *c;
+    size_t first;
+    int error;
+    struct vs_diag diag;
+};
+
+/* ---- which bits ------------------------------------------------------------------------------ */
+
+/* splitmix64 */
+static uint64_t draw(uint64_t *state)
+{
+    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static uint64_t scale(uint64_t total, uint64_t part, uint64_t of)
+{
+    return (uint64_t)((unsigned __int128)total * part / of);
+}
+
+/* One of each of as many equal parts as there are flips: they spread over the whole stream, and no
+ * bit comes twice. */
+static void choose_bits(struct campaign *c, uint64_t seed)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        uint64_t from = scale(c->nbits, i, c->count), to = scale(c->nbits, i + 1, c->count);
+        c->bits[i] = from + draw(&seed) % (to - from);
+    }
+}
+
+/* ---- bytes that nobody reads ----------------------------------------------------------------- */
+
+/* Where the flipped bit is a byte's of which the run knows nothing. */
+struct unknown_byte {
+    uint64_t bit; /* that was flipped */
+    uint64_t number, addr;
+    bool found;
+};
+
+static void note_unknown(void *context, uint64_t number, uint64_t addr, uint64_t bit)
+{
+    struct unknown_byte *u = context;
+    if (u->bit - bit >= 8)
+        return;
+    u->found = true;
+    u->number = number;
+    u->addr = addr;
+}
+
+enum use { UNTOUCHED, READ, REPLACED };
+
+/* What an event does with the byte. */
+static enum use use_of(const struct vs_event *e, uint64_t addr)
+{
+    switch (e->kind) {
+    case VS_LOAD:
+        return addr - e->addr < e->size ? READ : UNTOUCHED;
+    case VS_STORE:
+    case VS_EXTERNAL:
+        return addr - e->addr < e->size ? REPLACED : UNTOUCHED;
+    case VS_MAP: { /* of pages; what they hold is sent anew */
+        uint64_t page = addr >> VS_COPY_BITS << VS_COPY_BITS;
+        return page - (e->addr >> VS_COPY_BITS << VS_COPY_BITS) < e->value ? REPLACED : UNTOUCHED;
+    }
+    case VS_GAP:
+        return REPLACED;
+    default:
+        return UNTOUCHED;
+    }
+}
+
+/* Whether no core reads the byte from that event on, before it is replaced or the run ends: the
+ * run's events tell, one by one. */
+static int is_unread(const struct vs_verify *v, const struct unknown_byte *u, bool *unread)
+{
+    struct vs_pieces own, *pieces;
+    struct vs_batch b;
+    const struct vs_event *e;
+    enum use use = UNTOUCHED;
+    int err = vs_verify_pieces(v, &own, &pieces);
+    struct vs_pieces_cursor cursor = {.pieces = pieces, .next = u->number};
+    while (!err && use == UNTOUCHED && !(err = vs_pieces_next(&cursor, &b, &e)))
+        use = use_of(e, u->addr);
+    vs_pieces_cursor_fini(&cursor);
+    vs_pieces_fini(&own);
+    *unread = use != READ;
+    return err == -VSE_END ? 0 : err;
+}
+
+/* ---- one flip -------------------------------------------------------------------------------- */
+
+static void flip(uint8_t *data, uint64_t bit)
+{
+    data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+}
+
+static int judge(const struct campaign *c, struct vs_verify *v, uint8_t *data, size_t i,
+                 struct vs_diag *diag)
+{
+    struct unknown_byte unknown = {.bit = c->bits[i]};
+    const struct vs_verify_probe probe = {
+        .unknown = note_unknown, .context = &unknown, .brief = true};
+    struct vs_proof proof = {.spec = *c->spec};
+    bool unread = false;
+    v->probe = &probe;
+    flip(data, c->bits[i]);
+    vs_prove_stream(v, data, c->size, c->nbits, &proof);
+    flip(data, c->bits[i]);
+    int err = proof.error;
+    *diag = proof.diag;
+    if (!err && proof.result.outcome == VS_VERIFY_SAME && unknown.found)
+        err = is_unread(v, &unknown, &unread);
+    c->verdicts[i] = (uint8_t)(proof.result.outcome != VS_VERIFY_SAME ? NOTICED
+                               : unread                               ? UNREAD
+                                                                      : MISSED);
+    return err;
+}
+
+static void run_shift(void *arg)
+{
+    struct shift *s = arg;
+    const struct campaign *c = s->c;
+    struct vs_verify v = *c->v; /* all that is shared is only read */
+    uint8_t *data = malloc(c->size ? c->size : 1);
+    v.reader = c->crew->readers[s->job.worker];
+    s->error = data ? 0 : -VSE_NOMEM;
+    if (data)
+        memcpy(data, c->data, c->size);
+    for (size_t i = s->first; i < c->count && !s->error; i += c->stride)
+        s->error = judge(c, &v, data, i, &s->diag);
+    free(data);
+}
+
+static int run_shifts(struct campaign *c, struct vs_diag *diag)
+{
+    struct shift *shifts = calloc(c->stride, sizeof(*shifts));
+    int err = shifts ? 0 : -VSE_NOMEM;
+    for (size_t i = 0; shifts && i < c->stride; i++) {
+        shifts[i] = (struct shift){.c = c, .first = i};
+        shifts[i].job = (struct vs_job){.run = run_shift, .arg = &shifts[i]};
+        vs_workers_submit(c->crew->workers, &shifts[i].job);
+    }
+    for (size_t i = 0; shifts && i < c->stride; i++) {
+        vs_workers_help(c->crew->workers, &shifts[i].job);
+        if (shifts[i].error && !err) {
+            err = shifts[i].error;
+            *diag = shifts[i].diag;
+        }
+    }
+    free(shifts);
+    return err;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static void count(struct vs_mutate_counts *c, enum verdict verdict)
+{
+    c->flips++;
+    c->noticed += verdict == NOTICED;
+    c->unread += verdict == UNREAD;
+    c->missed += verdict == MISSED;
+}
+
+static void sum_up(const struct campaign *c, const uint8_t *fields, struct vs_mutation *r)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        uint8_t field = fields[c->bits[i]];
+        if (c->verdicts[i] == MISSED && !r->all.missed)
+            r->missed = c->bits[i];
+        count(&r->fields[field ? field - 1 : VS_FIELD_END], c->verdicts[i]);
+        count(&r->all, c->verdicts[i]);
+    }
+}
+
+/* The stream as it is: what its bits are read as. */
+static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag *diag)
+{
+    const struct vs_verify_probe probe = {.fields = fields, .brief = true};
+    struct vs_proof proof = {.spec = *c->spec};
+    struct vs_verify v = *c->v;
+    v.probe = &probe;
+    vs_prove_stream(&v, c->data, c->size, c->nbits, &proof);
+    if (!proof.error && proof.result.outcome != VS_VERIFY_SAME)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "the stream is not the run's");
+    *diag = proof.diag;
+    return proof.error;
+}
+
+int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
+              const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
+              uint64_t nbits, const struct vs_mutate *m, struct vs_mutation *result,
+              struct vs_diag *diag)
+{
+    struct campaign c = {.v = v,
+                         .crew = crew,
+                         .spec = spec,
+                         .data = data,
+                         .size = size,
+                         .nbits = nbits,
+                         .count = (size_t)(m->flips < nbits ? m->flips : nbits)};
+    uint8_t *fields = calloc(nbits ? (size_t)nbits : 1, 1);
+    size_t shifts = 8 * ((size_t)crew->threads + 1);
+    c.bits = malloc((c.count + 1) * sizeof(*c.bits));
+    c.verdicts = malloc(c.count + 1);
+    c.stride = c.count < shifts ? c.count : shifts;
+    *result = (struct vs_mutation){0};
+    int err = fields && c.bits && c.verdicts
+                  ? map_fields(&c, fields, diag)
+                  : vs_diag_set(diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
+    if (!err && c.count) {
+        choose_bits(&c, m->seed);
+        err = run_shifts(&c, diag);
+    }
+    if (!err)
+        sum_up(&c, fields, result);
+    free(fields);
+    free(c.bits);
+    free(c.verdicts);
+    return err;
+}
+
+double vs_mutate_share(const struct vs_mutate_counts *c)
+{
+    uint64_t all = c->noticed + c->missed;
+    return all ? (double)c->noticed / (double)all : 1;
+}

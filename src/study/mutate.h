@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* Proof of the proof: bits of a stream are flipped, one at a time, and every stream that so comes
+ * about is decoded and compared with the run. A bit that was consumed to reproduce the run is
+ * missed there: the decoder refuses the stream, or something differs.
+ *
+ * Bits of which that is not so are without effect only if it is shown of the run itself. A module
+ * sends granules and lines whole; a byte of them that no core reads before it is overwritten, or
+ * until the end, is nobody's. */
+#ifndef STUDY_MUTATE_H
+#define STUDY_MUTATE_H
+
+#include "base/progress.h"
+#include "base/workers.h"
+#include "port/field.h"
+#include "study/verify.h"
+
+struct vs_mutate {
+    uint64_t flips; /* as many as there are bits, or more: each of them */
+    uint64_t seed;
+};
+
+struct vs_mutate_counts {
+    uint64_t flips;
+    uint64_t noticed;
+    uint64_t unread; /* without effect: a byte that no core ever reads */
+    uint64_t missed; /* and should not have been */
+};
+
+/* The last of the fields: bits that no decoder has read. */
+struct vs_mutation {
+    struct vs_mutate_counts fields[VS_FIELD_END + 1], all;
+    uint64_t missed; /* if there is one: the first bit */
+};
+
+/* Threads that compare, each with a reader of its own, the caller's the last. */
+struct vs_crew {
+    struct vs_workers *workers;
+    struct vs_reader **readers;
+    unsigned threads;
+};
+
+/* A stream that is equal to the run. `v` as for vs_verify_decode, vs_verify_decode_data or
+ * vs_verify_decode_address. progress may be NULL; it counts flips, from *done on. Returns 0;
+ * -VSE_NOMEM; as those; -VSE_INVAL if it is not equal. */
+int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
+              const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
+              uint64_t nbits, const struct vs_mutate *m, struct vs_mutation *result,
+              struct vs_diag *diag);
+
+/* The share of the flips with an effect that were noticed: 1 if there are none. */
+double vs_mutate_share(const struct vs_mutate_counts *c);
+
+#endif
