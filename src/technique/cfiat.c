@@ -5,6 +5,9 @@
  * last message, which found all their granules flagged. A message is also due for a value from
  * outside (its own size), for registers, and at the core's end.
  *
+ * fahCnt is full at all ones, and then a message by itself: `Ti | [dCC] | fahCnt`. It counts on
+ * from 0, and what it was belongs to the core's next count.
+ *
  * A core's flagged granules are bytes that the core itself has read or written since anybody else
  * wrote them. So the debugger needs one copy of memory per core, and the counters alone.
  *
@@ -34,6 +37,7 @@ struct encoder {
     struct vs_granules caches;
     struct vs_chunks code;
     uint64_t granule;
+    uint64_t full;  /* fahCnt is */
     bool published; /* account */
     bool shared, ordered;
     unsigned current; /* ordered: whose accesses the stream tells of */
@@ -47,6 +51,14 @@ static void put_count(struct encoder *e, unsigned core, uint64_t *hits, bool tur
     *hits = 0;
     if (e->ordered)
         vs_port_put(e->base.port, VS_FIELD_ORDER, turns, 1);
+}
+
+static void put_full(struct encoder *e, unsigned core, uint64_t *hits)
+{
+    vs_port_begin(e->base.port, core, e->base.time);
+    vs_port_put_chunks(e->base.port, VS_FIELD_FAHCNT, e->code, *hits);
+    vs_port_end(e->base.port);
+    *hits = 0;
 }
 
 static void turn_to(struct encoder *e, unsigned core)
@@ -104,13 +116,12 @@ static void put_load(struct encoder *e, unsigned core, uint64_t addr, size_t siz
 /* Counts a load or store that takes no message. */
 static inline void count_silent(struct encoder *e, unsigned core, bool load)
 {
-    if (unlikely(e->ordered)) {
-        if (e->current != core)
-            turn_to(e, core);
-        e->hits[0]++;
-    } else {
-        e->hits[core] += load;
-    }
+    uint64_t *hits = &e->hits[e->ordered ? 0 : core];
+    if (unlikely(e->ordered && e->current != core))
+        turn_to(e, core);
+    *hits += load || e->ordered;
+    if (unlikely(*hits == e->full))
+        put_full(e, core, hits);
 }
 
 static inline int load(struct vs_data_encoder *base, unsigned core, uint64_t addr, size_t size,
@@ -172,9 +183,10 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
     e->code = vs_data_count_chunks(p);
     e->granule = p->granule;
+    e->full = vs_counter_full(p->fahcnt_bits);
     e->published = p->account == VS_DATA_ACCOUNT_PUBLISHED;
     e->shared = p->caches == VS_DATA_SHARED;
     e->ordered = is_ordered(p, setup);
@@ -205,7 +217,10 @@ struct decoder {
     unsigned cores, copy_count;
     bool published, shared, ordered;
     struct vs_copy *copies;
-    uint64_t *hits; /* by copy: since the last message */
+    uint64_t *hits;      /* by copy: since the last message */
+    uint64_t full;       /* the encoder's counter is */
+    uint64_t *full_hits; /* by copy: that full ones told of, to be added to the next count */
+    struct vs_data_passed passed;
     struct vs_buf state;
 
     int error; /* of reading a head: it stays */
@@ -221,32 +236,40 @@ struct decoder {
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
 };
 
-/* Makes the next message's head known. */
+/* Makes the next message's head known. Returns 0; 1: it only told that a counter is full. */
 static int parse_head(struct decoder *d, unsigned core)
 {
     uint64_t turns = 0;
     int err = vs_port_next(d->port, &d->core, NULL);
     if (err == -VSE_END)
         return vs_data_ended(d->port, core);
-    if (err || (err = vs_port_get_chunks(d->port, VS_FIELD_FAHCNT, d->code, &d->count)) ||
+    if (err)
+        return err;
+    unsigned which = d->shared ? 0 : d->core;
+    if ((err = vs_data_get_hits(d->port, d->code, d->full, &d->full_hits[which], &d->count)) ||
         (d->ordered && (err = vs_port_get(d->port, VS_FIELD_ORDER, 1, &turns))))
         return err;
     d->turns = turns;
-    if (d->hits[d->shared ? 0 : d->core] > d->count)
+    if (d->hits[which] > d->count)
         return vs_port_refuse(d->port, VS_FIELD_FAHCNT, "more loads than that were made");
     if (d->ordered && (d->turns ? d->current == NOBODY && d->count : d->current != d->core))
         return vs_port_refuse(d->port, VS_FIELD_ORDER, "it is not this core's turn");
-    if (!d->turns && (err = vs_data_get_head(d->port, &d->head)))
+    if (!d->turns && (err = vs_data_get_head(d->port, &d->passed, d->core, &d->head)))
         return err;
-    d->have = true;
-    return 0;
+    d->have = d->turns || !d->head.full;
+    if (d->have)
+        return 0;
+    d->full_hits[which] = d->count;
+    return 1;
 }
 
 /* What follows an error cannot be read. */
 static int read_head(struct decoder *d, unsigned core)
 {
-    if (!d->error)
-        d->error = parse_head(d, core);
+    while (!d->error && !d->have) {
+        int err = parse_head(d, core);
+        d->error = err < 0 ? err : 0;
+    }
     return d->error;
 }
 
@@ -431,6 +454,8 @@ static void decoder_close(void *decoder)
         return;
     vs_data_copies_free(d->copies, d->copy_count);
     vs_buf_fini(&d->state);
+    vs_data_passed_fini(&d->passed);
+    free(d->full_hits);
     free(d->hits);
     free(d);
 }
@@ -445,8 +470,11 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     d->state = (struct vs_buf){0};
     d->copies = vs_data_copies_clone(from->copies, d->copy_count);
     d->hits = malloc(d->copy_count * sizeof(*d->hits));
-    if (d->copies && d->hits) {
+    d->full_hits = malloc(d->copy_count * sizeof(*d->full_hits));
+    int err = vs_data_passed_clone(&d->passed, &from->passed);
+    if (d->copies && d->hits && d->full_hits && !err) {
         memcpy(d->hits, from->hits, d->copy_count * sizeof(*d->hits));
+        memcpy(d->full_hits, from->full_hits, d->copy_count * sizeof(*d->full_hits));
         return 0;
     }
     decoder_close(d);
@@ -478,7 +506,10 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     d->copy_count = d->shared ? 1 : setup->cores;
     d->copies = vs_data_copies_new(d->copy_count);
     d->hits = calloc(d->copy_count, sizeof(*d->hits));
-    if (d->copies && d->hits)
+    d->full = vs_counter_full(p->fahcnt_bits);
+    d->full_hits = calloc(d->copy_count, sizeof(*d->full_hits));
+    int err = vs_data_passed_init(&d->passed, p, setup->cores);
+    if (d->copies && d->hits && d->full_hits && !err)
         return 0;
     decoder_close(d);
     *decoder = NULL;
@@ -505,6 +536,9 @@ static const struct vs_parameter parameters[] = {
     VS_DATA_POWER(granule, 1, 32, "bytes per first-access flag"),
     VS_DATA_NUMBER(fahcnt, 1, 64, "bits of fahCnt's first chunk"),
     VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
+    VS_COUNTER_ROW(struct vs_data_params, fahcnt_bits,
+                   "bits of the counter fahCnt; a message when it is full"),
+    VS_DATA_ICNT_ROW,
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),
     VS_DATA_WORD(caches, vs_data_caches_words, "whose caches carry the flags"),
@@ -550,8 +584,9 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
     uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
     vs_cost_list_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
                      caches);
-    vs_cost_list_add(list, "fahCnt", (struct vs_cost){.registers = 32}, caches);
-    vs_data_cost_common(list, setup);
+    vs_cost_list_add(list, "fahCnt", vs_counter_cost(p->fahcnt_bits),
+                     is_ordered(p, setup) ? 1 : setup->cores);
+    vs_data_cost_common(list, p, setup);
     return 0;
 }
 
@@ -565,7 +600,8 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
                                             .summary = text,                                       \
                                             .parameters = parameters,                              \
                                             .params_size = sizeof(struct vs_data_params),          \
-                                            .defaults = values,                                    \
+                                            .defaults = values COUNTERS,                           \
+                                            .unnamed = "fahcnt_bits=64 icnt_bits=64",              \
                                             .configs = configs,                                    \
                                             .check = check,                                        \
                                             .cycles = vs_data_cycle_chunks,                        \
@@ -574,7 +610,8 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
                                             .data_encoder = &encoder_ops,                          \
                                             .data_decoder = &decoder_ops}
 
-#define CACHE "size=32K line=64 ways=4 policy=round-robin granule=4 "
+#define COUNTERS " fahcnt_bits=32 icnt_bits=32"
+#define CACHE    "size=32K line=64 ways=4 policy=round-robin granule=4 "
 
 CFIAT(vs_technique_mlvcf_b, "mlvCF_b", aliases_b,
       "first accesses to cached granules, fahCnt in chunks (8,8)",

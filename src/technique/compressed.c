@@ -73,8 +73,8 @@ static int encoder_open(enum vs_pack_kind kind, void **encoder, const void *para
         return -VSE_NOMEM;
     int err = vs_packer_init(&e->packer, &plan, port);
     if (!err)
-        err = vs_nexus_data_encoder_open(&e->base, setup, prior, vs_packer_heads(&e->packer),
-                                         vs_packer_values(&e->packer));
+        err = vs_nexus_data_encoder_open(&e->base, params, setup, prior,
+                                         vs_packer_heads(&e->packer), vs_packer_values(&e->packer));
     if (err) {
         encoder_close(e);
         *encoder = NULL;
@@ -92,7 +92,6 @@ struct decoder {
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker,
                                base_decoder()->read(d->base, core, addr, size, bytes));
 }
@@ -106,7 +105,6 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
 static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker, base_decoder()->nondet(d->base, core, size, bytes));
 }
 
@@ -114,7 +112,6 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
                        bool *ends)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker,
                                base_decoder()->due(d->base, core, since, instructions, ends));
 }
@@ -128,7 +125,6 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
                          size_t *size)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker,
                                base_decoder()->state(d->base, core, instructions, bytes, size));
 }
@@ -136,14 +132,12 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
 static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker, base_decoder()->end(d->base, core, instructions));
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
 {
     struct decoder *d = decoder;
-    vs_unpacker_prepare(&d->unpacker);
     return vs_unpacker_outcome(&d->unpacker, base_decoder()->turn(d->base, core));
 }
 
@@ -157,6 +151,11 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
+static void prepare(void *unpacker)
+{
+    vs_unpacker_prepare(unpacker);
+}
+
 static int decoder_open(enum vs_pack_kind kind, void **decoder, const void *params,
                         const struct vs_technique_setup *setup, struct vs_port_reader *port)
 {
@@ -166,8 +165,8 @@ static int decoder_open(enum vs_pack_kind kind, void **decoder, const void *para
         return -VSE_NOMEM;
     int err = vs_unpacker_init(&d->unpacker, &plan, port);
     if (!err)
-        err = vs_nexus_data_decoder_open(&d->base, setup, vs_unpacker_heads(&d->unpacker),
-                                         vs_unpacker_values(&d->unpacker));
+        err = vs_nexus_data_decoder_open(&d->base, params, setup, vs_unpacker_heads(&d->unpacker),
+                                         vs_unpacker_values(&d->unpacker), prepare, &d->unpacker);
     if (err) {
         decoder_close(d);
         *decoder = NULL;
@@ -217,6 +216,7 @@ static const struct vs_technique_config configs[] = {
         VS_DATA_WORD(streams, vs_data_streams_words, "Ti and dCC with the rest, or apart"),        \
         VS_DATA_NUMBER(level, least, most, "of the compressor"),                                   \
         VS_DATA_CYCLE_ROWS,                                                                        \
+        VS_DATA_ICNT_ROW,                                                                          \
         {.name = NULL}};                                                                           \
     const struct vs_technique vs_technique_mlvnx_##id = {                                          \
         .kind = VS_TECHNIQUE_DATA,                                                                 \
@@ -224,7 +224,8 @@ static const struct vs_technique_config configs[] = {
         .summary = "mlvNX_b through " #id " (software)",                                           \
         .parameters = id##_parameters,                                                             \
         .params_size = sizeof(struct vs_data_params),                                              \
-        .defaults = "streams=unified level=" usual " dcc=8 dcc_next=8",                            \
+        .defaults = "streams=unified level=" usual " dcc=8 dcc_next=8 icnt_bits=32",               \
+        .unnamed = "icnt_bits=64",                                                                 \
         .configs = configs,                                                                        \
         .cycles = vs_data_cycle_chunks,                                                            \
         .cost = cost,                                                                              \

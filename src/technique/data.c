@@ -22,9 +22,10 @@ struct vs_chunks vs_data_cycle_chunks(const void *params)
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-void vs_data_cost_common(struct vs_cost_list *list, const struct vs_technique_setup *setup)
+void vs_data_cost_common(struct vs_cost_list *list, const struct vs_data_params *params,
+                         const struct vs_technique_setup *setup)
 {
-    vs_cost_list_add(list, "iCnt", (struct vs_cost){.registers = 32}, setup->cores);
+    vs_cost_list_add(list, "iCnt", vs_counter_cost(params->icnt_bits), setup->cores);
 }
 
 uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
@@ -39,12 +40,14 @@ uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
 /* ---- encoders -------------------------------------------------------------------------------- */
 
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
+                         const struct vs_data_params *params,
                          const struct vs_technique_setup *setup, const struct vs_prior *prior,
                          struct vs_port_writer *port)
 {
     e->port = port;
     e->rare = rare;
     e->cores = setup->cores;
+    e->full = vs_counter_full(params->icnt_bits);
     vs_seen_init(&e->seen, prior);
     e->since = calloc(setup->cores, sizeof(*e->since));
     return e->since ? 0 : -VSE_NOMEM;
@@ -68,13 +71,29 @@ static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *
     e->counts.nondet_bits += vs_data_message_bits(e);
 }
 
-static void put_state_head(struct vs_data_encoder *e, unsigned core, enum vs_data_what what,
-                           size_t size)
+/* Registers follow, or nothing. */
+static void put_place(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size,
+                      uint64_t instructions)
 {
     e->rare->head(e, core, what, size);
     if (!e->rare->kinds)
         vs_port_put(e->port, VS_FIELD_STATE, VS_DATA_ESCAPE | 1 << 8, 9);
-    vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, e->since[core]);
+    vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, instructions);
+}
+
+void vs_data_put_full(struct vs_data_encoder *e, unsigned core)
+{
+    for (; e->since[core] >= e->full; e->since[core] -= e->full) {
+        put_place(e, core, VS_DATA_FULL, 0, e->full);
+        vs_port_end(e->port);
+        e->counts.state_bits += vs_data_message_bits(e);
+    }
+}
+
+static void put_state_head(struct vs_data_encoder *e, unsigned core, enum vs_data_what what,
+                           size_t size)
+{
+    put_place(e, core, what, size, e->since[core]);
     vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS,
                        what == VS_DATA_END ? 0 : size + 1);
     e->since[core] = 0;
@@ -193,21 +212,71 @@ static int take_escape(struct vs_port_reader *port, bool *taken)
     return err;
 }
 
-int vs_data_get_head(struct vs_port_reader *port, struct vs_data_head *head)
+int vs_data_passed_init(struct vs_data_passed *p, const struct vs_data_params *params,
+                        unsigned cores)
 {
-    int err = take_escape(port, &head->state);
-    return err || !head->state ? err : vs_data_get_place(port, head);
+    *p = (struct vs_data_passed){.full = vs_counter_full(params->icnt_bits), .cores = cores};
+    p->instructions = calloc(cores, sizeof(*p->instructions));
+    return p->instructions ? 0 : -VSE_NOMEM;
 }
 
-int vs_data_get_place(struct vs_port_reader *port, struct vs_data_head *head)
+int vs_data_passed_clone(struct vs_data_passed *to, const struct vs_data_passed *from)
+{
+    size_t size = from->cores * sizeof(*from->instructions);
+    *to = *from;
+    to->instructions = malloc(size);
+    if (!to->instructions)
+        return -VSE_NOMEM;
+    memcpy(to->instructions, from->instructions, size);
+    return 0;
+}
+
+void vs_data_passed_fini(struct vs_data_passed *p)
+{
+    free(p->instructions);
+    p->instructions = NULL;
+}
+
+/* A counter is full, or what it has counted since is added to *count. Returns 0; 1: full. */
+static int add_passed(struct vs_port_reader *port, enum vs_field field, uint64_t full,
+                      uint64_t *passed, uint64_t *count)
+{
+    if (*count > full || __builtin_add_overflow(*count, *passed, count))
+        return vs_port_refuse(port, field, "more than the counter holds");
+    bool is_full = *count - *passed == full;
+    *passed = is_full ? *count : 0;
+    return is_full;
+}
+
+int vs_data_get_hits(struct vs_port_reader *port, struct vs_chunks code, uint64_t full,
+                     uint64_t *passed, uint64_t *count)
+{
+    int err = vs_port_get_chunks(port, VS_FIELD_FAHCNT, code, count);
+    return err ? err : add_passed(port, VS_FIELD_FAHCNT, full, passed, count);
+}
+
+int vs_data_get_head(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
+                     struct vs_data_head *head)
+{
+    int err = take_escape(port, &head->state);
+    head->full = false;
+    return err || !head->state ? err : vs_data_get_place(port, passed, core, head);
+}
+
+int vs_data_get_place(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
+                      struct vs_data_head *head)
 {
     head->state = true;
     int err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->instructions);
     if (!err)
+        err = add_passed(port, VS_FIELD_STATE, passed->full, &passed->instructions[core],
+                         &head->instructions);
+    head->full = err > 0;
+    if (!err)
         err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->size);
     if (!err && head->size > VS_SIZE_MAX + 1)
         err = vs_port_refuse(port, VS_FIELD_STATE, "too many registers");
-    return err;
+    return err < 0 ? err : 0;
 }
 
 int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,

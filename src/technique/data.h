@@ -12,6 +12,8 @@
  *   ends                              of cores, in the same way
  * Outside writes and mappings make it forget what they touch; a gap makes it forget all.
  *
+ *   passed instructions               when the counter of instructions since the last registers is
+ *                                     full: all ones in the place of their number, and no more
  * Techniques without a kind in their messages tell registers from values by the value's first
  * byte: VS_DATA_ESCAPE is followed by a bit, 0 if it is a value's, 1 if registers or an end follow.
  *
@@ -70,6 +72,7 @@ struct vs_data_params {
     uint64_t size, line, ways, policy; /* the cache */
     uint64_t granule;                  /* bytes */
     uint64_t fahcnt, fahcnt_next;      /* chunks of the counter */
+    uint64_t fahcnt_bits, icnt_bits;   /* widths of the counters */
     uint64_t dcc, dcc_next;
     uint64_t account, caches, order, rule, supply;
     uint64_t streams, level; /* of a compressor */

@@ -46,6 +46,9 @@ extern const char *const vs_data_streams_words[];
         VS_DATA_POWER(line, 4, VS_DATA_LINE_MAX, "bytes of a cache line"),                         \
         VS_DATA_NUMBER(ways, 1, VS_CACHE_WAYS_MAX, "ways of a cache"),                             \
         VS_DATA_WORD(policy, vs_cache_policy_words, "replacement")
+#define VS_DATA_ICNT_ROW                                                                           \
+    VS_COUNTER_ROW(struct vs_data_params, icnt_bits,                                               \
+                   "bits of the counter of instructions; a message when it is full")
 #define VS_DATA_CYCLE_ROWS                                                                         \
     VS_DATA_NUMBER(dcc, 1, 64, "bits of dCC's first chunk"),                                       \
         VS_DATA_NUMBER(dcc_next, 1, 64, "bits of its other chunks")
@@ -66,7 +69,8 @@ static inline struct vs_chunks vs_data_count_chunks(const struct vs_data_params 
 struct vs_chunks vs_data_cycle_chunks(const void *params);
 
 /* What every technique has: the instructions since the last registers are counted. */
-void vs_data_cost_common(struct vs_cost_list *list, const struct vs_technique_setup *setup);
+void vs_data_cost_common(struct vs_cost_list *list, const struct vs_data_params *params,
+                         const struct vs_technique_setup *setup);
 
 /* ---- encoders ---- */
 
@@ -74,6 +78,7 @@ enum vs_data_what {
     VS_DATA_NONDET,
     VS_DATA_STATE,
     VS_DATA_END,
+    VS_DATA_FULL, /* the counter of instructions is */
 };
 
 struct vs_data_encoder;
@@ -97,13 +102,15 @@ struct vs_data_encoder {
     bool memory; /* `seen` is kept */
     struct vs_seen seen;
     uint64_t time;   /* of the event: cycles or instructions */
-    uint64_t *since; /* by core: instructions after its last registers */
+    uint64_t *since; /* by core: instructions after its last registers, or since it was full */
+    uint64_t full;   /* where it is */
     struct vs_data_counts counts;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
 };
 
 /* Returns 0; -VSE_NOMEM. fini is needed in any case. */
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
+                         const struct vs_data_params *params,
                          const struct vs_technique_setup *setup, const struct vs_prior *prior,
                          struct vs_port_writer *port);
 void vs_data_encoder_fini(struct vs_data_encoder *e);
@@ -111,6 +118,9 @@ void vs_data_encoder_fini(struct vs_data_encoder *e);
 /* An event that is no load or store. 0; -VSE_NOMEM. */
 int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
                        const struct vs_event *event);
+
+/* The core's counter of instructions is full, or more: tells so until it is not. */
+void vs_data_put_full(struct vs_data_encoder *e, unsigned core);
 
 /* Ends of all cores. */
 void vs_data_put_ends(struct vs_data_encoder *e);
@@ -154,6 +164,8 @@ static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_enc
         e->counts.instructions += event->icount;
         e->since[event->thread] += event->icount;
         e->time = timed ? b->cycles[i] : e->counts.instructions;
+        if (unlikely(e->since[event->thread] >= e->full))
+            vs_data_put_full(e, event->thread);
         if (event->kind == VS_LOAD) {
             e->counts.loads++;
             err = load(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
@@ -201,13 +213,36 @@ struct vs_data_head {
     bool state;            /* registers, or the core's end: */
     uint64_t instructions; /* since its last registers */
     uint64_t size;         /* of the registers, plus 1; 0: the end */
+    bool full;             /* the counter of instructions is: the message has no more to say */
 };
 
-/* Takes the head, if it is one of registers. As vs_port_get_chunks. */
-int vs_data_get_head(struct vs_port_reader *port, struct vs_data_head *head);
+/* The instructions that full counters have told of since each core's last registers. They are added
+ * to those of its next message. */
+struct vs_data_passed {
+    uint64_t full;
+    unsigned cores;
+    uint64_t *instructions; /* by core */
+};
+
+/* Returns 0; -VSE_NOMEM. */
+int vs_data_passed_init(struct vs_data_passed *p, const struct vs_data_params *params,
+                        unsigned cores);
+int vs_data_passed_clone(struct vs_data_passed *to, const struct vs_data_passed *from);
+void vs_data_passed_fini(struct vs_data_passed *p);
+
+/* Takes the head, if it is one of registers, of the core's message. As vs_port_get_chunks. */
+int vs_data_get_head(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
+                     struct vs_data_head *head);
 
 /* The same, where the message's kind says that it is one. */
-int vs_data_get_place(struct vs_port_reader *port, struct vs_data_head *head);
+int vs_data_get_place(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
+                      struct vs_data_head *head);
+
+/* Takes fahCnt or THCnt, which is full at `full`, of a core's message; *passed is what full ones
+ * have told of. Returns 0, with the sum of both; 1: it is full, and *passed counts on; as
+ * vs_port_get_chunks. */
+int vs_data_get_hits(struct vs_port_reader *port, struct vs_chunks code, uint64_t full,
+                     uint64_t *passed, uint64_t *count);
 
 /* Takes a value after such a head. As vs_port_get_bytes. */
 int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,

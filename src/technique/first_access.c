@@ -242,7 +242,7 @@ static int open_encoder(void **encoder, const struct vs_data_params *p,
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
     e->dedicated = dedicated;
     e->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     e->granule = p->granule;
@@ -299,8 +299,8 @@ static int parse(struct vs_message_each *m)
     if (err || (err = vs_port_get(m->port, VS_FIELD_HEADER, 1, &known)))
         return err;
     m->known = known;
-    m->head.state = false;
-    return known ? 0 : vs_data_get_head(m->port, &m->head);
+    m->head = (struct vs_data_head){0};
+    return known ? 0 : vs_data_get_head(m->port, &m->passed, m->core, &m->head);
 }
 
 static int read_known(struct decoder *d, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
@@ -369,7 +369,7 @@ static void decoder_close(void *decoder)
         return;
     vs_data_copies_free(d->copies, d->each.cores);
     values_free(d->values, d->each.cores);
-    vs_buf_fini(&d->each.state);
+    vs_message_each_fini(&d->each);
     free(d);
 }
 
@@ -379,11 +379,12 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     if (!d)
         return -VSE_NOMEM;
     *d = *from;
-    d->each.heads = d->each.port = port;
-    d->each.state = (struct vs_buf){0};
-    if (d->dedicated)
+    d->values = NULL;
+    d->copies = NULL;
+    int err = vs_message_each_clone(&d->each, &from->each, port);
+    if (!err && d->dedicated)
         d->values = values_clone(from->values, d->each.cores);
-    else
+    else if (!err)
         d->copies = vs_data_copies_clone(from->copies, d->each.cores);
     if (d->values || d->copies)
         return 0;
@@ -407,14 +408,13 @@ static int open_decoder(void **decoder, const struct vs_data_params *p,
     struct decoder *d = *decoder = calloc(1, sizeof(*d));
     if (!d)
         return -VSE_NOMEM;
-    d->each = (struct vs_message_each){
-        .port = port, .heads = port, .cores = setup->cores, .parse = parse};
+    int err = vs_message_each_init(&d->each, parse, p, setup->cores, port);
     d->dedicated = dedicated;
     d->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     d->granule = p->granule;
-    if (dedicated)
+    if (!err && dedicated)
         d->values = values_new(setup->cores, &config);
-    else
+    else if (!err)
         d->copies = vs_data_copies_new(setup->cores);
     if (d->values || d->copies)
         return 0;
@@ -458,11 +458,12 @@ static const struct vs_parameter flags_parameters[] = {
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),
     VS_DATA_WORD(caches, caches_words, "whether the caches notice what other cores write"),
+    VS_DATA_ICNT_ROW,
     {.name = NULL},
 };
 
 static const struct vs_parameter dedicated_parameters[] = {
-    VS_DATA_CACHE_ROWS, VS_DATA_CYCLE_ROWS, {.name = NULL}};
+    VS_DATA_CACHE_ROWS, VS_DATA_CYCLE_ROWS, VS_DATA_ICNT_ROW, {.name = NULL}};
 
 static int dedicated_check(const void *params, struct vs_diag *diag)
 {
@@ -494,7 +495,7 @@ static int flags_cost(const void *params, const struct vs_technique_setup *setup
     const struct vs_data_params *p = params;
     vs_cost_list_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
                      setup->cores);
-    vs_data_cost_common(list, setup);
+    vs_data_cost_common(list, p, setup);
     return 0;
 }
 
@@ -508,7 +509,7 @@ static int dedicated_cost(const void *params, const struct vs_technique_setup *s
     vs_cost_list_add(list, "tags",
                      (struct vs_cost){.sram = lines * (tag + 1), .comparators = p->ways * tag},
                      setup->cores);
-    vs_data_cost_common(list, setup);
+    vs_data_cost_common(list, p, setup);
     return 0;
 }
 
@@ -518,7 +519,8 @@ const struct vs_technique vs_technique_mlvfa = {
     .summary = "a bit per load: known from the flags of the data cache, or the value follows",
     .parameters = flags_parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "size=32K line=64 ways=4 policy=lru granule=4 dcc=8 dcc_next=8",
+    .defaults = "size=32K line=64 ways=4 policy=lru granule=4 dcc=8 dcc_next=8 icnt_bits=32",
+    .unnamed = "icnt_bits=64",
     .check = flags_check,
     .cycles = vs_data_cycle_chunks,
     .undecodable = flags_undecodable,
@@ -533,7 +535,8 @@ const struct vs_technique vs_technique_mlvfa_dedicated = {
     .summary = "a bit per load: the same as in the module's own cache, or the value follows",
     .parameters = dedicated_parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "size=4K line=64 ways=4 policy=lru dcc=8 dcc_next=8",
+    .defaults = "size=4K line=64 ways=4 policy=lru dcc=8 dcc_next=8 icnt_bits=32",
+    .unnamed = "icnt_bits=64",
     .check = dedicated_check,
     .cycles = vs_data_cycle_chunks,
     .cost = dedicated_cost,

@@ -30,6 +30,12 @@
  *                                                     instructions since the last registers
  *                                                     1: registers  2: value from outside, its
  *                                                     length first  3: the core's end
+ *   Ti | [dCC] | THCnt                                all ones: it is full, and counts on from 0
+ *
+ * What a full THCnt has counted belongs to the core's next count. Neither this message nor one of
+ * registers that only tells of instructions orders anything: they do not count as messages in what
+ * is said above.
+ *
  * With order=published there is no bit after THCnt and nothing but lines, registers and values. */
 #include <stdlib.h>
 #include <string.h>
@@ -52,8 +58,9 @@ struct encoder {
     struct vs_traced caches;
     struct vs_chunks code;
     unsigned address_bits;
-    bool ordered; /* order=exact */
-    bool implied; /* rule=implied */
+    uint64_t full; /* THCnt is */
+    bool ordered;  /* order=exact */
+    bool implied;  /* rule=implied */
     uint64_t messages;
     uint64_t outside; /* number of the last that told of outside writes */
     struct encoder_core *cores;
@@ -72,16 +79,36 @@ static const uint64_t kind_codes[] = {
     [VS_MC2RT_STATE] = 3 | 1 << 2, [VS_MC2RT_NONDET] = 3 | 2 << 2, [VS_MC2RT_END] = 3 | 3 << 2,
 };
 
-static void begin(struct encoder *e, unsigned core, enum vs_mc2rt_kind kind)
+static void put_count(struct encoder *e, unsigned core)
 {
-    struct encoder_core *c = &e->cores[core];
     vs_port_begin(e->base.port, core, e->base.time);
-    vs_port_put_chunks(e->base.port, VS_FIELD_FAHCNT, e->code, c->count);
+    vs_port_put_chunks(e->base.port, VS_FIELD_FAHCNT, e->code, e->cores[core].count);
+    e->cores[core].count = 0;
+}
+
+static void put_head(struct encoder *e, unsigned core, enum vs_mc2rt_kind kind)
+{
+    put_count(e, core);
     if (e->ordered)
         vs_port_put(e->base.port, kind == VS_MC2RT_LINE ? VS_FIELD_HEADER : VS_FIELD_ORDER,
                     kind_codes[kind], kind_bits[kind]);
-    c->count = c->notices = 0;
+}
+
+static void begin(struct encoder *e, unsigned core, enum vs_mc2rt_kind kind)
+{
+    struct encoder_core *c = &e->cores[core];
+    put_head(e, core, kind);
+    c->notices = 0;
     c->last = ++e->messages;
+}
+
+/* Counts an access that takes no message. */
+static inline void count_silent(struct encoder *e, unsigned core)
+{
+    if (unlikely(++e->cores[core].count == e->full)) {
+        put_count(e, core);
+        vs_port_end(e->base.port);
+    }
 }
 
 static void end_order(struct encoder *e)
@@ -98,6 +125,10 @@ static void rare_head(struct vs_data_encoder *base, unsigned core, enum vs_data_
     static const enum vs_mc2rt_kind kinds[] = {[VS_DATA_NONDET] = VS_MC2RT_NONDET,
                                                [VS_DATA_STATE] = VS_MC2RT_STATE,
                                                [VS_DATA_END] = VS_MC2RT_END};
+    if (what == VS_DATA_FULL) {
+        put_head(e, core, VS_MC2RT_STATE);
+        return;
+    }
     begin(e, core, kinds[what]);
     if (e->ordered && what == VS_DATA_NONDET)
         vs_port_put_chunks(base->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, size);
@@ -197,7 +228,7 @@ static bool read_miss(struct encoder *e, unsigned core, uint64_t line)
     if (e->ordered)
         put_order(e, core);
     else
-        e->cores[core].count++;
+        count_silent(e, core);
     return false;
 }
 
@@ -208,7 +239,7 @@ static inline bool read_line(struct encoder *e, unsigned core, uint64_t line)
         return read_miss(e, core, line);
     e->base.counts.line_hits++;
     if (likely(e->caches.t[core][index])) {
-        e->cores[core].count++;
+        count_silent(e, core);
         return false;
     }
     e->caches.t[core][index] = 1;
@@ -239,7 +270,7 @@ static void write_shared(struct encoder *e, unsigned core, uint64_t line)
         vs_traced_inherit(&e->caches, core, &r);
     if (silent && r.outcome == VS_MOESI_BELOW && !r.invalidated) {
         e->base.counts.silent++;
-        e->cores[core].count++;
+        count_silent(e, core);
     } else {
         put_order(e, core);
     }
@@ -278,7 +309,8 @@ static inline int store(struct vs_data_encoder *base, unsigned core, uint64_t ad
     for (uint64_t left = (addr - line) + size;; left -= step, line += step) {
         if (likely(vs_moesi_write_hit(&e->caches.group, core, line) != VS_CACHE_NONE)) {
             base->counts.line_hits++;
-            e->cores[core].count += e->ordered;
+            if (e->ordered)
+                count_silent(e, core);
         } else {
             write_shared(e, core, line);
         }
@@ -336,10 +368,11 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
     e->base.memory = true;
     e->code = vs_data_count_chunks(p);
     e->address_bits = setup->address_bits;
+    e->full = vs_counter_full(p->fahcnt_bits);
     e->ordered = p->order == VS_DATA_ORDER_EXACT;
     e->implied = e->ordered && p->rule == VS_DATA_RULE_IMPLIED;
     if (!err)
@@ -363,6 +396,9 @@ static const struct vs_parameter parameters[] = {
     VS_DATA_CACHE_ROWS,
     VS_DATA_NUMBER(fahcnt, 1, 64, "bits of THCnt's first chunk"),
     VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
+    VS_COUNTER_ROW(struct vs_data_params, fahcnt_bits,
+                   "bits of the counter THCnt; a message when it is full"),
+    VS_DATA_ICNT_ROW,
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(order, vs_data_order_words, "of the cores: told as far as replay needs, or not"),
     VS_DATA_WORD(rule, vs_data_rule_words, "which transactions tell it: all, or not the implied"),
@@ -396,8 +432,8 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 {
     const struct vs_data_params *p = params;
     vs_cost_list_add(list, "trace bits", (struct vs_cost){.sram = p->size / p->line}, setup->cores);
-    vs_cost_list_add(list, "THCnt", (struct vs_cost){.registers = 32}, setup->cores);
-    vs_data_cost_common(list, setup);
+    vs_cost_list_add(list, "THCnt", vs_counter_cost(p->fahcnt_bits), setup->cores);
+    vs_data_cost_common(list, p, setup);
     return 0;
 }
 
@@ -409,7 +445,8 @@ const struct vs_technique vs_technique_mc2rt = {
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
     .defaults = "size=32K line=32 ways=4 policy=lru fahcnt=8 fahcnt_next=8 dcc=8 "
-                "dcc_next=8",
+                "dcc_next=8 fahcnt_bits=32 icnt_bits=32",
+    .unnamed = "fahcnt_bits=64 icnt_bits=64",
     .configs = configs,
     .check = check,
     .cycles = vs_data_cycle_chunks,

@@ -19,6 +19,7 @@ struct message {
 
 struct decoder_core {
     uint64_t count, notices;
+    uint64_t full_count; /* that full counters told of, to be added to that of the next message */
     struct message next; /* a copy of its first in the queue, if it is there */
     bool have;
     bool pending;   /* an access waits: */
@@ -31,6 +32,8 @@ struct decoder {
     struct vs_chunks code;
     unsigned cores, address_bits;
     bool implied;
+    uint64_t full; /* the encoder's THCnt is */
+    struct vs_data_passed passed;
     struct vs_demux queues;
     uint64_t parsed, taken; /* messages */
     int error;              /* of parsing: no message follows those in the queues */
@@ -60,17 +63,23 @@ static int parse_kind(struct decoder *d, enum vs_mc2rt_kind *kind)
     return 0;
 }
 
-static int parse_outside(struct decoder *d, struct message *m)
+static int parse_outside(struct decoder *d, unsigned core, struct message *m)
 {
     int err = vs_port_get(d->port, VS_FIELD_ADDRESS, d->address_bits, &m->addr);
     if (!err)
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_LENGTH, &m->size);
     if (!err)
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_NOTICES, &m->notices);
-    return err ? err : vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_DATA_STATE_CHUNKS, &m->place);
+    if (!err)
+        err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_DATA_STATE_CHUNKS, &m->place);
+    if (!err && (m->place >= d->passed.full ||
+                 __builtin_add_overflow(m->place, d->passed.instructions[core], &m->place)))
+        err = vs_port_refuse(d->port, VS_FIELD_ORDER, "more instructions than the counter holds");
+    return err;
 }
 
-static int parse_rest(struct decoder *d, struct message *m)
+/* Returns 0; 1: it only told that the counter of instructions is full. */
+static int parse_rest(struct decoder *d, unsigned core, struct message *m)
 {
     int err = 0;
     m->pos = d->port->bits.pos;
@@ -78,10 +87,14 @@ static int parse_rest(struct decoder *d, struct message *m)
     case VS_MC2RT_LINE:
         return vs_port_skip_bytes(d->port, VS_FIELD_VALUE, d->caches.group.line);
     case VS_MC2RT_OUTSIDE:
-        return parse_outside(d, m);
+        return parse_outside(d, core, m);
     case VS_MC2RT_STATE:
     case VS_MC2RT_END:
-        err = vs_data_get_place(d->port, &m->head);
+        err = vs_data_get_place(d->port, &d->passed, core, &m->head);
+        if (!err && m->head.full)
+            return m->kind == VS_MC2RT_STATE
+                       ? 1
+                       : vs_port_refuse(d->port, VS_FIELD_STATE, "more than the counter holds");
         m->pos = d->port->bits.pos;
         if (!err && (m->kind == VS_MC2RT_STATE) != (m->head.size > 0))
             err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
@@ -115,17 +128,29 @@ static int note_whose(struct decoder *d, unsigned core)
     return 0;
 }
 
+/* The next message. Returns 0; 1: it only told that a counter is full. */
+static int parse_message(struct decoder *d, unsigned *core, struct message *m)
+{
+    int err = vs_port_next(d->port, core, &m->cycle);
+    if (err)
+        return err;
+    uint64_t *full_count = &d->core[*core].full_count;
+    if ((err = vs_data_get_hits(d->port, d->code, d->full, full_count, &m->count)) ||
+        (err = parse_kind(d, &m->kind)))
+        return err;
+    if ((err = parse_rest(d, *core, m)) > 0)
+        *full_count = m->count;
+    return err;
+}
+
 static int parse(struct decoder *d)
 {
-    struct message m = {.number = d->parsed};
+    struct message m;
     unsigned core;
-    int err = vs_port_next(d->port, &core, &m.cycle);
-    if (!err)
-        err = vs_port_get_chunks(d->port, VS_FIELD_FAHCNT, d->code, &m.count);
-    if (!err)
-        err = parse_kind(d, &m.kind);
-    if (!err)
-        err = parse_rest(d, &m);
+    int err;
+    do {
+        m = (struct message){.number = d->parsed};
+    } while ((err = parse_message(d, &core, &m)) > 0);
     if (!err)
         err = note_whose(d, core);
     if (!err)
@@ -517,6 +542,7 @@ static void decoder_close(void *decoder)
         return;
     vs_traced_fini(&d->caches);
     vs_demux_fini(&d->queues);
+    vs_data_passed_fini(&d->passed);
     vs_buf_fini(&d->state);
     free(d->who);
     free(d->core);
@@ -535,7 +561,9 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     d->queues = (struct vs_demux){0};
     d->who = malloc((d->who_size + 1) * sizeof(*d->who));
     d->core = malloc(d->cores * sizeof(*d->core));
-    int err = d->who && d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
+    int err = vs_data_passed_clone(&d->passed, &from->passed);
+    if (!err)
+        err = d->who && d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
     if (!err)
         err = vs_demux_clone(&d->queues, &from->queues);
     if (err) {
@@ -573,8 +601,11 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     d->cores = setup->cores;
     d->address_bits = setup->address_bits;
     d->implied = p->rule == VS_DATA_RULE_IMPLIED;
-    int err =
-        vs_traced_init(&d->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY, true);
+    d->full = vs_counter_full(p->fahcnt_bits);
+    int err = vs_data_passed_init(&d->passed, p, setup->cores);
+    if (!err)
+        err = vs_traced_init(&d->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY,
+                             true);
     if (!err)
         err = vs_demux_init(&d->queues, setup->cores, sizeof(struct message));
     if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))

@@ -1,15 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "technique/message_each.h"
 
+int vs_message_each_init(struct vs_message_each *m, int (*parse)(struct vs_message_each *m),
+                         const struct vs_data_params *params, unsigned cores,
+                         struct vs_port_reader *port)
+{
+    *m = (struct vs_message_each){.port = port, .heads = port, .cores = cores, .parse = parse};
+    return vs_data_passed_init(&m->passed, params, cores);
+}
+
+int vs_message_each_clone(struct vs_message_each *to, const struct vs_message_each *from,
+                          struct vs_port_reader *port)
+{
+    *to = *from;
+    to->heads = to->port = port;
+    to->state = (struct vs_buf){0};
+    return vs_data_passed_clone(&to->passed, &from->passed);
+}
+
+void vs_message_each_fini(struct vs_message_each *m)
+{
+    vs_data_passed_fini(&m->passed);
+    vs_buf_fini(&m->state);
+}
+
 int vs_message_each_look(struct vs_message_each *m, unsigned core)
 {
     if (core >= m->cores)
         return -VSE_INVAL;
-    if (!m->have && !m->error)
+    while (!m->have && !m->error) {
+        if (m->prepare)
+            m->prepare(m->context);
         m->error = m->parse(m);
+        m->have = !m->error && !m->head.full;
+    }
     if (m->error)
         return m->error == -VSE_END ? vs_data_ended(m->port, core) : m->error;
-    m->have = true;
     return m->core == core ? 0 : VS_DATA_WAIT;
 }
 

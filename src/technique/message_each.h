@@ -13,11 +13,14 @@ struct vs_message_each {
     unsigned cores;
     /* Reads the next message up to its value: core, known and head. As vs_port_next. */
     int (*parse)(struct vs_message_each *m);
+    void (*prepare)(void *context); /* called before; NULL: nothing has to be */
+    void *context;
     int error; /* of parsing: it stays */
     bool have; /* the next message's: */
     unsigned core;
     bool known;               /* it says that the debugger knows what is loaded, and no more */
     struct vs_data_head head; /* if not known */
+    struct vs_data_passed passed;
     struct vs_buf state;
 };
 
@@ -31,6 +34,14 @@ static inline void vs_message_each_take(struct vs_message_each *m)
     m->have = false;
     vs_port_took(m->heads, m->core);
 }
+
+/* `heads` is the port, unless it is set afterwards. Returns 0; -VSE_NOMEM. fini is needed in any case. */
+int vs_message_each_init(struct vs_message_each *m, int (*parse)(struct vs_message_each *m),
+                         const struct vs_data_params *params, unsigned cores,
+                         struct vs_port_reader *port);
+int vs_message_each_clone(struct vs_message_each *to, const struct vs_message_each *from,
+                          struct vs_port_reader *port);
+void vs_message_each_fini(struct vs_message_each *m);
 
 int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes);
 int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,

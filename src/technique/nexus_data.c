@@ -60,15 +60,15 @@ static void encoder_close(void *encoder)
     free(encoder);
 }
 
-int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_setup *setup,
-                               const struct vs_prior *prior, struct vs_port_writer *heads,
-                               struct vs_port_writer *values)
+int vs_nexus_data_encoder_open(void **encoder, const struct vs_data_params *params,
+                               const struct vs_technique_setup *setup, const struct vs_prior *prior,
+                               struct vs_port_writer *heads, struct vs_port_writer *values)
 {
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
     e->heads = heads;
-    int err = vs_data_encoder_init(&e->common, &rare, setup, prior, values);
+    int err = vs_data_encoder_init(&e->common, &rare, params, setup, prior, values);
     if (err) {
         encoder_close(e);
         *encoder = NULL;
@@ -79,8 +79,7 @@ int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_setup *
 static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
                         const struct vs_prior *prior, struct vs_port_writer *port)
 {
-    (void)params;
-    return vs_nexus_data_encoder_open(encoder, setup, prior, port, port);
+    return vs_nexus_data_encoder_open(encoder, params, setup, prior, port, port);
 }
 
 static const struct vs_data_encoder_ops encoder_ops = {
@@ -104,7 +103,7 @@ static int parse(struct vs_message_each *m)
         m->port->start = m->port->bits.pos;
         m->port->core = m->core;
     }
-    return vs_data_get_head(m->port, &m->head);
+    return vs_data_get_head(m->port, &m->passed, m->core, &m->head);
 }
 
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
@@ -124,38 +123,49 @@ static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
     if (d)
-        vs_buf_fini(&d->each.state);
+        vs_message_each_fini(&d->each);
     free(d);
 }
 
 static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
 {
+    const struct decoder *from = decoder;
     struct decoder *d = *clone = malloc(sizeof(*d));
     if (!d)
         return -VSE_NOMEM;
-    *d = *(const struct decoder *)decoder;
-    d->each.heads = d->heads = d->each.port = port;
-    d->each.state = (struct vs_buf){0};
-    return 0;
+    d->heads = port;
+    int err = vs_message_each_clone(&d->each, &from->each, port);
+    if (err) {
+        decoder_close(d);
+        *clone = NULL;
+    }
+    return err;
 }
 
-int vs_nexus_data_decoder_open(void **decoder, const struct vs_technique_setup *setup,
-                               struct vs_port_reader *heads, struct vs_port_reader *values)
+int vs_nexus_data_decoder_open(void **decoder, const struct vs_data_params *params,
+                               const struct vs_technique_setup *setup, struct vs_port_reader *heads,
+                               struct vs_port_reader *values, void (*prepare)(void *context),
+                               void *context)
 {
     struct decoder *d = *decoder = calloc(1, sizeof(*d));
     if (!d)
         return -VSE_NOMEM;
     d->heads = heads;
-    d->each = (struct vs_message_each){
-        .port = values, .heads = heads, .cores = setup->cores, .parse = parse};
-    return 0;
+    int err = vs_message_each_init(&d->each, parse, params, setup->cores, values);
+    d->each.heads = heads;
+    d->each.prepare = prepare;
+    d->each.context = context;
+    if (err) {
+        decoder_close(d);
+        *decoder = NULL;
+    }
+    return err;
 }
 
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    (void)params;
-    return vs_nexus_data_decoder_open(decoder, setup, port, port);
+    return vs_nexus_data_decoder_open(decoder, params, setup, port, port, NULL, NULL);
 }
 
 static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
@@ -172,13 +182,13 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
 
 /* ---- technique ------------------------------------------------------------------------------- */
 
-static const struct vs_parameter parameters[] = {VS_DATA_CYCLE_ROWS, {.name = NULL}};
+static const struct vs_parameter parameters[] = {
+    VS_DATA_CYCLE_ROWS, VS_DATA_ICNT_ROW, {.name = NULL}};
 
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
-    (void)params;
-    vs_data_cost_common(list, setup);
+    vs_data_cost_common(list, params, setup);
     return 0;
 }
 
@@ -191,7 +201,8 @@ const struct vs_technique vs_technique_mlvnx_b = {
     .summary = "every operand that is read, as it is",
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
-    .defaults = "dcc=8 dcc_next=8",
+    .defaults = "dcc=8 dcc_next=8 icnt_bits=32",
+    .unnamed = "icnt_bits=64",
     .cycles = vs_data_cycle_chunks,
     .cost = cost,
     .data_encoder = &encoder_ops,

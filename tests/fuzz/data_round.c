@@ -75,6 +75,10 @@ static bool choose(struct run *r, const uint8_t *head)
     set_number(r, "size", line * ways << head[4] % 4);
     set_number(r, "granule", 1u << head[5] % 6);
     set_number(r, "fahcnt", 1 + head[6] % 9);
+    if (head[7] & 16)
+        set_number(r, "fahcnt_bits", VS_COUNTER_BITS_MIN + (head[7] >> 6));
+    if (head[7] & 32)
+        set_number(r, "icnt_bits", VS_COUNTER_BITS_MIN + (head[7] >> 6));
     set(r, "policy", policies[head[3] >> 6]);
     set(r, "rule", head[7] & 1 ? "implied" : "all");
     set(r, "supply", head[7] & 8 ? "owner" : "any");

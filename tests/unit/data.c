@@ -361,6 +361,55 @@ TEST(sends_a_bit_for_what_the_module_has)
     script_free(s);
 }
 
+TEST(says_that_fahcnt_is_full)
+{
+    struct script *s = script_new();
+    struct stream t;
+    load(s, 0, 0x100, 4);
+    for (unsigned i = 0; i < 15 + 14; i++)
+        load(s, 0, 0x100, 4);
+    load(s, 0, 0x200, 4);
+    encode(&t, "mlvCF_e", "fahcnt_bits=4", &s->run, true);
+    CHECK_EQ(t.fields.messages, 4);
+    /* chunks (2,2): 0; all ones, 15 in two chunks, and no more; 14 in two; and the end */
+    CHECK_EQ(t.nbits, (3 + 32) + 6 + (6 + 32) + 3 + END);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "mlvCF_e", "", &s->run, true);
+    CHECK_EQ(t.nbits, (3 + 32) + (9 + 32) + 3 + END); /* 29 takes three */
+    stream_free(&t);
+    /* a line has its kind behind the count */
+    encode(&t, "mc2RT", "fahcnt_bits=4", &s->run, true);
+    CHECK_EQ(t.fields.messages, 4);
+    CHECK_EQ(t.nbits, 2 * (9 + 1 + 256) + 9 + (9 + 4 + 9 + 9));
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
+TEST(says_that_icnt_is_full)
+{
+    static const struct {
+        const char *name;
+        unsigned head; /* bits before the escape of registers, or with their kind */
+    } cases[] = {{"mlvNX_b", 9}, {"mlvFA", 1 + 9}, {"mlvCF_b", 9 + 9}, {"mc2RT", 9 + 4}};
+    struct script *s = script_new();
+    for (unsigned i = 0; i < 40; i++)
+        store(s, 0, 0x100, 4); /* an instruction each */
+    load(s, 0, 0x100, 4);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct stream wide, t;
+        encode(&wide, cases[i].name, "", &s->run, true);
+        encode(&t, cases[i].name, "icnt_bits=4", &s->run, true);
+        CHECK_EQ(t.fields.messages, wide.fields.messages + 2); /* 41 are 2 * 15 and 11 */
+        CHECK_EQ(t.nbits, wide.nbits + 2 * (cases[i].head + 9));
+        check_replays(&t, &s->run);
+        stream_free(&wide);
+        stream_free(&t);
+    }
+    script_free(s);
+}
+
 TEST(tells_every_transaction_in_order)
 {
     struct script *s = script_new();
@@ -528,6 +577,19 @@ TEST(costs_what_is_published)
     double fraction = (double)vs_cost_storage(vs_cost_list_sum(&cost)) / (32768 * 8);
     CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
     const struct vs_technique_setup four = {4, 32, false};
+    /* a core's own counters; one that counts for all that share a cache */
+    CHECK_EQ(vs_technique_cost(&p, &four, &cost), 0);
+    CHECK_EQ(cost.items[1].copies, 4);
+    parse(&p, "mlvCF_e", "shared fahcnt_bits=12 icnt_bits=20");
+    CHECK_EQ(vs_technique_cost(&p, &four, &cost), 0);
+    CHECK_EQ(cost.items[1].cost.registers, 12);
+    CHECK_EQ(cost.items[1].copies, 1);
+    CHECK_EQ(cost.items[2].cost.registers, 20);
+    CHECK_EQ(cost.items[2].copies, 4);
+    parse(&p, "mlvCF_e", "shared order=published");
+    CHECK_EQ(vs_technique_cost(&p, &four, &cost), 0);
+    CHECK_EQ(cost.items[1].copies, 4);
+    parse(&p, "mlvCF_e", "CS32");
     CHECK_EQ(vs_data_cache_bits(&p, &setup), 8 * 32768);
     CHECK_EQ(vs_data_cache_bits(&p, &four), 4 * 8 * 32768);
     parse(&p, "mlvCF_e", "shared");
@@ -550,6 +612,20 @@ static const char *pick(struct rng *r, const char *const *list, unsigned count)
     return list[rng_below(r, count)];
 }
 
+/* Any width of a counter that a technique has, half of them narrow enough to be full. */
+static void draw_widths(struct rng *r, const struct vs_technique *t, char *text, size_t size)
+{
+    static const char *const names[] = {"fahcnt_bits", "icnt_bits"};
+    for (const struct vs_parameter *p = t->parameters; p->name; p++)
+        for (unsigned i = 0; i < 2; i++)
+            if (!strcmp(p->name, names[i])) {
+                size_t n = strlen(text);
+                unsigned range = rng_below(r, 2) ? 6 : VS_COUNTER_BITS_MAX - 3;
+                snprintf(text + n, size - n, "%s%s=%u", n ? "," : "", p->name,
+                         VS_COUNTER_BITS_MIN + (unsigned)rng_below(r, range));
+            }
+}
+
 /* The same of a compressor, up to levels that do not take long. */
 static void draw_compressor(struct rng *r, char *text, size_t size)
 {
@@ -558,7 +634,7 @@ static void draw_compressor(struct rng *r, char *text, size_t size)
              1 + (unsigned)rng_below(r, 64));
 }
 
-/* Parameters of any technique that can be decoded. */
+/* Parameters, but for widths, of any technique that can be decoded. */
 static void draw_params(struct rng *r, const struct vs_technique *t, char *text, size_t size)
 {
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
@@ -594,8 +670,9 @@ static void check_run(struct rng *r, const struct run *run)
 {
     for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
         struct stream a, b;
-        char text[200];
+        char text[250];
         draw_params(r, *t, text, sizeof text);
+        draw_widths(r, *t, text, sizeof text);
         bool prior = rng_below(r, 4);
         encode(&a, (*t)->name, text, run, prior);
         encode_split(&b, (*t)->name, text, run, prior, 1 + rng_below(r, 3000));
@@ -625,6 +702,55 @@ TEST(replays_generated_runs)
         struct run run;
         generate(&run, &options);
         check_run(&r, &run);
+        run_free(&run);
+    }
+}
+
+/* Narrow ones, so that they are full all the time. */
+static void check_narrow(const struct run *run, const char *name, const char *params)
+{
+    static const unsigned widths[][2] = {{4, 4}, {6, 6}, {4, 64}, {64, 4}};
+    bool counts = strncmp(name, "mlvNX", 5) && strncmp(name, "mlvFA", 5);
+    struct stream s;
+    encode(&s, name, params, run, true);
+    uint64_t usual = s.fields.messages;
+    stream_free(&s);
+    for (unsigned i = 0; i < sizeof widths / sizeof *widths; i++) {
+        char text[200];
+        int n = snprintf(text, sizeof text, "%s%sicnt_bits=%u", params, *params ? "," : "",
+                         widths[i][1]);
+        if (counts)
+            snprintf(text + n, sizeof text - (size_t)n, ",fahcnt_bits=%u", widths[i][0]);
+        encode(&s, name, text, run, true);
+        if (widths[i][1] == 4 && !strstr(name, "zip"))
+            CHECK(s.fields.messages > usual);
+        check_replays(&s, run);
+        stream_free(&s);
+    }
+}
+
+TEST(replays_with_counters_that_are_full)
+{
+    static const char *const specs[][2] = {
+        {"mlvNX_b", ""},        {"mlvNX_gzip", "split"},
+        {"mlvCF_e", "size=1K"}, {"mlvCF_b", "caches=shared"},
+        {"mlvFA", ""},          {"mlvFA_dedicated", ""},
+        {"mc2RT", "CS16"},      {"mc2RT", "rule=implied size=512 line=8"}};
+    for (unsigned i = 0; i < 4; i++) { /* one core and four, without time and with it */
+        const struct gen_options options = {.seed = 950 + i,
+                                            .events = 5000,
+                                            .threads = i & 1 ? 4 : 1,
+                                            .timed = i & 2,
+                                            .profile = (enum gen_profile)(i % GEN_PROFILE_END),
+                                            .memory = true,
+                                            .syscalls = 100,
+                                            .signals = 100,
+                                            .gaps = 1000,
+                                            .unaligned = 50};
+        struct run run;
+        generate(&run, &options);
+        for (unsigned k = 0; k < sizeof specs / sizeof *specs; k++)
+            check_narrow(&run, specs[k][0], specs[k][1]);
         run_free(&run);
     }
 }

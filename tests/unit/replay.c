@@ -402,6 +402,14 @@ static void with(const char *technique, const char *options, void (*check)(const
     TEST(name##_in_mc2rt_implied)                                                                  \
     {                                                                                              \
         with("mc2RT:implied", "--cores 4", check);                                                 \
+    }                                                                                              \
+    TEST(name##_in_mlvcf_with_full_counters)                                                       \
+    {                                                                                              \
+        with("mlvCF_e:shared,fahcnt_bits=4,icnt_bits=4", "--cores 4", check);                      \
+    }                                                                                              \
+    TEST(name##_in_mc2rt_with_full_counters)                                                       \
+    {                                                                                              \
+        with("mc2RT:fahcnt_bits=5,icnt_bits=6", "--cores 4 --timed", check);                       \
     }
 
 EACH(goes_anywhere, check_history)
