@@ -55,6 +55,12 @@ static bool is_string(const struct insn *i)
     return i->z.meta.category == ZYDIS_CATEGORY_STRINGOP;
 }
 
+/* By one of the mask registers of AVX-512. */
+static bool is_masked(const struct insn *i)
+{
+    return i->z.avx.mask.reg != ZYDIS_REGISTER_NONE && i->z.avx.mask.reg != ZYDIS_REGISTER_K0;
+}
+
 /* Instructions whose accesses are others than their operand says, or more. */
 static bool is_irregular(const struct insn *i)
 {
@@ -62,6 +68,13 @@ static bool is_irregular(const struct insn *i)
     case ZYDIS_MNEMONIC_CMPXCHG8B:
     case ZYDIS_MNEMONIC_CMPXCHG16B:
     case ZYDIS_MNEMONIC_ENTER:
+    case ZYDIS_MNEMONIC_VMASKMOVPD: /* only the elements that the mask chooses, one by one */
+    case ZYDIS_MNEMONIC_VMASKMOVPS:
+    case ZYDIS_MNEMONIC_VPMASKMOVD:
+    case ZYDIS_MNEMONIC_VPMASKMOVQ:
+    case ZYDIS_MNEMONIC_MASKMOVDQU:
+    case ZYDIS_MNEMONIC_MASKMOVQ:
+    case ZYDIS_MNEMONIC_VMASKMOVDQU:
         return true;
     case ZYDIS_MNEMONIC_BT: /* a register numbers bits beyond the operand */
     case ZYDIS_MNEMONIC_BTC:
@@ -74,7 +87,7 @@ static bool is_irregular(const struct insn *i)
     case ZYDIS_MNEMONIC_CMPSQ:
         return is_string(i);
     default:
-        return i->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
+        return i->z.meta.category == ZYDIS_CATEGORY_IOSTRINGOP || is_masked(i);
     }
 }
 

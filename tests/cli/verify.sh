@@ -27,6 +27,19 @@ expect_status 0
 expect_equal "$(wc -l <"$out")" 1
 expect_out '^compared [1-9][0-9]* events: all equal$'
 
+# Masked moves and gathers with any mask, strings of no length, saved state: what is accessed is not what the operand says.
+begin proves_accesses_to_a_part_of_an_operand
+partial=$VESTIGE_BUILD/test/programs/partial
+run "$VESTIGE" record -o "$T/p.vest" -- "$partial"
+expect_status 0
+expect_equal "$(cat "$out")" "$("$partial")"
+run "$VESTIGE" check --memory --flow "$T/p.vest"
+expect_status 0
+run "$VESTIGE" verify "$T/p.vest" $(more -t all) ${brief:+-t mcfTR_e -t mlvCF_e -t mc2RT -t daFilter}
+expect_status 0
+expect_no_err
+expect_out ': daFilter default: compared [1-9][0-9,]* events .*: all equal$'
+
 begin compares_as_json
 run "$VESTIGE" verify "$T/a.vest" -t mcfNX_b --json
 expect_status 0

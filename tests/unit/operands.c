@@ -265,6 +265,12 @@ static const struct addressed addressed[] = {
     {"\x0f\xae\x03", 3, 0, VS_FORM_OTHER, NONE, NONE, 1, false, true, 0},    /* fxsave */
     {"\x48\x0f\xab\x03", 4, 0, VS_FORM_OTHER, NONE, NONE, 1, true, true, 0}, /* bts [rbx],rax */
     {"\x8f\x04\x24", 3, 0, VS_FORM_OTHER, NONE, NONE, 1, false, true, 0},    /* pop [rsp] */
+    /* vpmaskmovd, vmaskmovps, vpgatherdd, vmovups with a mask and without */
+    {"\xc4\xe2\x75\x8c\x13", 5, 0, VS_FORM_OTHER, NONE, NONE, 1, true, false, 0},
+    {"\xc4\xe2\x75\x2e\x13", 5, 0, VS_FORM_OTHER, NONE, NONE, 1, false, true, 0},
+    {"\xc4\xe2\x75\x90\x14\x9b", 6, 0, VS_FORM_OTHER, NONE, NONE, 1, true, false, 0},
+    {"\x62\xf1\x7c\x49\x10\x0b", 6, 0, VS_FORM_OTHER, NONE, NONE, 1, true, false, 0},
+    {"\x62\xf1\x7c\x48\x10\x0b", 6, 0, VS_FORM_BASE, RBX, NONE, 1, true, false, 0},
 };
 
 TEST(knows_addresses_of_x86)
