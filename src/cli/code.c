@@ -16,6 +16,7 @@ enum { PIECE = 32768 };
 void code_free(struct code *c)
 {
     vs_text_fini(&c->code);
+    vs_loaded_fini(&c->loaded);
     for (size_t i = 0; i < c->piece_count; i++)
         free(c->pieces[i]);
     free(c->pieces);
@@ -55,30 +56,59 @@ static int read_piece(int fd, uint8_t *bytes, size_t size, uint64_t offset, stru
         if (n < 0)
             return vs_diag_io(diag, "read", NULL);
         if (!n)
-            return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1, "its code lies beyond its end");
+            return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1,
+                               "what it has to load lies beyond its end");
         done += (size_t)n;
     }
     return 0;
+}
+
+/* Bytes of a file, which live as long as the code. NULL: no memory. */
+static uint8_t *new_piece(struct code *c, size_t size)
+{
+    void *pieces = c->pieces;
+    int e = vs_array_room(&pieces, &c->piece_capacity, c->piece_count, 1, sizeof(uint8_t *));
+    uint8_t *bytes = e ? NULL : malloc(size);
+    c->pieces = pieces;
+    if (bytes)
+        c->pieces[c->piece_count++] = bytes;
+    return bytes;
 }
 
 static int add_piece(struct code *c, int fd, const struct vs_segment *s, uint64_t at, uint64_t base,
                      struct vs_diag *diag)
 {
     size_t size = s->size - at < PIECE ? (size_t)(s->size - at) : PIECE;
-    void *pieces = c->pieces;
-    int e = vs_array_room(&pieces, &c->piece_capacity, c->piece_count, 1, sizeof(uint8_t *));
-    uint8_t *bytes = e ? NULL : malloc(size);
-    c->pieces = pieces;
-    if (!bytes)
-        return -VSE_NOMEM;
-    c->pieces[c->piece_count++] = bytes;
-    if ((e = read_piece(fd, bytes, size, s->offset + at, diag)) < 0)
+    uint8_t *bytes = new_piece(c, size);
+    int e = bytes ? read_piece(fd, bytes, size, s->offset + at, diag) : -VSE_NOMEM;
+    if (e)
         return e;
     const struct vs_block block = {
         .addr = s->address + at + base, .bytes = bytes, .size = (uint32_t)size, .insns = 1};
-    if (block.addr + size < block.addr)
-        return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "its code wraps around");
-    return vs_text_add(&c->code, &block);
+    const struct vs_loaded_part part = {
+        .addr = block.addr, .size = size, .bytes = bytes, .stored = size, .writable = s->writable};
+    if (s->code && (e = vs_text_add(&c->code, &block)))
+        return e;
+    return vs_loaded_add(&c->loaded, &part);
+}
+
+/* What the file does not have of the segment is zero. */
+static int add_zeros(struct code *c, const struct vs_segment *s, uint64_t base)
+{
+    const struct vs_loaded_part part = {
+        .addr = s->address + s->size + base, .size = s->memory - s->size, .writable = s->writable};
+    return part.size ? vs_loaded_add(&c->loaded, &part) : 0;
+}
+
+static int add_segment(struct code *c, int fd, const struct vs_segment *s, uint64_t base,
+                       struct vs_diag *diag)
+{
+    int e = 0;
+    if (s->address + base > UINT64_MAX - s->memory)
+        return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "its segments wrap around");
+    for (uint64_t at = 0; at < s->size && !e; at += PIECE)
+        e = add_piece(c, fd, s, at, base, diag);
+    return e ? e : add_zeros(c, s, base);
 }
 
 static const char *file_name(const char *path)
@@ -107,11 +137,10 @@ static int add_segments(struct code *c, const struct vs_elf *elf, uint64_t base,
                         struct vs_diag *diag)
 {
     struct vs_segment *list = NULL;
-    int64_t count = vs_elf_segments(elf, &list, diag);
+    int64_t count = vs_elf_loaded(elf, &list, diag);
     int e = count < 0 ? (int)count : 0;
     for (int64_t i = 0; i < count && !e; i++)
-        for (uint64_t at = 0; at < list[i].size && !e; at += PIECE)
-            e = add_piece(c, elf->fd, &list[i], at, base, diag);
+        e = add_segment(c, elf->fd, &list[i], base, diag);
     free(list);
     return e;
 }

@@ -6,10 +6,12 @@
 
 #include "cli/options.h"
 #include "port/vport.h"
+#include "replay/loaded.h"
 #include "replay/text.h"
 
 struct code {
     struct vs_text code;      /* indexed */
+    struct vs_loaded loaded;  /* all that the files say of memory, code included; not of a run */
     struct vs_reader *reader; /* NULL: it is from files */
     uint8_t **pieces;         /* bytes of the files */
     size_t piece_count, piece_capacity;

@@ -34,6 +34,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     config.size = r->port->size;
     config.nbits = r->port->nbits;
     config.code = &r->code.code;
+    config.loaded = &r->code.loaded;
     r->ready = true;
     int e = vs_replay_init(&r->replay, &config, &diag);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;

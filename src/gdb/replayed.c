@@ -44,7 +44,7 @@ static size_t read_memory(void *machine, unsigned thread, uint64_t addr, uint8_t
                           size_t size)
 {
     struct vs_replay *r = ((struct vs_gdb_replayed *)machine)->replay;
-    return thread < r->count ? vs_replay_read(r, thread, addr, bytes, size) : 0;
+    return thread < r->count ? vs_replay_look(r, thread, addr, bytes, size) : 0;
 }
 
 /* ---- points ---------------------------------------------------------------------------------- */

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "base/likely.h"
+#include "replay/known.h"
 
 /* Errors of the harts' port that only stop a core, before its instruction. */
 enum {
@@ -120,6 +121,8 @@ static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
         return outcome(r, err);
     r->cores[hart->id].half = false;
     note_watch(r, addr, size, true);
+    if (unlikely(r->noted) && (err = vs_replay_note(r, hart->id, addr, size)))
+        return err;
     return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)&value, size);
 }
 
@@ -172,35 +175,7 @@ static const struct vs_port_ops port_ops = {.fetch = port_fetch,
                                             .conditional = port_conditional,
                                             .counter = port_counter};
 
-/* ---- memory for people ----------------------------------------------------------------------- */
-
-/* What cores other than this one know of a byte. Returns whether they agree, and there are any. */
-static bool ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
-{
-    bool any = false;
-    for (unsigned i = 0; i < r->view_count && r->view_count > 1; i++) {
-        uint8_t other;
-        if (i == core || vs_copy_read(&r->views[i], addr, &other, 1))
-            continue;
-        if (any && other != *byte)
-            return false;
-        *byte = other;
-        any = true;
-    }
-    return any;
-}
-
-size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
-                      size_t size)
-{
-    size_t n = 0;
-    for (; n < size; n++, addr++)
-        if (vs_copy_read(vs_replay_view(r, core), addr, &bytes[n], 1) &&
-            !ask_others(r, core, addr, &bytes[n]) && /* first: code may have been written */
-            !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))
-            break;
-    return n;
-}
+/* ---- what the program writes to files ------------------------------------------------------- */
 
 enum { PIECE = 4096, OUTPUT_MAX = 1 << 30 };
 
@@ -247,46 +222,18 @@ static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
 
 /* ---- system calls ---------------------------------------------------------------------------- */
 
-/* Numbers of Linux for RV64. */
-enum { CALL_WRITE = 64, CALL_WRITEV = 66, CALL_PWRITE = 68, CALL_FLUSH_ICACHE = 259 };
-enum { X_A0 = 10, X_A7 = 17 };
-
-/* Calls whose result is how much they wrote, and which argument says where. */
-static const struct {
-    unsigned number, argument;
-} reading[] = {
-    {17, 1},  /* getcwd */
-    {61, 2},  /* getdents64 */
-    {63, 2},  /* read */
-    {67, 2},  /* pread64 */
-    {78, 3},  /* readlinkat */
-    {207, 2}, /* recvfrom */
-    {278, 1}, /* getrandom */
-};
-
-enum { CALL_MOST = 0x7ffff000 }; /* bytes that one call moves */
-
-bool vs_replay_call_wrote(const uint64_t call[4], uint64_t result, uint64_t *addr, uint64_t *size)
-{
-    for (size_t i = 0; i < sizeof(reading) / sizeof(reading[0]); i++)
-        if (reading[i].number == call[0] && result && result <= CALL_MOST) {
-            *addr = call[reading[i].argument];
-            *size = result;
-            return true;
-        }
-    return false;
-}
+enum { X_SP = 2, X_A0 = 10, X_A7 = 17 };
 
 bool vs_replay_flushes(const struct vs_hart *hart)
 {
-    return hart->x[X_A7] == CALL_FLUSH_ICACHE;
+    return hart->x[X_A7] == VS_CALL_FLUSH_ICACHE;
 }
 
 static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 {
     c->called = true;
-    c->call[0] = c->hart.x[X_A7];
-    memcpy(&c->call[1], &c->hart.x[X_A0], 3 * sizeof(uint64_t));
+    c->call.number = c->hart.x[X_A7];
+    memcpy(c->call.args, &c->hart.x[X_A0], sizeof(c->call.args));
     if (vs_replay_flushes(&c->hart))
         vs_code_flush(r->decoded);
 }
@@ -295,16 +242,15 @@ static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 static int end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
-    uint64_t result = c->hart.x[X_A0], addr, size;
+    const uint64_t *args = c->call.args, result = c->call.result = c->hart.x[X_A0];
     c->called = false;
-    if (!again && vs_replay_call_wrote(c->call, result, &addr, &size))
-        return vs_copy_forget(vs_replay_view(r, core), addr, size);
-    if (!r->config.output || again || (int64_t)result <= 0)
-        return 0;
-    if (c->call[0] == CALL_WRITE || c->call[0] == CALL_PWRITE)
-        put_output(r, core, c->call[1], c->call[2], result < c->call[3] ? result : c->call[3]);
-    else if (c->call[0] == CALL_WRITEV)
-        put_vector(r, core, c->call[1], c->call[2], c->call[3], result);
+    int err = again ? 0 : vs_replay_after_call(r, core);
+    if (err || !r->config.output || again || (int64_t)result <= 0)
+        return err;
+    if (c->call.number == VS_CALL_WRITE || c->call.number == VS_CALL_PWRITE)
+        put_output(r, core, args[0], args[1], result < args[2] ? result : args[2]);
+    else if (c->call.number == VS_CALL_WRITEV)
+        put_vector(r, core, args[0], args[1], args[2], result);
     return 0;
 }
 
@@ -350,17 +296,48 @@ int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t s
     return err;
 }
 
-/* Of an exception. */
-static void note_cause(struct vs_replay_core *c, const uint8_t *bytes, size_t size)
+/* What registers came for. */
+enum cause {
+    CAUSE_START,
+    CAUSE_CALL,
+    CAUSE_EXCEPTION,
+    CAUSE_GAP,
+};
+
+static enum cause note_cause(struct vs_replay_core *c, const uint8_t *bytes, size_t size)
 {
+    enum cause cause = !c->started ? CAUSE_START : CAUSE_CALL;
     unsigned number, width;
     const uint8_t *value;
-    while (vs_regs_next(&bytes, &size, &number, &width, &value) > 0)
+    while (vs_regs_next(&bytes, &size, &number, &width, &value) > 0) {
         if (number == VS_REG_CAUSE) {
             c->cause = 0;
             memcpy(&c->cause, value, width < 8 ? width : 8);
             c->exceptions++;
+            cause = CAUSE_EXCEPTION;
         }
+        if (number == VS_REG_PC && cause == CAUSE_CALL && !c->called)
+            cause = CAUSE_GAP; /* an exception has its cause behind its pc */
+    }
+    return cause;
+}
+
+/* Memory is no longer what it was. */
+static int after_state(struct vs_replay *r, unsigned core, enum cause cause, bool again)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    switch (cause) {
+    case CAUSE_START:
+        c->first_sp = c->hart.x[X_SP];
+        return 0;
+    case CAUSE_EXCEPTION:
+        return vs_replay_after_signal(r, core);
+    case CAUSE_GAP:
+        return vs_replay_forget_all(r, core);
+    case CAUSE_CALL:
+        break;
+    }
+    return c->called ? end_call(r, core, again) : 0;
 }
 
 static int tell_message(struct vs_replay *r, unsigned core)
@@ -380,13 +357,12 @@ static int take_state(struct vs_replay *r, unsigned core)
         return err;
     if (vs_replay_set_registers(&c->hart, bytes, size))
         return stray(r, core, "it gets registers that RV64 does not have");
-    note_cause(c, bytes, size);
+    enum cause cause = note_cause(c, bytes, size);
     c->since = 0;
     c->states++;
     c->started = true;
-    if (c->called && (err = end_call(r, core, c->hart.pc != next)))
-        return err;
-    return tell_message(r, core);
+    err = after_state(r, core, cause, c->hart.pc != next);
+    return err ? err : tell_message(r, core);
 }
 
 static int take_end(struct vs_replay *r, unsigned core)
@@ -719,9 +695,12 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
     r->cores = calloc(r->count, sizeof(*r->cores));
     r->view_count = r->ops->ahead ? 1 : r->count;
     r->views = malloc(r->view_count * sizeof(*r->views));
+    r->outside.threads = calloc(r->count, sizeof(*r->outside.threads));
+    vs_copy_init(&r->outside.gone);
+    vs_copy_init(&r->ahead.written);
     for (unsigned i = 0; r->views && i < r->view_count; i++)
         vs_copy_init(&r->views[i]);
-    int err = r->decoded && r->cores && r->views ? 0 : -VSE_NOMEM;
+    int err = r->decoded && r->cores && r->views && r->outside.threads ? 0 : -VSE_NOMEM;
     for (unsigned i = 0; i < r->count && !err; i++)
         vs_hart_init(&r->cores[i].hart, i, r->decoded);
     if (!err)
@@ -741,6 +720,8 @@ void vs_replay_fini(struct vs_replay *r)
     free(r->views);
     vs_code_free(r->decoded);
     free(r->cores);
+    vs_replay_outside_fini(&r->outside);
+    vs_copy_fini(&r->ahead.written);
     r->decoder = NULL;
     r->decoded = NULL;
     r->views = NULL;

@@ -3,7 +3,10 @@
  *
  *   text     the program's code, and how it changes
  *   walk     control flow from a port stream and the code
- *   replay   the program run again; state: copies of where it is
+ *   loaded   the program's data, as its file has them
+ *   calls    what system calls do to memory
+ *   replay   the program run again; known: what its memory is known to hold; state: copies of
+ *            where it is
  *   history  going anywhere in a replay
  *
  * A replay is a program run again, from its port stream and its code alone: per core an
@@ -17,8 +20,8 @@
  * For people, what the cores loaded and stored is kept beside. Where the stream orders all that
  * cores do to each other's memory there is one view for all. Elsewhere each core has its own, of
  * what it loaded and stored itself: between its messages nothing tells what others did before, and
- * what after. Other bytes are unknown, but for those of the code. What the system wrote is seen
- * when the program reads it.
+ * what after. Bytes that nobody has accessed are those of the program's file, as long as nobody can
+ * have written them; others are unknown. What the system wrote is seen when the program reads it.
  */
 #ifndef REPLAY_REPLAY_H
 #define REPLAY_REPLAY_H
@@ -30,6 +33,8 @@
 
 #include "iss/iss.h"
 #include "port/stream.h"
+#include "replay/calls.h"
+#include "replay/loaded.h"
 #include "replay/text.h"
 #include "technique/copy.h"
 #include "technique/data.h"
@@ -46,6 +51,8 @@ struct vs_replay_config {
     size_t size;
     uint64_t nbits;
     const struct vs_text *code;
+    const struct vs_loaded
+        *loaded;              /* what memory holds at first, as far as files say; may be NULL */
     vs_replay_output *output; /* NULL: nobody wants to know */
     void *context;
 };
@@ -58,19 +65,23 @@ struct vs_replay_hook {
 };
 
 struct vs_replay_core {
-    struct vs_hart hart; /* its instret are the instructions that it retired */
-    uint64_t since;      /* of these: after its last registers */
-    uint64_t states;     /* how often it got registers */
-    uint64_t cycle;      /* of its last message, in a timed stream whose decoder does not
-                          * run ahead */
-    uint64_t passed;     /* instret + 1 where it was let past an address to stop at, or 0 */
-    bool started, ended; /* it has registers; it does nothing any more */
-    bool called;         /* it made a system call, and waits for its registers */
-    bool half;           /* an atomic instruction has got its value and waits to store: */
-    uint64_t half_value; /* it */
-    uint64_t call[4];    /* the call's number and first arguments */
-    uint64_t cause;      /* of its last exception: the signal */
-    uint64_t exceptions; /* so many */
+    struct vs_hart hart;      /* its instret are the instructions that it retired */
+    uint64_t since;           /* of these: after its last registers */
+    uint64_t states;          /* how often it got registers */
+    uint64_t cycle;           /* of its last message, in a timed stream whose decoder does not
+                               * run ahead */
+    uint64_t passed;          /* instret + 1 where it was let past an address to stop at, or 0 */
+    bool started, ended;      /* it has registers; it does nothing any more */
+    bool called;              /* it made a system call, and waits for its registers */
+    bool half;                /* an atomic instruction has got its value and waits to store: */
+    uint64_t half_value;      /* it */
+    struct vs_call_made call; /* its last one; without the result until that comes */
+    uint64_t first_sp;        /* that it began with */
+    uint64_t clears;          /* where the kernel clears its id when it exits, or 0 */
+    uint64_t robust;          /* its list of robust mutexes, or 0 */
+    bool exited;              /* by itself: what it would still do is nothing */
+    uint64_t cause;           /* of its last exception: the signal */
+    uint64_t exceptions;      /* so many */
 };
 
 /* Bytes whose accesses stop the replay. */
@@ -78,6 +89,16 @@ struct vs_replay_watch {
     uint64_t addr, size;
     bool reads, writes;
     uint32_t owner; /* the caller's */
+};
+
+/* What of memory is not as the cores and the files say, since something else wrote it. */
+struct vs_replay_outside {
+    struct vs_copy gone; /* `known`: bytes of files, or that another view has, that were written */
+    bool all;            /* every byte may have been */
+    bool cautious;       /* bytes were forgotten that need not have been written */
+    uint64_t brk;        /* the last that a call returned */
+    struct vs_call_thread *threads; /* that calls started, as many as there may be cores */
+    unsigned thread_count;
 };
 
 struct vs_replay {
@@ -91,6 +112,7 @@ struct vs_replay {
     unsigned count;
     struct vs_copy *views; /* one, or one per core */
     unsigned view_count;
+    struct vs_replay_outside outside;
 
     uint64_t position; /* instructions retired by all cores */
     unsigned current;  /* the core that runs, or VS_REPLAY_NONE */
@@ -109,6 +131,14 @@ struct vs_replay {
     bool single;                       /* the instruction may take a message */
     bool takes;                        /* and it does: it is not only watched */
     const struct vs_replay_watch *hit; /* by the instruction just done */
+    struct vs_copy *noted; /* not NULL: what is stored and forgotten, by others than `noter` */
+    unsigned noter;
+    struct vs_replay_ahead {
+        struct vs_copy written; /* `known`: bytes that others than `core` may have written */
+        uint64_t position, messages;
+        unsigned core;
+        bool valid, all; /* all: any */
+    } ahead;
     uint64_t progress;
     int broken; /* the error that it cannot go on for, or 0 */
     struct vs_diag diag;
@@ -151,9 +181,15 @@ int vs_replay_settle(struct vs_replay *r);
 /* Ascending addresses at which cores stop, until they are set anew. */
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count);
 
-/* Memory as the core knows it, or else as those others do who agree: the bytes from addr on, up to
- * size. Returns how many of them. */
+/* Memory as the core knows it, or else as those others do who agree, or as the program's file has
+ * it: the bytes from addr on, up to size. Returns how many of them. */
 size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                      size_t size);
+
+/* The same for people, while it stands still. With views of their own, other cores may have written
+ * what nobody has seen yet: which bytes, is found out by going on to their next messages, and back.
+ */
+size_t vs_replay_look(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
                       size_t size);
 
 static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
@@ -164,10 +200,6 @@ static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
 /* Sets registers of RV64 as payloads of events have them; the cause of an exception is left out.
  * Returns 0; -VSE_CORRUPT. */
 int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size);
-
-/* What a system call wrote to memory, as far as that is known of it: its number and first three
- * arguments, and its result. Returns whether it did. */
-bool vs_replay_call_wrote(const uint64_t call[4], uint64_t result, uint64_t *addr, uint64_t *size);
 
 /* Whether the system call that the hart makes is for code to be fetched anew, as fence.i. */
 bool vs_replay_flushes(const struct vs_hart *hart);

@@ -3,15 +3,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/replay.h"
+#include "replay/known.h"
 
 /* Of a hart, what its instructions can see. */
 struct core_state {
     uint64_t x[33], f[32], pc, instret;
     uint32_t fcsr;
     struct {
-        uint64_t since, states, cycle, half_value, call[4], cause, exceptions;
-        bool started, ended, called, half;
+        uint64_t since, states, cycle, passed, half_value, cause, exceptions;
+        uint64_t first_sp, clears, robust;
+        struct vs_call_made call;
+        bool started, ended, called, half, exited;
     } rest;
 };
 
@@ -20,6 +22,7 @@ struct vs_replay_state {
     struct vs_port_reader reader;
     void *decoder;
     struct vs_copy *views;
+    struct vs_replay_outside outside;
     uint64_t position, flushes;
     unsigned current, starting, last, count, view_count;
     bool over;
@@ -39,7 +42,12 @@ static void save_core(struct core_state *s, const struct vs_replay_core *c)
     s->rest.states = c->states;
     s->rest.cycle = c->cycle;
     s->rest.half_value = c->half_value;
-    memcpy(s->rest.call, c->call, sizeof(c->call));
+    s->rest.passed = c->passed;
+    s->rest.call = c->call;
+    s->rest.first_sp = c->first_sp;
+    s->rest.clears = c->clears;
+    s->rest.robust = c->robust;
+    s->rest.exited = c->exited;
     s->rest.cause = c->cause;
     s->rest.exceptions = c->exceptions;
     s->rest.started = c->started;
@@ -57,12 +65,16 @@ static void restore_core(struct vs_replay_core *c, const struct core_state *s)
     c->hart.fcsr = s->fcsr;
     c->hart.in_block = NULL;
     c->hart.passing = VS_PASSING_NONE;
-    c->passed = 0;
+    c->passed = s->rest.passed;
     c->since = s->rest.since;
     c->states = s->rest.states;
     c->cycle = s->rest.cycle;
     c->half_value = s->rest.half_value;
-    memcpy(c->call, s->rest.call, sizeof(c->call));
+    c->call = s->rest.call;
+    c->first_sp = s->rest.first_sp;
+    c->clears = s->rest.clears;
+    c->robust = s->rest.robust;
+    c->exited = s->rest.exited;
     c->cause = s->rest.cause;
     c->exceptions = s->rest.exceptions;
     c->started = s->rest.started;
@@ -112,6 +124,8 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
         err = r->ops->clone(r->decoder, &s->reader, &s->decoder);
     if (!err && !(s->views = clone_views(r->views, r->view_count)))
         err = -VSE_NOMEM;
+    if (!err)
+        err = vs_replay_outside_clone(&s->outside, &r->outside, r->count);
     if (err) {
         vs_replay_drop(s);
         return err;
@@ -134,17 +148,22 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
 int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
 {
     struct vs_port_reader reader;
+    struct vs_replay_outside outside = {0};
     struct vs_copy *views;
     void *decoder = NULL;
     int err = vs_port_reader_clone(&reader, &s->reader);
     if (err)
         return err;
     views = clone_views(s->views, s->view_count);
-    if (!views || (err = r->ops->clone(s->decoder, &r->reader, &decoder))) {
+    err = views ? vs_replay_outside_clone(&outside, &s->outside, s->count) : -VSE_NOMEM;
+    if (err || (err = r->ops->clone(s->decoder, &r->reader, &decoder))) {
         free_views(views, s->view_count);
+        vs_replay_outside_fini(&outside);
         vs_port_reader_fini(&reader);
-        return err ? err : -VSE_NOMEM;
+        return err;
     }
+    vs_replay_outside_fini(&r->outside);
+    r->outside = outside;
     r->ops->close(r->decoder);
     vs_port_reader_fini(&r->reader);
     free_views(r->views, r->view_count);
@@ -175,6 +194,7 @@ void vs_replay_drop(struct vs_replay_state *s)
         s->ops->close(s->decoder);
     vs_port_reader_fini(&s->reader);
     free_views(s->views, s->view_count);
+    vs_replay_outside_fini(&s->outside);
     free(s);
 }
 
@@ -193,5 +213,6 @@ size_t vs_replay_state_size(const struct vs_replay_state *s)
     size_t size = sizeof(*s) + s->count * sizeof(s->cores[0]);
     for (unsigned i = 0; i < s->view_count; i++)
         size += vs_copy_size(&s->views[i]);
+    size += vs_copy_size(&s->outside.gone);
     return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
 }

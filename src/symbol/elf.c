@@ -122,7 +122,13 @@ int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], str
 
 /* ---- where code lies ------------------------------------------------------------------------- */
 
-int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag)
+static bool is_loaded(const GElf_Phdr *p)
+{
+    return p->p_type == PT_LOAD && p->p_memsz > 0 && p->p_memsz >= p->p_filesz &&
+           p->p_filesz <= UINT64_MAX - p->p_offset && p->p_memsz <= UINT64_MAX - p->p_vaddr;
+}
+
+int64_t vs_elf_loaded(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag)
 {
     size_t total, count = 0;
     GElf_Phdr p;
@@ -139,11 +145,25 @@ int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct
             *list = NULL;
             return corrupt(diag, "the program headers lie outside the file");
         }
-        if (p.p_type == PT_LOAD && (p.p_flags & PF_X) && p.p_filesz > 0 &&
-            p.p_filesz <= UINT64_MAX - p.p_offset && p.p_filesz <= UINT64_MAX - p.p_vaddr)
-            (*list)[count++] = (struct vs_segment){p.p_offset, p.p_filesz, p.p_vaddr};
+        if (is_loaded(&p))
+            (*list)[count++] = (struct vs_segment){.offset = p.p_offset,
+                                                   .size = p.p_filesz,
+                                                   .address = p.p_vaddr,
+                                                   .memory = p.p_memsz,
+                                                   .code = p.p_flags & PF_X,
+                                                   .writable = p.p_flags & PF_W};
     }
     return (int64_t)count;
+}
+
+int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag)
+{
+    int64_t count = vs_elf_loaded(e, list, diag), kept = 0;
+
+    for (int64_t i = 0; i < count; i++)
+        if ((*list)[i].code && (*list)[i].size)
+            (*list)[kept++] = (*list)[i];
+    return count < 0 ? count : kept;
 }
 
 static int by_start(const void *a, const void *b)

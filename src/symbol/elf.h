@@ -22,9 +22,11 @@ struct vs_range {
     uint64_t start, end;
 };
 
-/* A part of the file that is loaded as code; nothing wraps. */
+/* A part of the file that is loaded; nothing wraps. */
 struct vs_segment {
     uint64_t offset, size, address;
+    uint64_t memory; /* bytes that it takes there: what the file does not have is zero */
+    bool code, writable;
 };
 
 /* Returns 0; -VSE_IO; -VSE_INVAL (not a regular file); -VSE_FORMAT (neither an executable nor a
@@ -39,6 +41,9 @@ int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], str
 /* Where code is loaded from. Returns the number in *list, which is the caller's to free;
  * -VSE_CORRUPT; -VSE_IO; -VSE_NOMEM. */
 int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
+
+/* Everything that is loaded, in the order of the file's headers. As vs_elf_segments. */
+int64_t vs_elf_loaded(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
 
 /* Where code lies: sections, or segments if there are none; sorted by start, none empty. Returns
  * as vs_elf_segments. */

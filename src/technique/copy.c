@@ -182,24 +182,48 @@ int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, 
     return 0;
 }
 
+/* Of a page that there is. */
+static int forget_part(struct vs_copy *c, uint64_t number, size_t offset, size_t size)
+{
+    bool made;
+    struct vs_copy_page *page = vs_copy_make(c, number, &made);
+    if (!page)
+        return -VSE_NOMEM;
+    memset(page->bytes + offset, 0, size);
+    for (size_t i = offset; i < offset + size; i++)
+        page->known[i / 8] &= (uint8_t) ~(1 << i % 8);
+    return 0;
+}
+
+/* The whole pages from first on, `count` of them, which are more than it has. */
+static int forget_pages(struct vs_copy *c, uint64_t first, uint64_t count)
+{
+    if (2 * c->count >= c->slot_count && c->count && !grow(c))
+        return -VSE_NOMEM; /* the table must not change while it is walked */
+    int err = 0;
+    for (size_t i = 0; i < c->slot_count && !err; i++)
+        if (c->slots[i] && c->slots[i]->number - first < count)
+            err = forget_part(c, c->slots[i]->number, 0, VS_COPY_PAGE);
+    return err;
+}
+
 int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size)
 {
-    while (size) {
-        size_t rest = VS_COPY_PAGE - (addr & (VS_COPY_PAGE - 1));
-        size_t n = size < rest ? (size_t)size : rest, offset = addr & (VS_COPY_PAGE - 1);
-        bool made;
-        if (vs_copy_look(c, addr >> VS_COPY_BITS)) {
-            struct vs_copy_page *page = vs_copy_make(c, addr >> VS_COPY_BITS, &made);
-            if (!page)
-                return -VSE_NOMEM;
-            memset(page->bytes + offset, 0, n);
-            for (size_t i = offset; i < offset + n; i++)
-                page->known[i / 8] &= (uint8_t) ~(1 << i % 8);
+    int err = 0;
+    while (size && !err) {
+        uint64_t number = addr >> VS_COPY_BITS, whole = size >> VS_COPY_BITS;
+        size_t offset = addr & (VS_COPY_PAGE - 1), rest = VS_COPY_PAGE - offset;
+        uint64_t n = size < rest ? size : rest;
+        if (!offset && whole > c->count) {
+            n = whole << VS_COPY_BITS;
+            err = forget_pages(c, number, whole);
+        } else if (vs_copy_look(c, number)) {
+            err = forget_part(c, number, offset, (size_t)n);
         }
         addr += n;
         size -= n;
     }
-    return 0;
+    return err;
 }
 
 static size_t count_known(const struct vs_copy_page *page, size_t offset, size_t size)

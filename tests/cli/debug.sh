@@ -17,6 +17,7 @@ ln -s "$VESTIGE_SRC/workloads" workloads
 ln -s "$VESTIGE" bin/vestige
 PATH=$T/bin:$PATH
 racy=build/workloads/rv64/racy
+debugged=$racy # what gdb is told to look at
 server='' port=''
 # shellcheck disable=SC2154 # _work is of lib.sh
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$T" "$_work"' EXIT
@@ -52,7 +53,7 @@ gdb_with() {
     shift
     for line; do arguments+=(-ex "$line"); done
     # gdb is this shell's process
-    run both sh -c 'GDB_PID=$$ exec gdb-multiarch "$@"' gdb "${arguments[@]}" "$racy"
+    run both sh -c 'GDB_PID=$$ exec gdb-multiarch "$@"' gdb "${arguments[@]}" "$debugged"
 }
 
 # debug_run STREAM COMMAND...: in gdb, over a pipe. All that it says is in $out; the server must end well.
@@ -139,6 +140,72 @@ expect_lines '^0x123456780:.Cannot access memory at address 0x123456780' '^Canno
 begin changes_nothing
 debug_run run.vport 'break bank_check' 'continue' 'set var s->account[4].lowest = 3' 'set var $a0 = 1234567' 'print s->account[4].lowest' 'print $a0 == 1234567' 'stepi' 'call bank_sum(s)' 'bt'
 expect_lines '^Cannot access memory|[Cc]ould not write|the past cannot be changed' 'register "a0".*the past cannot be changed' '^\$1 = -[0-9]+$' '^\$2 = 0$' '^(0x|[0-9])' '^#0 '
+
+# ---- what the program's file says --------------------------------------------------------------
+
+# compile NAME OPTION...: the program on standard input.
+compile() {
+    local name=$1
+    shift
+    riscv64-linux-gnu-gcc -march=rv64gc -g -O1 -w -D_GNU_SOURCE -static -pthread "$@" -o "$name" -x c - || exit 2
+}
+
+compile data <<'END'
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+int answer = 42;
+char letters[8] = "abcdefg", others[8] = "ABCDEFG";
+long zero;
+struct timespec when = {7, 8};
+const char *const words[2] = {"first", "second"};
+volatile int go;
+
+static void *work(void *arg)
+{
+    while (!go)
+        ;
+    others[1] = 'b';
+    return arg;
+}
+
+__attribute__((noinline)) void mark(int n) { __asm__ volatile("" ::"r"(n)); }
+
+int main(void)
+{
+    pthread_t thread;
+    mark(1);
+    letters[2] = 'X';
+    mark(2);
+    syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &when);
+    mark(3);
+    zero = when.tv_nsec >= 0;
+    mark(4);
+    pthread_create(&thread, NULL, work, NULL);
+    for (volatile int i = 0; i < 1000; i++)
+        ;
+    mark(5);
+    go = 1;
+    pthread_join(thread, NULL);
+    mark(6);
+    return answer - 42;
+}
+END
+debugged=data
+record data --cores 2 -- ./data
+for technique in mc2RT mlvCF_e:CS32 mlvNX_b; do
+    begin "knows_data_of_the_file_in_$technique"
+    vestige encode -f data.vest -t $technique -o data.vport >"$out" 2>&1 || fail "not encoded"
+    debug_run data.vport 'print answer' 'print zero' 'print words' 'print when' 'watch letters' 'continue' 'delete' 'break mark' \
+        'continue' 'print n' 'print when' 'continue' 'print when' 'continue' 'print when.tv_nsec >= 0' 'print zero' 'continue' 'print answer' 'print others' 'watch others' 'continue' \
+        'delete' 'break mark if n == 6' 'continue' 'print others' 'reverse-continue' 'print answer' 'print letters'
+    expect_lines '^\$1 = 42$' '^\$2 = 0$' '^\$3 = .*"first".*"second"' '^\$4 = \{tv_sec = 7, tv_nsec = 8\}$' 'Hardware watchpoint 1: letters' '^Old value = "abcdefg"' '^New value = "abXdefg"' \
+        '^\$5 = 2$' '^\$6 = \{tv_sec = 7, tv_nsec = 8\}$' 'mark \(n=.*3\)' '^Cannot access memory' 'mark \(n=.*4\)' '^\$7 = 1$' '^\$8 = 1$' 'mark \(n=.*5\)' '^\$9 = 42$' '^\$10 = "ABCDEFG"' \
+        'hit Hardware watchpoint 3: others' '^Old value = "ABCDEFG"' '^New value = "AbCDEFG"' 'mark \(n=.*6\)' '^\$11 = "AbCDEFG"' '_start' '^\$12 = 42$' '^\$13 = "abcdefg"'
+done
+debugged=$racy
 
 # Where the workers begin; $s is what they share.
 at_start=('break wl_run' 'continue' 'set $s = (struct shared *)arg' 'delete')

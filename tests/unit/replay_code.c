@@ -90,6 +90,7 @@ static void call(struct made *m, unsigned core, unsigned icount, const int64_t *
 
 struct replayed {
     struct vs_text code;
+    struct vs_loaded loaded;
     struct vs_buf bits, output;
     size_t known;
     struct vs_replay replay;
@@ -113,8 +114,11 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
                                    .insns = (uint32_t)m->word_count};
     const struct vs_batch batch = {
         .events = m->events, .wide = m->wide.data, .wide_size = m->wide.len, .count = m->count};
-    struct vs_replay_config config = {
-        .setup = {m->cores, 64, false}, .code = &r->code, .output = take_output, .context = r};
+    struct vs_replay_config config = {.setup = {m->cores, 64, false},
+                                      .code = &r->code,
+                                      .loaded = &r->loaded,
+                                      .output = take_output,
+                                      .context = r};
     struct vs_port_shape shape;
     struct vs_port_writer w;
     void *e;
@@ -151,6 +155,7 @@ static void done(struct replayed *r, struct made *m)
 {
     vs_replay_fini(&r->replay);
     vs_text_fini(&r->code);
+    vs_loaded_fini(&r->loaded);
     vs_buf_fini(&r->bits);
     vs_buf_fini(&r->output);
     vs_buf_fini(&m->wide);
@@ -267,6 +272,102 @@ TEST(waits_within_an_atomic_instruction)
         CHECK_EQ(stop, VS_REPLAY_OVER);
         CHECK_EQ(stops[0], 2);
         CHECK_EQ(stops[1], 1);
+        done(&r, &m);
+    }
+}
+
+/* ---- what the program's file says -------------------------------------------------------------
+ */
+
+static void load(struct replayed *r, uint64_t addr, const char *text, size_t size, bool writable)
+{
+    const struct vs_loaded_part part = {addr, size, (const uint8_t *)text, strlen(text), writable};
+    CHECK_EQ(vs_loaded_add(&r->loaded, &part), 0);
+}
+
+static size_t look(struct replayed *r, unsigned core, uint64_t addr, char *text, size_t size)
+{
+    size_t known = vs_replay_look(&r->replay, core, addr, (uint8_t *)text, size);
+    text[known] = 0;
+    return known;
+}
+
+static void go_to(struct replayed *r, uint64_t position)
+{
+    const struct vs_replay_goal goal = {
+        .position = position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+    CHECK_EQ(vs_replay_run(&r->replay, &goal), VS_REPLAY_REACHED);
+}
+
+/* Core 1 stores before core 0 loads, and no message tells so: while core 0 comes to its load, it
+ * must be taken to be possible. */
+TEST(does_not_know_what_another_core_may_have_written)
+{
+    static const uint32_t code[] = {NOP, NOP, LD(A1, A0), NOP, NOP, SD(A1, A2), LD(A1, A0), NOP};
+    for (unsigned t = 0; t < TECHNIQUES; t++) {
+        struct made m = OF(code);
+        struct replayed r;
+        char text[32];
+        start(&m, 0, REGISTERS(VS_REG_PC, CODE, A0, DATA));
+        start(&m, 1, REGISTERS(VS_REG_PC, CODE + 16, A0, DATA + 8, A1, 'x', A2, DATA + 0x2004));
+        access_at(&m, VS_STORE, 1, 2, DATA + 0x2004, 'x');
+        access_at(&m, VS_LOAD, 0, 3, DATA, 1);
+        access_at(&m, VS_LOAD, 1, 1, DATA + 8, 2);
+        add(&m, VS_COUNT, 0, 1);
+        add(&m, VS_COUNT, 1, 1);
+        replay(&r, &m, techniques[t]);
+        load(&r, DATA + 0x2000, "abcdefghijklmnop", 24, true);
+        load(&r, DATA + 0x3000, "constant", 8, false);
+        bool ordered = r.replay.view_count == 1;
+        go_to(&r, 0);
+        CHECK_EQ(look(&r, 0, DATA + 0x2000, text, 24), 24); /* nobody else has begun */
+        CHECK_STR(text, "abcdefghijklmnop");
+        go_to(&r, 2);
+        bool stored = r.replay.cores[1].hart.instret >= 2;
+        if (!ordered && !stored) {
+            CHECK_EQ(look(&r, 0, DATA + 0x2000, text, 24), 4);
+            CHECK_STR(text, "abcd");
+            CHECK_EQ(look(&r, 0, DATA + 0x200b, text, 1), 0);
+            CHECK_EQ(look(&r, 0, DATA + 0x200c, text, 12), 12);
+            CHECK_STR(text, "mnop");
+            CHECK_EQ(look(&r, 1, DATA + 0x2000, text, 16), 16); /* it has not */
+            CHECK_STR(text, "abcdefghijklmnop");
+            CHECK_EQ(r.replay.position, 2);
+        }
+        CHECK_EQ(look(&r, 0, DATA + 0x3000, text, 9), 8);
+        CHECK_STR(text, "constant");
+        CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
+        for (unsigned core = 0; core < 2; core++) {
+            CHECK_EQ(look(&r, core, DATA + 0x2000, text, 5), 5);
+            CHECK_STR(text, "abcdx");
+            CHECK_EQ(look(&r, core, DATA + 0x200c, text, 4), 4);
+            CHECK_STR(text, "mnop");
+        }
+        done(&r, &m);
+    }
+}
+
+/* A call writes a part of the data, and is not in the file's place any more. */
+TEST(does_not_know_what_a_call_wrote)
+{
+    enum { CLOCK_GETTIME = 113 };
+    static const uint32_t code[] = {NOP, ECALL, NOP, NOP};
+    for (unsigned t = 0; t < TECHNIQUES; t++) {
+        struct made m = OF(code);
+        struct replayed r;
+        char text[64];
+        start(&m, 0, REGISTERS(VS_REG_PC, CODE, A0, 1, A1, DATA + 4, A7, CLOCK_GETTIME));
+        call(&m, 0, 2, REGISTERS(A0, 0));
+        add(&m, VS_COUNT, 0, 2);
+        replay(&r, &m, techniques[t]);
+        load(&r, DATA, "abcdefghijklmnopqrstuvwxyz", 26, true);
+        go_to(&r, 1);
+        CHECK_EQ(look(&r, 0, DATA, text, 26), 26);
+        go_to(&r, 2);
+        CHECK_EQ(look(&r, 0, DATA, text, 26), 4);
+        CHECK_EQ(look(&r, 0, DATA + 4, text, 16), 0);
+        CHECK_EQ(look(&r, 0, DATA + 20, text, 6), 6);
+        CHECK_STR(text, "uvwxyz");
         done(&r, &m);
     }
 }

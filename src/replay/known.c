@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: MIT */
+#include "replay/known.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/linux_abi.h"
+
+enum {
+    PAGE = 4096,
+    AHEAD_MOST = 1 << 22, /* instructions that are looked ahead */
+    ROBUST_MOST = 2048,   /* entries of a list of robust mutexes */
+};
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+static bool is_marked(struct vs_copy *c, uint64_t addr)
+{
+    uint8_t byte;
+    return !vs_copy_read(c, addr, &byte, 1);
+}
+
+static int mark(struct vs_copy *c, uint64_t addr, uint64_t size)
+{
+    while (size) {
+        uint64_t offset = addr % VS_COPY_PAGE, rest = VS_COPY_PAGE - offset;
+        size_t n = size < rest ? (size_t)size : (size_t)rest;
+        bool made;
+        struct vs_copy_page *page = vs_copy_make(c, addr >> VS_COPY_BITS, &made);
+        if (!page)
+            return -VSE_NOMEM;
+        vs_copy_know(page, offset, n);
+        addr += n;
+        size -= n;
+    }
+    return 0;
+}
+
+/* What two ranges have in common; neither wraps around. */
+static bool meet(uint64_t *addr, uint64_t *size, uint64_t other, uint64_t other_size)
+{
+    uint64_t from = *addr > other ? *addr : other;
+    uint64_t last = *addr + (*size - 1), other_last = other + (other_size - 1);
+    uint64_t to = last < other_last ? last : other_last;
+    if (from > to)
+        return false;
+    *addr = from;
+    *size = to - from + 1;
+    return true;
+}
+
+static int mark_loaded(struct vs_replay *r, struct vs_copy *c, uint64_t addr, uint64_t size)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    int err = 0;
+    for (size_t i = 0; l && i < l->count && !err; i++) {
+        uint64_t from = addr, n = size;
+        if (meet(&from, &n, l->parts[i].addr, l->parts[i].size))
+            err = mark(c, from, n);
+    }
+    return err;
+}
+
+/* Pages that a view has. */
+static int mark_view(struct vs_copy *c, const struct vs_copy *view, uint64_t addr, uint64_t size)
+{
+    int err = 0;
+    for (size_t i = 0; i < view->slot_count && !err; i++) {
+        uint64_t from = addr, n = size;
+        if (view->slots[i] && meet(&from, &n, view->slots[i]->number << VS_COPY_BITS, VS_COPY_PAGE))
+            err = mark(c, from, n);
+    }
+    return err;
+}
+
+int vs_replay_note(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t size)
+{
+    return core == r->noter ? 0 : mark_loaded(r, r->noted, addr, size);
+}
+
+/* ---- forgetting ------------------------------------------------------------------------------ */
+
+/* Another than the program's instructions may have written these, for the core. */
+static int forget(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t size)
+{
+    uint64_t to_end = UINT64_MAX - addr;
+    size = size - 1 > to_end ? to_end + 1 : size;
+    int err = vs_copy_forget(vs_replay_view(r, core), addr, size);
+    if (!err)
+        err = mark_loaded(r, &r->outside.gone, addr, size);
+    for (unsigned i = 0; i < r->view_count && r->view_count > 1 && !err; i++)
+        if (i != core)
+            err = mark_view(&r->outside.gone, &r->views[i], addr, size);
+    return !err && r->noted ? vs_replay_note(r, core, addr, size) : err;
+}
+
+int vs_replay_forget_all(struct vs_replay *r, unsigned core)
+{
+    vs_copy_fini(vs_replay_view(r, core));
+    r->outside.all = r->outside.cautious = true;
+    return 0;
+}
+
+/* ---- system calls ---------------------------------------------------------------------------- */
+
+struct caller {
+    struct vs_replay *r;
+    unsigned core;
+};
+
+static size_t read_before(void *context, uint64_t addr, uint8_t *bytes, size_t size)
+{
+    const struct caller *c = context;
+    return vs_replay_read(c->r, c->core, addr, bytes, size);
+}
+
+static int kernel_wrote(void *context, uint64_t addr, uint64_t size, bool exact)
+{
+    const struct caller *c = context;
+    if (size == VS_CALL_EVERYTHING)
+        return vs_replay_forget_all(c->r, c->core);
+    c->r->outside.cautious |= !exact;
+    return forget(c->r, c->core, addr, size);
+}
+
+static const struct vs_call_thread *find_thread(const struct vs_replay *r, uint64_t stack)
+{
+    for (unsigned i = 0; i < r->outside.thread_count; i++)
+        if (r->outside.threads[i].stack == stack)
+            return &r->outside.threads[i];
+    return NULL;
+}
+
+/* Its id is cleared. Which word that is, its creator's call says, if it was replayed already. */
+static int clear_id(struct vs_replay *r, unsigned core)
+{
+    const struct vs_replay_core *c = &r->cores[core];
+    const struct vs_call_thread *t = c->clears ? NULL : find_thread(r, c->first_sp);
+    uint64_t addr = t ? t->clears : c->clears;
+    return addr ? forget(r, core, addr, 4) : 0;
+}
+
+/* Mutexes that an exiting thread holds are marked as such. A list that the thread does not know
+ * has none that it took. */
+static int release_robust(struct vs_replay *r, unsigned core)
+{
+    uint64_t at = r->cores[core].robust, head[3], next;
+    int err = 0;
+    if (!at || vs_replay_read(r, core, at, (uint8_t *)head, sizeof(head)) < sizeof(head))
+        return 0;
+    uint64_t entry = head[0] & ~UINT64_C(1), pending = head[2] & ~UINT64_C(1);
+    for (int i = 0; i < ROBUST_MOST && entry != at && !err; i++) {
+        size_t known = vs_replay_read(r, core, entry, (uint8_t *)&next, 8);
+        if (entry != pending)
+            err = forget(r, core, entry + head[1], 4);
+        if (known < 8)
+            break;
+        entry = next & ~UINT64_C(1);
+    }
+    r->outside.cautious |= head[0] != at || pending;
+    return !err && pending ? forget(r, core, pending + head[1], 4) : err;
+}
+
+static int exit_thread(struct vs_replay *r, unsigned core)
+{
+    r->cores[core].exited = true;
+    int err = release_robust(r, core);
+    return err ? err : clear_id(r, core);
+}
+
+/* The core made a thread: it may have exited already. */
+static int note_thread(struct vs_replay *r, const struct vs_call_thread *t)
+{
+    struct vs_replay_outside *o = &r->outside;
+    unsigned i = 0;
+    int err = 0;
+    while (i < o->thread_count && o->threads[i].stack != t->stack)
+        i++;
+    if (i == r->count)
+        return 0;
+    bool new = i == o->thread_count;
+    o->thread_count += new;
+    o->threads[i] = *t;
+    for (unsigned k = 0; k < r->count && new && !err; k++)
+        if (r->cores[k].exited && !r->cores[k].clears && r->cores[k].first_sp == t->stack)
+            err = clear_id(r, k);
+    return err;
+}
+
+/* Where memory that grows and shrinks at its end now ends. */
+static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
+{
+    uint64_t before = r->outside.brk, end = (now + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    uint64_t was = (before + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    r->outside.brk = now;
+    return before && end < was ? forget(r, core, end, was - end) : 0;
+}
+
+int vs_replay_after_call(struct vs_replay *r, unsigned core)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    struct caller caller = {r, core};
+    const struct vs_call_memory m = {read_before, kernel_wrote, &caller};
+    struct vs_call_thread thread;
+    switch (c->call.number) {
+    case VS_CALL_EXIT:
+        return exit_thread(r, core);
+    case VS_CALL_SET_TID_ADDRESS:
+        c->clears = c->call.args[0];
+        return 0;
+    case VS_CALL_SET_ROBUST_LIST:
+        c->robust = (int64_t)c->call.result < 0 ? c->robust : c->call.args[0];
+        return 0;
+    case VS_CALL_BRK:
+        return note_brk(r, core, c->call.result);
+    default:
+        break;
+    }
+    int err = vs_call_starts(&c->call, &m, &thread) ? note_thread(r, &thread) : 0;
+    return err ? err : vs_call_tell(&c->call, &m);
+}
+
+/* The parts of the frame that the kernel fills in. */
+int vs_replay_after_signal(struct vs_replay *r, unsigned core)
+{
+    static const uint16_t parts[][2] = {
+        {0, offsetof(struct vs_linux_frame, unused)},
+        {offsetof(struct vs_linux_frame, pc), offsetof(struct vs_linux_frame, quad)},
+        {offsetof(struct vs_linux_frame, reserved), sizeof(struct vs_linux_frame)},
+    };
+    uint64_t sp = r->cores[core].hart.x[2];
+    int err = 0;
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++)
+        err = forget(r, core, sp + parts[i][0], (uint64_t)parts[i][1] - parts[i][0]);
+    return err;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+/* What cores other than this one know of a byte. Returns 1 if they agree; 0 if none knows it; -1 if
+ * they do not agree. */
+static int ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+{
+    int any = 0;
+    for (unsigned i = 0; i < r->view_count && r->view_count > 1; i++) {
+        uint8_t other;
+        if (i == core || vs_copy_read(&r->views[i], addr, &other, 1))
+            continue;
+        if (any && other != *byte)
+            return -1;
+        *byte = other;
+        any = 1;
+    }
+    return any;
+}
+
+enum source {
+    SOURCE_NONE,  /* none but the code, perhaps */
+    SOURCE_LOST,  /* it was written, and is not known */
+    SOURCE_CORES, /* the cores tell */
+    SOURCE_FILE,  /* none has seen it: it is as in the file unless somebody wrote it */
+};
+
+static enum source find_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
+                             const struct vs_loaded_part **part)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    if (!vs_copy_read(vs_replay_view(r, core), addr, byte, 1))
+        return SOURCE_CORES;
+    /* What somebody else saw may have been before the kernel wrote, or after it. */
+    bool gone = is_marked(&r->outside.gone, addr);
+    int others = gone || r->outside.all ? 0 : ask_others(r, core, addr, byte);
+    if (others || gone)
+        return others > 0 ? SOURCE_CORES : SOURCE_LOST;
+    /* Parts are small and many: the next byte lies mostly in the same one. */
+    if (!*part || addr - (*part)->addr >= (*part)->size)
+        *part = l ? vs_loaded_find(l, addr) : NULL;
+    if (!*part || ((*part)->writable && r->outside.all))
+        return SOURCE_NONE;
+    *byte = vs_loaded_byte(*part, addr);
+    return SOURCE_FILE;
+}
+
+static bool is_active(const struct vs_replay *r, unsigned core)
+{
+    const struct vs_replay_core *c = &r->cores[core];
+    return c->started && !c->exited && !c->ended;
+}
+
+/* Whether nobody else can have written what was not seen yet. */
+static bool is_alone(const struct vs_replay *r, unsigned core)
+{
+    for (unsigned i = 0; i < r->count && r->view_count > 1; i++)
+        if (i != core && is_active(r, i))
+            return false;
+    return true;
+}
+
+size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                      size_t size)
+{
+    const struct vs_loaded_part *part = NULL;
+    bool alone = is_alone(r, core);
+    size_t n = 0;
+    for (; n < size; n++, addr++) {
+        enum source source = find_byte(r, core, addr, &bytes[n], &part);
+        if (source == SOURCE_CORES || (source == SOURCE_FILE && (alone || !part->writable)))
+            continue;
+        if (source == SOURCE_LOST || !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))
+            break;
+    }
+    return n;
+}
+
+/* ---- ahead ----------------------------------------------------------------------------------- */
+
+/* Where another core really was when this one was where it stands is known only up to messages: it
+ * was before the first message of its own that follows this core's next one. */
+struct scout {
+    struct vs_replay *r;
+    unsigned core;
+    bool passed; /* the core has got its next message */
+    bool done;
+    bool *behind; /* by core: has not got its own since */
+};
+
+static int take_note(void *context, unsigned core)
+{
+    struct scout *s = context;
+    const struct vs_replay *r = s->r;
+    if (s->passed)
+        s->behind[core] = false;
+    else if (core != s->core)
+        return 0;
+    for (unsigned i = 0; i < r->count && !s->passed; i++)
+        s->behind[i] = i != s->core && is_active(r, i) && !r->cores[i].called;
+    s->passed = s->done = true;
+    for (unsigned i = 0; i < r->count; i++)
+        s->done &= !s->behind[i];
+    return s->done ? -VSE_END : 0; /* which ends the run */
+}
+
+/* Runs until it is known what others may have written by now. Returns whether it is. */
+static bool scout_on(struct vs_replay *r, struct scout *s)
+{
+    const struct vs_replay_goal goal = {
+        .position = r->position + AHEAD_MOST, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+    int stop;
+    do
+        stop = vs_replay_run(r, &goal);
+    while (stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH);
+    return s->done || stop == VS_REPLAY_OVER;
+}
+
+static bool look_ahead(struct vs_replay *r, unsigned core, struct vs_copy *written)
+{
+    struct scout s = {.r = r, .core = core, .behind = calloc(r->count, sizeof(bool))};
+    const struct vs_replay_hook hook = r->hook;
+    vs_replay_output *output = r->config.output;
+    struct vs_replay_state *here = NULL;
+    bool known = false;
+    if (s.behind && !vs_replay_save(r, &here)) {
+        r->hook = (struct vs_replay_hook){take_note, &s};
+        r->config.output = NULL;
+        r->noted = written;
+        r->noter = core;
+        s.passed = !is_active(r, core);
+        for (unsigned i = 0; i < r->count && s.passed; i++)
+            s.behind[i] = is_active(r, i) && !r->cores[i].called;
+        known = scout_on(r, &s);
+        r->noted = NULL;
+        r->config.output = output;
+        r->hook = hook;
+        known = !vs_replay_restore(r, here) && known;
+    }
+    vs_replay_drop(here);
+    free(s.behind);
+    return known;
+}
+
+/* Whether others may have written the byte that none is known to have. */
+static bool may_be_written(struct vs_replay *r, unsigned core, uint64_t addr)
+{
+    struct vs_replay_ahead *a = &r->ahead;
+    if (!a->valid || a->core != core || a->position != r->position ||
+        a->messages != r->reader.messages) {
+        vs_copy_fini(&a->written);
+        a->core = core;
+        a->position = r->position;
+        a->messages = r->reader.messages;
+        a->all = !look_ahead(r, core, &a->written);
+        a->valid = true;
+    }
+    return a->all || is_marked(&a->written, addr);
+}
+
+size_t vs_replay_look(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                      size_t size)
+{
+    const struct vs_loaded_part *part = NULL;
+    bool alone = is_alone(r, core);
+    size_t n = 0;
+    for (; n < size; n++, addr++) {
+        enum source source = find_byte(r, core, addr, &bytes[n], &part);
+        if (source == SOURCE_FILE && !alone && part->writable && may_be_written(r, core, addr))
+            break;
+        if (source == SOURCE_LOST ||
+            (source == SOURCE_NONE &&
+             (part || !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))))
+            break;
+    }
+    return n;
+}
+
+/* ---- checkpoints ----------------------------------------------------------------------------- */
+
+int vs_replay_outside_clone(struct vs_replay_outside *to, struct vs_replay_outside *from,
+                            unsigned cores)
+{
+    *to = *from;
+    to->threads = malloc(cores * sizeof(*to->threads));
+    int err = vs_copy_clone(&to->gone, &from->gone);
+    if (!err && !to->threads)
+        err = -VSE_NOMEM;
+    if (!err)
+        memcpy(to->threads, from->threads, cores * sizeof(*to->threads));
+    else
+        vs_replay_outside_fini(to);
+    return err;
+}
+
+void vs_replay_outside_fini(struct vs_replay_outside *o)
+{
+    vs_copy_fini(&o->gone);
+    free(o->threads);
+    o->threads = NULL;
+}

@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: MIT */
+/* What system calls are known to do to memory. */
+#include <errno.h>
+#include <string.h>
+
+#include "replay/calls.h"
+#include "target/linux.h"
+#include "unittest.h"
+
+struct range {
+    uint64_t addr, size;
+    bool exact;
+};
+
+struct told {
+    struct range list[8];
+    size_t count;
+    const uint8_t *memory; /* at address 0x1000, of 64 bytes; NULL: it is not known */
+};
+
+static size_t read_memory(void *context, uint64_t addr, uint8_t *bytes, size_t size)
+{
+    const struct told *t = context;
+    if (!t->memory || addr < 0x1000 || addr + size > 0x1040)
+        return 0;
+    memcpy(bytes, t->memory + (addr - 0x1000), size);
+    return size;
+}
+
+static int wrote(void *context, uint64_t addr, uint64_t size, bool exact)
+{
+    struct told *t = context;
+    CHECK(t->count < 8);
+    t->list[t->count++] = (struct range){addr, size, exact};
+    return 0;
+}
+
+static struct told tell(const struct vs_call_made *call, const uint8_t *memory)
+{
+    struct told t = {.memory = memory};
+    const struct vs_call_memory m = {read_memory, wrote, &t};
+    CHECK_EQ(vs_call_tell(call, &m), 0);
+    return t;
+}
+
+static void check_range(const struct told *t, size_t i, uint64_t addr, uint64_t size)
+{
+    CHECK(i < t->count);
+    CHECK_EQ(t->list[i].addr, addr);
+    CHECK_EQ(t->list[i].size, size);
+}
+
+TEST(knows_every_call_of_the_platform)
+{
+    for (uint64_t number = 0; number < 1024; number++)
+        if (vs_call_handler(number) && !vs_call_is_known(number))
+            unittest_fail(__FILE__, __LINE__, "call %u is not known", (unsigned)number);
+}
+
+TEST(tells_what_a_result_says)
+{
+    struct told t = tell(&(struct vs_call_made){63, {3, 0x5000, 100}, 17}, NULL);
+    CHECK_EQ(t.count, 1);
+    check_range(&t, 0, 0x5000, 17);
+    t = tell(&(struct vs_call_made){63, {3, 0x5000, 100}, (uint64_t)-EAGAIN}, NULL);
+    CHECK_EQ(t.count, 0);
+}
+
+TEST(tells_structures_of_their_size)
+{
+    struct told t = tell(&(struct vs_call_made){113, {1, 0x5000}, 0}, NULL);
+    CHECK_EQ(t.count, 1);
+    check_range(&t, 0, 0x5000, 16);
+    CHECK(t.list[0].exact);
+    t = tell(&(struct vs_call_made){134, {2, 0x5000, 0, 8}, 0},
+             NULL); /* the old one is not wanted */
+    CHECK_EQ(t.count, 0);
+}
+
+TEST(tells_the_parts_of_a_vector)
+{
+    const uint64_t parts[4] = {0x6000, 4, 0x7000, 100};
+    uint8_t memory[64] = {0};
+    memcpy(memory, parts, sizeof(parts));
+    const struct vs_call_made call = {65, {3, 0x1000, 2}, 10};
+    struct told t = tell(&call, memory);
+    CHECK_EQ(t.count, 2);
+    check_range(&t, 0, 0x6000, 4);
+    check_range(&t, 1, 0x7000, 6);
+    t = tell(&call, NULL);
+    CHECK_EQ(t.count, 1);
+    CHECK(t.list[0].size == VS_CALL_EVERYTHING);
+}
+
+TEST(is_cautious_with_a_call_that_failed_half_way)
+{
+    struct told t = tell(&(struct vs_call_made){169, {0x5000, 8}, (uint64_t)-EFAULT}, NULL);
+    CHECK_EQ(t.count, 2);
+    CHECK(!t.list[0].exact);
+}
+
+TEST(fears_everything_of_a_call_it_does_not_know)
+{
+    struct told t = tell(&(struct vs_call_made){1000, {0}, 0}, NULL);
+    CHECK_EQ(t.count, 1);
+    CHECK(t.list[0].size == VS_CALL_EVERYTHING);
+    t = tell(&(struct vs_call_made){1000, {0}, (uint64_t)-ENOSYS}, NULL);
+    CHECK_EQ(t.count, 0);
+}
+
+TEST(tells_memory_that_moves)
+{
+    struct told t = tell(&(struct vs_call_made){216, {0x10000, 0x1000, 0x3000, 1}, 0x80000}, NULL);
+    CHECK_EQ(t.count, 2);
+    check_range(&t, 0, 0x10000, 0x1000);
+    check_range(&t, 1, 0x80000, 0x3000);
+    t = tell(&(struct vs_call_made){216, {0x10000, 0x1000, 0x3000, 1}, 0x10000}, NULL);
+    CHECK_EQ(t.count, 1);
+    check_range(&t, 0, 0x11000, 0x2000);
+}
+
+TEST(knows_signals_that_are_sent)
+{
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){131, {1000, 1000, 6}, 0}), 6);
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){129, {1000, 10}, 0}), 10);
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){63, {0, 1, 2}, 0}), 0);
+}
