@@ -443,11 +443,15 @@ static void decode_data(struct side *s, const struct vs_technique_spec *spec,
     size_t at = 0;
     void *d;
     CHECK(v);
+    CHECK_EQ(vs_verify_data_init(v, ops, r, s->of->setup.cores), 0);
     CHECK_EQ(ops->open(&d, spec->params, &s->of->setup, r), 0);
-    CHECK_EQ(vs_verify_data_init(v, ops, d, r, s->of->setup.cores), 0);
-    while (next_piece(s, &at, &b))
+    vs_verify_data_drive(v, d);
+    while (next_piece(s, &at, &b)) {
         if (vs_verify_data_batch(v, &b))
             unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v->diag.text);
+        if (b.cycles)
+            v->end = (struct vs_standing){.cycle = b.cycles[b.count - 1], .timed = true};
+    }
     CHECK_EQ(vs_verify_data_end(v), 0);
     digest(s, &v->loads, sizeof(v->loads));
     vs_verify_data_fini(v);
@@ -465,8 +469,9 @@ static void decode_addresses(struct side *s, const struct vs_technique_spec *spe
     struct vs_batch b;
     size_t at = 0;
     void *d;
+    vs_verify_address_init(&v, ops, r, isa, s->of->setup.cores);
     CHECK_EQ(ops->open(&d, spec->params, &s->of->setup, &code, r), 0);
-    vs_verify_address_init(&v, ops, d, r, isa, s->of->setup.cores);
+    vs_verify_address_drive(&v, d);
     while (next_piece(s, &at, &b))
         if (vs_verify_address_batch(&v, &b))
             unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v.diag.text);
