@@ -65,6 +65,7 @@ static void json_counts(struct json *j, const struct vs_mutate_counts *c)
     json_u64(j, "flips", c->flips);
     json_u64(j, "noticed", c->noticed);
     json_u64(j, "unread", c->unread);
+    json_u64(j, "recoded", c->recoded);
     json_u64(j, "missed", c->missed);
 }
 
@@ -160,6 +161,9 @@ static void text_mutation(struct out *out, const char *path, const char *config,
     if (all->unread)
         out_printf(out, ", without effect %llu (in bytes that no core reads)",
                    (unsigned long long)all->unread);
+    if (all->recoded)
+        out_printf(out, ", without effect %llu (another encoding of the same bytes)",
+                   (unsigned long long)all->recoded);
     if (all->missed)
         out_printf(out, ", missed %llu", (unsigned long long)all->missed);
     for (unsigned i = 0, n = 0; i <= VS_FIELD_END; i++)
@@ -194,6 +198,7 @@ static int tell_mutation(struct cli *cli, const struct verify_options *o, const 
     tally->flips.flips += all->flips;
     tally->flips.noticed += all->noticed;
     tally->flips.unread += all->unread;
+    tally->flips.recoded += all->recoded;
     tally->flips.missed += all->missed;
     if (!all->missed)
         return CLI_DONE;
@@ -473,7 +478,8 @@ const struct command command_verify = {
         "flipped by itself, and decoder or comparison must notice it. By field of the\n"
         "messages it says how many were, of how many. A bit is without effect only if the\n"
         "run shows it: it is in a byte of a line that no core reads before it is\n"
-        "overwritten, or until the end.\n"
+        "overwritten, or until the end; or if a general compressor has two encodings of the\n"
+        "same bytes, and these come out.\n"
         "\n" SPECS_HELP,
     .example = "vestige verify run.vest\n"
                "vestige verify run.vest -t all\n"

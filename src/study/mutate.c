@@ -6,8 +6,9 @@
 
 #include "base/diag.h"
 #include "study/prove.h"
+#include "technique/packets.h"
 
-enum verdict { NOTICED, UNREAD, MISSED };
+enum verdict { NOTICED, UNREAD, RECODED, MISSED };
 
 struct campaign {
     const struct vs_verify *v;
@@ -115,6 +116,50 @@ static int is_unread(const struct vs_verify *v, const struct unknown_byte *u, bo
     return err == -VSE_END ? 0 : err;
 }
 
+/* ---- other encodings of the same bytes ------------------------------------------------------- */
+
+struct unpacked {
+    struct vs_buf bytes[VS_PACKETS_STREAMS];
+    uint64_t bits[VS_PACKETS_STREAMS];
+};
+
+static int unpack(const struct campaign *c, const uint8_t *data, struct unpacked *u)
+{
+    const struct vs_technique_setup *setup = &c->v->setup;
+    const struct vs_packets_plan plan = c->spec->technique->packets(c->spec->params, setup);
+    struct vs_port_reader port;
+    struct vs_port_shape shape;
+    vs_technique_shape(c->spec, setup, &shape);
+    int err = vs_port_reader_init(&port, &shape, data, c->size, c->nbits);
+    if (!err)
+        err = vs_packets_unpack(&plan, &port, u->bytes, u->bits);
+    vs_port_reader_fini(&port);
+    return err;
+}
+
+static bool same_bytes(const struct unpacked *a, const struct unpacked *b)
+{
+    bool same = true;
+    for (unsigned i = 0; i < VS_PACKETS_STREAMS; i++)
+        same = same && a->bits[i] == b->bits[i] && a->bytes[i].len == b->bytes[i].len &&
+               (!a->bytes[i].len || !memcmp(a->bytes[i].data, b->bytes[i].data, a->bytes[i].len));
+    return same;
+}
+
+static int is_recoded(const struct campaign *c, const uint8_t *flipped, bool *recoded)
+{
+    struct unpacked u[2] = {0};
+    int err = unpack(c, c->data, &u[0]);
+    if (!err)
+        err = unpack(c, flipped, &u[1]);
+    *recoded = !err && same_bytes(&u[0], &u[1]);
+    for (unsigned i = 0; i < VS_PACKETS_STREAMS; i++) {
+        vs_buf_fini(&u[0].bytes[i]);
+        vs_buf_fini(&u[1].bytes[i]);
+    }
+    return err == -VSE_NOMEM ? err : 0;
+}
+
 /* ---- one flip -------------------------------------------------------------------------------- */
 
 static void flip(uint8_t *data, uint64_t bit)
@@ -129,18 +174,19 @@ static int judge(const struct campaign *c, struct vs_verify *v, uint8_t *data, s
     const struct vs_verify_probe probe = {
         .unknown = note_unknown, .context = &unknown, .brief = true};
     struct vs_proof proof = {.spec = *c->spec};
-    bool unread = false;
+    bool unread = false, recoded = false;
     v->probe = &probe;
     flip(data, c->bits[i]);
     vs_prove_stream(v, data, c->size, c->nbits, &proof);
-    flip(data, c->bits[i]);
     int err = proof.error;
+    bool noticed = proof.result.outcome != VS_VERIFY_SAME;
     *diag = proof.diag;
-    if (!err && proof.result.outcome == VS_VERIFY_SAME && unknown.found)
+    if (!err && !noticed && unknown.found)
         err = is_unread(v, &unknown, &unread);
-    c->verdicts[i] = (uint8_t)(proof.result.outcome != VS_VERIFY_SAME ? NOTICED
-                               : unread                               ? UNREAD
-                                                                      : MISSED);
+    if (!err && !noticed && c->spec->technique->packets)
+        err = is_recoded(c, data, &recoded);
+    flip(data, c->bits[i]);
+    c->verdicts[i] = (uint8_t)(noticed ? NOTICED : unread ? UNREAD : recoded ? RECODED : MISSED);
     return err;
 }
 
@@ -186,6 +232,7 @@ static void count(struct vs_mutate_counts *c, enum verdict verdict)
     c->flips++;
     c->noticed += verdict == NOTICED;
     c->unread += verdict == UNREAD;
+    c->recoded += verdict == RECODED;
     c->missed += verdict == MISSED;
 }
 

@@ -3,9 +3,11 @@
  * about is decoded and compared with the run. A bit that was consumed to reproduce the run is
  * missed there: the decoder refuses the stream, or something differs.
  *
- * Bits of which that is not so are without effect only if it is shown of the run itself. A module
- * sends granules and lines whole; a byte of them that no core reads before it is overwritten, or
- * until the end, is nobody's. */
+ * Bits of which that is not so are without effect only if that is shown:
+ *   unread    of the run itself. A module sends granules and lines whole; a byte of them that no
+ *             core reads before it is overwritten, or until the end, is nobody's
+ *   recoded   by a general compressor, of which the same bytes come out: they have several
+ *             encodings */
 #ifndef STUDY_MUTATE_H
 #define STUDY_MUTATE_H
 
@@ -22,8 +24,9 @@ struct vs_mutate {
 struct vs_mutate_counts {
     uint64_t flips;
     uint64_t noticed;
-    uint64_t unread; /* without effect: a byte that no core ever reads */
-    uint64_t missed; /* and should not have been */
+    uint64_t unread;  /* without effect: a byte that no core ever reads */
+    uint64_t recoded; /* the same: the compressor's other encoding of the same bytes */
+    uint64_t missed;  /* and should not have been */
 };
 
 /* The last of the fields: bits that no decoder has read. */

@@ -212,6 +212,11 @@ static const struct vs_technique_config configs[] = {
                                                             .end = decoder_end,                    \
                                                             .turn = decoder_turn,                  \
                                                             .close = decoder_close};               \
+    static struct vs_packets_plan id##_packets(const void *params,                                 \
+                                               const struct vs_technique_setup *setup)             \
+    {                                                                                              \
+        return plan_of(which, params, setup);                                                      \
+    }                                                                                              \
     static const struct vs_parameter id##_parameters[] = {                                         \
         VS_DATA_WORD(streams, vs_data_streams_words, "Ti and dCC with the rest, or apart"),        \
         VS_DATA_NUMBER(level, least, most, "of the compressor"),                                   \
@@ -229,6 +234,7 @@ static const struct vs_technique_config configs[] = {
         .configs = configs,                                                                        \
         .cycles = vs_data_cycle_chunks,                                                            \
         .cost = cost,                                                                              \
+        .packets = id##_packets,                                                                   \
         .data_encoder = &id##_encoder,                                                             \
         .data_decoder = &id##_decoder,                                                             \
     }

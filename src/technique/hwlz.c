@@ -72,10 +72,12 @@ struct state {
     uint64_t entries;
     unsigned distance_bits, length_bits;
 
-    /* encoder: the repetition under way */
-    uint32_t *distances; /* at which all its symbols were found, the nearest first */
+    /* the repetition under way */
+    uint32_t *distances; /* at which all its symbols were found, the nearest first; in the decoder
+                          * only those nearer than its own */
     uint32_t distance_count;
-    uint64_t length;
+    uint64_t length; /* so far */
+    /* encoder: */
     enum vs_field field; /* of its last symbol */
     unsigned width;
     uint64_t time;
@@ -118,6 +120,25 @@ static void enter(struct state *t, uint16_t symbol)
     t->count++;
 }
 
+/* The distances, up to a largest one, at which the symbol is. */
+static void find_distances(struct state *t, uint16_t symbol, uint64_t most)
+{
+    t->distance_count = 0;
+    for (uint64_t d = 1; d <= most; d++)
+        if (*at_distance(t, d) == symbol)
+            t->distances[t->distance_count++] = (uint32_t)d;
+}
+
+/* Moves those distances to the front at which the symbol is, too. Returns how many they are. */
+static uint32_t keep_distances(struct state *t, uint16_t symbol)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->distance_count; i++)
+        if (*at_distance(t, t->distances[i]) == symbol)
+            t->distances[kept++] = t->distances[i];
+    return kept;
+}
+
 /* The width of the slice of SA of which so many bits are done. */
 static unsigned slice_width(unsigned address_bits, unsigned done)
 {
@@ -155,10 +176,7 @@ static void flush(void *state, struct vs_stream_out *out)
 /* Whether the repetition goes on with a symbol. */
 static bool goes_on(struct state *t, uint16_t symbol)
 {
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < t->distance_count; i++)
-        if (*at_distance(t, t->distances[i]) == symbol)
-            t->distances[kept++] = t->distances[i];
+    uint32_t kept = keep_distances(t, symbol);
     if (kept)
         t->distance_count = kept;
     return kept;
@@ -167,11 +185,7 @@ static bool goes_on(struct state *t, uint16_t symbol)
 /* Whether one begins with a symbol. */
 static bool begins(struct state *t, uint16_t symbol)
 {
-    uint64_t most = t->count < t->entries ? t->count : t->entries;
-    t->distance_count = 0;
-    for (uint64_t d = 1; d <= most; d++)
-        if (*at_distance(t, d) == symbol)
-            t->distances[t->distance_count++] = (uint32_t)d;
+    find_distances(t, symbol, t->count < t->entries ? t->count : t->entries);
     return t->distance_count;
 }
 
@@ -249,6 +263,15 @@ static bool take_symbol(struct state *t, const struct vs_stream_in *in, struct v
     return true;
 }
 
+/* The nearest repetition is the one that is sent: notes which nearer ones would do so far. */
+static void note_nearer(struct state *t, uint16_t symbol)
+{
+    if (t->length++)
+        t->distance_count = keep_distances(t, symbol);
+    else
+        find_distances(t, symbol, t->distance - 1);
+}
+
 static int next(void *state, struct vs_stream_in *in, struct vs_stream *s)
 {
     struct state *t = state;
@@ -258,7 +281,9 @@ static int next(void *state, struct vs_stream_in *in, struct vs_stream *s)
         unsigned width = next_width(t, in, &f);
         if (symbol >> width || (f == VS_FIELD_ICNT && symbol == VS_STREAM_BREAK))
             return vs_port_refuse(in->port, f, "repeats what cannot be here");
-        t->left--;
+        note_nearer(t, symbol);
+        if (!--t->left && t->distance_count)
+            return vs_port_refuse(in->port, VS_FIELD_INDEX, "a nearer repetition is the same");
         enter(t, symbol);
         if (take_symbol(t, in, s, symbol, width))
             return 0;
@@ -275,10 +300,13 @@ static int get_repetition(struct state *t, struct vs_stream_in *in, struct vs_st
         err = vs_port_refuse(in->port, VS_FIELD_INDEX, "repeats what never was");
     if (!err)
         err = vs_port_get(in->port, VS_FIELD_RUN, t->length_bits, &length);
+    if (!err && !length)
+        err = vs_port_refuse(in->port, VS_FIELD_RUN, "repeats a single symbol");
     if (err)
         return err;
     t->distance = (uint32_t)distance + 1;
     t->left = length + 1;
+    t->length = 0;
     *more = length;
     return next(t, in, s);
 }

@@ -176,6 +176,11 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
                                                                .address = decoder_address,         \
                                                                .turn = decoder_turn,               \
                                                                .close = decoder_close};            \
+    static struct vs_packets_plan id##_packets(const void *params,                                 \
+                                               const struct vs_technique_setup *setup)             \
+    {                                                                                              \
+        return plan_of(which, params, setup);                                                      \
+    }                                                                                              \
     static const struct vs_parameter id##_parameters[] = {                                         \
         VS_ADDRESS_NUMBER(level, least, most, "of the compressor"),                                \
         VS_ADDRESS_CYCLE_ROWS,                                                                     \
@@ -189,6 +194,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
         .defaults = "level=" usual " dcc=8 dcc_next=8",                                            \
         .cycles = vs_address_cycle_chunks,                                                         \
         .cost = cost,                                                                              \
+        .packets = id##_packets,                                                                   \
         .address_encoder = &id##_encoder,                                                          \
         .address_decoder = &id##_decoder,                                                          \
     }

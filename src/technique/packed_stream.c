@@ -178,6 +178,11 @@ static int decoder_open(enum vs_pack_kind kind, void **decoder, const void *para
                                                             .discontinuity =                       \
                                                                 decoder_discontinuity,             \
                                                             .close = decoder_close};               \
+    static struct vs_packets_plan id##_packets(const void *params,                                 \
+                                               const struct vs_technique_setup *setup)             \
+    {                                                                                              \
+        return plan_of(which, params, setup);                                                      \
+    }                                                                                              \
     static const struct vs_parameter id##_parameters[] = {                                         \
         {AT(level), .min = least, .max = most, .help = "of the compressor"},                       \
         {AT(dcc), .min = 1, .max = 64, .help = "bits of the first chunk of dCC"},                  \
@@ -192,6 +197,7 @@ static int decoder_open(enum vs_pack_kind kind, void **decoder, const void *para
         .defaults = "level=" usual " dcc=8 dcc_next=8",                                            \
         .cycles = cycles,                                                                          \
         .cost = cost,                                                                              \
+        .packets = id##_packets,                                                                   \
         .encoder = &id##_encoder,                                                                  \
         .decoder = &id##_decoder,                                                                  \
     }

@@ -294,3 +294,28 @@ void vs_unpacker_fini(struct vs_unpacker *d)
         free(u->window);
     }
 }
+
+static int unpack_stream(struct vs_unpacker *d, unsigned stream, struct vs_buf *bytes)
+{
+    struct vs_unpacking *u = &d->streams[stream];
+    int err = 0;
+    while (!err && !u->ended && !u->error) {
+        refill(d, stream);
+        err = vs_buf_put(bytes, u->window, u->size);
+        u->bits.bits.pos = 8 * (uint64_t)u->size;
+    }
+    return err ? err : u->error;
+}
+
+int vs_packets_unpack(const struct vs_packets_plan *plan, struct vs_port_reader *port,
+                      struct vs_buf bytes[VS_PACKETS_STREAMS], uint64_t bits[VS_PACKETS_STREAMS])
+{
+    struct vs_unpacker d = {0};
+    int err = vs_unpacker_init(&d, plan, port);
+    for (unsigned i = 0; i < plan->streams && !err; i++) {
+        err = unpack_stream(&d, i, &bytes[i]);
+        bits[i] = d.streams[i].length;
+    }
+    vs_unpacker_fini(&d);
+    return err;
+}

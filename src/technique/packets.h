@@ -119,6 +119,11 @@ static inline struct vs_port_reader *vs_unpacker_values(struct vs_unpacker *u)
  * one. */
 void vs_unpacker_prepare(struct vs_unpacker *u);
 
+/* Everything at once: what the packets of the port hold, by stream, with its length in bits.
+ * Returns 0; -VSE_TRUNCATED, -VSE_CORRUPT, -VSE_NOMEM. The buffers are the caller's to free. */
+int vs_packets_unpack(const struct vs_packets_plan *plan, struct vs_port_reader *port,
+                      struct vs_buf bytes[VS_PACKETS_STREAMS], uint64_t bits[VS_PACKETS_STREAMS]);
+
 /* The result of reading, err, in terms of the port, with its diag. Returns err if it is none or the
  * streams have nothing to say to it; -VSE_TRUNCATED, -VSE_CORRUPT, -VSE_NOMEM. */
 int vs_unpacker_failed(struct vs_unpacker *u, int err);

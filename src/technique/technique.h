@@ -43,6 +43,9 @@ struct vs_data_decoder_ops;
 struct vs_address_encoder_ops;
 struct vs_address_decoder_ops;
 
+/* technique/packets.h */
+struct vs_packets_plan;
+
 /* What both machines are told, beside the parameters. */
 struct vs_technique_setup {
     unsigned cores;
@@ -194,6 +197,8 @@ struct vs_technique {
     struct vs_chunks (*cycles)(const void *params);
     /* NULL, or why no decoder could read the stream. The pointer may be NULL: it always can. */
     const char *(*undecodable)(const void *params);
+    /* How a general compressor packs the stream. NULL: none does. */
+    struct vs_packets_plan (*packets)(const void *params, const struct vs_technique_setup *setup);
     /* Whether the structures see the cores in global order. NULL: they do not. */
     bool (*ordered)(const void *params);
     /* Returns 0; -VSE_NOMEM. */
