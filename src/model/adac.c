@@ -108,6 +108,7 @@ static unsigned order_bits(uint32_t n)
 struct vs_cost vs_adac_cost(const struct vs_adac_config *g, unsigned address_bits)
 {
     uint64_t entries = (uint64_t)g->sets * g->ways;
+    /* SHIFT stays between min and max, TCNT between 0 and tmax: both saturate */
     unsigned trained =
         g->max > g->min || g->window > 1 ? vs_log2_ceil(g->max + 1) + vs_log2_ceil(g->tmax + 1) : 0;
     return (struct vs_cost){.sram =

@@ -231,6 +231,7 @@ static const struct vs_technique_config configs[] = {
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
+    /* one for each integer register: no ISA here has more than 32 */
     vs_cost_list_add(list, "valid bits", (struct vs_cost){.registers = 32}, setup->cores);
     coder_of(params)->cost(params, setup, list);
     return 0;

@@ -48,7 +48,8 @@ enum {
     LOGIC = (50000 - 16120) * 2 / 5,
 };
 
-/* Each entry has a comparator, and a bit that says whether the repetition may be from there. */
+/* Each entry has a comparator, and a bit that says whether the repetition may be from there. The
+ * length, 0 if there is none, cannot overflow: one that no longer fits is sent at once. */
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {

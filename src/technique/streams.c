@@ -425,6 +425,7 @@ int vs_stream_discontinuity(void *decoder, unsigned core, uint64_t *target)
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
+/* The length cannot overflow: a stream that is longer than VS_STREAM_MOST is cut. */
 void vs_stream_cost(const struct vs_technique_setup *setup, struct vs_cost_list *list)
 {
     vs_cost_list_add(list, "stream",

@@ -43,6 +43,29 @@ for name in a t n; do
     done
 done
 
+# Counts of which 16 bits hold less than that: without the widths in the file nothing is ever full.
+begin reads_a_file_that_names_no_widths_of_counters
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
+$cc -std=gnu11 ${san:+-fsanitize=$san} -I"$VESTIGE_SRC/src" -I"$VESTIGE_SRC/include" -o "$T/older" "$VESTIGE_SRC/tests/cli/older.c" \
+    "$VESTIGE_BUILD/lib/libvestige.a" || exit 2
+"$VESTIGE" record --control-only -o "$T/long.vest" -- "$(workload rv64 sha)" -n 4 >"$out" 2>&1 || exit 2
+for technique in mcfTR_e:bcnt_bits=64,icnt_bits=64 mcfTR_e; do
+    run "$VESTIGE" encode -f "$T/long.vest" -t "$technique" -o "$T/run.vport"
+    expect_status 0
+    "$T/older" "$T/run.vport" "$T/older.vport" || fail "$technique: no older file"
+    "$VESTIGE" decode "$T/run.vport" --code "$T/long.vest" >"$T/wanted" || fail "$technique: not decoded"
+    run "$VESTIGE" decode "$T/older.vport" --code "$T/long.vest"
+    case $technique in
+    mcfTR_e) ! cmp -s "$T/wanted" "$out" || fail "no counter was full" ;;
+    *)
+        expect_status 0
+        expect_no_err
+        cmp -s "$T/wanted" "$out" || fail "other branches"
+        ;;
+    esac
+done
+
 begin takes_the_code_from_the_program
 run "$VESTIGE" encode "$T/t.vest" -t mcfTR_e -o "$T/t.vport"
 expect_status 0
