@@ -290,6 +290,7 @@ static void before_exec(void)
     while (!the.silent && the.free < WIRE_BUFFERS)
         ring_wait();
     region_keep();
+    limits_keep();
 }
 
 static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
@@ -301,6 +302,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
         t->args[i] = i < count ? args[i] : 0;
     t->call = number;
     watch_drop(tid);
+    limits_before(tid);
     if (observed(tid) && number != __NR_rt_sigreturn)
         kernel_may_write(tid);
     switch (number) {
@@ -310,7 +312,9 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
         break;
     case __NR_execve:
     case __NR_execveat:
-        if (!the.silent)
+        if (the.silent)
+            limits_give(True);
+        else
             before_exec();
         break;
     case __NR_rt_sigreturn:
@@ -340,8 +344,13 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
     if (number == __NR_set_robust_list)
         t->locks = t->args[0];
     /* It failed, or there were no after. */
-    if ((number == __NR_execve || number == __NR_execveat) && !the.silent)
-        keep_over_exec(False);
+    if (number == __NR_execve || number == __NR_execveat) {
+        if (the.silent)
+            limits_give(False);
+        else
+            keep_over_exec(False);
+    }
+    limits_after(tid, !sr_isError(result));
     if (!sr_isError(result))
         kernel_replaced(tid);
     if (number == __NR_rt_sigreturn || !observed(tid))
@@ -563,6 +572,8 @@ static Bool option(const HChar *arg)
         the.log = VG_(strtoll10)(rest + 1, &rest);
     } else if VG_STR_CLO (arg, "--state", text) {
         the.state = (HChar *)(Addr)text;
+    } else if VG_STR_CLO (arg, "--files", text) {
+        limits_init((HChar *)(Addr)text);
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -8,6 +8,7 @@
  *   decode.c      the little that it must know of instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind's saying so
  *   watch.c       what a system call wrote
+ *   limits.c      how many files the program may open
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  */
@@ -198,6 +199,17 @@ void watch_end(ThreadId tid);
 void watch_drop(ThreadId tid);
 /* Returns False if there is nothing to read, or not all of it. */
 Bool copy_safely(void *to, Addr from, SizeT size);
+
+/* ---- limits.c ---- */
+void limits_init(HChar *text);
+/* Before an exec that is followed: writes into the text what limits_init of the next program goes
+ * on from. */
+void limits_keep(void);
+/* Around each system call. */
+void limits_before(ThreadId tid);
+void limits_after(ThreadId tid, Bool success);
+/* A program that is not recorded begins here with the limits that this one sees; or did not. */
+void limits_give(Bool give);
 
 /* ---- kernel.c ---- */
 /* Before a system call that is recorded, and after it: what it may write, and wrote. */

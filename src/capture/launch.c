@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -20,6 +21,11 @@
 
 #define TOOL_NAME     "vestige-amd64-linux"
 #define FIXED_OPTIONS 20
+/* Descriptors that Valgrind keeps for itself, above those of the program, ... */
+#define RESERVED 12
+/* ... of which there can be so many, if more are allowed: the kernel's table of them gets as large
+ * as the highest number in use. */
+#define FILES_MAX 65536
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
@@ -204,6 +210,7 @@ static const char *yes_no(bool b)
 static int make_arguments(struct arguments *a, const struct vs_valgrind_options *o,
                           const int fds[3])
 {
+    struct rlimit files = {0};
     bool from = false, to = false, wanted = o->main_only, switched, ok;
     size_t argc = 0;
 
@@ -216,6 +223,7 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
     switched = from || to || o->marks;
     while (o->argv[argc])
         argc++;
+    getrlimit(RLIMIT_NOFILE, &files);
     a->list = calloc(FIXED_OPTIONS + o->window_count + argc + 1, sizeof(*a->list));
     if (!a->list)
         return -VSE_NOMEM;
@@ -224,6 +232,8 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
          add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
          add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
          add(a, "--state=" WIRE_STATE, 0ull, 0u, WIRE_STATE_NEW) &&
+         add(a, "--files=" WIRE_FILES, (unsigned long long)files.rlim_cur,
+             (unsigned long long)files.rlim_max) &&
          add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
@@ -266,6 +276,24 @@ static void close_all(const int *fds, int n)
             close(fds[i]);
 }
 
+/* So that Valgrind's descriptors lie above all that the program can come to use. The tool shows the
+ * program the limits as they were. */
+static void raise_limit(void)
+{
+    struct rlimit had, files;
+
+    if (getrlimit(RLIMIT_NOFILE, &had) < 0)
+        return;
+    files = had;
+    if (files.rlim_cur < FILES_MAX)
+        files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
+    had.rlim_cur = files.rlim_cur;
+    if (files.rlim_max < files.rlim_cur + RESERVED)
+        files.rlim_max = files.rlim_cur + RESERVED; /* for which privileges are needed */
+    if (setrlimit(RLIMIT_NOFILE, &files) < 0)
+        setrlimit(RLIMIT_NOFILE, &had);
+}
+
 /* In the child, where only calls are made that are safe in a signal handler: another thread may
  * have held the allocator's lock at the fork. The numbers of the tool's ends are in its arguments:
  * they must not close. */
@@ -273,6 +301,7 @@ static void become_valgrind(const struct arguments *a, const int tool[3])
 {
     for (int i = 0; i < 3; i++)
         fcntl(tool[i], F_SETFD, 0);
+    raise_limit();
     execve(a->valgrind, a->list, a->environment);
     _exit(127);
 }

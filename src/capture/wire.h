@@ -39,6 +39,10 @@ struct wire_ring {
 #define WIRE_STATE "%020llu,%010u,%01u"
 enum { WIRE_STATE_NEW, WIRE_STATE_ON, WIRE_STATE_OFF, WIRE_STATE_DONE };
 
+/* The tool's option --files: how many files the program may open, the lower limit and the higher.
+ * It is handed on likewise. */
+#define WIRE_FILES "%020llu,%020llu"
+
 struct wire_slot {
     uint32_t left; /* WIRE_LEFT_* or number of the exit + 1; 0 after a record that is no block */
     uint32_t what; /* number of a block, enum wire_kind, or 0 */

@@ -48,6 +48,12 @@ own signals
 own threads
 own fork
 own maps
+own limits
+begin shows_limits_that_a_program_may_raise
+soft=$(ulimit -Sn)
+ulimit -Sn 200
+same ./limits
+ulimit -Sn "$soft"
 
 own jit
 run "$VESTIGE" dump --kind code r.vest
