@@ -35,7 +35,8 @@ enum vs_gdb_stop_kind {
     VS_GDB_BEGINNING,   /* there is nothing before */
     VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it */
     VS_GDB_INTERRUPTED, /* as the poll asked */
-    VS_GDB_SIGNAL,      /* the thread's next instruction is the first of a signal handler */
+    VS_GDB_SIGNAL,      /* the thread got a signal: it stands where that came, and goes on in its
+                         * handler, or not at all */
 };
 
 enum vs_gdb_point { /* as in packets z and Z */
@@ -83,7 +84,10 @@ struct vs_gdb_machine_ops {
      * name; other errors with diag. *moved is set if the machine now stands elsewhere. */
     int (*monitor)(void *machine, const char *command, void (*say)(void *context, const char *text),
                    void *context, bool *moved, struct vs_diag *diag);
-    /* Forgets all points, for a debugger that comes anew. */
+    /* Signals that do not stop the machine: bit n - 1 is signal n of the target. NULL: it does not
+     * know of signals. */
+    void (*pass)(void *machine, uint64_t signals);
+    /* Forgets all points, and signals to pass, for a debugger that comes anew. */
     void (*detach)(void *machine);
 };
 

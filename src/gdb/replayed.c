@@ -29,9 +29,14 @@ static unsigned get_current(void *machine)
 
 static int get_registers(void *machine, unsigned thread, struct vs_gdb_registers *regs)
 {
-    const struct vs_replay *r = ((struct vs_gdb_replayed *)machine)->replay;
+    const struct vs_gdb_replayed *m = machine;
+    const struct vs_replay *r = m->replay;
     if (thread >= r->count || !r->cores[thread].started)
         return -VSE_NOTFOUND;
+    if (m->signalled && thread == m->current) {
+        *regs = m->before;
+        return 0;
+    }
     const struct vs_hart *hart = &r->cores[thread].hart;
     memcpy(regs->x, hart->x, sizeof(regs->x));
     memcpy(regs->f, hart->f, sizeof(regs->f));
@@ -136,9 +141,15 @@ static int remove_point(void *machine, enum vs_gdb_point point, uint64_t addr, u
     return -VSE_NOTFOUND;
 }
 
+static void pass_signals(void *machine, uint64_t signals)
+{
+    ((struct vs_gdb_replayed *)machine)->pass = signals;
+}
+
 static void detach(void *machine)
 {
     struct vs_gdb_replayed *m = machine;
+    m->pass = 0;
     m->break_count = m->watch_count = 0;
     set_breaks(m);
     set_watches(m);
@@ -158,6 +169,8 @@ static enum vs_gdb_stop_kind kind_of(int stop, bool step)
         return VS_GDB_BREAK;
     case VS_REPLAY_WATCH:
         return VS_GDB_WATCH;
+    case VS_REPLAY_SIGNAL:
+        return VS_GDB_SIGNAL;
     case VS_HISTORY_BEGINNING:
         return VS_GDB_BEGINNING;
     case VS_HISTORY_POLLED:
@@ -194,7 +207,52 @@ static int cut(const struct vs_gdb_replayed *m, struct vs_diag *diag)
                        reader->bits.pos, reader->messages);
 }
 
-static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
+/* A handler is entered: until it goes on, the thread is shown where the signal came. */
+static void stand_before(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
+{
+    const struct vs_replay *r = m->replay;
+    stop->thread = r->last;
+    stop->signal = (int)r->cores[r->last].cause;
+    memcpy(m->before.x, r->before.x, sizeof(m->before.x));
+    memcpy(m->before.f, r->before.f, sizeof(m->before.f));
+    m->before.pc = r->before.pc;
+    m->before.fcsr = r->before.fcsr;
+    m->signalled = true;
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* A program that a signal ended stops for it, as one that lives does; what follows is the end of
+ * the replay, from where it can go back. */
+enum { END_UNTOLD, END_SIGNAL, END_OVER };
+
+/* It has come to the end: whether to stop for the signal that ended the program. */
+static bool ends_by_signal(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
+{
+    unsigned core;
+    int signal = vs_replay_fatal(m->replay, &core);
+    if (!signal || m->pass >> (signal - 1) & 1)
+        return false;
+    stop->thread = core;
+    stop->signal = signal;
+    return true;
+}
+
+static int come_to_end(struct vs_gdb_replayed *m, bool was_there, struct vs_gdb_stop *stop)
+{
+    if (!was_there)
+        m->ending = END_UNTOLD;
+    if (m->ending == END_UNTOLD && ends_by_signal(m, stop)) {
+        m->ending = END_SIGNAL;
+        return VS_REPLAY_SIGNAL;
+    }
+    m->ending = END_OVER;
+    return VS_REPLAY_OVER;
+}
+
+/* ---- both ways ------------------------------------------------------------------------------- */
+
+static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, bool signalled,
                    struct vs_gdb_stop *stop, const struct vs_replay_watch **watch)
 {
     struct vs_history_stop found = {.core = m->current};
@@ -203,13 +261,21 @@ static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
     if (how->step) {
         stop->thread = how->thread;
         m->replay->watch_count = undone ? 0 : m->watch_count;
+        m->replay->signals = 0;
         end = vs_history_step_back(&m->history, how->thread, &found);
         set_watches(m);
+    } else if (m->replay->over && m->ending == END_OVER && ends_by_signal(m, stop)) {
+        m->ending = END_SIGNAL;
+        return VS_REPLAY_SIGNAL;
     } else {
-        end = vs_history_back(&m->history, undone, &found);
+        unsigned told =
+            (undone ? VS_HISTORY_ACCESS_TOLD : 0) | (signalled ? VS_HISTORY_SIGNAL_TOLD : 0);
+        end = vs_history_back(&m->history, told, &found);
     }
     if (end == VS_REPLAY_BREAK || end == VS_REPLAY_WATCH)
         stop->thread = found.core;
+    if (end == VS_REPLAY_SIGNAL)
+        stand_before(m, stop);
     *watch = end == VS_REPLAY_WATCH ? found.watch : NULL;
     return end;
 }
@@ -226,6 +292,7 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
     }
     struct vs_history_stop found = {0};
     uint64_t start = r->position;
+    bool was_over = r->over;
     int end;
     do {
         end = vs_history_run(&m->history, &goal);
@@ -235,11 +302,14 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
     if (end == VS_REPLAY_WATCH) {
         stop->thread = found.core;
         *watch = found.watch;
+        m->history.poll = NULL; /* it is not far */
         int err = vs_history_goto(&m->history, found.position);
         return err < 0 ? err : end;
     }
     stop->thread = how->step && end == VS_REPLAY_REACHED ? how->thread : r->last;
-    return end;
+    if (end == VS_REPLAY_SIGNAL)
+        stand_before(m, stop);
+    return end == VS_REPLAY_OVER ? come_to_end(m, was_over, stop) : end;
 }
 
 static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
@@ -247,13 +317,20 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
 {
     struct vs_gdb_replayed *m = machine;
     const struct vs_replay_watch *watch = NULL;
+    bool signalled = m->signalled;
     if (how->step && how->thread >= m->replay->count)
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "there is no core %u", how->thread);
     *stop = (struct vs_gdb_stop){.thread = m->current};
+    m->signalled = false;
+    if (signalled && how->step && !how->backwards && how->thread == m->current)
+        return 0; /* into the handler */
     m->history.poll = how->poll;
     m->history.context = how->context;
-    int end = how->backwards ? go_back(m, how, stop, &watch) : go_on(m, how, stop, &watch);
+    m->replay->signals = ~m->pass;
+    int end =
+        how->backwards ? go_back(m, how, signalled, stop, &watch) : go_on(m, how, stop, &watch);
     m->history.poll = NULL;
+    m->replay->signals = 0;
     m->told = !watch ? 0 : how->backwards ? BACKWARDS : FORWARDS;
     if (end < 0 || end == VS_REPLAY_CUT) {
         m->current = shown(m->replay, m->replay->last);
@@ -355,6 +432,8 @@ static int go_to(const struct talk *t, const char *args)
                       : vs_history_goto(&m->history, a);
     *t->moved = true;
     m->told = 0;
+    m->signalled = false;
+    m->ending = END_UNTOLD;
     if (end < 0)
         return failed(m, end, t->diag);
     m->current = shown(m->replay, of_core ? (unsigned)a : m->replay->last);
@@ -438,6 +517,7 @@ static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
                                               .remove = remove_point,
                                               .resume = resume,
                                               .monitor = monitor,
+                                              .pass = pass_signals,
                                               .detach = detach};
 
 /* ---- making ---------------------------------------------------------------------------------- */

@@ -597,9 +597,40 @@ static void supported(struct vs_gdb_stub *s, const char *args)
                   VS_GDB_PACKET_MAX);
     if (s->machine->program)
         vs_gdb_printf(s->w, ";qXfer:exec-file:read+");
+    if (s->machine->ops->pass)
+        vs_gdb_printf(s->w, ";QPassSignals+");
     if (s->error_message)
         vs_gdb_printf(s->w, ";error-message+");
     vs_gdb_end(s->w);
+}
+
+/* The target's number of a signal that gdb has a number for, or 0. */
+static int target_signal(uint64_t number)
+{
+    int signal = 64;
+    while (signal && vs_gdb_signal(signal) != number)
+        signal--;
+    return signal;
+}
+
+/* Numbers between semicolons, all of those that need not be told. */
+static void pass_signals(struct vs_gdb_stub *s, const char *args)
+{
+    uint64_t set = 0, number;
+
+    args += *args == ':';
+    while (*args) {
+        if (!vs_gdb_take_number(&args, &number) || (*args && !vs_gdb_take_char(&args, ';'))) {
+            answer(s, MALFORMED);
+            return;
+        }
+        int signal = target_signal(number);
+        if (signal)
+            set |= UINT64_C(1) << (signal - 1);
+    }
+    if (s->machine->ops->pass)
+        s->machine->ops->pass(s->machine->machine, set);
+    answer(s, s->machine->ops->pass ? "OK" : "");
 }
 
 static void no_acks(struct vs_gdb_stub *s, const char *args)
@@ -685,6 +716,7 @@ static const struct {
     {"qXfer", ":", transfer},
     {"qRcmd", ",", monitor},
     {"qSupported", ":", supported},
+    {"QPassSignals", ":", pass_signals},
     {"QStartNoAckMode", "", no_acks},
     {"QNonStop", ":", non_stop},
     {"qAttached", ":", attached},

@@ -126,13 +126,18 @@ int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal)
     }
 }
 
-/* Whatever stops it on the way. */
+static bool is_stop(int stop)
+{
+    return stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_REPLAY_SIGNAL;
+}
+
+/* Whatever stops it on the way, but for the poll. */
 static int run_through(struct vs_history *h, const struct vs_replay_goal *goal)
 {
     int stop;
     do
         stop = vs_history_run(h, goal);
-    while (stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_HISTORY_POLLED);
+    while (is_stop(stop));
     return stop;
 }
 
@@ -221,6 +226,7 @@ void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_sto
         .kind = kind,
         .position = r->position - (access && !c->half),
         .retired = c->hart.instret + (access && c->half),
+        .exceptions = c->exceptions,
         .core = r->last,
         .watch = access ? r->hit : NULL,
     };
@@ -228,15 +234,28 @@ void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_sto
 
 static bool same_stop(const struct vs_history_stop *a, const struct vs_history_stop *b)
 {
-    return a->kind == b->kind && a->position == b->position && a->core == b->core;
+    return a->kind == b->kind && a->position == b->position && a->core == b->core &&
+           a->exceptions == b->exceptions;
+}
+
+/* Where a scan ends: a signal that comes there may be part of it. */
+struct end {
+    uint64_t position;
+    bool with_signal;
+};
+
+static bool is_before(const struct vs_history_stop *stop, struct end end)
+{
+    return stop->position < end.position ||
+           (end.with_signal && stop->kind == VS_REPLAY_SIGNAL && stop->position == end.position);
 }
 
 /* From a checkpoint to a position: the last stop before it, or until one. Returns 1 if there is
  * one; 0; VS_HISTORY_POLLED; an error. */
-static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end,
+static int scan(struct vs_history *h, struct vs_replay_state *from, struct end end,
                 const struct vs_history_stop *until, struct vs_history_stop *last)
 {
-    struct vs_replay_goal goal = at_position(end);
+    struct vs_replay_goal goal = at_position(end.position);
     int found = 0, err = vs_replay_restore(h->replay, from);
     goal.fresh = true;
     while (!err) {
@@ -245,12 +264,12 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end
         h->searching = false;
         if (stop < 0 || stop == VS_HISTORY_POLLED)
             return stop;
-        if (stop != VS_REPLAY_BREAK && stop != VS_REPLAY_WATCH)
+        if (!is_stop(stop))
             return found;
         goal.fresh = false;
         struct vs_history_stop here;
         vs_history_tell(h, stop, &here);
-        if (here.position >= end)
+        if (!is_before(&here, end))
             return found;
         *last = here;
         found = 1;
@@ -262,15 +281,16 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, uint64_t end
 
 /* Finds the last stop before `end`, from checkpoint to checkpoint backwards; *from is the one that
  * leads to it. As scan. */
-static int search(struct vs_history *h, uint64_t end, struct vs_history_stop *stop,
+static int search(struct vs_history *h, struct end end, struct vs_history_stop *stop,
                   struct vs_replay_state **from)
 {
     int found = 0;
-    while (!found && end) {
-        *from = find_state(h, VS_REPLAY_NONE, end - 1);
+    while (!found && end.position) {
+        *from = find_state(h, VS_REPLAY_NONE, end.position - 1);
         found = scan(h, *from, end, NULL, stop);
-        end = vs_replay_state_position(*from);
-        if (!found && end && is_polled(h)) /* a scan may be too short to ask */
+        /* at a checkpoint the core may have entered the handler already */
+        end = (struct end){vs_replay_state_position(*from), true};
+        if (!found && end.position && is_polled(h)) /* a scan may be too short to ask */
             return VS_HISTORY_POLLED;
     }
     return found;
@@ -302,7 +322,7 @@ static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_s
         int stop = vs_history_run(h, &goal);
         if (stop < 0 || stop == VS_HISTORY_POLLED)
             return stop;
-        if (stop != VS_REPLAY_BREAK && stop != VS_REPLAY_WATCH)
+        if (!is_stop(stop))
             return found;
         if (stop == VS_REPLAY_WATCH) {
             vs_history_tell(h, stop, last);
@@ -311,12 +331,13 @@ static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_s
     }
 }
 
-int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
+/* As vs_history_step_back, but a poll leaves it anywhere. */
+static int step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
 {
     uint64_t here = h->replay->position;
     struct vs_replay_state *before;
     int end = undo(h, core);
-    if (end < 0 || !h->replay->watch_count)
+    if (end < 0 || end == VS_HISTORY_POLLED || !h->replay->watch_count)
         return end;
     int err = vs_replay_save(h->replay, &before);
     if (err)
@@ -327,24 +348,55 @@ int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_
     if (err || found != 1)
         return err ? err : found ? found : end;
     err = vs_history_goto_core(h, stop->core, stop->retired);
-    return err < 0 ? err : VS_REPLAY_WATCH;
+    return err < 0 || err == VS_HISTORY_POLLED ? err : VS_REPLAY_WATCH;
 }
 
-int vs_history_back(struct vs_history *h, bool undone, struct vs_history_stop *stop)
+int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
+{
+    struct vs_replay_state *here;
+    int err = vs_replay_save(h->replay, &here);
+    if (err)
+        return err;
+    int end = step_back(h, core, stop);
+    if (end == VS_HISTORY_POLLED && (err = vs_replay_restore(h->replay, here)))
+        end = err;
+    vs_replay_drop(here);
+    return end;
+}
+
+/* As vs_history_back, but a poll leaves it anywhere. */
+static int go_back(struct vs_history *h, unsigned told, struct vs_history_stop *stop)
 {
     uint64_t here = h->replay->position;
     struct vs_replay_state *from;
-    int found = search(h, here - (undone && here), stop, &from);
-    if (found == 1 && stop->kind == VS_REPLAY_BREAK) {
-        const struct vs_history_stop until = *stop;
-        found = scan(h, from, here, &until, stop);
-        return found == 1 ? VS_REPLAY_BREAK : found;
-    }
-    if (found < 0)
+    struct end end = {here, !(told & VS_HISTORY_SIGNAL_TOLD)};
+    if (told & VS_HISTORY_ACCESS_TOLD && here)
+        end = (struct end){here - 1, true};
+    int found = search(h, end, stop, &from), reached;
+    if (found < 0 || found == VS_HISTORY_POLLED)
         return found;
-    int end = found == 1 ? vs_history_goto_core(h, stop->core, stop->retired)
-                         : vs_history_goto(h, found == 0 ? 0 : here);
-    return end < 0 ? end : found == 1 ? VS_REPLAY_WATCH : found == 0 ? VS_HISTORY_BEGINNING : found;
+    if (found == 1 && stop->kind != VS_REPLAY_WATCH) {
+        const struct vs_history_stop until = *stop;
+        found = scan(h, from, (struct end){here, true}, &until, stop);
+        return found == 1 ? until.kind : found;
+    }
+    reached = found ? vs_history_goto_core(h, stop->core, stop->retired) : vs_history_goto(h, 0);
+    if (reached < 0 || reached == VS_HISTORY_POLLED)
+        return reached;
+    return found ? VS_REPLAY_WATCH : VS_HISTORY_BEGINNING;
+}
+
+int vs_history_back(struct vs_history *h, unsigned told, struct vs_history_stop *stop)
+{
+    struct vs_replay_state *here;
+    int err = vs_replay_save(h->replay, &here);
+    if (err)
+        return err;
+    int end = go_back(h, told, stop);
+    if (end == VS_HISTORY_POLLED && (err = vs_replay_restore(h->replay, here)))
+        end = err;
+    vs_replay_drop(here);
+    return end;
 }
 
 int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
@@ -353,7 +405,7 @@ int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
     int err = vs_replay_save(h->replay, &now);
     if (err)
         return err;
-    int found = search(h, h->replay->position, stop, &from);
+    int found = search(h, (struct end){h->replay->position, false}, stop, &from);
     err = vs_replay_restore(h->replay, now);
     vs_replay_drop(now);
     return err ? err : found;

@@ -41,9 +41,10 @@ enum {
 
 /* A stop on the way. */
 struct vs_history_stop {
-    int kind;          /* VS_REPLAY_BREAK or VS_REPLAY_WATCH */
-    uint64_t position; /* of the break; of an access: before it */
-    uint64_t retired;  /* by the core, when the access is done */
+    int kind;            /* VS_REPLAY_BREAK, VS_REPLAY_WATCH or VS_REPLAY_SIGNAL */
+    uint64_t position;   /* of the break or signal; of an access: before it */
+    uint64_t retired;    /* by the core, when the access is done */
+    uint64_t exceptions; /* of the core, the signal included */
     unsigned core;
     const struct vs_replay_watch *watch;
 };
@@ -55,25 +56,34 @@ void vs_history_fini(struct vs_history *h);
 /* As vs_replay_run, and VS_HISTORY_POLLED. */
 int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal);
 
-/* To a position, whatever is on the way, or as far as there is. As vs_replay_run. */
+/* To a position, whatever is on the way, or as far as there is. As vs_history_run; where the poll
+ * stops it, it stands there. */
 int vs_history_goto(struct vs_history *h, uint64_t position);
 
 /* To where the core has just retired so many instructions. As vs_history_goto. */
 int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired);
 
-/* What vs_history_run has stopped at, which returned VS_REPLAY_BREAK or VS_REPLAY_WATCH. */
+/* What vs_history_run has stopped at, which returned VS_REPLAY_BREAK, VS_REPLAY_WATCH or
+ * VS_REPLAY_SIGNAL. */
 void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_stop *stop);
 
 /* To just before the core's last instruction: VS_REPLAY_REACHED. But if there is a watched access
  * on the way, to just after the last of them: VS_REPLAY_WATCH, and it is told. VS_HISTORY_BEGINNING
- * if the core has done nothing, and it stands at 0 then; or an error. */
+ * if the core has done nothing, and it stands at 0 then; VS_HISTORY_POLLED, and it stands where it
+ * stood; or an error. */
 int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop);
 
-/* Back to the last stop before here, which is also told: at the break, or just after the access. If
- * `undone`, an access by the last instruction does not count. It stands at 0 and returns
- * VS_HISTORY_BEGINNING if there is none. Else VS_REPLAY_BREAK, VS_REPLAY_WATCH, VS_HISTORY_POLLED
- * (it stands where it stood), or an error. */
-int vs_history_back(struct vs_history *h, bool undone, struct vs_history_stop *stop);
+/* What does not count on the way back, since it was told before. */
+enum {
+    VS_HISTORY_ACCESS_TOLD = 1, /* an access by the last instruction */
+    VS_HISTORY_SIGNAL_TOLD = 2, /* a signal that came where it stands */
+};
+
+/* Back to the last stop before here, which is also told: at the break, just after the access, or
+ * where the handler is entered. It stands at 0 and returns VS_HISTORY_BEGINNING if there is none.
+ * Else VS_REPLAY_BREAK, VS_REPLAY_WATCH, VS_REPLAY_SIGNAL, VS_HISTORY_POLLED (it stands where it
+ * stood), or an error. */
+int vs_history_back(struct vs_history *h, unsigned told, struct vs_history_stop *stop);
 
 /* Finds the last stop before here, and stays here. Returns 1 if there is one; 0;
  * VS_HISTORY_POLLED; an error. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "target/linux_abi.h"
 
 enum {
@@ -187,13 +188,49 @@ static int note_thread(struct vs_replay *r, const struct vs_call_thread *t)
     return err;
 }
 
+/* ---- memory that comes and goes -------------------------------------------------------------- */
+
+static int add_map(struct vs_replay *r, uint64_t addr, uint64_t size, bool there, uint64_t rights)
+{
+    int err = vs_array_room((void **)&r->maps, &r->map_capacity, r->map_count, 1, sizeof(*r->maps));
+    if (!err)
+        r->maps[r->map_count++] = (struct vs_replay_map){addr, size, (unsigned)(rights & 7), there};
+    return err;
+}
+
+static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
+{
+    enum { MUNMAP = 215, MREMAP = 216, MMAP = 222, MPROTECT = 226 };
+    const uint64_t *a = c->args, up = PAGE - 1;
+    int err;
+    if ((int64_t)c->result < 0)
+        return 0;
+    switch (c->number) {
+    case MMAP:
+        return add_map(r, c->result, (a[1] + up) & ~up, true, a[2]);
+    case MUNMAP:
+        return add_map(r, a[0], (a[1] + up) & ~up, false, 0);
+    case MPROTECT:
+        return add_map(r, a[0], (a[1] + up) & ~up, true, a[2]);
+    case MREMAP:
+        err = add_map(r, a[0], (a[1] + up) & ~up, false, 0);
+        return err ? err : add_map(r, c->result, (a[2] + up) & ~up, true, 7);
+    default:
+        return 0;
+    }
+}
+
 /* Where memory that grows and shrinks at its end now ends. */
 static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
 {
     uint64_t before = r->outside.brk, end = (now + PAGE - 1) & ~(uint64_t)(PAGE - 1);
     uint64_t was = (before + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    int err = 0;
     r->outside.brk = now;
-    return before && end < was ? forget(r, core, end, was - end) : 0;
+    if (before && end != was)
+        err =
+            end < was ? add_map(r, end, was - end, false, 0) : add_map(r, was, end - was, true, 7);
+    return !err && before && end < was ? forget(r, core, end, was - end) : err;
 }
 
 int vs_replay_after_call(struct vs_replay *r, unsigned core)
@@ -217,6 +254,8 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
         break;
     }
     int err = vs_call_starts(&c->call, &m, &thread) ? note_thread(r, &thread) : 0;
+    if (!err)
+        err = note_maps(r, &c->call);
     return err ? err : vs_call_tell(&c->call, &m);
 }
 

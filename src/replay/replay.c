@@ -345,12 +345,27 @@ static int tell_message(struct vs_replay *r, unsigned core)
     return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
 }
 
+static struct vs_replay_registers get_registers(const struct vs_hart *hart)
+{
+    struct vs_replay_registers regs = {.pc = hart->pc, .fcsr = hart->fcsr};
+    memcpy(regs.x, hart->x, sizeof(regs.x));
+    memcpy(regs.f, hart->f, sizeof(regs.f));
+    return regs;
+}
+
+/* Whether the caller wants to know of the signal. */
+static bool is_wanted(const struct vs_replay *r, uint64_t signal)
+{
+    return signal && signal <= 64 && r->signals >> (signal - 1) & 1;
+}
+
 static int take_state(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];
     const uint8_t *bytes;
     size_t size;
     uint64_t next = c->hart.pc;
+    const struct vs_replay_registers before = get_registers(&c->hart);
     note_cycle(r, core);
     int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
     if (err)
@@ -361,6 +376,11 @@ static int take_state(struct vs_replay *r, unsigned core)
     c->since = 0;
     c->states++;
     c->started = true;
+    if (cause == CAUSE_EXCEPTION && is_wanted(r, c->cause)) {
+        r->signalled = true;
+        r->before = before;
+        r->last = core;
+    }
     err = after_state(r, core, cause, c->hart.pc != next);
     return err ? err : tell_message(r, core);
 }
@@ -380,6 +400,7 @@ enum slice {
     SLICE_WAIT,
     SLICE_BREAK,
     SLICE_WATCH,
+    SLICE_SIGNAL,
 };
 
 static const char *trap_name(int stop)
@@ -522,6 +543,8 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
             err = do_due(r, core, &most);
         else if (err == 1)
             err = MUST_WAIT;
+        if (err == 1 && r->signalled && !r->hit)
+            return SLICE_SIGNAL;
         if (err == 1)
             continue;
         if (err)
@@ -627,6 +650,8 @@ static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
             return ended(r, err);
         if (r->hit)
             return VS_REPLAY_WATCH;
+        if (slice == SLICE_SIGNAL)
+            return VS_REPLAY_SIGNAL;
         if (slice == SLICE_BREAK)
             return VS_REPLAY_BREAK;
     }
@@ -635,6 +660,7 @@ static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
 int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
 {
     r->hit = NULL;
+    r->signalled = false;
     if (!r->broken)
         r->diag.error = 0;
     int stop = r->broken ? ended(r, r->broken) : run(r, goal);
@@ -720,6 +746,8 @@ void vs_replay_fini(struct vs_replay *r)
     free(r->views);
     vs_code_free(r->decoded);
     free(r->cores);
+    free(r->maps);
+    r->maps = NULL;
     vs_replay_outside_fini(&r->outside);
     vs_copy_fini(&r->ahead.written);
     r->decoder = NULL;

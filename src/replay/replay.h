@@ -5,6 +5,7 @@
  *   walk     control flow from a port stream and the code
  *   loaded   the program's data, as its file has them
  *   calls    what system calls do to memory
+ *   fatal    which signal ended the program
  *   replay   the program run again; known: what its memory is known to hold; state: copies of
  *            where it is
  *   history  going anywhere in a replay
@@ -91,6 +92,18 @@ struct vs_replay_watch {
     uint32_t owner; /* the caller's */
 };
 
+/* Memory that came, went or got other rights. */
+struct vs_replay_map {
+    uint64_t addr, size;
+    unsigned rights; /* as PROT_x; */
+    bool there;      /* else it is gone */
+};
+
+struct vs_replay_registers {
+    uint64_t x[32], f[32], pc;
+    uint32_t fcsr;
+};
+
 /* What of memory is not as the cores and the files say, since something else wrote it. */
 struct vs_replay_outside {
     struct vs_copy gone; /* `known`: bytes of files, or that another view has, that were written */
@@ -121,13 +134,21 @@ struct vs_replay {
     unsigned last;     /* the core that ran last */
     bool over;         /* all cores ended */
 
+    struct vs_replay_map *maps; /* what calls said of memory, one after the other */
+    size_t map_count, map_capacity;
+
     /* The caller's, to be set while it stands still. Addresses to stop at are set with
      * vs_replay_break. */
     const struct vs_replay_watch *watches;
     size_t watch_count;
     struct vs_replay_hook hook;
+    uint64_t signals; /* to stop for, where a handler is entered: bit n - 1 is signal n */
+
+    /* Of VS_REPLAY_SIGNAL: the registers of `last` before it entered the handler. */
+    struct vs_replay_registers before;
 
     /* private */
+    bool signalled;                    /* a core has entered a handler of these */
     bool single;                       /* the instruction may take a message */
     bool takes;                        /* and it does: it is not only watched */
     const struct vs_replay_watch *hit; /* by the instruction just done */
@@ -152,6 +173,7 @@ enum vs_replay_stop {
     VS_REPLAY_WATCH,   /* `last` has accessed the bytes of *hit */
     VS_REPLAY_OVER,    /* every core has ended */
     VS_REPLAY_CUT,     /* the stream ends, and a core goes on */
+    VS_REPLAY_SIGNAL,  /* `last` has entered the handler of a signal, its `cause` */
 };
 
 /* Where to stop at the latest: when the position is reached, or when a core has retired so many
@@ -173,6 +195,12 @@ void vs_replay_fini(struct vs_replay *r);
  * -VSE_CORRUPT, -VSE_TRUNCATED, -VSE_NOMEM, with r->diag; it then stands where it could not go on,
  * and returns the same again unless the goal is reached there, or a checkpoint is restored. */
 int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal);
+
+/* Every core has ended: the signal that ended the program, as far as its last instructions tell,
+ * and the core that got it. An instruction that cannot be executed, or accesses memory that is not
+ * there, says so, and so does a call that sends a signal. Returns the signal, or 0: it ended
+ * otherwise, or by one from outside. */
+int vs_replay_fatal(struct vs_replay *r, unsigned *core);
 
 /* Does what is due before the next instruction, and makes `current` the core that may do it.
  * Returns VS_REPLAY_REACHED, VS_REPLAY_OVER, VS_REPLAY_CUT, or an error as vs_replay_run. */

@@ -24,6 +24,7 @@ struct vs_replay_state {
     struct vs_copy *views;
     struct vs_replay_outside outside;
     uint64_t position, flushes;
+    size_t map_count; /* the first of all, which are the same every time */
     unsigned current, starting, last, count, view_count;
     bool over;
     int broken;
@@ -132,6 +133,7 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
     }
     s->position = r->position;
     s->flushes = r->decoded->flushes;
+    s->map_count = r->map_count;
     s->current = r->current;
     s->starting = r->starting;
     s->last = r->last;
@@ -171,6 +173,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     r->views = views;
     r->decoder = decoder;
     r->position = s->position;
+    r->map_count = s->map_count;
     r->current = s->current;
     r->starting = s->starting;
     r->last = s->last;
@@ -179,6 +182,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     if (s->broken)
         r->diag = s->diag;
     r->hit = NULL;
+    r->signalled = false;
     if (s->flushes != r->decoded->flushes)
         vs_code_flush(r->decoded); /* code may have been another then */
     for (unsigned i = 0; i < r->count; i++)

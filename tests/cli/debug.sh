@@ -26,7 +26,7 @@ trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$T" "$_work"' EXIT
 record() {
     local name=$1
     shift
-    vestige record -o "$name.vest" "$@" >"$out" 2>&1
+    vestige record -f -o "$name.vest" "$@" >"$out" 2>&1
 }
 
 record bank --cores 4 --timed -- "$racy" -c -n 40 -p 4 -m bank
@@ -204,6 +204,116 @@ for technique in mc2RT mlvCF_e:CS32 mlvNX_b; do
     expect_lines '^\$1 = 42$' '^\$2 = 0$' '^\$3 = .*"first".*"second"' '^\$4 = \{tv_sec = 7, tv_nsec = 8\}$' 'Hardware watchpoint 1: letters' '^Old value = "abcdefg"' '^New value = "abXdefg"' \
         '^\$5 = 2$' '^\$6 = \{tv_sec = 7, tv_nsec = 8\}$' 'mark \(n=.*3\)' '^Cannot access memory' 'mark \(n=.*4\)' '^\$7 = 1$' '^\$8 = 1$' 'mark \(n=.*5\)' '^\$9 = 42$' '^\$10 = "ABCDEFG"' \
         'hit Hardware watchpoint 3: others' '^Old value = "ABCDEFG"' '^New value = "AbCDEFG"' 'mark \(n=.*6\)' '^\$11 = "AbCDEFG"' '_start' '^\$12 = 42$' '^\$13 = "abcdefg"'
+done
+debugged=$racy
+
+# ---- signals -----------------------------------------------------------------------------------
+
+compile signals <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <setjmp.h>
+
+volatile int got;
+static sigjmp_buf back;
+static void handler(int n) { got += n; }
+static void skip(int n) { siglongjmp(back, n); }
+static void *other(void *arg)
+{
+    for (volatile int i = 0; i < 3000; i++)
+        ;
+    char *end = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    end[0] = 1;
+    mprotect(end, 4096, PROT_READ);
+    end[1] = 2;
+    return arg;
+}
+int main(int argc, char **argv)
+{
+    const char *how = argc > 1 ? argv[1] : "";
+    signal(SIGUSR1, handler);
+    signal(SIGBUS, skip);
+    raise(SIGUSR1);
+    kill(getpid(), SIGUSR1);
+    if (!strcmp(how, "null"))
+        *(volatile int *)got = 1;
+    if (!strcmp(how, "abort"))
+        abort();
+    if (!strcmp(how, "trap"))
+        __asm__ volatile("ebreak");
+    if (!strcmp(how, "ill"))
+        __asm__ volatile(".word 0");
+    if (!strcmp(how, "jump"))
+        ((void (*)(void))0x123450)();
+    if (!strcmp(how, "text"))
+        *(volatile char *)main = 1;
+    if (!strcmp(how, "thread")) {
+        pthread_t t;
+        pthread_create(&t, NULL, other, NULL);
+        for (;;) got++;
+    }
+    if (!strcmp(how, "pipe")) {
+        int fds[2];
+        pipe(fds);
+        close(fds[0]);
+        write(fds[1], "x", 1);
+    }
+    if (!strcmp(how, "alarm")) {
+        alarm(1);
+        for (;;)
+            pause();
+    }
+    if (!strcmp(how, "bus") && !sigsetjmp(back, 1))
+        __asm__ volatile("amoadd.w t0,t0,(%0)" ::"r"((char *)&got + 1) : "t0", "memory");
+    return 0;
+}
+END
+debugged=signals
+
+# crash HOW SIGNAL WHERE: stops where the signal came, then ends; and the same on the way back.
+crash() {
+    local how=$1 signal=$2 where=$3 technique
+    begin "stops_for_${signal}_after_$how"
+    record crash --cores 2 -- ./signals "$how"
+    for technique in mc2RT mlvCF_e:CS32; do
+        vestige encode -f crash.vest -t $technique -o crash.vport >"$out" 2>&1 || fail "not encoded"
+        debug_run crash.vport 'handle SIGUSR1 nostop noprint pass' 'continue' 'bt 2' 'echo == end\n' 'continue' 'echo == back\n' 'reverse-continue' 'reverse-continue' 'echo == on\n' 'continue'
+        expect_lines "received signal $signal" "$where" '== end' 'No more reverse' '== back' "received signal $signal" "$where" 'No more reverse' '_start' '== on' "received signal $signal"
+        [ "$(grep -c 'received signal' "$out")" = 3 ] || fail "other signals"
+    done
+}
+crash null SIGSEGV 'main .*<stdin>:'
+crash text SIGSEGV 'main .*<stdin>:'
+crash jump SIGSEGV '^0x0*123450 in'
+crash thread SIGSEGV 'other .*<stdin>:'
+crash trap SIGTRAP 'main .*<stdin>:'
+crash ill SIGILL 'main .*<stdin>:'
+crash abort SIGABRT 'kill'
+crash pipe SIGPIPE 'write'
+
+begin ends_without_a_signal_where_none_is_known
+for how in none alarm; do
+    record crash --cores 2 -- ./signals $how
+    vestige encode -f crash.vest -t mc2RT -o crash.vport >"$out" 2>&1 || fail "not encoded"
+    debug_run crash.vport 'handle SIGUSR1 nostop noprint pass' 'continue'
+    expect_lines 'No more reverse'
+    expect_no_line 'received signal'
+done
+
+record handled --cores 1 -- ./signals bus
+for technique in mc2RT mlvNX_b; do
+    begin "stops_for_signals_with_handlers_in_$technique"
+    vestige encode -f handled.vest -t $technique -o handled.vport >"$out" 2>&1 || fail "not encoded"
+    debug_run handled.vport 'continue' 'stepi' 'print got' 'reverse-stepi' 'echo == again\n' 'continue' 'echo == second\n' 'continue' 'print got' 'echo == bus\n' 'continue' 'x/i $pc' 'echo == end\n' 'continue' \
+        'echo == back\n' 'reverse-continue' 'x/i $pc' 'reverse-continue' 'print got' 'reverse-continue' 'reverse-continue' 'echo == quiet\n' 'handle SIGUSR1 nostop noprint pass' 'continue' 'print got' 'info signals SIGUSR1' 'handle SIGBUS nostop print pass' 'reverse-continue' 'continue'
+    expect_lines 'received signal SIGUSR1' 'kill_impl' '^handler \(n=10\)' '^\$1 = 0$' 'kill_impl' '== again' 'received signal SIGUSR1' '== second' 'received signal SIGUSR1' ' in kill ' '^\$2 = 10$' \
+        '== bus' 'received signal SIGBUS' 'main .*<stdin>' '=> .*amoadd' '== end' 'No more reverse' '_exit' '== back' 'received signal SIGBUS' '=> .*amoadd' 'received signal SIGUSR1' '^\$3 = 10$' 'received signal SIGUSR1' 'kill_impl' 'No more reverse' '_start' \
+        '== quiet' 'received signal SIGBUS' '^\$4 = 20$' '^SIGUSR1[[:space:]]+No[[:space:]]+No[[:space:]]+Yes' 'No more reverse' '_start' 'received signal SIGBUS' 'No more reverse' '_exit'
 done
 debugged=$racy
 

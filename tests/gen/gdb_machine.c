@@ -142,6 +142,11 @@ static int remove_point(void *machine, enum vs_gdb_point point, uint64_t addr, u
     return -VSE_NOTFOUND;
 }
 
+static void pass(void *machine, uint64_t signals)
+{
+    ((struct fake_machine *)machine)->passed = signals;
+}
+
 static void detach(void *machine)
 {
     struct fake_machine *f = machine;
@@ -279,6 +284,7 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
         .remove = remove_point,
         .resume = resume,
         .monitor = monitor,
+        .pass = pass,
         .detach = detach,
     };
 

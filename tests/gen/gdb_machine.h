@@ -37,6 +37,7 @@ struct fake_machine {
     unsigned broken;           /* what begins with this step cannot be known; 0: all is */
     unsigned endless;          /* polls that a continuation waits for before it moves at all */
     unsigned polled, detached; /* how often */
+    uint64_t passed;           /* signals */
 };
 
 struct vs_gdb_machine fake_machine(struct fake_machine *f);

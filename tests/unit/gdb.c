@@ -417,6 +417,22 @@ TEST(tells_what_it_supports)
     end(t);
 }
 
+TEST(passes_signals_that_need_not_stop_it)
+{
+    struct talk *t = begin();
+
+    CHECK_HAS(ask(t, "qSupported"), "QPassSignals+");
+    CHECK_STR(ask(t, "QPassSignals:e;1e;14;4d;3d"), "OK"); /* ALRM USR1 CHLD 32 49 */
+    CHECK_EQ(t->fake.passed,
+             UINT64_C(1) << 13 | 1 << 9 | 1 << 16 | UINT64_C(1) << 31 | UINT64_C(1) << 48);
+    CHECK_STR(ask(t, "QPassSignals:"), "OK");
+    CHECK_EQ(t->fake.passed, 0);
+    CHECK_STR(ask(t, "QPassSignals"), "OK");
+    CHECK_STR(ask(t, "QPassSignals:e,1"), "E01");
+    CHECK_STR(ask(t, "QPassSignals:;"), "E01");
+    end(t);
+}
+
 TEST(supports_no_more_than_it_can)
 {
     struct talk *t = begin();

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+/* Which signal ended the program. A stream says where cores end, and not why: but the instruction
+ * that a core would have executed next, or its last call, shows it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#include "replay/replay.h"
+#include "target/linux_abi.h"
+
+/* An instruction that is tried: what it accesses is not there. */
+struct trial {
+    struct vs_port port;
+    struct vs_replay *r;
+    uint64_t addr, size;
+    bool accesses, writes;
+};
+
+static struct trial *trial_of(struct vs_port *port)
+{
+    return (struct trial *)((uint8_t *)port - offsetof(struct trial, port));
+}
+
+static int try_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+{
+    uint8_t bytes[2];
+    if (vs_replay_read(trial_of(port)->r, hart->id, addr, bytes, 2) != 2) {
+        hart->tval = addr;
+        return VS_PORT_FAULT;
+    }
+    *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
+    return 0;
+}
+
+static int note(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                bool writes)
+{
+    struct trial *t = trial_of(port);
+    t->addr = hart->tval = addr;
+    t->size = size;
+    t->accesses = true;
+    t->writes = writes;
+    return VS_PORT_FAULT;
+}
+
+static int try_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                    enum vs_access access, uint64_t *value)
+{
+    (void)value;
+    return note(port, hart, addr, size, access == VS_ACCESS_AMO);
+}
+
+static int try_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                     enum vs_access access, uint64_t value)
+{
+    (void)access, (void)value;
+    return note(port, hart, addr, size, true);
+}
+
+static int try_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+                           uint64_t value, int *stored)
+{
+    (void)value, (void)stored;
+    return note(port, hart, addr, size, true);
+}
+
+static int try_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+{
+    (void)port, (void)hart, (void)csr;
+    *value = 0;
+    return 0;
+}
+
+static const struct vs_port_ops trial_ops = {.fetch = try_fetch,
+                                             .read = try_read,
+                                             .write = try_write,
+                                             .conditional = try_conditional,
+                                             .counter = try_counter};
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+enum { RIGHT_READ = 1, RIGHT_WRITE = 2 };
+
+enum presence {
+    ABSENT,
+    PRESENT,
+    UNCERTAIN,
+};
+
+/* What calls said last. */
+static enum presence ask_maps(const struct vs_replay *r, uint64_t addr, unsigned right)
+{
+    for (size_t i = r->map_count; i--;)
+        if (addr - r->maps[i].addr < r->maps[i].size)
+            return r->maps[i].there && r->maps[i].rights & right ? PRESENT : ABSENT;
+    return UNCERTAIN;
+}
+
+static bool is_stack(const struct vs_replay *r, uint64_t addr)
+{
+    uint64_t sp = r->cores[0].first_sp;
+    return addr < VS_LINUX_STACK_TOP && addr >= VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE &&
+           sp < VS_LINUX_STACK_TOP && sp >= VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
+}
+
+static bool is_seen(const struct vs_replay *r, uint64_t addr)
+{
+    for (unsigned i = 0; i < r->view_count; i++) {
+        const struct vs_copy_page *page = vs_copy_look(&r->views[i], addr >> VS_COPY_BITS);
+        for (size_t k = 0; page && k < VS_COPY_PAGE / 8; k++)
+            if (page->known[k])
+                return true;
+    }
+    return false;
+}
+
+/* Whether a byte may be accessed. The parts of files begin and end within pages. */
+static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    uint64_t page = addr & ~(VS_PAGE_SIZE - 1);
+    enum presence said = ask_maps(r, addr, writes ? RIGHT_WRITE : RIGHT_READ);
+    if (said != UNCERTAIN)
+        return said == PRESENT;
+    if (is_stack(r, addr))
+        return true;
+    for (size_t i = 0; l && i < l->count; i++)
+        if (page - (l->parts[i].addr & ~(VS_PAGE_SIZE - 1)) <
+            l->parts[i].size + (l->parts[i].addr & (VS_PAGE_SIZE - 1)))
+            return !writes || l->parts[i].writable;
+    /* What calls did while nobody looked is not known. */
+    return is_seen(r, addr) || (r->outside.all && addr >= VS_LINUX_LOWEST && addr < VS_LINUX_TOP);
+}
+
+/* ---- cores ----------------------------------------------------------------------------------- */
+
+/* The signal that the core's next instruction causes, or 0. */
+static int next_fault(struct vs_replay *r, unsigned core, struct vs_code *code)
+{
+    struct trial t = {.port = {.ops = &trial_ops}, .r = r};
+    struct vs_hart hart = r->cores[core].hart;
+    hart.code = code;
+    hart.in_block = NULL;
+    hart.passing = VS_PASSING_NONE;
+    vs_code_flush(code);
+    switch (vs_iss_run(&hart, &t.port, 1)) {
+    case VS_STOP_EBREAK:
+        return SIGTRAP;
+    case VS_STOP_ILLEGAL:
+        return SIGILL;
+    case VS_STOP_FETCH_FAULT:
+        return SIGSEGV;
+    case VS_STOP_LOAD_ALIGN:
+    case VS_STOP_STORE_ALIGN:
+        return SIGBUS;
+    case VS_STOP_LOAD_FAULT:
+    case VS_STOP_STORE_FAULT:
+        return t.accesses && is_there(r, t.addr, t.writes) &&
+                       is_there(r, t.addr + t.size - 1, t.writes)
+                   ? 0
+                   : SIGSEGV;
+    default:
+        return 0;
+    }
+}
+
+/* The signal that the call causes which was the last that the core did, or 0. */
+static int call_signal(const struct vs_replay_core *c)
+{
+    if (c->since || !c->states || c->called)
+        return 0;
+    switch (c->call.number) {
+    case VS_CALL_WRITE:
+    case VS_CALL_WRITEV:
+    case VS_CALL_PWRITE:
+        return (int64_t)c->call.result == -EPIPE ? SIGPIPE : 0;
+    default:
+        return (int64_t)c->call.result < 0 ? 0 : vs_call_signal(&c->call);
+    }
+}
+
+static bool ended_itself(const struct vs_replay *r)
+{
+    bool all = true;
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct vs_replay_core *c = &r->cores[i];
+        if (!c->since && c->states && c->call.number == VS_CALL_EXIT_GROUP)
+            return true;
+        all &= c->exited || !c->started;
+    }
+    return all;
+}
+
+int vs_replay_fatal(struct vs_replay *r, unsigned *core)
+{
+    struct vs_code *code = ended_itself(r) ? NULL : vs_code_new();
+    int signal = 0;
+    for (unsigned i = 0; code && i < r->count && !signal; i++)
+        if (r->cores[i].started && !r->cores[i].exited && !r->cores[i].called) {
+            signal = next_fault(r, i, code);
+            *core = i;
+        }
+    for (unsigned i = 0; code && i < r->count && !signal; i++)
+        if (r->cores[i].started && !r->cores[i].exited) {
+            signal = call_signal(&r->cores[i]);
+            *core = i;
+        }
+    vs_code_free(code);
+    return signal;
+}
