@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -54,32 +55,96 @@ static int columns(FILE *out)
     return size.ws_col;
 }
 
-static void draw(struct vs_progress *p, uint64_t done, double seconds)
+/* Per second, over the last second or so. */
+static double rate_of(struct vs_progress *p, uint64_t done, int64_t time)
 {
-    char line[512], count[16], total[16], speed[16], left[16];
-    double rate = (double)done / seconds;
+    int64_t since = p->start;
+    uint64_t before = 0;
+    for (unsigned i = 0; i < VS_PROGRESS_PAST; i++) {
+        unsigned at = (p->next + i) % VS_PROGRESS_PAST; /* from the oldest on */
+        if (!p->past[at].time)
+            continue;
+        if (since == p->start || time - p->past[at].time >= SECOND) {
+            since = p->past[at].time;
+            before = p->past[at].done;
+        }
+    }
+    p->past[p->next].time = time;
+    p->past[p->next].done = done;
+    p->next = (p->next + 1) % VS_PROGRESS_PAST;
+    if (done <= before || time <= since)
+        return 0;
+    return (double)(done - before) / ((double)(time - since) / SECOND);
+}
+
+enum part { WHAT, SHARE, COUNT, RATE, LEFT, MORE, PARTS };
+
+/* In the order in which they are left out. */
+static const enum part dispensable[] = {MORE, RATE, COUNT, LEFT, WHAT};
+
+enum { DISPENSABLE = sizeof(dispensable) / sizeof(dispensable[0]), PART = 128 };
+
+/* All that is in the parts, in one line of at most so many columns. Parts are whole or missing. */
+static void join(char parts[PARTS][PART], size_t columns, char *line, size_t capacity)
+{
+    /* Without a share, the count is what matters. */
+    if (!parts[SHARE][0]) {
+        memcpy(parts[SHARE], parts[COUNT], PART);
+        parts[COUNT][0] = 0;
+    }
+    for (int i = 0; i <= DISPENSABLE; i++) {
+        size_t length = 0;
+        line[0] = 0;
+        for (int part = 0; part < PARTS; part++) {
+            const char *between = !length ? "" : part == SHARE ? " " : "  ";
+            if (parts[part][0])
+                length += (size_t)snprintf(line + length, capacity - length, "%s%s", between,
+                                           parts[part]);
+        }
+        if (length <= columns)
+            return;
+        if (i < DISPENSABLE)
+            parts[dispensable[i]][0] = 0;
+    }
+    line[0] = 0;
+}
+
+static void draw(struct vs_progress *p, uint64_t done, double rate)
+{
+    char parts[PARTS][PART] = {{0}}, line[PARTS * (PART + 2)], count[16], total[16], left[16];
     format_si(count, sizeof(count), (double)done);
-    format_si(speed, sizeof(speed), rate);
+    snprintf(parts[WHAT], PART, "%s:", p->what);
     if (p->total) {
-        if (done > p->total)
-            done = p->total;
+        done = done < p->total ? done : p->total;
         format_si(total, sizeof(total), (double)p->total);
         format_time(left, sizeof(left), (double)(p->total - done) / rate);
-        snprintf(line, sizeof(line), "%.20s: %5.1f%%  %s of %s %.10s  %s/s  ETA %s", p->what,
-                 (double)done / (double)p->total * 100, count, total, p->unit, speed, left);
+        snprintf(parts[SHARE], PART, "%5.1f%%", (double)done / (double)p->total * 100);
+        snprintf(parts[COUNT], PART, "%s of %s %s", count, total, p->unit);
+        snprintf(parts[LEFT], PART, "ETA %s", left);
     } else {
-        snprintf(line, sizeof(line), "%.20s: %s %.10s  %s/s", p->what, count, p->unit, speed);
+        snprintf(parts[COUNT], PART, "%s %s", count, p->unit);
     }
-    if (p->more) {
-        size_t len = strlen(line);
-
-        snprintf(line + len, sizeof(line) - len, "  %s", p->more);
-    }
-    vs_oneline(line);
+    format_si(count, sizeof(count), rate);
+    snprintf(parts[RATE], PART, "%s/s", count);
+    snprintf(parts[MORE], PART, "%s", p->more ? p->more : "");
     /* The last column stays free: some terminals wrap as soon as it is filled. */
-    fprintf(p->out, "\r%.*s\033[K", columns(p->out) - 1, line);
+    join(parts, (size_t)columns(p->out) - 1, line, sizeof(line));
+    vs_oneline(line);
+    fprintf(p->out, "\r%s\033[K", line);
     fflush(p->out);
     p->drawn = true;
+}
+
+/* Whether the terminal is ours: not if we are in the background, nor if somebody has set it to take
+ * keys one by one or without showing them. */
+static bool has_terminal(const struct vs_progress *p)
+{
+    int fd = fileno(p->out);
+    pid_t group = tcgetpgrp(fd); /* -1: another's */
+    struct termios t;
+    if (group > 0 && group != getpgrp())
+        return false;
+    return tcgetattr(fd, &t) < 0 || (t.c_lflag & (ICANON | ECHO)) == (ICANON | ECHO);
 }
 
 /* It could not clear the line. */
@@ -89,15 +154,26 @@ static bool is_dumb(void)
     return terminal && !strcmp(terminal, "dumb");
 }
 
+static void activate(struct vs_progress *p, FILE *out)
+{
+    p->out = out;
+    p->start = now();
+    p->due = p->start + INTERVAL;
+}
+
 void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
                       const char *unit)
 {
     *p = (struct vs_progress){.what = what, .unit = unit, .total = total};
     if (!out || !isatty(fileno(out)) || is_dumb())
         return;
-    p->out = out;
-    p->start = now();
-    p->due = p->start + INTERVAL;
+    activate(p, out);
+}
+
+void vs_progress_force(struct vs_progress *p, FILE *out)
+{
+    activate(p, out);
+    p->forced = true;
 }
 
 void vs_progress_tick(struct vs_progress *p, uint64_t done)
@@ -106,7 +182,9 @@ void vs_progress_tick(struct vs_progress *p, uint64_t done)
     if (t < p->due)
         return;
     p->due = t + INTERVAL;
-    draw(p, done, (double)(t - p->start) / SECOND);
+    double rate = rate_of(p, done, t);
+    if (p->forced || has_terminal(p))
+        draw(p, done, rate);
 }
 
 void vs_progress_finish(struct vs_progress *p)

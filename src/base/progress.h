@@ -3,7 +3,9 @@
  * line may give it one: other layers are handed a struct vs_progress, or NULL.
  *
  * The line is redrawn at most ten times per second and keeps to the terminal's width, or 80 columns
- * if that is less. Without a terminal, or with TERM=dumb, nothing is ever written. */
+ * if that is less: what has no room is left out, the least important first. Without a terminal, or
+ * with TERM=dumb, nothing is ever written; nor while we are in the background, or another program
+ * has the terminal to itself (a pager, an editor), which shows in how it is set. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
@@ -11,13 +13,22 @@
 #include <stdint.h>
 #include <stdio.h>
 
+enum { VS_PROGRESS_PAST = 10 };
+
 struct vs_progress {
     FILE *out; /* NULL: inactive */
+    bool forced;
     const char *what, *unit;
     const char *more; /* shown at the end of the line; NULL = nothing. The caller may set it. */
     uint64_t total;
     int64_t start, due; /* nanoseconds; due is when the next redraw may happen */
     bool drawn;
+    /* What was done when, of the last times that the line was due: a ring. */
+    struct {
+        int64_t time;
+        uint64_t done;
+    } past[VS_PROGRESS_PAST];
+    unsigned next;
 };
 
 /* Shows "what", and counts of units such as "bytes"; both strings stay the caller's and must live
@@ -26,6 +37,9 @@ struct vs_progress {
  * yet. */
 void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
                       const char *unit);
+
+/* Makes p active whatever `out` is, and however a terminal is used. */
+void vs_progress_force(struct vs_progress *p, FILE *out);
 
 /* The part of vs_progress_update for an active line. */
 void vs_progress_tick(struct vs_progress *p, uint64_t done);

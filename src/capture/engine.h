@@ -4,6 +4,8 @@
 #define CAPTURE_ENGINE_H
 
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Instructions to record, counted over all threads. */
@@ -12,10 +14,30 @@ struct vs_window {
     uint64_t length; /* 0 = to the end */
 };
 
-/* Filled in by a signal handler: the user wants an end. */
+/* Signals to the recorder that are meant for the program: noted by a signal handler, taken by an
+ * engine. Bit N is signal N. */
 struct vs_interrupt {
-    volatile sig_atomic_t signal;     /* 0 = none yet */
-    volatile sig_atomic_t everywhere; /* the program got it too (a terminal's Ctrl-C) */
+    _Atomic uint32_t alone;  /* sent to the recorder alone: the program is to be told */
+    _Atomic uint32_t shared; /* sent to the recorder's process group, as by a terminal's Ctrl-C */
+    _Atomic bool insists;    /* the user will not wait any longer: the program is to be killed */
+    /* The process of the program, if it is one of its own: what that sends it has itself. 0: none.
+     * Set by the engine. */
+    _Atomic int program;
 };
+
+/* Whether an engine has something to do. NULL is fine. */
+static inline bool vs_interrupted(const struct vs_interrupt *i)
+{
+    return i && (i->alone || i->shared || i->insists);
+}
+
+/* Whether the program's end is the user's doing: a signal among `passed` (bits as above), which
+ * were told to the program, ended it. `status` is as by waitpid. */
+static inline bool vs_ended_by(uint32_t passed, int status)
+{
+    int signal = status & 0x7f;
+
+    return signal && signal < 32 && passed >> signal & 1;
+}
 
 #endif

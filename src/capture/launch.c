@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -364,6 +368,81 @@ void vs_launch_wait(struct vs_launch *l)
     while (!l->over && l->pid > 0 && waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
         ;
     l->over = true;
+}
+
+/* ---- stopping -------------------------------------------------------------------------------- */
+
+/* What /proc says of the program behind this word. Returns whether it is there. */
+static bool find_status(const struct vs_launch *l, const char *word, char *text, size_t capacity)
+{
+    struct vs_infile f;
+    char path[64];
+    bool found = false;
+
+    snprintf(path, sizeof(path), "/proc/%d/status", (int)l->pid);
+    if (vs_infile_open(&f, path, NULL) == 0)
+        while (!found && vs_infile_line(&f, NULL) >= 0) {
+            const char *line = (const char *)f.text.data;
+
+            if (!strncmp(line, word, strlen(word))) {
+                line += strlen(word);
+                snprintf(text, capacity, "%s", line + strspn(line, ": \t"));
+                found = true;
+            }
+        }
+    vs_infile_close(&f);
+    return found;
+}
+
+static bool ignores(const struct vs_launch *l, int signal)
+{
+    char mask[32];
+
+    return find_status(l, "SigIgn", mask, sizeof(mask)) &&
+           strtoull(mask, NULL, 16) >> (signal - 1) & 1;
+}
+
+/* By SIGTSTP, not SIGSTOP: nobody could continue an orphaned process group, and the system does not
+ * stop one. */
+static void stop_us(void)
+{
+    struct sigaction usual = {.sa_handler = SIG_DFL}, before;
+    sigset_t set, old;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGTSTP);
+    sigaction(SIGTSTP, &usual, &before);
+    pthread_sigmask(SIG_UNBLOCK, &set, &old);
+    raise(SIGTSTP);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    sigaction(SIGTSTP, &before, NULL);
+}
+
+void vs_launch_stop(const struct vs_launch *l)
+{
+    const struct timespec moment = {.tv_nsec = 20000000};
+    struct termios modes;
+    char state[32];
+    int tty;
+
+    if (ignores(l, SIGTSTP))
+        return;
+    kill(l->pid, SIGSTOP);
+    tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
+    if (tty >= 0 && tcgetattr(tty, &modes) < 0) {
+        close(tty);
+        tty = -1;
+    }
+    stop_us();
+    /* The program does not know that it was stopped: the terminal is to be as it left it. */
+    if (tty >= 0 && tcgetpgrp(tty) == getpgrp())
+        tcsetattr(tty, TCSADRAIN, &modes);
+    if (tty >= 0)
+        close(tty);
+    /* A shell continues the program as well. */
+    nanosleep(&moment, NULL);
+    if (find_status(l, "State", state, sizeof(state)) && *state == 'T')
+        kill(l->pid, SIGCONT);
 }
 
 void vs_launch_close(struct vs_launch *l)

@@ -28,6 +28,11 @@ bool vs_launch_over(struct vs_launch *l);
 /* Waits for the program's end. */
 void vs_launch_wait(struct vs_launch *l);
 
+/* Stops the program, and then us, as the terminal's Ctrl-Z does; returns when we are continued, and
+ * so is the program. For Valgrind swallows the signals that would stop the program, after it has
+ * run the program's handlers of them. Does nothing if the program ignores SIGTSTP. */
+void vs_launch_stop(const struct vs_launch *l);
+
 /* Frees what is shared; kills the program if it still runs. */
 void vs_launch_close(struct vs_launch *l);
 

@@ -15,8 +15,11 @@
 
 /* Milliseconds between looks at the clock, the user and the program. */
 #define GLANCE 100
-/* Seconds that an interrupted program has to end by itself. */
-#define GRACE 5.0
+/* Seconds that a program has to do what it does before it stops (Ctrl-Z). */
+#define PARTING 0.1
+
+#define BIT(signal) (1u << (signal))
+#define STOPPING    (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 
 struct recording {
     const struct vs_valgrind_options *o;
@@ -34,8 +37,9 @@ struct recording {
     size_t note_bytes; /* of it, so far */
     bool stop_said;    /* to this program's tool */
     unsigned programs;
-    bool forwarded;
-    double deadline; /* when an interrupted program is killed; 0 = never */
+    uint32_t passed; /* signals of the user's that the program got; bit N is signal N */
+    bool killed;     /* by the user, who insisted */
+    double stops;    /* when program and recorder stop; 0 = they do not */
 };
 
 static double now(void)
@@ -126,23 +130,37 @@ static int tick(struct recording *r)
     return reply(r, WIRE_STOP, 0);
 }
 
-static void heed_interrupt(struct recording *r)
+static void pass_on(const struct recording *r, uint32_t signals)
 {
-    const struct vs_interrupt *i = r->o->interrupt;
+    for (int n = 1; n < 32; n++)
+        if (signals >> n & 1)
+            kill(r->launch.pid, n);
+}
 
-    if (!i || !i->signal)
-        return;
-    r->result->interrupted = true;
+/* Passes on what the program does not get by itself. With that it may live as long as it likes,
+ * unless the user insists. */
+static void heed_user(struct recording *r)
+{
+    struct vs_interrupt *i = r->o->interrupt;
+    uint32_t alone, shared;
+
     /* Once it is over, its number may be another process's. */
-    if (r->launch.over)
+    if (!i || r->launch.over)
         return;
-    if (!r->forwarded) {
-        r->forwarded = true;
-        r->deadline = now() + GRACE;
-        if (!i->everywhere)
-            kill(r->launch.pid, i->signal);
-    } else if (now() > r->deadline) {
+    alone = atomic_exchange(&i->alone, 0);
+    shared = atomic_exchange(&i->shared, 0);
+    if (shared && getpgid(r->launch.pid) != getpgrp())
+        alone |= shared;
+    r->passed |= alone | shared;
+    pass_on(r, alone);
+    if (i->insists) {
+        r->killed = true;
         kill(r->launch.pid, SIGKILL);
+    } else if ((alone | shared) & STOPPING && !r->stops) {
+        r->stops = now() + PARTING;
+    } else if (r->stops && now() > r->stops) {
+        r->stops = 0;
+        vs_launch_stop(&r->launch);
     }
 }
 
@@ -177,7 +195,7 @@ static int listen_to_tool(struct recording *r)
         bool over = vs_launch_over(&r->launch);
         int ready = poll(&fd, 1, over ? 0 : GLANCE), got;
 
-        heed_interrupt(r);
+        heed_user(r);
         if (ready > 0) {
             got = read_note(r);
             if (got > 0)
@@ -242,6 +260,8 @@ static int check_started(const struct recording *r)
 {
     if (r->result->stats.programs)
         return 0;
+    if (r->result->interrupted)
+        return vs_diag_set(r->diag, -VSE_IO, -1, -1, "interrupted before it began");
     return vs_diag_set(r->diag, -VSE_IO, -1, -1,
                        "Valgrind did not start the program (it ended with status %d)",
                        WIFEXITED(r->launch.status) ? WEXITSTATUS(r->launch.status)
@@ -255,6 +275,8 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
 
     if (e < 0 || (e = vs_launch_start(&r->launch, r->o, r->diag)) < 0)
         return e;
+    if (r->o->interrupt)
+        r->o->interrupt->program = r->launch.pid;
     e = listen_to_tool(r);
     if (e < 0 && !r->launch.over)
         kill(r->launch.pid, SIGKILL);
@@ -268,6 +290,7 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
     take_log(r);
     memcpy(r->result->unread, r->images.unread, sizeof(r->result->unread));
     r->result->status = r->launch.status;
+    r->result->interrupted = r->killed || vs_ended_by(r->passed, r->launch.status);
     r->result->seconds = end - start;
     r->result->more = now() - end;
     return e < 0 ? e : check_started(r);

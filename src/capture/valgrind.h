@@ -19,9 +19,9 @@ struct vs_valgrind_options {
     size_t window_count;
     struct vs_place *places; /* `found` and `chooser` are filled in */
     size_t place_count;
-    bool main_only;                       /* no shared libraries */
-    bool marks;                           /* only between marks of the program (vestige/mark.h) */
-    const struct vs_interrupt *interrupt; /* may be NULL */
+    bool main_only;                 /* no shared libraries */
+    bool marks;                     /* only between marks of the program (vestige/mark.h) */
+    struct vs_interrupt *interrupt; /* may be NULL */
     /* Called often with how far it is. Not 0: record no more; the program runs on. May be NULL. */
     int (*tick)(void *context, const struct vs_assembler_stats *stats);
     void *context;
@@ -30,7 +30,7 @@ struct vs_valgrind_options {
 struct vs_valgrind_result {
     struct vs_assembler_stats stats;
     int status;       /* of the program, as by waitpid */
-    bool interrupted; /* ended by the user */
+    bool interrupted; /* the user ended it, by a signal or by insisting */
     bool stopped;     /* by tick */
     char said[2048];  /* the start of what Valgrind had to say, in lines */
     char unread[512]; /* an image without its symbols, as in capture/images.h; or "" */

@@ -43,7 +43,8 @@ const struct command commands_program = {
              "else of a command that runs a program, the program's own status",
     .environment =
         "TERM  dumb: no line of progress. Otherwise there is one while standard error is\n"
-        "      a terminal; nothing else depends on terminals, and nothing is coloured.",
+        "      a terminal that no other program uses; nothing else depends on terminals,\n"
+        "      and nothing is coloured.",
 };
 
 const struct command *commands_at(size_t number)

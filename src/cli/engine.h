@@ -20,7 +20,7 @@ struct recording {
     struct vs_place *places; /* `found` and `chooser` are filled in */
     size_t place_count;
     const struct simulation_options *simulation;
-    const struct vs_interrupt *interrupt;
+    struct vs_interrupt *interrupt;
     const struct vs_consumer *consumer;
     /* Called often with the instructions so far. Not 0: record no more. */
     int (*tick)(void *context, uint64_t instructions);
@@ -43,6 +43,7 @@ struct recording {
 
 struct engine {
     const char *name, *isa;
+    bool apart; /* the program is a process of its own */
     /* Whether it is the one for this program, if the user does not say. */
     bool (*fits)(const char *path);
     /* Before anything is written. *features: VS_RUN_* beside loads and stores. Returns 0; an error

@@ -76,6 +76,7 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
 const struct engine engine_valgrind = {
     .name = "valgrind",
     .isa = "x86-64",
+    .apart = true,
     .fits = fits,
     .check = check,
     .run = run,

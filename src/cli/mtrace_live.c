@@ -73,7 +73,7 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
     if (c->meta)
         e = meta(&live, "isa", "x86-64");
     if (e == 0) {
-        v.interrupt = recording_catch_signals();
+        v.interrupt = recording_catch_signals(true);
         e = vs_valgrind_run(&v, &between, &result, &diag, &theirs);
         recording_release_signals();
     }

@@ -32,6 +32,7 @@ struct record_options {
     struct option_list routines, from, to;
     const char *windows;
     struct simulation_options simulation;
+    struct recording_shows shows;
 };
 
 struct record {
@@ -153,6 +154,8 @@ static bool settle_options(struct record *r)
 {
     const struct record_options *o = r->o;
 
+    if (!recording_shows_check(r->cli, &o->shows))
+        return false;
     if (o->control_only + o->loads + o->all > 1) {
         cli_error(r->cli, "--control-only, --loads and --all exclude each other");
         return false;
@@ -507,10 +510,11 @@ static int finish(struct record *r)
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->recording.more += seconds_between(&t0, &t1);
-    warn_places(r);
+    if (!r->o->shows.quiet)
+        warn_places(r);
     if (r->o->json)
         summary_json(r, &written);
-    else
+    else if (!r->o->shows.quiet)
         summary_text(r, &written);
     return r->recording.exit;
 }
@@ -571,9 +575,9 @@ static int record(struct record *r, char **argv)
         return e;
     }
     r->to = vs_consumer_writer(r->writer);
-    vs_progress_init(&r->progress, stderr, "recording", 0, "instructions");
+    recording_progress(&r->progress, &o->shows, "recording");
     r->progress.more = r->written;
-    c->interrupt = recording_catch_signals();
+    c->interrupt = recording_catch_signals(r->engine->apart);
     e = r->engine->run(c, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
@@ -701,6 +705,7 @@ static const struct cli_option options[] = {
      .min = 1,
      .max = UINT64_MAX / 1000000},
     SIMULATION_OPTIONS(FIELD(simulation)),
+    RECORDING_SHOWS(FIELD(shows)),
     {.name = "json",
      .help = "the summary as a JSON object on standard output",
      .offset = FIELD(json)},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/recording.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,20 +9,57 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
+/* What goes on to the program. The first ones ask for an end; the last ones stop it, and us: only
+ * if it is another process. */
+static const int caught[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGUSR1,
+                             SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
 
-enum { CAUGHT = sizeof(caught) / sizeof(caught[0]) };
+enum { CAUGHT = sizeof(caught) / sizeof(caught[0]), ENDING = 4, STOPPING = 3 };
+
+#define SECOND INT64_C(1000000000)
 
 /* Signal handlers reach nothing else. */
 static struct vs_interrupt interrupt;
+static _Atomic int64_t asked[CAUGHT][2]; /* when each came: the last times */
 static struct sigaction before[CAUGHT], before_limit;
+
+/* The third of a kind within a second; not of those that mean no end. */
+static bool insists(int which)
+{
+    struct timespec t;
+    int64_t now, first;
+
+    if (which >= ENDING)
+        return false;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    now = t.tv_sec * SECOND + t.tv_nsec;
+    first = atomic_exchange(&asked[which][1], atomic_exchange(&asked[which][0], now));
+    return first && now - first < SECOND;
+}
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
+    bool sent = info->si_code <= 0; /* by a process */
+    int error = errno, which = 0;
+
     (void)context;
-    /* A terminal's keys reach the program as well; what a process sends does not. */
-    interrupt.everywhere = info->si_code > 0;
-    interrupt.signal = signal;
+    while (caught[which] != signal)
+        which++;
+    if (sent && interrupt.program && info->si_pid == interrupt.program) {
+        /* To its process group: it has it. */
+        if (which >= CAUGHT - STOPPING)
+            interrupt.shared |= 1u << signal;
+        return;
+    }
+    if (insists(which))
+        interrupt.insists = true;
+    /* A terminal's keys reach the program as well; what a process sends does not, nor does the
+     * hangup that a terminal sends to the leader of its session. */
+    if (sent || (signal == SIGHUP && getsid(0) == getpid()))
+        interrupt.alone |= 1u << signal;
+    else
+        interrupt.shared |= 1u << signal;
+    errno = error;
 }
 
 /* The write that exceeded the limit then fails. Not ignored: that would be inherited. */
@@ -30,16 +68,19 @@ static void let_fail(int signal)
     (void)signal;
 }
 
-const struct vs_interrupt *recording_catch_signals(void)
+struct vs_interrupt *recording_catch_signals(bool apart)
 {
     struct sigaction limit = {.sa_handler = let_fail, .sa_flags = SA_RESTART};
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
 
-    interrupt.signal = 0;
+    interrupt.alone = interrupt.shared = 0;
+    interrupt.insists = false;
+    interrupt.program = 0;
+    memset((void *)asked, 0, sizeof(asked));
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT; i++) {
         sigaction(caught[i], NULL, &before[i]);
-        if (before[i].sa_handler != SIG_IGN)
+        if (before[i].sa_handler != SIG_IGN && (apart || i < CAUGHT - STOPPING))
             sigaction(caught[i], &action, NULL);
     }
     sigaction(SIGXFSZ, &limit, &before_limit);
@@ -51,6 +92,22 @@ void recording_release_signals(void)
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &before[i], NULL);
     sigaction(SIGXFSZ, &before_limit, NULL);
+}
+
+bool recording_shows_check(struct cli *cli, const struct recording_shows *s)
+{
+    if (s->quiet && s->progress)
+        cli_error(cli, "--quiet and --progress exclude each other");
+    return !s->quiet || !s->progress;
+}
+
+void recording_progress(struct vs_progress *p, const struct recording_shows *s, const char *what)
+{
+    bool disturbs = isatty(STDIN_FILENO) || isatty(STDOUT_FILENO);
+
+    vs_progress_init(p, s->quiet || disturbs ? NULL : stderr, what, 0, "instructions");
+    if (s->progress)
+        vs_progress_force(p, stderr);
 }
 
 time_t recording_time(void)

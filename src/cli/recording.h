@@ -5,13 +5,39 @@
 
 #include <time.h>
 
+#include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/cli.h"
 
-/* From now on SIGINT, SIGTERM and SIGHUP are noted instead of ending us, and a file that grows
- * beyond the limit is an error, until released. */
-const struct vs_interrupt *recording_catch_signals(void);
+/* From now on signals that would end us are noted for the program instead, and a file that grows
+ * beyond the limit is an error, until released. `apart`: the program is another process, so those
+ * that would stop us are noted as well. Three that ask for an end within a second insist on it. */
+struct vs_interrupt *recording_catch_signals(bool apart);
 void recording_release_signals(void);
+
+/* What a command that runs a program shows beside it. */
+struct recording_shows {
+    bool quiet;    /* nothing but errors */
+    bool progress; /* a line of progress, whatever the program does with the terminal */
+};
+
+#define RECORDING_SHOWS(base)                                                                      \
+    {.name = "quiet",                                                                              \
+     .letter = 'q',                                                                                \
+     .help = "no summary and no line of progress",                                                 \
+     .offset = (base) + offsetof(struct recording_shows, quiet)},                                  \
+    {                                                                                              \
+        .name = "progress",                                                                        \
+        .help = "a line of progress on standard error, even if the\nprogram uses the terminal",    \
+        .offset = (base) + offsetof(struct recording_shows, progress)                              \
+    }
+
+/* False after a message: they exclude each other. */
+bool recording_shows_check(struct cli *cli, const struct recording_shows *s);
+
+/* A line of progress while a program runs that has our standard streams: only if neither its input
+ * nor its output is a terminal, which the line would disturb, unless it is asked for. */
+void recording_progress(struct vs_progress *p, const struct recording_shows *s, const char *what);
 
 /* When the recording is made: now, or SOURCE_DATE_EPOCH if that is set, so that files can be made
  * again bit for bit. */

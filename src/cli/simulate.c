@@ -12,6 +12,7 @@
 
 struct simulate_options {
     struct simulation_options simulation;
+    struct recording_shows shows;
     bool list, json;
 };
 
@@ -132,9 +133,9 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
         m.process.path = path;
         m.process.argv = argv;
         m.process.envp = env;
-        vs_progress_init(&progress, stderr, "simulating", 0, "instructions");
+        recording_progress(&progress, &o->shows, "simulating");
         m.context = &progress;
-        m.interrupt = recording_catch_signals();
+        m.interrupt = recording_catch_signals(false);
         e = vs_machine_run(&m, result, &diag, &theirs);
         recording_release_signals();
         vs_progress_finish(&progress);
@@ -145,7 +146,7 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
     } else {
         if (o->json)
             print_json(cli, result, m.config.timed);
-        else
+        else if (!o->shows.quiet)
             print_text(result, m.config.timed);
         status = simulation_status(result);
     }
@@ -164,6 +165,8 @@ static int run(struct cli *cli, int argc, char **argv)
         return status;
     if (o.list)
         return list(cli, &o);
+    if (!recording_shows_check(cli, &o.shows))
+        return CLI_USAGE;
     if (!argc) {
         cli_error(cli, "no program; see 'vestige simulate --help'");
         return CLI_USAGE;
@@ -181,6 +184,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     SIMULATION_OPTIONS(offsetof(struct simulate_options, simulation)),
+    RECORDING_SHOWS(offsetof(struct simulate_options, shows)),
     {.name = "list",
      .help = "print the platform's parameters, as --platform reads",
      .offset = offsetof(struct simulate_options, list)},

@@ -274,11 +274,11 @@ static int simulate(struct tmtrace *t, const char *path, char **argv, char **env
                                    .window_count = o->skip || o->length,
                                    .tick = tick,
                                    .context = &progress,
-                                   .interrupt = recording_catch_signals()};
+                                   .interrupt = recording_catch_signals(false)};
     bool theirs;
     int e;
 
-    vs_progress_init(&progress, stderr, "tracing", 0, "instructions");
+    recording_progress(&progress, &(struct recording_shows){0}, "tracing");
     e = vs_machine_run(&m, result, &t->diag, &theirs);
     recording_release_signals();
     vs_progress_finish(&progress);

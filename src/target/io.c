@@ -167,9 +167,9 @@ static ssize_t write_quietly(int fd, const void *bytes, size_t size)
 static bool wait_for_room(const struct vs_process *p, const struct vs_file *f)
 {
     enum { TICK = 50 }; /* milliseconds until the interrupt is looked at again */
-    const volatile sig_atomic_t *interrupt = p->linux_state->interrupt;
+    const struct vs_interrupt *interrupt = p->linux_state->interrupt;
     struct pollfd fd = {.fd = f->host, .events = POLLOUT};
-    while (!(interrupt && *interrupt)) {
+    while (!vs_interrupted(interrupt)) {
         int ready = poll(&fd, 1, TICK);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             return true;

@@ -136,7 +136,7 @@ struct vs_process_files {
     struct vs_space space;
     unsigned cores;
     uint64_t random;
-    const volatile sig_atomic_t *interrupt;
+    const struct vs_interrupt *interrupt;
     bool nomem;
     char *path; /* of the program, absolute */
     uint8_t build_id[64];

@@ -25,7 +25,6 @@ _Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block
 #define TICK_EVERY  (1 << 20) /* instructions */
 #define TICK_STEPS  (1 << 16) /* or so many turns of the loop, whatever they do */
 #define RETRY_EVERY 100000    /* cycles: how often files of the host are tried again */
-#define PATIENCE    5         /* seconds for the program to end by the user's signal */
 
 /* What a task is to the machine, by its slot. */
 struct place {
@@ -77,9 +76,10 @@ struct machine {
     uint64_t steps;   /* of the loop */
     uint64_t nobody;  /* cycle of the last event that no core made */
     uint64_t next_tick, next_retry;
-    uint64_t random;     /* state */
-    bool stopped;        /* no more is recorded */
-    time_t patience_end; /* 0: the user has said nothing */
+    uint64_t random; /* state */
+    bool stopped;    /* no more is recorded */
+    uint32_t passed; /* signals of the user's that the program got; bit N is signal N */
+    bool killed;     /* by the user, who insisted */
     struct vs_machine_halt halt;
 
     struct vs_diag *diag;
@@ -697,23 +697,23 @@ static void fill_stats(const struct machine *m, struct vs_machine_stats *s)
     }
 }
 
-/* The user's signal goes to the program; if that does not end it, we do. */
+/* The user's signals go to the program, which does with them what it likes; unless the user
+ * insists. */
 static int heed_user(struct machine *m, bool *enough)
 {
-    const struct vs_interrupt *user = m->o->interrupt;
-    struct timespec now;
-    if (!user || !user->signal)
+    struct vs_interrupt *user = m->o->interrupt;
+    int err = 0;
+    if (likely(!vs_interrupted(user)))
         return 0;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    if (!m->patience_end) {
-        uint64_t cycle = present(m);
-        m->patience_end = now.tv_sec + PATIENCE;
-        set_now(m, cycle);
-        int err = vs_process_signal(m->p, user->signal);
-        return err ? err : follow_process(m, VS_NOBODY(&m->events), nobody_at(m, cycle));
-    }
-    *enough = now.tv_sec > m->patience_end;
-    return 0;
+    uint32_t signals = atomic_exchange(&user->alone, 0) | atomic_exchange(&user->shared, 0);
+    uint64_t cycle = present(m);
+    m->passed |= signals;
+    set_now(m, cycle);
+    for (int n = 1; n < 32 && !err && !m->p->ended; n++)
+        if (signals >> n & 1 && !(err = vs_process_signal(m->p, n)))
+            err = follow_process(m, VS_NOBODY(&m->events), nobody_at(m, cycle));
+    *enough = m->killed = user->insists;
+    return err;
 }
 
 static int tick(struct machine *m, bool *enough)
@@ -900,8 +900,7 @@ static int open_process(struct machine *m)
     options.seed = m->config.seed;
     options.cores = (unsigned)m->config.cores;
     options.memory_limit = m->config.memory << 20;
-    if (m->o->interrupt)
-        options.interrupt = &m->o->interrupt->signal;
+    options.interrupt = m->o->interrupt;
     return vs_process_open(&m->p, &options, m->diag);
 }
 
@@ -960,7 +959,7 @@ static int run_machine(struct machine *m, struct vs_machine_result *result)
     result->halt = m->halt;
     result->memory = m->config.memory;
     result->status = m->p->ended ? m->p->status : SIGKILL;
-    result->interrupted = m->patience_end != 0;
+    result->interrupted = m->killed || vs_ended_by(m->passed, result->status);
     result->stopped = m->stopped;
     result->unsupported_count = m->p->unsupported_count;
     memcpy(result->unsupported, m->p->unsupported, sizeof(result->unsupported));

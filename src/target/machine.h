@@ -56,7 +56,7 @@ struct vs_machine_options {
     bool marks; /* only between marks of the program (vestige/mark.h) */
     const struct vs_machine_place *places;
     size_t place_count;
-    const struct vs_interrupt *interrupt; /* may be NULL */
+    struct vs_interrupt *interrupt; /* may be NULL */
     /* Called now and then with how far it is. Not 0: record no more. May be NULL. */
     int (*tick)(void *context, const struct vs_machine_stats *stats);
     void *context;
@@ -65,7 +65,7 @@ struct vs_machine_options {
 enum vs_machine_end {
     VS_END_EXIT,        /* the program ended */
     VS_END_DEADLOCK,    /* all its threads wait for each other */
-    VS_END_INTERRUPTED, /* the user's signal came, and the program did not end by it */
+    VS_END_INTERRUPTED, /* the user insisted on an end, and the program did not come to it */
     VS_END_MEMORY,      /* it touched more memory than config.memory */
 };
 
@@ -84,8 +84,9 @@ struct vs_machine_result {
     enum vs_machine_end end;
     struct vs_machine_halt halt; /* of VS_END_DEADLOCK, the first thread that waits; of MEMORY */
     uint64_t memory;             /* MiB that it might touch */
-    int status; /* of the program, as by waitpid; as if killed if it did not end by itself */
-    bool interrupted, stopped;
+    int status;       /* of the program, as by waitpid; as if killed if it did not end by itself */
+    bool interrupted; /* the user ended it, by a signal or by insisting */
+    bool stopped;     /* by tick */
     struct vs_unsupported unsupported[VS_UNSUPPORTED_MAX];
     size_t unsupported_count;
     double seconds;

@@ -410,13 +410,13 @@ bool vs_process_waits(const struct vs_process *p)
 int vs_process_wait(struct vs_process *p)
 {
     enum { TICK = 50 }; /* milliseconds until the interrupt is looked at again */
-    const volatile sig_atomic_t *interrupt = p->linux_state->interrupt;
+    const struct vs_interrupt *interrupt = p->linux_state->interrupt;
     struct pollfd list[VS_FDS];
     size_t count = 0;
     for (size_t i = 0; i < p->task_count; i++)
         if (p->tasks[i]->state == VS_TASK_BLOCKED && p->tasks[i]->linux_state->wait.host)
             count += vs_poll_host(p, p->tasks[i], list + count, VS_FDS - count);
-    while (count && !(interrupt && *interrupt)) {
+    while (count && !vs_interrupted(interrupt)) {
         int ready = poll(list, count, TICK);
         if (ready > 0 || (ready < 0 && errno != EINTR))
             break;

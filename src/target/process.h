@@ -10,11 +10,11 @@
 #ifndef TARGET_PROCESS_H
 #define TARGET_PROCESS_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "capture/engine.h"
 #include "iss/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
@@ -81,13 +81,13 @@ struct vs_unsupported {
 #define VS_UNSUPPORTED_MAX 16
 
 struct vs_process_options {
-    const char *path;                       /* a static or static-pie RV64 program */
-    char *const *argv;                      /* ended by NULL, [0] included */
-    char *const *envp;                      /* ended by NULL */
-    uint64_t seed;                          /* of what the program gets as random */
-    unsigned cores;                         /* what it is told of the machine */
-    uint64_t memory_limit;                  /* bytes that may be touched; 0: 4 GiB */
-    const volatile sig_atomic_t *interrupt; /* not 0: vs_process_wait returns; may be NULL */
+    const char *path;                     /* a static or static-pie RV64 program */
+    char *const *argv;                    /* ended by NULL, [0] included */
+    char *const *envp;                    /* ended by NULL */
+    uint64_t seed;                        /* of what the program gets as random */
+    unsigned cores;                       /* what it is told of the machine */
+    uint64_t memory_limit;                /* bytes that may be touched; 0: 4 GiB */
+    const struct vs_interrupt *interrupt; /* vs_process_wait returns for it; may be NULL */
 };
 
 struct vs_process_files; /* files, signals, waits: what only the process knows */

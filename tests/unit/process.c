@@ -249,7 +249,7 @@ TEST(takes_signals_from_outside)
 
 TEST(stops_waiting_when_interrupted)
 {
-    volatile sig_atomic_t interrupt = 1;
+    struct vs_interrupt interrupt = {.shared = 1u << SIGTERM};
     char path[PATH_MAX];
     char *argv[] = {path, (char[]){"read"}, NULL};
     struct vs_process_options options = {

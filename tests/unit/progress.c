@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -184,25 +185,115 @@ TEST(redraws_at_most_ten_times_per_second)
     terminal_fini(&t);
 }
 
-TEST(keeps_to_the_width)
+/* The line drawn at this width, without what erases. */
+static void line_at(unsigned short width, char line[256], uint64_t total, const char *more)
 {
-    static const unsigned short widths[] = {1, 2, 20, 40, 79, 80, 200, 0};
-    for (size_t i = 0; i < sizeof(widths) / sizeof(widths[0]); i++) {
-        struct terminal t;
-        struct vs_progress p;
-        size_t widest = widths[i] && widths[i] < 80 ? widths[i] : 80;
-        terminal_init(&t, widths[i]);
-        vs_progress_init(&p, t.out, "a very long name for what is being done here",
-                         UINT64_MAX / 10 * 9, "very long units");
-        pause_ms(120);
-        vs_progress_update(&p, 1);
-        const char *line = terminal_read(&t), *end = strstr(line, "\033[K");
-        CHECK(end);
-        CHECK((size_t)(end - line) - 1 < widest);
-        CHECK(widest < 20 || end - line > 10);
-        vs_progress_finish(&p);
-        terminal_fini(&t);
+    struct terminal t;
+    struct vs_progress p;
+    terminal_init(&t, width);
+    vs_progress_init(&p, t.out, "counting", total, "instructions");
+    p.more = more;
+    pause_ms(120);
+    vs_progress_update(&p, 0);
+    const char *drawn = terminal_read(&t), *end = strstr(drawn, "\033[K");
+    CHECK(end);
+    CHECK_EQ(drawn[0], '\r');
+    snprintf(line, 256, "%.*s", (int)(end - drawn - 1), drawn + 1);
+    vs_progress_finish(&p);
+    terminal_fini(&t);
+}
+
+TEST(leaves_out_what_has_no_room)
+{
+    static const struct {
+        unsigned short width;
+        const char *known, *unknown;
+    } cases[] = {
+        {200, "counting:   0.0%  0 of 100 instructions  0/s  ETA --:--  1 MB",
+         "counting: 0 instructions  0/s  1 MB"},
+        {0, "counting:   0.0%  0 of 100 instructions  0/s  ETA --:--  1 MB",
+         "counting: 0 instructions  0/s  1 MB"},
+        {58, "counting:   0.0%  0 of 100 instructions  0/s  ETA --:--",
+         "counting: 0 instructions  0/s  1 MB"},
+        {36, "counting:   0.0%  ETA --:--", "counting: 0 instructions  0/s  1 MB"},
+        {35, "counting:   0.0%  ETA --:--", "counting: 0 instructions  0/s"},
+        {27, "counting:   0.0%", "counting: 0 instructions"},
+        {24, "counting:   0.0%", "0 instructions"},
+        {16, "  0.0%", "0 instructions"},
+        {10, "  0.0%", ""},
+        {6, "", ""},
+        {1, "", ""},
+    };
+    char line[256];
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        line_at(cases[i].width, line, 100, "1 MB");
+        CHECK_STR(line, cases[i].known);
+        line_at(cases[i].width, line, 0, "1 MB");
+        CHECK_STR(line, cases[i].unknown);
     }
+}
+
+/* A second of nothing after a fast start: the mean would still show the start. */
+TEST(shows_the_rate_of_the_last_second)
+{
+    struct terminal t;
+    struct vs_progress p;
+    const char *line = "";
+    terminal_init(&t, 80);
+    vs_progress_init(&p, t.out, "work", 0, "x");
+    pause_ms(120);
+    vs_progress_update(&p, 1000000);
+    CHECK_HAS(terminal_read(&t), "M/s");
+    for (int i = 0; i < 14; i++) {
+        pause_ms(110);
+        vs_progress_update(&p, 1000000);
+        line = terminal_read(&t);
+    }
+    CHECK_HAS(line, "1.00M x  0/s\033[K");
+    vs_progress_finish(&p);
+    terminal_fini(&t);
+}
+
+TEST(keeps_away_from_a_terminal_that_another_uses)
+{
+    struct terminal t;
+    struct vs_progress p;
+    struct termios modes;
+    terminal_init(&t, 80);
+    vs_progress_init(&p, t.out, "work", 0, "x");
+    CHECK_EQ(tcgetattr(fileno(t.out), &modes), 0);
+    modes.c_lflag &= ~(tcflag_t)ICANON;
+    CHECK_EQ(tcsetattr(fileno(t.out), TCSANOW, &modes), 0);
+    pause_ms(120);
+    vs_progress_update(&p, 1);
+    CHECK_STR(terminal_read(&t), "");
+    modes.c_lflag |= ICANON;
+    CHECK_EQ(tcsetattr(fileno(t.out), TCSANOW, &modes), 0);
+    pause_ms(120);
+    vs_progress_update(&p, 1);
+    CHECK_HAS(terminal_read(&t), "work: 1 x");
+    vs_progress_finish(&p);
+    terminal_fini(&t);
+}
+
+TEST(can_be_forced)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *memory = tmpfile();
+    struct vs_progress p;
+    vs_progress_init(&p, NULL, "work", 0, "x");
+    vs_progress_force(&p, memory);
+    pause_ms(150);
+    vs_progress_update(&p, 50);
+    vs_progress_finish(&p);
+    text = calloc(1, 256);
+    rewind(memory);
+    size = fread(text, 1, 255, memory);
+    CHECK(size > 0);
+    CHECK_HAS(text, "\rwork: 50 x  ");
+    fclose(memory);
+    free(text);
 }
 
 TEST(stays_sane_beyond_the_total)
