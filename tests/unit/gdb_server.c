@@ -12,7 +12,7 @@
 #include "gen/gdb_machine.h"
 #include "unit/gdbtalk.h"
 
-#define PATIENCE 10000 /* milliseconds */
+#define PATIENCE 300000 /* milliseconds: only what hangs takes so long */
 
 /* ---- a server in a thread ------------------------------------------------------------------ */
 
