@@ -369,27 +369,27 @@ run-sizes:
 .PHONY: install deb format check-format check-includes deps list clean
 ## install: vestige, libvestige, headers, vestige.pc, manual pages, completion under DESTDIR and PREFIX=/usr/local
 install: all
-	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/include/vestige \
-	    $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
-	install -m 755 $(PROGRAM) $(DESTDIR)$(PREFIX)/bin
-	install -d $(DESTDIR)$(PREFIX)/share/man/man1 $(DESTDIR)$(PREFIX)/$(BASH_DIR) \
-	    $(DESTDIR)$(PREFIX)/$(ZSH_DIR)
+	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/include/vestige" \
+	    "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
+	install -m 755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin"
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/$(BASH_DIR)" \
+	    "$(DESTDIR)$(PREFIX)/$(ZSH_DIR)"
 	for tool in $(TOOLS); do \
-	    ln -sf vestige $(DESTDIR)$(PREFIX)/bin/$$tool && \
-	    ln -sf vestige $(DESTDIR)$(PREFIX)/$(BASH_DIR)/$$tool || exit; \
+	    ln -sf vestige "$(DESTDIR)$(PREFIX)/bin/$$tool" && \
+	    ln -sf vestige "$(DESTDIR)$(PREFIX)/$(BASH_DIR)/$$tool" || exit; \
 	done
-	install -m 644 $(SHARE)/man/man1/*.1 $(DESTDIR)$(PREFIX)/share/man/man1
-	install -m 644 $(B)/$(BASH_DIR)/vestige $(DESTDIR)$(PREFIX)/$(BASH_DIR)
-	install -m 644 $(B)/$(ZSH_DIR)/_vestige $(DESTDIR)$(PREFIX)/$(ZSH_DIR)
-	install -m 755 $(VG_TOOL) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
-	ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(DESTDIR)$(PREFIX)/lib/vestige/valgrind
-	install -m 644 $(LIB_A) $(DESTDIR)$(LIBDIR)
-	install -m 755 $(LIB_SO).$(VERSION) $(DESTDIR)$(LIBDIR)
-	ln -sf libvestige.so.$(VERSION) $(DESTDIR)$(LIBDIR)/libvestige.so.$(MAJOR)
-	ln -sf libvestige.so.$(MAJOR) $(DESTDIR)$(LIBDIR)/libvestige.so
-	install -m 644 include/vestige/*.h $(DESTDIR)$(PREFIX)/include/vestige
+	install -m 644 $(SHARE)/man/man1/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 644 $(B)/$(BASH_DIR)/vestige "$(DESTDIR)$(PREFIX)/$(BASH_DIR)"
+	install -m 644 $(B)/$(ZSH_DIR)/_vestige "$(DESTDIR)$(PREFIX)/$(ZSH_DIR)"
+	install -m 755 $(VG_TOOL) "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
+	ln -sf $(VG_FILES:%=$(VG_EXEC)/%) "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
+	install -m 644 $(LIB_A) "$(DESTDIR)$(LIBDIR)"
+	install -m 755 $(LIB_SO).$(VERSION) "$(DESTDIR)$(LIBDIR)"
+	ln -sf libvestige.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libvestige.so.$(MAJOR)"
+	ln -sf libvestige.so.$(MAJOR) "$(DESTDIR)$(LIBDIR)/libvestige.so"
+	install -m 644 include/vestige/*.h "$(DESTDIR)$(PREFIX)/include/vestige"
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	    vestige.pc.in >$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc
+	    vestige.pc.in | install -m 644 /dev/stdin "$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc"
 
 ## deb: a Debian package of what install installs, build/vestige_VERSION_amd64.deb; DEB= names another file
 DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb

@@ -8,7 +8,10 @@ if grep -q '^SAN=.' "$VESTIGE_BUILD/config"; then
 fi
 mapfile -t vars < <(grep -v '^#' "$VESTIGE_BUILD/config")
 CC=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
-root=$T/root lib=$T/root/usr/lib include=$T/root/usr/include
+# Not in $T, whose name may have a space: what pkg-config says is for the command line of a compiler.
+root=$(mktemp -d /tmp/vestige-install.XXXXXX) || exit 2
+trap 'rm -rf "$T" "$_work" "$root"' EXIT
+lib=$root/usr/lib include=$root/usr/include
 export PKG_CONFIG_LIBDIR=$lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
 export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1
 
@@ -39,6 +42,13 @@ for file in "$root"/usr/bin/{vestige,mcfTrace,mlsTrace} "$lib"/libvestige.{a,so}
     expect_file "$file"
 done
 expect_equal "$(ls "$include/vestige")" "$(ls "$VESTIGE_SRC/include/vestige")" headers
+
+begin installs_for_everybody_and_anywhere
+run sh -c 'umask 077 && exec "$@"' sh make -C "$VESTIGE_SRC" "${vars[@]}" install DESTDIR="$T/an other" PREFIX=/usr
+expect_status 0
+expect_equal "$(cd "$T/an other" && find . ! -type l ! -perm -444)" '' "not readable by all"
+expect_equal "$(cd "$T/an other" && find . -mindepth 1 -type d ! -perm -111)" '' "closed folders"
+expect_equal "$(cd "$T/an other" && find . | sort)" "$(cd "$root" && find . | sort)" files
 
 begin installs_a_manual_page_of_everything
 man=$root/usr/share/man/man1
