@@ -260,6 +260,7 @@ static int parse_head(struct decoder *d, unsigned core)
     if (d->have)
         return 0;
     d->full_hits[which] = d->count;
+    d->turned = false; /* it may have come with this message, before the core used it */
     return 1;
 }
 
