@@ -699,6 +699,30 @@ void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
     r->decoded->break_count = count;
 }
 
+/* ---- for the hook's witness -------------------------------------------------------------------
+ */
+
+static void hand_on_message(void *context, unsigned core, uint64_t cycle)
+{
+    const struct vs_port_witness *w = ((const struct vs_replay *)context)->hook.witness;
+    if (w && w->message)
+        w->message(w->context, core, cycle);
+}
+
+static void hand_on_memory(void *context, unsigned core, const struct vs_port_memory *m)
+{
+    const struct vs_port_witness *w = ((const struct vs_replay *)context)->hook.witness;
+    if (w && w->memory)
+        w->memory(w->context, core, m);
+}
+
+static void hand_on_outside(void *context, unsigned core, const struct vs_port_outside *o)
+{
+    const struct vs_port_witness *w = ((const struct vs_replay *)context)->hook.witness;
+    if (w && w->outside)
+        w->outside(w->context, core, o);
+}
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, struct vs_diag *diag)
@@ -731,6 +755,11 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
         vs_hart_init(&r->cores[i].hart, i, r->decoded);
     if (!err)
         err = vs_port_reader_init(&r->reader, &shape, config->data, config->size, config->nbits);
+    r->witness = (struct vs_port_witness){.context = r,
+                                          .message = hand_on_message,
+                                          .memory = hand_on_memory,
+                                          .outside = hand_on_outside};
+    r->reader.witness = &r->witness;
     if (!err)
         err = r->ops->open(&r->decoder, config->spec.params, &config->setup, &r->reader);
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;

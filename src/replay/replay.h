@@ -58,11 +58,12 @@ struct vs_replay_config {
     void *context;
 };
 
-/* Told when a core took a message, and all is done that goes with it. NULL: nobody wants to know.
- * An error ends the run. */
+/* Any of these may be NULL: nobody wants to know. */
 struct vs_replay_hook {
+    /* A core took a message, and all is done that goes with it. An error ends the run. */
     int (*message)(void *context, unsigned core);
     void *context;
+    const struct vs_port_witness *witness; /* of every message, when it is taken */
 };
 
 struct vs_replay_core {
@@ -149,6 +150,7 @@ struct vs_replay {
 
     /* private */
     bool signalled;                    /* a core has entered a handler of these */
+    struct vs_port_witness witness;    /* hands on to that of the hook */
     bool single;                       /* the instruction may take a message */
     bool takes;                        /* and it does: it is not only watched */
     const struct vs_replay_watch *hit; /* by the instruction just done */

@@ -7,20 +7,37 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "study/recall.h"
 #include "vestige/run.h"
+
+/* A message that a core took. */
+struct taken {
+    uint64_t cycle;
+    bool outside;
+    struct vs_port_outside what; /* if it tells of an outside write */
+};
 
 /* A core as the run has it. */
 struct truth {
     struct vs_hart hart;
-    struct vs_reader *reader; /* of its events */
-    struct vs_batch batch;
-    size_t at;
-    uint64_t counted; /* instructions up to and including the event at `at` */
+    struct vs_core_events events;
+    uint64_t counted; /* instructions up to and including the next event */
+    uint64_t since;   /* instructions after the last registers, up to the last event that was met */
     uint64_t states;
     uint64_t called;       /* number of the system call that it made last, if nothing came since */
-    bool done;             /* it has no more events */
-    bool ready;            /* the event at `at` is counted */
+    uint64_t notices;      /* outside writes without a message, since its last access or message */
+    uint64_t load, last;   /* numbers of its last load, and of its last event that matters */
+    uint64_t cycle;        /* of that one */
+    bool ready;            /* the next event is counted */
     struct vs_copy memory; /* what it loaded and stored */
+    struct vs_buf taken;   /* of struct taken: messages whose events were not met yet */
+    struct vs_buf lines;   /* of what came with them: struct line, and its bytes */
+    bool fresh;            /* it has taken the last message of all */
+};
+
+struct line {
+    uint64_t addr;
+    size_t size;
 };
 
 struct checker {
@@ -29,30 +46,83 @@ struct checker {
     struct vs_port port;
     struct vs_code *decoded;
     struct truth *cores;
+
+    struct vs_reader *reader;
+    struct vs_pieces pieces;
+    struct vs_pieces_feed feed;
+    struct vs_prior *prior;
+    struct vs_recall recall;
+    struct vs_port_witness witness;
+    struct vs_port_outside outside; /* of the message about to be taken */
+    bool tells;                     /* there is one */
+    uint64_t last;                  /* number of the event that took the last message */
+    int error;                      /* in a witness, which cannot return it */
 };
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void see_outside(void *context, unsigned core, const struct vs_port_outside *o)
+{
+    struct checker *k = context;
+    (void)core;
+    k->outside = *o;
+    k->tells = true;
+}
+
+static void see_message(void *context, unsigned core, uint64_t cycle)
+{
+    struct checker *k = context;
+    const struct taken taken = {.cycle = cycle, .outside = k->tells, .what = k->outside};
+    for (unsigned i = 0; i < k->replay->count; i++)
+        k->cores[i].fresh = i == core;
+    if (vs_buf_put(&k->cores[core].taken, &taken, sizeof(taken)))
+        k->error = -VSE_NOMEM;
+    k->tells = false;
+}
+
+static void see_memory(void *context, unsigned core, const struct vs_port_memory *m)
+{
+    struct checker *k = context;
+    const struct line line = {.addr = m->addr, .size = m->size};
+    struct vs_buf *lines = &k->cores[core].lines;
+    if (vs_buf_put(lines, &line, sizeof(line)) || vs_buf_put(lines, m->bytes, m->size))
+        k->error = -VSE_NOMEM;
+}
+
+static const struct taken *first_taken(const struct truth *t)
+{
+    return t->taken.len ? (const struct taken *)t->taken.data : NULL;
+}
+
+static void pop_taken(struct truth *t)
+{
+    t->taken.len -= sizeof(struct taken);
+    memmove(t->taken.data, t->taken.data + sizeof(struct taken), t->taken.len);
+}
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
+/* Something outside the cores wrote, and nothing else. */
+static bool is_outside(const struct vs_event *e)
+{
+    return e->kind == VS_EXTERNAL || (e->kind == VS_MAP && e->value);
+}
+
+static bool gives_registers(const struct vs_event *e)
+{
+    return e->kind == VS_SYSCALL || e->kind == VS_EXCEPTION || e->kind == VS_EXCEPTION_RET ||
+           e->kind == VS_THREAD_START || e->kind == VS_GAP;
+}
+
 static bool matters(const struct vs_event *e)
 {
-    switch (e->kind) {
-    case VS_LOAD:
-    case VS_STORE:
-    case VS_NONDET:
-    case VS_SYSCALL:
-    case VS_EXCEPTION:
-    case VS_EXCEPTION_RET:
-    case VS_THREAD_START:
-    case VS_GAP:
-        return true;
-    default:
-        return false;
-    }
+    return e->kind == VS_LOAD || e->kind == VS_STORE || e->kind == VS_NONDET ||
+           gives_registers(e) || is_outside(e);
 }
 
 static int run_failed(struct checker *k, const struct vs_reader *reader, int err)
 {
-    const struct vs_diag *d = vs_reader_diag(reader);
+    const struct vs_diag *d = reader ? vs_reader_diag(reader) : NULL;
     return vs_diag_set(&k->v->diag, err, d && d->error == err ? d->offset : -1, -1, "%s",
                        d && d->error == err ? d->text : vs_errstr(err));
 }
@@ -67,34 +137,69 @@ static int forget_outside(struct vs_copy *memory, const struct vs_event *e, uint
     return e->kind == VS_MAP && call != MPROTECT ? vs_copy_forget(memory, e->addr, e->value) : 0;
 }
 
+/* The next event, if look() found one. */
+static const struct vs_event *event_of(const struct truth *t)
+{
+    return t->events.done ? NULL : vs_core_events_next(&t->events);
+}
+
 /* Makes the next event that matters known, unless there is none. */
 static int look(struct checker *k, struct truth *t)
 {
-    while (!t->done && !t->ready) {
-        if (t->at == t->batch.count) {
-            int n = vs_reader_next(t->reader, &t->batch);
-            if (n < 0 && n != -VSE_END)
-                return run_failed(k, t->reader, n);
-            t->done = n == -VSE_END;
-            t->batch.count = t->done ? 0 : t->batch.count;
-            t->at = 0;
-            continue;
-        }
-        const struct vs_event *e = &t->batch.events[t->at];
-        int err = forget_outside(&t->memory, e, t->called);
+    while (!t->events.done && !t->ready) {
+        int err =
+            vs_core_events_fill(&t->events, (unsigned)(t - k->cores), vs_pieces_feed, &k->feed);
         if (err)
+            return run_failed(k, k->reader, err);
+        const struct vs_event *e = event_of(t);
+        if (!e)
+            break;
+        if ((err = forget_outside(&t->memory, e, t->called)))
             return vs_diag_set(&k->v->diag, err, -1, -1, "%s", vs_errstr(err));
         t->counted += e->icount;
         t->ready = matters(e);
-        t->at += !t->ready;
+        if (!t->ready) {
+            t->since += e->icount;
+            t->events.at++;
+        }
     }
     return 0;
 }
 
+/* Whether that message tells of what this event did outside. */
+static bool tells_of(const struct truth *t, const struct taken *taken, const struct vs_event *e)
+{
+    uint64_t addr = e->addr, size = e->size;
+    if (!taken->outside || (!is_outside(e) && e->kind != VS_LOAD && e->kind != VS_GAP))
+        return false;
+    if (e->kind == VS_MAP)
+        vs_data_mapped(e, &addr, &size);
+    else if (e->kind == VS_GAP)
+        addr = size = 0;
+    return taken->what.addr == addr && taken->what.size == size &&
+           taken->what.notices == t->notices && taken->what.instructions == t->since + e->icount;
+}
+
+/* The next event is done with: messages that it took are those whose cycle it has. */
 static void next(struct truth *t)
 {
+    const struct vs_event *e = event_of(t);
+    const struct vs_standing at = vs_core_events_standing(&t->events);
+    const struct taken *taken;
+    bool told = false;
+    while ((taken = first_taken(t)) && (!at.timed || taken->cycle == at.cycle) &&
+           (taken->outside ? tells_of(t, taken, e) : !is_outside(e))) {
+        t->notices = taken->outside ? 0 : t->notices;
+        told |= taken->outside;
+        pop_taken(t);
+    }
+    t->since = gives_registers(e) ? 0 : t->since + e->icount;
+    t->notices = is_outside(e) && !told ? t->notices + 1 : 0;
+    t->load = e->kind == VS_LOAD ? at.number : t->load;
+    t->last = at.number;
+    t->cycle = at.cycle;
     t->ready = false;
-    t->at++;
+    t->events.at++;
 }
 
 /* ---- accesses -------------------------------------------------------------------------------- */
@@ -119,11 +224,14 @@ static int take_access(struct checker *k, struct vs_hart *hart, unsigned kind, u
 {
     struct truth *t = &k->cores[hart->id];
     int err = look(k, t);
+    while (!err && (*e = event_of(t)) && is_outside(*e)) {
+        next(t);
+        err = look(k, t);
+    }
     if (err)
         return err;
-    *e = &t->batch.events[t->at];
-    if (t->done || (*e)->kind != kind)
-        return differ(k, hart->id, "kind of event", kind, t->done ? 0 : (*e)->kind);
+    if (!*e || (*e)->kind != kind)
+        return differ(k, hart->id, "kind of event", kind, *e ? (*e)->kind : 0);
     if (kind != VS_NONDET && (*e)->addr != addr)
         return differ(k, hart->id, "address", addr, (*e)->addr);
     if ((*e)->size != size)
@@ -208,7 +316,8 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
     size_t head = e->kind == VS_SYSCALL ? sizeof(struct vs_syscall_head) : 0;
     if (e->size < head)
         return differ(k, core, "size of registers", e->size, head);
-    if (vs_replay_set_registers(&t->hart, vs_event_bytes(&t->batch, e) + head, e->size - head))
+    const struct vs_batch *batch = &t->events.now.batch;
+    if (vs_replay_set_registers(&t->hart, vs_event_bytes(batch, e) + head, e->size - head))
         return differ(k, core, "kind of registers", 0, 0);
     t->called = e->kind == VS_SYSCALL ? e->addr : 0;
     t->states++;
@@ -227,6 +336,13 @@ static int execute(struct checker *k, unsigned core, uint64_t most)
     return stop < 0 ? stop : differ(k, core, "stop", (uint64_t)stop, VS_STOP_LIMIT);
 }
 
+/* Whether the replayed core has passed an outside write that comes here, or was told of it. */
+static bool goes_past(const struct truth *t, const struct vs_replay_core *c)
+{
+    const struct taken *taken = first_taken(t);
+    return t->hart.instret < c->hart.instret || t->states < c->states || (taken && taken->outside);
+}
+
 /* Up to where the replayed core is. */
 static int advance(struct checker *k, unsigned core)
 {
@@ -236,9 +352,13 @@ static int advance(struct checker *k, unsigned core)
         int err = look(k, t);
         if (err)
             return err;
-        const struct vs_event *e = t->done ? NULL : &t->batch.events[t->at];
-        bool state = e && e->kind != VS_LOAD && e->kind != VS_STORE && e->kind != VS_NONDET;
-        if (state && t->counted == t->hart.instret && t->states < c->states) {
+        const struct vs_event *e = event_of(t);
+        bool here = e && t->counted == t->hart.instret;
+        if (here && is_outside(e) && goes_past(t, c)) {
+            next(t);
+            continue;
+        }
+        if (here && gives_registers(e) && t->states < c->states) {
             if ((err = apply_state(k, core, e)))
                 return err;
             continue;
@@ -279,10 +399,70 @@ static int compare_registers(struct checker *k, unsigned core)
     return 0;
 }
 
+static int compare_line(struct checker *k, unsigned core, const struct line *line,
+                        const uint8_t *bytes)
+{
+    uint8_t should;
+    for (size_t i = 0; i < line->size; i++)
+        if (vs_recall_knows(&k->recall, line->addr + i, &should) && bytes[i] != should)
+            return differ(k, core, "a byte that is sent with others", bytes[i], should);
+    return 0;
+}
+
+/* What came with a load. */
+static int compare_lines(struct checker *k, unsigned core)
+{
+    struct truth *t = &k->cores[core];
+    const uint8_t *at = t->lines.data, *end = at + t->lines.len;
+    int err = t->lines.len ? vs_recall_go(&k->recall, t->load) : 0;
+    if (err)
+        return run_failed(k, k->reader, err);
+    while (at < end && !err) {
+        struct line line;
+        memcpy(&line, at, sizeof(line));
+        err = compare_line(k, core, &line, at + sizeof(line));
+        at += sizeof(line) + line.size;
+    }
+    t->lines.len = 0;
+    return err;
+}
+
+/* All messages so far have met their events, but for the core's end: that is when the run's is. */
+static int compare_messages(struct checker *k, unsigned core)
+{
+    struct truth *t = &k->cores[core];
+    const struct vs_run_info *info = vs_reader_info(k->reader);
+    bool timed = info->features & VS_RUN_TIMED;
+    const struct taken *taken = first_taken(t);
+    if (k->error)
+        return run_failed(k, NULL, k->error);
+    bool fresh = t->fresh && !taken;
+    for (; taken && k->replay->cores[core].ended && !taken->outside; taken = first_taken(t)) {
+        if (timed && taken->cycle != info->cycle_last)
+            return differ(k, core, "cycle of its end", taken->cycle, info->cycle_last);
+        pop_taken(t);
+    }
+    if (taken) {
+        return taken->outside
+                   ? differ(k, core, "an outside write, which the run does not have here,",
+                            taken->what.addr, 0)
+                   : differ(k, core, "cycle of a message", taken->cycle, t->cycle);
+    }
+    if (fresh) {
+        if (t->last < k->last)
+            return differ(k, core, "number of the event of a message", t->last, k->last);
+        k->last = t->last;
+        t->fresh = false;
+    }
+    return compare_lines(k, core);
+}
+
 static int check_core(void *context, unsigned core)
 {
     struct checker *k = context;
     int err = advance(k, core);
+    if (!err)
+        err = compare_messages(k, core);
     return err ? err : compare_registers(k, core);
 }
 
@@ -390,9 +570,25 @@ static int check_memory(struct checker *k, const char *path, bool over)
 
 /* ---- everything ------------------------------------------------------------------------------ */
 
+static int open_run(struct checker *k, const char *path)
+{
+    int err = vs_reader_open(&k->reader, path, VS_OPEN_DEFAULT, &k->v->diag);
+    if (err)
+        return err;
+    const struct vs_run_info *info = vs_reader_info(k->reader);
+    if (info->threads != k->replay->count)
+        return vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
+                           "it has %u threads, and the stream %u cores", info->threads,
+                           k->replay->count);
+    if ((err = vs_pieces_init(&k->pieces, k->reader, VS_PIECES_ROOM)) ||
+        (err = vs_pieces_feed_init(&k->feed, &k->pieces, k->replay->count)) ||
+        (err = vs_prior_open(&k->prior)) || (err = vs_pieces_read(&k->pieces, k->prior)))
+        return run_failed(k, k->reader, err);
+    return 0;
+}
+
 static int open_truth(struct checker *k, const char *path)
 {
-    int err = 0;
     k->decoded = vs_code_new();
     k->cores = calloc(k->replay->count, sizeof(*k->cores));
     if (!k->decoded || !k->cores)
@@ -401,29 +597,38 @@ static int open_truth(struct checker *k, const char *path)
         vs_hart_init(&k->cores[i].hart, i, k->decoded);
         vs_copy_init(&k->cores[i].memory);
     }
-    for (unsigned i = 0; i < k->replay->count && !err; i++) {
-        struct truth *t = &k->cores[i];
-        if ((err = vs_reader_open(&t->reader, path, VS_OPEN_DEFAULT, &k->v->diag)))
-            return err;
-        const struct vs_run_info *info = vs_reader_info(t->reader);
-        if (info->threads != k->replay->count)
-            return vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
-                               "it has %u threads, and the stream %u cores", info->threads,
-                               k->replay->count);
-        if ((err = vs_reader_select(t->reader, (int)i)))
-            return run_failed(k, t->reader, err);
-    }
-    return 0;
+    int err = open_run(k, path);
+    vs_recall_init(&k->recall, &k->pieces, k->prior);
+    return err;
 }
 
 static void close_truth(struct checker *k)
 {
     for (unsigned i = 0; k->cores && i < k->replay->count; i++) {
-        vs_reader_close(k->cores[i].reader);
         vs_copy_fini(&k->cores[i].memory);
+        vs_buf_fini(&k->cores[i].taken);
+        vs_buf_fini(&k->cores[i].lines);
     }
+    if (k->cores && k->decoded)
+        vs_recall_fini(&k->recall);
+    vs_pieces_feed_fini(&k->feed);
+    vs_pieces_fini(&k->pieces);
+    vs_prior_close(k->prior);
+    vs_reader_close(k->reader);
     free(k->cores);
     vs_code_free(k->decoded);
+}
+
+/* Whether the core has another event that it should have come to. */
+static int is_left(struct checker *k, struct truth *t, bool *left)
+{
+    int err = look(k, t);
+    while (!err && event_of(t) && is_outside(event_of(t))) {
+        next(t);
+        err = look(k, t);
+    }
+    *left = event_of(t);
+    return err;
 }
 
 /* The last instructions of a core took no message. */
@@ -432,10 +637,13 @@ static int check_ends(struct checker *k, bool over)
     int err = 0;
     for (unsigned i = 0; i < k->replay->count && !err; i++) {
         struct truth *t = &k->cores[i];
-        if ((err = check_core(k, i)) || !over || (err = look(k, t)))
+        bool left;
+        if (!over) /* a core may have taken a part of what an instruction takes */
+            t->taken.len = t->lines.len = 0;
+        if ((err = check_core(k, i)) || !over || (err = is_left(k, t, &left)))
             return err;
-        if (!t->done)
-            err = differ(k, i, "kind of event", 0, t->batch.events[t->at].kind);
+        if (left)
+            err = differ(k, i, "kind of event", 0, event_of(t)->kind);
     }
     return err;
 }
@@ -456,10 +664,15 @@ static int replay_all(struct checker *k, struct vs_progress *progress)
 int vs_verify_replay(struct vs_replay *r, const char *path, struct vs_verify_replay *v,
                      struct vs_progress *progress)
 {
-    struct checker k = {.replay = r, .v = v, .port = {.ops = &truth_ops}};
+    struct checker k = {
+        .replay = r,
+        .v = v,
+        .port = {.ops = &truth_ops},
+        .witness = {.message = see_message, .memory = see_memory, .outside = see_outside}};
     struct vs_replay_hook hook = r->hook;
     *v = (struct vs_verify_replay){0};
-    r->hook = (struct vs_replay_hook){check_core, &k};
+    k.witness.context = &k;
+    r->hook = (struct vs_replay_hook){check_core, &k, &k.witness};
     int err = open_truth(&k, path), stop = VS_REPLAY_OVER;
     if (!err && (stop = replay_all(&k, progress)) < 0)
         err = stop;

@@ -3,7 +3,9 @@
  *
  * Each core has a second simulator here, which gets its loads and registers from the run's events,
  * and whose every access must be the recorded one. Whenever the replay took a message, all
- * registers of both are compared; at the end, all bytes of memory that they know. */
+ * registers of both are compared, and what the message says beside: its cycle, its place in the
+ * order of all, outside writes, and of granules and lines the bytes that the run knows then or
+ * later (study/recall.h); at the end, all bytes of memory that they know. */
 #ifndef STUDY_VERIFY_REPLAY_H
 #define STUDY_VERIFY_REPLAY_H
 
