@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -19,7 +22,7 @@ struct debug_options {
     struct option_list images;
     const char *code, *listen;
     uint64_t memory;
-    bool stdio, once;
+    bool stdio, once, gdb, script;
 };
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -58,8 +61,8 @@ static void tell(void *context, const struct vs_gdb_notice *n)
     cli_error(cli, "%s%s %s:%u", what[n->kind], here ? "" : ", from", n->host, n->port);
     if (here)
         cli_error(cli,
-                  "gdb-multiarch -ex 'set osabi none' -ex 'target remote %s:%u' PROGRAM; Ctrl-C "
-                  "ends this",
+                  "gdb-multiarch -x SCRIPT -ex 'target remote %s:%u' PROGRAM; 'vestige debug "
+                  "--gdb-script' prints SCRIPT; Ctrl-C ends this",
                   n->host, n->port);
 }
 
@@ -96,7 +99,8 @@ static int serve(struct cli *cli, const struct debug_options *o, const char *pat
                                             .fds = o->stdio,
                                             .in = STDIN_FILENO,
                                             .out = STDOUT_FILENO,
-                                            .notice = tell,
+                                            .notice =
+                                                o->stdio ? NULL : tell, /* gdb says so itself */
                                             .context = cli};
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     char host[256];
@@ -122,8 +126,10 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
         cli_error(cli, "out of memory");
         return CLI_USAGE;
     }
-    const char *program = o->images.count ? o->images.items[0] : replaying_program(r);
-    int status, e = vs_gdb_replayed_init(m, &r->replay, (size_t)o->memory, program);
+    const struct vs_image *image = replaying_program(r);
+    const char *program = o->images.count ? o->images.items[0] : image ? image->path : NULL;
+    int status, e = vs_gdb_replayed_init(m, &r->replay, (size_t)o->memory, program,
+                                         image ? image->base : 0);
     if (e == -VSE_FEATURE) {
         cli_error(cli, "%s: its decoder cannot go back; encode the run with another technique",
                   path);
@@ -138,6 +144,103 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     return status;
 }
 
+/* ---- starting gdb ---------------------------------------------------------------------------- */
+
+#define GDB "gdb-multiarch"
+
+/* Appends a word of a shell's command. Returns whether there was room. */
+static bool add_word(char *text, size_t capacity, const char *word)
+{
+    size_t used = strlen(text);
+    const char *format = *word ? " '" : " ''";
+    for (const char *p = format; *p && used + 1 < capacity; p++)
+        text[used++] = *p;
+    for (; *word && used + 6 < capacity; word++) {
+        if (*word == '\'') {
+            memcpy(text + used, "'\\''", 4);
+            used += 4;
+        } else {
+            text[used++] = *word;
+        }
+        if (!word[1])
+            text[used++] = '\'';
+    }
+    text[used] = 0;
+    return !*word && used + 6 < capacity;
+}
+
+/* The command that serves gdb, as gdb's pipe is told. */
+static bool write_remote(char *text, size_t capacity, const struct debug_options *o,
+                         const char *path)
+{
+    char self[4096], memory[32];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    self[n > 0 ? n : 0] = 0;
+    snprintf(memory, sizeof(memory), "%llu", (unsigned long long)o->memory);
+    snprintf(text, capacity, "target remote |");
+    bool fits = n > 0 && add_word(text, capacity, self) && add_word(text, capacity, "debug") &&
+                add_word(text, capacity, "--stdio") && add_word(text, capacity, "--memory") &&
+                add_word(text, capacity, memory);
+    if (o->code)
+        fits = fits && add_word(text, capacity, "--code") && add_word(text, capacity, o->code);
+    for (size_t i = 0; i < o->images.count; i++)
+        fits = fits && add_word(text, capacity, "--image") &&
+               add_word(text, capacity, o->images.items[i]);
+    return fits && add_word(text, capacity, "--") && add_word(text, capacity, path);
+}
+
+/* The script as a file that gdb can read while it starts; -1: errno says why. */
+static int open_script(void)
+{
+    int fd = vs_outfile_lift(memfd_create("vestige.gdb", 0));
+    size_t size = strlen(vs_gdb_script);
+    if (fd >= 0 && write(fd, vs_gdb_script, size) != (ssize_t)size) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+/* gdb takes this process's place, with the user's arguments before the program, or none if that is
+ * empty. */
+static int exec_gdb(struct cli *cli, char *remote, char *program, int argc, char **argv)
+{
+    char name[] = GDB, quiet[] = "-q", source[] = "-x", execute[] = "-ex", script[64];
+    char **words = calloc((size_t)argc + 8, sizeof(*words));
+    int fd = words ? open_script() : -1, n = 0;
+    if (fd >= 0) {
+        snprintf(script, sizeof(script), "/proc/self/fd/%d", fd);
+        char *const first[] = {name, quiet, source, script, execute, remote};
+        for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
+            words[n++] = first[i];
+        for (int i = 0; i < argc; i++)
+            words[n++] = argv[i];
+        words[n] = *program ? program : NULL;
+        execvp(GDB, words);
+        close(fd);
+    }
+    cli_error(cli, "cannot start " GDB ": %s%s", strerror(errno),
+              errno == ENOENT ? "; the package of that name has it" : "");
+    free(words);
+    return CLI_USAGE;
+}
+
+/* The stream is looked at before, so that what is wrong with it is said here. */
+static int start_gdb(struct cli *cli, const struct debug_options *o, const char *path, int argc,
+                     char **argv)
+{
+    char program[4096] = "", remote[16384];
+    int status = replaying_look(cli, path, program, sizeof(program));
+    if (status != CLI_DONE)
+        return status;
+    if (o->images.count)
+        snprintf(program, sizeof(program), "%s", o->images.items[0]);
+    if (write_remote(remote, sizeof(remote), o, path))
+        return exec_gdb(cli, remote, program, argc, argv);
+    cli_error(cli, "cannot start " GDB ": the paths are too long");
+    return CLI_USAGE;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct debug_options o = {.memory = (uint64_t)MEMORY_MIB << 20};
@@ -145,11 +248,25 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_debug, &o, &argc, argv, &status))
         return status;
-    if (o.stdio && o.listen) {
-        cli_error(cli, "--stdio and --listen exclude each other");
+    if (o.script) {
+        out_str(&cli->out, vs_gdb_script);
+        return CLI_DONE;
+    }
+    if (!argc) {
+        cli_error(cli, "nothing to work on: run.vport is missing; see 'vestige debug --help'");
+        return CLI_USAGE;
+    }
+    if (o.stdio + o.gdb + !!o.listen > 1) {
+        cli_error(cli, "--stdio, --listen and --gdb exclude each other");
+        return CLI_USAGE;
+    }
+    if (argc > 1 && !o.gdb) {
+        cli_error(cli, "'%s' is one too many: only --gdb takes arguments for gdb", argv[1]);
         return CLI_USAGE;
     }
     const struct replaying_options how = {.images = &o.images, .code = o.code};
+    if (o.gdb)
+        return start_gdb(cli, &o, argv[0], argc - 1, argv + 1);
     status = replaying_open(cli, &r, argv[0], &how);
     if (status == CLI_DONE)
         status = debug(cli, &o, argv[0], &r);
@@ -170,6 +287,14 @@ static const struct cli_option options[] = {
     {.name = "stdio",
      .help = "the debugger is at standard input and output",
      .offset = FIELD(stdio)},
+    {.name = "gdb",
+     .help = "start gdb-multiarch on it; more operands, behind --,\n"
+             "are its arguments",
+     .offset = FIELD(gdb)},
+    {.name = "gdb-script",
+     .help = "print the script that --gdb loads, so that gdb\n"
+             "follows 'monitor goto'",
+     .offset = FIELD(script)},
     {.name = "once", .help = "end when the first debugger leaves", .offset = FIELD(once)},
     {.name = "memory",
      .argument = "BYTES",
@@ -185,20 +310,20 @@ const struct command command_debug = {
     .summary = "a port stream under gdb, forwards and backwards",
     .run = run,
     .options = options,
-    .operands = "run.vport",
-    .operands_min = 1,
-    .operands_max = 1,
+    .operands = "run.vport [-- GDB-ARGUMENT...]",
+    .operands_min = 0,
+    .operands_max = INT_MAX,
     .description =
-        "Replays a port stream for gdb, which connects with 'target remote'. The cores\n"
-        "are its threads. It steps and continues in both directions, stops at breakpoints\n"
-        "and watchpoints, and reads registers and memory; bytes that the stream did not\n"
-        "tell are unavailable, and nothing can be changed. 'monitor help' lists what else\n"
-        "there is: time, goto, cycle, who-wrote, messages.",
-    .example = "vestige debug run.vport --image ./program\n"
-               "gdb-multiarch -ex 'set osabi none' \\\n"
-               "    -ex 'target remote 127.0.0.1:1234' ./program\n"
-               "gdb-multiarch -ex 'set osabi none' \\\n"
-               "    -ex 'target remote | vestige debug --stdio run.vport' ./program",
+        "Replays a port stream for gdb, which --gdb starts, or which connects with 'target\n"
+        "remote'. The cores are its threads. It steps and continues in both directions,\n"
+        "stops at breakpoints, watchpoints and signals, and reads registers and memory;\n"
+        "bytes that neither the stream nor the program's file told are unavailable, and\n"
+        "nothing can be changed. 'monitor help' lists what else there is: time, goto,\n"
+        "cycle, who-wrote, messages. A recorded run is encoded with mc2RT first.",
+    .example = "vestige debug --gdb run.vport\n"
+               "vestige debug --gdb-script >vestige.gdb\n"
+               "vestige debug run.vport --image ./program\n"
+               "gdb-multiarch -x vestige.gdb -ex 'target remote :1234' ./program",
     .exits = "0  the debugger is done\n"
              "1  the stream is damaged, or does not fit the code\n"
              "2  bad usage, or the system refused something",

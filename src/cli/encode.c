@@ -2,16 +2,11 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/encode.h"
 #include "cli/json.h"
 #include "cli/specs.h"
 #include "cli/vport.h"
 #include "study/bandwidth.h"
-
-struct encode_options {
-    struct option_list techniques;
-    const char *output;
-    bool overwrite, json;
-};
 
 static void print_json(struct out *out, const char *path, const struct vs_bandwidth_row *row)
 {
@@ -58,12 +53,13 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
     int e = vs_vport_seal(w, row->bits, &diag);
     if (e)
         return cli_report(cli, o->output, e, &diag);
-    (o->json ? print_json : print_text)(&cli->out, o->output, row);
+    if (!o->quiet)
+        (o->json ? print_json : print_text)(&cli->out, o->output, row);
     return CLI_DONE;
 }
 
-static int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
-                      const struct vs_technique_spec *given)
+int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
+               const struct vs_technique_spec *given)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_technique_spec spec = *given;

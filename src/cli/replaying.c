@@ -2,7 +2,157 @@
 #include "cli/replaying.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "cli/encode.h"
+#include "cli/specs.h"
+
+/* ---- a recorded run -------------------------------------------------------------------------- */
+
+/* The technique whose streams order all that cores do to each other's memory. */
+#define TECHNIQUE "mc2RT"
+
+/* Whether the file begins as a recorded run does. */
+static bool is_run(const char *path)
+{
+    static const uint8_t magic[5] = {0x89, 'V', 'E', 'S', 'T'};
+    uint8_t bytes[sizeof(magic)];
+    FILE *f = fopen(path, "re");
+    bool is = f && fread(bytes, 1, sizeof(bytes), f) == sizeof(bytes) &&
+              !memcmp(bytes, magic, sizeof(magic));
+    if (f)
+        fclose(f);
+    return is;
+}
+
+static int check_isa(struct cli *cli, const char *path, const char *isa)
+{
+    if (isa && !strcmp(isa, "rv64"))
+        return CLI_DONE;
+    cli_error(cli, "%s: is of %s; only RV64 runs can be replayed yet", path, isa ? isa : "?");
+    return CLI_USAGE;
+}
+
+/* Notes the first image that is a file. */
+static void note_program(char *program, size_t capacity, const struct vs_image *image)
+{
+    if (!*program && image->path[0] == '/')
+        snprintf(program, capacity, "%s", image->path);
+}
+
+static int look_at_run(struct cli *cli, const char *path, char *program, size_t capacity)
+{
+    struct vs_reader *reader;
+    struct vs_image image;
+    int status = cli_open(cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    status = check_isa(cli, path, vs_reader_meta(reader, "isa"));
+    for (uint32_t i = 0; i < vs_reader_info(reader)->images; i++)
+        if (!vs_reader_image(reader, i, &image))
+            note_program(program, capacity, &image);
+    vs_reader_close(reader);
+    return status;
+}
+
+/* Encodes the run within the folder, and opens what comes out. */
+static int encode_within(struct cli *cli, struct replaying *r, const char *path, const char *folder,
+                         struct vs_replay_config *config)
+{
+    char output[512];
+    const struct encode_options o = {.output = output, .quiet = true};
+    struct vs_technique_spec spec;
+    snprintf(output, sizeof(output), "%s/stream.vport", folder);
+    int status = specs_parse_one(cli, &spec, TECHNIQUE);
+    if (status == CLI_DONE)
+        status = encode_run(cli, &o, path, &spec);
+    if (status == CLI_DONE)
+        status = vport_open(cli, &r->port, output, &config->spec, &config->setup);
+    unlink(output);
+    if (status == CLI_DONE)
+        cli_error(cli,
+                  "%s: a recorded run: encoded with %s for this, %" PRIu64
+                  " bits; 'vestige encode' keeps a stream",
+                  path, TECHNIQUE, r->port->nbits);
+    return status;
+}
+
+static int open_run(struct cli *cli, struct replaying *r, const char *path,
+                    struct vs_replay_config *config)
+{
+    const char *where = getenv("TMPDIR");
+    char folder[256];
+    int n = snprintf(folder, sizeof(folder), "%s/vestige.XXXXXX", where && *where ? where : "/tmp");
+    char program[1] = "";
+    int status = look_at_run(cli, path, program, sizeof(program));
+    if (status != CLI_DONE)
+        return status;
+    if ((size_t)n >= sizeof(folder) || !mkdtemp(folder)) {
+        cli_error(cli, "%s: no room for a stream: cannot make a folder in TMPDIR or /tmp", path);
+        return CLI_USAGE;
+    }
+    status = encode_within(cli, r, path, folder, config);
+    rmdir(folder);
+    return status;
+}
+
+/* ---- a stream -------------------------------------------------------------------------------- */
+
+static int check_stream(struct cli *cli, const char *path, const struct vs_technique_spec *spec,
+                        const char *isa)
+{
+    if (spec->technique->kind == VS_TECHNIQUE_DATA)
+        return check_isa(cli, path, isa);
+    cli_error(cli, "%s: %s has no load values; 'vestige decode' follows its control flow", path,
+              spec->technique->name);
+    return CLI_USAGE;
+}
+
+int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity)
+{
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
+    struct vs_vport *port;
+    program[0] = 0;
+    if (is_run(path))
+        return look_at_run(cli, path, program, capacity);
+    int status = vport_open(cli, &port, path, &spec, &setup);
+    if (status != CLI_DONE)
+        return status;
+    status = check_stream(cli, path, &spec, port->about.isa);
+    for (size_t i = 0; i < port->about.image_count; i++)
+        note_program(program, capacity, &port->about.images[i]);
+    vs_vport_close(port);
+    return status;
+}
+
+/* Whether all files are there that code would be taken from. */
+static bool has_images(const struct vs_vport_about *about)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < about->image_count; i++)
+        if (about->images[i].path[0] == '/') {
+            if (access(about->images[i].path, R_OK))
+                return false;
+            count++;
+        }
+    return count > 0;
+}
+
+/* Of a run whose program's file is gone, the run has the code. */
+static int open_code(struct cli *cli, struct replaying *r, const char *path, bool run,
+                     const struct replaying_options *o)
+{
+    const struct vs_vport_about *about = &r->port->about;
+    const char *code = o->code;
+    if (run && !code && !o->images->count && !has_images(about))
+        code = path;
+    return code ? code_from_run(cli, &r->code, code, about->isa)
+                : code_from_images(cli, &r->code, o->images, about);
+}
 
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o)
@@ -14,20 +164,14 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         cli_error(cli, "the code comes from --code or from --image, not from both");
         return CLI_USAGE;
     }
-    int status = vport_open(cli, &r->port, path, &config.spec, &config.setup);
+    bool run = is_run(path);
+    int status = run ? open_run(cli, r, path, &config)
+                     : vport_open(cli, &r->port, path, &config.spec, &config.setup);
     if (status != CLI_DONE)
         return status;
-    if (config.spec.technique->kind != VS_TECHNIQUE_DATA) {
-        cli_error(cli, "%s: %s has no load values; 'vestige decode' follows its control flow", path,
-                  config.spec.technique->name);
-        return CLI_USAGE;
-    }
-    if (strcmp(r->port->about.isa, "rv64")) {
-        cli_error(cli, "%s: is of %s; only RV64 can be replayed", path, r->port->about.isa);
-        return CLI_USAGE;
-    }
-    status = o->code ? code_from_run(cli, &r->code, o->code, r->port->about.isa)
-                     : code_from_images(cli, &r->code, o->images, &r->port->about);
+    status = check_stream(cli, path, &config.spec, r->port->about.isa);
+    if (status == CLI_DONE)
+        status = open_code(cli, r, path, run, o);
     if (status != CLI_DONE)
         return status;
     config.data = r->port->data;
@@ -58,11 +202,11 @@ int replaying_cut(struct cli *cli, const char *path, const struct replaying *r)
     return CLI_BAD_DATA;
 }
 
-const char *replaying_program(const struct replaying *r)
+const struct vs_image *replaying_program(const struct replaying *r)
 {
     const struct vs_vport_about *about = &r->port->about;
     for (size_t i = 0; i < about->image_count; i++)
         if (about->images[i].path[0] == '/')
-            return about->images[i].path;
+            return &about->images[i];
     return NULL;
 }

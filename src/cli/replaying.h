@@ -21,14 +21,20 @@ struct replaying {
     bool ready; /* the replay is */
 };
 
-/* Opens the stream and its code; it stands at position 0. Returns CLI_DONE, or the status after a
- * message; replaying_close is needed in any case. */
+/* Opens the stream and its code; it stands at position 0. A recorded run is encoded first, to a
+ * file that is gone afterwards, and that is said. Returns CLI_DONE, or the status after a message;
+ * replaying_close is needed in any case. */
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
-/* The path of the program that the stream names, or NULL. */
-const char *replaying_program(const struct replaying *r);
+/* Whether it can be replayed: a stream of load values or a run, of RV64. The path of its program
+ * goes to `program`, which is "" if it names none. Returns CLI_DONE, or the status after a message.
+ */
+int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity);
+
+/* The program that the stream names, or NULL. */
+const struct vs_image *replaying_program(const struct replaying *r);
 
 /* Says that the stream ended before the program did. Returns CLI_BAD_DATA. */
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);

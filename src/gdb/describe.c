@@ -107,20 +107,35 @@ int vs_gdb_describe_target(struct vs_buf *xml)
 }
 
 /* Without the one that stopped, a debugger would take it for gone, and be nowhere. */
-bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread)
+bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_gdb_seen *seen)
 {
-    return m->ops->is_alive(m->machine, thread) || thread == m->ops->current(m->machine);
+    uint8_t bit = (uint8_t)(1 << thread % 8);
+    if (thread >= VS_THREADS_MAX)
+        return false;
+    if (m->ops->is_alive(m->machine, thread) || thread == m->ops->current(m->machine))
+        seen->bits[thread / 8] |= bit;
+    return seen->bits[thread / 8] & bit;
 }
 
-int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m)
+const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread)
+{
+    struct vs_gdb_registers regs;
+    if (m->ops->is_alive(m->machine, thread))
+        return "";
+    return m->ops->registers(m->machine, thread, &regs) ? "not started" : "ended";
+}
+
+int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
+                            struct vs_gdb_seen *seen)
 {
     unsigned threads = m->ops->threads(m->machine);
     int e = 0;
 
     add(xml, &e, "<?xml version=\"1.0\"?>\n<threads>\n");
     for (unsigned i = 0; i < threads; i++) {
-        if (vs_gdb_is_shown(m, i))
-            add(xml, &e, "<thread id=\"%x\" core=\"%u\" name=\"core %u\"/>\n", i + 1, i, i);
+        if (vs_gdb_is_shown(m, i, seen))
+            add(xml, &e, "<thread id=\"%x\" core=\"%u\" name=\"core %u\">%s</thread>\n", i + 1, i,
+                i, vs_gdb_thread_state(m, i));
     }
     add(xml, &e, "</threads>\n");
     return e;

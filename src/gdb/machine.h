@@ -95,6 +95,7 @@ struct vs_gdb_machine {
     const struct vs_gdb_machine_ops *ops;
     void *machine;
     const char *program; /* path of the executable, or NULL */
+    uint64_t base;       /* where it lies, minus where it was linked for */
 };
 
 #endif

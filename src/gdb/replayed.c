@@ -150,6 +150,7 @@ static void detach(void *machine)
 {
     struct vs_gdb_replayed *m = machine;
     m->pass = 0;
+    m->attended = false;
     m->break_count = m->watch_count = 0;
     set_breaks(m);
     set_watches(m);
@@ -434,11 +435,23 @@ static int go_to(const struct talk *t, const char *args)
     m->told = 0;
     m->signalled = false;
     m->ending = END_UNTOLD;
+    m->moves++;
     if (end < 0)
         return failed(m, end, t->diag);
     m->current = shown(m->replay, of_core ? (unsigned)a : m->replay->last);
     sayf(t, "position %" PRIu64 ", core %u%s\n", m->replay->position, m->current,
          end == VS_REPLAY_REACHED ? "" : ", the end of what is known");
+    if (!m->attended)
+        sayf(t, "gdb shows where that is if it has the script of 'vestige debug --gdb-script'\n");
+    return 0;
+}
+
+/* For the script: whether to look anew, and at which thread. */
+static int attend(const struct talk *t, const char *args)
+{
+    (void)args;
+    t->m->attended = true;
+    sayf(t, "%" PRIu64 " %u\n", t->m->moves, t->m->current + 1);
     return 0;
 }
 
@@ -486,14 +499,29 @@ static const struct {
     {"who-wrote", tell_writer, "who-wrote ADDR [BYTES]: the last write before here"},
     {"messages", tell_messages, "how much of the stream was read"},
     {"help", tell_help, "this"},
+    {"attend", attend, NULL},
 };
 
 static int tell_help(const struct talk *t, const char *args)
 {
     (void)args;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
-        sayf(t, "%-10s %s\n", commands[i].name, commands[i].help);
+        if (commands[i].help)
+            sayf(t, "%-10s %s\n", commands[i].name, commands[i].help);
     return 0;
+}
+
+static int refuse_command(const char *command, size_t n, struct vs_diag *diag)
+{
+    char names[128];
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+        if (commands[i].help)
+            used += (size_t)snprintf(names + used, sizeof(names) - used, "%s%s", used ? ", " : "",
+                                     commands[i].name);
+    return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "%s%.*s%s; there are %s",
+                       n ? "there is no command '" : "a command is missing", (int)(n < 32 ? n : 32),
+                       command, n ? "'" : "", names);
 }
 
 static int monitor(void *machine, const char *command, void (*say)(void *context, const char *text),
@@ -505,7 +533,7 @@ static int monitor(void *machine, const char *command, void (*say)(void *context
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (strlen(commands[i].name) == n && !strncmp(commands[i].name, command, n))
             return commands[i].run(&t, command + n);
-    return -VSE_NOTFOUND;
+    return refuse_command(command, n, diag);
 }
 
 static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
@@ -520,13 +548,50 @@ static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
                                               .pass = pass_signals,
                                               .detach = detach};
 
+/* ---- for gdb --------------------------------------------------------------------------------- */
+
+const char vs_gdb_script[] =
+    "# SPDX-License-Identifier: MIT\n"
+    "# For gdb with vestige debug. Steps are those of the replay, not breakpoints at the next\n"
+    "# instruction, as gdb has them on Linux. After `monitor goto` it shows where that is.\n"
+    "set osabi none\n"
+    "set sysroot /\n"
+    "python\n"
+    "def vestige_ask():\n"
+    "    try:\n"
+    "        moves, thread = gdb.execute('monitor attend', to_string=True).split()\n"
+    "        return int(moves), int(thread)\n"
+    "    except (gdb.error, ValueError):\n"
+    "        return 0, 0\n"
+    "def vestige_before():\n"
+    "    global vestige_moves\n"
+    "    vestige_moves, _ = vestige_ask()\n"
+    "def vestige_after():\n"
+    "    moves, thread = vestige_ask()\n"
+    "    if moves == vestige_moves:\n"
+    "        return\n"
+    "    gdb.execute('maintenance flush register-cache', to_string=True)\n"
+    "    gdb.execute('maintenance flush dcache', to_string=True)\n"
+    "    gdb.execute('info threads', to_string=True)\n"
+    "    for t in gdb.selected_inferior().threads():\n"
+    "        if t.ptid[1] == thread:\n"
+    "            t.switch()\n"
+    "    gdb.execute('frame')\n"
+    "end\n"
+    "define hook-monitor\n"
+    "python vestige_before()\n"
+    "end\n"
+    "define hookpost-monitor\n"
+    "python vestige_after()\n"
+    "end\n";
+
 /* ---- making ---------------------------------------------------------------------------------- */
 
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
-                         const char *program)
+                         const char *program, uint64_t base)
 {
     *m = (struct vs_gdb_replayed){.replay = replay};
-    m->machine = (struct vs_gdb_machine){&ops, m, program};
+    m->machine = (struct vs_gdb_machine){&ops, m, program, base};
     int err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, most);

@@ -23,6 +23,8 @@ struct vs_gdb_replayed {
     struct vs_gdb_registers before; /* its registers */
     int ending;                     /* at the end of the run: what was told of it */
     uint64_t pass;                  /* signals that do not stop it */
+    uint64_t moves;                 /* how often it was sent elsewhere, other than by resuming it */
+    bool attended;                  /* the debugger asks for that by itself */
 
     struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
     uint64_t addrs[VS_GDB_POINTS_MAX];             /* of them, for the replay */
@@ -32,10 +34,14 @@ struct vs_gdb_replayed {
 };
 
 /* Over a replay at its beginning, with so many bytes for checkpoints; the program's path may be
- * NULL. The machine then stands before the first instruction of the program. Returns 0; -VSE_NOMEM;
- * -VSE_FEATURE; as vs_replay_run. fini is needed in any case. */
+ * NULL, and base is as in gdb/machine.h. The machine then stands before the first instruction of
+ * the program. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any case.
+ */
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
-                         const char *program);
+                         const char *program, uint64_t base);
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m);
+
+/* A script for gdb: it then looks where it stands after `monitor goto`. */
+extern const char vs_gdb_script[];
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "gdb/describe.h"
 #include "gdb/fields.h"
 
 #define PIECE_MAX   ((VS_GDB_PACKET_MAX - 1) / 2) /* bytes that fit in a packet however coded */
@@ -389,7 +388,7 @@ static void is_alive(struct vs_gdb_stub *s, const char *args)
 
     if (!get_thread(s, args, &thread))
         return;
-    if (thread < 0 || vs_gdb_is_shown(s->machine, (unsigned)thread))
+    if (thread < 0 || vs_gdb_is_shown(s->machine, (unsigned)thread, &s->seen))
         answer(s, "OK");
     else
         vs_gdb_stub_error(s, "the thread does not exist now");
@@ -411,7 +410,7 @@ static void more_threads(struct vs_gdb_stub *s, const char *args)
     (void)args;
     vs_gdb_begin(s->w);
     for (; s->listed < count && put < fit; s->listed++) {
-        if (vs_gdb_is_shown(s->machine, s->listed))
+        if (vs_gdb_is_shown(s->machine, s->listed, &s->seen))
             vs_gdb_printf(s->w, "%c%x", put++ ? ',' : 'm', s->listed + 1);
     }
     if (!put)
@@ -434,8 +433,8 @@ static void about_thread(struct vs_gdb_stub *s, const char *args)
     if (!get_thread(s, *args ? args + 1 : args, &thread))
         return;
     thread = stepping(s, thread);
-    state = s->machine->ops->is_alive(s->machine->machine, (unsigned)thread) ? "" : ", not running";
-    snprintf(text, sizeof(text), "core %u%s", (unsigned)thread, state);
+    state = vs_gdb_thread_state(s->machine, (unsigned)thread);
+    snprintf(text, sizeof(text), "core %u%s%s", (unsigned)thread, *state ? ", " : "", state);
     vs_gdb_begin(s->w);
     vs_gdb_put_hex(s->w, text, strlen(text));
     vs_gdb_end(s->w);
@@ -443,26 +442,28 @@ static void about_thread(struct vs_gdb_stub *s, const char *args)
 
 /* ---- documents ----------------------------------------------------------------------------- */
 
-static int get_features(const struct vs_gdb_machine *m, const char *annex, struct vs_buf *document)
+static int get_features(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
-    (void)m;
+    (void)s;
     return strcmp(annex, "target.xml") ? -VSE_NOTFOUND : vs_gdb_describe_target(document);
 }
 
-static int get_threads(const struct vs_gdb_machine *m, const char *annex, struct vs_buf *document)
+static int get_threads(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
-    return *annex ? -VSE_NOTFOUND : vs_gdb_describe_threads(document, m);
+    return *annex ? -VSE_NOTFOUND : vs_gdb_describe_threads(document, s->machine, &s->seen);
 }
 
-static int get_program(const struct vs_gdb_machine *m, const char *annex, struct vs_buf *document)
+static int get_program(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
+    const char *program = s->machine->program;
+
     (void)annex; /* the process: there is one */
-    return m->program ? vs_buf_put(document, m->program, strlen(m->program)) : -VSE_NOTFOUND;
+    return program ? vs_buf_put(document, program, strlen(program)) : -VSE_NOTFOUND;
 }
 
 static const struct {
     const char *object;
-    int (*get)(const struct vs_gdb_machine *m, const char *annex, struct vs_buf *document);
+    int (*get)(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document);
 } documents[] = {
     {":features:read:", get_features},
     {":threads:read:", get_threads},
@@ -519,7 +520,7 @@ static void transfer(struct vs_gdb_stub *s, const char *args)
         answer(s, "E00");
         return;
     }
-    e = documents[i].get(s->machine, annex, &document);
+    e = documents[i].get(s, annex, &document);
     if (e < 0)
         answer(s, e == -VSE_NOMEM ? NO_MEMORY : "E00");
     else
@@ -533,8 +534,6 @@ static void transfer(struct vs_gdb_stub *s, const char *args)
 static void moved(struct vs_gdb_stub *s)
 {
     s->stop = (struct vs_gdb_stop){.kind = VS_GDB_STEPPED, .thread = current(s)};
-    console(s, "To see where that is, make gdb forget where it was:\n"
-               "  maintenance flush register-cache\n  maintenance flush dcache\n");
 }
 
 /* An older debugger takes an error for one of the protocol, and hides the reason. */
@@ -648,6 +647,18 @@ static void non_stop(struct vs_gdb_stub *s, const char *args)
         answer(s, "OK");
 }
 
+/* A program that can lie anywhere is moved as a whole. */
+static void offsets(struct vs_gdb_stub *s, const char *args)
+{
+    unsigned long long base = s->machine->base;
+
+    (void)args;
+    vs_gdb_begin(s->w);
+    if (base)
+        vs_gdb_printf(s->w, "Text=%llx;Data=%llx;Bss=%llx", base, base, base);
+    vs_gdb_end(s->w);
+}
+
 /* So that a debugger which ends leaves the machine. */
 static void attached(struct vs_gdb_stub *s, const char *args)
 {
@@ -719,6 +730,7 @@ static const struct {
     {"QPassSignals", ":", pass_signals},
     {"QStartNoAckMode", "", no_acks},
     {"QNonStop", ":", non_stop},
+    {"qOffsets", "", offsets},
     {"qAttached", ":", attached},
     {"qSymbol", ":", no_symbols},
     {"D", ";", detach},

@@ -7,6 +7,7 @@
 #ifndef GDB_STUB_H
 #define GDB_STUB_H
 
+#include "gdb/describe.h"
 #include "gdb/machine.h"
 #include "gdb/packet.h"
 
@@ -29,6 +30,7 @@ struct vs_gdb_stub {
     enum vs_gdb_wish wish;
     bool no_acks;                         /* asked for, and agreed to */
     bool swbreak, hwbreak, error_message; /* that the debugger understands */
+    struct vs_gdb_seen seen;              /* threads that it was told of */
 };
 
 /* A stub for a debugger that has just come. The machine and the writer stay the caller's. While the

@@ -43,13 +43,14 @@ echo $? >server.status
 END
 chmod +x serve
 before=() # a command that the server is started by
+vestige debug --gdb-script >vestige.gdb || exit 2
 
 both() {
     timeout 300 "$@" 2>&1
 }
 
 gdb_with() {
-    local arguments=(-nx -batch -ex 'set osabi none' -ex 'set sysroot /' -ex 'set width 0' -ex "target remote $1")
+    local arguments=(-nx -batch -x vestige.gdb -ex 'set width 0' -ex "target remote $1")
     shift
     for line; do arguments+=(-ex "$line"); done
     # gdb is this shell's process
@@ -368,18 +369,34 @@ expect_equal "$(value after)" "$(value before)" 'pc of core 2'
 [ "$(value back)" != "$(value before)" ] || fail "it did not step back"
 
 begin leaves_the_thread_alone_when_it_moves
-debug_run run.vport 'break bank_worker' 'continue' 'thread 1' 'monitor goto 3 11500' 'maintenance flush register-cache' 'printf "first=%lx\n", (long)$pc' 'thread 4' 'thread 1' 'printf "again=%lx\n", (long)$pc'
+debug_run run.vport 'break bank_worker' 'continue' 'thread 1' 'monitor goto 3 11500' 'thread 1' 'printf "first=%lx\n", (long)$pc' 'thread 4' 'thread 1' 'printf "again=%lx\n", (long)$pc'
 expect_lines '^position [0-9]+, core 3$' '^first=' '^again='
 expect_equal "$(value first)" "$(value again)" 'pc of core 0'
 
+begin keeps_the_numbers_of_threads
+debug_run run.vport 'break bank_check' 'continue' 'echo == first\n' 'info threads' 'break wl_below thread 4' 'continue' 'echo == end\n' 'info threads' 'disable' 'reverse-continue' 'echo == start\n' 'info threads' \
+    'enable 1' 'continue' 'echo == again\n' 'info threads' 'info breakpoints' 'continue' 'continue' 'info threads'
+for n in first again; do
+    sed -n "/^== $n/,/^Thread\|^Breakpoint\|^Num/p" "$out" | sed -n 's/^.* \([1-9] *Thread [1-9] "core [0-3]"\).*/\1/p' >"threads.$n"
+done
+[ "$(wc -l <threads.first)" = 4 ] || fail "not four threads: $(cat threads.first)"
+cmp -s threads.first threads.again || fail "other numbers: $(diff threads.first threads.again)"
+expect_lines '== end' '^[* ] 1 +Thread 1 "core 0" \(ended\)' '== start' '^[* ] 1 +Thread 1 "core 0" ' '"core 3" \(not started\) +<unavailable>' '== again'
+expect_no_line 'no longer in the thread list'
+expect_no_line '"core [0-3]" .* [5-9] +Thread'
+
+begin shows_where_it_was_sent
+debug_run run.vport 'break bank_worker' 'continue' 'info threads' 'monitor goto 3 11500' 'printf "at=%lx\n", (long)$pc' 'thread' 'monitor time' 'echo == more\n' 'monitor goto 0' 'thread'
+expect_lines '^position [0-9]+, core 3$' '^#0 ' '^at=' 'Current thread is [1-4] \(Thread 4' '^core 3: 11500 instructions' '== more' '^position 0, core 0$' '^#0 .*_start' 'Current thread is 1 '
+[ "$(grep -c '^#0 ' "$out")" = 2 ] || fail "a frame was shown where nothing moved"
+
 # ---- anywhere --------------------------------------------------------------------------------
 
-flush=('maintenance flush register-cache' 'maintenance flush dcache')
 registers='thread apply all -q info registers'
 
 begin is_the_same_wherever_it_comes_from
-debug_run run.vport 'monitor goto 60000' "${flush[@]}" 'echo == one\n' "$registers" 'x/4xg 0x88180' 'echo == end\n' 'stepi' 'continue' 'monitor goto 60000' "${flush[@]}" 'echo == two\n' "$registers" 'x/4xg 0x88180' \
-    'echo == end\n' 'reverse-stepi' 'reverse-continue' 'monitor goto 60000' "${flush[@]}" 'echo == three\n' "$registers" 'x/4xg 0x88180' 'echo == end\n'
+debug_run run.vport 'monitor goto 60000' 'echo == one\n' "$registers" 'x/4xg 0x88180' 'echo == end\n' 'stepi' 'continue' 'monitor goto 60000' 'echo == two\n' "$registers" 'x/4xg 0x88180' \
+    'echo == end\n' 'reverse-stepi' 'reverse-continue' 'monitor goto 60000' 'echo == three\n' "$registers" 'x/4xg 0x88180' 'echo == end\n'
 for n in one two three; do
     sed -n "/^== $n/,/^== end/p" "$out" | sed 1d >"at.$n"
 done
@@ -407,7 +424,7 @@ debug_run run.vport 'monitor help' 'monitor time' 'monitor messages' 'monitor cy
     'monitor' 'monitor time'
 expect_lines '^time ' '^goto ' '^cycle ' '^who-wrote ' '^messages ' '^help ' '^position 0 ' 'core 3: 0 instructions, not started' '^[0-9]+ messages read, [0-9]+ of [0-9]+ bits' \
     'cycles are not known' '^no instruction wrote it before here' '^vestige: who-wrote ADDR' '^vestige: goto POSITION' '^vestige: goto POSITION' '^vestige: there is no core 99' '^position [0-9]+, core [0-3], the end of what is known' \
-    'does not support this command' 'does not support this command' '^position [1-9]'
+    'no command .nonsense.; there are time, goto, ' 'a command is missing; there are time' '^position [1-9]'
 
 # hold.py has gdb interrupted while it waits, and the server hear of it when it first looks: no clock is involved.
 begin interrupts_a_long_run
@@ -478,7 +495,7 @@ expect_lines '^No breakpoints' 'No more reverse' '_exit'
 
 begin refuses_a_second_debugger
 mkfifo hold
-(gdb-multiarch -nx -batch -ex 'set osabi none' -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
+(gdb-multiarch -nx -batch -x vestige.gdb -ex "target remote 127.0.0.1:$port" -ex 'reverse-continue' -ex 'shell touch here; cat hold' -ex 'print $pc' "$racy" >first.out 2>&1) &
 first=$!
 await test -e here
 gdb_with "127.0.0.1:$port" 'print $pc'
@@ -517,6 +534,31 @@ run vestige debug --stdio run.vport </dev/null
 expect_status 0
 expect_no_out
 
+# ---- all at once -------------------------------------------------------------------------------
+
+begin starts_gdb
+run both vestige debug --gdb run.vport -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest' -ex 'monitor goto 10' -ex 'thread'
+expect_status 0
+expect_lines '_start' 'Breakpoint 1, bank_check' '^\$1 = -12$' '^#0 ' 'Current thread is 1'
+mkdir -p "odd 'names"
+cp run.vport "odd 'names/a b.vport"
+run both vestige debug --gdb "odd 'names/a b.vport" --image "$racy" -- -nx -batch -ex 'print 41 + 1'
+expect_status 0
+expect_lines '_start' '^\$1 = 42$'
+
+begin debugs_a_recorded_run
+run both vestige debug --gdb bank.vest -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest'
+expect_status 0
+expect_lines 'bank.vest: a recorded run: encoded with mc2RT' 'Breakpoint 1, bank_check' '^\$1 = -12$'
+mkdir -p tmp
+run env TMPDIR="$T/tmp" vestige replay bank.vest --print-output
+expect_status 0
+expect_out '^replayed 164,987 instructions to the end'
+expect_out 'account 4 was down to -12'
+expect_one_line_err
+expect_err 'bank.vest: a recorded run: encoded with mc2RT for this, [0-9]+ bits'
+expect_equal "$(ls tmp)" '' 'what is left behind'
+
 # ---- bad usage -------------------------------------------------------------------------------
 
 # refuse STATUS PATTERN ARGUMENT...
@@ -534,6 +576,8 @@ begin refuses_bad_usage
 refuse 2 "'x' is not \[HOST:\]PORT" --listen x run.vport
 refuse 2 'is not \[HOST:\]PORT' --listen 127.0.0.1:65536 run.vport
 refuse 2 'exclude each other' --stdio --listen 0 run.vport
+refuse 2 'exclude each other' --stdio --gdb run.vport
+refuse 2 'one too many' --stdio run.vport more
 refuse 2 'no.such|No such file' --stdio none.vport
 refuse 2 '.' --stdio
 refuse 2 '.' --stdio --memory 1 run.vport
@@ -550,7 +594,13 @@ vestige encode bank.vest -t mcfTR_e -o flow.vport >"$out" 2>&1
 refuse 2 'mcfTR_e has no load values' --stdio flow.vport
 vestige record -o native.vest -- "$(workload host racy)" -n 4 -p 1 >"$out" 2>&1
 vestige encode native.vest -t mlvNX_b -o native.vport >"$out" 2>&1
-refuse 2 'is of x86-64; only RV64' --stdio native.vport
+refuse 2 'is of x86-64; only RV64 runs can be replayed yet' --stdio native.vport
+refuse 2 'native.vest: is of x86-64; only RV64 runs can be replayed yet' --stdio native.vest
+refuse 2 'native.vest: is of x86-64; only RV64 runs can be replayed yet' --gdb native.vest
+run vestige replay native.vest
+expect_status 2
+expect_one_line_err
+expect_err 'native.vest: is of x86-64; only RV64 runs can be replayed yet'
 refuse 1 '.' --stdio --image build/workloads/rv64/sha run.vport
 head -c 20 run.vport >short.vport
 refuse 1 '.' --stdio short.vport
