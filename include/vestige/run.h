@@ -55,10 +55,11 @@ struct vs_writer_options {
     uint32_t
         chunk_bytes;    /* bytes of a chunk before compression, about; default 8 MiB, at most 32 */
     uint32_t max_sites; /* sites in the static table, plus 1; default and upper limit 2^22 */
-    bool overwrite;     /* replace an existing file; else -VSE_EXISTS */
+    bool overwrite;     /* replace what is there; else -VSE_EXISTS */
 };
 
-/* Starts a run. The file is written as `<path>.partial` and gets its name when it is sealed.
+/* Starts a run. The file is written as `<path>.partial` and gets its name when it is sealed. A file
+ * at either name that has events is only replaced if the options say so.
  * options and diag may be NULL.
  * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_EXISTS; -VSE_IO. */
 VS_API int vs_writer_open(struct vs_writer **w, const char *path,
@@ -105,6 +106,11 @@ VS_API void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *s
  * Returns 0; -VSE_NOMEM; -VSE_IO; -VSE_EXISTS (a file of that name appeared meanwhile); -VSE_LIMIT;
  * -VSE_INTERNAL. diag may be NULL. */
 VS_API int vs_writer_seal(struct vs_writer *w, struct vs_diag *diag);
+
+/* Gives the run up, but leaves what was written as `<path>.partial`, which reads as a run that was
+ * cut off. Works after any failed call. Frees the writer. Returns the events that it holds; if
+ * there are none, no file is left. */
+VS_API uint64_t vs_writer_keep(struct vs_writer *w);
 
 /* Gives the run up: removes the partial file, frees the writer. NULL is fine. */
 VS_API void vs_writer_abort(struct vs_writer *w);

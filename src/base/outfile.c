@@ -59,6 +59,15 @@ int vs_outfile_lift(int fd)
     return higher;
 }
 
+bool vs_outfile_busy(const char *partial)
+{
+    int fd = open(partial, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    bool busy = fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+    if (fd >= 0)
+        close(fd);
+    return busy;
+}
+
 /* One attempt to create and lock the partial file; *fresh: it was created. 1: the file system
  * changed underneath, or a left-over file has been removed; try again. */
 static int try_partial(struct vs_outfile *f, bool *fresh, struct vs_diag *diag)

@@ -68,7 +68,7 @@ static const char *advice(int error, const struct vs_diag *d)
     case VSE_TRUNCATED:
     case VSE_CORRUPT:
     case VSE_LIMIT:
-        return d && d->chunk > 0 ? "; 'vestige dump --salvage' reads what precedes it" : "";
+        return d && d->chunk > 0 ? "; 'vestige salvage' saves what precedes it" : "";
     case VSE_VERSION:
     case VSE_FEATURE:
         return "; a newer vestige may read it";
@@ -81,20 +81,29 @@ static const char *advice(int error, const struct vs_diag *d)
 
 int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag)
 {
+    return cli_report_more(cli, path, error, diag, "");
+}
+
+int cli_report_more(struct cli *cli, const char *path, int error, const struct vs_diag *diag,
+                    const char *more)
+{
     char place[80];
     format_place(place, sizeof(place), diag);
-    cli_error(cli, "%s: %s%s (%s)%s", path, place, format_reason(error, diag), vs_errname(error),
-              advice(error, diag));
+    cli_error(cli, "%s: %s%s (%s)%s%s", path, place, format_reason(error, diag), vs_errname(error),
+              advice(error, diag), more);
     int code = abs(error);
     return code >= VSE_FORMAT && code <= VSE_LIMIT ? CLI_BAD_DATA : CLI_USAGE;
 }
 
 int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag)
 {
-    if (error != -VSE_EXISTS || strncmp(diag->text, "already", 7) != 0)
-        return cli_report(cli, path, error, diag);
-    cli_error(cli, "%s: exists; -f replaces it", path);
-    return CLI_USAGE;
+    if (error == -VSE_EXISTS && !strncmp(diag->text, "already", 7)) {
+        cli_error(cli, "%s: exists; -f replaces it", path);
+        return CLI_USAGE;
+    }
+    bool cut = error == -VSE_EXISTS && strstr(diag->text, "cut off");
+    return cli_report_more(cli, path, error, diag,
+                           cut ? "; 'vestige salvage' makes a run of it, -f discards it" : "");
 }
 
 bool cli_may_write(struct cli *cli, const char *output, const char *input)

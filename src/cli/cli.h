@@ -32,6 +32,10 @@ void cli_error(struct cli *cli, const char *format, ...) __attribute__((format(p
  * NULL. Returns the exit status for the error. */
 int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 
+/* The same, with more to say at the end of the line. */
+int cli_report_more(struct cli *cli, const char *path, int error, const struct vs_diag *diag,
+                    const char *more);
+
 /* The same of a file that a command with the option -f was to write. */
 int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 

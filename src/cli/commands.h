@@ -43,6 +43,7 @@ extern const struct command command_mcftraptor;
 extern const struct command command_mlstrace;
 extern const struct command command_mlvcfiat;
 extern const struct command command_record;
+extern const struct command command_salvage;
 extern const struct command command_simulate;
 extern const struct command command_techniques;
 extern const struct command command_tmcftraptor;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -41,9 +42,24 @@ static int dispatch(struct cli *cli, int argc, char **argv)
     return command ? run_command(cli, command, argc - 1, argv + 1) : CLI_USAGE;
 }
 
+static void let_fail(int signal)
+{
+    (void)signal;
+}
+
+/* A file that grows beyond the limit is an error of the write, not our end. Not ignored: programs
+ * that are run would inherit that. */
+static void survive_limits(void)
+{
+    struct sigaction action = {.sa_handler = let_fail, .sa_flags = SA_RESTART}, before;
+    if (sigaction(SIGXFSZ, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+        sigaction(SIGXFSZ, &action, NULL);
+}
+
 int main(int argc, char **argv)
 {
     struct cli cli;
+    survive_limits();
     cli_init(&cli);
     /* execve allows an empty argv. */
     const struct command *tool = argc > 0 ? commands_by_program(argv[0]) : NULL;

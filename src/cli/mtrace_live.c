@@ -80,7 +80,7 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
     if (e < 0 && (theirs || live.error))
         return CLI_DONE; /* the tool knows why */
     if (e < 0)
-        return recording_refused(cli, o->program[0], e, &diag);
+        return recording_refused(cli, o->program[0], e, &diag, "");
     recording_tidy(result.said);
     recording_notes(result.stats.forks, result.said, result.unread, recording_incomplete(&result));
     *ending = (struct mtrace_ending){.skipped = result.stats.skipped,

@@ -477,6 +477,20 @@ static void remove_partial(const char *path)
         unlink(partial);
 }
 
+/* Says why a recording came to nothing, and what is left of it. Returns the exit status. */
+static int report_saved(struct record *r, int error, const struct vs_diag *diag, bool theirs,
+                        uint64_t events)
+{
+    char more[PATH_MAX + 128] = "", digits[32];
+
+    if (events)
+        snprintf(more, sizeof(more), "; %s events are saved: 'vestige salvage %s.partial'",
+                 group_digits(digits, events), r->path);
+    if (theirs)
+        return cli_report_more(r->cli, r->path, error, diag, more);
+    return recording_refused(r->cli, r->recording.argv[0], error, diag, more);
+}
+
 static double seconds_between(const struct timespec *t0, const struct timespec *t1)
 {
     return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
@@ -500,13 +514,19 @@ static int finish(struct record *r)
     }
     put_ending(r);
     clock_gettime(CLOCK_MONOTONIC, &t0);
-    vs_writer_flush(r->writer);
+    if ((e = vs_writer_flush(r->writer)) < 0) {
+        diag = *vs_writer_diag(r->writer);
+        uint64_t events = vs_writer_keep(r->writer);
+        recording_release_signals();
+        return report_saved(r, e, &diag, true, events);
+    }
     vs_writer_stats(r->writer, &written);
     e = vs_writer_seal(r->writer, &diag);
     recording_release_signals();
     if (e < 0) {
-        remove_partial(r->path);
-        return cli_report(r->cli, r->path, e, &diag);
+        if (!written.events)
+            remove_partial(r->path);
+        return report_saved(r, e, &diag, true, written.events);
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->recording.more += seconds_between(&t0, &t1);
@@ -562,7 +582,7 @@ static int record(struct record *r, char **argv)
                             .context = r};
     r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u);
     if ((e = r->engine->check(c, &r->features, &diag)) < 0)
-        return recording_refused(r->cli, argv[0], e, &diag);
+        return recording_refused(r->cli, argv[0], e, &diag, "");
     w.features = r->features;
     if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
         !cli_may_write(r->cli, r->path, program))
@@ -581,11 +601,11 @@ static int record(struct record *r, char **argv)
     e = r->engine->run(c, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
+        if (theirs)
+            diag = *vs_writer_diag(r->writer);
+        uint64_t events = vs_writer_keep(r->writer);
         recording_release_signals();
-        e = theirs ? cli_report(r->cli, r->path, e, vs_writer_diag(r->writer))
-                   : recording_refused(r->cli, argv[0], e, &diag);
-        vs_writer_abort(r->writer);
-        return e;
+        return report_saved(r, e, &diag, theirs, events);
     }
     return finish(r);
 }
@@ -730,8 +750,9 @@ const struct command command_record = {
                "vestige record --control-only --from main --length 50M ./prog",
     .exits = "0  recorded, and the program ended with 0\n"
              "1  recorded until all simulated threads waited for ever\n"
-             "2  bad usage, or it could not be recorded: no file is left; or recorded\n"
-             "   until a simulated program had touched more memory than it may\n"
+             "2  bad usage, or it could not be recorded: no file is left, or what was\n"
+             "   saved of the run as FILE.partial, for 'vestige salvage'; or recorded until\n"
+             "   a simulated program had touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
     .environment = RECORDING_ENVIRONMENT
     "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"

@@ -21,7 +21,7 @@ enum { CAUGHT = sizeof(caught) / sizeof(caught[0]), ENDING = 4, STOPPING = 3 };
 /* Signal handlers reach nothing else. */
 static struct vs_interrupt interrupt;
 static _Atomic int64_t asked[CAUGHT][2]; /* when each came: the last times */
-static struct sigaction before[CAUGHT], before_limit;
+static struct sigaction before[CAUGHT];
 
 /* The third of a kind within a second; not of those that mean no end. */
 static bool insists(int which)
@@ -62,15 +62,8 @@ static void handle(int signal, siginfo_t *info, void *context)
     errno = error;
 }
 
-/* The write that exceeded the limit then fails. Not ignored: that would be inherited. */
-static void let_fail(int signal)
-{
-    (void)signal;
-}
-
 struct vs_interrupt *recording_catch_signals(bool apart)
 {
-    struct sigaction limit = {.sa_handler = let_fail, .sa_flags = SA_RESTART};
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO};
 
     interrupt.alone = interrupt.shared = 0;
@@ -83,7 +76,6 @@ struct vs_interrupt *recording_catch_signals(bool apart)
         if (before[i].sa_handler != SIG_IGN && (apart || i < CAUGHT - STOPPING))
             sigaction(caught[i], &action, NULL);
     }
-    sigaction(SIGXFSZ, &limit, &before_limit);
     return &interrupt;
 }
 
@@ -91,7 +83,6 @@ void recording_release_signals(void)
 {
     for (int i = 0; i < CAUGHT; i++)
         sigaction(caught[i], &before[i], NULL);
-    sigaction(SIGXFSZ, &before_limit, NULL);
 }
 
 bool recording_shows_check(struct cli *cli, const struct recording_shows *s)
@@ -202,8 +193,9 @@ void recording_notes(unsigned forks, const char *said, const char *unread, const
         recording_tell("%s; what was captured is in the file", incomplete);
 }
 
-int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag)
+int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag,
+                      const char *more)
 {
-    cli_error(cli, "%s: %s", program, diag->error ? diag->text : vs_errstr(error));
+    cli_error(cli, "%s: %s%s", program, diag->error ? diag->text : vs_errstr(error), more);
     return CLI_USAGE;
 }

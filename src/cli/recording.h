@@ -9,9 +9,9 @@
 #include "capture/valgrind.h"
 #include "cli/cli.h"
 
-/* From now on signals that would end us are noted for the program instead, and a file that grows
- * beyond the limit is an error, until released. `apart`: the program is another process, so those
- * that would stop us are noted as well. Three that ask for an end within a second insist on it. */
+/* From now on signals that would end us are noted for the program instead, until released. `apart`:
+ * the program is another process, so those that would stop us are noted as well. Three of a kind
+ * that ask for an end within a second insist on it. */
 struct vs_interrupt *recording_catch_signals(bool apart);
 void recording_release_signals(void);
 
@@ -63,8 +63,10 @@ const char *recording_incomplete(const struct vs_valgrind_result *result);
  * that is not "", and why the recording is incomplete if that is not NULL. */
 void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete);
 
-/* Says why a program could not be recorded. Returns the exit status. */
-int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag);
+/* Says why a program could not be recorded, and `more` at the end of the line. Returns the exit
+ * status. */
+int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag,
+                      const char *more);
 
 /* Of a command that runs programs under Valgrind, for its row. */
 #define RECORDING_ENVIRONMENT                                                                      \

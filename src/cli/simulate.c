@@ -141,7 +141,7 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
         vs_progress_finish(&progress);
     }
     if (e < 0) {
-        recording_refused(cli, argv[0], e, &diag);
+        recording_refused(cli, argv[0], e, &diag, "");
         status = e == -VSE_INTERNAL ? CLI_BAD_DATA : CLI_USAGE;
     } else {
         if (o->json)

@@ -312,7 +312,7 @@ static int trace(struct cli *cli, struct tmtrace *t, char **argv, struct vs_mach
     simulation_free_env(env);
     if (e == -VSE_EXISTS)
         return cli_report_output(cli, o->output, e, &t->diag);
-    return e == 0 ? 0 : recording_refused(cli, argv[0], e, &t->diag);
+    return e == 0 ? 0 : recording_refused(cli, argv[0], e, &t->diag, "");
 }
 
 static bool settle(struct cli *cli, const struct tmtrace_options *o)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -253,6 +254,18 @@ static int64_t read_all(struct vs_process *p, struct vs_task *t, struct transfer
     return (int64_t)done;
 }
 
+/* The signal that comes with a write that failed so; 0: none. */
+static int signal_of(int64_t result)
+{
+    struct rlimit size;
+    if (result == -EPIPE)
+        return SIGPIPE;
+    /* EFBIG may also be for a file system, which does not signal. */
+    return result == -EFBIG && !getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY
+               ? SIGXFSZ
+               : 0;
+}
+
 static int64_t write_all(struct vs_process *p, struct vs_task *t, struct transfer *x)
 {
     uint64_t done = t->linux_state->wait.again ? t->linux_state->wait.done : 0;
@@ -266,8 +279,9 @@ static int64_t write_all(struct vs_process *p, struct vs_task *t, struct transfe
         int64_t put = write_piece(p, x, done, have);
         if (put == -EAGAIN && !(x->file->flags & O_NONBLOCK))
             return block(p, t, x, done);
-        if (put == -EPIPE && !done) {
-            struct vs_signal signal = vs_signal_plain(SIGPIPE, SI_USER, VS_LINUX_PID, VS_LINUX_UID);
+        if (!done && signal_of(put)) {
+            struct vs_signal signal =
+                vs_signal_plain(signal_of(put), SI_USER, VS_LINUX_PID, VS_LINUX_UID);
             vs_signal_send(p, t, &signal);
         }
         if (put < 0)

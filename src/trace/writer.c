@@ -4,8 +4,10 @@
  * it is complete; chunks enter the file in order. Instead of waiting for the workers the caller
  * lends them a hand. At most workers + 3 chunks are in memory. */
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zstd.h>
 
 #include "base/crc32c.h"
@@ -263,6 +265,28 @@ static int init_writer(struct vs_writer *w, const struct vs_writer_options *o)
     return 0;
 }
 
+/* Whether a run that was cut off lies where this one would be written: 0; -VSE_EXISTS. */
+static int spare_partial(const char *path, struct vs_diag *diag)
+{
+    struct vs_reader *r;
+    char *partial;
+    struct stat st;
+    int err = 0;
+
+    if (asprintf(&partial, "%s.partial", path) < 0)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    if (lstat(partial, &st) == 0 && S_ISREG(st.st_mode) && !vs_outfile_busy(partial) &&
+        vs_reader_open(&r, partial, VS_OPEN_SALVAGE, NULL) == 0) {
+        if (vs_reader_info(r)->events)
+            err = vs_diag_set(diag, -VSE_EXISTS, -1, -1,
+                              "%s has %llu events of a run that was cut off", partial,
+                              (unsigned long long)vs_reader_info(r)->events);
+        vs_reader_close(r);
+    }
+    free(partial);
+    return err;
+}
+
 int vs_writer_open(struct vs_writer **out, const char *path,
                    const struct vs_writer_options *options, struct vs_diag *diag)
 {
@@ -279,6 +303,7 @@ int vs_writer_open(struct vs_writer **out, const char *path,
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     w->file.fd = -1;
     if ((err = init_writer(w, &o)) < 0 ||
+        (!o.overwrite && (err = spare_partial(path, &w->diag)) < 0) ||
         (err = vs_outfile_open(&w->file, path, o.overwrite, &w->diag)) < 0 ||
         (err = write_header(w)) < 0) {
         if (diag)
@@ -572,6 +597,20 @@ int vs_writer_seal(struct vs_writer *w, struct vs_diag *diag)
     }
     free_writer(w);
     return err;
+}
+
+uint64_t vs_writer_keep(struct vs_writer *w)
+{
+    uint64_t events;
+
+    vs_writer_flush(w);
+    events = w->index.events;
+    if (events)
+        vs_outfile_keep(&w->file);
+    else
+        vs_outfile_abort(&w->file);
+    free_writer(w);
+    return events;
 }
 
 void vs_writer_abort(struct vs_writer *w)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 # Every command, with one call of the system or of the allocator after the other failing (tests/fault/inject.c).
 # Whatever fails: the status is 0, 1 or 2; an error is one line that says so; a file has its final name only when it is
-# complete, and an earlier one of that name is as it was; nothing else is left. What is interrupted or comes in parts
+# complete, and an earlier one of that name is as it was; nothing else is left, but what a recording says it saved. What is interrupted or comes in parts
 # makes no difference.
 #
 # A sample of the calls; with VESTIGE_LONG=1 each. FAULTS_ONLY=REGEX: only cases of these names. FAULTS_ALL=1: shows all that is
@@ -36,6 +36,7 @@ run=$T/run.vest port=$T/run.vport flow=$T/flow.vport
     exit 2
 }
 printf '#include <unistd.h>\nint main(void) { return write(1, "x", 1) == 1 ? 0 : 0; }\n' | gcc -static -x c -o "$T/native" - || exit 2
+head -c $(($(wc -c <"$run") - 30)) "$run" >"$T/cut" # without all of its index
 printf 'cores = 2\n# of the platform\ntimed = yes\n' >"$T/platform"
 printf '100 200\n# and\n1000 50\n' >"$T/windows"
 
@@ -108,12 +109,19 @@ complete() {
     esac
 }
 
+# is_saved NAME: it is what a recording saved, which says so, and reads as a run.
+is_saved() {
+    [ $status = 2 ] && grep -q "events are saved: 'vestige salvage $1'\$" "$err" &&
+        "$VESTIGE" salvage -f -o "$T/saved.vest" "$W/$1" >"$T/saved" 2>&1 && "$VESTIGE" check --quiet --flow "$T/saved.vest" >"$T/saved" 2>&1
+}
+
 expect_nothing_else() {
     local file name
     for file in "$W"/* "$W"/.[!.]*; do
         [ -e "$file" ] || continue
         name=${file##*/}
         [[ " $outputs " != *" $name "* ]] || continue
+        ! is_saved "$name" || { rm -f "$file" && continue; }
         wrong "left behind: $name"
         rm -rf "$file"
     done
@@ -305,6 +313,7 @@ try dump '' "$VESTIGE" dump --limit 3000 "$run"
 try dump_blocks '' "$VESTIGE" dump --blocks "$run"
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
+try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"
 try bandwidth '' "$VESTIGE" bandwidth "$run"
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
@@ -398,7 +407,7 @@ rm -f "$W"/*
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
     "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
-    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "debug --stdio PORT"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "debug --stdio PORT"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
 
@@ -407,7 +416,7 @@ words() {
     local word
     command=("$VESTIGE")
     for word in $1; do
-        word=${word//RUN/$run} word=${word//PORT/$port} word=${word//FLOW/$flow} word=${word//LONG/$T/long}
+        word=${word//RUN/$run} word=${word//PORT/$port} word=${word//FLOW/$flow} word=${word//LONG/$T/long} word=${word//CUT/$T/cut}
         word=${word//MCF/$T/mcf.gz} word=${word//MLD/$T/mld.gz}
         command+=("$word")
     done

@@ -87,6 +87,9 @@ prints dump 0 "$T/whole.vest"
 prints dump 0 --blocks --limit 3 "$T/timed.vest"
 prints dump 0 --images "$T/timed.vest"
 prints check 1 "$T/cut.vest"
+head -c $(($(wc -c <"$T/timed.vest") - 30)) "$T/timed.vest" >"$T/end.vest.partial"
+prints salvage 0 "$T/end.vest.partial"
+prints salvage 0 -o "$T/again.vest" "$T/timed.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle

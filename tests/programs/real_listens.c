@@ -49,6 +49,7 @@ int main(int argc, char **argv)
     sigaction(SIGUSR2, &action, NULL);
     if (argc > 1 && !strcmp(argv[1], "raw"))
         make_raw();
+    alarm(300); /* whoever forgot it */
     puts("ready");
     fflush(stdout);
     while (!enough) {

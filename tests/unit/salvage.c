@@ -139,11 +139,13 @@ TEST(reads_what_was_written_before_a_kill)
     place_fini(&p);
 }
 
-TEST(replaces_what_a_dead_writer_left)
+TEST(spares_what_a_dead_writer_left_unless_told)
 {
     struct run run = generate(3), got;
     struct place p;
     struct vs_reader *r;
+    struct vs_writer *w;
+    struct vs_diag diag;
     pid_t pid;
     int err;
 
@@ -153,13 +155,39 @@ TEST(replaces_what_a_dead_writer_left)
         write_and_exit(&run, 2000, 0);
     check_child(pid, 0);
     CHECK(exists("a.vest.partial"));
-    run_write("a.vest", &run, NULL, 500);
+    CHECK_EQ(vs_writer_open(&w, "a.vest", NULL, &diag), -VSE_EXISTS);
+    CHECK_STR(diag.text, "a.vest.partial has 2000 events of a run that was cut off");
+    CHECK_EQ(check_prefix("a.vest.partial", &run), 2000);
+    run_write("a.vest", &run, &(struct vs_writer_options){.overwrite = true}, 500);
     CHECK(exists("a.vest") && !exists("a.vest.partial"));
     CHECK_EQ(vs_reader_open(&r, "a.vest", VS_OPEN_STRICT, NULL), 0);
     got = run_read(r, &err);
     run_check_same(&got, &run);
     vs_reader_close(r);
     run_free(&got);
+    run_free(&run);
+    place_fini(&p);
+}
+
+/* ---- a run that is given up ---- */
+
+TEST(keeps_what_was_written)
+{
+    struct run run = generate(5);
+    struct place p;
+    struct vs_writer *w;
+
+    place_init(&p);
+    w = run_open_writer("a.vest", &run, NULL);
+    run_put_tables(w, &run);
+    run_put(w, &run, 0, 3000, 100);
+    CHECK_EQ(vs_writer_keep(w), 3000);
+    CHECK(!exists("a.vest"));
+    CHECK_EQ(check_prefix("a.vest.partial", &run), 3000);
+    w = run_open_writer("b.vest", &run, NULL);
+    run_put_tables(w, &run);
+    CHECK_EQ(vs_writer_keep(w), 0);
+    CHECK(!exists("b.vest") && !exists("b.vest.partial"));
     run_free(&run);
     place_fini(&p);
 }
