@@ -277,19 +277,17 @@ static void print_text(struct out *out, const char *path, const struct finding *
     const struct vs_memory_check *c = &f->memory;
 
     out_safe(out, path);
-    out_printf(out, ": ok: %llu chunks, %llu events, %llu bytes checked\n",
-               (unsigned long long)f->file.chunks, (unsigned long long)f->file.events,
-               (unsigned long long)f->file.bytes);
+    out_printf(out, ": ok: %s chunks, %s events, %s bytes checked\n", DIGITS(f->file.chunks),
+               DIGITS(f->file.events), DIGITS(f->file.bytes));
     if (f->compared && !f->nothing && !c->differences) {
         out_safe(out, path);
-        out_printf(out, ": compared %llu loads (%llu bytes; %llu bytes first seen): all equal\n",
-                   (unsigned long long)c->compared, (unsigned long long)c->bytes_compared,
-                   (unsigned long long)c->bytes_learnt);
+        out_printf(out, ": compared %s loads (%s bytes; %s bytes first seen): all equal\n",
+                   DIGITS(c->compared), DIGITS(c->bytes_compared), DIGITS(c->bytes_learnt));
     }
     if (f->walked && !f->no_flow && !f->flow.differences) {
         out_safe(out, path);
-        out_printf(out, ": compared %llu instructions (%llu branches): all equal\n",
-                   (unsigned long long)f->flow.instructions, (unsigned long long)f->flow.branches);
+        out_printf(out, ": compared %s instructions (%s branches): all equal\n",
+                   DIGITS(f->flow.instructions), DIGITS(f->flow.branches));
     }
 }
 
@@ -304,10 +302,10 @@ static void report_difference(struct cli *cli, const char *path, const struct vs
         snprintf(part, sizeof(part), " in bytes %u-%u", d->from, d->from + d->shown - 1);
     cli_error(cli,
               "%s: event %llu, thread %u, pc 0x%llx: load of %u bytes at 0x%llx%s: expected %s, "
-              "got %s; %llu of %llu loads differ",
+              "got %s; %s of %s loads differ",
               path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, d->size,
-              (unsigned long long)d->addr, part, expected, got, (unsigned long long)c->differences,
-              (unsigned long long)c->compared);
+              (unsigned long long)d->addr, part, expected, got, DIGITS(c->differences),
+              DIGITS(c->compared));
 }
 
 static void report_flow(struct cli *cli, const char *path, const struct vs_flow_check *c)
@@ -315,11 +313,10 @@ static void report_flow(struct cli *cli, const char *path, const struct vs_flow_
     const struct vs_flow_difference *d = &c->first;
 
     cli_error(cli,
-              "%s: event %llu, thread %u, pc 0x%llx: %s, after the walk came to 0x%llx: %s; %llu "
+              "%s: event %llu, thread %u, pc 0x%llx: %s, after the walk came to 0x%llx: %s; %s "
               "events differ",
               path, (unsigned long long)d->event, d->thread, (unsigned long long)d->event_pc,
-              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why,
-              (unsigned long long)c->differences);
+              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why, DIGITS(c->differences));
 }
 
 /* What the run itself did wrong. */

@@ -99,9 +99,9 @@ static void text_surface(struct out *out, const struct surface *s,
     for (unsigned first = 1; first <= s->most; first++) {
         out_printf(out, "  %5u", first);
         for (unsigned other = 1; other <= s->most; other++)
-            out_printf(out, " %11" PRIu64,
-                       vs_lengths_chunks_bits(s->lengths,
-                                              (struct vs_chunks){(uint8_t)first, (uint8_t)other}));
+            out_printf(out, " %11s",
+                       DIGITS(vs_lengths_chunks_bits(
+                           s->lengths, (struct vs_chunks){(uint8_t)first, (uint8_t)other})));
         out_char(out, '\n');
     }
 }

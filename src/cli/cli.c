@@ -89,8 +89,8 @@ int cli_report_more(struct cli *cli, const char *path, int error, const struct v
 {
     char place[80];
     format_place(place, sizeof(place), diag);
-    cli_error(cli, "%s: %s%s (%s)%s%s", path, place, format_reason(error, diag), vs_errname(error),
-              advice(error, diag), more);
+    cli_error(cli, "%s: %s%s%s%s", path, place, format_reason(error, diag), advice(error, diag),
+              more);
     int code = abs(error);
     return code >= VSE_FORMAT && code <= VSE_LIMIT ? CLI_BAD_DATA : CLI_USAGE;
 }
@@ -129,8 +129,8 @@ int cli_missing(struct cli *cli, const char *path, const struct vs_run_info *inf
         return CLI_DONE;
     char place[80];
     format_place(place, sizeof(place), d);
-    cli_error(cli, "%s: incomplete: %s%s (%s); only what precedes it was read", path, place,
-              format_reason(d->error, d), vs_errname(d->error));
+    cli_error(cli, "%s: incomplete: %s%s; only what precedes it was read", path, place,
+              format_reason(d->error, d));
     return CLI_BAD_DATA;
 }
 

@@ -28,7 +28,7 @@ int cli_finish(struct cli *cli, int status);
 /* One line on standard error, "vestige COMMAND: ...", after what was printed so far. */
 void cli_error(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Says why a call failed: file, chunk, offset, reason, error name, and what to do. `diag` may be
+/* Says why a call failed: file, chunk, offset, reason, and what to do. `diag` may be
  * NULL. Returns the exit status for the error. */
 int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 

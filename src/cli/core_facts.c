@@ -110,16 +110,14 @@ static double percent(uint64_t part, uint64_t whole)
 static void row(struct out *o, const char *name, const struct vs_machine_core *c, uint64_t cycles)
 {
     const struct vs_hierarchy_stats *s = &c->caches;
-    char digits[32];
 
-    out_printf(o, "  %-4s %15s %6.3f %7.2f %8.2f %7.3f %7.3f %7.3f %9.2f %9" PRIu64 "\n", name,
-               group_digits(digits, c->instructions),
-               cycles ? (double)c->instructions / (double)cycles : 0,
+    out_printf(o, "  %-4s %15s %6.3f %7.2f %8.2f %7.3f %7.3f %7.3f %9.2f %9s\n", name,
+               DIGITS(c->instructions), cycles ? (double)c->instructions / (double)cycles : 0,
                percent(c->branches.mispredicted, c->branches.conditionals),
                percent(c->branches.indirect_mispredicted, c->branches.indirects),
                percent(s->fetch_misses, s->fetches), percent(s->load_misses, s->loads),
                percent(s->store_misses, s->stores), percent(s->l2_misses, s->l2_accesses),
-               s->transfers);
+               DIGITS(s->transfers));
 }
 
 void core_facts_text(struct out *o, const struct vs_machine_core *cores, unsigned count,

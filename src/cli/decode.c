@@ -108,15 +108,14 @@ static void json_summary(struct out *out, const struct vs_walk *w, uint64_t mess
 
 static void summarize(struct decoding *d, const struct vs_walk *w)
 {
-    char steps[32], branches[32], instructions[32];
     if (d->o->json) {
         if (d->o->summary)
             json_summary(&d->cli->out, w, d->port->messages);
         return;
     }
-    out_printf(&d->cli->out, "decoded %s steps: %s branches, %s instructions, %llu messages\n",
-               group_digits(steps, w->steps), group_digits(branches, w->branches),
-               group_digits(instructions, w->instructions), (unsigned long long)d->port->messages);
+    out_printf(&d->cli->out, "decoded %s steps: %s branches, %s instructions, %s messages\n",
+               DIGITS(w->steps), DIGITS(w->branches), DIGITS(w->instructions),
+               DIGITS(d->port->messages));
 }
 
 static int walk_stream(struct decoding *d, const char *path, const struct vs_walk_config *config)
@@ -134,8 +133,8 @@ static int walk_stream(struct decoding *d, const char *path, const struct vs_wal
     }
     summarize(d, &w);
     if (e) {
-        cli_error(d->cli, "%s: %s (%s); what precedes it was decoded", path,
-                  w.diag.text[0] ? w.diag.text : vs_errstr(e), vs_errname(e));
+        cli_error(d->cli, "%s: %s; what precedes it was decoded", path,
+                  w.diag.text[0] ? w.diag.text : vs_errstr(e));
         status = e == -VSE_NOMEM ? CLI_USAGE : CLI_BAD_DATA;
     }
     vs_walk_fini(&w);

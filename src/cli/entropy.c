@@ -59,7 +59,7 @@ static void text_row(struct out *out, const char *block, bool cut, const struct 
     if (cut)
         out_printf(out, " %10s", "cut");
     else
-        out_printf(out, " %10" PRIu64, row->blocks);
+        out_printf(out, " %10s", DIGITS(row->blocks));
     out_printf(out, " %5u", mask);
     text_double(out, row->blocks ? row->min : NAN, 7, 3);
     text_double(out, vs_entropy_mean(row), 7, 3);

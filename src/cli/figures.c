@@ -188,7 +188,7 @@ static void text_fields(struct out *out, const struct figures *f)
     out_pad(out, 11);
     for (unsigned i = 0; i < VS_FIELD_END; i++)
         if (f->counts.bits[i])
-            out_printf(out, "%s %" PRIu64 "  ", vs_field_name(i), f->counts.bits[i]);
+            out_printf(out, "%s %s  ", vs_field_name(i), DIGITS(f->counts.bits[i]));
     out_char(out, '\n');
 }
 
@@ -231,22 +231,22 @@ static void text_name(struct out *out, const struct figures *f)
 void figures_text(struct out *out, const struct figures *f, bool fields)
 {
     text_name(out, f);
-    out_printf(out, " %14" PRIu64, f->bits);
+    out_printf(out, " %14s", DIGITS(f->bits));
     text_ratio(out, f->bits, f->instructions, 1, 9, 5);
     text_ratio(out, f->bits, f->timed ? f->cycles : 0, 1, 9, 5);
     text_ratio(out, f->baseline, f->bits, 1, 7, 2);
     text_ratio(out, f->counts.messages, f->instructions, 1000, 8, 3);
     text_shares(out, f);
     if (f->storage)
-        out_printf(out, " %9" PRIu64 " %9" PRIu64, f->storage, f->gates);
+        out_printf(out, " %9s %9s", DIGITS(f->storage), DIGITS(f->gates));
     else
         out_printf(out, " %9s %9s", "-", "-");
     if (f->windowed)
         out_printf(out, " %9.5f %9.5f", f->summary.average, f->summary.peak_rate);
     if (f->buffered)
-        out_printf(out, " %10" PRIu64, f->largest);
+        out_printf(out, " %10s", DIGITS(f->largest));
     if (f->buffered && f->capacity)
-        out_printf(out, " %10" PRIu64, f->stalls ? f->stalled : f->dropped_bits);
+        out_printf(out, " %10s", DIGITS(f->stalls ? f->stalled : f->dropped_bits));
     out_char(out, '\n');
     if (fields)
         text_fields(out, f);

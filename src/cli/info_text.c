@@ -145,7 +145,7 @@ static void text_threads(struct out *o, const struct report *r)
         out_printf(o, "  t%-9u %18s %18s\n", i, group_digits(a, t.instructions),
                    group_digits(b, t.events));
     if (shown < threads)
-        out_printf(o, "  ... and %u more (--all)\n", threads - shown);
+        out_printf(o, "  ... and %s more (--all)\n", DIGITS(threads - shown));
 }
 
 static void text_branches(struct out *o, const struct stats *s)
@@ -177,8 +177,8 @@ static void text_operands(struct out *o, const struct stats *s, bool stores)
 static void more_numbers(struct out *o, const struct stats_tally *t, unsigned shown)
 {
     if (shown < t->distinct)
-        out_printf(o, "  ... and %s%llu more numbers\n", t->untold ? "over " : "",
-                   (unsigned long long)(t->distinct - shown));
+        out_printf(o, "  ... and %s%s more numbers\n", t->untold ? "over " : "",
+                   DIGITS(t->distinct - shown));
 }
 
 static void text_number(struct out *o, const struct stats_number *n, const char *name,
@@ -284,7 +284,7 @@ static void text_routines(struct out *o, const struct report *r)
         text_routine(o, r, &c->rows[i]);
     }
     if (c->count > REPORT_TOP)
-        out_printf(o, "  ... and %llu more\n", (unsigned long long)c->count - REPORT_TOP);
+        out_printf(o, "  ... and %s more\n", DIGITS(c->count - REPORT_TOP));
 }
 
 static void text_repeats(struct out *o, const struct report *r)

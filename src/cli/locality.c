@@ -40,7 +40,7 @@ static void text_hits(struct out *out, const char *name, const struct vs_localit
 
 static void text_share(struct out *out, uint64_t count, uint64_t sent)
 {
-    out_printf(out, " %12" PRIu64, count);
+    out_printf(out, " %12s", DIGITS(count));
     if (count)
         out_printf(out, " %9.2f", 100 * figures_ratio(count - sent, count));
     else

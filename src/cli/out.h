@@ -62,4 +62,7 @@ size_t utf8_length(const char *s);
 /* Decimal with a comma before every third digit from the right, into buf. Returns buf. */
 char *group_digits(char buf[32], uint64_t v);
 
+/* The same, in storage of the block around it. */
+#define DIGITS(v) group_digits((char[32]){0}, (v))
+
 #endif

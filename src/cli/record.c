@@ -394,8 +394,8 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
     double seconds = c->seconds + c->more;
     char a[32], b[32];
 
-    recording_tell("%s instructions, %s events, %u thread%s in %.1f s (%.1f M/s)",
-                   group_digits(a, c->instructions), group_digits(b, c->events), c->threads,
+    recording_tell("%s instructions, %s events, %s thread%s in %.1f s (%.1f M/s)",
+                   group_digits(a, c->instructions), group_digits(b, c->events), DIGITS(c->threads),
                    c->threads == 1 ? "" : "s", seconds,
                    seconds > 0 ? 1e-6 * (double)c->instructions / seconds : 0);
     if (!c->instructions)

@@ -185,7 +185,8 @@ const char *recording_incomplete(const struct vs_valgrind_result *result)
 void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete)
 {
     if (forks)
-        recording_tell("%u child process%s not recorded", forks, forks == 1 ? " was" : "es were");
+        recording_tell("%s child process%s not recorded", DIGITS(forks),
+                       forks == 1 ? " was" : "es were");
     pass_on(said);
     if (*unread)
         recording_tell("an image is recorded without its name and symbols: %s", unread);

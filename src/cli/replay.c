@@ -161,8 +161,8 @@ static void json_summary(const struct session *s, int stop, const struct vs_veri
 static int failed(struct session *s, const char *path, int err)
 {
     const struct vs_replay *r = &s->replaying.replay;
-    cli_error(s->cli, "%s: %s (%s); replayed %" PRIu64 " instructions before", path,
-              r->diag.text[0] ? r->diag.text : vs_errstr(err), vs_errname(err), r->position);
+    cli_error(s->cli, "%s: %s; replayed %s instructions before", path,
+              r->diag.text[0] ? r->diag.text : vs_errstr(err), DIGITS(r->position));
     return err == -VSE_NOMEM ? CLI_USAGE : CLI_BAD_DATA;
 }
 
@@ -219,9 +219,9 @@ static int check_all(struct session *s, const char *path)
     } else {
         text_summary(s, stop);
         out_printf(&s->cli->out,
-                   "compared %" PRIu64 " times all registers, %" PRIu64 " accesses and %" PRIu64
-                   " bytes of memory: all equal\n",
-                   check.registers, check.accesses, check.memory_bytes);
+                   "compared %s times all registers, %s accesses and %s bytes of memory: all "
+                   "equal\n",
+                   DIGITS(check.registers), DIGITS(check.accesses), DIGITS(check.memory_bytes));
     }
     return stop == VS_REPLAY_CUT ? replaying_cut(s->cli, path, &s->replaying) : CLI_DONE;
 }
@@ -247,9 +247,9 @@ static int run(struct cli *cli, int argc, char **argv)
         status = o.check ? check_all(&s, argv[0]) : run_all(&s, argv[0], &goal);
     if (status == CLI_DONE && s.unknown) {
         cli_error(cli,
-                  "%s: %" PRIu64 " bytes that the program wrote are not known; the stream has "
-                  "only what its cores read",
-                  argv[0], s.unknown);
+                  "%s: %s bytes that the program wrote are not known; the stream has only what its "
+                  "cores read",
+                  argv[0], DIGITS(s.unknown));
         status = CLI_BAD_DATA;
     }
     replaying_close(&s.replaying);

@@ -73,8 +73,8 @@ static void print_text(const struct vs_machine_result *result, bool timed)
     char a[32], b[32], why[SIMULATION_TEXT];
     const struct vs_machine_stats *s = &result->stats;
 
-    recording_tell("%s instructions, %u thread%s, %u core%s in %.1f s (%.1f M/s)",
-                   group_digits(a, s->instructions), s->threads, s->threads == 1 ? "" : "s",
+    recording_tell("%s instructions, %s thread%s, %u core%s in %.1f s (%.1f M/s)",
+                   group_digits(a, s->instructions), DIGITS(s->threads), s->threads == 1 ? "" : "s",
                    s->cores, s->cores == 1 ? "" : "s", result->seconds,
                    result->seconds > 0 ? 1e-6 * (double)s->instructions / result->seconds : 0);
     simulation_notes(result);

@@ -99,8 +99,8 @@ static void show_configs(struct out *out, const struct vs_technique *t)
 static void show_cost_row(struct out *out, const char *name, const char *copies,
                           struct vs_cost cost, uint64_t cache_bits)
 {
-    out_printf(out, "  %-28s %6s %12llu %12llu", name, copies,
-               (unsigned long long)vs_cost_storage(cost), (unsigned long long)vs_cost_gates(cost));
+    out_printf(out, "  %-28s %6s %12s %12s", name, copies, DIGITS(vs_cost_storage(cost)),
+               DIGITS(vs_cost_gates(cost)));
     if (cache_bits)
         out_printf(out, " %9.3f %%", 100 * figures_ratio(vs_cost_storage(cost), cache_bits));
     out_char(out, '\n');
@@ -110,7 +110,6 @@ static void show_cost(struct out *out, const struct techniques_options *o,
                       const struct costs *costs)
 {
     const struct vs_cost_list *list = &costs->list;
-    char copies[24];
     out_printf(out, "\ncost, %llu core%s, 64-bit addresses:\n", (unsigned long long)o->cores,
                o->cores == 1 ? "" : "s");
     out_printf(out, "  %-28s %6s %12s %12s%s\n", "structure", "copies", "storage bits", "gates",
@@ -118,8 +117,8 @@ static void show_cost(struct out *out, const struct techniques_options *o,
     for (size_t i = 0; i < list->count; i++) {
         struct vs_cost all = {0};
         vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
-        snprintf(copies, sizeof(copies), "%llu", (unsigned long long)list->items[i].copies);
-        show_cost_row(out, list->items[i].name, copies, all, costs->cache_bits);
+        show_cost_row(out, list->items[i].name, DIGITS(list->items[i].copies), all,
+                      costs->cache_bits);
     }
     show_cost_row(out, "total", "", vs_cost_list_sum(list), costs->cache_bits);
 }
@@ -231,8 +230,8 @@ static void show_row(struct out *out, const struct vs_technique_spec *spec,
 {
     const struct vs_technique *t = spec->technique;
     struct vs_cost sum = vs_cost_list_sum(&costs->list);
-    out_printf(out, "%-15s %-14s %9llu %9llu  %-3s %s\n", t->name, kind_name(t),
-               (unsigned long long)vs_cost_storage(sum), (unsigned long long)vs_cost_gates(sum),
+    out_printf(out, "%-15s %-14s %9s %9s  %-3s %s\n", t->name, kind_name(t),
+               DIGITS(vs_cost_storage(sum)), DIGITS(vs_cost_gates(sum)),
                why_not(spec) ? "no" : "yes", t->summary);
     if (!t->configs || !t->configs->name)
         return;

@@ -394,12 +394,10 @@ static int conclude(struct cli *cli, const struct verify_options *o, const struc
         return CLI_USAGE;
     }
     if (tally->compared && !tally->differs && !o->json && status == CLI_DONE)
-        out_printf(&cli->out, "compared %llu events: all equal\n",
-                   (unsigned long long)tally->compared);
+        out_printf(&cli->out, "compared %s events: all equal\n", DIGITS(tally->compared));
     if (tally->flips.flips && !o->json && status == CLI_DONE)
-        out_printf(&cli->out, "flipped %llu bits: all %llu that have an effect were noticed\n",
-                   (unsigned long long)tally->flips.flips,
-                   (unsigned long long)tally->flips.noticed);
+        out_printf(&cli->out, "flipped %s bits: all %s that have an effect were noticed\n",
+                   DIGITS(tally->flips.flips), DIGITS(tally->flips.noticed));
     return status;
 }
 

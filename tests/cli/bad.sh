@@ -32,11 +32,16 @@ flip() {
 # expect_refusal: one line on stderr, from vestige and no sanitizer.
 expect_refusal() {
     expect_one_line_err
-    expect_err '^vestige [a-z]+: .*\(VSE_[A-Z]+\)'
+    expect_err '^vestige [a-z]+: [^ ]+: .*[a-z]'
     ! grep -aqE 'Sanitizer|runtime error' "$err" "$out" || fail "sanitizer text"
 }
 
 as=() # what runs them
+
+# expect_kind NAME FILE: what a program that reads JSON is told.
+expect_kind() {
+    expect_equal "$("$VESTIGE" check --json "$2" 2>/dev/null | jq -r .error)" "$1"
+}
 
 # refuse STATUS FILE: all commands, each with that status.
 refuse() {
@@ -93,7 +98,7 @@ for ((i = 0; i < ${#chunks[@]}; i++)); do
     flip $((chunks[i] + 40))
     run "$VESTIGE" check "$T/bad.vest"
     expect_status 1
-    expect_err "chunk $i at offset ${chunks[i]}: .*\(VSE_CHECKSUM\)"
+    expect_err "chunk $i at offset ${chunks[i]}: .*checksum differs"
 done
 
 begin prints_what_precedes_the_damage
@@ -114,7 +119,7 @@ for at in "${chunks[@]}" $((size - 32)) $((size - 1)); do
         head -c $((at - less)) "$T/a.vest" >"$T/bad.vest"
         [ $((at - less)) -ge 32 ] || continue
         refuse 1 "$T/bad.vest"
-        expect_err 'VSE_TRUNCATED'
+        expect_kind VSE_TRUNCATED "$T/bad.vest"
     done
 done
 
@@ -128,7 +133,7 @@ done
 begin refuses_other_files
 echo 'This is a text, long enough to hold a header and more, but no recorded run.' >"$T/text"
 refuse 1 "$T/text"
-expect_err 'VSE_FORMAT'
+expect_kind VSE_FORMAT "$T/text"
 expect_no_out
 head -c 100000 /dev/zero >"$T/zeros"
 refuse 1 "$T/zeros"
@@ -151,15 +156,15 @@ header() {
 begin refuses_other_versions
 header '\xff\xff' '\xff\xff' '\0\0\0\0' '\xa1\xf5\x20\xa8'
 refuse 1 "$T/bad.vest"
-expect_err VSE_VERSION
+expect_kind VSE_VERSION "$T/bad.vest"
 header '\0\0' '\0\0' '\0\0\0\0' '\x60\x5c\x1a\xeb'
 refuse 1 "$T/bad.vest"
-expect_err VSE_VERSION
+expect_kind VSE_VERSION "$T/bad.vest"
 
 begin refuses_unknown_features
 header '\xff\xff' '\x01\0' '\0\0\0\x80' '\x8e\xca\x89\x17'
 refuse 1 "$T/bad.vest"
-expect_err VSE_FEATURE
+expect_kind VSE_FEATURE "$T/bad.vest"
 
 begin refuses_what_is_no_file
 refuse 2 "$T"

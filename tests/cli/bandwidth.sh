@@ -13,7 +13,7 @@ run "$VESTIGE" bandwidth "$T/a.vest"
 expect_status 0
 expect_no_err
 expect_out "^$T/a.vest: [0-9]+ cores?, [0-9,]+ instructions\$"
-expect_out '^mcfNX_b +default +[0-9]+ .* 1\.00 '
+expect_out '^mcfNX_b +default +[0-9,]+ .* 1\.00 '
 expect_equal "$(grep -c -E '^[A-Za-z0-9_-]+ +(default|adac) +[0-9]+' "$out")" 12 "rows"
 
 begin sums_fields_and_relates_bits
@@ -128,7 +128,7 @@ for capacity in $((need - 1)) $((need / 2)) 1; do
 done
 run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1:1:stall
 expect_out ' buffer +stalled$'
-expect_out " 1 +$stalled\$"
+expect_out " 1 +$(grouped "$stalled")\$"
 run "$VESTIGE" bandwidth "$T/t.vest" -t mcfTR_e --buffer 1:1:stall --csv
 expect_equal "$(sed 's/.*,//' "$out" | paste -sd' ')" "buffer_stalled_cycles $stalled"
 run "$VESTIGE" bandwidth "$T/t.vest" "$T/t.vest" -t mcfTR_e --buffer 1:1:stall --json

@@ -105,7 +105,7 @@ run "$VESTIGE" record --windows "$T/windows" -f -o "$T/run.vest" -- "$programs/v
 expect_status 0
 run "$VESTIGE" check --flow "$T/run.vest"
 expect_status 0
-expect_out 'compared 20501 instructions'
+expect_out 'compared 20,501 instructions'
 for option in '--routine main' '--from main' '--no-shared-libs' '--skip 777 --length 3333'; do
     # shellcheck disable=SC2086 # words
     run "$VESTIGE" record $option -f -o "$T/run.vest" -- "$programs/values"

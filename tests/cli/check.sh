@@ -21,7 +21,7 @@ expect_status 0
 expect_no_err
 expect_equal "$(wc -l <"$out")" 1
 events=$("$VESTIGE" info --no-scan --json "$T/a.vest" | jq .events)
-expect_out "^$T/a.vest: ok: [0-9]+ chunks, $events events, $size bytes checked$"
+expect_out "^$T/a.vest: ok: [0-9]+ chunks, $(grouped "$events") events, $(grouped "$size") bytes checked$"
 
 begin says_nothing_when_quiet
 run "$VESTIGE" check --quiet "$T/a.vest" "$T/b.vest"
@@ -42,7 +42,7 @@ for ((i = 0; i < 16; i++)); do
     expect_status 1
     expect_no_out
     expect_one_line_err
-    expect_err '^vestige check: .*bad.vest: .*\(VSE_[A-Z]+\)'
+    expect_err '^vestige check: .*bad.vest: .*[a-z]'
 done
 
 begin names_chunk_and_offset
@@ -50,7 +50,7 @@ flip "$T/bad.vest" $((size / 2))
 run "$VESTIGE" check "$T/bad.vest"
 expect_status 1
 expect_one_line_err
-expect_err '^vestige check: .*bad.vest: chunk [0-9]+ at offset [0-9]+: .*\(VSE_[A-Z]+\)'
+expect_err '^vestige check: .*bad.vest: chunk [0-9]+ at offset [0-9]+: .*[a-z]'
 offset=$(sed -E 's/.* at offset ([0-9]+): .*/\1/' "$err")
 ((offset <= size / 2)) || fail "offset $offset lies after the damage"
 run "$VESTIGE" check --json "$T/bad.vest"
@@ -83,7 +83,7 @@ expect_status 0
 expect_no_err
 expect_equal "$(wc -l <"$out")" 2
 tail -n 1 "$out" >"$T/last"
-grep -qE "^$T/a.vest: compared [1-9][0-9]* loads \([0-9]+ bytes; [0-9]+ bytes first seen\): all equal$" "$T/last" ||
+grep -qE "^$T/a.vest: compared [1-9][0-9,]* loads \([0-9,]+ bytes; [0-9,]+ bytes first seen\): all equal$" "$T/last" ||
     fail "not the last line"
 run "$VESTIGE" check --memory --json "$T/a.vest"
 expect_status 0
@@ -138,7 +138,7 @@ expect_equal "$(jq -c '[.ok, .memory.nothing]' "$out")" '[false,"loads were not 
 begin walks_rv64_code
 run "$VESTIGE" check --flow "$T/a.vest" "$T/b.vest"
 expect_status 0
-expect_equal "$(grep -c ': compared [0-9]* instructions ([0-9]* branches): all equal$' "$out")" 2 "runs walked"
+expect_equal "$(grep -c ': compared [0-9,]* instructions ([0-9,]* branches): all equal$' "$out")" 2 "runs walked"
 
 begin walks_only_code_it_knows
 run "$VESTIGE" check --flow "$T/foreign.vest"

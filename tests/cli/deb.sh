@@ -106,7 +106,7 @@ user vestige bandwidth native.vest
 expect_status 0
 user vestige verify native.vest -t mcfTR_e -t mlvCF_e -t ADAC
 expect_status 0
-expect_out '^compared [1-9][0-9]* events: all equal$'
+expect_out '^compared [1-9][0-9,]* events: all equal$'
 user mcfTrace -a -o plain -- ../programs/fft -n 6
 expect_status 0
 

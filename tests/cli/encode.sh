@@ -71,7 +71,7 @@ run "$VESTIGE" encode "$T/t.vest" -t mcfTR_e -o "$T/t.vport"
 expect_status 0
 run "$VESTIGE" decode "$T/t.vport" --code "$T/t.vest"
 cp "$out" "$T/wanted"
-expect_out '^decoded [0-9,]+ steps: [0-9,]+ branches, [0-9,]+ instructions, [0-9]+ messages$'
+expect_out '^decoded [0-9,]+ steps: [0-9,]+ branches, [0-9,]+ instructions, [0-9,]+ messages$'
 expect_out '^@[0-9]+ +c[01] +0x[0-9a-f]{16} cond '
 run "$VESTIGE" decode "$T/t.vport" --image "$program"
 expect_status 0
@@ -109,7 +109,7 @@ for part in 3 2; do
     expect_status 1
     expect_one_line_err
     # within a message, or by chance between two
-    expect_err ': bit [0-9]+, (.* of message [0-9]+ |core [0-9]+ after [0-9]+ instructions, .*the stream ends here).*VSE_TRUNCATED'
+    expect_err ': bit [0-9]+, (.* of message [0-9]+ |core [0-9]+ after [0-9]+ instructions, .*the stream ends here).*; what precedes it was decoded$'
     lines=$(($(wc -l <"$out") - 1))
     [ "$lines" -gt 100 ] || fail "little was decoded"
     cmp -s <(head -n "$lines" "$out") <(head -n "$lines" "$T/wanted") || fail "other steps before the cut"

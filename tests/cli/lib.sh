@@ -73,12 +73,13 @@ begin() {
     : >"$err"
 }
 
-# run COMMAND...: status 99 is a sanitizer's report, and fails the case.
+# run COMMAND...: status 99 is a sanitizer's report, and fails the case. So does a name of the source code in a message.
 run() {
     _command=$*
     "$@" >"$out" 2>"$err"
     status=$?
     [ $status != 99 ] || fail "sanitizer report"
+    ! grep -aq VSE_ "$err" || fail "a message with the name of an error"
 }
 
 expect_status() {
@@ -180,13 +181,18 @@ workload() {
     echo "$VESTIGE_SRC/$(sed -n 's/^O=//p' "$VESTIGE_BUILD/config")/workloads/$1/$2"
 }
 
+# grouped NUMBER: with commas, as people read it.
+grouped() {
+    sed -E ':more; s/^([0-9]+)([0-9]{3})/\1,\2/; t more' <<<"$1"
+}
+
 # expect_whole NAME: $T/run.vest agrees with itself in memory and control flow; says how much was compared.
 expect_whole() {
     run "$VESTIGE" check --memory --flow "$T/run.vest"
     expect_status 0
     expect_no_err
-    expect_out ': compared [1-9][0-9]* loads .*: all equal$'
-    expect_out ": compared $("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions) instructions .*: all equal\$"
+    expect_out ': compared [1-9][0-9,]* loads .*: all equal$'
+    expect_out ": compared $(grouped "$("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions)") instructions .*: all equal\$"
     sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$1:/"
 }
 

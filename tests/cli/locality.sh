@@ -87,7 +87,7 @@ expect_status 0
 expect_no_err
 expect_out "^$T/p.vest: [0-9,]+ loads, [0-9,]+ stores, [0-9,]+ instructions\$"
 expect_equal "$(grep -cE '^(history|table) +[0-9]+( +[01]\.[0-9]{3}){3}$' "$out")" 6 "rows"
-expect_out '^base( +[0-9]+ +[0-9]+\.[0-9]{2}){3}$'
+expect_out '^base( +[0-9,]+ +[0-9]+\.[0-9]{2}){3}$'
 expect_out '^bits/ins +[0-9.]+ whole, [0-9.]+ in the code of daNX$'
 
 begin totals_are_sums

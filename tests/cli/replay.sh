@@ -51,7 +51,7 @@ expect_replayed() {
         fail "it says otherwise"
     head -1 "$T/rest" | grep -qE '^replayed [1-9][0-9,]* instructions to the end, from [0-9,]+ messages$' || fail "not to the end"
     tail -1 "$T/rest" |
-        grep -qE '^compared [1-9][0-9]* times all registers, [1-9][0-9]* accesses and [1-9][0-9]* bytes of memory: all equal$' ||
+        grep -qE '^compared [1-9][0-9,]* times all registers, [1-9][0-9,]* accesses and [1-9][0-9,]* bytes of memory: all equal$' ||
         fail "nothing was compared"
 }
 
@@ -281,7 +281,7 @@ replay_window() {
         run "$VESTIGE" replay "$T/run.vport" --check "$T/run.vest"
         # bytes that it wrote may have been made outside the window
         [ $status = 0 ] || expect_err ': [0-9]+ bytes that the program wrote are not known; '
-        expect_out ' times all registers, [1-9][0-9]* accesses and [0-9]+ bytes of memory: all equal$'
+        expect_out ' times all registers, [1-9][0-9,]* accesses and [0-9,]+ bytes of memory: all equal$'
     done
     run "$VESTIGE" replay "$T/run.vport" --json
     expect_equal "$(jq .instructions "$out")" "$("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions)"
@@ -460,7 +460,7 @@ done
 run "$VESTIGE" replay "$T/bad" --code "$T/a.vest"
 expect_status 1
 expect_one_line_err
-expect_err 'VSE_CHECKSUM'
+expect_err 'checksum'
 expect_no_out
 
 # damage FILE BITS SEED: so many bits of the stream are others; all checksums hold (docs/vport.md).
@@ -503,7 +503,7 @@ for technique in mlvCF_e:CS32 mc2RT mlvCF_e:shared mlvFA mlvNX_zstd; do
         run timeout 300 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --until 2000000
         [ $status -le 1 ] || fail "$technique, seed $seed"
         [ $status = 0 ] || expect_one_line_err
-        [ $status = 0 ] || expect_err '\(VSE_CORRUPT\); replayed [0-9]+ instructions before$|the stream ends at bit [0-9]+|bytes that the program wrote are not known'
+        [ $status = 0 ] || expect_err '; replayed [0-9,]+ instructions before$|the stream ends at bit [0-9]+|bytes that the program wrote are not known'
         run timeout 300 "$VESTIGE" replay "$T/bad" --code "$T/a.vest" --check "$T/a.vest"
         [ $status -le 1 ] || fail "$technique, seed $seed, compared"
         differed=$((differed + status))

@@ -47,8 +47,8 @@ begin relates_structures_to_the_cache
 run "$VESTIGE" techniques mlvCF_e:CS16,caches=private --cores 2
 expect_status 0
 expect_out ' gates of the cache$'
-expect_out '^  first-access flags +2 +8192 +12288 +3\.125 %$'
-expect_out '^  total +8320 +12608 +3\.174 %$'
+expect_out '^  first-access flags +2 +8,192 +12,288 +3\.125 %$'
+expect_out '^  total +8,320 +12,608 +3\.174 %$'
 run "$VESTIGE" techniques mlvCF_e:CS16,caches=private --cores 2 --json
 expect_equal "$(jq -c '[.cache_fraction, .structures[0].cache_fraction]' "$out")" '[0.031738,0.03125]'
 for name in mcfTR_e mlvNX_b ADAC; do
