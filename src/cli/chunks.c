@@ -195,6 +195,11 @@ static int measure(struct cli *cli, const struct chunks_options *o, const char *
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
+    if (vs_bandwidth_lacks(spec->technique, vs_reader_info(reader), &diag)) {
+        cli_error(cli, "%s: %s cannot encode it: %s", path, spec->technique->name, diag.text);
+        vs_reader_close(reader);
+        return CLI_USAGE;
+    }
     int64_t e = vs_bandwidth_init(&b, reader, NULL, &diag);
     if (!e)
         e = vs_bandwidth_add(&b, spec, NULL, NULL, &diag);

@@ -33,6 +33,18 @@ static const char *outcome_name(enum vs_verify_outcome outcome)
     return names[outcome];
 }
 
+/* Why a technique had nothing to compare, though it may be decoded; NULL if it had. */
+static const char *nothing_in(const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    if (r->outcome != VS_VERIFY_UNREADABLE || r->diag.error != -VSE_NOTFOUND || r->loads ||
+        r->stores || r->values)
+        return NULL;
+    return p->spec.technique->kind == VS_TECHNIQUE_DATA
+               ? "nothing to compare: the run has no load and no value from outside"
+               : "nothing to compare: the run has no load and no store";
+}
+
 static void json_kind(struct json *j, const struct vs_proof *p)
 {
     const struct vs_verify_result *r = &p->result;
@@ -105,8 +117,9 @@ static void json_proof(struct out *out, const struct verify_options *o, const ch
     json_str(&j, "run", path);
     json_str(&j, "technique", p->spec.technique->name);
     json_str(&j, "config", config);
-    if (p->skipped) {
-        json_str(&j, "skipped", p->skipped);
+    const char *skipped = p->skipped ? p->skipped : nothing_in(p);
+    if (skipped) {
+        json_str(&j, "skipped", skipped);
     } else {
         json_str(&j, "outcome", outcome_name(r->outcome));
         json_u64(&j, "compared", r->compared);
@@ -177,12 +190,15 @@ static void text_mutation(struct out *out, const char *path, const char *config,
 static void text_proof(struct out *out, const char *path, const char *config,
                        const struct vs_proof *p)
 {
-    if (!p->skipped && p->result.outcome != VS_VERIFY_SAME)
+    const char *nothing = nothing_in(p);
+    if (!p->skipped && !nothing && p->result.outcome != VS_VERIFY_SAME)
         return;
     out_safe(out, path);
     out_printf(out, ": %s %s: ", p->spec.technique->name, config);
     if (p->skipped)
         out_printf(out, "not decodable, skipped: %s\n", p->skipped);
+    else if (nothing)
+        out_printf(out, "%s\n", nothing);
     else
         text_same(out, p);
 }
@@ -217,7 +233,7 @@ static int tell(struct cli *cli, const struct verify_options *o, const char *pat
         json_proof(&cli->out, o, path, config, p);
     else if (!o->quiet)
         text_proof(&cli->out, path, config, p);
-    if (p->skipped)
+    if (p->skipped || nothing_in(p))
         return CLI_DONE;
     tally->compared += p->result.compared;
     if (p->result.outcome == VS_VERIFY_SAME)
@@ -390,7 +406,8 @@ static int conclude(struct cli *cli, const struct verify_options *o, const struc
                     int status)
 {
     if (!tally->compared && status == CLI_DONE) {
-        cli_error(cli, "nothing was compared");
+        cli_error(cli, "nothing was compared: no technique is decodable and has anything in these "
+                       "runs; 'vestige info' shows what they have");
         return CLI_USAGE;
     }
     if (tally->compared && !tally->differs && !o->json && status == CLI_DONE)

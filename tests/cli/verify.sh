@@ -56,6 +56,35 @@ expect_status 2
 expect_one_line_err
 expect_err 'nothing was compared'
 
+begin says_that_there_is_nothing_to_compare
+cat >"$T/quiet.s" <<'END'
+        .globl _start
+_start: li a0, 0
+        li a7, 93
+        ecall
+END
+riscv64-linux-gnu-gcc -nostdlib -static -o "$T/quiet" "$T/quiet.s" || fail "no assembler"
+"$VESTIGE" record -o "$T/quiet.vest" -- "$T/quiet" >"$out" 2>&1 || fail "not recorded"
+run "$VESTIGE" verify "$T/quiet.vest" -t mcfTR_e -t mlvNX_b -t mc2RT -t daNX
+expect_status 0
+expect_no_err
+expect_out 'quiet.vest: mc2RT default: nothing to compare: the run has no load and no value from outside$'
+expect_out 'quiet.vest: daNX default: nothing to compare: the run has no load and no store$'
+expect_out '^compared 2 events: all equal$'
+for technique in mlvCF_e mc2RT daNX; do
+    run "$VESTIGE" verify "$T/quiet.vest" -t $technique
+    expect_status 2
+    expect_one_line_err
+    expect_err '^vestige verify: nothing was compared: '
+    "$VESTIGE" encode -f "$T/quiet.vest" -t $technique -o "$T/quiet.vport" >"$out" || fail "not encoded"
+    run "$VESTIGE" verify "$T/quiet.vest" --stream "$T/quiet.vport"
+    expect_status 2
+    expect_one_line_err
+    expect_err '^vestige verify: nothing was compared: '
+done
+run "$VESTIGE" verify "$T/quiet.vest" -t mc2RT --json
+expect_equal "$(jq -r .skipped "$out")" 'nothing to compare: the run has no load and no value from outside'
+
 begin finds_the_first_difference
 # the stream of another run of the same program
 "$VESTIGE" encode "$T/a.vest" -t mcfNX_b -o "$T/a.vport" >"$out" || exit 2
