@@ -285,11 +285,11 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These install what is missing first; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san check-long demo bench performance fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long demo bench performance fuzz
 ## check: all tests, plain and under the sanitizers; both compilers; format; includes
 check:
 	@tools/deps --install build bench check format deb
-	@+$(MAKE) check-gcc check-clang check-san || { echo '0 passed, 1 failed'; exit 1; }
+	@+$(MAKE) check-gcc check-clang check-san check-threads || { echo '0 passed, 1 failed'; exit 1; }
 	@$(MAKE) check-run
 
 CLANG_CHECK := $(O)/clang-check
@@ -302,22 +302,34 @@ check-clang:
 check-san:
 	@+$(MAKE) SAN=address,undefined tests
 
+# What tests/threads runs, which is little of it in check; not optimized: compiling it takes the most time.
+THREADED := $(call build-dir,$(CC),1,thread)
+check-threads:
+	@+$(MAKE) SAN=thread DEBUG=1 $(THREADED)/bin/vestige $(THREADED)/lib/vestige/valgrind/vestige-amd64-linux \
+	    $(patsubst %,$(THREADED)/test/unit/%,workers relay writer side_by_side)
+check-threads-long:
+	@+$(MAKE) SAN=thread DEBUG=1 tests
+
 SANITIZED := $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
 check-run:
 	@tests/run -c 'check-includes' 'tools/check-includes . $(LAYERS)' \
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
+	    -c 'check-state' 'tools/check-state $(LIB_A)' \
+	    -c 'check-state --self-test' 'tools/check-state --self-test' \
+	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' \
 	    -c 'clang: vestige --version' '$(CLANG_CHECK)/bin/vestige --version' \
 	    -c 'clang: tests/unit/writer.c' '$(CLANG_CHECK)/test/unit/writer' \
 	    $(B) $(SANITIZED)
 
 ## check-long: check with what takes too long for it: 28 M random RV64 instructions against qemu, block by block; all
 ## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
-## each of its allocations and system calls failing in turn; more under the sanitizers
+## each of its allocations and system calls failing in turn; more under the sanitizers, that for threads among them
 check-long:
 	@tools/deps --install build bench check deb
-	@+$(MAKE) check-gcc check-san workloads-sanitized
-	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run $(B) $(SANITIZED)
+	@+$(MAKE) check-gcc check-san check-threads-long workloads-sanitized
+	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run \
+	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' $(B) $(SANITIZED)
 
 ## demo: show what Vestige does
 demo:

@@ -127,7 +127,7 @@ TEST(predicts_what_update_reports)
     CHECK_EQ(vs_ibtb_init(&a, &(struct vs_ibtb_config){.entries = 16, .pir_all = true}), 0);
     CHECK_EQ(vs_ibtb_init(&b, &(struct vs_ibtb_config){.entries = 16, .pir_all = true}), 0);
     for (int i = 0; i < 20000; i++) {
-        uint64_t pc = 0x400000 + 16 * rng_below(&rng, 3), target = rng_below(&rng, 2), guess;
+        uint64_t pc = 0x400000 + 16 * rng_below(&rng, 3), target = rng_below(&rng, 2), guess = 0;
         bool any = vs_ibtb_predict(&a, pc, &guess), hit = vs_ibtb_update(&b, pc, target);
 
         CHECK_EQ(any && guess == target, hit);

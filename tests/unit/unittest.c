@@ -34,11 +34,11 @@ void unittest_fail(const char *file, int line, const char *fmt, ...)
 }
 
 #ifdef __has_feature
-#if __has_feature(address_sanitizer)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define SANITIZED true
 #endif
 #endif
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define SANITIZED true
 #endif
 #ifndef SANITIZED
