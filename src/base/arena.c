@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 struct vs_arena_block {
     struct vs_arena_block *older;
     uint8_t bytes[];
@@ -31,6 +33,7 @@ static size_t padding(const uint8_t *p, size_t align)
 
 void *vs_arena_alloc(struct vs_arena *a, size_t size, size_t align)
 {
+    invariant(align && !(align & (align - 1)));
     size_t pad = padding(a->next, align), worst;
     size += !size;
     if (pad >= a->left || size > a->left - pad) {

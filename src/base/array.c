@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "vestige/error.h"
 
 int vs_array_room(void **array, size_t *capacity, size_t count, size_t extra, size_t element)
@@ -11,6 +12,7 @@ int vs_array_room(void **array, size_t *capacity, size_t count, size_t extra, si
     size_t want = *capacity < 32 ? 64 : *capacity * 2;
     void *more;
 
+    invariant(element);
     if (extra <= *capacity && count <= *capacity - extra)
         return 0;
     if (extra > SIZE_MAX / 2 - count)

@@ -11,6 +11,7 @@
 #include "base/crc32c.h"    /* the checksum */
 #include "base/diag.h"      /* filling in a struct vs_diag */
 #include "base/infile.h"    /* a file or pipe to read from front to back */
+#include "base/invariant.h" /* what must hold, checked in release builds */
 #include "base/likely.h"    /* hints for hot loops */
 #include "base/outfile.h"   /* a file that gets its name only when it is complete */
 #include "base/pack.h"      /* gzip, bzip2, xz, zstd in pieces */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "vestige/error.h"
 
 enum { SMALLEST = 64 };
@@ -10,6 +11,7 @@ enum { SMALLEST = 64 };
 int vs_buf_grow(struct vs_buf *b, size_t extra)
 {
     size_t need, cap;
+    invariant(b->len <= b->cap && b->cap <= PTRDIFF_MAX);
     if (__builtin_add_overflow(b->len, extra, &need) || need > PTRDIFF_MAX)
         return -VSE_NOMEM;
     cap = b->cap + b->cap / 2; /* cannot wrap: cap is at most PTRDIFF_MAX */

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 enum { TRIES = 16 }; /* to open a partial file that others keep replacing */
 
@@ -144,6 +145,7 @@ int vs_outfile_open(struct vs_outfile *f, const char *path, bool overwrite, stru
 
 int vs_outfile_write(struct vs_outfile *f, const void *data, size_t size, struct vs_diag *diag)
 {
+    invariant(f->fd >= 0);
     const char *p = data;
     while (size) {
         ssize_t n = write(f->fd, p, size);
@@ -204,6 +206,7 @@ static int commit(struct vs_outfile *f, struct vs_diag *diag)
 
 int vs_outfile_commit(struct vs_outfile *f, struct vs_diag *diag)
 {
+    invariant(f->fd >= 0);
     int rc = commit(f, diag);
     if (!rc)
         vs_outfile_keep(f);

@@ -10,6 +10,7 @@
 #include <zstd_errors.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 enum {
     PIECE = 1 << 14,        /* bytes that the sink gets at once, at most */
@@ -362,6 +363,7 @@ static int pack_step(struct vs_pack *p, struct flow *f, bool finish)
     f->out_size = PIECE;
     int result = kinds[p->kind].pack(&p->library, f, finish);
     size_t size = PIECE - f->out_size;
+    invariant(size <= PIECE);
     int err = result < 0 ? result : size ? p->sink(p->context, p->piece, size) : 0;
     return err ? err : result;
 }
@@ -427,6 +429,7 @@ int vs_unpack_open(struct vs_unpack **unpack, enum vs_pack_kind kind)
 
 void vs_unpack_feed(struct vs_unpack *u, const uint8_t *bytes, size_t size)
 {
+    invariant(!u->ended);
     u->flow.in = bytes;
     u->flow.in_size = size;
     u->dry = !size && u->dry;
@@ -461,6 +464,7 @@ static int64_t refuse(struct vs_unpack *u, int err, const char *why, struct vs_d
 
 int64_t vs_unpack_get(struct vs_unpack *u, uint8_t *bytes, size_t room, struct vs_diag *diag)
 {
+    invariant(room);
     u->flow.out = bytes;
     u->flow.out_size = room;
     if (!u->done && !u->error && !u->dry)

@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "vestige/error.h"
 
 struct vs_workers {
@@ -20,6 +21,7 @@ struct vs_workers {
 /* The next job of a strand takes the place of the one before it, ahead of jobs submitted later. */
 static void go_on(struct vs_workers *ws, struct vs_strand *s)
 {
+    invariant(s->busy);
     struct vs_job *job = s->head;
     if (!job) {
         s->busy = false;
@@ -36,6 +38,7 @@ static void go_on(struct vs_workers *ws, struct vs_strand *s)
 /* Runs the first job of the queue, which is not empty. Called and returns with the lock held. */
 static void run_first(struct vs_workers *ws, unsigned worker)
 {
+    invariant(ws->head);
     struct vs_job *job = ws->head;
     ws->head = job->next;
     if (!ws->head)
@@ -104,6 +107,7 @@ int vs_workers_open(struct vs_workers **out, unsigned threads)
 
 void vs_workers_submit_to(struct vs_workers *ws, struct vs_strand *strand, struct vs_job *job)
 {
+    invariant(job->run);
     job->strand = strand;
     job->next = NULL;
     job->done = false;
@@ -161,6 +165,7 @@ void vs_workers_close(struct vs_workers *ws)
     pthread_mutex_unlock(&ws->lock);
     for (unsigned i = 0; i < ws->count; i++)
         pthread_join(ws->threads[i], NULL);
+    invariant(!ws->head);
     pthread_cond_destroy(&ws->done);
     pthread_cond_destroy(&ws->work);
     pthread_mutex_destroy(&ws->lock);

@@ -4,12 +4,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/invariant.h"
+
 /* Enough to even out what either side takes; few, so that they stay in the caches. */
 #define PARCELS 4
 
 struct vs_relay {
     const struct vs_consumer *consumer;
     struct vs_parcel parcels[PARCELS];
+    size_t events;           /* that a parcel has room for */
     uint64_t sent, consumed; /* parcels; the next to be filled is sent % PARCELS */
     uint64_t blocks, images; /* numbered for a consumer that numbers none */
     int error;               /* the first of the consumer */
@@ -77,6 +80,7 @@ int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, siz
     if (!ok)
         return -VSE_NOMEM;
     r->consumer = consumer;
+    r->events = events;
     pthread_mutex_init(&r->state, NULL);
     pthread_mutex_init(&r->calls, NULL);
     pthread_cond_init(&r->changed, NULL);
@@ -109,8 +113,10 @@ int vs_relay_send(struct vs_relay *r)
 {
     int e;
 
+    invariant(r->parcels[r->sent % PARCELS].count <= r->events);
     pthread_mutex_lock(&r->state);
     r->sent++;
+    invariant(r->sent - r->consumed <= PARCELS);
     e = r->error;
     pthread_cond_broadcast(&r->changed);
     pthread_mutex_unlock(&r->state);
@@ -163,6 +169,7 @@ void vs_relay_close(struct vs_relay *r)
         pthread_cond_broadcast(&r->changed);
         pthread_mutex_unlock(&r->state);
         pthread_join(r->thread, NULL);
+        invariant(r->consumed == r->sent);
     }
     for (int i = 0; i < PARCELS; i++) {
         free(r->parcels[i].events);

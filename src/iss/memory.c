@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "isa/rv64.h"
 #include "vestige/error.h"
 
@@ -68,6 +69,7 @@ static int map_page(struct vs_memory *m, uint64_t addr, unsigned flags)
         uint8_t *bytes = aligned_alloc(64, VS_PAGE_SIZE);
         if (!bytes)
             return -VSE_NOMEM;
+        invariant(2 * (m->page_count + 1) <= m->page_capacity);
         p = find_slot(m->pages, m->page_capacity, addr);
         *p = (struct vs_page){.addr = addr, .bytes = bytes};
         m->page_count++;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 struct vs_cache_set {
     uint32_t used; /* ways that hold a line */
@@ -119,6 +120,8 @@ int vs_cache_init(struct vs_cache *c, const struct vs_cache_config *config, stru
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "no memory for a cache of %" PRIu32 " lines",
                            c->lines);
     }
+    invariant(((uint64_t)c->set_mask + 1) * c->ways == c->lines &&
+              !(c->set_mask & (c->set_mask + 1)));
     vs_cache_clear(c);
     return 0;
 }
@@ -140,6 +143,7 @@ void vs_cache_fini(struct vs_cache *c)
 
 void vs_cache_assign(struct vs_cache *c, const struct vs_cache *from)
 {
+    invariant(c->lines == from->lines && c->ways == from->ways && c->use == from->use);
     size_t sets = (size_t)c->set_mask + 1;
     c->clock = from->clock;
     c->used = from->used;
@@ -318,6 +322,7 @@ void vs_cache_drop(struct vs_cache *c, uint32_t index)
         hash_out(c, index);
     if (is_listed(c))
         list_out(c, set, index);
+    invariant(set->used && c->used);
     c->tags[index] = VS_CACHE_FREE;
     c->used--;
     set->used--;
@@ -341,6 +346,7 @@ void vs_cache_place(struct vs_cache *c, uint32_t index, uint64_t line)
     struct vs_cache_set *set = set_of(c, line);
     uint32_t way = index - (uint32_t)(set - c->sets) * c->ways;
     c->tags[index] = line;
+    invariant(way < c->ways && set->used < c->ways);
     c->used++;
     set->used++;
     lower_free(c, set);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -58,6 +59,7 @@ void vs_moesi_fini(struct vs_moesi *g)
 
 void vs_moesi_assign(struct vs_moesi *g, const struct vs_moesi *from)
 {
+    invariant(g->cores == from->cores && g->line == from->line && !g->spilled == !from->spilled);
     for (unsigned i = 0; i < g->cores; i++) {
         struct vs_moesi_core *c = &g->core[i];
         vs_cache_assign(&c->cache, &from->core[i].cache);

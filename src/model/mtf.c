@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 int vs_mtf_init(struct vs_mtf *m, uint32_t size)
 {
     *m = (struct vs_mtf){0};
@@ -72,6 +74,7 @@ static void put_front(struct vs_mtf *m, uint32_t index, uint16_t number, uint8_t
 
 void vs_mtf_touch(struct vs_mtf *m, uint32_t index)
 {
+    invariant(index < m->used);
     if (index)
         put_front(m, index, m->order[index], m->tags[index]);
 }
@@ -81,6 +84,7 @@ void vs_mtf_insert(struct vs_mtf *m, struct vs_mtf_key key)
     /* the key that is dropped makes room */
     uint16_t number = m->used < m->miss ? (uint16_t)m->used++ : m->order[m->used - 1];
 
+    invariant(m->used <= m->miss);
     m->keys[number] = key;
     put_front(m, m->used - 1, number, tag_of(key));
 }

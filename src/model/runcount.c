@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/runcount.h"
 
+#include "base/invariant.h"
+
 int vs_runcount_init(struct vs_runcount *r, const struct vs_runcount_config *c)
 {
     if (c->least > c->start || c->start > c->most || c->most > VS_RUNCOUNT_BITS_MAX)
@@ -26,6 +28,7 @@ static void adapt(struct vs_runcount *r, int step)
         m = VS_RUNCOUNT_MONITOR_START;
     }
     r->monitor = (unsigned)m;
+    invariant(r->bits >= r->config.least && r->bits <= r->config.most);
 }
 
 static void note_excess(struct vs_runcount *r)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
+
 int vs_sdc_init(struct vs_sdc *c, uint32_t sets, uint32_t ways, enum vs_sdc_policy policy)
 {
     uint64_t entries = (uint64_t)sets * ways;
@@ -128,6 +130,7 @@ static uint32_t victim(struct vs_sdc *c, uint32_t first, uint32_t end)
 
 void vs_sdc_touch(struct vs_sdc *c, uint32_t index)
 {
+    invariant(index && index < c->sets * c->ways);
     note_use(c, index, false);
 }
 

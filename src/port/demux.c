@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 int vs_demux_init(struct vs_demux *d, unsigned cores, size_t item_size)
 {
     *d = (struct vs_demux){.cores = cores, .size = item_size};
@@ -47,6 +49,7 @@ int vs_demux_push(struct vs_demux *d, unsigned core, const void *item)
     struct vs_demux_queue *q = &d->queues[core];
     int err;
 
+    invariant(core < d->cores);
     if (q->count == q->capacity && (err = grow(d, q)) < 0)
         return err;
     memcpy(item_at(d, q, q->count++), item, d->size);
@@ -57,6 +60,7 @@ int vs_demux_clone(struct vs_demux *to, const struct vs_demux *from)
 {
     int err = vs_demux_init(to, from->cores, from->size);
 
+    invariant(from->cores && from->size);
     for (unsigned i = 0; i < from->cores && !err; i++)
         for (size_t k = 0; k < from->queues[i].count && !err; k++)
             err = vs_demux_push(to, i, item_at(from, &from->queues[i], k));
@@ -74,6 +78,7 @@ int vs_demux_pop(struct vs_demux *d, unsigned core, void *item)
 {
     struct vs_demux_queue *q = &d->queues[core];
 
+    invariant(core < d->cores && q->count <= q->capacity);
     if (!q->count)
         return -VSE_END;
     if (item)

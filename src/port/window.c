@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 int vs_windows_init(struct vs_windows *w, unsigned cores, uint64_t width)
 {
     *w = (struct vs_windows){.width = width, .cores = cores};
@@ -29,6 +31,7 @@ static int make_room(struct vs_windows *w, size_t count)
         w->bits = p;
         w->capacity = capacity;
     }
+    invariant(w->count <= count && count <= w->capacity);
     memset(w->bits + w->count * w->cores, 0, (count - w->count) * row);
     w->count = count;
     return 0;
@@ -36,6 +39,7 @@ static int make_room(struct vs_windows *w, size_t count)
 
 int vs_windows_add(struct vs_windows *w, unsigned core, uint64_t time, uint64_t bits)
 {
+    invariant(core < w->cores);
     uint64_t at = time / w->width;
     int err;
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "model/cost.h"
 #include "port/stream.h"
 
@@ -57,6 +58,7 @@ static void give(struct vs_port_writer *w, size_t size)
 
 void vs_port_flush(struct vs_port_writer *w)
 {
+    invariant(w->bits.len <= w->bits.cap);
     give(w, w->bits.len); /* up to 63 bits stay pending */
     w->flushed += w->bits.len;
     w->bits.len = 0;
@@ -64,6 +66,7 @@ void vs_port_flush(struct vs_port_writer *w)
 
 int64_t vs_port_finish(struct vs_port_writer *w)
 {
+    struct vs_port_counts sum;
     int64_t size;
 
     vs_port_room(w);
@@ -71,6 +74,8 @@ int64_t vs_port_finish(struct vs_port_writer *w)
     if (size < 0)
         return size;
     give(w, (size_t)size);
+    vs_port_totals(w, &sum);
+    invariant(vs_port_counts_bits(&sum) == vs_port_bits(w)); /* each bit is some field's */
     return w->error ? w->error : (int64_t)vs_port_bits(w);
 }
 
@@ -91,6 +96,7 @@ void vs_port_put_cycles(struct vs_port_writer *w)
 
 void vs_port_tell(struct vs_port_writer *w)
 {
+    invariant(w->start <= vs_port_bits(w));
     uint64_t bits = vs_port_bits(w) - w->start;
     int err =
         w->windows ? vs_windows_add(w->windows, (unsigned)(w->core - w->cores), w->time, bits) : 0;

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum {
     PIECE = 1 << 18,  /* instructions between two polls */
     BEHIND = 1 << 10, /* where a checkpoint is left before a point that was gone to */
@@ -47,6 +49,7 @@ static void keep(struct vs_history *h)
     if (h->searching || h->replay->position < last_position(h) + h->spacing ||
         vs_replay_save(h->replay, &s))
         return;
+    invariant(h->count < VS_HISTORY_STATES);
     h->states[h->count++] = s;
     if (++h->uncounted >= COUNT_EVERY)
         count_used(h);
@@ -158,6 +161,7 @@ static uint64_t measure(const struct vs_replay_state *s, unsigned core)
 /* The last checkpoint that is not beyond; the first is not. */
 static struct vs_replay_state *find_state(const struct vs_history *h, unsigned core, uint64_t to)
 {
+    invariant(h->count && !vs_replay_state_position(h->states[0]));
     struct vs_replay_state *best = h->states[0];
     for (size_t i = 1; i < h->count && measure(h->states[i], core) <= to; i++)
         best = h->states[i];

@@ -399,7 +399,7 @@ static bool look_ahead(struct vs_replay *r, unsigned core, struct vs_copy *writt
     struct vs_replay_state *here = NULL;
     bool known = false;
     if (s.behind && !vs_replay_save(r, &here)) {
-        r->hook = (struct vs_replay_hook){take_note, &s};
+        r->hook = (struct vs_replay_hook){.message = take_note, .context = &s};
         r->config.output = NULL;
         r->noted = written;
         r->noter = core;

@@ -7,6 +7,7 @@
 #include <xmmintrin.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "replay/known.h"
 
@@ -657,8 +658,18 @@ static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
     }
 }
 
+/* The position is that of all cores together. */
+static bool adds_up(const struct vs_replay *r)
+{
+    uint64_t sum = 0;
+    for (unsigned i = 0; i < r->count; i++)
+        sum += r->cores[i].hart.instret;
+    return sum == r->position;
+}
+
 int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
 {
+    invariant(adds_up(r));
     r->hit = NULL;
     r->signalled = false;
     if (!r->broken)
@@ -694,6 +705,8 @@ int vs_replay_settle(struct vs_replay *r)
 
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
 {
+    for (size_t i = 1; i < count; i++)
+        invariant(addrs[i - 1] <= addrs[i]);
     vs_code_flush(r->decoded);
     r->decoded->breaks = addrs;
     r->decoded->break_count = count;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "replay/known.h"
 
 /* Of a hart, what its instructions can see. */
@@ -153,6 +154,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     struct vs_replay_outside outside = {0};
     struct vs_copy *views;
     void *decoder = NULL;
+    invariant(s->ops == r->ops && s->count == r->count && s->view_count == r->view_count);
     int err = vs_port_reader_clone(&reader, &s->reader);
     if (err)
         return err;

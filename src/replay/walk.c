@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 
 enum {
@@ -69,6 +70,7 @@ static void see_next_view(struct vs_walk *w, struct vs_walk_core *c)
 
 int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
 {
+    invariant(config->isa && config->code && config->ops && config->port && config->cores);
     *w = (struct vs_walk){.config = *config};
     if (!config->limit)
         w->config.limit = UINT64_MAX;
@@ -183,6 +185,7 @@ static const struct vs_walk_run *run_at(struct vs_walk *w, struct vs_walk_core *
 static int flush(struct vs_walk *w)
 {
     size_t count = w->pending_count;
+    invariant(count <= STEPS);
     w->pending_count = 0;
     return count && w->config.sink ? w->config.sink(w->config.context, w->pending, count) : 0;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "vestige/error.h"
 
@@ -106,6 +107,7 @@ static int page_get(struct vs_memory_check *c, uint64_t number, struct vs_memory
         p = calloc(1, sizeof(*p));
         if (!p)
             return -VSE_NOMEM;
+        invariant(2 * c->used < c->capacity);
         p->number = number;
         p->era = c->era;
         *place_of(c->table, c->capacity, number) = p;

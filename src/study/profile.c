@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "vestige/error.h"
 
@@ -71,6 +72,7 @@ static int add_new(struct vs_profile *p, uint64_t pc, unsigned icount, bool entr
     }
     if (p->used >= p->capacity / 2 && grow(p))
         return -VSE_NOMEM;
+    invariant(2 * p->used < p->capacity);
     *search(p->places, p->capacity, pc) =
         (struct vs_profile_place){.pc = pc, .instructions = icount, .entry = entry};
     p->used++;

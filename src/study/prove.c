@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "base/workers.h"
 #include "study/bandwidth.h"
 #include "study/verify_address.h"
@@ -47,6 +48,7 @@ static void compare_stream(void *arg)
 {
     struct stream *s = arg;
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
+    invariant(s->job.worker <= s->prover->crew.threads);
     v.reader = s->prover->crew.readers[s->job.worker];
     vs_prove_stream(&v, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
 }

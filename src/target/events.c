@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "isa/rv64.h"
 #include "target/config.h"
@@ -134,6 +135,7 @@ static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsig
     int err = make_room(e);
     struct vs_parcel *p = e->parcel;
     size_t head = q->head, to = p->count, room = PARCEL_EVENTS - to;
+    invariant(head <= q->count && (head == q->count || e->gone <= q->cycles[head]));
     if (from > core) /* those of the same cycle come after */
         cycle--;
     for (; head < q->count && room && q->cycles[head] <= cycle; head++, to++, room--) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -273,6 +274,7 @@ static int complete(struct vs_hierarchy *h, unsigned core, uint64_t line,
 int vs_hierarchy_load_miss(struct vs_hierarchy *h, unsigned core, uint64_t line)
 {
     struct vs_moesi_result r;
+    invariant(core < h->config.cores && !(line & (h->line - 1)));
     h->stats[core].load_misses++;
     vs_moesi_read_miss(&h->l1d, core, line, &r);
     return complete(h, core, line, &r);
@@ -281,6 +283,7 @@ int vs_hierarchy_load_miss(struct vs_hierarchy *h, unsigned core, uint64_t line)
 int vs_hierarchy_store_miss(struct vs_hierarchy *h, unsigned core, uint64_t line)
 {
     struct vs_moesi_result r;
+    invariant(core < h->config.cores && !(line & (h->line - 1)));
     h->stats[core].store_misses++;
     vs_moesi_write_shared(&h->l1d, core, line, &r);
     h->stats[core].upgrades += r.outcome == VS_MOESI_UPGRADE;
@@ -289,6 +292,7 @@ int vs_hierarchy_store_miss(struct vs_hierarchy *h, unsigned core, uint64_t line
 
 int vs_hierarchy_fetch_miss(struct vs_hierarchy *h, unsigned core, uint64_t line)
 {
+    invariant(core < h->config.cores && !(line & (h->line - 1)));
     struct vs_cache *c = &h->l1i[core];
     uint32_t index;
     int cost = (int)h->config.latency.transfer;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "vestige/error.h"
 
 #define NO_SLOT UINT32_MAX
@@ -55,6 +56,7 @@ static int add_slot(struct vs_mirror *t, uint64_t line)
         vs_array_room((void **)&t->bytes, &t->byte_capacity, t->slot_count, 1, t->line) ||
         (2 * (t->slot_count + 1) > t->table_capacity && grow_table(t)))
         return -VSE_NOMEM;
+    invariant(2 * (t->slot_count + 1) <= t->table_capacity);
     *find_entry(t, line) = (uint32_t)t->slot_count;
     t->slots[t->slot_count++] = (struct vs_mirror_slot){.line = line};
     return 0;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "target/linux.h"
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -93,6 +94,7 @@ struct vs_task *vs_task_find(const struct vs_process *p, uint32_t tid)
 
 void vs_task_end(struct vs_process *p, struct vs_task *t, int status)
 {
+    invariant(t->state != VS_TASK_ENDED && p->alive);
     t->state = VS_TASK_ENDED;
     t->attention = false;
     vs_signals_fini(&t->linux_state->pending);

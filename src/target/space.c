@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "target/linux.h"
 
 #define PAGE_OF(addr) ((addr) & ~(VS_PAGE_SIZE - 1))
@@ -47,6 +48,9 @@ const struct vs_area *vs_space_at(const struct vs_process *p, uint64_t addr)
 
 static void insert_area(struct vs_space *s, size_t at, struct vs_area area)
 {
+    invariant(at <= s->count && s->count < s->capacity && area.start < area.end);
+    invariant(!at || s->areas[at - 1].end <= area.start);
+    invariant(at == s->count || area.end <= s->areas[at].start);
     memmove(s->areas + at + 1, s->areas + at, (s->count - at) * sizeof(area));
     s->areas[at] = area;
     s->count++;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "base/likely.h"
 
 /* All but the one whose access was timed already issue now. */
@@ -246,6 +247,7 @@ void vs_timed_fini(struct vs_timed *t)
 
 int vs_past_init(struct vs_past *p, struct vs_timed *timed, unsigned core, size_t records)
 {
+    invariant(records >= VS_ISS_LOG_MIN);
     *p = (struct vs_past){.log.capacity = records};
     p->log.records = calloc(records, sizeof(*p->log.records));
     p->commits = calloc(records, sizeof(*p->commits));

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
+
 enum { SLOTS_FIRST = 256 };
 
 static void forget_recent(struct vs_copy *c)
@@ -19,6 +21,7 @@ void vs_copy_init(struct vs_copy *c)
 
 static void drop_page(struct vs_copy_page *page)
 {
+    invariant(page->refs);
     if (--page->refs == 0)
         free(page);
 }
@@ -111,6 +114,7 @@ static struct vs_copy_page *separate(struct vs_copy *c, struct vs_copy_page **sl
     if (!own)
         return NULL;
     memcpy(own, page, sizeof(*own));
+    invariant(page->refs > 1);
     own->refs = 1;
     page->refs--;
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
@@ -128,6 +132,7 @@ static struct vs_copy_page *add_page(struct vs_copy *c, uint64_t number)
     page->number = number;
     page->refs = 1;
     c->count++;
+    invariant(2 * (c->count - 1) < c->slot_count);
     return *slot_of(c, number) = page;
 }
 
@@ -150,6 +155,7 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
 
 void vs_copy_know(struct vs_copy_page *page, size_t offset, size_t size)
 {
+    invariant(offset <= VS_COPY_PAGE && size <= VS_COPY_PAGE - offset);
     for (; size && offset % 8; offset++, size--)
         page->known[offset / 8] |= (uint8_t)(1 << offset % 8);
     memset(page->known + offset / 8, 0xff, size / 8);

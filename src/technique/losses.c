@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "vestige/error.h"
 
 static struct vs_loss *find(const struct vs_losses *l, uint64_t line)
@@ -39,6 +40,7 @@ int vs_losses_note(struct vs_losses *l, uint64_t line, unsigned core, uint64_t t
         *entry = (struct vs_loss){.line = line, .core = core, .used = true};
         l->count++;
     }
+    invariant(entry->time <= time && 2 * (l->count - 1) < l->capacity);
     if (entry->core != core) {
         entry->before = entry->time;
         entry->core = core;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "port/demux.h"
 #include "technique/mc2rt.h"
 
@@ -113,6 +114,7 @@ static int parse_rest(struct decoder *d, unsigned core, struct message *m)
 static int note_whose(struct decoder *d, unsigned core)
 {
     size_t waiting = (size_t)(d->parsed - d->taken);
+    invariant(waiting <= d->who_size);
     if (waiting == d->who_size) {
         size_t size = d->who_size ? 2 * d->who_size : 1024;
         unsigned *who = malloc(size * sizeof(*who));

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 
 enum {
     MESSAGE = VS_SIZE_MAX + 512, /* bytes: more than any message */
@@ -105,6 +106,7 @@ static int packing_open(struct vs_packer *e, struct vs_packing *p)
 int vs_packer_init(struct vs_packer *p, const struct vs_packets_plan *plan,
                    struct vs_port_writer *port)
 {
+    invariant(plan->streams <= VS_PACKETS_STREAMS && plan->values < plan->streams);
     int err = 0;
     p->plan = *plan;
     p->port = port;
@@ -189,6 +191,7 @@ static void refill(struct vs_unpacker *d, unsigned stream)
 {
     struct vs_unpacking *u = &d->streams[stream];
     size_t done = (size_t)(u->bits.bits.pos / 8);
+    invariant(done <= u->size && u->size <= WINDOW);
     memmove(u->window, u->window + done, u->size - done);
     u->size -= done;
     u->before += done;
@@ -276,6 +279,7 @@ static int unpacking_open(const struct vs_unpacker *d, struct vs_unpacking *u)
 int vs_unpacker_init(struct vs_unpacker *d, const struct vs_packets_plan *plan,
                      struct vs_port_reader *port)
 {
+    invariant(plan->streams <= VS_PACKETS_STREAMS && plan->values < plan->streams);
     int err = 0;
     d->plan = *plan;
     d->port = port;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 
 /* A page's bytes from one of its boundaries on: those known are. */
 struct patch {
@@ -203,6 +204,7 @@ static struct vs_copy_page *present_patch(struct vs_prior *p, const struct vs_co
     struct vs_copy_page *latest = vs_copy_make(&p->latest, page->number, &made);
     if (!latest)
         return NULL;
+    invariant(latest->since <= p->count);
     if (latest->since && p->patches[latest->since - 1].page->since == page->since)
         return p->patches[latest->since - 1].page;
     struct vs_copy_page *patch = calloc(1, sizeof(*patch));

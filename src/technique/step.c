@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 
 /* ---- cores ----------------------------------------------------------------------------------- */
@@ -111,6 +112,7 @@ int vs_stepper_take(struct vs_stepper *s, const struct vs_batch *batch)
         else if (e->kind > VS_STORE)
             add_other(s, batch, e, time);
     }
+    invariant(s->count <= s->step_capacity);
     return err;
 }
 
@@ -120,6 +122,7 @@ int vs_stepper_end(struct vs_stepper *s, uint64_t time)
     int err = vs_array_room((void **)&s->steps, &s->step_capacity, 0, s->cores, sizeof(*s->steps));
     for (unsigned core = 0; core < s->cores && !err; core++)
         go_elsewhere(s, core, VS_STEP_NOWHERE, time);
+    invariant(s->count <= s->step_capacity);
     return err;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
+
 enum {
     PAGE_SIZE = 256,     /* small: a hostile run may have every block on a page of its own */
     PAGES_MAX = 1 << 22, /* about 1.2 GiB */
@@ -63,6 +65,7 @@ static int make_page(struct vs_codemap *m, uint64_t number)
         return -VSE_NOMEM;
     memset(page, 0, sizeof(*page));
     page->number = number;
+    invariant(2 * (m->page_count + 1) <= m->slot_count);
     *slot_of(m, number) = page;
     m->page_count++;
     return 0;
@@ -91,6 +94,7 @@ static void place(struct vs_codemap *m, const struct vs_block *block, bool force
 
 static int make_pages(struct vs_codemap *m, const struct vs_block *block)
 {
+    invariant(block->size);
     uint64_t last = (block->addr % PAGE_SIZE + block->size - 1) / PAGE_SIZE;
     int e = 0;
     /* Counted from the first page, since a block may wrap around the end of the address space. */

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "base/varint.h"
 
@@ -495,6 +496,7 @@ static int finish(const struct vs_decoder *d)
 int vs_decoder_next(struct vs_decoder *d, struct vs_event *events, uint64_t *cycles,
                     struct vs_buf *wide, unsigned max)
 {
+    invariant(cycles || !(d->features & VS_RUN_TIMED));
     uint64_t left = d->summary.events - d->done;
     struct vs_pending *pending = d->pending;
     size_t wide_size = 0;
@@ -528,5 +530,6 @@ int vs_decoder_next(struct vs_decoder *d, struct vs_event *events, uint64_t *cyc
         return err;
     if (n && d->done == d->summary.events && (err = finish(d)) < 0)
         return err;
+    invariant(n <= max && d->done <= d->summary.events);
     return (int)n;
 }

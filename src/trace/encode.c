@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 #include "base/varint.h"
 
@@ -455,6 +456,7 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
         done++;
     }
     c->operands->count = (size_t)(operand - c->operands->list);
+    invariant(c->operands->count <= VS_OPERANDS && c->sites->count <= c->flow.site_capacity);
     c->events += done;
     c->run_length += done;
     c->insns += insns;
@@ -525,6 +527,7 @@ int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *b, size_t *pos,
 
 int vs_encoder_end(struct vs_encoder *c, struct vs_summary *s, struct vs_buf *threads)
 {
+    invariant(c->events && c->events <= c->chunk_events);
     if (put_order(c) < 0)
         return -VSE_NOMEM;
     *s = (struct vs_summary){.first = c->first,

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/varint.h"
 
 void vs_index_fini(struct vs_index *x)
@@ -71,6 +72,7 @@ static int add_summary(struct vs_index *x, const struct vs_summary *s,
         return err;
     if (s->threads > VS_MAX_PARTS - x->thread_count)
         return -VSE_LIMIT;
+    invariant(s->threads);
     if (vs_array_room((void **)&x->summaries, &x->summary_capacity, x->summary_count, 1,
                       sizeof(*s)) < 0 ||
         vs_array_room((void **)&x->threads, &x->thread_capacity, x->thread_count, s->threads,

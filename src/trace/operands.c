@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 
 /* Operands by which the shadow memory is fetched ahead. */
@@ -46,6 +47,7 @@ void vs_operand_coder_fini(struct vs_operand_coder *c)
 /* Takes in the sites and threads that are new in a block. */
 static int prepare(struct vs_operand_coder *c, const struct vs_operands *o)
 {
+    invariant(o->count <= VS_OPERANDS);
     size_t more = o->threads > c->trail_count ? o->threads - c->trail_count : 0;
 
     if (c->shadow_bits && vs_data_add(&c->data, o->sites) < 0)

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
+
 void vs_flow_fini(struct vs_flow *f)
 {
     free(f->successors);
@@ -34,6 +36,7 @@ int vs_flow_reserve(struct vs_flow *f, uint32_t sites)
  * sites enter it in the order in which they were first executed. */
 void vs_flow_add(struct vs_flow *f, uint32_t sites)
 {
+    invariant(sites <= f->site_capacity);
     for (uint32_t i = f->site_count; i < sites; i++)
         f->successors[i] = (struct vs_successor){{i + 1, i + 1}};
     if (sites > f->site_count)

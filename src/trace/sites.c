@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/invariant.h"
 #include "base/varint.h"
 
 #define FIRST_CAPACITY 1024
@@ -85,6 +86,7 @@ int64_t vs_sites_number(struct vs_sites *s, const struct vs_site *site, uint32_t
     uint32_t i = hash(site) & (s->slot_count - 1);
     int64_t number;
 
+    invariant(s->count <= s->capacity && 4 * (uint64_t)s->capacity <= s->slot_count);
     for (; s->slots[i]; i = (i + 1) & (s->slot_count - 1))
         if (vs_site_equal(&s->list[s->slots[i]], site))
             return s->slots[i];

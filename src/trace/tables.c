@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/varint.h"
 
 #define BUILD_ID_MAX 64
@@ -314,6 +315,7 @@ int64_t vs_tables_block(struct vs_tables *t, const struct vs_block *block)
 
     if (!block_valid(block) || !block->bytes)
         return -VSE_INVAL;
+    invariant(2 * t->block_count <= t->block_slot_count);
     slot = block_slot(t, block);
     if (*slot)
         return *slot - 1;

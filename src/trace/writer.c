@@ -12,6 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "base/outfile.h"
 #include "base/workers.h"
 #include "trace/encode.h"
@@ -356,6 +357,7 @@ static void submit_block(struct vs_writer *w)
 {
     struct block *b = &w->blocks[w->block];
 
+    invariant(!b->busy && b->operands.count);
     b->chunk = w->ring[w->current];
     b->busy = true;
     b->job.run = encode_block;
@@ -390,6 +392,7 @@ static int retire(struct vs_writer *w)
     struct packing *k = w->ring[w->oldest];
     int err;
 
+    invariant(k->busy);
     vs_workers_help(w->workers, &k->job);
     k->busy = false;
     w->oldest = (w->oldest + 1) % w->ring_size;
@@ -397,6 +400,8 @@ static int retire(struct vs_writer *w)
         return fail(w, err);
     err = vs_index_add(&w->index, k->type, k->payload.len, &k->summary,
                        (const struct vs_chunk_thread *)(void *)k->threads.data);
+    if (err >= 0)
+        invariant(vs_index_end(&w->index) == w->bytes);
     return err < 0 ? fail(w, err) : 0;
 }
 
@@ -415,6 +420,7 @@ static int submit(struct vs_writer *w, unsigned type)
     struct packing *k = w->ring[w->current];
     int err = 0;
 
+    invariant(!k->busy);
     k->type = (uint8_t)type;
     k->busy = true;
     k->job.run = pack;
@@ -571,6 +577,7 @@ static int write_index(struct vs_writer *w)
 
     clear(k);
     column = &k->cols.col[VS_COL_INDEX];
+    invariant(!k->busy && !w->in_chunk);
     if ((err = vs_index_pack(&w->index, column)) < 0)
         return fail(w, err);
     if (column->len > VS_MAX_INDEX)
