@@ -723,8 +723,9 @@ TEST(refuses_what_no_encoder_writes)
     check_refused("bSDC:16x4", "0 000000 l7 0 000000 l7", "is known");
     check_refused("bSDC:16x4", "0 000000 l7 0 011100 0 011100 1", "begins elsewhere");
     check_refused("HWLZ-256", "1 00000000 00000000", "never was");
+    check_refused("HWLZ-256", "0 l7 1 00000000 00000000", "single symbol");
     check_refused("HWLZ-256",
-                  "0 l7 0 l7 0 l7 0 l9 0 001000000000 0 001000000000 0 l0 1 00000000 00000000",
+                  "0 l7 0 l7 0 l7 0 l9 0 001000000000 0 001000000000 0 l0 1 00000000 00000001",
                   "cannot be here");
 }
 
