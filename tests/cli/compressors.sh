@@ -77,7 +77,7 @@ for name in t $(more a); do
     expect_equal "$(($(jq 'select(.technique == "mlvNX_b").bits + 7' "$out" | head -1) / 8))" "$(stat -c %s "$T/bits")"
     for command in 'gzip -1n' 'bzip2 -1' 'xz' 'zstd -q'; do
         kind=${command%% *}
-        command -v "$kind" >/dev/null || continue
+        has_program "$kind" || continue
         want=$(($($command -c <"$T/bits" | wc -c) * 8))
         got=$(jq "select(.technique == \"mlvNX_$kind\" and .config == \"unified\").bits" "$out")
         [ $((got * 100)) -ge $((want * 99)) ] && [ $((got * 100)) -le $((want * 101)) ] ||

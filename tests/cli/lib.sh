@@ -210,6 +210,11 @@ skip_part() {
     echo "SKIP $_case: $*"
 }
 
+# has_program NAME: whether there is such a program; if not, the current case is skipped as far as it needs it.
+has_program() {
+    command -v "$1" >/dev/null || ! skip_part "there is no $1"
+}
+
 # skip_all REASON: nor does anything in this file.
 skip_all() {
     begin all

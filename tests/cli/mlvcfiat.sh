@@ -190,7 +190,7 @@ grep -q '^Skipped Instructions: 500$' d.Statistics || fail "others were skipped"
 
 begin compresses
 while read -r name suffix; do
-    command -v "$name" >"$out" || continue
+    has_program "$name" || continue
     run "$bin/mlvCFiat" -a -c "$name" -o c -i a.vest
     expect_status 0
     "$name" -dc "c.txt.$suffix" | cmp -s - r.txt || fail "$name: other descriptors"
