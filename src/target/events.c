@@ -47,6 +47,9 @@ void vs_events_close(struct vs_events *e)
 
 static int send_parcel(struct vs_events *e)
 {
+    const struct vs_parcel *p = e->parcel;
+    if (p->cycles && p->count)
+        invariant(p->cycles[0] <= e->gone && e->gone == p->cycles[p->count - 1]);
     int err = vs_relay_send(e->relay);
     e->parcel = vs_relay_take(e->relay);
     e->parcel->first = e->count;
@@ -135,7 +138,6 @@ static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsig
     int err = make_room(e);
     struct vs_parcel *p = e->parcel;
     size_t head = q->head, to = p->count, room = PARCEL_EVENTS - to;
-    invariant(head <= q->count && (head == q->count || e->gone <= q->cycles[head]));
     if (from > core) /* those of the same cycle come after */
         cycle--;
     for (; head < q->count && room && q->cycles[head] <= cycle; head++, to++, room--) {
