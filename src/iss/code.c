@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/invariant.h"
 #include "iss/record.h"
 #include "vestige/error.h"
 
@@ -155,6 +156,7 @@ int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *h
     int count = decode_ops(code, port, hart, pc, ops);
     if (count < 0)
         return count == -VSE_NOTFOUND ? VS_PORT_FAULT : count;
+    invariant(count <= VS_BLOCK_MAX);
     if (code->blocks == BLOCKS_MAX)
         vs_code_flush(code);
     size_t size = ((size_t)count + 1) * sizeof(struct vs_op);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/invariant.h"
 #include "base/likely.h"
 
 enum { PAGE = 4096 };
@@ -56,6 +57,7 @@ static int see_version(struct vs_text *c, struct vs_text_core *core)
                             sizeof(*core->views));
     if (err)
         return err;
+    invariant(!core->view_count || core->views[core->view_count - 1].count <= core->count);
     core->version = (uint32_t)c->change_count;
     core->views[core->view_count++] = (struct vs_text_view){core->count, core->version};
     return 0;

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "isa/set.h"
 #include "study/codeview.h"
 #include "study/explain.h"
@@ -287,6 +288,7 @@ static int await_slot(struct pass *p, struct slot *slot)
 static int submit_slot(struct pass *p)
 {
     struct slot *slot = &p->slots[p->filling];
+    invariant(!slot->submitted);
     for (size_t i = 0; i < p->b->count; i++)
         vs_workers_submit_to(p->workers, &p->b->rows[i].strand, &slot->tasks[i].job);
     slot->submitted = true;

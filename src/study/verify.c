@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "replay/walk.h"
 #include "study/explain.h"
 
@@ -38,6 +39,7 @@ static bool is_branch(const struct vs_step *s)
 
 static int keep_digest(struct vs_verify_core *c)
 {
+    invariant(c->count == (c->steps - 1) / VS_VERIFY_PIECE);
     void *digests = c->digests;
     int err = vs_array_room(&digests, &c->capacity, c->count, 1, sizeof(*c->digests));
     c->digests = digests;

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/invariant.h"
 #include "target/linux.h"
 #include "target/paths.h"
 
@@ -43,6 +44,7 @@ struct vs_file *vs_file_new(struct vs_process *p, enum vs_file_kind kind, int ho
 
 void vs_file_release(struct vs_process *p, struct vs_file *f)
 {
+    invariant(f->users);
     if (--f->users)
         return;
     if (f->kind == VS_FILE_PIPE_IN || f->kind == VS_FILE_PIPE_OUT)

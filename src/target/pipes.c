@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/eventfd.h>
 
+#include "base/invariant.h"
 #include "target/linux.h"
 
 static struct vs_pipe *new_pipe(struct vs_process *p)
@@ -41,6 +42,7 @@ void vs_pipe_close(struct vs_process *p, struct vs_file *f)
 int64_t vs_pipe_read(struct vs_process *p, struct vs_file *f, void *bytes, size_t size)
 {
     struct vs_pipe *pipe = f->pipe;
+    invariant(pipe->used <= VS_PIPE_SIZE && pipe->start < VS_PIPE_SIZE);
     size_t part = size < pipe->used ? size : pipe->used;
     if (!part)
         return size && pipe->writers ? -EAGAIN : 0;
@@ -59,6 +61,7 @@ int64_t vs_pipe_read(struct vs_process *p, struct vs_file *f, void *bytes, size_
 int64_t vs_pipe_write(struct vs_process *p, struct vs_file *f, const void *bytes, size_t size)
 {
     struct vs_pipe *pipe = f->pipe;
+    invariant(pipe->used <= VS_PIPE_SIZE && pipe->start < VS_PIPE_SIZE);
     size_t room = VS_PIPE_SIZE - pipe->used, part = size < room ? size : room;
     if (!pipe->readers)
         return -EPIPE;

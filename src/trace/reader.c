@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "trace/decode.h"
 #include "trace/load.h"
 #include "vestige/run.h"
@@ -288,6 +289,7 @@ static int decode(struct vs_reader *r)
                            "the chunk's events are not valid, from event %llu on",
                            (unsigned long long)(r->decoder.summary.first + r->decoder.done));
     }
+    invariant(n <= BATCH);
     r->first = first;
     r->count = (unsigned)n;
     r->in_chunk = n > 0;
