@@ -12,12 +12,14 @@
 void cli_init(struct cli *cli)
 {
     out_init(&cli->out, STDOUT_FILENO);
+    out_enlarge(&cli->out);
     cli->command = NULL;
 }
 
 int cli_finish(struct cli *cli, int status)
 {
     int error = out_flush(&cli->out);
+    out_fini(&cli->out);
     if (!error || error == EPIPE)
         return status;
     cli_error(cli, "cannot write the output: %s", strerror(error));

@@ -38,8 +38,12 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
     if (status != CLI_DONE)
         return status;
     const char *have = vs_reader_meta(c->reader, "isa");
+    if (!have && cli_missing(cli, path, vs_reader_info(c->reader)) != CLI_DONE)
+        return CLI_BAD_DATA;
     if (!have || strcmp(have, isa)) {
-        cli_error(cli, "%s: has code of '%s', the stream is of '%s'", path, have ? have : "?", isa);
+        cli_error(cli,
+                  "%s: has code of %s, the stream is of '%s'; give the run that it was made of",
+                  path, have ? have : "an unknown instruction set", isa);
         return CLI_BAD_DATA;
     }
     return index_code(cli, c, path, vs_text_add_run(&c->code, c->reader));

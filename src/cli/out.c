@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -15,6 +16,26 @@ void out_init(struct out *o, int fd)
     o->fd = fd;
     o->error = 0;
     o->used = 0;
+    o->size = sizeof(o->own);
+    o->buf = o->own;
+}
+
+void out_enlarge(struct out *o)
+{
+    enum { LARGE = 65536 };
+    char *buf = o->buf == o->own ? malloc(LARGE) : NULL;
+    if (!buf)
+        return;
+    memcpy(buf, o->own, o->used);
+    o->buf = buf;
+    o->size = LARGE;
+}
+
+void out_fini(struct out *o)
+{
+    if (o->buf != o->own)
+        free(o->buf);
+    out_init(o, o->fd);
 }
 
 static void send(struct out *o, const char *p, size_t n)
@@ -37,17 +58,17 @@ int out_flush(struct out *o)
     return o->error;
 }
 
-/* Room for n bytes, n <= sizeof buf. The caller adds what it wrote to o->used. */
+/* Room for n bytes, n <= sizeof(own). The caller adds what it wrote to o->used. */
 static char *room(struct out *o, size_t n)
 {
-    if (sizeof(o->buf) - o->used < n)
+    if (o->size - o->used < n)
         out_flush(o);
     return o->buf + o->used;
 }
 
 void out_mem(struct out *o, const char *s, size_t n)
 {
-    if (n > sizeof(o->buf)) {
+    if (n > o->size) {
         out_flush(o);
         send(o, s, n);
         return;

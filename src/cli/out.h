@@ -10,14 +10,20 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Small enough for any stack; it must not be copied. */
 struct out {
     int fd;
     int error; /* errno of the first write that failed; 0 if none did */
-    size_t used;
-    char buf[65536];
+    size_t used, size;
+    char *buf; /* `own`, or a larger one */
+    char own[2048];
 };
 
 void out_init(struct out *o, int fd);
+
+/* Gives it a larger buffer, if there is memory; to be freed with out_fini, which does not flush. */
+void out_enlarge(struct out *o);
+void out_fini(struct out *o);
 
 /* Hands everything to the system. Returns o->error. */
 int out_flush(struct out *o);

@@ -200,8 +200,22 @@ static int run_all(struct session *s, const char *path, const struct vs_replay_g
     return stop == VS_REPLAY_CUT ? replaying_cut(s->cli, path, &s->replaying) : CLI_DONE;
 }
 
+/* Whether there is something to compare with: not if the run is cut before its first thread. */
+static int check_run(struct cli *cli, const char *path)
+{
+    struct vs_reader *reader;
+    int status = cli_open(cli, &reader, path, false);
+    if (status == CLI_DONE && !vs_reader_info(reader)->threads)
+        status = cli_missing(cli, path, vs_reader_info(reader));
+    vs_reader_close(reader);
+    return status;
+}
+
 static int check_all(struct session *s, const char *path)
 {
+    int status = check_run(s->cli, s->o->check);
+    if (status != CLI_DONE)
+        return status;
     struct vs_verify_replay check;
     struct vs_progress progress;
     vs_progress_init(&progress, stderr, "comparing", s->replaying.replay.config.nbits, "bits");

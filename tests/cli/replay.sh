@@ -514,4 +514,19 @@ least=10
 [ -z "$brief" ] || least=2
 [ $differed -ge $least ] || fail "only $differed damaged streams differ"
 
+begin says_that_the_other_file_is_cut
+for length in 32 40 100; do
+    head -c $length "$T/a.vest" >"$T/cut.vest"
+    for option in --code --check; do
+        run "$VESTIGE" replay "$T/a.cf" $option "$T/cut.vest"
+        expect_status 1
+        expect_one_line_err
+        expect_err 'cut\.vest: incomplete: chunk 0 at offset 32: .*cut off'
+    done
+    run "$VESTIGE" verify "$T/cut.vest"
+    expect_status 1
+    expect_one_line_err
+    expect_err 'cut\.vest: incomplete: chunk 0 at offset 32: .*cut off'
+done
+
 finish

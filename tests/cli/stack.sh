@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Every command with a stack of 128 KiB. (The sanitizers' own frames are larger.)
+. "$(dirname "$0")/lib.sh"
+
+[ -z "$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")" ] || skip_all "a sanitized build needs more stack"
+
+fft=$(workload rv64 fft)
+bin=$VESTIGE_BUILD/bin
+cd "$T" || exit 2
+"$VESTIGE" record -o run.vest --cores 2 --timed -- "$fft" -p 2 -n 8 >"$out" 2>&1 || exit 2
+"$VESTIGE" encode run.vest -t mcfTR_e -o flow.vport >"$out" || exit 2
+"$VESTIGE" encode run.vest -t mc2RT -o data.vport >"$out" || exit 2
+"$VESTIGE" tmTrace --mcf --mTrace flow.gz --cores 2 -- "$fft" -p 2 -n 8 >"$out" 2>&1 || exit 2
+"$VESTIGE" tmTrace --mld --mst --mTrace data.gz --cores 2 -- "$fft" -p 2 -n 8 >"$out" 2>&1 || exit 2
+
+# small NAME COMMAND...: does what it does with a larger stack.
+small() {
+    begin "needs_little_stack_for_$1"
+    shift
+    run timeout 120 bash -c 'ulimit -s 128 && exec "$@"' _ "$@"
+    expect_status 0
+}
+
+small info "$VESTIGE" info run.vest
+small info_as_json "$VESTIGE" info --json run.vest
+small dump "$VESTIGE" dump --full run.vest
+small check "$VESTIGE" check --memory --flow run.vest
+small techniques "$VESTIGE" techniques
+small a_technique "$VESTIGE" techniques mc2RT
+small bandwidth "$VESTIGE" bandwidth -t all --csv run.vest
+small a_plot "$VESTIGE" bandwidth run.vest --window 1000 --plot run.svg
+small compressors "$VESTIGE" compressors run.vest
+small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
+small entropy "$VESTIGE" entropy run.vest
+small locality "$VESTIGE" locality run.vest
+small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
+small decode "$VESTIGE" decode flow.vport
+small verify "$VESTIGE" verify run.vest
+small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
+small replay "$VESTIGE" replay --check run.vest data.vport
+small debug "$VESTIGE" debug --stdio --once data.vport </dev/null
+small simulate "$VESTIGE" simulate --cores 4 --timed -- "$fft" -p 4 -n 8
+small simulate_list "$VESTIGE" simulate --list
+small record "$VESTIGE" record -f -o r.vest --cores 4 --timed -- "$fft" -p 4 -n 8
+small help "$VESTIGE" help
+small man "$VESTIGE" help --format man
+small bash "$VESTIGE" help --format bash
+small zsh "$VESTIGE" help --format zsh
+small tmTrace "$bin/tmTrace" --mcf --mTrace t.gz --cores 2 -- "$fft" -p 2 -n 8
+small tmcfTRaptor "$bin/tmcfTRaptor" --o t flow.gz
+small tmlvCFiat "$bin/tmlvCFiat" --o t data.gz
+for tool in mcfTrace mlsTrace mcfTRaptor mlvCFiat; do
+    small $tool "$bin/$tool" -o t -i run.vest
+done
+
+begin needs_little_stack_for_errors
+run bash -c 'ulimit -s 128 && exec "$@"' _ "$VESTIGE" info none.vest
+expect_status 2
+expect_one_line_err
+run bash -c 'ulimit -s 128 && exec "$@"' _ "$VESTIGE"
+expect_status 2
+
+# Valgrind's own start needs a megabyte.
+begin records_natively_or_says_why
+run timeout 120 bash -c 'ulimit -s 128 && exec "$@"' _ "$VESTIGE" record -f -o r.vest -- /bin/true
+[ "$status" = 0 ] || { expect_status 2 && expect_one_line_err; }
+
+finish
