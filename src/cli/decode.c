@@ -22,6 +22,7 @@ struct decoding {
     bool timed;
     const struct vs_port_reader *port;
     struct vs_progress progress;
+    const struct vs_vport_about *about;
 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -118,6 +119,18 @@ static void summarize(struct decoding *d, const struct vs_walk *w)
                DIGITS(d->port->messages));
 }
 
+/* Whether an image lies where another was before. */
+static bool has_replaced(const struct vs_vport_about *about)
+{
+    for (size_t i = 0; i < about->image_count; i++)
+        for (size_t k = 0; k < i; k++) {
+            const struct vs_image *a = &about->images[i], *b = &about->images[k];
+            if (a->start - b->start < b->length || b->start - a->start < a->length)
+                return true;
+        }
+    return false;
+}
+
 static int walk_stream(struct decoding *d, const char *path, const struct vs_walk_config *config)
 {
     struct vs_walk w;
@@ -133,8 +146,12 @@ static int walk_stream(struct decoding *d, const char *path, const struct vs_wal
     }
     summarize(d, &w);
     if (e) {
-        cli_error(d->cli, "%s: %s; what precedes it was decoded", path,
-                  w.diag.text[0] ? w.diag.text : vs_errstr(e));
+        cli_error(d->cli, "%s: %s; what precedes it was decoded%s", path,
+                  w.diag.text[0] ? w.diag.text : vs_errstr(e),
+                  e == -VSE_CORRUPT && has_replaced(d->about)
+                      ? ". The program replaced code (exec, or a library that it unloaded), which "
+                        "its files do not tell: 'vestige verify RUN --stream' decodes such a stream"
+                      : "");
         status = e == -VSE_NOMEM ? CLI_USAGE : CLI_BAD_DATA;
     }
     vs_walk_fini(&w);
@@ -155,7 +172,8 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
         cli_error(cli, "%s: code of '%s' cannot be followed", path, port->about.isa);
         return CLI_USAGE;
     }
-    struct decoding d = {.cli = cli, .o = o, .timed = setup->timed, .port = &reader};
+    struct decoding d = {
+        .cli = cli, .o = o, .timed = setup->timed, .port = &reader, .about = &port->about};
     vs_technique_shape(spec, setup, &shape);
     int e = vs_port_reader_init(&reader, &shape, port->data, port->size, port->nbits);
     if (!e)
@@ -169,7 +187,8 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
                                           .limit = o->until,
                                           .sink = show_steps,
                                           .context = &d};
-    vs_progress_init(&d.progress, o->summary ? stderr : NULL, "decoding", port->nbits, "bits");
+    vs_progress_init(&d.progress, o->summary || out_is_file(&cli->out) ? stderr : NULL, "decoding",
+                     port->nbits, "bits");
     status = e ? cli_report(cli, path, e, NULL) : walk_stream(&d, path, &config);
     ops->close(decoder);
     vs_port_reader_fini(&reader);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
-#include <sys/stat.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
@@ -120,13 +119,6 @@ static bool wanted(const struct dump_options *o, const struct vs_event *e)
     return !given(&o->addr) || touches(e, &o->addr);
 }
 
-/* A line of progress beside a pager or a listing would spoil both. */
-static bool goes_to_file(const struct out *out)
-{
-    struct stat st;
-    return fstat(out->fd, &st) == 0 && S_ISREG(st.st_mode);
-}
-
 /* Prints what is wanted of a batch. Returns false when there is no need of another. */
 static bool dump_batch(struct out *out, const struct dump_options *o, const struct vs_batch *b,
                        uint64_t *left)
@@ -154,7 +146,7 @@ static int dump_events(struct out *out, const struct dump_options *o, struct vs_
     uint64_t left = o->limit;
     int e = 0;
 
-    vs_progress_init(&progress, goes_to_file(out) ? stderr : NULL, "dumping",
+    vs_progress_init(&progress, out_is_file(out) ? stderr : NULL, "dumping",
                      vs_reader_info(r)->events, "events");
     while (left && !out->error && (e = vs_reader_next(r, &batch)) > 0) {
         vs_progress_update(&progress, batch.first);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static const char digit[] = "0123456789abcdef";
@@ -56,6 +57,12 @@ int out_flush(struct out *o)
     send(o, o->buf, o->used);
     o->used = 0;
     return o->error;
+}
+
+bool out_is_file(const struct out *o)
+{
+    struct stat st;
+    return fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
 /* Room for n bytes, n <= sizeof(own). The caller adds what it wrote to o->used. */

@@ -6,6 +6,7 @@
 #ifndef CLI_OUT_H
 #define CLI_OUT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -27,6 +28,9 @@ void out_fini(struct out *o);
 
 /* Hands everything to the system. Returns o->error. */
 int out_flush(struct out *o);
+
+/* Whether it goes to a file. A line of progress beside a pager or a listing would spoil both. */
+bool out_is_file(const struct out *o);
 
 void out_mem(struct out *o, const char *s, size_t n);
 

@@ -175,4 +175,19 @@ run "$VESTIGE" decode "$T/t.vport" --code "$T/t.vest" --until 1000 --summary
 expect_status 0
 expect_out '^decoded '
 
+begin says_that_code_was_replaced
+if command -v valgrind >/dev/null; then
+    "$VESTIGE" record -f -o "$T/exec.vest" -- env true >"$out" 2>&1 || fail "not recorded"
+    "$VESTIGE" encode -f "$T/exec.vest" -t mcfTR_e -o "$T/exec.vport" >"$out" || fail "not encoded"
+    for code in "" "--code $T/exec.vest"; do
+        # shellcheck disable=SC2086 # words
+        run "$VESTIGE" decode --summary $code "$T/exec.vport"
+        expect_status 1
+        expect_one_line_err
+        expect_err "; what precedes it was decoded\. The program replaced code \(exec, .*'vestige verify RUN --stream' decodes"
+    done
+    run "$VESTIGE" verify "$T/exec.vest" --stream "$T/exec.vport"
+    expect_status 0
+fi
+
 finish
