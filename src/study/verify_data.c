@@ -317,6 +317,8 @@ static int end_of_core(struct vs_verify_data *v, unsigned core)
     v->who = NULL;
     v->who_number = 0;
     int err = v->ops->end(v->decoder, core, v->since[core]);
+    if (!err && v->ends++ != core)
+        differ_in(v, core, "the core that ends", core, v->ends - 1);
     return v->diag.error ? v->diag.error : err;
 }
 
@@ -329,6 +331,9 @@ static int conclude(struct vs_verify_data *v)
     if (!err)
         return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1,
                            "the stream goes on after the end of the run");
+    if (v->ends != v->cores)
+        return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1, "the stream has no end of core %llu",
+                           (unsigned long long)v->ends);
     if (!v->loads && !v->nondets)
         return vs_diag_set(&v->diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
     return 0;
@@ -394,7 +399,6 @@ static int run_core(struct turns *t, unsigned core)
     if (err <= 0 || !t->cores[core].done)
         return err < 0 ? err : 0;
     err = end_of_core(v, core);
-    v->ends += !err;
     if (err < 0 && !v->diag.error)
         err = fail_at_end(v, core, err);
     return err < 0 ? err : 0;

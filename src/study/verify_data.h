@@ -31,7 +31,7 @@ struct vs_verify_data {
     unsigned cores;
     uint64_t loads, load_bytes, stores, nondets, states; /* compared, or stored */
     uint64_t messages, memory_bytes, unknown_bytes;      /* taken; sent beside what was asked for */
-    uint64_t ends;                                       /* of cores */
+    uint64_t ends;          /* of cores, which end one after the other */
     uint64_t *since;        /* by core: instructions after its last registers */
     uint64_t *notices;      /* by core: of outside writes, since its last access or message */
     bool by_turns, differs; /* differs: what the diag tells of is a difference */
