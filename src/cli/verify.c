@@ -102,8 +102,6 @@ static void json_mutation(struct json *j, const struct vs_mutate *m, const struc
         json_end(j);
     }
     json_end(j);
-    if (r->all.missed)
-        json_u64(j, "missed_bit", r->missed);
     json_end(j);
 }
 

@@ -77,11 +77,13 @@ static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t n
 static void differ_in(struct vs_verify_data *v, unsigned core, const char *what, uint64_t is,
                       uint64_t should)
 {
-    const struct vs_event nobody = {.thread = (uint16_t)core};
     char where[96];
     if (v->diag.error)
         return;
-    place(v, v->who ? v->who : &nobody, v->who_number, where);
+    if (v->who)
+        place(v, v->who, v->who_number, where);
+    else
+        snprintf(where, sizeof(where), "core %u, at its end", core);
     v->differs = true;
     vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)v->who_number,
                 "%s: %s differs: 0x%llx, not 0x%llx", where, what, (unsigned long long)is,
