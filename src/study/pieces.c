@@ -268,8 +268,8 @@ int vs_pieces_get(struct vs_pieces *p, size_t number, const struct vs_piece **pi
 
 void vs_pieces_put(struct vs_pieces *p, const struct vs_piece *piece)
 {
-    if (piece && !p->whole)
-        p->all[piece->first / VS_PIECE_EVENTS].users--;
+    if (piece && !p->whole && !--p->all[piece->first / VS_PIECE_EVENTS].users)
+        make_room(p);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------- */
