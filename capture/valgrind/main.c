@@ -199,6 +199,7 @@ static void thread_begins(ThreadId tid)
     the.threads[tid] = (struct thread){
         .known = True, .off = the.mode != MODE_ON, .clear_tid = the.threads[tid].clear_tid};
     lane_set(tid, &lane);
+    watch_drop(tid);
     start = ring_record(WIRE_START, tid, sizeof(*start));
     if (start) {
         start->system_id = VG_(gettid)();
@@ -216,9 +217,7 @@ void external(ThreadId tid, Addr a, SizeT size)
         if (!x)
             return;
         x->addr = a;
-        x->size = n;
-        if (!copy_safely(x + 1, a, n))
-            x->size = 0;
+        x->size = copy_safely(x + 1, a, n);
         ring_done();
         a += n;
         size -= n;
@@ -424,6 +423,8 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
         return;
     ring_fault(VG_(get_IP)(tid));
     resume(tid);
+    /* A call that begins anew after the handler has no end of its own. */
+    watch_end(tid);
     signal = ring_record(WIRE_SIGNAL, tid, sizeof(*signal));
     if (signal) {
         signal->number = number;

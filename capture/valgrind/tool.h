@@ -197,8 +197,8 @@ Bool watch_announced(ThreadId tid, Addr a, SizeT size);
 void watch_end(ThreadId tid);
 /* Forgets the call. */
 void watch_drop(ThreadId tid);
-/* Returns False if there is nothing to read, or not all of it. */
-Bool copy_safely(void *to, Addr from, SizeT size);
+/* Returns how many bytes could be read. */
+SizeT copy_safely(void *to, Addr from, SizeT size);
 
 /* ---- limits.c ---- */
 void limits_init(HChar *text);

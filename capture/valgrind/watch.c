@@ -13,6 +13,7 @@
  * already: the guesses are then left out. */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcsetjmp.h"
+#include "pub_tool_libcsignal.h"
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_signals.h"
 #include "pub_tool_threadstate.h"
@@ -22,6 +23,8 @@
 /* No more of one stretch is compared. What is longer is the data of a read, which wrappers tell of;
  * only if that fails half-way, beyond this many bytes, it goes unnoticed. */
 #define COPY_MAX (64u << 10)
+/* The same of a guess: what is both read and written is a structure. */
+#define GUESS_MAX 4096
 
 enum how { ANNOUNCED, DECLARED, GUESSED };
 
@@ -59,18 +62,39 @@ static void faulted(Int number, Addr a)
     VG_MINIMAL_LONGJMP(fault);
 }
 
-/* A mapped file may end before its mapping does. */
-Bool copy_safely(void *to, Addr from, SizeT size)
+/* Page by page: a page can be read, or it cannot. */
+static SizeT copy_what_may_fault(UChar *to, Addr from, SizeT size)
 {
     fault_catcher_t before = VG_(set_fault_catcher)(faulted);
-    Bool done = False;
+    volatile SizeT done = 0;
+    vki_sigset_t mask;
 
+    VG_(sigprocmask)(VKI_SIG_SETMASK, NULL, &mask);
     if (VG_MINIMAL_SETJMP(fault) == 0) {
-        VG_(memcpy)(to, (const void *)from, size);
-        done = True;
+        while (done < size) {
+            SizeT n = VKI_PAGE_SIZE - (from + done) % VKI_PAGE_SIZE;
+
+            if (n > size - done)
+                n = size - done;
+            VG_(memcpy)(to + done, (const void *)(from + done), n);
+            done += n;
+        }
+    } else {
+        VG_(sigprocmask)(VKI_SIG_SETMASK, &mask, NULL); /* as before the signal */
     }
     VG_(set_fault_catcher)(before);
     return done;
+}
+
+/* A mapped file may end before its mapping does. */
+SizeT copy_safely(void *to, Addr from, SizeT size)
+{
+    const NSegment *s = VG_(am_find_nsegment)(from);
+
+    if (!s || s->kind != SkAnonC || size > s->end - from + 1)
+        return copy_what_may_fault(to, from, size);
+    VG_(memcpy)(to, (const void *)from, size);
+    return size;
 }
 
 /* How many bytes from `a` on the program can read and write, at most `size`. */
@@ -123,7 +147,8 @@ static void copy(struct watch *w, Addr a, SizeT size, enum how how)
         w->room = 2 * (w->used + size);
         w->copies = VG_(realloc)("vestige.watch", w->copies, w->room);
     }
-    if (!copy_safely(w->copies + w->used, a, size))
+    size = copy_safely(w->copies + w->used, a, size);
+    if (!size)
         return;
     s = add(w, a, size, how);
     s->copy = w->used;
@@ -149,7 +174,7 @@ void watch_declared(ThreadId tid, Addr a, SizeT size)
 void watch_guessed(ThreadId tid, Addr a, SizeT size)
 {
     if (watch_of(tid)->active)
-        copy(watch_of(tid), a, size, GUESSED);
+        copy(watch_of(tid), a, size < GUESS_MAX ? size : GUESS_MAX, GUESSED);
 }
 
 Bool watch_announced(ThreadId tid, Addr a, SizeT size)
@@ -188,10 +213,8 @@ static void record_changes(ThreadId tid, struct watch *w, const struct stretch *
 {
     static UChar is[COPY_MAX];
     const UChar *was = w->copies + s->copy;
-    SizeT size = usable(s->at, s->size), i = 0;
+    SizeT size = copy_safely(is, s->at, usable(s->at, s->size)), i = 0;
 
-    if (!copy_safely(is, s->at, size))
-        return;
     while (i < size) {
         SizeT from, to;
 

@@ -395,6 +395,15 @@ static void interrupt_soon(void)
     setitimer(ITIMER_REAL, &soon, NULL);
 }
 
+static void restart_soon(void)
+{
+    struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART};
+    struct itimerval soon = {{0, 0}, {0, 20000}};
+
+    sigaction(SIGALRM, &action, NULL);
+    setitimer(ITIMER_REAL, &soon, NULL);
+}
+
 static void waiting(void)
 {
     int idle[2], busy[2], duplicate[2], poller = epoll_create1(0), fd;
@@ -973,6 +982,9 @@ static void signals(void)
         r = sigaltstack(s, at(1)));
     TRY("sigaltstack fails", stack_t *s = at(0); *s = (stack_t){.ss_flags = 77};
         r = sigaltstack(s, at(1)));
+    restart_soon();
+    TRY("a call that is begun anew", *ts = (struct timespec){0, 60000000};
+        r = syscall(SYS_futex, at(0), FUTEX_WAIT, ints(0)[0], ts, NULL, 0));
     CALL("signal mask of sigsuspend", (interrupt_soon(), sigemptyset(&set), sigsuspend(&set)));
 }
 
@@ -1187,6 +1199,15 @@ static void mappings(int file)
             mmap(p, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0));
     CHANGES("read to a mapped file", p, SIZE, pread(file, p + 100, 100, 0));
     munmap(p, SIZE);
+    p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (p != MAP_FAILED) {
+        fill(p, 4096);
+        CALL("read beyond the end of a mapped file", pread(file, p + 4096 - 50, 100, 0));
+        CALL("stat beyond the end of a mapped file", syscall(SYS_stat, "/", p + 4096));
+        CALL("uname beyond the end of a mapped file", uname((void *)(p + 4096 - 65)));
+        look(p, 4096);
+        munmap(p, SIZE);
+    }
     p = anonymous(SIZE);
     begin("mremap that grows");
     q = mremap(p, SIZE, 2 * SIZE, MREMAP_MAYMOVE);
