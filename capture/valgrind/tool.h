@@ -8,6 +8,7 @@
  *   decode.c      the little that it must know of instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind's saying so
  *   watch.c       what a system call wrote
+ *   redirect.c    keeps Valgrind from replacing functions
  *   limits.c      how many files the program may open
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
