@@ -3,6 +3,7 @@
  * of what a tool needs to know to find undefined values, which leaves out words that the program
  * had set before. A byte that is recorded although the kernel left it alone does no harm. */
 #include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcproc.h"
 #include "pub_tool_vki.h"
 #include "pub_tool_vkiscnums.h"
 #include "tool.h"
@@ -15,6 +16,7 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, 
 #define ADVICE_DONTNEED    4
 #define ADVICE_FREE        8
 #define ADVICE_REMOVE      9
+#define ADVICE_DROP_LOCKED 24
 #define FUTEX_ID           0x3fffffffu
 #define FUTEX_DIED         0x40000000u
 #define FUTEX_CONTENDED    0x80000000u
@@ -114,16 +116,20 @@ static void declare_auxiliary(ThreadId tid, const struct thread *t)
         watch_declared(tid, t->args[1], t->args[2]);
 }
 
-/* By which a program can also write to itself. */
+/* By which a program can also write to itself, by the number of the process or of a thread. */
 static void declare_remote(ThreadId tid, const struct thread *t)
 {
     const struct vki_iovec *v = (const struct vki_iovec *)t->args[3];
+    Bool own = t->args[0] == (ULong)VG_(getpid)();
 
     if (t->args[4] > VECTOR_MAX ||
         !VG_(am_is_valid_for_client)(t->args[3], t->args[4] * sizeof(*v), VKI_PROT_READ))
         return;
     for (UInt i = 0; i < t->args[4]; i++)
-        watch_declared(tid, (Addr)v[i].iov_base, v[i].iov_len);
+        if (own)
+            watch_announced(tid, (Addr)v[i].iov_base, v[i].iov_len);
+        else
+            watch_declared(tid, (Addr)v[i].iov_base, v[i].iov_len);
 }
 
 /* The number says how much is written, if it follows the convention; lists may follow that. */
@@ -183,7 +189,8 @@ void kernel_replaced(ThreadId tid)
     struct wire_map *map;
 
     if (t->call != __NR_madvise ||
-        (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE && t->args[2] != ADVICE_REMOVE))
+        (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE &&
+         t->args[2] != ADVICE_REMOVE && t->args[2] != ADVICE_DROP_LOCKED))
         return;
     /* The content goes at some time, or never, with the one; with the other it goes now. */
     if (t->args[2] == ADVICE_FREE)

@@ -1183,7 +1183,7 @@ static void *anonymous(size_t size)
 
 static void mappings(int file)
 {
-    enum { SIZE = 4 * 4096 };
+    enum { SIZE = 4 * 4096, LARGE = 40 * 4096 };
     char *p = anonymous(SIZE), *q, *end_of_heap;
 
     CHANGES("MADV_DONTNEED", p, SIZE, madvise(p + 4096, 4096, MADV_DONTNEED));
@@ -1192,6 +1192,7 @@ static void mappings(int file)
     CHANGES("MADV_WILLNEED", p, SIZE, madvise(p, 8192, MADV_WILLNEED));
     CHANGES("MADV_DONTNEED of a part", p, SIZE, madvise(p, 100, MADV_DONTNEED));
     CHANGES("MADV_DONTNEED unaligned", p, SIZE, madvise(p + 1, 100, MADV_DONTNEED));
+    CHANGES("MADV_DONTNEED_LOCKED", p, SIZE, madvise(p, 8192, 24));
     CHANGES("mmap over it", p, SIZE,
             mmap(p + 4096, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED,
                  -1, 0));
@@ -1225,6 +1226,16 @@ static void mappings(int file)
     look(p, 2 * SIZE);
     end(0);
     munmap(p, 2 * SIZE);
+    p = anonymous(LARGE);
+    q = anonymous(LARGE);
+    CHANGES(
+        "process_vm_writev of much", q, LARGE,
+        process_vm_writev(getpid(), &(struct iovec){p, LARGE}, 1, &(struct iovec){q, LARGE}, 1, 0));
+    CHANGES(
+        "process_vm_readv of much", q, LARGE,
+        process_vm_readv(getpid(), &(struct iovec){q, LARGE}, 1, &(struct iovec){p, LARGE}, 1, 0));
+    munmap(p, LARGE);
+    munmap(q, LARGE);
     begin("brk shrinks and grows");
     end_of_heap = sbrk(4 * 4096);
     if (end_of_heap != (void *)-1) {
