@@ -78,11 +78,15 @@ document_command() {
     _command="$plain (line $_line)"
     case $plain in
     'vestige debug '*' &') document_serve "${plain% &}" && status=0 ;;
-    gdb-multiarch*)
+    gdb-multiarch* | 'vestige debug --gdb '*)
         loose=1
         for line in "${_inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
         plain=${plain//:1234/:$document_port}
-        eval "timeout 300 ${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} "'"${arguments[@]}"' >said 2>&1 </dev/null
+        case $plain in
+        gdb*) plain=${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} ;;
+        *) plain="$plain -- -nx -batch -ex 'set width 0'" ;;
+        esac
+        eval "timeout 300 $plain "'"${arguments[@]}"' >said 2>&1 </dev/null
         status=$?
         ;;
     *)
