@@ -314,12 +314,13 @@ const struct command command_debug = {
     .operands_min = 0,
     .operands_max = INT_MAX,
     .description =
-        "Replays a port stream for gdb, which --gdb starts, or which connects with 'target\n"
-        "remote'. The cores are its threads. It steps and continues in both directions,\n"
-        "stops at breakpoints, watchpoints and signals, and reads registers and memory;\n"
-        "bytes that neither the stream nor the program's file told are unavailable, and\n"
-        "nothing can be changed. 'monitor help' lists what else there is: time, goto,\n"
-        "cycle, who-wrote, messages. A recorded run is encoded with mc2RT first.",
+        "Replays a port stream for gdb, which --gdb starts, or which connects with\n"
+        "'target remote'. The cores are its threads. It steps and continues in both\n"
+        "directions, stops at breakpoints, watchpoints and signals, and reads registers\n"
+        "and memory; bytes that neither the stream nor the program's file told are\n"
+        "unavailable, and nothing can be changed. 'monitor help' lists what else there\n"
+        "is: time, goto, cycle, who-wrote, messages. A recorded run is encoded with mc2RT\n"
+        "first.",
     .example = "vestige debug --gdb run.vport\n"
                "vestige debug --gdb-script >vestige.gdb\n"
                "vestige debug run.vport --image ./program\n"

@@ -309,8 +309,8 @@ const struct command command_replay = {
         "Executes the program's code once more, on RV64: loads get their values from the\n"
         "stream, and nothing else is needed. Cores go on in the order that the stream\n"
         "tells. Without --code and --image the code is that of the files that the stream\n"
-        "names. A stream that is cut is replayed to its last whole message. A recorded run\n"
-        "is encoded with mc2RT first.",
+        "names. A stream that is cut is replayed to its last whole message. A recorded\n"
+        "run is encoded with mc2RT first.",
     .example = "vestige encode run.vest -t mlvCF_e:CS32 -o run.vport\n"
                "vestige replay run.vport --print-output\n"
                "vestige replay run.vport --image ./program --check run.vest",
