@@ -124,6 +124,10 @@ if [ -z "$brief" ]; then
     replay_program calls_on_files -- "$targets/files" "$T/files"
     replay_program signals_that_nest --cores 2 -- "$targets/signals"
     replay_program mappings -- "$targets/maps"
+    for cores in 1 2 4; do
+        replay_program "code_that_others_execute_with_$cores" --cores $cores --timed -- "$targets/jit"
+        replay_run mlvCF_e mlvNX_b
+    done
 fi
 [ -n "$brief" ] || replay_program threads_that_wait --cores 4 --timed -- "$targets/threads"
 

@@ -276,6 +276,38 @@ TEST(waits_within_an_atomic_instruction)
     }
 }
 
+/* ---- breaks ---------------------------------------------------------------------------------- */
+
+/* A core that stopped at an address, and then has to wait there, is not stopped again when it goes
+ * on, also from a checkpoint. */
+TEST(stops_once_where_a_core_waits)
+{
+    static const uint32_t code[] = {NOP, LD(A1, A0), NOP, NOP, LD(A1, A0), NOP, NOP, NOP};
+    const uint64_t breaks[] = {CODE + 4, CODE + 20};
+    for (unsigned t = 0; t < TECHNIQUES; t++) {
+        struct made m = OF(code);
+        struct replayed r;
+        unsigned stops = 0;
+        start(&m, 0, REGISTERS(VS_REG_PC, CODE, A0, DATA));
+        start(&m, 1, REGISTERS(VS_REG_PC, CODE + 16, A0, DATA + 0x1000));
+        access_at(&m, VS_LOAD, 1, 1, DATA + 0x1000, 1);
+        access_at(&m, VS_LOAD, 0, 2, DATA, 1);
+        add(&m, VS_COUNT, 0, 2);
+        add(&m, VS_COUNT, 1, 3);
+        replay(&r, &m, techniques[t]);
+        vs_replay_break(&r.replay, breaks, 2);
+        while (go_on(&r) == VS_REPLAY_BREAK) {
+            struct vs_replay_state *state;
+            CHECK(++stops <= 2);
+            CHECK_EQ(vs_replay_save(&r.replay, &state), 0);
+            CHECK_EQ(vs_replay_restore(&r.replay, state), 0);
+            vs_replay_drop(state);
+        }
+        CHECK_EQ(stops, 2);
+        done(&r, &m);
+    }
+}
+
 /* ---- what the program's file says -------------------------------------------------------------
  */
 
