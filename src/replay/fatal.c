@@ -23,13 +23,8 @@ static struct trial *trial_of(struct vs_port *port)
 
 static int try_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
 {
-    uint8_t bytes[2];
-    if (vs_replay_read(trial_of(port)->r, hart->id, addr, bytes, 2) != 2) {
-        hart->tval = addr;
-        return VS_PORT_FAULT;
-    }
-    *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
-    return 0;
+    struct vs_replay *r = trial_of(port)->r;
+    return r->port.ops->fetch(&r->port, hart, addr, parcel);
 }
 
 static int note(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,

@@ -398,7 +398,7 @@ expect_err "has no load values; 'vestige decode' follows"
 run "$VESTIGE" replay "$T/n.vport"
 expect_status 2
 expect_one_line_err
-expect_err 'is of x86-64; only RV64 can be replayed'
+expect_err 'is of x86-64; only RV64 runs can be replayed yet'
 "$VESTIGE" encode "$T/a.vest" -t mc2RT:order=published -o "$T/o.vport" >"$out" 2>&1
 run "$VESTIGE" replay "$T/o.vport"
 [ $status != 0 ] || fail "it was replayed"
