@@ -233,7 +233,7 @@ static int make_arguments(struct arguments *a, const struct vs_valgrind_options 
         return -VSE_NOMEM;
     ok = add(a, "%s", a->valgrind) && add(a, "--tool=vestige") && add(a, "-q") &&
          add(a, "--vgdb=no") && add(a, "--trace-children=yes") && add(a, "--fair-sched=try") &&
-         add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=no") &&
+         add(a, "--max-threads=2000") && add(a, "--sigill-diagnostics=yes") &&
          add(a, "--fds=%08d,%08d,%08d", fds[0], fds[1], fds[2]) &&
          add(a, "--state=" WIRE_STATE, 0ull, 0u, WIRE_STATE_NEW) &&
          add(a, "--files=" WIRE_FILES, (unsigned long long)files.rlim_cur,

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +13,7 @@
 
 #include "base/diag.h"
 #include "capture/launch.h"
+#include "capture/log.h"
 
 /* Milliseconds between looks at the clock, the user and the program. */
 #define GLANCE 100
@@ -251,9 +253,18 @@ static int prepare(struct recording *r, const struct vs_consumer *consumer)
 
 static void take_log(struct recording *r)
 {
-    ssize_t n = pread(r->launch.log, r->result->said, sizeof(r->result->said) - 1, 0);
+    struct vs_valgrind_result *result = r->result;
+    struct vs_valgrind_log log;
 
-    r->result->said[n > 0 ? n : 0] = 0;
+    vs_valgrind_log_read(&log, r->launch.log);
+    snprintf(result->said, sizeof(result->said), "%s", log.said);
+    if (!result->stats.programs)
+        return;
+    /* What ends by itself says so; only Valgrind's own exit does not. */
+    if (WIFEXITED(r->launch.status) && !result->stats.ended)
+        vs_valgrind_log_failure(&log, result->gave_up, sizeof(result->gave_up));
+    else if (WIFSIGNALED(r->launch.status) && WTERMSIG(r->launch.status) == SIGILL)
+        vs_valgrind_log_instruction(&log, result->gave_up, sizeof(result->gave_up));
 }
 
 static int check_started(const struct recording *r)

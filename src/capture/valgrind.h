@@ -33,6 +33,9 @@ struct vs_valgrind_result {
     bool interrupted; /* the user ended it, by a signal or by insisting */
     bool stopped;     /* by tick */
     char said[2048];  /* the start of what Valgrind had to say, in lines */
+    /* Why Valgrind could not go on, though the program could have; or "". Then `status` is not the
+     * program's, and what was delivered is what ran until then. */
+    char gave_up[256];
     char unread[512]; /* an image without its symbols, as in capture/images.h; or "" */
     double seconds;   /* until the program ended ... */
     double more;      /* ... and then until everything was delivered */

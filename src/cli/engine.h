@@ -34,9 +34,10 @@ struct recording {
     bool stopped;              /* by tick */
     const char *incomplete;    /* why the end of the program is missing, or NULL */
     char why[SIMULATION_TEXT]; /* room for that */
-    double seconds, more;      /* until the program ended, and from then on */
-    char said[2048];           /* what Valgrind had to say, in lines */
-    char unread[512];          /* an image without its symbols and why, or "" */
+    char gave_up[288];    /* the engine, and why, though the program could have gone on; or "" */
+    double seconds, more; /* until the program ended, and from then on */
+    char said[2048];      /* what Valgrind had to say, in lines */
+    char unread[512];     /* an image without its symbols and why, or "" */
     bool simulated;
     struct vs_machine_result machine; /* if simulated */
 };

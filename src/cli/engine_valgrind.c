@@ -65,6 +65,10 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
     r->exit = recording_status(result.status);
     r->stopped = result.stopped;
     r->incomplete = recording_incomplete(&result);
+    if (*result.gave_up) {
+        snprintf(r->gave_up, sizeof(r->gave_up), RECORDING_GAVE_UP, result.gave_up);
+        r->incomplete = r->gave_up;
+    }
     r->seconds = result.seconds;
     r->more = result.more;
     recording_tidy(result.said);

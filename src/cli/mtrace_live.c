@@ -83,6 +83,10 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
         return recording_refused(cli, o->program[0], e, &diag, "");
     recording_tidy(result.said);
     recording_notes(result.stats.forks, result.said, result.unread, recording_incomplete(&result));
+    if (*result.gave_up) {
+        cli_error(cli, "%s: " RECORDING_GAVE_UP, o->program[0], result.gave_up);
+        return CLI_USAGE;
+    }
     *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
                                      .status = recording_status(result.status)};
     return CLI_DONE;

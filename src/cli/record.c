@@ -376,7 +376,7 @@ static void put_ending(struct record *r)
                  sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
     else
         snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
-    if (!c->halted)
+    if (!c->halted && !*c->gave_up)
         vs_writer_meta(r->writer, "exit", text);
     if (incomplete(r))
         vs_writer_meta(r->writer, "incomplete", incomplete(r));
@@ -428,7 +428,10 @@ static void summary_json(struct record *r, const struct vs_writer_stats *w)
     json_u64(&j, "bytes", w->bytes);
     json_double(&j, "seconds", c->seconds, 3);
     json_double(&j, "seconds_more", c->more, 3);
-    json_u64(&j, "exit", (uint64_t)c->exit);
+    if (*c->gave_up)
+        json_null(&j, "exit");
+    else
+        json_u64(&j, "exit", (uint64_t)c->exit);
     if (incomplete(r))
         json_str(&j, "incomplete", incomplete(r));
     else
@@ -496,6 +499,16 @@ static double seconds_between(const struct timespec *t0, const struct timespec *
     return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
 }
 
+/* The program did not end: the engine did, whose status means nothing. Returns ours. */
+static int report_end(struct record *r, const struct vs_writer_stats *written)
+{
+    if (r->o->json)
+        summary_json(r, written);
+    cli_error(r->cli, "%s: %s; what ran until then is in %s", r->recording.argv[0],
+              r->recording.gave_up, r->path);
+    return CLI_USAGE;
+}
+
 static int finish(struct record *r)
 {
     struct vs_writer_stats written;
@@ -532,6 +545,8 @@ static int finish(struct record *r)
     r->recording.more += seconds_between(&t0, &t1);
     if (!r->o->shows.quiet)
         warn_places(r);
+    if (*r->recording.gave_up)
+        return report_end(r, &written);
     if (r->o->json)
         summary_json(r, &written);
     else if (!r->o->shows.quiet)
@@ -752,7 +767,8 @@ const struct command command_record = {
              "1  recorded until all simulated threads waited for ever\n"
              "2  bad usage, or it could not be recorded: no file is left, or what was\n"
              "   saved of the run as FILE.partial, for 'vestige salvage'; or recorded until\n"
-             "   a simulated program had touched more memory than it may\n"
+             "   Valgrind could not go on, or a simulated program had touched more memory\n"
+             "   than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
     .environment = RECORDING_ENVIRONMENT
     "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"

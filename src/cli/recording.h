@@ -56,6 +56,9 @@ void recording_tell_signal(int wait_status);
 /* Takes the process number that Valgrind's lines begin with away, and lines that have no more. */
 void recording_tidy(char *said);
 
+/* Of a Valgrind that could not go on: with its reason. */
+#define RECORDING_GAVE_UP "Valgrind gave up: %s"
+
 /* Why the end of the program is missing; NULL if it is not. Static storage. */
 const char *recording_incomplete(const struct vs_valgrind_result *result);
 

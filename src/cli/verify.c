@@ -358,8 +358,8 @@ static int verify_reader(struct cli *cli, const struct verify_options *o, const 
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_verify v;
     int status, e = init_verify(&v, reader, specs, count, &diag);
-    if ((e == -VSE_END || (e == -VSE_FEATURE && !vs_reader_meta(reader, "isa"))) &&
-        cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE) {
+    bool empty = e == -VSE_END || (e == -VSE_FEATURE && !vs_reader_meta(reader, "isa"));
+    if (empty && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE) {
         status = CLI_BAD_DATA; /* what there is has nothing */
     } else if (e == -VSE_END || e == -VSE_FEATURE) {
         cli_error(cli, "%s: nothing to compare: %s", path, diag.text);

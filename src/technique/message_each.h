@@ -35,7 +35,8 @@ static inline void vs_message_each_take(struct vs_message_each *m)
     vs_port_took(m->heads, m->core);
 }
 
-/* `heads` is the port, unless it is set afterwards. Returns 0; -VSE_NOMEM. fini is needed in any case. */
+/* `heads` is the port, unless it is set afterwards. Returns 0; -VSE_NOMEM. fini is needed in any
+ * case. */
 int vs_message_each_init(struct vs_message_each *m, int (*parse)(struct vs_message_each *m),
                          const struct vs_data_params *params, unsigned cores,
                          struct vs_port_reader *port);

@@ -381,6 +381,56 @@ expect_status 2
 expect_err 'tool is not at /nonexistent'
 expect_no_file no.vest
 
+# An instruction that the processor knows and Valgrind does not, one that none knows, and a thread that Valgrind cannot make.
+begin tells_when_valgrind_gives_up
+cat >odd.c <<'END'
+#define _GNU_SOURCE
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static void on(int n) { (void)n; _exit(6); }
+int main(int argc, char **argv)
+{
+    char packed[10];
+    puts(argv[argc - 1]);
+    fflush(stdout);
+    if (argc > 2)
+        signal(SIGILL, on);
+    if (!strcmp(argv[1], "packed"))
+        __asm__ volatile("fld1; fbstp %0" : "=m"(packed));
+    if (!strcmp(argv[1], "none"))
+        __asm__ volatile(".byte 0x0f, 0x04");
+    if (!strcmp(argv[1], "trap"))
+        __asm__ volatile("ud2");
+    if (!strcmp(argv[1], "clone") && syscall(SYS_clone, CLONE_VM | CLONE_FILES, 0, 0, 0, 0) == 0)
+        _exit(0);
+    return 5;
+}
+END
+$cc -O1 -o odd odd.c || fail "no compiler"
+for how in packed:fbstp 'clone:Valgrind does not support'; do
+    record ./odd "${how%%:*}"
+    expect_status 2
+    expect_out "^${how%%:*}\$"
+    expect_one_line_err
+    expect_err "^vestige record: ./odd: Valgrind gave up: .*${how#*:}.*; what ran until then is in r.vest\$"
+    run "$VESTIGE" check -q --flow r.vest
+    expect_status 0
+    expect_equal "$("$VESTIGE" info --no-scan --json r.vest | jq -r '[.meta.exit, (.meta.incomplete | .[:16])] | @csv')" \
+        ',"Valgrind gave up"'
+done
+for how in none trap; do
+    record ./odd $how
+    expect_status 132
+    expect_err 'signal 4'
+done
+record ./odd packed handled # is the program's own business
+expect_status 6
+expect_equal "$(wc -l <"$err")" 2 "lines"
+
 begin reports_a_full_disk
 run sh -c 'ulimit -f 40000; exec timeout 300 "$0" record -o no.vest ./end loop' "$VESTIGE"
 expect_status 2

@@ -132,4 +132,14 @@ if [ "$handmade" = none ]; then
     expect_err 'nothing to compare'
 fi
 
+begin tells_what_a_file_that_was_cut_before_its_facts_lacks
+"$VESTIGE_GEN" -o "$T/facts.vest" --seed 1 --threads 2 --events 500 >"$out" || exit 2
+for size in 32 40 60 100; do
+    head -c $size "$T/facts.vest" >"$T/cut.vest"
+    run "$VESTIGE" verify "$T/cut.vest"
+    expect_status 1
+    expect_one_line_err
+    expect_err 'cut.vest: incomplete: chunk 0 at offset 32: '
+done
+
 finish

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/log.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "isa/x86.h"
+
+/* A line, without its end and without the process number that it begins with: "==123== ". */
+struct line {
+    const char *text;
+    size_t length;
+};
+
+static bool next_line(const char **at, struct line *line)
+{
+    size_t length = strcspn(*at, "\n"), mark = strspn(*at, "=-0123456789");
+
+    if (!**at)
+        return false;
+    if (mark >= 3 && mark < length && (*at)[mark] == ' ' && (**at == '=' || **at == '-'))
+        mark++;
+    else if (mark < length)
+        mark = 0;
+    line->text = *at + mark;
+    line->length = length - mark;
+    *at += length + ((*at)[length] == '\n');
+    return true;
+}
+
+static bool has(const struct line *line, const char *words)
+{
+    return memmem(line->text, line->length, words, strlen(words));
+}
+
+/* It is told with every instruction that Valgrind does not know, also if the program handles the
+ * signal that comes of it. */
+static bool is_of_instruction(const struct line *line, bool *within)
+{
+    static const char *const words[] = {"vex amd64->IR:", "unhandled opc", "first_opcode =="};
+
+    if (has(line, "valgrind: Unrecognised instruction at address"))
+        *within = true;
+    if (*within) {
+        *within = !has(line, "probably kill your program");
+        return true;
+    }
+    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
+        if (has(line, words[i]))
+            return true;
+    return false;
+}
+
+static void drop_instructions(char *said)
+{
+    const char *at = said;
+    char *to = said;
+    bool within = false;
+    struct line line;
+
+    for (const char *start = at; next_line(&at, &line); start = at)
+        if (!is_of_instruction(&line, &within)) {
+            memmove(to, start, (size_t)(at - start));
+            to += at - start;
+        }
+    *to = 0;
+}
+
+static void read_at(int fd, off_t offset, char *text, size_t capacity)
+{
+    ssize_t n = pread(fd, text, capacity - 1, offset);
+
+    text[n > 0 ? n : 0] = 0;
+}
+
+void vs_valgrind_log_read(struct vs_valgrind_log *log, int fd)
+{
+    struct stat st = {0};
+    off_t tail = fstat(fd, &st) == 0 ? st.st_size - (off_t)sizeof(log->tail) + 1 : 0;
+
+    read_at(fd, tail > 0 ? tail : 0, log->tail, sizeof(log->tail));
+    read_at(fd, 0, log->said, sizeof(log->said));
+    drop_instructions(log->said);
+}
+
+/* As it is, without blanks at its ends. */
+static void copy(char *to, size_t capacity, const struct line *line)
+{
+    size_t blank = 0, length = line->length;
+
+    while (blank < length && line->text[blank] == ' ')
+        blank++;
+    while (length > blank && line->text[length - 1] == ' ')
+        length--;
+    snprintf(to, capacity, "%.*s", (int)(length - blank), line->text + blank);
+}
+
+void vs_valgrind_log_failure(const struct vs_valgrind_log *log, char *reason, size_t capacity)
+{
+    /* The reason is the line after the first two, and within the others. */
+    static const char *const before[] = {"impossible' happened:", "unimplemented functionality:"};
+    static const char *const within[] = {"Assertion '", "INTERNAL ERROR", "out of memory"};
+    const char *at = log->tail;
+    struct line line;
+
+    *reason = 0;
+    while (next_line(&at, &line)) {
+        for (size_t i = 0; i < sizeof(before) / sizeof(*before); i++)
+            if (has(&line, before[i]) && next_line(&at, &line)) {
+                copy(reason, capacity, &line);
+                return;
+            }
+        for (size_t i = 0; i < sizeof(within) / sizeof(*within); i++)
+            if (has(&line, within[i])) {
+                copy(reason, capacity, &line);
+                return;
+            }
+        if (line.length)
+            copy(reason, capacity, &line);
+    }
+}
+
+void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason, size_t capacity)
+{
+    static const char words[] = "unhandled instruction bytes: ";
+    const char *at = log->tail, *told = NULL, *last = NULL;
+    char text[VS_X86_TEXT_MAX], *end;
+    struct line line;
+    uint8_t bytes[16];
+    size_t count = 0;
+
+    /* Bytes are told of an instruction that is not known, before it is to run; what ended the
+     * program ran last. */
+    while (next_line(&at, &line))
+        if (has(&line, words)) {
+            told = strstr(line.text, words) + strlen(words);
+        } else if (has(&line, "Unrecognised instruction at address")) {
+            last = told;
+            told = NULL;
+        }
+    *reason = 0;
+    for (; last && count < sizeof(bytes) && !strncmp(last, "0x", 2); last = end + (*end == ' '))
+        bytes[count++] = (uint8_t)strtoul(last, &end, 16);
+    if (count && vs_x86_format(bytes, count, 0, text, sizeof(text)) > 0)
+        snprintf(reason, capacity, "it does not know the instruction '%s'", text);
+}
