@@ -26,7 +26,7 @@ static const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NU
 
 struct record_options {
     const char *engine;
-    const char *output;
+    const char *output, *stats;
     uint64_t skip, length, max_mb;
     bool main_only, control_only, loads, all, marks, overwrite, json;
     struct option_list routines, from, to;
@@ -52,6 +52,8 @@ struct record {
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
     struct recording recording;
+    struct recording_stats stats;
+    uint64_t sealed; /* bytes of the run */
 };
 
 /* ---- what to record ------------------------------------------------------------------------ */
@@ -411,12 +413,13 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
                    c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
 }
 
-static void summary_json(struct record *r, const struct vs_writer_stats *w)
+static void summary_json(void *context, struct out *out)
 {
+    const struct record *r = context;
     const struct recording *c = &r->recording;
     struct json j;
 
-    json_init(&j, &r->cli->out, 0);
+    json_init(&j, out, 0);
     json_object(&j, NULL);
     json_str(&j, "file", r->path);
     json_u64(&j, "instructions", c->instructions);
@@ -425,7 +428,7 @@ static void summary_json(struct record *r, const struct vs_writer_stats *w)
     json_u64(&j, "threads", c->threads);
     json_u64(&j, "forks", c->forks);
     json_u64(&j, "programs", c->programs);
-    json_u64(&j, "bytes", w->bytes);
+    json_u64(&j, "bytes", r->sealed);
     json_double(&j, "seconds", c->seconds, 3);
     json_double(&j, "seconds_more", c->more, 3);
     if (*c->gave_up)
@@ -499,14 +502,25 @@ static double seconds_between(const struct timespec *t0, const struct timespec *
     return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
 }
 
-/* The program did not end: the engine did, whose status means nothing. Returns ours. */
-static int report_end(struct record *r, const struct vs_writer_stats *written)
+/* The summary of a run that is sealed. Returns the exit status. */
+static int conclude(struct record *r, const struct vs_writer_stats *written)
 {
-    if (r->o->json)
-        summary_json(r, written);
-    cli_error(r->cli, "%s: %s; what ran until then is in %s", r->recording.argv[0],
-              r->recording.gave_up, r->path);
-    return CLI_USAGE;
+    const struct recording *c = &r->recording;
+    int status;
+
+    r->sealed = written->bytes;
+    status = recording_stats_print(r->cli, &r->stats, summary_json, r);
+    if (*c->gave_up) {
+        /* The program did not end: the engine did, whose status means nothing. */
+        cli_error(r->cli, "%s: %s; what ran until then is in %s", c->argv[0], c->gave_up, r->path);
+        return CLI_USAGE;
+    }
+    if (!r->o->shows.quiet) {
+        warn_places(r);
+        if (!r->o->json)
+            summary_text(r, written);
+    }
+    return status == CLI_DONE ? c->exit : status;
 }
 
 static int finish(struct record *r)
@@ -543,15 +557,7 @@ static int finish(struct record *r)
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->recording.more += seconds_between(&t0, &t1);
-    if (!r->o->shows.quiet)
-        warn_places(r);
-    if (*r->recording.gave_up)
-        return report_end(r, &written);
-    if (r->o->json)
-        summary_json(r, &written);
-    else if (!r->o->shows.quiet)
-        summary_text(r, &written);
-    return r->recording.exit;
+    return conclude(r, &written);
 }
 
 /* The engine that the user named, or else the one for the program. */
@@ -602,8 +608,14 @@ static int record(struct record *r, char **argv)
     if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
         !cli_may_write(r->cli, r->path, program))
         return CLI_USAGE;
+    r->stats = (struct recording_stats){
+        .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
     if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
+    if (!recording_stats_open(r->cli, &r->stats)) {
+        vs_writer_abort(r->writer);
+        return CLI_USAGE;
+    }
     if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
         e = cli_report(r->cli, r->path, e, vs_writer_diag(r->writer));
         vs_writer_abort(r->writer);
@@ -654,8 +666,11 @@ static int run(struct cli *cli, int argc, char **argv)
         r->o = &o;
         r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
         r->engine = choose_engine(r, argv[0]);
-        if (r->engine && settle_options(r))
+        if (r->engine && settle_options(r)) {
+            r->stats.fd = r->stats.file.fd = -1;
             status = record(r, program);
+            recording_stats_abort(&r->stats);
+        }
     }
     free(program);
     free(r);
@@ -742,8 +757,15 @@ static const struct cli_option options[] = {
     SIMULATION_OPTIONS(FIELD(simulation)),
     RECORDING_SHOWS(FIELD(shows)),
     {.name = "json",
-     .help = "the summary as a JSON object on standard output",
+     .help = "the summary as a JSON object on standard output;\nwhat the program prints there goes "
+             "to standard error",
      .offset = FIELD(json)},
+    {.name = "stats",
+     .argument = "FILE",
+     .help = "the summary as a JSON object into FILE, which may be\n/dev/fd/N; the program keeps "
+             "standard output",
+     .type = OPTION_STRING,
+     .offset = FIELD(stats)},
     {0},
 };
 

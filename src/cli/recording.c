@@ -2,12 +2,16 @@
 #include "cli/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/diag.h"
 
 /* What goes on to the program. The first ones ask for an end; the last ones stop it, and us: only
  * if it is another process. */
@@ -100,6 +104,81 @@ void recording_progress(struct vs_progress *p, const struct recording_shows *s, 
     if (s->progress)
         vs_progress_force(p, stderr);
 }
+
+/* ---- the summary as JSON --------------------------------------------------------------------- */
+
+static void claim_output(struct cli *cli)
+{
+    int ours = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), nowhere;
+
+    if (ours < 0)
+        return; /* it is closed, and will be when we print */
+    cli->out.fd = ours;
+    if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
+        return;
+    nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (nowhere >= 0)
+        dup2(nowhere, STDOUT_FILENO);
+}
+
+bool recording_stats_open(struct cli *cli, struct recording_stats *s)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct stat st;
+    int e = 0;
+
+    s->fd = s->file.fd = -1;
+    if (s->path && lstat(s->path, &st) == 0 && !S_ISREG(st.st_mode)) {
+        s->fd = vs_outfile_lift(open(s->path, O_WRONLY | O_APPEND | O_CLOEXEC));
+        if (s->fd < 0)
+            cli_error(cli, "%s: %s", s->path, strerror(errno));
+    } else if (s->path && (e = vs_outfile_open(&s->file, s->path, s->overwrite, &diag)) < 0) {
+        cli_report_output(cli, s->path, e, &diag);
+    }
+    if (s->path && s->fd < 0 && s->file.fd < 0)
+        return false;
+    if (s->json)
+        claim_output(cli);
+    return true;
+}
+
+static int print_to_file(struct cli *cli, struct recording_stats *s,
+                         void (*print)(void *context, struct out *out), void *context)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct out out;
+    int e = 0;
+
+    out_init(&out, s->fd >= 0 ? s->fd : s->file.fd);
+    print(context, &out);
+    errno = out_flush(&out);
+    if (errno)
+        e = vs_diag_io(&diag, "write", s->path);
+    else if (s->file.fd >= 0)
+        e = vs_outfile_commit(&s->file, &diag);
+    return e < 0 ? cli_report(cli, s->path, e, &diag) : CLI_DONE;
+}
+
+int recording_stats_print(struct cli *cli, struct recording_stats *s,
+                          void (*print)(void *context, struct out *out), void *context)
+{
+    int status = s->path ? print_to_file(cli, s, print, context) : CLI_DONE;
+
+    if (s->json)
+        print(context, &cli->out);
+    recording_stats_abort(s);
+    return status;
+}
+
+void recording_stats_abort(struct recording_stats *s)
+{
+    vs_outfile_abort(&s->file);
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+/* ---- what is told ---------------------------------------------------------------------------- */
 
 time_t recording_time(void)
 {

@@ -5,6 +5,7 @@
 
 #include <time.h>
 
+#include "base/outfile.h"
 #include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/cli.h"
@@ -38,6 +39,26 @@ bool recording_shows_check(struct cli *cli, const struct recording_shows *s);
 /* A line of progress while a program runs that has our standard streams: only if neither its input
  * nor its output is a terminal, which the line would disturb, unless it is asked for. */
 void recording_progress(struct vs_progress *p, const struct recording_shows *s, const char *what);
+
+/* Where the summary goes as JSON: standard output, which is then ours alone, and a file. */
+struct recording_stats {
+    const char *path; /* NULL: none */
+    bool json;        /* to standard output */
+    bool overwrite;
+    struct vs_outfile file;
+    int fd; /* of something that is no regular file; -1: none */
+};
+
+/* Before the program runs: opens the file, and has what the program prints go to standard error, so
+ * that it does not mix with the object on standard output. False after a message. */
+bool recording_stats_open(struct cli *cli, struct recording_stats *s);
+
+/* Prints by `print` wherever the summary goes. Returns CLI_DONE, or the status after a message. */
+int recording_stats_print(struct cli *cli, struct recording_stats *s,
+                          void (*print)(void *context, struct out *out), void *context);
+
+/* Without a summary; after one it does nothing. */
+void recording_stats_abort(struct recording_stats *s);
 
 /* When the recording is made: now, or SOURCE_DATE_EPOCH if that is set, so that files can be made
  * again bit for bit. */

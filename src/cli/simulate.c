@@ -13,7 +13,8 @@
 struct simulate_options {
     struct simulation_options simulation;
     struct recording_shows shows;
-    bool list, json;
+    const char *stats;
+    bool list, json, overwrite;
 };
 
 /* ---- the parameters -------------------------------------------------------------------------- */
@@ -91,13 +92,20 @@ static void print_text(const struct vs_machine_result *result, bool timed)
     out_flush(&err);
 }
 
-static void print_json(struct cli *cli, const struct vs_machine_result *result, bool timed)
+struct printed {
+    const struct vs_machine_result *result;
+    bool timed;
+};
+
+static void print_json(void *context, struct out *out)
 {
+    const struct vs_machine_result *result = ((struct printed *)context)->result;
     const struct vs_machine_stats *s = &result->stats;
     char why[SIMULATION_TEXT];
+    bool timed = ((struct printed *)context)->timed;
     struct json j;
 
-    json_init(&j, &cli->out, 0);
+    json_init(&j, out, 0);
     json_object(&j, NULL);
     json_u64(&j, "instructions", s->instructions);
     json_u64(&j, "threads", s->threads);
@@ -115,7 +123,8 @@ static void print_json(struct cli *cli, const struct vs_machine_result *result, 
     json_end(&j);
 }
 
-static int simulate(struct cli *cli, const struct simulate_options *o, char **argv)
+static int simulate(struct cli *cli, const struct simulate_options *o,
+                    struct recording_stats *stats, char **argv)
 {
     struct vs_machine_options m = {.tick = tick};
     struct vs_machine_result *result = calloc(1, sizeof(*result));
@@ -144,11 +153,11 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
         recording_refused(cli, argv[0], e, &diag, "");
         status = e == -VSE_INTERNAL ? CLI_BAD_DATA : CLI_USAGE;
     } else {
-        if (o->json)
-            print_json(cli, result, m.config.timed);
-        else if (!o->shows.quiet)
+        struct printed printed = {result, m.config.timed};
+        int printing = recording_stats_print(cli, stats, print_json, &printed);
+        if (!o->json && !o->shows.quiet)
             print_text(result, m.config.timed);
-        status = simulation_status(result);
+        status = printing == CLI_DONE ? simulation_status(result) : printing;
     }
     simulation_free_env(env);
     free(result);
@@ -158,6 +167,7 @@ static int simulate(struct cli *cli, const struct simulate_options *o, char **ar
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct simulate_options o = {0};
+    struct recording_stats stats;
     char **program;
     int status;
 
@@ -177,7 +187,12 @@ static int run(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     memcpy(program, argv, (size_t)argc * sizeof(*program));
-    status = simulate(cli, &o, program);
+    status = CLI_USAGE;
+    stats = (struct recording_stats){.path = o.stats, .json = o.json, .overwrite = o.overwrite};
+    if (recording_stats_open(cli, &stats)) {
+        status = simulate(cli, &o, &stats, program);
+        recording_stats_abort(&stats);
+    }
     free(program);
     return status;
 }
@@ -189,8 +204,19 @@ static const struct cli_option options[] = {
      .help = "print the platform's parameters, as --platform reads",
      .offset = offsetof(struct simulate_options, list)},
     {.name = "json",
-     .help = "the statistics, or the list, as a JSON object on\nstandard output",
+     .help = "the statistics, or the list, as a JSON object on\nstandard output; what the program "
+             "prints there goes\nto standard error",
      .offset = offsetof(struct simulate_options, json)},
+    {.name = "stats",
+     .argument = "FILE",
+     .help = "the statistics as a JSON object into FILE, which may\nbe /dev/fd/N; the program "
+             "keeps standard output",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct simulate_options, stats)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace FILE if it exists",
+     .offset = offsetof(struct simulate_options, overwrite)},
     {0},
 };
 

@@ -179,7 +179,7 @@ begin forgets_routines_of_unloaded_libraries
 record --json --routine twist ./dl ./one.so
 each=$(($(tail -n 1 "$out" | jq .instructions) / 6))
 record --json --routine only_one ./dl ./one.so ./two.so
-expect_out '^the same place$'
+expect_err '^the same place$'
 expect_equal "$(tail -n 1 "$out" | jq .instructions)" $((3 * each))
 
 begin records_the_interpreter_of_a_script
@@ -225,6 +225,40 @@ record --json ./steps
 tail -n 1 "$out" >j
 expect_equal "$(jq -r '[.file, .threads, .exit, .incomplete, .forks, .programs, .valgrind] | @csv' j)" \
     '"r.vest",1,29,,0,1,'
+
+# What the program prints does not mix with it.
+begin keeps_json_apart_from_the_programs_output
+printf '#!/bin/sh\nprintf "{output}"\n' >prints
+chmod +x prints
+for engine in record simulate; do
+    prog=./prints options='-f -o r.vest'
+    [ $engine = record ] || { prog="$(workload rv64 fft) -n 4" && options=; }
+    # shellcheck disable=SC2086
+    run "$VESTIGE" $engine --json $options $prog
+    expect_status 0
+    expect_equal "$(jq .exit "$out")" 0
+    expect_err '^[{]output[}]|^fft: checksum'
+    rm -f stats
+    # shellcheck disable=SC2086
+    run "$VESTIGE" $engine --stats stats $options $prog
+    expect_status 0
+    expect_out '^[{]output[}]|^fft: checksum'
+    expect_err '^vestige: .* instructions'
+    expect_equal "$(jq .exit stats)" 0
+    # shellcheck disable=SC2086
+    run sh -c "'$VESTIGE' $engine -q --stats /dev/fd/3 $options $prog 3>&1 >/dev/null"
+    expect_equal "$(jq .exit "$out")" 0
+    expect_no_err
+    # shellcheck disable=SC2086
+    run "$VESTIGE" $engine --stats stats ${options#-f} $prog
+    expect_status 2
+    expect_one_line_err
+    expect_no_out
+done
+record --stats none/stats ./steps
+expect_status 2
+expect_one_line_err
+expect_no_file r.vest.partial
 
 begin escapes_the_summary
 run "$VESTIGE" record --length 100 -o $'a\e[1mb.vest' ./steps
