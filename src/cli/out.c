@@ -98,13 +98,21 @@ void out_pad(struct out *o, size_t n)
 
 void out_printf(struct out *o, const char *format, ...)
 {
-    char text[1024];
-    va_list args;
+    char text[1024], *longer = NULL;
+    va_list args, again;
     va_start(args, format);
+    va_copy(again, args);
     int n = vsnprintf(text, sizeof(text), format, args);
+    if (n >= (int)sizeof(text) && vasprintf(&longer, format, again) < 0) {
+        longer = NULL;
+        n = 0;
+        o->error = ENOMEM;
+    }
+    va_end(again);
     va_end(args);
     if (n > 0)
-        out_mem(o, text, (size_t)n < sizeof(text) ? (size_t)n : sizeof(text) - 1);
+        out_mem(o, longer ? longer : text, (size_t)n);
+    free(longer);
 }
 
 void out_dec(struct out *o, uint64_t v, unsigned width)

@@ -516,7 +516,7 @@ static int note_call(struct calls *c, const struct vs_event *e)
         memset(c->last + c->count, 0, more * sizeof(*c->last));
         c->count += more;
     }
-    if (matters(e))
+    if (matters(e) && !is_outside(e))
         c->last[e->thread] = e->kind == VS_SYSCALL ? e->addr : 0;
     return 0;
 }
