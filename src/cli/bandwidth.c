@@ -287,6 +287,8 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
         cli_error(cli, "out of memory");
         status = CLI_USAGE;
     }
+    if (status == CLI_DONE && o->plot && !cli_may_write(cli, o->plot, paths[0]))
+        status = CLI_USAGE;
     if (status == CLI_DONE && o->plot) {
         w.plot = &plot;
         status = plot_open(w.plot, cli, o->plot, o->overwrite);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,9 +64,32 @@ static const char *format_reason(int error, const struct vs_diag *d)
     return d && d->text[0] ? d->text : vs_errstr(error);
 }
 
-static const char *advice(int error, const struct vs_diag *d)
+/* What a file of ours is that another command reads; "" if it is none, or cannot be read. */
+static const char *other_kind(const char *path)
+{
+    static const struct {
+        char magic[6];
+        const char *advice;
+    } kinds[] = {
+        {"\x89VEST", "; it is a run: 'vestige encode' makes a .vport file of it"},
+        {"\x89VPRT", "; it is a port stream: decode, replay, debug and 'verify --stream' read it"},
+    };
+    char head[5] = "";
+    int fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, head, sizeof(head));
+    if (fd >= 0)
+        close(fd);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && n == sizeof(head); i++)
+        if (!memcmp(head, kinds[i].magic, sizeof(head)))
+            return kinds[i].advice;
+    return "";
+}
+
+static const char *advice(int error, const struct vs_diag *d, const char *path)
 {
     switch (abs(error)) {
+    case VSE_FORMAT:
+        return other_kind(path);
     case VSE_CHECKSUM:
     case VSE_TRUNCATED:
     case VSE_CORRUPT:
@@ -91,8 +115,8 @@ int cli_report_more(struct cli *cli, const char *path, int error, const struct v
 {
     char place[80];
     format_place(place, sizeof(place), diag);
-    cli_error(cli, "%s: %s%s%s%s", path, place, format_reason(error, diag), advice(error, diag),
-              more);
+    cli_error(cli, "%s: %s%s%s%s", path, place, format_reason(error, diag),
+              advice(error, diag, path), more);
     int code = abs(error);
     return code >= VSE_FORMAT && code <= VSE_LIMIT ? CLI_BAD_DATA : CLI_USAGE;
 }

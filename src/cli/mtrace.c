@@ -356,6 +356,12 @@ static int trace(struct mtrace *m, struct vs_reader *r)
         statistics = NULL;
     if (!statistics) {
         status = cli_report(m->cli, m->tool->name, -VSE_NOMEM, NULL);
+    } else if (o->input && (!cli_may_write(m->cli, path, o->input) ||
+                            !cli_may_write(m->cli, statistics, o->input))) {
+        status = CLI_USAGE;
+    } else if (o->code && (!cli_may_write(m->cli, path, o->code) ||
+                           !cli_may_write(m->cli, statistics, o->code))) {
+        status = CLI_USAGE;
     } else {
         /* A name of the user's choice may be used again; one with the time may not collide. */
         int e = mtrace_out_open(&m->out, path, o->output != NULL, o->compressor,

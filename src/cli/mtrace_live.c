@@ -2,6 +2,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/progress.h"
 #include "capture/valgrind.h"
 #include "cli/mtrace.h"
 #include "cli/recording.h"
@@ -10,6 +11,7 @@
 struct live {
     const struct vs_consumer *tool;
     atomic_int error; /* of the tool; -VSE_END: it has enough */
+    struct vs_progress progress;
 };
 
 static int put(void *context, const struct vs_batch *batch)
@@ -44,8 +46,10 @@ static int meta(void *context, const char *key, const char *value)
 
 static int tick(void *context, const struct vs_assembler_stats *stats)
 {
-    (void)stats;
-    return ((struct live *)context)->error == -VSE_END;
+    struct live *l = context;
+
+    vs_progress_update(&l->progress, stats->instructions);
+    return l->error == -VSE_END;
 }
 
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
@@ -74,7 +78,9 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
         e = meta(&live, "isa", "x86-64");
     if (e == 0) {
         v.interrupt = recording_catch_signals(true);
+        recording_progress(&live.progress, &(struct recording_shows){0}, "tracing");
         e = vs_valgrind_run(&v, &between, &result, &diag, &theirs);
+        vs_progress_finish(&live.progress);
         recording_release_signals();
     }
     if (e < 0 && (theirs || live.error))

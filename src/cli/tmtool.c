@@ -143,6 +143,8 @@ int tmtool_run(struct tmtool *t, struct cli *cli, const char *input)
         statistics = NULL;
     if (!statistics)
         status = cli_report(cli, t->name, -VSE_NOMEM, NULL);
+    else if (!cli_may_write(cli, path, input) || !cli_may_write(cli, statistics, input))
+        status = CLI_USAGE;
     else
         status = convert(t, input, path, statistics);
     free(statistics);

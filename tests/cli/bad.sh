@@ -187,6 +187,94 @@ else
 fi
 as=()
 
+begin says_what_reads_the_other_kind_of_file
+"$VESTIGE" encode -t mcfNX_b -o "$T/a.vport" "$T/a.vest" >"$out" || fail "not encoded"
+for command in info dump check bandwidth verify entropy locality compressors 'chunks -t mcfNX_b' 'mcfTrace -i'; do
+    # shellcheck disable=SC2086 # words
+    run "$VESTIGE" $command "$T/a.vport"
+    expect_status 1
+    expect_one_line_err
+    expect_err "a\.vport: .*not a \.vest file.*; it is a port stream: decode, replay, debug and 'verify --stream' read it\$"
+done
+run "$VESTIGE" decode "$T/a.vest"
+expect_status 1
+expect_one_line_err
+expect_err "a\.vest: .*; it is a run: 'vestige encode' makes a \.vport file of it\$"
+
+# keeps FILE COMMAND...: what is read is not what is written.
+keeps() {
+    local file=$1
+    cp "$file" "$T/before"
+    shift
+    run "$@"
+    expect_status 2
+    expect_one_line_err
+    expect_err "is what is read; choose another name for the output"
+    cmp -s "$file" "$T/before" || fail "$file was replaced"
+}
+
+begin never_replaces_what_it_reads
+for name in t.bin t.Statistics; do
+    cp "$T/a.vest" "$T/$name"
+    keeps "$T/$name" "$VESTIGE" mcfTrace -o "$T/t" -i "$T/$name"
+done
+cp "$T/a.vest" "$T/plot.vest"
+keeps "$T/plot.vest" "$VESTIGE" bandwidth -t mcfNX_b -f --plot "$T/plot.vest" "$T/plot.vest"
+keeps "$T/plot.vest" "$VESTIGE" encode -f -t mcfNX_b -o "$T/plot.vest" "$T/plot.vest"
+for name in u.txt u.Statistics; do
+    echo 'a line' >"$T/$name"
+    keeps "$T/$name" "$VESTIGE" tmcfTRaptor --o "$T/u" "$T/$name"
+    keeps "$T/$name" "$VESTIGE" tmlvCFiat --o "$T/u" "$T/$name"
+done
+
+# wrong PATTERN ARGUMENT...: a call that is refused, in one line that says what would do.
+wrong() {
+    local pattern=$1
+    shift
+    run timeout 20 "$VESTIGE" "$@"
+    expect_status 2
+    expect_no_out
+    expect_one_line_err
+    expect_err "^vestige[ a-zA-Z]*: .*$pattern"
+}
+
+begin refuses_wrong_calls
+run_=$T/a.vest
+"$VESTIGE" encode -t mlvNX_b -o "$T/data.vport" "$run_" >"$out" || fail "not encoded"
+wrong "no technique 'nope'; there are: .*see 'vestige techniques'" bandwidth -t nope "$run_"
+wrong "no configuration 'nope'; there are: small" verify -t mcfTR_e:nope "$run_"
+wrong "gshare is a number from 1 to [0-9]+, not '-1'" bandwidth -t mcfTR_e:gshare=-1 "$run_"
+wrong "gshare is a power of two, not 3" bandwidth -t mcfTR_e:gshare=3 "$run_"
+wrong "one -t says what encodes it" encode -o "$T/x.vport" "$run_"
+wrong "-o says where the stream goes" encode -t mcfNX_b "$run_"
+wrong "No such file or directory" encode -t mcfNX_b -o "$T/no/x.vport" "$run_"
+wrong "not a regular file" encode -f -t mcfNX_b -o "$T" "$run_"
+wrong "'0' is not between 1 and" bandwidth --window 0 "$run_"
+wrong "'-5' is not a number" bandwidth --window -5 "$run_"
+wrong "does not fit in 64 bits" bandwidth --window 99999999999999999999 "$run_"
+wrong "as in 1, 1/4" bandwidth --buffer 0 "$run_"
+wrong "exclude each other" bandwidth --csv --json "$run_"
+wrong "is not one of Ti, " chunks -t mcfNX_b --field nope "$run_"
+wrong "'65' is not between 1 and 64" simulate --cores 65 prog
+wrong "MiB of memory" simulate --set memory=16G "$(workload rv64 fft)"
+wrong "there are: cs32" simulate --preset nope "$(workload rv64 fft)"
+wrong "Is a directory" simulate --platform "$T" "$(workload rv64 fft)"
+wrong "No such file" simulate "$T/none"
+wrong "No such file" record -o "$T/x.vest" "$T/none"
+wrong "'0' is not between 1 and" record --length 0 prog
+wrong "neither N nor CORE:N" replay --until x "$T/data.vport"
+wrong "is not \[HOST:\]PORT" debug --listen 99999 "$T/data.vport"
+wrong "is not between 1048576 and" debug --memory 1 "$T/data.vport"
+wrong "no thread 99; the run has" dump --thread 99 "$run_"
+wrong "unknown option '--nope'; see 'vestige locality --help'" locality --nope "$run_"
+wrong "no command 'nope'; 'vestige help' lists them" nope
+wrong "run.vest.* is missing; see 'vestige info --help'" info
+wrong "a PROGRAM or -i RUN is missing" mcfTrace -o "$T/t"
+wrong "'3' is not one of 0, 256" mcfTRaptor -gshare 3 -i "$run_"
+wrong "says where the trace goes" tmTrace --mcf prog
+expect_no_file "$T/x.vport"
+expect_no_file "$T/x.vest"
+
 begin salvages_all_chunks_before_the_damage
 flip $((last - 5))
 run "$VESTIGE" dump --salvage "$T/bad.vest"
