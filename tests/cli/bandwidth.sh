@@ -207,4 +207,33 @@ run "$VESTIGE" chunks "$T/a.vest"
 expect_status 2
 expect_one_line_err
 
+# Standard error is a terminal, standard output a file. All techniques take seconds, and the line comes every tenth of one.
+begin shows_progress_while_a_table_goes_to_a_file
+if [ -z "$brief" ]; then
+    cat >"$T/terminal.py" <<'END'
+import os, pty, sys
+child, fd = pty.fork()
+if child == 0:
+    os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
+    os.environ["TERM"] = "xterm"
+    os.execv(sys.argv[2], sys.argv[2:])
+shown = b""
+while True:
+    try:
+        part = os.read(fd, 65536)
+    except OSError:
+        break
+    if not part:
+        break
+    shown += part
+status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+sys.stdout.buffer.write(shown)
+sys.exit(status)
+END
+    run timeout 120 python3 "$T/terminal.py" "$T/table.csv" "$VESTIGE" bandwidth -t all --csv "$T/t.vest"
+    expect_status 0
+    expect_out 'encoding: +[0-9.]+%  .* events '
+    [ "$(wc -l <"$T/table.csv")" -gt 50 ] || fail "no table"
+fi
+
 finish
