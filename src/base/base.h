@@ -13,6 +13,7 @@
 #include "base/infile.h"    /* a file or pipe to read from front to back */
 #include "base/invariant.h" /* what must hold, checked in release builds */
 #include "base/likely.h"    /* hints for hot loops */
+#include "base/number.h"    /* numbers as people write them */
 #include "base/outfile.h"   /* a file that gets its name only when it is complete */
 #include "base/pack.h"      /* gzip, bzip2, xz, zstd in pieces */
 #include "base/parameter.h" /* numbers of a struct by name */

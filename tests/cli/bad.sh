@@ -263,8 +263,8 @@ wrong "No such file" simulate "$T/none"
 wrong "No such file" record -o "$T/x.vest" "$T/none"
 wrong "'0' is not between 1 and" record --length 0 prog
 wrong "neither N nor CORE:N" replay --until x --code "$run_" "$T/data.vport"
-wrong "is not \[HOST:\]PORT" debug --listen 99999 "$T/data.vport"
-wrong "is not between 1048576 and" debug --memory 1 "$T/data.vport"
+wrong "is not \[HOST:\]PORT" debug --listen 99999 --code "$run_" "$T/data.vport"
+wrong "is not between 1048576 and" debug --memory 1 --code "$run_" "$T/data.vport"
 wrong "no thread 99; the run has" dump --thread 99 "$run_"
 wrong "unknown option '--nope'; see 'vestige locality --help'" locality --nope "$run_"
 wrong "no command 'nope'; 'vestige help' lists them" nope
