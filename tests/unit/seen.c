@@ -67,4 +67,5 @@ TEST(maps_what_it_knows_without_memory)
     if (used_up)
         CHECK_ERR(vs_seen_write(&s, page(PAGES), &byte, 1), VSE_NOMEM);
     CHECK_EQ(vs_seen_load(&s, page(2), (const uint8_t[8]){1}, 1), 1);
+    vs_seen_fini(&s);
 }
