@@ -136,8 +136,9 @@ static uint64_t pages(uint64_t size)
 
 static int vector(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
+    enum { PARTS_MOST = 1024 };
     uint64_t left = outcome(c) > 0 && c->result <= MOST ? c->result : 0;
-    for (uint64_t i = 0; i < c->args[2] && left; i++) {
+    for (uint64_t i = 0; i < c->args[2] && i < PARTS_MOST && left; i++) {
         struct vs_linux_iovec part;
         if (m->read(m->context, c->args[1] + i * sizeof(part), (uint8_t *)&part, sizeof(part)) !=
             sizeof(part))

@@ -61,6 +61,7 @@ static void take_output(void *context, unsigned core, uint64_t fd, const uint8_t
 struct machine {
     struct vs_replay_config config;
     struct vs_text code;
+    struct vs_loaded loaded;
     uint64_t sum;
 };
 
@@ -92,6 +93,22 @@ static void load_program(struct machine *m)
                                    .insns = sizeof(program) / 4};
     must(!vs_text_add(&m->code, &block) && !vs_text_index(&m->code));
     m->config.code = &m->code;
+    const struct vs_loaded_part parts[] = {
+        {CODE, sizeof(program), (const uint8_t *)program, sizeof(program), false},
+        {0x20000, 0x3000, (const uint8_t *)program, sizeof(program), true}};
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        must(!vs_loaded_add(&m->loaded, &parts[i]));
+    m->config.loaded = &m->loaded;
+}
+
+/* Looking changes nothing. */
+static void look(struct vs_replay *r, unsigned core)
+{
+    uint8_t bytes[64];
+    uint64_t position = r->position, messages = r->reader.messages;
+    must(vs_replay_look(r, core, CODE, bytes, sizeof(bytes)) <= sizeof(bytes));
+    must(vs_replay_look(r, core, 0x20000, bytes, sizeof(bytes)) <= sizeof(bytes));
+    must(r->position == position && r->reader.messages == messages);
 }
 
 /* Every answer has to be one of those that the header lists. */
@@ -106,7 +123,7 @@ static bool go_on_after(const struct vs_replay *r, int stop)
         must(r->cores[i].hart.x[0] == 0);
     }
     must(sum == r->position);
-    return stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH;
+    return stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_REPLAY_SIGNAL;
 }
 
 static struct vs_replay_goal goal_at(uint64_t position)
@@ -121,6 +138,9 @@ static void run_straight(struct vs_replay *r)
     while (go_on_after(r, vs_replay_run(r, &goal)))
         ;
     must(go_on_after(r, vs_replay_settle(r)) || true);
+    unsigned core = r->count;
+    if (r->over)
+        must(!vs_replay_fatal(r, &core) || core < r->count);
 }
 
 /* There and back, and there again: the same registers. */
@@ -137,11 +157,13 @@ static void run_about(struct vs_replay *r, const uint8_t *head)
     int there = vs_history_goto(&h, to);
     go_on_after(r, there);
     unsigned core = head[5] % r->count;
+    if (there == VS_REPLAY_REACHED)
+        look(r, core);
     uint64_t position = r->position, pc = r->cores[0].hart.pc, a1 = r->cores[0].hart.x[11];
     uint64_t retired = r->cores[core].hart.instret;
     int back = vs_history_step_back(&h, core, &stop);
     must(back == VS_HISTORY_BEGINNING || back >= 0 || back == -VSE_CORRUPT);
-    back = vs_history_back(&h, head[5] & 0x80, &stop);
+    back = vs_history_back(&h, head[5] >> 6, &stop);
     must(back >= 0 || back == -VSE_CORRUPT || back == -VSE_TRUNCATED);
     /* what was reached once is reached again; beyond, nothing says how far it is */
     int again = vs_history_goto_core(&h, core, retired);
@@ -175,12 +197,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         r.watches = &watch;
         r.watch_count = 1;
     }
+    r.signals = data[7] & 4 ? UINT64_MAX : 0;
     if (data[7] & 2)
         run_about(&r, data);
     else
         run_straight(&r);
     vs_replay_fini(&r);
     vs_text_fini(&m.code);
+    vs_loaded_fini(&m.loaded);
     return 0;
 }
 
