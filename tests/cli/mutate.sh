@@ -56,7 +56,7 @@ flipped fft $((few * 100)) HWLZ-256 HWLZ-1024
 # the order of cores, whatever their number
 begin notices_flips_of_many_cores
 recorded many --cores 4 -- "$(workload rv64 racy)" -p 20 -n 2
-flipped many $((few * 10)) mc2RT mlvCF_e:shared
+flipped many 160 mc2RT mlvCF_e:shared
 [ "$(jq -s '[.[].mutation.fields[] | select(.field == "order").noticed] | add' "$out")" -gt 0 ] || fail "no bit of order was flipped"
 
 # a value's other bytes, and cycles: what loads do not ask for
