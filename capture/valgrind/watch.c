@@ -25,6 +25,8 @@
 #define COPY_MAX (64u << 10)
 /* The same of a guess: what is both read and written is a structure. */
 #define GUESS_MAX 4096
+/* Room for copies that a thread keeps: there can be thousands. */
+#define ROOM_KEPT 16384
 
 enum how { ANNOUNCED, DECLARED, GUESSED };
 
@@ -97,7 +99,8 @@ SizeT copy_safely(void *to, Addr from, SizeT size)
     return size;
 }
 
-/* How many bytes from `a` on the program can read and write, at most `size`. */
+/* How many bytes from `a` on the program can write, at most `size`. What it can write it can read.
+ */
 static SizeT usable(Addr a, SizeT size)
 {
     SizeT n = 0;
@@ -105,7 +108,7 @@ static SizeT usable(Addr a, SizeT size)
     while (n < size) {
         const NSegment *s = VG_(am_find_nsegment)(a + n);
 
-        if (!s || !(s->kind & (SkAnonC | SkFileC | SkShmC)) || !s->hasR || !s->hasW)
+        if (!s || !(s->kind & (SkAnonC | SkFileC | SkShmC)) || !s->hasW)
             break;
         n = s->end - a < size ? s->end - a + 1 : size;
     }
@@ -245,6 +248,11 @@ void watch_end(ThreadId tid)
     for (UInt i = 0; i < w->count; i++)
         if (w->stretches[i].how == DECLARED || (w->stretches[i].how == GUESSED && alone))
             record_changes(tid, w, &w->stretches[i]);
+    if (w->room > ROOM_KEPT) {
+        VG_(free)(w->copies);
+        w->copies = NULL;
+        w->room = 0;
+    }
 }
 
 void watch_drop(ThreadId tid)

@@ -1200,6 +1200,12 @@ static void mappings(int file)
             mmap(p, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, file, 0));
     CHANGES("read to a mapped file", p, SIZE, pread(file, p + 100, 100, 0));
     munmap(p, SIZE);
+    p = anonymous(SIZE);
+    mprotect(p, SIZE, PROT_WRITE);
+    CHANGES("read to memory for writing only", p, SIZE, pread(file, p + 100, 100, 0));
+    CHANGES("select with memory for writing only", p, SIZE,
+            (memset(p, 0xff, 128), syscall(SYS_select, 3, p, NULL, NULL, memset(p + 128, 0, 16))));
+    munmap(p, SIZE);
     p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (p != MAP_FAILED) {
         fill(p, 4096);
