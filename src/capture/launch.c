@@ -22,6 +22,7 @@
 
 #include "base/diag.h"
 #include "base/infile.h"
+#include "capture/places.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
 #define FIXED_OPTIONS 20
@@ -172,9 +173,11 @@ static int check_program(const char *name, struct vs_diag *diag)
 
 int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
 {
-    char dir[PATH_MAX], valgrind[PATH_MAX];
+    char dir[PATH_MAX], valgrind[PATH_MAX], path[PATH_MAX];
     int e = check_program(o->argv[0], diag);
 
+    if (e == 0 && vs_find_program(o->argv[0], path, sizeof(path)) == 0)
+        e = vs_places_check(path, o->places, o->place_count, o->main_only, diag);
     if (e == 0)
         e = find_tool(o->tool, dir, sizeof(dir), diag);
     return e < 0 ? e : find_valgrind(valgrind, sizeof(valgrind), diag);

@@ -46,7 +46,8 @@ struct vs_valgrind_result {
 int vs_find_program(const char *name, char *path, size_t capacity);
 
 /* Whether the engine can run a program, before anything is written.
- * Returns 0; -VSE_NOTFOUND (no such program; Valgrind or the tool is not installed); -VSE_INVAL
+ * Returns 0; -VSE_NOTFOUND (no such program; Valgrind or the tool is not installed; a place that
+ * cannot be there); -VSE_INVAL
  * (not executable, not an x86-64 program); -VSE_IO. diag says which and what to do. */
 int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag);
 

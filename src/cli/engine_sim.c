@@ -23,6 +23,24 @@ static bool fits(const char *path)
     return read && !memcmp(head, ELFMAG, SELFMAG) && head[18] == EM_RISCV && !head[19];
 }
 
+/* A static program has all its routines in its file. */
+static int check_places(const struct recording *r, const char *path, struct vs_diag *diag)
+{
+    struct vs_symbols *symbols = NULL;
+    int e = r->place_count ? vs_symbols_open(&symbols, path, diag) : 0;
+
+    for (size_t i = 0; e == 0 && i < r->place_count; i++) {
+        const char *name = r->places[i].name;
+
+        if (strncmp(name, "0x", 2) && !vs_symbols_find(symbols, name, NULL))
+            e = vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
+                            "no routine '%.100s' in the program; 'nm -C' lists what there is",
+                            name);
+    }
+    vs_symbols_close(symbols);
+    return e;
+}
+
 static int check(struct recording *r, uint32_t *features, struct vs_diag *diag)
 {
     struct vs_target_config config;
@@ -35,7 +53,7 @@ static int check(struct recording *r, uint32_t *features, struct vs_diag *diag)
         if (r->places[i].kind == WIRE_RANGE_WANTED)
             return vs_diag_set(diag, -VSE_INVAL, -1, -1,
                                "the simulator does not filter by --routine; use --from and --to");
-    if ((e = vs_process_check(path, diag)) < 0 ||
+    if ((e = vs_process_check(path, diag)) < 0 || (e = check_places(r, path, diag)) < 0 ||
         (e = simulation_config(r->simulation, &config, diag)) < 0)
         return e;
     if (config.timed)

@@ -376,6 +376,40 @@ refuse 'neither an ELF program nor a script' ./plain
 refuse 'not a file' ./folder
 refuse 'not an x86-64 program' -e valgrind "$(workload rv64 sort)"
 
+# Before the program does anything.
+begin refuses_routines_that_cannot_be_there
+cat >effect.c <<'END'
+#include <stdlib.h>
+#include <stdio.h>
+static int less(const void *a, const void *b) { return *(const char *)a - *(const char *)b; }
+int main(void)
+{
+    char text[] = "ba";
+    FILE *f = fopen("effect", "w");
+    qsort(text, 2, 1, less);
+    fputs(text, f);
+    return fclose(f);
+}
+END
+$cc -O1 -o effect.dynamic effect.c && $cc -O1 -static -o effect.static effect.c && riscv64-linux-gnu-gcc -O1 -static -o effect.rv64 effect.c || exit 2
+for name in dynamic rv64; do
+    for option in --from --to; do
+        refuse "no routine 'nosuch'" $option nosuch ./effect.$name
+        expect_no_file effect
+    done
+done
+refuse "no routine 'nosuch'" --from main --routine nosuch ./effect.dynamic
+refuse "no routine 'qsort'" --no-shared-libs --routine qsort ./effect.dynamic
+expect_no_file effect
+for name in dynamic static; do
+    record --from qsort ./effect.$name
+    expect_status 0
+    expect_equal "$(cat effect)" ab
+done
+rm -f effect
+refuse "no routine 'nosuch'" --from nosuch sh -c 'echo >effect' # which could execute what has it
+expect_file effect
+
 begin refuses_bad_regions
 refuse 'line 1: not two numbers' --windows w1 ./steps
 refuse 'line 2: the window starts before' --windows w2 ./steps
