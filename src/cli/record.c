@@ -548,9 +548,10 @@ static int finish(struct record *r)
         return report_saved(r, e, &diag, true, events);
     }
     vs_writer_stats(r->writer, &written);
-    e = vs_writer_seal(r->writer, &diag);
-    recording_release_signals();
-    if (e < 0) {
+    /* Signals stay caught to the end: a user who insists does so once more, and the status is to be
+     * the program's. */
+    if ((e = vs_writer_seal(r->writer, &diag)) < 0) {
+        recording_release_signals();
         if (!written.events)
             remove_partial(r->path);
         return report_saved(r, e, &diag, true, written.events);
