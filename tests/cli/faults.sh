@@ -389,7 +389,7 @@ begin does_not_wait_for_a_lost_connection
 rm -f "$W"/*
 outputs=run.vest command=("$VESTIGE" record -f --routine main -o run.vest -- "$T/native")
 for class in read write; do
-    for n in 2 4 6 8 10 12; do # before, files are read
+    for n in {2..14}; do # before, files are read
         attempt $class:EIO:$n
         if grep -q ': cannot \(hear\|answer\) Valgrind: ' "$err"; then
             expect_status 2
