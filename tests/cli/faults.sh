@@ -388,7 +388,9 @@ fi
 begin does_not_wait_for_a_lost_connection
 rm -f "$W"/*
 outputs=run.vest command=("$VESTIGE" record -f --routine main -o run.vest -- "$T/native")
-for fault in read:EIO:8+ write:EIO:2; do
+LD_PRELOAD=$inject VESTIGE_FAULT_LOG=$log "${command[@]}" >"$out" 2>"$err"
+reads=$(sed -n 's/^read //p' "$log") # at first of files, then of the connection, too
+for fault in "read:EIO:$((reads * 3 / 4))+" write:EIO:2; do
     attempt $fault
     expect_status 2
     expect_err ': cannot (hear|answer) Valgrind: '
