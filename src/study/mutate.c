@@ -222,7 +222,7 @@ static int run_shifts(struct campaign *c, struct vs_diag *diag)
         }
     }
     free(shifts);
-    return err;
+    return err && diag->error != err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : err;
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
