@@ -59,8 +59,9 @@ static double decode(const struct bench *b, const struct events *s,
 
         vs_technique_shape(spec, &s->setup, &shape);
         events_must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
+        vs_verify_address_init(&v, ops, &port, NULL, s->setup.cores);
         events_must(ops->open(&decoder, spec->params, &s->setup, NULL, &port), "decoder");
-        vs_verify_address_init(&v, ops, decoder, &port, NULL, s->setup.cores);
+        vs_verify_address_drive(&v, decoder);
         start = bench_now();
         if (vs_verify_address_batch(&v, &batch) < 0 || vs_verify_address_end(&v) < 0)
             bench_fail("%s: %s", spec->technique->name, v.diag.text);

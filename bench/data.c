@@ -64,8 +64,9 @@ static double decode_once(const struct loaded *s, const struct vs_technique_spec
     vs_technique_shape(spec, &s->events.setup, &shape);
     events_must(v ? 0 : -VSE_NOMEM, "memory");
     events_must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
+    events_must(vs_verify_data_init(v, ops, &port, s->events.setup.cores), "decoder");
     events_must(ops->open(&decoder, spec->params, &s->events.setup, &port), "decoder");
-    events_must(vs_verify_data_init(v, ops, decoder, &port, s->events.setup.cores), "decoder");
+    vs_verify_data_drive(v, decoder);
     start = bench_now();
     if (vs_verify_data_batch(v, &batch) < 0 || vs_verify_data_end(v) < 0)
         bench_fail("%s: %s", spec->technique->name, v->diag.text);
