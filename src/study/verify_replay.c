@@ -449,9 +449,10 @@ static int compare_messages(struct checker *k, unsigned core)
                    : differ(k, core, "cycle of a message", taken->cycle, t->cycle);
     }
     if (fresh) {
-        if (t->last < k->last)
-            return differ(k, core, "number of the event of a message", t->last, k->last);
-        k->last = t->last;
+        uint64_t number = k->replay->cores[core].ended ? info->events : t->last;
+        if (number < k->last)
+            return differ(k, core, "number of the event of a message", number, k->last);
+        k->last = number;
         t->fresh = false;
     }
     return compare_lines(k, core);

@@ -30,7 +30,7 @@ begin has_columns_of_its_own
 run "$VESTIGE" bandwidth "$T/a.vest" -t ADAC
 expect_status 0
 expect_out ' sent% +mru% +miss% '
-expect_out '^ADAC +default +[0-9]+ .* 100\.00 '
+expect_out '^ADAC +default +[0-9,]+ .* 100\.00 '
 run "$VESTIGE" bandwidth "$T/a.vest" -t ADAC --csv
 expect_equal "$(head -1 "$out" | tr , '\n' | grep -c '^table_')" 4
 expect_equal "$(awk -F, '{ print NF }' <(sed 's/"[^"]*"//g' "$out") | sort -u | wc -l)" 1 "columns"

@@ -404,9 +404,6 @@ run "$VESTIGE" replay "$T/o.vport"
 [ $status != 0 ] || fail "it was replayed"
 expect_one_line_err
 expect_err 'order=published'
-run "$VESTIGE" replay "$T/a.vest"
-expect_status 1
-expect_one_line_err
 for until in x 5:1 -1 1: :1 2:5; do
     run "$VESTIGE" replay "$T/a.cf" --until="$until"
     expect_status 2

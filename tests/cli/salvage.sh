@@ -87,7 +87,7 @@ run "$VESTIGE" record -o run.vest ./end _exit
 expect_status 2
 expect_one_line_err
 expect_no_out
-expect_err "run.vest.partial has $saved events of a run that was cut off .*'vestige salvage' .* -f discards it"
+expect_err "run.vest.partial has $saved events of a run that was cut off; 'vestige salvage' .* -f discards it"
 cmp -s before run.vest.partial || fail "it was changed"
 run "$VESTIGE" record -f -o run.vest ./end _exit
 expect_status 42
