@@ -3,7 +3,7 @@
 # Every command with a stack of 128 KiB. (The sanitizers' own frames are larger.)
 . "$(dirname "$0")/lib.sh"
 
-[ -z "$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")" ] || skip_all "a sanitized build needs more stack"
+[ -z "$sanitized" ] || skip_all "a sanitized build needs more stack"
 
 fft=$(workload rv64 fft)
 bin=$VESTIGE_BUILD/bin
@@ -37,6 +37,8 @@ small locality "$VESTIGE" locality run.vest
 small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small decode "$VESTIGE" decode flow.vport
 small verify "$VESTIGE" verify run.vest
+small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
+small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
 small replay "$VESTIGE" replay --check run.vest data.vport
 small debug "$VESTIGE" debug --stdio --once data.vport </dev/null
