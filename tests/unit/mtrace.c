@@ -94,7 +94,7 @@ static int status_of(tool *run, const struct mtrace_options *o)
     int saved = dup(STDERR_FILENO);
     CHECK(out >= 0 && err >= 0 && saved >= 0);
     cli_init(&cli);
-    out_init(&cli.out, out);
+    cli.out.fd = out;
     cli.command = "tool";
     fflush(stderr);
     dup2(err, STDERR_FILENO);
