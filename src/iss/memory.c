@@ -76,7 +76,7 @@ static int map_page(struct vs_memory *m, uint64_t addr, unsigned flags)
     }
     memset(p->bytes, 0, VS_PAGE_SIZE);
     p->flags = (uint8_t)flags;
-    p->code = false;
+    p->code = p->written = false;
     forget_page(m, addr, false);
     return 0;
 }
@@ -196,19 +196,25 @@ static int port_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, 
     return 0;
 }
 
+static void put_bytes(struct vs_page *p, uint64_t offset, const uint8_t *bytes, size_t size)
+{
+    p->written |= memcmp(p->bytes + offset, bytes, size) != 0;
+    memcpy(p->bytes + offset, bytes, size);
+}
+
 static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
                       enum vs_access access, uint64_t value)
 {
     struct vs_memory *m = (struct vs_memory *)port;
     unsigned part = first_part(addr, size);
-    const struct vs_page *p = allowed(m, hart, addr, VS_MAP_WRITE);
-    const struct vs_page *q = p && part < size ? allowed(m, hart, addr + part, VS_MAP_WRITE) : p;
+    struct vs_page *p = allowed(m, hart, addr, VS_MAP_WRITE);
+    struct vs_page *q = p && part < size ? allowed(m, hart, addr + part, VS_MAP_WRITE) : p;
     (void)access;
     if (!p || !q)
         return VS_PORT_FAULT;
-    memcpy(p->bytes + OFFSET(addr), &value, part);
+    put_bytes(p, OFFSET(addr), (const uint8_t *)&value, part);
     if (part < size)
-        memcpy(q->bytes, (const uint8_t *)&value + part, size - part);
+        put_bytes(q, 0, (const uint8_t *)&value + part, size - part);
     break_reservations(m, hart, addr, size);
     return p->code || q->code ? VS_PORT_CODE : 0;
 }
@@ -244,6 +250,7 @@ static uint8_t *port_page(struct vs_port *port, struct vs_hart *hart, uint64_t a
         return NULL;
     if (writing && (p->code || is_watched(m, hart, addr)))
         return NULL;
+    p->written |= writing;
     return p->bytes;
 }
 
@@ -325,11 +332,14 @@ int vs_memory_put(struct vs_memory *m, uint64_t addr, const void *bytes, size_t 
 {
     const uint8_t *from = bytes;
     while (size) {
-        const struct vs_page *p = find_page(m, addr);
+        struct vs_page *p = find_page(m, addr);
         size_t room = VS_PAGE_SIZE - OFFSET(addr), part = size < room ? size : room;
         if (!p)
             return -VSE_NOTFOUND;
-        memcpy(p->bytes + OFFSET(addr), from, part);
+        if (p->code) /* else it is loaded, which is no change */
+            put_bytes(p, OFFSET(addr), from, part);
+        else
+            memcpy(p->bytes + OFFSET(addr), from, part);
         break_reservations(m, NULL, addr, part);
         addr += part;
         from += part;
@@ -352,6 +362,20 @@ int vs_memory_get(const struct vs_memory *m, uint64_t addr, void *bytes, size_t 
         size -= part;
     }
     return 0;
+}
+
+bool vs_memory_take_written(struct vs_memory *m, uint64_t addr, uint64_t size)
+{
+    bool written = false;
+    for (uint64_t page = PAGE_OF(addr); page - PAGE_OF(addr) < OFFSET(addr) + size;
+         page += VS_PAGE_SIZE) {
+        struct vs_page *p = find_page(m, page);
+        if (!p || !p->written)
+            continue;
+        written = true;
+        p->written = false;
+    }
+    return written;
 }
 
 void vs_memory_break(struct vs_memory *m, struct vs_hart *hart)

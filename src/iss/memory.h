@@ -25,6 +25,7 @@ struct vs_page {
     uint8_t *bytes;
     uint8_t flags; /* VS_MAP_READ, WRITE, EXEC */
     bool code;     /* instructions were fetched from it */
+    bool written;  /* harts may have changed it since vs_memory_take_written */
 };
 
 #define VS_MEMORY_FREE UINT64_MAX
@@ -64,6 +65,11 @@ int vs_memory_protect(struct vs_memory *m, uint64_t addr, uint64_t size, unsigne
  * part before copied. Putting breaks reservations; the caller flushes code that it replaces. */
 int vs_memory_put(struct vs_memory *m, uint64_t addr, const void *bytes, size_t size);
 int vs_memory_get(const struct vs_memory *m, uint64_t addr, void *bytes, size_t size);
+
+/* Whether harts may have changed a page that these bytes lie in, since it was mapped or since the
+ * last time that this was asked of it. Of pages that code is fetched from changes are known; others
+ * count as changed when a hart was let write them. */
+bool vs_memory_take_written(struct vs_memory *m, uint64_t addr, uint64_t size);
 
 /* Breaks the hart's reservation, as a change of context does. */
 void vs_memory_break(struct vs_memory *m, struct vs_hart *hart);

@@ -88,6 +88,8 @@ static int forget(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t si
     size = size - 1 > to_end ? to_end + 1 : size;
     int err = vs_copy_forget(vs_replay_view(r, core), addr, size);
     if (!err)
+        err = vs_copy_forget(&r->code.stored, addr, size);
+    if (!err)
         err = mark_loaded(r, &r->outside.gone, addr, size);
     for (unsigned i = 0; i < r->view_count && r->view_count > 1 && !err; i++)
         if (i != core)
@@ -98,6 +100,9 @@ static int forget(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t si
 int vs_replay_forget_all(struct vs_replay *r, unsigned core)
 {
     vs_copy_fini(vs_replay_view(r, core));
+    vs_copy_fini(&r->code.stored);
+    vs_copy_fini(&r->code.image);
+    r->code.changed = false;
     r->outside.all = r->outside.cautious = true;
     return 0;
 }
@@ -349,6 +354,70 @@ size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
             break;
     }
     return n;
+}
+
+/* ---- code ------------------------------------------------------------------------------------ */
+
+/* A byte that no core stored before code changed last is as it was at first, if that is known:
+ * whoever has stored it since did so after it was fetched, or there would be another change. */
+static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+{
+    if (!vs_copy_read(&r->code.image, addr, byte, 1))
+        return true;
+    const struct vs_loaded *l = r->config.loaded;
+    const struct vs_loaded_part *part = l ? vs_loaded_find(l, addr) : NULL;
+    if (!is_marked(&r->outside.gone, addr) && !(r->outside.all && part && part->writable)) {
+        if (part) {
+            *byte = vs_loaded_byte(part, addr);
+            return true;
+        }
+        if (vs_text_fetch(r->config.code, 0, addr, byte, 1))
+            return true;
+    }
+    return vs_replay_read(r, core, addr, byte, 1);
+}
+
+size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                       size_t size)
+{
+    size_t n = 0;
+    if (!r->code.changed)
+        return vs_replay_read(r, core, addr, bytes, size);
+    while (n < size && fetch_byte(r, core, addr + n, &bytes[n]))
+        n++;
+    return n;
+}
+
+int vs_replay_change_code(struct vs_replay *r)
+{
+    struct vs_copy image;
+    int err = vs_copy_clone(&image, r->view_count > 1 ? &r->code.stored : &r->views[0]);
+    if (err)
+        return err;
+    vs_copy_fini(&r->code.image);
+    r->code.image = image;
+    r->code.changed = true;
+    r->code.due = false;
+    vs_code_flush(r->decoded);
+    return 0;
+}
+
+int vs_replay_code_clone(struct vs_replay_code *to, struct vs_replay_code *from)
+{
+    *to = *from;
+    vs_copy_init(&to->image);
+    int err = vs_copy_clone(&to->stored, &from->stored);
+    if (!err)
+        err = vs_copy_clone(&to->image, &from->image);
+    if (err)
+        vs_replay_code_fini(to);
+    return err;
+}
+
+void vs_replay_code_fini(struct vs_replay_code *c)
+{
+    vs_copy_fini(&c->stored);
+    vs_copy_fini(&c->image);
 }
 
 /* ---- ahead ----------------------------------------------------------------------------------- */

@@ -6,6 +6,18 @@
 
 #include "replay/replay.h"
 
+/* The bytes of code at addr, up to size, for the core to fetch. Returns how many of them are known.
+ */
+size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
+                       size_t size);
+
+/* All cores have come to the change of code: what they stored before is what they fetch. */
+int vs_replay_change_code(struct vs_replay *r);
+
+/* Of a checkpoint. The copy's memory is its own. */
+int vs_replay_code_clone(struct vs_replay_code *to, struct vs_replay_code *from);
+void vs_replay_code_fini(struct vs_replay_code *c);
+
 /* The core's call has returned: what the kernel wrote, and memory that came or went, is unknown. */
 int vs_replay_after_call(struct vs_replay *r, unsigned core);
 

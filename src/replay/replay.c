@@ -78,7 +78,7 @@ static int port_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
 {
     struct vs_replay *r = replay_of(port);
     uint8_t bytes[2];
-    if (vs_replay_read(r, hart->id, addr, bytes, 2) != 2) {
+    if (vs_replay_fetch(r, hart->id, addr, bytes, 2) != 2) {
         hart->tval = addr;
         return VS_PORT_FAULT;
     }
@@ -123,6 +123,9 @@ static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
     r->cores[hart->id].half = false;
     note_watch(r, addr, size, true);
     if (unlikely(r->noted) && (err = vs_replay_note(r, hart->id, addr, size)))
+        return err;
+    if (r->view_count > 1 &&
+        (err = vs_copy_write(&r->code.stored, addr, (const uint8_t *)&value, size)))
         return err;
     return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)&value, size);
 }
@@ -360,6 +363,23 @@ static bool is_wanted(const struct vs_replay *r, uint64_t signal)
     return signal && signal <= 64 && r->signals >> (signal - 1) & 1;
 }
 
+/* Code changes, and the core is where it does. The first of the cores to come to a change begins
+ * it. */
+static int pass_change(struct vs_replay *r, unsigned core)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    struct vs_replay_code *code = &r->code;
+    int err = 0;
+    c->since = 0;
+    if (c->changes++ < code->changes)
+        return tell_message(r, core);
+    if (code->due)
+        err = vs_replay_change_code(r); /* nobody did anything since the one before */
+    code->changes++;
+    code->due = true;
+    return err ? err : tell_message(r, core);
+}
+
 static int take_state(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -371,11 +391,15 @@ static int take_state(struct vs_replay *r, unsigned core)
     int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
     if (err)
         return err;
+    if (!size && c->started)
+        return pass_change(r, core);
     if (vs_replay_set_registers(&c->hart, bytes, size))
         return stray(r, core, "it gets registers that RV64 does not have");
     enum cause cause = note_cause(c, bytes, size);
     c->since = 0;
     c->states++;
+    if (!c->started)
+        c->changes = r->code.changes;
     c->started = true;
     if (cause == CAUSE_EXCEPTION && is_wanted(r, c->cause)) {
         r->signalled = true;
@@ -554,6 +578,9 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
             return SLICE_WATCH;
         if (!(left = instructions_left(r, core, goal)))
             return SLICE_GOAL;
+        if (unlikely(r->code.due) && c->changes == r->code.changes &&
+            (err = vs_replay_change_code(r)))
+            return err;
         r->last = core;
         if (c->passed == c->hart.instret + 1)
             c->hart.passing = c->hart.pc;
@@ -761,6 +788,8 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
     r->outside.threads = calloc(r->count, sizeof(*r->outside.threads));
     vs_copy_init(&r->outside.gone);
     vs_copy_init(&r->ahead.written);
+    vs_copy_init(&r->code.stored);
+    vs_copy_init(&r->code.image);
     for (unsigned i = 0; r->views && i < r->view_count; i++)
         vs_copy_init(&r->views[i]);
     int err = r->decoded && r->cores && r->views && r->outside.threads ? 0 : -VSE_NOMEM;
@@ -791,6 +820,7 @@ void vs_replay_fini(struct vs_replay *r)
     free(r->maps);
     r->maps = NULL;
     vs_replay_outside_fini(&r->outside);
+    vs_replay_code_fini(&r->code);
     vs_copy_fini(&r->ahead.written);
     r->decoder = NULL;
     r->decoded = NULL;

@@ -70,6 +70,7 @@ struct vs_replay_core {
     struct vs_hart hart;      /* its instret are the instructions that it retired */
     uint64_t since;           /* of these: after its last registers */
     uint64_t states;          /* how often it got registers */
+    uint64_t changes;         /* of code that it has passed, or that were before it began */
     uint64_t cycle;           /* of its last message, in a timed stream whose decoder does not
                                * run ahead */
     uint64_t passed;          /* instret + 1 where it was let past an address to stop at, or 0 */
@@ -115,6 +116,18 @@ struct vs_replay_outside {
     unsigned thread_count;
 };
 
+/* What the cores fetch. Stores to code are seen by fetches, of whatever core, from where the stream
+ * says that code changed: every core has a message for that, of registers of which there are none.
+ * They all come to theirs before one goes on. Before the first such change a fetch sees memory as
+ * the core knows it. */
+struct vs_replay_code {
+    struct vs_copy stored; /* with views of their own: what any core stored */
+    struct vs_copy image;  /* what was known of memory when code changed last; */
+    bool changed;          /* it has */
+    bool due;              /* the cores are coming to the next change: */
+    uint64_t changes;      /* so many, with that one */
+};
+
 struct vs_replay {
     struct vs_replay_config config;
     const struct vs_data_decoder_ops *ops;
@@ -127,6 +140,7 @@ struct vs_replay {
     struct vs_copy *views; /* one, or one per core */
     unsigned view_count;
     struct vs_replay_outside outside;
+    struct vs_replay_code code;
 
     uint64_t position; /* instructions retired by all cores */
     unsigned current;  /* the core that runs, or VS_REPLAY_NONE */

@@ -11,7 +11,7 @@ struct core_state {
     uint64_t x[33], f[32], pc, instret;
     uint32_t fcsr;
     struct {
-        uint64_t since, states, cycle, passed, half_value, cause, exceptions;
+        uint64_t since, states, changes, cycle, passed, half_value, cause, exceptions;
         uint64_t first_sp, clears, robust;
         struct vs_call_made call;
         bool started, ended, called, half, exited;
@@ -24,6 +24,7 @@ struct vs_replay_state {
     void *decoder;
     struct vs_copy *views;
     struct vs_replay_outside outside;
+    struct vs_replay_code code;
     uint64_t position, flushes;
     size_t map_count; /* the first of all, which are the same every time */
     unsigned current, starting, last, count, view_count;
@@ -42,6 +43,7 @@ static void save_core(struct core_state *s, const struct vs_replay_core *c)
     s->fcsr = c->hart.fcsr;
     s->rest.since = c->since;
     s->rest.states = c->states;
+    s->rest.changes = c->changes;
     s->rest.cycle = c->cycle;
     s->rest.half_value = c->half_value;
     s->rest.passed = c->passed;
@@ -70,6 +72,7 @@ static void restore_core(struct vs_replay_core *c, const struct core_state *s)
     c->passed = s->rest.passed;
     c->since = s->rest.since;
     c->states = s->rest.states;
+    c->changes = s->rest.changes;
     c->cycle = s->rest.cycle;
     c->half_value = s->rest.half_value;
     c->call = s->rest.call;
@@ -128,6 +131,8 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
         err = -VSE_NOMEM;
     if (!err)
         err = vs_replay_outside_clone(&s->outside, &r->outside, r->count);
+    if (!err)
+        err = vs_replay_code_clone(&s->code, &r->code);
     if (err) {
         vs_replay_drop(s);
         return err;
@@ -152,6 +157,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
 {
     struct vs_port_reader reader;
     struct vs_replay_outside outside = {0};
+    struct vs_replay_code code = {0};
     struct vs_copy *views;
     void *decoder = NULL;
     invariant(s->ops == r->ops && s->count == r->count && s->view_count == r->view_count);
@@ -160,14 +166,19 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
         return err;
     views = clone_views(s->views, s->view_count);
     err = views ? vs_replay_outside_clone(&outside, &s->outside, s->count) : -VSE_NOMEM;
+    if (!err)
+        err = vs_replay_code_clone(&code, &s->code);
     if (err || (err = r->ops->clone(s->decoder, &r->reader, &decoder))) {
         free_views(views, s->view_count);
         vs_replay_outside_fini(&outside);
+        vs_replay_code_fini(&code);
         vs_port_reader_fini(&reader);
         return err;
     }
     vs_replay_outside_fini(&r->outside);
     r->outside = outside;
+    vs_replay_code_fini(&r->code);
+    r->code = code;
     r->ops->close(r->decoder);
     vs_port_reader_fini(&r->reader);
     free_views(r->views, r->view_count);
@@ -201,6 +212,7 @@ void vs_replay_drop(struct vs_replay_state *s)
     vs_port_reader_fini(&s->reader);
     free_views(s->views, s->view_count);
     vs_replay_outside_fini(&s->outside);
+    vs_replay_code_fini(&s->code);
     free(s);
 }
 
@@ -220,5 +232,6 @@ size_t vs_replay_state_size(const struct vs_replay_state *s)
     for (unsigned i = 0; i < s->view_count; i++)
         size += vs_copy_size(&s->views[i]);
     size += vs_copy_size(&s->outside.gone);
+    size += vs_copy_size(&s->code.stored) + vs_copy_size(&s->code.image);
     return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
 }

@@ -47,6 +47,7 @@ void vs_pieces_fini(struct vs_pieces *p)
     }
     free(p->all);
     free(p->table);
+    vs_changes_fini(&p->changes);
     p->all = NULL;
     p->table = NULL;
 }
@@ -121,13 +122,19 @@ static int read_raw(struct vs_pieces *p, size_t number, struct raw *raw)
     return err;
 }
 
-static int learn(struct vs_prior *prior, const struct raw *raw)
+/* What a pass over the run is made for. */
+static int learn(struct vs_changes *changes, struct vs_prior *prior, const struct raw *raw,
+                 uint64_t first)
 {
     const struct vs_batch b = {.events = (const struct vs_event *)raw->events.data,
+                               .cycles =
+                                   raw->cycles.len ? (const uint64_t *)raw->cycles.data : NULL,
                                .wide = raw->wide.data,
                                .wide_size = raw->wide.len,
-                               .count = raw->events.len / sizeof(struct vs_event)};
-    return vs_prior_consume(prior, &b);
+                               .count = raw->events.len / sizeof(struct vs_event),
+                               .first = first};
+    int err = changes->known ? 0 : vs_changes_take(changes, &b);
+    return err || !prior ? err : vs_prior_consume(prior, &b);
 }
 
 /* ---- core by core ---------------------------------------------------------------------------- */
@@ -216,13 +223,13 @@ static void make_room(struct vs_pieces *p)
     }
 }
 
-static int load(struct vs_pieces *p, size_t number, struct vs_prior *prior)
+static int load(struct vs_pieces *p, size_t number, bool learns, struct vs_prior *prior)
 {
     struct vs_piece *piece = &p->all[number];
     struct raw raw = {0};
     int err = read_raw(p, number, &raw);
-    if (!err && prior)
-        err = learn(prior, &raw);
+    if (!err && learns)
+        err = learn(&p->changes, prior, &raw, piece->first);
     if (!err && !piece->known)
         err = count_parts(piece, (const struct vs_event *)raw.events.data, p->table);
     if (!err)
@@ -245,8 +252,8 @@ int vs_pieces_read(struct vs_pieces *p, struct vs_prior *prior)
 {
     int err = 0;
     for (size_t i = 0; i < p->count && !err; i++)
-        err = load(p, i, prior);
-    p->whole = !err;
+        err = load(p, i, true, prior);
+    p->whole = p->changes.known = !err;
     for (size_t i = 0; i < p->count; i++)
         p->whole = p->whole && p->all[i].events;
     return err;
@@ -258,7 +265,7 @@ int vs_pieces_get(struct vs_pieces *p, size_t number, const struct vs_piece **pi
     *piece = it;
     if (p->whole)
         return 0;
-    int err = it->events ? 0 : load(p, number, NULL);
+    int err = it->events ? 0 : load(p, number, false, NULL);
     if (!err) {
         it->users++;
         it->used = ++p->clock;

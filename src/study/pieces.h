@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "study/changes.h"
 #include "study/core_walk.h"
 #include "technique/seen.h"
 #include "vestige/run.h"
@@ -46,7 +47,8 @@ struct vs_pieces {
     struct vs_piece *all;
     size_t count;
     uint64_t events, size, room, clock;
-    bool whole; /* every piece is in memory, and stays: nothing changes any more */
+    bool whole;                /* every piece is in memory, and stays: nothing changes any more */
+    struct vs_changes changes; /* of code; known after vs_pieces_read */
 
     /* private */
     struct vs_batch rest; /* what the reader gave beyond the last piece */

@@ -168,6 +168,7 @@ void vs_verify_fini(struct vs_verify *v)
     free(v->cores);
     vs_text_fini(&v->code);
     drop_pieces(v);
+    vs_changes_fini(&v->changes);
     vs_prior_close(v->prior);
     v->cores = NULL;
     v->prior = NULL;
@@ -181,8 +182,11 @@ int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag)
         err = vs_prior_open(&v->prior);
     if (!err)
         err = vs_pieces_read(v->pieces, v->prior);
-    if (v->pieces && !v->pieces->whole)
+    if (v->pieces && !v->pieces->whole) {
+        v->changes = v->pieces->changes;
+        v->pieces->changes = (struct vs_changes){0};
         drop_pieces(v);
+    }
     return err ? vs_study_explain(v->reader, err, diag) : 0;
 }
 

@@ -53,6 +53,7 @@ struct vs_verify {
     struct vs_verify_core *cores;
     struct vs_pieces *pieces;            /* of vs_verify_read, which are whole; or NULL */
     struct vs_prior *prior;              /* the same; or NULL */
+    struct vs_changes changes;           /* of code: the pieces', if those are NULL */
     const struct vs_verify_probe *probe; /* NULL, or the caller's */
 };
 

@@ -25,13 +25,17 @@ int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_o
     port->witness = &v->witness;
     v->since = calloc(cores, sizeof(*v->since));
     v->notices = calloc(cores, sizeof(*v->notices));
-    return v->since && v->notices ? 0 : -VSE_NOMEM;
+    v->live = calloc(cores, sizeof(*v->live));
+    v->changed = calloc(cores, sizeof(*v->changed));
+    return v->since && v->notices && v->live && v->changed ? 0 : -VSE_NOMEM;
 }
 
 void vs_verify_data_fini(struct vs_verify_data *v)
 {
     free(v->since);
     free(v->notices);
+    free(v->live);
+    free(v->changed);
 }
 
 /* ---- differences ----------------------------------------------------------------------------- */
@@ -214,6 +218,59 @@ static int do_outside(struct vs_verify_data *v, const struct vs_event *e)
     return v->ops->outside ? v->ops->outside(v->decoder, e->thread) : 0;
 }
 
+/* ---- changes of code ---- */
+
+/* The core learns that code changes, where it stands after so many instructions since its last
+ * event: registers of which there are none. */
+static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
+                     const struct vs_standing *standing)
+{
+    const struct vs_event change = {
+        .kind = VS_CODE, .thread = (uint16_t)core, .icount = (uint16_t)icount};
+    if (!v->live[core])
+        return 0;
+    v->now = *standing;
+    v->who = &change;
+    v->who_number = standing->number;
+    int err = do_state(v, &change, standing->number, NULL, 0);
+    if (!err)
+        v->since[core] = 0;
+    v->who = NULL;
+    return err;
+}
+
+/* The next that the core passes before it comes to an event of that number, if there is one: then
+ * *passed. Returns 0; VS_DATA_WAIT; an error. */
+static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number, bool timed,
+                       bool *passed)
+{
+    *passed = false;
+    if (likely(!v->changes) || v->changed[core] == v->changes->count)
+        return 0;
+    const struct vs_change *c = &v->changes->all[v->changed[core]];
+    if (c->number >= number)
+        return 0;
+    int err = do_change(v, core, 0, &(struct vs_standing){c->number, c->cycle, timed});
+    *passed = !err;
+    v->changed[core] += !err;
+    return v->diag.error ? v->diag.error : err;
+}
+
+/* The event itself: in global order it is that of all cores. */
+static int do_code(struct vs_verify_data *v, const struct vs_event *e,
+                   const struct vs_standing *standing)
+{
+    int err = 0;
+    if (v->by_turns) {
+        err = do_change(v, e->thread, e->icount, standing);
+        v->changed[e->thread] += !err;
+        return err;
+    }
+    for (unsigned core = 0; core < v->cores && !err; core++)
+        err = do_change(v, core, core == e->thread ? e->icount : 0, standing);
+    return err;
+}
+
 /* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
 static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number)
@@ -245,6 +302,8 @@ static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
         if (e->size < head)
             return -VSE_INVAL;
         return do_state(v, e, number, bytes + head, e->size - head);
+    case VS_CODE:
+        return do_code(v, e, &(struct vs_standing){v->now.number, v->now.cycle, v->now.timed});
     default:
         return 0;
     }
@@ -282,7 +341,12 @@ static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
         return v->diag.error;
     if (unlikely(err))
         return err;
-    v->since[e->thread] = gives_registers(e) ? 0 : v->since[e->thread] + e->icount;
+    bool told = e->kind == VS_CODE && v->live[e->thread];
+    v->since[e->thread] = gives_registers(e) || told ? 0 : v->since[e->thread] + e->icount;
+    if (e->kind == VS_THREAD_START || e->kind == VS_GAP)
+        v->live[e->thread] = true;
+    else if (e->kind == VS_THREAD_EXIT)
+        v->live[e->thread] = false;
     if (is_access(e))
         v->notices[e->thread] = 0;
     else if (is_outside(e) && !v->took)
@@ -314,11 +378,17 @@ static int fail_at_end(struct vs_verify_data *v, unsigned core, int err)
 /* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
 static int end_of_core(struct vs_verify_data *v, unsigned core)
 {
+    bool passed;
+    int err;
+    do
+        err = pass_change(v, core, UINT64_MAX, v->end.timed, &passed);
+    while (passed);
     v->now =
         (struct vs_standing){.number = UINT64_MAX, .cycle = v->end.cycle, .timed = v->end.timed};
     v->who = NULL;
     v->who_number = 0;
-    int err = v->ops->end(v->decoder, core, v->since[core]);
+    if (!err)
+        err = v->ops->end(v->decoder, core, v->since[core]);
     if (!err && v->ends++ != core)
         differ_in(v, core, "the core that ends", core, v->ends - 1);
     return v->diag.error ? v->diag.error : err;
@@ -368,7 +438,13 @@ static int step(struct turns *t, unsigned core)
         return err ? err : 1;
     const struct vs_event *e = vs_core_events_next(c);
     const struct vs_standing standing = vs_core_events_standing(c);
-    err = e->thread == core ? do_event(t->v, &c->now.batch, e, c->number, &standing) : -VSE_INVAL;
+    bool passed;
+    err = pass_change(t->v, core, standing.number, standing.timed, &passed);
+    if (passed)
+        return 0;
+    if (!err)
+        err =
+            e->thread == core ? do_event(t->v, &c->now.batch, e, c->number, &standing) : -VSE_INVAL;
     if (err < 0)
         return t->v->diag.error ? t->v->diag.error : fail(t->v, e, c->number, err);
     c->at += err == 0;
@@ -421,11 +497,12 @@ static int take_turns(struct turns *t)
         err = run_ahead(t, core);
     while (!err && !(err = v->ops->turn(v->decoder, &core))) {
         uint64_t ends = v->ends, bits = v->port->bits.pos, number = t->cores[core].number;
+        uint64_t messages = v->messages;
         unsigned again;
         if ((err = run_core(t, core)))
             return err;
         /* a message may be taken without a bit: what follows was parsed before */
-        if (t->cores[core].number == number && v->ends == ends &&
+        if (t->cores[core].number == number && v->ends == ends && v->messages == messages &&
             !v->ops->turn(v->decoder, &again) && v->port->bits.pos == bits)
             return stuck(v, core);
     }
@@ -475,11 +552,15 @@ static int walk_pieces(const struct vs_verify *v, struct vs_verify_data *d)
     struct vs_pieces_feed feed = {0};
     struct vs_recall recall;
     int err = vs_verify_pieces(v, &own, &pieces);
+    if (!err && !v->changes.known && !pieces->changes.known)
+        err = vs_pieces_read(pieces, NULL);
     if (!err)
         err = vs_pieces_feed_init(&feed, pieces, v->setup.cores);
     if (!err) {
         vs_recall_init(&recall, pieces, v->prior);
         d->recall = &recall;
+        d->changes = v->changes.known ? &v->changes : &pieces->changes;
+        d->changes = d->changes->count ? d->changes : NULL;
         d->end = (struct vs_standing){.cycle = vs_reader_info(v->reader)->cycle_last,
                                       .timed = v->setup.timed};
         err = vs_verify_data_by_turns(d, vs_pieces_feed, &feed);

@@ -33,12 +33,15 @@ struct vs_verify_data {
     uint64_t messages, memory_bytes, unknown_bytes;      /* taken; sent beside what was asked for */
     uint64_t ends;          /* of cores, which end one after the other */
     uint64_t *since;        /* by core: instructions after its last registers */
+    bool *live;             /* by core: it has begun, and not ended */
+    size_t *changed;        /* by core, of a walk by turns: changes of code that it has passed */
     uint64_t *notices;      /* by core: of outside writes, since its last access or message */
     bool by_turns, differs; /* differs: what the diag tells of is a difference */
     struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
 
     /* The caller's, after init: */
-    struct vs_recall *recall;   /* NULL: bytes that no load asked for are not compared */
+    const struct vs_changes *changes; /* of a walk by turns: where code changes. NULL: nowhere */
+    struct vs_recall *recall;         /* NULL: bytes that no load asked for are not compared */
     struct vs_standing end;     /* of the run; timed: its last cycle, which is that of the ends */
     vs_verify_unknown *unknown; /* NULL, or told of every byte that is not known */
     void *unknown_context;

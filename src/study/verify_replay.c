@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "study/codeview.h"
 #include "study/recall.h"
 #include "vestige/run.h"
 
@@ -29,6 +30,9 @@ struct truth {
     uint64_t load, last;   /* numbers of its last load, and of its last event that matters */
     uint64_t cycle;        /* of that one */
     bool ready;            /* the next event is counted */
+    bool live;             /* it has begun */
+    size_t change;         /* the next change of code that it passes, of all */
+    uint64_t changes;      /* those that the replayed core has passed, as far as they were met */
     struct vs_copy memory; /* what it loaded and stored */
     struct vs_buf taken;   /* of struct taken: messages whose events were not met yet */
     struct vs_buf lines;   /* of what came with them: struct line, and its bytes */
@@ -45,6 +49,8 @@ struct checker {
     struct vs_verify_replay *v;
     struct vs_port port;
     struct vs_code *decoded;
+    struct vs_text text; /* of a run whose code changes: what was fetched when; */
+    uint32_t version;    /* the one that is decoded */
     struct truth *cores;
 
     struct vs_reader *reader;
@@ -245,6 +251,10 @@ static int truth_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr
 {
     struct checker *k = checker_of(port);
     uint8_t bytes[2];
+    if (k->pieces.changes.count && vs_text_fetch(&k->text, k->version, addr, bytes, 2) == 2) {
+        *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
+        return 0;
+    }
     if (vs_copy_read(&k->cores[hart->id].memory, addr, bytes, 2) &&
         vs_replay_read(k->replay, hart->id, addr, bytes, 2) !=
             2) /* another core may have made it */
@@ -310,6 +320,17 @@ static const struct vs_port_ops truth_ops = {.fetch = truth_fetch,
 
 /* ---- a core ---------------------------------------------------------------------------------- */
 
+/* The core begins at the event of that number: code has changed before. */
+static void begin_changes(struct checker *k, unsigned core, uint64_t number)
+{
+    const struct vs_changes *all = &k->pieces.changes;
+    struct truth *t = &k->cores[core];
+    t->live = true;
+    t->changes = k->replay->cores[core].changes;
+    while (t->change < all->count && all->all[t->change].number < number)
+        t->change++;
+}
+
 static int apply_state(struct checker *k, unsigned core, const struct vs_event *e)
 {
     struct truth *t = &k->cores[core];
@@ -321,13 +342,30 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
         return differ(k, core, "kind of registers", 0, 0);
     t->called = e->kind == VS_SYSCALL ? e->addr : 0;
     t->states++;
+    if (!t->live)
+        begin_changes(k, core, vs_core_events_standing(&t->events).number);
     next(t);
     return 0;
+}
+
+/* Makes the code be fetched that the core executes where it is. Returns how many instructions it
+ * may execute of it, at most so many. */
+static uint64_t see_version(struct checker *k, unsigned core, uint64_t most)
+{
+    const struct vs_address_code code = vs_code_of_text(&k->text, NULL);
+    uint64_t until, at = k->cores[core].hart.instret;
+    uint32_t version = code.version(code.context, core, at, &until);
+    if (version != k->version)
+        vs_code_flush(k->decoded);
+    k->version = version;
+    return until - at < most ? until - at : most;
 }
 
 static int execute(struct checker *k, unsigned core, uint64_t most)
 {
     struct truth *t = &k->cores[core];
+    if (k->pieces.changes.count)
+        most = see_version(k, core, most);
     int stop = vs_iss_run(&t->hart, &k->port, most);
     if (stop == VS_STOP_ECALL && vs_replay_flushes(&t->hart))
         vs_code_flush(k->decoded);
@@ -458,10 +496,62 @@ static int compare_messages(struct checker *k, unsigned core)
     return compare_lines(k, core);
 }
 
+/* ---- changes of code ------------------------------------------------------------------------- */
+
+/* After how many instructions of the core its code is of that version at least. */
+static uint64_t place_of_version(const struct checker *k, unsigned core, size_t version)
+{
+    const struct vs_text_core *c = &k->text.cores[core];
+    size_t i = 0;
+    while (i < c->view_count && c->views[i].version < version)
+        i++;
+    return i < c->view_count ? c->views[i].count : c->count;
+}
+
+/* The last message that the core took tells that code changes. */
+static int compare_change(struct checker *k, unsigned core, const struct taken *taken)
+{
+    struct truth *t = &k->cores[core];
+    const struct vs_changes *all = &k->pieces.changes;
+    const struct vs_change *change = all->all + t->change;
+    int err = 0;
+    if (t->change == all->count)
+        return differ(k, core, "number of changes of code", t->change + 1, all->count);
+    while (!err && !(err = look(k, t)) && event_of(t) && is_outside(event_of(t)) &&
+           vs_core_events_standing(&t->events).number < change->number)
+        next(t);
+    if (err)
+        return err;
+    bool timed = vs_reader_info(k->reader)->features & VS_RUN_TIMED;
+    const struct taken *turn; /* which may have come before it */
+    while ((turn = first_taken(t)) && !turn->outside && (!timed || turn->cycle == change->cycle))
+        pop_taken(t);
+    uint64_t place = core < k->text.core_count ? place_of_version(k, core, t->change + 1) : 0;
+    if (t->hart.instret != place)
+        return differ(k, core, "place of a change of code", t->hart.instret, place);
+    if (timed && taken->cycle != change->cycle)
+        return differ(k, core, "cycle of a change of code", taken->cycle, change->cycle);
+    t->since = t->notices = 0;
+    t->last = change->number;
+    t->cycle = change->cycle;
+    t->change++;
+    t->changes++;
+    return 0;
+}
+
 static int check_core(void *context, unsigned core)
 {
     struct checker *k = context;
+    struct truth *t = &k->cores[core];
+    struct taken change;
+    bool changes = t->live && k->replay->cores[core].changes != t->changes && t->taken.len;
+    if (changes) {
+        t->taken.len -= sizeof(change);
+        memcpy(&change, t->taken.data + t->taken.len, sizeof(change));
+    }
     int err = advance(k, core);
+    if (!err && changes)
+        err = compare_change(k, core, &change);
     if (!err)
         err = compare_messages(k, core);
     return err ? err : compare_registers(k, core);
@@ -571,6 +661,18 @@ static int check_memory(struct checker *k, const char *path, bool over)
 
 /* ---- everything ------------------------------------------------------------------------------ */
 
+static int read_text(struct checker *k)
+{
+    struct vs_pieces_cursor cursor = {.pieces = &k->pieces};
+    struct vs_batch batch;
+    const struct vs_event *e;
+    int err = vs_text_add_run(&k->text, k->reader);
+    while (!err && !(err = vs_pieces_next(&cursor, &batch, &e)))
+        err = vs_text_take(&k->text, k->reader, &(struct vs_batch){.events = e, .count = 1});
+    vs_pieces_cursor_fini(&cursor);
+    return err == -VSE_END ? vs_text_index(&k->text) : err;
+}
+
 static int open_run(struct checker *k, const char *path)
 {
     int err = vs_reader_open(&k->reader, path, VS_OPEN_DEFAULT, &k->v->diag);
@@ -584,6 +686,8 @@ static int open_run(struct checker *k, const char *path)
     if ((err = vs_pieces_init(&k->pieces, k->reader, VS_PIECES_ROOM)) ||
         (err = vs_pieces_feed_init(&k->feed, &k->pieces, k->replay->count)) ||
         (err = vs_prior_open(&k->prior)) || (err = vs_pieces_read(&k->pieces, k->prior)))
+        return run_failed(k, k->reader, err);
+    if (k->pieces.changes.count && (err = read_text(k)))
         return run_failed(k, k->reader, err);
     return 0;
 }
@@ -614,6 +718,7 @@ static void close_truth(struct checker *k)
         vs_recall_fini(&k->recall);
     vs_pieces_feed_fini(&k->feed);
     vs_pieces_fini(&k->pieces);
+    vs_text_fini(&k->text);
     vs_prior_close(k->prior);
     vs_reader_close(k->reader);
     free(k->cores);

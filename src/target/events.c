@@ -665,9 +665,8 @@ bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *bl
 }
 
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,
-                   unsigned core, uint64_t cycle)
+                   bool changed, unsigned core, uint64_t cycle)
 {
-    bool changed = vs_codemap_differs(&e->code, block);
     /* The consumer gets blocks at the same place among parcels in every run. */
     int drained = vs_relay_drain(e->relay);
     int64_t id = drained ? drained : vs_relay_block(e->relay, block);

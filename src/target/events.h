@@ -88,9 +88,10 @@ int vs_events_count(struct vs_events *e, const struct vs_task *t, unsigned core,
 /* Whether the block is other code than what was executed there before. */
 bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *block);
 
-/* Code is about to be executed for the first time since it was decoded. */
+/* Code is about to be executed for the first time since it was decoded. If it changed, or if the
+ * program wrote where it lies, that is an event. */
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,
-                   unsigned core, uint64_t cycle);
+                   bool changed, unsigned core, uint64_t cycle);
 
 /* Recording was switched off: what the task does from now on is a gap. */
 int vs_events_leave(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle);

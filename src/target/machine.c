@@ -263,10 +263,14 @@ static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block
     struct core *c = m->running;
     int err = m->events.on ? emit(m, c) : 0;
     uint64_t cycle = m->config.timed ? c->past.pipeline.last : 0;
-    if (!err && vs_events_changes_code(&m->events, &code))
+    /* Also if it is new, or the same again: when it was written, is for who replays to know. */
+    bool changed = vs_memory_take_written(&m->p->memory, code.addr, size) ||
+                   vs_events_changes_code(&m->events, &code);
+    if (!err && changed)
         err = let_others_come(m, c, &cycle);
     return err ? err
-               : event_error(m, vs_events_code(&m->events, c->task, &code, number_of(m, c), cycle));
+               : event_error(m, vs_events_code(&m->events, c->task, &code, changed, number_of(m, c),
+                                               cycle));
 }
 
 static int switch_recording(struct machine *m, bool on)

@@ -50,13 +50,15 @@ int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *r
     e->full = vs_counter_full(params->icnt_bits);
     vs_seen_init(&e->seen, prior);
     e->since = calloc(setup->cores, sizeof(*e->since));
-    return e->since ? 0 : -VSE_NOMEM;
+    e->live = calloc(setup->cores, sizeof(*e->live));
+    return e->since && e->live ? 0 : -VSE_NOMEM;
 }
 
 void vs_data_encoder_fini(struct vs_data_encoder *e)
 {
     vs_seen_fini(&e->seen);
     free(e->since);
+    free(e->live);
 }
 
 static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
@@ -156,6 +158,14 @@ static int gap(struct vs_data_encoder *e, const struct vs_event *event, const ui
     return e->memory ? vs_seen_gap(&e->seen) : 0;
 }
 
+/* Code changed for all cores: where each of them stands. */
+static void code_changed(struct vs_data_encoder *e)
+{
+    for (unsigned core = 0; core < e->cores; core++)
+        if (e->live[core])
+            put_state(e, core, NULL, 0);
+}
+
 int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
                        const struct vs_event *event)
 {
@@ -167,7 +177,14 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
     case VS_MAP:
         return mapping(e, event);
     case VS_GAP:
+        e->live[event->thread] = true;
         return gap(e, event, bytes);
+    case VS_CODE:
+        code_changed(e);
+        return 0;
+    case VS_THREAD_EXIT:
+        e->live[event->thread] = false;
+        return 0;
     case VS_NONDET:
         put_nondet(e, event->thread, bytes, event->size);
         return 0;
@@ -176,9 +193,11 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
             return -VSE_INVAL;
         put_state(e, event->thread, bytes + head, event->size - head);
         return 0;
+    case VS_THREAD_START:
+        e->live[event->thread] = true;
+        /* fallthrough */
     case VS_EXCEPTION:
     case VS_EXCEPTION_RET:
-    case VS_THREAD_START:
         put_state(e, event->thread, bytes, event->size);
         return 0;
     default:

@@ -104,6 +104,7 @@ struct vs_data_encoder {
     uint64_t time;   /* of the event: cycles or instructions */
     uint64_t *since; /* by core: instructions after its last registers, or since it was full */
     uint64_t full;   /* where it is */
+    bool *live;      /* by core: it has begun, and not ended */
     struct vs_data_counts counts;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
 };

@@ -224,11 +224,15 @@ static inline int verify(const struct stream *s, const struct run *r, uint64_t n
         v->end = (struct vs_standing){.cycle = b.cycles[b.count - 1], .timed = true};
     int err;
     struct feed f = {.all = &b};
+    struct vs_changes changes = {0};
+    CHECK_EQ(vs_changes_take(&changes, &b), 0);
+    v->changes = walk == BY_TURNS ? &changes : NULL;
     if (walk == BY_TURNS)
         err = vs_verify_data_by_turns(v, feed_core, &f);
     else if (!(err = vs_verify_data_batch(v, &b)))
         err = vs_verify_data_end(v);
     vs_verify_data_fini(v);
+    vs_changes_fini(&changes);
     s->spec.technique->data_decoder->close(d);
     vs_port_reader_fini(&reader);
     return err;
