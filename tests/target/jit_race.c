@@ -5,11 +5,11 @@
  * have called each version, "fresh" takes a new place for each version, which it wipes afterwards,
  * and "both" has two writers that take turns. A second argument leaves out fence.i. */
 #include <pthread.h>
-#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 enum { VERSIONS = 60, CALLERS = 3, SPACE = 16384 };
 
@@ -22,6 +22,12 @@ static int fences = 1, turns;
 static long call(void)
 {
     return ((long (*)(void))(uintptr_t)__atomic_load_n(&code, __ATOMIC_RELAXED))();
+}
+
+/* Gives the core to another thread, of which there may be more than cores. */
+static void rest(void)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
 }
 
 /* li a0, n; ret */
@@ -44,7 +50,7 @@ static void *call_it(void *arg)
         n = call();
         sum = sum * 31 + (uint64_t)n;
         if (++count % 64 == 0)
-            sched_yield();
+            rest();
         seen[me] = (unsigned)n;
     } while (n < VERSIONS);
     sums[me] = sum;
@@ -56,7 +62,7 @@ static void wait_for_callers(unsigned n)
 {
     for (unsigned i = 0; i < CALLERS; i++)
         while (seen[i] < n)
-            sched_yield();
+            rest();
 }
 
 static void *write_odd(void *arg)
@@ -64,7 +70,7 @@ static void *write_odd(void *arg)
     (void)arg;
     for (unsigned n = 3; n <= VERSIONS; n += 2) {
         while (version != n - 1)
-            sched_yield();
+            rest();
         write_version(code, n);
         version = n;
     }
@@ -93,7 +99,7 @@ int main(int argc, char **argv)
         if (both && n % 2)
             continue;
         while (both && version != n - 1)
-            sched_yield();
+            rest();
         uint32_t *before = code, *at = fresh ? before + 10 : before;
         write_version(at, n);
         __atomic_store_n(&code, at, __ATOMIC_RELEASE);
