@@ -131,6 +131,40 @@ if [ -z "$brief" ]; then
 fi
 [ -n "$brief" ] || replay_program threads_that_wait --cores 4 --timed -- "$targets/threads"
 
+# What its callers get is that of the version that they fetched: a wrong order of stores and fetches shows.
+race() {
+    local name=$1
+    shift
+    begin "replays_code_that_others_$name"
+    record_run "$@"
+    replay_run mlvCF_e:CS32 mc2RT
+    # shellcheck disable=SC2086 # words
+    replay_run "${rest[turn++ % 4]}" ${long:+mlvNX_b mlvFA mlvCF_e:shared mc2RT:implied}
+    for technique in mlvCF_e:CS32 mc2RT ${long:+mlvCF_e:shared mlvNX_b mlvFA mc2RT:implied}; do
+        run "$VESTIGE" verify "$T/run.vest" -t $technique --mutate 100
+        expect_status 0
+        expect_out "all equal"
+        expect_out "that have an effect were noticed"
+    done
+}
+if [ -z "$brief" ]; then
+    race race_to_call --cores 2 -- "$targets/jit_race"
+    race race_to_call_in_time --cores 4 --timed -- "$targets/jit_race"
+    race wait_for --cores 4 -- "$targets/jit_race" turns
+    race call_once --cores 2 --timed -- "$targets/jit_race" fresh
+    race do_not_fence --cores 1 -- "$targets/jit_race" race no
+    for how in ${long:+race turns fresh both}; do
+        for cores in 1 2 4; do
+            for time in '' --timed; do
+                for fence in '' no; do
+                    # shellcheck disable=SC2086 # an option or a word, or none
+                    race "${how}_${fence}_with_$cores$time" --cores $cores $time -- "$targets/jit_race" $how $fence
+                done
+            done
+        done
+    done
+fi
+
 # compile NAME: the program on standard input, to $T/NAME.
 compile() {
     riscv64-linux-gnu-gcc -march=rv64gc -O1 -w -D_GNU_SOURCE -static -pthread -o "$T/$1" -x c - 2>"$err" || fail "not compiled"

@@ -174,6 +174,7 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
     const struct vs_data_decoder_ops *ops = r->spec.technique->data_decoder;
     const struct vs_batch batch = batch_of(r);
     struct feed f = {.all = &batch};
+    struct vs_changes changes = {0};
     struct vs_verify_data *v = malloc(sizeof(*v));
     struct vs_port_reader reader;
     void *d;
@@ -184,6 +185,8 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
     vs_verify_data_drive(v, d);
     if (batch.cycles && batch.count)
         v->end = (struct vs_standing){.cycle = batch.cycles[batch.count - 1], .timed = true};
+    must(!vs_changes_take(&changes, &batch));
+    v->changes = &changes;
     int err =
         by_turns ? vs_verify_data_by_turns(v, feed_core, &f) : vs_verify_data_batch(v, &batch);
     if (!err && !by_turns)
@@ -193,6 +196,7 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
         abort();
     }
     vs_verify_data_fini(v);
+    vs_changes_fini(&changes);
     ops->close(d);
     vs_port_reader_fini(&reader);
     free(v);
