@@ -377,13 +377,25 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
     return vs_replay_read(r, core, addr, byte, 1);
 }
 
+/* Before code changes first, others have not written what a file has of it. Streams that do not
+ * tell of changes are for who wrote it himself. */
+static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+{
+    const struct vs_loaded *l = r->count > 1 ? r->config.loaded : NULL;
+    const struct vs_loaded_part *part = l ? vs_loaded_find(l, addr) : NULL;
+    bool own = r->view_count > 1 && is_marked(&r->views[core], addr);
+    if (!part || own || r->outside.all || is_marked(&r->outside.gone, addr))
+        return vs_replay_read(r, core, addr, byte, 1);
+    *byte = vs_loaded_byte(part, addr);
+    return true;
+}
+
 size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
                        size_t size)
 {
     size_t n = 0;
-    if (!r->code.changed)
-        return vs_replay_read(r, core, addr, bytes, size);
-    while (n < size && fetch_byte(r, core, addr + n, &bytes[n]))
+    while (n < size && (r->code.changed ? fetch_byte(r, core, addr + n, &bytes[n])
+                                        : fetch_first(r, core, addr + n, &bytes[n])))
         n++;
     return n;
 }

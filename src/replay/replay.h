@@ -118,8 +118,8 @@ struct vs_replay_outside {
 
 /* What the cores fetch. Stores to code are seen by fetches, of whatever core, from where the stream
  * says that code changed: every core has a message for that, of registers of which there are none.
- * They all come to theirs before one goes on. Before the first such change a fetch sees memory as
- * the core knows it. */
+ * They all come to theirs before one goes on. Before the first such change a fetch sees what files
+ * have, and other memory as the core knows it. */
 struct vs_replay_code {
     struct vs_copy stored; /* with views of their own: what any core stored */
     struct vs_copy image;  /* what was known of memory when code changed last; */

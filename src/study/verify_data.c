@@ -227,12 +227,12 @@ static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
 {
     const struct vs_event change = {
         .kind = VS_CODE, .thread = (uint16_t)core, .icount = (uint16_t)icount};
-    if (!v->live[core])
+    if (!v->live[core] && !(v->since[core] + icount))
         return 0;
     v->now = *standing;
     v->who = &change;
     v->who_number = standing->number;
-    int err = do_state(v, &change, standing->number, NULL, 0);
+    int err = do_state(v, &change, standing->number, v->bytes, 0);
     if (!err)
         v->since[core] = 0;
     v->who = NULL;
@@ -341,8 +341,8 @@ static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
         return v->diag.error;
     if (unlikely(err))
         return err;
-    bool told = e->kind == VS_CODE && v->live[e->thread];
-    v->since[e->thread] = gives_registers(e) || told ? 0 : v->since[e->thread] + e->icount;
+    v->since[e->thread] =
+        gives_registers(e) || e->kind == VS_CODE ? 0 : v->since[e->thread] + e->icount;
     if (e->kind == VS_THREAD_START || e->kind == VS_GAP)
         v->live[e->thread] = true;
     else if (e->kind == VS_THREAD_EXIT)

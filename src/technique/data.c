@@ -158,11 +158,12 @@ static int gap(struct vs_data_encoder *e, const struct vs_event *event, const ui
     return e->memory ? vs_seen_gap(&e->seen) : 0;
 }
 
-/* Code changed for all cores: where each of them stands. */
+/* Code changed for all cores: where each of them stands, and where one ended that went on after its
+ * last registers. */
 static void code_changed(struct vs_data_encoder *e)
 {
     for (unsigned core = 0; core < e->cores; core++)
-        if (e->live[core])
+        if (e->live[core] || e->since[core])
             put_state(e, core, NULL, 0);
 }
 

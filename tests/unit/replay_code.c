@@ -16,6 +16,8 @@ enum { A0 = 10, A1 = 11, A2 = 12, A7 = 17 };
 #define SD(value, base)         (0x00003023u | (value) << 20 | (base) << 15)
 #define LD(to, base)            (0x00003003u | (base) << 15 | (to) << 7)
 #define AMOADD(to, value, base) (0x0000302fu | (value) << 20 | (base) << 15 | (to) << 7)
+#define ADDI(to, value)         (0x00000013u | (uint32_t)(value) << 20 | (to) << 15 | (to) << 7)
+#define JUMP_BACK               0xffdff06fu /* by one instruction */
 #define NOP                     0x00000013u
 #define ECALL                   0x00000073u
 
@@ -473,4 +475,114 @@ TEST(says_what_is_unknown_of_a_vector)
     CHECK_MEM(r.output.data, "?????", 5);
     CHECK_EQ(r.known, 0);
     done(&r, &m);
+}
+
+/* ---- code that changes ----------------------------------------------------------------------- */
+
+static void run_to(struct replayed *r, uint64_t position)
+{
+    const struct vs_replay_goal goal = {
+        .position = position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+    int stop = vs_replay_run(&r->replay, &goal);
+    if (stop < 0)
+        unittest_fail(__FILE__, __LINE__, "%s", r->replay.diag.text);
+}
+
+/* Core 1 counts by 1 twice, then by 16 twice, then by 256 once: core 0, which takes no message but
+ * for that, has written the loop over. */
+static void make_changes(struct made *m)
+{
+    const uint64_t later = ADDI(A2, 16) | (uint64_t)JUMP_BACK << 32;
+    const uint64_t last = ADDI(A2, 256) | (uint64_t)JUMP_BACK << 32;
+    start(m, 0, REGISTERS(VS_REG_PC, CODE, A0, CODE + 32, A1, (int64_t)later, A7, (int64_t)last));
+    start(m, 1, REGISTERS(VS_REG_PC, CODE + 32, A2, 0));
+    access_at(m, VS_STORE, 0, 2, CODE + 32, later);
+    add(m, VS_COUNT, 1, 4);
+    add(m, VS_CODE, 0, 0);
+    add(m, VS_COUNT, 1, 4);
+    access_at(m, VS_STORE, 0, 1, CODE + 32, last);
+    add(m, VS_CODE, 1, 0);
+    add(m, VS_COUNT, 1, 1);
+    add(m, VS_COUNT, 0, 1);
+}
+
+/* The code is in the program's file. */
+static void load_code(struct replayed *r, const struct made *m)
+{
+    const struct vs_loaded_part part = {.addr = CODE,
+                                        .bytes = (const uint8_t *)m->words,
+                                        .size = 4 * m->word_count,
+                                        .stored = 4 * m->word_count,
+                                        .writable = true};
+    CHECK_EQ(vs_loaded_add(&r->loaded, &part), 0);
+}
+
+enum { CHANGES_END = 13, CHANGES_SUM = 1 + 1 + 16 + 16 + 256 };
+
+/* Whatever was decoded before: it is decoded anew everywhere, from checkpoints, too. */
+TEST(fetches_code_as_it_was_when_it_changed)
+{
+    static const uint32_t code[] = {NOP, SD(A1, A0), SD(A7, A0), NOP,         NOP,
+                                    NOP, NOP,        NOP,        ADDI(A2, 1), JUMP_BACK};
+    for (unsigned t = 0; t < TECHNIQUES; t++) {
+        struct made m = OF(code);
+        struct replayed r;
+        struct vs_replay_state *states[CHANGES_END];
+        make_changes(&m);
+        replay(&r, &m, techniques[t]);
+        load_code(&r, &m);
+        CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
+        CHECK_EQ(r.replay.position, CHANGES_END);
+        CHECK_EQ(r.replay.cores[1].hart.x[A2], CHANGES_SUM);
+        CHECK_EQ(r.replay.code.changes, 2);
+        done(&r, &m);
+
+        m = (struct made)OF(code);
+        make_changes(&m);
+        replay(&r, &m, techniques[t]);
+        load_code(&r, &m);
+        for (unsigned i = 0; i < CHANGES_END; i++) {
+            CHECK_EQ(r.replay.position, i);
+            CHECK_EQ(vs_replay_save(&r.replay, &states[i]), 0);
+            vs_replay_break(&r.replay, NULL, 0);
+            run_to(&r, i + 1);
+        }
+        for (unsigned i = CHANGES_END; i-- > 0;) {
+            CHECK_EQ(vs_replay_restore(&r.replay, states[i]), 0);
+            CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
+            CHECK_EQ(r.replay.position, CHANGES_END);
+            CHECK_EQ(r.replay.cores[1].hart.x[A2], CHANGES_SUM);
+            vs_replay_drop(states[i]);
+        }
+        done(&r, &m);
+    }
+}
+
+/* Two changes at once, and a core that begins between them, or has ended before. */
+TEST(passes_changes_at_which_a_core_is_not_there)
+{
+    static const uint32_t code[] = {NOP, SD(A1, A0), NOP, NOP, ADDI(A2, 1), NOP, NOP, NOP};
+    for (unsigned t = 0; t < TECHNIQUES; t++) {
+        const uint64_t later = ADDI(A2, 16) | (uint64_t)NOP << 32;
+        struct made m = OF(code);
+        struct replayed r;
+        start(&m, 0, REGISTERS(VS_REG_PC, CODE, A0, CODE + 16, A1, (int64_t)later));
+        start(&m, 1, REGISTERS(VS_REG_PC, CODE + 16, A2, 0));
+        add(&m, VS_COUNT, 1, 2);
+        add(&m, VS_THREAD_EXIT, 1, 0);
+        access_at(&m, VS_STORE, 0, 2, CODE + 16, later);
+        add(&m, VS_CODE, 0, 0);
+        add(&m, VS_CODE, 0, 0);
+        start(&m, 2, REGISTERS(VS_REG_PC, CODE + 16, A2, 0));
+        add(&m, VS_COUNT, 2, 2);
+        add(&m, VS_COUNT, 0, 1);
+        add(&m, VS_CODE, 2, 0);
+        replay(&r, &m, techniques[t]);
+        load_code(&r, &m);
+        CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
+        CHECK_EQ(r.replay.cores[1].hart.x[A2], 1);
+        CHECK_EQ(r.replay.cores[2].hart.x[A2], 16);
+        CHECK_EQ(r.replay.code.changes, 3);
+        done(&r, &m);
+    }
 }
