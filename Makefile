@@ -363,11 +363,9 @@ fuzz:
 results:
 	@+$(MAKE) all
 	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces; do \
+	    software-traces mutation; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
-	tools/mutation-results $(B) >$(O)/mutation.csv
-	mv $(O)/mutation.csv bench/results/mutation.csv
 	tools/results-doc >$(O)/results.md
 	mv $(O)/results.md docs/results.md
 	tools/techniques-doc $(B) >$(O)/techniques.md

@@ -111,9 +111,14 @@ if [ -n "$long" ] && [ -z "$sanitized" ]; then
     flipped run 400 all
 
     begin makes_the_committed_table
-    run "$VESTIGE_SRC/tools/mutation-results" "$VESTIGE_BUILD"
+    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" mutation
     expect_status 0
-    cmp -s "$out" "$VESTIGE_SRC/bench/results/mutation.csv" || fail "bench/results/mutation.csv is another; make results"
+    table=$VESTIGE_SRC/bench/results/mutation.csv
+    if [ "$(head -n 1 "$out")" != "$(head -n 1 "$table")" ]; then
+        skip "the table is of programs by another compiler than here"
+    else
+        cmp -s "$out" "$table" || fail "bench/results/mutation.csv is another; make results"
+    fi
 fi
 
 finish
