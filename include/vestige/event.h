@@ -39,7 +39,8 @@ enum vs_kind {
                            * recorded, if known; value = registers */
     VS_MAP = 12,          /* addr = start; value = length; flags VS_MAP_*; pc = image id or
                            * VS_NO_IMAGE */
-    VS_CODE = 13,         /* value = block id: its bytes replace what lay at its address */
+    VS_CODE = 13,         /* value = block id: its bytes replace what lay at its address, for all
+                           * threads at once; they may be the same, or the first there */
     VS_COUNT = 14,        /* nothing but icount: instructions that no other event accounts for */
     VS_KIND_END
 };
