@@ -10,9 +10,10 @@
  *                                     the core since its last registers. So the debugger knows
  *                                     where an exception came
  *   ends                              of cores, in the same way
- *   changes of code (VS_CODE)         which are for all cores at once: of every core that has
- * begun, registers of which there are none Outside writes and mappings make it forget what they
- * touch; a gap makes it forget all.
+ *   changes of code (VS_CODE)         for all cores at once: of every core that has begun,
+ * registers of which there are none
+ *
+ * Outside writes and mappings make it forget what they touch; a gap makes it forget all.
  *
  *   passed instructions               when the counter of instructions since the last registers is
  *                                     full: all ones in the place of their number, and no more
