@@ -10,9 +10,7 @@
  *                                     the core since its last registers. So the debugger knows
  *                                     where an exception came
  *   ends                              of cores, in the same way
- *   changes of code (VS_CODE)         for all cores at once: of every core that has begun,
- * registers of which there are none
- *
+ *   changes of code (VS_CODE)         to every core that has begun: an empty set of registers
  * Outside writes and mappings make it forget what they touch; a gap makes it forget all.
  *
  *   passed instructions               when the counter of instructions since the last registers is
