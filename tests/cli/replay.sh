@@ -152,8 +152,9 @@ if [ -z "$brief" ]; then
     race race_to_call_in_time --cores 4 --timed -- "$targets/jit_race"
     race wait_for --cores 4 -- "$targets/jit_race" turns
     race call_once --cores 2 --timed -- "$targets/jit_race" fresh
+    race have_in_a_file --cores 4 -- "$targets/jit_race" file
     race do_not_fence --cores 1 -- "$targets/jit_race" race no
-    for how in ${long:+race turns fresh both}; do
+    for how in ${long:+race turns fresh file both}; do
         for cores in 1 2 4; do
             for time in '' --timed; do
                 for fence in '' no; do

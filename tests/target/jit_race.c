@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* One thread writes a function anew again and again, which others call: what they get, and with it
- * the program's output, is that of the version that each call fetched. The first argument says who
- * writes it next: "race" (the default) does not wait for anybody, "turns" waits until the others
+ * the program's output, is that of the version that each call fetched. The first argument says how:
+ * "race" (the default) does not wait for anybody, "turns" waits until the others
  * have called each version, "fresh" takes a new place for each version, which it wipes afterwards,
- * and "both" has two writers that take turns. A second argument leaves out fence.i. */
+ * "file" begins with what the program's file has, and "both" has two writers that take turns. A
+ * second argument leaves out fence.i. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +13,9 @@
 #include <time.h>
 
 enum { VERSIONS = 60, CALLERS = 3, SPACE = 16384 };
+
+/* li a0, 1; ret: a page of its own */
+static uint32_t in_file[1024] __attribute__((aligned(4096))) = {0x00100513, 0x8067};
 
 static uint32_t *code;            /* what is called */
 static volatile unsigned version; /* the last that was written */
@@ -87,7 +91,12 @@ int main(int argc, char **argv)
     turns = !strcmp(how, "turns");
     fences = argc <= 2;
     code = space;
-    write_version(code, 1);
+    if (!strcmp(how, "file")) {
+        code = in_file;
+        mprotect(code, sizeof(in_file), PROT_READ | PROT_WRITE | PROT_EXEC);
+    } else {
+        write_version(code, 1);
+    }
     version = 1;
     for (uintptr_t i = 0; i < CALLERS; i++)
         pthread_create(&threads[i], NULL, call_it, (void *)i);
