@@ -421,6 +421,21 @@ static void stop_us(void)
     sigaction(SIGTSTP, &before, NULL);
 }
 
+/* Until all its threads have stopped: one that reads from the terminal would take what is typed for
+ * the shell. Not for ever, since somebody may have continued it already. */
+static void await_stop(const struct vs_launch *l)
+{
+    const struct timespec moment = {.tv_nsec = 1000000};
+    siginfo_t info = {0};
+
+    for (int i = 0; i < 2000; i++) {
+        if (waitid(P_PID, (id_t)l->pid, &info, WSTOPPED | WEXITED | WNOWAIT | WNOHANG) < 0 ||
+            info.si_pid)
+            return;
+        nanosleep(&moment, NULL);
+    }
+}
+
 void vs_launch_stop(const struct vs_launch *l)
 {
     const struct timespec moment = {.tv_nsec = 20000000};
@@ -431,6 +446,7 @@ void vs_launch_stop(const struct vs_launch *l)
     if (ignores(l, SIGTSTP))
         return;
     kill(l->pid, SIGSTOP);
+    await_stop(l);
     tty = open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC);
     if (tty >= 0 && tcgetattr(tty, &modes) < 0) {
         close(tty);
