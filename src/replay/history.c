@@ -355,17 +355,19 @@ static int step_back(struct vs_history *h, unsigned core, struct vs_history_stop
     return err < 0 || err == VS_HISTORY_POLLED ? err : VS_REPLAY_WATCH;
 }
 
+/* A poll leaves the replay where it began to go back, which is given up here. */
+static int settle(struct vs_history *h, struct vs_replay_state *began, int end)
+{
+    int err = end == VS_HISTORY_POLLED ? vs_replay_restore(h->replay, began) : 0;
+    vs_replay_drop(began);
+    return err ? err : end;
+}
+
 int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
 {
     struct vs_replay_state *here;
     int err = vs_replay_save(h->replay, &here);
-    if (err)
-        return err;
-    int end = step_back(h, core, stop);
-    if (end == VS_HISTORY_POLLED && (err = vs_replay_restore(h->replay, here)))
-        end = err;
-    vs_replay_drop(here);
-    return end;
+    return err ? err : settle(h, here, step_back(h, core, stop));
 }
 
 /* As vs_history_back, but a poll leaves it anywhere. */
@@ -394,13 +396,7 @@ int vs_history_back(struct vs_history *h, unsigned told, struct vs_history_stop 
 {
     struct vs_replay_state *here;
     int err = vs_replay_save(h->replay, &here);
-    if (err)
-        return err;
-    int end = go_back(h, told, stop);
-    if (end == VS_HISTORY_POLLED && (err = vs_replay_restore(h->replay, here)))
-        end = err;
-    vs_replay_drop(here);
-    return end;
+    return err ? err : settle(h, here, go_back(h, told, stop));
 }
 
 int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
