@@ -8,6 +8,7 @@
 #include "base/bits.h"      /* bit strings: writer and reader */
 #include "base/buf.h"       /* a byte buffer that grows */
 #include "base/bytes.h"     /* little-endian loads and stores */
+#include "base/copy.h"      /* a sparse copy of memory */
 #include "base/crc32c.h"    /* the checksum */
 #include "base/diag.h"      /* filling in a struct vs_diag */
 #include "base/infile.h"    /* a file or pipe to read from front to back */

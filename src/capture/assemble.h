@@ -4,7 +4,7 @@
 #define CAPTURE_ASSEMBLE_H
 
 #include "capture/images.h"
-#include "capture/relay.h"
+#include "trace/relay.h"
 #include "trace/codemap.h"
 
 struct vs_assembler;

@@ -7,14 +7,12 @@
  *   assemble   from the tool's records to events, with blocks and registers
  *   engine     what engines are told alike
  *   images     what a program maps
- *   relay      a consumer in a thread of its own
  */
 #ifndef CAPTURE_CAPTURE_H
 #define CAPTURE_CAPTURE_H
 
 #include "capture/engine.h"
 #include "capture/images.h"
-#include "capture/relay.h"
 #include "capture/valgrind.h"
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "capture/relay.h"
+#include "trace/relay.h"
 #include "capture/wire.h"
 #include "symbol/symbol.h"
 

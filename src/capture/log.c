@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "isa/x86.h"
+#include "isa/x86_64/x86.h"
 
 /* A line, without its end and without the process number that it begins with: "==123== ". */
 struct line {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/mtrace.h"
-#include "isa/x86.h"
+#include "isa/x86_64/x86.h"
 #include "symbol/symbol.h"
 
 static int64_t find_routine(const char *path, const char *name, struct mtrace_range *ranges,

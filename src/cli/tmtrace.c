@@ -15,7 +15,7 @@
 #include "cli/mtrace_out.h"
 #include "cli/recording.h"
 #include "cli/simulation.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "trace/consumer.h"
 
 enum { GZIP = 3, LINE_MAX_BYTES = 512 };

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/bytes.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 
 /* ---- registers ----------------------------------------------------------------------------- */
 

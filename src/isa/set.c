@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "isa/rv64.h"
-#include "isa/x86.h"
+#include "isa/rv64/rv64.h"
+#include "isa/x86_64/x86.h"
 
 /* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15 */
 static const uint8_t x86_dwarf[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};

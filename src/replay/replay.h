@@ -32,12 +32,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 #include "port/stream.h"
 #include "replay/calls.h"
 #include "replay/loaded.h"
 #include "replay/text.h"
-#include "technique/copy.h"
+#include "base/copy.h"
 #include "technique/data.h"
 
 /* What a core wrote to a file: `known` of the bytes are, the others are '?'. */

@@ -7,7 +7,7 @@
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/likely.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "target/config.h"
 
 #define PARCEL_EVENTS 16384

@@ -9,8 +9,8 @@
 #ifndef TARGET_EVENTS_H
 #define TARGET_EVENTS_H
 
-#include "capture/relay.h"
-#include "iss/iss.h"
+#include "trace/relay.h"
+#include "isa/rv64/iss.h"
 #include "target/process.h"
 #include "trace/codemap.h"
 

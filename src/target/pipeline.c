@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/likely.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 
 #define FLOAT   32
 #define NO_LINE UINT64_MAX

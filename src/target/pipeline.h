@@ -9,7 +9,7 @@
 #define TARGET_PIPELINE_H
 
 #include "base/likely.h"
-#include "iss/record.h"
+#include "isa/rv64/iss_record.h"
 #include "model/gshare.h"
 #include "model/ibtb.h"
 #include "model/ras.h"

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "capture/engine.h"
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
 

@@ -10,7 +10,7 @@
 #ifndef TARGET_TIMED_H
 #define TARGET_TIMED_H
 
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
 #include "target/pipeline.h"

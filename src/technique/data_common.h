@@ -38,7 +38,7 @@ extern const char *const vs_data_rule_words[];
 extern const char *const vs_data_supply_words[];
 extern const char *const vs_data_streams_words[];
 
-/* Lines lie within the pages of technique/copy.h. */
+/* Lines lie within the pages of base/copy.h. */
 #define VS_DATA_LINE_MAX 4096
 
 #define VS_DATA_CACHE_ROWS                                                                         \

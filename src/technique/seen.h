@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "technique/copy.h"
+#include "base/copy.h"
 #include "vestige/event.h"
 
 struct vs_prior;

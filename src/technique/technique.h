@@ -10,7 +10,7 @@
  *   data        load values
  *   address     data addresses
  *   validity    registers that the debugger knows of data addresses
- *   copy        memory, as far as it is known; seen: as a run shows it
+ *   seen        memory as a run shows it
  *   packets     streams through a general compressor
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first

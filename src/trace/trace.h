@@ -6,6 +6,7 @@
  *
  *   consumer  whoever takes a run as it comes
  *   codemap   code by address
+ *   relay     a consumer in a thread of its own
  *
  * The rest is how a .vest file is made:
  *

@@ -13,7 +13,7 @@
 
 #include "base/buf.h"
 #include "gen/feed.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "study/verify_address.h"
 #include "technique/registry.h"
 

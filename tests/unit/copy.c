@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Copies of memory that share pages, and clones of what decoders have beside: each goes on by
  * itself, and the same from there on. */
-#include "technique/copy.h"
+#include "base/copy.h"
 
 #include <stdlib.h>
 

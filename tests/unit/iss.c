@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 
 #include <inttypes.h>
 #include <xmmintrin.h>

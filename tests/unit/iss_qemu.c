@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 #include "rvstream.h"
 
 #define BLOCKS 1000

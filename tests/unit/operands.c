@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "isa/isa.h"
-#include "iss/iss.h"
+#include "isa/rv64/iss.h"
 #include "rng.h"
 #include "unittest.h"
 

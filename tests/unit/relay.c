@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/relay.h"
+#include "trace/relay.h"
 
 #include <stdatomic.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "rng.h"
 #include "unittest.h"
 

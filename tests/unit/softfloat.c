@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/softfloat.h"
+#include "isa/rv64/softfloat.h"
 
 #include <inttypes.h>
 #include <string.h>
 #include <xmmintrin.h>
 
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "rvstream.h"
 
 enum { NX = VS_FP_NX, UF = VS_FP_UF, OF = VS_FP_OF, DZ = VS_FP_DZ, NV = VS_FP_NV };

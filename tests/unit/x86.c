@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/x86.h"
+#include "isa/x86_64/x86.h"
 
 #include <ctype.h>
 #include <dlfcn.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparse copy of memory, in pages, that knows which of its bytes it was ever given. Addresses
  * wrap around at 2^64. Copies may share pages: one that is written becomes the writer's own. */
-#ifndef TECHNIQUE_COPY_H
-#define TECHNIQUE_COPY_H
+#ifndef BASE_COPY_H
+#define BASE_COPY_H
 
 #include <stdbool.h>
 #include <stddef.h>

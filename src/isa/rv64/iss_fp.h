@@ -6,15 +6,15 @@
  * collected before anything else may change it, or the program reads it: hence the volatile
  * statements, which the compiler keeps in order among themselves.
  */
-#ifndef ISS_FP_H
-#define ISS_FP_H
+#ifndef ISA_RV64_ISS_FP_H
+#define ISA_RV64_ISS_FP_H
 
 #include <string.h>
 
 #include "base/likely.h"
-#include "iss/hart.h"
-#include "iss/softfloat.h"
-#include "isa/rv64.h"
+#include "isa/rv64/hart.h"
+#include "isa/rv64/softfloat.h"
+#include "isa/rv64/rv64.h"
 
 #define VS_FP_BOX UINT64_C(0xffffffff00000000)
 

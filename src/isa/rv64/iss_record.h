@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* What a hart did, instruction by instruction. */
-#ifndef ISS_RECORD_H
-#define ISS_RECORD_H
+#ifndef ISA_RV64_ISS_RECORD_H
+#define ISA_RV64_ISS_RECORD_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iss/code.h"
+#include "isa/rv64/iss_code.h"
 
 /* One retired instruction; an atomic is two, its load and its store. */
 struct vs_iss_record {

@@ -3,15 +3,15 @@
  * another instruction after which execution may not simply go on. Blocks are found by address and
  * linked to those that follow them. Decoding fetches through the port, once; the owner flushes when
  * code or what is mapped changes (fence.i does). */
-#ifndef ISS_CODE_H
-#define ISS_CODE_H
+#ifndef ISA_RV64_ISS_CODE_H
+#define ISA_RV64_ISS_CODE_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "iss/hart.h"
-#include "isa/rv64.h"
+#include "isa/rv64/hart.h"
+#include "isa/rv64/rv64.h"
 
 #define VS_BLOCK_MAX    64 /* instructions */
 #define VS_CODE_BUCKETS 16384

@@ -9,8 +9,8 @@
  * used so, with hart->tval set to the address at fault and nothing changed; a negative -VSE_x to
  * stop before the instruction, which vs_iss_run returns.
  */
-#ifndef ISS_PORT_H
-#define ISS_PORT_H
+#ifndef ISA_RV64_ISS_PORT_H
+#define ISA_RV64_ISS_PORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

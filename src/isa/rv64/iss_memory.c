@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/memory.h"
+#include "isa/rv64/iss_memory.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/invariant.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "vestige/error.h"
 
 #define OFFSET(addr)  ((addr) & (VS_PAGE_SIZE - 1))

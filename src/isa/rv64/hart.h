@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* A hart: the architectural state of one RV64GC core in user mode, and what it keeps to run fast.
  */
-#ifndef ISS_HART_H
-#define ISS_HART_H
+#ifndef ISA_RV64_HART_H
+#define ISA_RV64_HART_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "iss/port.h"
+#include "isa/rv64/iss_port.h"
 
 struct vs_code;
 struct vs_op_block;

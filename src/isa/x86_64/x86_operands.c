@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <Zydis/Zydis.h>
 
-#include "isa/x86.h"
+#include "isa/x86_64/x86.h"
 #include "vestige/error.h"
 
 enum { RAX = 0, RCX = 1, RDX = 2, RSP = 4, RBP = 5, RSI = 6, RDI = 7 };

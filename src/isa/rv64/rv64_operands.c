@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 
 /* What the integer instructions compute, where the format says of what. Those that are not here
  * take something else, or are done by hand below. */

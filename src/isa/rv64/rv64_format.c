@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 #include "vestige/error.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */

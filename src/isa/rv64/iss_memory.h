@@ -7,15 +7,15 @@
  * A reservation covers 64 aligned bytes. It is lost when another hart or the owner stores there,
  * and by any store-conditional of its hart.
  */
-#ifndef ISS_MEMORY_H
-#define ISS_MEMORY_H
+#ifndef ISA_RV64_ISS_MEMORY_H
+#define ISA_RV64_ISS_MEMORY_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iss/hart.h"
-#include "iss/port.h"
+#include "isa/rv64/hart.h"
+#include "isa/rv64/iss_port.h"
 #include "vestige/event.h"
 
 #define VS_RESERVATION_SIZE 64

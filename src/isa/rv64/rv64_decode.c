@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 
 #include "vestige/error.h"
 

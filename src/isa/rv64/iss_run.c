@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "base/likely.h"
-#include "iss/fp.h"
-#include "iss/iss.h"
+#include "isa/rv64/iss_fp.h"
+#include "isa/rv64/iss.h"
 #include "vestige/error.h"
 
 /* Of the functions below, beside the VS_STOP_x that a run may return: the store was done, and
@@ -310,12 +310,12 @@ static inline void note(struct vs_iss_record *record, const struct vs_op *op, ui
 
 #define RUN      vs_iss_run
 #define OBSERVED 0
-#include "iss/execute.h"
+#include "isa/rv64/iss_execute.h"
 #undef RUN
 #undef OBSERVED
 
 #define RUN      vs_iss_run_observed
 #define OBSERVED 1
-#include "iss/execute.h"
+#include "isa/rv64/iss_execute.h"
 #undef RUN
 #undef OBSERVED

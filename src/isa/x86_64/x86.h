@@ -19,8 +19,8 @@
  * Operand-size prefixes of near branches are ignored, as Intel's processors do. AMD's differ;
  * compilers emit only forms on which the two agree.
  */
-#ifndef ISA_X86_H
-#define ISA_X86_H
+#ifndef ISA_X86_64_X86_H
+#define ISA_X86_64_X86_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -11,8 +11,8 @@
  * the field that must not be zero, else the word is reserved. Where two rows match a word, that
  * with the mask that comes first in VS_RV64C_MASKS is meant.
  */
-#ifndef ISA_RV64_LIST_H
-#define ISA_RV64_LIST_H
+#ifndef ISA_RV64_RV64_LIST_H
+#define ISA_RV64_RV64_LIST_H
 
 /* clang-format off */
 

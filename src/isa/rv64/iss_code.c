@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/code.h"
+#include "isa/rv64/iss_code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
-#include "iss/record.h"
+#include "isa/rv64/iss_record.h"
 #include "vestige/error.h"
 
 /* More than this is forgotten before more is decoded: a program that keeps generating code does not

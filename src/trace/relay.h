@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A consumer that works in a thread of its own: whoever makes the events goes on meanwhile. */
-#ifndef CAPTURE_RELAY_H
-#define CAPTURE_RELAY_H
+#ifndef TRACE_RELAY_H
+#define TRACE_RELAY_H
 
 #include "base/buf.h"
 #include "trace/consumer.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/hart.h"
+#include "isa/rv64/hart.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "technique/copy.h"
+#include "base/copy.h"
 
 #include <stdlib.h>
 

@@ -15,15 +15,15 @@
  *                 vs_rv64_decode knows but the list does not, every instruction
  *   locked        atomics, and lr and sc
  */
-#ifndef ISA_RV64_H
-#define ISA_RV64_H
+#ifndef ISA_RV64_RV64_H
+#define ISA_RV64_RV64_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "isa/insn.h"
 #include "isa/operand.h"
-#include "isa/rv64_list.h"
+#include "isa/rv64/rv64_list.h"
 
 #define VS_RV64_LENGTH_MAX 4  /* bytes of an instruction */
 #define VS_RV64_TEXT_MAX   64 /* holds the text of every instruction, and its NUL */

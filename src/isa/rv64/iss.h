@@ -5,26 +5,26 @@
  * lies elsewhere: any number of machines run side by side, each in one thread at a time. Harts of
  * one machine take turns, so that what they do is in one order, and the same in every run.
  */
-#ifndef ISS_ISS_H
-#define ISS_ISS_H
+#ifndef ISA_RV64_ISS_H
+#define ISA_RV64_ISS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "iss/code.h"      /* decoded instructions */
-#include "iss/hart.h"      /* the state of a core */
-#include "iss/memory.h"    /* a ready-made memory */
-#include "iss/port.h"      /* what a memory is to a hart */
-#include "iss/record.h"    /* what a hart did */
-#include "iss/softfloat.h" /* floating point by integers */
+#include "isa/rv64/iss_code.h"   /* decoded instructions */
+#include "isa/rv64/hart.h"       /* the state of a core */
+#include "isa/rv64/iss_memory.h" /* a ready-made memory */
+#include "isa/rv64/iss_port.h"   /* what a memory is to a hart */
+#include "isa/rv64/iss_record.h" /* what a hart did */
+#include "isa/rv64/softfloat.h"  /* floating point by integers */
 
 /* Why a run ended. But for the first four, the instruction at hart->pc did not retire. */
 enum vs_stop {
     VS_STOP_LIMIT, /* as many instructions as were asked for */
     VS_STOP_LOG,   /* the log has no room for another block */
     VS_STOP_ECALL, /* a system call; it has retired, pc is after it */
-    VS_STOP_MARK,  /* a mark (iss/code.h), which has retired; tval: its number */
-    VS_STOP_BREAK, /* at an address to stop at (iss/code.h) */
+    VS_STOP_MARK,  /* a mark (isa/rv64/iss_code.h), which has retired; tval: its number */
+    VS_STOP_BREAK, /* at an address to stop at (isa/rv64/iss_code.h) */
     VS_STOP_EBREAK,
     VS_STOP_ILLEGAL,     /* tval: the instruction */
     VS_STOP_FETCH_FAULT, /* tval: the address */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "iss/softfloat.h"
+#include "isa/rv64/softfloat.h"
 
-#include "isa/rv64.h"
+#include "isa/rv64/rv64.h"
 
 typedef unsigned __int128 u128;
 

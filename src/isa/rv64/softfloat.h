@@ -7,8 +7,8 @@
  * ignored in operands and zero in results. rm is VS_RV64_RNE to VS_RV64_RMM. Flags are added to
  * *flags.
  */
-#ifndef ISS_SOFTFLOAT_H
-#define ISS_SOFTFLOAT_H
+#ifndef ISA_RV64_SOFTFLOAT_H
+#define ISA_RV64_SOFTFLOAT_H
 
 #include <stdbool.h>
 #include <stdint.h>
