@@ -33,8 +33,8 @@ const struct command commands_program = {
         "by decoding them and running the program again.\n"
         "\n"
         "Options of a command may stand before or after its operands, as --limit 5 or\n"
-        "--limit=5, and -- ends them. Numbers are decimal or 0x...; K, M and G are powers\n"
-        "of 1000, Ki, Mi and Gi of 1024. Ranges are LO-HI, both ends inside.",
+        "--limit=5, and -- ends them. Numbers are decimal or 0x...; K, M and G (or Ki, Mi,\n"
+        "Gi) are powers of 1024. Ranges are LO-HI, both ends inside.",
     .example = "vestige record -o run.vest -- ./program\n"
                "vestige info run.vest\n"
                "vestige bandwidth run.vest",
