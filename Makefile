@@ -62,8 +62,8 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 
 # ---- sources --------------------------------------------------------------------------------
 
-LIB_SRC   := $(foreach l,$(filter-out cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
-CLI_SRC   := $(wildcard src/cli/*.c)
+LIB_SRC   := $(foreach l,$(filter-out front published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
+CLI_SRC   := $(wildcard src/front/*.c src/published/*.c src/cli/*.c)# what prints and exits
 GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
 UNIT_SRC  := $(filter-out %/unittest.c,$(wildcard tests/unit/*.c))
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#include "cli/suggest.h"
+#include "front/suggest.h"
+#include "published/published.h"
 
 static const struct command *const commands[] = {
     &command_record,      &command_simulate, &command_info,        &command_dump,

@@ -1,31 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands. A command is one file, which defines its row, and one line in commands.c;
- * dispatch, help, the list, manual pages and completion derive from it. */
+/* The table of commands: a line in commands.c for each, beside the file that defines its row. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
-#include "cli/cli.h"
-#include "cli/options.h"
-
-struct command {
-    const char *name;
-    const char *summary; /* one line, for the list */
-
-    /* The arguments after the command's name. Returns the exit status. */
-    int (*run)(struct cli *cli, int argc, char **argv);
-
-    const struct cli_option *options; /* ended by a row without a name; may be NULL */
-    bool one_dash;                    /* they are -name */
-    bool tool;                        /* it is also a program of its own */
-    bool takes_program; /* the first operand ends the options: the rest is a program's own */
-    /* As in the usage line. Completion goes by it: run.EXT, COMMAND, SPEC; else files. */
-    const char *operands;
-    int operands_min, operands_max;
-    const char *description; /* lines of at most 80 columns, as the next two */
-    const char *example;
-    const char *exits;
-    const char *environment; /* lines "NAME  what it is for"; may be NULL */
-};
+#include "front/command.h"
 
 extern const struct command command_bandwidth;
 extern const struct command command_check;
@@ -38,17 +16,10 @@ extern const struct command command_entropy;
 extern const struct command command_locality;
 extern const struct command command_help;
 extern const struct command command_info;
-extern const struct command command_mcftrace;
-extern const struct command command_mcftraptor;
-extern const struct command command_mlstrace;
-extern const struct command command_mlvcfiat;
 extern const struct command command_record;
 extern const struct command command_salvage;
 extern const struct command command_simulate;
 extern const struct command command_techniques;
-extern const struct command command_tmcftraptor;
-extern const struct command command_tmlvcfiat;
-extern const struct command command_tmtrace;
 extern const struct command command_replay;
 extern const struct command command_debug;
 extern const struct command command_verify;
@@ -68,11 +39,5 @@ const struct command *commands_by_program(const char *program);
 
 /* Prints the usage of the program and the list. */
 void commands_help(struct out *out);
-
-/* Exit statuses of a command that reads runs, for its row. */
-#define COMMAND_EXITS                                                                              \
-    "0  done\n"                                                                                    \
-    "1  a run is damaged or incomplete\n"                                                          \
-    "2  bad usage, or the system refused something"
 
 #endif

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "base/infile.h"
 #include "capture/valgrind.h"
-#include "cli/engine.h"
+#include "cli/engine_row.h"
 #include "symbol/symbol.h"
 
 /* Whatever is for RISC-V: what the simulator cannot run is refused with a reason. */

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "capture/valgrind.h"
-#include "cli/engine.h"
-#include "cli/recording.h"
+#include "cli/engine_row.h"
+#include "front/recording.h"
 
 static struct vs_valgrind_options options_of(struct recording *r)
 {

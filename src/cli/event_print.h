@@ -3,8 +3,8 @@
 #ifndef CLI_EVENT_PRINT_H
 #define CLI_EVENT_PRINT_H
 
-#include "cli/json.h"
-#include "cli/out.h"
+#include "front/json.h"
+#include "front/out.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/json.h"
+#include "front/json.h"
 
 double figures_ratio(uint64_t a, uint64_t b)
 {

@@ -3,7 +3,7 @@
 #ifndef CLI_FIGURES_H
 #define CLI_FIGURES_H
 
-#include "cli/out.h"
+#include "front/out.h"
 #include "study/bandwidth.h"
 
 struct figures {

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "cli/core_facts.h"
+#include "front/core_facts.h"
 #include "study/syscalls.h"
 
 static const char *const class_names[STATS_CLASSES] = {

@@ -3,8 +3,8 @@
 #ifndef CLI_INFO_PRINT_H
 #define CLI_INFO_PRINT_H
 
-#include "cli/json.h"
-#include "cli/out.h"
+#include "front/json.h"
+#include "front/out.h"
 #include "cli/stats.h"
 #include "study/profile.h"
 #include "study/routines.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/core_facts.h"
+#include "front/core_facts.h"
 #include "study/syscalls.h"
 
 enum { SHOWN_THREADS = 16 };

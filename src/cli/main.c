@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "front/cli.h"
 #include "cli/commands.h"
 #include "vestige/version.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/encode.h"
+#include "cli/cmd_encode.h"
 #include "cli/specs.h"
 
 /* ---- a recorded run -------------------------------------------------------------------------- */

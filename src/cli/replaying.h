@@ -3,8 +3,8 @@
 #ifndef CLI_REPLAYING_H
 #define CLI_REPLAYING_H
 
-#include "cli/code.h"
-#include "cli/vport.h"
+#include "cli/code_files.h"
+#include "cli/vport_open.h"
 #include "replay/replay.h"
 
 struct replaying_options {

@@ -3,7 +3,7 @@
 #ifndef CLI_SPECS_H
 #define CLI_SPECS_H
 
-#include "cli/options.h"
+#include "front/options.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The model of mlvCFiat and tmlvCFiat on the caches of the published examples, which are smaller
  * than the tools' flags can say, and its statistics. */
-#include "cli/cfiat.h"
+#include "published/cfiat_tools.h"
 
 #include <stdio.h>
 #include <unistd.h>

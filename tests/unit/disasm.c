@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/disasm.h"
+#include "front/disasm.h"
 #include "unittest.h"
 
 /* Instructions of two bytes, if the first is a letter. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mcfTrace and mlsTrace on small runs whose descriptors are written out here by hand. */
-#include "cli/mcftrace.h"
-#include "cli/mlstrace.h"
+#include "published/mcftrace.h"
+#include "published/mlstrace.h"
 #include "runs.h"
 
 /* ---- runs ------------------------------------------------------------------------------------ */

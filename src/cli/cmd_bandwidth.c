@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cmd_bandwidth.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "cli/commands.h"
+#include "cli/figures.h"
+#include "front/plot.h"
+#include "cli/specs.h"
+
+struct bandwidth {
+    struct cli *cli;
+    const struct bandwidth_options *o;
+    struct vs_bandwidth_options study;
+    struct specs specs;
+    struct figures *sums; /* of each spec */
+    int64_t *rows;        /* of each spec, of this run: its row, or -1 */
+    struct plot *plot;    /* NULL: there is none */
+    unsigned runs;        /* that were measured */
+};
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
+/* The number [s, end), 1 up to `most`. */
+static bool number(const char *s, const char *end, uint64_t most, uint64_t *v)
+{
+    return !vs_number(s, end, v) && *v && *v <= most;
+}
+
+/* BITS[/CYCLES][:CAPACITY[:stall]] */
+static bool parse_buffer(const char *text, struct vs_drain_config *drain)
+{
+    const char *end = text + strlen(text), *colon = strchr(text, ':');
+    const char *rate_end = colon ? colon : end,
+               *slash = memchr(text, '/', (size_t)(rate_end - text)),
+               *second = colon ? strchr(colon + 1, ':') : NULL;
+    uint64_t bits, cycles = 1, capacity = 0;
+    if (!number(text, slash ? slash : rate_end, 1 << 20, &bits) ||
+        (slash && !number(slash + 1, rate_end, 1 << 20, &cycles)) ||
+        (colon && !number(colon + 1, second ? second : end, UINT64_C(1) << 40, &capacity)) ||
+        (second && strcmp(second, ":stall") != 0))
+        return false;
+    *drain = (struct vs_drain_config){
+        .bits = (uint32_t)bits, .cycles = (uint32_t)cycles, .capacity = capacity, .stall = second};
+    return true;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* The row of the baseline of a technique's kind, among those after the specs'. */
+static const struct vs_bandwidth_row *baseline_row(const struct vs_bandwidth *b, size_t first,
+                                                   const struct vs_technique *t)
+{
+    const struct vs_technique *baseline = vs_bandwidth_baseline(t->kind);
+    for (size_t i = first; i < b->count; i++)
+        if (b->rows[i].spec.technique == baseline)
+            return &b->rows[i];
+    return NULL;
+}
+
+/* The specs that fit the run, then the baselines of their kinds. */
+static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs_diag *diag)
+{
+    int64_t row = 0;
+    for (size_t i = 0; i < w->specs.count && row >= 0; i++)
+        if (w->rows[i] >= 0)
+            row = w->rows[i] = vs_bandwidth_add(b, &w->specs.items[i].spec, NULL, NULL, diag);
+    for (size_t i = 0, first = b->count; i < first && row >= 0; i++) {
+        const struct vs_technique *t = b->rows[i].spec.technique;
+        struct vs_technique_spec spec;
+        if (baseline_row(b, first, t))
+            continue;
+        row = vs_technique_defaults(&spec, vs_bandwidth_baseline(t->kind));
+        if (row >= 0)
+            row = vs_bandwidth_add(b, &spec, NULL, NULL, diag);
+    }
+    return row < 0 ? (int)row : 0;
+}
+
+/* Which specs the run has anything for. */
+static int choose_rows(const struct bandwidth *w, const char *path, const struct vs_run_info *info)
+{
+    int status = CLI_DONE;
+    bool lacks, any = false;
+    for (size_t i = 0; i < w->specs.count && status == CLI_DONE; i++) {
+        status = specs_lack(w->cli, &w->specs.items[i], path, info, &lacks);
+        w->rows[i] = lacks ? -1 : 0;
+        any |= !lacks;
+    }
+    return status == CLI_DONE && !any ? specs_fit_nothing(w->cli, path) : status;
+}
+
+static size_t row_count(const struct bandwidth *w)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < w->specs.count; i++)
+        count += w->rows[i] >= 0;
+    return count;
+}
+
+static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
+{
+    char instructions[32], cycles[32];
+    out_safe(out, path);
+    out_printf(out, ": %u core%s, %s instructions", b->setup.cores, b->setup.cores == 1 ? "" : "s",
+               group_digits(instructions, b->instructions));
+    if (b->setup.timed)
+        out_printf(out, ", %s cycles", group_digits(cycles, b->cycles));
+    out_char(out, '\n');
+}
+
+static void print(const struct bandwidth *w, const struct figures *f, const struct figures *before)
+{
+    struct out *out = &w->cli->out;
+    if (w->o->json) {
+        figures_json(out, f);
+        return;
+    }
+    if (w->o->csv) {
+        if (!before && f->run && !w->runs)
+            figures_csv_head(out, f);
+        figures_csv(out, f);
+        return;
+    }
+    if (!before || before->kind != f->kind)
+        figures_text_head(out, f);
+    figures_text(out, f, w->o->fields);
+}
+
+static void print_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
+{
+    struct figures f[2];
+    unsigned n = 0; /* rows printed; f[n % 2] is the next */
+    size_t first = row_count(w);
+    if (!w->o->json && !w->o->csv)
+        text_run(&w->cli->out, path, b);
+    for (size_t i = 0; i < w->specs.count; i++) {
+        if (w->rows[i] < 0)
+            continue;
+        const struct vs_bandwidth_row *row = &b->rows[w->rows[i]],
+                                      *baseline = baseline_row(b, first, row->spec.technique);
+        figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
+                   baseline ? baseline->bits : 0);
+        print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
+        figures_add(&w->sums[i], &f[n % 2]);
+        n++;
+    }
+}
+
+/* ---- the plot -------------------------------------------------------------------------------- */
+
+/* Whether its lines can be drawn; then there are windows. */
+static int prepare_plot(struct bandwidth *w, const struct vs_run_info *info)
+{
+    size_t count = row_count(w);
+    if (count > PLOT_LINES) {
+        cli_error(w->cli, "--plot: of %zu lines at most %d can be told apart; -t chooses some",
+                  count, PLOT_LINES);
+        return CLI_USAGE;
+    }
+    if (!w->study.window)
+        w->study.window =
+            plot_window(info->features & VS_RUN_TIMED ? info->cycle_last + 1 : info->instructions);
+    return CLI_DONE;
+}
+
+static struct plot_line *add_line(struct plot *p, const struct vs_bandwidth_row *row, int core)
+{
+    p->lines[p->count] = (struct plot_line){.windows = &row->windows, .core = core};
+    return &p->lines[p->count++];
+}
+
+/* A line for each technique; of one alone also for each core, if there are several, but few. */
+static int plot_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
+{
+    struct plot *p = w->plot;
+    const struct vs_bandwidth_row *row = NULL;
+    p->title = path;
+    p->cores = b->setup.cores;
+    p->timed = b->setup.timed;
+    p->window = b->options.window;
+    p->end = b->end;
+    for (size_t i = 0; i < w->specs.count; i++)
+        if (w->rows[i] >= 0) {
+            const char *config = w->specs.items[i].config;
+            bool plain = !strcmp(config, "default");
+            row = &b->rows[w->rows[i]];
+            snprintf(add_line(p, row, VS_WINDOW_ALL)->label, PLOT_LABEL, "%s%s%s",
+                     row->spec.technique->name, plain ? "" : ":", plain ? "" : config);
+        }
+    unsigned cores = p->count == 1 && p->cores > 1 && p->cores < PLOT_LINES ? p->cores : 0;
+    for (unsigned core = 0; core < cores; core++)
+        snprintf(add_line(p, row, (int)core)->label, PLOT_LABEL, "core %u", core);
+    return plot_write(p, w->cli);
+}
+
+static int measure(struct bandwidth *w, const char *path)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_progress progress;
+    struct vs_reader *reader;
+    struct vs_bandwidth b;
+    int status = cli_open(w->cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    status = choose_rows(w, path, vs_reader_info(reader));
+    if (status == CLI_DONE && w->plot)
+        status = prepare_plot(w, vs_reader_info(reader));
+    if (status != CLI_DONE) {
+        vs_reader_close(reader);
+        return status;
+    }
+    int e = vs_bandwidth_init(&b, reader, &w->study, &diag);
+    if (!e)
+        e = add_rows(w, &b, &diag);
+    if (!e) {
+        vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(&b, reader), "events");
+        e = vs_bandwidth_run(&b, reader, &progress, &diag);
+        vs_progress_finish(&progress);
+    }
+    if (e == -VSE_END && cli_missing(w->cli, path, vs_reader_info(reader)) != CLI_DONE) {
+        status = CLI_BAD_DATA; /* what there is has no thread */
+    } else if (e) {
+        status = cli_report(w->cli, path, e, &diag);
+    } else {
+        print_run(w, path, &b);
+        w->runs++;
+        status = w->plot ? plot_run(w, path, &b) : CLI_DONE;
+        status = cli_worse(status, cli_missing(w->cli, path, vs_reader_info(reader)));
+    }
+    vs_bandwidth_fini(&b);
+    vs_reader_close(reader);
+    return status;
+}
+
+static void print_sums(const struct bandwidth *w)
+{
+    const struct figures *before = NULL;
+    if (!w->o->json && !w->o->csv)
+        out_printf(&w->cli->out, "total of %u runs\n", w->runs);
+    for (size_t i = 0; i < w->specs.count; i++) {
+        const struct figures *sum = &w->sums[i];
+        if (sum->runs == w->runs) {
+            print(w, sum, before);
+            before = sum;
+        } else if (sum->runs) {
+            cli_error(w->cli, "%s has no total: %u of %u runs have it", sum->technique, sum->runs,
+                      w->runs);
+        }
+    }
+}
+
+static int take_options(struct bandwidth *w, int count)
+{
+    const struct bandwidth_options *o = w->o;
+    const char *wrong = o->json && o->csv      ? "--json and --csv exclude each other"
+                        : o->plot && count > 1 ? "--plot takes one run"
+                                               : NULL;
+    w->study.window = o->window;
+    if (wrong)
+        cli_error(w->cli, "%s", wrong);
+    else if (o->buffer && !parse_buffer(o->buffer, &w->study.drain))
+        cli_error(w->cli,
+                  "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, 2:1024 or "
+                  "2:1024:stall",
+                  o->buffer);
+    else
+        return CLI_DONE;
+    return CLI_USAGE;
+}
+
+int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths)
+{
+    struct bandwidth w = {.cli = cli, .o = o};
+    struct plot plot;
+    int status = take_options(&w, count);
+    if (status != CLI_DONE)
+        return status;
+    status = specs_parse(cli, &w.specs, &o->techniques);
+    w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
+    w.rows = calloc(w.specs.count + 1, sizeof(*w.rows));
+    if (status == CLI_DONE && (!w.sums || !w.rows)) {
+        cli_error(cli, "out of memory");
+        status = CLI_USAGE;
+    }
+    if (status == CLI_DONE && o->plot && !cli_may_write(cli, o->plot, paths[0]))
+        status = CLI_USAGE;
+    if (status == CLI_DONE && o->plot) {
+        w.plot = &plot;
+        status = plot_open(w.plot, cli, o->plot, o->overwrite);
+    }
+    bool ready = status == CLI_DONE;
+    for (int i = 0; i < count && ready; i++) {
+        if (i && !o->json && !o->csv)
+            out_char(&cli->out, '\n');
+        status = cli_worse(status, measure(&w, paths[i]));
+    }
+    if (w.runs > 1) {
+        if (!o->json && !o->csv)
+            out_char(&cli->out, '\n');
+        print_sums(&w);
+    }
+    if (w.plot)
+        plot_close(w.plot);
+    free(w.sums);
+    free(w.rows);
+    specs_free(&w.specs);
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct bandwidth_options o = {0};
+    int status;
+    if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
+        return status;
+    return bandwidth_measure(cli, &o, argc, argv);
+}
+
+#define FIELD(member) offsetof(struct bandwidth_options, member)
+
+static const struct cli_option options[] = {
+    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
+                                    "a dozen"),
+    {.name = "window",
+     .argument = "N",
+     .help = "bits over time: average and peak of windows of N\n"
+             "cycles, or of instructions of an untimed run",
+     .type = OPTION_U64,
+     .offset = FIELD(window),
+     .min = 1},
+    {.name = "buffer",
+     .argument = "RATE[:CAPACITY[:stall]]",
+     .help = "the buffer before a port of RATE bits per cycle\n"
+             "(1, 2, 1/4): how full it gets; with CAPACITY bits,\n"
+             "what is dropped, or how many cycles the cores stall\n"
+             "so that nothing is. Untimed: an instruction a cycle",
+     .type = OPTION_STRING,
+     .offset = FIELD(buffer)},
+    {.name = "plot",
+     .argument = "FILE",
+     .help = "bits over time as a chart, in SVG; without --window\n"
+             "in 100 to 250 windows. Of one technique also by core",
+     .type = OPTION_STRING,
+     .offset = FIELD(plot)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace the chart if it exists",
+     .offset = FIELD(overwrite)},
+    {.name = "fields", .help = "bits by field under each row", .offset = FIELD(fields)},
+    {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
+    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {0},
+};
+
+const struct command command_bandwidth = {
+    .name = "bandwidth",
+    .summary = "bits per instruction and cycle of trace modules on runs",
+    .run = run,
+    .options = options,
+    .operands = "run.vest...",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .description =
+        "Encodes runs and counts bits: per instruction, per cycle, and against the\n"
+        "baseline of the technique's kind (ratio); messages per thousand instructions;\n"
+        "the shares of conditional branches, returns and other indirect branches that\n"
+        "took a message; of loads that took one, of accesses that missed the cache, and\n"
+        "of messages that only order the cores; of data addresses that took a message,\n"
+        "and of these that hit the most recently used way of a table, or none; and what\n"
+        "the structures cost. The total of several runs is the sum of bits over the sum\n"
+        "of instructions or cycles.\n"
+        "\n" SPECS_HELP,
+    .example = "vestige bandwidth run.vest\n"
+               "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
+               "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096\n"
+               "vestige bandwidth run.vest -t mc2RT --plot run.svg",
+    .exits = COMMAND_EXITS,
+};

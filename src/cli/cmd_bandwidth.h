@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands that measure techniques on runs have in common. */
+#ifndef CLI_CMD_BANDWIDTH_H
+#define CLI_CMD_BANDWIDTH_H
+
+#include "front/options.h"
+
+struct bandwidth_options {
+    struct option_list techniques;
+    uint64_t window;
+    const char *buffer, *plot;
+    bool json, csv, fields, overwrite;
+};
+
+/* Encodes the runs and prints what it takes, with a total of several. Returns the exit status. */
+int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths);
+
+#endif

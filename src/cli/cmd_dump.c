@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "base/progress.h"
+#include "cli/commands.h"
+#include "cli/event_print.h"
+#include "front/json.h"
+
+/* A number that was not given; the rows below keep it from being given. */
+#define NONE UINT64_MAX
+
+struct dump_options {
+    bool json, full, salvage, blocks, images;
+    uint64_t thread, from, to, from_insn, from_cycle, limit;
+    uint64_t kinds;        /* bit per kind; 0 is all */
+    struct range pc, addr; /* lo > hi: not given */
+};
+
+/* ---- static tables ------------------------------------------------------------------------ */
+
+static void print_block(struct out *o, uint64_t id, const struct vs_block *b, bool json)
+{
+    if (json) {
+        struct json j;
+        json_init(&j, o, 0);
+        json_object(&j, NULL);
+        json_u64(&j, "block", id);
+        json_hex(&j, "addr", b->addr);
+        json_u64(&j, "size", b->size);
+        json_u64(&j, "insns", b->insns);
+        json_bytes(&j, "bytes", b->bytes, b->size);
+        json_end(&j);
+        return;
+    }
+    out_str(o, "block ");
+    out_dec(o, id, 8);
+    out_str(o, "  ");
+    out_hex(o, b->addr, 16);
+    out_str(o, "  size ");
+    out_dec(o, b->size, 0);
+    out_str(o, "  insns ");
+    out_dec(o, b->insns, 0);
+    out_str(o, "  ");
+    out_bytes(o, b->bytes, b->size);
+    out_char(o, '\n');
+}
+
+static void print_image(struct out *o, uint64_t id, const struct vs_image *m, bool json)
+{
+    if (json) {
+        struct json j;
+        json_init(&j, o, 0);
+        json_object(&j, NULL);
+        json_u64(&j, "image", id);
+        json_str(&j, "path", m->path);
+        json_str(&j, "symbols", m->symbols);
+        json_bytes(&j, "build_id", m->build_id, m->build_id_size);
+        json_hex(&j, "base", m->base);
+        json_hex(&j, "start", m->start);
+        json_u64(&j, "length", m->length);
+        json_end(&j);
+        return;
+    }
+    out_str(o, "image ");
+    out_dec(o, id, 4);
+    out_str(o, "  ");
+    out_hex(o, m->start, 16);
+    out_str(o, "  length ");
+    out_hex(o, m->length, 0);
+    out_str(o, "  base ");
+    out_hex(o, m->base, 0);
+    out_str(o, "  build-id ");
+    out_bytes(o, m->build_id, m->build_id_size);
+    out_str(o, m->build_id_size ? "  " : "-  ");
+    out_safe(o, m->path);
+    if (m->symbols[0]) {
+        out_str(o, "  symbols ");
+        out_safe(o, m->symbols);
+    }
+    out_char(o, '\n');
+}
+
+static void dump_tables(struct out *out, const struct dump_options *o, const struct vs_reader *r)
+{
+    struct vs_image image;
+    struct vs_block block;
+    if (o->images)
+        for (uint64_t i = 0; !out->error && vs_reader_image(r, i, &image) == 0; i++)
+            print_image(out, i, &image, o->json);
+    if (o->blocks)
+        for (uint64_t i = 0; !out->error && vs_reader_block(r, i, &block) == 0; i++)
+            print_block(out, i, &block, o->json);
+}
+
+/* ---- events ------------------------------------------------------------------------------- */
+
+static bool given(const struct range *r)
+{
+    return r->lo <= r->hi;
+}
+
+/* Whether the bytes of the event's operand and the range have one in common. */
+static bool touches(const struct vs_event *e, const struct range *r)
+{
+    uint64_t length = e->kind == VS_MAP ? e->value : e->size;
+    if (!event_has_data(e) || !length || e->addr > r->hi)
+        return false;
+    return e->addr >= r->lo || r->lo - e->addr < length;
+}
+
+static bool wanted(const struct dump_options *o, const struct vs_event *e)
+{
+    if (o->thread != NONE && e->thread != o->thread)
+        return false;
+    if (o->kinds && !(o->kinds >> e->kind & 1))
+        return false;
+    if (given(&o->pc) && !(event_has_pc(e) && e->pc >= o->pc.lo && e->pc <= o->pc.hi))
+        return false;
+    return !given(&o->addr) || touches(e, &o->addr);
+}
+
+/* Prints what is wanted of a batch. Returns false when there is no need of another. */
+static bool dump_batch(struct out *out, const struct dump_options *o, const struct vs_batch *b,
+                       uint64_t *left)
+{
+    for (size_t i = 0; i < b->count; i++) {
+        if (b->first + i > o->to || !*left || out->error)
+            return false;
+        if (!wanted(o, &b->events[i]))
+            continue;
+        if (o->json)
+            event_json(out, b, i);
+        else
+            event_text(out, b, i, o->full);
+        --*left;
+    }
+    return true;
+}
+
+/* Returns 0 or the reader's error. Threads are picked here and not by vs_reader_select, which loses
+ * the events' numbers. */
+static int dump_events(struct out *out, const struct dump_options *o, struct vs_reader *r)
+{
+    struct vs_progress progress;
+    struct vs_batch batch;
+    uint64_t left = o->limit;
+    int e = 0;
+
+    vs_progress_init(&progress, out_is_file(out) ? stderr : NULL, "dumping",
+                     vs_reader_info(r)->events, "events");
+    while (left && !out->error && (e = vs_reader_next(r, &batch)) > 0) {
+        vs_progress_update(&progress, batch.first);
+        if (!dump_batch(out, o, &batch, &left))
+            break;
+    }
+    vs_progress_finish(&progress);
+    return e < 0 && e != -VSE_END ? e : 0;
+}
+
+/* Returns 0; -VSE_NOTFOUND if nothing lies there; the reader's error. */
+static int seek(const struct dump_options *o, struct vs_reader *r)
+{
+    if (o->from != NONE)
+        return vs_reader_seek_event(r, o->from);
+    if (o->from_insn != NONE)
+        return vs_reader_seek_insn(r, (unsigned)o->thread, o->from_insn);
+    if (o->from_cycle != NONE)
+        return vs_reader_seek_cycle(r, o->from_cycle);
+    return 0;
+}
+
+/* ---- the command -------------------------------------------------------------------------- */
+
+static bool check_usage(struct cli *cli, const struct dump_options *o)
+{
+    int starts = (o->from != NONE) + (o->from_insn != NONE) + (o->from_cycle != NONE);
+    if (starts > 1)
+        cli_error(cli, "only one of --from, --from-insn and --from-cycle can be given");
+    else if (o->from_insn != NONE && o->thread == NONE)
+        cli_error(cli, "--from-insn: counts the instructions of one thread; give --thread too");
+    else
+        return true;
+    return false;
+}
+
+static bool check_run(struct cli *cli, const struct dump_options *o, const struct vs_run_info *info)
+{
+    if (o->thread != NONE && o->thread >= info->threads)
+        cli_error(cli, "--thread: no thread %llu; the run has %u, from 0 up",
+                  (unsigned long long)o->thread, info->threads);
+    else if (o->from_cycle != NONE && !(info->features & VS_RUN_TIMED))
+        cli_error(cli, "--from-cycle: the run has no cycles; see 'vestige info'");
+    else
+        return true;
+    return false;
+}
+
+static int dump_run(struct cli *cli, const struct dump_options *o, struct vs_reader *r,
+                    const char *path)
+{
+    const struct vs_run_info *info = vs_reader_info(r);
+    if (!check_run(cli, o, info))
+        return CLI_USAGE;
+    if (o->blocks || o->images) {
+        dump_tables(&cli->out, o, r);
+        return cli_missing(cli, path, info);
+    }
+    int e = seek(o, r);
+    if (e == 0)
+        e = dump_events(&cli->out, o, r);
+    if (e != 0 && e != -VSE_NOTFOUND)
+        return cli_report(cli, path, e, vs_reader_diag(r));
+    return cli_missing(cli, path, info);
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct dump_options o = {
+        .thread = NONE,
+        .from = NONE,
+        .to = UINT64_MAX,
+        .from_insn = NONE,
+        .from_cycle = NONE,
+        .limit = UINT64_MAX,
+        .pc = {1, 0},
+        .addr = {1, 0},
+    };
+    struct vs_reader *r = NULL;
+    int status;
+    if (!options_parse(cli, &command_dump, &o, &argc, argv, &status))
+        return status;
+    if (!check_usage(cli, &o))
+        return CLI_USAGE;
+    status = cli_open(cli, &r, argv[0], o.salvage);
+    if (status == CLI_DONE)
+        status = dump_run(cli, &o, r, argv[0]);
+    vs_reader_close(r);
+    return status;
+}
+
+#define FIELD(member) offsetof(struct dump_options, member)
+
+static const struct cli_option options[] = {
+    {.name = "json", .help = "one JSON object per line", .offset = FIELD(json)},
+    {.name = "thread",
+     .argument = "N",
+     .help = "only events of this thread",
+     .type = OPTION_U64,
+     .offset = FIELD(thread),
+     .max = VS_THREADS_MAX - 1},
+    {.name = "kind",
+     .letter = 'k',
+     .argument = "NAME[,NAME...]",
+     .help = "only events of these kinds:",
+     .type = OPTION_SET,
+     .offset = FIELD(kinds),
+     .number_name = vs_kind_name,
+     .first = 1,
+     .end = VS_KIND_END},
+    {.name = "from",
+     .argument = "N",
+     .help = "start with the event of this number, from 0 up",
+     .type = OPTION_U64,
+     .offset = FIELD(from),
+     .max = NONE - 1},
+    {.name = "to",
+     .argument = "N",
+     .help = "end after the event of this number",
+     .type = OPTION_U64,
+     .offset = FIELD(to)},
+    {.name = "from-insn",
+     .argument = "N",
+     .help = "start where the thread has retired N instructions;\nneeds --thread",
+     .type = OPTION_U64,
+     .offset = FIELD(from_insn),
+     .max = NONE - 1},
+    {.name = "from-cycle",
+     .argument = "N",
+     .help = "start with the first event at cycle N or later",
+     .type = OPTION_U64,
+     .offset = FIELD(from_cycle),
+     .max = NONE - 1},
+    {.name = "pc",
+     .argument = "LO-HI",
+     .help = "only events of instructions in this range",
+     .type = OPTION_RANGE,
+     .offset = FIELD(pc)},
+    {.name = "addr",
+     .argument = "LO-HI",
+     .help = "only loads, stores, external writes and maps that\ntouch this range",
+     .type = OPTION_RANGE,
+     .offset = FIELD(addr)},
+    {.name = "limit",
+     .letter = 'n',
+     .argument = "N",
+     .help = "at most N events",
+     .type = OPTION_U64,
+     .offset = FIELD(limit)},
+    {.name = "full",
+     .help = "long values and all registers in full (--json: always)",
+     .offset = FIELD(full)},
+    {.name = "blocks", .help = "the blocks of code instead of events", .offset = FIELD(blocks)},
+    {.name = "images", .help = "the images instead of events", .offset = FIELD(images)},
+    {.name = "salvage",
+     .help = "ignore the index; read the chunks before the first\nbad one",
+     .offset = FIELD(salvage)},
+    {0},
+};
+
+const struct command command_dump = {
+    .name = "dump",
+    .summary = "events as text or JSON lines",
+    .run = run,
+    .options = options,
+    .operands = "run.vest",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description =
+        "Prints the events of a run, one per line: number, cycle in a timed run, thread,\n"
+        "kind, address of the instruction, what the kind has, and the instructions that\n"
+        "the thread retired since its previous event. Both ends of a range are inside.",
+    .example = "vestige dump --thread 0 --kind load,store --limit 20 run.vest\n"
+               "vestige dump --json --addr 0x7ffe0000-0x7fffffff run.vest | jq -r .value",
+    .exits = COMMAND_EXITS,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdio.h>
+
+#include "cli/commands.h"
+#include "cli/cmd_encode.h"
+#include "front/json.h"
+#include "cli/specs.h"
+#include "cli/vport_open.h"
+#include "study/bandwidth.h"
+
+static void print_json(struct out *out, const char *path, const struct vs_bandwidth_row *row)
+{
+    struct json j;
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_str(&j, "file", path);
+    json_str(&j, "technique", row->spec.technique->name);
+    json_u64(&j, "bits", row->bits);
+    json_u64(&j, "messages", row->counts.messages);
+    json_end(&j);
+}
+
+static void print_text(struct out *out, const char *path, const struct vs_bandwidth_row *row)
+{
+    char bits[32], messages[32];
+    out_safe(out, path);
+    out_printf(out, ": %s: %s bits in %s messages\n", row->spec.technique->name,
+               group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
+}
+
+static int encode(struct cli *cli, const struct encode_options *o, const char *path,
+                  struct vs_reader *reader, struct vs_bandwidth *b, const struct vs_vport_writer *w)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_progress progress;
+    vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(b, reader), "events");
+    int e = vs_bandwidth_run(b, reader, &progress, &diag);
+    vs_progress_finish(&progress);
+    if (e && vs_vport_writer_diag(w)->error)
+        return cli_report(cli, o->output, e, vs_vport_writer_diag(w));
+    return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
+}
+
+/* Ends the file: under its name only if all went well. */
+static int finish(struct cli *cli, const struct encode_options *o, struct vs_vport_writer *w,
+                  const struct vs_bandwidth_row *row, int status)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    if (status != CLI_DONE) {
+        vs_vport_abort(w);
+        return status;
+    }
+    int e = vs_vport_seal(w, row->bits, &diag);
+    if (e)
+        return cli_report(cli, o->output, e, &diag);
+    if (!o->quiet)
+        (o->json ? print_json : print_text)(&cli->out, o->output, row);
+    return CLI_DONE;
+}
+
+int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
+               const struct vs_technique_spec *given)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_technique_spec spec = *given;
+    struct vs_vport_writer *w;
+    struct vs_reader *reader;
+    struct vs_bandwidth b;
+    bool lacks;
+    int status = cli_open(cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    status = specs_lack(cli, &(struct spec){.spec = spec}, path, vs_reader_info(reader), &lacks);
+    if (lacks) {
+        vs_reader_close(reader);
+        return status;
+    }
+    int64_t row = vs_bandwidth_init(&b, reader, NULL, &diag);
+    vs_technique_settle(&spec, b.setup.timed);
+    if (row == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE)
+        status = CLI_BAD_DATA; /* what there is has no thread */
+    else if (row < 0)
+        status = cli_report(cli, path, (int)row, &diag);
+    else
+        status = vport_create(cli, &w, o->output, o->overwrite, reader, &spec, &b.setup);
+    if (status == CLI_DONE) {
+        row = vs_bandwidth_add(&b, &spec, vs_vport_append, w, &diag);
+        status =
+            row < 0 ? cli_report(cli, path, (int)row, &diag) : encode(cli, o, path, reader, &b, w);
+        status = finish(cli, o, w, row < 0 ? NULL : &b.rows[row], status);
+        if (status == CLI_DONE)
+            status = cli_missing(cli, path, vs_reader_info(reader));
+    }
+    vs_bandwidth_fini(&b);
+    vs_reader_close(reader);
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct encode_options o = {0};
+    struct vs_technique_spec spec;
+    int status;
+    if (!options_parse(cli, &command_encode, &o, &argc, argv, &status))
+        return status;
+    if (o.techniques.count != 1 || !o.output) {
+        cli_error(cli, o.output ? "one -t says what encodes it; see 'vestige encode --help'"
+                                : "-o says where the stream goes; see 'vestige encode --help'");
+        return CLI_USAGE;
+    }
+    status = specs_parse_one(cli, &spec, o.techniques.items[0]);
+    if (status != CLI_DONE || !cli_may_write(cli, o.output, argv[0]))
+        return CLI_USAGE;
+    return encode_run(cli, &o, argv[0], &spec);
+}
+
+#define FIELD(member) offsetof(struct encode_options, member)
+
+static const struct cli_option options[] = {
+    SPECS_OPTION_ONE(FIELD(techniques)),
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "the file that is written",
+     .type = OPTION_STRING,
+     .offset = FIELD(output)},
+    {.name = "force", .letter = 'f', .help = "replace it if it exists", .offset = FIELD(overwrite)},
+    {.name = "json", .help = "what was written as a JSON object", .offset = FIELD(json)},
+    {0},
+};
+
+const struct command command_encode = {
+    .name = "encode",
+    .summary = "a run as the bits that leave the chip",
+    .run = run,
+    .options = options,
+    .operands = "run.vest",
+    .operands_min = 1,
+    .operands_max = 1,
+    .description = "Writes the exact bits that a trace module puts out, with the technique, its\n"
+                   "parameters and the names of the program's images before them.\n"
+                   "\n" SPECS_HELP_ONE,
+    .example = "vestige encode run.vest -t mcfTR_e:small -o run.vport",
+    .exits = COMMAND_EXITS,
+};

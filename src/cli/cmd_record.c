@@ -1,0 +1,799 @@
+/* SPDX-License-Identifier: MIT */
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/infile.h"
+#include "base/number.h"
+#include "base/progress.h"
+#include "capture/valgrind.h"
+#include "cli/commands.h"
+#include "cli/engine_row.h"
+#include "front/json.h"
+#include "front/recording.h"
+
+enum { WINDOWS_MAX = 4096 };
+
+#define BLANKS " \t\r"
+
+static const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
+
+struct record_options {
+    const char *engine;
+    const char *output, *stats;
+    uint64_t skip, length, max_mb;
+    bool main_only, control_only, loads, all, marks, overwrite, json;
+    struct option_list routines, from, to;
+    const char *windows;
+    struct simulation_options simulation;
+    struct recording_shows shows;
+};
+
+struct record {
+    struct cli *cli;
+    const struct record_options *o;
+    const struct engine *engine;
+    const char *path; /* of the run */
+    struct vs_writer *writer;
+    struct vs_consumer to; /* the writer */
+    uint32_t features;     /* VS_RUN_* */
+    struct vs_progress progress;
+    char written[32];       /* for the progress line */
+    uint64_t max_bytes;     /* 0 = no limit */
+    _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
+    struct vs_window windows[WINDOWS_MAX];
+    size_t window_count;
+    struct vs_place places[3 * OPTION_LIST_MAX];
+    size_t place_count;
+    struct recording recording;
+    struct recording_stats stats;
+    uint64_t sealed; /* bytes of the run */
+};
+
+/* ---- what to record ------------------------------------------------------------------------ */
+
+static void add_places(struct record *r, const struct option_list *names, enum wire_range_kind kind)
+{
+    for (size_t i = 0; i < names->count; i++)
+        r->places[r->place_count++] = (struct vs_place){.name = names->items[i], .kind = kind};
+}
+
+static bool bad_window(struct record *r, unsigned line, const char *why)
+{
+    cli_error(r->cli, "%s, line %u: %s", r->o->windows, line, why);
+    return false;
+}
+
+/* The number that *text begins with, after blanks. Moves *text behind it. */
+static bool take_number(const char **text, uint64_t *number)
+{
+    const char *start = *text + strspn(*text, BLANKS);
+
+    *text = start + strcspn(start, BLANKS);
+    return vs_number(start, *text, number) == NULL;
+}
+
+/* One window: "START LENGTH", after the one before. */
+static bool add_window(struct record *r, unsigned line, const char *text)
+{
+    const struct vs_window *last = r->window_count ? &r->windows[r->window_count - 1] : NULL;
+    struct vs_window w;
+    uint64_t end;
+
+    if (!take_number(&text, &w.start) || !take_number(&text, &w.length) ||
+        text[strspn(text, BLANKS)] || !w.length)
+        return bad_window(r, line, "not two numbers, START and LENGTH in instructions");
+    if (__builtin_add_overflow(w.start, w.length, &end))
+        return bad_window(r, line, "the window's end does not fit in 64 bits");
+    if (last && w.start < last->start + last->length)
+        return bad_window(r, line, "the window starts before the end of the one above");
+    if (r->window_count == WINDOWS_MAX)
+        return bad_window(r, line, "too many windows");
+    r->windows[r->window_count++] = w;
+    return true;
+}
+
+static bool add_windows(struct record *r, struct vs_infile *f, struct vs_diag *diag)
+{
+    bool ok = true;
+    int64_t n = 0;
+
+    while (ok && (n = vs_infile_line(f, diag)) >= 0) {
+        char *text = (char *)f->text.data;
+
+        text[strcspn(text, "#")] = 0;
+        if (text[strspn(text, BLANKS)])
+            ok = add_window(r, (unsigned)f->line, text);
+    }
+    if (ok && n != -VSE_END) {
+        cli_report(r->cli, r->o->windows, (int)n, diag);
+        return false;
+    }
+    return ok && !r->window_count ? bad_window(r, (unsigned)f->line, "the file has no windows")
+                                  : ok;
+}
+
+static bool read_windows(struct record *r)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_infile f;
+    bool ok = false;
+
+    if (vs_infile_open(&f, r->o->windows, NULL) < 0)
+        cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
+    else
+        ok = add_windows(r, &f, &diag);
+    vs_infile_close(&f);
+    return ok;
+}
+
+static bool check_addresses(struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++) {
+        const char *name = r->places[i].name;
+
+        if (strncmp(name, "0x", 2))
+            continue;
+        if (!name[2] || name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] || strlen(name) > 18) {
+            cli_error(r->cli, "'%s' is not an address", name);
+            return false;
+        }
+        if (r->places[i].kind == WIRE_RANGE_WANTED) {
+            cli_error(r->cli, "--routine takes a name, not the address %s", name);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool settle_options(struct record *r)
+{
+    const struct record_options *o = r->o;
+
+    if (!recording_shows_check(r->cli, &o->shows))
+        return false;
+    if (o->control_only + o->loads + o->all > 1) {
+        cli_error(r->cli, "--control-only, --loads and --all exclude each other");
+        return false;
+    }
+    if (o->windows && (o->skip || o->length)) {
+        cli_error(r->cli, "--windows excludes --skip and --length");
+        return false;
+    }
+    if ((o->windows || o->skip) && (o->marks || o->from.count || o->to.count)) {
+        cli_error(r->cli, "%s excludes --marks, --from and --to", o->skip ? "--skip" : "--windows");
+        return false;
+    }
+    if (o->marks && (o->from.count || o->to.count)) {
+        cli_error(r->cli, "--marks excludes --from and --to");
+        return false;
+    }
+    if (r->engine != &engine_sim && simulation_asked(&o->simulation)) {
+        cli_error(r->cli, "--cores, --timed, --preset, --platform, --set, --seed, --env and "
+                          "--check-coherence are for the engine sim");
+        return false;
+    }
+    if (o->windows) {
+        if (!read_windows(r))
+            return false;
+    } else if (o->skip || o->length) {
+        r->windows[r->window_count++] = (struct vs_window){o->skip, o->length};
+    }
+    add_places(r, &o->routines, WIRE_RANGE_WANTED);
+    add_places(r, &o->from, WIRE_RANGE_FROM);
+    add_places(r, &o->to, WIRE_RANGE_TO);
+    r->max_bytes = o->max_mb * 1000000;
+    return check_addresses(r);
+}
+
+/* ---- facts --------------------------------------------------------------------------------- */
+
+/* A fact in the making, and the first thing that went wrong with it. */
+struct text {
+    struct vs_buf bytes;
+    int error;
+};
+
+static void append(struct text *t, const char *bytes, size_t size)
+{
+    if (t->error == 0)
+        t->error = vs_buf_put(&t->bytes, bytes, size);
+}
+
+/* The writer takes it, and the text is empty. */
+static int put_text(struct record *r, const char *key, struct text *t)
+{
+    append(t, "", 1);
+    int e = t->error ? t->error : vs_writer_meta(r->writer, key, (const char *)t->bytes.data);
+    vs_buf_fini(&t->bytes);
+    return e;
+}
+
+/* A command line that a shell would understand. Cut where a fact must end. */
+static void quote(struct text *t, const char *word)
+{
+    bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                             "0123456789_-+=./,:@%")];
+
+    if (t->bytes.len)
+        append(t, " ", 1);
+    if (plain) {
+        append(t, word, strlen(word));
+        return;
+    }
+    append(t, "'", 1);
+    for (; *word; word++)
+        append(t, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
+    append(t, "'", 1);
+}
+
+static int put_facts(struct record *r, char **argv)
+{
+    struct text command = {0};
+    struct utsname name;
+    char host[256] = "", when[32] = "";
+    time_t now = recording_time();
+    struct tm tm;
+    int e;
+
+    for (char **arg = argv; *arg && command.bytes.len < (1 << 19); arg++)
+        quote(&command, *arg);
+    if (uname(&name) == 0)
+        snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
+    if (gmtime_r(&now, &tm))
+        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    if ((e = vs_writer_meta(r->writer, "engine", r->engine->name)) == 0 &&
+        (e = vs_writer_meta(r->writer, "isa", r->engine->isa)) == 0 &&
+        (e = put_text(r, "command", &command)) == 0 &&
+        (e = vs_writer_meta(r->writer, "host", host)) == 0)
+        e = vs_writer_meta(r->writer, "time", when);
+    vs_buf_fini(&command.bytes);
+    return e;
+}
+
+static void add_word(struct text *t, const char *option, const char *value)
+{
+    char text[1024];
+
+    snprintf(text, sizeof(text), value ? "%s%s %s" : "%s%s", t->bytes.len ? " " : "", option,
+             value);
+    append(t, text, strlen(text));
+}
+
+static void add_number(struct text *t, const char *option, uint64_t value)
+{
+    char digits[24];
+
+    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
+    if (value)
+        add_word(t, option, digits);
+}
+
+static void add_names(struct text *t, const char *option, const struct option_list *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        add_word(t, option, names->items[i]);
+}
+
+/* All parameters of the platform; that they are good was checked. */
+static void add_platform(struct text *t, const struct simulation_options *o)
+{
+    struct vs_target_config config;
+    char text[1024];
+
+    if (simulation_config(o, &config, NULL) == 0 &&
+        vs_parameters_text(vs_target_parameters, &config, text, sizeof(text)) > 0)
+        append(t, text, strlen(text));
+}
+
+static int put_config(struct record *r)
+{
+    const struct record_options *o = r->o;
+    struct text b = {0};
+
+    if (r->engine == &engine_sim)
+        add_platform(&b, &o->simulation);
+    add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all", NULL);
+    add_number(&b, "--skip", o->skip);
+    add_number(&b, "--length", o->length);
+    add_number(&b, "--max-size", o->max_mb);
+    if (o->windows)
+        add_word(&b, "--windows", o->windows);
+    if (o->main_only)
+        add_word(&b, "--no-shared-libs", NULL);
+    if (o->marks)
+        add_word(&b, "--marks", NULL);
+    add_names(&b, "--routine", &o->routines);
+    add_names(&b, "--from", &o->from);
+    add_names(&b, "--to", &o->to);
+    return put_text(r, "config", &b);
+}
+
+/* ---- running ------------------------------------------------------------------------------- */
+
+static int tick(void *context, uint64_t instructions)
+{
+    struct record *r = context;
+    uint64_t bytes = r->bytes;
+
+    snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
+    vs_progress_update(&r->progress, instructions);
+    return r->max_bytes && bytes >= r->max_bytes;
+}
+
+/* The consumer: the writer, and a note of how far it is. */
+
+static int put(void *context, const struct vs_batch *batch)
+{
+    struct record *r = context;
+    struct vs_writer_stats written;
+    int e = r->to.put(r->to.context, batch);
+
+    vs_writer_stats(r->writer, &written);
+    r->bytes = written.bytes;
+    return e;
+}
+
+static int64_t put_image(void *context, const struct vs_image *image)
+{
+    struct record *r = context;
+
+    return r->to.image(r->to.context, image);
+}
+
+static int64_t put_block(void *context, const struct vs_block *block)
+{
+    struct record *r = context;
+
+    return r->to.block(r->to.context, block);
+}
+
+/* Why the run is not whole, or NULL. */
+static const char *incomplete(const struct record *r)
+{
+    const struct recording *c = &r->recording;
+
+    return c->incomplete ? c->incomplete : c->stopped ? "stopped at --max-size" : NULL;
+}
+
+static int put_fact(void *context, const char *key, const char *value)
+{
+    return vs_writer_meta(context, key, value);
+}
+
+static void put_ending(struct record *r)
+{
+    const struct recording *c = &r->recording;
+    char text[64];
+    int status = c->status;
+
+    if (WIFSIGNALED(status))
+        snprintf(text, sizeof(text), "signal %d (SIG%s)", WTERMSIG(status),
+                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
+    else
+        snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
+    if (!c->halted && !*c->gave_up)
+        vs_writer_meta(r->writer, "exit", text);
+    if (incomplete(r))
+        vs_writer_meta(r->writer, "incomplete", incomplete(r));
+    if (c->forks) {
+        snprintf(text, sizeof(text), "%u", c->forks);
+        vs_writer_meta(r->writer, "forks", text);
+    }
+    if (c->simulated)
+        simulation_facts(&c->machine.stats, r->features & VS_RUN_TIMED, put_fact, r->writer);
+}
+
+static void summary_text(struct record *r, const struct vs_writer_stats *w)
+{
+    const struct recording *c = &r->recording;
+    double seconds = c->seconds + c->more;
+    char a[32], b[32];
+
+    recording_tell("%s instructions, %s events, %s thread%s in %.1f s (%.1f M/s)",
+                   group_digits(a, c->instructions), group_digits(b, c->events), DIGITS(c->threads),
+                   c->threads == 1 ? "" : "s", seconds,
+                   seconds > 0 ? 1e-6 * (double)c->instructions / seconds : 0);
+    if (!c->instructions)
+        recording_tell("what was to be recorded never ran");
+    if (c->skipped)
+        recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
+    if (c->simulated)
+        simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
+    recording_notes(c->forks, c->said, c->unread, incomplete(r));
+    if (!c->halted)
+        recording_tell_signal(c->status);
+    recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
+                   c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
+}
+
+static void summary_json(void *context, struct out *out)
+{
+    const struct record *r = context;
+    const struct recording *c = &r->recording;
+    struct json j;
+
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_str(&j, "file", r->path);
+    json_u64(&j, "instructions", c->instructions);
+    json_u64(&j, "skipped", c->skipped);
+    json_u64(&j, "events", c->events);
+    json_u64(&j, "threads", c->threads);
+    json_u64(&j, "forks", c->forks);
+    json_u64(&j, "programs", c->programs);
+    json_u64(&j, "bytes", r->sealed);
+    json_double(&j, "seconds", c->seconds, 3);
+    json_double(&j, "seconds_more", c->more, 3);
+    if (*c->gave_up)
+        json_null(&j, "exit");
+    else
+        json_u64(&j, "exit", (uint64_t)c->exit);
+    if (incomplete(r))
+        json_str(&j, "incomplete", incomplete(r));
+    else
+        json_null(&j, "incomplete");
+    if (*c->said)
+        json_str(&j, "valgrind", c->said);
+    else
+        json_null(&j, "valgrind");
+    if (*c->unread)
+        json_str(&j, "unread", c->unread);
+    else
+        json_null(&j, "unread");
+    if (r->features & VS_RUN_TIMED)
+        json_u64(&j, "cycles", c->machine.stats.cycles);
+    else
+        json_null(&j, "cycles");
+    json_end(&j);
+}
+
+static void warn_places(struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++)
+        if (r->places[i].chooser)
+            recording_tell(
+                "%s only chooses an implementation, which has another name; 'vestige info' shows "
+                "which ran",
+                r->places[i].name);
+}
+
+/* Whether every place was found somewhere: if not, nothing that was recorded is what was asked
+ * for. */
+static const char *missing_place(const struct record *r)
+{
+    for (size_t i = 0; i < r->place_count; i++)
+        if (!r->places[i].found)
+            return r->places[i].name;
+    return NULL;
+}
+
+/* The failure may be lack of memory: without an allocation. */
+static void remove_partial(const char *path)
+{
+    char partial[PATH_MAX + sizeof(".partial")];
+
+    if ((size_t)snprintf(partial, sizeof(partial), "%s.partial", path) < sizeof(partial))
+        unlink(partial);
+}
+
+/* Says why a recording came to nothing, and what is left of it. Returns the exit status. */
+static int report_saved(struct record *r, int error, const struct vs_diag *diag, bool theirs,
+                        uint64_t events)
+{
+    char more[PATH_MAX + 128] = "", digits[32];
+
+    if (events)
+        snprintf(more, sizeof(more), "; %s events are saved: 'vestige salvage %s.partial'",
+                 group_digits(digits, events), r->path);
+    if (theirs)
+        return cli_report_more(r->cli, r->path, error, diag, more);
+    return recording_refused(r->cli, r->recording.argv[0], error, diag, more);
+}
+
+static double seconds_between(const struct timespec *t0, const struct timespec *t1)
+{
+    return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
+}
+
+/* The summary of a run that is sealed. Returns the exit status. */
+static int conclude(struct record *r, const struct vs_writer_stats *written)
+{
+    const struct recording *c = &r->recording;
+    int status;
+
+    r->sealed = written->bytes;
+    status = recording_stats_print(r->cli, &r->stats, summary_json, r);
+    if (*c->gave_up) {
+        /* The program did not end: the engine did, whose status means nothing. */
+        cli_error(r->cli, "%s: %s; what ran until then is in %s", c->argv[0], c->gave_up, r->path);
+        return CLI_USAGE;
+    }
+    if (!r->o->shows.quiet) {
+        warn_places(r);
+        if (!r->o->json)
+            summary_text(r, written);
+    }
+    return status == CLI_DONE ? c->exit : status;
+}
+
+static int finish(struct record *r)
+{
+    struct vs_writer_stats written;
+    struct vs_diag diag;
+    const char *missing = missing_place(r);
+    struct timespec t0, t1;
+    int e;
+
+    if (missing) {
+        recording_release_signals();
+        vs_writer_abort(r->writer);
+        cli_error(r->cli,
+                  "no routine '%s' in the program or its libraries; 'nm -C' lists what there is",
+                  missing);
+        return CLI_USAGE;
+    }
+    put_ending(r);
+    clock_gettime(CLOCK_MONOTONIC, &t0);
+    if ((e = vs_writer_flush(r->writer)) < 0) {
+        diag = *vs_writer_diag(r->writer);
+        uint64_t events = vs_writer_keep(r->writer);
+        recording_release_signals();
+        return report_saved(r, e, &diag, true, events);
+    }
+    vs_writer_stats(r->writer, &written);
+    /* Signals stay caught to the end: a user who insists does so once more, and the status is to be
+     * the program's. */
+    if ((e = vs_writer_seal(r->writer, &diag)) < 0) {
+        recording_release_signals();
+        if (!written.events)
+            remove_partial(r->path);
+        return report_saved(r, e, &diag, true, written.events);
+    }
+    clock_gettime(CLOCK_MONOTONIC, &t1);
+    r->recording.more += seconds_between(&t0, &t1);
+    return conclude(r, &written);
+}
+
+/* The engine that the user named, or else the one for the program. */
+static const struct engine *choose_engine(struct record *r, const char *program)
+{
+    const char *name = r->o->engine;
+    char path[4096];
+    bool found = vs_find_program(program, path, sizeof(path)) == 0;
+
+    for (const struct engine *const *e = engines; *e; e++)
+        if (name ? !strcmp((*e)->name, name) : found && (*e)->fits(path))
+            return *e;
+    if (!name)
+        return &engine_valgrind;
+    cli_error(r->cli, "no engine '%s'; there are: valgrind, sim", name);
+    return NULL;
+}
+
+static int record(struct record *r, char **argv)
+{
+    const struct record_options *o = r->o;
+    struct vs_writer_options w = {.workers = 2, .overwrite = o->overwrite};
+    struct recording *c = &r->recording;
+    struct vs_consumer consumer = {
+        .context = r, .put = put, .image = put_image, .block = put_block};
+    struct vs_diag diag = {0};
+    char program[PATH_MAX];
+    bool theirs;
+    int e;
+
+    *c = (struct recording){.argv = argv,
+                            .loads = !o->control_only,
+                            .stores = !o->control_only && !o->loads,
+                            .windows = r->windows,
+                            .window_count = r->window_count,
+                            .places = r->places,
+                            .place_count = r->place_count,
+                            .main_only = o->main_only,
+                            .marks = o->marks,
+                            .simulation = &o->simulation,
+                            .consumer = &consumer,
+                            .tick = tick,
+                            .context = r};
+    r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u);
+    if ((e = r->engine->check(c, &r->features, &diag)) < 0)
+        return recording_refused(r->cli, argv[0], e, &diag, "");
+    w.features = r->features;
+    if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
+        !cli_may_write(r->cli, r->path, program))
+        return CLI_USAGE;
+    r->stats = (struct recording_stats){
+        .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
+    if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
+        return cli_report_output(r->cli, r->path, e, &diag);
+    if (!recording_stats_open(r->cli, &r->stats)) {
+        vs_writer_abort(r->writer);
+        return CLI_USAGE;
+    }
+    if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
+        e = cli_report(r->cli, r->path, e, vs_writer_diag(r->writer));
+        vs_writer_abort(r->writer);
+        return e;
+    }
+    r->to = vs_consumer_writer(r->writer);
+    recording_progress(&r->progress, &o->shows, "recording");
+    r->progress.more = r->written;
+    c->interrupt = recording_catch_signals(r->engine->apart);
+    e = r->engine->run(c, &diag, &theirs);
+    vs_progress_finish(&r->progress);
+    if (e < 0) {
+        if (theirs)
+            diag = *vs_writer_diag(r->writer);
+        uint64_t events = vs_writer_keep(r->writer);
+        recording_release_signals();
+        return report_saved(r, e, &diag, theirs, events);
+    }
+    return finish(r);
+}
+
+/* The default name of a run: the program's. */
+static const char *default_path(const char *program, char *path, size_t capacity)
+{
+    const char *slash = strrchr(program, '/');
+
+    snprintf(path, capacity, "%s.vest", slash ? slash + 1 : program);
+    return path;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct record_options o = {0};
+    struct record *r;
+    char path[NAME_MAX + 8], **program;
+    int status;
+
+    if (!options_parse(cli, &command_record, &o, &argc, argv, &status))
+        return status;
+    r = calloc(1, sizeof(*r));
+    program = calloc((size_t)argc + 1, sizeof(*program));
+    status = CLI_USAGE;
+    if (!r || !program) {
+        cli_error(cli, "out of memory");
+    } else {
+        memcpy(program, argv, (size_t)argc * sizeof(*program));
+        r->cli = cli;
+        r->o = &o;
+        r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
+        r->engine = choose_engine(r, argv[0]);
+        if (r->engine && settle_options(r)) {
+            r->stats.fd = r->stats.file.fd = -1;
+            status = record(r, program);
+            recording_stats_abort(&r->stats);
+        }
+    }
+    free(program);
+    free(r);
+    return status;
+}
+
+#define FIELD(member) offsetof(struct record_options, member)
+
+static bool engine_offer(unsigned number, char word[OPTION_WORD])
+{
+    if (engines[number])
+        snprintf(word, OPTION_WORD, "%s", engines[number]->name);
+    return engines[number];
+}
+
+static const struct cli_option options[] = {
+    {.name = "output",
+     .letter = 'o',
+     .argument = "FILE",
+     .help = "the run (PROGRAM.vest in this folder)",
+     .type = OPTION_STRING,
+     .offset = FIELD(output)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace FILE if it exists",
+     .offset = FIELD(overwrite)},
+    {.name = "engine",
+     .letter = 'e',
+     .argument = "NAME",
+     .help = "valgrind: native x86-64 programs; sim: static RV64\nprograms (default: the one for "
+             "PROGRAM)",
+     .type = OPTION_STRING,
+     .offset = FIELD(engine),
+     .offer = engine_offer},
+    {.name = "all",
+     .help = "control flow, loads and stores with values (default)",
+     .offset = FIELD(all)},
+    {.name = "loads", .help = "control flow and loads", .offset = FIELD(loads)},
+    {.name = "control-only", .help = "control flow alone", .offset = FIELD(control_only)},
+    {.name = "skip",
+     .argument = "N",
+     .help = "leave out the first N instructions of all threads",
+     .type = OPTION_U64,
+     .offset = FIELD(skip)},
+    {.name = "length",
+     .argument = "N",
+     .help = "record N instructions; the program runs on",
+     .type = OPTION_U64,
+     .offset = FIELD(length),
+     .min = 1},
+    {.name = "windows",
+     .argument = "FILE",
+     .help = "several stretches of one run: lines START LENGTH,\nin instructions of all threads",
+     .type = OPTION_STRING,
+     .offset = FIELD(windows)},
+    {.name = "from",
+     .argument = "WHERE",
+     .help = "begin when a routine or address (0x...) is reached",
+     .type = OPTION_LIST,
+     .offset = FIELD(from)},
+    {.name = "to",
+     .argument = "WHERE",
+     .help = "end when it is reached, until the next --from",
+     .type = OPTION_LIST,
+     .offset = FIELD(to)},
+    {.name = "marks",
+     .help = "only between vestige_start() and vestige_stop() of\nthe program (vestige/mark.h)",
+     .offset = FIELD(marks)},
+    {.name = "routine",
+     .argument = "NAME",
+     .help = "only code of this routine; repeating it adds",
+     .type = OPTION_LIST,
+     .offset = FIELD(routines)},
+    {.name = "no-shared-libs",
+     .help = "only code of the program's own file",
+     .offset = FIELD(main_only)},
+    {.name = "max-size",
+     .argument = "MB",
+     .help = "record no more when the file has so many million\nbytes; the program runs on",
+     .type = OPTION_U64,
+     .offset = FIELD(max_mb),
+     .min = 1,
+     .max = UINT64_MAX / 1000000},
+    SIMULATION_OPTIONS(FIELD(simulation)),
+    RECORDING_SHOWS(FIELD(shows)),
+    {.name = "json",
+     .help = "the summary as a JSON object on standard output;\nwhat the program prints there goes "
+             "to standard error",
+     .offset = FIELD(json)},
+    {.name = "stats",
+     .argument = "FILE",
+     .help = "the summary as a JSON object into FILE, which may be\n/dev/fd/N; the program keeps "
+             "standard output",
+     .type = OPTION_STRING,
+     .offset = FIELD(stats)},
+    {0},
+};
+
+const struct command command_record = {
+    .name = "record",
+    .summary = "run a program and write down all that it does",
+    .run = run,
+    .options = options,
+    .takes_program = true,
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .description =
+        "Runs a program and records every instruction's control flow, every memory\n"
+        "operand with its value, system calls and what they wrote, signals, threads and\n"
+        "the order between them. The program behaves as usual. exec is followed, the\n"
+        "children of fork are not.",
+    .example = "vestige record -o sort.vest -- sort -u words.txt\n"
+               "vestige record --control-only --from main --length 50M ./prog",
+    .exits = "0  recorded, and the program ended with 0\n"
+             "1  recorded until all simulated threads waited for ever\n"
+             "2  bad usage, or it could not be recorded: no file is left, or what was\n"
+             "   saved of the run as FILE.partial, for 'vestige salvage'; or recorded until\n"
+             "   Valgrind could not go on, or a simulated program had touched more memory\n"
+             "   than it may\n"
+             "else the program's own status; 128 + N if signal N ended it",
+    .environment = RECORDING_ENVIRONMENT
+    "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"
+    "                   1970; if it is not set, now",
+};

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/progress.h"
+#include "capture/valgrind.h"
+#include "cli/commands.h"
+#include "front/core_facts.h"
+#include "front/recording.h"
+#include "front/simulation.h"
+
+struct simulate_options {
+    struct simulation_options simulation;
+    struct recording_shows shows;
+    const char *stats;
+    bool list, json, overwrite;
+};
+
+/* ---- the parameters -------------------------------------------------------------------------- */
+
+/* A file that --platform takes. */
+static void list_text(struct out *out, const struct vs_target_config *config)
+{
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, config, value);
+        out_printf(out, "%-12s = %-11s  # %s\n", p->name, value, p->help);
+    }
+}
+
+static void list_json(struct out *out, const struct vs_target_config *config)
+{
+    struct json j;
+
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_object(&j, "platform");
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, config, value);
+        json_str(&j, p->name, value);
+    }
+    json_end(&j);
+    json_end(&j);
+}
+
+static int list(struct cli *cli, const struct simulate_options *o)
+{
+    struct vs_target_config config;
+    struct vs_diag diag;
+
+    if (simulation_config(&o->simulation, &config, &diag) < 0) {
+        cli_error(cli, "%s", diag.text);
+        return CLI_USAGE;
+    }
+    (o->json ? list_json : list_text)(&cli->out, &config);
+    return CLI_DONE;
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static int tick(void *context, const struct vs_machine_stats *stats)
+{
+    vs_progress_update(context, stats->instructions);
+    return 0;
+}
+
+static void print_text(const struct vs_machine_result *result, bool timed)
+{
+    struct out err;
+    char a[32], b[32], why[SIMULATION_TEXT];
+    const struct vs_machine_stats *s = &result->stats;
+
+    recording_tell("%s instructions, %s thread%s, %u core%s in %.1f s (%.1f M/s)",
+                   group_digits(a, s->instructions), DIGITS(s->threads), s->threads == 1 ? "" : "s",
+                   s->cores, s->cores == 1 ? "" : "s", result->seconds,
+                   result->seconds > 0 ? 1e-6 * (double)s->instructions / result->seconds : 0);
+    simulation_notes(result);
+    if (simulation_incomplete(result, why))
+        recording_tell("%s", simulation_incomplete(result, why));
+    else
+        recording_tell_signal(result->status);
+    if (!timed)
+        return;
+    recording_tell("%s cycles, %.3f instructions per cycle", group_digits(b, s->cycles),
+                   s->cycles ? (double)s->instructions / (double)s->cycles : 0);
+    out_init(&err, STDERR_FILENO);
+    core_facts_text(&err, s->core, s->cores, s->cycles);
+    out_flush(&err);
+}
+
+struct printed {
+    const struct vs_machine_result *result;
+    bool timed;
+};
+
+static void print_json(void *context, struct out *out)
+{
+    const struct vs_machine_result *result = ((struct printed *)context)->result;
+    const struct vs_machine_stats *s = &result->stats;
+    char why[SIMULATION_TEXT];
+    bool timed = ((struct printed *)context)->timed;
+    struct json j;
+
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_u64(&j, "instructions", s->instructions);
+    json_u64(&j, "threads", s->threads);
+    if (timed)
+        json_u64(&j, "cycles", s->cycles);
+    else
+        json_null(&j, "cycles");
+    json_double(&j, "seconds", result->seconds, 3);
+    json_u64(&j, "exit", (uint64_t)simulation_status(result));
+    if (simulation_incomplete(result, why))
+        json_str(&j, "incomplete", simulation_incomplete(result, why));
+    else
+        json_null(&j, "incomplete");
+    core_facts_json(&j, s->core, s->cores);
+    json_end(&j);
+}
+
+static int simulate(struct cli *cli, const struct simulate_options *o,
+                    struct recording_stats *stats, char **argv)
+{
+    struct vs_machine_options m = {.tick = tick};
+    struct vs_machine_result *result = calloc(1, sizeof(*result));
+    struct vs_progress progress;
+    struct vs_diag diag = {0};
+    char path[4096], **env = simulation_env(&o->simulation);
+    bool theirs;
+    int e = result && env ? 0 : -VSE_NOMEM, status = CLI_USAGE;
+
+    if (e == 0 && (e = vs_find_program(argv[0], path, sizeof(path))) < 0)
+        snprintf(diag.text, sizeof(diag.text), "no such program"), diag.error = e;
+    if (e == 0)
+        e = simulation_config(&o->simulation, &m.config, &diag);
+    if (e == 0) {
+        m.process.path = path;
+        m.process.argv = argv;
+        m.process.envp = env;
+        recording_progress(&progress, &o->shows, "simulating");
+        m.context = &progress;
+        m.interrupt = recording_catch_signals(false);
+        e = vs_machine_run(&m, result, &diag, &theirs);
+        recording_release_signals();
+        vs_progress_finish(&progress);
+    }
+    if (e < 0) {
+        recording_refused(cli, argv[0], e, &diag, "");
+        status = e == -VSE_INTERNAL ? CLI_BAD_DATA : CLI_USAGE;
+    } else {
+        struct printed printed = {result, m.config.timed};
+        int printing = recording_stats_print(cli, stats, print_json, &printed);
+        if (!o->json && !o->shows.quiet)
+            print_text(result, m.config.timed);
+        status = printing == CLI_DONE ? simulation_status(result) : printing;
+    }
+    simulation_free_env(env);
+    free(result);
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct simulate_options o = {0};
+    struct recording_stats stats;
+    char **program;
+    int status;
+
+    if (!options_parse(cli, &command_simulate, &o, &argc, argv, &status))
+        return status;
+    if (o.list)
+        return list(cli, &o);
+    if (!recording_shows_check(cli, &o.shows))
+        return CLI_USAGE;
+    if (!argc) {
+        cli_error(cli, "no program; see 'vestige simulate --help'");
+        return CLI_USAGE;
+    }
+    program = calloc((size_t)argc + 1, sizeof(*program));
+    if (!program) {
+        cli_error(cli, "out of memory");
+        return CLI_USAGE;
+    }
+    memcpy(program, argv, (size_t)argc * sizeof(*program));
+    status = CLI_USAGE;
+    stats = (struct recording_stats){.path = o.stats, .json = o.json, .overwrite = o.overwrite};
+    if (recording_stats_open(cli, &stats)) {
+        status = simulate(cli, &o, &stats, program);
+        recording_stats_abort(&stats);
+    }
+    free(program);
+    return status;
+}
+
+static const struct cli_option options[] = {
+    SIMULATION_OPTIONS(offsetof(struct simulate_options, simulation)),
+    RECORDING_SHOWS(offsetof(struct simulate_options, shows)),
+    {.name = "list",
+     .help = "print the platform's parameters, as --platform reads",
+     .offset = offsetof(struct simulate_options, list)},
+    {.name = "json",
+     .help = "the statistics, or the list, as a JSON object on\nstandard output; what the program "
+             "prints there goes\nto standard error",
+     .offset = offsetof(struct simulate_options, json)},
+    {.name = "stats",
+     .argument = "FILE",
+     .help = "the statistics as a JSON object into FILE, which may\nbe /dev/fd/N; the program "
+             "keeps standard output",
+     .type = OPTION_STRING,
+     .offset = offsetof(struct simulate_options, stats)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace FILE if it exists",
+     .offset = offsetof(struct simulate_options, overwrite)},
+    {0},
+};
+
+const struct command command_simulate = {
+    .name = "simulate",
+    .summary = "run a RV64 program on the simulated platform",
+    .run = run,
+    .options = options,
+    .takes_program = true,
+    .operands = "[--] PROGRAM [ARGUMENT...]",
+    .operands_min = 0,
+    .operands_max = INT_MAX,
+    .description = "Runs a static RV64 Linux program on simulated cores, and with --timed on\n"
+                   "pipelines with coherent caches; nothing is recorded. Every run is the same;\n"
+                   "--seed makes others. 'vestige record' records such a run.",
+    .example = "vestige simulate --cores 4 --timed --preset cs16 ./prog -p 4\n"
+               "vestige simulate --list >platform.conf",
+    .exits = "0  the program ended with 0\n"
+             "1  caches were found incoherent, or all threads wait for ever\n"
+             "2  bad usage, it could not be run, or touched more memory than it may\n"
+             "else the program's own status; 128 + N if signal N ended it",
+};

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: MIT */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/commands.h"
+#include "front/json.h"
+#include "cli/specs.h"
+#include "cli/vport_open.h"
+#include "study/prove.h"
+#include "technique/address.h"
+
+struct verify_options {
+    struct option_list techniques;
+    const char *stream;
+    struct vs_mutate mutate; /* flips 0: none */
+    bool json, quiet;
+};
+
+/* Over all runs. */
+struct tally {
+    uint64_t compared;
+    struct vs_mutate_counts flips;
+    bool differs;
+};
+
+/* ---- saying it ------------------------------------------------------------------------------- */
+
+static const char *outcome_name(enum vs_verify_outcome outcome)
+{
+    static const char *const names[] = {"same", "differs", "missing", "extra", "unreadable"};
+    return names[outcome];
+}
+
+/* Why a technique had nothing to compare, though it may be decoded; NULL if it had. */
+static const char *nothing_in(const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    if (r->outcome != VS_VERIFY_UNREADABLE || r->diag.error != -VSE_NOTFOUND || r->loads ||
+        r->stores || r->values)
+        return NULL;
+    return p->spec.technique->kind == VS_TECHNIQUE_DATA
+               ? "nothing to compare: the run has no load and no value from outside"
+               : "nothing to compare: the run has no load and no store";
+}
+
+static void json_kind(struct json *j, const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    switch (p->spec.technique->kind) {
+    case VS_TECHNIQUE_FLOW:
+        json_u64(j, "branches", r->branches);
+        json_u64(j, "instructions", r->instructions);
+        break;
+    case VS_TECHNIQUE_DATA:
+        json_u64(j, "loads", r->loads);
+        json_u64(j, "load_bytes", r->load_bytes);
+        json_u64(j, "values", r->values);
+        json_u64(j, "states", r->states);
+        json_u64(j, "messages", r->messages);
+        json_u64(j, "memory_bytes", r->memory_bytes);
+        json_u64(j, "unknown_bytes", r->unknown_bytes);
+        json_str(j, "order", "stream");
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        json_u64(j, "loads", r->loads);
+        json_u64(j, "stores", r->stores);
+        json_u64(j, "messages", r->messages);
+        json_str(j, "order", "stream");
+        break;
+    }
+}
+
+static void json_counts(struct json *j, const struct vs_mutate_counts *c)
+{
+    json_u64(j, "flips", c->flips);
+    json_u64(j, "noticed", c->noticed);
+    json_u64(j, "unread", c->unread);
+    json_u64(j, "recoded", c->recoded);
+    json_u64(j, "missed", c->missed);
+}
+
+static const char *field_name(unsigned field)
+{
+    return field < VS_FIELD_END ? vs_field_name(field) : "none";
+}
+
+static void json_mutation(struct json *j, const struct vs_mutate *m, const struct vs_mutation *r)
+{
+    json_object(j, "mutation");
+    json_u64(j, "seed", m->seed);
+    json_counts(j, &r->all);
+    json_double(j, "share", vs_mutate_share(&r->all), 6);
+    json_array(j, "fields");
+    for (unsigned i = 0; i <= VS_FIELD_END; i++) {
+        if (!r->fields[i].flips)
+            continue;
+        json_object(j, NULL);
+        json_str(j, "field", field_name(i));
+        json_counts(j, &r->fields[i]);
+        json_end(j);
+    }
+    json_end(j);
+    json_end(j);
+}
+
+static void json_proof(struct out *out, const struct verify_options *o, const char *path,
+                       const char *config, const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    struct json j;
+    json_init(&j, out, 0);
+    json_object(&j, NULL);
+    json_str(&j, "run", path);
+    json_str(&j, "technique", p->spec.technique->name);
+    json_str(&j, "config", config);
+    const char *skipped = p->skipped ? p->skipped : nothing_in(p);
+    if (skipped) {
+        json_str(&j, "skipped", skipped);
+    } else {
+        json_str(&j, "outcome", outcome_name(r->outcome));
+        json_u64(&j, "compared", r->compared);
+        json_kind(&j, p);
+        json_u64(&j, "bits", r->bits);
+        if (r->outcome != VS_VERIFY_SAME)
+            json_str(&j, "text", r->diag.text);
+        else if (o->mutate.flips)
+            json_mutation(&j, &o->mutate, &p->mutation);
+    }
+    json_end(&j);
+}
+
+static void text_same(struct out *out, const struct vs_proof *p)
+{
+    const struct vs_verify_result *r = &p->result;
+    char compared[32], a[32], b[32], c[32], bits[32];
+    group_digits(compared, r->compared);
+    group_digits(bits, r->bits);
+    switch (p->spec.technique->kind) {
+    case VS_TECHNIQUE_FLOW:
+        out_printf(out,
+                   "compared %s events (%s branches with outcomes and targets, %s instructions), "
+                   "%s bits: all equal\n",
+                   compared, group_digits(a, r->branches), group_digits(b, r->instructions), bits);
+        break;
+    case VS_TECHNIQUE_DATA:
+        out_printf(out,
+                   "compared %s events (%s loads of %s bytes, %s times registers, by the "
+                   "stream's order), %s bits: all equal\n",
+                   compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
+                   group_digits(c, r->states), bits);
+        break;
+    case VS_TECHNIQUE_ADDRESS:
+        out_printf(
+            out,
+            "compared %s events (addresses of %s loads and %s stores, by the stream's order), "
+            "%s bits: all equal\n",
+            compared, group_digits(a, r->loads), group_digits(b, r->stores), bits);
+        break;
+    }
+}
+
+/* By field: so many noticed of so many. */
+static void text_mutation(struct out *out, const char *path, const char *config,
+                          const struct vs_proof *p)
+{
+    const struct vs_mutate_counts *all = &p->mutation.all;
+    out_safe(out, path);
+    out_printf(out, ": %s %s: flipped %llu bits, noticed %llu", p->spec.technique->name, config,
+               (unsigned long long)all->flips, (unsigned long long)all->noticed);
+    if (all->unread)
+        out_printf(out, ", without effect %llu (in bytes that no core reads)",
+                   (unsigned long long)all->unread);
+    if (all->recoded)
+        out_printf(out, ", without effect %llu (another encoding of the same bytes)",
+                   (unsigned long long)all->recoded);
+    if (all->missed)
+        out_printf(out, ", missed %llu", (unsigned long long)all->missed);
+    for (unsigned i = 0, n = 0; i <= VS_FIELD_END; i++)
+        if (p->mutation.fields[i].flips)
+            out_printf(out, "%s %s %llu/%llu", n++ ? "," : ":", field_name(i),
+                       (unsigned long long)p->mutation.fields[i].noticed,
+                       (unsigned long long)p->mutation.fields[i].flips);
+    out_printf(out, "\n");
+}
+
+static void text_proof(struct out *out, const char *path, const char *config,
+                       const struct vs_proof *p)
+{
+    const char *nothing = nothing_in(p);
+    if (!p->skipped && !nothing && p->result.outcome != VS_VERIFY_SAME)
+        return;
+    out_safe(out, path);
+    out_printf(out, ": %s %s: ", p->spec.technique->name, config);
+    if (p->skipped)
+        out_printf(out, "not decodable, skipped: %s\n", p->skipped);
+    else if (nothing)
+        out_printf(out, "%s\n", nothing);
+    else
+        text_same(out, p);
+}
+
+static int tell_mutation(struct cli *cli, const struct verify_options *o, const char *path,
+                         const char *config, const struct vs_proof *p, struct tally *tally)
+{
+    const struct vs_mutate_counts *all = &p->mutation.all;
+    if (!o->mutate.flips)
+        return CLI_DONE;
+    if (!o->json && !o->quiet)
+        text_mutation(&cli->out, path, config, p);
+    tally->flips.flips += all->flips;
+    tally->flips.noticed += all->noticed;
+    tally->flips.unread += all->unread;
+    tally->flips.recoded += all->recoded;
+    tally->flips.missed += all->missed;
+    if (!all->missed)
+        return CLI_DONE;
+    cli_error(cli, "%s: %s %s: %llu of %llu flipped bits were not noticed; the first is bit %llu",
+              path, p->spec.technique->name, config, (unsigned long long)all->missed,
+              (unsigned long long)all->flips, (unsigned long long)p->mutation.missed);
+    return CLI_BAD_DATA;
+}
+
+static int tell(struct cli *cli, const struct verify_options *o, const char *path,
+                const char *config, const struct vs_proof *p, struct tally *tally)
+{
+    if (p->error)
+        return cli_report(cli, path, p->error, &p->diag);
+    if (o->json)
+        json_proof(&cli->out, o, path, config, p);
+    else if (!o->quiet)
+        text_proof(&cli->out, path, config, p);
+    if (p->skipped || nothing_in(p))
+        return CLI_DONE;
+    tally->compared += p->result.compared;
+    if (p->result.outcome == VS_VERIFY_SAME)
+        return tell_mutation(cli, o, path, config, p, tally);
+    tally->differs = true;
+    cli_error(cli, "%s: %s %s: %s: %s", path, p->spec.technique->name, config,
+              outcome_name(p->result.outcome), p->result.diag.text);
+    return CLI_BAD_DATA;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+/* Those of the specs that the run has anything for. Returns CLI_DONE, or the status after a
+ * message; the array is to be freed. */
+static int choose_specs(struct cli *cli, const char *path, const struct vs_run_info *info,
+                        const struct specs *specs, struct spec **chosen, size_t *count)
+{
+    int status = CLI_DONE;
+    bool lacks;
+    *count = 0;
+    *chosen = calloc(specs->count, sizeof(**chosen));
+    if (!*chosen) {
+        cli_error(cli, "out of memory");
+        return CLI_USAGE;
+    }
+    for (size_t i = 0; i < specs->count && status == CLI_DONE; i++) {
+        status = specs_lack(cli, &specs->items[i], path, info, &lacks);
+        if (!lacks)
+            (*chosen)[(*count)++] = specs->items[i];
+    }
+    return status == CLI_DONE && !*count ? specs_fit_nothing(cli, path) : status;
+}
+
+static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,
+                       struct vs_verify *v, const struct spec *specs, size_t count,
+                       struct tally *tally)
+{
+    struct vs_proof *proofs = calloc(count, sizeof(*proofs));
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_progress progress;
+    int status = CLI_DONE, e = proofs ? 0 : -VSE_NOMEM;
+    for (size_t i = 0; i < count && !e; i++)
+        proofs[i].spec = specs[i].spec;
+    vs_progress_init(&progress, o->quiet ? NULL : stderr, "verifying", count, "techniques");
+    if (!e)
+        e = vs_prove(v, path, o->mutate.flips ? &o->mutate : NULL, proofs, count, &progress, &diag);
+    vs_progress_finish(&progress);
+    if (e)
+        status = cli_report(cli, path, e, &diag);
+    for (size_t i = 0; i < count && !e; i++)
+        status = cli_worse(status, tell(cli, o, path, specs[i].config, &proofs[i], tally));
+    free(proofs);
+    return status;
+}
+
+/* A stream that was encoded before. */
+struct stream {
+    const char *path;
+    struct vs_vport *port;
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
+};
+
+static int prove_stream(struct cli *cli, const struct verify_options *o, const char *path,
+                        struct vs_verify *v, const struct stream *s, struct tally *tally)
+{
+    struct vs_proof proof = {.spec = s->spec};
+    if (s->setup.cores != v->setup.cores || s->setup.timed != v->setup.timed ||
+        s->setup.address_bits != v->setup.address_bits) {
+        cli_error(cli, "%s: is of a run with %u cores%s, and %s has %u%s", s->path, s->setup.cores,
+                  s->setup.timed ? ", timed" : "", path, v->setup.cores,
+                  v->setup.timed ? ", timed" : "");
+        return CLI_BAD_DATA;
+    }
+    proof.skipped = vs_technique_undecodable(&proof.spec);
+    if (!proof.skipped && o->mutate.flips)
+        vs_prove_mutated(v, path, s->port->data, s->port->size, s->port->nbits, &o->mutate, &proof);
+    else if (!proof.skipped)
+        vs_prove_stream(v, s->port->data, s->port->size, s->port->nbits, &proof);
+    int status = tell(cli, o, path, s->path, &proof, tally);
+    return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
+}
+
+static bool follows(const struct vs_technique *t)
+{
+    return t->kind == VS_TECHNIQUE_ADDRESS && t->address_encoder->follows;
+}
+
+static bool has_kind(const struct spec *specs, size_t count, enum vs_technique_kind kind)
+{
+    for (size_t i = 0; i < count; i++)
+        if (specs[i].spec.technique->kind == kind)
+            return true;
+    return false;
+}
+
+static bool has_follower(const struct spec *specs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (follows(specs[i].spec.technique))
+            return true;
+    return false;
+}
+
+/* Control flow takes a pass over the run, as do data addresses that follow from the code, and one
+ * more what is compared event by event. */
+static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
+                       size_t count, struct vs_diag *diag)
+{
+    bool data = has_kind(specs, count, VS_TECHNIQUE_DATA);
+    int err = has_kind(specs, count, VS_TECHNIQUE_FLOW) ? vs_verify_init(v, reader, diag)
+              : has_follower(specs, count)              ? vs_verify_init_code(v, reader, diag)
+                                                        : vs_verify_init_data(v, reader, diag);
+    if (!err && (data || has_kind(specs, count, VS_TECHNIQUE_ADDRESS)))
+        err = vs_verify_read(v, data, diag);
+    return err;
+}
+
+/* stream is NULL, or there is one spec: its own. */
+static int verify_reader(struct cli *cli, const struct verify_options *o, const char *path,
+                         struct vs_reader *reader, const struct spec *specs, size_t count,
+                         const struct stream *stream, struct tally *tally)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_verify v;
+    int status, e = init_verify(&v, reader, specs, count, &diag);
+    bool empty = e == -VSE_END || (e == -VSE_FEATURE && !vs_reader_meta(reader, "isa"));
+    if (empty && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE) {
+        status = CLI_BAD_DATA; /* what there is has nothing */
+    } else if (e == -VSE_END || e == -VSE_FEATURE) {
+        cli_error(cli, "%s: nothing to compare: %s", path, diag.text);
+        status = CLI_USAGE;
+    } else if (e) {
+        status = cli_report(cli, path, e, &diag);
+    } else {
+        status = stream ? prove_stream(cli, o, path, &v, stream, tally)
+                        : prove_specs(cli, o, path, &v, specs, count, tally);
+        status = cli_worse(status, cli_missing(cli, path, vs_reader_info(reader)));
+    }
+    vs_verify_fini(&v);
+    return status;
+}
+
+static int verify_run(struct cli *cli, const struct verify_options *o, const char *path,
+                      const struct specs *specs, const struct stream *stream, struct tally *tally)
+{
+    struct vs_reader *reader;
+    struct spec *chosen;
+    size_t count;
+    int status = cli_open(cli, &reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    status = choose_specs(cli, path, vs_reader_info(reader), specs, &chosen, &count);
+    if (status == CLI_DONE)
+        status = verify_reader(cli, o, path, reader, chosen, count, stream, tally);
+    free(chosen);
+    vs_reader_close(reader);
+    return status;
+}
+
+static int open_stream(struct cli *cli, struct stream *stream, const char *path,
+                       struct specs *specs)
+{
+    stream->path = path;
+    int status = vport_open(cli, &stream->port, path, &stream->spec, &stream->setup);
+    return status == CLI_DONE ? specs_add(cli, specs, path, &stream->spec) : status;
+}
+
+/* What it came to. */
+static int conclude(struct cli *cli, const struct verify_options *o, const struct tally *tally,
+                    int status)
+{
+    if (!tally->compared && status == CLI_DONE) {
+        cli_error(cli, "nothing was compared: no technique is decodable and has anything in these "
+                       "runs; 'vestige info' shows what they have");
+        return CLI_USAGE;
+    }
+    if (tally->compared && !tally->differs && !o->json && status == CLI_DONE)
+        out_printf(&cli->out, "compared %s events: all equal\n", DIGITS(tally->compared));
+    if (tally->flips.flips && !o->json && status == CLI_DONE)
+        out_printf(&cli->out, "flipped %s bits: all %s that have an effect were noticed\n",
+                   DIGITS(tally->flips.flips), DIGITS(tally->flips.noticed));
+    return status;
+}
+
+static int run(struct cli *cli, int argc, char **argv)
+{
+    struct verify_options o = {.mutate.seed = 1};
+    struct specs specs = {0};
+    struct stream stream = {0};
+    struct tally tally = {0};
+    int status;
+    if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
+        return status;
+    if (o.stream && (o.techniques.count || argc > 1)) {
+        cli_error(cli, "--stream is of one technique and one run; leave the %s out",
+                  argc > 1 ? "other runs" : "-t");
+        return CLI_USAGE;
+    }
+    status = o.stream ? open_stream(cli, &stream, o.stream, &specs)
+                      : specs_parse(cli, &specs, &o.techniques);
+    bool ready = status == CLI_DONE;
+    for (int i = 0; i < argc && ready; i++)
+        status = cli_worse(status,
+                           verify_run(cli, &o, argv[i], &specs, o.stream ? &stream : NULL, &tally));
+    specs_free(&specs);
+    vs_vport_close(stream.port);
+    return conclude(cli, &o, &tally, status);
+}
+
+#define FIELD(member) offsetof(struct verify_options, member)
+
+static const struct cli_option options[] = {
+    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
+                                    "those of bandwidth"),
+    {.name = "stream",
+     .argument = "FILE",
+     .help = "compare this stream, and encode nothing",
+     .type = OPTION_STRING,
+     .offset = FIELD(stream)},
+    {.name = "mutate",
+     .argument = "N",
+     .help = "flip N bits of each stream, one after the other, and\n"
+             "count those that are noticed",
+     .type = OPTION_U64,
+     .min = 1,
+     .offset = FIELD(mutate.flips)},
+    {.name = "seed",
+     .argument = "S",
+     .help = "which bits those are; 1 if it is not given",
+     .type = OPTION_U64,
+     .offset = FIELD(mutate.seed)},
+    {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
+    {.name = "quiet", .letter = 'q', .help = "only the last line", .offset = FIELD(quiet)},
+    {0},
+};
+
+const struct command command_verify = {
+    .name = "verify",
+    .summary = "encode, decode, and compare every event with the run",
+    .run = run,
+    .options = options,
+    .operands = "run.vest...",
+    .operands_min = 1,
+    .operands_max = INT_MAX,
+    .description =
+        "Encodes runs, decodes the bits with the program's code alone, and compares what\n"
+        "comes out with the run: every branch's outcome and target, every exception,\n"
+        "start and end of every core. Of load values: the recorded accesses drive the\n"
+        "decoder, core by core as the stream says, and every byte of every load, every\n"
+        "value from outside, and the registers that exceptions and system calls change\n"
+        "are compared. Of data addresses: the recorded instructions drive the decoder in\n"
+        "the same way, and the address of every load and store is compared. So are the\n"
+        "order of messages, their cycles, and all bytes of cache lines that the run\n"
+        "knows. What a technique gets wrong is shown with core, pc and position.\n"
+        "\n"
+        "--mutate proves the comparison: each of N bits, spread over the whole stream,\n"
+        "is flipped by itself, and decoder or comparison must notice it. By field of the\n"
+        "messages it says how many were, of how many. A bit is without effect only if\n"
+        "the run shows it: it is in a byte of a line that no core reads before it is\n"
+        "overwritten, or until the end; or if a general compressor has two encodings of\n"
+        "the same bytes, and these come out.\n"
+        "\n" SPECS_HELP,
+    .example = "vestige verify run.vest\n"
+               "vestige verify run.vest -t all\n"
+               "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"
+               "vestige verify run.vest -t mc2RT --mutate 200\n"
+               "vestige verify run.vest --stream run.vport",
+    .exits = "0  all equal, and every flip with an effect noticed\n"
+             "1  a technique or a run disagrees, a flip is missed, or a run is damaged\n"
+             "2  nothing was compared, bad usage, or the system refused something",
+};

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/code_files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "base/diag.h"
+#include "symbol/elf.h"
+#include "target/linux_abi.h"
+
+enum { PIECE = 32768 };
+
+void code_free(struct code *c)
+{
+    vs_text_fini(&c->code);
+    vs_loaded_fini(&c->loaded);
+    for (size_t i = 0; i < c->piece_count; i++)
+        free(c->pieces[i]);
+    free(c->pieces);
+    vs_reader_close(c->reader);
+    *c = (struct code){0};
+}
+
+static int index_code(struct cli *cli, struct code *c, const char *path, int e)
+{
+    if (!e)
+        e = vs_text_index(&c->code);
+    return e ? cli_report(cli, path, e, NULL) : CLI_DONE;
+}
+
+int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa)
+{
+    *c = (struct code){0};
+    int status = cli_open(cli, &c->reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    const char *have = vs_reader_meta(c->reader, "isa");
+    if (!have && cli_missing(cli, path, vs_reader_info(c->reader)) != CLI_DONE)
+        return CLI_BAD_DATA;
+    if (!have || strcmp(have, isa)) {
+        cli_error(cli,
+                  "%s: has code of %s, the stream is of '%s'; give the run that it was made of",
+                  path, have ? have : "an unknown instruction set", isa);
+        return CLI_BAD_DATA;
+    }
+    return index_code(cli, c, path, vs_text_add_run(&c->code, c->reader));
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static int read_piece(int fd, uint8_t *bytes, size_t size, uint64_t offset, struct vs_diag *diag)
+{
+    for (size_t done = 0; done < size;) {
+        ssize_t n = pread(fd, bytes + done, size - done, (off_t)(offset + done));
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return vs_diag_io(diag, "read", NULL);
+        if (!n)
+            return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1,
+                               "what it has to load lies beyond its end");
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+/* Bytes of a file, which live as long as the code. NULL: no memory. */
+static uint8_t *new_piece(struct code *c, size_t size)
+{
+    void *pieces = c->pieces;
+    int e = vs_array_room(&pieces, &c->piece_capacity, c->piece_count, 1, sizeof(uint8_t *));
+    uint8_t *bytes = e ? NULL : malloc(size);
+    c->pieces = pieces;
+    if (bytes)
+        c->pieces[c->piece_count++] = bytes;
+    return bytes;
+}
+
+static int add_piece(struct code *c, int fd, const struct vs_segment *s, uint64_t at, uint64_t base,
+                     struct vs_diag *diag)
+{
+    size_t size = s->size - at < PIECE ? (size_t)(s->size - at) : PIECE;
+    uint8_t *bytes = new_piece(c, size);
+    int e = bytes ? read_piece(fd, bytes, size, s->offset + at, diag) : -VSE_NOMEM;
+    if (e)
+        return e;
+    const struct vs_block block = {
+        .addr = s->address + at + base, .bytes = bytes, .size = (uint32_t)size, .insns = 1};
+    const struct vs_loaded_part part = {
+        .addr = block.addr, .size = size, .bytes = bytes, .stored = size, .writable = s->writable};
+    if (s->code && (e = vs_text_add(&c->code, &block)))
+        return e;
+    return vs_loaded_add(&c->loaded, &part);
+}
+
+/* What the file does not have of the segment is zero. */
+static int add_zeros(struct code *c, const struct vs_segment *s, uint64_t base)
+{
+    const struct vs_loaded_part part = {
+        .addr = s->address + s->size + base, .size = s->memory - s->size, .writable = s->writable};
+    return part.size ? vs_loaded_add(&c->loaded, &part) : 0;
+}
+
+static int add_segment(struct code *c, int fd, const struct vs_segment *s, uint64_t base,
+                       struct vs_diag *diag)
+{
+    int e = 0;
+    if (s->address + base > UINT64_MAX - s->memory)
+        return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "its segments wrap around");
+    for (uint64_t at = 0; at < s->size && !e; at += PIECE)
+        e = add_piece(c, fd, s, at, base, diag);
+    return e ? e : add_zeros(c, s, base);
+}
+
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* Where the stream says that the file lay. NULL if it does not. */
+static const struct vs_image *find_image(const struct vs_vport_about *about, const char *path,
+                                         const struct vs_elf *elf)
+{
+    uint8_t id[VS_BUILD_ID_MAX];
+    int64_t size = vs_elf_build_id(elf, id, NULL);
+    for (size_t i = 0; i < about->image_count; i++) {
+        const struct vs_image *image = &about->images[i];
+        if (size > 0 && image->build_id_size
+                ? image->build_id_size == size && !memcmp(image->build_id, id, (size_t)size)
+                : !strcmp(file_name(image->path), file_name(path)))
+            return image;
+    }
+    return NULL;
+}
+
+static int add_segments(struct code *c, const struct vs_elf *elf, uint64_t base,
+                        struct vs_diag *diag)
+{
+    struct vs_segment *list = NULL;
+    int64_t count = vs_elf_loaded(elf, &list, diag);
+    int e = count < 0 ? (int)count : 0;
+    for (int64_t i = 0; i < count && !e; i++)
+        e = add_segment(c, elf->fd, &list[i], base, diag);
+    free(list);
+    return e;
+}
+
+static int add_file(struct cli *cli, struct code *c, const char *path,
+                    const struct vs_vport_about *about)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_elf elf;
+    int e = vs_elf_open(&elf, path, &diag);
+    if (e)
+        return cli_report(cli, path, e, &diag);
+    const struct vs_image *image = find_image(about, path, &elf);
+    if (!image) {
+        cli_error(cli, "%s: is none of the images of the stream: another program, or built again",
+                  path);
+        vs_elf_close(&elf);
+        return CLI_BAD_DATA;
+    }
+    e = add_segments(c, &elf, image->base, &diag);
+    vs_elf_close(&elf);
+    return e ? cli_report(cli, path, e, diag.text[0] ? &diag : NULL) : CLI_DONE;
+}
+
+/* What the simulated platform adds to a program. */
+static int add_platform(struct cli *cli, struct code *c, const char *isa)
+{
+    const struct vs_block block = {.addr = VS_LINUX_TRAMPOLINE,
+                                   .bytes = (const uint8_t *)vs_linux_trampoline,
+                                   .size = sizeof(vs_linux_trampoline),
+                                   .insns = 2};
+    int e = strcmp(isa, "rv64") ? 0 : vs_text_add(&c->code, &block);
+    return e ? cli_report(cli, "code", e, NULL) : CLI_DONE;
+}
+
+int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
+                     const struct vs_vport_about *about)
+{
+    int status = CLI_DONE;
+    *c = (struct code){0};
+    for (size_t i = 0; i < files->count && status == CLI_DONE; i++)
+        status = add_file(cli, c, files->items[i], about);
+    for (size_t i = 0; i < about->image_count && !files->count && status == CLI_DONE; i++)
+        if (about->images[i].path[0] == '/')
+            status = add_file(cli, c, about->images[i].path, about);
+    if (status == CLI_DONE && !c->piece_count) {
+        cli_error(cli, "the stream names no image with code; --code or --image does");
+        status = CLI_USAGE;
+    }
+    if (status == CLI_DONE)
+        status = add_platform(cli, c, about->isa);
+    return status == CLI_DONE ? index_code(cli, c, "code", 0) : status;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/* The front layer: what commands are made of. It prints, and with published and cli is all that
+ * does.
+ *
+ *   cli         messages, exit statuses, opening a run
+ *   command     the row that a command is; options, suggest: its options
+ *   out, json   output, as text and as JSON
+ *   textin      text files that are read line by line
+ *   plot        charts, with plot_axes
+ *   recording   what commands that record share; simulation: those that simulate; core_facts: what
+ * a simulated core did disasm      instructions as text
+ */
+#ifndef FRONT_FRONT_H
+#define FRONT_FRONT_H
+
+#include "front/cli.h"
+#include "front/command.h"
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* What commands that use the simulated platform share: its options, its statistics. */
+#ifndef FRONT_SIMULATION_H
+#define FRONT_SIMULATION_H
+
+#include "front/options.h"
+#include "front/out.h"
+#include "target/machine.h"
+
+enum { SIMULATION_TEXT = 240 };
+
+struct simulation_options {
+    uint64_t cores, seed;
+    bool timed, check;
+    const char *preset, *config;
+    struct option_list set, env;
+};
+
+/* Rows of a table of options, for a struct simulation_options at `base` of the command's. */
+#define SIMULATION_OPTIONS(base)                                                                   \
+    {.name = "cores",                                                                              \
+     .argument = "N",                                                                              \
+     .help = "cores of the simulated platform, 1 to 64 (1)",                                       \
+     .type = OPTION_U64,                                                                           \
+     .offset = (base) + offsetof(struct simulation_options, cores),                                \
+     .min = 1,                                                                                     \
+     .max = VS_CORES_MAX},                                                                         \
+        {.name = "timed",                                                                          \
+         .help = "simulate caches and pipelines; events have cycles",                              \
+         .offset = (base) + offsetof(struct simulation_options, timed)},                           \
+        {.name = "preset",                                                                         \
+         .argument = "NAME",                                                                       \
+         .help = "caches of a published platform: cs32 (default),\ncs16, tewar",                   \
+         .type = OPTION_STRING,                                                                    \
+         .offset = (base) + offsetof(struct simulation_options, preset),                           \
+         .offer = simulation_offer_preset},                                                        \
+        {.name = "platform",                                                                       \
+         .argument = "FILE",                                                                       \
+         .help = "parameters of the platform, lines NAME = VALUE",                                 \
+         .type = OPTION_STRING,                                                                    \
+         .offset = (base) + offsetof(struct simulation_options, config)},                          \
+        {.name = "set",                                                                            \
+         .argument = "NAME=VALUE",                                                                 \
+         .help = "one parameter of the platform; may be repeated\n('vestige simulate --list')",    \
+         .type = OPTION_LIST,                                                                      \
+         .offset = (base) + offsetof(struct simulation_options, set),                              \
+         .offer = simulation_offer_parameter},                                                     \
+        {.name = "seed",                                                                           \
+         .argument = "N",                                                                          \
+         .help = "another interleaving of threads (0: none)",                                      \
+         .type = OPTION_U64,                                                                       \
+         .offset = (base) + offsetof(struct simulation_options, seed)},                            \
+        {.name = "env",                                                                            \
+         .argument = "NAME[=VALUE]",                                                               \
+         .help =                                                                                   \
+             "a variable of the simulated program, which has none\notherwise; may be repeated",    \
+         .type = OPTION_LIST,                                                                      \
+         .offset = (base) + offsetof(struct simulation_options, env)},                             \
+    {                                                                                              \
+        .name = "check-coherence", .help = "verify caches and memory at each access (slow)",       \
+        .offset = (base) + offsetof(struct simulation_options, check)                              \
+    }
+
+/* For the rows. */
+bool simulation_offer_preset(unsigned number, char word[OPTION_WORD]);
+bool simulation_offer_parameter(unsigned number, char word[OPTION_WORD]);
+
+/* Whether any of them was given. */
+bool simulation_asked(const struct simulation_options *o);
+
+/* The platform that the options describe. Returns 0, or an error with diag. */
+int simulation_config(const struct simulation_options *o, struct vs_target_config *config,
+                      struct vs_diag *diag);
+
+/* The environment, ended by NULL; freed with simulation_free_env. NULL: out of memory. */
+char **simulation_env(const struct simulation_options *o);
+void simulation_free_env(char **env);
+
+/* Notes the statistics as facts of a run: "cores", and in a timed run "cycles" and "core.N".
+ * Returns 0, or what put returned. */
+int simulation_facts(const struct vs_machine_stats *stats, bool timed,
+                     int (*put)(void *context, const char *key, const char *value), void *context);
+
+/* Why the end of the program is missing, or NULL. */
+const char *simulation_incomplete(const struct vs_machine_result *result,
+                                  char text[SIMULATION_TEXT]);
+
+/* The exit status: the program's, or the one of a simulation that it did not end. */
+int simulation_status(const struct vs_machine_result *result);
+
+/* Lines for the user: calls that were not supported; cycles as well. */
+void simulation_notes(const struct vs_machine_result *result);
+void simulation_summary(const struct vs_machine_result *result, bool timed);
+
+#endif

@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/progress.h"
+#include "capture/valgrind.h"
+#include "published/mtrace.h"
+#include "front/recording.h"
+
+/* Stands between the engine and a tool, to tell "enough" from failure. */
+struct live {
+    const struct vs_consumer *tool;
+    atomic_int error; /* of the tool; -VSE_END: it has enough */
+    struct vs_progress progress;
+};
+
+static int put(void *context, const struct vs_batch *batch)
+{
+    struct live *l = context;
+
+    if (l->error != -VSE_END)
+        l->error = l->tool->put(l->tool->context, batch);
+    return l->error == -VSE_END ? 0 : l->error;
+}
+
+static int64_t image(void *context, const struct vs_image *i)
+{
+    struct live *l = context;
+
+    return l->tool->image(l->tool->context, i);
+}
+
+static int64_t block(void *context, const struct vs_block *b)
+{
+    struct live *l = context;
+
+    return l->tool->block(l->tool->context, b);
+}
+
+static int meta(void *context, const char *key, const char *value)
+{
+    struct live *l = context;
+
+    return l->tool->meta(l->tool->context, key, value);
+}
+
+static int tick(void *context, const struct vs_assembler_stats *stats)
+{
+    struct live *l = context;
+
+    vs_progress_update(&l->progress, stats->instructions);
+    return l->error == -VSE_END;
+}
+
+int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
+                const struct vs_consumer *c, struct mtrace_ending *ending)
+{
+    struct live live = {.tool = c};
+    struct vs_window window = {.start = o->skip};
+    struct vs_consumer between = {.context = &live,
+                                  .put = put,
+                                  .image = c->image ? image : NULL,
+                                  .block = c->block ? block : NULL};
+    struct vs_valgrind_options v = {.argv = o->program,
+                                    .tool = getenv("VESTIGE_VALGRIND"),
+                                    .loads = operands,
+                                    .stores = operands && o->store,
+                                    .windows = &window,
+                                    .window_count = o->skip > 0,
+                                    .tick = tick,
+                                    .context = &live};
+    struct vs_valgrind_result result;
+    struct vs_diag diag = {0};
+    bool theirs = false;
+    int e = 0;
+
+    if (c->meta)
+        e = meta(&live, "isa", "x86-64");
+    if (e == 0) {
+        v.interrupt = recording_catch_signals(true);
+        recording_progress(&live.progress, &(struct recording_shows){0}, "tracing");
+        e = vs_valgrind_run(&v, &between, &result, &diag, &theirs);
+        vs_progress_finish(&live.progress);
+        recording_release_signals();
+    }
+    if (e < 0 && (theirs || live.error))
+        return CLI_DONE; /* the tool knows why */
+    if (e < 0)
+        return recording_refused(cli, o->program[0], e, &diag, "");
+    recording_tidy(result.said);
+    recording_notes(result.stats.forks, result.said, result.unread, recording_incomplete(&result));
+    if (*result.gave_up) {
+        cli_error(cli, "%s: " RECORDING_GAVE_UP, o->program[0], result.gave_up);
+        return CLI_USAGE;
+    }
+    *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
+                                     .status = recording_status(result.status)};
+    return CLI_DONE;
+}
