@@ -87,7 +87,7 @@ static void emit_remake(struct emit *e, IRExpr *guard)
 }
 
 /* The start of a recorded block. If the buffer is full, or the thread comes out of a gap, the
- * scheduler is asked to start the block anew, after main.c made room. */
+ * scheduler is asked to start the block anew, after tool.c made room. */
 static void emit_entry(struct emit *e, UInt number)
 {
     Int limit_at = e->lane + offsetof(struct lane, limit);

@@ -352,7 +352,7 @@ static void plan_stmt(struct plan *p, Int i)
 /* Whether the block must end before the instruction at pc, which is not its first. A branch ends a
  * block. One to the next instruction begins it too: Valgrind could know from what precedes whether
  * it is taken, and leave by another exit than branch_taken in src/capture/blocks.c thinks. What is
- * cut off needs registers that are up to date at each instruction: main.c asks for them. */
+ * cut off needs registers that are up to date at each instruction: tool.c asks for them. */
 static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
     struct x86 x;

@@ -2,10 +2,10 @@
 /* The recorder's half inside Valgrind. A program of its own, with one state; it runs on one thread
  * at a time, the one that holds Valgrind's lock. There is no C library here.
  *
- *   main.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
+ *   tool.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
  *   plan.c        what the record of a block holds
  *   instrument.c  what is added to translated code
- *   decode.c      the little that it must know of instructions beyond what Valgrind says
+ *   x86_decode.c  the little that it must know of instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind's saying so
  *   watch.c       what a system call wrote
  *   redirect.c    keeps Valgrind from replacing functions
@@ -131,7 +131,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
 
-/* ---- decode.c ---- */
+/* ---- x86_decode.c ---- */
 enum { X86_NONE = 0xff, X86_RIP = 0xfe };
 struct x86 {
     UInt opcode;       /* 0x0f00 is added to those of two bytes */
@@ -176,7 +176,7 @@ ULong region_triggered(GuestState *gst, ULong kind);
 /* A mark in the program. */
 void region_switch(Bool on);
 
-/* ---- main.c ---- */
+/* ---- tool.c ---- */
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);

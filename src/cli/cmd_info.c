@@ -8,7 +8,7 @@
 #include "cli/commands.h"
 #include "cli/info_print.h"
 #include "study/syscalls.h"
-#include "study/names.h"
+#include "study/routine_names.h"
 
 struct info_options {
     bool all, json, no_scan, salvage;

@@ -5,7 +5,7 @@
 #define GDB_DESCRIBE_H
 
 #include "base/buf.h"
-#include "gdb/machine.h"
+#include "gdb/gdb_machine.h"
 #include "gdb/packet.h"
 #include "vestige/event.h"
 

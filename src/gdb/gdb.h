@@ -4,7 +4,7 @@
 #ifndef GDB_GDB_H
 #define GDB_GDB_H
 
-#include "gdb/machine.h"  /* what is to be debugged */
+#include "gdb/gdb_machine.h"  /* what is to be debugged */
 #include "gdb/replayed.h" /* a replayed program as that */
 #include "gdb/server.h"   /* offering it to debuggers */
 

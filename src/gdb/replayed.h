@@ -3,7 +3,7 @@
 #ifndef GDB_REPLAYED_H
 #define GDB_REPLAYED_H
 
-#include "gdb/machine.h"
+#include "gdb/gdb_machine.h"
 #include "replay/history.h"
 
 #define VS_GDB_POINTS_MAX 1024
@@ -34,7 +34,7 @@ struct vs_gdb_replayed {
 };
 
 /* Over a replay at its beginning, with so many bytes for checkpoints; the program's path may be
- * NULL, and base is as in gdb/machine.h. The machine then stands before the first instruction of
+ * NULL, and base is as in gdb/gdb_machine.h. The machine then stands before the first instruction of
  * the program. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any case.
  */
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,

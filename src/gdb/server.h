@@ -3,7 +3,7 @@
 #ifndef GDB_SERVER_H
 #define GDB_SERVER_H
 
-#include "gdb/machine.h"
+#include "gdb/gdb_machine.h"
 
 enum vs_gdb_notice_kind {
     VS_GDB_LISTENS, /* on `port` of `host` */

@@ -8,7 +8,7 @@
 #define GDB_STUB_H
 
 #include "gdb/describe.h"
-#include "gdb/machine.h"
+#include "gdb/gdb_machine.h"
 #include "gdb/packet.h"
 
 /* What a debugger wants to happen after the answer. */

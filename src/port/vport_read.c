@@ -5,7 +5,7 @@
 #include "base/crc32c.h"
 #include "base/diag.h"
 #include "port/vport_layout.h"
-#include "trace/source.h"
+#include "trace/run_source.h"
 
 /* What is open: the public part first. */
 struct opened {

@@ -2,7 +2,7 @@
 /* What system calls do to the memory of their process: the kernel's own writes, and memory that
  * comes and goes. A stream has the registers that calls return, so that a call's number, arguments
  * and result tell which bytes are not as the program left them. The calls are those of
- * target/calls.c; what the kernel does by itself when a thread ends is the replay's. */
+ * target/call_table.c; what the kernel does by itself when a thread ends is the replay's. */
 #ifndef REPLAY_CALLS_H
 #define REPLAY_CALLS_H
 

@@ -181,13 +181,13 @@ void vs_wait_end(struct vs_process *p, struct vs_task *t, int64_t result);
 
 uint64_t vs_process_random(struct vs_process *p);
 
-/* ---- load.c ---------------------------------------------------------------------------------- */
+/* ---- load_program.c -------------------------------------------------------------------------- */
 
 /* Maps the program and its stack; sets pc and sp. As vs_process_open. */
 int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_options *options,
             struct vs_diag *diag);
 
-/* ---- calls.c --------------------------------------------------------------------------------- */
+/* ---- call_table.c ---------------------------------------------------------------------------- */
 
 /* NULL: not supported. */
 vs_handler *vs_call_handler(uint64_t number);

@@ -6,7 +6,7 @@
  *   events     what harts and process did, as events of a run
  *   process    a Linux process: memory, threads, files, signals, time. It knows nothing of cores
  *   linux      what its parts share: space, mapping, tasks, futex, files, io, paths, virtual,
- *              pipes, poll, signals, time, load; calls is the table of them
+ *              pipes, poll, signals, time, load_program; call_table is the table of the calls
  *   linux_abi  what a program and its kernel agree on
  *   hierarchy  the caches; mirror, for checks, what is below them
  *   pipeline   the time of one core

@@ -10,18 +10,18 @@
  *
  * The rest is how a .vest file is made:
  *
- *   event     the rules of events
- *   layout    fixed structures, column numbers, limits        docs/format.md 1, 2
- *   columns   payloads of chunks                              2
- *   tables    facts, images, blocks                           3
- *   sites     what is the same each time an event happens     3
- *   index     summaries of chunks, seeking                    4
- *   predict   what is expected next; shared by those below  6, 7
- *   encode    events to columns: all but addresses and values
- *   operands  addresses and values to columns
- *   decode    columns to events
- *   writer    encode + operands + columns + workers -> file
- *   source, load, reader    file -> decode -> batches
+ *   event           the rules of events
+ *   layout          fixed structures, column numbers, limits        docs/format.md 1, 2
+ *   columns         payloads of chunks                              2
+ *   tables          facts, images, blocks                           3
+ *   sites           what is the same each time an event happens     3
+ *   index           summaries of chunks, seeking                    4
+ *   predict         what is expected next; shared by those below    6, 7
+ *   chunk_encode    events to columns: all but addresses and values
+ *   chunk_operands  addresses and values to columns
+ *   chunk_decode    columns to events
+ *   run_writer      chunk_encode + chunk_operands + columns + workers -> file
+ *   run_source, chunk_load, run_reader    file -> chunk_decode -> batches
  */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H

@@ -9,7 +9,7 @@
 #ifndef GEN_GDB_MACHINE_H
 #define GEN_GDB_MACHINE_H
 
-#include "gdb/machine.h"
+#include "gdb/gdb_machine.h"
 
 #define FAKE_CODE      0x10000 /* of thread 0 */
 #define FAKE_CODE_STEP 0x1000  /* from one thread's to the next one's */

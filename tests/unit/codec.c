@@ -3,8 +3,8 @@
 #include <zstd.h>
 
 #include "runs.h"
-#include "trace/decode.h"
-#include "trace/encode.h"
+#include "trace/chunk_decode.h"
+#include "trace/chunk_encode.h"
 
 /* ---- one chunk ---- */
 

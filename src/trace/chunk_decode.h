@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The columns of an events chunk back to events. Trusts nothing in them. */
-#ifndef TRACE_DECODE_H
-#define TRACE_DECODE_H
+#ifndef TRACE_CHUNK_DECODE_H
+#define TRACE_CHUNK_DECODE_H
 
 #include "trace/index.h"
 #include "trace/predict.h"

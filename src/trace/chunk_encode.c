@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/encode.h"
+#include "trace/chunk_encode.h"
 
 #include <stdlib.h>
 

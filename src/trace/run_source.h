@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Where a run is read from: a file or memory. */
-#ifndef TRACE_SOURCE_H
-#define TRACE_SOURCE_H
+#ifndef TRACE_RUN_SOURCE_H
+#define TRACE_RUN_SOURCE_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -15,7 +15,7 @@
 #include "base/invariant.h"
 #include "base/outfile.h"
 #include "base/workers.h"
-#include "trace/encode.h"
+#include "trace/chunk_encode.h"
 #include "trace/tables.h"
 #include "vestige/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Names of routines, from the files that a run's images were mapped from. */
-#ifndef STUDY_NAMES_H
-#define STUDY_NAMES_H
+#ifndef STUDY_ROUTINE_NAMES_H
+#define STUDY_ROUTINE_NAMES_H
 
 #include "study/routines.h"
 

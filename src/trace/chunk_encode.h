@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Events to the columns of events chunks: which site, control flow, order, cycles and what is rare.
- * Addresses and values become operands (operands.h), whose columns are made later. */
-#ifndef TRACE_ENCODE_H
-#define TRACE_ENCODE_H
+ * Addresses and values become operands (chunk_operands.h), whose columns are made later. */
+#ifndef TRACE_CHUNK_ENCODE_H
+#define TRACE_CHUNK_ENCODE_H
 
 #include "trace/index.h"
-#include "trace/operands.h"
+#include "trace/chunk_operands.h"
 #include "trace/predict.h"
 #include "trace/tables.h"
 

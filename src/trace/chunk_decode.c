@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/decode.h"
+#include "trace/chunk_decode.h"
 
 #include <stdlib.h>
 

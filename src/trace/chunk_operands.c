@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/operands.h"
+#include "trace/chunk_operands.h"
 
 #include <stdlib.h>
 

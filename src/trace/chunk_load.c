@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/load.h"
+#include "trace/chunk_load.h"
 
 #include <string.h>
 #include <zstd.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "study/names.h"
+#include "study/routine_names.h"
 
 #include <stdlib.h>
 #include <string.h>

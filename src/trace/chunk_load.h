@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks from a source, checked; and a run's index and tables from its chunks. */
-#ifndef TRACE_LOAD_H
-#define TRACE_LOAD_H
+#ifndef TRACE_CHUNK_LOAD_H
+#define TRACE_CHUNK_LOAD_H
 
 #include "trace/index.h"
-#include "trace/source.h"
+#include "trace/run_source.h"
 #include "trace/tables.h"
 
 struct ZSTD_DCtx_s;

@@ -5,8 +5,8 @@
  * need nothing of control flow but the site, and control flow nothing of them. So another thread
  * can take them on, a block at a time.
  */
-#ifndef TRACE_OPERANDS_H
-#define TRACE_OPERANDS_H
+#ifndef TRACE_CHUNK_OPERANDS_H
+#define TRACE_CHUNK_OPERANDS_H
 
 #include "trace/predict.h"
 

@@ -12,8 +12,8 @@
  * This is the machine that a stub drives. Its threads are its cores, numbered from 0. It stands at
  * one point of the run; everything is as of then. It can go forwards to the end of what is known
  * and backwards to the beginning, but nothing can be changed. */
-#ifndef GDB_MACHINE_H
-#define GDB_MACHINE_H
+#ifndef GDB_GDB_MACHINE_H
+#define GDB_GDB_MACHINE_H
 
 #include <stdbool.h>
 #include <stddef.h>

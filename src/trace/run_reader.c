@@ -5,8 +5,8 @@
 
 #include "base/diag.h"
 #include "base/invariant.h"
-#include "trace/decode.h"
-#include "trace/load.h"
+#include "trace/chunk_decode.h"
+#include "trace/chunk_load.h"
 #include "vestige/run.h"
 
 #define BATCH VS_DECODE_MAX

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/source.h"
+#include "trace/run_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
