@@ -3,23 +3,24 @@
 #ifndef BASE_BASE_H
 #define BASE_BASE_H
 
-#include "base/arena.h"     /* memory that is freed all at once */
-#include "base/array.h"     /* growing arrays of plain structs */
-#include "base/bits.h"      /* bit strings: writer and reader */
-#include "base/buf.h"       /* a byte buffer that grows */
-#include "base/bytes.h"     /* little-endian loads and stores */
-#include "base/copy.h"      /* a sparse copy of memory */
-#include "base/crc32c.h"    /* the checksum */
-#include "base/diag.h"      /* filling in a struct vs_diag */
-#include "base/infile.h"    /* a file or pipe to read from front to back */
-#include "base/invariant.h" /* what must hold, checked in release builds */
-#include "base/likely.h"    /* hints for hot loops */
-#include "base/number.h"    /* numbers as people write them */
-#include "base/outfile.h"   /* a file that gets its name only when it is complete */
-#include "base/pack.h"      /* gzip, bzip2, xz, zstd in pieces */
-#include "base/parameter.h" /* numbers of a struct by name */
-#include "base/progress.h"  /* a progress line on a terminal */
-#include "base/varint.h"    /* LEB128 and zigzag integers */
-#include "base/workers.h"   /* worker threads and jobs */
+#include "base/arena.h"       /* memory that is freed all at once */
+#include "base/array.h"       /* growing arrays of plain structs */
+#include "base/bits.h"        /* bit strings: writer and reader */
+#include "base/buf.h"         /* a byte buffer that grows */
+#include "base/byte_source.h" /* a file or memory to read from at any offset */
+#include "base/bytes.h"       /* little-endian loads and stores */
+#include "base/copy.h"        /* a sparse copy of memory */
+#include "base/crc32c.h"      /* the checksum */
+#include "base/diag.h"        /* filling in a struct vs_diag */
+#include "base/infile.h"      /* a file or pipe to read from front to back */
+#include "base/invariant.h"   /* what must hold, checked in release builds */
+#include "base/likely.h"      /* hints for hot loops */
+#include "base/number.h"      /* numbers as people write them */
+#include "base/outfile.h"     /* a file that gets its name only when it is complete */
+#include "base/pack.h"        /* gzip, bzip2, xz, zstd in pieces */
+#include "base/parameter.h"   /* numbers of a struct by name */
+#include "base/progress.h"    /* a progress line on a terminal */
+#include "base/varint.h"      /* LEB128 and zigzag integers */
+#include "base/workers.h"     /* worker threads and jobs */
 
 #endif

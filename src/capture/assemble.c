@@ -267,12 +267,12 @@ static uint64_t keep_wide(struct vs_assembler *a, const uint8_t *bytes, size_t s
     return at;
 }
 
-static inline uint64_t step_addr(const struct vs_step *s, const uint8_t *record,
+static inline uint64_t step_addr(const struct vs_block_step *s, const uint8_t *record,
                                  const struct vs_event *events)
 {
-    if (s->addr == VS_RECORDED)
+    if (s->addr == VS_BLOCK_RECORDED)
         return word_at(record, s->addr_at);
-    return s->addr == VS_FIXED ? s->event.addr : events[s->addr_of].addr + s->event.addr;
+    return s->addr == VS_BLOCK_FIXED ? s->event.addr : events[s->addr_of].addr + s->event.addr;
 }
 
 /* The first n steps, all of which happened, from `events` on. */
@@ -280,7 +280,7 @@ static inline void put_steps(struct vs_assembler *a, unsigned thread, const stru
                              const uint8_t *record, struct vs_event *events, unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
-        const struct vs_step *s = &b->steps[i];
+        const struct vs_block_step *s = &b->steps[i];
         struct vs_event *e = &events[i];
 
         /* Copied whole, then changed in place: 32 bytes are two moves. */
@@ -288,11 +288,12 @@ static inline void put_steps(struct vs_assembler *a, unsigned thread, const stru
         e->thread = (uint16_t)thread;
         e->addr = step_addr(s, record, events);
         if (unlikely(s->wide))
-            e->value = s->value == VS_RECORDED ? keep_wide(a, record + s->value_at, s->event.size)
-                                               : events[s->value_of].value;
-        else if (s->value == VS_RECORDED)
+            e->value = s->value == VS_BLOCK_RECORDED
+                           ? keep_wide(a, record + s->value_at, s->event.size)
+                           : events[s->value_of].value;
+        else if (s->value == VS_BLOCK_RECORDED)
             e->value = word_at(record, s->value_at) & s->mask;
-        else if (s->value == VS_OF_STEP)
+        else if (s->value == VS_BLOCK_OF_STEP)
             e->value = events[s->value_of].value;
     }
 }
@@ -320,7 +321,7 @@ static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t po
     while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH) {
         uint32_t what = half_at(bytes, pos + offsetof(struct wire_slot, what)), left;
         const struct vs_code_block *b = &blocks[what];
-        const struct vs_leave *l;
+        const struct vs_block_leave *l;
         size_t next;
 
         if (what - 1u >= block_count - 1)
@@ -365,19 +366,19 @@ static unsigned put_some_steps(struct vs_assembler *a, struct thread *t,
     bool repeated = counted > 0;
 
     for (unsigned i = 0; i < n; i++) {
-        const struct vs_step *s = &b->steps[i];
+        const struct vs_block_step *s = &b->steps[i];
         struct vs_event e = s->event;
 
         if (s->guarded && !word_at(record, s->guard_at))
             continue;
         e.thread = t->number;
-        e.addr = s->addr == VS_RECORDED ? word_at(record, s->addr_at)
-                 : s->addr == VS_FIXED  ? e.addr
-                                        : a->addrs[s->addr_of] + e.addr;
-        e.value = s->value == VS_FIXED     ? e.value
-                  : s->value == VS_OF_STEP ? a->values[s->value_of]
-                  : s->wide                ? keep_wide(a, record + s->value_at, e.size)
-                                           : word_at(record, s->value_at) & s->mask;
+        e.addr = s->addr == VS_BLOCK_RECORDED ? word_at(record, s->addr_at)
+                 : s->addr == VS_BLOCK_FIXED  ? e.addr
+                                              : a->addrs[s->addr_of] + e.addr;
+        e.value = s->value == VS_BLOCK_FIXED     ? e.value
+                  : s->value == VS_BLOCK_OF_STEP ? a->values[s->value_of]
+                  : s->wide                      ? keep_wide(a, record + s->value_at, e.size)
+                                                 : word_at(record, s->value_at) & s->mask;
         a->addrs[i] = e.addr;
         a->values[i] = e.value;
         e.icount = (uint16_t)t->since;
@@ -393,7 +394,7 @@ static unsigned put_some_steps(struct vs_assembler *a, struct thread *t,
     return counted;
 }
 
-static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs_leave *l,
+static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs_block_leave *l,
                        const uint8_t *record, unsigned counted)
 {
     struct vs_event e = l->event;
@@ -420,8 +421,8 @@ static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
 static int take_special(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
                         const uint8_t *record, uint32_t left)
 {
-    struct vs_leave fault = {0};
-    const struct vs_leave *l = &fault;
+    struct vs_block_leave fault = {0};
+    const struct vs_block_leave *l = &fault;
     unsigned counted;
 
     if (left & WIRE_LEFT_FAULT) {

@@ -74,34 +74,35 @@ static bool is_locked(const struct vs_code_block *b, unsigned insn)
     return vs_x86_decode(b->code + (pc - b->addr), b->lengths[insn], pc, &i) == 0 && i.locked;
 }
 
-static void make_step(struct vs_code_block *b, struct vs_step *s, const struct wire_op *op)
+static void make_step(struct vs_code_block *b, struct vs_block_step *s, const struct wire_op *op)
 {
     static const uint8_t kinds[] = {
         [WIRE_LOAD] = VS_LOAD, [WIRE_STORE] = VS_STORE, [WIRE_NONDET] = VS_NONDET};
 
-    *s = (struct vs_step){.insn = op->insn,
-                          .addr_at = op->addr_at,
-                          .value_at = op->value_at,
-                          .guard_at = op->guard_at,
-                          .guarded = op->flags & WIRE_GUARDED,
-                          .wide = op->size > 8,
-                          .mask = op->size < 8 ? (UINT64_C(1) << 8 * op->size) - 1 : UINT64_MAX};
+    *s = (struct vs_block_step){.insn = op->insn,
+                                .addr_at = op->addr_at,
+                                .value_at = op->value_at,
+                                .guard_at = op->guard_at,
+                                .guarded = op->flags & WIRE_GUARDED,
+                                .wide = op->size > 8,
+                                .mask =
+                                    op->size < 8 ? (UINT64_C(1) << 8 * op->size) - 1 : UINT64_MAX};
     s->event = (struct vs_event){
         .pc = vs_code_block_pc(b, op->insn),
         .addr = op->addr,
         .size = op->size,
         .kind = kinds[op->kind],
         .flags = op->flags & WIRE_ATOMIC && is_locked(b, op->insn) ? VS_MEM_ATOMIC : 0};
-    s->addr = op->flags & WIRE_ADDR_CONST || op->kind == WIRE_NONDET ? VS_FIXED
-              : op->flags & WIRE_ADDR_OF                             ? VS_OF_STEP
-                                                                     : VS_RECORDED;
+    s->addr = op->flags & WIRE_ADDR_CONST || op->kind == WIRE_NONDET ? VS_BLOCK_FIXED
+              : op->flags & WIRE_ADDR_OF                             ? VS_BLOCK_OF_STEP
+                                                                     : VS_BLOCK_RECORDED;
     s->addr_of = op->of;
-    s->value = op->flags & WIRE_VALUE_CONST ? VS_FIXED
-               : op->flags & WIRE_VALUE_OF  ? VS_OF_STEP
-                                            : VS_RECORDED;
-    if (s->value == VS_FIXED)
+    s->value = op->flags & WIRE_VALUE_CONST ? VS_BLOCK_FIXED
+               : op->flags & WIRE_VALUE_OF  ? VS_BLOCK_OF_STEP
+                                            : VS_BLOCK_RECORDED;
+    if (s->value == VS_BLOCK_FIXED)
         s->event.value = op->value & s->mask;
-    if (s->value == VS_OF_STEP)
+    if (s->value == VS_BLOCK_OF_STEP)
         s->value_of = (uint16_t)op->value;
 }
 
@@ -153,13 +154,13 @@ static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *in
     return x->is_end == is_negated(b->code + (b->last_pc - b->addr), insn);
 }
 
-static void make_leave(const struct vs_code_block *b, struct vs_leave *l, const struct wire_exit *x,
-                       bool at_last, const struct vs_insn *last)
+static void make_leave(const struct vs_code_block *b, struct vs_block_leave *l,
+                       const struct wire_exit *x, bool at_last, const struct vs_insn *last)
 {
     uint64_t pc = vs_code_block_pc(b, x->insn);
     unsigned counted = x->ops ? b->steps[x->ops - 1].insn + 1u : 0;
 
-    *l = (struct vs_leave){
+    *l = (struct vs_block_leave){
         .steps = x->ops, .insns = at_last ? b->insns : (uint16_t)(x->insn + 1u), .leave = x->leave};
     l->branch = at_last && last->kind == VS_INSN_BRANCH && x->leave == WIRE_BORING;
     l->again = !l->branch && x->leave == WIRE_BORING && !x->target_at && x->target == pc;

@@ -9,26 +9,26 @@
 #include "vestige/run.h"
 
 /* How a step's address or value is got. */
-enum vs_source {
-    VS_FIXED,    /* in the step's event */
-    VS_RECORDED, /* in the record */
-    VS_OF_STEP,  /* that of an earlier step, plus what the step's event has */
+enum vs_block_value {
+    VS_BLOCK_FIXED,    /* in the step's event */
+    VS_BLOCK_RECORDED, /* in the record */
+    VS_BLOCK_OF_STEP,  /* that of an earlier step, plus what the step's event has */
 };
 
 /* An operand: an event with what is the same each time. Its icount is the number of instructions
  * since the step before it, or since the block's start. */
-struct vs_step {
+struct vs_block_step {
     struct vs_event event;
     uint64_t mask; /* of a value of at most 8 bytes */
     uint16_t insn;
     uint16_t addr_at, value_at, guard_at;
     uint16_t addr_of, value_of;
-    uint8_t addr, value; /* enum vs_source */
+    uint8_t addr, value; /* enum vs_block_value */
     bool guarded, wide;
 };
 
 /* What leaving a block by one of its exits means. */
-struct vs_leave {
+struct vs_block_leave {
     struct vs_event
         event;      /* of the branch, if it is one; its icount: instructions since the last step */
     uint16_t steps; /* that precede it */
@@ -44,8 +44,8 @@ struct vs_leave {
 struct vs_code_block {
     uint32_t length; /* of a record */
     uint16_t leave_count, step_count;
-    struct vs_leave *leaves;
-    struct vs_step *steps;
+    struct vs_block_leave *leaves;
+    struct vs_block_step *steps;
     uint64_t addr;
     uint32_t id; /* the consumer's */
     uint16_t insns;

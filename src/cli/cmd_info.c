@@ -92,16 +92,16 @@ static int name_routines(const struct vs_reader *reader, struct counts *c)
 {
     uint32_t n = vs_reader_info(reader)->images;
     struct vs_image *images = calloc(n ? n : 1, sizeof(*images));
-    struct vs_names names = {0};
-    struct vs_resolver resolver = vs_names_resolver(&names);
+    struct vs_routine_names names = {0};
+    struct vs_resolver resolver = vs_routine_names_resolver(&names);
     int e = images ? 0 : -VSE_NOMEM;
     for (uint32_t i = 0; !e && i < n; i++)
         e = vs_reader_image(reader, i, &images[i]);
     if (!e)
-        e = vs_names_init(&names, images, n);
+        e = vs_routine_names_init(&names, images, n);
     if (!e)
         e = vs_routines_init(&c->routines, &c->profile, images, n, &resolver);
-    vs_names_fini(&names);
+    vs_routine_names_fini(&names);
     free(images);
     return e;
 }

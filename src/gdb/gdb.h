@@ -4,8 +4,8 @@
 #ifndef GDB_GDB_H
 #define GDB_GDB_H
 
-#include "gdb/gdb_machine.h"  /* what is to be debugged */
-#include "gdb/replayed.h" /* a replayed program as that */
-#include "gdb/server.h"   /* offering it to debuggers */
+#include "gdb/gdb_machine.h" /* what is to be debugged */
+#include "gdb/replayed.h"    /* a replayed program as that */
+#include "gdb/server.h"      /* offering it to debuggers */
 
 #endif

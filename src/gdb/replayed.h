@@ -34,8 +34,9 @@ struct vs_gdb_replayed {
 };
 
 /* Over a replay at its beginning, with so many bytes for checkpoints; the program's path may be
- * NULL, and base is as in gdb/gdb_machine.h. The machine then stands before the first instruction of
- * the program. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any case.
+ * NULL, and base is as in gdb/gdb_machine.h. The machine then stands before the first instruction
+ * of the program. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any
+ * case.
  */
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
                          const char *program, uint64_t base);

@@ -5,12 +5,12 @@
 #include "base/crc32c.h"
 #include "base/diag.h"
 #include "port/vport_layout.h"
-#include "trace/run_source.h"
+#include "base/byte_source.h"
 
 /* What is open: the public part first. */
 struct opened {
     struct vs_vport v;
-    struct vs_source source;
+    struct vs_byte_source source;
     struct vs_arena arena;
     struct vs_buf bits;
     uint64_t at;     /* how far the file has been read */
@@ -33,7 +33,7 @@ static int read_front(struct opened *o, struct vs_diag *diag)
         return vs_diag_set(diag, -VSE_TRUNCATED, 0, -1,
                            "the file header is cut off, %llu of %d bytes are there",
                            (unsigned long long)o->source.size, VS_VPORT_HEADER);
-    if ((err = vs_source_read(&o->source, 0, header, sizeof(header), diag)) < 0 ||
+    if ((err = vs_byte_source_read(&o->source, 0, header, sizeof(header), diag)) < 0 ||
         (err = vs_vport_header_parse(header, &h, diag)) < 0)
         return err;
     o->at = sizeof(header);
@@ -44,7 +44,7 @@ static int read_front(struct opened *o, struct vs_diag *diag)
     about = vs_arena_alloc(&o->arena, h.about_size, 1);
     if (!about)
         return vs_diag_set(diag, -VSE_NOMEM, (int64_t)o->at, -1, "out of memory");
-    if ((err = vs_source_read(&o->source, o->at, about, h.about_size, diag)) < 0)
+    if ((err = vs_byte_source_read(&o->source, o->at, about, h.about_size, diag)) < 0)
         return err;
     if (vs_crc32c(0, about, h.about_size) != h.about_crc)
         return vs_diag_set(diag, -VSE_CHECKSUM, (int64_t)o->at, -1,
@@ -72,7 +72,7 @@ static int read_payload(struct opened *o, size_t size, struct vs_diag *diag)
 
     if (vs_buf_reserve(&o->bits, size) < 0)
         return vs_diag_set(diag, -VSE_NOMEM, (int64_t)o->at, o->blocks, "out of memory");
-    if ((err = vs_source_read(&o->source, o->at, o->bits.data + o->bits.len, size, diag)) < 0)
+    if ((err = vs_byte_source_read(&o->source, o->at, o->bits.data + o->bits.len, size, diag)) < 0)
         return err;
     o->bits.len += size;
     o->at += size;
@@ -88,7 +88,7 @@ static int read_block(struct opened *o, struct vs_diag *diag)
     size_t size, there;
     int err;
 
-    if ((err = vs_source_read(&o->source, at, header, sizeof(header), diag)) < 0 ||
+    if ((err = vs_byte_source_read(&o->source, at, header, sizeof(header), diag)) < 0 ||
         (err = vs_vport_block_parse(header, o->blocks, at, &b, diag)) < 0)
         return err;
     if (o->ragged)
@@ -121,7 +121,7 @@ static int read_end(struct opened *o, struct vs_diag *diag)
 
     if (left(o) < sizeof(bytes))
         return cut(o, "the end record is not complete");
-    if ((err = vs_source_read(&o->source, o->at, bytes, sizeof(bytes), diag)) < 0 ||
+    if ((err = vs_byte_source_read(&o->source, o->at, bytes, sizeof(bytes), diag)) < 0 ||
         (err = vs_vport_end_parse(bytes, o->at, &e, diag)) < 0)
         return err;
     if (e.nbits != o->v.nbits || e.blocks != o->blocks || e.file_size != o->at + sizeof(bytes))
@@ -145,7 +145,7 @@ static int read_next(struct opened *o, struct vs_diag *diag)
         return cut(o, "it has no end record");
     if (left(o) < VS_VPORT_BLOCK_HEADER)
         return cut(o, "a block header or the end record is not complete");
-    if ((err = vs_source_read(&o->source, o->at, magic, sizeof(magic), diag)) < 0)
+    if ((err = vs_byte_source_read(&o->source, o->at, magic, sizeof(magic), diag)) < 0)
         return err;
     if (vs_vport_is_block(magic))
         return read_block(o, diag);
@@ -166,20 +166,21 @@ static int read_all(struct opened *o, struct vs_diag *diag)
     return err;
 }
 
-static int open_source(struct vs_vport **v, const struct vs_source *source, struct vs_diag *diag)
+static int open_source(struct vs_vport **v, const struct vs_byte_source *source,
+                       struct vs_diag *diag)
 {
-    struct vs_source s = *source;
+    struct vs_byte_source s = *source;
     struct opened *o = calloc(1, sizeof(*o));
     int err;
 
     if (!o) {
-        vs_source_close(&s);
+        vs_byte_source_close(&s);
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     }
     o->source = s;
     o->v.missing = (struct vs_diag){.offset = -1, .chunk = -1};
     err = read_all(o, diag);
-    vs_source_close(&o->source);
+    vs_byte_source_close(&o->source);
     if (err)
         vs_vport_close(&o->v);
     else
@@ -189,20 +190,20 @@ static int open_source(struct vs_vport **v, const struct vs_source *source, stru
 
 int vs_vport_open(struct vs_vport **v, const char *path, struct vs_diag *diag)
 {
-    struct vs_source s;
+    struct vs_byte_source s;
     int err;
 
     *v = NULL;
-    err = vs_source_open(&s, path, diag);
+    err = vs_byte_source_open(&s, path, diag);
     return err ? err : open_source(v, &s, diag);
 }
 
 int vs_vport_open_memory(struct vs_vport **v, const void *data, size_t size, struct vs_diag *diag)
 {
-    struct vs_source s;
+    struct vs_byte_source s;
 
     *v = NULL;
-    vs_source_memory(&s, data, size);
+    vs_byte_source_memory(&s, data, size);
     return open_source(v, &s, diag);
 }
 

@@ -6,15 +6,15 @@
 
 #include "symbol/symbol.h"
 
-int vs_names_init(struct vs_names *n, const struct vs_image *images, size_t count)
+int vs_routine_names_init(struct vs_routine_names *n, const struct vs_image *images, size_t count)
 {
-    *n = (struct vs_names){.images = images, .count = count};
+    *n = (struct vs_routine_names){.images = images, .count = count};
     n->symbols = calloc(count ? count : 1, sizeof(struct vs_symbols *));
     n->tried = calloc(count ? count : 1, sizeof(*n->tried));
     return n->symbols && n->tried ? 0 : -VSE_NOMEM;
 }
 
-void vs_names_fini(struct vs_names *n)
+void vs_routine_names_fini(struct vs_routine_names *n)
 {
     for (size_t i = 0; n->symbols && i < n->count; i++)
         vs_symbols_close(n->symbols[i]);
@@ -31,7 +31,7 @@ static bool same_file(const struct vs_symbols *s, const struct vs_image *image)
 }
 
 /* What cannot be read, or is another file by now, has no names. 0 or -VSE_NOMEM. */
-static int load(struct vs_names *n, size_t i, const char *path)
+static int load(struct vs_routine_names *n, size_t i, const char *path)
 {
     int err = n->tried[i] ? 0 : vs_symbols_open(&n->symbols[i], path, NULL);
 
@@ -48,7 +48,7 @@ static int load(struct vs_names *n, size_t i, const char *path)
 static int name(void *context, const char *path, uint64_t link_address, char *out, size_t capacity,
                 uint64_t *start)
 {
-    struct vs_names *n = context;
+    struct vs_routine_names *n = context;
     const struct vs_symbols *s = NULL;
     const struct vs_routine *r;
     int err;
@@ -67,7 +67,7 @@ static int name(void *context, const char *path, uint64_t link_address, char *ou
     return 0;
 }
 
-struct vs_resolver vs_names_resolver(struct vs_names *n)
+struct vs_resolver vs_routine_names_resolver(struct vs_routine_names *n)
 {
     return (struct vs_resolver){.context = n, .name = name};
 }

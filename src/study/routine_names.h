@@ -5,20 +5,20 @@
 
 #include "study/routines.h"
 
-struct vs_names {
+struct vs_routine_names {
     const struct vs_image *images; /* the caller's */
     size_t count;
     struct vs_symbols **symbols; /* by image; NULL: not opened, or of no use */
     bool *tried;
 };
 
-/* The images are those of the run, and must live on. Needs vs_names_fini in either case.
+/* The images are those of the run, and must live on. Needs vs_routine_names_fini in either case.
  * Returns 0; -VSE_NOMEM. */
-int vs_names_init(struct vs_names *n, const struct vs_image *images, size_t count);
-void vs_names_fini(struct vs_names *n);
+int vs_routine_names_init(struct vs_routine_names *n, const struct vs_image *images, size_t count);
+void vs_routine_names_fini(struct vs_routine_names *n);
 
 /* Gives readable names. A file that is no longer the one that was mapped (another build id) gives
  * none. */
-struct vs_resolver vs_names_resolver(struct vs_names *n);
+struct vs_resolver vs_routine_names_resolver(struct vs_routine_names *n);
 
 #endif

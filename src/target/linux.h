@@ -132,7 +132,7 @@ struct vs_fd {
 
 /* ---- the process ----------------------------------------------------------------------------- */
 
-struct vs_process_files {
+struct vs_linux {
     struct vs_space space;
     unsigned cores;
     uint64_t random;

@@ -211,7 +211,7 @@ static int load_segment(struct vs_process *p, struct vs_task *t, const struct pr
 static int load_program(struct vs_process *p, struct vs_task *t, const struct program *g,
                         struct vs_diag *diag)
 {
-    struct vs_process_files *s = p->linux_state;
+    struct vs_linux *s = p->linux_state;
     uint64_t base = g->header.e_type == ET_DYN ? VS_LINUX_PIE_BASE - g->start : 0;
     for (size_t i = 0; i < g->count; i++) {
         int err = load_segment(p, t, g, &g->segments[i], base, diag);

@@ -126,7 +126,7 @@ uint64_t vs_process_random(struct vs_process *p)
 static int start(struct vs_process *p, const struct vs_process_options *options,
                  struct vs_diag *diag)
 {
-    struct vs_process_files *s = p->linux_state;
+    struct vs_linux *s = p->linux_state;
     s->cores = options->cores ? options->cores : 1;
     s->random = options->seed;
     s->interrupt = options->interrupt;

@@ -90,7 +90,7 @@ struct vs_process_options {
     const struct vs_interrupt *interrupt; /* vs_process_wait returns for it; may be NULL */
 };
 
-struct vs_process_files; /* files, signals, waits: what only the process knows */
+struct vs_linux; /* files, signals, waits: what only the process knows */
 
 struct vs_process {
     struct vs_memory memory;
@@ -116,7 +116,7 @@ struct vs_process {
 
     struct vs_image image; /* of the program */
     uint64_t entry;        /* address of its first instruction */
-    struct vs_process_files *linux_state;
+    struct vs_linux *linux_state;
 };
 
 /* Whether the file is a program for vs_process_open, before anything is written.

@@ -197,7 +197,7 @@ int64_t vs_call_clock_nanosleep(struct vs_process *p, struct vs_task *t, const u
 
 struct vs_timer *vs_timer_next(const struct vs_process *p)
 {
-    struct vs_process_files *s = p->linux_state;
+    struct vs_linux *s = p->linux_state;
     struct vs_timer *best = NULL;
     for (size_t i = 0; i < 3; i++)
         if (s->intervals[i].due != VS_NEVER && (!best || s->intervals[i].due < best->due))

@@ -171,7 +171,7 @@ static int put_other(struct vs_encoder *c, const struct vs_event *e)
     return e->size > 8 ? 0 : put_varint(c, VS_COL_OTHER, e->value);
 }
 
-static inline void set_operand(struct vs_operand *p, const struct vs_event *e, uint32_t site)
+static inline void set_operand(struct vs_chunk_operand *p, const struct vs_event *e, uint32_t site)
 {
     p->addr = e->addr;
     p->value = e->value;
@@ -182,7 +182,7 @@ static inline void set_operand(struct vs_operand *p, const struct vs_event *e, u
 /* What is not a load or store of at most 8 bytes. Returns how many operands it has: 0, 1;
  * -VSE_NOMEM. */
 static int put_rare(struct vs_encoder *c, const struct vs_batch *b, const struct vs_event *e,
-                    uint32_t site, struct vs_operand *p)
+                    uint32_t site, struct vs_chunk_operand *p)
 {
     if (!vs_kind_is_hot(e->kind) && put_other(c, e) < 0)
         return -VSE_NOMEM;
@@ -201,7 +201,7 @@ static int put_rare(struct vs_encoder *c, const struct vs_batch *b, const struct
 
 /* Returns how many operands the event has, of which the first free one is p: 0, 1; -VSE_NOMEM. */
 static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struct vs_batch *b,
-                            const struct vs_event *e, bool expected, struct vs_operand *p)
+                            const struct vs_event *e, bool expected, struct vs_chunk_operand *p)
 {
     int64_t site = l->expect;
 
@@ -329,14 +329,14 @@ static inline bool chunk_full(const struct vs_encoder *c)
  * needs stays in registers; what it does for an event is what put_event does. Returns how many were
  * taken; -VSE_NOMEM. */
 static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
-                            const struct vs_event *e, size_t n, struct vs_operand **operands,
+                            const struct vs_event *e, size_t n, struct vs_chunk_operand **operands,
                             uint64_t *insns)
 {
     const struct vs_site *list = c->sites->list;
     const uint32_t count = c->sites->count;
     struct vs_flow *f = &c->flow;
     struct vs_encoder_runs runs = c->runs;
-    struct vs_operand *p = *operands;
+    struct vs_chunk_operand *p = *operands;
     struct vs_lane l = *lane;
     int64_t room = c->room;
     uint64_t sum = 0;
@@ -422,7 +422,7 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
 {
     const struct vs_event *e = &b->events[pos];
     struct vs_encoder_thread *t = enter_thread(c, e->thread);
-    struct vs_operand *operand = c->operands->list + c->operands->count;
+    struct vs_chunk_operand *operand = c->operands->list + c->operands->count;
     const uint64_t thread = e->thread;
     uint64_t insns = 0;
     size_t done = 0;
@@ -502,7 +502,7 @@ static int put_block(struct vs_encoder *c, const struct vs_batch *b, size_t pos,
 }
 
 int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *b, size_t *pos,
-                   struct vs_operands *o, const char **why)
+                   struct vs_chunk_operands *o, const char **why)
 {
     int got = 0;
 

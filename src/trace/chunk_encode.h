@@ -27,10 +27,10 @@ struct vs_encoder_runs {
 #define VS_OPERAND_BYTES 4
 
 struct vs_encoder {
-    struct vs_tables *tables;     /* the caller's; the encoder adds sites */
-    struct vs_sites *sites;       /* of the tables */
-    struct vs_columns *cols;      /* the caller's, of the current chunk */
-    struct vs_operands *operands; /* of the current call */
+    struct vs_tables *tables;           /* the caller's; the encoder adds sites */
+    struct vs_sites *sites;             /* of the tables */
+    struct vs_columns *cols;            /* the caller's, of the current chunk */
+    struct vs_chunk_operands *operands; /* of the current call */
     uint32_t features, max_sites, chunk_events, chunk_bytes, shadow_bits;
     struct vs_flow flow;
     struct vs_encoder_thread **threads; /* each by itself: lanes must not move */
@@ -64,7 +64,7 @@ enum { VS_ENCODED_ALL = 0, VS_ENCODED_CHUNK = 1, VS_ENCODED_BLOCK = 2 };
  * taken, and *why set (static storage); -VSE_NOMEM, after which the encoder is of no use. Where a
  * chunk ends does not depend on how the events are divided into batches. */
 int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *batch, size_t *pos,
-                   struct vs_operands *operands, const char **why);
+                   struct vs_chunk_operands *operands, const char **why);
 
 /* Ends the chunk, which has at least one event: completes the columns (but those of
  * operands), fills the summary and a buffer of struct

@@ -8,7 +8,7 @@
 #include "base/crc32c.h"
 #include "base/diag.h"
 
-int vs_loader_init(struct vs_loader *l, const struct vs_source *source)
+int vs_loader_init(struct vs_loader *l, const struct vs_byte_source *source)
 {
     memset(l, 0, sizeof(*l));
     l->source = *source;
@@ -18,7 +18,7 @@ int vs_loader_init(struct vs_loader *l, const struct vs_source *source)
 
 void vs_loader_fini(struct vs_loader *l)
 {
-    vs_source_close(&l->source);
+    vs_byte_source_close(&l->source);
     ZSTD_freeDCtx(l->zstd);
     vs_buf_fini(&l->payload);
     vs_buf_fini(&l->raw);
@@ -34,7 +34,7 @@ int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struc
         return vs_diag_set(diag, -VSE_TRUNCATED, (int64_t)offset, number,
                            "chunk header is cut off, %llu of %d bytes are there",
                            (unsigned long long)left, VS_CHUNK_HEADER);
-    if ((err = vs_source_read(&l->source, offset, header, sizeof(header), diag)) < 0 ||
+    if ((err = vs_byte_source_read(&l->source, offset, header, sizeof(header), diag)) < 0 ||
         (err = vs_chunk_parse(header, &l->chunk, number, offset, diag)) < 0)
         return err;
     if (l->chunk.size > left - sizeof(header))
@@ -45,8 +45,8 @@ int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struc
     l->payload.len = 0;
     if (vs_buf_reserve(&l->payload, l->chunk.size) < 0)
         return vs_diag_set(diag, -VSE_NOMEM, (int64_t)offset, number, "out of memory");
-    if ((err = vs_source_read(&l->source, offset + sizeof(header), l->payload.data, l->chunk.size,
-                              diag)) < 0)
+    if ((err = vs_byte_source_read(&l->source, offset + sizeof(header), l->payload.data,
+                                   l->chunk.size, diag)) < 0)
         return err;
     l->payload.len = l->chunk.size;
     if (vs_crc32c(0, l->payload.data, l->payload.len) != l->chunk.crc)
@@ -78,8 +78,8 @@ static int find_index(struct vs_loader *l, uint64_t *offset, struct vs_diag *dia
 
     if (size < VS_HEADER_SIZE + VS_CHUNK_HEADER + VS_TRAILER_SIZE)
         return -VSE_NOTFOUND;
-    if ((err = vs_source_read(&l->source, size - sizeof(trailer), trailer, sizeof(trailer), diag)) <
-        0)
+    if ((err = vs_byte_source_read(&l->source, size - sizeof(trailer), trailer, sizeof(trailer),
+                                   diag)) < 0)
         return err;
     if (vs_trailer_parse(trailer, size, offset) < 0)
         return -VSE_NOTFOUND;
@@ -98,7 +98,7 @@ static int load_index(struct vs_loader *l, struct vs_index *index, uint64_t offs
     int err;
 
     /* the index chunk's number is the count of chunks before it, which only the index tells */
-    if ((err = vs_source_read(&l->source, offset, header, sizeof(header), diag)) < 0)
+    if ((err = vs_byte_source_read(&l->source, offset, header, sizeof(header), diag)) < 0)
         return err;
     number = vs_get32(header + 8);
     if ((err = vs_loader_chunk(l, offset, number, diag)) < 0)
@@ -197,7 +197,7 @@ static int scan_end(struct vs_loader *l, uint64_t index_offset, struct vs_diag *
 
     if (l->source.size < after + sizeof(trailer))
         return vs_diag_set(diag, -VSE_TRUNCATED, (int64_t)after, -1, "the trailer is cut off");
-    if ((err = vs_source_read(&l->source, after, trailer, sizeof(trailer), diag)) < 0)
+    if ((err = vs_byte_source_read(&l->source, after, trailer, sizeof(trailer), diag)) < 0)
         return err;
     if (vs_trailer_parse(trailer, after + sizeof(trailer), &found) < 0 || found != index_offset)
         return vs_diag_set(diag, -VSE_CHECKSUM, (int64_t)after, -1, "the trailer is damaged");

@@ -4,14 +4,14 @@
 #define TRACE_CHUNK_LOAD_H
 
 #include "trace/index.h"
-#include "trace/run_source.h"
+#include "base/byte_source.h"
 #include "trace/tables.h"
 
 struct ZSTD_DCtx_s;
 
 /* The chunk last loaded. */
 struct vs_loader {
-    struct vs_source source;
+    struct vs_byte_source source;
     struct ZSTD_DCtx_s *zstd;
     struct vs_chunk chunk;
     struct vs_column cols[VS_COL_END];
@@ -19,7 +19,7 @@ struct vs_loader {
 };
 
 /* Takes the source over. Returns 0; -VSE_NOMEM. */
-int vs_loader_init(struct vs_loader *l, const struct vs_source *source);
+int vs_loader_init(struct vs_loader *l, const struct vs_byte_source *source);
 void vs_loader_fini(struct vs_loader *l);
 
 /* Loads the chunk at an offset, which must have that number.

@@ -10,33 +10,33 @@
 /* Operands by which the shadow memory is fetched ahead. */
 #define AHEAD 16
 
-int vs_operands_init(struct vs_operands *o)
+int vs_chunk_operands_init(struct vs_chunk_operands *o)
 {
-    *o = (struct vs_operands){.list = calloc(VS_OPERANDS + AHEAD, sizeof(*o->list))};
+    *o = (struct vs_chunk_operands){.list = calloc(VS_OPERANDS + AHEAD, sizeof(*o->list))};
     return o->list ? 0 : -VSE_NOMEM;
 }
 
-void vs_operands_fini(struct vs_operands *o)
+void vs_chunk_operands_fini(struct vs_chunk_operands *o)
 {
     free(o->list);
     vs_buf_fini(&o->wide);
-    *o = (struct vs_operands){0};
+    *o = (struct vs_chunk_operands){0};
 }
 
-void vs_operands_clear(struct vs_operands *o)
+void vs_chunk_operands_clear(struct vs_chunk_operands *o)
 {
     o->count = 0;
     o->wide.len = 0;
 }
 
-int vs_operand_coder_begin(struct vs_operand_coder *c, unsigned shadow_bits)
+int vs_chunk_operand_coder_begin(struct vs_chunk_operand_coder *c, unsigned shadow_bits)
 {
     c->shadow_bits = shadow_bits;
     c->trail_count = 0;
     return vs_data_reset(&c->data, 0, shadow_bits);
 }
 
-void vs_operand_coder_fini(struct vs_operand_coder *c)
+void vs_chunk_operand_coder_fini(struct vs_chunk_operand_coder *c)
 {
     vs_data_fini(&c->data);
     free(c->trails);
@@ -45,7 +45,7 @@ void vs_operand_coder_fini(struct vs_operand_coder *c)
 }
 
 /* Takes in the sites and threads that are new in a block. */
-static int prepare(struct vs_operand_coder *c, const struct vs_operands *o)
+static int prepare(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o)
 {
     invariant(o->count <= VS_OPERANDS);
     size_t more = o->threads > c->trail_count ? o->threads - c->trail_count : 0;
@@ -89,7 +89,7 @@ static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struc
 }
 
 /* Whether a load finds what the shadow memory has, which then stays as it is. */
-static inline bool finds_value(const struct vs_shadow *m, const struct vs_operand *p)
+static inline bool finds_value(const struct vs_shadow *m, const struct vs_chunk_operand *p)
 {
     const struct vs_shadow_line *line = vs_shadow_at(*m, p->addr);
     unsigned off = p->addr % VS_SHADOW_LINE;
@@ -104,11 +104,11 @@ static inline bool finds_value(const struct vs_shadow *m, const struct vs_operan
 }
 
 static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struct vs_site_state *s,
-                                 struct vs_trail *t, const struct vs_operand *p)
+                                 struct vs_trail *t, const struct vs_chunk_operand *p)
 {
     uint64_t addr = p->addr, value = p->value;
     unsigned size = p->size;
-    bool load = vs_operand_kind(p) == VS_LOAD, second, loaded;
+    bool load = vs_chunk_operand_kind(p) == VS_LOAD, second, loaded;
     struct vs_cell cell;
     struct vs_guess g;
 
@@ -131,18 +131,18 @@ static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struc
 /* ---- the rest ------------------------------------------------------------------------------- */
 
 /* A wide value, or what an event of another kind has of one. Returns how; -VSE_NOMEM. */
-static int put_rest(struct vs_operand_coder *c, const struct vs_operands *o,
-                    const struct vs_operand *p, struct vs_buf *wide)
+static int put_rest(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+                    const struct vs_chunk_operand *p, struct vs_buf *wide)
 {
     const uint8_t *bytes = p->size > 8 ? o->wide.data + p->value : (const uint8_t *)&p->value;
 
-    if (vs_operand_kind(p) <= VS_STORE &&
+    if (vs_chunk_operand_kind(p) <= VS_STORE &&
         vs_shadow_read(c->data.shadow, p->addr, p->size, c->scratch) &&
         memcmp(c->scratch, bytes, p->size) == 0)
         return VS_HOW_FIRST;
     if (p->size > 8 && vs_buf_put(wide, bytes, p->size) < 0)
         return -VSE_NOMEM;
-    if (c->shadow_bits && vs_operand_kind(p) <= VS_EXTERNAL)
+    if (c->shadow_bits && vs_chunk_operand_kind(p) <= VS_EXTERNAL)
         vs_shadow_write(c->data.shadow, p->addr, p->size, bytes);
     return VS_HOW_WIDE;
 }
@@ -154,10 +154,10 @@ struct ends {
     uint8_t *how, *addr, *value;
 };
 
-static int put_all(struct vs_operand_coder *c, const struct vs_operands *o, struct ends *ends,
-                   struct vs_buf *wide)
+static int put_all(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+                   struct ends *ends, struct vs_buf *wide)
 {
-    const struct vs_operand *p = o->list, *end = p + o->count;
+    const struct vs_chunk_operand *p = o->list, *end = p + o->count;
     const struct vs_shadow m = c->data.shadow;
     struct ends to = *ends;
 
@@ -167,7 +167,7 @@ static int put_all(struct vs_operand_coder *c, const struct vs_operands *o, stru
         unsigned how;
         int rest;
 
-        if (unlikely(vs_operand_kind(p) > VS_STORE)) {
+        if (unlikely(vs_chunk_operand_kind(p) > VS_STORE)) {
             if (put_rest(c, o, p, wide) < 0)
                 return -VSE_NOMEM;
             continue;
@@ -193,8 +193,8 @@ static uint8_t *room(struct vs_buf *col, size_t bytes)
     return vs_buf_reserve(col, bytes + 8) < 0 ? NULL : col->data + col->len;
 }
 
-int vs_operand_coder_put(struct vs_operand_coder *c, const struct vs_operands *o,
-                         struct vs_columns *cols)
+int vs_chunk_operand_coder_put(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+                               struct vs_columns *cols)
 {
     struct vs_buf *how = &cols->col[VS_COL_HOW], *addr = &cols->col[VS_COL_ADDR],
                   *value = &cols->col[VS_COL_VALUE];

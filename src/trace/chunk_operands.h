@@ -12,21 +12,22 @@
 
 /* A load or store; or a value that another event has in the wide column or the shadow memory.
  * 24 bytes: this is what passes from thread to thread. */
-struct vs_operand {
+struct vs_chunk_operand {
     uint64_t addr;
     uint64_t value; /* size > 8: where it lies in `wide` */
     uint32_t site_kind;
     uint16_t thread, size; /* as they lie in an event */
 };
-_Static_assert(sizeof(struct vs_operand) == 24, "three words");
+_Static_assert(sizeof(struct vs_chunk_operand) == 24, "three words");
 
 #define VS_SITE_KIND(site, kind) ((site) << 8 | (kind))
 _Static_assert(VS_MAX_SITES <= 1 << 24, "a site's number fits");
-_Static_assert(offsetof(struct vs_operand, size) - offsetof(struct vs_operand, thread) ==
+_Static_assert(offsetof(struct vs_chunk_operand, size) -
+                       offsetof(struct vs_chunk_operand, thread) ==
                    offsetof(struct vs_event, size) - offsetof(struct vs_event, thread),
                "both are copied at once");
 
-static inline unsigned vs_operand_kind(const struct vs_operand *p)
+static inline unsigned vs_chunk_operand_kind(const struct vs_chunk_operand *p)
 {
     return p->site_kind & 0xff;
 }
@@ -37,23 +38,24 @@ static inline unsigned vs_operand_kind(const struct vs_operand *p)
 #define VS_OPERANDS_WIDE (256u << 10) /* bytes of wide values that make a block full as well */
 
 /* A block of operands, all of one chunk, in order. */
-struct vs_operands {
-    struct vs_operand *list; /* room for VS_OPERANDS, and more to look ahead */
+struct vs_chunk_operands {
+    struct vs_chunk_operand *list; /* room for VS_OPERANDS, and more to look ahead */
     size_t count;
     struct vs_buf wide;      /* values over 8 bytes */
     uint32_t sites, threads; /* their numbers are below these; set before encoding */
 };
 
 /* Returns 0; -VSE_NOMEM. */
-int vs_operands_init(struct vs_operands *o);
-void vs_operands_fini(struct vs_operands *o);
+int vs_chunk_operands_init(struct vs_chunk_operands *o);
+void vs_chunk_operands_fini(struct vs_chunk_operands *o);
 
 /* Empties it. */
-void vs_operands_clear(struct vs_operands *o);
+void vs_chunk_operands_clear(struct vs_chunk_operands *o);
 
-/* What is kept from block to block of a chunk. A zeroed struct is good for vs_operand_coder_begin.
+/* What is kept from block to block of a chunk. A zeroed struct is good for
+ * vs_chunk_operand_coder_begin.
  */
-struct vs_operand_coder {
+struct vs_chunk_operand_coder {
     struct vs_data data;
     unsigned shadow_bits;
     struct vs_trail *trails; /* by thread */
@@ -62,12 +64,12 @@ struct vs_operand_coder {
 };
 
 /* Starts a chunk; shadow_bits is that of its summary. Returns 0; -VSE_NOMEM. */
-int vs_operand_coder_begin(struct vs_operand_coder *c, unsigned shadow_bits);
-void vs_operand_coder_fini(struct vs_operand_coder *c);
+int vs_chunk_operand_coder_begin(struct vs_chunk_operand_coder *c, unsigned shadow_bits);
+void vs_chunk_operand_coder_fini(struct vs_chunk_operand_coder *c);
 
 /* Appends the next block of the chunk to the columns VS_COL_HOW, _ADDR, _VALUE, _WIDE. Returns 0;
  * -VSE_NOMEM. */
-int vs_operand_coder_put(struct vs_operand_coder *c, const struct vs_operands *o,
-                         struct vs_columns *cols);
+int vs_chunk_operand_coder_put(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+                               struct vs_columns *cols);
 
 #endif

@@ -42,7 +42,7 @@ static int read_header(struct vs_reader *r, struct vs_diag *diag)
         return vs_diag_set(diag, -VSE_TRUNCATED, 0, -1,
                            "not a .vest file: %llu bytes are too few for a header",
                            (unsigned long long)r->loader.source.size);
-    if ((err = vs_source_read(&r->loader.source, 0, header, sizeof(header), diag)) < 0)
+    if ((err = vs_byte_source_read(&r->loader.source, 0, header, sizeof(header), diag)) < 0)
         return err;
     return vs_header_parse(header, &r->info.version, &r->info.features, diag);
 }
@@ -88,16 +88,16 @@ static void fill_info(struct vs_reader *r)
     i->metas = (uint32_t)r->tables.fact_count;
 }
 
-static int open_source(struct vs_reader **out, const struct vs_source *source,
+static int open_source(struct vs_reader **out, const struct vs_byte_source *source,
                        enum vs_open_mode mode, struct vs_diag *diag)
 {
     struct vs_reader *r = calloc(1, sizeof(*r));
-    struct vs_source copy = *source;
+    struct vs_byte_source copy = *source;
     int err = -VSE_NOMEM;
 
     *out = NULL;
     if (!r) {
-        vs_source_close(&copy);
+        vs_byte_source_close(&copy);
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     }
     r->thread = -1;
@@ -123,25 +123,25 @@ static int open_source(struct vs_reader **out, const struct vs_source *source,
 int vs_reader_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                    struct vs_diag *diag)
 {
-    struct vs_source source;
+    struct vs_byte_source source;
     int err;
 
     *r = NULL;
     if (!path)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no path");
-    err = vs_source_open(&source, path, diag);
+    err = vs_byte_source_open(&source, path, diag);
     return err < 0 ? err : open_source(r, &source, mode, diag);
 }
 
 int vs_reader_open_memory(struct vs_reader **r, const void *data, size_t size,
                           enum vs_open_mode mode, struct vs_diag *diag)
 {
-    struct vs_source source;
+    struct vs_byte_source source;
 
     *r = NULL;
     if (!data && size)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "no data");
-    vs_source_memory(&source, data, size);
+    vs_byte_source_memory(&source, data, size);
     return open_source(r, &source, mode, diag);
 }
 

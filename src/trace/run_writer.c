@@ -29,7 +29,7 @@
 
 /* Coders that no chunk uses, the one used last on top: its memory is still in the caches. */
 struct coder {
-    struct vs_operand_coder state;
+    struct vs_chunk_operand_coder state;
     struct coder *next;
 };
 
@@ -65,7 +65,7 @@ struct packing {
 struct block {
     struct vs_job job;
     bool busy;
-    struct vs_operands operands;
+    struct vs_chunk_operands operands;
     struct packing *chunk;
 };
 
@@ -118,7 +118,8 @@ static int take_coder(struct packing *k)
     pthread_mutex_unlock(&all->lock);
     if (!k->coder)
         k->coder = calloc(1, sizeof(*k->coder));
-    return k->coder ? vs_operand_coder_begin(&k->coder->state, k->writer->shadow_bits) : -VSE_NOMEM;
+    return k->coder ? vs_chunk_operand_coder_begin(&k->coder->state, k->writer->shadow_bits)
+                    : -VSE_NOMEM;
 }
 
 static void give_coder(struct packing *k)
@@ -180,7 +181,7 @@ static int init_blocks(struct vs_writer *w)
     if (!w->blocks)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < w->block_count; i++)
-        if (vs_operands_init(&w->blocks[i].operands) < 0)
+        if (vs_chunk_operands_init(&w->blocks[i].operands) < 0)
             return -VSE_NOMEM;
     return 0;
 }
@@ -215,7 +216,7 @@ static void free_coders(struct coders *c)
     while (c->free) {
         struct coder *next = c->free->next;
 
-        vs_operand_coder_fini(&c->free->state);
+        vs_chunk_operand_coder_fini(&c->free->state);
         free(c->free);
         c->free = next;
     }
@@ -228,7 +229,7 @@ static void free_writer(struct vs_writer *w)
     for (unsigned i = 0; w->ring && i <= w->ring_size; i++)
         free_packing(w->ring[i]);
     for (unsigned i = 0; w->blocks && i < w->block_count; i++)
-        vs_operands_fini(&w->blocks[i].operands);
+        vs_chunk_operands_fini(&w->blocks[i].operands);
     for (unsigned i = 0; w->tools && i < w->tool_count; i++)
         ZSTD_freeCCtx(w->tools[i].zstd);
     free_coders(&w->coders);
@@ -325,7 +326,7 @@ static void encode_block(void *arg)
     struct packing *k = b->chunk;
 
     if (k->err == 0 && (k->err = take_coder(k)) == 0)
-        k->err = vs_operand_coder_put(&k->coder->state, &b->operands, &k->cols);
+        k->err = vs_chunk_operand_coder_put(&k->coder->state, &b->operands, &k->cols);
 }
 
 static void pack_with(struct packing *k, const struct tools *t)
@@ -368,7 +369,7 @@ static void submit_block(struct vs_writer *w)
     if (b->busy)
         vs_workers_help(w->workers, &b->job);
     b->busy = false;
-    vs_operands_clear(&b->operands);
+    vs_chunk_operands_clear(&b->operands);
 }
 
 static int write_chunk(struct vs_writer *w, unsigned type, const struct vs_buf *payload,

@@ -21,7 +21,7 @@
  *   chunk_operands  addresses and values to columns
  *   chunk_decode    columns to events
  *   run_writer      chunk_encode + chunk_operands + columns + workers -> file
- *   run_source, chunk_load, run_reader    file -> chunk_decode -> batches
+ *   chunk_load, run_reader    file -> chunk_decode -> batches
  */
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H

@@ -11,9 +11,9 @@
 struct chunk {
     struct vs_tables tables;
     struct vs_encoder *encoder;
-    struct vs_operand_coder *coder;
+    struct vs_chunk_operand_coder *coder;
     struct vs_columns cols;
-    struct vs_operands operands;
+    struct vs_chunk_operands operands;
     struct vs_summary summary;
     struct vs_buf threads;
     size_t taken; /* events */
@@ -38,12 +38,12 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
         CHECK_EQ(vs_tables_block(&k->tables, &block), i);
     vs_encoder_init(k->encoder, &k->tables, run->features, max_sites, chunk_events, chunk_bytes);
     CHECK_EQ(vs_encoder_begin(k->encoder, &k->cols), 0);
-    CHECK_EQ(vs_operands_init(&k->operands), 0);
-    CHECK_EQ(vs_operand_coder_begin(k->coder, k->encoder->shadow_bits), 0);
+    CHECK_EQ(vs_chunk_operands_init(&k->operands), 0);
+    CHECK_EQ(vs_chunk_operand_coder_begin(k->coder, k->encoder->shadow_bits), 0);
     do {
-        vs_operands_clear(&k->operands);
+        vs_chunk_operands_clear(&k->operands);
         err = vs_encoder_put(k->encoder, &b, &k->taken, &k->operands, &why);
-        CHECK_EQ(vs_operand_coder_put(k->coder, &k->operands, &k->cols), 0);
+        CHECK_EQ(vs_chunk_operand_coder_put(k->coder, &k->operands, &k->cols), 0);
     } while (err == VS_ENCODED_BLOCK);
     CHECK_EQ(err, k->taken < run->count ? VS_ENCODED_CHUNK : VS_ENCODED_ALL);
     CHECK_EQ(vs_encoder_end(k->encoder, &k->summary, &k->threads), 0);
@@ -54,10 +54,10 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
 static void chunk_free(struct chunk *k)
 {
     vs_encoder_fini(k->encoder);
-    vs_operand_coder_fini(k->coder);
+    vs_chunk_operand_coder_fini(k->coder);
     free(k->encoder);
     free(k->coder);
-    vs_operands_fini(&k->operands);
+    vs_chunk_operands_fini(&k->operands);
     vs_tables_fini(&k->tables);
     vs_columns_fini(&k->cols);
     vs_buf_fini(&k->threads);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/run_source.h"
+#include "base/byte_source.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,41 +9,41 @@
 
 #include "base/diag.h"
 
-int vs_source_open(struct vs_source *s, const char *path, struct vs_diag *diag)
+int vs_byte_source_open(struct vs_byte_source *s, const char *path, struct vs_diag *diag)
 {
     struct stat st;
 
-    *s = (struct vs_source){.fd = -1};
+    *s = (struct vs_byte_source){.fd = -1};
     /* O_NONBLOCK: opening a pipe must not wait for its writer, only to be refused then */
     s->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 || fstat(s->fd, &st) < 0) {
         int err = vs_diag_io(diag, "cannot open it", NULL);
 
-        vs_source_close(s);
+        vs_byte_source_close(s);
         return err;
     }
     if (!S_ISREG(st.st_mode)) {
-        vs_source_close(s);
+        vs_byte_source_close(s);
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not a regular file");
     }
     s->size = (uint64_t)st.st_size;
     return 0;
 }
 
-void vs_source_memory(struct vs_source *s, const void *data, size_t size)
+void vs_byte_source_memory(struct vs_byte_source *s, const void *data, size_t size)
 {
-    *s = (struct vs_source){.fd = -1, .memory = data, .size = size};
+    *s = (struct vs_byte_source){.fd = -1, .memory = data, .size = size};
 }
 
-void vs_source_close(struct vs_source *s)
+void vs_byte_source_close(struct vs_byte_source *s)
 {
     if (s->fd >= 0)
         close(s->fd);
-    *s = (struct vs_source){.fd = -1};
+    *s = (struct vs_byte_source){.fd = -1};
 }
 
-int vs_source_read(const struct vs_source *s, uint64_t offset, void *out, size_t size,
-                   struct vs_diag *diag)
+int vs_byte_source_read(const struct vs_byte_source *s, uint64_t offset, void *out, size_t size,
+                        struct vs_diag *diag)
 {
     uint8_t *p = out;
 
