@@ -257,13 +257,12 @@ static int put_facts(struct record *r, char **argv)
     return e;
 }
 
-static void add_word(struct text *t, const char *option, const char *value)
+/* A word after a blank, unless it is the first. */
+static void add_word(struct text *t, const char *word)
 {
-    char text[1024];
-
-    snprintf(text, sizeof(text), value ? "%s%s %s" : "%s%s", t->bytes.len ? " " : "", option,
-             value);
-    append(t, text, strlen(text));
+    if (t->bytes.len)
+        append(t, " ", 1);
+    append(t, word, strlen(word));
 }
 
 static void add_number(struct text *t, const char *option, uint64_t value)
@@ -271,25 +270,35 @@ static void add_number(struct text *t, const char *option, uint64_t value)
     char digits[24];
 
     snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-    if (value)
-        add_word(t, option, digits);
+    if (value) {
+        add_word(t, option);
+        add_word(t, digits);
+    }
 }
 
 static void add_names(struct text *t, const char *option, const struct option_list *names)
 {
-    for (size_t i = 0; i < names->count; i++)
-        add_word(t, option, names->items[i]);
+    for (size_t i = 0; i < names->count; i++) {
+        add_word(t, option);
+        add_word(t, names->items[i]);
+    }
 }
 
 /* All parameters of the platform; that they are good was checked. */
 static void add_platform(struct text *t, const struct simulation_options *o)
 {
     struct vs_target_config config;
-    char text[1024];
 
-    if (simulation_config(o, &config, NULL) == 0 &&
-        vs_parameters_text(vs_target_parameters, &config, text, sizeof(text)) > 0)
-        append(t, text, strlen(text));
+    if (simulation_config(o, &config, NULL) < 0)
+        return;
+    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
+        char value[VS_PARAMETER_TEXT];
+
+        vs_parameter_text(p, &config, value);
+        add_word(t, p->name);
+        append(t, "=", 1);
+        append(t, value, strlen(value));
+    }
 }
 
 static int put_config(struct record *r)
@@ -299,16 +308,18 @@ static int put_config(struct record *r)
 
     if (r->engine == &engine_sim)
         add_platform(&b, &o->simulation);
-    add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all", NULL);
+    add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
     add_number(&b, "--max-size", o->max_mb);
-    if (o->windows)
-        add_word(&b, "--windows", o->windows);
+    if (o->windows) {
+        add_word(&b, "--windows");
+        add_word(&b, o->windows);
+    }
     if (o->main_only)
-        add_word(&b, "--no-shared-libs", NULL);
+        add_word(&b, "--no-shared-libs");
     if (o->marks)
-        add_word(&b, "--marks", NULL);
+        add_word(&b, "--marks");
     add_names(&b, "--routine", &o->routines);
     add_names(&b, "--from", &o->from);
     add_names(&b, "--to", &o->to);

@@ -166,6 +166,9 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
         row->cost = vs_cost_list_sum(&costs);
     if (!err)
         err = open_encoder(b, row);
+    if (err == -VSE_LIMIT)
+        return vs_diag_set(diag, err, -1, -1, "%s cannot have %u cores", row->spec.technique->name,
+                           b->setup.cores);
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
 }
 
@@ -455,10 +458,11 @@ static void pass_fini(struct pass *p)
     free(p->slots);
 }
 
-static int failed(const struct vs_reader *reader, int err, struct vs_diag *diag)
+/* `limit` says which one it is, if the error is a limit that the run itself does not break. */
+static int failed(const struct vs_reader *reader, int err, const char *limit, struct vs_diag *diag)
 {
     if (err == -VSE_LIMIT && vs_reader_diag(reader)->error != err)
-        return vs_diag_set(diag, err, -1, -1, "too many windows; take wider ones");
+        return vs_diag_set(diag, err, -1, -1, "%s", limit);
     return vs_study_explain(reader, err, diag);
 }
 
@@ -470,7 +474,8 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     int err = 0;
     if ((has_kind(b, VS_TECHNIQUE_DATA) || has_follower(b)) &&
         (err = read_before(b, reader, progress, &done)))
-        return failed(reader, err, diag);
+        return failed(reader, err,
+                      "its code is scattered over too much memory, or changes too often", diag);
     for (size_t i = 0; i < b->count; i++)
         if ((err = row_open(b, &b->rows[i], diag)))
             return err;
@@ -482,5 +487,5 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     pass_fini(&p); /* the rows are done then */
     for (size_t i = 0; i < b->count && !err; i++)
         err = row_finish(&b->rows[i]);
-    return err ? failed(reader, err, diag) : 0;
+    return err ? failed(reader, err, "too many windows; take wider ones", diag) : 0;
 }
