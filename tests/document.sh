@@ -4,8 +4,10 @@
 #
 #   run_document FILE [REFUSED]   in the current folder, in the order of the document; REFUSED COMMAND succeeds
 #                                 if the command is not to be run
+#   document_linked FILE ROOT     succeeds if README.md, CONTRIBUTING.md or another page of docs/ has a link to FILE;
+#                                 FILE is relative to ROOT
 #
-# Sets $ran and $left, how many commands were run and left out.
+# run_document sets $ran and $left, how many commands were run and left out.
 
 document_server='' document_port=''
 
@@ -23,6 +25,17 @@ document_blocks() {
         /^```/ { kind = length($0) == 3 && kind != "" ? "" : length($0) == 3 ? "none" : substr($0, 4); if (kind != "") print FNR, kind, "```"; next }
         kind != "" { print FNR, kind, $0 }
     ' "$1"
+}
+
+document_linked() {
+    local from target
+    for from in "$2/README.md" "$2/CONTRIBUTING.md" "$2"/docs/*.md; do
+        [ -e "$from" ] && [ "$from" != "$2/$1" ] || continue
+        while IFS= read -r target; do
+            [ "$(realpath -m -- "${from%/*}/$target")" != "$(realpath -m -- "$2/$1")" ] || return 0
+        done < <(grep -oE '\]\([^) #]+' "$from" | sed 's/^](//' | grep -v '://')
+    done
+    return 1
 }
 
 # document_compare SHOWN SAID LOOSE: every line of SHOWN is in SAID, in order, and if not loose nothing else; `...` is any
