@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "base/likely.h"
 #include "capture/blocks.h"
-#include "capture/registers.h"
+#include "capture/wire_registers.h"
 
 /* Events that are delivered together. Few enough to stay in a cache on the way; many enough to be
  * worth waking a thread. */
@@ -22,8 +22,6 @@
 #define NESTED    16
 /* Valgrind's thread numbers are indices of a table, which has far fewer places. */
 #define THREAD_NUMBERS 65536
-/* The end of what a program can map on x86-64. */
-#define USER_SPACE (UINT64_C(1) << 47)
 
 enum pending { PENDING_NONE, PENDING_SIGNAL, PENDING_RETURN };
 
@@ -60,6 +58,8 @@ struct vs_assembler {
     uint16_t cut_thread;
     bool theirs; /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
+    const struct vs_isa *isa;
+    struct vs_wire_numbers numbers;
     uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];
     /* of the block that is taken apart */
     uint64_t addrs[BLOCK_EVENTS], values[BLOCK_EVENTS];
@@ -108,6 +108,8 @@ int vs_assembler_open(struct vs_assembler **out, const struct vs_assembler_optio
     if (!a)
         return -VSE_NOMEM;
     a->o = *options;
+    a->isa = vs_isa_find(VS_VALGRIND_ISA);
+    vs_wire_numbers_init(&a->numbers, a->isa);
     a->left = window_length(a, 0);
     if (next_parcel(a) < 0 ||
         vs_array_room((void **)&a->blocks, &a->block_capacity, 0, 1, sizeof(*a->blocks)) < 0) {
@@ -488,7 +490,7 @@ static int define_block(struct vs_assembler *a, const void *record, size_t size,
     if (vs_array_room((void **)&a->blocks, &a->block_capacity, a->block_count, 1, sizeof(*b)) < 0)
         return -VSE_NOMEM;
     b = &a->blocks[a->block_count];
-    e = vs_code_block_make(b, &a->arena, record, size);
+    e = vs_code_block_make(b, &a->arena, a->isa, record, size);
     if (e == -VSE_CORRUPT ||
         (e == 0 && (((const struct wire_block *)record)->number != a->block_count ||
                     b->step_count > BLOCK_EVENTS - 8)))
@@ -543,7 +545,7 @@ static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_
         return e;
     *t = (struct thread){.live = true, .number = (uint16_t)a->thread_count++};
     a->stats.threads = a->thread_count;
-    n = vs_x86_registers(a->payload, 0, &start->regs, NULL);
+    n = vs_wire_registers_put(&a->numbers, a->payload, 0, &start->regs, NULL);
     return put_other(
         a, t,
         (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
@@ -572,7 +574,7 @@ static void settle_calls(struct vs_assembler *a)
 static int hello(struct vs_assembler *a)
 {
     struct vs_event gone = {
-        .kind = VS_MAP, .pc = VS_NO_IMAGE, .value = USER_SPACE, .flags = VS_MAP_GONE};
+        .kind = VS_MAP, .pc = VS_NO_IMAGE, .value = a->isa->user_end, .flags = VS_MAP_GONE};
     int e = 0;
 
     if (a->stats.programs++) {
@@ -597,9 +599,7 @@ static int take_syscall(struct vs_assembler *a, struct thread *t, const struct w
 
     memcpy(head.args, c->args, sizeof(head.args));
     memcpy(a->payload, &head, sizeof(head));
-    n = vs_x86_register(a->payload, n, VS_X86_RAX, c->result);
-    n = vs_x86_register(a->payload, n, VS_X86_RCX, c->rcx);
-    n = vs_x86_register(a->payload, n, VS_X86_R11, c->r11);
+    n = vs_wire_registers_put_call(&a->numbers, a->payload, n, c);
     t->call_pc = 0;
     return put_other(a, t, e, a->payload, n, own);
 }
@@ -636,7 +636,7 @@ static int take_resume(struct vs_assembler *a, struct thread *t, const struct wi
     if (pending == PENDING_SIGNAL) {
         e.kind = VS_EXCEPTION;
         e.pc = t->before.rip;
-        n = vs_x86_register(a->payload, n, VS_REG_CAUSE, t->signal);
+        n = vs_wire_registers_put_one(a->payload, n, VS_REG_CAUSE, t->signal);
     } else {
         e.kind = VS_EXCEPTION_RET;
         e.pc = t->call_pc;
@@ -646,7 +646,7 @@ static int take_resume(struct vs_assembler *a, struct thread *t, const struct wi
         if (t->counted_pc != now->rip)
             t->counted_pc = 0;
     }
-    n = vs_x86_registers(a->payload, n, now, &t->before);
+    n = vs_wire_registers_put(&a->numbers, a->payload, n, now, &t->before);
     return put_other(a, t, e, a->payload, n, own);
 }
 
@@ -664,7 +664,7 @@ static int put_all_since(struct vs_assembler *a)
 static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_gap *g)
 {
     struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
-    size_t n = vs_x86_registers(a->payload, 0, &g->regs, NULL);
+    size_t n = vs_wire_registers_put(&a->numbers, a->payload, 0, &g->regs, NULL);
 
     settle_call(t, g->regs.rip);
     if (g->window != a->window) {

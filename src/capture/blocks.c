@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "isa/isa.h"
-
 /* Valgrind takes the five instructions of a client request for one. */
 #define REQUEST_LENGTH 19
 #define REQUEST_INSNS  5
@@ -66,15 +64,16 @@ static bool op_fits(const struct wire_block *w, const struct wire_op *ops, unsig
 }
 
 /* Valgrind does more by compare-and-swap than what is atomic. */
-static bool is_locked(const struct vs_code_block *b, unsigned insn)
+static bool is_locked(const struct vs_code_block *b, const struct vs_isa *isa, unsigned insn)
 {
     uint64_t pc = vs_code_block_pc(b, insn);
     struct vs_insn i;
 
-    return vs_x86_decode(b->code + (pc - b->addr), b->lengths[insn], pc, &i) == 0 && i.locked;
+    return isa->decode(b->code + (pc - b->addr), b->lengths[insn], pc, &i) == 0 && i.locked;
 }
 
-static void make_step(struct vs_code_block *b, struct vs_block_step *s, const struct wire_op *op)
+static void make_step(struct vs_code_block *b, const struct vs_isa *isa, struct vs_block_step *s,
+                      const struct wire_op *op)
 {
     static const uint8_t kinds[] = {
         [WIRE_LOAD] = VS_LOAD, [WIRE_STORE] = VS_STORE, [WIRE_NONDET] = VS_NONDET};
@@ -92,7 +91,7 @@ static void make_step(struct vs_code_block *b, struct vs_block_step *s, const st
         .addr = op->addr,
         .size = op->size,
         .kind = kinds[op->kind],
-        .flags = op->flags & WIRE_ATOMIC && is_locked(b, op->insn) ? VS_MEM_ATOMIC : 0};
+        .flags = op->flags & WIRE_ATOMIC && is_locked(b, isa, op->insn) ? VS_MEM_ATOMIC : 0};
     s->addr = op->flags & WIRE_ADDR_CONST || op->kind == WIRE_NONDET ? VS_BLOCK_FIXED
               : op->flags & WIRE_ADDR_OF                             ? VS_BLOCK_OF_STEP
                                                                      : VS_BLOCK_RECORDED;
@@ -106,8 +105,8 @@ static void make_step(struct vs_code_block *b, struct vs_block_step *s, const st
         s->value_of = (uint16_t)op->value;
 }
 
-static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
-                      const struct wire_op *ops)
+static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const struct vs_isa *isa,
+                      const struct wire_block *w, const struct wire_op *ops)
 {
     unsigned counted = 0, wide = 0;
 
@@ -121,7 +120,7 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
         /* Each has a place of its own: all of them are never more than the record. */
         if (is_recorded(&ops[i]) && ops[i].size > 8 && (wide += ops[i].size) > w->length)
             return -VSE_CORRUPT;
-        make_step(b, &b->steps[i], &ops[i]);
+        make_step(b, isa, &b->steps[i], &ops[i]);
         b->steps[i].event.icount = (uint16_t)(ops[i].insn + 1u - counted);
         counted = ops[i].insn + 1u;
         b->guarded |= b->steps[i].guarded;
@@ -129,19 +128,8 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
     return 0;
 }
 
-/* Whether the opcode of a conditional branch is for a condition's opposite. */
-static bool is_negated(const uint8_t *code, const struct vs_insn *insn)
-{
-    /* The opcode lies before 1 or 4 bytes of displacement; 0x70 and on, or 0x0f 0x80 and on. */
-    const uint8_t *end = code + insn->length;
-    bool near = insn->length >= 6 && end[-6] == 0x0f && (end[-5] & 0xf0) == 0x80;
-
-    return near ? end[-5] & 1 : (end[-2] & 0xf1) == 0x71;
-}
-
 /* Where the only exits of a conditional branch go tells its outcome, unless both go to the same
- * place: then Valgrind leaves at the side for the condition that the opcode's last bit does not
- * negate. */
+ * place: then Valgrind leaves at the side for the condition that is not negated. */
 static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *insn,
                          const struct wire_exit *x, uint64_t target)
 {
@@ -151,7 +139,7 @@ static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *in
         return true;
     if (insn->target != next)
         return target == insn->target;
-    return x->is_end == is_negated(b->code + (b->last_pc - b->addr), insn);
+    return x->is_end == insn->negated;
 }
 
 static void make_leave(const struct vs_code_block *b, struct vs_block_leave *l,
@@ -230,17 +218,17 @@ static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const u
     return sum == b->code_size ? 0 : -VSE_CORRUPT;
 }
 
-static void decode_last(struct vs_code_block *b, struct vs_insn *last)
+static void decode_last(struct vs_code_block *b, const struct vs_isa *isa, struct vs_insn *last)
 {
     b->last_pc = vs_code_block_pc(b, b->insns - 1u);
     /* What is no instruction faults when it is reached. */
-    if (vs_x86_decode(b->code + (b->last_pc - b->addr), b->lengths[b->insns - 1], b->last_pc,
-                      last) < 0)
+    if (isa->decode(b->code + (b->last_pc - b->addr), b->lengths[b->insns - 1], b->last_pc, last) <
+        0)
         *last = (struct vs_insn){.length = b->lengths[b->insns - 1]};
 }
 
-int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,
-                       size_t size)
+int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const struct vs_isa *isa,
+                       const void *record, size_t size)
 {
     const struct wire_block *w = record;
     const struct wire_op *ops = (const void *)(w + 1);
@@ -267,8 +255,8 @@ int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const vo
         return -VSE_NOMEM;
     if ((e = make_lengths(b, arena, lengths)) < 0)
         return e;
-    decode_last(b, &last);
-    if ((e = make_steps(b, arena, w, ops)) < 0)
+    decode_last(b, isa, &last);
+    if ((e = make_steps(b, arena, isa, w, ops)) < 0)
         return e;
     return make_leaves(b, arena, w, exits, &last);
 }

@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "capture/wire.h"
+#include "isa/isa.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 
@@ -57,10 +58,10 @@ struct vs_code_block {
     uint32_t decoded;   /* instructions that have bytes */
 };
 
-/* Makes a block from a WIRE_BLOCK record of `size` bytes, in the arena.
+/* Makes a block of the ISA's code from a WIRE_BLOCK record of `size` bytes, in the arena.
  * Returns 0; -VSE_NOMEM; -VSE_CORRUPT. */
-int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const void *record,
-                       size_t size);
+int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const struct vs_isa *isa,
+                       const void *record, size_t size);
 
 /* Address of an instruction. */
 uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn);

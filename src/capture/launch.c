@@ -22,7 +22,9 @@
 
 #include "base/diag.h"
 #include "base/infile.h"
+#include "capture/assemble.h"
 #include "capture/places.h"
+#include "isa/isa.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
 #define FIXED_OPTIONS 20
@@ -96,13 +98,16 @@ static int find_valgrind(char *path, size_t capacity, struct vs_diag *diag)
 
 static int check_elf(const Elf64_Ehdr *h, struct vs_diag *diag)
 {
-    if (h->e_ident[EI_CLASS] == ELFCLASS64 && h->e_machine == EM_X86_64 &&
+    const struct vs_isa *isa = vs_isa_find(VS_VALGRIND_ISA);
+
+    if (h->e_ident[EI_CLASS] == ELFCLASS64 && h->e_machine == isa->elf_machine &&
         (h->e_type == ET_EXEC || h->e_type == ET_DYN))
         return 0;
     return vs_diag_set(diag, -VSE_INVAL, -1, -1,
-                       "not an x86-64 program (ELF machine %u, %s-bit); this engine runs x86-64 "
-                       "Linux programs",
-                       h->e_machine, h->e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32");
+                       "not an %s program (ELF machine %u, %s-bit); this engine runs %s Linux "
+                       "programs",
+                       isa->name, h->e_machine, h->e_ident[EI_CLASS] == ELFCLASS64 ? "64" : "32",
+                       isa->name);
 }
 
 static int neither(struct vs_diag *diag)

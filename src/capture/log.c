@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "isa/x86_64/x86.h"
+#include "capture/assemble.h"
+#include "isa/isa.h"
 
 /* A line, without its end and without the process number that it begins with: "==123== ". */
 struct line {
@@ -129,7 +130,7 @@ void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason
 {
     static const char words[] = "unhandled instruction bytes: ";
     const char *at = log->tail, *told = NULL, *last = NULL;
-    char text[VS_X86_TEXT_MAX], *end;
+    char text[VS_ISA_TEXT_MAX], *end;
     struct line line;
     uint8_t bytes[16];
     size_t count = 0;
@@ -146,6 +147,6 @@ void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason
     *reason = 0;
     for (; last && count < sizeof(bytes) && !strncmp(last, "0x", 2); last = end + (*end == ' '))
         bytes[count++] = (uint8_t)strtoul(last, &end, 16);
-    if (count && vs_x86_format(bytes, count, 0, text, sizeof(text)) > 0)
+    if (count && vs_isa_find(VS_VALGRIND_ISA)->format(bytes, count, 0, text, sizeof(text)) > 0)
         snprintf(reason, capacity, "it does not know the instruction '%s'", text);
 }

@@ -4,45 +4,26 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
-
-#include "base/bytes.h"
-#include "isa/rv64/rv64.h"
+#include <string.h>
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
-static size_t size_of(unsigned number)
+void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_machine *m, unsigned thread,
+                         unsigned place)
 {
-    return number < VS_GDB_REG_FFLAGS ? 8 : 4;
-}
+    const struct vs_register *reg = &m->registers->list[place];
+    uint8_t whole[VS_REGISTER_BYTES], bytes[VS_REGISTER_BYTES];
+    int width = reg->number == VS_REGISTER_NONE
+                    ? -VSE_NOTFOUND
+                    : m->ops->get_register(m->machine, thread, reg->number, whole);
 
-static uint64_t value_of(const struct vs_gdb_registers *regs, unsigned number)
-{
-    switch (number) {
-    case VS_GDB_REG_PC:
-        return regs->pc;
-    case VS_GDB_REG_FFLAGS:
-        return regs->fcsr & 0x1f;
-    case VS_GDB_REG_FRM:
-        return regs->fcsr >> 5 & 7;
-    case VS_GDB_REG_FCSR:
-        return regs->fcsr;
-    default:
-        return number < VS_GDB_REG_PC ? regs->x[number] : regs->f[number - VS_GDB_REG_F];
-    }
-}
-
-void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_registers *regs,
-                         unsigned number)
-{
-    size_t size = size_of(number);
-    uint8_t bytes[8];
-
-    if (!regs) {
-        vs_gdb_put(w, "xxxxxxxxxxxxxxxx", 2 * size);
+    if (width < 0) {
+        for (unsigned i = 0; i < reg->size; i++)
+            vs_gdb_put(w, "xx", 2);
         return;
     }
-    vs_put64(bytes, value_of(regs, number));
-    vs_gdb_put_hex(w, bytes, size);
+    vs_register_cut(reg, whole, (size_t)width, bytes);
+    vs_gdb_put_hex(w, bytes, reg->size);
 }
 
 /* ---- documents ----------------------------------------------------------------------------- */
@@ -60,48 +41,31 @@ __attribute__((format(printf, 3, 4))) static void add(struct vs_buf *xml, int *e
         *error = vs_buf_put(xml, text, strlen(text));
 }
 
-static const char *type_of(unsigned x)
+static void describe_feature(struct vs_buf *xml, const struct vs_register_set *set,
+                             unsigned feature, int *e)
 {
-    return x >= 2 && x <= 4 ? "data_ptr" : "int"; /* sp, gp, tp */
-}
+    const char *types = set->features[feature].types;
 
-static void describe_cpu(struct vs_buf *xml, int *e)
-{
-    add(xml, e, "<feature name=\"org.gnu.gdb.riscv.cpu\">\n");
-    for (unsigned i = 0; i < 32; i++)
-        add(xml, e, "<reg name=\"%s\" bitsize=\"64\" type=\"%s\" regnum=\"%u\"/>\n",
-            vs_rv64_xname(i), type_of(i), i);
-    add(xml, e, "<reg name=\"pc\" bitsize=\"64\" type=\"code_ptr\" regnum=\"%d\"/>\n",
-        VS_GDB_REG_PC);
+    add(xml, e, "<feature name=\"%s\">\n", set->features[feature].name);
+    if (!*e)
+        *e = vs_buf_put(xml, types, strlen(types));
+    for (unsigned i = 0; i < set->count; i++)
+        if (set->list[i].feature == feature)
+            add(xml, e, "<reg name=\"%s\" bitsize=\"%u\" type=\"%s\" regnum=\"%u\"/>\n",
+                set->list[i].name, 8u * set->list[i].size, set->list[i].type, i);
     add(xml, e, "</feature>\n");
 }
 
-static void describe_fpu(struct vs_buf *xml, int *e)
-{
-    static const char *const status[] = {"fflags", "frm", "fcsr"};
-
-    add(xml, e,
-        "<feature name=\"org.gnu.gdb.riscv.fpu\">\n"
-        "<union id=\"riscv_double\"><field name=\"float\" type=\"ieee_single\"/>"
-        "<field name=\"double\" type=\"ieee_double\"/></union>\n");
-    for (unsigned i = 0; i < 32; i++)
-        add(xml, e, "<reg name=\"%s\" bitsize=\"64\" type=\"riscv_double\" regnum=\"%u\"/>\n",
-            vs_rv64_fname(i), VS_GDB_REG_F + i);
-    for (unsigned i = 0; i < 3; i++)
-        add(xml, e, "<reg name=\"%s\" bitsize=\"32\" type=\"int\" regnum=\"%u\"/>\n", status[i],
-            VS_GDB_REG_FFLAGS + i);
-    add(xml, e, "</feature>\n");
-}
-
-int vs_gdb_describe_target(struct vs_buf *xml)
+int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *registers)
 {
     int e = 0;
 
     add(xml, &e,
         "<?xml version=\"1.0\"?>\n<!DOCTYPE target SYSTEM \"gdb-target.dtd\">\n"
-        "<target version=\"1.0\">\n<architecture>riscv:rv64</architecture>\n");
-    describe_cpu(xml, &e);
-    describe_fpu(xml, &e);
+        "<target version=\"1.0\">\n<architecture>%s</architecture>\n",
+        registers->architecture);
+    for (unsigned i = 0; i < registers->feature_count; i++)
+        describe_feature(xml, registers, i, &e);
     add(xml, &e, "</target>\n");
     return e;
 }
@@ -119,10 +83,10 @@ bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_
 
 const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread)
 {
-    struct vs_gdb_registers regs;
+    uint8_t pc[VS_REGISTER_BYTES];
     if (m->ops->is_alive(m->machine, thread))
         return "";
-    return m->ops->registers(m->machine, thread, &regs) ? "not started" : "ended";
+    return m->ops->get_register(m->machine, thread, VS_REG_PC, pc) < 0 ? "not started" : "ended";
 }
 
 int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
@@ -152,7 +116,7 @@ enum {
     GDB_UNKNOWN = 143
 };
 
-/* Linux numbers signals on RISC-V as on the host. */
+/* Linux numbers signals alike on the ISAs that programs are replayed of and on the host. */
 _Static_assert(SIGBUS == 7 && SIGUSR1 == 10 && SIGCHLD == 17 && SIGSYS == 31, "another host");
 
 unsigned vs_gdb_signal(int signal)

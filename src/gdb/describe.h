@@ -9,18 +9,10 @@
 #include "gdb/packet.h"
 #include "vestige/event.h"
 
-enum {
-    VS_GDB_REG_PC = 32,
-    VS_GDB_REG_F = 33,
-    VS_GDB_REG_FFLAGS = 65,
-    VS_GDB_REG_FRM = 66,
-    VS_GDB_REG_FCSR = 67,
-    VS_GDB_REGS = 68
-};
-
-/* A piece of a packet: the register's bytes, or that they are not known if regs is NULL. */
-void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_registers *regs,
-                         unsigned number);
+/* A piece of a packet: the bytes of the machine's register in this place of its list, or that they
+ * are not known. */
+void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_machine *m, unsigned thread,
+                         unsigned place);
 
 /* Threads that a debugger has been told of: a bit for each. */
 struct vs_gdb_seen {
@@ -36,11 +28,11 @@ bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_
 const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread);
 
 /* Append a document: the target's description; the threads. 0 or -VSE_NOMEM. */
-int vs_gdb_describe_target(struct vs_buf *xml);
+int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *registers);
 int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
                             struct vs_gdb_seen *seen);
 
-/* gdb's number for a signal of Linux on RISC-V; that of "unknown" for what is none. */
+/* gdb's number for a signal of Linux; that of "unknown" for what is none. */
 unsigned vs_gdb_signal(int signal);
 
 /* Pieces of a packet: why the machine stopped. Reasons that are breakpoints are told only to a

@@ -19,13 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/registers.h"
 #include "vestige/error.h"
-
-/* RV64. */
-struct vs_gdb_registers {
-    uint64_t x[32], f[32], pc;
-    uint32_t fcsr;
-};
 
 enum vs_gdb_stop_kind {
     VS_GDB_STEPPED,     /* the thread did one instruction, or undid it */
@@ -70,8 +65,10 @@ struct vs_gdb_machine_ops {
     unsigned (*threads)(void *machine);               /* all that ever run */
     bool (*is_alive)(void *machine, unsigned thread); /* started, and not ended */
     unsigned (*current)(void *machine);               /* the thread that stopped last */
-    /* Of a thread that has not started: -VSE_NOTFOUND. */
-    int (*registers)(void *machine, unsigned thread, struct vs_gdb_registers *regs);
+    /* The bytes of a register by its number (isa/registers.h), little-endian. Returns how many they
+     * are; -VSE_NOTFOUND if nothing is known of it, as in a thread that has not started. */
+    int (*get_register)(void *machine, unsigned thread, unsigned number,
+                        uint8_t bytes[VS_REGISTER_BYTES]);
     /* Memory as the thread knows it. Returns how many bytes from `addr` on are known, up to size.
      */
     size_t (*read)(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes, size_t size);
@@ -94,6 +91,7 @@ struct vs_gdb_machine_ops {
 struct vs_gdb_machine {
     const struct vs_gdb_machine_ops *ops;
     void *machine;
+    const struct vs_register_set *registers;
     const char *program; /* path of the executable, or NULL */
     uint64_t base;       /* where it lies, minus where it was linked for */
 };

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/diag.h"
+#include "isa/isa.h"
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
@@ -27,22 +29,27 @@ static unsigned get_current(void *machine)
     return ((struct vs_gdb_replayed *)machine)->current;
 }
 
-static int get_registers(void *machine, unsigned thread, struct vs_gdb_registers *regs)
+static uint64_t register_of(const struct vs_replay_registers *regs, unsigned number)
+{
+    return number < 32           ? regs->x[number]
+           : number < 64         ? regs->f[number - 32]
+           : number == VS_REG_PC ? regs->pc
+                                 : regs->fcsr;
+}
+
+static int get_register(void *machine, unsigned thread, unsigned number,
+                        uint8_t bytes[VS_REGISTER_BYTES])
 {
     const struct vs_gdb_replayed *m = machine;
     const struct vs_replay *r = m->replay;
     if (thread >= r->count || !r->cores[thread].started)
         return -VSE_NOTFOUND;
-    if (m->signalled && thread == m->current) {
-        *regs = m->before;
-        return 0;
-    }
     const struct vs_hart *hart = &r->cores[thread].hart;
-    memcpy(regs->x, hart->x, sizeof(regs->x));
-    memcpy(regs->f, hart->f, sizeof(regs->f));
-    regs->pc = hart->pc;
-    regs->fcsr = hart->fcsr;
-    return 0;
+    struct vs_replay_registers now = {.pc = hart->pc, .fcsr = hart->fcsr};
+    memcpy(now.x, hart->x, sizeof(now.x));
+    memcpy(now.f, hart->f, sizeof(now.f));
+    vs_put64(bytes, register_of(m->signalled && thread == m->current ? &m->before : &now, number));
+    return 8;
 }
 
 static size_t read_memory(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes,
@@ -214,10 +221,7 @@ static void stand_before(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
     const struct vs_replay *r = m->replay;
     stop->thread = r->last;
     stop->signal = (int)r->cores[r->last].cause;
-    memcpy(m->before.x, r->before.x, sizeof(m->before.x));
-    memcpy(m->before.f, r->before.f, sizeof(m->before.f));
-    m->before.pc = r->before.pc;
-    m->before.fcsr = r->before.fcsr;
+    m->before = r->before;
     m->signalled = true;
 }
 
@@ -539,7 +543,7 @@ static int monitor(void *machine, const char *command, void (*say)(void *context
 static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
                                               .is_alive = is_alive,
                                               .current = get_current,
-                                              .registers = get_registers,
+                                              .get_register = get_register,
                                               .read = read_memory,
                                               .insert = insert_point,
                                               .remove = remove_point,
@@ -591,7 +595,7 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, si
                          const char *program, uint64_t base)
 {
     *m = (struct vs_gdb_replayed){.replay = replay};
-    m->machine = (struct vs_gdb_machine){&ops, m, program, base};
+    m->machine = (struct vs_gdb_machine){&ops, m, vs_isa_find("rv64")->registers, program, base};
     int err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, most);

@@ -77,47 +77,25 @@ static unsigned current(const struct vs_gdb_stub *s)
 
 /* ---- registers and memory ------------------------------------------------------------------ */
 
-/* Sets *regs to NULL if the thread has none yet. */
-static bool get_registers(struct vs_gdb_stub *s, struct vs_gdb_registers *space,
-                          const struct vs_gdb_registers **regs)
-{
-    int e = s->machine->ops->registers(s->machine->machine, s->general, space);
-
-    *regs = e < 0 ? NULL : space;
-    if (e == 0 || e == -VSE_NOTFOUND)
-        return true;
-    vs_gdb_stub_error(s, vs_errstr(e));
-    return false;
-}
-
 static void all_registers(struct vs_gdb_stub *s, const char *args)
 {
-    struct vs_gdb_registers space = {0};
-    const struct vs_gdb_registers *regs;
-
     (void)args;
-    if (!get_registers(s, &space, &regs))
-        return;
     vs_gdb_begin(s->w);
-    for (unsigned i = 0; i < VS_GDB_REGS; i++)
-        vs_gdb_put_register(s->w, regs, i);
+    for (unsigned i = 0; i < s->machine->registers->count; i++)
+        vs_gdb_put_register(s->w, s->machine, s->general, i);
     vs_gdb_end(s->w);
 }
 
 static void one_register(struct vs_gdb_stub *s, const char *args)
 {
-    struct vs_gdb_registers space = {0};
-    const struct vs_gdb_registers *regs;
-    uint64_t number;
+    uint64_t place;
 
-    if (!vs_gdb_take_number(&args, &number) || *args || number >= VS_GDB_REGS) {
+    if (!vs_gdb_take_number(&args, &place) || *args || place >= s->machine->registers->count) {
         answer(s, MALFORMED);
         return;
     }
-    if (!get_registers(s, &space, &regs))
-        return;
     vs_gdb_begin(s->w);
-    vs_gdb_put_register(s->w, regs, (unsigned)number);
+    vs_gdb_put_register(s->w, s->machine, s->general, (unsigned)place);
     vs_gdb_end(s->w);
 }
 
@@ -445,7 +423,8 @@ static void about_thread(struct vs_gdb_stub *s, const char *args)
 static int get_features(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
     (void)s;
-    return strcmp(annex, "target.xml") ? -VSE_NOTFOUND : vs_gdb_describe_target(document);
+    return strcmp(annex, "target.xml") ? -VSE_NOTFOUND
+                                       : vs_gdb_describe_target(document, s->machine->registers);
 }
 
 static int get_threads(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)

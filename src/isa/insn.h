@@ -23,6 +23,8 @@ struct vs_insn {
     uint8_t branch;  /* of a branch: VS_BR_* without VS_BR_TAKEN; 0 is a direct jump */
     bool repeat;     /* executes a register's number of times: its memory events repeat */
     bool locked;     /* its memory events are one atomic read-modify-write */
+    bool negated;    /* a conditional branch on the opposite of a condition: jne, if je is the other
+                      * encoding of the same instruction */
 };
 
 /* Whether the instruction is a branch whose target stands in the code. */

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The isa layer: what an instruction is, statically, from its bytes and its address alone.
- *
- * An ISA's decoder fills in the same struct vs_insn, so that who walks code need not know which
- * one it walks.
+/* The isa layer: all that an instruction set is. Who walks code, records or replays it goes through
+ * the set's row, and need not know which one it is; what is behind a row stands in a folder per
+ * set.
  */
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
-#include "isa/insn.h"       /* the facts, of any ISA */
-#include "isa/operand.h"    /* the same of registers and memory */
-#include "isa/rv64/rv64.h"  /* RV64GC: the list of instructions, decoding, text */
-#include "isa/set.h"        /* either, by name */
-#include "isa/x86_64/x86.h" /* x86-64: decoding, and text for people */
+#include "isa/insn.h"      /* static facts about an instruction, of any set */
+#include "isa/operand.h"   /* the same of registers and memory */
+#include "isa/registers.h" /* the registers of a set, for a debugger and people */
+#include "isa/set.h"       /* the sets' rows, by name */
 
 #endif

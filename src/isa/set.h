@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction sets that can be decoded, by the name in a run's fact "isa": one row each. */
+/* The instruction sets that can be decoded, by the name in a run's fact "isa": one row each, which
+ * is all that the rest of the tree sees of an ISA. */
 #ifndef ISA_SET_H
 #define ISA_SET_H
 
@@ -7,21 +8,36 @@
 
 #include "isa/insn.h"
 #include "isa/operand.h"
+#include "isa/registers.h"
 
-#define VS_ISA_LENGTH_MAX 15 /* bytes of an instruction of any of them */
+#define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any of them */
+#define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any of them, and its NUL */
 
 struct vs_isa {
     const char *name;
     unsigned address_bits;
     unsigned length_max; /* bytes of an instruction */
-    /* As vs_x86_decode and vs_rv64_decode. */
+    /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
+     * length_max of them. Writes insn only on success. Keeps nothing: any number of threads may
+     * decode. Returns 0; -VSE_CORRUPT if the bytes are no instruction; -VSE_TRUNCATED if they end
+     * inside what may be one. */
     int (*decode)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
     /* What the instruction does with registers and memory. As decode. */
     int (*operands)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+    /* The instruction as text, with a NUL; targets are absolute addresses. Whatever decodes has a
+     * text. Returns its length; as decode; -VSE_LIMIT if capacity is too small, with out undefined;
+     * -VSE_INTERNAL. */
+    int (*format)(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
+    /* "alu", "load", ...: what the instruction occupies a processor with. NULL: the bytes are none.
+     * Static storage. The member is NULL for an ISA that has no names of that. */
+    const char *(*class_name)(const uint8_t *bytes, size_t size);
 
+    unsigned elf_machine;     /* of its programs' files: EM_x */
+    uint64_t user_end;        /* the end of what a program can map under Linux */
     uint32_t syscall_changes; /* registers of isa/operand.h that any system call may change */
     const uint8_t *dwarf;     /* their numbers, by DWARF's from 0 to dwarf_count - 1 */
     unsigned dwarf_count;
+    const struct vs_register_set *registers; /* all of them, for a debugger and people */
 };
 
 /* NULL if there is none, or name is NULL. Static storage. */

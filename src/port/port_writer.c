@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "base/power.h"
+#include "model/cost.h"
 #include "port/stream.h"
 
 enum { PIECE = 1 << 16 }; /* bytes handed to the sink at once */

@@ -8,7 +8,6 @@
 
 #include "base/array.h"
 #include "base/invariant.h"
-#include "base/random.h"
 #include "target/linux.h"
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -116,7 +115,10 @@ void vs_process_end(struct vs_process *p, int status)
 
 uint64_t vs_process_random(struct vs_process *p)
 {
-    return vs_random(&p->linux_state->random);
+    uint64_t z = p->linux_state->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
+    return z ^ z >> 31;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

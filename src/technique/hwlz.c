@@ -15,7 +15,6 @@
  */
 #include <stdlib.h>
 
-#include "base/power.h"
 #include "technique/registry.h"
 #include "technique/streams.h"
 

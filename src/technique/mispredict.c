@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "base/power.h"
 #include "model/counter.h"
 
 /* The branches that a full bCnt has counted. */

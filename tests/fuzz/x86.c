@@ -5,6 +5,7 @@
 
 #include "base/bytes.h"
 #include "isa/isa.h"
+#include "isa/x86_64/x86.h"
 #include "vestige/error.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -7,6 +7,8 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
+#include "isa/isa.h"
+#include "vestige/event.h"
 
 /* ---- the run ------------------------------------------------------------------------------- */
 
@@ -65,19 +67,26 @@ static unsigned current(void *machine)
     return ((const struct fake_machine *)machine)->current;
 }
 
-static int registers(void *machine, unsigned thread, struct vs_gdb_registers *regs)
+static int get_register(void *machine, unsigned thread, unsigned number,
+                        uint8_t bytes[VS_REGISTER_BYTES])
 {
     const struct fake_machine *f = machine;
+    uint64_t value;
 
     if (thread > 1 || (thread == 1 && f->at < FAKE_STARTS))
         return -VSE_NOTFOUND;
-    *regs = (struct vs_gdb_registers){.pc = pc_of(thread, f->at), .fcsr = 0x61 + thread};
-    for (unsigned i = 1; i < 32; i++)
-        regs->x[i] = UINT64_C(0x1111111111111111) * (i % 16);
-    for (unsigned i = 0; i < 32; i++)
-        regs->f[i] = 0x4000000000000000 + i; /* 2 and a bit */
-    regs->x[10] = done(thread, f->at);
-    return 0;
+    if (number == VS_REG_PC)
+        value = pc_of(thread, f->at);
+    else if (number == 10)
+        value = done(thread, f->at);
+    else if (number < 32)
+        value = number ? UINT64_C(0x1111111111111111) * (number % 16) : 0;
+    else if (number < 64)
+        value = 0x4000000000000000 + (number - 32); /* 2 and a bit */
+    else
+        value = 0x61 + thread;
+    vs_put64(bytes, value);
+    return 8;
 }
 
 static bool byte_at(const struct fake_machine *f, uint64_t addr, uint8_t *byte)
@@ -278,7 +287,7 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
         .threads = threads,
         .is_alive = is_alive,
         .current = current,
-        .registers = registers,
+        .get_register = get_register,
         .read = read_bytes,
         .insert = insert,
         .remove = remove_point,
@@ -289,5 +298,8 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
     };
 
     *f = (struct fake_machine){0};
-    return (struct vs_gdb_machine){.ops = &ops, .machine = f, .program = "/bin/fake"};
+    return (struct vs_gdb_machine){.ops = &ops,
+                                   .machine = f,
+                                   .registers = vs_isa_find("rv64")->registers,
+                                   .program = "/bin/fake"};
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "isa/isa.h"
+#include "isa/x86_64/x86.h"
 #include "isa/rv64/iss.h"
 #include "rng.h"
 #include "unittest.h"

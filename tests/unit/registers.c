@@ -1,138 +1,93 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/registers.h"
+#include "isa/registers.h"
 
 #include <string.h>
 
-#include "capture/capture.h" /* must compile by itself */
+#include "isa/isa.h"
 #include "unittest.h"
-#include "wirebuild.h"
+#include "vestige/event.h"
 
-struct found {
-    unsigned count, size;
-    uint8_t bytes[32];
-};
+static const char *const isas[] = {"rv64", "x86-64"};
 
-/* A register in a payload, and how many there are. */
-static struct found find(const uint8_t *p, size_t size, unsigned number)
+TEST(names_registers_once_and_features_in_order)
 {
-    struct found f = {0};
-    const uint8_t *bytes;
-    unsigned n, regsize;
-    int e;
+    for (unsigned k = 0; k < 2; k++) {
+        const struct vs_register_set *set = vs_isa_find(isas[k])->registers;
+        unsigned feature = 0;
 
-    while ((e = vs_regs_next(&p, &size, &n, &regsize, &bytes)) == 1) {
-        f.count++;
-        if (n == number) {
-            CHECK_EQ(f.size, 0); /* once only */
-            CHECK(regsize > 0 && regsize <= 32);
-            f.size = regsize;
-            memcpy(f.bytes, bytes, regsize);
+        for (unsigned i = 0; i < set->count; i++) {
+            const struct vs_register *r = &set->list[i];
+            unsigned bits = r->bits ? r->bits : 8u * r->size;
+
+            CHECK(vs_register_find(set, r->name) == r);
+            CHECK(r->feature == feature || r->feature == feature + 1);
+            feature = r->feature;
+            CHECK(r->size && bits <= 8u * r->size && (r->from + bits + 7) / 8 <= VS_REGISTER_BYTES);
+        }
+        CHECK_EQ(feature + 1, set->feature_count);
+        CHECK(vs_register_find(set, "nobody") == NULL);
+    }
+}
+
+/* What operands are called is among the registers, under the number that DWARF has for it. */
+TEST(knows_the_registers_of_operands)
+{
+    static const char *const names[2][3] = {{"ra", "a0", "t6"}, {"rcx", "rdi", "r15"}};
+    static const uint8_t numbers[2][3] = {{1, 10, 31}, {1, 7, 15}};
+
+    for (unsigned k = 0; k < 2; k++) {
+        const struct vs_isa *isa = vs_isa_find(isas[k]);
+
+        for (unsigned i = 0; i < 3; i++) {
+            const struct vs_register *r = vs_register_find(isa->registers, names[k][i]);
+
+            CHECK(r && vs_register_is_whole(r) && r->size == 8);
+            CHECK_EQ(isa->dwarf[r->number], numbers[k][i]);
         }
     }
-    CHECK_EQ(e, 0);
-    return f;
 }
 
-static uint64_t word(const uint8_t *p, size_t size, unsigned number)
+static uint64_t cut(const char *isa, const char *name, const uint8_t *whole, size_t width)
 {
-    struct found f = find(p, size, number);
-    uint64_t v = 0;
+    const struct vs_register *r = vs_register_find(vs_isa_find(isa)->registers, name);
+    uint8_t bytes[VS_REGISTER_BYTES];
+    uint64_t low;
 
-    CHECK(f.size == 8 || f.size == 4);
-    memcpy(&v, f.bytes, f.size);
-    return v;
+    memset(bytes, 0xee, sizeof(bytes));
+    vs_register_cut(r, whole, width, bytes);
+    CHECK(r->size == VS_REGISTER_BYTES || bytes[r->size] == 0xee);
+    low = 0;
+    memcpy(&low, bytes, r->size < 8 ? r->size : 8);
+    return low;
 }
 
-TEST(puts_all_registers_under_their_dwarf_numbers)
+TEST(cuts_registers_out_of_others)
 {
-    static const uint8_t dwarf[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
-    struct wire_regs r = wb_regs(0x1234);
-    uint8_t buf[VS_REGS_MAX];
-    size_t n;
+    uint8_t whole[32];
 
-    r.sse_round = 2;
-    r.fpr_round = 3;
-    r.fpr_top = 6;
-    n = vs_x86_registers(buf, 0, &r, NULL);
-    for (unsigned i = 0; i < 16; i++) {
-        CHECK_EQ(word(buf, n, dwarf[i]), 0x100 + i);
-        CHECK_EQ(find(buf, n, 17 + i).size, 32);
-        CHECK_MEM(find(buf, n, 17 + i).bytes, r.ymm[i], 32);
-    }
-    CHECK_EQ(word(buf, n, VS_REG_PC), 0x1234);
-    CHECK_EQ(word(buf, n, 49), 0x246);
-    CHECK_EQ(word(buf, n, 58), 0x7000);
-    CHECK_EQ(word(buf, n, 59), 0x7100);
-    CHECK_EQ(word(buf, n, 64), 0x1f80 | 2 << 13);
-    CHECK_EQ(word(buf, n, 65), 0x37f | 3 << 10);
-    CHECK_EQ(word(buf, n, 66), 6 << 11);
-    CHECK_EQ(find(buf, n, 0).count, 16 + 16 + 4 + 3);
+    for (unsigned i = 0; i < 32; i++)
+        whole[i] = (uint8_t)(i + 1);
+    CHECK_EQ(cut("rv64", "fflags", (const uint8_t[]){0xb7, 0, 0, 0}, 4), 0x17);
+    CHECK_EQ(cut("rv64", "frm", (const uint8_t[]){0xb7, 0, 0, 0}, 4), 5);
+    CHECK_EQ(cut("rv64", "fcsr", (const uint8_t[]){0xb7, 0, 0, 0}, 4), 0xb7);
+    CHECK_EQ(cut("rv64", "pc", whole, 8), 0x0807060504030201);
+    CHECK_EQ(cut("x86-64", "xmm3", whole, 32), 0x0807060504030201);
+    CHECK_EQ(cut("x86-64", "ymm3h", whole, 32), 0x1817161514131211);
+    CHECK_EQ(cut("x86-64", "ymm3h", whole, 16), 0);
+    CHECK_EQ(cut("x86-64", "eflags", whole, 8), 0x04030201);
 }
 
-TEST(puts_the_x87_stack_by_place)
+TEST(tells_whole_registers_from_parts)
 {
-    struct wire_regs r = wb_regs(0);
-    uint8_t buf[VS_REGS_MAX];
-    const double values[2] = {1.5, -2.25};
-    long double wide = 0;
-    size_t n;
+    const struct vs_register_set *rv64 = vs_isa_find("rv64")->registers;
+    const struct vs_register_set *x86 = vs_isa_find("x86-64")->registers;
 
-    r.fpr_top = 7;
-    r.fpr_used[7] = 1; /* st(0) */
-    r.fpr_used[0] = 1; /* st(1) */
-    memcpy(&r.fpr[7], &values[0], 8);
-    memcpy(&r.fpr[0], &values[1], 8);
-    n = vs_x86_registers(buf, 0, &r, NULL);
-    for (unsigned i = 0; i < 2; i++) {
-        struct found f = find(buf, n, 33 + i);
-
-        CHECK_EQ(f.size, 10);
-        memcpy(&wide, f.bytes, 10);
-        CHECK(wide == (long double)values[i]);
-    }
-    CHECK_EQ(find(buf, n, 35).size, 0);
-    memset(r.fpr_used, 1, sizeof(r.fpr_used)); /* with all of them it is never too long */
-    n = vs_x86_registers(buf, 12, &r, NULL);
-    CHECK(n < VS_REGS_MAX);
-}
-
-TEST(puts_only_what_changed)
-{
-    struct wire_regs before = wb_regs(0x10), now = before;
-    uint8_t buf[VS_REGS_MAX];
-    size_t n;
-
-    CHECK_EQ(vs_x86_registers(buf, 0, &now, &before), 0);
-    now.gpr[3]++;
-    n = vs_x86_registers(buf, 0, &now, &before);
-    CHECK_EQ(find(buf, n, 3).count, 1);
-    CHECK_EQ(word(buf, n, 3), 0x104);
-    now = before;
-    now.rip = 0x20;
-    now.ymm[15][31] = 0;
-    n = vs_x86_registers(buf, 0, &now, &before);
-    CHECK_EQ(find(buf, n, 0).count, 2);
-    CHECK_EQ(find(buf, n, 32).size, 32);
-    now = before;
-    now.fpr_used[2] = 1;
-    n = vs_x86_registers(buf, 0, &now, &before);
-    CHECK_EQ(find(buf, n, 0).count, 3); /* the register and both words of control */
-    now = before;
-    now.sse_round = 1;
-    n = vs_x86_registers(buf, 0, &now, &before);
-    CHECK_EQ(find(buf, n, 0).count, 1);
-    CHECK_EQ(word(buf, n, 64), 0x1f80 | 1 << 13);
-}
-
-TEST(appends)
-{
-    uint8_t buf[VS_REGS_MAX];
-    size_t n = vs_x86_register(buf, 0, VS_REG_CAUSE, 11);
-
-    CHECK_EQ(n, 12);
-    n = vs_x86_register(buf, n, VS_X86_RAX, 12);
-    CHECK_EQ(n, 24);
-    CHECK_EQ(word(buf, n, VS_REG_CAUSE), 11);
-    CHECK_EQ(word(buf, n, VS_X86_RAX), 12);
-    CHECK_EQ(vs_x86_register(buf, VS_REGS_MAX - 4, 1, 2), VS_REGS_MAX - 4); /* no room: left out */
+    CHECK(vs_register_is_whole(vs_register_find(rv64, "fcsr")));
+    CHECK(vs_register_is_whole(vs_register_find(rv64, "pc")));
+    CHECK_EQ(vs_register_find(rv64, "pc")->number, VS_REG_PC);
+    CHECK(!vs_register_is_whole(vs_register_find(rv64, "frm")));
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "xmm0")));
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "ymm0h")));
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "ftag"))); /* nothing tells of it */
+    CHECK_EQ(vs_register_find(x86, "ftag")->number, VS_REGISTER_NONE);
 }

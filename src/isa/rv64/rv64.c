@@ -150,3 +150,12 @@ const char *vs_rv64_class_name(unsigned class)
     };
     return class < VS_RV64_CLASSES ? names[class] : "?";
 }
+
+const char *vs_rv64_class_of(const uint8_t *bytes, size_t size)
+{
+    struct vs_rv64_insn insn;
+    uint32_t word;
+    if (vs_rv64_fetch(bytes, size, &word) < 0 || vs_rv64_insn_decode(word, &insn) < 0)
+        return NULL;
+    return vs_rv64_class_name(vs_rv64_row(insn.op)->class);
+}

@@ -23,6 +23,7 @@
 
 #include "isa/insn.h"
 #include "isa/operand.h"
+#include "isa/registers.h"
 #include "isa/rv64/rv64_list.h"
 
 #define VS_RV64_LENGTH_MAX 4  /* bytes of an instruction */
@@ -139,6 +140,13 @@ enum {
     VS_RV64_HPMCOUNTER31 = 0xc1f,
 };
 
+/* DWARF's numbers of registers: x0 to x31 have their own. */
+enum {
+    VS_RV64_REG_F0 = 32,
+    VS_RV64_REG_CSR = 4096,
+    VS_RV64_REG_FCSR = VS_RV64_REG_CSR + VS_RV64_FCSR,
+};
+
 /* One instruction. A compressed one is what it expands to, with its own length. Fields that its
  * format does not name are zero. */
 struct vs_rv64_insn {
@@ -192,9 +200,13 @@ int vs_rv64_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, si
 
 /* "alu", "load", ...: what an operation of the class occupies. Static storage. */
 const char *vs_rv64_class_name(unsigned class);
+/* The same of the instruction at the start of bytes. NULL: they are none. */
+const char *vs_rv64_class_of(const uint8_t *bytes, size_t size);
 
 /* "a0", "fs11": the ABI's name of a register, number less than 32. Static storage. */
 const char *vs_rv64_xname(unsigned number);
 const char *vs_rv64_fname(unsigned number);
+
+extern const struct vs_register_set vs_rv64_registers;
 
 #endif

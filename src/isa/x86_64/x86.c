@@ -71,12 +71,20 @@ static bool is_locked(const ZydisDecodedInstruction *z)
            z->raw.modrm.mod != 3;
 }
 
+/* The last bit of a jcc's opcode, 0x70 and on or 0x0f 0x80 and on. */
+static bool is_negated(const ZydisDecodedInstruction *z)
+{
+    unsigned first = z->opcode_map == ZYDIS_OPCODE_MAP_0F ? 0x80 : 0x70;
+    return (z->opcode & 0xf0) == first && z->opcode & 1;
+}
+
 static void classify(struct vs_insn *insn, const ZydisDecodedInstruction *z, uint64_t pc)
 {
     switch (z->meta.category) {
     case ZYDIS_CATEGORY_COND_BR:
         if (z->mnemonic != ZYDIS_MNEMONIC_XEND)
             set_branch(insn, z, pc, VS_BR_COND);
+        insn->negated = is_negated(z);
         break;
     case ZYDIS_CATEGORY_UNCOND_BR:
         if (z->mnemonic != ZYDIS_MNEMONIC_XABORT)

@@ -27,9 +27,22 @@
 
 #include "isa/insn.h"
 #include "isa/operand.h"
+#include "isa/registers.h"
 
 #define VS_X86_LENGTH_MAX 15  /* bytes of an instruction */
 #define VS_X86_TEXT_MAX   128 /* holds the text of every instruction, and its NUL */
+
+/* DWARF's numbers of registers, as the System V ABI has them. */
+enum {
+    VS_X86_REG_XMM0 = 17,
+    VS_X86_REG_ST0 = 33,
+    VS_X86_REG_RFLAGS = 49,
+    VS_X86_REG_FS_BASE = 58,
+    VS_X86_REG_GS_BASE = 59,
+    VS_X86_REG_MXCSR = 64,
+    VS_X86_REG_FCW = 65,
+    VS_X86_REG_FSW = 66,
+};
 
 /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
  * VS_X86_LENGTH_MAX of them. Writes insn only on success.
@@ -50,5 +63,7 @@ int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, siz
  * wider forms, in 32 and 64 bits, of cld and std, and of push, pop, call, ret and leave on the
  * stack pointer. */
 int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+
+extern const struct vs_register_set vs_x86_registers;
 
 #endif
