@@ -6,6 +6,7 @@
 #include "cli/code_files.h"
 #include "cli/commands.h"
 #include "front/json.h"
+#include "front/report.h"
 #include "cli/vport_open.h"
 #include "replay/walk.h"
 
@@ -95,28 +96,27 @@ static int show_steps(void *context, const struct vs_step *steps, size_t count)
 
 /* ---- the walk -------------------------------------------------------------------------------- */
 
-static void json_summary(struct out *out, const struct vs_walk *w, uint64_t messages)
-{
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_u64(&j, "steps", w->steps);
-    json_u64(&j, "branches", w->branches);
-    json_u64(&j, "instructions", w->instructions);
-    json_u64(&j, "messages", messages);
-    json_end(&j);
-}
+struct summary {
+    uint64_t steps, branches, instructions, messages;
+};
+
+static const struct report_column summary_columns[] = {
+    REPORT_COUNT(summary, steps),
+    REPORT_COUNT(summary, branches),
+    REPORT_COUNT(summary, instructions),
+    REPORT_COUNT(summary, messages),
+    {0},
+};
 
 static void summarize(struct decoding *d, const struct vs_walk *w)
 {
-    if (d->o->json) {
-        if (d->o->summary)
-            json_summary(&d->cli->out, w, d->port->messages);
-        return;
-    }
-    out_printf(&d->cli->out, "decoded %s steps: %s branches, %s instructions, %s messages\n",
-               DIGITS(w->steps), DIGITS(w->branches), DIGITS(w->instructions),
-               DIGITS(d->port->messages));
+    const struct summary s = {w->steps, w->branches, w->instructions, d->port->messages};
+    if (!d->o->json)
+        report_say(&d->cli->out, summary_columns, &s,
+                   "decoded {steps} steps: {branches} branches, {instructions} instructions, "
+                   "{messages} messages\n");
+    else if (d->o->summary)
+        report_json_line(&d->cli->out, summary_columns, &s);
 }
 
 /* Whether an image lies where another was before. */

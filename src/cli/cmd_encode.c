@@ -3,29 +3,34 @@
 
 #include "cli/commands.h"
 #include "cli/cmd_encode.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
 #include "study/bandwidth.h"
 
-static void print_json(struct out *out, const char *path, const struct vs_bandwidth_row *row)
-{
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "file", path);
-    json_str(&j, "technique", row->spec.technique->name);
-    json_u64(&j, "bits", row->bits);
-    json_u64(&j, "messages", row->counts.messages);
-    json_end(&j);
-}
+/* What was written. */
+struct written {
+    const char *file, *technique;
+    uint64_t bits, messages;
+};
 
-static void print_text(struct out *out, const char *path, const struct vs_bandwidth_row *row)
+static const struct report_column columns[] = {
+    REPORT_TEXT(written, file),
+    REPORT_WORD(written, technique),
+    REPORT_COUNT(written, bits),
+    REPORT_COUNT(written, messages),
+    {0},
+};
+
+static void print(struct out *out, const struct encode_options *o,
+                  const struct vs_bandwidth_row *row)
 {
-    char bits[32], messages[32];
-    out_safe(out, path);
-    out_printf(out, ": %s: %s bits in %s messages\n", row->spec.technique->name,
-               group_digits(bits, row->bits), group_digits(messages, row->counts.messages));
+    const struct written w = {o->output, row->spec.technique->name, row->bits,
+                              row->counts.messages};
+    if (o->json)
+        report_json_line(out, columns, &w);
+    else
+        report_say(out, columns, &w, "{file}: {technique}: {bits} bits in {messages} messages\n");
 }
 
 static int encode(struct cli *cli, const struct encode_options *o, const char *path,
@@ -54,7 +59,7 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
     if (e)
         return cli_report(cli, o->output, e, &diag);
     if (!o->quiet)
-        (o->json ? print_json : print_text)(&cli->out, o->output, row);
+        print(&cli->out, o, row);
     return CLI_DONE;
 }
 

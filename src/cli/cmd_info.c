@@ -14,34 +14,34 @@ struct info_options {
     bool all, json, no_scan, salvage;
 };
 
-const struct report_feature report_features[] = {
+const struct info_feature info_features[] = {
     {VS_RUN_TIMED, "timed"},
     {VS_RUN_LOADS, "loads"},
     {VS_RUN_STORES, "stores"},
     {0},
 };
 
-double report_ratio(uint64_t a, uint64_t b)
+double info_ratio(uint64_t a, uint64_t b)
 {
     return b ? (double)a / (double)b : 0;
 }
 
-bool report_timed(const struct report *r)
+bool info_timed(const struct info_report *r)
 {
     return (r->info->features & VS_RUN_TIMED) && r->info->events;
 }
 
-uint64_t report_cycles(const struct report *r)
+uint64_t info_cycles(const struct info_report *r)
 {
     return r->info->cycle_last - r->info->cycle_first + 1;
 }
 
-uint64_t report_iterated(const struct report *r)
+uint64_t info_iterated(const struct info_report *r)
 {
     return r->info->instructions + r->profile->iterations;
 }
 
-const char *report_signal(char name[32], uint64_t number)
+const char *info_signal(char name[32], uint64_t number)
 {
     const char *signal = vs_signal_name(number);
     if (signal)
@@ -49,7 +49,7 @@ const char *report_signal(char name[32], uint64_t number)
     return signal ? name : NULL;
 }
 
-const char *report_file_name(const char *path)
+const char *info_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -142,7 +142,7 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
         if (!e)
             e = name_routines(reader, c);
     }
-    struct report r = {
+    struct info_report r = {
         .path = path,
         .reader = reader,
         .info = info,
@@ -156,9 +156,9 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
         r.routines = &c->routines;
     }
     if (o->json)
-        report_json(&cli->out, &r);
+        info_json(&cli->out, &r);
     else
-        report_text(&cli->out, &r);
+        info_text(&cli->out, &r);
     status = e ? cli_report(cli, path, e, e != -VSE_NOMEM ? vs_reader_diag(reader) : NULL)
                : cli_missing(cli, path, info);
     counts_free(c);

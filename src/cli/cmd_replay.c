@@ -8,7 +8,7 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "cli/replaying.h"
 #include "study/verify_replay.h"
 
@@ -69,13 +69,6 @@ static int parse_until(struct cli *cli, const char *text, unsigned cores,
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
-static const char *stop_name(int stop)
-{
-    return stop == VS_REPLAY_OVER  ? "the end"
-           : stop == VS_REPLAY_CUT ? "where the stream is cut"
-                                   : "the goal";
-}
-
 static void text_registers(struct out *out, unsigned core, const struct vs_hart *hart)
 {
     out_printf(out, "core %u: pc %016" PRIx64 " fcsr %02" PRIx32 "\n", core, hart->pc, hart->fcsr);
@@ -87,75 +80,197 @@ static void text_registers(struct out *out, unsigned core, const struct vs_hart 
                    i % 4 == 3 ? "\n" : "");
 }
 
-static void text_summary(const struct session *s, int stop)
+struct replay_summary {
+    const struct vs_replay *replay;
+    int stop;
+    bool registers; /* of the cores */
+    uint64_t instructions, messages, stdout_bytes, stderr_bytes, unknown_bytes;
+    const struct vs_verify_replay *check; /* NULL: nothing was compared */
+    struct vs_verify_replay compared;
+};
+
+struct core_row {
+    const struct vs_replay_core *core;
+    unsigned number;
+    bool registers;
+    char pc[20];
+};
+
+static bool core_at(const void *row, size_t i, void *element)
 {
-    const struct vs_replay *r = &s->replaying.replay;
-    struct out *out = &s->cli->out;
-    char a[32], b[32];
-    out_printf(out, "replayed %s instructions to %s, from %s messages\n",
-               group_digits(a, r->position), stop_name(stop), group_digits(b, r->reader.messages));
-    for (unsigned i = 0; i < r->count; i++) {
-        const struct vs_replay_core *c = &r->cores[i];
-        out_printf(out, "core %-3u %15s instructions  pc %016" PRIx64 "%s\n", i,
-                   group_digits(a, c->hart.instret), c->hart.pc,
-                   c->ended     ? "  ended"
-                   : c->started ? ""
-                                : "  not started");
-    }
-    out_printf(out, "wrote %s bytes to standard output, %s to standard error\n",
-               group_digits(a, s->written[0]), group_digits(b, s->written[1]));
-    for (unsigned i = 0; s->o->registers && i < r->count; i++)
-        text_registers(out, i, &r->cores[i].hart);
+    const struct replay_summary *s = row;
+    struct core_row *r = element;
+    if (i >= s->replay->count)
+        return false;
+    *r = (struct core_row){&s->replay->cores[i], (unsigned)i, s->registers, ""};
+    snprintf(r->pc, sizeof(r->pc), "%016" PRIx64, r->core->hart.pc);
+    return true;
 }
 
-static void json_core(struct json *j, const struct vs_replay_core *c, bool registers)
+static const struct vs_hart *hart_of(const void *row)
 {
-    json_object(j, NULL);
-    json_u64(j, "instructions", c->hart.instret);
-    json_hex(j, "pc", c->hart.pc);
-    json_bool(j, "started", c->started);
-    json_bool(j, "ended", c->ended);
-    if (registers) {
-        json_array(j, "x");
-        for (unsigned i = 0; i < 32; i++)
-            json_hex(j, NULL, c->hart.x[i]);
-        json_end(j);
-        json_array(j, "f");
-        for (unsigned i = 0; i < 32; i++)
-            json_hex(j, NULL, c->hart.f[i]);
-        json_end(j);
-        json_u64(j, "fcsr", c->hart.fcsr);
-    }
-    json_end(j);
+    return &((const struct core_row *)row)->core->hart;
 }
 
-static void json_summary(const struct session *s, int stop, const struct vs_verify_replay *check)
+static bool x_at(const void *row, size_t i, void *element)
+{
+    if (i < 32)
+        *(uint64_t *)element = hart_of(row)->x[i];
+    return i < 32;
+}
+
+static bool f_at(const void *row, size_t i, void *element)
+{
+    if (i < 32)
+        *(uint64_t *)element = hart_of(row)->f[i];
+    return i < 32;
+}
+
+static const struct report_rows x_rows = {.size = sizeof(uint64_t), .at = x_at};
+static const struct report_rows f_rows = {.size = sizeof(uint64_t), .at = f_at};
+
+static const struct report_column register_columns[] = {
+    {.json = "", .kind = CELL_HEX, .size = sizeof(uint64_t)},
+    {0},
+};
+
+static struct cell core_instructions(const void *row)
+{
+    return cell_count(hart_of(row)->instret);
+}
+
+static struct cell core_pc(const void *row)
+{
+    return (struct cell){.kind = CELL_HEX, .count = hart_of(row)->pc};
+}
+
+static struct cell core_pc_digits(const void *row)
+{
+    return cell_word(((const struct core_row *)row)->pc);
+}
+
+static struct cell core_started(const void *row)
+{
+    return cell_bool(((const struct core_row *)row)->core->started);
+}
+
+static struct cell core_ended(const void *row)
+{
+    return cell_bool(((const struct core_row *)row)->core->ended);
+}
+
+static struct cell core_state(const void *row)
+{
+    const struct vs_replay_core *c = ((const struct core_row *)row)->core;
+    return cell_word(c->ended ? "  ended" : c->started ? "" : "  not started");
+}
+
+static struct cell core_fcsr(const void *row)
+{
+    return cell_count(hart_of(row)->fcsr);
+}
+
+static bool with_registers(const void *row)
+{
+    return ((const struct core_row *)row)->registers;
+}
+
+static const struct report_column core_columns[] = {
+    {.text = "core", REPORT_AT(core_row, number), .width = -3, .plain = true},
+    {.json = "instructions", .get = core_instructions, .width = 15},
+    {.json = "pc", .get = core_pc},
+    {.text = "pc_digits", .get = core_pc_digits},
+    {.json = "started", .get = core_started},
+    {.json = "ended", .get = core_ended},
+    {.text = "state", .get = core_state},
+    {.json = "x", .rows = &x_rows, .group = register_columns, .when = with_registers},
+    {.json = "f", .rows = &f_rows, .group = register_columns, .when = with_registers},
+    {.json = "fcsr", .get = core_fcsr, .when = with_registers},
+    {0},
+};
+
+static const struct report_rows core_rows = {.size = sizeof(struct core_row), .at = core_at};
+
+static struct cell stopped(const void *row)
+{
+    int stop = ((const struct replay_summary *)row)->stop;
+    return cell_word(stop == VS_REPLAY_OVER ? "end" : stop == VS_REPLAY_CUT ? "cut" : "goal");
+}
+
+static struct cell stopped_at(const void *row)
+{
+    int stop = ((const struct replay_summary *)row)->stop;
+    return cell_word(stop == VS_REPLAY_OVER  ? "the end"
+                     : stop == VS_REPLAY_CUT ? "where the stream is cut"
+                                             : "the goal");
+}
+
+static bool was_checked(const void *row)
+{
+    return ((const struct replay_summary *)row)->check;
+}
+
+static const struct report_column compared_columns[] = {
+    REPORT_COUNT(vs_verify_replay, registers),
+    REPORT_COUNT(vs_verify_replay, accesses),
+    REPORT_COUNT(vs_verify_replay, memory_bytes),
+    {0},
+};
+
+static const struct report_column summary_columns[] = {
+    REPORT_COUNT(replay_summary, instructions),
+    {.json = "stopped", .get = stopped},
+    {.text = "where", .get = stopped_at},
+    REPORT_COUNT(replay_summary, messages),
+    REPORT_COUNT(replay_summary, stdout_bytes),
+    REPORT_COUNT(replay_summary, stderr_bytes),
+    REPORT_COUNT(replay_summary, unknown_bytes),
+    {.json = "cores", .rows = &core_rows, .group = core_columns},
+    {.json = "compared",
+     .group = compared_columns,
+     REPORT_IN(replay_summary, compared),
+     .when = was_checked},
+    {0},
+};
+
+static void text_summary(struct out *out, const struct replay_summary *s)
+{
+    struct core_row core;
+    report_say(out, summary_columns, s,
+               "replayed {instructions} instructions to {where}, from {messages} messages\n");
+    for (size_t i = 0; core_at(s, i, &core); i++)
+        report_say(out, core_columns, &core,
+                   "core {core} {instructions} instructions  pc {pc_digits}{state}\n");
+    report_say(out, summary_columns, s,
+               "wrote {stdout_bytes} bytes to standard output, {stderr_bytes} to standard error\n");
+    for (size_t i = 0; s->registers && core_at(s, i, &core); i++)
+        text_registers(out, core.number, &core.core->hart);
+    if (s->check)
+        report_say(out, summary_columns, s,
+                   "compared {compared.registers} times all registers, {compared.accesses} "
+                   "accesses and {compared.memory_bytes} bytes of memory: all equal\n");
+}
+
+static void summarize(const struct session *s, int stop, const struct vs_verify_replay *check)
 {
     const struct vs_replay *r = &s->replaying.replay;
-    struct json j;
-    json_init(&j, &s->cli->out, 0);
-    json_object(&j, NULL);
-    json_u64(&j, "instructions", r->position);
-    json_str(&j, "stopped",
-             stop == VS_REPLAY_OVER  ? "end"
-             : stop == VS_REPLAY_CUT ? "cut"
-                                     : "goal");
-    json_u64(&j, "messages", r->reader.messages);
-    json_u64(&j, "stdout_bytes", s->written[0]);
-    json_u64(&j, "stderr_bytes", s->written[1]);
-    json_u64(&j, "unknown_bytes", s->unknown);
-    json_array(&j, "cores");
-    for (unsigned i = 0; i < r->count; i++)
-        json_core(&j, &r->cores[i], s->o->registers);
-    json_end(&j);
-    if (check) {
-        json_object(&j, "compared");
-        json_u64(&j, "registers", check->registers);
-        json_u64(&j, "accesses", check->accesses);
-        json_u64(&j, "memory_bytes", check->memory_bytes);
-        json_end(&j);
-    }
-    json_end(&j);
+    struct replay_summary summary = {
+        .replay = r,
+        .stop = stop,
+        .registers = s->o->registers,
+        .instructions = r->position,
+        .messages = r->reader.messages,
+        .stdout_bytes = s->written[0],
+        .stderr_bytes = s->written[1],
+        .unknown_bytes = s->unknown,
+        .check = check,
+    };
+    if (check)
+        summary.compared = *check;
+    if (s->o->json)
+        report_json_line(&s->cli->out, summary_columns, &summary);
+    else
+        text_summary(&s->cli->out, &summary);
 }
 
 static int failed(struct session *s, const char *path, int err)
@@ -193,10 +308,7 @@ static int run_all(struct session *s, const char *path, const struct vs_replay_g
     vs_progress_finish(&progress);
     if (stop < 0)
         return failed(s, path, stop);
-    if (s->o->json)
-        json_summary(s, stop, NULL);
-    else
-        text_summary(s, stop);
+    summarize(s, stop, NULL);
     return stop == VS_REPLAY_CUT ? replaying_cut(s->cli, path, &s->replaying) : CLI_DONE;
 }
 
@@ -228,15 +340,7 @@ static int check_all(struct session *s, const char *path)
     }
     if (stop < 0)
         return failed(s, path, stop);
-    if (s->o->json) {
-        json_summary(s, stop, &check);
-    } else {
-        text_summary(s, stop);
-        out_printf(&s->cli->out,
-                   "compared %s times all registers, %s accesses and %s bytes of memory: all "
-                   "equal\n",
-                   DIGITS(check.registers), DIGITS(check.accesses), DIGITS(check.memory_bytes));
-    }
+    summarize(s, stop, &check);
     return stop == VS_REPLAY_CUT ? replaying_cut(s->cli, path, &s->replaying) : CLI_DONE;
 }
 

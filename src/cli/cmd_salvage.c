@@ -11,7 +11,7 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "trace/consumer.h"
 
 #define PARTIAL ".partial"
@@ -177,45 +177,47 @@ static int write_run(struct salvage *s, struct vs_writer_stats *stats)
 
 /* ---- what came of it ------------------------------------------------------------------------- */
 
-static void print_text(struct salvage *s, const struct vs_writer_stats *w)
+struct saved {
+    const char *file, *from, *incomplete; /* NULL: it is whole */
+    uint64_t instructions, events, threads, readable, size;
+};
+
+static const struct report_column columns[] = {
+    REPORT_TEXT(saved, file),
+    REPORT_TEXT(saved, from),
+    REPORT_COUNT(saved, instructions),
+    REPORT_COUNT(saved, events),
+    {.json = "threads", REPORT_AT(saved, threads), .plain = true},
+    {.json = "readable", REPORT_AT(saved, readable), .plain = true},
+    {.json = "size", REPORT_AT(saved, size), .plain = true},
+    REPORT_TEXT(saved, incomplete),
+    {0},
+};
+
+static void print(struct salvage *s, const struct vs_writer_stats *w)
 {
     const struct vs_run_info *info = vs_reader_info(s->reader);
     struct out *out = &s->cli->out;
-    char events[32], instructions[32];
+    const struct saved row = {
+        .file = s->output,
+        .from = s->input,
+        .incomplete = *s->incomplete ? s->incomplete : NULL,
+        .instructions = w->instructions,
+        .events = w->events,
+        .threads = w->threads,
+        .readable = info->readable,
+        .size = info->file_size,
+    };
 
-    out_safe(out, s->output);
-    out_printf(out, ": %s instructions, %s events, %u thread%s\n",
-               group_digits(instructions, w->instructions), group_digits(events, w->events),
-               w->threads, w->threads == 1 ? "" : "s");
-    if (info->sealed)
-        out_str(out, "nothing is missing");
-    else
-        out_printf(out, "%llu of %llu bytes were read", (unsigned long long)info->readable,
-                   (unsigned long long)info->file_size);
-    out_str(out, "; remove ");
-    out_safe(out, s->input);
-    out_str(out, " when it is not needed any more\n");
-}
-
-static void print_json(struct salvage *s, const struct vs_writer_stats *w)
-{
-    const struct vs_run_info *info = vs_reader_info(s->reader);
-    struct json j;
-
-    json_init(&j, &s->cli->out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "file", s->output);
-    json_str(&j, "from", s->input);
-    json_u64(&j, "instructions", w->instructions);
-    json_u64(&j, "events", w->events);
-    json_u64(&j, "threads", w->threads);
-    json_u64(&j, "readable", info->readable);
-    json_u64(&j, "size", info->file_size);
-    if (*s->incomplete)
-        json_str(&j, "incomplete", s->incomplete);
-    else
-        json_null(&j, "incomplete");
-    json_end(&j);
+    if (s->o->json) {
+        report_json_line(out, columns, &row);
+        return;
+    }
+    report_say(out, columns, &row,
+               "{file}: {instructions} instructions, {events} events, {threads:thread}\n");
+    report_say(out, columns, &row,
+               info->sealed ? "nothing is missing" : "{readable} of {size} bytes were read");
+    report_say(out, columns, &row, "; remove {from} when it is not needed any more\n");
 }
 
 static int salvage(struct salvage *s)
@@ -231,7 +233,7 @@ static int salvage(struct salvage *s)
     } else {
         status = write_run(s, &stats);
         if (status == CLI_DONE)
-            (s->o->json ? print_json : print_text)(s, &stats);
+            print(s, &stats);
     }
     vs_reader_close(s->reader);
     return status;

@@ -31,13 +31,13 @@ static void json_missing(struct json *j, const struct vs_run_info *info)
     json_end(j);
 }
 
-static void json_file(struct json *j, const struct report *r)
+static void json_file(struct json *j, const struct info_report *r)
 {
     const struct vs_run_info *info = r->info;
     json_str(j, "file", r->path);
     json_u64(j, "version", info->version);
     json_array(j, "features");
-    for (const struct report_feature *f = report_features; f->bit; f++)
+    for (const struct info_feature *f = info_features; f->bit; f++)
         if (info->features & f->bit)
             json_str(j, NULL, f->name);
     json_end(j);
@@ -52,25 +52,25 @@ static void json_file(struct json *j, const struct report *r)
 static void json_ratio(struct json *j, const char *key, uint64_t a, uint64_t b)
 {
     if (b)
-        json_double(j, key, report_ratio(a, b), 6);
+        json_double(j, key, info_ratio(a, b), 6);
     else
         json_null(j, key);
 }
 
-static void json_totals(struct json *j, const struct report *r)
+static void json_totals(struct json *j, const struct info_report *r)
 {
     const struct vs_run_info *info = r->info;
     json_u64(j, "instructions", info->instructions);
     json_u64(j, "events", info->events);
     json_ratio(j, "bytes_per_event", info->file_size, info->events);
     json_ratio(j, "bits_per_instruction", 8 * info->file_size, info->instructions);
-    if (report_timed(r)) {
+    if (info_timed(r)) {
         json_object(j, "cycles");
         json_u64(j, "first", info->cycle_first);
         json_u64(j, "last", info->cycle_last);
-        json_u64(j, "count", report_cycles(r));
+        json_u64(j, "count", info_cycles(r));
         json_end(j);
-        json_ratio(j, "ipc", info->instructions, report_cycles(r));
+        json_ratio(j, "ipc", info->instructions, info_cycles(r));
     } else {
         json_null(j, "cycles");
         json_null(j, "ipc");
@@ -81,7 +81,7 @@ static void json_totals(struct json *j, const struct report *r)
     json_end(j);
 }
 
-static void json_tables(struct json *j, const struct report *r)
+static void json_tables(struct json *j, const struct info_report *r)
 {
     const char *key, *value;
     struct vs_image image;
@@ -170,11 +170,11 @@ static void json_number(struct json *j, const struct stats_number *n, const char
     json_end(j);
 }
 
-static void json_syscalls(struct json *j, const struct report *r)
+static void json_syscalls(struct json *j, const struct info_report *r)
 {
     const struct stats *s = r->stats;
-    struct stats_number top[REPORT_TOP];
-    unsigned n = stats_top(&s->syscalls, top, REPORT_TOP);
+    struct stats_number top[INFO_TOP];
+    unsigned n = stats_top(&s->syscalls, top, INFO_TOP);
 
     json_object(j, "syscalls");
     json_u64(j, "count", s->kinds[VS_SYSCALL]);
@@ -188,22 +188,22 @@ static void json_syscalls(struct json *j, const struct report *r)
 
 static void json_causes(struct json *j, const struct stats *s)
 {
-    struct stats_number top[REPORT_TOP];
-    unsigned n = stats_top(&s->causes, top, REPORT_TOP);
+    struct stats_number top[INFO_TOP];
+    unsigned n = stats_top(&s->causes, top, INFO_TOP);
 
     json_u64(j, "exceptions", s->kinds[VS_EXCEPTION]);
     json_array(j, "causes");
     for (unsigned i = 0; i < n; i++) {
         char name[32];
-        json_number(j, &top[i], report_signal(name, top[i].number));
+        json_number(j, &top[i], info_signal(name, top[i].number));
     }
     json_end(j);
 }
 
-static void json_routines(struct json *j, const struct report *r)
+static void json_routines(struct json *j, const struct info_report *r)
 {
     json_array(j, "routines");
-    for (size_t i = 0; i < r->routines->count && i < REPORT_TOP; i++) {
+    for (size_t i = 0; i < r->routines->count && i < INFO_TOP; i++) {
         const struct vs_routine_count *row = &r->routines->rows[i];
         struct vs_image image;
         json_object(j, NULL);
@@ -224,7 +224,7 @@ static void json_routines(struct json *j, const struct report *r)
     json_u64(j, "unplaced", r->routines->unknown);
 }
 
-static void json_stats(struct json *j, const struct report *r)
+static void json_stats(struct json *j, const struct info_report *r)
 {
     const struct stats *s = r->stats;
     char name[32];
@@ -252,7 +252,7 @@ static void json_stats(struct json *j, const struct report *r)
     json_end(j);
 }
 
-static void json_cores(struct json *j, const struct report *r)
+static void json_cores(struct json *j, const struct info_report *r)
 {
     struct vs_machine_core cores[VS_CORES_MAX];
     uint64_t cycles;
@@ -261,7 +261,7 @@ static void json_cores(struct json *j, const struct report *r)
     core_facts_json(j, cores, count);
 }
 
-void report_json(struct out *o, const struct report *r)
+void info_json(struct out *o, const struct info_report *r)
 {
     struct json j;
     json_init(&j, o, 2);

@@ -11,7 +11,7 @@
 #include "vestige/run.h"
 
 /* One run, gathered before anything of it is printed. */
-struct report {
+struct info_report {
     const char *path;
     const struct vs_reader *reader;
     const struct vs_run_info *info;
@@ -27,32 +27,32 @@ struct report {
 };
 
 /* System calls, causes and routines that are listed, at most. */
-enum { REPORT_TOP = 16 };
+enum { INFO_TOP = 16 };
 
 /* A feature bit of the file, in words; bit 0 ends the table. */
-struct report_feature {
+struct info_feature {
     uint32_t bit;
     const char *name;
 };
-extern const struct report_feature report_features[];
+extern const struct info_feature info_features[];
 
 /* a / b, 0 if b is 0. */
-double report_ratio(uint64_t a, uint64_t b);
+double info_ratio(uint64_t a, uint64_t b);
 
 /* Whether the run has cycles, and over how many it goes. */
-bool report_timed(const struct report *r);
-uint64_t report_cycles(const struct report *r);
+bool info_timed(const struct info_report *r);
+uint64_t info_cycles(const struct info_report *r);
 
 /* Instructions with every iteration of a repeated one counted. */
-uint64_t report_iterated(const struct report *r);
+uint64_t info_iterated(const struct info_report *r);
 
 /* "SIGSEGV" for 11, into name; NULL for a number that is no signal's. */
-const char *report_signal(char name[32], uint64_t number);
+const char *info_signal(char name[32], uint64_t number);
 
 /* The last part of a path. */
-const char *report_file_name(const char *path);
+const char *info_file_name(const char *path);
 
-void report_text(struct out *o, const struct report *r);
-void report_json(struct out *o, const struct report *r);
+void info_text(struct out *o, const struct info_report *r);
+void info_json(struct out *o, const struct info_report *r);
 
 #endif

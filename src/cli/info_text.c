@@ -45,16 +45,16 @@ static void share_row(struct out *o, const char *name, uint64_t count, uint64_t 
 {
     char digits[32];
     out_printf(o, "  %-30s %18s %7.2f %%\n", name, group_digits(digits, count),
-               100 * report_ratio(count, total));
+               100 * info_ratio(count, total));
 }
 
-static void text_file(struct out *o, const struct report *r)
+static void text_file(struct out *o, const struct info_report *r)
 {
     const struct vs_run_info *info = r->info;
     char line[160], a[32], b[32];
 
     size_t n = (size_t)snprintf(line, sizeof(line), "version %u;", info->version);
-    for (const struct report_feature *f = report_features; f->bit; f++)
+    for (const struct info_feature *f = info_features; f->bit; f++)
         if (info->features & f->bit)
             n += (size_t)snprintf(line + n, sizeof(line) - n, " %s", f->name);
     if (!info->features)
@@ -73,7 +73,7 @@ static void text_file(struct out *o, const struct report *r)
         fact(o, "missing", info->missing.text);
 }
 
-static void text_totals(struct out *o, const struct report *r)
+static void text_totals(struct out *o, const struct info_report *r)
 {
     const struct vs_run_info *info = r->info;
     char line[120], a[32], b[32];
@@ -81,18 +81,18 @@ static void text_totals(struct out *o, const struct report *r)
     number_fact(o, "instructions", info->instructions);
     number_fact(o, "events", info->events);
     if (info->events) {
-        snprintf(line, sizeof(line), "%.3f", report_ratio(info->file_size, info->events));
+        snprintf(line, sizeof(line), "%.3f", info_ratio(info->file_size, info->events));
         fact(o, "bytes/event", line);
     }
     if (info->instructions) {
-        snprintf(line, sizeof(line), "%.3f", 8 * report_ratio(info->file_size, info->instructions));
+        snprintf(line, sizeof(line), "%.3f", 8 * info_ratio(info->file_size, info->instructions));
         fact(o, "bits/instruction", line);
     }
-    if (report_timed(r)) {
-        snprintf(line, sizeof(line), "%s, from %s", group_digits(a, report_cycles(r)),
+    if (info_timed(r)) {
+        snprintf(line, sizeof(line), "%s, from %s", group_digits(a, info_cycles(r)),
                  group_digits(b, info->cycle_first));
         fact(o, "cycles", line);
-        snprintf(line, sizeof(line), "%.3f", report_ratio(info->instructions, report_cycles(r)));
+        snprintf(line, sizeof(line), "%.3f", info_ratio(info->instructions, info_cycles(r)));
         fact(o, "instructions/cycle", line);
     }
     snprintf(line, sizeof(line), "%s, %s bytes of code", group_digits(a, info->blocks),
@@ -100,7 +100,7 @@ static void text_totals(struct out *o, const struct report *r)
     fact(o, "blocks", line);
 }
 
-static void text_meta(struct out *o, const struct report *r)
+static void text_meta(struct out *o, const struct info_report *r)
 {
     const char *key, *value;
     if (r->info->metas)
@@ -116,7 +116,7 @@ static void text_meta(struct out *o, const struct report *r)
     }
 }
 
-static void text_images(struct out *o, const struct report *r)
+static void text_images(struct out *o, const struct info_report *r)
 {
     struct vs_image image;
     if (r->info->images)
@@ -132,7 +132,7 @@ static void text_images(struct out *o, const struct report *r)
     }
 }
 
-static void text_threads(struct out *o, const struct report *r)
+static void text_threads(struct out *o, const struct info_report *r)
 {
     uint32_t threads = r->info->threads;
     uint32_t shown = r->all_threads || threads <= SHOWN_THREADS ? threads : SHOWN_THREADS;
@@ -191,11 +191,11 @@ static void text_number(struct out *o, const struct stats_number *n, const char 
     share_row(o, row, n->count, total);
 }
 
-static void text_syscalls(struct out *o, const struct report *r)
+static void text_syscalls(struct out *o, const struct info_report *r)
 {
     const struct stats *s = r->stats;
-    struct stats_number top[REPORT_TOP];
-    unsigned n = stats_top(&s->syscalls, top, REPORT_TOP);
+    struct stats_number top[INFO_TOP];
+    unsigned n = stats_top(&s->syscalls, top, INFO_TOP);
     if (n)
         heading(o, "System calls");
     for (unsigned i = 0; i < n; i++)
@@ -205,13 +205,13 @@ static void text_syscalls(struct out *o, const struct report *r)
 
 static void text_causes(struct out *o, const struct stats *s)
 {
-    struct stats_number top[REPORT_TOP];
-    unsigned n = stats_top(&s->causes, top, REPORT_TOP);
+    struct stats_number top[INFO_TOP];
+    unsigned n = stats_top(&s->causes, top, INFO_TOP);
     if (s->kinds[VS_EXCEPTION])
         heading(o, "Signals and exceptions");
     for (unsigned i = 0; i < n; i++) {
         char name[32];
-        text_number(o, &top[i], report_signal(name, top[i].number), s->kinds[VS_EXCEPTION]);
+        text_number(o, &top[i], info_signal(name, top[i].number), s->kinds[VS_EXCEPTION]);
     }
     if (s->causeless)
         share_row(o, "without a cause", s->causeless, s->kinds[VS_EXCEPTION]);
@@ -222,11 +222,10 @@ static void text_causes(struct out *o, const struct stats *s)
 static void place_row(struct out *o, uint64_t count, uint64_t total)
 {
     char digits[32];
-    out_printf(o, "  %18s %7.2f %%  ", group_digits(digits, count),
-               100 * report_ratio(count, total));
+    out_printf(o, "  %18s %7.2f %%  ", group_digits(digits, count), 100 * info_ratio(count, total));
 }
 
-static void text_by_image(struct out *o, const struct report *r)
+static void text_by_image(struct out *o, const struct info_report *r)
 {
     const struct vs_routines *c = r->routines;
     uint64_t total = r->info->instructions;
@@ -251,7 +250,8 @@ static void text_by_image(struct out *o, const struct report *r)
 }
 
 /* "main  (program)"; without a name "program+0x1234", the address that the file has for it. */
-static void text_routine(struct out *o, const struct report *r, const struct vs_routine_count *row)
+static void text_routine(struct out *o, const struct info_report *r,
+                         const struct vs_routine_count *row)
 {
     struct vs_image image;
     bool placed = row->image >= 0 && vs_reader_image(r->reader, (uint64_t)row->image, &image) == 0;
@@ -259,19 +259,19 @@ static void text_routine(struct out *o, const struct report *r, const struct vs_
     if (!placed) {
         out_hex(o, row->start, 0);
     } else if (!row->name) {
-        out_safe(o, report_file_name(image.path));
+        out_safe(o, info_file_name(image.path));
         out_char(o, '+');
         out_hex(o, row->start - image.base, 0);
     } else {
         out_safe(o, row->name);
         out_str(o, "  (");
-        out_safe(o, report_file_name(image.path));
+        out_safe(o, info_file_name(image.path));
         out_char(o, ')');
     }
     out_char(o, '\n');
 }
 
-static void text_routines(struct out *o, const struct report *r)
+static void text_routines(struct out *o, const struct info_report *r)
 {
     const struct vs_routines *c = r->routines;
 
@@ -279,24 +279,24 @@ static void text_routines(struct out *o, const struct report *r)
         return;
     text_by_image(o, r);
     heading(o, "Hottest routines");
-    for (size_t i = 0; i < c->count && i < REPORT_TOP; i++) {
+    for (size_t i = 0; i < c->count && i < INFO_TOP; i++) {
         place_row(o, c->rows[i].instructions, r->info->instructions);
         text_routine(o, r, &c->rows[i]);
     }
-    if (c->count > REPORT_TOP)
-        out_printf(o, "  ... and %s more\n", DIGITS(c->count - REPORT_TOP));
+    if (c->count > INFO_TOP)
+        out_printf(o, "  ... and %s more\n", DIGITS(c->count - INFO_TOP));
 }
 
-static void text_repeats(struct out *o, const struct report *r)
+static void text_repeats(struct out *o, const struct info_report *r)
 {
     if (!r->profile->iterations)
         return;
     heading(o, "Repeated (string) instructions");
     count_row(o, "further iterations", r->profile->iterations);
-    count_row(o, "instructions with them", report_iterated(r));
+    count_row(o, "instructions with them", info_iterated(r));
 }
 
-static void text_stats(struct out *o, const struct report *r)
+static void text_stats(struct out *o, const struct info_report *r)
 {
     const struct stats *s = r->stats;
     const struct vs_run_info *info = r->info;
@@ -322,7 +322,7 @@ static void text_stats(struct out *o, const struct report *r)
 }
 
 /* What the simulated platform counted. */
-static void text_cores(struct out *o, const struct report *r)
+static void text_cores(struct out *o, const struct info_report *r)
 {
     struct vs_machine_core cores[VS_CORES_MAX];
     uint64_t cycles;
@@ -334,7 +334,7 @@ static void text_cores(struct out *o, const struct report *r)
     core_facts_text(o, cores, count, cycles);
 }
 
-void report_text(struct out *o, const struct report *r)
+void info_text(struct out *o, const struct info_report *r)
 {
     out_safe(o, r->path);
     out_char(o, '\n');
