@@ -5,6 +5,7 @@
  *   cli         messages, exit statuses, opening a run
  *   command     the row that a command is; options, suggest: its options
  *   out, json   output, as text and as JSON
+ *   report      what a command found out, as text, CSV and JSON from one list of columns
  *   textin      text files that are read line by line
  *   plot        charts, with plot_axes
  *   recording   what commands that record share; simulation: those that simulate; core_facts: what
