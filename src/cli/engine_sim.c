@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Static RV64 programs, on the simulated platform. */
+/* Static programs of its ISA, on the simulated platform. */
 #include <elf.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
+#include "base/bytes.h"
 #include "base/diag.h"
+#include "isa/isa.h"
 #include "base/infile.h"
 #include "capture/valgrind.h"
 #include "cli/engine_row.h"
 #include "symbol/symbol.h"
 
-/* Whatever is for RISC-V: what the simulator cannot run is refused with a reason. */
+/* Whatever is for the target's processor: what the simulator cannot run is refused with a reason.
+ */
 static bool fits(const char *path)
 {
     struct vs_infile f;
@@ -20,7 +23,8 @@ static bool fits(const char *path)
                 vs_infile_bytes(&f, head, sizeof(head), NULL) == sizeof(head);
 
     vs_infile_close(&f);
-    return read && !memcmp(head, ELFMAG, SELFMAG) && head[18] == EM_RISCV && !head[19];
+    return read && !memcmp(head, ELFMAG, SELFMAG) &&
+           vs_get16(head + 18) == vs_isa_find(VS_TARGET_ISA)->elf_machine;
 }
 
 /* A static program has all its routines in its file. */
@@ -174,7 +178,7 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
 
 const struct engine engine_sim = {
     .name = "sim",
-    .isa = "rv64",
+    .isa = VS_TARGET_ISA,
     .fits = fits,
     .check = check,
     .run = run,

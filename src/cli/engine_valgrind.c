@@ -79,7 +79,7 @@ static int run(struct recording *r, struct vs_diag *diag, bool *theirs)
 
 const struct engine engine_valgrind = {
     .name = "valgrind",
-    .isa = "x86-64",
+    .isa = VS_VALGRIND_ISA,
     .apart = true,
     .fits = fits,
     .check = check,

@@ -40,10 +40,10 @@ static void forget_all(struct disasm *d)
 
 static int make_text(struct disasm *d, struct disasm_entry *e, uint64_t pc)
 {
-    uint8_t bytes[DISASM_INSN_MAX];
-    char text[DISASM_TEXT_MAX + 1] = "";
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    char text[VS_ISA_TEXT_MAX] = "";
     size_t size = vs_codemap_fetch(&d->code, pc, bytes, sizeof(bytes));
-    if (!size || d->format(bytes, size, pc, text, sizeof(text)) < 0)
+    if (!size || d->isa->format(bytes, size, pc, text, sizeof(text)) < 0)
         text[0] = 0;
     size_t length = strlen(text);
     const char *copy = vs_arena_dup(&d->texts, text, length);
@@ -58,7 +58,7 @@ static int make_text(struct disasm *d, struct disasm_entry *e, uint64_t pc)
 const char *disasm_text(struct disasm *d, uint64_t pc, size_t *length)
 {
     *length = 0;
-    if (!d->format)
+    if (!d->isa)
         return "";
     if (!d->entries && !(d->entries = calloc(SLOTS, sizeof(*d->entries))))
         return NULL;
@@ -101,8 +101,8 @@ void disasm_replace(struct disasm *d, uint64_t number)
     if (!d->entries)
         return;
     /* An instruction that begins before the block may reach into it. */
-    for (uint64_t i = 0; i < DISASM_INSN_MAX - 1 + (uint64_t)block->size; i++)
-        entry_of(d, block->addr - (DISASM_INSN_MAX - 1) + i)->text = NULL;
+    for (uint64_t i = 0; i < VS_ISA_LENGTH_MAX - 1 + (uint64_t)block->size; i++)
+        entry_of(d, block->addr - (VS_ISA_LENGTH_MAX - 1) + i)->text = NULL;
 }
 
 void disasm_fini(struct disasm *d)

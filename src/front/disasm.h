@@ -4,23 +4,14 @@
 #ifndef FRONT_DISASM_H
 #define FRONT_DISASM_H
 
+#include "isa/set.h"
 #include "trace/codemap.h"
-
-/* Formats the instruction at the start of the bytes into out, with a NUL byte after it. Returns a
- * negative number if it is none. */
-typedef int disasm_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out,
-                          size_t capacity);
-
-enum {
-    DISASM_TEXT_MAX = 255, /* of one instruction */
-    DISASM_INSN_MAX = 15,  /* bytes of one instruction */
-};
 
 struct disasm_entry;
 
 /* A zeroed struct formats nothing. */
 struct disasm {
-    disasm_format *format; /* the owner sets it; NULL: every text is empty */
+    const struct vs_isa *isa; /* of the code; the owner sets it. NULL: every text is empty */
     struct vs_codemap code;
     struct vs_block *blocks; /* by number */
     size_t block_count, block_capacity;

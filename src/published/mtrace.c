@@ -110,9 +110,8 @@ static int take_meta(void *context, const char *key, const char *value)
     struct mtrace *m = context;
     if (!m->o->disasm || strcmp(key, "isa") != 0)
         return 0;
-    bool x86 = strcmp(value, "x86-64") == 0;
-    m->disasm.format = x86 ? m->o->format : NULL;
-    if (!x86) {
+    m->disasm.isa = vs_isa_find(value);
+    if (!m->disasm.isa) {
         out_printf(&m->cli->out, "%s: no disassembly of ", m->tool->name);
         out_safe(&m->cli->out, value);
         out_str(&m->cli->out, " instructions\n");
@@ -378,7 +377,6 @@ static int prepare(struct mtrace *m)
 {
     const struct mtrace_options *o = m->o;
     m->diag = (struct vs_diag){.offset = -1, .chunk = -1};
-    m->disasm.format = o->disasm ? o->format : NULL;
     mtrace_filter_init(&m->filter, o->main_only, &o->routines, o->find_routine);
     m->skip = o->input ? o->skip : 0; /* the engine does not deliver them */
     m->windowed = m->skip > 0 || o->length < UINT64_MAX;

@@ -28,7 +28,6 @@ struct mtrace_options {
     char **program;              /* ended by NULL; NULL with `input` */
 
     /* What other layers know; tests have others. */
-    disasm_format *format;             /* x86-64 instructions as text, for -d */
     mtrace_find_routine *find_routine; /* for -filter_rtn */
 };
 
@@ -139,7 +138,7 @@ static inline int mtrace_room(struct mtrace *m, const struct vs_event *e, size_t
 
 /* Ends an ASCII descriptor, with the disassembly if it is wanted: at most MTRACE_TAIL bytes at p.
  * Returns 0, with m->out.at moved; -VSE_NOMEM. */
-enum { MTRACE_TAIL = DISASM_TEXT_MAX + 2 };
+enum { MTRACE_TAIL = VS_ISA_TEXT_MAX + 1 };
 int mtrace_tail(struct mtrace *m, uint8_t *p, uint64_t pc);
 
 /* A row of the statistics: "\t12 ( %3.45 ) name". */

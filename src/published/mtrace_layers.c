@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "published/mtrace.h"
-#include "isa/x86_64/x86.h"
 #include "symbol/symbol.h"
 
 static int64_t find_routine(const char *path, const char *name, struct mtrace_range *ranges,
@@ -22,7 +21,6 @@ void mtrace_options_init(struct mtrace_options *o)
     *o = (struct mtrace_options){
         .length = UINT64_MAX,
         .max_mb = 50000,
-        .format = vs_x86_format,
         .find_routine = find_routine,
     };
 }

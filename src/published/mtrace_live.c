@@ -75,7 +75,7 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
     int e = 0;
 
     if (c->meta)
-        e = meta(&live, "isa", "x86-64");
+        e = meta(&live, "isa", VS_VALGRIND_ISA);
     if (e == 0) {
         v.interrupt = recording_catch_signals(true);
         recording_progress(&live.progress, &(struct recording_shows){0}, "tracing");

@@ -15,7 +15,7 @@
 #include "published/mtrace_out.h"
 #include "front/recording.h"
 #include "front/simulation.h"
-#include "isa/rv64/rv64.h"
+#include "isa/isa.h"
 #include "trace/consumer.h"
 
 enum { GZIP = 3, LINE_MAX_BYTES = 512 };
@@ -59,14 +59,12 @@ static enum transfer transfer_of(const struct vs_event *e)
 /* What the instruction occupies a core with: the nearest to a micro-operation here. */
 static const char *operation(struct tmtrace *t, uint64_t pc)
 {
-    uint8_t bytes[VS_RV64_LENGTH_MAX];
-    size_t size = vs_codemap_fetch(&t->disasm.code, pc, bytes, sizeof(bytes));
-    struct vs_rv64_insn insn;
-    uint32_t word;
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    const struct vs_isa *isa = t->disasm.isa;
+    size_t size = vs_codemap_fetch(&t->disasm.code, pc, bytes, isa->length_max);
+    const char *name = isa->class_name(bytes, size);
 
-    if (vs_rv64_fetch(bytes, size, &word) < 0 || vs_rv64_insn_decode(word, &insn) < 0)
-        return "---";
-    return vs_rv64_class_name(vs_rv64_row(insn.op)->class);
+    return name ? name : "---";
 }
 
 /* ---- descriptors ----------------------------------------------------------------------------- */
@@ -233,7 +231,7 @@ static int64_t block(void *context, const struct vs_block *b)
 static int put_head(struct tmtrace *t, const struct vs_target_config *config)
 {
     const struct tmtrace_options *o = t->o;
-    int e = put_line(t, "mTrace: rv64 num_cores=%" PRIu64 "%s\n", config->cores,
+    int e = put_line(t, "mTrace: %s num_cores=%" PRIu64 "%s\n", t->disasm.isa->name, config->cores,
                      o->system ? ", system included" : "");
 
     if (e < 0)
@@ -329,7 +327,7 @@ static bool settle(struct cli *cli, const struct tmtrace_options *o)
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct tmtrace_options o = {0};
-    struct tmtrace t = {.o = &o, .disasm.format = vs_rv64_format};
+    struct tmtrace t = {.o = &o, .disasm.isa = vs_isa_find(VS_TARGET_ISA)};
     struct vs_machine_result *result;
     char digits[32], why[SIMULATION_TEXT], **program;
     int status;

@@ -14,6 +14,8 @@
 #define VS_CORES_MAX 64
 
 /* Numbers are cycles where nothing else is said. */
+#define VS_TARGET_ISA "rv64" /* what its cores execute */
+
 struct vs_target_config {
     uint64_t cores;
     uint64_t timed;     /* 0: an instruction is a cycle, and there are no caches */

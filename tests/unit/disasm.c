@@ -14,9 +14,11 @@ static int format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, siz
     return snprintf(out, capacity, "%c%c at %llx", bytes[0], bytes[1], (unsigned long long)pc);
 }
 
+static const struct vs_isa pairs = {.name = "pairs", .length_max = 2, .format = format};
+
 static const char *text_of(struct disasm *d, uint64_t pc)
 {
-    static char text[DISASM_TEXT_MAX + 1];
+    static char text[VS_ISA_TEXT_MAX];
     size_t n;
     const char *got = disasm_text(d, pc, &n);
     CHECK(got);
@@ -27,12 +29,12 @@ static const char *text_of(struct disasm *d, uint64_t pc)
 
 TEST(formats_code_as_it_is_at_the_time)
 {
-    struct disasm d = {.format = format};
+    struct disasm d = {.isa = &pairs};
     struct vs_block old = {.addr = 0x10, .bytes = (const uint8_t *)"abcd..", .size = 6, .insns = 3};
     struct vs_block new = {.addr = 0x11, .bytes = (const uint8_t *)"xy", .size = 2, .insns = 1};
     CHECK_STR(text_of(&d, 0x10), "");
     disasm_fini(&d);
-    d.format = format;
+    d.isa = &pairs;
     CHECK_EQ(disasm_block(&d, &old), 0);
     CHECK_EQ(disasm_block(&d, &new), 1);
     for (int twice = 0; twice < 2; twice++) {
@@ -50,7 +52,7 @@ TEST(formats_code_as_it_is_at_the_time)
 
 TEST(forgets_when_it_has_seen_too_much)
 {
-    struct disasm d = {.format = format};
+    struct disasm d = {.isa = &pairs};
     uint8_t bytes[60000];
     memset(bytes, 'q', sizeof(bytes));
     for (unsigned i = 0; i < 4; i++) {
