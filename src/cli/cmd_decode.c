@@ -84,7 +84,7 @@ static int show_steps(void *context, const struct vs_step *steps, size_t count)
 {
     struct decoding *d = context;
     struct out *out = &d->cli->out;
-    vs_progress_update(&d->progress, d->port->bits.pos);
+    vs_progress_update(&d->progress, vs_port_reader_done(d->port));
     for (size_t i = 0; i < count && !d->o->summary; i++) {
         if (d->o->json)
             json_step(out, &steps[i], d->timed);
@@ -175,7 +175,7 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
     struct decoding d = {
         .cli = cli, .o = o, .timed = setup->timed, .port = &reader, .about = &port->about};
     vs_technique_shape(spec, setup, &shape);
-    int e = vs_port_reader_init(&reader, &shape, port->data, port->size, port->nbits);
+    int e = vs_port_reader_init(&reader, &shape, port->streams);
     if (!e)
         e = ops->open(&decoder, spec->params, setup, &reader);
     const struct vs_walk_config config = {.isa = isa,

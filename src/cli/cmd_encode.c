@@ -55,7 +55,7 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
         vs_vport_abort(w);
         return status;
     }
-    int e = vs_vport_seal(w, row->bits, &diag);
+    int e = vs_vport_seal(w, &diag);
     if (e)
         return cli_report(cli, o->output, e, &diag);
     if (!o->quiet)

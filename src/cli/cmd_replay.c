@@ -294,7 +294,7 @@ static int run_to(struct vs_replay *r, const struct vs_replay_goal *goal,
         if (goal->position - r->position > 1 << 20)
             piece.position = r->position + (1 << 20);
         stop = vs_replay_run(r, &piece);
-        vs_progress_update(progress, r->reader.bits.pos);
+        vs_progress_update(progress, vs_port_reader_done(&r->reader));
     }
     return stop;
 }
@@ -303,7 +303,7 @@ static int run_all(struct session *s, const char *path, const struct vs_replay_g
 {
     struct vs_replay *r = &s->replaying.replay;
     struct vs_progress progress;
-    vs_progress_init(&progress, stderr, "replaying", r->config.nbits, "bits");
+    vs_progress_init(&progress, stderr, "replaying", vs_port_reader_bits(&r->reader), "bits");
     int stop = run_to(r, goal, &progress);
     vs_progress_finish(&progress);
     if (stop < 0)
@@ -330,7 +330,8 @@ static int check_all(struct session *s, const char *path)
         return status;
     struct vs_verify_replay check;
     struct vs_progress progress;
-    vs_progress_init(&progress, stderr, "comparing", s->replaying.replay.config.nbits, "bits");
+    vs_progress_init(&progress, stderr, "comparing",
+                     vs_port_reader_bits(&s->replaying.replay.reader), "bits");
     int stop = vs_verify_replay(&s->replaying.replay, s->o->check, &check, &progress);
     vs_progress_finish(&progress);
     if (stop < 0 && check.diag.error) {

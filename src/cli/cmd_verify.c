@@ -308,9 +308,9 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
     if (!proof.skipped && o->mutate.flips)
-        vs_prove_mutated(v, path, s->port->data, s->port->size, s->port->nbits, &o->mutate, &proof);
+        vs_prove_mutated(v, path, s->port->streams, &o->mutate, &proof);
     else if (!proof.skipped)
-        vs_prove_stream(v, s->port->data, s->port->size, s->port->nbits, &proof);
+        vs_prove_stream(v, s->port->streams, &proof);
     int status = tell(cli, o, path, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }

@@ -174,9 +174,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         status = open_code(cli, r, path, run, o);
     if (status != CLI_DONE)
         return status;
-    config.data = r->port->data;
-    config.size = r->port->size;
-    config.nbits = r->port->nbits;
+    config.streams = r->port->streams;
     config.code = &r->code.code;
     config.loaded = &r->code.loaded;
     r->ready = true;

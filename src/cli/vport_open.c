@@ -45,6 +45,14 @@ int vport_open(struct cli *cli, struct vs_vport **port, const char *path,
     *setup = (struct vs_technique_setup){
         .cores = about->cores, .address_bits = about->address_bits, .timed = about->timed};
     int status = find_spec(cli, path, about, spec);
+    struct vs_port_shape shape = {0};
+    if (status == CLI_DONE)
+        vs_technique_shape(spec, setup, &shape);
+    if (status == CLI_DONE && shape.per_core != about->per_core)
+        status = refuse(cli, path,
+                        shape.per_core ? "it lacks streams: each core has one"
+                                       : "it has more streams than the technique",
+                        NULL);
     if (status != CLI_DONE) {
         vs_vport_close(*port);
         *port = NULL;
@@ -90,7 +98,9 @@ int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, 
     struct vs_vport_pair *params = calloc(count + 1, sizeof(*params));
     char(*values)[TEXT] = calloc(count + 1, sizeof(*values));
     struct vs_image *images = calloc(info->images + 1u, sizeof(*images));
+    struct vs_port_shape shape;
     int status;
+    vs_technique_shape(spec, setup, &shape);
     for (size_t i = 0; params && values && i < count; i++) {
         const struct vs_parameter *p = &spec->technique->parameters[i];
         vs_parameter_text(p, spec->params, values[i]);
@@ -105,6 +115,7 @@ int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, 
                                        .address_bits = setup->address_bits,
                                        .cores = setup->cores,
                                        .timed = setup->timed,
+                                       .per_core = shape.per_core,
                                        .params = params,
                                        .param_count = count,
                                        .images = images,

@@ -418,7 +418,7 @@ static int tell_messages(const struct talk *t, const char *args)
     const struct vs_port_reader *reader = &t->m->replay->reader;
     (void)args;
     sayf(t, "%" PRIu64 " messages read, %" PRIu64 " of %" PRIu64 " bits\n", reader->messages,
-         reader->bits.pos, reader->bits.nbits);
+         vs_port_reader_done(reader), vs_port_reader_bits(reader));
     return 0;
 }
 

@@ -10,10 +10,16 @@ uint64_t vs_port_counts_bits(const struct vs_port_counts *c)
     return sum;
 }
 
+uint64_t vs_port_counts_payload(const struct vs_port_counts *c)
+{
+    return vs_port_counts_bits(c) - c->frame;
+}
+
 void vs_port_counts_add(struct vs_port_counts *sum, const struct vs_port_counts *c)
 {
     for (unsigned f = 0; f < VS_FIELD_END; f++)
         sum->bits[f] += c->bits[f];
+    sum->frame += c->frame;
     sum->messages += c->messages;
 }
 

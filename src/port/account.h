@@ -11,10 +11,12 @@
 /* Of one core, or a sum. */
 struct vs_port_counts {
     uint64_t bits[VS_FIELD_END];
+    uint64_t frame; /* of all these: encapsulation */
     uint64_t messages;
 };
 
 uint64_t vs_port_counts_bits(const struct vs_port_counts *c);
+uint64_t vs_port_counts_payload(const struct vs_port_counts *c); /* without encapsulation */
 void vs_port_counts_add(struct vs_port_counts *sum, const struct vs_port_counts *c);
 
 /* How many numbers of each minimal bit length (0 for the number 0) a field carried. The cost of any

@@ -3,7 +3,9 @@
  *
  *   code      how numbers lie in a stream
  *   field     what a bit is for
- *   stream    messages of all cores as one sequence of bits: writer and reader
+ *   stream    the bits of one stream, or of one per core, by field: writer and reader
+ *   framing   how streams are divided: messages with Ti and dCC, or a technique's own packets
+ *   store     streams in memory
  *   account   bits by field and core; the cost of other codes for the same numbers
  *   window    bits over time
  *   drain     the buffer before the port: its occupancy, drops, stalls
@@ -18,6 +20,8 @@
 #include "port/demux.h"
 #include "port/drain.h"
 #include "port/field.h"
+#include "port/framing.h"
+#include "port/store.h"
 #include "port/stream.h"
 #include "port/vport.h"
 #include "port/window.h"

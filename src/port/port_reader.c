@@ -1,60 +1,127 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/invariant.h"
 #include "port/stream.h"
 
 int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *shape,
-                        const uint8_t *data, size_t size, uint64_t nbits)
+                        const struct vs_port_stream *streams)
 {
-    int err;
+    int err = vs_port_shape_check(shape);
+    unsigned count = vs_port_streams(shape);
+    uint64_t before = 0;
 
     memset(r, 0, sizeof(*r));
-    if (!shape->cores || shape->cores > VS_PORT_CORES_MAX ||
-        (shape->timed && !vs_chunks_valid(shape->cycles)))
-        return -VSE_INVAL;
+    if (err)
+        return err;
     r->shape = *shape;
     r->core_bits = vs_port_core_bits(shape->cores);
-    if ((err = vs_bitr_init(&r->bits, data, size, nbits)) < 0)
+    if ((err = vs_bitr_init(&r->bits, streams->data, streams->size, streams->nbits)) < 0)
         return err;
     r->cycles = calloc(shape->cores, sizeof(*r->cycles));
-    return r->cycles ? 0 : -VSE_NOMEM;
+    r->ins = shape->per_core ? calloc(count, sizeof(*r->ins)) : NULL;
+    if (!r->cycles || (shape->per_core && !r->ins))
+        return -VSE_NOMEM;
+    for (unsigned i = 0; r->ins && i < count && !err; i++) {
+        r->ins[i].before = before;
+        err = vs_bitr_init(&r->ins[i].bits, streams[i].data, streams[i].size, streams[i].nbits);
+        before += streams[i].nbits;
+    }
+    return err;
 }
 
 void vs_port_reader_fini(struct vs_port_reader *r)
 {
     free(r->cycles);
+    free(r->ins);
     r->cycles = NULL;
+    r->ins = NULL;
 }
 
 int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from)
 {
+    size_t cores = from->shape.cores;
+
     *to = *from;
-    to->cycles = malloc(from->shape.cores * sizeof(*to->cycles));
-    if (!to->cycles)
+    to->cycles = malloc(cores * sizeof(*to->cycles));
+    to->ins = from->ins ? malloc(cores * sizeof(*to->ins)) : NULL;
+    if (!to->cycles || (from->ins && !to->ins)) {
+        vs_port_reader_fini(to);
         return -VSE_NOMEM;
-    memcpy(to->cycles, from->cycles, from->shape.cores * sizeof(*to->cycles));
+    }
+    memcpy(to->cycles, from->cycles, cores * sizeof(*to->cycles));
+    if (to->ins)
+        memcpy(to->ins, from->ins, cores * sizeof(*to->ins));
     return 0;
+}
+
+void vs_port_select(struct vs_port_reader *r, unsigned stream)
+{
+    const struct vs_port_in *in;
+
+    if (stream == r->stream)
+        return;
+    invariant(stream < vs_port_streams(&r->shape));
+    r->ins[r->stream] = (struct vs_port_in){r->bits, r->before, r->start};
+    in = &r->ins[stream];
+    r->bits = in->bits;
+    r->before = in->before;
+    r->start = in->start;
+    r->stream = stream;
+}
+
+uint64_t vs_port_left(const struct vs_port_reader *r, unsigned stream)
+{
+    return vs_bitr_left(stream == r->stream ? &r->bits : &r->ins[stream].bits);
+}
+
+uint64_t vs_port_reader_bits(const struct vs_port_reader *r)
+{
+    unsigned last = vs_port_streams(&r->shape) - 1;
+
+    return last == r->stream ? r->before + r->bits.nbits
+                             : r->ins[last].before + r->ins[last].bits.nbits;
+}
+
+uint64_t vs_port_reader_done(const struct vs_port_reader *r)
+{
+    uint64_t left = 0;
+
+    for (unsigned i = 0; i < vs_port_streams(&r->shape); i++)
+        left += vs_port_left(r, i);
+    return vs_port_reader_bits(r) - left;
+}
+
+const char *vs_port_where(const struct vs_port_reader *r, char out[VS_PORT_WHERE])
+{
+    if (r->shape.per_core)
+        snprintf(out, VS_PORT_WHERE, "stream %u, bit %llu", r->stream,
+                 (unsigned long long)r->bits.pos);
+    else
+        snprintf(out, VS_PORT_WHERE, "bit %llu", (unsigned long long)r->bits.pos);
+    return out;
 }
 
 /* Inside a message an end is a cut. */
 static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *why)
 {
     bool cut = err == -VSE_END;
+    char where[VS_PORT_WHERE];
 
     return vs_diag_set(&r->diag, cut ? -VSE_TRUNCATED : err, (int64_t)(r->bits.pos / 8), -1,
-                       "bit %llu, %s of message %llu (from bit %llu, core %u): %s",
-                       (unsigned long long)r->bits.pos, vs_field_name(f),
-                       (unsigned long long)r->messages, (unsigned long long)r->start, r->core,
-                       cut ? "the stream ends here" : why);
+                       "%s, %s of message %llu (from bit %llu, core %u): %s",
+                       vs_port_where(r, where), vs_field_name(f), (unsigned long long)r->messages,
+                       (unsigned long long)r->start, r->core, cut ? "the stream ends here" : why);
 }
 
 /* The bits from there on were read as that field. */
 static void note_field(const struct vs_port_reader *r, enum vs_field f, uint64_t from)
 {
     if (unlikely(r->witness && r->witness->fields))
-        memset(r->witness->fields + from, (int)f + 1, (size_t)(r->bits.pos - from));
+        memset(r->witness->fields + r->before + from, (int)f + 1, (size_t)(r->bits.pos - from));
 }
 
 static int checked(struct vs_port_reader *r, enum vs_field f, uint64_t from, int err)
@@ -68,57 +135,6 @@ static int checked(struct vs_port_reader *r, enum vs_field f, uint64_t from, int
 int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why)
 {
     return fail(r, f, -VSE_CORRUPT, why);
-}
-
-static int get_cycle(struct vs_port_reader *r, unsigned core, uint64_t *cycle)
-{
-    uint64_t passed, before = r->cycles[core], pos = r->bits.pos;
-    int err = vs_port_get_chunks(r, VS_FIELD_CYCLES, r->shape.cycles, &passed);
-
-    if (err)
-        return err;
-    if (passed > UINT64_MAX - before) {
-        r->bits.pos = pos;
-        return vs_port_refuse(r, VS_FIELD_CYCLES, "cycles exceed 64 bits");
-    }
-    *cycle = r->cycles[core] = before + passed;
-    return 0;
-}
-
-int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
-{
-    uint64_t who = 0, when = 0;
-    int err;
-
-    if (!vs_bitr_left(&r->bits))
-        return -VSE_END;
-    r->start = r->bits.pos;
-    r->core = 0; /* nobody's, until Ti is read */
-    if ((err = vs_port_get(r, VS_FIELD_CORE, r->core_bits, &who)) < 0)
-        return err;
-    if (who >= r->shape.cores) {
-        r->bits.pos = r->start;
-        return vs_port_refuse(r, VS_FIELD_CORE, "there is no such core");
-    }
-    r->core = (unsigned)who;
-    if (r->shape.timed && (err = get_cycle(r, r->core, &when)) < 0)
-        return err;
-    r->messages++;
-    if (core)
-        *core = r->core;
-    if (cycle)
-        *cycle = when;
-    return 0;
-}
-
-int vs_port_next_packet(struct vs_port_reader *r)
-{
-    if (!vs_bitr_left(&r->bits))
-        return -VSE_END;
-    r->start = r->bits.pos;
-    r->core = 0;
-    r->messages++;
-    return 0;
 }
 
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v)

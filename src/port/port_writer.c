@@ -6,104 +6,142 @@
 #include "model/cost.h"
 #include "port/stream.h"
 
-enum { PIECE = 1 << 16 }; /* bytes handed to the sink at once */
+/* Bytes handed to the sink at once. */
+enum { PIECE = 1 << 16, PIECE_OF_MANY = 1 << 12 };
 
 unsigned vs_port_core_bits(unsigned cores)
 {
     return vs_log2_ceil(cores);
 }
 
-int vs_port_to_buf(void *buf, const uint8_t *bytes, size_t size)
+int vs_port_shape_check(const struct vs_port_shape *shape)
 {
-    return vs_buf_put(buf, bytes, size);
+    bool framed =
+        shape->packets || (!shape->per_core && (!shape->timed || vs_chunks_valid(shape->cycles)));
+
+    return framed && shape->cores && shape->cores <= VS_PORT_CORES_MAX ? 0 : -VSE_INVAL;
+}
+
+int vs_port_to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbits)
+{
+    return stream ? -VSE_INVAL : vs_buf_put(buf, bytes, (size_t)((nbits + 7) / 8));
+}
+
+static int open_out(struct vs_bitw *bits, size_t size)
+{
+    uint8_t *piece = malloc(size);
+
+    vs_bitw_init(bits, piece, piece ? size : 0);
+    return piece ? 0 : -VSE_NOMEM;
 }
 
 int vs_port_writer_init(struct vs_port_writer *w, const struct vs_port_shape *shape,
                         vs_port_sink *sink, void *context)
 {
-    uint8_t *piece;
+    int err = vs_port_shape_check(shape);
 
     memset(w, 0, sizeof(*w));
-    if (!shape->cores || shape->cores > VS_PORT_CORES_MAX ||
-        (shape->timed && !vs_chunks_valid(shape->cycles)))
-        return -VSE_INVAL;
+    if (err)
+        return err;
     w->shape = *shape;
     w->core_bits = vs_port_core_bits(shape->cores);
     w->sink = sink;
     w->context = context;
-    w->cores = calloc(shape->cores, sizeof(*w->cores));
-    piece = malloc(PIECE);
-    if (!w->cores || !piece) {
-        free(piece);
-        vs_port_writer_fini(w);
-        return -VSE_NOMEM;
-    }
+    w->cores = calloc(shape->cores + 1, sizeof(*w->cores));
+    if (shape->per_core)
+        w->outs = calloc(shape->cores, sizeof(*w->outs));
+    err = w->cores && (w->outs || !shape->per_core) ? 0 : -VSE_NOMEM;
+    if (!err)
+        err = open_out(&w->bits, shape->per_core ? PIECE_OF_MANY : PIECE);
     w->core = w->cores;
-    vs_bitw_init(&w->bits, piece, PIECE);
-    return 0;
+    if (err)
+        vs_port_writer_fini(w);
+    return err;
 }
 
 void vs_port_writer_fini(struct vs_port_writer *w)
 {
+    for (unsigned i = 0; w->outs && i < w->shape.cores; i++)
+        if (i != w->stream)
+            free(w->outs[i].bits.data);
     free(w->bits.data);
+    free(w->outs);
     free(w->cores);
     memset(w, 0, sizeof(*w));
 }
 
-static void give(struct vs_port_writer *w, size_t size)
+void vs_port_enter(struct vs_port_writer *w, unsigned stream)
 {
-    if (w->sink && !w->error && size)
-        w->error = w->sink(w->context, w->bits.data, size);
+    struct vs_port_out *out = &w->outs[stream];
+    int err;
+
+    if (stream == w->stream)
+        return;
+    if (!out->bits.data && (err = open_out(&out->bits, PIECE_OF_MANY)) < 0) {
+        if (!w->error)
+            w->error = err; /* no bit is kept any more, wherever it goes */
+        return;
+    }
+    w->outs[w->stream] = (struct vs_port_out){w->bits, w->flushed};
+    w->bits = out->bits;
+    w->flushed = out->flushed;
+    w->stream = stream;
+}
+
+static void give(struct vs_port_writer *w, uint64_t nbits)
+{
+    if (w->sink && !w->error && nbits)
+        w->error = w->sink(w->context, w->stream, w->bits.data, nbits);
 }
 
 void vs_port_flush(struct vs_port_writer *w)
 {
     invariant(w->bits.len <= w->bits.cap);
-    give(w, w->bits.len); /* up to 63 bits stay pending */
+    give(w, 8 * (uint64_t)w->bits.len); /* up to 63 bits stay pending */
     w->flushed += w->bits.len;
     w->bits.len = 0;
+}
+
+static void finish_stream(struct vs_port_writer *w)
+{
+    int64_t size;
+
+    vs_port_room(w);
+    size = vs_bitw_finish(&w->bits);
+    invariant(size >= 0);
+    give(w, vs_bitw_bits(&w->bits));
 }
 
 int64_t vs_port_finish(struct vs_port_writer *w)
 {
     struct vs_port_counts sum;
-    int64_t size;
+    unsigned first = w->stream;
+    uint64_t bits = 0;
 
-    vs_port_room(w);
-    size = vs_bitw_finish(&w->bits);
-    if (size < 0)
-        return size;
-    give(w, (size_t)size);
+    finish_stream(w);
+    for (unsigned i = 0; w->outs && i < w->shape.cores && !w->error; i++)
+        if (w->outs[i].bits.data && i != first) {
+            vs_port_enter(w, i);
+            finish_stream(w);
+        }
+    for (unsigned i = 0; i < vs_port_streams(&w->shape); i++)
+        bits += vs_port_stream_bits(w, i);
     vs_port_totals(w, &sum);
-    invariant(vs_port_counts_bits(&sum) == vs_port_bits(w)); /* each bit is some field's */
-    return w->error ? w->error : (int64_t)vs_port_bits(w);
+    invariant(w->error || vs_port_counts_bits(&sum) == bits); /* each bit is some field's */
+    return w->error ? w->error : (int64_t)bits;
+}
+
+uint64_t vs_port_stream_bits(const struct vs_port_writer *w, unsigned stream)
+{
+    return stream == w->stream ? vs_port_bits(w)
+                               : 8 * w->outs[stream].flushed + vs_bitw_bits(&w->outs[stream].bits);
 }
 
 void vs_port_totals(const struct vs_port_writer *w, struct vs_port_counts *sum)
 {
     memset(sum, 0, sizeof(*sum));
-    for (unsigned i = 0; i < w->shape.cores; i++)
+    for (unsigned i = 0; i <= w->shape.cores; i++)
         vs_port_counts_add(sum, &w->cores[i].counts);
-}
-
-void vs_port_put_cycles(struct vs_port_writer *w)
-{
-    if (w->time < w->core->cycle && !w->error)
-        w->error = -VSE_INVAL;
-    vs_port_put_chunks(w, VS_FIELD_CYCLES, w->shape.cycles, w->time - w->core->cycle);
-    w->core->cycle = w->time;
-}
-
-void vs_port_tell(struct vs_port_writer *w)
-{
-    invariant(w->start <= vs_port_bits(w));
-    uint64_t bits = vs_port_bits(w) - w->start;
-    int err =
-        w->windows ? vs_windows_add(w->windows, (unsigned)(w->core - w->cores), w->time, bits) : 0;
-    if (err && !w->error)
-        w->error = err;
-    if (w->drain)
-        vs_drain_add(w->drain, w->time, bits);
 }
 
 void vs_port_put_bytes(struct vs_port_writer *w, enum vs_field f, const uint8_t *bytes, size_t size)

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* A port stream: one sequence of bits, message after message, of all cores.
+/* What leaves the chip: one stream for all cores, or one for each core. A stream is a sequence of
+ * bits, and each bit belongs to a field and is charged to a core, or to all of them.
  *
- * A message begins with Ti (ceil(log2 cores) bits) and, in a timed stream, dCC: the cycles since
- * the core's last message, or since cycle 0. What follows is the technique's. An untimed stream has
- * the messages in global order; a timed one as they leave the port, and their cycles order them.
- * A technique that packs messages of all cores together writes packets instead.
+ * How a stream is divided is the business of port/framing.h, which has messages and packets.
  *
  * The writer counts every bit by field and core, whether or not anybody keeps the bits. The reader
- * gives the same fields back and says, when it cannot, which field of which message at which bit.
- */
+ * gives the same fields back and says, when it cannot, which field of which message at which bit of
+ * which stream. */
 #ifndef PORT_STREAM_H
 #define PORT_STREAM_H
 
@@ -30,24 +28,50 @@
 /* What both sides have to know. */
 struct vs_port_shape {
     unsigned cores;          /* 1 to VS_PORT_CORES_MAX */
-    bool timed;              /* messages carry dCC */
-    struct vs_chunks cycles; /* its code; ignored if not timed */
+    bool timed;              /* the run has cycles, and messages carry dCC */
+    struct vs_chunks cycles; /* its code; ignored if no message carries it */
+    bool packets;            /* the technique frames packets itself; else there are messages */
+    bool per_core;           /* a stream for each core, of packets; else one for all */
 };
+
+static inline unsigned vs_port_streams(const struct vs_port_shape *shape)
+{
+    return shape->per_core ? shape->cores : 1;
+}
+
+/* Returns 0; -VSE_INVAL. */
+int vs_port_shape_check(const struct vs_port_shape *shape);
 
 /* Bits of Ti. */
 unsigned vs_port_core_bits(unsigned cores);
 
+/* A stream's first nbits bits at `data`. Where it says "streams", there are as many in a row as the
+ * shape has. */
+struct vs_port_stream {
+    const uint8_t *data;
+    size_t size; /* bytes */
+    uint64_t nbits;
+};
+
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* Takes the stream's bytes as they become whole. Returns 0 or an error, which ends the stream. */
-typedef int vs_port_sink(void *context, const uint8_t *bytes, size_t size);
+/* Takes a stream's bits as bytes become whole: only the last call for a stream may bring a number
+ * that is no multiple of 8. Returns 0 or an error, which ends all streams. */
+typedef int vs_port_sink(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
-/* A sink whose context is a struct vs_buf. Returns 0; -VSE_NOMEM. */
-int vs_port_to_buf(void *buf, const uint8_t *bytes, size_t size);
+/* A sink whose context is a struct vs_buf, of a port with one stream. Returns 0; -VSE_NOMEM;
+ * -VSE_INVAL (another stream). port/store.h has one for any port. */
+int vs_port_to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
 struct vs_port_writer_core {
     struct vs_port_counts counts;
     uint64_t cycle; /* of its last message */
+};
+
+/* What the sink did not get yet of a stream. */
+struct vs_port_out {
+    struct vs_bitw bits;
+    uint64_t flushed; /* bytes before */
 };
 
 struct vs_port_writer {
@@ -55,14 +79,17 @@ struct vs_port_writer {
     unsigned core_bits;
     int error; /* the first; nothing reaches the sink after it */
 
-    struct vs_bitw bits; /* what the sink did not get yet */
-    uint64_t flushed;    /* bytes before */
+    struct vs_bitw bits; /* of the stream under way, as in vs_port_out */
+    uint64_t flushed;
+    unsigned stream;          /* that one */
+    struct vs_port_out *outs; /* NULL if there is one stream; of the others, as they were left */
     vs_port_sink *sink;
     void *context;
 
-    struct vs_port_writer_core *cores, *core; /* core: of the message under way */
-    uint64_t time;                            /* of the message under way */
-    uint64_t start;                           /* its first bit */
+    /* Behind the cores is what is charged to all of them. core: of the message under way. */
+    struct vs_port_writer_core *cores, *core;
+    uint64_t time;  /* of the message under way */
+    uint64_t start; /* its first bit */
     struct vs_lengths lengths[VS_FIELD_END];
 
     struct vs_windows *windows; /* NULL, or the owner's, told of every message */
@@ -74,18 +101,24 @@ int vs_port_writer_init(struct vs_port_writer *w, const struct vs_port_shape *sh
                         vs_port_sink *sink, void *context);
 void vs_port_writer_fini(struct vs_port_writer *w);
 
-/* Hands the rest to the sink, the last byte padded with zeros. No message may follow.
- * Returns the exact length of the stream in bits; an error of the sink, of the windows, or
+/* Hands the rest to the sink, the last byte of a stream padded with zeros. No message may follow.
+ * Returns the exact length of all streams in bits; an error of the sink, of the windows, or
  * -VSE_INVAL (a cycle before the core's last). */
 int64_t vs_port_finish(struct vs_port_writer *w);
 
-/* Bits put so far. */
+/* Bits put so far into the stream under way. */
 static inline uint64_t vs_port_bits(const struct vs_port_writer *w)
 {
     return w->flushed * 8 + vs_bitw_bits(&w->bits);
 }
 
-/* The sum over the cores. */
+/* Bits put so far into a stream. */
+uint64_t vs_port_stream_bits(const struct vs_port_writer *w, unsigned stream);
+
+/* What follows goes to that stream. */
+void vs_port_enter(struct vs_port_writer *w, unsigned stream);
+
+/* The sum over the cores, and what is charged to all of them. */
 void vs_port_totals(const struct vs_port_writer *w, struct vs_port_counts *sum);
 
 /* Hands whole bytes to the sink. */
@@ -105,6 +138,15 @@ static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64
     vs_port_room(w);
     vs_bitw_put(&w->bits, v, n);
     w->core->counts.bits[f] += n;
+}
+
+/* The same for encapsulation: what carries packets from the trace module to the debugger's side,
+ * and is counted apart from what they carry. */
+static inline void vs_port_put_frame(struct vs_port_writer *w, enum vs_field f, uint64_t v,
+                                     unsigned n)
+{
+    vs_port_put(w, f, v, n);
+    w->core->counts.frame += n;
 }
 
 /* Three fields at once: the low a bits of v, the b bits above them, and the c bits above these;
@@ -157,39 +199,6 @@ static inline void vs_port_put_address(struct vs_port_writer *w, enum vs_field f
 void vs_port_put_bytes(struct vs_port_writer *w, enum vs_field f, const uint8_t *bytes,
                        size_t size);
 
-/* ---- messages ---- */
-
-/* What begin and end do of a timed stream, and with windows or a drain. */
-void vs_port_put_cycles(struct vs_port_writer *w);
-void vs_port_tell(struct vs_port_writer *w);
-
-/* A packet is no core's: it has neither Ti nor dCC, and counts as a message of core 0. */
-static inline void vs_port_begin_packet(struct vs_port_writer *w, uint64_t time)
-{
-    w->core = w->cores;
-    w->time = time;
-    w->start = vs_port_bits(w);
-}
-
-/* A message is what is put between begin and end. time: the commit cycle in a timed stream, else
- * the number of instructions retired by all cores, for the windows. */
-static inline void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64_t time)
-{
-    vs_port_begin_packet(w, time);
-    w->core = &w->cores[core];
-    if (w->core_bits)
-        vs_port_put(w, VS_FIELD_CORE, core, w->core_bits);
-    if (w->shape.timed)
-        vs_port_put_cycles(w);
-}
-
-static inline void vs_port_end(struct vs_port_writer *w)
-{
-    w->core->counts.messages++;
-    if (w->windows || w->drain)
-        vs_port_tell(w);
-}
-
 /* ---- reading ------------------------------------------------------------------------------- */
 
 /* Something outside the cores wrote memory, as a message tells it. */
@@ -204,7 +213,7 @@ struct vs_port_memory {
     uint64_t addr;
     const uint8_t *bytes;
     size_t size;
-    uint64_t first, end; /* bits: the first byte begins there, and the others end there */
+    uint64_t first, end; /* as vs_port_place: where the first byte begins, and the others end */
 };
 
 /* Who compares a stream with a run is told here what decoders take from it, when they take it. Any
@@ -217,40 +226,64 @@ struct vs_port_witness {
     void (*memory)(void *context, unsigned core, const struct vs_port_memory *m);
     /* The message about to be taken tells of this. */
     void (*outside)(void *context, unsigned core, const struct vs_port_outside *o);
-    /* NULL, or by bit of the stream: the field that it was read as, plus 1. */
+    /* NULL, or by bit, one stream after the other: the field that it was read as, plus 1. */
     uint8_t *fields;
+};
+
+/* A stream that is not being read now. */
+struct vs_port_in {
+    struct vs_bitr bits;
+    uint64_t before; /* bits in the streams before it */
+    uint64_t start;  /* the first bit of its message that was begun last */
 };
 
 struct vs_port_reader {
     struct vs_port_shape shape;
     unsigned core_bits;
-    struct vs_bitr bits;
-    uint64_t *cycles;  /* of each core's last message */
-    uint64_t messages; /* begun so far */
-    uint64_t start;    /* the first bit of the message under way */
-    unsigned core;     /* whose it is */
+    struct vs_bitr bits;    /* of the stream that is being read */
+    uint64_t before, start; /* the same, as in vs_port_in */
+    unsigned stream;        /* that one */
+    struct vs_port_in *ins; /* NULL if there is one stream; the others, as they were left */
+    uint64_t *cycles;       /* of each core's last message */
+    uint64_t messages;      /* begun so far, in all streams */
+    unsigned core;          /* whose the message under way is */
     struct vs_diag diag;
     const struct vs_port_witness *witness; /* NULL, or the owner's, set after init */
 };
 
-/* The first nbits bits at `data`, which must outlive the reader.
- * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_TRUNCATED (nbits exceed the bytes). */
+/* The streams' data must outlive the reader; it begins with the first stream.
+ * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_TRUNCATED (a stream's bits exceed its bytes). */
 int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *shape,
-                        const uint8_t *data, size_t size, uint64_t nbits);
+                        const struct vs_port_stream *streams);
 void vs_port_reader_fini(struct vs_port_reader *r);
 
 /* Another at the same position. Returns 0; -VSE_NOMEM. */
 int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from);
 
-/* Begins the next message: whose it is, and its cycle (0 if not timed). Either may be NULL.
- * Returns 0; -VSE_END if no bit is left. This and those below return -VSE_TRUNCATED if the
- * bits end within the message, and -VSE_CORRUPT for what no writer writes; the reader's diag then
- * says where: its offset is the byte, its text has the bit. The position stays at the field. */
-int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle);
+/* Goes on with that stream, where it was left. */
+void vs_port_select(struct vs_port_reader *r, unsigned stream);
 
-/* Begins a packet. Returns 0; -VSE_END. */
-int vs_port_next_packet(struct vs_port_reader *r);
+/* The bits of a stream that were not read yet. */
+uint64_t vs_port_left(const struct vs_port_reader *r, unsigned stream);
 
+/* The bits of all streams, and of these those that were read. */
+uint64_t vs_port_reader_bits(const struct vs_port_reader *r);
+uint64_t vs_port_reader_done(const struct vs_port_reader *r);
+
+/* The bit that is read next, by its number when all streams lie one after the other. */
+static inline uint64_t vs_port_place(const struct vs_port_reader *r)
+{
+    return r->before + r->bits.pos;
+}
+
+enum { VS_PORT_WHERE = 64 };
+
+/* The same for people: "bit 12", or "stream 3, bit 12". Returns `out`. */
+const char *vs_port_where(const struct vs_port_reader *r, char out[VS_PORT_WHERE]);
+
+/* These return 0; -VSE_TRUNCATED if the bits end within the message, and -VSE_CORRUPT for what no
+ * writer writes; the reader's diag then says where: its offset is the byte of the stream, its text
+ * has the bit. The position stays at the field. */
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v);
 int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v);
 int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v);

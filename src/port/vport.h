@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Port streams as files: .vport. docs/vport.md has the bytes.
  *
- * A file is the stream's exact bits, and what a decoder has to be told before the first of them:
+ * A file is the exact bits of a port's streams, and what a decoder has to be told before the first:
  * the technique with its parameters, and which code ran. None of that counts as bits at the port,
  * and nothing of the run is in it. */
 #ifndef PORT_VPORT_H
@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "port/stream.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
 
@@ -27,14 +28,15 @@ struct vs_vport_pair {
     const char *name, *value;
 };
 
-/* What the file says about its stream. Strings have no control over what a reader does with them:
+/* What the file says about its streams. Strings have no control over what a reader does with them:
  * they may come from a hostile file. */
 struct vs_vport_about {
     const char *technique;              /* not empty */
     const char *isa;                    /* "rv64", "x86-64", ...; not empty */
     unsigned address_bits;              /* 32 or 64 */
     unsigned cores;                     /* 1 to 65536 */
-    bool timed;                         /* messages carry cycles */
+    bool timed;                         /* the run has cycles */
+    bool per_core;                      /* a stream for each core; else one */
     const struct vs_vport_pair *params; /* of the technique, all that shape the bits */
     size_t param_count;
     const struct vs_vport_pair *facts; /* for people: where the run came from, ... */
@@ -56,12 +58,14 @@ int vs_vport_create(struct vs_vport_writer **w, const char *path,
 /* Why an append failed; its error is 0 if none did. */
 const struct vs_diag *vs_vport_writer_diag(const struct vs_vport_writer *w);
 
-/* Appends bytes of the stream: a vs_port_sink whose context is the writer. Returns 0; -VSE_IO. */
-int vs_vport_append(void *writer, const uint8_t *bytes, size_t size);
+/* Appends bits of a stream: a vs_port_sink whose context is the writer. What is left of the last
+ * byte is 0. Returns 0; -VSE_INVAL (it is not, there is no such stream, or it has ended within a
+ * byte); -VSE_IO. */
+int vs_vport_append(void *writer, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
-/* Ends the stream, of so many bits, syncs, renames, frees the writer. On failure no file is left.
- * Returns 0; -VSE_INVAL (not the bits that were appended); -VSE_IO; -VSE_EXISTS. */
-int vs_vport_seal(struct vs_vport_writer *w, uint64_t nbits, struct vs_diag *diag);
+/* Ends the file, syncs, renames, frees the writer. On failure no file is left.
+ * Returns 0; the error of an append; -VSE_IO; -VSE_EXISTS. */
+int vs_vport_seal(struct vs_vport_writer *w, struct vs_diag *diag);
 
 /* Gives the file up, frees the writer. NULL is fine. */
 void vs_vport_abort(struct vs_vport_writer *w);
@@ -70,11 +74,10 @@ void vs_vport_abort(struct vs_vport_writer *w);
 
 struct vs_vport {
     struct vs_vport_about about;
-    const uint8_t *data; /* the bits, as base/bits.h has them */
-    size_t size;
-    uint64_t nbits;         /* that are there */
-    uint64_t verified;      /* the first of them, whose checksums were compared */
-    bool truncated;         /* the file is cut: there may have been more bits */
+    const struct vs_port_stream *streams; /* one, or one for each core */
+    uint64_t nbits;                       /* of all of them, that are there */
+    uint64_t verified; /* of these: whose checksums were compared, all but the last of a cut file */
+    bool truncated;    /* the file is cut: there may have been more bits */
     struct vs_diag missing; /* if truncated: where it is cut */
 };
 

@@ -63,13 +63,15 @@ int vs_vport_header_parse(const uint8_t in[VS_VPORT_HEADER], struct vs_vport_hea
     return 0;
 }
 
-void vs_vport_block_pack(uint8_t out[VS_VPORT_BLOCK_HEADER], const struct vs_vport_block *b)
+void vs_vport_block_pack(uint8_t out[VS_VPORT_BLOCK_HEADER_MAX], const struct vs_vport_block *b,
+                         bool per_core)
 {
     memcpy(out, block_magic, 4);
     vs_put32(out + 4, b->number);
     vs_put32(out + 8, b->bits);
     vs_put32(out + 12, b->crc);
-    seal(out, VS_VPORT_BLOCK_HEADER);
+    vs_put32(out + 16, b->stream);
+    seal(out, vs_vport_block_header(per_core));
 }
 
 bool vs_vport_is_block(const uint8_t *in)
@@ -82,13 +84,17 @@ bool vs_vport_is_end(const uint8_t *in)
     return memcmp(in, end_magic, 4) == 0;
 }
 
-int vs_vport_block_parse(const uint8_t in[VS_VPORT_BLOCK_HEADER], uint32_t number, uint64_t at,
-                         struct vs_vport_block *b, struct vs_diag *diag)
+int vs_vport_block_parse(const uint8_t *in, bool per_core, unsigned streams, uint32_t number,
+                         uint64_t at, struct vs_vport_block *b, struct vs_diag *diag)
 {
-    if (!sealed(in, VS_VPORT_BLOCK_HEADER))
+    if (!sealed(in, vs_vport_block_header(per_core)))
         return vs_diag_set(diag, -VSE_CHECKSUM, (int64_t)at, number,
                            "block header: checksum differs");
-    *b = (struct vs_vport_block){vs_get32(in + 4), vs_get32(in + 8), vs_get32(in + 12)};
+    *b = (struct vs_vport_block){vs_get32(in + 4), vs_get32(in + 8), vs_get32(in + 12),
+                                 per_core ? vs_get32(in + 16) : 0};
+    if (b->stream >= streams)
+        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)at + 16, number,
+                           "block of stream %u, and there are %u", (unsigned)b->stream, streams);
     if (b->number != number)
         return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)at + 4, number,
                            "block says it is number %u", (unsigned)b->number);

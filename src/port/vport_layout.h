@@ -12,12 +12,15 @@
 
 enum {
     VS_VPORT_HEADER = 32,
-    VS_VPORT_BLOCK_HEADER = 20,
+    VS_VPORT_BLOCK_HEADER = 20, /* and 4 more if each core has a stream */
+    VS_VPORT_BLOCK_HEADER_MAX = 24,
     VS_VPORT_END = 32,
-    VS_VPORT_BLOCK = 1 << 16, /* bytes of the stream in every block but the last */
+    VS_VPORT_BLOCK =
+        1 << 16, /* most bytes of a block; of one stream, in every block but the last */
 
     VS_VPORT_TIMED = 1, /* feature bits */
-    VS_VPORT_KNOWN = 1,
+    VS_VPORT_PER_CORE = 2,
+    VS_VPORT_KNOWN = 3,
 };
 
 struct vs_vport_header {
@@ -33,17 +36,26 @@ int vs_vport_header_parse(const uint8_t in[VS_VPORT_HEADER], struct vs_vport_hea
 
 struct vs_vport_block {
     uint32_t number, bits, crc;
+    uint32_t stream; /* 0 if there is one */
 };
 
-void vs_vport_block_pack(uint8_t out[VS_VPORT_BLOCK_HEADER], const struct vs_vport_block *b);
+/* per_core: each core has a stream. Returns the bytes of a block header. */
+static inline size_t vs_vport_block_header(bool per_core)
+{
+    return per_core ? VS_VPORT_BLOCK_HEADER_MAX : VS_VPORT_BLOCK_HEADER;
+}
+
+void vs_vport_block_pack(uint8_t out[VS_VPORT_BLOCK_HEADER_MAX], const struct vs_vport_block *b,
+                         bool per_core);
 
 /* Whether the bytes begin a block or the end; 4 are looked at. */
 bool vs_vport_is_block(const uint8_t *in);
 bool vs_vport_is_end(const uint8_t *in);
 
-/* Returns 0; -VSE_CHECKSUM; -VSE_CORRUPT. `at` is for the diag. */
-int vs_vport_block_parse(const uint8_t in[VS_VPORT_BLOCK_HEADER], uint32_t number, uint64_t at,
-                         struct vs_vport_block *b, struct vs_diag *diag);
+/* A block of one of so many streams. Returns 0; -VSE_CHECKSUM; -VSE_CORRUPT. `at` is for the diag.
+ */
+int vs_vport_block_parse(const uint8_t *in, bool per_core, unsigned streams, uint32_t number,
+                         uint64_t at, struct vs_vport_block *b, struct vs_diag *diag);
 
 struct vs_vport_end {
     uint64_t nbits, file_size;
@@ -60,8 +72,8 @@ int vs_vport_end_parse(const uint8_t in[VS_VPORT_END], uint64_t at, struct vs_vp
 int vs_vport_about_pack(struct vs_buf *out, const struct vs_vport_about *about,
                         struct vs_diag *diag);
 
-/* The inverse, with the strings in the arena; `timed` is not part of it. Offsets in the diag are
- * `at` and more. Returns 0; -VSE_CORRUPT; -VSE_LIMIT; -VSE_NOMEM. */
+/* The inverse, with the strings in the arena; `timed` and `per_core` are not part of it. Offsets in
+ * the diag are `at` and more. Returns 0; -VSE_CORRUPT; -VSE_LIMIT; -VSE_NOMEM. */
 int vs_vport_about_unpack(const uint8_t *data, size_t size, uint64_t at, struct vs_arena *arena,
                           struct vs_vport_about *about, struct vs_diag *diag);
 

@@ -2,20 +2,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/byte_source.h"
 #include "base/crc32c.h"
 #include "base/diag.h"
+#include "port/store.h"
 #include "port/vport_layout.h"
-#include "base/byte_source.h"
 
 /* What is open: the public part first. */
 struct opened {
     struct vs_vport v;
     struct vs_byte_source source;
     struct vs_arena arena;
-    struct vs_buf bits;
+    struct vs_port_store store;
     uint64_t at;     /* how far the file has been read */
     uint32_t blocks; /* so far */
-    bool ragged;     /* the last block was not full: no other may follow */
+    bool ragged;     /* of one stream: the last block was not full, and no other may follow */
+    uint8_t block[VS_VPORT_BLOCK];
 };
 
 static uint64_t left(const struct opened *o)
@@ -52,7 +54,12 @@ static int read_front(struct opened *o, struct vs_diag *diag)
     if ((err = vs_vport_about_unpack(about, h.about_size, o->at, &o->arena, &o->v.about, diag)) < 0)
         return err;
     o->v.about.timed = h.features & VS_VPORT_TIMED;
+    o->v.about.per_core = h.features & VS_VPORT_PER_CORE;
     o->at += h.about_size;
+    const struct vs_port_shape shape = {
+        .cores = o->v.about.cores, .packets = true, .per_core = o->v.about.per_core};
+    if (vs_port_store_init(&o->store, &shape) < 0)
+        return vs_diag_set(diag, -VSE_NOMEM, (int64_t)o->at, -1, "out of memory");
     return 0;
 }
 
@@ -65,50 +72,62 @@ static int cut(struct opened *o, const char *what)
     return 0;
 }
 
-/* Appends the block's bytes as far as they are there. */
-static int read_payload(struct opened *o, size_t size, struct vs_diag *diag)
+/* Whether the stream may have another block. */
+static int check_order(const struct opened *o, const struct vs_vport_block *b, uint64_t at,
+                       struct vs_diag *diag)
 {
-    int err;
-
-    if (vs_buf_reserve(&o->bits, size) < 0)
-        return vs_diag_set(diag, -VSE_NOMEM, (int64_t)o->at, o->blocks, "out of memory");
-    if ((err = vs_byte_source_read(&o->source, o->at, o->bits.data + o->bits.len, size, diag)) < 0)
-        return err;
-    o->bits.len += size;
-    o->at += size;
+    if (o->ragged)
+        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)at, o->blocks,
+                           "a block after one that is not full");
+    if (o->store.streams[b->stream].nbits % 8)
+        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)at, o->blocks,
+                           "a block of stream %u, which has ended", (unsigned)b->stream);
     return 0;
+}
+
+/* Takes the block's bytes as far as they are there. */
+static int read_payload(struct opened *o, unsigned stream, size_t size, uint64_t nbits,
+                        struct vs_diag *diag)
+{
+    int err = vs_byte_source_read(&o->source, o->at, o->block, size, diag);
+
+    if (!err && vs_port_to_store(&o->store, stream, o->block, nbits) < 0)
+        err = vs_diag_set(diag, -VSE_NOMEM, (int64_t)o->at, o->blocks, "out of memory");
+    o->at += size;
+    o->v.nbits += nbits;
+    return err;
 }
 
 /* Returns 1 to go on, 0 where the file is cut, else what is wrong. */
 static int read_block(struct opened *o, struct vs_diag *diag)
 {
-    uint8_t header[VS_VPORT_BLOCK_HEADER];
-    uint64_t at = o->at, first = o->v.nbits;
+    uint8_t header[VS_VPORT_BLOCK_HEADER_MAX];
+    size_t header_size = vs_vport_block_header(o->v.about.per_core), size, there;
+    uint64_t at = o->at;
     struct vs_vport_block b;
-    size_t size, there;
     int err;
 
-    if ((err = vs_byte_source_read(&o->source, at, header, sizeof(header), diag)) < 0 ||
-        (err = vs_vport_block_parse(header, o->blocks, at, &b, diag)) < 0)
+    if (left(o) < header_size)
+        return cut(o, "a block header is not complete");
+    if ((err = vs_byte_source_read(&o->source, at, header, header_size, diag)) < 0 ||
+        (err = vs_vport_block_parse(header, o->v.about.per_core, o->store.count, o->blocks, at, &b,
+                                    diag)) < 0 ||
+        (err = check_order(o, &b, at, diag)) < 0)
         return err;
-    if (o->ragged)
-        return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)at, o->blocks,
-                           "a block after one that is not full");
-    o->at += sizeof(header);
+    o->at += header_size;
     size = (b.bits + 7) / 8;
     there = left(o) < size ? (size_t)left(o) : size;
-    if ((err = read_payload(o, there, diag)) < 0)
+    if ((err = read_payload(o, b.stream, there, there < size ? 8 * there : b.bits, diag)) < 0)
         return err;
-    o->v.nbits += there < size ? 8 * there : b.bits;
     if (there < size)
         return cut(o, "its last block is not complete");
-    if (vs_crc32c(0, o->bits.data + first / 8, size) != b.crc)
+    if (vs_crc32c(0, o->block, size) != b.crc)
         return vs_diag_set(diag, -VSE_CHECKSUM, (int64_t)at, o->blocks, "block: checksum differs");
-    if (b.bits % 8 && o->bits.data[o->bits.len - 1] >> b.bits % 8)
+    if (b.bits % 8 && o->block[size - 1] >> b.bits % 8)
         return vs_diag_set(diag, -VSE_CORRUPT, (int64_t)o->at - 1, o->blocks,
                            "bits after the last are not zero");
     o->v.verified = o->v.nbits;
-    o->ragged = b.bits != 8 * VS_VPORT_BLOCK;
+    o->ragged = !o->v.about.per_core && b.bits != 8 * VS_VPORT_BLOCK;
     o->blocks++;
     return 1;
 }
@@ -161,8 +180,7 @@ static int read_all(struct opened *o, struct vs_diag *diag)
 
     while (err == 0 && (err = read_next(o, diag)) > 0)
         err = 0;
-    o->v.data = o->bits.data;
-    o->v.size = o->bits.len;
+    o->v.streams = o->store.streams;
     return err;
 }
 
@@ -214,6 +232,6 @@ void vs_vport_close(struct vs_vport *v)
     if (!o)
         return;
     vs_arena_fini(&o->arena);
-    vs_buf_fini(&o->bits);
+    vs_port_store_fini(&o->store);
     free(o);
 }

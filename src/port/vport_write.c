@@ -10,9 +10,13 @@
 struct vs_vport_writer {
     struct vs_outfile file;
     uint64_t size;     /* of the file so far */
-    uint64_t appended; /* bytes of the stream */
+    uint64_t appended; /* bits, of all streams */
     uint32_t blocks;
-    size_t used; /* of `block`, which is written when it is full and more comes */
+    bool per_core;
+    unsigned streams;
+    bool *ended; /* of each stream: no bit may follow */
+    /* Of one stream: the block under way, which is written when it is full and more comes. */
+    uint32_t used; /* bits */
     struct vs_diag diag;
     uint8_t block[VS_VPORT_BLOCK];
 };
@@ -26,7 +30,8 @@ static int put(struct vs_vport_writer *w, const void *data, size_t size, struct 
 static int put_front(struct vs_vport_writer *w, const struct vs_vport_about *about,
                      const struct vs_buf *packed, struct vs_diag *diag)
 {
-    struct vs_vport_header h = {.features = about->timed ? VS_VPORT_TIMED : 0,
+    struct vs_vport_header h = {.features = (about->timed ? VS_VPORT_TIMED : 0u) |
+                                            (about->per_core ? VS_VPORT_PER_CORE : 0u),
                                 .about_size = (uint32_t)packed->len,
                                 .about_crc = vs_crc32c(0, packed->data, packed->len)};
     uint8_t header[VS_VPORT_HEADER];
@@ -48,7 +53,11 @@ int vs_vport_create(struct vs_vport_writer **out, const char *path,
     if (!w)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     w->file.fd = -1;
-    if ((err = vs_vport_about_pack(&packed, about, diag)) == 0 &&
+    w->per_core = about->per_core;
+    w->streams = about->per_core ? about->cores : 1;
+    w->ended = calloc(w->streams ? w->streams : 1, sizeof(*w->ended));
+    err = w->ended ? 0 : vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    if (!err && (err = vs_vport_about_pack(&packed, about, diag)) == 0 &&
         (err = vs_outfile_open(&w->file, path, overwrite, diag)) == 0)
         err = put_front(w, about, &packed, diag);
     vs_buf_fini(&packed);
@@ -60,18 +69,19 @@ int vs_vport_create(struct vs_vport_writer **out, const char *path,
     return 0;
 }
 
-static int put_block(struct vs_vport_writer *w, uint32_t bits, struct vs_diag *diag)
+static int put_block(struct vs_vport_writer *w, unsigned stream, const uint8_t *bytes,
+                     uint32_t nbits, struct vs_diag *diag)
 {
-    struct vs_vport_block b = {w->blocks, bits, vs_crc32c(0, w->block, w->used)};
-    uint8_t header[VS_VPORT_BLOCK_HEADER];
+    size_t size = (nbits + 7) / 8;
+    struct vs_vport_block b = {w->blocks, nbits, vs_crc32c(0, bytes, size), stream};
+    uint8_t header[VS_VPORT_BLOCK_HEADER_MAX];
     int err;
 
-    vs_vport_block_pack(header, &b);
-    if ((err = put(w, header, sizeof(header), diag)) < 0 ||
-        (err = put(w, w->block, w->used, diag)) < 0)
+    vs_vport_block_pack(header, &b, w->per_core);
+    if ((err = put(w, header, vs_vport_block_header(w->per_core), diag)) < 0 ||
+        (err = put(w, bytes, size, diag)) < 0)
         return err;
     w->blocks++;
-    w->used = 0;
     return 0;
 }
 
@@ -80,54 +90,67 @@ const struct vs_diag *vs_vport_writer_diag(const struct vs_vport_writer *w)
     return &w->diag;
 }
 
-int vs_vport_append(void *writer, const uint8_t *bytes, size_t size)
+static int put_used(struct vs_vport_writer *w, struct vs_diag *diag)
 {
-    struct vs_vport_writer *w = writer;
+    uint32_t used = w->used;
 
-    while (size) {
-        size_t n = VS_VPORT_BLOCK - w->used;
-        int err;
+    w->used = 0;
+    return used ? put_block(w, 0, w->block, used, diag) : 0;
+}
 
-        if (!n) {
-            if ((err = put_block(w, 8 * VS_VPORT_BLOCK, &w->diag)) < 0)
-                return err;
-            continue;
-        }
-        n = n < size ? n : size;
-        memcpy(w->block + w->used, bytes, n);
-        w->used += n;
-        w->appended += n;
-        bytes += n;
-        size -= n;
-    }
+/* Of one stream every block but the last is full, so it waits for more; a piece of one among many
+ * is a block. Whole bytes are before it. */
+static int append_piece(struct vs_vport_writer *w, unsigned stream, const uint8_t *bytes,
+                        uint32_t nbits)
+{
+    if (w->per_core)
+        return put_block(w, stream, bytes, nbits, &w->diag);
+    memcpy(w->block + w->used / 8, bytes, (nbits + 7) / 8);
+    w->used += nbits;
     return 0;
 }
 
-static int put_end(struct vs_vport_writer *w, uint64_t nbits, struct vs_diag *diag)
+int vs_vport_append(void *writer, unsigned stream, const uint8_t *bytes, uint64_t nbits)
+{
+    struct vs_vport_writer *w = writer;
+    int err = 0;
+
+    if (!nbits)
+        return 0;
+    if (stream >= w->streams || w->ended[stream] || (nbits % 8 && bytes[nbits / 8] >> nbits % 8))
+        return vs_diag_set(&w->diag, -VSE_INVAL, -1, -1,
+                           "bits that cannot be appended to stream %u", stream);
+    w->ended[stream] = nbits % 8;
+    w->appended += nbits;
+    while (nbits && !err) {
+        uint32_t room = 8 * VS_VPORT_BLOCK - w->used, n = nbits < room ? (uint32_t)nbits : room;
+
+        err = n ? append_piece(w, stream, bytes, n) : put_used(w, &w->diag);
+        bytes += n / 8;
+        nbits -= n;
+    }
+    return err;
+}
+
+static int put_end(struct vs_vport_writer *w, struct vs_diag *diag)
 {
     uint8_t end[VS_VPORT_END];
-    uint64_t before = w->appended - w->used;
-    int err;
+    int err = put_used(w, diag);
 
-    if (nbits / 8 + (nbits % 8 != 0) != w->appended ||
-        (nbits % 8 && w->block[w->used - 1] >> nbits % 8))
-        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
-                           "%llu bits are not what was appended, %llu bytes",
-                           (unsigned long long)nbits, (unsigned long long)w->appended);
-    if (w->used && (err = put_block(w, (uint32_t)(nbits - 8 * before), diag)) < 0)
+    if (err)
         return err;
-    vs_vport_end_pack(end, &(struct vs_vport_end){nbits, w->size + sizeof(end), w->blocks});
+    vs_vport_end_pack(end, &(struct vs_vport_end){w->appended, w->size + sizeof(end), w->blocks});
     return put(w, end, sizeof(end), diag);
 }
 
-int vs_vport_seal(struct vs_vport_writer *w, uint64_t nbits, struct vs_diag *diag)
+int vs_vport_seal(struct vs_vport_writer *w, struct vs_diag *diag)
 {
     int err = w->diag.error;
 
     if (err && diag) /* an append failed: its reason is the one to tell */
         *diag = w->diag;
     if (!err)
-        err = put_end(w, nbits, diag);
+        err = put_end(w, diag);
     if (!err)
         err = vs_outfile_commit(&w->file, diag);
     vs_vport_abort(w); /* what was committed stays */
@@ -139,5 +162,6 @@ void vs_vport_abort(struct vs_vport_writer *w)
     if (!w)
         return;
     vs_outfile_abort(&w->file);
+    free(w->ended);
     free(w);
 }

@@ -796,7 +796,7 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
     for (unsigned i = 0; i < r->count && !err; i++)
         vs_hart_init(&r->cores[i].hart, i, r->decoded);
     if (!err)
-        err = vs_port_reader_init(&r->reader, &shape, config->data, config->size, config->nbits);
+        err = vs_port_reader_init(&r->reader, &shape, config->streams);
     r->witness = (struct vs_port_witness){.context = r,
                                           .message = hand_on_message,
                                           .memory = hand_on_memory,

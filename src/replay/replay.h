@@ -33,7 +33,7 @@
 #include <stdint.h>
 
 #include "isa/rv64/iss.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "replay/calls.h"
 #include "replay/loaded.h"
 #include "replay/text.h"
@@ -48,9 +48,7 @@ typedef void vs_replay_output(void *context, unsigned core, uint64_t fd, const u
 struct vs_replay_config {
     struct vs_technique_spec spec; /* settled, of load values */
     struct vs_technique_setup setup;
-    const uint8_t *data; /* the stream */
-    size_t size;
-    uint64_t nbits;
+    const struct vs_port_stream *streams; /* of the port */
     const struct vs_text *code;
     const struct vs_loaded
         *loaded;              /* what memory holds at first, as far as files say; may be NULL */

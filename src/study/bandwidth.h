@@ -15,7 +15,7 @@
 #include "base/workers.h"
 #include "port/account.h"
 #include "port/drain.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "port/window.h"
 #include "replay/text.h"
 #include "technique/address.h"

@@ -14,9 +14,9 @@ struct campaign {
     const struct vs_verify *v;
     const struct vs_crew *crew;
     const struct vs_technique_spec *spec;
-    const uint8_t *data;
-    size_t size;
-    uint64_t nbits;
+    struct vs_port_shape shape;
+    const struct vs_port_stream *streams;
+    uint64_t nbits; /* of all of them, which are numbered one stream after the other */
     uint64_t *bits; /* to be flipped */
     uint8_t *verdicts;
     size_t count, stride;
@@ -123,14 +123,13 @@ struct unpacked {
     uint64_t bits[VS_PACKETS_STREAMS];
 };
 
-static int unpack(const struct campaign *c, const uint8_t *data, struct unpacked *u)
+static int unpack(const struct campaign *c, const struct vs_port_stream *streams,
+                  struct unpacked *u)
 {
     const struct vs_technique_setup *setup = &c->v->setup;
     const struct vs_packets_plan plan = c->spec->technique->packets(c->spec->params, setup);
     struct vs_port_reader port;
-    struct vs_port_shape shape;
-    vs_technique_shape(c->spec, setup, &shape);
-    int err = vs_port_reader_init(&port, &shape, data, c->size, c->nbits);
+    int err = vs_port_reader_init(&port, &c->shape, streams);
     if (!err)
         err = vs_packets_unpack(&plan, &port, u->bytes, u->bits);
     vs_port_reader_fini(&port);
@@ -146,10 +145,10 @@ static bool same_bytes(const struct unpacked *a, const struct unpacked *b)
     return same;
 }
 
-static int is_recoded(const struct campaign *c, const uint8_t *flipped, bool *recoded)
+static int is_recoded(const struct campaign *c, const struct vs_port_stream *flipped, bool *recoded)
 {
     struct unpacked u[2] = {0};
-    int err = unpack(c, c->data, &u[0]);
+    int err = unpack(c, c->streams, &u[0]);
     if (!err)
         err = unpack(c, flipped, &u[1]);
     *recoded = !err && same_bytes(&u[0], &u[1]);
@@ -162,13 +161,8 @@ static int is_recoded(const struct campaign *c, const uint8_t *flipped, bool *re
 
 /* ---- one flip -------------------------------------------------------------------------------- */
 
-static void flip(uint8_t *data, uint64_t bit)
-{
-    data[bit / 8] ^= (uint8_t)(1 << bit % 8);
-}
-
-static int judge(const struct campaign *c, struct vs_verify *v, uint8_t *data, size_t i,
-                 struct vs_diag *diag)
+static int judge(const struct campaign *c, struct vs_verify *v, struct vs_port_store *copy,
+                 size_t i, struct vs_diag *diag)
 {
     struct unknown_byte unknown = {.bit = c->bits[i]};
     const struct vs_verify_probe probe = {
@@ -176,16 +170,16 @@ static int judge(const struct campaign *c, struct vs_verify *v, uint8_t *data, s
     struct vs_proof proof = {.spec = *c->spec};
     bool unread = false, recoded = false;
     v->probe = &probe;
-    flip(data, c->bits[i]);
-    vs_prove_stream(v, data, c->size, c->nbits, &proof);
+    vs_port_store_flip(copy, c->bits[i]);
+    vs_prove_stream(v, copy->streams, &proof);
     int err = proof.error;
     bool noticed = proof.result.outcome != VS_VERIFY_SAME;
     *diag = proof.diag;
     if (!err && !noticed && unknown.found)
         err = is_unread(v, &unknown, &unread);
     if (!err && !noticed && c->spec->technique->packets)
-        err = is_recoded(c, data, &recoded);
-    flip(data, c->bits[i]);
+        err = is_recoded(c, copy->streams, &recoded);
+    vs_port_store_flip(copy, c->bits[i]);
     c->verdicts[i] = (uint8_t)(noticed ? NOTICED : unread ? UNREAD : recoded ? RECODED : MISSED);
     return err;
 }
@@ -195,14 +189,12 @@ static void run_shift(void *arg)
     struct shift *s = arg;
     const struct campaign *c = s->c;
     struct vs_verify v = *c->v; /* all that is shared is only read */
-    uint8_t *data = malloc(c->size ? c->size : 1);
+    struct vs_port_store copy = {0};
     v.reader = c->crew->readers[s->job.worker];
-    s->error = data ? 0 : -VSE_NOMEM;
-    if (data)
-        memcpy(data, c->data, c->size);
+    s->error = vs_port_store_copy(&copy, &c->shape, c->streams);
     for (size_t i = s->first; i < c->count && !s->error; i += c->stride)
-        s->error = judge(c, &v, data, i, &s->diag);
-    free(data);
+        s->error = judge(c, &v, &copy, i, &s->diag);
+    vs_port_store_fini(&copy);
 }
 
 static int run_shifts(struct campaign *c, struct vs_diag *diag)
@@ -254,7 +246,7 @@ static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag 
     struct vs_proof proof = {.spec = *c->spec};
     struct vs_verify v = *c->v;
     v.probe = &probe;
-    vs_prove_stream(&v, c->data, c->size, c->nbits, &proof);
+    vs_prove_stream(&v, c->streams, &proof);
     if (!proof.error && proof.result.outcome != VS_VERIFY_SAME)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "the stream is not the run's");
     *diag = proof.diag;
@@ -262,18 +254,14 @@ static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag 
 }
 
 int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
-              const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
-              uint64_t nbits, const struct vs_mutate *m, struct vs_mutation *result,
-              struct vs_diag *diag)
+              const struct vs_technique_spec *spec, const struct vs_port_stream *streams,
+              const struct vs_mutate *m, struct vs_mutation *result, struct vs_diag *diag)
 {
-    struct campaign c = {.v = v,
-                         .crew = crew,
-                         .spec = spec,
-                         .data = data,
-                         .size = size,
-                         .nbits = nbits,
-                         .count = (size_t)(m->flips < nbits ? m->flips : nbits)};
-    uint8_t *fields = calloc(nbits ? (size_t)nbits : 1, 1);
+    struct campaign c = {.v = v, .crew = crew, .spec = spec, .streams = streams};
+    vs_technique_shape(spec, &v->setup, &c.shape);
+    c.nbits = vs_port_streams_bits(streams, vs_port_streams(&c.shape));
+    c.count = (size_t)(m->flips < c.nbits ? m->flips : c.nbits);
+    uint8_t *fields = calloc(c.nbits ? (size_t)c.nbits : 1, 1);
     size_t shifts = 8 * ((size_t)crew->threads + 1);
     c.bits = malloc((c.count + 1) * sizeof(*c.bits));
     c.verdicts = malloc(c.count + 1);

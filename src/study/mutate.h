@@ -32,7 +32,7 @@ struct vs_mutate_counts {
 /* The last of the fields: bits that no decoder has read. */
 struct vs_mutation {
     struct vs_mutate_counts fields[VS_FIELD_END + 1], all;
-    uint64_t missed; /* if there is one: the first bit */
+    uint64_t missed; /* if there is one: the first bit, one stream after the other */
 };
 
 /* Threads that compare, each with a reader of its own, the caller's the last. */
@@ -46,9 +46,8 @@ struct vs_crew {
  * vs_verify_decode_address. progress may be NULL; it counts flips, from *done on. Returns 0;
  * -VSE_NOMEM; as those; -VSE_INVAL if it is not equal. */
 int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
-              const struct vs_technique_spec *spec, const uint8_t *data, size_t size,
-              uint64_t nbits, const struct vs_mutate *m, struct vs_mutation *result,
-              struct vs_diag *diag);
+              const struct vs_technique_spec *spec, const struct vs_port_stream *streams,
+              const struct vs_mutate *m, struct vs_mutation *result, struct vs_diag *diag);
 
 /* The share of the flips with an effect that were noticed: 1 if there are none. */
 double vs_mutate_share(const struct vs_mutate_counts *c);

@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "base/buf.h"
 #include "base/diag.h"
 #include "base/invariant.h"
 #include "base/workers.h"
+#include "port/store.h"
 #include "study/bandwidth.h"
 #include "study/verify_address.h"
 #include "study/verify_data.h"
@@ -15,7 +15,7 @@ struct stream {
     struct vs_job job;
     const struct prover *prover;
     struct vs_proof *proof;
-    struct vs_buf bits;
+    struct vs_port_store store;
 };
 
 struct prover {
@@ -26,20 +26,20 @@ struct prover {
     size_t count;
 };
 
-void vs_prove_stream(struct vs_verify *v, const uint8_t *data, size_t size, uint64_t nbits,
+void vs_prove_stream(struct vs_verify *v, const struct vs_port_stream *streams,
                      struct vs_proof *proof)
 {
     struct vs_verify_result *r = &proof->result;
     struct vs_diag *diag = &proof->diag;
     switch (proof->spec.technique->kind) {
     case VS_TECHNIQUE_FLOW:
-        proof->error = vs_verify_decode(v, &proof->spec, data, size, nbits, r, diag);
+        proof->error = vs_verify_decode(v, &proof->spec, streams, r, diag);
         break;
     case VS_TECHNIQUE_DATA:
-        proof->error = vs_verify_decode_data(v, &proof->spec, data, size, nbits, r, diag);
+        proof->error = vs_verify_decode_data(v, &proof->spec, streams, r, diag);
         break;
     case VS_TECHNIQUE_ADDRESS:
-        proof->error = vs_verify_decode_address(v, &proof->spec, data, size, nbits, r, diag);
+        proof->error = vs_verify_decode_address(v, &proof->spec, streams, r, diag);
         break;
     }
 }
@@ -50,17 +50,23 @@ static void compare_stream(void *arg)
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
     invariant(s->job.worker <= s->prover->crew.threads);
     v.reader = s->prover->crew.readers[s->job.worker];
-    vs_prove_stream(&v, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
+    vs_prove_stream(&v, s->store.streams, s->proof);
 }
 
 static int encode_group(struct prover *p, struct vs_diag *diag)
 {
     struct vs_bandwidth b;
+    struct vs_port_shape shape;
     int err = vs_bandwidth_init(&b, p->v->reader, NULL, diag);
     for (size_t i = 0; i < p->count && !err; i++) {
-        int64_t row = vs_bandwidth_add(&b, &p->streams[i].proof->spec, vs_port_to_buf,
-                                       &p->streams[i].bits, diag);
-        err = row < 0 ? (int)row : 0;
+        struct vs_port_store *store = &p->streams[i].store;
+        int64_t row =
+            vs_bandwidth_add(&b, &p->streams[i].proof->spec, vs_port_to_store, store, diag);
+        if (row >= 0)
+            vs_technique_shape(&b.rows[row].spec, &b.setup, &shape);
+        err = row < 0 ? (int)row : vs_port_store_init(store, &shape);
+        if (row >= 0 && err)
+            vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     }
     if (!err)
         err = vs_bandwidth_run(&b, p->v->reader, NULL, diag);
@@ -74,12 +80,12 @@ static int encode_group(struct prover *p, struct vs_diag *diag)
     return err;
 }
 
-static void mutate_stream(struct prover *p, const uint8_t *data, size_t size, uint64_t nbits,
+static void mutate_stream(struct prover *p, const struct vs_port_stream *streams,
                           struct vs_proof *proof)
 {
     if (p->mutate && !proof->error && proof->result.outcome == VS_VERIFY_SAME)
-        proof->error = vs_mutate(p->v, &p->crew, &proof->spec, data, size, nbits, p->mutate,
-                                 &proof->mutation, &proof->diag);
+        proof->error = vs_mutate(p->v, &p->crew, &proof->spec, streams, p->mutate, &proof->mutation,
+                                 &proof->diag);
 }
 
 static void compare_group(struct prover *p, struct vs_progress *progress, size_t *done)
@@ -92,7 +98,7 @@ static void compare_group(struct prover *p, struct vs_progress *progress, size_t
     for (size_t i = 0; i < p->count; i++) {
         struct stream *s = &p->streams[i];
         vs_workers_help(p->crew.workers, &s->job);
-        mutate_stream(p, s->bits.data, s->bits.len, s->proof->result.bits, s->proof);
+        mutate_stream(p, s->store.streams, s->proof);
         vs_progress_update(progress, ++*done);
     }
 }
@@ -134,15 +140,15 @@ static void prover_fini(struct prover *p)
     free(p->crew.readers);
 }
 
-void vs_prove_mutated(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
-                      uint64_t nbits, const struct vs_mutate *mutate, struct vs_proof *proof)
+void vs_prove_mutated(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
+                      const struct vs_mutate *mutate, struct vs_proof *proof)
 {
     struct prover p;
-    vs_prove_stream(v, data, size, nbits, proof);
+    vs_prove_stream(v, streams, proof);
     int err = prover_init(&p, v, path, mutate, &proof->diag);
     if (err)
         proof->error = err;
-    mutate_stream(&p, data, size, nbits, proof);
+    mutate_stream(&p, streams, proof);
     prover_fini(&p);
 }
 
@@ -158,7 +164,7 @@ int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *muta
         if (p.count && !(err = encode_group(&p, diag)))
             compare_group(&p, progress, &done);
         for (size_t i = 0; i < p.count; i++)
-            vs_buf_fini(&p.streams[i].bits);
+            vs_port_store_fini(&p.streams[i].store);
     }
     prover_fini(&p);
     return err;

@@ -21,12 +21,12 @@ struct vs_proof {
 /* Decodes a stream and compares it, as the technique's kind is: vs_verify_decode,
  * vs_verify_decode_data or vs_verify_decode_address. The result is the proof's, as its error and
  * diag. */
-void vs_prove_stream(struct vs_verify *v, const uint8_t *data, size_t size, uint64_t nbits,
+void vs_prove_stream(struct vs_verify *v, const struct vs_port_stream *streams,
                      struct vs_proof *proof);
 
 /* The same, and mutates it. `path` is the run's, which is read by several threads. */
-void vs_prove_mutated(struct vs_verify *v, const char *path, const uint8_t *data, size_t size,
-                      uint64_t nbits, const struct vs_mutate *mutate, struct vs_proof *proof);
+void vs_prove_mutated(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
+                      const struct vs_mutate *mutate, struct vs_proof *proof);
 
 /* Fills in all but the specs. `path` is the run's, which is read by several threads; mutate may be
  * NULL; progress counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */

@@ -211,7 +211,7 @@ static int encode_steps(void *context, const struct vs_step *steps, size_t count
 }
 
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *given,
-                         struct vs_buf *out, struct vs_port_counts *counts,
+                         struct vs_port_store *out, struct vs_port_counts *counts,
                          struct vs_flow_counts *flow, struct vs_diag *diag)
 {
     struct vs_technique_spec spec = *given;
@@ -225,7 +225,8 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
                            spec.technique->name);
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
-    if ((err = vs_port_writer_init(&port, &shape, vs_port_to_buf, out)) < 0)
+    if ((err = vs_port_store_init(out, &shape)) < 0 ||
+        (err = vs_port_writer_init(&port, &shape, vs_port_to_store, out)) < 0)
         return vs_study_explain(v->reader, err, diag);
     if (!(err = e.ops->open(&e.encoder, spec.params, &v->setup, &port)) &&
         !(err = read_run(v, NULL, encode_steps, &e)) && e.ops->finish)
@@ -305,8 +306,8 @@ static int keep_piece(void *context, const struct vs_step *steps, size_t count)
 }
 
 /* Walks the stream. Returns what vs_walk_all does. */
-static int walk(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
-                size_t size, uint64_t nbits, vs_walk_sink *sink, struct found *f,
+static int walk(struct vs_verify *v, const struct vs_technique_spec *spec,
+                const struct vs_port_stream *streams, vs_walk_sink *sink, struct found *f,
                 struct vs_diag *diag)
 {
     struct vs_port_reader port;
@@ -316,7 +317,7 @@ static int walk(struct vs_verify *v, const struct vs_technique_spec *spec, const
     int err;
     vs_technique_shape(spec, &v->setup, &shape);
     const struct vs_port_witness witness = {.fields = v->probe ? v->probe->fields : NULL};
-    err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    err = vs_port_reader_init(&port, &shape, streams);
     port.witness = &witness;
     if (!err)
         err = spec->technique->decoder->open(&decoder, spec->params, &v->setup, &port);
@@ -369,8 +370,9 @@ static void describe(struct vs_verify_result *r, const struct found *found,
 }
 
 /* Finds the step in the piece at which `f` stopped. */
-static int find_step(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
-                     size_t size, uint64_t nbits, const struct found *f, struct vs_verify_result *r)
+static int find_step(struct vs_verify *v, const struct vs_technique_spec *spec,
+                     const struct vs_port_stream *streams, const struct found *f,
+                     struct vs_verify_result *r)
 {
     struct found sides[2];
     struct vs_diag ignored;
@@ -382,7 +384,7 @@ static int find_step(struct vs_verify *v, const struct vs_technique_spec *spec, 
         err = sides[i].cores && sides[i].kept ? err : -VSE_NOMEM;
     }
     if (!err) {
-        walk(v, spec, data, size, nbits, keep_piece, &sides[0], &ignored);
+        walk(v, spec, streams, keep_piece, &sides[0], &ignored);
         err = read_run(v, NULL, keep_piece, &sides[1]);
         err = err == STOPPED ? 0 : err;
         describe(r, &sides[0], &sides[1]);
@@ -416,10 +418,11 @@ static void find_missing(struct found *f)
             differ(f, i, f->cores[i].steps / VS_VERIFY_PIECE);
 }
 
-static int compare(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
-                   size_t size, uint64_t nbits, struct found *f, struct vs_verify_result *r)
+static int compare(struct vs_verify *v, const struct vs_technique_spec *spec,
+                   const struct vs_port_stream *streams, struct found *f,
+                   struct vs_verify_result *r)
 {
-    int err = walk(v, spec, data, size, nbits, compare_steps, f, &r->diag);
+    int err = walk(v, spec, streams, compare_steps, f, &r->diag);
     r->compared = f->compared;
     if (err && !f->differs) {
         if (err == -VSE_NOMEM)
@@ -436,27 +439,29 @@ static int compare(struct vs_verify *v, const struct vs_technique_spec *spec, co
     r->outcome = VS_VERIFY_DIFFERS;
     if (v->probe && v->probe->brief)
         return 0;
-    if ((err = find_step(v, spec, data, size, nbits, f, r)) < 0)
+    if ((err = find_step(v, spec, streams, f, r)) < 0)
         return err;
     summarize(r);
     return 0;
 }
 
 int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *given,
-                     const uint8_t *data, size_t size, uint64_t nbits,
-                     struct vs_verify_result *result, struct vs_diag *diag)
+                     const struct vs_port_stream *streams, struct vs_verify_result *result,
+                     struct vs_diag *diag)
 {
     struct vs_technique_spec spec = *given;
     struct found f = {.v = v};
+    struct vs_port_shape shape;
     const char *why = vs_technique_undecodable(given);
     int err;
     if (why)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
     vs_technique_settle(&spec, v->setup.timed);
+    vs_technique_shape(&spec, &v->setup, &shape);
     result->outcome = VS_VERIFY_SAME;
-    result->bits = nbits;
+    result->bits = vs_port_streams_bits(streams, vs_port_streams(&shape));
     f.cores = calloc(v->setup.cores, sizeof(*f.cores));
-    err = f.cores ? compare(v, &spec, data, size, nbits, &f, result) : -VSE_NOMEM;
+    err = f.cores ? compare(v, &spec, streams, &f, result) : -VSE_NOMEM;
     free(f.cores);
     return err ? vs_study_explain(v->reader, err, diag) : 0;
 }
@@ -464,13 +469,12 @@ int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *given,
 int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
                    struct vs_verify_result *result, struct vs_diag *diag)
 {
-    struct vs_buf out = {0};
+    struct vs_port_store out = {0};
     int64_t bits;
     int err;
     *result = (struct vs_verify_result){0};
     bits = vs_verify_encode(v, spec, &out, &result->counts, &result->flow, diag);
-    err = bits < 0 ? (int)bits
-                   : vs_verify_decode(v, spec, out.data, out.len, (uint64_t)bits, result, diag);
-    vs_buf_fini(&out);
+    err = bits < 0 ? (int)bits : vs_verify_decode(v, spec, out.streams, result, diag);
+    vs_port_store_fini(&out);
     return err;
 }

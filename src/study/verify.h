@@ -16,6 +16,7 @@
 
 #include "isa/set.h"
 #include "port/account.h"
+#include "port/store.h"
 #include "replay/text.h"
 #include "study/pieces.h"
 #include "technique/technique.h"
@@ -111,17 +112,17 @@ int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag);
 int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces);
 
 /* Encodes the run with a technique of control flow, which is settled for this run first, into
- * `out`. Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may
- * be NULL. */
+ * `out`, a store that was zero before and has to be given up in any case. Returns the length in
+ * bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may be NULL. */
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
-                         struct vs_buf *out, struct vs_port_counts *counts,
+                         struct vs_port_store *out, struct vs_port_counts *counts,
                          struct vs_flow_counts *flow, struct vs_diag *diag);
 
 /* Decodes a stream and compares it with the run. Returns 0 if the comparison could be made: its
  * outcome is in the result; -VSE_INVAL (not decodable, diag has the reason); -VSE_NOMEM; as
  * vs_reader_next. */
-int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *spec, const uint8_t *data,
-                     size_t size, uint64_t nbits, struct vs_verify_result *result,
+int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *spec,
+                     const struct vs_port_stream *streams, struct vs_verify_result *result,
                      struct vs_diag *diag);
 
 /* Encodes the run, decodes that, and compares. As both. */

@@ -218,8 +218,8 @@ static int walk_pieces(const struct vs_verify *v, struct vs_verify_address *d)
 }
 
 int vs_verify_decode_address(const struct vs_verify *v, const struct vs_technique_spec *given,
-                             const uint8_t *data, size_t size, uint64_t nbits,
-                             struct vs_verify_result *result, struct vs_diag *diag)
+                             const struct vs_port_stream *streams, struct vs_verify_result *result,
+                             struct vs_diag *diag)
 {
     const struct vs_address_decoder_ops *ops = given->technique->address_decoder;
     const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
@@ -230,8 +230,8 @@ int vs_verify_decode_address(const struct vs_verify *v, const struct vs_techniqu
     void *decoder = NULL;
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
-    result->bits = nbits;
-    int err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    int err = vs_port_reader_init(&port, &shape, streams);
+    result->bits = err ? 0 : vs_port_reader_bits(&port);
     vs_verify_address_init(&d, ops, &port, v->isa, v->setup.cores);
     d.witness.fields = v->probe ? v->probe->fields : NULL;
     if (!err)

@@ -62,7 +62,7 @@ int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, 
 /* A stream against the run, by turns. Of a technique that follows the code, v is one of
  * vs_verify_init or vs_verify_init_code. As vs_verify_decode. */
 int vs_verify_decode_address(const struct vs_verify *v, const struct vs_technique_spec *spec,
-                             const uint8_t *data, size_t size, uint64_t nbits,
-                             struct vs_verify_result *result, struct vs_diag *diag);
+                             const struct vs_port_stream *streams, struct vs_verify_result *result,
+                             struct vs_diag *diag);
 
 #endif

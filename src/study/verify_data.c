@@ -572,8 +572,8 @@ static int walk_pieces(const struct vs_verify *v, struct vs_verify_data *d)
 }
 
 int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_spec *given,
-                          const uint8_t *data, size_t size, uint64_t nbits,
-                          struct vs_verify_result *result, struct vs_diag *diag)
+                          const struct vs_port_stream *streams, struct vs_verify_result *result,
+                          struct vs_diag *diag)
 {
     const struct vs_data_decoder_ops *ops = given->technique->data_decoder;
     struct vs_technique_spec spec = *given;
@@ -586,10 +586,10 @@ int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_s
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
     vs_technique_settle(&spec, v->setup.timed);
     vs_technique_shape(&spec, &v->setup, &shape);
-    result->bits = nbits;
     if (!(d = calloc(1, sizeof(*d))))
         return vs_study_explain(v->reader, -VSE_NOMEM, diag);
-    int err = vs_port_reader_init(&port, &shape, data, size, nbits);
+    int err = vs_port_reader_init(&port, &shape, streams);
+    result->bits = err ? 0 : vs_port_reader_bits(&port);
     if (!err)
         err = vs_verify_data_init(d, ops, &port, v->setup.cores);
     d->witness.fields = v->probe ? v->probe->fields : NULL;

@@ -762,7 +762,7 @@ static int replay_all(struct checker *k, struct vs_progress *progress)
         const struct vs_replay_goal goal = {
             .position = r->position + (1 << 20), .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
         stop = vs_replay_run(r, &goal);
-        vs_progress_update(progress, r->reader.bits.pos);
+        vs_progress_update(progress, vs_port_reader_done(&r->reader));
     }
     return stop;
 }

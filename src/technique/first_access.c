@@ -333,7 +333,7 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     int err = vs_message_each_look(&d->each, core);
     if (err)
         return err;
-    uint64_t first = d->each.port->bits.pos;
+    uint64_t first = vs_port_place(d->each.port);
     err = d->each.known ? read_known(d, core, addr, size, bytes)
                         : read_value(d, core, addr, size, bytes);
     if (err)
@@ -346,7 +346,7 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
                             &(struct vs_port_memory){vs_data_granules_start(addr, d->granule),
                                                      d->granules,
                                                      vs_data_granules_size(addr, size, d->granule),
-                                                     first, d->each.port->bits.pos});
+                                                     first, vs_port_place(d->each.port)});
     return 0;
 }
 

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "port/stream.h"
+#include "port/framing.h"
 
 /* group: 1 to 64 bits. */
 void vs_groups_put(struct vs_port_writer *port, enum vs_field f, unsigned group, uint64_t v);

@@ -26,11 +26,19 @@ struct vs_packets_plan vs_packets_plan(enum vs_pack_kind kind, unsigned level, b
     return plan;
 }
 
+/* What is packed are messages. */
+static struct vs_port_shape packed_shape(const struct vs_port_shape *packets)
+{
+    struct vs_port_shape shape = *packets;
+    shape.packets = false;
+    return shape;
+}
+
 /* ---- packing --------------------------------------------------------------------------------- */
 
 static void begin_packet(struct vs_packer *e, size_t stream, size_t size)
 {
-    vs_port_begin_packet(e->port, e->streams[e->plan.heads].bits.time);
+    vs_port_begin_packet(e->port, VS_PORT_SHARED, e->streams[e->plan.heads].bits.time);
     vs_port_put(e->port, VS_FIELD_HEADER, stream, e->plan.streams - 1);
     vs_port_put_chunks(e->port, VS_FIELD_HEADER, LENGTH, size);
 }
@@ -61,9 +69,10 @@ static int take_packed(void *context, const uint8_t *bytes, size_t size)
     return 0;
 }
 
-static int take_bits(void *context, const uint8_t *bytes, size_t size)
+static int take_bits(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits)
 {
-    return vs_pack_put(((struct vs_packing *)context)->pack, bytes, size);
+    (void)stream;
+    return vs_pack_put(((struct vs_packing *)context)->pack, bytes, (size_t)((nbits + 7) / 8));
 }
 
 /* Returns the length of the stream in bits, or an error. */
@@ -98,8 +107,9 @@ void vs_packer_pass_errors(struct vs_packer *p)
 static int packing_open(struct vs_packer *e, struct vs_packing *p)
 {
     const struct vs_packets_plan *m = &e->plan;
+    const struct vs_port_shape shape = packed_shape(&e->port->shape);
     p->packer = e;
-    int err = vs_port_writer_init(&p->bits, &e->port->shape, take_bits, p);
+    int err = vs_port_writer_init(&p->bits, &shape, take_bits, p);
     return err ? err : vs_pack_open(&p->pack, m->kind, m->level, take_packed, p);
 }
 
@@ -263,11 +273,13 @@ static int unpacking_open(const struct vs_unpacker *d, struct vs_unpacking *u)
     u->window = malloc(WINDOW);
     if (!u->window)
         return -VSE_NOMEM;
-    int err = vs_port_reader_init(&u->packets, &d->port->shape, all->data, all->bytes, all->nbits);
+    const struct vs_port_shape shape = packed_shape(&d->port->shape);
+    int err = vs_port_reader_init(&u->packets, &d->port->shape,
+                                  &(struct vs_port_stream){all->data, all->bytes, all->nbits});
     u->packets.bits.pos = all->pos;
     u->packets.witness = d->port->witness;
     if (!err)
-        err = vs_port_reader_init(&u->bits, &d->port->shape, u->window, 0, 0);
+        err = vs_port_reader_init(&u->bits, &shape, &(struct vs_port_stream){u->window, 0, 0});
     if (!err && d->port->witness) {
         u->witness = *d->port->witness;
         u->witness.fields = NULL;

@@ -10,7 +10,7 @@
 #define TECHNIQUE_PACKETS_H
 
 #include "base/pack.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "technique/technique.h"
 
 enum {

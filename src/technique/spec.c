@@ -133,9 +133,13 @@ int vs_technique_text(const struct vs_technique_spec *s, char *out, size_t capac
 void vs_technique_shape(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                         struct vs_port_shape *shape)
 {
-    *shape = (struct vs_port_shape){.cores = setup->cores, .timed = setup->timed};
-    if (setup->timed)
-        shape->cycles = s->technique->cycles(s->params);
+    const struct vs_technique *t = s->technique;
+    *shape = (struct vs_port_shape){
+        .cores = setup->cores, .timed = setup->timed, .packets = t->packets != NULL};
+    if (setup->timed && t->cycles)
+        shape->cycles = t->cycles(s->params);
+    if (t->framing)
+        t->framing(s->params, shape);
 }
 
 const char *vs_technique_undecodable(const struct vs_technique_spec *s)

@@ -25,7 +25,7 @@
 
 #include "base/parameter.h"
 #include "model/counter.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "technique/step.h"
 #include "vestige/error.h"
 
@@ -193,8 +193,12 @@ struct vs_technique {
     int (*check)(const void *params, struct vs_diag *diag);
     /* Sets what is left open until it is known whether the stream is timed. NULL: nothing is. */
     void (*settle)(void *params, bool timed);
-    /* The code of dCC, of settled parameters. */
+    /* The code of dCC, of settled parameters. NULL: no message carries it. */
     struct vs_chunks (*cycles)(const void *params);
+    /* Sets `packets` and `per_core` of the shape, of settled parameters: how the streams are
+     * divided, and among whom. NULL: into messages of all cores, or a general compressor's packets.
+     */
+    void (*framing)(const void *params, struct vs_port_shape *shape);
     /* NULL, or why no decoder could read the stream. The pointer may be NULL: it always can. */
     const char *(*undecodable)(const void *params);
     /* How a general compressor packs the stream. NULL: none does. */

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "port/stream.h"
+#include "port/framing.h"
 #include "study/bandwidth.h"
 #include "study/verify.h"
 

@@ -27,8 +27,7 @@ int main(int argc, char **argv)
     about.params = params;
     about.param_count = count;
     bool good = dropped && !vs_vport_create(&out, argv[2], &about, true, NULL) &&
-                !vs_vport_append(out, in->data, (size_t)((in->nbits + 7) / 8)) &&
-                !vs_vport_seal(out, in->nbits, NULL);
+                !vs_vport_append(out, 0, in->streams->data, in->nbits) && !vs_vport_seal(out, NULL);
     vs_vport_close(in);
     return good ? 0 : 2;
 }

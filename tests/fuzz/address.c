@@ -259,7 +259,8 @@ static void verify(const struct machine *m, const struct vs_buf *bits, uint64_t 
     struct vs_verify_address v;
     struct vs_port_reader reader;
     void *d;
-    must(!vs_port_reader_init(&reader, &m->shape, bits->data, bits->len, nbits));
+    must(!vs_port_reader_init(&reader, &m->shape,
+                              &(struct vs_port_stream){bits->data, bits->len, nbits}));
     vs_verify_address_init(&v, ops, &reader, m->code.isa, m->setup.cores);
     must(!ops->open(&d, m->spec.params, &m->setup, &m->code, &reader));
     vs_verify_address_drive(&v, d);
@@ -299,7 +300,7 @@ static void decode(struct machine *m, const uint8_t *data, size_t size)
     void *d;
     int err = 0;
     m->words[0] = 0x00863783; /* ld a5,8(a2) */
-    must(!vs_port_reader_init(&reader, &m->shape, data, size, 8 * size));
+    must(!vs_port_reader_init(&reader, &m->shape, &(struct vs_port_stream){data, size, 8 * size}));
     must(!ops->open(&d, m->spec.params, &m->setup, &m->code, &reader));
     for (unsigned i = 0; i < 3000 && err >= 0; i++) {
         unsigned core = (unsigned)(draw(m) % m->setup.cores), turn;

@@ -116,7 +116,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEAD || !choose(&m, data))
         return 0;
     vs_technique_shape(&m.spec, &m.setup, &m.shape);
-    must(!vs_port_reader_init(&reader, &m.shape, data + HEAD, size - HEAD, 8 * (size - HEAD)));
+    must(!vs_port_reader_init(
+        &reader, &m.shape, &(struct vs_port_stream){data + HEAD, size - HEAD, 8 * (size - HEAD)}));
     must(!m.technique->data_decoder->open(&d, m.spec.params, &m.setup, &reader));
     for (unsigned i = 0; i < ACCESSES && err >= 0; i++) {
         unsigned core;

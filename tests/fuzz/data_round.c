@@ -179,7 +179,8 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
     struct vs_port_reader reader;
     void *d;
     must(v);
-    must(!vs_port_reader_init(&reader, &r->shape, bits->data, bits->len, nbits));
+    must(!vs_port_reader_init(&reader, &r->shape,
+                              &(struct vs_port_stream){bits->data, bits->len, nbits}));
     must(!vs_verify_data_init(v, ops, &reader, r->cores));
     must(!ops->open(&d, r->spec.params, &r->setup, &reader));
     vs_verify_data_drive(v, d);

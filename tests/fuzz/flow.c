@@ -134,7 +134,8 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     int err;
     make_code(&code);
     vs_technique_shape(&c->spec, &c->setup, &shape);
-    must(vs_port_reader_init(&port, &shape, data, size, 8 * (uint64_t)size) == 0);
+    must(vs_port_reader_init(&port, &shape,
+                             &(struct vs_port_stream){data, size, 8 * (uint64_t)size}) == 0);
     must(t->decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
                                           .code = &code,

@@ -186,9 +186,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const uint64_t breaks[] = {CODE + 4u * (data[6] % 17)};
     const struct vs_replay_watch watch = {0x20000 + data[7], 16, true, true, 0};
     load_program(&m);
-    m.config.data = data + HEAD;
-    m.config.size = size - HEAD;
-    m.config.nbits = 8 * (size - HEAD);
+    const struct vs_port_stream stream = {data + HEAD, size - HEAD, 8 * (size - HEAD)};
+    m.config.streams = &stream;
     m.config.output = take_output;
     m.config.context = &m.sum;
     must(!vs_replay_init(&r, &m.config, &diag));

@@ -247,7 +247,9 @@ static int verify(const struct stream *s, const struct run *r, uint64_t nbits, b
     struct feed f = {.all = &b};
     struct vs_port_reader reader;
     void *d;
-    CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&reader, &s->shape,
+                                 &(struct vs_port_stream){s->bits.data, s->bits.len, nbits}),
+             0);
     vs_verify_address_init(v, ops, &reader, s->code ? s->code->isa : NULL, s->setup.cores);
     CHECK_EQ(ops->open(&d, s->spec.params, &s->setup, s->code, &reader), 0);
     vs_verify_address_drive(v, d);
@@ -679,7 +681,9 @@ static int decode_fields(const char *spec, const struct field *fields, size_t co
     CHECK(vs_bitw_finish(&w) > 0);
     CHECK_EQ(vs_technique_parse(&s, spec, NULL), 0);
     vs_technique_shape(&s, &setup, &shape);
-    CHECK_EQ(vs_port_reader_init(&reader, &shape, bytes, sizeof(bytes), nbits), 0);
+    CHECK_EQ(
+        vs_port_reader_init(&reader, &shape, &(struct vs_port_stream){bytes, sizeof(bytes), nbits}),
+        0);
     CHECK_EQ(s.technique->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
     for (unsigned i = 0; i < addresses && !err; i++)
         err = s.technique->address_decoder->address(d, 0, 0x100, false, &addr);
@@ -741,7 +745,7 @@ TEST(refuses_cores_that_there_are_not)
         CHECK_EQ(vs_technique_defaults(&s, t), 0);
         vs_technique_shape(&s, &setup, &shape);
         CHECK_EQ(vs_port_writer_init(&w, &shape, NULL, NULL), 0);
-        CHECK_EQ(vs_port_reader_init(&reader, &shape, NULL, 0, 0), 0);
+        CHECK_EQ(vs_port_reader_init(&reader, &shape, &(struct vs_port_stream){NULL, 0, 0}), 0);
         CHECK_EQ(t->address_encoder->open(&e, s.params, &setup, NULL, &w), 0);
         CHECK_ERR(t->address_encoder->consume(e, &b), VSE_INVAL);
         CHECK_EQ(t->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
@@ -767,7 +771,9 @@ TEST(waits_for_other_cores)
     touch(&r, 0, 0x100, 0x80, false);
     encode(&s, "daNX", &r, 64);
     const struct vs_address_decoder_ops *ops = s.spec.technique->address_decoder;
-    CHECK_EQ(vs_port_reader_init(&reader, &s.shape, s.bits.data, s.bits.len, s.nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&reader, &s.shape,
+                                 &(struct vs_port_stream){s.bits.data, s.bits.len, s.nbits}),
+             0);
     CHECK_EQ(ops->open(&d, s.spec.params, &s.setup, NULL, &reader), 0);
     CHECK_EQ(ops->address(d, 0, 0x100, false, &addr), VS_ADDRESS_WAIT);
     CHECK_EQ(ops->turn(d, &core), 0);

@@ -64,7 +64,7 @@ TEST(counts_what_one_at_a_time_does)
     CHECK_EQ(vs_bandwidth_run(&b, r.reader, NULL, NULL), 0);
     CHECK_EQ(b.instructions, v.instructions);
     for (size_t i = 0; i < b.count; i++) {
-        struct vs_buf bits = {0};
+        struct vs_port_store bits = {0};
         struct vs_port_counts counts;
         struct vs_flow_counts flow;
         int64_t n = vs_verify_encode(&v, &b.rows[i].spec, &bits, &counts, &flow, NULL);
@@ -72,7 +72,7 @@ TEST(counts_what_one_at_a_time_does)
         CHECK_EQ(vs_port_counts_bits(&b.rows[i].counts), b.rows[i].bits);
         CHECK_MEM(&counts, &b.rows[i].counts, sizeof(counts));
         CHECK_MEM(&flow, &b.rows[i].flow, sizeof(flow));
-        vs_buf_fini(&bits);
+        vs_port_store_fini(&bits);
     }
     vs_bandwidth_fini(&b);
     vs_verify_fini(&v);
@@ -98,11 +98,11 @@ TEST(hands_over_the_bits_that_it_counts)
     fixture_fini(&r);
 }
 
-static int fail_later(void *context, const uint8_t *bytes, size_t size)
+static int fail_later(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits)
 {
     unsigned *calls = context;
     (void)bytes;
-    (void)size;
+    (void)stream, (void)nbits;
     return ++*calls > 1 ? -VSE_IO : 0;
 }
 

@@ -15,7 +15,9 @@ static uint64_t unpacked(const struct stream *s, enum vs_pack_kind kind, unsigne
     out->len = 0;
     CHECK(packet);
     CHECK_EQ(vs_unpack_open(&u, kind), 0);
-    CHECK_EQ(vs_port_reader_init(&r, &s->shape, s->bits.data, s->bits.len, s->nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &s->shape,
+                                 &(struct vs_port_stream){s->bits.data, s->bits.len, s->nbits}),
+             0);
     for (;;) {
         CHECK_EQ(vs_port_next_packet(&r), 0);
         CHECK_EQ(vs_port_get(&r, VS_FIELD_HEADER, streams - 1, &stream), 0);
@@ -144,7 +146,7 @@ static int pack_to_buf(void *buf, const uint8_t *bytes, size_t size)
 static void put_packet(struct vs_port_writer *w, unsigned streams, unsigned which,
                        const uint8_t *bytes, size_t size)
 {
-    vs_port_begin_packet(w, 0);
+    vs_port_begin_packet(w, VS_PORT_SHARED, 0);
     vs_port_put(w, VS_FIELD_HEADER, which, streams - 1);
     vs_port_put_chunks(w, VS_FIELD_HEADER, (struct vs_chunks){8, 8}, size);
     vs_port_put_bytes(w, VS_FIELD_PACKED, bytes, size);

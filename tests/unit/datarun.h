@@ -216,7 +216,9 @@ static inline int verify(const struct stream *s, const struct run *r, uint64_t n
     struct vs_port_reader reader;
     struct vs_batch b = run_batch(r);
     void *d;
-    CHECK_EQ(vs_port_reader_init(&reader, &s->shape, s->bits.data, s->bits.len, nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&reader, &s->shape,
+                                 &(struct vs_port_stream){s->bits.data, s->bits.len, nbits}),
+             0);
     CHECK_EQ(vs_verify_data_init(v, s->spec.technique->data_decoder, &reader, s->setup.cores), 0);
     CHECK_EQ(s->spec.technique->data_decoder->open(&d, s->spec.params, &s->setup, &reader), 0);
     vs_verify_data_drive(v, d);

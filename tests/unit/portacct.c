@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "port/demux.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "rng.h"
 #include "unittest.h"
 
@@ -144,7 +144,9 @@ TEST(round_trips_messages)
         CHECK_EQ(vs_lengths_unary_bits(&w.lengths[VS_FIELD_ICNT], (struct vs_unary){3, 2, 0}),
                  sum.bits[VS_FIELD_ICNT]);
 
-        CHECK_EQ(vs_port_reader_init(&r, &shape, out.data, out.len, (uint64_t)bits), 0);
+        CHECK_EQ(vs_port_reader_init(&r, &shape,
+                                     &(struct vs_port_stream){out.data, out.len, (uint64_t)bits}),
+                 0);
         for (int i = 0; i < MESSAGES; i++)
             check_message(&r, &all[i]);
         CHECK_ERR(vs_port_next(&r, NULL, NULL), VSE_END);
@@ -183,7 +185,9 @@ TEST(says_where_a_stream_was_cut)
             expected += ends[i] <= (uint64_t)cut;
             at_end = at_end || ends[i] == (uint64_t)cut;
         }
-        CHECK_EQ(vs_port_reader_init(&r, &shape, out.data, out.len, (uint64_t)cut), 0);
+        CHECK_EQ(vs_port_reader_init(&r, &shape,
+                                     &(struct vs_port_stream){out.data, out.len, (uint64_t)cut}),
+                 0);
         while ((err = vs_port_next(&r, &core, NULL)) == 0 &&
                (err = vs_port_get_chunks(&r, VS_FIELD_BCNT, tr_e, &v)) == 0) {
             CHECK_EQ(v, 1000 * whole);
@@ -209,7 +213,9 @@ TEST(refuses_a_core_that_is_none)
     static const uint8_t bytes[1] = {0x03};
     struct vs_port_reader r;
 
-    CHECK_EQ(vs_port_reader_init(&r, &(struct vs_port_shape){.cores = 3}, bytes, 1, 8), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &(struct vs_port_shape){.cores = 3},
+                                 &(struct vs_port_stream){bytes, 1, 8}),
+             0);
     CHECK_ERR(vs_port_next(&r, NULL, NULL), VSE_CORRUPT);
     CHECK_HAS(r.diag.text, "bit 0, Ti of message 0");
     CHECK_HAS(r.diag.text, "no such core");
@@ -229,7 +235,9 @@ TEST(refuses_cycles_that_overflow)
     vs_chunks_put(&w, shape.cycles, UINT64_MAX);
     vs_chunks_put(&w, shape.cycles, 1);
     CHECK(vs_bitw_finish(&w) > 0);
-    CHECK_EQ(vs_port_reader_init(&r, &shape, bytes, sizeof(bytes), vs_bitw_bits(&w)), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &shape,
+                                 &(struct vs_port_stream){bytes, sizeof(bytes), vs_bitw_bits(&w)}),
+             0);
     CHECK_EQ(vs_port_next(&r, NULL, NULL), 0);
     CHECK_ERR(vs_port_next(&r, NULL, NULL), VSE_CORRUPT);
     CHECK_EQ(r.bits.pos, 65);
@@ -243,9 +251,10 @@ TEST(refuses_shapes_and_backward_time)
     struct vs_port_shape shape = {.cores = 1, .timed = true};
 
     CHECK_ERR(vs_port_writer_init(&w, &shape, NULL, NULL), VSE_INVAL);
-    CHECK_ERR(vs_port_reader_init(&r, &shape, NULL, 0, 0), VSE_INVAL);
+    CHECK_ERR(vs_port_reader_init(&r, &shape, &(struct vs_port_stream){NULL, 0, 0}), VSE_INVAL);
     CHECK_ERR(vs_port_writer_init(&w, &(struct vs_port_shape){0}, NULL, NULL), VSE_INVAL);
-    CHECK_ERR(vs_port_reader_init(&r, &(struct vs_port_shape){.cores = 1}, NULL, 0, 1),
+    CHECK_ERR(vs_port_reader_init(&r, &(struct vs_port_shape){.cores = 1},
+                                  &(struct vs_port_stream){NULL, 0, 1}),
               VSE_TRUNCATED);
     shape.cycles = tr_e;
     CHECK_EQ(vs_port_writer_init(&w, &shape, NULL, NULL), 0);
@@ -257,10 +266,9 @@ TEST(refuses_shapes_and_backward_time)
     vs_port_writer_fini(&w);
 }
 
-static int full(void *context, const uint8_t *bytes, size_t size)
+static int full(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits)
 {
-    (void)bytes;
-    (void)size;
+    (void)stream, (void)bytes, (void)nbits;
     ++*(int *)context;
     return -VSE_IO;
 }

@@ -33,6 +33,7 @@ struct stream {
     struct vs_reader *reader;
     struct vs_text code;
     struct vs_buf bits;
+    struct vs_port_stream stream; /* they */
 };
 
 static void encode(struct stream *s)
@@ -50,7 +51,7 @@ static void encode(struct stream *s)
         CHECK_EQ(t->data_encoder->consume(e, &batch), 0);
     CHECK_EQ(t->data_encoder->finish(e), 0);
     CHECK((nbits = vs_port_finish(&w)) > 0);
-    s->config.nbits = (uint64_t)nbits;
+    s->stream = (struct vs_port_stream){s->bits.data, s->bits.len, (uint64_t)nbits};
     t->data_encoder->close(e);
     vs_port_writer_fini(&w);
 }
@@ -66,8 +67,7 @@ static void stream_make(struct stream *s, const struct file *run, const char *te
     encode(s);
     CHECK_EQ(vs_text_add_run(&s->code, s->reader), 0);
     CHECK_EQ(vs_text_index(&s->code), 0);
-    s->config.data = s->bits.data;
-    s->config.size = s->bits.len;
+    s->config.streams = &s->stream;
     s->config.code = &s->code;
 }
 
@@ -635,8 +635,10 @@ static void check_cut(const struct stream *whole)
         struct vs_history h;
         struct vs_replay r;
         /* the first time before there are other threads than one */
-        s.config.nbits = i ? s.config.nbits / 4 + rng_below(&rng, s.config.nbits / 2) : FIRST_BITS;
-        s.config.size = (size_t)(s.config.nbits + 7) / 8;
+        uint64_t nbits = s.stream.nbits;
+        s.stream.nbits = i ? nbits / 4 + rng_below(&rng, nbits / 2) : FIRST_BITS;
+        s.stream.size = (size_t)(s.stream.nbits + 7) / 8;
+        s.config.streams = &s.stream;
         history_make(&h, &r, &s, 2000, SIZE_MAX);
         CHECK_EQ(vs_history_run(&h, &end), VS_REPLAY_CUT);
         uint64_t position = r.position;

@@ -94,6 +94,7 @@ struct replayed {
     struct vs_text code;
     struct vs_loaded loaded;
     struct vs_buf bits, output;
+    struct vs_port_stream stream;
     size_t known;
     struct vs_replay replay;
 };
@@ -133,9 +134,9 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
     CHECK_EQ(ops->open(&e, config.spec.params, &config.setup, NULL, &w), 0);
     CHECK_EQ(ops->consume(e, &batch), 0);
     CHECK_EQ(ops->finish(e), 0);
-    config.nbits = (uint64_t)vs_port_finish(&w);
-    config.data = r->bits.data;
-    config.size = r->bits.len;
+    uint64_t nbits = (uint64_t)vs_port_finish(&w);
+    r->stream = (struct vs_port_stream){r->bits.data, r->bits.len, nbits};
+    config.streams = &r->stream;
     ops->close(e);
     vs_port_writer_fini(&w);
     CHECK_EQ(vs_text_add(&r->code, &block), 0);

@@ -492,7 +492,8 @@ static void code_run(struct side *s)
     vs_technique_shape(&spec, &s->of->setup, &shape);
     uint64_t nbits = encode(s, &spec, &shape, &bits);
     digest(s, bits.data, bits.len);
-    CHECK_EQ(vs_port_reader_init(&r, &shape, bits.data, bits.len, nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &shape, &(struct vs_port_stream){bits.data, bits.len, nbits}),
+             0);
     if (s->technique->kind == VS_TECHNIQUE_FLOW)
         decode_flow(s, &spec, &r);
     else if (s->technique->kind == VS_TECHNIQUE_DATA)
@@ -543,12 +544,9 @@ static void stream_for_replay(struct subject *u, unsigned number)
 static void open_replay(const struct side *s, struct vs_replay *r)
 {
     const struct subject *u = s->of;
-    const struct vs_replay_config config = {.spec = u->spec,
-                                            .setup = u->setup,
-                                            .data = u->bits.data,
-                                            .size = u->bits.len,
-                                            .nbits = u->nbits,
-                                            .code = &u->text};
+    const struct vs_port_stream stream = {u->bits.data, u->bits.len, u->nbits};
+    const struct vs_replay_config config = {
+        .spec = u->spec, .setup = u->setup, .streams = &stream, .code = &u->text};
     struct vs_diag diag = {0};
     if (vs_replay_init(r, &config, &diag))
         unittest_fail(__FILE__, __LINE__, "%s", diag.text);

@@ -137,7 +137,9 @@ static void check_bcnts(struct module *m, uint64_t from, struct vs_chunks code,
     struct vs_port_reader r;
     int64_t bits = vs_port_finish(&m->port);
     uint64_t bcnt;
-    CHECK_EQ(vs_port_reader_init(&r, &m->shape, m->out.data, m->out.len, (uint64_t)bits), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &m->shape,
+                                 &(struct vs_port_stream){m->out.data, m->out.len, (uint64_t)bits}),
+             0);
     r.bits.pos = from;
     for (size_t i = 0; i < count; i++) {
         CHECK_EQ(vs_port_next(&r, NULL, NULL), 0);

@@ -88,14 +88,14 @@ static uint64_t check_same(struct vs_verify *v, const struct vs_technique_spec *
 /* The same steps give the same bits, from a machine that was opened anew. */
 static void check_repeats(struct vs_verify *v, const struct vs_technique_spec *s)
 {
-    struct vs_buf a = {0}, b = {0};
+    struct vs_port_store a = {0}, b = {0};
     int64_t bits = vs_verify_encode(v, s, &a, NULL, NULL, NULL);
     CHECK(bits > 0);
     CHECK_EQ(vs_verify_encode(v, s, &b, NULL, NULL, NULL), bits);
-    CHECK_EQ(a.len, b.len);
-    CHECK_MEM(a.data, b.data, a.len);
-    vs_buf_fini(&a);
-    vs_buf_fini(&b);
+    CHECK_EQ(a.streams->size, b.streams->size);
+    CHECK_MEM(a.streams->data, b.streams->data, a.streams->size);
+    vs_port_store_fini(&a);
+    vs_port_store_fini(&b);
 }
 
 static void verify_all(uint64_t seed, const struct gen_options *o)

@@ -509,7 +509,8 @@ static int walk(const struct module *m, const struct steps *s, const uint8_t *da
     struct vs_port_reader port;
     int err;
     *w = (struct walker){.s = s, .ops = m->spec.technique->decoder};
-    CHECK_EQ(vs_port_reader_init(&port, &m->shape, data, m->out.len, bits), 0);
+    CHECK_EQ(
+        vs_port_reader_init(&port, &m->shape, &(struct vs_port_stream){data, m->out.len, bits}), 0);
     CHECK_EQ(w->ops->open(&w->decoder, m->spec.params, &m->setup, &port), 0);
     for (;;) {
         struct vs_flow_head head = {0};

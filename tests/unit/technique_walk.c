@@ -212,7 +212,7 @@ static void each_damage(const char *spec, bool timed, bool strict)
     struct vs_technique_spec s;
     struct vs_verify_result r;
     struct vs_verify v;
-    struct vs_buf out = {0};
+    struct vs_port_store out = {0};
     struct vs_reader *reader;
     int64_t bits;
     CHECK_EQ(gen_record("run.vest", &o, &(struct vs_writer_options){.overwrite = true}, NULL), 0);
@@ -220,25 +220,28 @@ static void each_damage(const char *spec, bool timed, bool strict)
     CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
     CHECK_EQ(vs_technique_parse(&s, spec, NULL), 0);
     CHECK((bits = vs_verify_encode(&v, &s, &out, NULL, NULL, NULL)) > 0);
+    struct vs_port_stream cut = *out.streams;
+    cut.nbits = 0;
     /* that nothing has started yet is no error of the stream, unless it has a last packet */
-    CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, 0, &r, NULL), 0);
+    CHECK_EQ(vs_verify_decode(&v, &s, &cut, &r, NULL), 0);
     CHECK_EQ(r.outcome, is_packed(spec) ? VS_VERIFY_UNREADABLE : VS_VERIFY_MISSING);
     for (int64_t i = 0; i < bits; i += unittest_every(7)) {
         if (i) {
-            CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, (uint64_t)i, &r, NULL), 0);
+            cut.nbits = (uint64_t)i;
+            CHECK_EQ(vs_verify_decode(&v, &s, &cut, &r, NULL), 0);
             CHECK_EQ(r.outcome, VS_VERIFY_UNREADABLE);
             CHECK_EQ(r.diag.error, -VSE_TRUNCATED);
         }
-        out.data[i / 8] ^= (uint8_t)(1 << i % 8);
-        CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, (uint64_t)bits, &r, NULL), 0);
+        vs_port_store_flip(&out, (uint64_t)i);
+        CHECK_EQ(vs_verify_decode(&v, &s, out.streams, &r, NULL), 0);
         if (strict && r.outcome == VS_VERIFY_SAME)
             unittest_fail(__FILE__, __LINE__, "%s: bit %lld", spec, (long long)i);
         CHECK(r.outcome == VS_VERIFY_SAME || (r.diag.error < 0 && r.diag.text[0]));
-        out.data[i / 8] ^= (uint8_t)(1 << i % 8);
+        vs_port_store_flip(&out, (uint64_t)i);
     }
-    CHECK_EQ(vs_verify_decode(&v, &s, out.data, out.len, (uint64_t)bits, &r, NULL), 0);
+    CHECK_EQ(vs_verify_decode(&v, &s, out.streams, &r, NULL), 0);
     CHECK_EQ(r.outcome, VS_VERIFY_SAME);
-    vs_buf_fini(&out);
+    vs_port_store_fini(&out);
     vs_verify_fini(&v);
     vs_reader_close(reader);
 }
@@ -320,7 +323,8 @@ static int walk_script(struct script *script, struct steps *steps, uint64_t limi
     struct vs_text program = {0};
     struct vs_walk w;
     *steps = (struct steps){.count = 0};
-    CHECK_EQ(vs_port_reader_init(&port, &shape, (const uint8_t *)"", 0, 0), 0);
+    CHECK_EQ(
+        vs_port_reader_init(&port, &shape, &(struct vs_port_stream){(const uint8_t *)"", 0, 0}), 0);
     for (size_t i = 0; i < 5; i++)
         CHECK_EQ(vs_text_add(&program, &blocks[i]), 0);
     CHECK_EQ(vs_text_index(&program), 0);

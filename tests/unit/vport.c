@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/crc32c.h"
-#include "port/stream.h"
+#include "port/framing.h"
 #include "port/vport_layout.h"
 #include "runs.h"
 
@@ -49,8 +49,10 @@ static int write_stream(const char *path, const struct vs_vport_about *a, uint64
         bytes[size - 1] &= (uint8_t)((1 << nbits % 8) - 1);
     CHECK_EQ(vs_vport_create(&w, path, a, true, &d), 0);
     for (size_t i = 0; i < size; i += piece)
-        CHECK_EQ(vs_vport_append(w, bytes + i, size - i < piece ? size - i : piece), 0);
-    err = vs_vport_seal(w, nbits, &d);
+        CHECK_EQ(vs_vport_append(w, 0, bytes + i,
+                                 size - i <= piece ? nbits - 8 * (uint64_t)i : 8 * piece),
+                 0);
+    err = vs_vport_seal(w, &d);
     free(bytes);
     return err;
 }
@@ -70,9 +72,10 @@ static struct file make(uint64_t nbits)
 static void check_stream(const struct vs_vport *v, uint64_t nbits)
 {
     CHECK_EQ(v->nbits, nbits);
-    CHECK_EQ(v->size, (nbits + 7) / 8);
+    CHECK_EQ(v->streams->nbits, nbits);
+    CHECK_EQ(v->streams->size, (nbits + 7) / 8);
     for (size_t i = 0; i < nbits / 8; i++)
-        CHECK_EQ(v->data[i], stream_byte(i));
+        CHECK_EQ(v->streams->data[i], stream_byte(i));
 }
 
 TEST(tells_what_it_was_told)
@@ -159,10 +162,10 @@ TEST(carries_a_stream)
     }
     bits = vs_port_finish(&w);
     CHECK(bits > 2000000);
-    CHECK_EQ(vs_vport_seal(file, (uint64_t)bits, NULL), 0);
+    CHECK_EQ(vs_vport_seal(file, NULL), 0);
     vs_port_writer_fini(&w);
     CHECK_EQ(vs_vport_open(&v, "a.vport", NULL), 0);
-    CHECK_EQ(vs_port_reader_init(&r, &shape, v->data, v->size, v->nbits), 0);
+    CHECK_EQ(vs_port_reader_init(&r, &shape, v->streams), 0);
     for (unsigned i = 0; i < 100000; i++) {
         CHECK_EQ(vs_port_next(&r, &core, &cycle), 0);
         CHECK_EQ(vs_port_get(&r, VS_FIELD_VALUE, 17, &value), 0);
@@ -206,7 +209,6 @@ TEST(opens_a_cut_file_as_far_as_it_goes)
                 CHECK_HAS(v->missing.text, "the file is cut");
                 CHECK(v->nbits >= most && v->nbits <= sizes[k] && v->verified <= v->nbits);
                 CHECK(v->nbits % 8 == 0 || v->nbits == sizes[k]);
-                CHECK_EQ(v->size, (v->nbits + 7) / 8);
                 check_stream(v, v->nbits);
                 most = v->nbits;
             }
@@ -291,11 +293,11 @@ static void put_end(struct vs_buf *out, uint64_t nbits, uint32_t blocks)
 
 static void put_block(struct vs_buf *out, uint32_t number, uint32_t bits, const uint8_t *data)
 {
-    struct vs_vport_block b = {number, bits, vs_crc32c(0, data, (bits + 7) / 8)};
-    uint8_t bytes[VS_VPORT_BLOCK_HEADER];
+    struct vs_vport_block b = {number, bits, vs_crc32c(0, data, (bits + 7) / 8), 0};
+    uint8_t bytes[VS_VPORT_BLOCK_HEADER_MAX];
 
-    vs_vport_block_pack(bytes, &b);
-    CHECK_EQ(vs_buf_put(out, bytes, sizeof(bytes)), 0);
+    vs_vport_block_pack(bytes, &b, false);
+    CHECK_EQ(vs_buf_put(out, bytes, VS_VPORT_BLOCK_HEADER), 0);
     CHECK_EQ(vs_buf_put(out, data, (bits + 7) / 8), 0);
 }
 
@@ -350,8 +352,8 @@ TEST(refuses_descriptions)
     check_opens(&file, -VSE_CORRUPT, "neither 32 nor 64");
     put_front(&file, "\1t\1i\x20\0\0\0\0", 9, 0);
     check_opens(&file, -VSE_CORRUPT, "cores");
-    put_front(&file, "\1t\1i\x20\1\0\0\0", 9, 2);
-    check_opens(&file, -VSE_FEATURE, "features 0x2");
+    put_front(&file, "\1t\1i\x20\1\0\0\0", 9, 4);
+    check_opens(&file, -VSE_FEATURE, "features 0x4");
     put_front(&file, "", 0, 0);
     check_opens(&file, -VSE_CORRUPT, "not a number");
 }
@@ -459,13 +461,15 @@ TEST(names_the_file_only_when_sealed)
 
     place_init(&p);
     CHECK_EQ(vs_vport_create(&w, "a.vport", &about, false, &d), 0);
-    CHECK_EQ(vs_vport_append(w, (const uint8_t *)"\x0f", 1), 0);
+    CHECK_EQ(vs_vport_append(w, 0, (const uint8_t *)"\x0f", 4), 0);
     CHECK(!exists("a.vport"));
-    CHECK_ERR(vs_vport_seal(w, 9, &d), VSE_INVAL);
+    CHECK_ERR(vs_vport_append(w, 0, (const uint8_t *)"\x0f", 8), VSE_INVAL); /* within a byte */
+    CHECK_ERR(vs_vport_seal(w, &d), VSE_INVAL);
     CHECK(!exists("a.vport") && !exists("a.vport.partial"));
     CHECK_EQ(vs_vport_create(&w, "a.vport", &about, false, &d), 0);
-    CHECK_EQ(vs_vport_append(w, (const uint8_t *)"\x0f", 1), 0);
-    CHECK_ERR(vs_vport_seal(w, 3, &d), VSE_INVAL); /* bit 3 is set */
+    CHECK_ERR(vs_vport_append(w, 0, (const uint8_t *)"\x0f", 3), VSE_INVAL); /* bit 3 is set */
+    CHECK_ERR(vs_vport_append(w, 1, (const uint8_t *)"\x0f", 8), VSE_INVAL); /* there is one */
+    CHECK_ERR(vs_vport_seal(w, &d), VSE_INVAL);
     CHECK_EQ(vs_vport_create(&w, "a.vport", &about, false, &d), 0);
     vs_vport_abort(w);
     vs_vport_abort(NULL);
