@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A block is looked at twice. The plan says what its record will hold and where; then the
- * statements are copied, with stores into the record between them. The record has one length,
- * whichever exit is taken, so that its end (the next slot) is known beforehand.
+/* Each block is visited twice. The plan determines what its record will hold, and where; then the
+ * statements are copied, with stores into the record between them. The record has the same length
+ * whichever exit is taken, so its end (the next slot) is known beforehand.
  *
- * While a block runs, the slot at the cursor has its number and the cursor does not move; at an
- * exit the next slot gets the exit's number and the cursor moves there. A fault in between
- * therefore finds the block it happened in (ring_fault).
+ * While a block runs, the slot at the cursor holds its number and the cursor does not move; at an
+ * exit, the next slot gets the exit's number and the cursor moves there. After a fault in between,
+ * the block in which it happened can therefore be found (ring_fault).
  */
 #include "pub_tool_machine.h"
 #include "plan.h"
@@ -78,16 +78,16 @@ static void copy_operand(UChar *to, const UChar *from, ULong size)
     VG_(memcpy)(to, from, size);
 }
 
-/* Goes to the scheduler, if the guard holds, and from there to the block again: to its translation
- * in another mode if guest_CMLEN is not 0. */
+/* If the guard holds, goes to the scheduler and from there to the block again; to its translation
+ * in another mode, if guest_CMLEN is not 0. */
 static void emit_remake(struct emit *e, IRExpr *guard)
 {
     addStmtToIRSB(e->out, IRStmt_Exit(guard, Ijk_InvalICache, IRConst_U64(e->plan->addr),
                                       offsetof(GuestState, guest_RIP)));
 }
 
-/* The start of a recorded block. If the buffer is full, or the thread comes out of a gap, the
- * scheduler is asked to start the block anew, after tool.c made room. */
+/* Starts a recorded block. If the buffer is full, or the thread comes out of a gap, the scheduler
+ * is asked to start the block again after tool.c has made room. */
 static void emit_entry(struct emit *e, UInt number)
 {
     Int limit_at = e->lane + offsetof(struct lane, limit);
@@ -161,8 +161,8 @@ static void emit_trigger(struct emit *e, UInt kind)
     emit_remake(e, rd(go));
 }
 
-/* The next planned operand, if the plan has one of this kind here: kinds that are not recorded are
- * not in the plan. */
+/* Returns the next planned operand if it is of this kind: kinds that are not recorded are not in
+ * the plan. */
 static const struct wire_op *next_op(struct emit *e, UInt kind)
 {
     if ((kind == WIRE_LOAD && !the.loads) || (kind == WIRE_STORE && !the.stores))
@@ -256,7 +256,8 @@ static void emit_dirty(struct emit *e, IRStmt *st)
     }
 }
 
-/* What an instruction stores by compare-and-swap: the new value, or on x86 the old one again. */
+/* What an instruction stores by compare-and-swap: the new value, or else, on x86, the old one
+ * again. */
 static void emit_cas(struct emit *e, IRStmt *st)
 {
     const IRCAS *cas = st->Ist.CAS.details;
@@ -295,7 +296,7 @@ static void emit_cas(struct emit *e, IRStmt *st)
 
 static void emit_counts(struct emit *e, Bool wanted)
 {
-    /* Negative at the end of a repeated instruction: the exit before counted it. */
+    /* This is negative at the end of a repeated instruction, which the exit before has counted. */
     Long n = (Long)e->plan->retired[e->exits] - (Long)e->counted;
 
     if (the.mode != MODE_ON || the.counting)
@@ -304,7 +305,7 @@ static void emit_counts(struct emit *e, Bool wanted)
         emit_skipped(e, n);
 }
 
-/* At an exit, not yet taken. */
+/* At an exit that is not yet taken. */
 static void emit_leave(struct emit *e, Bool wanted)
 {
     const struct wire_exit *x = &e->plan->exit[e->exits];
@@ -409,8 +410,8 @@ static void emit_mark(struct emit *e, Int i)
     e->saved = IRTemp_INVALID;
 }
 
-/* Valgrind puts the register below the stack, to load a byte of it: no operand of the program's.
- * What was there before is put back. */
+/* Valgrind puts the register below the stack in order to load a byte of it; this is not an operand
+ * of the program. What was there before is put back. */
 static void emit_bit_of_register(struct emit *e, Int i)
 {
     IRStmt *st = e->plan->in->stmts[i];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What the kernel does to the program's memory without Valgrind's announcing it: its wrappers tell
- * of what a tool needs to know to find undefined values, which leaves out words that the program
- * had set before. A byte that is recorded although the kernel left it alone does no harm. */
+/* What the kernel does to the program's memory without Valgrind announcing it. Valgrind's wrappers
+ * report what a tool needs to find undefined values, which leaves out words that the program had
+ * set before. It does no harm to record a byte that the kernel left alone. */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_vki.h"
@@ -24,13 +24,13 @@ extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, 
 #define PRCTL_AUXILIARY    0x41555856
 #define ROBUST_ENTRIES_MAX 2048
 
-/* From where an argument points to, so many bytes are taken for what a call may write if nothing
- * better is known of it. */
+/* If nothing better is known about a call, it may write this many bytes from where each argument
+ * points. */
 #define GUESS 1024
-/* Elements of a vector that are looked at. */
+/* At most this many elements of a vector are looked at. */
 #define VECTOR_MAX 1024
 
-/* Of a call, the argument that points to so many bytes. */
+/* The argument of a call that points to this many bytes. */
 static const struct {
     UShort call;
     UChar arg, size;
@@ -74,7 +74,7 @@ static void note(ThreadId tid, Addr a, SizeT size)
         external(tid, a, size);
 }
 
-/* Calls by which the kernel changes the lock itself. */
+/* Calls in which the kernel changes the lock itself. */
 static void note_futex(ThreadId tid, const struct thread *t)
 {
     switch (t->args[1] & FUTEX_COMMAND) {
@@ -102,21 +102,22 @@ static void declare_sets(ThreadId tid, const struct thread *t)
         watch_declared(tid, t->args[i], bytes);
 }
 
-/* Messages, of which the heads are written too. */
+/* Messages, whose headers are written too. */
 static void declare_messages(ThreadId tid, const struct thread *t)
 {
     if (t->args[2] <= VECTOR_MAX)
         watch_declared(tid, t->args[1], 64 * t->args[2]);
 }
 
-/* The call by which a program asks for what it was given at its start. */
+/* The call with which a program asks for what it was given at its start. */
 static void declare_auxiliary(ThreadId tid, const struct thread *t)
 {
     if (t->args[0] == PRCTL_AUXILIARY)
         watch_declared(tid, t->args[1], t->args[2]);
 }
 
-/* By which a program can also write to itself, by the number of the process or of a thread. */
+/* With this call a program can also write to itself, by the number of its process or of a
+ * thread. */
 static void declare_remote(ThreadId tid, const struct thread *t)
 {
     const struct vki_iovec *v = (const struct vki_iovec *)t->args[3];
@@ -132,7 +133,7 @@ static void declare_remote(ThreadId tid, const struct thread *t)
             watch_declared(tid, (Addr)v[i].iov_base, v[i].iov_len);
 }
 
-/* The number says how much is written, if it follows the convention; lists may follow that. */
+/* The request's number says how much is written, if it follows the convention; lists may follow. */
 static void declare_control(ThreadId tid, const struct thread *t)
 {
     SizeT size = _VKI_IOC_SIZE(t->args[1]);
@@ -192,7 +193,7 @@ void kernel_replaced(ThreadId tid)
         (t->args[2] != ADVICE_DONTNEED && t->args[2] != ADVICE_FREE &&
          t->args[2] != ADVICE_REMOVE && t->args[2] != ADVICE_DROP_LOCKED))
         return;
-    /* The content goes at some time, or never, with the one; with the other it goes now. */
+    /* With MADV_FREE the contents may go at some time, or never; with MADV_DONTNEED they go now. */
     if (t->args[2] == ADVICE_FREE)
         VG_(do_syscall)(__NR_madvise, t->args[0], t->args[1], ADVICE_DONTNEED, 0, 0, 0, 0, 0);
     map = ring_record(WIRE_MAP, 0, sizeof(*map));
@@ -209,7 +210,7 @@ static void wake(Addr word)
     VG_(do_syscall)(__NR_futex, word, VKI_FUTEX_WAKE, 1, 0, 0, 0, 0, 0);
 }
 
-/* A lock that the thread held is marked, for the next one who asks. */
+/* Marks a lock that the thread held, for the next thread that asks for it. */
 static void release(ThreadId tid, Addr lock, UInt system_id, Bool observed)
 {
     UInt *word = (UInt *)lock, had;

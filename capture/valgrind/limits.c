@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How many files the program may open. Valgrind keeps the highest descriptors for itself, shows the
- * program a limit that is lower by as many, and lets it change only the lower of the two limits.
- * The program gets to see the limits it would have natively, and may set them as it could there;
- * what is really open stays below Valgrind's descriptors. */
+ * program a limit that is lower by as many, and lets it change only the soft limit. Here the
+ * program sees the limits that it would have natively, and may set them as it could natively; what
+ * is really open stays below Valgrind's descriptors. */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcproc.h"
 #include "pub_tool_vki.h"
@@ -20,7 +20,7 @@ struct limits {
 
 static struct limits seen; /* by the program */
 static HChar *option;      /* the option's text; a program started by exec gets it too */
-static Int real_hard;      /* Valgrind's, while a call is under way for which it is another */
+static Int real_hard;      /* Valgrind's, during a call for which it is changed */
 static struct limits set;  /* by that call */
 
 static Int allowed(ULong soft)
@@ -48,8 +48,8 @@ static SysRes change(const struct limits *to, struct limits *from)
     return VG_(do_syscall)(__NR_prlimit64, 0, VKI_RLIMIT_NOFILE, (Addr)to, (Addr)from, 0, 0, 0, 0);
 }
 
-/* Whether the kernel would let the program have a higher limit. It is asked for more than it ever
- * granted: what the program gave up it could not have back. */
+/* Whether the kernel would grant the program a higher limit. It is asked for more than it has ever
+ * granted, because the program could not get back what it gave up. */
 static Bool may_raise(ULong hard)
 {
     struct limits now;
@@ -60,8 +60,8 @@ static Bool may_raise(ULong hard)
     return !sr_isError(change(&now, NULL));
 }
 
-/* What the call is about: where the program has its new limits, and where it wants the old ones.
- * Returns False if it is about something else. */
+/* Finds where the program has its new limits, and where it wants the old ones. Returns False if the
+ * call is about something else. */
 static Bool is_about_files(const struct thread *t, Addr *new, Addr *old)
 {
     *new = *old = 0;
@@ -89,7 +89,7 @@ void limits_before(ThreadId tid)
     set = *(const struct limits *)new;
     if (set.soft > set.hard || (set.hard > seen.hard && !may_raise(set.hard)))
         return;
-    /* Valgrind wants the higher limit to stay as it is. */
+    /* Valgrind wants the hard limit to stay as it is. */
     real_hard = VG_(fd_hard_limit);
     VG_(fd_hard_limit) = (Int)set.hard;
 }

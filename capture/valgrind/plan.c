@@ -114,7 +114,7 @@ static void place_address(struct plan *p, struct wire_op *op, const IRExpr *addr
     p->recorded[root] = p->offset[t];
 }
 
-/* data: what the value is, for one of at most 8 bytes; NULL for what is always recorded */
+/* data: the value, if it has at most 8 bytes; NULL for what is always recorded */
 static void place_value(struct plan *p, struct wire_op *op, const IRExpr *data)
 {
     IRTemp t = temp_of(data);
@@ -135,7 +135,7 @@ static void place_value(struct plan *p, struct wire_op *op, const IRExpr *data)
         p->value[t] = p->ops + 1;
 }
 
-/* Plans an operand. Loads of which the result is `data` count as recorded under it. */
+/* Plans an operand. If it is a load, its result `data` counts as recorded with it. */
 static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
                     const IRExpr *data, Bool guarded)
 {
@@ -207,7 +207,7 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
         x->target_at = take_room(p, 8);
     else if (next)
         x->target = c;
-    /* A repeated instruction goes back to itself; one that faults is not done either. */
+    /* A repeated instruction goes back to itself, and one that faults has not completed either. */
     p->retired[p->exits] =
         p->insns - (x->leave == WIRE_TO_FAULT ||
                     (!x->target_at && x->target == p->pc && !x86_is_direct_branch(&p->x)));
@@ -261,7 +261,8 @@ static void plan_dirty(struct plan *p, const IRDirty *d)
                 guarded);
 }
 
-/* The compare-and-swap by which an instruction with a lock prefix stores, if there is one. */
+/* Finds the compare-and-swap with which an instruction with a lock prefix stores, if there is
+ * one. */
 static const IRCAS *cas_after(const IRSB *in, Int i)
 {
     for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
@@ -275,7 +276,8 @@ static UInt cas_size(const IRSB *in, const IRCAS *cas)
     return sizeofIRType(typeOfIRExpr(in->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
 }
 
-/* A locked instruction is one load and one store; Valgrind reads before it compares and swaps. */
+/* A locked instruction is one load and one store, but Valgrind also reads before it compares and
+ * swaps. */
 Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type)
 {
     const IRCAS *cas = cas_after(in, i);
@@ -291,8 +293,8 @@ static IRType loaded_type(IRLoadGOp cvt)
     return loaded;
 }
 
-/* An element that is masked off is loaded too, from where the stack pointer points: the address is
- * chosen by the mask. Returns the condition under which the load is the program's; NULL = always.
+/* An element that is masked off is loaded too, from where the stack pointer points: the mask
+ * selects the address. Returns the condition under which the load is the program's; NULL = always.
  */
 IRExpr *mask_of(const struct plan *p, const IRExpr *addr)
 {
@@ -350,9 +352,10 @@ static void plan_stmt(struct plan *p, Int i)
 }
 
 /* Whether the block must end before the instruction at pc, which is not its first. A branch ends a
- * block. One to the next instruction begins it too: Valgrind could know from what precedes whether
- * it is taken, and leave by another exit than branch_taken in src/capture/blocks.c thinks. What is
- * cut off needs registers that are up to date at each instruction: tool.c asks for them. */
+ * block. A branch to the next instruction also begins one: otherwise Valgrind could tell from what
+ * precedes it whether it is taken, and leave by another exit than branch_taken in
+ * src/capture/blocks.c expects. A block can only be cut if registers are up to date at each
+ * instruction, which tool.c asks for. */
 static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
     struct x86 x;
@@ -391,7 +394,7 @@ static void plan_lost_load(struct plan *p, UInt size)
                                        .value_at = take_room(p, size)};
 }
 
-/* xgetbv: Valgrind knows what it says, and keeps it in two registers. */
+/* xgetbv: Valgrind knows its result, and keeps it in two registers. */
 static void plan_xgetbv(struct plan *p, Int mark)
 {
     ULong low = 0, high = 0;
@@ -433,7 +436,7 @@ static void plan_insn(struct plan *p, Int i)
         plan_xgetbv(p, i);
 }
 
-/* Statements before the first instruction are Valgrind's own. */
+/* The statements before the first instruction are Valgrind's own. */
 void make_plan(struct plan *p, Int first, Bool wanted)
 {
     IRSB *in = p->in;

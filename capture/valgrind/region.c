@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Changing what is recorded throws all translations away: they are made again under the new mode,
- * and code pays only for the mode it runs in. */
+/* A change of what is recorded throws all translations away. They are made again in the new mode,
+ * so that code pays only for the mode it runs in. */
 #include "pub_tool_mallocfree.h"
 #include "pub_tool_options.h"
 #include "pub_tool_threadstate.h"
@@ -9,8 +9,8 @@
 /* Offered by Valgrind's core. */
 extern void VG_(discard_translations_safely)(Addr start, SizeT len, const HChar *who);
 
-/* From here on, the start of a window is approached by single instructions. More than any block
- * has. */
+/* The last instructions before the start of a window are executed one by one. This is more than any
+ * block has. */
 #define NEAR 256
 
 static void forget_translations(void)
@@ -18,7 +18,7 @@ static void forget_translations(void)
     VG_(discard_translations_safely)(0x1000, ~(SizeT)0xfff, "vestige");
 }
 
-/* In the middle of translated code: has the scheduler do it, before it goes on at rip. */
+/* Called in the middle of translated code: lets the scheduler do it before it continues at rip. */
 static void forget_by_exit(GuestState *gst)
 {
     gst->guest_CMSTART = 0x1000;
@@ -37,7 +37,7 @@ static const struct window *current(void)
     return the.window < the.window_count ? &the.windows[the.window] : NULL;
 }
 
-/* What comes next, now that recording is off. */
+/* Decides what comes next, now that recording is off. */
 static void look_ahead(void)
 {
     const struct window *w = current();
@@ -49,8 +49,8 @@ static void look_ahead(void)
     the.threshold = the.mode == MODE_STEP ? w->start : w->start - NEAR;
 }
 
-/* The window that recording is in now. Its end must be met exactly if another follows; what was
- * recorded beyond the last one's the recorder leaves out. */
+/* Enters the window that recording is now in. Its end must be met exactly if another window
+ * follows; what is recorded beyond the end of the last window is left out by the recorder. */
 static void look_for_end(void)
 {
     const struct window *w = current();
@@ -72,7 +72,7 @@ static void set_mode(Bool on)
     if (the.mode == MODE_DONE)
         return;
     if (on) {
-        /* What a thread that did not run meanwhile knows of memory is out of date as well. */
+        /* A thread that did not run in the meantime has outdated knowledge of memory, too. */
         for (ThreadId i = 1; i < VG_N_THREADS; i++)
             the.threads[i].off = True;
         the.mode = MODE_ON;
@@ -84,7 +84,7 @@ static void set_mode(Bool on)
     look_ahead();
 }
 
-/* The text has a fixed width: it is written over in place. */
+/* The text has a fixed width, so it can be overwritten in place. */
 void region_keep(void)
 {
     VG_(sprintf)
@@ -94,7 +94,7 @@ void region_keep(void)
                                              : WIRE_STATE_OFF);
 }
 
-/* Takes the state. Returns whether recording is on if windows say so. */
+/* Takes over the state. Returns whether recording is on, as far as windows decide it. */
 static Bool take_state(void)
 {
     HChar *rest;
@@ -164,7 +164,7 @@ void region_add(const struct wire_range *range)
     the.ranges[the.range_count++] = *range;
 }
 
-/* Code there was translated under these ranges, but Valgrind throws that away itself. */
+/* Code there was translated with these ranges in force, but Valgrind throws that away by itself. */
 void region_drop(Addr a, SizeT length)
 {
     UInt kept = 0;

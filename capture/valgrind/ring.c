@@ -37,7 +37,7 @@ static void enter_buffer(UInt number)
     *slot_at(the.cursor) = (struct wire_slot){0, 0};
 }
 
-/* Nobody reads any more: the program runs on, unobserved. */
+/* Nobody reads any more, so the program runs on unobserved. */
 static void nobody_listens(void)
 {
     the.silent = True;
@@ -61,7 +61,7 @@ static Bool read_all(void *to, SizeT size)
     return True;
 }
 
-/* Takes one reply. Returns its kind, 0 if there is nobody. */
+/* Receives one reply. Returns its kind, or 0 if nobody is there. */
 static UInt take_reply(void)
 {
     struct wire_reply reply;
@@ -82,7 +82,7 @@ static UInt take_reply(void)
     return reply.kind;
 }
 
-/* Not VG_(write): if the recorder is gone, SIGPIPE would end the program. */
+/* This does not use VG_(write): if the recorder is gone, SIGPIPE would end the program. */
 static Bool send_note(const struct wire_note *note)
 {
     SysRes r;

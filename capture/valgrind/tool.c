@@ -19,14 +19,14 @@ extern UWord *VG_(client_auxv);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
 
-/* Where Valgrind's messages go. Its first member is all that matters here. */
+/* Where Valgrind's messages go. Only the first member matters here. */
 extern struct {
     Int fd;
 } VG_(log_output_sink);
 
 struct tool the = {.socket = -1, .memory = -1, .log = -1};
 
-/* Bytes of one WIRE_EXTERNAL. */
+/* The most bytes that one WIRE_EXTERNAL holds. */
 #define PIECE (WIRE_RECORD_MAX / 2)
 
 /* ---- registers ----------------------------------------------------------------------------- */
@@ -78,8 +78,8 @@ static Bool observed(ThreadId tid)
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
 
-/* What Valgrind keeps in a signal's frame after the part that the program may see (its struct
- * vg_sigframe), and does not report as written. */
+/* What Valgrind keeps in a signal's frame (its struct vg_sigframe) after the part that the program
+ * may see. It does not report this part as written. */
 struct kept {
     UInt magic, flags;
     Int number;
@@ -105,7 +105,7 @@ static void resume(ThreadId tid)
     ring_done();
 }
 
-/* Should the thread have stopped because a block asked for room: what the scheduler throws away. */
+/* If the thread stopped because a block asked for room, the scheduler throws this away. */
 static void set_discard(ThreadId tid, Addr start, ULong length)
 {
     ULong range[2] = {start, length};
@@ -114,7 +114,7 @@ static void set_discard(ThreadId tid, Addr start, ULong length)
     (tid, 0, offsetof(GuestState, guest_CMSTART), sizeof(range), (const UChar *)range);
 }
 
-/* The thread comes out of a gap: the next block is one that is recorded. */
+/* The thread comes out of a gap: its next block is recorded. */
 static void end_gap(ThreadId tid, struct lane *lane)
 {
     struct wire_gap *gap = ring_record(WIRE_GAP, tid, sizeof(*gap));
@@ -147,7 +147,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     if (the.cursor > the.limit)
         ring_flush(False);
     lane.cursor = the.cursor;
-    /* Nothing is recorded from now on: the next block shall end up in stop_client_code, where
+    /* Nothing is recorded from now on. The next block must end up in stop_client_code, where
      * translations can be thrown away. */
     lane.limit = t->off || the.stop_asked ? 0 : the.limit;
     lane_set(tid, &lane);
@@ -224,7 +224,7 @@ void external(ThreadId tid, Addr a, SizeT size)
     }
 }
 
-/* A thread that ends in a gap: how long it was. */
+/* Tells how long the gap was in which a thread ends. */
 static void settle_gap(ThreadId tid)
 {
     struct lane lane;
@@ -263,7 +263,7 @@ static void keep_over_exec(Bool keep)
         VG_(fcntl)(fds[i], VKI_F_SETFD, keep ? 0 : VKI_FD_CLOEXEC);
 }
 
-/* All threads end with the exec, if it succeeds. If not, they are where they were. */
+/* All threads end with the exec if it succeeds; if it fails, they are where they were. */
 static void settle_gaps(void)
 {
     for (ThreadId i = 1; i < VG_N_THREADS; i++)
@@ -277,8 +277,8 @@ static void settle_gaps(void)
         }
 }
 
-/* What is needed to take the recorder along: the numbers of the descriptors and how far the windows
- * are, which the options' texts have, and descriptors that stay open. */
+/* Prepares what the next program needs to stay connected to the recorder: descriptors that stay
+ * open, and, in the options' texts, their numbers and how far the windows have come. */
 static void before_exec(void)
 {
     VG_(sprintf)(the.fds, "%08d,%08d,%08d", the.socket, the.memory, the.log);
@@ -342,7 +342,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         t->clear_tid = t->args[0];
     if (number == __NR_set_robust_list)
         t->locks = t->args[0];
-    /* It failed, or there were no after. */
+    /* It failed, or there would be no after. */
     if (number == __NR_execve || number == __NR_execveat) {
         if (the.silent)
             limits_give(False);
@@ -406,7 +406,7 @@ static void pre_mem_write(CorePart part, ThreadId tid, const HChar *what, Addr a
         watch_declared(tid, a, size);
 }
 
-/* Much of what a call reads it writes too. */
+/* Much of what a call reads, it also writes. */
 static void pre_mem_read(CorePart part, ThreadId tid, const HChar *what, Addr a, SizeT size)
 {
     if (part == Vg_CoreSysCall && tid && tid < VG_N_THREADS)
@@ -423,7 +423,7 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
         return;
     ring_fault(VG_(get_IP)(tid));
     resume(tid);
-    /* A call that begins anew after the handler has no end of its own. */
+    /* A call that is restarted after the handler has no end of its own. */
     watch_end(tid);
     signal = ring_record(WIRE_SIGNAL, tid, sizeof(*signal));
     if (signal) {
@@ -439,7 +439,7 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
 /* elf.h */
 #define AUX_ENTRY 9
 
-/* Whether it is of the file that the program's entry point is in. */
+/* Whether it belongs to the file that contains the program's entry point. */
 static Bool is_main(const NSegment *segment)
 {
     const UWord *aux = VG_(client_auxv);
@@ -486,7 +486,7 @@ static void new_break(Addr a, SizeT length, ThreadId tid)
     map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE);
 }
 
-/* The content stays: only code that becomes executable is of interest. */
+/* The contents stay, so only code that becomes executable matters. */
 static void changed_rights(Addr a, SizeT length, Bool r, Bool w, Bool x)
 {
     const NSegment *segment = VG_(am_find_nsegment)(a);
@@ -523,7 +523,8 @@ static void forked_child(ThreadId tid)
 {
     VG_(clo_trace_children) = False;
     ring_abandon();
-    /* The translations that it inherited are thrown away when it runs: this is no place to. */
+    /* The translations that it inherited are thrown away when it runs, because that is not possible
+     * here. */
     the.stop_asked = True;
 }
 
@@ -639,10 +640,10 @@ static void before_options(void)
     VG_(track_die_mem_brk)(unmapped);
     VG_(track_die_mem_munmap)(unmapped);
     VG_(atfork)(NULL, forked_parent, forked_child);
-    /* A block is code in a row, as the processor would run it. */
+    /* A block is consecutive code, as the processor would run it. */
     VG_(clo_vex_control).guest_chase = False;
     VG_(clo_vex_control).iropt_unroll_thresh = 0;
-    /* A handler may repair a fault and look at any register to do so; and a block may be cut
+    /* A handler may repair a fault and look at any register to do so, and a block may be cut
      * anywhere. */
     VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtEachInsn;
     VG_(clo_px_file_backed) = VexRegUpdAllregsAtEachInsn;

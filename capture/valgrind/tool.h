@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The recorder's half inside Valgrind. A program of its own, with one state; it runs on one thread
- * at a time, the one that holds Valgrind's lock. There is no C library here.
+/* The half of the recorder that runs inside Valgrind. It is a program of its own with one global
+ * state, and it runs on one thread at a time, the one that holds Valgrind's lock. There is no C
+ * library here.
  *
  *   tool.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
  *   plan.c        what the record of a block holds
  *   instrument.c  what is added to translated code
- *   x86_decode.c  the little that it must know of instructions beyond what Valgrind says
- *   kernel.c      what the kernel does to memory without Valgrind's saying so
+ *   x86_decode.c  the little it must know about instructions beyond what Valgrind says
+ *   kernel.c      what the kernel does to memory without Valgrind saying so
  *   watch.c       what a system call wrote
  *   redirect.c    keeps Valgrind from replacing functions
  *   limits.c      how many files the program may open
@@ -31,25 +32,25 @@ typedef VexGuestAMD64State GuestState;
  * instruction. Valid while the thread runs. */
 struct lane {
     ULong cursor;  /* the slot of the next record */
-    ULong limit;   /* a block's record may start here at the latest; 0 = the thread is in a gap */
+    ULong limit;   /* the last slot where a block's record may start; 0 = the thread is in a gap */
     ULong skipped; /* instructions in the gap */
 };
 
 enum mode {
     MODE_ON,   /* record */
-    MODE_OFF,  /* count instructions; look out for the start of a region */
-    MODE_STEP, /* the same, an instruction at a time: the start is near */
+    MODE_OFF,  /* count instructions; watch for the start of a region */
+    MODE_STEP, /* the same, one instruction at a time: the start is near */
     MODE_DONE, /* run on, unobserved */
 };
 
 struct thread {
     Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
-    Bool off;        /* in a gap, or to begin with one; as of when it last stopped */
+    Bool off;        /* in a gap, or about to begin with one; as of its last stop */
     Bool resuming;   /* WIRE_RESUME is due */
-    Addr kept;       /* where Valgrind's part of the frame of a signal is; 0 = none */
+    Addr kept;       /* where Valgrind's part of a signal frame is; 0 = none */
     ULong exit_code; /* of the exit call it is in */
     ULong clear_tid; /* the kernel is to clear this when the thread ends */
-    ULong locks;     /* and to release those in this list */
+    ULong locks;     /* and to release the locks in this list */
     UInt call;       /* the system call it is in ... */
     ULong args[6];   /* ... and its arguments */
 };
@@ -62,11 +63,11 @@ struct window {
 
 struct tool {
     /* options */
-    Int socket, memory, log; /* log: for what Valgrind has to say */
+    Int socket, memory, log; /* log: for Valgrind's own messages */
     HChar *fds;              /* the text of the option: a program started by exec gets it too */
-    HChar *state;            /* likewise: how far the programs before this one came */
+    HChar *state;            /* likewise: how far the previous programs came */
     Bool loads, stores;
-    Bool asks;        /* the recorder is asked about each image: there are routines to find */
+    Bool asks;        /* the recorder is asked about each image, since there are routines to find */
     Bool only_ranges; /* only code in the wanted ranges is recorded */
     Bool marks;       /* marks in the program switch recording */
     Bool start_off;   /* recording waits for a mark or a routine */
@@ -78,22 +79,22 @@ struct tool {
     UInt free;    /* buffers that may be filled, this one included */
     ULong cursor; /* while no thread runs; else the running thread's lane has it */
     ULong base, limit;
-    ThreadId stream; /* whose blocks the stream has now */
-    Bool silent;     /* a forked child, or nobody listens: say nothing */
+    ThreadId stream; /* the thread whose blocks are being written */
+    Bool silent;     /* in a forked child, or when nobody listens: send nothing */
 
     /* threads */
     struct thread *threads;
     ThreadId running; /* 0 = none */
-    ULong turns;      /* how often one began to run */
+    ULong turns;      /* how often a thread began to run */
 
     /* what is recorded */
     enum mode mode;
     Bool stop_asked;
-    Bool forgotten;  /* since then, translations were thrown away */
-    ULong count;     /* instructions, when they are counted */
-    ULong threshold; /* of count, at which region_due is called */
+    Bool forgotten;  /* translations were thrown away since then */
+    ULong count;     /* instructions so far, when they are counted */
+    ULong threshold; /* the count at which region_due is called */
     Bool counting;   /* also while recording */
-    Bool stepping;   /* recording, an instruction at a time: the end is near */
+    Bool stepping;   /* recording one instruction at a time: the end is near */
     struct window *windows;
     UInt window_count, window; /* window: the current or next */
     struct wire_range *ranges;
@@ -108,18 +109,18 @@ extern struct tool the;
 void ring_open(void);
 /* After a fork, in the child: the ring is the parent's. */
 void ring_abandon(void);
-/* Hands over what is in the buffer. With `ask`, waits for the answer, which region.c takes. */
+/* Hands over the buffer's contents. With `ask`, waits for the answer, which goes to region.c. */
 void ring_flush(Bool ask);
-/* Waits for one word of the recorder. */
+/* Waits for one word from the recorder. */
 void ring_wait(void);
-/* Room for a record of one of enum wire_kind with `size` bytes of data; NULL when silent. ring_done
- * ends it. */
+/* Returns room for a record of this kind (enum wire_kind) with `size` bytes of data; NULL when
+ * silent. ring_done completes it. */
 void *ring_record(UInt kind, ThreadId tid, UInt size);
 void ring_done(void);
 void ring_simple(UInt kind, ThreadId tid);
-/* A block was being run: notes that it was left at the instruction at pc. */
+/* Notes that the block that was running was left at the instruction at pc. */
 void ring_fault(Addr pc);
-/* Says in the head what is valid. */
+/* Publishes in the ring's head how much is valid. */
 void ring_publish(void);
 
 /* ---- instrument.c ---- */
@@ -127,19 +128,19 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                  const VexGuestExtents *extents, const VexArchInfo *host, IRType guest_word,
                  IRType host_word);
 /* ---- plan.c ---- */
-/* Instructions of a block that end before pc. */
+/* The number of a block's instructions that end before pc. */
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
 
 /* ---- x86_decode.c ---- */
 enum { X86_NONE = 0xff, X86_RIP = 0xfe };
 struct x86 {
-    UInt opcode;       /* 0x0f00 is added to those of two bytes */
+    UInt opcode;       /* for those of two bytes, 0x0f00 is added */
     const UChar *rest; /* after the opcode */
     UChar rex, segment;
     UChar vector;               /* bytes, with a VEX prefix */
     Bool narrow, short_address; /* prefixes 66, 67 */
-    /* of those with x86_has_modrm */
+    /* of instructions with x86_has_modrm */
     Bool memory;
     UChar reg;
     UChar base, index, scale; /* the address: base + (index << scale) + offset */
@@ -148,27 +149,28 @@ struct x86 {
 /* Reads no more bytes than the instruction has. */
 void x86_decode(Addr pc, struct x86 *x);
 Bool x86_has_modrm(UInt opcode);
-/* loop, loope, loopne, jrcxz, jecxz: Valgrind's blocks go on after them. */
+/* loop, loope, loopne, jrcxz, jecxz: Valgrind's blocks continue after them. */
 Bool x86_is_loop(const struct x86 *x);
 Bool x86_is_direct_branch(const struct x86 *x);
 /* A conditional branch to the next instruction. */
 Bool x86_goes_to_next(const struct x86 *x);
-/* bt, bts, btr, btc of a register by a register, for which Valgrind uses memory below the stack. */
+/* bt, bts, btr and btc with two registers, for which Valgrind uses memory below the stack. */
 Bool x86_is_bit_of_register(const struct x86 *x);
-/* The size of the memory operand of an instruction whose load Valgrind leaves out if the other
- * operand determines the result: and with 0, or with ones, cmov of a known condition. Else 0. */
+/* The size of the memory operand, if Valgrind may leave out this instruction's load because the
+ * other operand determines the result: and with 0, or with all ones, cmov with a known condition.
+ * Otherwise 0. */
 UInt x86_lost_load(const struct x86 *x);
 
 /* ---- region.c ---- */
 void region_init(void);
-/* Before an exec: writes into the.state what region_init of the next program goes on from. */
+/* Before an exec: writes into the.state where region_init of the next program is to continue. */
 void region_keep(void);
 /* Whether the instruction at pc is to be recorded when recording is on. */
 Bool region_wants(Addr pc);
 /* The kind of trigger at pc (WIRE_RANGE_FROM or _TO), or 0. */
 UInt region_trigger(Addr pc);
 void region_add(const struct wire_range *range);
-/* Something else is mapped there now. */
+/* Drops the ranges there, because something else is mapped there now. */
 void region_drop(Addr a, SizeT length);
 /* Called by translated code. */
 void region_due(GuestState *gst);
@@ -180,47 +182,48 @@ void region_switch(Bool on);
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);
-/* Takes the cursor back from the thread that ran. */
+/* Takes the cursor back from the thread that was running. */
 void lane_collect(void);
 /* Records what the kernel, or something else outside, wrote. */
 void external(ThreadId tid, Addr a, SizeT size);
 
 /* ---- watch.c ---- */
-/* Around a system call that is recorded: */
+/* These surround a system call that is recorded. */
 void watch_begin(ThreadId tid);
-/* The call may write there, ... */
+/* The call may write there, according to its wrapper. */
 void watch_declared(ThreadId tid, Addr a, SizeT size);
-/* ... or for all that is known it could, ... */
+/* The call may write there, for all we know. */
 void watch_guessed(ThreadId tid, Addr a, SizeT size);
-/* ... or it did. Returns False if the thread is in no call that is watched. */
+/* The call did write there. Returns False if the thread is not in a call that is watched. */
 Bool watch_announced(ThreadId tid, Addr a, SizeT size);
 /* Records what was written. */
 void watch_end(ThreadId tid);
 /* Forgets the call. */
 void watch_drop(ThreadId tid);
-/* Returns how many bytes could be read. */
+/* Copies memory that may not be readable. Returns how many bytes could be read. */
 SizeT copy_safely(void *to, Addr from, SizeT size);
 
 /* ---- limits.c ---- */
 void limits_init(HChar *text);
-/* Before an exec that is followed: writes into the text what limits_init of the next program goes
- * on from. */
+/* Before an exec that is followed: writes into the text where limits_init of the next program is to
+ * continue. */
 void limits_keep(void);
 /* Around each system call. */
 void limits_before(ThreadId tid);
 void limits_after(ThreadId tid, Bool success);
-/* A program that is not recorded begins here with the limits that this one sees; or did not. */
+/* A program that is not recorded is about to start with the limits that this one sees (give), or
+ * failed to start. */
 void limits_give(Bool give);
 
 /* ---- kernel.c ---- */
-/* Before a system call that is recorded, and after it: what it may write, and wrote. */
+/* Before and after a system call that is recorded: what it may write, and what it wrote. */
 void kernel_may_write(ThreadId tid);
 void kernel_wrote(ThreadId tid);
-/* After one that succeeded: memory whose content is another now. */
+/* After a call that succeeded: memory whose contents it replaced. */
 void kernel_replaced(ThreadId tid);
 /* When a thread ends, the kernel clears a word, releases locks, and wakes whoever waits for them.
- * That happens at some time after the thread gave up Valgrind's lock, in the midst of what other
- * threads do. Done here instead, it has a place in the order of events. */
+ * It does so at some time after the thread gave up Valgrind's lock, while other threads run. Done
+ * here instead, it has a definite place in the order of events. */
 void kernel_ends(ThreadId tid, UInt system_id, Bool observed);
 
 #endif

@@ -4,13 +4,14 @@
  * - Valgrind's wrapper says so after the call. Some wrappers then change the memory themselves (a
  *   limit that Valgrind keeps for itself), so its content is taken when they are done.
  * - Memory is copied before the call and compared after it. That finds what a wrapper is silent
- *   about: it tells a tool only what is needed to find undefined values, hence not of words that
- *   the program had set before, nor of a call that failed. Copied is what the wrapper says may be
- *   written, what kernel.c knows may be, and, as a guess, what the arguments point to.
+ *   about: wrappers tell a tool only what is needed to find undefined values, and so neither about
+ *   words that the program had set before nor about a call that failed. We copy what the wrapper
+ *   says may be written, what kernel.c knows may be written, and, as a guess, what the arguments
+ *   point to.
  *
- * All that is recorded is the memory's content at the end of the call, so a byte too many does no
- * harm. But while a thread waits in the kernel others write, and their stores are in the record
- * already: the guesses are then left out. */
+ * What is recorded is the memory's contents at the end of the call, so one byte too many does no
+ * harm. But while a thread waits in the kernel, others write, and their stores are in the record
+ * already. In that case the guesses are left out. */
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcsetjmp.h"
 #include "pub_tool_libcsignal.h"
@@ -20,12 +21,12 @@
 #include "pub_tool_vki.h"
 #include "tool.h"
 
-/* No more of one stretch is compared. What is longer is the data of a read, which wrappers tell of;
- * only if that fails half-way, beyond this many bytes, it goes unnoticed. */
+/* At most this much of one stretch is compared. Longer stretches are the data of a read, which
+ * wrappers report; only a read that fails half-way, beyond this many bytes, goes unnoticed. */
 #define COPY_MAX (64u << 10)
-/* The same of a guess: what is both read and written is a structure. */
+/* The same for a guess: what is both read and written is a structure. */
 #define GUESS_MAX 4096
-/* Room for copies that a thread keeps: there can be thousands. */
+/* The room for copies that each thread keeps; there can be thousands of threads. */
 #define ROOM_KEPT 16384
 
 enum how { ANNOUNCED, DECLARED, GUESSED };
@@ -33,7 +34,7 @@ enum how { ANNOUNCED, DECLARED, GUESSED };
 struct stretch {
     Addr at;
     SizeT size;
-    SizeT copy; /* where its copy is; not of those announced */
+    SizeT copy; /* where its copy is; unused for announced stretches */
     enum how how;
 };
 
@@ -64,7 +65,7 @@ static void faulted(Int number, Addr a)
     VG_MINIMAL_LONGJMP(fault);
 }
 
-/* Page by page: a page can be read, or it cannot. */
+/* Goes page by page, since a page can be read as a whole or not at all. */
 static SizeT copy_what_may_fault(UChar *to, Addr from, SizeT size)
 {
     fault_catcher_t before = VG_(set_fault_catcher)(faulted);
@@ -99,7 +100,7 @@ SizeT copy_safely(void *to, Addr from, SizeT size)
     return size;
 }
 
-/* How many bytes from `a` on the program can write, at most `size`. What it can write it can read.
+/* How many bytes from `a` on the program can write, at most `size`. What it can write, it can read.
  */
 static SizeT usable(Addr a, SizeT size)
 {
@@ -191,7 +192,7 @@ Bool watch_announced(ThreadId tid, Addr a, SizeT size)
 
 /* ---- recording ------------------------------------------------------------------------------ */
 
-/* The copies get what was recorded, so that nothing is recorded twice. */
+/* Updates the copies with what was recorded, so that nothing is recorded twice. */
 static void update(struct watch *w, Addr a, SizeT size)
 {
     for (UInt i = 0; i < w->count; i++) {
@@ -211,7 +212,7 @@ static void record(ThreadId tid, struct watch *w, Addr a, SizeT size)
     update(w, a, size);
 }
 
-/* A run of bytes that are not what they were; a few equal ones between are part of it. */
+/* Finds a run of bytes that have changed; a few equal bytes in between are part of it. */
 static void record_changes(ThreadId tid, struct watch *w, const struct stretch *s)
 {
     static UChar is[COPY_MAX];

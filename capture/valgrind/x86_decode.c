@@ -32,8 +32,8 @@ static Long take_signed(const UChar *at, UInt size)
     return size == 1 ? *(const signed char *)at : *(const Int *)at;
 }
 
-/* Bytes of the immediate that follows the operand: what rip is relative to lies behind it. Only for
- * the opcodes of x86_lost_load. */
+/* The bytes of the immediate that follows the operand; an address relative to rip counts from after
+ * it. Only for the opcodes of x86_lost_load. */
 static UInt immediate_of(const struct x86 *x)
 {
     UInt wide = x->narrow ? 2 : 4;
@@ -93,8 +93,8 @@ static void take_operand(struct x86 *x, Addr pc)
     }
 }
 
-/* A VEX prefix: as if its parts stood alone. Returns where the opcode is; its first byte is taken
- * for 0f if it has that map, else the opcode is of no interest. */
+/* Takes a VEX prefix as if its parts stood alone. Returns where the opcode is. Its first byte is
+ * taken to be 0f if the prefix selects that map; otherwise the opcode is of no interest. */
 static const UChar *take_vex(struct x86 *x, const UChar *at)
 {
     Bool three = *at == 0xc4;
@@ -177,7 +177,7 @@ Bool x86_has_modrm(UInt opcode)
     case 0x0fb3:
     case 0x0fbb:
     case 0x0faf:            /* imul */
-    case 0x0f54 ... 0x0f56: /* andps, andnps, orps, and the same of integers */
+    case 0x0f54 ... 0x0f56: /* andps, andnps, orps, and the same for integers */
     case 0x0fdb:
     case 0x0fdf:
     case 0x0feb:
