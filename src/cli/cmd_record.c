@@ -15,7 +15,6 @@
 #include "capture/valgrind.h"
 #include "cli/commands.h"
 #include "cli/engine_row.h"
-#include "front/json.h"
 #include "front/recording.h"
 
 enum { WINDOWS_MAX = 4096 };
@@ -424,45 +423,69 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
                    c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
 }
 
-static void summary_json(void *context, struct out *out)
-{
-    const struct record *r = context;
-    const struct recording *c = &r->recording;
-    struct json j;
+struct record_summary {
+    const char *file, *incomplete, *valgrind, *unread; /* all but the file may be NULL */
+    uint64_t instructions, skipped, events, threads, forks, programs, bytes, exit, cycles;
+    double seconds, seconds_more;
+    bool ended, timed;
+};
 
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "file", r->path);
-    json_u64(&j, "instructions", c->instructions);
-    json_u64(&j, "skipped", c->skipped);
-    json_u64(&j, "events", c->events);
-    json_u64(&j, "threads", c->threads);
-    json_u64(&j, "forks", c->forks);
-    json_u64(&j, "programs", c->programs);
-    json_u64(&j, "bytes", r->sealed);
-    json_double(&j, "seconds", c->seconds, 3);
-    json_double(&j, "seconds_more", c->more, 3);
-    if (*c->gave_up)
-        json_null(&j, "exit");
-    else
-        json_u64(&j, "exit", (uint64_t)c->exit);
-    if (incomplete(r))
-        json_str(&j, "incomplete", incomplete(r));
-    else
-        json_null(&j, "incomplete");
-    if (*c->said)
-        json_str(&j, "valgrind", c->said);
-    else
-        json_null(&j, "valgrind");
-    if (*c->unread)
-        json_str(&j, "unread", c->unread);
-    else
-        json_null(&j, "unread");
-    if (r->features & VS_RUN_TIMED)
-        json_u64(&j, "cycles", c->machine.stats.cycles);
-    else
-        json_null(&j, "cycles");
-    json_end(&j);
+static bool has_ended(const void *row)
+{
+    return ((const struct record_summary *)row)->ended;
+}
+
+static bool was_timed(const void *row)
+{
+    return ((const struct record_summary *)row)->timed;
+}
+
+static const struct report_column summary_columns[] = {
+    REPORT_TEXT(record_summary, file),
+    REPORT_COUNT(record_summary, instructions),
+    REPORT_COUNT(record_summary, skipped),
+    REPORT_COUNT(record_summary, events),
+    REPORT_COUNT(record_summary, threads),
+    REPORT_COUNT(record_summary, forks),
+    REPORT_COUNT(record_summary, programs),
+    REPORT_COUNT(record_summary, bytes),
+    {.json = "seconds", .kind = CELL_REAL, REPORT_IN(record_summary, seconds), .json_places = 3},
+    {.json = "seconds_more",
+     .kind = CELL_REAL,
+     REPORT_IN(record_summary, seconds_more),
+     .json_places = 3},
+    {.json = "exit", REPORT_AT(record_summary, exit), .known = has_ended},
+    REPORT_TEXT(record_summary, incomplete),
+    REPORT_TEXT(record_summary, valgrind),
+    REPORT_TEXT(record_summary, unread),
+    {.json = "cycles", REPORT_AT(record_summary, cycles), .known = was_timed},
+    {0},
+};
+
+static int summary_stats(struct record *r)
+{
+    const struct recording *c = &r->recording;
+    const struct record_summary row = {
+        .file = r->path,
+        .incomplete = incomplete(r),
+        .valgrind = *c->said ? c->said : NULL,
+        .unread = *c->unread ? c->unread : NULL,
+        .instructions = c->instructions,
+        .skipped = c->skipped,
+        .events = c->events,
+        .threads = c->threads,
+        .forks = c->forks,
+        .programs = c->programs,
+        .bytes = r->sealed,
+        .exit = (uint64_t)c->exit,
+        .cycles = c->machine.stats.cycles,
+        .seconds = c->seconds,
+        .seconds_more = c->more,
+        .ended = !*c->gave_up,
+        .timed = r->features & VS_RUN_TIMED,
+    };
+
+    return recording_stats_print(r->cli, &r->stats, summary_columns, &row);
 }
 
 static void warn_places(struct record *r)
@@ -520,7 +543,7 @@ static int conclude(struct record *r, const struct vs_writer_stats *written)
     int status;
 
     r->sealed = written->bytes;
-    status = recording_stats_print(r->cli, &r->stats, summary_json, r);
+    status = summary_stats(r);
     if (*c->gave_up) {
         /* The program did not end: the engine did, whose status means nothing. */
         cli_error(r->cli, "%s: %s; what ran until then is in %s", c->argv[0], c->gave_up, r->path);

@@ -19,32 +19,61 @@ struct simulate_options {
 
 /* ---- the parameters -------------------------------------------------------------------------- */
 
-/* A file that --platform takes. */
-static void list_text(struct out *out, const struct vs_target_config *config)
-{
-    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
-        char value[VS_PARAMETER_TEXT];
+struct setting {
+    const char *name, *help;
+    char value[VS_PARAMETER_TEXT];
+};
 
-        vs_parameter_text(p, config, value);
-        out_printf(out, "%-12s = %-11s  # %s\n", p->name, value, p->help);
-    }
+static bool setting_at(const void *config, size_t i, void *element)
+{
+    const struct vs_parameter *p = &vs_target_parameters[i];
+    struct setting *s = element;
+
+    if (!p->name)
+        return false;
+    s->name = p->name;
+    s->help = p->help;
+    vs_parameter_text(p, config, s->value);
+    return true;
 }
 
-static void list_json(struct out *out, const struct vs_target_config *config)
+static const char *setting_name(const void *element)
 {
-    struct json j;
+    return ((const struct setting *)element)->name;
+}
 
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_object(&j, "platform");
-    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
-        char value[VS_PARAMETER_TEXT];
+static struct cell setting_value(const void *row)
+{
+    return cell_word(((const struct setting *)row)->value);
+}
 
-        vs_parameter_text(p, config, value);
-        json_str(&j, p->name, value);
+static const struct report_rows setting_rows = {
+    .size = sizeof(struct setting), .at = setting_at, .name = setting_name};
+
+/* In text a file that --platform takes. */
+static const struct report_column setting_columns[] = {
+    {.json = "", .text = "value", .get = setting_value, .width = -11, .before = " = "},
+    {.text = "help", .kind = CELL_WORD, REPORT_IN(setting, help), .before = "  # "},
+    {0},
+};
+
+static const struct report_column list_columns[] = {
+    {.json = "platform", .rows = &setting_rows, .group = setting_columns},
+    {0},
+};
+
+static void print_list(struct out *out, const struct vs_target_config *config, bool json)
+{
+    struct setting s;
+
+    if (json) {
+        report_json_line(out, list_columns, config);
+        return;
     }
-    json_end(&j);
-    json_end(&j);
+    for (size_t i = 0; setting_at(config, i, &s); i++) {
+        out_printf(out, "%-12s", s.name);
+        report_table_row(out, setting_columns, &s, 0);
+    }
 }
 
 static int list(struct cli *cli, const struct simulate_options *o)
@@ -56,7 +85,7 @@ static int list(struct cli *cli, const struct simulate_options *o)
         cli_error(cli, "%s", diag.text);
         return CLI_USAGE;
     }
-    (o->json ? list_json : list_text)(&cli->out, &config);
+    print_list(&cli->out, &config, o->json);
     return CLI_DONE;
 }
 
@@ -88,39 +117,54 @@ static void print_text(const struct vs_machine_result *result, bool timed)
     recording_tell("%s cycles, %.3f instructions per cycle", group_digits(b, s->cycles),
                    s->cycles ? (double)s->instructions / (double)s->cycles : 0);
     out_init(&err, STDERR_FILENO);
-    core_facts_text(&err, s->core, s->cores, s->cycles);
+    core_facts_text(&err, &(struct core_facts){s->core, s->cores}, s->cycles);
     out_flush(&err);
 }
 
-struct printed {
-    const struct vs_machine_result *result;
+struct simulated {
+    struct core_facts cores;
+    uint64_t instructions, threads, cycles, exit;
     bool timed;
+    double seconds;
+    const char *incomplete; /* NULL: it is not */
 };
 
-static void print_json(void *context, struct out *out)
+static bool was_timed(const void *row)
 {
-    const struct vs_machine_result *result = ((struct printed *)context)->result;
+    return ((const struct simulated *)row)->timed;
+}
+
+static const struct report_column columns[] = {
+    REPORT_COUNT(simulated, instructions),
+    REPORT_COUNT(simulated, threads),
+    {.json = "cycles", REPORT_AT(simulated, cycles), .known = was_timed},
+    {.json = "seconds", .kind = CELL_REAL, REPORT_IN(simulated, seconds), .json_places = 3},
+    REPORT_COUNT(simulated, exit),
+    REPORT_TEXT(simulated, incomplete),
+    {.json = "cores",
+     .rows = &core_fact_rows,
+     .group = core_fact_columns,
+     REPORT_IN(simulated, cores)},
+    {0},
+};
+
+static int print_stats(struct cli *cli, struct recording_stats *stats,
+                       const struct vs_machine_result *result, bool timed)
+{
     const struct vs_machine_stats *s = &result->stats;
     char why[SIMULATION_TEXT];
-    bool timed = ((struct printed *)context)->timed;
-    struct json j;
+    const struct simulated row = {
+        .cores = {s->core, s->cores},
+        .instructions = s->instructions,
+        .threads = s->threads,
+        .cycles = s->cycles,
+        .exit = (uint64_t)simulation_status(result),
+        .timed = timed,
+        .seconds = result->seconds,
+        .incomplete = simulation_incomplete(result, why),
+    };
 
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_u64(&j, "instructions", s->instructions);
-    json_u64(&j, "threads", s->threads);
-    if (timed)
-        json_u64(&j, "cycles", s->cycles);
-    else
-        json_null(&j, "cycles");
-    json_double(&j, "seconds", result->seconds, 3);
-    json_u64(&j, "exit", (uint64_t)simulation_status(result));
-    if (simulation_incomplete(result, why))
-        json_str(&j, "incomplete", simulation_incomplete(result, why));
-    else
-        json_null(&j, "incomplete");
-    core_facts_json(&j, s->core, s->cores);
-    json_end(&j);
+    return recording_stats_print(cli, stats, columns, &row);
 }
 
 static int simulate(struct cli *cli, const struct simulate_options *o,
@@ -153,8 +197,7 @@ static int simulate(struct cli *cli, const struct simulate_options *o,
         recording_refused(cli, argv[0], e, &diag, "");
         status = e == -VSE_INTERNAL ? CLI_BAD_DATA : CLI_USAGE;
     } else {
-        struct printed printed = {result, m.config.timed};
-        int printing = recording_stats_print(cli, stats, print_json, &printed);
+        int printing = print_stats(cli, stats, result, m.config.timed);
         if (!o->json && !o->shows.quiet)
             print_text(result, m.config.timed);
         status = printing == CLI_DONE ? simulation_status(result) : printing;

@@ -256,9 +256,13 @@ static void json_cores(struct json *j, const struct info_report *r)
 {
     struct vs_machine_core cores[VS_CORES_MAX];
     uint64_t cycles;
-    unsigned count = core_facts_of_run(r->reader, cores, &cycles);
+    struct core_facts facts = {cores, core_facts_of_run(r->reader, cores, &cycles)};
+    static const struct report_column columns[] = {
+        {.json = "cores", .rows = &core_fact_rows, .group = core_fact_columns},
+        {0},
+    };
 
-    core_facts_json(j, cores, count);
+    report_json_fields(j, columns, &facts);
 }
 
 void info_json(struct out *o, const struct info_report *r)

@@ -331,7 +331,7 @@ static void text_cores(struct out *o, const struct info_report *r)
     if (!count)
         return;
     heading(o, "Cores (of the whole simulation)");
-    core_facts_text(o, cores, count, cycles);
+    core_facts_text(o, &(struct core_facts){cores, count}, cycles);
 }
 
 void info_text(struct out *o, const struct info_report *r)

@@ -6,46 +6,108 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define AT(member) offsetof(struct vs_machine_core, member)
-
-static const struct {
-    const char *name;
-    size_t offset;
-} counters[] = {
-    {"instructions", AT(instructions)},
-    {"cycles", AT(cycles)},
-    {"conditionals", AT(branches.conditionals)},
-    {"mispredicted", AT(branches.mispredicted)},
-    {"indirects", AT(branches.indirects)},
-    {"indirect_mispredicted", AT(branches.indirect_mispredicted)},
-    {"fetches", AT(caches.fetches)},
-    {"fetch_misses", AT(caches.fetch_misses)},
-    {"loads", AT(caches.loads)},
-    {"load_misses", AT(caches.load_misses)},
-    {"stores", AT(caches.stores)},
-    {"store_misses", AT(caches.store_misses)},
-    {"upgrades", AT(caches.upgrades)},
-    {"spans", AT(caches.spans)},
-    {"transfers", AT(caches.transfers)},
-    {"invalidations", AT(caches.invalidations)},
-    {"back_invalidations", AT(caches.back_invalidations)},
-    {"write_backs", AT(caches.write_backs)},
-    {"l2_accesses", AT(caches.l2_accesses)},
-    {"l2_misses", AT(caches.l2_misses)},
-    {"memory_reads", AT(caches.memory_reads)},
-    {"memory_writes", AT(caches.memory_writes)},
+/* A core by itself, or all of them. */
+struct core_row {
+    struct vs_machine_core core;
+    char name[16];
 };
 
-enum { COUNTERS = sizeof(counters) / sizeof(counters[0]) };
+#define COUNTER(name, member)                                                                      \
+    {                                                                                              \
+        .json = name, REPORT_AT(core_row, core.member)                                             \
+    }
 
-static uint64_t get(const struct vs_machine_core *core, size_t i)
+static double share(uint64_t part, uint64_t whole)
 {
-    return *(const uint64_t *)((const char *)core + counters[i].offset);
+    return whole ? (double)part / (double)whole : 0;
 }
 
-static void set(struct vs_machine_core *core, size_t i, uint64_t value)
+/* Shares of what a core counted, under the headings of the table. */
+#define SHARE(function, part, whole)                                                               \
+    static struct cell function(const void *row)                                                   \
+    {                                                                                              \
+        const struct vs_machine_core *c = &((const struct core_row *)row)->core;                   \
+        return cell_real(share(c->part, c->whole));                                                \
+    }
+
+SHARE(per_cycle, instructions, cycles)
+SHARE(mispredicted, branches.mispredicted, branches.conditionals)
+SHARE(indirect_mispredicted, branches.indirect_mispredicted, branches.indirects)
+SHARE(fetch_misses, caches.fetch_misses, caches.fetches)
+SHARE(load_misses, caches.load_misses, caches.loads)
+SHARE(store_misses, caches.store_misses, caches.stores)
+SHARE(l2_misses, caches.l2_misses, caches.l2_accesses)
+
+static struct cell core_name(const void *row)
 {
-    *(uint64_t *)((char *)core + counters[i].offset) = value;
+    return cell_word(((const struct core_row *)row)->name);
+}
+
+const struct report_column core_fact_columns[] = {
+    {.text = "core", .get = core_name, .width = -4},
+    {.json = "instructions",
+     .text = "instructions",
+     REPORT_AT(core_row, core.instructions),
+     .width = 15},
+    COUNTER("cycles", cycles),
+    {.text = "ipc", .get = per_cycle, .width = 6, .places = 3},
+    COUNTER("conditionals", branches.conditionals),
+    COUNTER("mispredicted", branches.mispredicted),
+    {.text = "mispr%", .get = mispredicted, .width = 7, .places = 2, .percent = true},
+    COUNTER("indirects", branches.indirects),
+    COUNTER("indirect_mispredicted", branches.indirect_mispredicted),
+    {.text = "imispr%", .get = indirect_mispredicted, .width = 8, .places = 2, .percent = true},
+    COUNTER("fetches", caches.fetches),
+    COUNTER("fetch_misses", caches.fetch_misses),
+    {.text = "  L1I m%", .get = fetch_misses, .width = 7, .places = 3, .percent = true},
+    COUNTER("loads", caches.loads),
+    COUNTER("load_misses", caches.load_misses),
+    {.text = "  L1D r%", .get = load_misses, .width = 7, .places = 3, .percent = true},
+    COUNTER("stores", caches.stores),
+    COUNTER("store_misses", caches.store_misses),
+    {.text = "  L1D w%", .get = store_misses, .width = 7, .places = 3, .percent = true},
+    {.text = "L2 m%", .get = l2_misses, .width = 9, .places = 2, .percent = true},
+    COUNTER("upgrades", caches.upgrades),
+    COUNTER("spans", caches.spans),
+    {.json = "transfers",
+     .text = "transfers",
+     REPORT_AT(core_row, core.caches.transfers),
+     .width = 9},
+    COUNTER("invalidations", caches.invalidations),
+    COUNTER("back_invalidations", caches.back_invalidations),
+    COUNTER("write_backs", caches.write_backs),
+    COUNTER("l2_accesses", caches.l2_accesses),
+    COUNTER("l2_misses", caches.l2_misses),
+    COUNTER("memory_reads", caches.memory_reads),
+    COUNTER("memory_writes", caches.memory_writes),
+    {0},
+};
+
+enum { COLUMNS = sizeof(core_fact_columns) / sizeof(core_fact_columns[0]) - 1 };
+
+static bool core_at(const void *row, size_t i, void *element)
+{
+    const struct core_facts *f = row;
+    struct core_row *r = element;
+
+    if (i >= f->count)
+        return false;
+    r->core = f->cores[i];
+    snprintf(r->name, sizeof(r->name), "%zu", i);
+    return true;
+}
+
+const struct report_rows core_fact_rows = {.size = sizeof(struct core_row), .at = core_at};
+
+/* A counter is what has a name in JSON, which the fact has too. */
+static const char *counter_name(size_t column)
+{
+    return core_fact_columns[column].json;
+}
+
+static uint64_t *counter(struct vs_machine_core *core, size_t column)
+{
+    return (uint64_t *)((char *)core + core_fact_columns[column].offset);
 }
 
 /* ---- facts ----------------------------------------------------------------------------------- */
@@ -62,11 +124,13 @@ bool core_fact_is(const char *key)
 
 void core_fact_write(char text[CORE_FACT_MAX], const struct vs_machine_core *core)
 {
+    struct vs_machine_core c = *core;
     size_t used = 0;
 
-    for (size_t i = 0; i < COUNTERS && used < CORE_FACT_MAX; i++)
-        used += (size_t)snprintf(text + used, CORE_FACT_MAX - used, "%s%s=%" PRIu64, i ? " " : "",
-                                 counters[i].name, get(core, i));
+    for (size_t i = 0; i < COLUMNS && used < CORE_FACT_MAX; i++)
+        if (counter_name(i))
+            used += (size_t)snprintf(text + used, CORE_FACT_MAX - used, "%s%s=%" PRIu64,
+                                     used ? " " : "", counter_name(i), *counter(&c, i));
 }
 
 /* Back from core_fact_write; what is not there is 0, what is not known is left out. */
@@ -74,11 +138,14 @@ static void read_fact(const char *text, struct vs_machine_core *core)
 {
     *core = (struct vs_machine_core){0};
     for (; *text; text += strcspn(text, " "), text += strspn(text, " ")) {
-        size_t name = strcspn(text, "= ");
+        size_t n = strcspn(text, "= ");
 
-        for (size_t i = 0; i < COUNTERS && text[name] == '='; i++)
-            if (strlen(counters[i].name) == name && !strncmp(counters[i].name, text, name))
-                set(core, i, strtoull(text + name + 1, NULL, 10));
+        for (size_t i = 0; i < COLUMNS && text[n] == '='; i++) {
+            const char *name = counter_name(i);
+
+            if (name && strlen(name) == n && !strncmp(name, text, n))
+                *counter(core, i) = strtoull(text + n + 1, NULL, 10);
+        }
     }
 }
 
@@ -102,49 +169,17 @@ unsigned core_facts_of_run(const struct vs_reader *r, struct vs_machine_core *co
 
 /* ---- for the user ---------------------------------------------------------------------------- */
 
-static double percent(uint64_t part, uint64_t whole)
+void core_facts_text(struct out *o, const struct core_facts *facts, uint64_t cycles)
 {
-    return whole ? 100.0 * (double)part / (double)whole : 0;
-}
+    struct core_row row, all = {.name = "all"};
 
-static void row(struct out *o, const char *name, const struct vs_machine_core *c, uint64_t cycles)
-{
-    const struct vs_hierarchy_stats *s = &c->caches;
-
-    out_printf(o, "  %-4s %15s %6.3f %7.2f %8.2f %7.3f %7.3f %7.3f %9.2f %9s\n", name,
-               DIGITS(c->instructions), cycles ? (double)c->instructions / (double)cycles : 0,
-               percent(c->branches.mispredicted, c->branches.conditionals),
-               percent(c->branches.indirect_mispredicted, c->branches.indirects),
-               percent(s->fetch_misses, s->fetches), percent(s->load_misses, s->loads),
-               percent(s->store_misses, s->stores), percent(s->l2_misses, s->l2_accesses),
-               DIGITS(s->transfers));
-}
-
-void core_facts_text(struct out *o, const struct vs_machine_core *cores, unsigned count,
-                     uint64_t cycles)
-{
-    struct vs_machine_core all = {0};
-    char name[16];
-
-    out_printf(o, "  core    instructions    ipc  mispr%%  imispr%%   L1I m%%   L1D r%%   L1D w%%"
-                  "     L2 m%% transfers\n");
-    for (unsigned i = 0; i < count; i++) {
-        for (size_t k = 0; k < COUNTERS; k++)
-            set(&all, k, get(&all, k) + get(&cores[i], k));
-        snprintf(name, sizeof(name), "%u", i);
-        row(o, name, &cores[i], cores[i].cycles);
+    report_table_head(o, core_fact_columns, &all, 2);
+    for (size_t i = 0; core_at(facts, i, &row); i++) {
+        for (size_t k = 0; k < COLUMNS; k++)
+            if (counter_name(k))
+                *counter(&all.core, k) += *counter(&row.core, k);
+        report_table_row(o, core_fact_columns, &row, 2);
     }
-    row(o, "all", &all, cycles);
-}
-
-void core_facts_json(struct json *j, const struct vs_machine_core *cores, unsigned count)
-{
-    json_array(j, "cores");
-    for (unsigned i = 0; i < count; i++) {
-        json_object(j, NULL);
-        for (size_t k = 0; k < COUNTERS; k++)
-            json_u64(j, counters[k].name, get(&cores[i], k));
-        json_end(j);
-    }
-    json_end(j);
+    all.core.cycles = cycles;
+    report_table_row(o, core_fact_columns, &all, 2);
 }

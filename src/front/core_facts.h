@@ -4,8 +4,7 @@
 #ifndef FRONT_CORE_FACTS_H
 #define FRONT_CORE_FACTS_H
 
-#include "front/json.h"
-#include "front/out.h"
+#include "front/report.h"
 #include "target/machine.h"
 
 #define CORE_FACT_MAX 1024
@@ -17,12 +16,16 @@ bool core_fact_is(const char *key);
 /* Writes "name=number name=number ..." with a NUL. */
 void core_fact_write(char text[CORE_FACT_MAX], const struct vs_machine_core *core);
 
-/* A table with a row for each core and one for all. */
-void core_facts_text(struct out *o, const struct vs_machine_core *cores, unsigned count,
-                     uint64_t cycles);
+/* The cores, as a row of a report has them; in JSON under the names of the fact. */
+struct core_facts {
+    const struct vs_machine_core *cores;
+    unsigned count;
+};
+extern const struct report_rows core_fact_rows;
+extern const struct report_column core_fact_columns[];
 
-/* An array "cores" of objects with the names as in the fact. */
-void core_facts_json(struct json *j, const struct vs_machine_core *cores, unsigned count);
+/* A table with a row for each core and one for all, which took so many cycles. */
+void core_facts_text(struct out *o, const struct core_facts *facts, uint64_t cycles);
 
 /* The statistics in a run's facts, if it has any. Returns the number of cores read, at most
  * VS_CORES_MAX; 0 if there are none. */

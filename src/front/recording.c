@@ -143,14 +143,14 @@ bool recording_stats_open(struct cli *cli, struct recording_stats *s)
 }
 
 static int print_to_file(struct cli *cli, struct recording_stats *s,
-                         void (*print)(void *context, struct out *out), void *context)
+                         const struct report_column *columns, const void *row)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct out out;
     int e = 0;
 
     out_init(&out, s->fd >= 0 ? s->fd : s->file.fd);
-    print(context, &out);
+    report_json_line(&out, columns, row);
     errno = out_flush(&out);
     if (errno)
         e = vs_diag_io(&diag, "write", s->path);
@@ -160,12 +160,12 @@ static int print_to_file(struct cli *cli, struct recording_stats *s,
 }
 
 int recording_stats_print(struct cli *cli, struct recording_stats *s,
-                          void (*print)(void *context, struct out *out), void *context)
+                          const struct report_column *columns, const void *row)
 {
-    int status = s->path ? print_to_file(cli, s, print, context) : CLI_DONE;
+    int status = s->path ? print_to_file(cli, s, columns, row) : CLI_DONE;
 
     if (s->json)
-        print(context, &cli->out);
+        report_json_line(&cli->out, columns, row);
     recording_stats_abort(s);
     return status;
 }

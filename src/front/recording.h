@@ -9,6 +9,7 @@
 #include "base/progress.h"
 #include "capture/valgrind.h"
 #include "front/cli.h"
+#include "front/report.h"
 
 /* From now on signals that would end us are noted for the program instead, until released. `apart`:
  * the program is another process, so those that would stop us are noted as well. Three of a kind
@@ -53,9 +54,9 @@ struct recording_stats {
  * that it does not mix with the object on standard output. False after a message. */
 bool recording_stats_open(struct cli *cli, struct recording_stats *s);
 
-/* Prints by `print` wherever the summary goes. Returns CLI_DONE, or the status after a message. */
+/* Prints the summary wherever it goes. Returns CLI_DONE, or the status after a message. */
 int recording_stats_print(struct cli *cli, struct recording_stats *s,
-                          void (*print)(void *context, struct out *out), void *context);
+                          const struct report_column *columns, const void *row);
 
 /* Without a summary; after one it does nothing. */
 void recording_stats_abort(struct recording_stats *s);

@@ -116,7 +116,7 @@ static void json_rows(struct json *j, const char *key, const struct report_colum
     union element element;
 
     (rows->name ? json_object : json_array)(j, key);
-    for (size_t i = 0; element_at(rows, row, i, &element); i++)
+    for (size_t i = 0; element_at(rows, member_of(c, row), i, &element); i++)
         if (!rows->shown || rows->shown(&element))
             report_json(j, rows->name ? rows->name(&element) : NULL, c->group, &element);
     json_end(j);
@@ -193,7 +193,7 @@ static void csv_list(struct out *o, const struct report_column *c, const void *r
 {
     union element element;
 
-    for (size_t i = 0; element_at(c->rows, row, i, &element); i++) {
+    for (size_t i = 0; element_at(c->rows, member_of(c, row), i, &element); i++) {
         if (c->group->rows) {
             out_str(o, i ? ";" : "");
             csv_list(o, c->group, &element);
@@ -223,7 +223,7 @@ static int csv_columns(struct out *o, const struct report_column *columns, const
         }
         if (!here)
             continue;
-        for (size_t i = 0; c->spread && element_at(c->rows, row, i, &element); i++) {
+        for (size_t i = 0; c->spread && element_at(c->rows, member_of(c, row), i, &element); i++) {
             out_str(o, *some ? "," : "");
             *some = true;
             if (names)

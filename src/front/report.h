@@ -90,7 +90,7 @@ struct report_column {
     enum cell_kind kind;
     size_t offset, size;
 
-    /* Columns of the member at `offset`, in JSON an object; or of `rows`, whose elements they
+    /* Columns of the member at `offset`, in JSON an object; or of its `rows`, whose elements they
      * describe. CSV has the elements in one value, with blanks between them and semicolons between
      * lists, or if `spread` each in its own column, called by `csv` and its name. */
     const struct report_column *group;
