@@ -6,7 +6,7 @@
 
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "study/flow.h"
 #include "study/memory.h"
 
@@ -14,8 +14,11 @@ struct check_options {
     bool json, quiet, memory, flow;
 };
 
+enum { SHOWN_TEXT = 2 * VS_MEMORY_SHOWN + 3 };
+
 /* What was found out about one run. */
 struct finding {
+    const char *path;
     int error; /* of the file, -VSE_x; what follows may be partial */
     struct vs_diag diag;
     struct vs_check_result file;
@@ -25,6 +28,7 @@ struct finding {
     bool walked;         /* the same of the control flow */
     const char *no_flow; /* why no instruction could be compared */
     struct vs_flow_check flow;
+    char expected[SHOWN_TEXT], got[SHOWN_TEXT]; /* bytes of the first load that differs */
 };
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
@@ -108,9 +112,18 @@ static const char *why_nothing(const struct vs_run_info *info, const struct vs_m
     return c->compared ? NULL : "no load is of bytes that were seen before";
 }
 
+/* As a number, most significant byte first; bytes without an expected value are "??". */
+static void format_bytes(char text[SHOWN_TEXT], const uint8_t *bytes, unsigned n, uint32_t known)
+{
+    char *end = text + sprintf(text, "0x");
+    while (n-- > 0)
+        end += known >> n & 1 ? sprintf(end, "%02x", bytes[n]) : sprintf(end, "??");
+}
+
 static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet)
 {
     const struct vs_run_info *info = vs_reader_info(reader);
+    const struct vs_memory_difference *d = &f->memory.first;
     const uint32_t both = VS_RUN_LOADS | VS_RUN_STORES;
 
     /* Without the stores every changed byte would differ. */
@@ -122,6 +135,8 @@ static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet
     }
     f->compared = !f->error;
     f->nothing = why_nothing(info, &f->memory);
+    format_bytes(f->expected, d->expected, d->shown, d->known);
+    format_bytes(f->got, d->got, d->shown, UINT32_MAX);
 }
 
 static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
@@ -162,80 +177,6 @@ static void inspect(const char *path, const struct check_options *o, struct find
 
 /* ---- saying it ---- */
 
-enum { SHOWN_TEXT = 2 * VS_MEMORY_SHOWN + 3 };
-
-/* As a number, most significant byte first; bytes without an expected value are "??". */
-static const char *format_bytes(char text[SHOWN_TEXT], const uint8_t *bytes, unsigned n,
-                                uint32_t known)
-{
-    char *end = text + sprintf(text, "0x");
-    while (n-- > 0)
-        end += known >> n & 1 ? sprintf(end, "%02x", bytes[n]) : sprintf(end, "??");
-    return text;
-}
-
-static void json_difference(struct json *j, const struct vs_memory_difference *d)
-{
-    char text[SHOWN_TEXT];
-    json_object(j, "first");
-    json_u64(j, "event", d->event);
-    json_u64(j, "thread", d->thread);
-    json_hex(j, "pc", d->pc);
-    json_hex(j, "addr", d->addr);
-    json_u64(j, "size", d->size);
-    json_u64(j, "offset", d->offset);
-    json_u64(j, "from", d->from);
-    json_str(j, "expected", format_bytes(text, d->expected, d->shown, d->known));
-    json_str(j, "got", format_bytes(text, d->got, d->shown, UINT32_MAX));
-    json_end(j);
-}
-
-static void json_memory(struct json *j, const struct finding *f)
-{
-    const struct vs_memory_check *c = &f->memory;
-
-    json_object(j, "memory");
-    json_u64(j, "loads", c->loads);
-    json_u64(j, "compared", c->compared);
-    json_u64(j, "bytes", c->bytes_compared);
-    json_u64(j, "first_seen", c->bytes_learnt);
-    json_u64(j, "external", c->bytes_external);
-    json_u64(j, "differences", c->differences);
-    if (c->differences)
-        json_difference(j, &c->first);
-    else
-        json_null(j, "first");
-    if (f->nothing)
-        json_str(j, "nothing", f->nothing);
-    json_end(j);
-}
-
-static void json_flow(struct json *j, const struct finding *f)
-{
-    const struct vs_flow_check *c = &f->flow;
-    const struct vs_flow_difference *d = &c->first;
-
-    json_object(j, "flow");
-    json_u64(j, "instructions", c->instructions);
-    json_u64(j, "branches", c->branches);
-    json_u64(j, "differences", c->differences);
-    if (c->differences) {
-        json_object(j, "first");
-        json_u64(j, "event", d->event);
-        json_u64(j, "thread", d->thread);
-        json_str(j, "kind", vs_kind_name(d->kind));
-        json_hex(j, "pc", d->event_pc);
-        json_hex(j, "at", d->pc);
-        json_str(j, "why", d->why);
-        json_end(j);
-    } else {
-        json_null(j, "first");
-    }
-    if (f->no_flow)
-        json_str(j, "nothing", f->no_flow);
-    json_end(j);
-}
-
 static bool nothing_compared(const struct finding *f)
 {
     return (f->compared && f->nothing) || (f->walked && f->no_flow);
@@ -246,106 +187,213 @@ static bool all_well(const struct finding *f)
     return !f->error && !nothing_compared(f) && !f->memory.differences && !f->flow.differences;
 }
 
-static void print_json(struct out *out, const char *path, const struct finding *f)
+static const struct finding *finding_of(const void *row)
 {
-    const struct vs_diag *d = &f->diag;
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "file", path);
-    json_bool(&j, "ok", all_well(f));
-    json_u64(&j, "chunks", f->file.chunks);
-    json_u64(&j, "events", f->file.events);
-    json_u64(&j, "bytes", f->file.bytes);
-    if (f->error) {
-        json_str(&j, "error", vs_errname(f->error));
-        if (d->chunk >= 0)
-            json_u64(&j, "chunk", (uint64_t)d->chunk);
-        if (d->offset >= 0)
-            json_u64(&j, "offset", (uint64_t)d->offset);
-        json_str(&j, "text", d->text);
-    }
-    if (f->compared)
-        json_memory(&j, f);
-    if (f->walked)
-        json_flow(&j, f);
-    json_end(&j);
+    return row;
 }
 
-static void print_text(struct out *out, const char *path, const struct finding *f)
+static struct cell is_ok(const void *row)
 {
-    const struct vs_memory_check *c = &f->memory;
-
-    out_safe(out, path);
-    out_printf(out, ": ok: %s chunks, %s events, %s bytes checked\n", DIGITS(f->file.chunks),
-               DIGITS(f->file.events), DIGITS(f->file.bytes));
-    if (f->compared && !f->nothing && !c->differences) {
-        out_safe(out, path);
-        out_printf(out, ": compared %s loads (%s bytes; %s bytes first seen): all equal\n",
-                   DIGITS(c->compared), DIGITS(c->bytes_compared), DIGITS(c->bytes_learnt));
-    }
-    if (f->walked && !f->no_flow && !f->flow.differences) {
-        out_safe(out, path);
-        out_printf(out, ": compared %s instructions (%s branches): all equal\n",
-                   DIGITS(f->flow.instructions), DIGITS(f->flow.branches));
-    }
+    return cell_bool(all_well(row));
 }
 
-static void report_difference(struct cli *cli, const char *path, const struct vs_memory_check *c)
+static struct cell error_name(const void *row)
 {
-    const struct vs_memory_difference *d = &c->first;
-    char expected[SHOWN_TEXT], got[SHOWN_TEXT], part[48] = "";
+    return cell_word(vs_errname(finding_of(row)->error));
+}
 
-    format_bytes(expected, d->expected, d->shown, d->known);
-    format_bytes(got, d->got, d->shown, UINT32_MAX);
+static struct cell error_text(const void *row)
+{
+    return cell_text(finding_of(row)->diag.text);
+}
+
+static struct cell expected_bytes(const void *row)
+{
+    return cell_word(finding_of(row)->expected);
+}
+
+static struct cell got_bytes(const void *row)
+{
+    return cell_word(finding_of(row)->got);
+}
+
+static struct cell flow_kind(const void *row)
+{
+    return cell_word(vs_kind_name(finding_of(row)->flow.first.kind));
+}
+
+static bool is_bad(const void *row)
+{
+    return finding_of(row)->error;
+}
+
+static bool is_bad_chunk(const void *row)
+{
+    return finding_of(row)->error && finding_of(row)->diag.chunk >= 0;
+}
+
+static bool is_bad_offset(const void *row)
+{
+    return finding_of(row)->error && finding_of(row)->diag.offset >= 0;
+}
+
+static bool was_compared(const void *row)
+{
+    return finding_of(row)->compared;
+}
+
+static bool was_walked(const void *row)
+{
+    return finding_of(row)->walked;
+}
+
+static bool memory_differs(const void *row)
+{
+    return finding_of(row)->memory.differences;
+}
+
+static bool flow_differs(const void *row)
+{
+    return finding_of(row)->flow.differences;
+}
+
+static bool no_load(const void *row)
+{
+    return finding_of(row)->nothing;
+}
+
+static bool no_instruction(const void *row)
+{
+    return finding_of(row)->no_flow;
+}
+
+static const struct report_column memory_first[] = {
+    {.json = "event", REPORT_AT(finding, memory.first.event)},
+    {.json = "thread", REPORT_AT(finding, memory.first.thread)},
+    {.json = "pc", .kind = CELL_HEX, REPORT_IN(finding, memory.first.pc)},
+    {.json = "addr", .kind = CELL_HEX, REPORT_IN(finding, memory.first.addr)},
+    {.json = "size", REPORT_AT(finding, memory.first.size)},
+    {.json = "offset", REPORT_AT(finding, memory.first.offset)},
+    {.json = "from", REPORT_AT(finding, memory.first.from)},
+    {.json = "expected", .get = expected_bytes},
+    {.json = "got", .get = got_bytes},
+    {0},
+};
+
+static const struct report_column memory_columns[] = {
+    {.json = "loads", REPORT_AT(finding, memory.loads)},
+    {.json = "compared", REPORT_AT(finding, memory.compared)},
+    {.json = "bytes", REPORT_AT(finding, memory.bytes_compared)},
+    {.json = "first_seen", REPORT_AT(finding, memory.bytes_learnt)},
+    {.json = "external", REPORT_AT(finding, memory.bytes_external)},
+    {.json = "differences", REPORT_AT(finding, memory.differences)},
+    {.json = "first", .group = memory_first, .known = memory_differs},
+    {.json = "nothing", .kind = CELL_TEXT, REPORT_IN(finding, nothing), .when = no_load},
+    {0},
+};
+
+static const struct report_column flow_first[] = {
+    {.json = "event", REPORT_AT(finding, flow.first.event)},
+    {.json = "thread", REPORT_AT(finding, flow.first.thread)},
+    {.json = "kind", .get = flow_kind},
+    {.json = "pc", .kind = CELL_HEX, REPORT_IN(finding, flow.first.event_pc)},
+    {.json = "at", .kind = CELL_HEX, REPORT_IN(finding, flow.first.pc)},
+    {.json = "why", .kind = CELL_TEXT, REPORT_IN(finding, flow.first.why)},
+    {0},
+};
+
+static const struct report_column flow_columns[] = {
+    {.json = "instructions", REPORT_AT(finding, flow.instructions)},
+    {.json = "branches", REPORT_AT(finding, flow.branches)},
+    {.json = "differences", REPORT_AT(finding, flow.differences)},
+    {.json = "first", .group = flow_first, .known = flow_differs},
+    {.json = "nothing", .kind = CELL_TEXT, REPORT_IN(finding, no_flow), .when = no_instruction},
+    {0},
+};
+
+static const struct report_column columns[] = {
+    {.json = "file", .kind = CELL_TEXT, REPORT_IN(finding, path)},
+    {.json = "ok", .get = is_ok},
+    {.json = "chunks", REPORT_AT(finding, file.chunks)},
+    {.json = "events", REPORT_AT(finding, file.events)},
+    {.json = "bytes", REPORT_AT(finding, file.bytes)},
+    {.json = "error", .get = error_name, .when = is_bad},
+    {.json = "chunk", REPORT_AT(finding, diag.chunk), .when = is_bad_chunk},
+    {.json = "offset", REPORT_AT(finding, diag.offset), .when = is_bad_offset},
+    {.json = "text", .get = error_text, .when = is_bad},
+    {.json = "memory", .group = memory_columns, .when = was_compared},
+    {.json = "flow", .group = flow_columns, .when = was_walked},
+    {0},
+};
+
+static void print_text(struct out *out, const struct finding *f)
+{
+    report_say(out, columns, f,
+               "{file}: ok: {chunks} chunks, {events} events, {bytes} bytes checked\n");
+    if (f->compared && !f->nothing && !f->memory.differences)
+        report_say(out, columns, f,
+                   "{file}: compared {memory.compared} loads ({memory.bytes} bytes; "
+                   "{memory.first_seen} bytes first seen): all equal\n");
+    if (f->walked && !f->no_flow && !f->flow.differences)
+        report_say(out, columns, f,
+                   "{file}: compared {flow.instructions} instructions ({flow.branches} branches): "
+                   "all equal\n");
+}
+
+static void report_difference(struct cli *cli, const struct finding *f)
+{
+    const struct vs_memory_difference *d = &f->memory.first;
+    char part[48] = "";
+
     if (d->shown < d->size)
         snprintf(part, sizeof(part), " in bytes %u-%u", d->from, d->from + d->shown - 1);
     cli_error(cli,
               "%s: event %llu, thread %u, pc 0x%llx: load of %u bytes at 0x%llx%s: expected %s, "
               "got %s; %s of %s loads differ",
-              path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, d->size,
-              (unsigned long long)d->addr, part, expected, got, DIGITS(c->differences),
-              DIGITS(c->compared));
+              f->path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, d->size,
+              (unsigned long long)d->addr, part, f->expected, f->got, DIGITS(f->memory.differences),
+              DIGITS(f->memory.compared));
 }
 
-static void report_flow(struct cli *cli, const char *path, const struct vs_flow_check *c)
+static void report_flow(struct cli *cli, const struct finding *f)
 {
-    const struct vs_flow_difference *d = &c->first;
+    const struct vs_flow_difference *d = &f->flow.first;
 
     cli_error(cli,
               "%s: event %llu, thread %u, pc 0x%llx: %s, after the walk came to 0x%llx: %s; %s "
               "events differ",
-              path, (unsigned long long)d->event, d->thread, (unsigned long long)d->event_pc,
-              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why, DIGITS(c->differences));
+              f->path, (unsigned long long)d->event, d->thread, (unsigned long long)d->event_pc,
+              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why,
+              DIGITS(f->flow.differences));
 }
 
 /* What the run itself did wrong. */
-static int report_finding(struct cli *cli, const char *path, const struct finding *f)
+static int report_finding(struct cli *cli, const struct finding *f)
 {
     if (nothing_compared(f)) {
-        cli_error(cli, "%s: nothing to compare: %s", path,
+        cli_error(cli, "%s: nothing to compare: %s", f->path,
                   f->compared && f->nothing ? f->nothing : f->no_flow);
         return CLI_USAGE;
     }
     if (f->memory.differences)
-        report_difference(cli, path, &f->memory);
+        report_difference(cli, f);
     if (f->flow.differences)
-        report_flow(cli, path, &f->flow);
+        report_flow(cli, f);
     return all_well(f) ? CLI_DONE : CLI_BAD_DATA;
 }
 
 static int check_one(struct cli *cli, const struct check_options *o, const char *path)
 {
-    struct finding f = {0};
+    struct finding f = {.path = path};
 
     inspect(path, o, &f);
     if (o->json)
-        print_json(&cli->out, path, &f);
+        report_json_line(&cli->out, columns, &f);
     if (f.error)
         return cli_report(cli, path, f.error, &f.diag);
     if (!o->json && !o->quiet)
-        print_text(&cli->out, path, &f);
-    return report_finding(cli, path, &f);
+        print_text(&cli->out, &f);
+    return report_finding(cli, &f);
 }
 
 static int run(struct cli *cli, int argc, char **argv)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
 #include "study/prove.h"
@@ -45,170 +45,247 @@ static const char *nothing_in(const struct vs_proof *p)
                : "nothing to compare: the run has no load and no store";
 }
 
-static void json_kind(struct json *j, const struct vs_proof *p)
+/* What is told of a technique on a run. */
+struct told {
+    const char *run, *config;
+    const struct vs_mutate *mutate; /* NULL: nothing was flipped */
+    struct vs_proof proof;
+};
+
+static const struct vs_proof *proof_of(const void *row)
 {
-    const struct vs_verify_result *r = &p->result;
-    switch (p->spec.technique->kind) {
+    return &((const struct told *)row)->proof;
+}
+
+static const char *why_skipped(const struct vs_proof *p)
+{
+    return p->skipped ? p->skipped : nothing_in(p);
+}
+
+static struct cell technique(const void *row)
+{
+    return cell_word(proof_of(row)->spec.technique->name);
+}
+
+static struct cell skipped(const void *row)
+{
+    return cell_text(why_skipped(proof_of(row)));
+}
+
+static struct cell outcome(const void *row)
+{
+    return cell_word(outcome_name(proof_of(row)->result.outcome));
+}
+
+static struct cell difference(const void *row)
+{
+    return cell_text(proof_of(row)->result.diag.text);
+}
+
+static struct cell ordered_by(const void *row)
+{
+    (void)row;
+    return cell_word("stream");
+}
+
+static bool was_skipped(const void *row)
+{
+    return why_skipped(proof_of(row));
+}
+
+static bool was_compared(const void *row)
+{
+    return !was_skipped(row);
+}
+
+static bool compared_kind(const void *row, enum vs_technique_kind kind)
+{
+    return was_compared(row) && proof_of(row)->spec.technique->kind == kind;
+}
+
+static bool is_flow(const void *row)
+{
+    return compared_kind(row, VS_TECHNIQUE_FLOW);
+}
+
+static bool is_data(const void *row)
+{
+    return compared_kind(row, VS_TECHNIQUE_DATA);
+}
+
+static bool is_address(const void *row)
+{
+    return compared_kind(row, VS_TECHNIQUE_ADDRESS);
+}
+
+static bool has_operands(const void *row)
+{
+    return is_data(row) || is_address(row);
+}
+
+static bool differs(const void *row)
+{
+    return was_compared(row) && proof_of(row)->result.outcome != VS_VERIFY_SAME;
+}
+
+static bool was_mutated(const void *row)
+{
+    return was_compared(row) && !differs(row) && ((const struct told *)row)->mutate;
+}
+
+/* Flips of bits, in all or in a field. */
+struct flips {
+    const char *field;
+    struct vs_mutate_counts counts;
+};
+
+static bool flips_at(const void *row, size_t i, void *element)
+{
+    const struct vs_mutation *m = &proof_of(row)->mutation;
+    if (i > VS_FIELD_END)
+        return false;
+    *(struct flips *)element = (struct flips){
+        .field = i < VS_FIELD_END ? vs_field_name((unsigned)i) : "none", .counts = m->fields[i]};
+    return true;
+}
+
+static bool has_flips(const void *element)
+{
+    return ((const struct flips *)element)->counts.flips;
+}
+
+static const struct report_rows flips_rows = {
+    .size = sizeof(struct flips), .at = flips_at, .shown = has_flips};
+
+#define FLIPS(name, type, member)                                                                  \
+    {                                                                                              \
+        .json = name, REPORT_AT(type, member), .plain = true                                       \
+    }
+
+static const struct report_column field_columns[] = {
+    REPORT_WORD(flips, field),
+    FLIPS("flips", flips, counts.flips),
+    FLIPS("noticed", flips, counts.noticed),
+    FLIPS("unread", flips, counts.unread),
+    FLIPS("recoded", flips, counts.recoded),
+    FLIPS("missed", flips, counts.missed),
+    {0},
+};
+
+static struct cell seed(const void *row)
+{
+    return cell_count(((const struct told *)row)->mutate->seed);
+}
+
+static struct cell share(const void *row)
+{
+    return cell_real(vs_mutate_share(&proof_of(row)->mutation.all));
+}
+
+static const struct report_column mutation_columns[] = {
+    {.json = "seed", .get = seed},
+    FLIPS("flips", told, proof.mutation.all.flips),
+    FLIPS("noticed", told, proof.mutation.all.noticed),
+    FLIPS("unread", told, proof.mutation.all.unread),
+    FLIPS("recoded", told, proof.mutation.all.recoded),
+    FLIPS("missed", told, proof.mutation.all.missed),
+    {.json = "share", .get = share},
+    {.json = "fields", .rows = &flips_rows, .group = field_columns},
+    {0},
+};
+
+#define RESULT(name, predicate)                                                                    \
+    {                                                                                              \
+        .json = #name, REPORT_AT(told, proof.result.name), .when = predicate                       \
+    }
+
+static const struct report_column columns[] = {
+    REPORT_TEXT(told, run),
+    {.json = "technique", .get = technique},
+    REPORT_TEXT(told, config),
+    {.json = "skipped", .get = skipped, .when = was_skipped},
+    {.json = "outcome", .get = outcome, .when = was_compared},
+    RESULT(compared, was_compared),
+    RESULT(branches, is_flow),
+    RESULT(instructions, is_flow),
+    RESULT(loads, has_operands),
+    RESULT(load_bytes, is_data),
+    RESULT(stores, is_address),
+    RESULT(values, is_data),
+    RESULT(states, is_data),
+    RESULT(messages, has_operands),
+    RESULT(memory_bytes, is_data),
+    RESULT(unknown_bytes, is_data),
+    {.json = "order", .get = ordered_by, .when = has_operands},
+    RESULT(bits, was_compared),
+    {.json = "text", .get = difference, .when = differs},
+    {.json = "mutation", .group = mutation_columns, .when = was_mutated},
+    {0},
+};
+
+static const char *same_text(enum vs_technique_kind kind)
+{
+    switch (kind) {
     case VS_TECHNIQUE_FLOW:
-        json_u64(j, "branches", r->branches);
-        json_u64(j, "instructions", r->instructions);
-        break;
+        return "compared {compared} events ({branches} branches with outcomes and targets, "
+               "{instructions} instructions), {bits} bits: all equal\n";
     case VS_TECHNIQUE_DATA:
-        json_u64(j, "loads", r->loads);
-        json_u64(j, "load_bytes", r->load_bytes);
-        json_u64(j, "values", r->values);
-        json_u64(j, "states", r->states);
-        json_u64(j, "messages", r->messages);
-        json_u64(j, "memory_bytes", r->memory_bytes);
-        json_u64(j, "unknown_bytes", r->unknown_bytes);
-        json_str(j, "order", "stream");
-        break;
+        return "compared {compared} events ({loads} loads of {load_bytes} bytes, {states} times "
+               "registers, by the stream's order), {bits} bits: all equal\n";
     case VS_TECHNIQUE_ADDRESS:
-        json_u64(j, "loads", r->loads);
-        json_u64(j, "stores", r->stores);
-        json_u64(j, "messages", r->messages);
-        json_str(j, "order", "stream");
-        break;
+        return "compared {compared} events (addresses of {loads} loads and {stores} stores, by the "
+               "stream's order), {bits} bits: all equal\n";
     }
+    return "";
 }
 
-static void json_counts(struct json *j, const struct vs_mutate_counts *c)
+static void text_proof(struct out *out, const struct told *t)
 {
-    json_u64(j, "flips", c->flips);
-    json_u64(j, "noticed", c->noticed);
-    json_u64(j, "unread", c->unread);
-    json_u64(j, "recoded", c->recoded);
-    json_u64(j, "missed", c->missed);
-}
-
-static const char *field_name(unsigned field)
-{
-    return field < VS_FIELD_END ? vs_field_name(field) : "none";
-}
-
-static void json_mutation(struct json *j, const struct vs_mutate *m, const struct vs_mutation *r)
-{
-    json_object(j, "mutation");
-    json_u64(j, "seed", m->seed);
-    json_counts(j, &r->all);
-    json_double(j, "share", vs_mutate_share(&r->all), 6);
-    json_array(j, "fields");
-    for (unsigned i = 0; i <= VS_FIELD_END; i++) {
-        if (!r->fields[i].flips)
-            continue;
-        json_object(j, NULL);
-        json_str(j, "field", field_name(i));
-        json_counts(j, &r->fields[i]);
-        json_end(j);
-    }
-    json_end(j);
-    json_end(j);
-}
-
-static void json_proof(struct out *out, const struct verify_options *o, const char *path,
-                       const char *config, const struct vs_proof *p)
-{
-    const struct vs_verify_result *r = &p->result;
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "run", path);
-    json_str(&j, "technique", p->spec.technique->name);
-    json_str(&j, "config", config);
-    const char *skipped = p->skipped ? p->skipped : nothing_in(p);
-    if (skipped) {
-        json_str(&j, "skipped", skipped);
-    } else {
-        json_str(&j, "outcome", outcome_name(r->outcome));
-        json_u64(&j, "compared", r->compared);
-        json_kind(&j, p);
-        json_u64(&j, "bits", r->bits);
-        if (r->outcome != VS_VERIFY_SAME)
-            json_str(&j, "text", r->diag.text);
-        else if (o->mutate.flips)
-            json_mutation(&j, &o->mutate, &p->mutation);
-    }
-    json_end(&j);
-}
-
-static void text_same(struct out *out, const struct vs_proof *p)
-{
-    const struct vs_verify_result *r = &p->result;
-    char compared[32], a[32], b[32], c[32], bits[32];
-    group_digits(compared, r->compared);
-    group_digits(bits, r->bits);
-    switch (p->spec.technique->kind) {
-    case VS_TECHNIQUE_FLOW:
-        out_printf(out,
-                   "compared %s events (%s branches with outcomes and targets, %s instructions), "
-                   "%s bits: all equal\n",
-                   compared, group_digits(a, r->branches), group_digits(b, r->instructions), bits);
-        break;
-    case VS_TECHNIQUE_DATA:
-        out_printf(out,
-                   "compared %s events (%s loads of %s bytes, %s times registers, by the "
-                   "stream's order), %s bits: all equal\n",
-                   compared, group_digits(a, r->loads), group_digits(b, r->load_bytes),
-                   group_digits(c, r->states), bits);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        out_printf(
-            out,
-            "compared %s events (addresses of %s loads and %s stores, by the stream's order), "
-            "%s bits: all equal\n",
-            compared, group_digits(a, r->loads), group_digits(b, r->stores), bits);
-        break;
-    }
+    if (differs(t))
+        return;
+    report_say(out, columns, t, "{run}: {technique} {config}: ");
+    if (t->proof.skipped)
+        report_say(out, columns, t, "not decodable, skipped: {skipped}\n");
+    else
+        report_say(out, columns, t,
+                   was_skipped(t) ? "{skipped}\n" : same_text(t->proof.spec.technique->kind));
 }
 
 /* By field: so many noticed of so many. */
-static void text_mutation(struct out *out, const char *path, const char *config,
-                          const struct vs_proof *p)
+static void text_mutation(struct out *out, const struct told *t)
 {
-    const struct vs_mutate_counts *all = &p->mutation.all;
-    out_safe(out, path);
-    out_printf(out, ": %s %s: flipped %llu bits, noticed %llu", p->spec.technique->name, config,
-               (unsigned long long)all->flips, (unsigned long long)all->noticed);
+    const struct vs_mutate_counts *all = &t->proof.mutation.all;
+    struct flips f;
+    report_say(out, columns, t,
+               "{run}: {technique} {config}: flipped {mutation.flips} bits, noticed "
+               "{mutation.noticed}");
     if (all->unread)
-        out_printf(out, ", without effect %llu (in bytes that no core reads)",
-                   (unsigned long long)all->unread);
+        report_say(out, columns, t,
+                   ", without effect {mutation.unread} (in bytes that no core reads)");
     if (all->recoded)
-        out_printf(out, ", without effect %llu (another encoding of the same bytes)",
-                   (unsigned long long)all->recoded);
+        report_say(out, columns, t,
+                   ", without effect {mutation.recoded} (another encoding of the same bytes)");
     if (all->missed)
-        out_printf(out, ", missed %llu", (unsigned long long)all->missed);
-    for (unsigned i = 0, n = 0; i <= VS_FIELD_END; i++)
-        if (p->mutation.fields[i].flips)
-            out_printf(out, "%s %s %llu/%llu", n++ ? "," : ":", field_name(i),
-                       (unsigned long long)p->mutation.fields[i].noticed,
-                       (unsigned long long)p->mutation.fields[i].flips);
-    out_printf(out, "\n");
+        report_say(out, columns, t, ", missed {mutation.missed}");
+    const char *before = ": ";
+    for (size_t i = 0; flips_at(t, i, &f); i++) {
+        if (!has_flips(&f))
+            continue;
+        out_str(out, before);
+        report_say(out, field_columns, &f, "{field} {noticed}/{flips}");
+        before = ", ";
+    }
+    out_char(out, '\n');
 }
 
-static void text_proof(struct out *out, const char *path, const char *config,
-                       const struct vs_proof *p)
+static int tell_mutation(struct cli *cli, const struct verify_options *o, const struct told *t,
+                         struct tally *tally)
 {
-    const char *nothing = nothing_in(p);
-    if (!p->skipped && !nothing && p->result.outcome != VS_VERIFY_SAME)
-        return;
-    out_safe(out, path);
-    out_printf(out, ": %s %s: ", p->spec.technique->name, config);
-    if (p->skipped)
-        out_printf(out, "not decodable, skipped: %s\n", p->skipped);
-    else if (nothing)
-        out_printf(out, "%s\n", nothing);
-    else
-        text_same(out, p);
-}
-
-static int tell_mutation(struct cli *cli, const struct verify_options *o, const char *path,
-                         const char *config, const struct vs_proof *p, struct tally *tally)
-{
-    const struct vs_mutate_counts *all = &p->mutation.all;
+    const struct vs_mutate_counts *all = &t->proof.mutation.all;
     if (!o->mutate.flips)
         return CLI_DONE;
     if (!o->json && !o->quiet)
-        text_mutation(&cli->out, path, config, p);
+        text_mutation(&cli->out, t);
     tally->flips.flips += all->flips;
     tally->flips.noticed += all->noticed;
     tally->flips.unread += all->unread;
@@ -217,25 +294,26 @@ static int tell_mutation(struct cli *cli, const struct verify_options *o, const 
     if (!all->missed)
         return CLI_DONE;
     cli_error(cli, "%s: %s %s: %llu of %llu flipped bits were not noticed; the first is bit %llu",
-              path, p->spec.technique->name, config, (unsigned long long)all->missed,
-              (unsigned long long)all->flips, (unsigned long long)p->mutation.missed);
+              t->run, t->proof.spec.technique->name, t->config, (unsigned long long)all->missed,
+              (unsigned long long)all->flips, (unsigned long long)t->proof.mutation.missed);
     return CLI_BAD_DATA;
 }
 
 static int tell(struct cli *cli, const struct verify_options *o, const char *path,
                 const char *config, const struct vs_proof *p, struct tally *tally)
 {
+    const struct told t = {path, config, o->mutate.flips ? &o->mutate : NULL, *p};
     if (p->error)
         return cli_report(cli, path, p->error, &p->diag);
     if (o->json)
-        json_proof(&cli->out, o, path, config, p);
+        report_json_line(&cli->out, columns, &t);
     else if (!o->quiet)
-        text_proof(&cli->out, path, config, p);
-    if (p->skipped || nothing_in(p))
+        text_proof(&cli->out, &t);
+    if (was_skipped(&t))
         return CLI_DONE;
     tally->compared += p->result.compared;
-    if (p->result.outcome == VS_VERIFY_SAME)
-        return tell_mutation(cli, o, path, config, p, tally);
+    if (!differs(&t))
+        return tell_mutation(cli, o, &t, tally);
     tally->differs = true;
     cli_error(cli, "%s: %s %s: %s: %s", path, p->spec.technique->name, config,
               outcome_name(p->result.outcome), p->result.diag.text);
