@@ -291,14 +291,21 @@ static void put_end(struct vs_buf *out, uint64_t nbits, uint32_t blocks)
     CHECK_EQ(vs_buf_put(out, bytes, sizeof(bytes)), 0);
 }
 
-static void put_block(struct vs_buf *out, uint32_t number, uint32_t bits, const uint8_t *data)
+static void put_block_of(struct vs_buf *out, int stream, uint32_t number, uint32_t bits,
+                         const uint8_t *data)
 {
-    struct vs_vport_block b = {number, bits, vs_crc32c(0, data, (bits + 7) / 8), 0};
+    struct vs_vport_block b = {number, bits, vs_crc32c(0, data, (bits + 7) / 8),
+                               (uint32_t)(stream < 0 ? 0 : stream)};
     uint8_t bytes[VS_VPORT_BLOCK_HEADER_MAX];
 
-    vs_vport_block_pack(bytes, &b, false);
-    CHECK_EQ(vs_buf_put(out, bytes, VS_VPORT_BLOCK_HEADER), 0);
+    vs_vport_block_pack(bytes, &b, stream >= 0);
+    CHECK_EQ(vs_buf_put(out, bytes, vs_vport_block_header(stream >= 0)), 0);
     CHECK_EQ(vs_buf_put(out, data, (bits + 7) / 8), 0);
+}
+
+static void put_block(struct vs_buf *out, uint32_t number, uint32_t bits, const uint8_t *data)
+{
+    put_block_of(out, -1, number, bits, data);
 }
 
 static void check_opens(struct vs_buf *file, int error, const char *text)
@@ -451,6 +458,111 @@ TEST(refuses_to_write_nonsense)
     CHECK_ERR(vs_vport_create(&w, "a.vport", &a, false, &d), VSE_LIMIT);
     CHECK(!w && !exists("a.vport") && !exists("a.vport.partial"));
     place_fini(&p);
+}
+
+/* ---- a stream per core ---- */
+
+/* Of core i so many bits, of which each piece of 1000 bytes is appended by turns; core 2 has none.
+ */
+static struct file make_per_core(const uint64_t nbits[4])
+{
+    struct vs_vport_about a = about;
+    struct vs_vport_writer *w;
+    struct place p;
+    bool more = true;
+
+    a.per_core = true;
+    place_init(&p);
+    CHECK_EQ(vs_vport_create(&w, "a.vport", &a, true, NULL), 0);
+    for (uint64_t at = 0; more; at += 8000) {
+        more = false;
+        for (unsigned i = 0; i < 4; i++) {
+            uint64_t n = nbits[i] > at ? nbits[i] - at : 0;
+            uint8_t bytes[1000];
+
+            n = n < 8000 ? n : 8000;
+            for (size_t k = 0; k < (n + 7) / 8; k++)
+                bytes[k] = (uint8_t)(stream_byte((size_t)(at / 8) + k) ^ i);
+            if (n % 8)
+                bytes[n / 8] &= (uint8_t)((1 << n % 8) - 1);
+            CHECK_EQ(vs_vport_append(w, i, bytes, n), 0);
+            more = more || n;
+        }
+    }
+    CHECK_EQ(vs_vport_seal(w, NULL), 0);
+    struct file f = file_load("a.vport");
+    place_fini(&p);
+    return f;
+}
+
+static uint64_t check_streams(const struct vs_vport *v, const uint64_t most[4])
+{
+    uint64_t sum = 0;
+
+    CHECK(v->about.per_core);
+    for (unsigned i = 0; i < 4; i++) {
+        const struct vs_port_stream *s = &v->streams[i];
+
+        CHECK(s->nbits <= most[i] && s->size == (s->nbits + 7) / 8);
+        for (size_t k = 0; k < s->nbits / 8; k++)
+            CHECK_EQ(s->data[k], stream_byte(k) ^ i);
+        sum += s->nbits;
+    }
+    CHECK_EQ(v->nbits, sum);
+    return sum;
+}
+
+TEST(holds_a_stream_per_core)
+{
+    static const uint64_t nbits[4] = {70001, 13, 0, 8000};
+    struct file f = make_per_core(nbits);
+    struct vs_vport *v;
+    uint64_t most = 0;
+
+    CHECK_EQ(vs_vport_open_memory(&v, f.data, f.size, NULL), 0);
+    CHECK_EQ(check_streams(v, nbits), 78014);
+    CHECK(!v->truncated && v->verified == v->nbits);
+    vs_vport_close(v);
+    for (size_t cut = f.size - 400; cut < f.size; cut++) {
+        CHECK_EQ(vs_vport_open_memory(&v, f.data, cut, NULL), 0);
+        CHECK(v->truncated && v->nbits >= most && v->verified <= v->nbits);
+        most = check_streams(v, nbits);
+        vs_vport_close(v);
+    }
+    for (size_t at = 0; at < f.size; at += 7) { /* whatever is damaged is noticed */
+        struct vs_diag d = {0};
+
+        f.data[at] ^= 0x10;
+        CHECK(vs_vport_open_memory(&v, f.data, f.size, &d) < 0 && !v && d.text[0]);
+        f.data[at] ^= 0x10;
+    }
+    file_free(&f);
+}
+
+TEST(refuses_blocks_of_streams_that_do_not_fit)
+{
+    static const uint8_t data[VS_VPORT_BLOCK] = {1, 0x20};
+    static const char front[] = "\1t\1i\x40\2\0\0\0";
+    struct vs_buf file = {0};
+
+    put_front(&file, front, 9, VS_VPORT_PER_CORE);
+    put_block_of(&file, 1, 0, 16, data); /* less than a full one may be followed by others */
+    put_block_of(&file, 0, 1, 14, data);
+    put_block_of(&file, 1, 2, 16, data);
+    put_end(&file, 46, 3);
+    check_opens(&file, 0, "");
+    put_front(&file, front, 9, VS_VPORT_PER_CORE);
+    put_block_of(&file, 2, 0, 16, data);
+    check_opens(&file, -VSE_CORRUPT, "block of stream 2, and there are 2");
+    put_front(&file, front, 9, VS_VPORT_PER_CORE);
+    put_block_of(&file, 1, 0, 14, data);
+    put_block_of(&file, 0, 1, 14, data);
+    put_block_of(&file, 1, 2, 16, data);
+    check_opens(&file, -VSE_CORRUPT, "stream 1, which has ended");
+    put_front(&file, front, 9, VS_VPORT_PER_CORE);
+    put_block(&file, 0, 16, data); /* as in a file of one stream */
+    put_end(&file, 16, 1);
+    check_opens(&file, -VSE_CHECKSUM, "block header");
 }
 
 TEST(names_the_file_only_when_sealed)
