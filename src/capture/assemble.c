@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/valgrind.h"
 #include "base/array.h"
 #include "base/buf.h"
 #include "base/diag.h"

@@ -9,8 +9,6 @@
 
 struct vs_assembler;
 
-#define VS_VALGRIND_ISA "x86-64" /* of the programs that the tool records */
-
 /* A batch, and a whole block more. */
 #define VS_PARCEL_EVENTS (16384 + 2304)
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/buf.h"
+#include "capture/wire.h"
 
 struct vs_mapped_image {
     const char *path;
@@ -110,9 +111,12 @@ void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length)
     }
 }
 
-static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum wire_range_kind kind)
+static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum vs_place_kind kind)
 {
-    struct wire_range range = {start, start + size, kind};
+    static const enum wire_range_kind kinds[] = {[VS_PLACE_WANTED] = WIRE_RANGE_WANTED,
+                                                 [VS_PLACE_FROM] = WIRE_RANGE_FROM,
+                                                 [VS_PLACE_TO] = WIRE_RANGE_TO};
+    struct wire_range range = {start, start + size, kinds[kind]};
 
     return vs_buf_put(out, &range, sizeof(range));
 }
@@ -123,7 +127,7 @@ static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *o
     if (m->count != 1)
         return 0;
     p->found++;
-    return put_range(out, strtoull(p->name, NULL, 16), 0, p->kind);
+    return put_range(out, vs_place_address(p), 0, p->kind);
 }
 
 /* Whether the compiler split this off a routine: code of it, but not its entry. */
@@ -145,10 +149,10 @@ static int put_place(struct vs_images *m, const struct vs_mapped_image *image,
                      const struct vs_symbols *s, struct vs_place *p, struct vs_buf *out)
 {
     const struct vs_routine *r = NULL;
-    bool wanted = p->kind == WIRE_RANGE_WANTED;
+    bool wanted = p->kind == VS_PLACE_WANTED;
     int e = 0;
 
-    if (!strncmp(p->name, "0x", 2))
+    if (vs_place_is_address(p))
         return put_address(m, p, out);
     if (wanted && m->main_only && !image->main)
         return 0;
@@ -166,7 +170,7 @@ static int put_place(struct vs_images *m, const struct vs_mapped_image *image,
 static bool wants_all(const struct vs_images *m, const struct vs_mapped_image *image)
 {
     for (size_t i = 0; i < m->place_count; i++)
-        if (m->places[i].kind == WIRE_RANGE_WANTED)
+        if (m->places[i].kind == VS_PLACE_WANTED)
             return false;
     return m->main_only && image->main;
 }
@@ -180,7 +184,7 @@ int vs_images_ranges(struct vs_images *m, struct vs_buf *out)
     if (!image || image->told)
         return 0;
     image->told = true;
-    if (wants_all(m, image) && put_range(out, image->start, image->length, WIRE_RANGE_WANTED) < 0)
+    if (wants_all(m, image) && put_range(out, image->start, image->length, VS_PLACE_WANTED) < 0)
         return -VSE_NOMEM;
     if (!m->place_count)
         return 0;

@@ -5,17 +5,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
-#include "trace/relay.h"
-#include "capture/wire.h"
+#include "engine/place.h"
 #include "symbol/symbol.h"
-
-/* A place that the user named: a routine, or an address as "0x...". */
-struct vs_place {
-    const char *name;
-    enum wire_range_kind kind;
-    uint64_t found; /* how many were found */
-    bool chooser;   /* one of them only chooses among implementations that have other names */
-};
+#include "trace/relay.h"
 
 struct vs_images {
     struct vs_relay *relay;

@@ -36,34 +36,6 @@
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-static bool is_program(const char *path)
-{
-    struct stat st;
-
-    return stat(path, &st) == 0 && S_ISREG(st.st_mode) && access(path, X_OK) == 0;
-}
-
-int vs_find_program(const char *name, char *path, size_t capacity)
-{
-    const char *dirs = getenv("PATH"), *end;
-
-    if (strchr(name, '/'))
-        return (size_t)snprintf(path, capacity, "%s", name) < capacity ? 0 : -VSE_LIMIT;
-    for (dirs = dirs ? dirs : "/usr/bin:/bin"; *name; dirs = end + 1) {
-        int len;
-
-        end = strchrnul(dirs, ':');
-        len = (int)(end - dirs);
-        if ((size_t)snprintf(path, capacity, "%.*s/%s", len ? len : 1, len ? dirs : ".", name) <
-                capacity &&
-            is_program(path))
-            return 0;
-        if (!*end)
-            break;
-    }
-    return -VSE_NOTFOUND;
-}
-
 /* Beside the executable: bin/vestige and lib/vestige/valgrind. */
 static int find_tool(const char *given, char *dir, size_t capacity, struct vs_diag *diag)
 {
@@ -80,7 +52,7 @@ static int find_tool(const char *given, char *dir, size_t capacity, struct vs_di
             dir[0] = 0;
     }
     snprintf(path, sizeof(path), "%s/" TOOL_NAME, dir);
-    if (!is_program(path))
+    if (!vs_is_program(path))
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
                            "the Valgrind tool is not at %.100s; build or install vestige", dir);
     return 0;
@@ -127,7 +99,7 @@ static int check_interpreter(struct vs_infile *f, struct vs_diag *diag)
         return (int)n;
     name += 2 + strspn(name + 2, " \t");
     name[strcspn(name, " \t\r")] = 0;
-    if (!is_program(name))
+    if (!vs_is_program(name))
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "its interpreter '%.150s' is no program",
                            name);
     return 0;
@@ -176,7 +148,14 @@ static int check_program(const char *name, struct vs_diag *diag)
     return e;
 }
 
-int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
+static const char *tool_folder(const struct vs_engine_request *o)
+{
+    const struct vs_valgrind_settings *settings = o->settings;
+
+    return settings ? settings->tool : NULL;
+}
+
+int vs_launch_check(const struct vs_engine_request *o, struct vs_diag *diag)
 {
     char dir[PATH_MAX], valgrind[PATH_MAX], path[PATH_MAX];
     int e = check_program(o->argv[0], diag);
@@ -184,7 +163,7 @@ int vs_valgrind_check(const struct vs_valgrind_options *o, struct vs_diag *diag)
     if (e == 0 && vs_find_program(o->argv[0], path, sizeof(path)) == 0)
         e = vs_places_check(path, o->places, o->place_count, o->main_only, diag);
     if (e == 0)
-        e = find_tool(o->tool, dir, sizeof(dir), diag);
+        e = find_tool(tool_folder(o), dir, sizeof(dir), diag);
     return e < 0 ? e : find_valgrind(valgrind, sizeof(valgrind), diag);
 }
 
@@ -219,17 +198,16 @@ static const char *yes_no(bool b)
     return b ? "yes" : "no";
 }
 
-static int make_arguments(struct arguments *a, const struct vs_valgrind_options *o,
-                          const int fds[3])
+static int make_arguments(struct arguments *a, const struct vs_engine_request *o, const int fds[3])
 {
     struct rlimit files = {0};
     bool from = false, to = false, wanted = o->main_only, switched, ok;
     size_t argc = 0;
 
     for (size_t i = 0; i < o->place_count; i++) {
-        from |= o->places[i].kind == WIRE_RANGE_FROM;
-        to |= o->places[i].kind == WIRE_RANGE_TO;
-        wanted |= o->places[i].kind == WIRE_RANGE_WANTED;
+        from |= o->places[i].kind == VS_PLACE_FROM;
+        to |= o->places[i].kind == VS_PLACE_TO;
+        wanted |= o->places[i].kind == VS_PLACE_WANTED;
     }
     /* Then a window is a count of what is recorded, which the assembler keeps. */
     switched = from || to || o->marks;
@@ -332,7 +310,7 @@ static void *make_memory(int *fd)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag)
+int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, struct vs_diag *diag)
 {
     enum { OURS, THEIRS, MEMORY, LOG, FDS };
     int fds[FDS] = {-1, -1, -1, -1}, e;
@@ -340,8 +318,8 @@ int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, st
 
     *l = (struct vs_launch){.socket = -1, .log = -1};
     strcpy(a.library, LIBRARY);
-    if ((e = find_tool(o->tool, a.library + strlen(LIBRARY), sizeof(a.library) - strlen(LIBRARY),
-                       diag)) < 0 ||
+    if ((e = find_tool(tool_folder(o), a.library + strlen(LIBRARY),
+                       sizeof(a.library) - strlen(LIBRARY), diag)) < 0 ||
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
     l->memory = make_memory(&fds[MEMORY]);

@@ -19,8 +19,11 @@ struct vs_launch {
     int status;
 };
 
+/* As `check` of an engine. */
+int vs_launch_check(const struct vs_engine_request *o, struct vs_diag *diag);
+
 /* Returns 0; -VSE_NOTFOUND; -VSE_INVAL; -VSE_NOMEM; -VSE_IO. */
-int vs_launch_start(struct vs_launch *l, const struct vs_valgrind_options *o, struct vs_diag *diag);
+int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, struct vs_diag *diag);
 
 /* Whether the program has ended; does not wait. */
 bool vs_launch_over(struct vs_launch *l);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "capture/assemble.h"
+#include "capture/valgrind.h"
 #include "isa/isa.h"
 
 /* A line, without its end and without the process number that it begins with: "==123== ". */
@@ -72,6 +73,26 @@ static void drop_instructions(char *said)
     *to = 0;
 }
 
+/* Takes away the process number that lines begin with, and lines that have no more. */
+static void drop_numbers(char *said)
+{
+    char *to = said;
+
+    while (*said) {
+        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
+        bool ended = said[n] == '\n';
+
+        if (mark < n && said[mark] == ' ')
+            mark++;
+        if (mark < n) {
+            memmove(to, said + mark, n - mark + ended);
+            to += n - mark + ended;
+        }
+        said += n + ended;
+    }
+    *to = 0;
+}
+
 static void read_at(int fd, off_t offset, char *text, size_t capacity)
 {
     ssize_t n = pread(fd, text, capacity - 1, offset);
@@ -87,6 +108,7 @@ void vs_valgrind_log_read(struct vs_valgrind_log *log, int fd)
     read_at(fd, tail > 0 ? tail : 0, log->tail, sizeof(log->tail));
     read_at(fd, 0, log->said, sizeof(log->said));
     drop_instructions(log->said);
+    drop_numbers(log->said);
 }
 
 /* As it is, without blanks at its ends. */

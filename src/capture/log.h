@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 struct vs_valgrind_log {
-    char said[2048];  /* the start, in lines, without what it says of unknown instructions */
+    char said[2048];  /* the start, in lines, without process numbers, empty lines, and what it says
+                       * of  unknown instructions */
     char tail[16384]; /* the end, as it is */
 };
 

@@ -16,6 +16,7 @@
 
 #include "base/diag.h"
 #include "base/infile.h"
+#include "symbol/symbol.h"
 
 enum { PLACES_MAX = 256, HEADERS_MAX = 64 };
 
@@ -27,16 +28,11 @@ struct search {
     bool open; /* more code may come than there is now */
 };
 
-static bool is_address(const struct vs_place *p)
-{
-    return !strncmp(p->name, "0x", 2);
-}
-
 /* The first that was not found; NULL: none. */
 static const struct vs_place *missing(const struct search *s)
 {
     for (size_t i = 0; i < s->count; i++)
-        if (!s->found[i] && !is_address(&s->places[i]))
+        if (!s->found[i] && !vs_place_is_address(&s->places[i]))
             return &s->places[i];
     return NULL;
 }
@@ -51,7 +47,7 @@ static bool look_into(struct search *s, const char *path, bool main)
         return false;
     any = vs_symbols_count(symbols) > 0;
     for (size_t i = 0; i < s->count; i++) {
-        bool wanted = main || !s->main_only || s->places[i].kind != WIRE_RANGE_WANTED;
+        bool wanted = main || !s->main_only || s->places[i].kind != VS_PLACE_WANTED;
 
         s->found[i] |= wanted && vs_symbols_find(symbols, s->places[i].name, NULL) != NULL;
     }

@@ -3,7 +3,8 @@
 #ifndef CAPTURE_PLACES_H
 #define CAPTURE_PLACES_H
 
-#include "capture/images.h"
+#include "engine/place.h"
+#include "vestige/error.h"
 
 /* Looks in the program and in the libraries that the dynamic loader would map with it. What a
  * program loads or executes later is not known before: one that could do either may have any name,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "capture/assemble.h"
 #include "capture/launch.h"
 #include "capture/log.h"
 
@@ -23,15 +24,16 @@
 #define BIT(signal) (1u << (signal))
 #define STOPPING    (BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU))
 
-struct recording {
-    const struct vs_valgrind_options *o;
+struct session {
+    const struct vs_engine_request *o;
     struct vs_launch launch;
     struct vs_relay *relay;
     struct vs_images images;
     struct vs_assembler *assembler;
-    struct vs_valgrind_result *result;
+    struct vs_engine_result *result;
     struct vs_diag *diag;
     bool *theirs;
+    struct vs_assembler_stats stats; /* at the end */
     struct vs_buf ranges;
     uint64_t *lengths;   /* of the windows */
     int64_t last_buffer; /* that was announced, -1 = none */
@@ -53,7 +55,7 @@ static double now(void)
 }
 
 /* The tool may be gone: then nobody needs it. 0 or -VSE_IO: it may be there, and wait. */
-static int say(struct recording *r, const void *what, size_t size)
+static int say(struct session *r, const void *what, size_t size)
 {
     const uint8_t *p = what;
 
@@ -70,14 +72,14 @@ static int say(struct recording *r, const void *what, size_t size)
     return 0;
 }
 
-static int reply(struct recording *r, enum wire_reply_kind kind, uint32_t value)
+static int reply(struct session *r, enum wire_reply_kind kind, uint32_t value)
 {
     struct wire_reply message = {kind, value};
 
     return say(r, &message, sizeof(message));
 }
 
-static int answer(struct recording *r)
+static int answer(struct session *r)
 {
     int e;
 
@@ -88,12 +90,12 @@ static int answer(struct recording *r)
     return e < 0 || !r->ranges.len ? e : say(r, r->ranges.data, r->ranges.len);
 }
 
-static const uint8_t *buffer_at(const struct recording *r, uint32_t buffer)
+static const uint8_t *buffer_at(const struct session *r, uint32_t buffer)
 {
     return r->launch.memory + WIRE_HEAD_SIZE + (uint64_t)buffer * WIRE_BUFFER_SIZE;
 }
 
-static int take_buffer(struct recording *r, uint32_t buffer, uint32_t bytes)
+static int take_buffer(struct session *r, uint32_t buffer, uint32_t bytes)
 {
     if (buffer >= WIRE_BUFFERS || bytes > WIRE_BUFFER_SIZE)
         return vs_diag_set(r->diag, -VSE_CORRUPT, -1, -1, "the tool announced buffer %u, %u bytes",
@@ -101,7 +103,7 @@ static int take_buffer(struct recording *r, uint32_t buffer, uint32_t bytes)
     return vs_assembler_take(r->assembler, buffer_at(r, buffer), bytes, r->diag, r->theirs);
 }
 
-static int take_note(struct recording *r, const struct wire_note *note)
+static int take_note(struct session *r, const struct wire_note *note)
 {
     int e = take_buffer(r, note->buffer, note->bytes);
 
@@ -114,7 +116,7 @@ static int take_note(struct recording *r, const struct wire_note *note)
 }
 
 /* Tells the caller how far it is, and the tool if that is enough. 0 or -VSE_IO. */
-static int tick(struct recording *r)
+static int tick(struct session *r)
 {
     struct vs_assembler_stats stats = vs_assembler_stats(r->assembler);
     bool stop = stats.full;
@@ -122,7 +124,7 @@ static int tick(struct recording *r)
     if (stats.programs != r->programs)
         r->stop_said = false;
     r->programs = stats.programs;
-    if (r->o->tick && r->o->tick(r->o->context, &stats)) {
+    if (r->o->tick && r->o->tick(r->o->context, stats.instructions)) {
         r->result->stopped = true;
         stop = true;
     }
@@ -132,7 +134,7 @@ static int tick(struct recording *r)
     return reply(r, WIRE_STOP, 0);
 }
 
-static void pass_on(const struct recording *r, uint32_t signals)
+static void pass_on(const struct session *r, uint32_t signals)
 {
     for (int n = 1; n < 32; n++)
         if (signals >> n & 1)
@@ -141,7 +143,7 @@ static void pass_on(const struct recording *r, uint32_t signals)
 
 /* Passes on what the program does not get by itself. With that it may live as long as it likes,
  * unless the user insists. */
-static void heed_user(struct recording *r)
+static void heed_user(struct session *r)
 {
     struct vs_interrupt *i = r->o->interrupt;
     uint32_t alone, shared;
@@ -168,7 +170,7 @@ static void heed_user(struct recording *r)
 
 /* Reads what is there of the next note. Returns 1 if it is whole now, 0 if not; -VSE_END if there
  * will be no more; -VSE_IO. */
-static int read_note(struct recording *r)
+static int read_note(struct session *r)
 {
     uint8_t *to = (uint8_t *)&r->note + r->note_bytes;
     ssize_t n = read(r->launch.socket, to, sizeof(r->note) - r->note_bytes);
@@ -188,7 +190,7 @@ static int read_note(struct recording *r)
 
 /* Takes notes until the program is over and there are no more. It may close its end before: then
  * it runs on, unobserved. */
-static int listen_to_tool(struct recording *r)
+static int listen_to_tool(struct session *r)
 {
     struct pollfd fd = {.fd = r->launch.socket, .events = POLLIN};
     int e = 0;
@@ -216,7 +218,7 @@ static int listen_to_tool(struct recording *r)
 }
 
 /* The tool had no time to hand over its last buffer: takes what it says is valid. */
-static int take_remains(struct recording *r)
+static int take_remains(struct session *r)
 {
     struct wire_ring ring;
     uint32_t buffer, bytes;
@@ -230,12 +232,12 @@ static int take_remains(struct recording *r)
     return take_buffer(r, buffer, bytes);
 }
 
-static int prepare(struct recording *r, const struct vs_consumer *consumer)
+static int prepare(struct session *r)
 {
-    const struct vs_valgrind_options *o = r->o;
+    const struct vs_engine_request *o = r->o;
     struct vs_assembler_options a = {.images = &r->images, .window_count = o->window_count};
 
-    if (vs_relay_open(&r->relay, consumer, VS_PARCEL_EVENTS, false) < 0)
+    if (vs_relay_open(&r->relay, o->consumer, VS_PARCEL_EVENTS, false) < 0)
         return -VSE_NOMEM;
     r->images = (struct vs_images){.relay = r->relay,
                                    .places = o->places,
@@ -251,25 +253,28 @@ static int prepare(struct recording *r, const struct vs_consumer *consumer)
     return vs_assembler_open(&r->assembler, &a);
 }
 
-static void take_log(struct recording *r)
+static void take_log(struct session *r)
 {
-    struct vs_valgrind_result *result = r->result;
+    struct vs_engine_result *result = r->result;
     struct vs_valgrind_log log;
+    char why[256] = "";
 
     vs_valgrind_log_read(&log, r->launch.log);
     snprintf(result->said, sizeof(result->said), "%s", log.said);
-    if (!result->stats.programs)
+    if (!r->stats.programs)
         return;
     /* What ends by itself says so; only Valgrind's own exit does not. */
-    if (WIFEXITED(r->launch.status) && !result->stats.ended)
-        vs_valgrind_log_failure(&log, result->gave_up, sizeof(result->gave_up));
+    if (WIFEXITED(r->launch.status) && !r->stats.ended)
+        vs_valgrind_log_failure(&log, why, sizeof(why));
     else if (WIFSIGNALED(r->launch.status) && WTERMSIG(r->launch.status) == SIGILL)
-        vs_valgrind_log_instruction(&log, result->gave_up, sizeof(result->gave_up));
+        vs_valgrind_log_instruction(&log, why, sizeof(why));
+    if (*why)
+        snprintf(result->gave_up, sizeof(result->gave_up), "Valgrind gave up: %s", why);
 }
 
-static int check_started(const struct recording *r)
+static int check_started(const struct session *r)
 {
-    if (r->result->stats.programs)
+    if (r->stats.programs)
         return 0;
     if (r->result->interrupted)
         return vs_diag_set(r->diag, -VSE_IO, -1, -1, "interrupted before it began");
@@ -279,10 +284,30 @@ static int check_started(const struct recording *r)
                                                    : 128 + WTERMSIG(r->launch.status));
 }
 
-static int record(struct recording *r, const struct vs_consumer *consumer)
+static void take_result(struct session *r, double start, double end)
+{
+    struct vs_engine_result *result = r->result;
+
+    r->stats = vs_assembler_stats(r->assembler);
+    result->instructions = r->stats.instructions;
+    result->skipped = r->stats.skipped;
+    result->events = r->stats.events;
+    result->threads = r->stats.threads;
+    result->forks = r->stats.forks;
+    result->programs = r->stats.programs;
+    result->ended = r->stats.ended;
+    take_log(r);
+    memcpy(result->unread, r->images.unread, sizeof(result->unread));
+    result->status = r->launch.status;
+    result->interrupted = r->killed || vs_ended_by(r->passed, r->launch.status);
+    result->seconds = end - start;
+    result->more = now() - end;
+}
+
+static int record(struct session *r)
 {
     double start = now(), end;
-    int e = prepare(r, consumer);
+    int e = prepare(r);
 
     if (e < 0 || (e = vs_launch_start(&r->launch, r->o, r->diag)) < 0)
         return e;
@@ -297,29 +322,37 @@ static int record(struct recording *r, const struct vs_consumer *consumer)
         e = take_remains(r);
     if (e == 0)
         e = vs_assembler_finish(r->assembler, r->diag, r->theirs);
-    r->result->stats = vs_assembler_stats(r->assembler);
-    take_log(r);
-    memcpy(r->result->unread, r->images.unread, sizeof(r->result->unread));
-    r->result->status = r->launch.status;
-    r->result->interrupted = r->killed || vs_ended_by(r->passed, r->launch.status);
-    r->result->seconds = end - start;
-    r->result->more = now() - end;
+    take_result(r, start, end);
     return e < 0 ? e : check_started(r);
 }
 
-int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consumer *consumer,
-                    struct vs_valgrind_result *result, struct vs_diag *diag, bool *theirs)
+/* ---- the row --------------------------------------------------------------------------------- */
+
+static bool fits(const char *path)
 {
-    struct recording r = {
+    (void)path;
+    return true;
+}
+
+static int check(const struct vs_engine_request *o, uint32_t *features, struct vs_diag *diag)
+{
+    (void)features;
+    return vs_launch_check(o, diag);
+}
+
+static int run(const struct vs_engine_request *o, struct vs_engine_result *result,
+               struct vs_diag *diag, bool *theirs)
+{
+    struct session r = {
         .o = o, .result = result, .diag = diag, .theirs = theirs, .last_buffer = -1};
     int e;
 
-    *result = (struct vs_valgrind_result){0};
+    *result = (struct vs_engine_result){0};
     *theirs = false;
     r.launch.socket = r.launch.log = -1;
-    e = vs_valgrind_check(o, diag);
+    e = vs_launch_check(o, diag);
     if (e == 0)
-        e = record(&r, consumer);
+        e = record(&r);
     vs_launch_close(&r.launch);
     vs_relay_close(r.relay);
     vs_assembler_close(r.assembler);
@@ -330,3 +363,12 @@ int vs_valgrind_run(const struct vs_valgrind_options *o, const struct vs_consume
         vs_diag_set(diag, e, -1, -1, "out of memory");
     return e;
 }
+
+const struct vs_engine vs_engine_valgrind = {
+    .name = "valgrind",
+    .isa = VS_VALGRIND_ISA,
+    .apart = true,
+    .fits = fits,
+    .check = check,
+    .run = run,
+};

@@ -9,19 +9,14 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/infile.h"
-#include "base/number.h"
+#include "base/buf.h"
+#include "base/diag.h"
 #include "base/progress.h"
-#include "capture/valgrind.h"
 #include "cli/commands.h"
-#include "cli/engine_row.h"
+#include "cli/engines.h"
 #include "front/recording.h"
 
 enum { WINDOWS_MAX = 4096 };
-
-#define BLANKS " \t\r"
-
-static const struct engine *const engines[] = {&engine_sim, &engine_valgrind, NULL};
 
 struct record_options {
     const char *engine;
@@ -30,15 +25,16 @@ struct record_options {
     bool main_only, control_only, loads, all, marks, overwrite, json;
     struct option_list routines, from, to;
     const char *windows;
-    struct simulation_options simulation;
+    struct engine_options own;
     struct recording_shows shows;
 };
 
 struct record {
     struct cli *cli;
     const struct record_options *o;
-    const struct engine *engine;
-    const char *path; /* of the run */
+    const struct engine_row *row; /* of the engine */
+    void *settings;               /* of the engine */
+    const char *path;             /* of the run */
     struct vs_writer *writer;
     struct vs_consumer to; /* the writer */
     uint32_t features;     /* VS_RUN_* */
@@ -50,86 +46,35 @@ struct record {
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
-    struct recording recording;
+    struct vs_engine_request request;
+    struct vs_engine_result result;
+    const char *incomplete; /* why the run is not whole, or NULL */
+    char why[ENGINE_TEXT];  /* room for that */
     struct recording_stats stats;
     uint64_t sealed; /* bytes of the run */
 };
 
 /* ---- what to record ------------------------------------------------------------------------ */
 
-static void add_places(struct record *r, const struct option_list *names, enum wire_range_kind kind)
+static void add_places(struct record *r, const struct option_list *names, enum vs_place_kind kind)
 {
     for (size_t i = 0; i < names->count; i++)
         r->places[r->place_count++] = (struct vs_place){.name = names->items[i], .kind = kind};
 }
 
-static bool bad_window(struct record *r, unsigned line, const char *why)
-{
-    cli_error(r->cli, "%s, line %u: %s", r->o->windows, line, why);
-    return false;
-}
-
-/* The number that *text begins with, after blanks. Moves *text behind it. */
-static bool take_number(const char **text, uint64_t *number)
-{
-    const char *start = *text + strspn(*text, BLANKS);
-
-    *text = start + strcspn(start, BLANKS);
-    return vs_number(start, *text, number) == NULL;
-}
-
-/* One window: "START LENGTH", after the one before. */
-static bool add_window(struct record *r, unsigned line, const char *text)
-{
-    const struct vs_window *last = r->window_count ? &r->windows[r->window_count - 1] : NULL;
-    struct vs_window w;
-    uint64_t end;
-
-    if (!take_number(&text, &w.start) || !take_number(&text, &w.length) ||
-        text[strspn(text, BLANKS)] || !w.length)
-        return bad_window(r, line, "not two numbers, START and LENGTH in instructions");
-    if (__builtin_add_overflow(w.start, w.length, &end))
-        return bad_window(r, line, "the window's end does not fit in 64 bits");
-    if (last && w.start < last->start + last->length)
-        return bad_window(r, line, "the window starts before the end of the one above");
-    if (r->window_count == WINDOWS_MAX)
-        return bad_window(r, line, "too many windows");
-    r->windows[r->window_count++] = w;
-    return true;
-}
-
-static bool add_windows(struct record *r, struct vs_infile *f, struct vs_diag *diag)
-{
-    bool ok = true;
-    int64_t n = 0;
-
-    while (ok && (n = vs_infile_line(f, diag)) >= 0) {
-        char *text = (char *)f->text.data;
-
-        text[strcspn(text, "#")] = 0;
-        if (text[strspn(text, BLANKS)])
-            ok = add_window(r, (unsigned)f->line, text);
-    }
-    if (ok && n != -VSE_END) {
-        cli_report(r->cli, r->o->windows, (int)n, diag);
-        return false;
-    }
-    return ok && !r->window_count ? bad_window(r, (unsigned)f->line, "the file has no windows")
-                                  : ok;
-}
-
 static bool read_windows(struct record *r)
 {
+    const char *path = r->o->windows;
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    struct vs_infile f;
-    bool ok = false;
+    int e = vs_windows_load(path, r->windows, WINDOWS_MAX, &r->window_count, &diag);
 
-    if (vs_infile_open(&f, r->o->windows, NULL) < 0)
-        cli_error(r->cli, "%s: %s", r->o->windows, strerror(errno));
-    else
-        ok = add_windows(r, &f, &diag);
-    vs_infile_close(&f);
-    return ok;
+    if (e == -VSE_INVAL)
+        cli_error(r->cli, "%s, %s", path, diag.text);
+    else if (e == -VSE_NOTFOUND)
+        cli_error(r->cli, "%s: %s", path, diag.text);
+    else if (e < 0)
+        cli_report(r->cli, path, e, &diag);
+    return e == 0;
 }
 
 static bool check_addresses(struct record *r)
@@ -137,13 +82,13 @@ static bool check_addresses(struct record *r)
     for (size_t i = 0; i < r->place_count; i++) {
         const char *name = r->places[i].name;
 
-        if (strncmp(name, "0x", 2))
+        if (!vs_place_is_address(&r->places[i]))
             continue;
         if (!name[2] || name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] || strlen(name) > 18) {
             cli_error(r->cli, "'%s' is not an address", name);
             return false;
         }
-        if (r->places[i].kind == WIRE_RANGE_WANTED) {
+        if (r->places[i].kind == VS_PLACE_WANTED) {
             cli_error(r->cli, "--routine takes a name, not the address %s", name);
             return false;
         }
@@ -173,20 +118,20 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--marks excludes --from and --to");
         return false;
     }
-    if (r->engine != &engine_sim && simulation_asked(&o->simulation)) {
-        cli_error(r->cli, "--cores, --timed, --preset, --platform, --set, --seed, --env and "
-                          "--check-coherence are for the engine sim");
-        return false;
-    }
+    for (const struct engine_row *const *row = engine_rows; *row; row++)
+        if (*row != r->row && (*row)->asked && (*row)->asked(&o->own)) {
+            cli_error(r->cli, "%s are for the engine %s", (*row)->own, (*row)->engine->name);
+            return false;
+        }
     if (o->windows) {
         if (!read_windows(r))
             return false;
     } else if (o->skip || o->length) {
         r->windows[r->window_count++] = (struct vs_window){o->skip, o->length};
     }
-    add_places(r, &o->routines, WIRE_RANGE_WANTED);
-    add_places(r, &o->from, WIRE_RANGE_FROM);
-    add_places(r, &o->to, WIRE_RANGE_TO);
+    add_places(r, &o->routines, VS_PLACE_WANTED);
+    add_places(r, &o->from, VS_PLACE_FROM);
+    add_places(r, &o->to, VS_PLACE_TO);
     r->max_bytes = o->max_mb * 1000000;
     return check_addresses(r);
 }
@@ -247,8 +192,8 @@ static int put_facts(struct record *r, char **argv)
         snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
     if (gmtime_r(&now, &tm))
         strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-    if ((e = vs_writer_meta(r->writer, "engine", r->engine->name)) == 0 &&
-        (e = vs_writer_meta(r->writer, "isa", r->engine->isa)) == 0 &&
+    if ((e = vs_writer_meta(r->writer, "engine", r->row->engine->name)) == 0 &&
+        (e = vs_writer_meta(r->writer, "isa", r->row->engine->isa)) == 0 &&
         (e = put_text(r, "command", &command)) == 0 &&
         (e = vs_writer_meta(r->writer, "host", host)) == 0)
         e = vs_writer_meta(r->writer, "time", when);
@@ -283,21 +228,9 @@ static void add_names(struct text *t, const char *option, const struct option_li
     }
 }
 
-/* All parameters of the platform; that they are good was checked. */
-static void add_platform(struct text *t, const struct simulation_options *o)
+static void add_setting(void *context, const char *word)
 {
-    struct vs_target_config config;
-
-    if (simulation_config(o, &config, NULL) < 0)
-        return;
-    for (const struct vs_parameter *p = vs_target_parameters; p->name; p++) {
-        char value[VS_PARAMETER_TEXT];
-
-        vs_parameter_text(p, &config, value);
-        add_word(t, p->name);
-        append(t, "=", 1);
-        append(t, value, strlen(value));
-    }
+    add_word(context, word);
 }
 
 static int put_config(struct record *r)
@@ -305,8 +238,8 @@ static int put_config(struct record *r)
     const struct record_options *o = r->o;
     struct text b = {0};
 
-    if (r->engine == &engine_sim)
-        add_platform(&b, &o->simulation);
+    if (r->row->config)
+        r->row->config(r->settings, add_setting, &b);
     add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
@@ -365,21 +298,17 @@ static int64_t put_block(void *context, const struct vs_block *block)
 }
 
 /* Why the run is not whole, or NULL. */
-static const char *incomplete(const struct record *r)
+static const char *incomplete(struct record *r)
 {
-    const struct recording *c = &r->recording;
+    const struct vs_engine_result *c = &r->result;
+    const char *why = r->row->incomplete ? r->row->incomplete(c, r->why) : recording_incomplete(c);
 
-    return c->incomplete ? c->incomplete : c->stopped ? "stopped at --max-size" : NULL;
-}
-
-static int put_fact(void *context, const char *key, const char *value)
-{
-    return vs_writer_meta(context, key, value);
+    return *c->gave_up ? c->gave_up : why ? why : c->stopped ? "stopped at --max-size" : NULL;
 }
 
 static void put_ending(struct record *r)
 {
-    const struct recording *c = &r->recording;
+    const struct vs_engine_result *c = &r->result;
     char text[64];
     int status = c->status;
 
@@ -390,19 +319,19 @@ static void put_ending(struct record *r)
         snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
     if (!c->halted && !*c->gave_up)
         vs_writer_meta(r->writer, "exit", text);
-    if (incomplete(r))
-        vs_writer_meta(r->writer, "incomplete", incomplete(r));
+    if (r->incomplete)
+        vs_writer_meta(r->writer, "incomplete", r->incomplete);
     if (c->forks) {
         snprintf(text, sizeof(text), "%u", c->forks);
         vs_writer_meta(r->writer, "forks", text);
     }
-    if (c->simulated)
-        simulation_facts(&c->machine.stats, r->features & VS_RUN_TIMED, put_fact, r->writer);
+    if (r->row->facts)
+        r->row->facts(c, r->features & VS_RUN_TIMED, r->writer);
 }
 
 static void summary_text(struct record *r, const struct vs_writer_stats *w)
 {
-    const struct recording *c = &r->recording;
+    const struct vs_engine_result *c = &r->result;
     double seconds = c->seconds + c->more;
     char a[32], b[32];
 
@@ -414,9 +343,9 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
         recording_tell("what was to be recorded never ran");
     if (c->skipped)
         recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
-    if (c->simulated)
-        simulation_summary(&c->machine, r->features & VS_RUN_TIMED);
-    recording_notes(c->forks, c->said, c->unread, incomplete(r));
+    if (r->row->summary)
+        r->row->summary(c, r->features & VS_RUN_TIMED);
+    recording_notes(c->forks, c->said, c->unread, r->incomplete);
     if (!c->halted)
         recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
@@ -462,12 +391,18 @@ static const struct report_column summary_columns[] = {
     {0},
 };
 
+/* The program's, or what stands for it. */
+static int exit_status(const struct record *r)
+{
+    return r->row->status ? r->row->status(&r->result) : recording_status(r->result.status);
+}
+
 static int summary_stats(struct record *r)
 {
-    const struct recording *c = &r->recording;
+    const struct vs_engine_result *c = &r->result;
     const struct record_summary row = {
         .file = r->path,
-        .incomplete = incomplete(r),
+        .incomplete = r->incomplete,
         .valgrind = *c->said ? c->said : NULL,
         .unread = *c->unread ? c->unread : NULL,
         .instructions = c->instructions,
@@ -477,8 +412,8 @@ static int summary_stats(struct record *r)
         .forks = c->forks,
         .programs = c->programs,
         .bytes = r->sealed,
-        .exit = (uint64_t)c->exit,
-        .cycles = c->machine.stats.cycles,
+        .exit = (uint64_t)exit_status(r),
+        .cycles = c->cycles,
         .seconds = c->seconds,
         .seconds_more = c->more,
         .ended = !*c->gave_up,
@@ -528,7 +463,7 @@ static int report_saved(struct record *r, int error, const struct vs_diag *diag,
                  group_digits(digits, events), r->path);
     if (theirs)
         return cli_report_more(r->cli, r->path, error, diag, more);
-    return recording_refused(r->cli, r->recording.argv[0], error, diag, more);
+    return recording_refused(r->cli, r->request.argv[0], error, diag, more);
 }
 
 static double seconds_between(const struct timespec *t0, const struct timespec *t1)
@@ -539,14 +474,15 @@ static double seconds_between(const struct timespec *t0, const struct timespec *
 /* The summary of a run that is sealed. Returns the exit status. */
 static int conclude(struct record *r, const struct vs_writer_stats *written)
 {
-    const struct recording *c = &r->recording;
+    const struct vs_engine_result *c = &r->result;
     int status;
 
     r->sealed = written->bytes;
     status = summary_stats(r);
     if (*c->gave_up) {
         /* The program did not end: the engine did, whose status means nothing. */
-        cli_error(r->cli, "%s: %s; what ran until then is in %s", c->argv[0], c->gave_up, r->path);
+        cli_error(r->cli, "%s: %s; what ran until then is in %s", r->request.argv[0], c->gave_up,
+                  r->path);
         return CLI_USAGE;
     }
     if (!r->o->shows.quiet) {
@@ -554,7 +490,7 @@ static int conclude(struct record *r, const struct vs_writer_stats *written)
         if (!r->o->json)
             summary_text(r, written);
     }
-    return status == CLI_DONE ? c->exit : status;
+    return status == CLI_DONE ? exit_status(r) : status;
 }
 
 static int finish(struct record *r)
@@ -573,6 +509,7 @@ static int finish(struct record *r)
                   missing);
         return CLI_USAGE;
     }
+    r->incomplete = incomplete(r);
     put_ending(r);
     clock_gettime(CLOCK_MONOTONIC, &t0);
     if ((e = vs_writer_flush(r->writer)) < 0) {
@@ -591,31 +528,28 @@ static int finish(struct record *r)
         return report_saved(r, e, &diag, true, written.events);
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
-    r->recording.more += seconds_between(&t0, &t1);
+    r->result.more += seconds_between(&t0, &t1);
     return conclude(r, &written);
 }
 
 /* The engine that the user named, or else the one for the program. */
-static const struct engine *choose_engine(struct record *r, const char *program)
+static const struct engine_row *choose_engine(struct record *r, const char *program)
 {
-    const char *name = r->o->engine;
-    char path[4096];
-    bool found = vs_find_program(program, path, sizeof(path)) == 0;
+    const struct engine_row *row = engine_choose(r->o->engine, program);
+    char names[128] = "";
 
-    for (const struct engine *const *e = engines; *e; e++)
-        if (name ? !strcmp((*e)->name, name) : found && (*e)->fits(path))
-            return *e;
-    if (!name)
-        return &engine_valgrind;
-    cli_error(r->cli, "no engine '%s'; there are: valgrind, sim", name);
-    return NULL;
+    for (const struct engine_row *const *i = engine_rows; !row && *i; i++)
+        vs_list_word(names, sizeof(names), (*i)->engine->name);
+    if (!row)
+        cli_error(r->cli, "no engine '%s'; there are: %s", r->o->engine, names);
+    return row;
 }
 
 static int record(struct record *r, char **argv)
 {
     const struct record_options *o = r->o;
     struct vs_writer_options w = {.workers = 2, .overwrite = o->overwrite};
-    struct recording *c = &r->recording;
+    struct vs_engine_request *c = &r->request;
     struct vs_consumer consumer = {
         .context = r, .put = put, .image = put_image, .block = put_block};
     struct vs_diag diag = {0};
@@ -623,21 +557,22 @@ static int record(struct record *r, char **argv)
     bool theirs;
     int e;
 
-    *c = (struct recording){.argv = argv,
-                            .loads = !o->control_only,
-                            .stores = !o->control_only && !o->loads,
-                            .windows = r->windows,
-                            .window_count = r->window_count,
-                            .places = r->places,
-                            .place_count = r->place_count,
-                            .main_only = o->main_only,
-                            .marks = o->marks,
-                            .simulation = &o->simulation,
-                            .consumer = &consumer,
-                            .tick = tick,
-                            .context = r};
+    *c = (struct vs_engine_request){.argv = argv,
+                                    .loads = !o->control_only,
+                                    .stores = !o->control_only && !o->loads,
+                                    .windows = r->windows,
+                                    .window_count = r->window_count,
+                                    .places = r->places,
+                                    .place_count = r->place_count,
+                                    .main_only = o->main_only,
+                                    .marks = o->marks,
+                                    .consumer = &consumer,
+                                    .tick = tick,
+                                    .context = r};
     r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u);
-    if ((e = r->engine->check(c, &r->features, &diag)) < 0)
+    e = r->row->settle ? r->row->settle(&o->own, &r->settings, &diag) : 0;
+    c->settings = r->settings;
+    if (e < 0 || (e = r->row->engine->check(c, &r->features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag, "");
     w.features = r->features;
     if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
@@ -659,8 +594,8 @@ static int record(struct record *r, char **argv)
     r->to = vs_consumer_writer(r->writer);
     recording_progress(&r->progress, &o->shows, "recording");
     r->progress.more = r->written;
-    c->interrupt = recording_catch_signals(r->engine->apart);
-    e = r->engine->run(c, &diag, &theirs);
+    c->interrupt = recording_catch_signals(r->row->engine->apart);
+    e = r->row->engine->run(c, &r->result, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
         if (theirs)
@@ -700,11 +635,14 @@ static int run(struct cli *cli, int argc, char **argv)
         r->cli = cli;
         r->o = &o;
         r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
-        r->engine = choose_engine(r, argv[0]);
-        if (r->engine && settle_options(r)) {
+        r->row = choose_engine(r, argv[0]);
+        if (r->row && settle_options(r)) {
             r->stats.fd = r->stats.file.fd = -1;
             status = record(r, program);
             recording_stats_abort(&r->stats);
+            vs_engine_result_fini(&r->result);
+            if (r->row->unsettle)
+                r->row->unsettle(r->settings);
         }
     }
     free(program);
@@ -714,12 +652,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 #define FIELD(member) offsetof(struct record_options, member)
 
-static bool engine_offer(unsigned number, char word[OPTION_WORD])
-{
-    if (engines[number])
-        snprintf(word, OPTION_WORD, "%s", engines[number]->name);
-    return engines[number];
-}
+#define ENGINE_HELP(name, what) #name ": " what
 
 static const struct cli_option options[] = {
     {.name = "output",
@@ -735,8 +668,7 @@ static const struct cli_option options[] = {
     {.name = "engine",
      .letter = 'e',
      .argument = "NAME",
-     .help = "valgrind: native x86-64 programs; sim: static RV64\nprograms (default: the one for "
-             "PROGRAM)",
+     .help = ENGINES(ENGINE_HELP) " (default: the one for PROGRAM)",
      .type = OPTION_STRING,
      .offset = FIELD(engine),
      .offer = engine_offer},
@@ -789,7 +721,7 @@ static const struct cli_option options[] = {
      .offset = FIELD(max_mb),
      .min = 1,
      .max = UINT64_MAX / 1000000},
-    SIMULATION_OPTIONS(FIELD(simulation)),
+    ENGINE_OPTIONS(FIELD(own)),
     RECORDING_SHOWS(FIELD(shows)),
     {.name = "json",
      .help = "the summary as a JSON object on standard output;\nwhat the program prints there goes "

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/progress.h"
-#include "capture/valgrind.h"
 #include "cli/commands.h"
+#include "engine/place.h"
 #include "front/core_facts.h"
 #include "front/recording.h"
 #include "front/simulation.h"

@@ -221,25 +221,6 @@ void recording_tell_signal(int status)
                        sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
 }
 
-void recording_tidy(char *said)
-{
-    char *to = said;
-
-    while (*said) {
-        size_t n = strcspn(said, "\n"), mark = strspn(said, "=-0123456789");
-        bool ended = said[n] == '\n';
-
-        if (mark < n && said[mark] == ' ')
-            mark++;
-        if (mark < n) {
-            memmove(to, said + mark, n - mark + ended);
-            to += n - mark + ended;
-        }
-        said += n + ended;
-    }
-    *to = 0;
-}
-
 static void pass_on(const char *said)
 {
     enum { LINES_MAX = 6 };
@@ -254,11 +235,11 @@ static void pass_on(const char *said)
         recording_tell("Valgrind: ...");
 }
 
-const char *recording_incomplete(const struct vs_valgrind_result *result)
+const char *recording_incomplete(const struct vs_engine_result *result)
 {
     if (result->interrupted)
         return "interrupted";
-    return result->stats.ended ? NULL : "the program was killed";
+    return result->ended ? NULL : "the program was killed";
 }
 
 void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete)

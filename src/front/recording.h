@@ -7,7 +7,7 @@
 
 #include "base/outfile.h"
 #include "base/progress.h"
-#include "capture/valgrind.h"
+#include "engine/engine.h"
 #include "front/cli.h"
 #include "front/report.h"
 
@@ -75,14 +75,8 @@ void recording_tell(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* Tells which signal ended a program, if one did. */
 void recording_tell_signal(int wait_status);
 
-/* Takes the process number that Valgrind's lines begin with away, and lines that have no more. */
-void recording_tidy(char *said);
-
-/* Of a Valgrind that could not go on: with its reason. */
-#define RECORDING_GAVE_UP "Valgrind gave up: %s"
-
 /* Why the end of the program is missing; NULL if it is not. Static storage. */
-const char *recording_incomplete(const struct vs_valgrind_result *result);
+const char *recording_incomplete(const struct vs_engine_result *result);
 
 /* Tells that children were left out, what Valgrind had to say (tidied), which image was not read if
  * that is not "", and why the recording is incomplete if that is not NULL. */

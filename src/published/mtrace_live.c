@@ -44,11 +44,11 @@ static int meta(void *context, const char *key, const char *value)
     return l->tool->meta(l->tool->context, key, value);
 }
 
-static int tick(void *context, const struct vs_assembler_stats *stats)
+static int tick(void *context, uint64_t instructions)
 {
     struct live *l = context;
 
-    vs_progress_update(&l->progress, stats->instructions);
+    vs_progress_update(&l->progress, instructions);
     return l->error == -VSE_END;
 }
 
@@ -61,25 +61,27 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
                                   .put = put,
                                   .image = c->image ? image : NULL,
                                   .block = c->block ? block : NULL};
-    struct vs_valgrind_options v = {.argv = o->program,
-                                    .tool = getenv("VESTIGE_VALGRIND"),
-                                    .loads = operands,
-                                    .stores = operands && o->store,
-                                    .windows = &window,
-                                    .window_count = o->skip > 0,
-                                    .tick = tick,
-                                    .context = &live};
-    struct vs_valgrind_result result;
+    struct vs_valgrind_settings settings = {.tool = getenv("VESTIGE_VALGRIND")};
+    struct vs_engine_request v = {.argv = o->program,
+                                  .settings = &settings,
+                                  .consumer = &between,
+                                  .loads = operands,
+                                  .stores = operands && o->store,
+                                  .windows = &window,
+                                  .window_count = o->skip > 0,
+                                  .tick = tick,
+                                  .context = &live};
+    struct vs_engine_result result;
     struct vs_diag diag = {0};
     bool theirs = false;
     int e = 0;
 
     if (c->meta)
-        e = meta(&live, "isa", VS_VALGRIND_ISA);
+        e = meta(&live, "isa", vs_engine_valgrind.isa);
     if (e == 0) {
-        v.interrupt = recording_catch_signals(true);
+        v.interrupt = recording_catch_signals(vs_engine_valgrind.apart);
         recording_progress(&live.progress, &(struct recording_shows){0}, "tracing");
-        e = vs_valgrind_run(&v, &between, &result, &diag, &theirs);
+        e = vs_engine_valgrind.run(&v, &result, &diag, &theirs);
         vs_progress_finish(&live.progress);
         recording_release_signals();
     }
@@ -87,13 +89,12 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
         return CLI_DONE; /* the tool knows why */
     if (e < 0)
         return recording_refused(cli, o->program[0], e, &diag, "");
-    recording_tidy(result.said);
-    recording_notes(result.stats.forks, result.said, result.unread, recording_incomplete(&result));
+    recording_notes(result.forks, result.said, result.unread, recording_incomplete(&result));
     if (*result.gave_up) {
-        cli_error(cli, "%s: " RECORDING_GAVE_UP, o->program[0], result.gave_up);
+        cli_error(cli, "%s: %s", o->program[0], result.gave_up);
         return CLI_USAGE;
     }
-    *ending = (struct mtrace_ending){.skipped = result.stats.skipped,
+    *ending = (struct mtrace_ending){.skipped = result.skipped,
                                      .status = recording_status(result.status)};
     return CLI_DONE;
 }

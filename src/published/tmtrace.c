@@ -9,7 +9,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/progress.h"
-#include "capture/valgrind.h"
+#include "engine/place.h"
 #include "published/published.h"
 #include "front/disasm.h"
 #include "published/mtrace_out.h"

@@ -321,7 +321,7 @@ static void begin_recording(struct machine *m)
     if (has_places(m)) {
         bool starts = o->marks;
         for (size_t i = 0; i < o->place_count; i++)
-            starts |= o->places[i].use == VS_PLACE_FROM;
+            starts |= o->places[i].kind == VS_PLACE_FROM;
         m->events.on = !starts;
         if (o->window_count && o->windows[0].length)
             m->room = o->windows[0].length;
@@ -350,7 +350,7 @@ static int reach_place(struct machine *m, struct vs_task *t)
     int err = 0;
     for (size_t i = 0; i < m->o->place_count && !err; i++)
         if (address_of(m, &m->o->places[i]) == t->hart.pc)
-            err = switch_recording(m, m->o->places[i].use == VS_PLACE_FROM && m->room);
+            err = switch_recording(m, m->o->places[i].kind == VS_PLACE_FROM && m->room);
     t->hart.passing = t->hart.pc;
     return err;
 }

@@ -11,7 +11,9 @@
 #ifndef TARGET_MACHINE_H
 #define TARGET_MACHINE_H
 
-#include "capture/engine.h"
+#include "engine/interrupt.h"
+#include "engine/place.h"
+#include "engine/windows.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
 #include "target/pipeline.h"
@@ -34,13 +36,11 @@ struct vs_machine_stats {
     struct vs_machine_core core[VS_CORES_MAX];
 };
 
-enum vs_place_use { VS_PLACE_FROM, VS_PLACE_TO };
-
 /* Where recording begins or ends, when the instruction there is reached. */
 struct vs_machine_place {
     uint64_t addr;
-    bool link; /* as in the program's file; else as it runs */
-    enum vs_place_use use;
+    bool link;               /* as in the program's file; else as it runs */
+    enum vs_place_kind kind; /* VS_PLACE_FROM or VS_PLACE_TO */
 };
 
 struct vs_machine_options {

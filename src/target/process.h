@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "capture/engine.h"
+#include "engine/interrupt.h"
 #include "isa/rv64/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"

@@ -2,6 +2,7 @@
 /* The target layer: RV64 Linux programs on simulated cores, with or without time.
  *
  *   config     cores, caches, latencies
+ *   simulator  the engine of recording: the platform, and places in a program
  *   machine    the platform: which thread is on which core, and who is next
  *   events     what harts and process did, as events of a run
  *   process    a Linux process: memory, threads, files, signals, time. It knows nothing of cores
@@ -18,5 +19,6 @@
 #include "target/config.h"
 #include "target/linux_abi.h"
 #include "target/machine.h"
+#include "target/simulator.h"
 
 #endif

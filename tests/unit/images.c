@@ -5,6 +5,7 @@
 #include <link.h>
 #include <sys/resource.h>
 
+#include "capture/wire.h"
 #include "unittest.h"
 
 /* A routine to be found in this program. */
@@ -176,9 +177,9 @@ TEST(tells_of_an_image_that_it_cannot_read)
 TEST(finds_places)
 {
     struct vs_place places[] = {
-        {.name = "a_routine_to_be_found", .kind = WIRE_RANGE_FROM},
-        {.name = "0x1234", .kind = WIRE_RANGE_TO},
-        {.name = "no_such_routine", .kind = WIRE_RANGE_TO},
+        {.name = "a_routine_to_be_found", .kind = VS_PLACE_FROM},
+        {.name = "0x1234", .kind = VS_PLACE_TO},
+        {.name = "no_such_routine", .kind = VS_PLACE_TO},
     };
     struct fixture f;
 
@@ -215,9 +216,9 @@ TEST(finds_places)
 TEST(tells_entries_from_pieces)
 {
     struct vs_place places[] = {
-        {.name = "a_split_routine", .kind = WIRE_RANGE_FROM},
-        {.name = "a_split_routine.constprop.0", .kind = WIRE_RANGE_TO},
-        {.name = "a_split_routine", .kind = WIRE_RANGE_WANTED},
+        {.name = "a_split_routine", .kind = VS_PLACE_FROM},
+        {.name = "a_split_routine.constprop.0", .kind = VS_PLACE_TO},
+        {.name = "a_split_routine", .kind = VS_PLACE_WANTED},
     };
     struct fixture f;
 
@@ -234,7 +235,7 @@ TEST(tells_entries_from_pieces)
 
 TEST(wants_routines_of_the_program_alone)
 {
-    struct vs_place place = {.name = "a_routine_to_be_found", .kind = WIRE_RANGE_WANTED};
+    struct vs_place place = {.name = "a_routine_to_be_found", .kind = VS_PLACE_WANTED};
     struct fixture f;
 
     setup(&f, &place, 1);

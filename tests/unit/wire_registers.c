@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "capture/capture.h" /* must compile by itself */
+#include "capture/valgrind.h"
 #include "unittest.h"
 #include "wirebuild.h"
 

@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What engines that run a program are told alike. */
-#ifndef CAPTURE_ENGINE_H
-#define CAPTURE_ENGINE_H
+/* Signals of the user's, on their way to the program. */
+#ifndef ENGINE_INTERRUPT_H
+#define ENGINE_INTERRUPT_H
 
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-/* Instructions to record, counted over all threads. */
-struct vs_window {
-    uint64_t start;
-    uint64_t length; /* 0 = to the end */
-};
 
 /* Signals to the recorder that are meant for the program: noted by a signal handler, taken by an
  * engine. Bit N is signal N. */

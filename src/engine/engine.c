@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+
+void vs_engine_result_fini(struct vs_engine_result *result)
+{
+    free(result->details);
+    result->details = NULL;
+}
