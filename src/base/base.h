@@ -12,14 +12,18 @@
 #include "base/copy.h"        /* a sparse copy of memory */
 #include "base/crc32c.h"      /* the checksum */
 #include "base/diag.h"        /* filling in a struct vs_diag */
+#include "base/hash.h"        /* scattering numbers */
 #include "base/infile.h"      /* a file or pipe to read from front to back */
 #include "base/invariant.h"   /* what must hold, checked in release builds */
 #include "base/likely.h"      /* hints for hot loops */
+#include "base/map.h"         /* a map from numbers to numbers or pointers */
 #include "base/number.h"      /* numbers as people write them */
 #include "base/outfile.h"     /* a file that gets its name only when it is complete */
 #include "base/pack.h"        /* gzip, bzip2, xz, zstd in pieces */
 #include "base/parameter.h"   /* numbers of a struct by name */
+#include "base/power.h"       /* powers of two */
 #include "base/progress.h"    /* a progress line on a terminal */
+#include "base/random.h"      /* reproducible random numbers */
 #include "base/varint.h"      /* LEB128 and zigzag integers */
 #include "base/workers.h"     /* worker threads and jobs */
 

@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/power.h"
+
 static bool is_valid(const struct vs_adac_config *g)
 {
     return vs_is_power_of_two(g->sets) && g->sets <= VS_ADAC_SETS_MAX &&

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/hash.h"
 #include "base/invariant.h"
 
 struct vs_cache_set {
@@ -180,7 +181,7 @@ void vs_cache_clear(struct vs_cache *c)
 
 static uint32_t *bucket_of(const struct vs_cache *c, uint64_t line)
 {
-    return &c->buckets[(line >> c->line_bits) * UINT64_C(0x9e3779b97f4a7c15) >> c->bucket_shift];
+    return &c->buckets[vs_hash(line >> c->line_bits) >> c->bucket_shift];
 }
 
 static void hash_in(struct vs_cache *c, uint32_t index)

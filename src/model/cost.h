@@ -41,15 +41,4 @@ static inline uint64_t vs_cost_gates(struct vs_cost c)
     return (vs_cost_half_gates(c) + 1) / 2;
 }
 
-/* The width of a number that distinguishes n things: ceil(log2 n); 0 for one thing or none. */
-static inline unsigned vs_log2_ceil(uint64_t n)
-{
-    return n > 1 ? 64 - (unsigned)__builtin_clzll(n - 1) : 0;
-}
-
-static inline int vs_is_power_of_two(uint64_t n)
-{
-    return n && !(n & (n - 1));
-}
-
 #endif

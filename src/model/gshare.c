@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/power.h"
+
 int vs_gshare_init(struct vs_gshare *g, uint32_t entries, enum vs_gshare_hash hash)
 {
     *g = (struct vs_gshare){0};

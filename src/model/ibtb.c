@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/power.h"
+
 static bool is_valid(const struct vs_ibtb_config *c)
 {
     return c->entries <= VS_IBTB_MAX &&

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/power.h"
+
 int vs_lsp_init(struct vs_lsp *p, uint32_t entries)
 {
     *p = (struct vs_lsp){0};

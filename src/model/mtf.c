@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/invariant.h"
+#include "base/power.h"
 
 int vs_mtf_init(struct vs_mtf *m, uint32_t size)
 {
@@ -36,7 +38,7 @@ unsigned vs_mtf_index_bits(const struct vs_mtf *m)
 
 static uint8_t tag_of(struct vs_mtf_key key)
 {
-    return (uint8_t)((key.a ^ key.b << 3) * UINT64_C(0x9e3779b97f4a7c15) >> 56);
+    return (uint8_t)(vs_hash(key.a ^ key.b << 3) >> 56);
 }
 
 static bool is_at(const struct vs_mtf *m, uint32_t index, struct vs_mtf_key key)

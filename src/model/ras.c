@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/power.h"
+
 int vs_ras_init(struct vs_ras *r, uint32_t size)
 {
     *r = (struct vs_ras){0};

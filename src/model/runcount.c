@@ -2,6 +2,7 @@
 #include "model/runcount.h"
 
 #include "base/invariant.h"
+#include "base/power.h"
 
 int vs_runcount_init(struct vs_runcount *r, const struct vs_runcount_config *c)
 {

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/invariant.h"
+#include "base/power.h"
 
 int vs_sdc_init(struct vs_sdc *c, uint32_t sets, uint32_t ways, enum vs_sdc_policy policy)
 {

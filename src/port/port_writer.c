@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/invariant.h"
-#include "model/cost.h"
+#include "base/power.h"
 #include "port/stream.h"
 
 /* Bytes handed to the sink at once. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/random.h"
 #include "study/prove.h"
 #include "technique/packets.h"
 
@@ -33,15 +34,6 @@ struct shift {
 
 /* ---- which bits ------------------------------------------------------------------------------ */
 
-/* splitmix64 */
-static uint64_t draw(uint64_t *state)
-{
-    uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-    return x ^ x >> 31;
-}
-
 static uint64_t scale(uint64_t total, uint64_t part, uint64_t of)
 {
     return (uint64_t)((unsigned __int128)total * part / of);
@@ -53,7 +45,7 @@ static void choose_bits(struct campaign *c, uint64_t seed)
 {
     for (size_t i = 0; i < c->count; i++) {
         uint64_t from = scale(c->nbits, i, c->count), to = scale(c->nbits, i + 1, c->count);
-        c->bits[i] = from + draw(&seed) % (to - from);
+        c->bits[i] = from + vs_random(&seed) % (to - from);
     }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/hash.h"
 #include "base/invariant.h"
 #include "replay/walk.h"
 #include "study/explain.h"
@@ -14,7 +15,7 @@
 
 static uint64_t mix(uint64_t h, uint64_t v)
 {
-    h = (h ^ v) * UINT64_C(0x9e3779b97f4a7c15);
+    h = vs_hash(h ^ v);
     return h ^ h >> 29;
 }
 

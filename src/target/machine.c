@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "base/likely.h"
+#include "base/random.h"
 #include "target/events.h"
 #include "target/timed.h"
 #include "vestige/mark.h"
@@ -553,7 +554,7 @@ static uint64_t turn_length(struct machine *m, const struct core *c)
     uint64_t most = RUN_MOST, quantum = m->config.quantum;
     if (busy_cores(m) > 1) {
         if (m->config.seed)
-            quantum = 1 + vs_timed_random(&m->random) % (2 * quantum);
+            quantum = 1 + vs_random(&m->random) % (2 * quantum);
         most = quantum < most ? quantum : most;
     }
     return m->due - c->clock < most ? m->due - c->clock : most;

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/invariant.h"
+#include "base/random.h"
 #include "target/linux.h"
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -115,10 +116,7 @@ void vs_process_end(struct vs_process *p, int status)
 
 uint64_t vs_process_random(struct vs_process *p)
 {
-    uint64_t z = p->linux_state->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
+    return vs_random(&p->linux_state->random);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 
 #include "base/invariant.h"
 #include "base/likely.h"
+#include "base/random.h"
 
 /* All but the one whose access was timed already issue now. */
 void vs_past_settle(struct vs_past *p)
@@ -39,7 +40,7 @@ static uint64_t perturb(struct vs_timed *t, uint64_t latency)
 {
     if (likely(!t->config->seed || latency <= t->config->l1))
         return latency;
-    return latency + vs_timed_random(&t->random) % (t->config->jitter + 1);
+    return latency + vs_random(&t->random) % (t->config->jitter + 1);
 }
 
 static void note_access(struct vs_timed *t, uint64_t cycle, uint64_t latency)

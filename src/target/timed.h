@@ -83,13 +83,4 @@ void vs_past_settle(struct vs_past *p);
 /* Memory was mapped, or changed otherwise than through the port. */
 void vs_timed_forget(struct vs_timed *t);
 
-/* splitmix64: the next number. */
-static inline uint64_t vs_timed_random(uint64_t *state)
-{
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-    return z ^ z >> 31;
-}
-
 #endif

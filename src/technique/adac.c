@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/power.h"
 #include "model/adac.h"
 #include "technique/address_common.h"
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/power.h"
 #include "model/granules.h"
 #include "technique/data_common.h"
 #include "technique/message_each.h"

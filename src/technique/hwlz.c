@@ -15,6 +15,7 @@
  */
 #include <stdlib.h>
 
+#include "base/power.h"
 #include "technique/registry.h"
 #include "technique/streams.h"
 

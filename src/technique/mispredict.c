@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/power.h"
 #include "model/counter.h"
 
 /* The branches that a full bCnt has counted. */

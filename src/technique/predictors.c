@@ -2,6 +2,7 @@
 #include "technique/predictors.h"
 
 #include "base/diag.h"
+#include "base/power.h"
 
 int vs_predictors_check(const struct vs_predictors_config *c, struct vs_diag *diag)
 {

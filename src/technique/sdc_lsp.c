@@ -14,6 +14,7 @@
  * A discontinuity is a record and touches neither cache nor predictor.
  */
 #include "base/diag.h"
+#include "base/power.h"
 #include "model/lsp.h"
 #include "model/sdc.h"
 #include "technique/registry.h"

@@ -17,16 +17,16 @@
 #include <string.h>
 
 #include "base/likely.h"
+#include "base/hash.h"
 #include "base/varint.h"
 #include "trace/sites.h"
 
-#define VS_OUTCOME_BITS  14
-#define VS_TARGET_BITS   12
-#define VS_RETURNS       32
-#define VS_SHADOW_MIN    6
-#define VS_SHADOW_MAX    16
-#define VS_SHADOW_LINE   32
-#define VS_HASH_MULTIPLY UINT64_C(0x9e3779b97f4a7c15)
+#define VS_OUTCOME_BITS 14
+#define VS_TARGET_BITS  12
+#define VS_RETURNS      32
+#define VS_SHADOW_MIN   6
+#define VS_SHADOW_MAX   16
+#define VS_SHADOW_LINE  32
 
 /* The sites that followed a site: [1] when it was a conditional branch and taken, else [0]. Apart
  * from the rest, because one load after the other depends on these: they must stay in the first
@@ -138,7 +138,7 @@ static inline uint64_t *vs_target_entry(struct vs_flow *f, struct vs_lane *l, ui
 {
     if (flags & VS_BR_RETURN)
         return &l->returns[--l->depth % VS_RETURNS];
-    return &f->target[((site + l->path) * VS_HASH_MULTIPLY) >> (64 - VS_TARGET_BITS)];
+    return &f->target[vs_hash(site + l->path) >> (64 - VS_TARGET_BITS)];
 }
 
 static inline void vs_target_learn(struct vs_lane *l, uint64_t *entry, uint64_t target)
@@ -164,7 +164,7 @@ static inline uint32_t vs_link_site(uint32_t site, bool taken)
 
 static inline uint32_t vs_link_arrival(uint64_t target)
 {
-    return VS_LINK_ARRIVAL | (uint32_t)((target * VS_HASH_MULTIPLY) >> (64 - VS_TARGET_BITS));
+    return VS_LINK_ARRIVAL | (uint32_t)(vs_hash(target) >> (64 - VS_TARGET_BITS));
 }
 
 static inline uint32_t *vs_link(struct vs_flow *f, uint32_t link)

@@ -202,7 +202,4 @@ TEST(weighs_gates)
     vs_cost_add(&sum, c, 3);
     CHECK_EQ(vs_cost_half_gates(sum), 3 * 5570);
     CHECK_EQ(vs_cost_gates((struct vs_cost){.tristate = 1}), 1);
-    CHECK_EQ(vs_log2_ceil(1), 0);
-    CHECK_EQ(vs_log2_ceil(5), 3);
-    CHECK_EQ(vs_log2_ceil(8), 3);
 }

@@ -2,30 +2,13 @@
 /* Memory as a run shows it, and copies of memory, when no more memory is to be had. */
 #include "technique/seen.h"
 
-#include <stdlib.h>
-#include <sys/resource.h>
-
+#include "no_memory.h"
 #include "unittest.h"
 
 #define AT UINT64_C(0x10000)
 
 /* Pages that fill half of a table of 256 slots: one more and it has to grow. */
 enum { PAGES = 128 };
-
-/* Nothing can be allocated from now on. The sanitizers' allocators do not return NULL. */
-static bool use_up_memory(void)
-{
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    return false;
-#else
-    const struct rlimit none = {0, 0};
-    CHECK_EQ(setrlimit(RLIMIT_AS, &none), 0);
-    for (size_t size = 1 << 20; size >= 16; size /= 2)
-        while (malloc(size))
-            continue;
-    return true;
-#endif
-}
 
 static uint64_t page(unsigned number)
 {
