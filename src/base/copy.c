@@ -5,8 +5,6 @@
 
 #include "base/invariant.h"
 
-enum { SLOTS_FIRST = 256 };
-
 static void forget_recent(struct vs_copy *c)
 {
     for (size_t i = 0; i < VS_COPY_RECENT; i++)
@@ -15,7 +13,7 @@ static void forget_recent(struct vs_copy *c)
 
 void vs_copy_init(struct vs_copy *c)
 {
-    *c = (struct vs_copy){.count = 0};
+    *c = (struct vs_copy){.pages = {0}};
     forget_recent(c);
 }
 
@@ -28,47 +26,32 @@ static void drop_page(struct vs_copy_page *page)
 
 void vs_copy_fini(struct vs_copy *c)
 {
-    for (size_t i = 0; i < c->slot_count; i++)
-        if (c->slots[i])
-            drop_page(c->slots[i]);
-    free(c->slots);
+    struct vs_copy_page *page;
+    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(c, &e));)
+        drop_page(page);
+    vs_map_fini(&c->pages);
     vs_copy_init(c);
 }
 
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
 {
+    struct vs_copy_page *page;
     vs_copy_init(to);
-    if (!from->slot_count)
-        return 0;
-    to->slots = malloc(from->slot_count * sizeof(*to->slots));
-    if (!to->slots)
+    if (vs_map_clone(&to->pages, &from->pages))
         return -VSE_NOMEM;
-    memcpy(to->slots, from->slots, from->slot_count * sizeof(*to->slots));
-    to->slot_count = from->slot_count;
-    to->count = from->count;
-    for (size_t i = 0; i < from->slot_count; i++)
-        if (from->slots[i])
-            from->slots[i]->refs++;
+    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(from, &e));)
+        page->refs++;
     forget_recent(from);
     return 0;
 }
 
 size_t vs_copy_size(const struct vs_copy *c)
 {
-    size_t n = c->slot_count * sizeof(*c->slots);
-    for (size_t i = 0; i < c->slot_count; i++)
-        if (c->slots[i])
-            n += sizeof(struct vs_copy_page) / c->slots[i]->refs;
+    size_t n = c->pages.capacity * sizeof(*c->pages.entries);
+    const struct vs_copy_page *page;
+    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(c, &e));)
+        n += sizeof(*page) / page->refs;
     return n;
-}
-
-/* Where the page is, or would be. There is a free slot. */
-static struct vs_copy_page **slot_of(const struct vs_copy *c, uint64_t number)
-{
-    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (c->slot_count - 1);
-    while (c->slots[i] && c->slots[i]->number != number)
-        i = (i + 1) & (c->slot_count - 1);
-    return &c->slots[i];
 }
 
 static void note_recent(struct vs_copy *c, struct vs_copy_page *page)
@@ -79,38 +62,21 @@ static void note_recent(struct vs_copy *c, struct vs_copy_page *page)
 
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number)
 {
-    return c->slot_count ? *slot_of(c, number) : NULL;
+    return vs_map_pointer(&c->pages, number);
 }
 
 const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_page *page = c->slot_count ? *slot_of(c, number) : NULL;
+    struct vs_copy_page *page = vs_map_pointer(&c->pages, number);
     if (page)
         note_recent(c, page);
     return page;
 }
 
-static bool grow(struct vs_copy *c)
-{
-    struct vs_copy old = *c;
-    c->slot_count = old.slot_count ? 2 * old.slot_count : SLOTS_FIRST;
-    c->slots = calloc(c->slot_count, sizeof(struct vs_copy_page *));
-    if (!c->slots) {
-        c->slot_count = old.slot_count;
-        c->slots = old.slots;
-        return false;
-    }
-    for (size_t i = 0; i < old.slot_count; i++)
-        if (old.slots[i])
-            *slot_of(c, old.slots[i]->number) = old.slots[i];
-    free(old.slots);
-    return true;
-}
-
 /* Makes a page that others have the copy's own. */
-static struct vs_copy_page *separate(struct vs_copy *c, struct vs_copy_page **slot)
+static struct vs_copy_page *separate(struct vs_copy *c, struct vs_map_entry *entry)
 {
-    struct vs_copy_page *own = malloc(sizeof(*own)), *page = *slot;
+    struct vs_copy_page *own = malloc(sizeof(*own)), *page = entry->pointer;
     if (!own)
         return NULL;
     memcpy(own, page, sizeof(*own));
@@ -119,21 +85,19 @@ static struct vs_copy_page *separate(struct vs_copy *c, struct vs_copy_page **sl
     page->refs--;
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
         c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
-    return *slot = own;
+    return entry->pointer = own;
 }
 
 static struct vs_copy_page *add_page(struct vs_copy *c, uint64_t number)
 {
-    if (2 * c->count >= c->slot_count && !grow(c))
-        return NULL;
     struct vs_copy_page *page = calloc(1, sizeof(*page));
-    if (!page)
+    if (!page || vs_map_set_pointer(&c->pages, number, page)) {
+        free(page);
         return NULL;
+    }
     page->number = number;
     page->refs = 1;
-    c->count++;
-    invariant(2 * (c->count - 1) < c->slot_count);
-    return *slot_of(c, number) = page;
+    return page;
 }
 
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made)
@@ -142,12 +106,12 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
     if (c->recent[number % VS_COPY_RECENT].number == number)
         return c->recent[number % VS_COPY_RECENT].page;
     /* A page that is there needs no room, and only one that is shared needs memory. */
-    struct vs_copy_page **slot = c->slot_count ? slot_of(c, number) : NULL;
-    struct vs_copy_page *page = slot ? *slot : NULL;
+    struct vs_map_entry *entry = vs_map_find(&c->pages, number);
+    struct vs_copy_page *page = entry ? entry->pointer : NULL;
     if (!page)
         *made = (page = add_page(c, number));
     else if (page->refs > 1)
-        page = separate(c, slot);
+        page = separate(c, entry);
     if (page)
         note_recent(c, page);
     return page;
@@ -204,12 +168,11 @@ static int forget_part(struct vs_copy *c, uint64_t number, size_t offset, size_t
 /* The whole pages from first on, `count` of them, which are more than it has. */
 static int forget_pages(struct vs_copy *c, uint64_t first, uint64_t count)
 {
-    if (2 * c->count >= c->slot_count && c->count && !grow(c))
-        return -VSE_NOMEM; /* the table must not change while it is walked */
+    const struct vs_copy_page *page;
     int err = 0;
-    for (size_t i = 0; i < c->slot_count && !err; i++)
-        if (c->slots[i] && c->slots[i]->number - first < count)
-            err = forget_part(c, c->slots[i]->number, 0, VS_COPY_PAGE);
+    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(c, &e));)
+        if (page->number - first < count)
+            err = forget_part(c, page->number, 0, VS_COPY_PAGE);
     return err;
 }
 
@@ -220,7 +183,7 @@ int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size)
         uint64_t number = addr >> VS_COPY_BITS, whole = size >> VS_COPY_BITS;
         size_t offset = addr & (VS_COPY_PAGE - 1), rest = VS_COPY_PAGE - offset;
         uint64_t n = size < rest ? size : rest;
-        if (!offset && whole > c->count) {
+        if (!offset && whole > c->pages.count) {
             n = whole << VS_COPY_BITS;
             err = forget_pages(c, number, whole);
         } else if (vs_copy_look(c, number)) {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/likely.h"
+#include "base/map.h"
 #include "vestige/error.h"
 
 #define VS_COPY_BITS   12
@@ -33,9 +34,7 @@ struct vs_copy_recent {
 struct vs_copy {
     struct vs_copy_recent recent[VS_COPY_RECENT]; /* by the low bits of the number: its own pages */
     struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same of those that others have, too */
-    struct vs_copy_page **slots;                  /* a hash table with open addressing */
-    size_t slot_count;                            /* 0 or a power of two */
-    size_t count;                                 /* pages */
+    struct vs_map pages;                          /* by number */
 };
 
 void vs_copy_init(struct vs_copy *c);
@@ -51,6 +50,14 @@ size_t vs_copy_size(const struct vs_copy *c);
 /* The page of that number (an address >> VS_COPY_BITS), or NULL. Changes nothing at all, so that
  * several may look at once. */
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
+
+/* Walks over the pages, by the map's entries: see vs_map_next. NULL after the last. */
+static inline struct vs_copy_page *vs_copy_next(const struct vs_copy *c,
+                                                const struct vs_map_entry **entry)
+{
+    *entry = vs_map_next(&c->pages, *entry);
+    return *entry ? (*entry)->pointer : NULL;
+}
 
 const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
 

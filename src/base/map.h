@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/hash.h"
+#include "base/likely.h"
 
 struct vs_map_entry {
     uint64_t key;
@@ -44,10 +45,10 @@ static inline struct vs_map_entry *vs_map_find(const struct vs_map *m, uint64_t 
         return NULL;
     for (size_t i = vs_map_start(m, key);; i = (i + 1) & (m->capacity - 1)) {
         struct vs_map_entry *e = &m->entries[i];
+        if (likely(e->key == key))
+            return e->value ? e : NULL;
         if (!e->value)
             return NULL;
-        if (e->key == key)
-            return e;
     }
 }
 

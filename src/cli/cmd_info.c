@@ -80,8 +80,9 @@ static int count_events(struct vs_reader *reader, uint64_t total, struct counts 
     int got = 0, e = 0;
     vs_progress_init(&progress, stderr, "counting", total, "events");
     while (!e && (got = vs_reader_next(reader, &batch)) > 0) {
-        stats_add(&c->stats, &batch);
-        e = vs_profile_batch(&c->profile, &batch);
+        e = stats_add(&c->stats, &batch);
+        if (!e)
+            e = vs_profile_batch(&c->profile, &batch);
         vs_progress_update(&progress, batch.first + batch.count);
     }
     vs_progress_finish(&progress);
@@ -121,6 +122,7 @@ static void counts_free(struct counts *c)
 {
     if (!c)
         return;
+    stats_fini(&c->stats);
     vs_profile_fini(&c->profile);
     vs_routines_fini(&c->routines);
     free(c);

@@ -178,7 +178,7 @@ static void json_syscalls(struct json *j, const struct info_report *r)
 
     json_object(j, "syscalls");
     json_u64(j, "count", s->kinds[VS_SYSCALL]);
-    json_u64(j, "distinct", s->syscalls.distinct);
+    json_u64(j, "distinct", s->syscalls.counts.count);
     json_array(j, "top");
     for (unsigned i = 0; i < n; i++)
         json_number(j, &top[i], vs_syscall_name(r->isa, top[i].number));

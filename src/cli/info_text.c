@@ -176,9 +176,9 @@ static void text_operands(struct out *o, const struct stats *s, bool stores)
 
 static void more_numbers(struct out *o, const struct stats_tally *t, unsigned shown)
 {
-    if (shown < t->distinct)
+    if (shown < t->counts.count)
         out_printf(o, "  ... and %s%s more numbers\n", t->untold ? "over " : "",
-                   DIGITS(t->distinct - shown));
+                   DIGITS(t->counts.count - shown));
 }
 
 static void text_number(struct out *o, const struct stats_number *n, const char *name,

@@ -5,44 +5,40 @@
 
 #include "base/bytes.h"
 
-static void add_number(struct stats_tally *t, uint64_t number)
+static int add_number(struct stats_tally *t, uint64_t number)
 {
-    enum { PLACES = sizeof(t->places) / sizeof(t->places[0]) };
-    uint64_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-    /* The table is at most half full, so the walk ends. */
-    for (;; i++) {
-        struct stats_number *place = &t->places[i % PLACES];
-        if (place->count && place->number != number)
-            continue;
-        if (!place->count) {
-            if (t->distinct == STATS_TALLY_MAX) {
-                t->untold++;
-                return;
-            }
-            t->distinct++;
-            place->number = number;
-        }
-        place->count++;
-        return;
-    }
+    struct vs_map_entry *e = vs_map_find(&t->counts, number);
+    if (!e && t->counts.count < STATS_TALLY_MAX)
+        return vs_map_set(&t->counts, number, 1);
+    if (e)
+        e->value++;
+    else
+        t->untold++;
+    return 0;
 }
 
-static void add_cause(struct stats *s, const struct vs_batch *batch, const struct vs_event *e)
+static int add_cause(struct stats *s, const struct vs_batch *batch, const struct vs_event *e)
 {
     const uint8_t *p = vs_event_bytes(batch, e), *bytes;
     size_t size = e->size;
     unsigned number, regsize;
     while (vs_regs_next(&p, &size, &number, &regsize, &bytes) > 0)
-        if (number == VS_REG_CAUSE && regsize == 8) {
-            add_number(&s->causes, vs_get64(bytes));
-            return;
-        }
+        if (number == VS_REG_CAUSE && regsize == 8)
+            return add_number(&s->causes, vs_get64(bytes));
     s->causeless++;
+    return 0;
 }
 
-void stats_add(struct stats *s, const struct vs_batch *batch)
+void stats_fini(struct stats *s)
 {
-    for (size_t i = 0; i < batch->count; i++) {
+    vs_map_fini(&s->syscalls.counts);
+    vs_map_fini(&s->causes.counts);
+}
+
+int stats_add(struct stats *s, const struct vs_batch *batch)
+{
+    int error = 0;
+    for (size_t i = 0; i < batch->count && !error; i++) {
         const struct vs_event *e = &batch->events[i];
         s->kinds[e->kind & 15]++;
         switch (e->kind) {
@@ -58,10 +54,10 @@ void stats_add(struct stats *s, const struct vs_batch *batch)
             s->external_bytes += e->size;
             break;
         case VS_SYSCALL:
-            add_number(&s->syscalls, e->addr);
+            error = add_number(&s->syscalls, e->addr);
             break;
         case VS_EXCEPTION:
-            add_cause(s, batch, e);
+            error = add_cause(s, batch, e);
             break;
         case VS_GAP:
             s->gap_instructions += e->addr;
@@ -70,6 +66,7 @@ void stats_add(struct stats *s, const struct vs_batch *batch)
             break;
         }
     }
+    return error;
 }
 
 static enum stats_class branch_class(unsigned flags)
@@ -160,14 +157,14 @@ static bool ranks_before(const struct stats_number *a, const struct stats_number
 unsigned stats_top(const struct stats_tally *t, struct stats_number *top, unsigned n)
 {
     unsigned used = 0;
-    for (size_t i = 0; i < sizeof(t->places) / sizeof(t->places[0]); i++) {
-        const struct stats_number *c = &t->places[i];
-        if (!c->count || (used == n && !ranks_before(c, &top[n - 1])))
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&t->counts, e));) {
+        const struct stats_number c = {e->key, e->value};
+        if (used == n && !ranks_before(&c, &top[n - 1]))
             continue;
         unsigned at = used < n ? used++ : n - 1;
-        for (; at && ranks_before(c, &top[at - 1]); at--)
+        for (; at && ranks_before(&c, &top[at - 1]); at--)
             top[at] = top[at - 1];
-        top[at] = *c;
+        top[at] = c;
     }
     return used;
 }

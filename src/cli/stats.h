@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "vestige/event.h"
 
 /* Distinct numbers that a tally tells apart, at most; a file can hold any number. */
@@ -25,16 +26,16 @@ enum stats_class {
 };
 
 struct stats_number {
-    uint64_t number, count; /* count 0: an empty place */
+    uint64_t number, count;
 };
 
 /* How often each of some numbers occurs. */
 struct stats_tally {
-    struct stats_number places[STATS_TALLY_MAX * 2]; /* hashed by number */
-    uint64_t distinct, untold;                       /* untold: those with no place left */
+    struct vs_map counts; /* by number */
+    uint64_t untold;      /* the others, beyond STATS_TALLY_MAX */
 };
 
-/* All zero is a valid start. */
+/* All zero is a valid start. To be freed with stats_fini. */
 struct stats {
     uint64_t kinds[16];
     uint64_t branches[VS_BR_ALL + 1]; /* by flags */
@@ -50,7 +51,9 @@ struct stats {
 
 _Static_assert(VS_KIND_END <= 16, "every kind has a counter");
 
-void stats_add(struct stats *s, const struct vs_batch *batch);
+/* Returns 0; -VSE_NOMEM. */
+int stats_add(struct stats *s, const struct vs_batch *batch);
+void stats_fini(struct stats *s);
 
 /* Sums over the counters. */
 uint64_t stats_branch_class(const struct stats *s, enum stats_class c);

@@ -7,38 +7,22 @@
 #include "base/array.h"
 
 enum {
-    SLOTS = 1 << 18,
     /* Beyond either all is forgotten: a program has fewer instructions in use at a time. */
-    USED_MAX = SLOTS / 2,
-    TEXT_MAX = 1 << 26,
+    TEXTS_MAX = 1 << 17,
+    TEXT_BYTES_MAX = 1 << 26,
 };
 
-struct disasm_entry {
-    uint64_t pc;
-    const char *text; /* NULL: free, or stale if `taken` */
-    uint32_t length;
-    bool taken;
-};
-
-/* The entry of a pc, or the free one where it belongs. */
-static struct disasm_entry *entry_of(const struct disasm *d, uint64_t pc)
-{
-    size_t i = (size_t)(pc * UINT64_C(0x9e3779b97f4a7c15) >> 40);
-    for (;; i++) {
-        struct disasm_entry *e = &d->entries[i % SLOTS];
-        if (!e->taken || e->pc == pc)
-            return e;
-    }
-}
+_Static_assert(VS_ISA_TEXT_MAX <= UINT8_MAX, "a text's length is one byte");
 
 static void forget_all(struct disasm *d)
 {
-    memset(d->entries, 0, SLOTS * sizeof(*d->entries));
-    vs_arena_fini(&d->texts);
-    d->used = d->text_bytes = 0;
+    vs_map_clear(&d->texts);
+    vs_arena_fini(&d->text_memory);
+    d->text_bytes = 0;
 }
 
-static int make_text(struct disasm *d, struct disasm_entry *e, uint64_t pc)
+/* The new text of an instruction, behind its length. NULL: no memory. */
+static const uint8_t *make_text(struct disasm *d, uint64_t pc)
 {
     uint8_t bytes[VS_ISA_LENGTH_MAX];
     char text[VS_ISA_TEXT_MAX] = "";
@@ -46,13 +30,13 @@ static int make_text(struct disasm *d, struct disasm_entry *e, uint64_t pc)
     if (!size || d->isa->format(bytes, size, pc, text, sizeof(text)) < 0)
         text[0] = 0;
     size_t length = strlen(text);
-    const char *copy = vs_arena_dup(&d->texts, text, length);
-    if (!copy)
-        return -VSE_NOMEM;
-    d->used += !e->taken;
+    uint8_t *made = vs_arena_alloc(&d->text_memory, length + 1, 1);
+    if (!made || vs_map_set_pointer(&d->texts, pc, made))
+        return NULL;
     d->text_bytes += length + 1;
-    *e = (struct disasm_entry){.pc = pc, .text = copy, .length = (uint32_t)length, .taken = true};
-    return 0;
+    made[0] = (uint8_t)length;
+    memcpy(made + 1, text, length);
+    return made;
 }
 
 const char *disasm_text(struct disasm *d, uint64_t pc, size_t *length)
@@ -60,19 +44,15 @@ const char *disasm_text(struct disasm *d, uint64_t pc, size_t *length)
     *length = 0;
     if (!d->isa)
         return "";
-    if (!d->entries && !(d->entries = calloc(SLOTS, sizeof(*d->entries))))
-        return NULL;
-    struct disasm_entry *e = entry_of(d, pc);
-    if (!e->text) {
-        if (d->used >= USED_MAX || d->text_bytes >= TEXT_MAX) {
+    const uint8_t *text = vs_map_pointer(&d->texts, pc);
+    if (!text) {
+        if (d->texts.count >= TEXTS_MAX || d->text_bytes >= TEXT_BYTES_MAX)
             forget_all(d);
-            e = entry_of(d, pc);
-        }
-        if (make_text(d, e, pc))
+        if (!(text = make_text(d, pc)))
             return NULL;
     }
-    *length = e->length;
-    return e->text;
+    *length = text[0];
+    return (const char *)text + 1;
 }
 
 int64_t disasm_block(struct disasm *d, const struct vs_block *block)
@@ -98,11 +78,9 @@ void disasm_replace(struct disasm *d, uint64_t number)
     const struct vs_block *block = &d->blocks[number];
     /* Its pages are there since it was added: there is nothing to allocate. */
     vs_codemap_replace(&d->code, block);
-    if (!d->entries)
-        return;
     /* An instruction that begins before the block may reach into it. */
     for (uint64_t i = 0; i < VS_ISA_LENGTH_MAX - 1 + (uint64_t)block->size; i++)
-        entry_of(d, block->addr - (VS_ISA_LENGTH_MAX - 1) + i)->text = NULL;
+        vs_map_remove(&d->texts, block->addr - (VS_ISA_LENGTH_MAX - 1) + i);
 }
 
 void disasm_fini(struct disasm *d)
@@ -110,7 +88,7 @@ void disasm_fini(struct disasm *d)
     vs_codemap_fini(&d->code);
     vs_arena_fini(&d->bytes);
     free(d->blocks);
-    vs_arena_fini(&d->texts);
-    free(d->entries);
+    vs_arena_fini(&d->text_memory);
+    vs_map_fini(&d->texts);
     *d = (struct disasm){0};
 }

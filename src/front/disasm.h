@@ -4,10 +4,9 @@
 #ifndef FRONT_DISASM_H
 #define FRONT_DISASM_H
 
+#include "base/map.h"
 #include "isa/set.h"
 #include "trace/codemap.h"
-
-struct disasm_entry;
 
 /* A zeroed struct formats nothing. */
 struct disasm {
@@ -15,10 +14,10 @@ struct disasm {
     struct vs_codemap code;
     struct vs_block *blocks; /* by number */
     size_t block_count, block_capacity;
-    struct vs_arena bytes;        /* of the blocks */
-    struct disasm_entry *entries; /* by pc */
-    struct vs_arena texts;
-    size_t used, text_bytes;
+    struct vs_arena bytes; /* of the blocks */
+    struct vs_map texts;   /* by pc: a byte with the length, and the text */
+    struct vs_arena text_memory;
+    size_t text_bytes;
 };
 
 /* Takes a copy of a block, which lies in memory from the start as far as no earlier one covers it.

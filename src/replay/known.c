@@ -66,9 +66,10 @@ static int mark_loaded(struct vs_replay *r, struct vs_copy *c, uint64_t addr, ui
 static int mark_view(struct vs_copy *c, const struct vs_copy *view, uint64_t addr, uint64_t size)
 {
     int err = 0;
-    for (size_t i = 0; i < view->slot_count && !err; i++) {
+    const struct vs_copy_page *page;
+    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(view, &e));) {
         uint64_t from = addr, n = size;
-        if (view->slots[i] && meet(&from, &n, view->slots[i]->number << VS_COPY_BITS, VS_COPY_PAGE))
+        if (meet(&from, &n, page->number << VS_COPY_BITS, VS_COPY_PAGE))
             err = mark(c, from, n);
     }
     return err;

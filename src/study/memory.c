@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "base/invariant.h"
 #include "base/likely.h"
 #include "vestige/error.h"
 
@@ -30,26 +29,10 @@ void vs_memory_check_init(struct vs_memory_check *c, size_t max_pages)
 
 void vs_memory_check_fini(struct vs_memory_check *c)
 {
-    for (size_t i = 0; i < c->capacity; i++)
-        free(c->table[i]);
-    free(c->table);
-    c->table = NULL;
-    c->capacity = c->used = 0;
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->pages, e));)
+        free(e->pointer);
+    vs_map_fini(&c->pages);
     memset(c->recent, 0, sizeof(c->recent));
-}
-
-/* The place of a page, or the empty one where it would be. The table is at most half full. */
-static struct vs_memory_page **place_of(struct vs_memory_page **table, size_t capacity,
-                                        uint64_t number)
-{
-    size_t i = number * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-
-    for (;; i++) {
-        struct vs_memory_page **place = &table[i & (capacity - 1)];
-
-        if (!*place || (*place)->number == number)
-            return place;
-    }
 }
 
 /* Brings a page to the present era and among the recent ones. */
@@ -65,7 +48,7 @@ static struct vs_memory_page *freshen(struct vs_memory_check *c, struct vs_memor
 
 static struct vs_memory_page *page_search(struct vs_memory_check *c, uint64_t number)
 {
-    struct vs_memory_page *p = c->capacity ? *place_of(c->table, c->capacity, number) : NULL;
+    struct vs_memory_page *p = vs_map_pointer(&c->pages, number);
 
     return p ? freshen(c, p) : NULL;
 }
@@ -78,40 +61,21 @@ static inline struct vs_memory_page *page_find(struct vs_memory_check *c, uint64
     return likely(p && p->number == number) ? p : page_search(c, number);
 }
 
-static int table_grow(struct vs_memory_check *c)
-{
-    size_t capacity = c->capacity ? c->capacity * 2 : 1024;
-    struct vs_memory_page **table = calloc(capacity, sizeof(struct vs_memory_page *));
-
-    if (!table)
-        return -VSE_NOMEM;
-    for (size_t i = 0; i < c->capacity; i++)
-        if (c->table[i])
-            *place_of(table, capacity, c->table[i]->number) = c->table[i];
-    free(c->table);
-    c->table = table;
-    c->capacity = capacity;
-    return 0;
-}
-
 /* Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
 static int page_get(struct vs_memory_check *c, uint64_t number, struct vs_memory_page **page)
 {
     struct vs_memory_page *p = page_find(c, number);
 
     if (!p) {
-        if (c->used == c->max_pages)
+        if (c->pages.count == c->max_pages)
             return -VSE_LIMIT;
-        if (c->used >= c->capacity / 2 && table_grow(c))
-            return -VSE_NOMEM;
         p = calloc(1, sizeof(*p));
-        if (!p)
+        if (!p || vs_map_set_pointer(&c->pages, number, p)) {
+            free(p);
             return -VSE_NOMEM;
-        invariant(2 * c->used < c->capacity);
+        }
         p->number = number;
         p->era = c->era;
-        *place_of(c->table, c->capacity, number) = p;
-        c->used++;
         freshen(c, p);
     }
     *page = p;
@@ -210,7 +174,7 @@ static void forget_range(struct vs_memory_check *c, uint64_t first, uint64_t las
 {
     uint64_t number = first >> PAGE_BITS, end = (last >> PAGE_BITS) + 1;
 
-    if (end - number < c->capacity) {
+    if (end - number < c->pages.capacity) {
         for (; number < end; number++) {
             struct vs_memory_page *p = page_find(c, number);
 
@@ -219,9 +183,8 @@ static void forget_range(struct vs_memory_check *c, uint64_t first, uint64_t las
         }
         return;
     }
-    for (size_t i = 0; i < c->capacity; i++)
-        if (c->table[i])
-            forget_in_page(c->table[i], first, last);
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->pages, e));)
+        forget_in_page(e->pointer, first, last);
 }
 
 static void forget(struct vs_memory_check *c, uint64_t addr, uint64_t length)

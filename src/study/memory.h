@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "vestige/event.h"
 
 /* Bytes of a difference that are kept, and places of the table of recent pages. */
@@ -44,8 +45,8 @@ struct vs_memory_check {
     struct vs_memory_difference first; /* if there are differences */
 
     /* private */
-    struct vs_memory_page **table; /* open addressing by page number */
-    size_t capacity, used, max_pages;
+    struct vs_map pages; /* by number */
+    size_t max_pages;
     uint64_t era; /* of knowledge; what a page knows from an earlier one is void */
     struct vs_memory_page *recent[VS_MEMORY_RECENT];
 };

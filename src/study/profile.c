@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/invariant.h"
 #include "base/likely.h"
 #include "vestige/error.h"
 
@@ -18,85 +17,48 @@ struct vs_profile_thread {
 
 int vs_profile_init(struct vs_profile *p)
 {
-    *p = (struct vs_profile){.capacity = 4096};
-    p->places = calloc(p->capacity, sizeof(*p->places));
+    *p = (struct vs_profile){0};
     /* untouched pages of it cost nothing */
     p->threads = calloc(VS_THREADS_MAX, sizeof(*p->threads));
-    return p->places && p->threads ? 0 : -VSE_NOMEM;
+    return p->threads ? 0 : -VSE_NOMEM;
 }
 
 void vs_profile_fini(struct vs_profile *p)
 {
-    free(p->places);
+    vs_map_fini(&p->places);
     free(p->old);
     free(p->mapped);
     free(p->threads);
     *p = (struct vs_profile){0};
 }
 
-/* The place of a pc, or the empty one where it would be. The table is at most half full. */
-static inline struct vs_profile_place *search(struct vs_profile_place *places, size_t capacity,
-                                              uint64_t pc)
-{
-    size_t i = pc * UINT64_C(0x9e3779b97f4a7c15) >> 32;
-
-    for (;; i++) {
-        struct vs_profile_place *place = &places[i & (capacity - 1)];
-
-        if (likely(place->pc == pc) || !place->pc)
-            return place;
-    }
-}
-
-static int grow(struct vs_profile *p)
-{
-    size_t capacity = p->capacity * 2;
-    struct vs_profile_place *places = calloc(capacity, sizeof(*places));
-
-    if (!places)
-        return -VSE_NOMEM;
-    for (size_t i = 0; i < p->capacity; i++)
-        if (p->places[i].pc)
-            *search(places, capacity, p->places[i].pc) = p->places[i];
-    free(p->places);
-    p->places = places;
-    p->capacity = capacity;
-    return 0;
-}
-
 static int add_new(struct vs_profile *p, uint64_t pc, unsigned icount, bool entry)
 {
-    if (!pc || p->used == VS_PROFILE_PLACES_MAX) {
+    if (!pc || p->places.count == VS_PROFILE_PLACES_MAX) {
         p->unknown += icount;
         return 0;
     }
-    if (p->used >= p->capacity / 2 && grow(p))
-        return -VSE_NOMEM;
-    invariant(2 * p->used < p->capacity);
-    *search(p->places, p->capacity, pc) =
-        (struct vs_profile_place){.pc = pc, .instructions = icount, .entry = entry};
-    p->used++;
-    return 0;
+    return vs_map_set(&p->places, pc, (uint64_t)icount << 2 | (uint64_t)entry << 1 | 1);
 }
 
 static inline int add(struct vs_profile *p, uint64_t pc, unsigned icount)
 {
     if (!icount)
         return 0;
-    struct vs_profile_place *place = search(p->places, p->capacity, pc);
-    if (unlikely(!place->pc))
+    struct vs_map_entry *e = vs_map_find(&p->places, pc);
+    if (unlikely(!e))
         return add_new(p, pc, icount, false);
-    place->instructions += icount;
+    e->value += (uint64_t)icount << 2;
     return 0;
 }
 
 static inline int enter(struct vs_profile *p, uint64_t pc)
 {
-    struct vs_profile_place *place = search(p->places, p->capacity, pc);
+    struct vs_map_entry *e = vs_map_find(&p->places, pc);
 
-    if (unlikely(!place->pc))
+    if (unlikely(!e))
         return add_new(p, pc, 0, true);
-    place->entry = 1;
+    e->value |= 2;
     return 0;
 }
 
@@ -182,18 +144,19 @@ static int unmap(struct vs_profile *p, uint64_t first, uint64_t last)
     return error;
 }
 
-static int set_aside(struct vs_profile *p, struct vs_profile_place *place)
+static int set_aside(struct vs_profile *p, struct vs_map_entry *e)
 {
+    struct vs_profile_place place = vs_profile_place(e);
+
     if (p->old_count == VS_PROFILE_PLACES_MAX) {
-        p->unknown += place->instructions;
+        p->unknown += place.instructions;
     } else {
         if (vs_array_room((void **)&p->old, &p->old_capacity, p->old_count, 1, sizeof(*p->old)))
             return -VSE_NOMEM;
         p->old[p->old_count++] = (struct vs_profile_old){
-            .place = *place, .image = vs_profile_image(p, place->pc), .epoch = p->epochs};
+            .place = place, .image = vs_profile_image(p, place.pc), .epoch = p->epochs};
     }
-    place->instructions = 0;
-    place->entry = 0;
+    e->value = 1;
     return 0;
 }
 
@@ -203,13 +166,9 @@ static int retire(struct vs_profile *p, uint64_t first, uint64_t last)
 
     if (p->epochs == VS_PROFILE_EPOCHS_MAX)
         return 0;
-    for (size_t i = 0; i < p->capacity && !error; i++) {
-        struct vs_profile_place *place = &p->places[i];
-
-        if (place->pc && first <= place->pc && place->pc <= last &&
-            (place->instructions || place->entry))
-            error = set_aside(p, place);
-    }
+    for (struct vs_map_entry *e = NULL; !error && (e = vs_map_next(&p->places, e));)
+        if (first <= e->key && e->key <= last && e->value > 1)
+            error = set_aside(p, e);
     p->epochs++;
     return error ? error : unmap(p, first, last);
 }

@@ -15,16 +15,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "vestige/event.h"
 
 /* Places that are told apart, at most; a file can hold any number. */
 #define VS_PROFILE_PLACES_MAX (1u << 22)
 
 struct vs_profile_place {
-    uint64_t pc;                /* 0: nothing is here */
-    uint64_t instructions : 63; /* may be 0, where something was only entered */
-    uint64_t entry : 1;         /* was called, or a thread or a handler began here */
+    uint64_t pc; /* never 0 */
+    uint64_t instructions;
+    bool entry; /* was called, or a thread or a handler began here */
 };
+
+/* A place in the map, for speed in one number: instructions << 2 | entry << 1 | 1. Neither of them
+ * is left of one that was set aside. */
+static inline struct vs_profile_place vs_profile_place(const struct vs_map_entry *e)
+{
+    return (struct vs_profile_place){e->key, e->value >> 2, e->value >> 1 & 1};
+}
 
 /* Images that are followed, and times that something is set aside, at most. After that, what was
  * unmapped is taken to stay. */
@@ -48,9 +56,8 @@ struct vs_profile_old {
 struct vs_profile_thread;
 
 struct vs_profile {
-    struct vs_profile_place *places; /* hashed by pc; without what was set aside */
-    size_t capacity, used;
-    uint64_t unknown; /* instructions of places not known, or too many */
+    struct vs_map places; /* by pc, see vs_profile_place; without what was set aside */
+    uint64_t unknown;     /* instructions of places not known, or too many */
 
     /* A repeated (string) instruction counts once. How often one went on to a further iteration;
      * known as far as its operands were recorded. */

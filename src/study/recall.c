@@ -26,11 +26,10 @@ static int forget_mapping(struct vs_recall *r, uint64_t addr, uint64_t size)
         return 0;
     uint64_t first = addr >> VS_COPY_BITS, last = (addr + (size - 1)) >> VS_COPY_BITS;
     last = last < first ? UINT64_MAX >> VS_COPY_BITS : last;
-    for (size_t i = 0; i < r->touched.slot_count; i++) {
-        struct vs_copy_page *page = r->touched.slots[i];
-        if (page && page->number - first <= last - first)
+    struct vs_copy_page *page;
+    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(&r->touched, &e));)
+        if (page->number - first <= last - first)
             memset(page->known, 0, sizeof(page->known));
-    }
     return vs_seen_map(&r->seen, addr, size);
 }
 

@@ -226,19 +226,19 @@ static struct item make_item(const struct walk *w, const struct vs_profile_place
 /* Images one after the other at the same place are walked one after the other. */
 static int walk_places(struct walk *w, const struct vs_profile *profile)
 {
-    struct item *items = malloc((profile->used + profile->old_count + 1) * sizeof(*items));
+    struct item *items = malloc((profile->places.count + profile->old_count + 1) * sizeof(*items));
     size_t count = 0;
     int error = items ? 0 : -VSE_NOMEM;
 
     for (size_t i = 0; !error && i < profile->old_count; i++)
         items[count++] =
             make_item(w, &profile->old[i].place, profile->old[i].image, profile->old[i].epoch);
-    for (size_t i = 0; !error && i < profile->capacity; i++) {
-        const struct vs_profile_place *place = &profile->places[i];
+    for (const struct vs_map_entry *e = NULL; !error && (e = vs_map_next(&profile->places, e));) {
+        struct vs_profile_place place = vs_profile_place(e);
 
-        if (place->pc && (place->instructions || place->entry))
+        if (place.instructions || place.entry)
             items[count++] =
-                make_item(w, place, vs_profile_image(profile, place->pc), profile->epochs);
+                make_item(w, &place, vs_profile_image(profile, place.pc), profile->epochs);
     }
     if (count)
         qsort(items, count, sizeof(*items), by_place);

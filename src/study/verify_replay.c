@@ -582,12 +582,13 @@ static int compare_page(struct checker *k, const struct vs_copy_page *is,
 static int compare_memory(struct checker *k, const struct vs_copy *is, const struct vs_copy *was)
 {
     int err = 0;
-    for (size_t i = 0; i < is->slot_count && !err; i++)
-        if (is->slots[i])
-            err = compare_page(k, is->slots[i], vs_copy_look(was, is->slots[i]->number));
-    if (!err && is->count != was->count && !k->replay->outside.cautious)
+    const struct vs_copy_page *page;
+    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(is, &e));)
+        err = compare_page(k, page, vs_copy_look(was, page->number));
+    if (!err && is->pages.count != was->pages.count && !k->replay->outside.cautious)
         err = vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
-                          "memory has %zu pages, and had %zu at the end", is->count, was->count);
+                          "memory has %zu pages, and had %zu at the end", is->pages.count,
+                          was->pages.count);
     return err;
 }
 

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/invariant.h"
 #include "vestige/error.h"
 
-#define NO_SLOT UINT32_MAX
+#define NO_SLOT SIZE_MAX
 
 void vs_mirror_init(struct vs_mirror *t, uint32_t line, vs_backing_fn *backing, void *context)
 {
@@ -19,70 +18,43 @@ void vs_mirror_fini(struct vs_mirror *t)
 {
     free(t->slots);
     free(t->bytes);
-    free(t->table);
+    vs_map_fini(&t->numbers);
     *t = (struct vs_mirror){0};
 }
 
-/* ---- the table ------------------------------------------------------------------------------- */
-
-static uint32_t *find_entry(const struct vs_mirror *t, uint64_t line)
-{
-    size_t mask = t->table_capacity - 1;
-    size_t i = (size_t)(line / t->line * UINT64_C(0x9e3779b97f4a7c15) >> 24) & mask;
-    while (t->table[i] != NO_SLOT && t->slots[t->table[i]].line != line)
-        i = (i + 1) & mask;
-    return &t->table[i];
-}
-
-static int grow_table(struct vs_mirror *t)
-{
-    size_t capacity = t->table_capacity ? 2 * t->table_capacity : 1024;
-    uint32_t *table = malloc(capacity * sizeof(*table));
-    if (!table)
-        return -VSE_NOMEM;
-    memset(table, 0xff, capacity * sizeof(*table));
-    free(t->table);
-    t->table = table;
-    t->table_capacity = capacity;
-    for (size_t i = 0; i < t->slot_count; i++)
-        *find_entry(t, t->slots[i].line) = (uint32_t)i;
-    return 0;
-}
+/* ---- slots ----------------------------------------------------------------------------------- */
 
 static int add_slot(struct vs_mirror *t, uint64_t line)
 {
-    if (t->slot_count == NO_SLOT ||
-        vs_array_room((void **)&t->slots, &t->slot_capacity, t->slot_count, 1, sizeof(*t->slots)) ||
+    if (vs_array_room((void **)&t->slots, &t->slot_capacity, t->slot_count, 1, sizeof(*t->slots)) ||
         vs_array_room((void **)&t->bytes, &t->byte_capacity, t->slot_count, 1, t->line) ||
-        (2 * (t->slot_count + 1) > t->table_capacity && grow_table(t)))
+        vs_map_set(&t->numbers, line, t->slot_count + 1))
         return -VSE_NOMEM;
-    invariant(2 * (t->slot_count + 1) <= t->table_capacity);
-    *find_entry(t, line) = (uint32_t)t->slot_count;
     t->slots[t->slot_count++] = (struct vs_mirror_slot){.line = line};
     return 0;
 }
 
 /* The slot of the line, or NO_SLOT. */
-static uint32_t find_slot(const struct vs_mirror *t, uint64_t line)
+static size_t find_slot(const struct vs_mirror *t, uint64_t line)
 {
-    return t->table_capacity ? *find_entry(t, line) : NO_SLOT;
+    return (size_t)vs_map_value(&t->numbers, line) - 1;
 }
 
-static uint8_t *bytes_of(const struct vs_mirror *t, uint32_t slot)
+static uint8_t *bytes_of(const struct vs_mirror *t, size_t slot)
 {
-    return t->bytes + (size_t)slot * t->line;
+    return t->bytes + slot * t->line;
 }
 
 /* ---- access ---------------------------------------------------------------------------------- */
 
 int vs_mirror_get(struct vs_mirror *t, uint64_t line, uint8_t **bytes)
 {
-    uint32_t slot = find_slot(t, line);
+    size_t slot = find_slot(t, line);
     if (slot == NO_SLOT) {
         int error = add_slot(t, line);
         if (error)
             return error;
-        slot = (uint32_t)t->slot_count - 1;
+        slot = t->slot_count - 1;
     }
     if (!t->slots[slot].known) {
         int error = t->backing(t->context, line, bytes_of(t, slot), t->line);
@@ -95,7 +67,7 @@ int vs_mirror_get(struct vs_mirror *t, uint64_t line, uint8_t **bytes)
 }
 
 /* What [addr, last] is to the line of a slot. */
-static int outside_slot(struct vs_mirror *t, uint32_t slot, uint64_t addr, uint64_t last)
+static int outside_slot(struct vs_mirror *t, size_t slot, uint64_t addr, uint64_t last)
 {
     struct vs_mirror_slot *s = &t->slots[slot];
     uint64_t end = s->line + (t->line - 1);
@@ -117,12 +89,12 @@ int vs_mirror_outside(struct vs_mirror *t, uint64_t addr, uint64_t size)
     int error = 0;
     lines -= first_line; /* beyond the first */
     if (lines >= t->slot_count) {
-        for (uint32_t slot = 0; slot < t->slot_count && !error; slot++)
+        for (size_t slot = 0; slot < t->slot_count && !error; slot++)
             error = outside_slot(t, slot, addr, last);
         return error;
     }
     for (uint64_t n = 0; n <= lines && !error; n++) {
-        uint32_t slot = find_slot(t, (first_line + n) * t->line);
+        size_t slot = find_slot(t, (first_line + n) * t->line);
         if (slot != NO_SLOT)
             error = outside_slot(t, slot, addr, last);
     }

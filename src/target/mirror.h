@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 /* Copies the bytes that memory has now. 0 or a negative error, which is handed on. */
 typedef int vs_backing_fn(void *context, uint64_t addr, void *bytes, size_t size);
 
@@ -23,8 +25,7 @@ struct vs_mirror {
     struct vs_mirror_slot *slots;
     uint8_t *bytes; /* by slot */
     size_t slot_count, slot_capacity, byte_capacity;
-    uint32_t *table; /* slots by hash, with open addressing; UINT32_MAX: none */
-    size_t table_capacity;
+    struct vs_map numbers; /* of slots, plus one, by line */
 };
 
 void vs_mirror_init(struct vs_mirror *t, uint32_t line, vs_backing_fn *backing, void *context);

@@ -3,61 +3,49 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/invariant.h"
 #include "vestige/error.h"
 
 static struct vs_loss *find(const struct vs_losses *l, uint64_t line)
 {
-    size_t i = (size_t)(line * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (l->capacity - 1);
-    while (l->table[i].used && l->table[i].line != line)
-        i = (i + 1) & (l->capacity - 1);
-    return &l->table[i];
+    uint64_t number = vs_map_value(&l->indices, line);
+    return number ? &l->list[number - 1] : NULL;
 }
 
-static int grow(struct vs_losses *l)
+static struct vs_loss *add(struct vs_losses *l, uint64_t line, unsigned core)
 {
-    struct vs_losses new = {.capacity = l->capacity ? 2 * l->capacity : 1024, .count = l->count};
-    new.table = calloc(new.capacity, sizeof(*new.table));
-    if (!new.table)
-        return -VSE_NOMEM;
-    for (size_t i = 0; i < l->capacity; i++)
-        if (l->table[i].used)
-            *find(&new, l->table[i].line) = l->table[i];
-    free(l->table);
-    *l = new;
-    return 0;
+    if (vs_array_room((void **)&l->list, &l->capacity, l->count, 1, sizeof(*l->list)) ||
+        vs_map_set(&l->indices, line, l->count + 1))
+        return NULL;
+    l->list[l->count] = (struct vs_loss){.core = core};
+    return &l->list[l->count++];
 }
 
 int vs_losses_note(struct vs_losses *l, uint64_t line, unsigned core, uint64_t time)
 {
-    struct vs_loss *entry = l->capacity ? find(l, line) : NULL;
-    if (!entry || !entry->used) {
-        if (2 * l->count >= l->capacity) {
-            if (grow(l))
-                return -VSE_NOMEM;
-            entry = find(l, line);
-        }
-        *entry = (struct vs_loss){.line = line, .core = core, .used = true};
-        l->count++;
+    struct vs_loss *loss = find(l, line);
+    if (!loss && !(loss = add(l, line, core)))
+        return -VSE_NOMEM;
+    invariant(loss->time <= time);
+    if (loss->core != core) {
+        loss->before = loss->time;
+        loss->core = core;
     }
-    invariant(entry->time <= time && 2 * (l->count - 1) < l->capacity);
-    if (entry->core != core) {
-        entry->before = entry->time;
-        entry->core = core;
-    }
-    entry->time = time;
+    loss->time = time;
     return 0;
 }
 
 uint64_t vs_losses_of_others(const struct vs_losses *l, uint64_t line, unsigned core)
 {
-    const struct vs_loss *entry = l->capacity ? find(l, line) : NULL;
-    if (!entry || !entry->used)
+    const struct vs_loss *loss = find(l, line);
+    if (!loss)
         return 0;
-    return entry->core == core ? entry->before : entry->time;
+    return loss->core == core ? loss->before : loss->time;
 }
 
 void vs_losses_fini(struct vs_losses *l)
 {
-    free(l->table);
+    free(l->list);
+    vs_map_fini(&l->indices);
 }

@@ -4,21 +4,21 @@
 #ifndef TECHNIQUE_LOSSES_H
 #define TECHNIQUE_LOSSES_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
+
 struct vs_loss {
-    uint64_t line;
     uint64_t time;   /* of the last loss, of `core` */
     uint64_t before; /* of the last loss of another core */
     unsigned core;
-    bool used;
 };
 
 struct vs_losses {
-    struct vs_loss *table;
-    size_t capacity, count; /* capacity: a power of two */
+    struct vs_loss *list;
+    size_t count, capacity;
+    struct vs_map indices; /* in the list, plus one, by line */
 };
 
 /* The core lost the line. Times never decrease. Returns 0; -VSE_NOMEM. */

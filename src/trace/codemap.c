@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "trace/codemap.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
@@ -9,66 +8,30 @@
 enum {
     PAGE_SIZE = 256,     /* small: a hostile run may have every block on a page of its own */
     PAGES_MAX = 1 << 22, /* about 1.2 GiB */
-    FIRST_SLOTS = 1 << 10,
 };
 
 struct vs_codemap_page {
-    uint64_t number;
     uint64_t known[PAGE_SIZE / 64]; /* a bit per byte */
     uint8_t bytes[PAGE_SIZE];
 };
 
-/* The slot of a page, or the empty one where it belongs. The table is at most half full. */
-static struct vs_codemap_page **slot_of(const struct vs_codemap *m, uint64_t number)
-{
-    size_t i = (size_t)(number * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-    for (;; i++) {
-        struct vs_codemap_page **slot = &m->slots[i & (m->slot_count - 1)];
-        if (!*slot || (*slot)->number == number)
-            return slot;
-    }
-}
-
-static int grow_slots(struct vs_codemap *m)
-{
-    struct vs_codemap_page **old = m->slots;
-    size_t old_count = m->slot_count;
-    struct vs_codemap_page **slots =
-        calloc(old_count ? 2 * old_count : FIRST_SLOTS, sizeof(*slots));
-    if (!slots)
-        return -VSE_NOMEM;
-    m->slots = slots;
-    m->slot_count = old_count ? 2 * old_count : FIRST_SLOTS;
-    for (size_t i = 0; i < old_count; i++)
-        if (old[i])
-            *slot_of(m, old[i]->number) = old[i];
-    free(old);
-    return 0;
-}
-
 static struct vs_codemap_page *find_page(const struct vs_codemap *m, uint64_t number)
 {
-    return m->slot_count ? *slot_of(m, number) : NULL;
+    return vs_map_pointer(&m->pages, number);
 }
 
 static int make_page(struct vs_codemap *m, uint64_t number)
 {
     if (find_page(m, number))
         return 0;
-    if (m->page_count == PAGES_MAX)
+    if (m->pages.count == PAGES_MAX)
         return -VSE_LIMIT;
-    if (2 * (m->page_count + 1) > m->slot_count && grow_slots(m))
-        return -VSE_NOMEM;
     struct vs_codemap_page *page =
         vs_arena_alloc(&m->memory, sizeof(*page), _Alignof(struct vs_codemap_page));
     if (!page)
         return -VSE_NOMEM;
     memset(page, 0, sizeof(*page));
-    page->number = number;
-    invariant(2 * (m->page_count + 1) <= m->slot_count);
-    *slot_of(m, number) = page;
-    m->page_count++;
-    return 0;
+    return vs_map_set_pointer(&m->pages, number, page);
 }
 
 static bool is_known(const struct vs_codemap_page *page, unsigned at)
@@ -155,7 +118,7 @@ size_t vs_codemap_fetch(const struct vs_codemap *m, uint64_t addr, uint8_t *byte
 
 void vs_codemap_fini(struct vs_codemap *m)
 {
-    free(m->slots);
+    vs_map_fini(&m->pages);
     vs_arena_fini(&m->memory);
     *m = (struct vs_codemap){0};
 }

@@ -4,14 +4,14 @@
 #define TRACE_CODEMAP_H
 
 #include "base/arena.h"
+#include "base/map.h"
 #include "vestige/run.h"
 
 struct vs_codemap_page;
 
 /* A zeroed struct is an empty map. */
 struct vs_codemap {
-    struct vs_codemap_page **slots; /* by number of the page; a power of two of them */
-    size_t slot_count, page_count;
+    struct vs_map pages; /* by number */
     struct vs_arena memory;
 };
 

@@ -64,7 +64,7 @@ TEST(forgets_when_it_has_seen_too_much)
         size_t n;
         CHECK(disasm_text(&d, pc, &n) && n > 6);
     }
-    CHECK(d.used < 200000);
+    CHECK(d.texts.count < 200000);
     CHECK_STR(text_of(&d, 0), "qq at 0");
     disasm_fini(&d);
 }

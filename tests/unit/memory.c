@@ -81,7 +81,7 @@ static struct vs_memory_check check_run(struct run *r)
     file_free(&f);
     place_fini(&place);
     run_free(r);
-    CHECK_MEM(&direct, &filed, offsetof(struct vs_memory_check, table));
+    CHECK_MEM(&direct, &filed, offsetof(struct vs_memory_check, pages));
     return direct;
 }
 

@@ -125,12 +125,10 @@ static uint64_t digest_core(uint64_t digest, const struct vs_replay_core *c)
 static uint64_t digest_view(const struct vs_copy *view)
 {
     uint64_t sum = 0;
-    for (size_t i = 0; i < view->slot_count; i++) {
-        const struct vs_copy_page *p = view->slots[i];
-        if (p)
-            sum += mix(mix(mix(1, &p->number, 8), p->known, sizeof(p->known)), p->bytes,
-                       sizeof(p->bytes));
-    }
+    const struct vs_copy_page *p;
+    for (const struct vs_map_entry *e = NULL; (p = vs_copy_next(view, &e));)
+        sum +=
+            mix(mix(mix(1, &p->number, 8), p->known, sizeof(p->known)), p->bytes, sizeof(p->bytes));
     return sum;
 }
 

@@ -10,26 +10,24 @@
 
 static uint64_t count_at(const struct vs_profile *p, uint64_t pc)
 {
-    for (size_t i = 0; i < p->capacity; i++)
-        if (p->places[i].pc == pc && pc)
-            return p->places[i].instructions;
-    return 0;
+    const struct vs_map_entry *e = vs_map_find(&p->places, pc);
+
+    return e ? vs_profile_place(e).instructions : 0;
 }
 
 static bool entered(const struct vs_profile *p, uint64_t pc)
 {
-    for (size_t i = 0; i < p->capacity; i++)
-        if (p->places[i].pc == pc && p->places[i].entry)
-            return true;
-    return false;
+    const struct vs_map_entry *e = vs_map_find(&p->places, pc);
+
+    return e && vs_profile_place(e).entry;
 }
 
 static uint64_t total(const struct vs_profile *p)
 {
     uint64_t sum = p->unknown;
 
-    for (size_t i = 0; i < p->capacity; i++)
-        sum += p->places[i].instructions;
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&p->places, e));)
+        sum += vs_profile_place(e).instructions;
     return sum;
 }
 
@@ -150,7 +148,7 @@ TEST(keeps_many_places)
             e.icount = (uint16_t)(i % 7);
             CHECK_EQ(vs_profile_batch(&p, &(struct vs_batch){.events = &e, .count = 1}), 0);
         }
-    CHECK_EQ(p.used, PLACES - PLACES / 7);
+    CHECK_EQ(p.places.count, PLACES - PLACES / 7);
     CHECK_EQ(count_at(&p, UINT64_C(99999) << 32), 2 * (99999 % 7));
     vs_profile_fini(&p);
 }
