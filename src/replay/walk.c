@@ -51,6 +51,7 @@ struct vs_walk_core {
     bool alive;
     bool begun; /* the instruction at pc was counted */
     bool waits; /* for the answer of a branch: site */
+    bool lost;  /* until a synchronisation point */
     unsigned depth;
     struct vs_flow_site site;
     struct interrupted stack[NESTED]; /* overwritten when deeper: handlers may never return */
@@ -99,10 +100,10 @@ void vs_walk_fini(struct vs_walk *w)
 /* The walk itself is at a loss. */
 static int lost(struct vs_walk *w, const struct vs_walk_core *c, int err, const char *why)
 {
-    uint64_t bit = w->config.port->bits.pos;
-    return vs_diag_set(&w->diag, err, (int64_t)(bit / 8), -1,
-                       "bit %llu, core %u after %llu instructions, at %#llx: %s",
-                       (unsigned long long)bit, (unsigned)(c - w->cores),
+    char where[VS_PORT_WHERE];
+    return vs_diag_set(&w->diag, err, (int64_t)(w->config.port->bits.pos / 8), -1,
+                       "%s, core %u after %llu instructions, at %#llx: %s",
+                       vs_port_where(w->config.port, where), (unsigned)(c - w->cores),
                        (unsigned long long)c->count, (unsigned long long)c->pc, why);
 }
 
@@ -347,14 +348,17 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
 {
     uint64_t left = head->count;
     bool last = false, branch = false;
+    bool until = head->until != VS_STEP_NOWHERE;
     int err = 0;
     if (left && !c->alive)
         return lost(w, c, -VSE_CORRUPT, "the core is not running");
     while (left && !last && !err) {
         struct vs_walk_run part;
+        if (unlikely(until) && c->pc == head->until && !c->begun)
+            return 0;
         if (unlikely(c->begun) && (err = finish_begun(w, c)) < 0)
             return err;
-        const struct vs_walk_run *r = run_at(w, c, left, &part);
+        const struct vs_walk_run *r = run_at(w, c, unlikely(until) ? 1 : left, &part);
         if (unlikely(!r))
             return lost(w, c, -VSE_CORRUPT, "no instruction is known there");
         if (unlikely((err = pass(w, c, r)) < 0))
@@ -373,7 +377,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
             c->pc = r->next;
         }
     }
-    if (!err && !branch && !last && !head->discontinuity && !head->cut)
+    if (!err && !branch && !last && !head->discontinuity && !head->cut && !head->sync)
         return lost(w, c, -VSE_CORRUPT, "the message's last instruction is no branch");
     return err;
 }
@@ -394,27 +398,91 @@ static int resolve(struct vs_walk *w, struct vs_walk_core *c, const struct vs_fl
 static int at_end(struct vs_walk *w)
 {
     for (unsigned i = 0; i < w->config.cores; i++)
-        if (w->cores[i].alive)
+        if (w->cores[i].alive && !w->cores[i].lost)
             return lost(w, &w->cores[i], -VSE_TRUNCATED,
                         "the stream ends here, and the core runs on");
     return -VSE_END;
 }
+
+/* ---- synchronisation points ------------------------------------------------------------------ */
+
+/* What follows of the core is missing, until a synchronisation point. */
+static int lose(struct vs_walk *w, struct vs_walk_core *c)
+{
+    bool alive = c->alive && !c->lost;
+    c->waits = false;
+    c->lost = true;
+    return alive ? emit(w, c, &(struct vs_step){.kind = VS_STEP_DISCONTINUITY}) : 0;
+}
+
+static int find_again(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    if (!head->sync)
+        return lost(w, c, -VSE_CORRUPT, "the core is lost, and this is no synchronisation point");
+    c->lost = false;
+    c->alive = false; /* it has nothing to come back to */
+    c->since = 0;
+    go(w, c, head->pc);
+    if (head->instructions != VS_FLOW_OPEN) {
+        c->count = head->instructions;
+        c->view = 0;
+        see_next_view(w, c);
+    }
+    return emit(
+        w, c,
+        &(struct vs_step){.target = head->pc, .time = head->cycle, .kind = VS_STEP_DISCONTINUITY});
+}
+
+/* Whether the core is where the head says. */
+static int check_sync(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    if (!c->alive || c->waits || c->pc != head->pc ||
+        (head->instructions != VS_FLOW_OPEN && c->count != head->instructions))
+        return lost(w, c, -VSE_CORRUPT, "a synchronisation point is elsewhere");
+    return 0;
+}
+
+int vs_walk_sync(struct vs_walk *w, unsigned stream, uint64_t bit, struct vs_flow_point *point)
+{
+    const struct vs_walk_config *config = &w->config;
+    bool per_core = config->port->shape.per_core;
+    int err = config->ops->sync ? 0 : -VSE_INVAL;
+    w->diag = (struct vs_diag){0};
+    for (unsigned i = 0; i < config->cores && !err; i++)
+        if (!per_core || i == stream)
+            err = lose(w, &w->cores[i]);
+    return err ? err : config->ops->sync(config->decoder, stream, bit, point);
+}
+
+int vs_walk_resume(struct vs_walk *w, struct vs_flow_point *point)
+{
+    struct vs_port_reader *port = w->config.port;
+    vs_port_select(port, w->stream);
+    return vs_walk_sync(w, w->stream, port->start + 1, point);
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
 
 /* Follows one head of the decoder. -VSE_END: there is none, and every core has ended. */
 static int follow_head(struct vs_walk *w)
 {
     struct vs_flow_head head = {0};
     int err = w->config.ops->head(w->config.decoder, &head);
+    w->stream = w->config.port->stream;
     if (unlikely(err == -VSE_END))
         return at_end(w);
     struct vs_walk_core *c = &w->cores[head.core < w->config.cores ? head.core : 0];
     if (unlikely(err))
         return port_failed(w, c, err);
+    if (unlikely(c->lost))
+        return find_again(w, c, &head);
     err = resolve(w, c, &head);
     if (likely(!err) && head.count)
         err = follow(w, c, &head);
     if (!err && head.discontinuity)
         err = discontinuity(w, c, &head);
+    if (unlikely(head.sync) && !err)
+        err = check_sync(w, c, &head);
     return err;
 }
 

@@ -3,7 +3,11 @@
  * comes each core's sequence of steps, as the trace module saw it.
  *
  * Steps of one core are in order; between cores their order is that of the messages. `time` of the
- * step that ends a message is its cycle in a timed stream; of all others it is 0. */
+ * step that ends a message is its cycle in a timed stream; of all others it is 0.
+ *
+ * A walk that has failed, or is to begin in the middle, goes on at a synchronisation point, if the
+ * technique has such. What lies between is a gap, as of a run: a discontinuity to VS_STEP_NOWHERE,
+ * and another where the core goes on. */
 #ifndef REPLAY_WALK_H
 #define REPLAY_WALK_H
 
@@ -38,6 +42,7 @@ struct vs_walk {
     struct vs_diag diag;
 
     /* private */
+    unsigned stream; /* of the head under way */
     struct vs_walk_core *cores;
     struct vs_walk_run *runs; /* straight code, by the address of its first instruction */
     struct vs_step *pending;  /* steps that the sink did not get yet */
@@ -54,5 +59,16 @@ void vs_walk_fini(struct vs_walk *w);
  * writes); -VSE_LIMIT; an error of the sink. The diag says at which bit and where the core was,
  * which has walked so far as the stream told. */
 int vs_walk_all(struct vs_walk *w);
+
+/* Goes to the first synchronisation point of a stream at or after a bit, from which vs_walk_all
+ * goes on. All cores of that stream are lost, until they come to one of their own; those of other
+ * streams are not. A core that was lost sees code that changed as it was where it got lost, unless
+ * the point tells its instructions. Returns 0; -VSE_END (none follows: only the other streams go
+ * on); -VSE_INVAL (the technique has no such points); an error of the sink. */
+int vs_walk_sync(struct vs_walk *w, unsigned stream, uint64_t bit, struct vs_flow_point *point);
+
+/* After vs_walk_all has failed for what a stream says: the same, behind the beginning of the
+ * message that it failed with. */
+int vs_walk_resume(struct vs_walk *w, struct vs_flow_point *point);
 
 #endif

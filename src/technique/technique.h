@@ -94,13 +94,20 @@ struct vs_flow_head {
     bool taken;      /* of that branch */
     uint64_t target; /* the same, if taken */
 
-    /* How far: so many instructions, or VS_FLOW_OPEN: until an answer is the last. */
+    /* How far: so many instructions, or VS_FLOW_OPEN: until an answer is the last, or the core
+     * stands at `until`, if that is not VS_STEP_NOWHERE. */
     uint64_t count;
+    uint64_t until;
     /* After `count` instructions the decoder's `discontinuity` tells where the core goes. */
     bool discontinuity;
     /* Without a discontinuity: the last of `count` instructions need not be a conditional or an
      * indirect branch. */
     bool cut;
+    /* A synchronisation point: with all this done, and no discontinuity, the core stands at `pc`.
+     * One that is lost begins there instead. */
+    bool sync;
+    uint64_t pc;
+    uint64_t instructions; /* of the core by then; VS_FLOW_OPEN: that is not told */
 };
 
 #define VS_FLOW_OPEN UINT64_MAX
@@ -128,11 +135,21 @@ struct vs_flow_answer {
     uint64_t target; /* of an indirect branch that is taken */
 };
 
+/* A synchronisation point in a stream: a place from which on a decoder can read it without having
+ * read what is before. */
+struct vs_flow_point {
+    unsigned stream;
+    uint64_t bit; /* of the stream */
+    unsigned core;
+    uint64_t pc;
+};
+
 struct vs_flow_decoder_ops {
     /* As the encoder's. The reader must outlive the decoder. */
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
-    /* The next head. Returns 0; -VSE_END (the stream ends before a message); as all below
+    /* The next head. Of a port with a stream per core, that of the head's core is then the one
+     * being read. Returns 0; -VSE_END (the stream ends before a message); as all below
      * -VSE_TRUNCATED and -VSE_CORRUPT, with the reader's diag. */
     int (*head)(void *decoder, struct vs_flow_head *head);
     /* The head's core meets a conditional or indirect branch. */
@@ -143,6 +160,12 @@ struct vs_flow_decoder_ops {
     int (*call)(void *decoder, unsigned core, uint64_t return_address);
     /* Where it goes after the head's count; VS_STEP_NOWHERE if it ends. */
     int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
+    /* Forgets the cores of a stream, finds the first synchronisation point of one of them at or
+     * after a bit, and goes on there: what it has for these cores from then on begins with a head
+     * that is a synchronisation point. It may have been opened just now, or have failed. NULL: the
+     * technique has no such points. Returns 0; -VSE_END (there is none: the stream has no more
+     * heads). */
+    int (*sync)(void *decoder, unsigned stream, uint64_t bit, struct vs_flow_point *point);
     void (*close)(void *decoder); /* NULL is fine */
 };
 
