@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "front/json.h"
+#include "cli/study_runs.h"
 #include "study/entropy.h"
 
 enum { NONE = VS_THREADS_MAX };
@@ -20,13 +19,6 @@ struct entropy_options {
     bool json, csv;
 };
 
-struct entropy {
-    struct cli *cli;
-    const struct entropy_options *o;
-    struct vs_entropy_figures sum;
-    unsigned runs; /* that were studied */
-};
-
 static const unsigned kilo[VS_ENTROPY_BLOCKS] = {1, 8, 64, 128};
 
 static const char *unit_name(unsigned unit)
@@ -35,198 +27,389 @@ static const char *unit_name(unsigned unit)
     return names[unit];
 }
 
-/* "64KB", or "64Ki" words. */
-static const char *block_name(char name[16], const struct entropy_options *o, unsigned block)
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+/* The figures of a run, or of several. */
+struct entropy_row {
+    const char *run; /* NULL: a sum */
+    unsigned runs;   /* in it */
+    uint64_t thread;
+    unsigned unit;
+    const struct vs_entropy_figures *figures;
+};
+
+/* The blocks of a size, with one mask. */
+struct block_row {
+    const struct entropy_row *all;
+    unsigned block, mask; /* by number */
+    const struct vs_entropy_row *row;
+    char name[16]; /* "64KB", or "64Ki" words */
+};
+
+static const struct block_row *block_of(const void *row)
 {
-    snprintf(name, 16, "%u%s", kilo[block], o->unit == UNIT_BYTES ? "KB" : "Ki");
-    return name;
+    return row;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
-
-static void text_double(struct out *out, double v, int width, int places)
+static const char *run_name(const struct entropy_row *all)
 {
-    if (isfinite(v))
-        out_printf(out, " %*.*f", width, places, v);
-    else
-        out_printf(out, " %*s", width, "-");
+    return all->run ? all->run : "total";
 }
 
-static void text_row(struct out *out, const char *block, bool cut, const struct vs_entropy_row *row,
-                     unsigned mask)
+static bool block_at(const void *row, size_t i, void *element)
 {
-    out_printf(out, "%-6s", block);
-    if (cut)
-        out_printf(out, " %10s", "cut");
-    else
-        out_printf(out, " %10s", DIGITS(row->blocks));
-    out_printf(out, " %5u", mask);
-    text_double(out, row->blocks ? row->min : NAN, 7, 3);
-    text_double(out, vs_entropy_mean(row), 7, 3);
-    text_double(out, row->blocks ? row->max : NAN, 7, 3);
-    text_double(out, vs_entropy_distinct(row), 10, 1);
-    text_double(out, vs_entropy_ratio(row), 7, 3);
-    text_double(out, vs_entropy_ratio_of_means(row, mask), 9, 3);
-    out_char(out, '\n');
+    const struct entropy_row *all = row;
+    struct block_row *b = element;
+    if (i >= VS_ENTROPY_BLOCKS)
+        return false;
+    *b = (struct block_row){
+        .all = all, .block = (unsigned)i, .row = &all->figures->rows[i][0], .name = ""};
+    snprintf(b->name, sizeof(b->name), "%u%s", kilo[i], all->unit == UNIT_BYTES ? "KB" : "Ki");
+    return true;
 }
 
-static void text_small(struct out *out, const struct vs_entropy_figures *f)
+static bool mask_at(const void *row, size_t i, void *element)
 {
-    out_printf(out, "%-8s", "bits");
-    for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++)
-        out_printf(out, " %6u", n);
-    out_printf(out, "\n%-8s", "fit");
-    for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++)
-        text_double(out, (double)vs_entropy_small(f, n) / (double)f->words, 6, 3);
-    out_printf(out, "\n%-8s", "ratio");
-    for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++)
-        text_double(out, vs_entropy_small_ratio(f, n), 6, 3);
-    out_char(out, '\n');
+    const struct block_row *block = row;
+    struct block_row *b = element;
+    if (i >= VS_ENTROPY_MASKS)
+        return false;
+    *b = *block;
+    b->mask = (unsigned)i;
+    b->row = &block->all->figures->rows[block->block][i];
+    return true;
 }
 
-static void print_text(const struct entropy *w, const char *path,
-                       const struct vs_entropy_figures *f)
+static struct cell block_run(const void *row)
 {
-    struct out *out = &w->cli->out;
-    char loads[32], bytes[32], words[32], name[16];
-    if (path)
-        out_safe(out, path);
-    else
-        out_printf(out, "total of %u runs", w->runs);
-    if (path && w->o->thread != NONE)
-        out_printf(out, ": thread %" PRIu64, w->o->thread);
-    out_printf(out, ": %s loads, %s bytes, %s words\n", group_digits(loads, f->loads),
-               group_digits(bytes, f->bytes), group_digits(words, f->words));
-    out_printf(out, "%-6s %10s %5s %7s %7s %7s %10s %7s %9s\n", "block", "blocks", "mask", "min",
-               "avg", "max", "distinct", "ratio", "avg-ratio");
-    for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
-        for (unsigned m = 0; m < VS_ENTROPY_MASKS; m++)
-            text_row(out, block_name(name, w->o, i), f->cut[i], &f->rows[i][m],
-                     vs_entropy_masks[m]);
-    text_small(out, f);
+    return cell_text(run_name(block_of(row)->all));
 }
 
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-static void csv_row(struct out *out, const struct vs_entropy_row *row, unsigned mask)
+static struct cell block_name(const void *row)
 {
-    out_printf(out, "%u,,%" PRIu64 ",%" PRIu64, mask, row->blocks, row->words);
-    out_csv_double(out, row->blocks ? row->min : NAN);
-    out_csv_double(out, vs_entropy_mean(row));
-    out_csv_double(out, row->blocks ? row->max : NAN);
-    out_csv_double(out, vs_entropy_distinct(row));
-    out_csv_double(out, vs_entropy_ratio(row));
-    out_csv_double(out, vs_entropy_ratio_of_means(row, mask));
-    out_str(out, ",\n");
+    return cell_word(block_of(row)->name);
 }
 
-static void print_csv(const struct entropy *w, const char *path, const struct vs_entropy_figures *f)
+static struct cell block_words(const void *row)
 {
-    struct out *out = &w->cli->out;
-    char name[16];
-    if (path && !w->runs)
-        out_str(out, "run,block,block_words,cut,mask,size,blocks,words,entropy_min,entropy_avg,"
-                     "entropy_max,distinct,ratio,ratio_of_averages,fraction\n");
-    for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
-        for (unsigned m = 0; m < VS_ENTROPY_MASKS; m++) {
-            out_csv_text(out, path ? path : "total");
-            out_printf(out, ",%s,%u,%d,", block_name(name, w->o, i), f->block_words[i], f->cut[i]);
-            csv_row(out, &f->rows[i][m], vs_entropy_masks[m]);
+    return cell_count(block_of(row)->all->figures->block_words[block_of(row)->block]);
+}
+
+static struct cell block_cut(const void *row)
+{
+    return cell_bool(block_of(row)->all->figures->cut[block_of(row)->block]);
+}
+
+static struct cell block_count(const void *row)
+{
+    return cell_count(block_of(row)->row->blocks);
+}
+
+static struct cell block_count_or_cut(const void *row)
+{
+    return block_cut(row).count ? cell_word("cut") : block_count(row);
+}
+
+static struct cell words(const void *row)
+{
+    return cell_count(block_of(row)->row->words);
+}
+
+static struct cell mask(const void *row)
+{
+    return cell_count(vs_entropy_masks[block_of(row)->mask]);
+}
+
+static struct cell least(const void *row)
+{
+    return cell_real(block_of(row)->row->min);
+}
+
+static struct cell mean(const void *row)
+{
+    return cell_real(vs_entropy_mean(block_of(row)->row));
+}
+
+static struct cell most(const void *row)
+{
+    return cell_real(block_of(row)->row->max);
+}
+
+static struct cell distinct(const void *row)
+{
+    return cell_real(vs_entropy_distinct(block_of(row)->row));
+}
+
+static struct cell code_bits(const void *row)
+{
+    return cell_real(block_of(row)->row->bits);
+}
+
+static struct cell ratio(const void *row)
+{
+    return cell_real(vs_entropy_ratio(block_of(row)->row));
+}
+
+static struct cell ratio_of_means(const void *row)
+{
+    const struct block_row *b = row;
+    return cell_real(vs_entropy_ratio_of_means(b->row, vs_entropy_masks[b->mask]));
+}
+
+static bool has_blocks(const void *row)
+{
+    return block_of(row)->row->blocks;
+}
+
+static const struct report_column mask_columns[] = {
+    {.csv = "run", .get = block_run},
+    {.csv = "block", .text = "block", .get = block_name, .width = -6},
+    {.csv = "block_words", .get = block_words},
+    {.csv = "cut", .get = block_cut},
+    {.text = "blocks", .get = block_count_or_cut, .width = 10},
+    {.json = "mask", .csv = "mask", .text = "mask", .get = mask, .width = 5},
+    {.csv = "size"},
+    {.csv = "blocks", .get = block_count},
+    {.csv = "words", .get = words},
+    {.json = "entropy_min",
+     .csv = "entropy_min",
+     .text = "min",
+     .get = least,
+     .known = has_blocks,
+     .json_places = 9,
+     .width = 7,
+     .places = 3},
+    {.json = "entropy_avg",
+     .csv = "entropy_avg",
+     .text = "avg",
+     .get = mean,
+     .json_places = 9,
+     .width = 7,
+     .places = 3},
+    {.json = "entropy_max",
+     .csv = "entropy_max",
+     .text = "max",
+     .get = most,
+     .known = has_blocks,
+     .json_places = 9,
+     .width = 7,
+     .places = 3},
+    {.json = "distinct",
+     .csv = "distinct",
+     .text = "distinct",
+     .get = distinct,
+     .width = 10,
+     .places = 1},
+    {.json = "bits", .get = code_bits, .json_places = 3},
+    {.json = "ratio",
+     .csv = "ratio",
+     .text = "ratio",
+     .get = ratio,
+     .json_places = 9,
+     .width = 7,
+     .places = 3},
+    {.json = "ratio_of_averages",
+     .csv = "ratio_of_averages",
+     .text = "avg-ratio",
+     .get = ratio_of_means,
+     .json_places = 9,
+     .width = 9,
+     .places = 3},
+    {.csv = "fraction"},
+    {0},
+};
+
+static const struct report_rows mask_rows = {.size = sizeof(struct block_row), .at = mask_at};
+
+static const struct report_column block_columns[] = {
+    {.json = "block", .get = block_name},
+    {.json = "block_words", .get = block_words},
+    {.json = "blocks", .get = block_count},
+    {.json = "words", .get = words},
+    {.json = "cut", .get = block_cut},
+    {.json = "masks", .rows = &mask_rows, .group = mask_columns},
+    {0},
+};
+
+/* ---- small words ----------------------------------------------------------------------------- */
+
+struct small_row {
+    const struct entropy_row *all;
+    unsigned bits;
+};
+
+static const struct small_row *small_of(const void *row)
+{
+    return row;
+}
+
+static bool small_at(const void *row, size_t i, void *element)
+{
+    *(struct small_row *)element = (struct small_row){row, VS_ENTROPY_SMALL_MIN + (unsigned)i};
+    return i <= VS_ENTROPY_SMALL_MAX - VS_ENTROPY_SMALL_MIN;
+}
+
+static struct cell small_run(const void *row)
+{
+    return cell_text(run_name(small_of(row)->all));
+}
+
+static struct cell all_words(const void *row)
+{
+    return cell_count(small_of(row)->all->figures->words);
+}
+
+static struct cell small_words(const void *row)
+{
+    return cell_count(vs_entropy_small(small_of(row)->all->figures, small_of(row)->bits));
+}
+
+static struct cell fraction(const void *row)
+{
+    return cell_ratio(small_words(row).count, all_words(row).count);
+}
+
+static struct cell small_ratio(const void *row)
+{
+    return cell_real(vs_entropy_small_ratio(small_of(row)->all->figures, small_of(row)->bits));
+}
+
+/* In text the words stand beside each other, under these names. */
+static const struct report_column small_columns[] = {
+    {.csv = "run", .get = small_run},
+    {.csv = "block"},
+    {.csv = "block_words"},
+    {.csv = "cut"},
+    {.csv = "mask"},
+    {.json = "size", .csv = "size", .text = "bits", REPORT_AT(small_row, bits), .width = 6},
+    {.csv = "blocks"},
+    {.json = "words", .get = small_words},
+    {.csv = "words", .get = all_words},
+    {.csv = "entropy_min"},
+    {.csv = "entropy_avg"},
+    {.csv = "entropy_max"},
+    {.csv = "distinct"},
+    {.json = "fraction",
+     .csv = "fraction",
+     .text = "fit",
+     .get = fraction,
+     .json_places = 9,
+     .csv_place = 2,
+     .width = 6,
+     .places = 3},
+    {.json = "ratio",
+     .csv = "ratio",
+     .text = "ratio",
+     .get = small_ratio,
+     .json_places = 9,
+     .width = 6,
+     .places = 3},
+    {.csv = "ratio_of_averages", .csv_place = 1},
+    {0},
+};
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static const struct report_rows block_rows = {.size = sizeof(struct block_row), .at = block_at};
+static const struct report_rows small_rows = {.size = sizeof(struct small_row), .at = small_at};
+
+static const struct entropy_row *entropy_of(const void *row)
+{
+    return row;
+}
+
+static struct cell unit(const void *row)
+{
+    return cell_word(unit_name(entropy_of(row)->unit));
+}
+
+static struct cell loads(const void *row)
+{
+    return cell_count(entropy_of(row)->figures->loads);
+}
+
+static struct cell load_bytes(const void *row)
+{
+    return cell_count(entropy_of(row)->figures->bytes);
+}
+
+static struct cell load_words(const void *row)
+{
+    return cell_count(entropy_of(row)->figures->words);
+}
+
+static bool of_a_thread(const void *row)
+{
+    return entropy_of(row)->thread != NONE;
+}
+
+static const struct report_column columns[] = {
+    REPORT_TEXT(entropy_row, run),
+    {.text = "runs", REPORT_AT(entropy_row, runs), .plain = true},
+    {.json = "thread", REPORT_AT(entropy_row, thread), .known = of_a_thread, .plain = true},
+    {.json = "unit", .get = unit},
+    {.json = "loads", .get = loads},
+    {.json = "bytes", .get = load_bytes},
+    {.json = "words", .get = load_words},
+    {.json = "blocks", .rows = &block_rows, .group = block_columns},
+    {.json = "small", .rows = &small_rows, .group = small_columns},
+    {0},
+};
+
+static void text_small(struct out *out, const struct entropy_row *row)
+{
+    struct small_row small;
+    for (const struct report_column *c = small_columns; c->json || c->csv; c++) {
+        if (!c->text)
+            continue;
+        out_printf(out, "%-8s", c->text);
+        for (size_t i = 0; small_at(row, i, &small); i++) {
+            out_char(out, ' ');
+            report_text(out, c, &small);
         }
-    for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++) {
-        out_csv_text(out, path ? path : "total");
-        out_printf(out, ",,,,,%u,,%" PRIu64 ",,,,", n, f->words);
-        out_csv_double(out, vs_entropy_small_ratio(f, n));
-        out_char(out, ',');
-        out_csv_double(out, (double)vs_entropy_small(f, n) / (double)f->words);
         out_char(out, '\n');
     }
 }
 
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_row(struct json *j, const struct vs_entropy_row *row, unsigned mask)
+static void print_text(struct out *out, const void *row)
 {
-    json_object(j, NULL);
-    json_u64(j, "mask", mask);
-    json_double(j, "entropy_min", row->blocks ? row->min : NAN, 9);
-    json_double(j, "entropy_avg", vs_entropy_mean(row), 9);
-    json_double(j, "entropy_max", row->blocks ? row->max : NAN, 9);
-    json_double(j, "distinct", vs_entropy_distinct(row), 6);
-    json_double(j, "bits", row->bits, 3);
-    json_double(j, "ratio", vs_entropy_ratio(row), 9);
-    json_double(j, "ratio_of_averages", vs_entropy_ratio_of_means(row, mask), 9);
-    json_end(j);
+    struct block_row block, masked;
+    report_say(out, columns, row, entropy_of(row)->run ? "{run}" : "total of {runs} runs");
+    if (entropy_of(row)->run && of_a_thread(row))
+        report_say(out, columns, row, ": thread {thread}");
+    report_say(out, columns, row, ": {loads} loads, {bytes} bytes, {words} words\n");
+    report_table_head(out, mask_columns, &(struct block_row){0}, 0);
+    for (size_t i = 0; block_at(row, i, &block); i++)
+        for (size_t m = 0; mask_at(&block, m, &masked); m++)
+            report_table_row(out, mask_columns, &masked, 0);
+    text_small(out, row);
 }
 
-static void json_block(struct json *j, const struct entropy *w, const struct vs_entropy_figures *f,
-                       unsigned block)
+static void print_csv(struct out *out, const void *row, bool head)
 {
-    char name[16];
-    json_object(j, NULL);
-    json_str(j, "block", block_name(name, w->o, block));
-    json_u64(j, "block_words", f->block_words[block]);
-    json_u64(j, "blocks", f->rows[block][0].blocks);
-    json_u64(j, "words", f->rows[block][0].words);
-    json_bool(j, "cut", f->cut[block]);
-    json_array(j, "masks");
-    for (unsigned m = 0; m < VS_ENTROPY_MASKS; m++)
-        json_row(j, &f->rows[block][m], vs_entropy_masks[m]);
-    json_end(j);
-    json_end(j);
-}
-
-static void json_small(struct json *j, const struct vs_entropy_figures *f)
-{
-    json_array(j, "small");
-    for (unsigned n = VS_ENTROPY_SMALL_MIN; n <= VS_ENTROPY_SMALL_MAX; n++) {
-        json_object(j, NULL);
-        json_u64(j, "size", n);
-        json_u64(j, "words", vs_entropy_small(f, n));
-        json_double(j, "fraction", (double)vs_entropy_small(f, n) / (double)f->words, 9);
-        json_double(j, "ratio", vs_entropy_small_ratio(f, n), 9);
-        json_end(j);
-    }
-    json_end(j);
-}
-
-static void print_json(const struct entropy *w, const char *path,
-                       const struct vs_entropy_figures *f)
-{
-    struct json j;
-    json_init(&j, &w->cli->out, 0);
-    json_object(&j, NULL);
-    if (path)
-        json_str(&j, "run", path);
-    else
-        json_null(&j, "run");
-    if (w->o->thread != NONE)
-        json_u64(&j, "thread", w->o->thread);
-    else
-        json_null(&j, "thread");
-    json_str(&j, "unit", unit_name(w->o->unit));
-    json_u64(&j, "loads", f->loads);
-    json_u64(&j, "bytes", f->bytes);
-    json_u64(&j, "words", f->words);
-    json_array(&j, "blocks");
-    for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
-        json_block(&j, w, f, i);
-    json_end(&j);
-    json_small(&j, f);
-    json_end(&j);
+    struct block_row block, masked;
+    struct small_row small;
+    if (head)
+        report_csv_head(out, mask_columns, &(struct block_row){0});
+    for (size_t i = 0; block_at(row, i, &block); i++)
+        for (size_t m = 0; mask_at(&block, m, &masked); m++)
+            report_csv(out, mask_columns, &masked);
+    for (size_t i = 0; small_at(row, i, &small); i++)
+        report_csv(out, small_columns, &small);
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* path NULL: the sum over runs. */
-static void print(const struct entropy *w, const char *path, const struct vs_entropy_figures *f)
+struct entropy_study {
+    struct study_runs study; /* first */
+    const struct entropy_options *o;
+    struct vs_entropy_figures figures, sum;
+    struct entropy_row row;
+};
+
+static struct entropy_study *study_of(struct study_runs *s)
 {
-    if (w->o->json)
-        print_json(w, path, f);
-    else if (w->o->csv)
-        print_csv(w, path, f);
-    else
-        print_text(w, path, f);
+    return (struct entropy_study *)s;
 }
 
 /* Returns 0 or an error of the reader, which has it in its diag. */
@@ -247,79 +430,70 @@ static int consume(struct vs_entropy *e, struct vs_reader *reader, uint64_t thre
     return got == -VSE_END ? 0 : got;
 }
 
-static int nothing(const struct entropy *w, const char *path, const struct vs_run_info *info)
+static const char *why_nothing(const struct entropy_options *o, const struct vs_run_info *info)
 {
-    if (cli_missing(w->cli, path, info) != CLI_DONE)
-        return CLI_BAD_DATA;
-    cli_error(w->cli, "%s: nothing to study: %s", path,
-              !(info->features & VS_RUN_LOADS) ? "loads were not recorded"
-              : w->o->thread != NONE           ? "the thread has no loads"
-                                               : "it has no loads");
-    return CLI_USAGE;
+    return !(info->features & VS_RUN_LOADS) ? "loads were not recorded"
+           : o->thread != NONE              ? "the thread has no loads"
+                                            : "it has no loads";
 }
 
-static int study_run(struct entropy *w, const char *path, struct vs_reader *reader,
-                     struct vs_entropy *e)
+static int study(struct study_runs *s, const char *run, struct vs_reader *reader)
 {
     const struct vs_run_info *info = vs_reader_info(reader);
-    int error = consume(e, reader, w->o->thread);
-    if (error)
-        return cli_report(w->cli, path, error, vs_reader_diag(reader));
-    if (!e->figures.loads)
-        return nothing(w, path, info);
-    if (w->runs && !w->o->json && !w->o->csv)
-        out_char(&w->cli->out, '\n');
-    print(w, path, &e->figures);
-    vs_entropy_figures_add(&w->sum, &e->figures);
-    w->runs++;
-    return cli_missing(w->cli, path, info);
-}
-
-static int study(struct entropy *w, const char *path)
-{
-    uint32_t words[VS_ENTROPY_BLOCKS];
-    struct vs_reader *reader;
+    struct entropy_study *w = study_of(s);
+    uint32_t sizes[VS_ENTROPY_BLOCKS];
     struct vs_entropy e;
-    int status = cli_open(w->cli, &reader, path, false);
-    if (status != CLI_DONE)
-        return status;
-    for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
-        words[i] = kilo[i] * (w->o->unit == UNIT_BYTES ? 1024 / 4 : 1024);
-    const struct vs_run_info *info = vs_reader_info(reader);
     if (w->o->thread != NONE && w->o->thread >= info->threads) {
-        cli_error(w->cli, "--thread: %s: no thread %" PRIu64 "; the run has %u, from 0 up", path,
+        cli_error(s->cli, "--thread: %s: no thread %" PRIu64 "; the run has %u, from 0 up", run,
                   w->o->thread, info->threads);
-        status = CLI_USAGE;
-    } else {
-        int error = vs_entropy_init(&e, words);
-        status = error ? cli_report(w->cli, path, error, NULL) : study_run(w, path, reader, &e);
-        if (!error)
-            vs_entropy_fini(&e);
+        return CLI_USAGE;
     }
-    vs_reader_close(reader);
-    return status;
+    for (unsigned i = 0; i < VS_ENTROPY_BLOCKS; i++)
+        sizes[i] = kilo[i] * (w->o->unit == UNIT_BYTES ? 1024 / 4 : 1024);
+    int error = vs_entropy_init(&e, sizes);
+    if (error)
+        return cli_report(s->cli, run, error, NULL);
+    error = consume(&e, reader, w->o->thread);
+    w->figures = e.figures;
+    vs_entropy_fini(&e);
+    if (error)
+        return cli_report(s->cli, run, error, vs_reader_diag(reader));
+    return w->figures.loads ? CLI_DONE : study_runs_nothing(s, run, info, why_nothing(w->o, info));
+}
+
+static void add(struct study_runs *s)
+{
+    vs_entropy_figures_add(&study_of(s)->sum, &study_of(s)->figures);
+}
+
+static const void *row_of(struct study_runs *s, const char *run)
+{
+    struct entropy_study *w = study_of(s);
+    w->row = (struct entropy_row){.run = run,
+                                  .runs = s->runs,
+                                  .thread = w->o->thread,
+                                  .unit = w->o->unit,
+                                  .figures = run ? &w->figures : &w->sum};
+    return &w->row;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct entropy_options o = {.thread = NONE};
-    struct entropy w = {.cli = cli, .o = &o};
     int status;
     if (!options_parse(cli, &command_entropy, &o, &argc, argv, &status))
         return status;
-    if (o.json && o.csv) {
-        cli_error(cli, "--json and --csv exclude each other");
-        return CLI_USAGE;
-    }
-    status = CLI_DONE;
-    for (int i = 0; i < argc; i++)
-        status = cli_worse(status, study(&w, argv[i]));
-    if (w.runs > 1) {
-        if (!o.json && !o.csv)
-            out_char(&cli->out, '\n');
-        print(&w, NULL, &w.sum);
-    }
-    return status;
+    struct entropy_study w = {.study = {.cli = cli,
+                                        .json = o.json,
+                                        .csv = o.csv,
+                                        .columns = columns,
+                                        .row = row_of,
+                                        .study = study,
+                                        .add = add,
+                                        .print_csv = print_csv,
+                                        .print_text = print_text},
+                              .o = &o};
+    return study_runs(&w.study, argc, argv);
 }
 
 #define FIELD(member) offsetof(struct entropy_options, member)

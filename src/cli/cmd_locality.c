@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "cli/figures.h"
-#include "front/json.h"
+#include "cli/study_runs.h"
 #include "study/locality.h"
 
 struct locality_options {
     bool json, csv;
 };
 
-struct locality {
-    struct cli *cli;
-    const struct locality_options *o;
-    struct vs_locality_figures sum;
-    unsigned runs; /* that were studied */
+/* The figures of a run, or of several. */
+struct locality_row {
+    const char *run; /* NULL: a sum */
+    unsigned runs;   /* in it */
+    struct vs_locality_figures f;
 };
 
 static uint64_t accesses(const struct vs_locality_figures *f)
@@ -25,278 +24,381 @@ static uint64_t accesses(const struct vs_locality_figures *f)
     return f->loads + f->stores;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+/* A line of CSV: what was counted, and how many of them were hits, or filtered. */
+struct share_row {
+    const char *run, *what, *name; /* of the form; NULL: of the size */
+    unsigned entries, shift;
+    uint64_t count, hits;
+};
 
-static void text_hits(struct out *out, const char *name, const struct vs_locality_figures *f,
-                      const uint8_t sizes[], const uint64_t hits[][VS_LOCALITY_SHIFTS])
+static const struct share_row *share_of(const void *row)
 {
-    for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++) {
-        out_printf(out, "%-10s %7u", name, sizes[size]);
-        for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
-            out_printf(out, " %8.3f", figures_ratio(hits[size][s], accesses(f)));
-        out_char(out, '\n');
+    return row;
+}
+
+static struct cell share_run(const void *row)
+{
+    return cell_text(share_of(row)->run ? share_of(row)->run : "total");
+}
+
+static struct cell share_rate(const void *row)
+{
+    return cell_ratio(share_of(row)->hits, share_of(row)->count);
+}
+
+/* ---- hits ------------------------------------------------------------------------------------ */
+
+static bool hits_at(const struct locality_row *row, size_t i, struct share_row *share,
+                    const char *what, const uint8_t sizes[],
+                    const uint64_t hits[][VS_LOCALITY_SHIFTS])
+{
+    size_t size = i / VS_LOCALITY_SHIFTS, shift = i % VS_LOCALITY_SHIFTS;
+    if (size >= VS_LOCALITY_SIZES)
+        return false;
+    *share = (struct share_row){.run = row->run,
+                                .what = what,
+                                .entries = sizes[size],
+                                .shift = vs_locality_shifts[shift],
+                                .count = accesses(&row->f),
+                                .hits = hits[size][shift]};
+    return true;
+}
+
+static bool history_at(const void *row, size_t i, void *element)
+{
+    const struct locality_row *r = row;
+    return hits_at(r, i, element, "history", vs_locality_history, r->f.history);
+}
+
+static bool table_at(const void *row, size_t i, void *element)
+{
+    const struct locality_row *r = row;
+    return hits_at(r, i, element, "table", vs_locality_table, r->f.table);
+}
+
+static const struct report_column hit_columns[] = {
+    {.csv = "run", .get = share_run},
+    {.csv = "what",
+     .text = "hit rate",
+     .kind = CELL_WORD,
+     REPORT_IN(share_row, what),
+     .width = -10},
+    {.json = "entries",
+     .csv = "name",
+     .text = "entries",
+     REPORT_AT(share_row, entries),
+     .width = 7},
+    {.json = "shift", .csv = "shift", REPORT_AT(share_row, shift)},
+    {.csv = "count", REPORT_AT(share_row, count)},
+    {.json = "hits", .csv = "hits", REPORT_AT(share_row, hits)},
+    {.json = "rate", .csv = "rate", .get = share_rate, .width = 8, .places = 3},
+    {0},
+};
+
+/* The shifts stand beside each other. */
+static void text_hits(struct out *out, const struct locality_row *row,
+                      bool (*at)(const void *row, size_t i, void *element))
+{
+    struct share_row share;
+    for (size_t i = 0; at(row, i, &share); i++) {
+        if (i % VS_LOCALITY_SHIFTS == 0)
+            report_say(out, hit_columns, &share, "{hit rate} {entries}");
+        report_say(out, hit_columns, &share,
+                   (i + 1) % VS_LOCALITY_SHIFTS ? " {rate}" : " {rate}\n");
     }
 }
 
-static void text_share(struct out *out, uint64_t count, uint64_t sent)
+/* ---- filtering ------------------------------------------------------------------------------- */
+
+static const struct report_column share_columns[] = {
+    {.csv = "run", .get = share_run},
+    {.csv = "what", .kind = CELL_WORD, REPORT_IN(share_row, what)},
+    {.csv = "name", .kind = CELL_WORD, REPORT_IN(share_row, name)},
+    {.csv = "shift"},
+    {.json = "count", .csv = "count", REPORT_AT(share_row, count)},
+    {.json = "filtered", .csv = "hits", REPORT_AT(share_row, hits)},
+    {.json = "rate", .csv = "rate", .get = share_rate},
+    {0},
+};
+
+static struct share_row share(const struct locality_row *row, const char *what, const char *name,
+                              uint64_t count, uint64_t sent)
 {
-    out_printf(out, " %12s", DIGITS(count));
-    if (count)
-        out_printf(out, " %9.2f", 100 * figures_ratio(count - sent, count));
-    else
-        out_printf(out, " %9s", "-");
+    return (struct share_row){
+        .run = row->run, .what = what, .name = name, .count = count, .hits = count - sent};
 }
 
-static void text_form(struct out *out, const char *name, uint64_t loads, uint64_t loads_sent,
-                      uint64_t stores, uint64_t stores_sent)
+/* All, then the forms. */
+static bool loads_at(const void *row, size_t i, void *element)
 {
-    out_printf(out, "%-10s", name);
-    text_share(out, loads, loads_sent);
-    text_share(out, stores, stores_sent);
-    text_share(out, loads + stores, loads_sent + stores_sent);
-    out_char(out, '\n');
+    const struct locality_row *r = row;
+    const struct vs_address_counts *c = &r->f.filter;
+    if (i > VS_FORM_END)
+        return false;
+    *(struct share_row *)element = i ? share(r, "loads", vs_form_name((unsigned)i - 1),
+                                             c->form_loads[i - 1], c->form_loads_sent[i - 1])
+                                     : share(r, "loads", "all", c->loads, c->loads_sent);
+    return true;
 }
 
-static void text_filter(struct out *out, const struct vs_locality_figures *f)
+static bool stores_at(const void *row, size_t i, void *element)
 {
-    const struct vs_address_counts *c = &f->filter;
-    out_printf(out, "%-10s %12s %9s %12s %9s %12s %9s\n", "form", "loads", "filtered%", "stores",
-               "filtered%", "all", "filtered%");
-    for (unsigned i = 0; i < VS_FORM_END; i++)
-        if (c->form_loads[i] || c->form_stores[i])
-            text_form(out, vs_form_name(i), c->form_loads[i], c->form_loads_sent[i],
-                      c->form_stores[i], c->form_stores_sent[i]);
-    text_form(out, "total", c->loads, c->loads_sent, c->stores, c->stores_sent);
-    out_printf(out, "bits/ins   %.5f whole, %.5f in the code of daNX\n",
-               figures_ratio(f->plain_bits, f->instructions),
-               figures_ratio(f->nexus_bits, f->instructions));
-    if (c->computing)
-        out_printf(out, "followed   %.2f%% of the instructions that only compute registers\n",
-                   100 * figures_ratio(c->computing - c->unmodelled, c->computing));
+    const struct locality_row *r = row;
+    const struct vs_address_counts *c = &r->f.filter;
+    if (i > VS_FORM_END)
+        return false;
+    *(struct share_row *)element = i ? share(r, "stores", vs_form_name((unsigned)i - 1),
+                                             c->form_stores[i - 1], c->form_stores_sent[i - 1])
+                                     : share(r, "stores", "all", c->stores, c->stores_sent);
+    return true;
 }
 
-static void print_text(const struct locality *w, const char *path,
-                       const struct vs_locality_figures *f)
+static bool is_counted(const void *element)
 {
-    struct out *out = &w->cli->out;
-    char loads[32], stores[32], instructions[32];
-    if (path)
-        out_safe(out, path);
-    else
-        out_printf(out, "total of %u runs", w->runs);
-    out_printf(out, ": %s loads, %s stores, %s instructions\n", group_digits(loads, f->loads),
-               group_digits(stores, f->stores), group_digits(instructions, f->instructions));
+    return share_of(element)->count || !strcmp(share_of(element)->name, "all");
+}
+
+static const char *form_name(const void *element)
+{
+    return share_of(element)->name;
+}
+
+static const struct report_rows loads_rows = {
+    .size = sizeof(struct share_row), .at = loads_at, .shown = is_counted, .name = form_name};
+static const struct report_rows stores_rows = {
+    .size = sizeof(struct share_row), .at = stores_at, .shown = is_counted, .name = form_name};
+
+/* A line of text: a form, or all of them. */
+struct form_row {
+    const char *name;
+    struct share_row loads, stores, all;
+};
+
+#define SHARE(heading, member)                                                                     \
+    {.text = heading, REPORT_AT(form_row, member.count), .width = 12},                             \
+    {                                                                                              \
+        .text = "filtered%", .get = form_##member, .width = 9, .places = 2, .percent = true        \
+    }
+
+static struct cell form_loads(const void *row)
+{
+    return share_rate(&((const struct form_row *)row)->loads);
+}
+
+static struct cell form_stores(const void *row)
+{
+    return share_rate(&((const struct form_row *)row)->stores);
+}
+
+static struct cell form_all(const void *row)
+{
+    return share_rate(&((const struct form_row *)row)->all);
+}
+
+static const struct report_column form_columns[] = {
+    {.text = "form", .kind = CELL_WORD, REPORT_IN(form_row, name), .width = -10},
+    SHARE("loads", loads),
+    SHARE("stores", stores),
+    SHARE("all", all),
+    {0},
+};
+
+static void text_form(struct out *out, const struct locality_row *row, size_t form,
+                      const char *name)
+{
+    struct form_row f = {.name = name};
+    loads_at(row, form, &f.loads);
+    stores_at(row, form, &f.stores);
+    f.all.count = f.loads.count + f.stores.count;
+    f.all.hits = f.loads.hits + f.stores.hits;
+    if (f.all.count || !form)
+        report_table_row(out, form_columns, &f, 0);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static const struct vs_locality_figures *figures_of(const void *row)
+{
+    return &((const struct locality_row *)row)->f;
+}
+
+static struct cell filter_count(const void *row)
+{
+    const struct vs_address_counts *c = &figures_of(row)->filter;
+    return cell_count(c->loads + c->stores);
+}
+
+static struct cell filter_filtered(const void *row)
+{
+    const struct vs_address_counts *c = &figures_of(row)->filter;
+    return cell_count(c->loads + c->stores - c->loads_sent - c->stores_sent);
+}
+
+static struct cell filter_rate(const void *row)
+{
+    return cell_ratio(filter_filtered(row).count, filter_count(row).count);
+}
+
+static struct cell plain_bpi(const void *row)
+{
+    return cell_ratio(figures_of(row)->plain_bits, figures_of(row)->instructions);
+}
+
+static struct cell nexus_bpi(const void *row)
+{
+    return cell_ratio(figures_of(row)->nexus_bits, figures_of(row)->instructions);
+}
+
+static struct cell followed(const void *row)
+{
+    const struct vs_address_counts *c = &figures_of(row)->filter;
+    return cell_ratio(c->computing - c->unmodelled, c->computing);
+}
+
+static const struct report_column all_columns[] = {
+    {.json = "count", .get = filter_count},
+    {.json = "filtered", .get = filter_filtered},
+    {.json = "rate", .get = filter_rate},
+    {0},
+};
+
+static const struct report_column filter_columns[] = {
+    {.json = "all", .group = all_columns},
+    {.json = "loads", .rows = &loads_rows, .group = share_columns},
+    {.json = "stores", .rows = &stores_rows, .group = share_columns},
+    {.json = "bits", REPORT_AT(locality_row, f.plain_bits)},
+    {.json = "bpi", .get = plain_bpi, .places = 5},
+    {.json = "nexus_bits", REPORT_AT(locality_row, f.nexus_bits)},
+    {.json = "nexus_bpi", .get = nexus_bpi, .places = 5},
+    {.json = "computing", REPORT_AT(locality_row, f.filter.computing)},
+    {.json = "unmodelled", REPORT_AT(locality_row, f.filter.unmodelled)},
+    {.text = "followed", .get = followed, .places = 2, .percent = true},
+    {0},
+};
+
+static bool is_filtered(const void *row)
+{
+    return figures_of(row)->filtered;
+}
+
+static const struct report_rows history_rows = {.size = sizeof(struct share_row), .at = history_at};
+static const struct report_rows table_rows = {.size = sizeof(struct share_row), .at = table_at};
+
+static const struct report_column columns[] = {
+    REPORT_TEXT(locality_row, run),
+    {.text = "runs", REPORT_AT(locality_row, runs), .plain = true},
+    {.json = "instructions", REPORT_AT(locality_row, f.instructions)},
+    {.json = "loads", REPORT_AT(locality_row, f.loads)},
+    {.json = "stores", REPORT_AT(locality_row, f.stores)},
+    {.json = "history", .rows = &history_rows, .group = hit_columns},
+    {.json = "table", .rows = &table_rows, .group = hit_columns},
+    {.json = "filter", .group = filter_columns, .known = is_filtered},
+    {0},
+};
+
+static void print_text(struct out *out, const void *row)
+{
+    const struct locality_row *r = row;
+    report_say(out, columns, row, r->run ? "{run}" : "total of {runs} runs");
+    report_say(out, columns, row,
+               ": {loads} loads, {stores} stores, {instructions} instructions\n");
     out_printf(out, "%-10s %7s", "hit rate", "entries");
     for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
         out_printf(out, "  shift %u", vs_locality_shifts[s]);
     out_char(out, '\n');
-    text_hits(out, "history", f, vs_locality_history, f->history);
-    text_hits(out, "table", f, vs_locality_table, f->table);
-    if (f->filtered)
-        text_filter(out, f);
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-/* What was counted, and how many of them were hits, or filtered. */
-static void csv_row(struct out *out, const char *path, const char *what, const char *name,
-                    const char *shift, uint64_t count, uint64_t of_these)
-{
-    out_csv_text(out, path ? path : "total");
-    out_printf(out, ",%s,%s,%s,%" PRIu64 ",%" PRIu64, what, name, shift, count, of_these);
-    out_csv_double(out, figures_ratio(of_these, count));
-    out_char(out, '\n');
-}
-
-static void csv_hits(struct out *out, const char *path, const char *what,
-                     const struct vs_locality_figures *f, const uint8_t sizes[],
-                     const uint64_t hits[][VS_LOCALITY_SHIFTS])
-{
-    char name[16], shift[16];
-    for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++)
-        for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++) {
-            snprintf(name, sizeof(name), "%u", sizes[size]);
-            snprintf(shift, sizeof(shift), "%u", vs_locality_shifts[s]);
-            csv_row(out, path, what, name, shift, accesses(f), hits[size][s]);
-        }
-}
-
-static void csv_filter(struct out *out, const char *path, const struct vs_address_counts *c)
-{
-    for (unsigned i = 0; i < VS_FORM_END; i++) {
-        csv_row(out, path, "loads", vs_form_name(i), "", c->form_loads[i],
-                c->form_loads[i] - c->form_loads_sent[i]);
-        csv_row(out, path, "stores", vs_form_name(i), "", c->form_stores[i],
-                c->form_stores[i] - c->form_stores_sent[i]);
-    }
-    csv_row(out, path, "loads", "all", "", c->loads, c->loads - c->loads_sent);
-    csv_row(out, path, "stores", "all", "", c->stores, c->stores - c->stores_sent);
-}
-
-static void print_csv(const struct locality *w, const char *path,
-                      const struct vs_locality_figures *f)
-{
-    struct out *out = &w->cli->out;
-    if (path && !w->runs)
-        out_str(out, "run,what,name,shift,count,hits,rate\n");
-    csv_hits(out, path, "history", f, vs_locality_history, f->history);
-    csv_hits(out, path, "table", f, vs_locality_table, f->table);
-    if (f->filtered)
-        csv_filter(out, path, &f->filter);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_hits(struct json *j, const char *key, const struct vs_locality_figures *f,
-                      const uint8_t sizes[], const uint64_t hits[][VS_LOCALITY_SHIFTS])
-{
-    json_array(j, key);
-    for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++)
-        for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++) {
-            json_object(j, NULL);
-            json_u64(j, "entries", sizes[size]);
-            json_u64(j, "shift", vs_locality_shifts[s]);
-            json_u64(j, "hits", hits[size][s]);
-            json_double(j, "rate", figures_ratio(hits[size][s], accesses(f)), 6);
-            json_end(j);
-        }
-    json_end(j);
-}
-
-static void json_share(struct json *j, const char *key, uint64_t count, uint64_t sent)
-{
-    json_object(j, key);
-    json_u64(j, "count", count);
-    json_u64(j, "filtered", count - sent);
-    json_double(j, "rate", figures_ratio(count - sent, count), 6);
-    json_end(j);
-}
-
-static void json_forms(struct json *j, const char *key, uint64_t count, uint64_t sent,
-                       const uint64_t forms[], const uint64_t forms_sent[])
-{
-    json_object(j, key);
-    json_share(j, "all", count, sent);
-    for (unsigned i = 0; i < VS_FORM_END; i++)
-        if (forms[i])
-            json_share(j, vs_form_name(i), forms[i], forms_sent[i]);
-    json_end(j);
-}
-
-static void json_filter(struct json *j, const struct vs_locality_figures *f)
-{
-    const struct vs_address_counts *c = &f->filter;
-    if (!f->filtered) {
-        json_null(j, "filter");
+    text_hits(out, row, history_at);
+    text_hits(out, row, table_at);
+    if (!r->f.filtered)
         return;
-    }
-    json_object(j, "filter");
-    json_share(j, "all", c->loads + c->stores, c->loads_sent + c->stores_sent);
-    json_forms(j, "loads", c->loads, c->loads_sent, c->form_loads, c->form_loads_sent);
-    json_forms(j, "stores", c->stores, c->stores_sent, c->form_stores, c->form_stores_sent);
-    json_u64(j, "bits", f->plain_bits);
-    json_double(j, "bpi", figures_ratio(f->plain_bits, f->instructions), 6);
-    json_u64(j, "nexus_bits", f->nexus_bits);
-    json_double(j, "nexus_bpi", figures_ratio(f->nexus_bits, f->instructions), 6);
-    json_u64(j, "computing", c->computing);
-    json_u64(j, "unmodelled", c->unmodelled);
-    json_end(j);
+    report_table_head(out, form_columns, &(struct form_row){0}, 0);
+    for (size_t form = 1; form <= VS_FORM_END; form++)
+        text_form(out, row, form, vs_form_name((unsigned)form - 1));
+    text_form(out, row, 0, "total");
+    report_say(out, columns, row,
+               "bits/ins   {filter.bpi} whole, {filter.nexus_bpi} in the code of daNX\n");
+    if (r->f.filter.computing)
+        report_say(out, columns, row,
+                   "followed   {filter.followed}% of the instructions that only compute "
+                   "registers\n");
 }
 
-static void print_json(const struct locality *w, const char *path,
-                       const struct vs_locality_figures *f)
+static void print_csv(struct out *out, const void *row, bool head)
 {
-    struct json j;
-    json_init(&j, &w->cli->out, 0);
-    json_object(&j, NULL);
-    if (path)
-        json_str(&j, "run", path);
-    else
-        json_null(&j, "run");
-    json_u64(&j, "instructions", f->instructions);
-    json_u64(&j, "loads", f->loads);
-    json_u64(&j, "stores", f->stores);
-    json_hits(&j, "history", f, vs_locality_history, f->history);
-    json_hits(&j, "table", f, vs_locality_table, f->table);
-    json_filter(&j, f);
-    json_end(&j);
+    struct share_row share;
+    if (head)
+        report_csv_head(out, hit_columns, &(struct share_row){0});
+    for (size_t i = 0; history_at(row, i, &share); i++)
+        report_csv(out, hit_columns, &share);
+    for (size_t i = 0; table_at(row, i, &share); i++)
+        report_csv(out, hit_columns, &share);
+    for (size_t i = 1; is_filtered(row) && i <= VS_FORM_END + 1; i++) {
+        size_t form = i % (VS_FORM_END + 1); /* all of them come last */
+        loads_at(row, form, &share);
+        report_csv(out, share_columns, &share);
+        stores_at(row, form, &share);
+        report_csv(out, share_columns, &share);
+    }
 }
 
 /* ---- the command ----------------------------------------------------------------------------- */
 
-/* path NULL: the sum over runs. */
-static void print(const struct locality *w, const char *path, const struct vs_locality_figures *f)
+struct locality_study {
+    struct study_runs study; /* first */
+    struct locality_row found, sum;
+};
+
+static struct locality_study *study_of(struct study_runs *s)
 {
-    if (w->o->json)
-        print_json(w, path, f);
-    else if (w->o->csv)
-        print_csv(w, path, f);
-    else
-        print_text(w, path, f);
+    return (struct locality_study *)s;
 }
 
-static int nothing(const struct locality *w, const char *path, const struct vs_run_info *info)
-{
-    bool recorded = info->features & VS_RUN_LOADS && info->features & VS_RUN_STORES;
-    if (cli_missing(w->cli, path, info) != CLI_DONE)
-        return CLI_BAD_DATA;
-    cli_error(w->cli, "%s: nothing to study: %s", path,
-              recorded ? "it has no loads and stores" : "loads and stores were not recorded");
-    return CLI_USAGE;
-}
-
-static int study_run(struct locality *w, const char *path, struct vs_reader *reader)
+static int study(struct study_runs *s, const char *run, struct vs_reader *reader)
 {
     const struct vs_run_info *info = vs_reader_info(reader);
+    struct vs_locality_figures *f = &study_of(s)->found.f;
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    struct vs_locality_figures f;
     struct vs_progress progress;
     vs_progress_init(&progress, stderr, "counting", info->events, "events");
-    int error = vs_locality_run(&f, reader, &progress, &diag);
+    int error = vs_locality_run(f, reader, &progress, &diag);
     vs_progress_finish(&progress);
     if (error)
-        return cli_report(w->cli, path, error, &diag);
-    if (!accesses(&f))
-        return nothing(w, path, info);
-    if (w->runs && !w->o->json && !w->o->csv)
-        out_char(&w->cli->out, '\n');
-    print(w, path, &f);
-    vs_locality_add(&w->sum, &f);
-    w->runs++;
-    return cli_missing(w->cli, path, info);
+        return cli_report(s->cli, run, error, &diag);
+    bool recorded = info->features & VS_RUN_LOADS && info->features & VS_RUN_STORES;
+    return accesses(f) ? CLI_DONE
+                       : study_runs_nothing(s, run, info,
+                                            recorded ? "it has no loads and stores"
+                                                     : "loads and stores were not recorded");
 }
 
-static int study(struct locality *w, const char *path)
+static void add(struct study_runs *s)
 {
-    struct vs_reader *reader;
-    int status = cli_open(w->cli, &reader, path, false);
-    if (status != CLI_DONE)
-        return status;
-    status = study_run(w, path, reader);
-    vs_reader_close(reader);
-    return status;
+    vs_locality_add(&study_of(s)->sum.f, &study_of(s)->found.f);
+}
+
+static const void *row_of(struct study_runs *s, const char *run)
+{
+    struct locality_row *row = run ? &study_of(s)->found : &study_of(s)->sum;
+    row->run = run;
+    row->runs = s->runs;
+    return row;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct locality_options o = {0};
-    struct locality w = {.cli = cli, .o = &o};
     int status;
     if (!options_parse(cli, &command_locality, &o, &argc, argv, &status))
         return status;
-    if (o.json && o.csv) {
-        cli_error(cli, "--json and --csv exclude each other");
-        return CLI_USAGE;
-    }
-    status = CLI_DONE;
-    for (int i = 0; i < argc; i++)
-        status = cli_worse(status, study(&w, argv[i]));
-    if (w.runs > 1) {
-        if (!o.json && !o.csv)
-            out_char(&cli->out, '\n');
-        print(&w, NULL, &w.sum);
-    }
-    return status;
+    struct locality_study w = {.study = {.cli = cli,
+                                         .json = o.json,
+                                         .csv = o.csv,
+                                         .columns = columns,
+                                         .row = row_of,
+                                         .study = study,
+                                         .add = add,
+                                         .print_csv = print_csv,
+                                         .print_text = print_text}};
+    return study_runs(&w.study, argc, argv);
 }
 
 #define FIELD(member) offsetof(struct locality_options, member)

@@ -307,6 +307,11 @@ static void text_cell(struct out *o, const struct report_column *c, struct cell 
         out_safe(o, cell.text);
 }
 
+void report_text(struct out *o, const struct report_column *column, const void *row)
+{
+    text_cell(o, column, report_cell(column, row), column->width);
+}
+
 static void table_columns(struct out *o, const struct report_column *columns, const void *row,
                           bool names, bool *some)
 {
@@ -322,7 +327,7 @@ static void table_columns(struct out *o, const struct report_column *columns, co
         if (names)
             out_printf(o, "%*s", c->width, c->text);
         else
-            text_cell(o, c, report_cell(c, row), c->width);
+            report_text(o, c, row);
     }
 }
 

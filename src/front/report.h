@@ -154,6 +154,9 @@ void report_table_head(struct out *o, const struct report_column *columns, const
 void report_table_row(struct out *o, const struct report_column *columns, const void *row,
                       unsigned indent);
 
+/* One value, as it stands in a table. */
+void report_text(struct out *o, const struct report_column *column, const void *row);
+
 /* Prints a text in which {name} stands for a column by its name in JSON, or its heading if it has
  * none there; {group.name} for one in a group; and {name:thing} for a count of things: "1 thing",
  * "2 things". */
