@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cli/commands.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "cli/specs.h"
 #include "study/bandwidth.h"
 
@@ -72,89 +71,155 @@ static bool used_pair(const struct surface *s, const struct vs_technique_spec *s
 
 /* ---- printing -------------------------------------------------------------------------------- */
 
-static void text_surface(struct out *out, const struct surface *s,
-                         const struct vs_technique_spec *spec)
+/* What a pair of chunks would cost. */
+struct pair_row {
+    const char *field;
+    uint64_t first, other, bits;
+};
+
+static struct pair_row pair_of(const struct surface *s, struct vs_chunks pair)
 {
+    return (struct pair_row){s->field, pair.first, pair.other,
+                             vs_lengths_chunks_bits(s->lengths, pair)};
+}
+
+/* A field that carried numbers, as it is printed. */
+struct field_row {
+    const char *technique;
+    struct surface s;
+    struct pair_row best, used;
+    bool uses_chunks;
+};
+
+static struct field_row field_row(const struct surface *s, const struct vs_technique_spec *spec)
+{
+    struct field_row row = {
+        .technique = spec->technique->name, .s = *s, .best = pair_of(s, s->best)};
     struct vs_chunks used;
-    char numbers[32], bits[32];
-    out_printf(out, "%s: %s numbers, %s bits at the port\n", s->field,
-               group_digits(numbers, s->numbers), group_digits(bits, s->used));
-    out_printf(out, "  best chunks (%u,%u): %s bits\n", s->best.first, s->best.other,
-               group_digits(bits, s->best_bits));
-    if (used_pair(s, spec, &used)) {
-        uint64_t cost = vs_lengths_chunks_bits(s->lengths, used);
-        out_printf(out, "  used chunks (%u,%u): %s bits, %.2f %% more than the best\n", used.first,
-                   used.other, group_digits(bits, cost),
-                   s->best_bits ? 100.0 * (double)(cost - s->best_bits) / (double)s->best_bits : 0);
-    } else {
-        out_str(out, "  used: another code\n");
-    }
-    if (s->unary_bits != UINT64_MAX)
-        out_printf(out, "  best unary prefix (%u,%u): %s bits\n", s->unary.size, s->unary.step,
-                   group_digits(bits, s->unary_bits));
+    row.uses_chunks = used_pair(s, spec, &used);
+    if (row.uses_chunks)
+        row.used = pair_of(s, used);
+    return row;
+}
+
+/* A line of the surface: all that have this first chunk. */
+struct surface_row {
+    const struct surface *s;
+    unsigned first;
+};
+
+static bool first_at(const void *row, size_t i, void *element)
+{
+    const struct surface *s = row;
+    *(struct surface_row *)element = (struct surface_row){s, (unsigned)i + 1};
+    return i < s->most;
+}
+
+static bool other_at(const void *row, size_t i, void *element)
+{
+    const struct surface_row *r = row;
+    if (i >= r->s->most)
+        return false;
+    *(struct pair_row *)element =
+        pair_of(r->s, (struct vs_chunks){(uint8_t)r->first, (uint8_t)(i + 1)});
+    return true;
+}
+
+static bool length_at(const void *row, size_t i, void *element)
+{
+    if (i <= 64)
+        *(uint64_t *)element = ((const struct surface *)row)->lengths->count[i];
+    return i <= 64;
+}
+
+static const struct report_rows first_rows = {.size = sizeof(struct surface_row), .at = first_at};
+static const struct report_rows other_rows = {.size = sizeof(struct pair_row), .at = other_at};
+static const struct report_rows length_rows = {.size = sizeof(uint64_t), .at = length_at};
+
+static const struct report_column pair_columns[] = {
+    {.csv = "field", .kind = CELL_WORD, REPORT_IN(pair_row, field)},
+    {.json = "first", .csv = "first", REPORT_AT(pair_row, first)},
+    {.json = "other", .csv = "other", REPORT_AT(pair_row, other)},
+    {.json = "bits", .csv = "bits", REPORT_AT(pair_row, bits)},
+    {0},
+};
+
+static const struct report_column cost_columns[] = {
+    {.json = "", .text = "bits", REPORT_AT(pair_row, bits), .width = 11},
+    {0},
+};
+
+static const struct report_column surface_columns[] = {
+    {.json = "", .rows = &other_rows, .group = cost_columns},
+    {0},
+};
+
+static const struct report_column length_columns[] = {
+    {.json = "", .kind = CELL_COUNT, .size = sizeof(uint64_t)},
+    {0},
+};
+
+static bool uses_chunks(const void *row)
+{
+    return ((const struct field_row *)row)->uses_chunks;
+}
+
+static struct cell more_than_best(const void *row)
+{
+    const struct field_row *f = row;
+    return cell_real(f->best.bits ? (double)(f->used.bits - f->best.bits) / (double)f->best.bits
+                                  : 0);
+}
+
+static const struct report_column columns[] = {
+    REPORT_WORD(field_row, technique),
+    {.json = "field", .kind = CELL_WORD, REPORT_IN(field_row, s.field)},
+    {.json = "numbers", REPORT_AT(field_row, s.numbers)},
+    {.json = "bits", REPORT_AT(field_row, s.used)},
+    {.json = "best", .group = pair_columns, REPORT_IN(field_row, best)},
+    {.json = "used", .group = pair_columns, REPORT_IN(field_row, used), .known = uses_chunks},
+    {.text = "more", .get = more_than_best, .percent = true, .places = 2},
+    {.text = "unary_size", REPORT_AT(field_row, s.unary.size)},
+    {.text = "unary_step", REPORT_AT(field_row, s.unary.step)},
+    {.text = "unary_bits", REPORT_AT(field_row, s.unary_bits)},
+    {.json = "lengths", .rows = &length_rows, .group = length_columns, REPORT_IN(field_row, s)},
+    {.json = "surface", .rows = &first_rows, .group = surface_columns, REPORT_IN(field_row, s)},
+    {0},
+};
+
+static void print_text(struct out *out, const struct field_row *f)
+{
+    struct surface_row line;
+    struct pair_row pair;
+    report_say(out, columns, f,
+               "{field}: {numbers} numbers, {bits} bits at the port\n"
+               "  best chunks ({best.first},{best.other}): {best.bits} bits\n");
+    report_say(out, columns, f,
+               f->uses_chunks ? "  used chunks ({used.first},{used.other}): {used.bits} bits, "
+                                "{more} % more than the best\n"
+                              : "  used: another code\n");
+    if (f->s.unary_bits != UINT64_MAX)
+        report_say(out, columns, f,
+                   "  best unary prefix ({unary_size},{unary_step}): {unary_bits} bits\n");
     out_printf(out, "  %5s", "first");
-    for (unsigned other = 1; other <= s->most; other++)
+    for (unsigned other = 1; other <= f->s.most; other++)
         out_printf(out, " %11u", other);
     out_str(out, "  other\n");
-    for (unsigned first = 1; first <= s->most; first++) {
-        out_printf(out, "  %5u", first);
-        for (unsigned other = 1; other <= s->most; other++)
-            out_printf(out, " %11s",
-                       DIGITS(vs_lengths_chunks_bits(
-                           s->lengths, (struct vs_chunks){(uint8_t)first, (uint8_t)other})));
+    for (size_t i = 0; first_at(&f->s, i, &line); i++) {
+        out_printf(out, "  %5u", line.first);
+        for (size_t k = 0; other_at(&line, k, &pair); k++)
+            report_table_cells(out, cost_columns, &pair, 1);
         out_char(out, '\n');
     }
 }
 
-static void csv_surface(struct out *out, const struct surface *s)
+static void print_csv(struct out *out, const struct field_row *f)
 {
-    for (unsigned first = 1; first <= s->most; first++)
-        for (unsigned other = 1; other <= s->most; other++)
-            out_printf(out, "%s,%u,%u,%" PRIu64 "\n", s->field, first, other,
-                       vs_lengths_chunks_bits(s->lengths,
-                                              (struct vs_chunks){(uint8_t)first, (uint8_t)other}));
-}
-
-static void json_pair(struct json *j, const char *key, struct vs_chunks c, uint64_t bits)
-{
-    json_object(j, key);
-    json_u64(j, "first", c.first);
-    json_u64(j, "other", c.other);
-    json_u64(j, "bits", bits);
-    json_end(j);
-}
-
-static void json_surface(struct out *out, const struct surface *s,
-                         const struct vs_technique_spec *spec)
-{
-    struct vs_chunks used;
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    json_str(&j, "technique", spec->technique->name);
-    json_str(&j, "field", s->field);
-    json_u64(&j, "numbers", s->numbers);
-    json_u64(&j, "bits", s->used);
-    json_pair(&j, "best", s->best, s->best_bits);
-    if (used_pair(s, spec, &used))
-        json_pair(&j, "used", used, vs_lengths_chunks_bits(s->lengths, used));
-    else
-        json_null(&j, "used");
-    json_array(&j, "lengths");
-    for (unsigned i = 0; i <= 64; i++)
-        json_u64(&j, NULL, s->lengths->count[i]);
-    json_end(&j);
-    json_array(&j, "surface");
-    for (unsigned first = 1; first <= s->most; first++) {
-        json_array(&j, NULL);
-        for (unsigned other = 1; other <= s->most; other++)
-            json_u64(&j, NULL,
-                     vs_lengths_chunks_bits(s->lengths,
-                                            (struct vs_chunks){(uint8_t)first, (uint8_t)other}));
-        json_end(&j);
-    }
-    json_end(&j);
-    json_end(&j);
+    struct surface_row line;
+    struct pair_row pair;
+    for (size_t i = 0; first_at(&f->s, i, &line); i++)
+        for (size_t k = 0; other_at(&line, k, &pair); k++)
+            report_csv(out, pair_columns, &pair);
 }
 
 static int print(struct cli *cli, const struct chunks_options *o, const char *path,
@@ -162,18 +227,19 @@ static int print(struct cli *cli, const struct chunks_options *o, const char *pa
 {
     unsigned shown = 0;
     if (o->csv)
-        out_str(&cli->out, "field,first,other,bits\n");
+        report_csv_head(&cli->out, pair_columns, &(struct pair_row){0});
     for (unsigned i = 0; i < VS_FIELD_END; i++) {
         struct surface s;
         if ((o->field && strcmp(o->field, vs_field_name(i))) || !count_numbers(&row->lengths[i]))
             continue;
         surface_of(&s, row, i, (unsigned)o->most);
+        const struct field_row f = field_row(&s, &row->spec);
         if (o->json)
-            json_surface(&cli->out, &s, &row->spec);
+            report_json_line(&cli->out, columns, &f);
         else if (o->csv)
-            csv_surface(&cli->out, &s);
+            print_csv(&cli->out, &f);
         else
-            text_surface(&cli->out, &s, &row->spec);
+            print_text(&cli->out, &f);
         shown++;
     }
     if (shown)

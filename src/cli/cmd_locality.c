@@ -102,9 +102,9 @@ static void text_hits(struct out *out, const struct locality_row *row,
     struct share_row share;
     for (size_t i = 0; at(row, i, &share); i++) {
         if (i % VS_LOCALITY_SHIFTS == 0)
-            report_say(out, hit_columns, &share, "{hit rate} {entries}");
+            report_say(out, hit_columns, &share, "{>hit rate} {>entries}");
         report_say(out, hit_columns, &share,
-                   (i + 1) % VS_LOCALITY_SHIFTS ? " {rate}" : " {rate}\n");
+                   (i + 1) % VS_LOCALITY_SHIFTS ? " {>rate}" : " {>rate}\n");
     }
 }
 

@@ -240,7 +240,7 @@ static void text_summary(struct out *out, const struct replay_summary *s)
                "replayed {instructions} instructions to {where}, from {messages} messages\n");
     for (size_t i = 0; core_at(s, i, &core); i++)
         report_say(out, core_columns, &core,
-                   "core {core} {instructions} instructions  pc {pc_digits}{state}\n");
+                   "core {>core} {>instructions} instructions  pc {pc_digits}{state}\n");
     report_say(out, summary_columns, s,
                "wrote {stdout_bytes} bytes to standard output, {stderr_bytes} to standard error\n");
     for (size_t i = 0; s->registers && core_at(s, i, &core); i++)

@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
-#include "cli/figures.h"
-#include "front/json.h"
+#include "front/report.h"
 #include "front/suggest.h"
 #include "technique/data.h"
 #include "technique/technique.h"
@@ -27,30 +26,52 @@ static const char *kind_name(const struct vs_technique *t)
     return "other";
 }
 
-struct costs {
-    struct vs_cost_list list;
+/* A technique, and what it costs. */
+struct technique_row {
+    const struct vs_technique_spec *spec;
+    uint64_t cores;
+    struct vs_cost_list costs;
     uint64_t cache_bits; /* 0: there is no cache */
 };
 
 /* Of 64-bit addresses. */
-static int cost_of(struct cli *cli, const struct techniques_options *o,
-                   const struct vs_technique_spec *given, struct costs *costs)
+static int row_of(struct cli *cli, const struct techniques_options *o,
+                  const struct vs_technique_spec *given, struct technique_row *row)
 {
     const struct vs_technique_setup setup = {.cores = (unsigned)o->cores, .address_bits = 64};
     struct vs_technique_spec spec = *given;
     vs_technique_settle(&spec, false);
-    int e = vs_technique_cost(&spec, &setup, &costs->list);
-    costs->cache_bits = vs_data_cache_bits(&spec, &setup);
+    int e = vs_technique_cost(&spec, &setup, &row->costs);
+    row->spec = given;
+    row->cores = o->cores;
+    row->cache_bits = vs_data_cache_bits(&spec, &setup);
     return e < 0 ? cli_report(cli, spec.technique->name, e, NULL) : CLI_DONE;
 }
 
-static const char *why_not(const struct vs_technique_spec *spec)
+static const struct vs_technique_spec *spec_of(const void *row)
 {
-    return vs_technique_undecodable(spec);
+    return ((const struct technique_row *)row)->spec;
 }
 
-/* "1..64", "words|of|an|enumeration". */
-static void allowed(const struct vs_parameter *p, char *text, size_t capacity)
+static const struct vs_technique *technique_of(const void *row)
+{
+    return spec_of(row)->technique;
+}
+
+/* ---- parameters and configurations ----------------------------------------------------------- */
+
+struct parameter_row {
+    const struct vs_parameter *p;
+    char value[VS_PARAMETER_TEXT];
+    char range[256]; /* "1 to 64", "words|of|an|enumeration" */
+};
+
+static const struct vs_parameter *parameter_of(const void *row)
+{
+    return ((const struct parameter_row *)row)->p;
+}
+
+static void put_range(const struct vs_parameter *p, char *text, size_t capacity)
 {
     size_t used = 0;
     text[0] = 0;
@@ -63,205 +84,343 @@ static void allowed(const struct vs_parameter *p, char *text, size_t capacity)
         used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? "|" : "", *w);
 }
 
-/* ---- one ------------------------------------------------------------------------------------- */
-
-static void show_aliases(struct out *out, const struct vs_technique *t)
+static bool parameter_at(const void *row, size_t i, void *element)
 {
-    if (!t->aliases || !t->aliases[0])
-        return;
-    out_str(out, "also:");
-    for (const char *const *a = t->aliases; *a; a++)
-        out_printf(out, " %s", *a);
+    struct parameter_row *r = element;
+    r->p = &technique_of(row)->parameters[i];
+    if (!r->p->name)
+        return false;
+    vs_parameter_text(r->p, spec_of(row)->params, r->value);
+    put_range(r->p, r->range, sizeof(r->range));
+    return true;
+}
+
+static bool word_at(const void *row, size_t i, void *element)
+{
+    *(const char **)element = parameter_of(row)->words[i];
+    return parameter_of(row)->words[i];
+}
+
+static bool takes_words(const void *row)
+{
+    return parameter_of(row)->words;
+}
+
+static bool takes_numbers(const void *row)
+{
+    return !takes_words(row);
+}
+
+static struct cell parameter_name(const void *row)
+{
+    return cell_word(parameter_of(row)->name);
+}
+
+static struct cell parameter_value(const void *row)
+{
+    return cell_word(((const struct parameter_row *)row)->value);
+}
+
+static struct cell parameter_range(const void *row)
+{
+    return cell_word(((const struct parameter_row *)row)->range);
+}
+
+static struct cell parameter_min(const void *row)
+{
+    return cell_count(parameter_of(row)->min);
+}
+
+static struct cell parameter_max(const void *row)
+{
+    return cell_count(parameter_of(row)->max);
+}
+
+static struct cell parameter_power(const void *row)
+{
+    return cell_bool(parameter_of(row)->power);
+}
+
+static struct cell parameter_help(const void *row)
+{
+    return cell_word(parameter_of(row)->help ? parameter_of(row)->help : "");
+}
+
+static const struct report_rows word_rows = {.size = sizeof(const char *), .at = word_at};
+static const struct report_rows parameter_rows = {.size = sizeof(struct parameter_row),
+                                                  .at = parameter_at};
+
+static const struct report_column word_columns[] = {{.json = "", .kind = CELL_WORD}, {0}};
+
+static const struct report_column parameter_columns[] = {
+    {.json = "name", .text = "name", .get = parameter_name, .width = -12},
+    {.json = "default", .text = "default", .get = parameter_value, .width = -10},
+    {.text = "values", .get = parameter_range, .width = -32},
+    {.json = "values", .rows = &word_rows, .group = word_columns, .when = takes_words},
+    {.json = "min", .get = parameter_min, .when = takes_numbers},
+    {.json = "max", .get = parameter_max, .when = takes_numbers},
+    {.json = "power", .get = parameter_power, .when = takes_numbers},
+    {.json = "help", .text = "", .get = parameter_help},
+    {0},
+};
+
+static bool config_at(const void *row, size_t i, void *element)
+{
+    const struct vs_technique_config *configs = technique_of(row)->configs;
+    if (!configs || !configs[i].name)
+        return false;
+    *(struct vs_technique_config *)element = configs[i];
+    return true;
+}
+
+static const char *config_name(const void *element)
+{
+    return ((const struct vs_technique_config *)element)->name;
+}
+
+static const struct report_rows config_rows = {
+    .size = sizeof(struct vs_technique_config), .at = config_at, .name = config_name};
+
+static const struct report_column config_columns[] = {
+    {.json = "", .kind = CELL_WORD, REPORT_IN(vs_technique_config, values)},
+    {0},
+};
+
+/* ---- cost ------------------------------------------------------------------------------------ */
+
+struct cost_row {
+    const char *name;
+    uint64_t copies;
+    struct vs_cost cost; /* of all copies */
+    uint64_t cache_bits;
+};
+
+static bool cost_at(const void *row, size_t i, void *element)
+{
+    const struct technique_row *t = row;
+    struct cost_row *c = element;
+    if (i >= t->costs.count)
+        return false;
+    *c = (struct cost_row){.name = t->costs.items[i].name,
+                           .copies = t->costs.items[i].copies,
+                           .cache_bits = t->cache_bits};
+    vs_cost_add(&c->cost, t->costs.items[i].cost, t->costs.items[i].copies);
+    return true;
+}
+
+static struct cost_row total_of(const struct technique_row *t)
+{
+    return (struct cost_row){
+        .name = "total", .cost = vs_cost_list_sum(&t->costs), .cache_bits = t->cache_bits};
+}
+
+static const struct cost_row *cost_of(const void *row)
+{
+    return row;
+}
+
+static struct cell cost_storage(const void *row)
+{
+    return cell_count(vs_cost_storage(cost_of(row)->cost));
+}
+
+static struct cell cost_gates(const void *row)
+{
+    return cell_count(vs_cost_gates(cost_of(row)->cost));
+}
+
+/* Of the data in the caches. */
+static struct cell cost_share(const void *row)
+{
+    return cell_ratio(vs_cost_storage(cost_of(row)->cost), cost_of(row)->cache_bits);
+}
+
+static struct cell cost_copies(const void *row)
+{
+    return cost_of(row)->copies ? cell_count(cost_of(row)->copies) : cell_word("");
+}
+
+static const struct report_rows cost_rows = {.size = sizeof(struct cost_row), .at = cost_at};
+
+static const struct report_column cost_columns[] = {
+    {.json = "name",
+     .text = "structure",
+     .kind = CELL_WORD,
+     REPORT_IN(cost_row, name),
+     .width = -28},
+    {.json = "copies", .text = "copies", .get = cost_copies, .width = 6},
+    {.json = "storage_bits", .text = "storage bits", .get = cost_storage, .width = 12},
+    {.json = "gates", .text = "gates", .get = cost_gates, .width = 12},
+    {.json = "cache_fraction", .get = cost_share, .places = 3, .percent = true, .width = 9},
+    {0},
+};
+
+/* ---- a technique ----------------------------------------------------------------------------- */
+
+static bool alias_at(const void *row, size_t i, void *element)
+{
+    const char *const *aliases = technique_of(row)->aliases;
+    *(const char **)element = aliases ? aliases[i] : NULL;
+    return aliases && aliases[i];
+}
+
+static struct cell name(const void *row)
+{
+    return cell_word(technique_of(row)->name);
+}
+
+static struct cell summary(const void *row)
+{
+    return cell_word(technique_of(row)->summary);
+}
+
+static struct cell kind(const void *row)
+{
+    return cell_word(kind_name(technique_of(row)));
+}
+
+static struct cell why(const void *row)
+{
+    return cell_word(vs_technique_undecodable(spec_of(row)));
+}
+
+static bool is_undecodable(const void *row)
+{
+    return vs_technique_undecodable(spec_of(row));
+}
+
+static struct cell decodable(const void *row)
+{
+    return cell_bool(!is_undecodable(row));
+}
+
+static struct cell ordered(const void *row)
+{
+    return cell_bool(vs_technique_ordered(spec_of(row)));
+}
+
+static struct cell storage(const void *row)
+{
+    return cost_storage(&(struct cost_row){.cost = total_of(row).cost});
+}
+
+static struct cell gates(const void *row)
+{
+    return cost_gates(&(struct cost_row){.cost = total_of(row).cost});
+}
+
+static struct cell cache_share(const void *row)
+{
+    const struct cost_row total = total_of(row);
+    return cost_share(&total);
+}
+
+static const struct report_rows alias_rows = {.size = sizeof(const char *), .at = alias_at};
+
+static const struct report_column columns[] = {
+    {.json = "name", .text = "technique", .get = name, .width = -15},
+    {.json = "aliases", .rows = &alias_rows, .group = word_columns},
+    {.json = "summary", .get = summary},
+    {.json = "kind", .text = "kind", .get = kind, .width = -14},
+    {.text = "bits", .get = storage, .width = 9},
+    {.text = "gates", .get = gates, .width = 9},
+    {.json = "decodable", .text = "dec", .get = decodable, .width = -3, .before = "  "},
+    {.text = "summary", .get = summary},
+    {.json = "why", .get = why, .when = is_undecodable},
+    {.json = "ordered", .get = ordered},
+    {.json = "parameters", .rows = &parameter_rows, .group = parameter_columns},
+    {.json = "configurations", .rows = &config_rows, .group = config_columns},
+    REPORT_COUNT(technique_row, cores),
+    {.json = "storage_bits", .get = storage},
+    {.json = "gates", .get = gates},
+    {.json = "cache_fraction", .get = cache_share},
+    {.json = "structures", .rows = &cost_rows, .group = cost_columns},
+    {0},
+};
+
+static void text_cost(struct out *out, const struct cost_row *cost)
+{
+    report_table_cells(out, cost_columns, cost, 2);
+    if (cost->cache_bits)
+        report_say(out, cost_columns, cost, " {>cache_fraction} %");
     out_char(out, '\n');
 }
 
-static void show_parameters(struct out *out, const struct vs_technique_spec *spec)
+static void text_costs(struct out *out, const struct technique_row *row)
 {
-    char value[VS_PARAMETER_TEXT], range[256];
-    out_str(out, "\nparameters:\n");
-    out_printf(out, "  %-12s %-10s %-32s %s\n", "name", "default", "values", "");
-    for (const struct vs_parameter *p = spec->technique->parameters; p->name; p++) {
-        vs_parameter_text(p, spec->params, value);
-        allowed(p, range, sizeof(range));
-        out_printf(out, "  %-12s %-10s %-32s %s\n", p->name, value, range, p->help ? p->help : "");
-    }
+    struct cost_row cost = total_of(row);
+    out_printf(out, "\ncost, %llu core%s, 64-bit addresses:\n", (unsigned long long)row->cores,
+               row->cores == 1 ? "" : "s");
+    report_table_names(out, cost_columns, &cost, 2);
+    out_printf(out, "%s\n", row->cache_bits ? " of the cache" : "");
+    for (size_t i = 0; cost_at(row, i, &cost); i++)
+        text_cost(out, &cost);
+    cost = total_of(row);
+    text_cost(out, &cost);
 }
 
-static void show_configs(struct out *out, const struct vs_technique *t)
+static void print_text(struct out *out, const struct technique_row *row)
 {
-    if (!t->configs || !t->configs->name)
-        return;
-    out_str(out, "\nconfigurations:\n");
-    for (const struct vs_technique_config *c = t->configs; c->name; c++)
-        out_printf(out, "  %-12s %s\n", c->name, c->values);
-}
-
-static void show_cost_row(struct out *out, const char *name, const char *copies,
-                          struct vs_cost cost, uint64_t cache_bits)
-{
-    out_printf(out, "  %-28s %6s %12s %12s", name, copies, DIGITS(vs_cost_storage(cost)),
-               DIGITS(vs_cost_gates(cost)));
-    if (cache_bits)
-        out_printf(out, " %9.3f %%", 100 * figures_ratio(vs_cost_storage(cost), cache_bits));
-    out_char(out, '\n');
-}
-
-static void show_cost(struct out *out, const struct techniques_options *o,
-                      const struct costs *costs)
-{
-    const struct vs_cost_list *list = &costs->list;
-    out_printf(out, "\ncost, %llu core%s, 64-bit addresses:\n", (unsigned long long)o->cores,
-               o->cores == 1 ? "" : "s");
-    out_printf(out, "  %-28s %6s %12s %12s%s\n", "structure", "copies", "storage bits", "gates",
-               costs->cache_bits ? " of the cache" : "");
-    for (size_t i = 0; i < list->count; i++) {
-        struct vs_cost all = {0};
-        vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
-        show_cost_row(out, list->items[i].name, DIGITS(list->items[i].copies), all,
-                      costs->cache_bits);
-    }
-    show_cost_row(out, "total", "", vs_cost_list_sum(list), costs->cache_bits);
-}
-
-static void show_one(struct out *out, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec, const struct costs *costs)
-{
-    const struct vs_technique *t = spec->technique;
-    const char *why = why_not(spec);
+    struct parameter_row parameter = {0};
+    struct vs_technique_config config;
+    const char *alias;
     char text[VS_TECHNIQUE_TEXT];
-    out_printf(out, "%s: %s\nkind: %s\n", t->name, t->summary, kind_name(t));
-    show_aliases(out, t);
-    out_printf(out, "decodable: %s%s\n", why ? "no: " : "yes", why ? why : "");
-    if (vs_technique_ordered(spec))
+    report_say(out, columns, row, "{name}: {summary}\nkind: {kind}\n");
+    for (size_t i = 0; alias_at(row, i, &alias); i++)
+        out_printf(out, "%s%s", i ? " " : "also: ", alias);
+    if (alias_at(row, 0, &alias))
+        out_char(out, '\n');
+    report_say(out, columns, row,
+               is_undecodable(row) ? "decodable: no: {why}\n" : "decodable: yes\n");
+    if (ordered(row).count)
         out_str(out, "order: the structures see the cores in global order\n");
-    if (vs_technique_text(spec, text, sizeof(text)) > 0)
+    if (vs_technique_text(row->spec, text, sizeof(text)) > 0)
         out_printf(out, "spec: %s\n", text);
-    show_parameters(out, spec);
-    show_configs(out, t);
-    show_cost(out, o, costs);
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_parameters(struct json *j, const struct vs_technique_spec *spec)
-{
-    char value[VS_PARAMETER_TEXT];
-    json_array(j, "parameters");
-    for (const struct vs_parameter *p = spec->technique->parameters; p->name; p++) {
-        vs_parameter_text(p, spec->params, value);
-        json_object(j, NULL);
-        json_str(j, "name", p->name);
-        json_str(j, "default", value);
-        if (p->words) {
-            json_array(j, "values");
-            for (const char *const *w = p->words; *w; w++)
-                json_str(j, NULL, *w);
-            json_end(j);
-        } else {
-            json_u64(j, "min", p->min);
-            json_u64(j, "max", p->max);
-            json_bool(j, "power", p->power);
-        }
-        json_str(j, "help", p->help ? p->help : "");
-        json_end(j);
-    }
-    json_end(j);
-}
-
-/* Of the data in the caches; null if there are none. */
-static void json_share(struct json *j, struct vs_cost cost, uint64_t cache_bits)
-{
-    json_double(j, "cache_fraction", figures_ratio(vs_cost_storage(cost), cache_bits), 6);
-}
-
-static void json_cost(struct json *j, const struct techniques_options *o, const struct costs *costs)
-{
-    const struct vs_cost_list *list = &costs->list;
-    struct vs_cost sum = vs_cost_list_sum(list);
-    json_u64(j, "cores", o->cores);
-    json_u64(j, "storage_bits", vs_cost_storage(sum));
-    json_u64(j, "gates", vs_cost_gates(sum));
-    json_share(j, sum, costs->cache_bits);
-    json_array(j, "structures");
-    for (size_t i = 0; i < list->count; i++) {
-        struct vs_cost all = {0};
-        vs_cost_add(&all, list->items[i].cost, list->items[i].copies);
-        json_object(j, NULL);
-        json_str(j, "name", list->items[i].name);
-        json_u64(j, "copies", list->items[i].copies);
-        json_u64(j, "storage_bits", vs_cost_storage(all));
-        json_u64(j, "gates", vs_cost_gates(all));
-        json_share(j, all, costs->cache_bits);
-        json_end(j);
-    }
-    json_end(j);
-}
-
-static void json_one(struct json *j, const struct techniques_options *o,
-                     const struct vs_technique_spec *spec, const struct costs *costs)
-{
-    const struct vs_technique *t = spec->technique;
-    const char *why = why_not(spec);
-    json_object(j, NULL);
-    json_str(j, "name", t->name);
-    json_array(j, "aliases");
-    for (const char *const *a = t->aliases; a && *a; a++)
-        json_str(j, NULL, *a);
-    json_end(j);
-    json_str(j, "summary", t->summary);
-    json_str(j, "kind", kind_name(t));
-    json_bool(j, "decodable", !why);
-    if (why)
-        json_str(j, "why", why);
-    json_bool(j, "ordered", vs_technique_ordered(spec));
-    json_parameters(j, spec);
-    json_object(j, "configurations");
-    for (const struct vs_technique_config *c = t->configs; c && c->name; c++)
-        json_str(j, c->name, c->values);
-    json_end(j);
-    json_cost(j, o, costs);
-    json_end(j);
+    out_str(out, "\nparameters:\n");
+    report_table_head(out, parameter_columns, &parameter, 2);
+    for (size_t i = 0; parameter_at(row, i, &parameter); i++)
+        report_table_row(out, parameter_columns, &parameter, 2);
+    if (config_at(row, 0, &config))
+        out_str(out, "\nconfigurations:\n");
+    for (size_t i = 0; config_at(row, i, &config); i++)
+        out_printf(out, "  %-12s %s\n", config.name, config.values);
+    text_costs(out, row);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
-static void show_row(struct out *out, const struct vs_technique_spec *spec,
-                     const struct costs *costs)
+static void print_row(struct out *out, const struct technique_row *row)
 {
-    const struct vs_technique *t = spec->technique;
-    struct vs_cost sum = vs_cost_list_sum(&costs->list);
-    out_printf(out, "%-15s %-14s %9s %9s  %-3s %s\n", t->name, kind_name(t),
-               DIGITS(vs_cost_storage(sum)), DIGITS(vs_cost_gates(sum)),
-               why_not(spec) ? "no" : "yes", t->summary);
-    if (!t->configs || !t->configs->name)
+    struct vs_technique_config config;
+    report_table_row(out, columns, row, 0);
+    if (!config_at(row, 0, &config))
         return;
     out_printf(out, "%-15s configurations:", "");
-    for (const struct vs_technique_config *c = t->configs; c->name; c++)
-        out_printf(out, " %s", c->name);
+    for (size_t i = 0; config_at(row, i, &config); i++)
+        out_printf(out, " %s", config.name);
     out_char(out, '\n');
 }
 
-static int show_list(struct cli *cli, const struct techniques_options *o)
+static int print_list(struct cli *cli, const struct techniques_options *o)
 {
     struct vs_technique_spec spec;
-    struct costs costs;
+    struct technique_row row;
     struct json j;
     json_init(&j, &cli->out, 2);
     if (o->json)
         json_array(&j, NULL);
-    else
-        out_printf(&cli->out, "%-15s %-14s %9s %9s  %-3s %s\n", "technique", "kind", "bits",
-                   "gates", "dec", "summary");
     for (size_t i = 0; vs_techniques[i]; i++) {
         if (vs_technique_defaults(&spec, vs_techniques[i]) < 0)
             continue;
-        int status = cost_of(cli, o, &spec, &costs);
+        int status = row_of(cli, o, &spec, &row);
         if (status != CLI_DONE)
             return status;
+        if (!i && !o->json)
+            report_table_head(&cli->out, columns, &row, 0);
         if (o->json)
-            json_one(&j, o, &spec, &costs);
+            report_json(&j, NULL, columns, &row);
         else
-            show_row(&cli->out, &spec, &costs);
+            print_row(&cli->out, &row);
     }
     if (o->json)
         json_end(&j);
@@ -299,7 +458,7 @@ static int run(struct cli *cli, int argc, char **argv)
     if (!options_parse(cli, &command_techniques, &o, &argc, argv, &status))
         return status;
     if (!argc)
-        return show_list(cli, &o);
+        return print_list(cli, &o);
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(argv[0], ":"), argv[0]);
     if (!vs_technique_find(name))
@@ -308,15 +467,15 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "%s: %s", argv[0], diag.text);
         return CLI_USAGE;
     }
-    struct costs costs;
-    status = cost_of(cli, &o, &spec, &costs);
+    struct technique_row row;
+    status = row_of(cli, &o, &spec, &row);
     if (status != CLI_DONE)
         return status;
     json_init(&j, &cli->out, 2);
     if (o.json)
-        json_one(&j, &o, &spec, &costs);
+        report_json(&j, NULL, columns, &row);
     else
-        show_one(&cli->out, &o, &spec, &costs);
+        print_text(&cli->out, &row);
     return CLI_DONE;
 }
 

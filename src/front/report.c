@@ -316,9 +316,11 @@ static void table_columns(struct out *o, const struct report_column *columns, co
                           bool names, bool *some)
 {
     for (const struct report_column *c = columns; !is_last(c); c++) {
-        if (!is_shown(c, row))
+        bool nested = c->group && !c->rows;
+
+        if ((!nested && !c->text) || !is_shown(c, row))
             continue;
-        if (c->group && !c->rows)
+        if (nested)
             table_columns(o, c->group, member_of(c, row), names, some);
         if (!c->text)
             continue;
@@ -331,26 +333,36 @@ static void table_columns(struct out *o, const struct report_column *columns, co
     }
 }
 
-static void table_line(struct out *o, const struct report_column *columns, const void *row,
-                       bool names, unsigned indent)
+void report_table_names(struct out *o, const struct report_column *columns, const void *like,
+                        unsigned indent)
 {
     bool some = false;
 
     out_pad(o, indent);
-    table_columns(o, columns, row, names, &some);
-    out_char(o, '\n');
+    table_columns(o, columns, like, true, &some);
+}
+
+void report_table_cells(struct out *o, const struct report_column *columns, const void *row,
+                        unsigned indent)
+{
+    bool some = false;
+
+    out_pad(o, indent);
+    table_columns(o, columns, row, false, &some);
 }
 
 void report_table_head(struct out *o, const struct report_column *columns, const void *like,
                        unsigned indent)
 {
-    table_line(o, columns, like, true, indent);
+    report_table_names(o, columns, like, indent);
+    out_char(o, '\n');
 }
 
 void report_table_row(struct out *o, const struct report_column *columns, const void *row,
                       unsigned indent)
 {
-    table_line(o, columns, row, false, indent);
+    report_table_cells(o, columns, row, indent);
+    out_char(o, '\n');
 }
 
 /* The column of that name, and the row that it is of. */
@@ -376,13 +388,16 @@ static const struct report_column *find_column(const struct report_column *colum
 static void say_column(struct out *o, const struct report_column *columns, const void *row,
                        const char *name, size_t length)
 {
+    bool wide = *name == '>';
+    name += wide;
+    length -= wide;
     const char *things = memchr(name, ':', length);
     size_t n = things ? (size_t)(things - name) : length;
     const struct report_column *c = find_column(columns, &row, name, n);
 
     invariant(c);
     struct cell cell = report_cell(c, row);
-    text_cell(o, c, cell, c->width);
+    text_cell(o, c, cell, wide ? c->width : 0);
     if (things)
         out_printf(o, " %.*s%s", (int)(length - n - 1), things + 1,
                    cell.kind == CELL_COUNT && cell.count == 1 ? "" : "s");

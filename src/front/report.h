@@ -148,7 +148,11 @@ void report_json_line(struct out *o, const struct report_column *columns, const 
 void report_csv_head(struct out *o, const struct report_column *columns, const void *like);
 void report_csv(struct out *o, const struct report_column *columns, const void *row);
 
-/* Lines of a table, indented by so many blanks. */
+/* Lines of a table, indented by so many blanks; names and cells are without the line's end. */
+void report_table_names(struct out *o, const struct report_column *columns, const void *like,
+                        unsigned indent);
+void report_table_cells(struct out *o, const struct report_column *columns, const void *row,
+                        unsigned indent);
 void report_table_head(struct out *o, const struct report_column *columns, const void *like,
                        unsigned indent);
 void report_table_row(struct out *o, const struct report_column *columns, const void *row,
@@ -158,8 +162,8 @@ void report_table_row(struct out *o, const struct report_column *columns, const 
 void report_text(struct out *o, const struct report_column *column, const void *row);
 
 /* Prints a text in which {name} stands for a column by its name in JSON, or its heading if it has
- * none there; {group.name} for one in a group; and {name:thing} for a count of things: "1 thing",
- * "2 things". */
+ * none there; {>name} for it in its width; {group.name} for one in a group; and {name:thing} for a
+ * count of things: "1 thing", "2 things". */
 void report_say(struct out *o, const struct report_column *columns, const void *row,
                 const char *text);
 
