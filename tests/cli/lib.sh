@@ -11,9 +11,9 @@
 #
 # In the environment: VESTIGE, VESTIGE_GEN (programs), VESTIGE_BUILD, VESTIGE_SRC (folders).
 # $T is an empty folder of the file's own, removed at the end.
-# $sanitized: not empty in a build with sanitizers. $long: not empty in `make check-long` (VESTIGE_LONG=1); what takes too
-# long for `make check` is done only then. $brief: under the sanitizers and not long; a sample is enough of what the
-# plain build does in full.
+# $sanitized is not empty in a build with sanitizers. $long is not empty in `make check-long`
+# (VESTIGE_LONG=1); what takes too long for `make check` is done only then. $brief is not empty under
+# the sanitizers, unless $long is: a sample of what the plain build does in full is then enough.
 # After `run`: $status, and the names of the files with its output, $out and $err.
 # A case fails at its first expectation that does not hold; the file goes on.
 set -u
@@ -49,8 +49,8 @@ _end_case() {
     _case=''
 }
 
-# fail TEXT: the current case fails. For expectations that are not below.
-# It names the line of the test file, however deep in helpers the call is.
+# fail TEXT: fails the current case; for expectations that are not below. It names the line of the
+# test file, however deep in helpers the call is.
 fail() {
     local i=0
     [ $_bad = 0 ] || return 0
@@ -65,7 +65,7 @@ fail() {
     head -c 4000 "$err" | sed 's/^/  stderr: /'
 }
 
-# begin NAME: a new case, verb_situation.
+# begin NAME: starts a new case, named verb_situation.
 begin() {
     _end_case
     _case=$1 _bad=0 _skipped='' _command='' status=0
@@ -73,7 +73,8 @@ begin() {
     : >"$err"
 }
 
-# run COMMAND...: status 99 is a sanitizer's report, and fails the case. So does a name of the source code in a message.
+# run COMMAND...: runs it. Status 99 is a sanitizer's report and fails the case, and so does a name
+# from the source code in a message.
 run() {
     _command=$*
     "$@" >"$out" 2>"$err"
@@ -86,7 +87,7 @@ expect_status() {
     [ "$status" = "$1" ] || fail "exit status $status, expected $1"
 }
 
-# expect_out PATTERN: some line of standard output matches (grep -E).
+# expect_out PATTERN: some line of standard output must match (grep -E).
 expect_out() {
     grep -aqE -e "$1" "$out" || fail "no line of stdout matches: $1"
 }
@@ -120,8 +121,8 @@ expect_equal() {
     [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
 }
 
-# await COMMAND...: waits until it succeeds, however slow the machine is; the case fails if that does not come to pass in
-# five minutes.
+# await COMMAND...: waits until it succeeds, however slow the machine is; the case fails if that
+# does not happen within five minutes.
 await() {
     local end=$((SECONDS + 300))
     until "$@"; do
@@ -138,17 +139,17 @@ has_ended() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-# has_bytes NUMBER FILE: it has that many at least.
+# has_bytes NUMBER FILE: whether the file has at least that many bytes.
 has_bytes() {
     [ -e "$2" ] && [ "$(stat -c %s "$2")" -ge "$1" ]
 }
 
-# more WORD...: these words, unless a sample is enough ($brief).
+# more WORD...: prints these words, unless a sample is enough ($brief).
 more() {
     [ -n "$brief" ] || echo "$@"
 }
 
-# handmade HOW...: makes $T/HOW.vest of each, by the program handmade.c.
+# handmade HOW...: makes $T/HOW.vest for each, with the program handmade.c.
 handmade() {
     local cc san how
     cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
@@ -161,8 +162,9 @@ handmade() {
     done
 }
 
-# each_workload KIND COUNTS FUNCTION: calls FUNCTION NAME THREADS CHECKSUM ARGUMENT... for every workload of this kind
-# (or "all") in the catalogue, at its tiny size, with each of these numbers of threads; serial ones have one.
+# each_workload KIND COUNTS FUNCTION: calls FUNCTION NAME THREADS CHECKSUM ARGUMENT... for every
+# workload of this kind (or "all") in the catalogue, at its tiny size, with each of these numbers of
+# threads; serial workloads have one.
 each_workload() {
     local name kind most tiny checksum p args
     while read -r name kind most tiny _ _ checksum; do
@@ -176,17 +178,18 @@ each_workload() {
     done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
 }
 
-# workload TARGET NAME: its path; the target is host or rv64.
+# workload TARGET NAME: prints its path; the target is host or rv64.
 workload() {
     echo "$VESTIGE_SRC/$(sed -n 's/^O=//p' "$VESTIGE_BUILD/config")/workloads/$1/$2"
 }
 
-# grouped NUMBER: with commas, as people read it.
+# grouped NUMBER: prints it with commas.
 grouped() {
     sed -E ':more; s/^([0-9]+)([0-9]{3})/\1,\2/; t more' <<<"$1"
 }
 
-# expect_whole NAME: $T/run.vest agrees with itself in memory and control flow; says how much was compared.
+# expect_whole NAME: $T/run.vest must be consistent in memory and control flow; prints how much was
+# compared.
 expect_whole() {
     run "$VESTIGE" check --memory --flow "$T/run.vest"
     expect_status 0
@@ -196,26 +199,28 @@ expect_whole() {
     sed -n 's/^.*: compared/  compared/p' "$out" | sed "s/^/$1:/"
 }
 
-# What is not tested here is said in a line `SKIP CASE: REASON`. tests/run counts and lists them; tests/skips has those that are
-# no failure under CI=true.
+# A line `SKIP CASE: REASON` says what is not tested here. tests/run counts and lists these lines;
+# tests/skips has those that are not failures under CI=true.
 
-# skip REASON: the current case does not apply here. It counts neither way, unless it fails.
+# skip REASON: the current case does not apply here. It counts neither as passed nor as failed,
+# unless it fails.
 skip() {
     _skipped=yes
     skip_part "$@"
 }
 
-# skip_part REASON: nor does a part of it; the rest counts.
+# skip_part REASON: a part of the current case does not apply here; the rest counts.
 skip_part() {
     echo "SKIP $_case: $*"
 }
 
-# has_program NAME: whether there is such a program; if not, the current case is skipped as far as it needs it.
+# has_program NAME: whether there is such a program; if not, the part of the current case that needs
+# it is skipped.
 has_program() {
     command -v "$1" >/dev/null || ! skip_part "there is no $1"
 }
 
-# skip_all REASON: nor does anything in this file.
+# skip_all REASON: nothing in this file applies here.
 skip_all() {
     begin all
     skip "$@"
