@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The front door. `make list` has the targets.
+# The front door. `make list` prints the targets.
 #
 # Variables: DEBUG=1  SAN=address,undefined  CC=  CFLAGS=  LDFLAGS= (both added to ours)
 #            O=build (build root)  DESTDIR=  PREFIX=/usr/local  FUZZ_SECONDS=60  FUZZ_TARGETS=  V=1 (show commands)
@@ -8,16 +8,16 @@
 # A variant's `config` file has the variables that select it, one per line, for another make.
 
 MAKEFLAGS += --no-builtin-rules --no-print-directory
-# The same messages, order and decimal points everywhere.
+# Messages, sort order and decimal points are the same everywhere.
 export LC_ALL := C
-# A -j on the command line wins over this; a make below takes its share of the one above.
+# A -j on the command line wins over this; a nested make takes its share of the one above.
 ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
-# In order; src/layers also says who may include whom (tools/check-includes).
+# In order; src/layers also says which layer may include which (tools/check-includes).
 LAYERS := $(shell sed -n 's,^\([a-z][a-z]*\).*,\1,p' src/layers)
 
 ifeq ($(origin CC),default)
@@ -46,7 +46,7 @@ B := $(if $(VARIANT),$(O)/$(VARIANT),$(call build-dir,$(CC),$(DEBUG),$(SAN)))
 
 # ---- flags ----------------------------------------------------------------------------------
 
-# Under the sanitizers -g1: files and lines are all that a report shows.
+# Under the sanitizers -g1 suffices, since reports show only files and lines.
 OPTIMIZE := $(if $(DEBUG),-O0,$(if $(SAN),-O1,-O2)) $(if $(SAN),-g1,-g)
 WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
@@ -95,7 +95,7 @@ FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 INPUTS  := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/inputs/%)# the same without a fuzzer
 BENCH   := $(B)/bench/bench
 INJECT  := $(B)/test/inject.so
-# Programs that are recorded; real_* are built by the test that uses them.
+# Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
 # Programs for the simulated platform.
@@ -120,7 +120,7 @@ fuzz-objects: $(call obj,$(FUZZ_SRC))
 compile-all: $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ)
 tests generator bench-program fuzzers fuzz-objects compile-all: ; @:
 
-# Commands are announced, with the variant if it is not the default.
+# Announces a command, with the variant if it is not the default.
 mark := $(if $(filter-out $(O),$(B)), [$(notdir $(B))])
 ifeq ($(V),)
 say = @printf '  %-5s %s\n' '$(1)' '$(2)';
@@ -129,7 +129,8 @@ endif
 deps-build:
 	@tools/deps --check build
 
-# Two notes of what was built last. Compared while parsing, so that `make -n` tells the truth.
+# Two notes of what was built last. They are compared while parsing, so that `make -n` tells the
+# truth.
 define CONFIG
 O=$(O)
 CC=$(CC)
@@ -158,10 +159,10 @@ $(TEST_OBJ): COMPILE += -Itests
 $(call obj,$(FUZZ_SRC)): COMPILE += -Wno-missing-prototypes
 $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
-# They hold these as they are.
+# These objects embed files as they are.
 $(call obj,src/cli/completion_bash.c): src/cli/completion.bash
 $(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
-# The programs link code that is not position-independent beyond what the compiler does anyway.
+# Only the shared library needs these; the programs link code that is compiled without -fPIC.
 $(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
 	$(call say,PIC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -fPIC -c -o $@ $<
 
@@ -179,7 +180,8 @@ $(LIB_SO): $(LIB_SO).$(VERSION)
 $(TOOLS:%=$(B)/bin/%): $(PROGRAM)
 	@ln -sf vestige $@
 
-# All at once: the program knows which there are. Those that are gone go.
+# All pages are written at once, since the program knows which there are; old ones are removed
+# first.
 $(SHARE)/printed: $(PROGRAM) Makefile
 	$(call say,MAN,$(SHARE))rm -rf $(SHARE) && \
 	    mkdir -p $(SHARE)/man/man1 $(B)/$(BASH_DIR) $(B)/$(ZSH_DIR) && \
@@ -205,7 +207,8 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(LIB_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
 
-# What makes calls fail (tests/cli/faults.sh). Not with the sanitizers, which replace the same calls.
+# Makes calls fail (tests/cli/faults.sh). It is not used with the sanitizers, which replace the same
+# calls.
 $(INJECT): tests/fault/inject.c $(B)/config | deps-build
 	$(call say,LD,$(@))mkdir -p $(@D) && $(COMPILE) -shared -fPIC -o $@ $< $(LDFLAGS)
 
@@ -213,7 +216,7 @@ $(INJECT): tests/fault/inject.c $(B)/config | deps-build
 
 # ---- the Valgrind tool ------------------------------------------------------------------------
 # A program that is loaded where Valgrind's tools are, with nothing but Valgrind below it: no C
-# library, no sanitizers. Beside it lie links to what Valgrind needs at run time.
+# library and no sanitizers. Beside it are links to what Valgrind needs at run time.
 
 VG_INCLUDE ?= /usr/include/valgrind
 VG_LIB     ?= /usr/lib/x86_64-linux-gnu/valgrind
@@ -237,7 +240,8 @@ $(VG_TOOL): $(VG_OBJ) $(B)/sources
 -include $(VG_OBJ:.o=.d)
 
 # ---- programs that the tests record -----------------------------------------------------------
-# Static, for the host; like the workloads no part of a variant, but next to its other tests.
+# Static programs for the host. Like the workloads they are not part of a variant, but lie beside
+# its other tests.
 
 $(B)/test/programs/%: tests/programs/%.s tests/programs/expand Makefile | deps-build
 	$(call say,AS,$(<)$(mark))mkdir -p $(@D) && tests/programs/expand $< >$@.s && \
@@ -252,8 +256,9 @@ $(B)/test/target/%: tests/target/%.c Makefile | deps-build
 	    -D_GNU_SOURCE -Iinclude -static -pthread -o $@ $<
 
 # ---- workloads ------------------------------------------------------------------------------
-# The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static);
-# and under the sanitizers, for the tests. Not part of a variant: they are data to Vestige.
+# The programs that are traced: one per workloads/*.c, for the host (dynamic) and for RV64 (static),
+# and for the tests also with the sanitizers. They are not part of a variant, since to Vestige they
+# are data.
 
 WORKLOADS   := $(patsubst workloads/%.c,%,$(wildcard workloads/*.c))
 WL_COMMON   := $(patsubst workloads/%.c,%.o,$(wildcard workloads/common/*.c))
@@ -283,7 +288,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 .SECONDARY:
 
 # ---- using ----------------------------------------------------------------------------------
-# These install what is missing first; the rest runs in a make of its own, which then finds it.
+# These first install what is missing; the rest runs in a make of its own, which then finds it.
 
 .PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long demo bench performance fuzz
 ## check: all tests, plain and under the sanitizers; both compilers; format; includes
@@ -295,14 +300,16 @@ check:
 CLANG_CHECK := $(O)/clang-check
 check-gcc:
 	@+$(MAKE) all tests bench-program
-# For what this compiler has to say, and whether its program works; nothing else runs, so it need not be fast.
+# Shows clang's warnings, and whether the program it makes works. Nothing else is run, so it need
+# not be fast.
 check-clang:
 	@+$(MAKE) CC=$(CLANG) SAN= DEBUG=1 CFLAGS=-g0 VARIANT=$(notdir $(CLANG_CHECK)) \
 	    compile-all $(CLANG_CHECK)/bin/vestige $(CLANG_CHECK)/test/unit/writer
 check-san:
 	@+$(MAKE) SAN=address,undefined tests
 
-# What tests/threads runs, which is little of it in check; not optimized: compiling it takes the most time.
+# What tests/threads runs, which in check is little. It is not optimized, since compiling takes the
+# most time.
 THREADED := $(call build-dir,$(CC),1,thread)
 check-threads:
 	@+$(MAKE) SAN=thread DEBUG=1 $(THREADED)/bin/vestige $(THREADED)/lib/vestige/valgrind/vestige-amd64-linux \

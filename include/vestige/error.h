@@ -22,7 +22,7 @@ enum vs_error {
 
     /* the environment */
     VSE_IO = 10,     /* the operating system refused; the diag's text has its reason */
-    VSE_EXISTS = 11, /* would overwrite something that must not be */
+    VSE_EXISTS = 11, /* would overwrite something that must not be overwritten */
 
     /* not failures: the ordinary ends of things */
     VSE_END = 20,      /* nothing more to read */
@@ -38,10 +38,10 @@ enum vs_error {
     VSE_LIMIT = 36,     /* larger than the format allows */
 };
 
-/* Text for an error code; takes it with either sign. Never NULL; static storage. */
+/* The text for an error code of either sign. Never NULL; static storage. */
 VS_API const char *vs_errstr(int error);
 
-/* The enumerator's name, "VSE_CHECKSUM"; "VSE_UNKNOWN" for a number that is none. */
+/* The enumerator's name, such as "VSE_CHECKSUM"; "VSE_UNKNOWN" for any other number. */
 VS_API const char *vs_errname(int error);
 
 /* Where and why something failed. The caller provides the storage; every function that takes a

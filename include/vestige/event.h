@@ -25,8 +25,8 @@ enum vs_kind {
     VS_BRANCH = 1,        /* pc; addr = target; size = length of the instruction, 1 to 255 */
     VS_LOAD = 2,          /* pc; addr, size, value */
     VS_STORE = 3,         /* pc; addr, size, value */
-    VS_EXTERNAL = 4,      /* addr, size, value: bytes that no instruction of the run wrote; pc =
-                           * the instruction on whose behalf, or 0 */
+    VS_EXTERNAL = 4,      /* addr, size, value: bytes that no instruction of the run wrote; pc = the
+                             instruction on whose behalf they were written, or 0 */
     VS_EXCEPTION = 5,     /* pc = the instruction that did not retire; addr = handler; value =
                            * registers changed, among them VS_REG_CAUSE */
     VS_EXCEPTION_RET = 6, /* pc = the returning instruction; addr = where it resumes; value =
@@ -39,15 +39,15 @@ enum vs_kind {
                            * recorded, if known; value = registers */
     VS_MAP = 12,          /* addr = start; value = length; flags VS_MAP_*; pc = image id or
                            * VS_NO_IMAGE */
-    VS_CODE = 13,         /* value = block id: its bytes replace what lay at its address, for all
-                           * threads at once; they may be the same, or the first there */
-    VS_COUNT = 14,        /* nothing but icount: instructions that no other event accounts for */
+    VS_CODE = 13, /* value = block id: its bytes replace what lay at its address, for all threads at
+                     once; they may be the same bytes, or the first ones there */
+    VS_COUNT = 14, /* only icount: instructions that no other event accounts for */
     VS_KIND_END
 };
 
-/* flags of VS_BRANCH. Direct and unconditional when none is set. An instruction that goes to a
- * return address and leaves one (RISC-V's jalr with both link registers) has both VS_BR_RETURN and
- * VS_BR_CALL. */
+/* flags of VS_BRANCH. The branch is direct and unconditional when none but VS_BR_TAKEN is set. An
+ * instruction that goes to a return address and leaves one (RISC-V's jalr with both link registers)
+ * has both VS_BR_RETURN and VS_BR_CALL. */
 enum {
     VS_BR_COND = 1,     /* may fall through */
     VS_BR_INDIRECT = 2, /* target not in the code */
@@ -78,11 +78,12 @@ enum {
 
 /* One event. Fields that its kind does not name are zero.
  *
- * value: the size bytes named above. When size <= 8, they are here as a little-endian number, upper
- * bytes zero; when size > 8, this is an offset into the batch's `wide` area, where they lie in
- * memory order. Thread exit, map and code have size 0 and a plain 64-bit number in value.
- * A branch's size is no value's: its value is 0; its addr is the static target even when not taken
- * (0 for a not-taken indirect one) and its fall-through is pc + size. */
+ * value: the size bytes named above. When size <= 8, they are here as a little-endian number whose
+ * upper bytes are zero; when size > 8, this is an offset into the batch's `wide` area, where they
+ * lie in memory order. Thread exit, map and code have size 0 and a plain 64-bit number in value. A
+ * branch has value 0, since its size is that of the instruction: its fall-through is pc + size. Its
+ * addr is the static target even when it is not taken (0 for an indirect branch that is not
+ * taken). */
 struct vs_event {
     uint64_t pc;
     uint64_t addr;
@@ -96,12 +97,12 @@ struct vs_event {
 
 _Static_assert(sizeof(struct vs_event) == 32, "an event is 32 bytes");
 
-/* More than this is recorded as several events (external writes) or not at all. */
+/* Anything larger is recorded as several events (external writes) or not at all. */
 #define VS_SIZE_MAX    65535
 #define VS_THREADS_MAX 65536
 
-/* A run of events in global order. Who fills it owns the memory; a reader's batch is valid until
- * the next call on that reader. */
+/* Consecutive events in global order. Whoever fills the batch owns the memory; a reader's batch is
+ * valid until the next call on that reader. */
 struct vs_batch {
     const struct vs_event *events;
     const uint64_t *cycles; /* commit cycle of each event; NULL in an untimed run */
@@ -117,21 +118,22 @@ static inline bool vs_event_is_wide(const struct vs_event *e)
     return e->size > 8 && e->kind != VS_BRANCH;
 }
 
-/* The bytes of an event's value, for kinds other than branch: in the batch if wide, else in the
- * event itself (this needs a little-endian host, which the library asserts). */
+/* The bytes of an event's value, for kinds other than branch: they are in the batch if the value is
+ * wide, and else in the event itself (this needs a little-endian host, which the library
+ * asserts). */
 static inline const uint8_t *vs_event_bytes(const struct vs_batch *b, const struct vs_event *e)
 {
     return e->size > 8 ? b->wide + e->value : (const uint8_t *)&e->value;
 }
 
-/* Payload of VS_SYSCALL: this head, then the registers it changed. Little-endian. */
+/* The payload of VS_SYSCALL: this head, then the registers that the call changed. Little-endian. */
 struct vs_syscall_head {
     uint64_t args[6];
     uint64_t result;
 };
 
 /* Registers in payloads: a sequence of {uint16 number, uint16 size, size bytes}, little-endian,
- * unpadded. Numbers are the ISA's DWARF numbers, and two of our own. */
+ * unpadded. The numbers are the ISA's DWARF numbers and two of our own. */
 #define VS_REG_PC    0xffff
 #define VS_REG_CAUSE 0xfffe /* signal number or trap cause of an exception, 8 bytes */
 
@@ -145,12 +147,13 @@ VS_API int vs_regs_next(const uint8_t **p, size_t *size, unsigned *number, unsig
 VS_API int64_t vs_regs_put(uint8_t *buf, size_t capacity, size_t used, unsigned number,
                            const void *bytes, unsigned regsize);
 
-/* Where a VS_SYSCALL of the batch makes its thread go on, if not behind itself: a call that is to
- * be made again has the program counter among its registers. Returns whether it does. */
+/* Where the thread continues after a VS_SYSCALL of the batch, if not at the next instruction: a
+ * call that is to be made again has the program counter among its registers. Returns whether it
+ * has. */
 VS_API bool vs_syscall_resumes(const struct vs_batch *batch, const struct vs_event *e,
                                uint64_t *pc);
 
-/* "branch", "load", ...; "?" for a number that is no kind. Static storage. */
+/* "branch", "load", ...; "?" for a number that is not a kind. Static storage. */
 VS_API const char *vs_kind_name(unsigned kind);
 
 /* The kind of that name, or -VSE_NOTFOUND. */
@@ -160,8 +163,8 @@ VS_API int vs_kind_by_name(const char *name);
  * storage. */
 VS_API const char *vs_branch_name(unsigned flags);
 
-/* Whether an event keeps the rules above; the wide area has wide_size bytes.
- * Returns 0, or -VSE_INVAL with *why set to one phrase (static storage) if why is not NULL. */
+/* Checks that an event keeps the rules above; the wide area has wide_size bytes. Returns 0, or
+ * -VSE_INVAL with *why set to one phrase (static storage) if why is not NULL. */
 VS_API int vs_event_check(const struct vs_event *e, size_t wide_size, const char **why);
 
 #endif

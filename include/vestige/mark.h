@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks in a program's own source: what is to be recorded of it.
+/* Marks in a program's own source that say which part of it to record.
  *
  *     vestige_start();
  *     compute();
  *     vestige_stop();
  *
  * `vestige record --marks` records what happens between them. Without a recorder they do nothing:
- * a few instructions that change no register, flags aside. Needs gcc or clang; on other processors
- * than x86-64 and RV64 nothing is compiled.
+ * they are a few instructions that change no register except the flags. They need gcc or clang; on
+ * processors other than x86-64 and RV64, nothing is compiled.
  */
 #ifndef VESTIGE_MARK_H
 #define VESTIGE_MARK_H
@@ -16,7 +16,8 @@
 #define VESTIGE_MARK_STOP  0x56530002u
 
 #if defined(__x86_64__) && defined(__GNUC__)
-/* The sequence by which a program under Valgrind talks to it: the rotations add up to 128. */
+/* The sequence with which a program talks to Valgrind; the rotations add up to 128, so they have no
+ * effect. */
 #define VESTIGE_MARK_(request)                                                                     \
     do {                                                                                           \
         volatile unsigned long vestige_args_[6] = {request, 0, 0, 0, 0, 0};                        \
@@ -28,7 +29,7 @@
                          : "cc", "memory");                                                        \
     } while (0)
 #elif defined(__riscv) && __riscv_xlen == 64 && defined(__GNUC__)
-/* A hint instruction, which no processor acts on: lui x0 with the request's last digit. */
+/* A hint instruction, which no processor acts on: lui x0 with the low 20 bits of the request. */
 #define VESTIGE_MARK_(request)                                                                     \
     __asm__ volatile(".option push; .option norvc; lui x0, %0; .option pop"                        \
                      :                                                                             \

@@ -13,7 +13,8 @@
 #define VS_RUN_VERSION        1 /* what this build writes */
 #define VS_RUN_VERSION_OLDEST 1 /* the oldest it reads */
 
-/* What a run holds: feature bits of the file. A reader refuses a file with bits it does not know.
+/* What a run holds, as feature bits of the file. A reader refuses a file with bits that it does not
+ * know.
  */
 enum {
     VS_RUN_TIMED = 1,  /* every event has a commit cycle */
@@ -22,7 +23,7 @@ enum {
     VS_RUN_KNOWN = 7
 };
 
-/* Code as it was executed. A block id names address *and* bytes. */
+/* Code as it was executed. A block's id stands for its address *and* its bytes. */
 struct vs_block {
     uint64_t addr;
     const uint8_t *bytes;
@@ -30,14 +31,14 @@ struct vs_block {
     uint32_t insns; /* instructions in it, 1 to size */
 };
 
-/* A file that was mapped as code. Strings and bytes belong to whoever fills the struct. */
+/* A file that was mapped as code. The strings and bytes belong to whoever fills the struct. */
 struct vs_image {
     const char *path;
-    const char *symbols; /* where symbols are to be looked up: a path; "" = in `path` itself */
+    const char *symbols; /* the file in which to look up symbols; "" = `path` itself */
     const uint8_t *build_id;
     uint32_t build_id_size; /* 0 to 64 */
     uint64_t base;          /* run-time address minus link-time address */
-    uint64_t start;         /* addresses it occupies: [start, start + length) */
+    uint64_t start;         /* it occupies the addresses [start, start + length) */
     uint64_t length;
 };
 
@@ -55,42 +56,40 @@ struct vs_writer_options {
     uint32_t
         chunk_bytes;    /* bytes of a chunk before compression, about; default 8 MiB, at most 32 */
     uint32_t max_sites; /* sites in the static table, plus 1; default and upper limit 2^22 */
-    bool overwrite;     /* replace what is there; else -VSE_EXISTS */
+    bool overwrite;     /* replace an existing file; else -VSE_EXISTS */
 };
 
 /* Starts a run. The file is written as `<path>.partial` and gets its name when it is sealed. A file
- * at either name that has events is only replaced if the options say so.
- * options and diag may be NULL.
- * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_EXISTS; -VSE_IO. */
+ * of either name that has events is replaced only if the options say so. options and diag may be
+ * NULL. Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_EXISTS; -VSE_IO. */
 VS_API int vs_writer_open(struct vs_writer **w, const char *path,
                           const struct vs_writer_options *options, struct vs_diag *diag);
 
-/* Notes a fact about the run; a later value for the same key replaces the earlier. Any time before
- * sealing. Keys in use are listed in docs/format.md.
- * Returns 0; -VSE_INVAL (empty key; key or value over 1 MiB); -VSE_LIMIT (over 1024 keys, 16384
- * calls, or 64 MiB); -VSE_NOMEM. */
+/* Notes a fact about the run, at any time before sealing; a later value for the same key replaces
+ * the earlier one. docs/format.md lists the keys in use. Returns 0; -VSE_INVAL (empty key; key or
+ * value over 1 MiB); -VSE_LIMIT (over 1024 keys, 16384 calls, or 64 MiB); -VSE_NOMEM. */
 VS_API int vs_writer_meta(struct vs_writer *w, const char *key, const char *value);
 
 /* Adds an image. Returns its id, from 0 up; -VSE_INVAL; -VSE_LIMIT; -VSE_NOMEM. */
 VS_API int64_t vs_writer_image(struct vs_writer *w, const struct vs_image *image);
 
-/* Adds a block of code unless one with this address and these bytes is known.
- * Returns its id, from 0 up; -VSE_INVAL; -VSE_NOMEM; -VSE_LIMIT. */
+/* Adds a block of code, unless one with this address and these bytes is already known. Returns its
+ * id, from 0 up; -VSE_INVAL; -VSE_NOMEM; -VSE_LIMIT. */
 VS_API int64_t vs_writer_block(struct vs_writer *w, const struct vs_block *block);
 
-/* Appends events. The batch may be reused after the call.
- * Returns 0; -VSE_INVAL (an event breaks the rules of event.h or refers to a block or image that
- * was not added, cycles are missing, unwanted or decrease; the events before it were taken,
- * vs_writer_diag says which and why); -VSE_NOMEM; -VSE_IO. After -VSE_NOMEM or -VSE_IO every
- * further call fails in the same way. */
+/* Appends events. The batch may be reused after the call. Returns 0; -VSE_INVAL (an event breaks
+ * the rules of event.h or refers to a block or image that was not added, or cycles are missing,
+ * unwanted or decrease; the events before it were taken, and vs_writer_diag says which event it is,
+ * and why); -VSE_NOMEM; -VSE_IO. After -VSE_NOMEM or -VSE_IO every further call fails in the same
+ * way. */
 VS_API int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch);
 
-/* Makes all events so far durable against a crash of this process: ends the current chunk and hands
- * everything to the system. Costs compression; not needed before sealing.
- * Returns 0; -VSE_NOMEM; -VSE_IO; -VSE_LIMIT; -VSE_INTERNAL. */
+/* Protects all events so far against a crash of this process: ends the current chunk and hands
+ * everything to the system. This makes compression worse, and is not needed before sealing. Returns
+ * 0; -VSE_NOMEM; -VSE_IO; -VSE_LIMIT; -VSE_INTERNAL. */
 VS_API int vs_writer_flush(struct vs_writer *w);
 
-/* What the last failed call on this writer had to say. */
+/* What the last failed call on this writer reported. */
 VS_API const struct vs_diag *vs_writer_diag(const struct vs_writer *w);
 
 struct vs_writer_stats {
@@ -107,9 +106,9 @@ VS_API void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *s
  * -VSE_INTERNAL. diag may be NULL. */
 VS_API int vs_writer_seal(struct vs_writer *w, struct vs_diag *diag);
 
-/* Gives the run up, but leaves what was written as `<path>.partial`, which reads as a run that was
- * cut off. Works after any failed call. Frees the writer. Returns the events that it holds; if
- * there are none, no file is left. */
+/* Gives the run up, but leaves what was written as `<path>.partial`, which can be read as a run
+ * that was cut off. Works after any failed call. Frees the writer. Returns the number of events in
+ * the file; if there are none, no file is left. */
 VS_API uint64_t vs_writer_keep(struct vs_writer *w);
 
 /* Gives the run up: removes the partial file, frees the writer. NULL is fine. */
@@ -120,11 +119,12 @@ VS_API void vs_writer_abort(struct vs_writer *w);
 struct vs_reader;
 
 enum vs_open_mode {
-    /* A sealed file must be intact; one that is not sealed opens as with VS_OPEN_SALVAGE. */
+    /* A sealed file must be intact; a file that is not sealed is opened as with VS_OPEN_SALVAGE. */
     VS_OPEN_DEFAULT = 0,
-    /* Ignore the index: scan, and read the chunks before the first that is damaged or cut off. */
+    /* Ignore the index: scan the file, and read the chunks before the first that is damaged or cut
+     * off. */
     VS_OPEN_SALVAGE = 1,
-    /* Only a sealed file. */
+    /* Accept only a sealed file. */
     VS_OPEN_STRICT = 2,
 };
 
@@ -132,7 +132,7 @@ struct vs_run_info {
     uint32_t version, features;
     bool sealed; /* the file is complete */
     uint64_t file_size;
-    uint64_t readable; /* bytes up to here are accounted for by intact chunks */
+    uint64_t readable; /* intact chunks account for all bytes up to here */
     uint64_t events, instructions;
     uint64_t chunks; /* all kinds */
     uint64_t event_chunks;
@@ -141,9 +141,9 @@ struct vs_run_info {
     struct vs_diag missing; /* if not sealed: what is missing, and where it stops */
 };
 
-/* Opens a run. Every byte that is used is checked first; nothing in the file is trusted.
- * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_IO; -VSE_FORMAT; -VSE_VERSION; -VSE_FEATURE;
- * -VSE_CHECKSUM; -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT. */
+/* Opens a run. Nothing in the file is trusted: every byte is checked before it is used. Returns 0;
+ * -VSE_INVAL; -VSE_NOMEM; -VSE_IO; -VSE_FORMAT; -VSE_VERSION; -VSE_FEATURE; -VSE_CHECKSUM;
+ * -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT. */
 VS_API int vs_reader_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                           struct vs_diag *diag);
 
@@ -167,24 +167,24 @@ VS_API int vs_reader_thread(const struct vs_reader *r, unsigned thread,
 /* The value of a key, or NULL. Valid until the reader is closed. */
 VS_API const char *vs_reader_meta(const struct vs_reader *r, const char *key);
 
-/* The i-th fact in order of first appearance. Returns 0; -VSE_NOTFOUND. */
+/* The i-th fact, in the order in which keys first appeared. Returns 0; -VSE_NOTFOUND. */
 VS_API int vs_reader_meta_at(const struct vs_reader *r, uint32_t i, const char **key,
                              const char **value);
 
-/* Static tables. What is filled in stays valid until the reader is closed.
- * Return 0; -VSE_NOTFOUND. */
+/* Entries of the static tables. What is filled in stays valid until the reader is closed. Both
+ * return 0; -VSE_NOTFOUND. */
 VS_API int vs_reader_block(const struct vs_reader *r, uint64_t id, struct vs_block *block);
 VS_API int vs_reader_image(const struct vs_reader *r, uint64_t id, struct vs_image *image);
 
-/* The next events in global order (or of the one thread selected). The batch is valid until the
- * next call on this reader.
- * Returns the number of events, at least 1; -VSE_END after the last; -VSE_NOMEM; -VSE_IO;
- * -VSE_CHECKSUM; -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT. Errors repeat until a seek. */
+/* Delivers the next events in global order (or of the one thread selected). The batch is valid
+ * until the next call on this reader. Returns the number of events, at least 1; -VSE_END after the
+ * last; -VSE_NOMEM; -VSE_IO; -VSE_CHECKSUM; -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT. Errors repeat
+ * until a seek. */
 VS_API int vs_reader_next(struct vs_reader *r, struct vs_batch *batch);
 
-/* From now on only this thread's events, or all again with thread = -1. The position is kept: after
- * the last event delivered. With one thread selected a batch's `first` is the global number of its
- * first event, and the others' numbers are not known.
+/* From now on delivers only this thread's events, or all events again with thread = -1. The
+ * position is kept: it is after the last event delivered. With one thread selected, a batch's
+ * `first` is the global number of its first event, and the numbers of the others are not known.
  * Returns 0; -VSE_NOTFOUND; else as vs_reader_next. */
 VS_API int vs_reader_select(struct vs_reader *r, int thread);
 
@@ -197,7 +197,7 @@ VS_API int vs_reader_seek_event(struct vs_reader *r, uint64_t n);
 VS_API int vs_reader_seek_insn(struct vs_reader *r, unsigned thread, uint64_t n);
 VS_API int vs_reader_seek_cycle(struct vs_reader *r, uint64_t n);
 
-/* What the last failed call on this reader had to say. */
+/* What the last failed call on this reader reported. */
 VS_API const struct vs_diag *vs_reader_diag(const struct vs_reader *r);
 
 /* Progress of a full check. done and total are file bytes. */
@@ -207,10 +207,10 @@ struct vs_check_result {
     uint64_t chunks, events, bytes; /* compared or decoded so far */
 };
 
-/* Verifies the whole file: every checksum, every rule of docs/format.md, every event decoded, and
- * the index against the chunks. What registers a payload holds is not looked at. The reader's
- * position is lost. progress may be NULL. Returns 0; an error as vs_reader_next, with
- * vs_reader_diag naming the first bad chunk; for a file that is not sealed the error in
+/* Verifies the whole file: every checksum, every rule of docs/format.md, every event, which is
+ * decoded, and the index against the chunks. It does not look at which registers a payload holds.
+ * The reader's position is lost. progress may be NULL. Returns 0; an error as vs_reader_next, with
+ * vs_reader_diag naming the first bad chunk; for a file that is not sealed, the error in
  * info->missing. */
 VS_API int vs_reader_check(struct vs_reader *r, struct vs_check_result *result,
                            vs_check_progress *progress, void *context);
