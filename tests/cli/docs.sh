@@ -79,6 +79,17 @@ for file in "${documents[@]}"; do
     done < <(grep -oE '\]\([^) ]+\)' "$file" | sed 's/^](//; s/)$//' | grep -v '://')
 done
 
+begin names_files_that_there_are
+named=0
+for file in "${documents[@]}"; do
+    while IFS= read -r path; do
+        named=$((named + 1))
+        [ -e "$VESTIGE_SRC/$path" ] || fail "${file##*/}: no $path"
+    done < <(awk '/^```/ { inside = !inside } !inside' "$file" |
+        grep -oE '`(src|include|capture|tests|tools|bench|workloads|docs)/[^`<*$ ]*`' | tr -d '`')
+done
+[ $named -ge 100 ] || fail "only $named files"
+
 begin keeps_the_readme_short
 [ "$(wc -l <"$VESTIGE_SRC/README.md")" -lt 120 ] || fail "120 lines or more"
 
