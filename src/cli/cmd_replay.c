@@ -69,15 +69,30 @@ static int parse_until(struct cli *cli, const char *text, unsigned cores,
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
-static void text_registers(struct out *out, unsigned core, const struct vs_hart *hart)
+static uint64_t value_of(const struct vs_cpu *cpu, const struct vs_register *reg)
 {
-    out_printf(out, "core %u: pc %016" PRIx64 " fcsr %02" PRIx32 "\n", core, hart->pc, hart->fcsr);
-    for (unsigned i = 0; i < 32; i++)
-        out_printf(out, "  %-4s %016" PRIx64 "%s", vs_rv64_xname(i), hart->x[i],
-                   i % 4 == 3 ? "\n" : "");
-    for (unsigned i = 0; i < 32; i++)
-        out_printf(out, "  %-4s %016" PRIx64 "%s", vs_rv64_fname(i), hart->f[i],
-                   i % 4 == 3 ? "\n" : "");
+    return reg ? vs_cpu_get(cpu, reg->number) : 0;
+}
+
+/* Registers that are listed: those of 8 bytes but for the pc. */
+static bool is_listed(const struct vs_register *reg)
+{
+    return vs_register_is_whole(reg) && reg->size == 8 && reg->number != VS_REG_PC;
+}
+
+static void text_registers(struct out *out, unsigned core, const struct vs_cpu *cpu,
+                           const struct vs_register_set *set)
+{
+    unsigned listed = 0;
+    out_printf(out, "core %u: pc %016" PRIx64, core, cpu->pc);
+    for (unsigned i = 0; i < set->count; i++)
+        if (vs_register_is_whole(&set->list[i]) && set->list[i].size < 8)
+            out_printf(out, " %s %02" PRIx64, set->list[i].name, value_of(cpu, &set->list[i]));
+    for (unsigned i = 0; i < set->count; i++)
+        if (is_listed(&set->list[i]))
+            out_printf(out, "%s  %-4s %016" PRIx64, listed++ % 4 ? "" : "\n", set->list[i].name,
+                       value_of(cpu, &set->list[i]));
+    out_printf(out, "\n");
 }
 
 struct replay_summary {
@@ -91,6 +106,7 @@ struct replay_summary {
 
 struct core_row {
     const struct vs_replay_core *core;
+    const struct vs_register_set *set;
     unsigned number;
     bool registers;
     char pc[20];
@@ -102,28 +118,39 @@ static bool core_at(const void *row, size_t i, void *element)
     struct core_row *r = element;
     if (i >= s->replay->count)
         return false;
-    *r = (struct core_row){&s->replay->cores[i], (unsigned)i, s->registers, ""};
-    snprintf(r->pc, sizeof(r->pc), "%016" PRIx64, r->core->hart.pc);
+    *r = (struct core_row){.core = &s->replay->cores[i],
+                           .set = s->replay->config.isa->registers,
+                           .number = (unsigned)i,
+                           .registers = s->registers};
+    snprintf(r->pc, sizeof(r->pc), "%016" PRIx64, r->core->cpu->pc);
     return true;
 }
 
-static const struct vs_hart *hart_of(const void *row)
+static const struct vs_cpu *cpu_of(const void *row)
 {
-    return &((const struct core_row *)row)->core->hart;
+    return ((const struct core_row *)row)->core->cpu;
+}
+
+/* A register that is listed, by its place in a feature of gdb's. */
+static bool listed_at(const void *row, unsigned feature, size_t i, uint64_t *value)
+{
+    const struct vs_register_set *set = ((const struct core_row *)row)->set;
+    for (unsigned k = 0; k < set->count; k++)
+        if (set->list[k].feature == feature && is_listed(&set->list[k]) && !i--) {
+            *value = value_of(cpu_of(row), &set->list[k]);
+            return true;
+        }
+    return false;
 }
 
 static bool x_at(const void *row, size_t i, void *element)
 {
-    if (i < 32)
-        *(uint64_t *)element = hart_of(row)->x[i];
-    return i < 32;
+    return listed_at(row, 0, i, element);
 }
 
 static bool f_at(const void *row, size_t i, void *element)
 {
-    if (i < 32)
-        *(uint64_t *)element = hart_of(row)->f[i];
-    return i < 32;
+    return listed_at(row, 1, i, element);
 }
 
 static const struct report_rows x_rows = {.size = sizeof(uint64_t), .at = x_at};
@@ -136,12 +163,12 @@ static const struct report_column register_columns[] = {
 
 static struct cell core_instructions(const void *row)
 {
-    return cell_count(hart_of(row)->instret);
+    return cell_count(cpu_of(row)->retired);
 }
 
 static struct cell core_pc(const void *row)
 {
-    return (struct cell){.kind = CELL_HEX, .count = hart_of(row)->pc};
+    return (struct cell){.kind = CELL_HEX, .count = cpu_of(row)->pc};
 }
 
 static struct cell core_pc_digits(const void *row)
@@ -167,7 +194,8 @@ static struct cell core_state(const void *row)
 
 static struct cell core_fcsr(const void *row)
 {
-    return cell_count(hart_of(row)->fcsr);
+    const struct vs_register_set *set = ((const struct core_row *)row)->set;
+    return cell_count(value_of(cpu_of(row), vs_register_find(set, "fcsr")));
 }
 
 static bool with_registers(const void *row)
@@ -244,7 +272,7 @@ static void text_summary(struct out *out, const struct replay_summary *s)
     report_say(out, summary_columns, s,
                "wrote {stdout_bytes} bytes to standard output, {stderr_bytes} to standard error\n");
     for (size_t i = 0; s->registers && core_at(s, i, &core); i++)
-        text_registers(out, core.number, &core.core->hart);
+        text_registers(out, core.number, core.core->cpu, core.set);
     if (s->check)
         report_say(out, summary_columns, s,
                    "compared {compared.registers} times all registers, {compared.accesses} "
@@ -289,7 +317,7 @@ static int run_to(struct vs_replay *r, const struct vs_replay_goal *goal,
 {
     int stop = VS_REPLAY_REACHED;
     while (stop == VS_REPLAY_REACHED && r->position < goal->position &&
-           !(goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired)) {
+           !(goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired)) {
         struct vs_replay_goal piece = *goal;
         if (goal->position - r->position > 1 << 20)
             piece.position = r->position + (1 << 20);

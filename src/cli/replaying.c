@@ -30,7 +30,8 @@ static bool is_run(const char *path)
 
 static int check_isa(struct cli *cli, const char *path, const char *isa)
 {
-    if (isa && !strcmp(isa, "rv64"))
+    const struct vs_isa *found = vs_isa_find(isa);
+    if (found && found->cpu)
         return CLI_DONE;
     cli_error(cli, "%s: is of %s; only RV64 runs can be replayed yet", path, isa ? isa : "?");
     return CLI_USAGE;
@@ -174,6 +175,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         status = open_code(cli, r, path, run, o);
     if (status != CLI_DONE)
         return status;
+    config.isa = vs_isa_find(r->port->about.isa);
     config.streams = r->port->streams;
     config.code = &r->code.code;
     config.loaded = &r->code.loaded;

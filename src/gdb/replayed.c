@@ -29,14 +29,6 @@ static unsigned get_current(void *machine)
     return ((struct vs_gdb_replayed *)machine)->current;
 }
 
-static uint64_t register_of(const struct vs_replay_registers *regs, unsigned number)
-{
-    return number < 32           ? regs->x[number]
-           : number < 64         ? regs->f[number - 32]
-           : number == VS_REG_PC ? regs->pc
-                                 : regs->fcsr;
-}
-
 static int get_register(void *machine, unsigned thread, unsigned number,
                         uint8_t bytes[VS_REGISTER_BYTES])
 {
@@ -44,12 +36,9 @@ static int get_register(void *machine, unsigned thread, unsigned number,
     const struct vs_replay *r = m->replay;
     if (thread >= r->count || !r->cores[thread].started)
         return -VSE_NOTFOUND;
-    const struct vs_hart *hart = &r->cores[thread].hart;
-    struct vs_replay_registers now = {.pc = hart->pc, .fcsr = hart->fcsr};
-    memcpy(now.x, hart->x, sizeof(now.x));
-    memcpy(now.f, hart->f, sizeof(now.f));
-    vs_put64(bytes, register_of(m->signalled && thread == m->current ? &m->before : &now, number));
-    return 8;
+    const struct vs_cpu *cpu =
+        m->signalled && thread == m->current ? m->before : r->cores[thread].cpu;
+    return cpu->ops->get(cpu, number, bytes);
 }
 
 static size_t read_memory(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes,
@@ -221,7 +210,7 @@ static void stand_before(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
     const struct vs_replay *r = m->replay;
     stop->thread = r->last;
     stop->signal = (int)r->cores[r->last].cause;
-    m->before = r->before;
+    vs_cpu_copy(m->before, r->before);
     m->signalled = true;
 }
 
@@ -293,7 +282,7 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
         .position = UINT64_MAX, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
     if (how->step) {
         goal.core = how->thread;
-        goal.retired = r->cores[how->thread].hart.instret + 1;
+        goal.retired = r->cores[how->thread].cpu->retired + 1;
     }
     struct vs_history_stop found = {0};
     uint64_t start = r->position;
@@ -389,7 +378,7 @@ static int tell_time(const struct talk *t, const char *args)
     (void)args;
     sayf(t, "position %" PRIu64 " (instructions of all cores)\n", r->position);
     for (unsigned i = 0; i < r->count; i++)
-        sayf(t, "core %u: %" PRIu64 " instructions%s\n", i, r->cores[i].hart.instret,
+        sayf(t, "core %u: %" PRIu64 " instructions%s\n", i, r->cores[i].cpu->retired,
              r->cores[i].ended     ? ", ended"
              : r->cores[i].started ? ""
                                    : ", not started");
@@ -479,7 +468,7 @@ static int tell_writer(const struct talk *t, const char *args)
     int found = vs_history_find_back(&m->history, &stop);
     if (found == 1 && (err = vs_history_goto(&m->history, stop.position)) >= 0)
         sayf(t, "core %u at pc 0x%" PRIx64 ", position %" PRIu64 "\n", stop.core,
-             m->replay->cores[stop.core].hart.pc, stop.position);
+             m->replay->cores[stop.core].cpu->pc, stop.position);
     else if (!found)
         sayf(t, "no instruction wrote it before here\n");
     set_breaks(m);
@@ -594,8 +583,12 @@ const char vs_gdb_script[] =
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
                          const char *program, uint64_t base)
 {
+    const struct vs_isa *isa = replay->config.isa;
     *m = (struct vs_gdb_replayed){.replay = replay};
-    m->machine = (struct vs_gdb_machine){&ops, m, vs_isa_find("rv64")->registers, program, base};
+    m->machine = (struct vs_gdb_machine){&ops, m, isa->registers, program, base};
+    m->before = vs_cpu_new(isa->cpu, 1, NULL, NULL);
+    if (!m->before)
+        return -VSE_NOMEM;
     int err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, most);
@@ -606,4 +599,6 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, si
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m)
 {
     vs_history_fini(&m->history);
+    free(m->before);
+    m->before = NULL;
 }

@@ -20,11 +20,11 @@ struct vs_gdb_replayed {
     unsigned current;              /* the thread that stopped last */
     int told;                      /* which way it went, if it then stopped for an access */
     bool signalled;                /* `current` got a signal, and has not entered its handler: */
-    struct vs_replay_registers before; /* its registers */
-    int ending;                        /* at the end of the run: what was told of it */
-    uint64_t pass;                     /* signals that do not stop it */
-    uint64_t moves; /* how often it was sent elsewhere, other than by resuming it */
-    bool attended;  /* the debugger asks for that by itself */
+    struct vs_cpu *before;         /* what it was */
+    int ending;                    /* at the end of the run: what was told of it */
+    uint64_t pass;                 /* signals that do not stop it */
+    uint64_t moves;                /* how often it was sent elsewhere, other than by resuming it */
+    bool attended;                 /* the debugger asks for that by itself */
 
     struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
     uint64_t addrs[VS_GDB_POINTS_MAX];             /* of them, for the replay */

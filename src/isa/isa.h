@@ -6,9 +6,13 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
-#include "isa/insn.h"      /* static facts about an instruction, of any set */
-#include "isa/operand.h"   /* the same of registers and memory */
-#include "isa/registers.h" /* the registers of a set, for a debugger and people */
-#include "isa/set.h"       /* the sets' rows, by name */
+#include "isa/cpu.h"        /* execution: a CPU, and the code that it decoded */
+#include "isa/cpu_log.h"    /* what it did */
+#include "isa/cpu_memory.h" /* what it executes over */
+#include "isa/insn.h"       /* static facts about an instruction, of any set */
+#include "isa/operand.h"    /* the same of registers and memory */
+#include "isa/ram.h"        /* a ready-made memory */
+#include "isa/registers.h"  /* the registers of a set, for a debugger and people */
+#include "isa/set.h"        /* the sets' rows, by name */
 
 #endif

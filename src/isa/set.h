@@ -5,13 +5,20 @@
 #define ISA_SET_H
 
 #include <stddef.h>
+#include <stdint.h>
 
+#include "isa/cpu.h"
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
 
 #define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any of them */
 #define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any of them, and its NUL */
+
+/* How Linux programs make system calls: DWARF's numbers of registers. */
+struct vs_isa_calls {
+    uint16_t number, result, args[6];
+};
 
 struct vs_isa {
     const char *name;
@@ -38,6 +45,10 @@ struct vs_isa {
     const uint8_t *dwarf;     /* their numbers, by DWARF's from 0 to dwarf_count - 1 */
     unsigned dwarf_count;
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
+
+    const struct vs_cpu_ops *cpu; /* executes it; NULL: nothing does */
+    struct vs_isa_calls calls;
+    uint16_t stack_pointer; /* DWARF's number */
 };
 
 /* NULL if there is none, or name is NULL. Static storage. */

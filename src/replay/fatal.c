@@ -4,73 +4,86 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "replay/replay.h"
 #include "target/linux_abi.h"
 
 /* An instruction that is tried: what it accesses is not there. */
 struct trial {
-    struct vs_port port;
+    struct vs_cpu_memory memory; /* first */
     struct vs_replay *r;
+    struct vs_cpu_code *code;
+    struct vs_cpu *cpu;
     uint64_t addr, size;
     bool accesses, writes;
 };
 
-static struct trial *trial_of(struct vs_port *port)
+static int try_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                     size_t size)
 {
-    return (struct trial *)((uint8_t *)port - offsetof(struct trial, port));
+    struct vs_replay *r = ((struct trial *)memory)->r;
+    return r->memory.ops->fetch(&r->memory, cpu, addr, bytes, size);
 }
 
-static int try_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
-{
-    struct vs_replay *r = trial_of(port)->r;
-    return r->port.ops->fetch(&r->port, hart, addr, parcel);
-}
-
-static int note(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
+static int note(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
                 bool writes)
 {
-    struct trial *t = trial_of(port);
-    t->addr = hart->tval = addr;
+    struct trial *t = (struct trial *)memory;
+    t->addr = cpu->fault = addr;
     t->size = size;
     t->accesses = true;
     t->writes = writes;
-    return VS_PORT_FAULT;
+    return VS_CPU_FAULT;
 }
 
-static int try_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                    enum vs_access access, uint64_t *value)
+static int try_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                    enum vs_access access, void *bytes)
 {
-    (void)value;
-    return note(port, hart, addr, size, access == VS_ACCESS_AMO);
+    (void)bytes;
+    return note(memory, cpu, addr, size, access == VS_ACCESS_ATOMIC);
 }
 
-static int try_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                     enum vs_access access, uint64_t value)
+static int try_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                     enum vs_access access, const void *bytes)
 {
-    (void)access, (void)value;
-    return note(port, hart, addr, size, true);
+    (void)access, (void)bytes;
+    return note(memory, cpu, addr, size, true);
 }
 
-static int try_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                           uint64_t value, int *stored)
+static int try_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                           unsigned size, const void *bytes, int *stored)
 {
-    (void)value, (void)stored;
-    return note(port, hart, addr, size, true);
+    (void)bytes, (void)stored;
+    return note(memory, cpu, addr, size, true);
 }
 
-static int try_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+static int try_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                       unsigned size, void *bytes)
 {
-    (void)port, (void)hart, (void)csr;
-    *value = 0;
+    (void)memory, (void)cpu, (void)what;
+    memset(bytes, 0, size);
     return 0;
 }
 
-static const struct vs_port_ops trial_ops = {.fetch = try_fetch,
-                                             .read = try_read,
-                                             .write = try_write,
-                                             .conditional = try_conditional,
-                                             .counter = try_counter};
+static const struct vs_cpu_memory_ops trial_ops = {.fetch = try_fetch,
+                                                   .read = try_read,
+                                                   .write = try_write,
+                                                   .conditional = try_conditional,
+                                                   .outside = try_outside};
+
+static void trial_init(struct trial *t, struct vs_replay *r)
+{
+    const struct vs_cpu_ops *ops = r->config.isa->cpu;
+    *t = (struct trial){.memory = {.ops = &trial_ops}, .r = r, .code = ops->code_new()};
+    t->cpu = vs_cpu_new(ops, 1, t->code, &t->memory);
+}
+
+static void trial_fini(struct trial *t)
+{
+    vs_cpu_code_free(t->code);
+    free(t->cpu);
+}
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
@@ -130,19 +143,19 @@ static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
 /* ---- cores ----------------------------------------------------------------------------------- */
 
 /* The signal that the core's next instruction causes, or 0. */
-static int next_fault(struct vs_replay *r, unsigned core, struct vs_code *code)
+static int next_fault(struct trial *t, unsigned core)
 {
-    struct trial t = {.port = {.ops = &trial_ops}, .r = r};
-    struct vs_hart hart = r->cores[core].hart;
-    hart.code = code;
-    hart.in_block = NULL;
-    hart.passing = VS_PASSING_NONE;
-    vs_code_flush(code);
-    switch (vs_iss_run(&hart, &t.port, 1)) {
-    case VS_STOP_EBREAK:
+    vs_cpu_copy(t->cpu, t->r->cores[core].cpu);
+    t->cpu->id = core;
+    t->accesses = false;
+    vs_cpu_flush_all(t->code);
+    switch (vs_cpu_run(t->cpu, 1)) {
+    case VS_STOP_TRAP:
         return SIGTRAP;
     case VS_STOP_ILLEGAL:
         return SIGILL;
+    case VS_STOP_ARITHMETIC:
+        return SIGFPE;
     case VS_STOP_FETCH_FAULT:
         return SIGSEGV;
     case VS_STOP_LOAD_ALIGN:
@@ -150,8 +163,8 @@ static int next_fault(struct vs_replay *r, unsigned core, struct vs_code *code)
         return SIGBUS;
     case VS_STOP_LOAD_FAULT:
     case VS_STOP_STORE_FAULT:
-        return t.accesses && is_there(r, t.addr, t.writes) &&
-                       is_there(r, t.addr + t.size - 1, t.writes)
+        return t->accesses && is_there(t->r, t->addr, t->writes) &&
+                       is_there(t->r, t->addr + t->size - 1, t->writes)
                    ? 0
                    : SIGSEGV;
     default:
@@ -188,18 +201,22 @@ static bool ended_itself(const struct vs_replay *r)
 
 int vs_replay_fatal(struct vs_replay *r, unsigned *core)
 {
-    struct vs_code *code = ended_itself(r) ? NULL : vs_code_new();
+    struct trial t;
     int signal = 0;
-    for (unsigned i = 0; code && i < r->count && !signal; i++)
+    if (ended_itself(r))
+        return 0;
+    trial_init(&t, r);
+    bool made = t.code && t.cpu;
+    for (unsigned i = 0; made && i < r->count && !signal; i++)
         if (r->cores[i].started && !r->cores[i].exited && !r->cores[i].called) {
-            signal = next_fault(r, i, code);
+            signal = next_fault(&t, i);
             *core = i;
         }
-    for (unsigned i = 0; code && i < r->count && !signal; i++)
+    for (unsigned i = 0; made && i < r->count && !signal; i++)
         if (r->cores[i].started && !r->cores[i].exited) {
             signal = call_signal(&r->cores[i]);
             *core = i;
         }
-    vs_code_free(code);
+    trial_fini(&t);
     return signal;
 }

@@ -110,7 +110,7 @@ static uint64_t next_pause(const struct vs_history *h, uint64_t to)
 static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *goal)
 {
     return r->position >= goal->position ||
-           (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired);
+           (goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired);
 }
 
 int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal)
@@ -176,7 +176,7 @@ static struct vs_replay_state *find_state(const struct vs_history *h, unsigned c
 
 static uint64_t here_of(const struct vs_replay *r, unsigned core)
 {
-    return core == VS_REPLAY_NONE ? r->position : r->cores[core].hart.instret;
+    return core == VS_REPLAY_NONE ? r->position : r->cores[core].cpu->retired;
 }
 
 /* To the last checkpoint that is not beyond, unless it is shorter from here. */
@@ -229,7 +229,7 @@ void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_sto
     *stop = (struct vs_history_stop){
         .kind = kind,
         .position = r->position - (access && !c->half),
-        .retired = c->hart.instret + (access && c->half),
+        .retired = c->cpu->retired + (access && c->half),
         .exceptions = c->exceptions,
         .core = r->last,
         .watch = access ? r->hit : NULL,
@@ -304,7 +304,7 @@ static int search(struct vs_history *h, struct end end, struct vs_history_stop *
 static int undo(struct vs_history *h, unsigned core)
 {
     struct vs_replay *r = h->replay;
-    uint64_t retired = r->cores[core].hart.instret;
+    uint64_t retired = r->cores[core].cpu->retired;
     if (!retired) {
         int stop = vs_history_goto(h, 0);
         return stop < 0 ? stop : VS_HISTORY_BEGINNING;

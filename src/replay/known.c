@@ -273,7 +273,7 @@ int vs_replay_after_signal(struct vs_replay *r, unsigned core)
         {offsetof(struct vs_linux_frame, pc), offsetof(struct vs_linux_frame, quad)},
         {offsetof(struct vs_linux_frame, reserved), sizeof(struct vs_linux_frame)},
     };
-    uint64_t sp = r->cores[core].hart.x[2];
+    uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->stack_pointer);
     int err = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++)
         err = forget(r, core, sp + parts[i][0], (uint64_t)parts[i][1] - parts[i][0]);
@@ -411,7 +411,7 @@ int vs_replay_change_code(struct vs_replay *r)
     r->code.image = image;
     r->code.changed = true;
     r->code.due = false;
-    vs_code_flush(r->decoded);
+    vs_cpu_flush_all(r->decoded);
     return 0;
 }
 

@@ -11,7 +11,7 @@
 #include "base/likely.h"
 #include "replay/known.h"
 
-/* Errors of the harts' port that only stop a core, before its instruction. */
+/* Errors of the CPUs' memory that only stop a core, before its instruction. */
 enum {
     NEEDS_SINGLE = -1000, /* it takes a message, or is watched: it is to be done by itself */
     MUST_WAIT = -1001,    /* for a message of another core */
@@ -21,15 +21,15 @@ static int stray(struct vs_replay *r, unsigned core, const char *what)
 {
     return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)(r->reader.bits.pos / 8), -1,
                        "core %u, pc 0x%llx, after %llu instructions: %s; is this its code?", core,
-                       (unsigned long long)r->cores[core].hart.pc,
-                       (unsigned long long)r->cores[core].hart.instret, what);
+                       (unsigned long long)r->cores[core].cpu->pc,
+                       (unsigned long long)r->cores[core].cpu->retired, what);
 }
 
-/* ---- the harts' port ------------------------------------------------------------------------- */
+/* ---- the CPUs' memory ------------------------------------------------------------------------ */
 
-static struct vs_replay *replay_of(struct vs_port *port)
+static struct vs_replay *replay_of(struct vs_cpu_memory *memory)
 {
-    return (struct vs_replay *)((uint8_t *)port - offsetof(struct vs_replay, port));
+    return (struct vs_replay *)((uint8_t *)memory - offsetof(struct vs_replay, memory));
 }
 
 static const struct vs_replay_watch *find_watch(const struct vs_replay *r, uint64_t addr,
@@ -74,60 +74,56 @@ static inline bool stops_here(struct vs_replay *r, unsigned core, uint64_t addr,
     return r->takes || (unlikely(r->watch_count) && find_watch(r, addr, size, writes));
 }
 
-static int port_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                 size_t size)
 {
-    struct vs_replay *r = replay_of(port);
-    uint8_t bytes[2];
-    if (vs_replay_fetch(r, hart->id, addr, bytes, 2) != 2) {
-        hart->tval = addr;
-        return VS_PORT_FAULT;
-    }
-    *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
-    return 0;
+    size_t known = vs_replay_fetch(replay_of(memory), cpu->id, addr, bytes, size);
+    if (!known)
+        cpu->fault = addr;
+    return (int)known;
 }
 
-static int port_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                     enum vs_access access, uint64_t *value)
+static int read_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                      unsigned size, enum vs_access access, void *bytes)
 {
-    struct vs_replay *r = replay_of(port);
-    struct vs_replay_core *c = &r->cores[hart->id];
-    if (unlikely(stops_here(r, hart->id, addr, size, false)))
+    struct vs_replay *r = replay_of(memory);
+    struct vs_replay_core *c = &r->cores[cpu->id];
+    if (unlikely(stops_here(r, cpu->id, addr, size, false)))
         return NEEDS_SINGLE;
-    if (unlikely(access == VS_ACCESS_AMO && c->half)) {
-        *value = c->half_value;
+    if (unlikely(access == VS_ACCESS_ATOMIC && c->half)) {
+        memcpy(bytes, &c->half_value, size);
         note_watch(r, addr, size, false);
         return 0;
     }
-    *value = 0;
-    int err = r->ops->read(r->decoder, hart->id, addr, size, (uint8_t *)value);
+    int err = r->ops->read(r->decoder, cpu->id, addr, size, bytes);
     if (unlikely(err))
         return outcome(r, err);
     note_watch(r, addr, size, false);
-    if (access == VS_ACCESS_AMO) {
+    if (access == VS_ACCESS_ATOMIC) {
         c->half = true;
-        c->half_value = *value;
+        c->half_value = 0;
+        memcpy(&c->half_value, bytes, size);
     }
-    return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)value, size);
+    return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
 }
 
-static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t value)
+static int write_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                       unsigned size, enum vs_access access, const void *bytes)
 {
-    struct vs_replay *r = replay_of(port);
+    struct vs_replay *r = replay_of(memory);
     (void)access;
-    if (unlikely(stops_here(r, hart->id, addr, size, true)))
+    if (unlikely(stops_here(r, cpu->id, addr, size, true)))
         return NEEDS_SINGLE;
-    int err = r->ops->write(r->decoder, hart->id, addr, size, (const uint8_t *)&value);
+    int err = r->ops->write(r->decoder, cpu->id, addr, size, bytes);
     if (unlikely(err))
         return outcome(r, err);
-    r->cores[hart->id].half = false;
+    r->cores[cpu->id].half = false;
     note_watch(r, addr, size, true);
-    if (unlikely(r->noted) && (err = vs_replay_note(r, hart->id, addr, size)))
+    if (unlikely(r->noted) && (err = vs_replay_note(r, cpu->id, addr, size)))
         return err;
-    if (r->view_count > 1 &&
-        (err = vs_copy_write(&r->code.stored, addr, (const uint8_t *)&value, size)))
+    if (r->view_count > 1 && (err = vs_copy_write(&r->code.stored, addr, bytes, size)))
         return err;
-    return vs_copy_write(vs_replay_view(r, hart->id), addr, (const uint8_t *)&value, size);
+    return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
 }
 
 /* A value from outside: of an instruction that may have to wait for something else afterwards. */
@@ -148,36 +144,40 @@ static int get_outside(struct vs_replay *r, unsigned core, uint64_t *value)
     return 0;
 }
 
-static int port_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
-                            unsigned size, uint64_t value, int *stored)
+static int write_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                             unsigned size, const void *bytes, int *stored)
 {
-    struct vs_replay *r = replay_of(port);
+    struct vs_replay *r = replay_of(memory);
     uint64_t failed = 0;
-    int err = get_outside(r, hart->id, &failed);
+    int err = get_outside(r, cpu->id, &failed);
     if (err)
         return err;
     *stored = !failed;
     if (*stored)
-        return port_write(port, hart, addr, size, VS_ACCESS_PLAIN, value);
-    r->cores[hart->id].half = false;
+        return write_value(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes);
+    r->cores[cpu->id].half = false;
     return 0;
 }
 
-static int port_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+static int read_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                        unsigned size, void *bytes)
 {
-    struct vs_replay *r = replay_of(port);
-    (void)csr;
-    int err = get_outside(r, hart->id, value);
-    if (!err)
-        r->cores[hart->id].half = false;
+    struct vs_replay *r = replay_of(memory);
+    uint64_t value;
+    (void)what;
+    int err = get_outside(r, cpu->id, &value);
+    if (!err) {
+        r->cores[cpu->id].half = false;
+        memcpy(bytes, &value, size);
+    }
     return err;
 }
 
-static const struct vs_port_ops port_ops = {.fetch = port_fetch,
-                                            .read = port_read,
-                                            .write = port_write,
-                                            .conditional = port_conditional,
-                                            .counter = port_counter};
+static const struct vs_cpu_memory_ops memory_ops = {.fetch = fetch,
+                                                    .read = read_value,
+                                                    .write = write_value,
+                                                    .conditional = write_conditional,
+                                                    .outside = read_outside};
 
 /* ---- what the program writes to files ------------------------------------------------------- */
 
@@ -226,27 +226,29 @@ static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
 
 /* ---- system calls ---------------------------------------------------------------------------- */
 
-enum { X_SP = 2, X_A0 = 10, X_A7 = 17 };
-
-bool vs_replay_flushes(const struct vs_hart *hart)
+bool vs_replay_flushes(const struct vs_isa *isa, const struct vs_cpu *cpu)
 {
-    return hart->x[X_A7] == VS_CALL_FLUSH_ICACHE;
+    return vs_cpu_get(cpu, isa->calls.number) == VS_CALL_FLUSH_ICACHE;
 }
 
 static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 {
+    const struct vs_isa_calls *calls = &r->config.isa->calls;
     c->called = true;
-    c->call.number = c->hart.x[X_A7];
-    memcpy(c->call.args, &c->hart.x[X_A0], sizeof(c->call.args));
-    if (vs_replay_flushes(&c->hart))
-        vs_code_flush(r->decoded);
+    c->call.number = vs_cpu_get(c->cpu, calls->number);
+    for (unsigned i = 0; i < sizeof(c->call.args) / sizeof(c->call.args[0]); i++)
+        c->call.args[i] = vs_cpu_get(c->cpu, calls->args[i]);
+    if (vs_replay_flushes(r->config.isa, c->cpu))
+        vs_cpu_flush_all(r->decoded);
 }
 
 /* With the registers that it returned; one that is to be made `again` has none. */
 static int end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
-    const uint64_t *args = c->call.args, result = c->call.result = c->hart.x[X_A0];
+    const uint64_t *args = c->call.args;
+    uint64_t result = vs_cpu_get(c->cpu, r->config.isa->calls.result);
+    c->call.result = result;
     c->called = false;
     int err = again ? 0 : vs_replay_after_call(r, core);
     if (err || !r->config.output || again || (int64_t)result <= 0)
@@ -266,39 +268,6 @@ static void note_cycle(struct vs_replay *r, unsigned core)
 }
 
 /* ---- registers from the stream --------------------------------------------------------------- */
-
-enum { REG_F0 = 32, REG_END = 64, REG_FCSR = 4096 + VS_RV64_FCSR };
-
-static int set_register(struct vs_hart *hart, unsigned number, uint64_t value)
-{
-    if (number < REG_F0)
-        hart->x[number] = number ? value : 0;
-    else if (number < REG_END)
-        hart->f[number - REG_F0] = value;
-    else if (number == REG_FCSR)
-        hart->fcsr = value & 255;
-    else if (number == VS_REG_PC && !(value & 1))
-        hart->pc = value;
-    else if (number != VS_REG_CAUSE)
-        return -VSE_CORRUPT;
-    return 0;
-}
-
-int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size)
-{
-    unsigned number, width;
-    const uint8_t *value;
-    int n, err = 0;
-    hart->in_block = NULL;
-    while (!err && (n = vs_regs_next(&bytes, &size, &number, &width, &value)) != 0) {
-        uint64_t v = 0;
-        if (n < 0 || width > 8)
-            return -VSE_CORRUPT;
-        memcpy(&v, value, width);
-        err = set_register(hart, number, v);
-    }
-    return err;
-}
 
 /* What registers came for. */
 enum cause {
@@ -332,7 +301,7 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
     struct vs_replay_core *c = &r->cores[core];
     switch (cause) {
     case CAUSE_START:
-        c->first_sp = c->hart.x[X_SP];
+        c->first_sp = vs_cpu_get(c->cpu, r->config.isa->stack_pointer);
         return 0;
     case CAUSE_EXCEPTION:
         return vs_replay_after_signal(r, core);
@@ -347,14 +316,6 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
 static int tell_message(struct vs_replay *r, unsigned core)
 {
     return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
-}
-
-static struct vs_replay_registers get_registers(const struct vs_hart *hart)
-{
-    struct vs_replay_registers regs = {.pc = hart->pc, .fcsr = hart->fcsr};
-    memcpy(regs.x, hart->x, sizeof(regs.x));
-    memcpy(regs.f, hart->f, sizeof(regs.f));
-    return regs;
 }
 
 /* Whether the caller wants to know of the signal. */
@@ -385,28 +346,29 @@ static int take_state(struct vs_replay *r, unsigned core)
     struct vs_replay_core *c = &r->cores[core];
     const uint8_t *bytes;
     size_t size;
-    uint64_t next = c->hart.pc;
-    const struct vs_replay_registers before = get_registers(&c->hart);
+    uint64_t next = c->cpu->pc;
     note_cycle(r, core);
     int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
     if (err)
         return err;
     if (!size && c->started)
         return pass_change(r, core);
-    if (vs_replay_set_registers(&c->hart, bytes, size))
-        return stray(r, core, "it gets registers that RV64 does not have");
     enum cause cause = note_cause(c, bytes, size);
+    bool wanted = cause == CAUSE_EXCEPTION && is_wanted(r, c->cause);
+    if (wanted)
+        vs_cpu_copy(r->before, c->cpu);
+    if (vs_cpu_set_registers(c->cpu, bytes, size))
+        return stray(r, core, "it gets registers that its ISA does not have");
     c->since = 0;
     c->states++;
     if (!c->started)
         c->changes = r->code.changes;
     c->started = true;
-    if (cause == CAUSE_EXCEPTION && is_wanted(r, c->cause)) {
+    if (wanted) {
         r->signalled = true;
-        r->before = before;
         r->last = core;
     }
-    err = after_state(r, core, cause, c->hart.pc != next);
+    err = after_state(r, core, cause, c->cpu->pc != next);
     return err ? err : tell_message(r, core);
 }
 
@@ -431,8 +393,8 @@ enum slice {
 static const char *trap_name(int stop)
 {
     switch (stop) {
-    case VS_STOP_EBREAK:
-        return "an ebreak that was not executed";
+    case VS_STOP_TRAP:
+        return "a breakpoint that was not executed";
     case VS_STOP_ILLEGAL:
         return "no instruction";
     case VS_STOP_FETCH_FAULT:
@@ -445,25 +407,25 @@ static const char *trap_name(int stop)
 static uint64_t instructions_left(const struct vs_replay *r, unsigned core,
                                   const struct vs_replay_goal *goal)
 {
-    const struct vs_hart *hart = &r->cores[core].hart;
+    const struct vs_cpu *cpu = r->cores[core].cpu;
     uint64_t left = goal->position - r->position;
-    if (core == goal->core && goal->retired - hart->instret < left)
-        left = goal->retired - hart->instret;
+    if (core == goal->core && goal->retired - cpu->retired < left)
+        left = goal->retired - cpu->retired;
     return left;
 }
 
-/* Executes, and counts. Returns what vs_iss_run does. */
+/* Executes, and counts. Returns what vs_cpu_run does. */
 static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 {
     struct vs_replay_core *c = &r->cores[core];
-    uint64_t before = c->hart.instret;
+    uint64_t before = c->cpu->retired;
     unsigned outside = _mm_getcsr(); /* what the caller computed is not the core's */
-    if (outside != VS_PORT_STATUS)
-        _mm_setcsr(VS_PORT_STATUS);
-    int stop = vs_iss_run(&c->hart, &r->port, most);
-    if (outside != VS_PORT_STATUS)
+    if (outside != VS_CPU_STATUS)
+        _mm_setcsr(VS_CPU_STATUS);
+    int stop = vs_cpu_run(c->cpu, most);
+    if (outside != VS_CPU_STATUS)
         _mm_setcsr(outside);
-    uint64_t done = c->hart.instret - before;
+    uint64_t done = c->cpu->retired - before;
     c->since += done;
     r->position += done;
     r->progress += done;
@@ -473,18 +435,18 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 /* The next instruction, which may take a message. */
 static int execute_single(struct vs_replay *r, unsigned core)
 {
-    struct vs_hart *hart = &r->cores[core].hart;
-    uint64_t before = hart->instret;
+    struct vs_cpu *cpu = r->cores[core].cpu;
+    uint64_t before = cpu->retired;
     if (r->takes)
         note_cycle(r, core);
     r->single = true;
-    hart->passing = hart->pc;
+    cpu->passing = cpu->pc;
     int stop = execute(r, core, 1);
-    hart->passing = VS_PASSING_NONE;
+    cpu->passing = VS_PASSING_NONE;
     r->single = false;
-    if (hart->instret == before)
+    if (cpu->retired == before)
         r->hit = NULL; /* what it has accessed counts when it is done */
-    if (stop < 0 || hart->instret == before)
+    if (stop < 0 || cpu->retired == before)
         return stop;
     int err = tell_message(r, core);
     return err ? err : stop;
@@ -532,7 +494,7 @@ static int after_run(struct vs_replay *r, unsigned core, int stop)
     switch (stop) {
     case VS_STOP_LIMIT:
         return 0;
-    case VS_STOP_ECALL:
+    case VS_STOP_CALL:
         begin_call(r, &r->cores[core]);
         return 0;
     case VS_STOP_BREAK:
@@ -582,12 +544,12 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
             (err = vs_replay_change_code(r)))
             return err;
         r->last = core;
-        if (c->passed == c->hart.instret + 1)
-            c->hart.passing = c->hart.pc;
+        if (c->passed == c->cpu->retired + 1)
+            c->cpu->passing = c->cpu->pc;
         int stop = execute(r, core, left < most ? left : most);
         if (stop == NEEDS_SINGLE)
             stop = execute_single(r, core);
-        c->hart.passing = VS_PASSING_NONE;
+        c->cpu->passing = VS_PASSING_NONE;
         if ((stop = after_run(r, core, stop)))
             return stop < 0 ? out_of_messages(r, core, stop) : stop - 1;
     }
@@ -623,7 +585,7 @@ static int stuck(struct vs_replay *r, unsigned core)
 {
     return vs_diag_set(&r->diag, -VSE_CORRUPT, (int64_t)(r->reader.bits.pos / 8), -1,
                        "core %u, pc 0x%llx: it is its turn, and it cannot go on", core,
-                       (unsigned long long)r->cores[core].hart.pc);
+                       (unsigned long long)r->cores[core].cpu->pc);
 }
 
 /* The core waits: another's slice is next. One whose turn has just come must have done something.
@@ -649,13 +611,13 @@ static int ended(struct vs_replay *r, int err)
 static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *goal)
 {
     return r->position >= goal->position ||
-           (goal->core < r->count && r->cores[goal->core].hart.instret >= goal->retired);
+           (goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired);
 }
 
 /* It may have to wait there, and is not stopped again when it goes on. */
 static void let_past(struct vs_replay_core *c, bool past)
 {
-    c->passed = past ? c->hart.instret + 1 : 0;
+    c->passed = past ? c->cpu->retired + 1 : 0;
 }
 
 /* Until it is known why to stop: a VS_REPLAY_x, or an error. */
@@ -690,7 +652,7 @@ static bool adds_up(const struct vs_replay *r)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < r->count; i++)
-        sum += r->cores[i].hart.instret;
+        sum += r->cores[i].cpu->retired;
     return sum == r->position;
 }
 
@@ -732,11 +694,7 @@ int vs_replay_settle(struct vs_replay *r)
 
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
 {
-    for (size_t i = 1; i < count; i++)
-        invariant(addrs[i - 1] <= addrs[i]);
-    vs_code_flush(r->decoded);
-    r->decoded->breaks = addrs;
-    r->decoded->break_count = count;
+    vs_cpu_break(r->decoded, addrs, count);
 }
 
 /* ---- for the hook's witness -------------------------------------------------------------------
@@ -769,10 +727,11 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
 {
     const struct vs_technique *t = config->spec.technique;
     const char *why = vs_technique_undecodable(&config->spec);
+    const struct vs_cpu_ops *cpu = config->isa->cpu;
     struct vs_port_shape shape;
     *r = (struct vs_replay){.config = *config,
                             .ops = t->data_decoder,
-                            .port = {.ops = &port_ops, .integer = true},
+                            .memory = {.ops = &memory_ops, .integer = true},
                             .current = VS_REPLAY_NONE,
                             .count = config->setup.cores};
     if (t->kind != VS_TECHNIQUE_DATA)
@@ -780,8 +739,12 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
                            t->name);
     if (why)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
+    if (!cpu)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s cannot be executed", config->isa->name);
     vs_technique_shape(&config->spec, &config->setup, &shape);
-    r->decoded = vs_code_new();
+    r->decoded = cpu->code_new();
+    r->cpus = vs_cpu_new(cpu, r->count, r->decoded, &r->memory);
+    r->before = vs_cpu_new(cpu, 1, NULL, NULL);
     r->cores = calloc(r->count, sizeof(*r->cores));
     r->view_count = r->ops->ahead ? 1 : r->count;
     r->views = malloc(r->view_count * sizeof(*r->views));
@@ -792,9 +755,10 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
     vs_copy_init(&r->code.image);
     for (unsigned i = 0; r->views && i < r->view_count; i++)
         vs_copy_init(&r->views[i]);
-    int err = r->decoded && r->cores && r->views && r->outside.threads ? 0 : -VSE_NOMEM;
+    bool made = r->decoded && r->cpus && r->before && r->cores;
+    int err = made && r->views && r->outside.threads ? 0 : -VSE_NOMEM;
     for (unsigned i = 0; i < r->count && !err; i++)
-        vs_hart_init(&r->cores[i].hart, i, r->decoded);
+        r->cores[i].cpu = vs_cpu_at(r->cpus, i);
     if (!err)
         err = vs_port_reader_init(&r->reader, &shape, config->streams);
     r->witness = (struct vs_port_witness){.context = r,
@@ -815,7 +779,9 @@ void vs_replay_fini(struct vs_replay *r)
     for (unsigned i = 0; r->views && i < r->view_count; i++)
         vs_copy_fini(&r->views[i]);
     free(r->views);
-    vs_code_free(r->decoded);
+    vs_cpu_code_free(r->decoded);
+    free(r->cpus);
+    free(r->before);
     free(r->cores);
     free(r->maps);
     r->maps = NULL;
@@ -824,6 +790,7 @@ void vs_replay_fini(struct vs_replay *r)
     vs_copy_fini(&r->ahead.written);
     r->decoder = NULL;
     r->decoded = NULL;
+    r->cpus = r->before = NULL;
     r->views = NULL;
     r->cores = NULL;
 }

@@ -11,7 +11,7 @@
  *   history  going anywhere in a replay
  *
  * A replay is a program run again, from its port stream and its code alone: per core an
- * instruction-set simulator whose memory is the decoder of a load-value technique. RV64.
+ * CPU (isa/cpu.h) whose memory is the decoder of a load-value technique.
  *
  * Cores run in the order that the stream tells, which is the same every time: a point of the run is
  * known by its position, the number of instructions that all cores have retired. What belongs to an
@@ -32,7 +32,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "isa/rv64/iss.h"
+#include "isa/set.h"
 #include "port/framing.h"
 #include "replay/calls.h"
 #include "replay/loaded.h"
@@ -46,6 +46,7 @@ typedef void vs_replay_output(void *context, unsigned core, uint64_t fd, const u
 
 /* All must outlive the replay. */
 struct vs_replay_config {
+    const struct vs_isa *isa;
     struct vs_technique_spec spec; /* settled, of load values */
     struct vs_technique_setup setup;
     const struct vs_port_stream *streams; /* of the port */
@@ -65,17 +66,17 @@ struct vs_replay_hook {
 };
 
 struct vs_replay_core {
-    struct vs_hart hart;      /* its instret are the instructions that it retired */
-    uint64_t since;           /* of these: after its last registers */
-    uint64_t states;          /* how often it got registers */
-    uint64_t changes;         /* of code that it has passed, or that were before it began */
-    uint64_t cycle;           /* of its last message, in a timed stream whose decoder does not
-                               * run ahead */
-    uint64_t passed;          /* instret + 1 where it was let past an address to stop at, or 0 */
-    bool started, ended;      /* it has registers; it does nothing any more */
-    bool called;              /* it made a system call, and waits for its registers */
-    bool half;                /* an atomic instruction has got its value and waits to store: */
-    uint64_t half_value;      /* it */
+    struct vs_cpu *cpu;  /* its state */
+    uint64_t since;      /* of these: after its last registers */
+    uint64_t states;     /* how often it got registers */
+    uint64_t changes;    /* of code that it has passed, or that were before it began */
+    uint64_t cycle;      /* of its last message, in a timed stream whose decoder does not
+                          * run ahead */
+    uint64_t passed;     /* cpu->retired + 1 where it was let past an address to stop at, or 0 */
+    bool started, ended; /* it has registers; it does nothing any more */
+    bool called;         /* it made a system call, and waits for its registers */
+    bool half;           /* an atomic instruction has got its value and waits to store: */
+    uint64_t half_value; /* it */
     struct vs_call_made call; /* its last one; without the result until that comes */
     uint64_t first_sp;        /* that it began with */
     uint64_t clears;          /* where the kernel clears its id when it exits, or 0 */
@@ -97,11 +98,6 @@ struct vs_replay_map {
     uint64_t addr, size;
     unsigned rights; /* as PROT_x; */
     bool there;      /* else it is gone */
-};
-
-struct vs_replay_registers {
-    uint64_t x[32], f[32], pc;
-    uint32_t fcsr;
 };
 
 /* What of memory is not as the cores and the files say, since something else wrote it. */
@@ -131,8 +127,9 @@ struct vs_replay {
     const struct vs_data_decoder_ops *ops;
     struct vs_port_reader reader;
     void *decoder;
-    struct vs_port port; /* of the harts */
-    struct vs_code *decoded;
+    struct vs_cpu_memory memory; /* of the CPUs */
+    struct vs_cpu_code *decoded;
+    struct vs_cpu *cpus; /* of the cores, side by side */
     struct vs_replay_core *cores;
     unsigned count;
     struct vs_copy *views; /* one, or one per core */
@@ -157,8 +154,8 @@ struct vs_replay {
     struct vs_replay_hook hook;
     uint64_t signals; /* to stop for, where a handler is entered: bit n - 1 is signal n */
 
-    /* Of VS_REPLAY_SIGNAL: the registers of `last` before it entered the handler. */
-    struct vs_replay_registers before;
+    /* Of VS_REPLAY_SIGNAL: `last` before it entered the handler. */
+    struct vs_cpu *before;
 
     /* private */
     bool signalled;                    /* a core has entered a handler of these */
@@ -199,8 +196,8 @@ struct vs_replay_goal {
     bool fresh; /* an address to stop at counts even where it stands */
 };
 
-/* At position 0. Returns 0; -VSE_INVAL (not of load values; not decodable: diag); -VSE_NOMEM; as
- * the decoder's open. fini is needed in any case. */
+/* At position 0. Returns 0; -VSE_INVAL (not of load values; not decodable; an ISA without a CPU:
+ * diag); -VSE_NOMEM; as the decoder's open. fini is needed in any case. */
 int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config,
                    struct vs_diag *diag);
 void vs_replay_fini(struct vs_replay *r);
@@ -239,12 +236,8 @@ static inline struct vs_copy *vs_replay_view(struct vs_replay *r, unsigned core)
     return &r->views[r->view_count > 1 ? core : 0];
 }
 
-/* Sets registers of RV64 as payloads of events have them; the cause of an exception is left out.
- * Returns 0; -VSE_CORRUPT. */
-int vs_replay_set_registers(struct vs_hart *hart, const uint8_t *bytes, size_t size);
-
-/* Whether the system call that the hart makes is for code to be fetched anew, as fence.i. */
-bool vs_replay_flushes(const struct vs_hart *hart);
+/* Whether the system call that the core makes is for code to be fetched anew, as fence.i. */
+bool vs_replay_flushes(const struct vs_isa *isa, const struct vs_cpu *cpu);
 
 /* ---- checkpoints: a replay as it is now ---- */
 

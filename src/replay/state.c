@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Checkpoints. Pages of memory are shared with the replay until one of them writes. */
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/invariant.h"
 #include "replay/known.h"
 
-/* Of a hart, what its instructions can see. */
 struct core_state {
-    uint64_t x[33], f[32], pc, instret;
-    uint32_t fcsr;
-    struct {
-        uint64_t since, states, changes, cycle, passed, half_value, cause, exceptions;
-        uint64_t first_sp, clears, robust;
-        struct vs_call_made call;
-        bool started, ended, called, half, exited;
-    } rest;
+    struct vs_replay_core core; /* but for its cpu, which is saved behind all of these */
+    uint64_t retired;
 };
 
 struct vs_replay_state {
@@ -27,65 +19,27 @@ struct vs_replay_state {
     struct vs_replay_code code;
     uint64_t position, flushes;
     size_t map_count; /* the first of all, which are the same every time */
+    size_t saved;     /* bytes of each core's cpu */
     unsigned current, starting, last, count, view_count;
     bool over;
     int broken;
     struct vs_diag diag; /* if it is broken */
+    uint8_t *cpus;
     struct core_state cores[];
 };
 
-static void save_core(struct core_state *s, const struct vs_replay_core *c)
+static void save_core(struct vs_replay_state *s, unsigned core, const struct vs_replay_core *c)
 {
-    memcpy(s->x, c->hart.x, sizeof(s->x));
-    memcpy(s->f, c->hart.f, sizeof(s->f));
-    s->pc = c->hart.pc;
-    s->instret = c->hart.instret;
-    s->fcsr = c->hart.fcsr;
-    s->rest.since = c->since;
-    s->rest.states = c->states;
-    s->rest.changes = c->changes;
-    s->rest.cycle = c->cycle;
-    s->rest.half_value = c->half_value;
-    s->rest.passed = c->passed;
-    s->rest.call = c->call;
-    s->rest.first_sp = c->first_sp;
-    s->rest.clears = c->clears;
-    s->rest.robust = c->robust;
-    s->rest.exited = c->exited;
-    s->rest.cause = c->cause;
-    s->rest.exceptions = c->exceptions;
-    s->rest.started = c->started;
-    s->rest.ended = c->ended;
-    s->rest.called = c->called;
-    s->rest.half = c->half;
+    s->cores[core] = (struct core_state){.core = *c, .retired = c->cpu->retired};
+    c->cpu->ops->save(c->cpu, s->cpus + core * s->saved);
 }
 
-static void restore_core(struct vs_replay_core *c, const struct core_state *s)
+static void restore_core(struct vs_replay_core *c, const struct vs_replay_state *s, unsigned core)
 {
-    memcpy(c->hart.x, s->x, sizeof(s->x));
-    memcpy(c->hart.f, s->f, sizeof(s->f));
-    c->hart.pc = s->pc;
-    c->hart.instret = s->instret;
-    c->hart.fcsr = s->fcsr;
-    c->hart.in_block = NULL;
-    c->hart.passing = VS_PASSING_NONE;
-    c->passed = s->rest.passed;
-    c->since = s->rest.since;
-    c->states = s->rest.states;
-    c->changes = s->rest.changes;
-    c->cycle = s->rest.cycle;
-    c->half_value = s->rest.half_value;
-    c->call = s->rest.call;
-    c->first_sp = s->rest.first_sp;
-    c->clears = s->rest.clears;
-    c->robust = s->rest.robust;
-    c->exited = s->rest.exited;
-    c->cause = s->rest.cause;
-    c->exceptions = s->rest.exceptions;
-    c->started = s->rest.started;
-    c->ended = s->rest.ended;
-    c->called = s->rest.called;
-    c->half = s->rest.half;
+    struct vs_cpu *cpu = c->cpu;
+    *c = s->cores[core].core;
+    c->cpu = cpu;
+    cpu->ops->restore(cpu, s->cpus + core * s->saved);
 }
 
 /* NULL: no memory. */
@@ -124,7 +78,10 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
         return -VSE_NOMEM;
     s->ops = r->ops;
     s->view_count = r->view_count;
+    s->saved = (r->config.isa->cpu->saved + 15) & ~(size_t)15;
     int err = vs_port_reader_clone(&s->reader, &r->reader);
+    if (!err && !(s->cpus = malloc(r->count * s->saved)))
+        err = -VSE_NOMEM;
     if (!err)
         err = r->ops->clone(r->decoder, &s->reader, &s->decoder);
     if (!err && !(s->views = clone_views(r->views, r->view_count)))
@@ -148,7 +105,7 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
     s->diag = r->diag;
     s->count = r->count;
     for (unsigned i = 0; i < r->count; i++)
-        save_core(&s->cores[i], &r->cores[i]);
+        save_core(s, i, &r->cores[i]);
     *state = s;
     return 0;
 }
@@ -197,9 +154,9 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     r->hit = NULL;
     r->signalled = false;
     if (s->flushes != r->decoded->flushes)
-        vs_code_flush(r->decoded); /* code may have been another then */
+        vs_cpu_flush_all(r->decoded); /* code may have been another then */
     for (unsigned i = 0; i < r->count; i++)
-        restore_core(&r->cores[i], &s->cores[i]);
+        restore_core(&r->cores[i], s, i);
     return 0;
 }
 
@@ -213,6 +170,7 @@ void vs_replay_drop(struct vs_replay_state *s)
     free_views(s->views, s->view_count);
     vs_replay_outside_fini(&s->outside);
     vs_replay_code_fini(&s->code);
+    free(s->cpus);
     free(s);
 }
 
@@ -223,12 +181,12 @@ uint64_t vs_replay_state_position(const struct vs_replay_state *s)
 
 uint64_t vs_replay_state_retired(const struct vs_replay_state *s, unsigned core)
 {
-    return s->cores[core].instret;
+    return s->cores[core].retired;
 }
 
 size_t vs_replay_state_size(const struct vs_replay_state *s)
 {
-    size_t size = sizeof(*s) + s->count * sizeof(s->cores[0]);
+    size_t size = sizeof(*s) + s->count * (sizeof(s->cores[0]) + s->saved);
     for (unsigned i = 0; i < s->view_count; i++)
         size += vs_copy_size(&s->views[i]);
     size += vs_copy_size(&s->outside.gone);

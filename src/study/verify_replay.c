@@ -20,7 +20,7 @@ struct taken {
 
 /* A core as the run has it. */
 struct truth {
-    struct vs_hart hart;
+    struct vs_cpu *cpu;
     struct vs_core_events events;
     uint64_t counted; /* instructions up to and including the next event */
     uint64_t since;   /* instructions after the last registers, up to the last event that was met */
@@ -47,8 +47,9 @@ struct line {
 struct checker {
     struct vs_replay *replay;
     struct vs_verify_replay *v;
-    struct vs_port port;
-    struct vs_code *decoded;
+    struct vs_cpu_memory memory;
+    struct vs_cpu_code *decoded;
+    struct vs_cpu *cpus; /* of the cores, side by side */
     struct vs_text text; /* of a run whose code changes: what was fetched when; */
     uint32_t version;    /* the one that is decoded */
     struct truth *cores;
@@ -210,25 +211,25 @@ static void next(struct truth *t)
 
 /* ---- accesses -------------------------------------------------------------------------------- */
 
-static struct checker *checker_of(struct vs_port *port)
+static struct checker *checker_of(struct vs_cpu_memory *memory)
 {
-    return (struct checker *)((uint8_t *)port - offsetof(struct checker, port));
+    return (struct checker *)((uint8_t *)memory - offsetof(struct checker, memory));
 }
 
 static int differ(struct checker *k, unsigned core, const char *what, uint64_t is, uint64_t should)
 {
-    const struct vs_hart *hart = &k->cores[core].hart;
+    const struct vs_cpu *cpu = k->cores[core].cpu;
     return vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
                        "core %u, pc 0x%llx, after %llu instructions: %s is 0x%llx, and was 0x%llx",
-                       core, (unsigned long long)hart->pc, (unsigned long long)hart->instret, what,
+                       core, (unsigned long long)cpu->pc, (unsigned long long)cpu->retired, what,
                        (unsigned long long)is, (unsigned long long)should);
 }
 
-/* The access that the hart makes, which must be the recorded one; *e then. */
-static int take_access(struct checker *k, struct vs_hart *hart, unsigned kind, uint64_t addr,
+/* The access that the core makes, which must be the recorded one; *e then. */
+static int take_access(struct checker *k, struct vs_cpu *cpu, unsigned kind, uint64_t addr,
                        unsigned size, const struct vs_event **e)
 {
-    struct truth *t = &k->cores[hart->id];
+    struct truth *t = &k->cores[cpu->id];
     int err = look(k, t);
     while (!err && (*e = event_of(t)) && is_outside(*e)) {
         next(t);
@@ -237,86 +238,96 @@ static int take_access(struct checker *k, struct vs_hart *hart, unsigned kind, u
     if (err)
         return err;
     if (!*e || (*e)->kind != kind)
-        return differ(k, hart->id, "kind of event", kind, *e ? (*e)->kind : 0);
+        return differ(k, cpu->id, "kind of event", kind, *e ? (*e)->kind : 0);
     if (kind != VS_NONDET && (*e)->addr != addr)
-        return differ(k, hart->id, "address", addr, (*e)->addr);
+        return differ(k, cpu->id, "address", addr, (*e)->addr);
     if ((*e)->size != size)
-        return differ(k, hart->id, "size", size, (*e)->size);
+        return differ(k, cpu->id, "size", size, (*e)->size);
     k->v->accesses++;
     next(t);
     return 0;
 }
 
-static int truth_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+static int truth_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                       size_t size)
 {
-    struct checker *k = checker_of(port);
-    uint8_t bytes[2];
-    if (k->pieces.changes.count && vs_text_fetch(&k->text, k->version, addr, bytes, 2) == 2) {
-        *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
-        return 0;
-    }
-    if (vs_copy_read(&k->cores[hart->id].memory, addr, bytes, 2) &&
-        vs_replay_read(k->replay, hart->id, addr, bytes, 2) !=
-            2) /* another core may have made it */
-        return VS_PORT_FAULT;
-    *parcel = (uint16_t)(bytes[0] | bytes[1] << 8);
-    return 0;
+    struct checker *k = checker_of(memory);
+    size_t n = k->pieces.changes.count ? vs_text_fetch(&k->text, k->version, addr, bytes, size) : 0;
+    if (n == size || !vs_copy_read(&k->cores[cpu->id].memory, addr, bytes, size))
+        return (int)size;
+    /* Another core may have made it. */
+    n = vs_replay_read(k->replay, cpu->id, addr, bytes, size);
+    if (!n)
+        cpu->fault = addr;
+    return (int)n;
 }
 
-static int truth_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t *value)
+static int truth_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                      unsigned size, enum vs_access access, void *bytes)
 {
-    struct checker *k = checker_of(port);
+    struct checker *k = checker_of(memory);
     const struct vs_event *e;
     (void)access;
-    int err = take_access(k, hart, VS_LOAD, addr, size, &e);
+    int err = take_access(k, cpu, VS_LOAD, addr, size, &e);
     if (err)
         return err;
-    *value = e->value;
-    return vs_copy_write(&k->cores[hart->id].memory, addr, (const uint8_t *)value, size);
+    const struct vs_core_events *events = &k->cores[cpu->id].events;
+    memcpy(bytes, vs_event_bytes(&events->now.batch, e), size);
+    return vs_copy_write(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
-static int truth_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                       enum vs_access access, uint64_t value)
+/* As a number, at most 8 bytes of it. */
+static uint64_t number_of(const uint8_t *bytes, size_t size)
 {
-    struct checker *k = checker_of(port);
+    uint64_t value = 0;
+    memcpy(&value, bytes, size < sizeof(value) ? size : sizeof(value));
+    return value;
+}
+
+static int truth_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                       unsigned size, enum vs_access access, const void *bytes)
+{
+    struct checker *k = checker_of(memory);
     const struct vs_event *e;
     (void)access;
-    int err = take_access(k, hart, VS_STORE, addr, size, &e);
+    int err = take_access(k, cpu, VS_STORE, addr, size, &e);
     if (err)
         return err;
-    value &= UINT64_MAX >> (64 - 8 * size);
-    if (e->value != value)
-        return differ(k, hart->id, "stored value", value, e->value);
-    return vs_copy_write(&k->cores[hart->id].memory, addr, (const uint8_t *)&value, size);
+    const uint8_t *should = vs_event_bytes(&k->cores[cpu->id].events.now.batch, e);
+    if (memcmp(bytes, should, size) != 0)
+        return differ(k, cpu->id, "stored value", number_of(bytes, size), number_of(should, size));
+    return vs_copy_write(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
-static int truth_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
-                             unsigned size, uint64_t value, int *stored)
+static int truth_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                             unsigned size, const void *bytes, int *stored)
 {
-    struct checker *k = checker_of(port);
+    struct checker *k = checker_of(memory);
     const struct vs_event *e;
-    int err = take_access(k, hart, VS_NONDET, 0, 8, &e);
+    int err = take_access(k, cpu, VS_NONDET, 0, 8, &e);
     if (err)
         return err;
     *stored = !e->value;
-    return *stored ? truth_write(port, hart, addr, size, VS_ACCESS_PLAIN, value) : 0;
+    return *stored ? truth_write(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes) : 0;
 }
 
-static int truth_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+static int truth_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                         unsigned size, void *bytes)
 {
+    struct checker *k = checker_of(memory);
     const struct vs_event *e;
-    (void)csr;
-    int err = take_access(checker_of(port), hart, VS_NONDET, 0, 8, &e);
-    *value = err ? 0 : e->value;
+    (void)what;
+    int err = take_access(k, cpu, VS_NONDET, 0, size, &e);
+    if (!err)
+        memcpy(bytes, vs_event_bytes(&k->cores[cpu->id].events.now.batch, e), size);
     return err;
 }
 
-static const struct vs_port_ops truth_ops = {.fetch = truth_fetch,
-                                             .read = truth_read,
-                                             .write = truth_write,
-                                             .conditional = truth_conditional,
-                                             .counter = truth_counter};
+static const struct vs_cpu_memory_ops truth_ops = {.fetch = truth_fetch,
+                                                   .read = truth_read,
+                                                   .write = truth_write,
+                                                   .conditional = truth_conditional,
+                                                   .outside = truth_outside};
 
 /* ---- a core ---------------------------------------------------------------------------------- */
 
@@ -338,7 +349,7 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
     if (e->size < head)
         return differ(k, core, "size of registers", e->size, head);
     const struct vs_batch *batch = &t->events.now.batch;
-    if (vs_replay_set_registers(&t->hart, vs_event_bytes(batch, e) + head, e->size - head))
+    if (vs_cpu_set_registers(t->cpu, vs_event_bytes(batch, e) + head, e->size - head))
         return differ(k, core, "kind of registers", 0, 0);
     t->called = e->kind == VS_SYSCALL ? e->addr : 0;
     t->states++;
@@ -353,10 +364,10 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
 static uint64_t see_version(struct checker *k, unsigned core, uint64_t most)
 {
     const struct vs_address_code code = vs_code_of_text(&k->text, NULL);
-    uint64_t until, at = k->cores[core].hart.instret;
+    uint64_t until, at = k->cores[core].cpu->retired;
     uint32_t version = code.version(code.context, core, at, &until);
     if (version != k->version)
-        vs_code_flush(k->decoded);
+        vs_cpu_flush_all(k->decoded);
     k->version = version;
     return until - at < most ? until - at : most;
 }
@@ -366,10 +377,10 @@ static int execute(struct checker *k, unsigned core, uint64_t most)
     struct truth *t = &k->cores[core];
     if (k->pieces.changes.count)
         most = see_version(k, core, most);
-    int stop = vs_iss_run(&t->hart, &k->port, most);
-    if (stop == VS_STOP_ECALL && vs_replay_flushes(&t->hart))
-        vs_code_flush(k->decoded);
-    if (stop == VS_STOP_LIMIT || stop == VS_STOP_ECALL)
+    int stop = vs_cpu_run(t->cpu, most);
+    if (stop == VS_STOP_CALL && vs_replay_flushes(k->replay->config.isa, t->cpu))
+        vs_cpu_flush_all(k->decoded);
+    if (stop == VS_STOP_LIMIT || stop == VS_STOP_CALL)
         return 0;
     return stop < 0 ? stop : differ(k, core, "stop", (uint64_t)stop, VS_STOP_LIMIT);
 }
@@ -378,7 +389,7 @@ static int execute(struct checker *k, unsigned core, uint64_t most)
 static bool goes_past(const struct truth *t, const struct vs_replay_core *c)
 {
     const struct taken *taken = first_taken(t);
-    return t->hart.instret < c->hart.instret || t->states < c->states || (taken && taken->outside);
+    return t->cpu->retired < c->cpu->retired || t->states < c->states || (taken && taken->outside);
 }
 
 /* Up to where the replayed core is. */
@@ -391,7 +402,7 @@ static int advance(struct checker *k, unsigned core)
         if (err)
             return err;
         const struct vs_event *e = event_of(t);
-        bool here = e && t->counted == t->hart.instret;
+        bool here = e && t->counted == t->cpu->retired;
         if (here && is_outside(e) && goes_past(t, c)) {
             next(t);
             continue;
@@ -401,13 +412,13 @@ static int advance(struct checker *k, unsigned core)
                 return err;
             continue;
         }
-        if (t->hart.instret >= c->hart.instret)
+        if (t->cpu->retired >= c->cpu->retired)
             return t->states == c->states ? 0
                                           : differ(k, core, "number of times that registers came",
                                                    c->states, t->states);
-        uint64_t left = c->hart.instret - t->hart.instret;
-        if (e && t->counted - t->hart.instret < left)
-            left = t->counted - t->hart.instret;
+        uint64_t left = c->cpu->retired - t->cpu->retired;
+        if (e && t->counted - t->cpu->retired < left)
+            left = t->counted - t->cpu->retired;
         if (!left)
             return differ(k, core, "kind of event", 0, e->kind);
         if ((err = execute(k, core, left)))
@@ -417,22 +428,20 @@ static int advance(struct checker *k, unsigned core)
 
 static int compare_registers(struct checker *k, unsigned core)
 {
-    const struct vs_hart *is = &k->replay->cores[core].hart, *was = &k->cores[core].hart;
-    char name[16];
-    if (is->instret != was->instret)
-        return differ(k, core, "number of instructions", is->instret, was->instret);
+    const struct vs_cpu *is = k->replay->cores[core].cpu, *was = k->cores[core].cpu;
+    const struct vs_register_set *set = k->replay->config.isa->registers;
+    if (is->retired != was->retired)
+        return differ(k, core, "number of instructions", is->retired, was->retired);
     if (is->pc != was->pc)
         return differ(k, core, "pc", is->pc, was->pc);
-    for (unsigned i = 0; i < 32; i++) {
-        snprintf(name, sizeof(name), "x%u", i);
-        if (is->x[i] != was->x[i])
-            return differ(k, core, name, is->x[i], was->x[i]);
-        snprintf(name, sizeof(name), "f%u", i);
-        if (is->f[i] != was->f[i])
-            return differ(k, core, name, is->f[i], was->f[i]);
+    for (unsigned i = 0; i < set->count; i++) {
+        const struct vs_register *reg = &set->list[i];
+        uint8_t a[VS_REGISTER_BYTES], b[VS_REGISTER_BYTES];
+        int size = vs_register_is_whole(reg) ? is->ops->get(is, reg->number, a) : 0;
+        if (size > 0 && (was->ops->get(was, reg->number, b) != size || memcmp(a, b, (size_t)size)))
+            return differ(k, core, reg->name, number_of(a, (size_t)size),
+                          number_of(b, (size_t)size));
     }
-    if (is->fcsr != was->fcsr)
-        return differ(k, core, "fcsr", is->fcsr, was->fcsr);
     k->v->registers++;
     return 0;
 }
@@ -527,8 +536,8 @@ static int compare_change(struct checker *k, unsigned core, const struct taken *
     while ((turn = first_taken(t)) && !turn->outside && (!timed || turn->cycle == change->cycle))
         pop_taken(t);
     uint64_t place = core < k->text.core_count ? place_of_version(k, core, t->change + 1) : 0;
-    if (t->hart.instret != place)
-        return differ(k, core, "place of a change of code", t->hart.instret, place);
+    if (t->cpu->retired != place)
+        return differ(k, core, "place of a change of code", t->cpu->retired, place);
     if (timed && taken->cycle != change->cycle)
         return differ(k, core, "cycle of a change of code", taken->cycle, change->cycle);
     t->since = t->notices = 0;
@@ -695,12 +704,14 @@ static int open_run(struct checker *k, const char *path)
 
 static int open_truth(struct checker *k, const char *path)
 {
-    k->decoded = vs_code_new();
+    const struct vs_cpu_ops *cpu = k->replay->config.isa->cpu;
+    k->decoded = cpu->code_new();
+    k->cpus = vs_cpu_new(cpu, k->replay->count, k->decoded, &k->memory);
     k->cores = calloc(k->replay->count, sizeof(*k->cores));
-    if (!k->decoded || !k->cores)
+    if (!k->decoded || !k->cpus || !k->cores)
         return vs_diag_set(&k->v->diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
     for (unsigned i = 0; i < k->replay->count; i++) {
-        vs_hart_init(&k->cores[i].hart, i, k->decoded);
+        k->cores[i].cpu = vs_cpu_at(k->cpus, i);
         vs_copy_init(&k->cores[i].memory);
     }
     int err = open_run(k, path);
@@ -715,7 +726,7 @@ static void close_truth(struct checker *k)
         vs_buf_fini(&k->cores[i].taken);
         vs_buf_fini(&k->cores[i].lines);
     }
-    if (k->cores && k->decoded)
+    if (k->cores && k->cpus && k->decoded)
         vs_recall_fini(&k->recall);
     vs_pieces_feed_fini(&k->feed);
     vs_pieces_fini(&k->pieces);
@@ -723,7 +734,8 @@ static void close_truth(struct checker *k)
     vs_prior_close(k->prior);
     vs_reader_close(k->reader);
     free(k->cores);
-    vs_code_free(k->decoded);
+    free(k->cpus);
+    vs_cpu_code_free(k->decoded);
 }
 
 /* Whether the core has another event that it should have come to. */
@@ -774,7 +786,7 @@ int vs_verify_replay(struct vs_replay *r, const char *path, struct vs_verify_rep
     struct checker k = {
         .replay = r,
         .v = v,
-        .port = {.ops = &truth_ops},
+        .memory = {.ops = &truth_ops},
         .witness = {.message = see_message, .memory = see_memory, .outside = see_outside}};
     struct vs_replay_hook hook = r->hook;
     *v = (struct vs_verify_replay){0};

@@ -213,14 +213,14 @@ static int64_t call_membarrier(struct vs_process *p, struct vs_task *t, const ui
         return (int64_t)known;
     if (a[0] & ~known || a[0] & (a[0] - 1))
         return -EINVAL;
-    vs_code_flush(p->code);
+    vs_cpu_flush_all(p->code);
     return 0;
 }
 
 static int64_t call_flush_icache(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     (void)t, (void)a;
-    vs_code_flush(p->code);
+    vs_cpu_flush_all(p->code);
     return 0;
 }
 

@@ -260,7 +260,7 @@ static int put_counted(struct vs_events *e, const struct vs_task *t, unsigned co
     return err ? err : put(e, core, event, cycle, wide);
 }
 
-static unsigned jump_flags(const struct vs_iss_record *r)
+static unsigned jump_flags(const struct vs_cpu_record *r)
 {
     bool links = r->rd == 1 || r->rd == 5, returns = r->rs1 == 1 || r->rs1 == 5;
     unsigned flags = VS_BR_TAKEN | (links ? VS_BR_CALL : 0u);
@@ -270,7 +270,7 @@ static unsigned jump_flags(const struct vs_iss_record *r)
     return returns && !(links && r->rd == r->rs1) ? flags | VS_BR_RETURN : flags;
 }
 
-static struct vs_event branch_event(const struct vs_iss_record *r)
+static struct vs_event branch_event(const struct vs_cpu_record *r)
 {
     bool conditional = r->op != VS_RV64_JAL && r->op != VS_RV64_JALR;
     unsigned taken = r->kind & VS_RECORD_DONE ? VS_BR_TAKEN : 0u;
@@ -283,7 +283,7 @@ static struct vs_event branch_event(const struct vs_iss_record *r)
     };
 }
 
-static struct vs_event operand_event(const struct vs_iss_record *r, unsigned kind, unsigned flags)
+static struct vs_event operand_event(const struct vs_cpu_record *r, unsigned kind, unsigned flags)
 {
     return (struct vs_event){.kind = (uint8_t)kind,
                              .flags = (uint8_t)flags,
@@ -294,7 +294,7 @@ static struct vs_event operand_event(const struct vs_iss_record *r, unsigned kin
 }
 
 /* What came from outside. */
-static struct vs_event nondet_event(const struct vs_iss_record *r, uint64_t value)
+static struct vs_event nondet_event(const struct vs_cpu_record *r, uint64_t value)
 {
     return (struct vs_event){.kind = VS_NONDET, .pc = r->pc, .size = 8, .value = value};
 }
@@ -323,7 +323,7 @@ static inline void place(struct place *to, struct vs_event event, const struct v
 
 /* The events of one record. The second of the same instruction counts none. */
 static inline void place_record(const struct vs_events_options *o, struct place *to,
-                                const struct vs_iss_record *r, const struct vs_task *t,
+                                const struct vs_cpu_record *r, const struct vs_task *t,
                                 uint64_t *since, uint64_t cycle)
 {
     switch (r->kind & VS_RECORD_KIND) {
@@ -390,7 +390,7 @@ static void keep_place(struct vs_events *e, unsigned core, const struct place *t
 }
 
 static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core,
-                     const struct vs_iss_record *records, const uint64_t *cycles, size_t count)
+                     const struct vs_cpu_record *records, const uint64_t *cycles, size_t count)
 {
     struct vs_events_task *s = task_of(e, t);
     const struct vs_events_options *o = &e->options;
@@ -400,7 +400,7 @@ static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core
     if (err)
         return err;
     for (size_t i = 0; i < count; i++) {
-        const struct vs_iss_record *r = &records[i];
+        const struct vs_cpu_record *r = &records[i];
         unsigned kind = r->kind & VS_RECORD_KIND;
         if (unlikely(kind == VS_RECORD_ECALL))
             continue; /* counts when it ends */
@@ -416,7 +416,7 @@ static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core
 }
 
 int vs_events_records(struct vs_events *e, const struct vs_task *t, unsigned core,
-                      const struct vs_iss_record *records, const uint64_t *cycles, size_t count)
+                      const struct vs_cpu_record *records, const uint64_t *cycles, size_t count)
 {
     struct vs_events_task *s = task_of(e, t);
     int err = 0;
@@ -459,7 +459,7 @@ static void add_all(struct payload *p, const struct vs_hart *hart)
     for (unsigned i = 0; i < 32; i++)
         add_register(p, REG_F0 + i, hart->f[i]);
     add_register(p, REG_CSR + VS_RV64_FCSR, hart->fcsr);
-    add_register(p, VS_REG_PC, hart->pc);
+    add_register(p, VS_REG_PC, hart->cpu.pc);
 }
 
 static int put_payload(struct vs_events *e, const struct vs_task *t, unsigned core,
@@ -473,7 +473,7 @@ static int put_gap(struct vs_events *e, const struct vs_task *t, unsigned core, 
 {
     struct vs_events_task *s = task_of(e, t);
     struct payload p = {.size = 0};
-    struct vs_event event = {.kind = VS_GAP, .pc = t->hart.pc, .addr = s->skipped};
+    struct vs_event event = {.kind = VS_GAP, .pc = t->hart.cpu.pc, .addr = s->skipped};
     add_all(&p, &t->hart);
     s->gap = false;
     s->skipped = 0;
@@ -545,7 +545,7 @@ static int put_written(struct vs_events *e, struct vs_process *p, const struct v
         struct vs_event event = {
             .kind = VS_EXTERNAL, .pc = effect->pc, .addr = addr, .size = (uint16_t)part};
         /* What was unmapped in the same call is not there to be seen. */
-        if (vs_memory_get(&p->memory, addr, bytes, part))
+        if (vs_ram_get(&p->memory, addr, bytes, part))
             return 0;
         if (part <= 8)
             memcpy(&event.value, bytes, part);
@@ -578,7 +578,7 @@ static int put_map(struct vs_events *e, struct vs_process *p, const struct vs_ef
 static int put_start(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
 {
     struct payload p = {.size = 0};
-    struct vs_event event = {.kind = VS_THREAD_START, .pc = t->hart.pc, .addr = t->tid};
+    struct vs_event event = {.kind = VS_THREAD_START, .pc = t->hart.cpu.pc, .addr = t->tid};
     add_all(&p, &t->hart);
     return put_payload(e, t, core, event, cycle, &p);
 }

@@ -69,7 +69,7 @@ void vs_events_close(struct vs_events *e);
 
 /* A task that retired the instructions in the records, at these cycles. */
 int vs_events_records(struct vs_events *e, const struct vs_task *t, unsigned core,
-                      const struct vs_iss_record *records, const uint64_t *cycles, size_t count);
+                      const struct vs_cpu_record *records, const uint64_t *cycles, size_t count);
 
 /* A task retired instructions that nobody looked at. */
 void vs_events_unseen(struct vs_events *e, const struct vs_task *t, uint64_t count);

@@ -399,7 +399,7 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
         const char *name = strrchr(options->path, '/');
         snprintf(t->linux_state->name, sizeof(t->linux_state->name), "%s",
                  name ? name + 1 : options->path);
-        t->hart.pc = p->entry;
+        t->hart.cpu.pc = p->entry;
     }
     vs_elf_close(&g.elf);
     return err;

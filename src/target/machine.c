@@ -21,7 +21,7 @@
 
 /* Records of a core that are kept before they become events: few enough for the host's caches. */
 #define LOG_SIZE 4096
-_Static_assert(LOG_SIZE >= 2 * VS_ISS_LOG_MIN, "a half-empty log takes any block");
+_Static_assert(LOG_SIZE >= 2 * VS_CPU_LOG_MIN, "a half-empty log takes any block");
 
 #define TICK_EVERY  (1 << 20) /* instructions */
 #define TICK_STEPS  (1 << 16) /* or so many turns of the loop, whatever they do */
@@ -164,7 +164,7 @@ static int flush_all(struct machine *m)
 
 static struct place *place_of(struct machine *m, const struct vs_task *t)
 {
-    return &m->places[t->hart.id];
+    return &m->places[t->hart.cpu.id];
 }
 
 /* The busy core that is first, and the moment of the second. */
@@ -250,14 +250,13 @@ static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
 }
 
 /* Code that is new goes to the recorder, at its place among the events. */
-static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block *block,
-                   unsigned size)
+static int decoded(void *context, struct vs_cpu *cpu, uint64_t addr, unsigned size, unsigned insns)
 {
     struct machine *m = context;
-    uint8_t bytes[VS_BLOCK_MAX * VS_RV64_LENGTH_MAX];
-    struct vs_block code = {.addr = block->pc, .bytes = bytes, .size = size, .insns = block->count};
-    (void)hart;
-    if (vs_memory_get(&m->p->memory, block->pc, bytes, size))
+    uint8_t bytes[VS_CPU_DECODED_MAX];
+    struct vs_block code = {.addr = addr, .bytes = bytes, .size = size, .insns = insns};
+    (void)cpu;
+    if (vs_ram_get(&m->p->memory, addr, bytes, size))
         return -VSE_INTERNAL;
     if (!m->running)
         return 0;
@@ -265,7 +264,7 @@ static int decoded(void *context, struct vs_hart *hart, const struct vs_op_block
     int err = m->events.on ? emit(m, c) : 0;
     uint64_t cycle = m->config.timed ? c->past.pipeline.last : 0;
     /* Also if it is new, or the same again: when it was written, is for who replays to know. */
-    bool changed = vs_memory_take_written(&m->p->memory, code.addr, size) ||
+    bool changed = vs_ram_take_written(&m->p->memory, code.addr, size) ||
                    vs_events_changes_code(&m->events, &code);
     if (!err && changed)
         err = let_others_come(m, c, &cycle);
@@ -350,9 +349,9 @@ static int reach_place(struct machine *m, struct vs_task *t)
 {
     int err = 0;
     for (size_t i = 0; i < m->o->place_count && !err; i++)
-        if (address_of(m, &m->o->places[i]) == t->hart.pc)
+        if (address_of(m, &m->o->places[i]) == t->hart.cpu.pc)
             err = switch_recording(m, m->o->places[i].kind == VS_PLACE_FROM && m->room);
-    t->hart.passing = t->hart.pc;
+    t->hart.cpu.passing = t->hart.cpu.pc;
     return err;
 }
 
@@ -386,7 +385,7 @@ static void leave_core(struct machine *m, struct vs_task *t, uint64_t cycle)
     c->stop = -1;
     at->last_core = at->core;
     at->core = -1;
-    vs_memory_break(&m->p->memory, &t->hart);
+    vs_ram_break(&m->p->memory, &t->hart.cpu);
 }
 
 /* An effect on a task that runs on another core, which may be ahead, comes after what it did. */
@@ -570,16 +569,16 @@ static uint64_t run_length(struct machine *m, const struct core *c)
     return most;
 }
 
-static int run_hart(struct machine *m, struct core *c, uint64_t most)
+static int run_cpu(struct machine *m, struct core *c, uint64_t most)
 {
-    struct vs_port *port = m->config.timed ? &m->timed.port : &m->p->memory.port;
+    struct vs_cpu *cpu = &c->task->hart.cpu;
     bool observed = m->config.timed || (m->recorded && m->events.on);
     m->running = c;
     m->timed.past = &c->past;
     m->timed.core = number_of(m, c);
     m->timed.horizon = m->horizon;
-    int stop = observed ? vs_iss_run_observed(&c->task->hart, port, most, &c->past.log)
-                        : vs_iss_run(&c->task->hart, port, most);
+    cpu->memory = m->config.timed ? &m->timed.seen : &m->p->memory.seen;
+    int stop = observed ? vs_cpu_run_observed(cpu, most, &c->past.log) : vs_cpu_run(cpu, most);
     if (m->config.timed)
         vs_past_settle(&c->past);
     return c->past.pipeline.error ? c->past.pipeline.error : stop;
@@ -588,15 +587,15 @@ static int run_hart(struct machine *m, struct core *c, uint64_t most)
 /* Lets the core run until the horizon, a stop, or as long as it may. */
 static int run_core(struct machine *m, struct core *c)
 {
-    struct vs_hart *hart = &c->task->hart;
-    uint64_t before = hart->instret;
+    const struct vs_cpu *cpu = &c->task->hart.cpu;
+    uint64_t before = cpu->retired;
     int err = 0;
     if (m->recorded && m->events.on)
         err = event_error(m, vs_events_resume(&m->events, c->task, number_of(m, c), c->clock));
     if (err)
         return err;
-    int stop = run_hart(m, c, run_length(m, c));
-    uint64_t retired = hart->instret - before;
+    int stop = run_cpu(m, c, run_length(m, c));
+    uint64_t retired = cpu->retired - before;
     c->instructions += retired;
     m->total += retired;
     if (m->recorded && m->events.on) {
@@ -604,7 +603,7 @@ static int run_core(struct machine *m, struct core *c)
             m->room -= retired;
     } else if (m->recorded) {
         /* An ecall counts when it ends. */
-        vs_events_unseen(&m->events, c->task, retired - (stop == VS_STOP_ECALL));
+        vs_events_unseen(&m->events, c->task, retired - (stop == VS_STOP_CALL));
     }
     m->running = NULL;
     /* Untimed, the order of events is that of runs; timed, it is that of cycles. */
@@ -625,7 +624,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
 {
     struct vs_task *t = c->task;
     unsigned core = number_of(m, c);
-    uint64_t cycle = c->clock, pc = t->hart.pc;
+    uint64_t cycle = c->clock, pc = t->hart.cpu.pc;
     int stop = c->stop, err = flush(m, c);
     if (err)
         return err;
@@ -633,10 +632,10 @@ static int deal_with_stop(struct machine *m, struct core *c)
     c->stop = -1;
     switch (stop) {
     case VS_STOP_MARK:
-        return reach_mark(m, t->hart.tval);
+        return reach_mark(m, t->hart.cpu.fault);
     case VS_STOP_BREAK:
         return reach_place(m, t);
-    case VS_STOP_ECALL:
+    case VS_STOP_CALL:
         err = vs_process_call(m->p, t);
         pc = t->call.pc;
         c->clock += m->config.timed ? m->config.system : 1;
@@ -654,7 +653,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
 
 static int attend(struct machine *m, struct core *c)
 {
-    uint64_t cycle = c->clock, pc = c->task->hart.pc;
+    uint64_t cycle = c->clock, pc = c->task->hart.cpu.pc;
     int err = flush(m, c);
     if (err)
         return err;
@@ -728,7 +727,7 @@ static int tick(struct machine *m, bool *enough)
     if (m->o->tick) {
         fill_stats(m, &stats);
         bool stop = m->o->tick(m->o->context, &stats);
-        _mm_setcsr(VS_PORT_STATUS); /* it may have computed */
+        _mm_setcsr(VS_CPU_STATUS); /* it may have computed */
         if (stop && !m->stopped) {
             m->stopped = true;
             m->edge = UINT64_MAX;
@@ -949,7 +948,7 @@ static double seconds_since(const struct timespec *start)
 static int run_machine(struct machine *m, struct vs_machine_result *result)
 {
     unsigned outside = _mm_getcsr();
-    _mm_setcsr(VS_PORT_STATUS);
+    _mm_setcsr(VS_CPU_STATUS);
     int err = run(m, &result->end);
     _mm_setcsr(outside);
     if (!err)

@@ -137,7 +137,7 @@ static void move_pages(struct vs_process *p, struct vs_task *t, uint64_t from, u
 {
     uint8_t bytes[VS_PAGE_SIZE];
     for (uint64_t done = 0; done < size; done += VS_PAGE_SIZE) {
-        if (vs_memory_get(&p->memory, from + done, bytes, sizeof(bytes)))
+        if (vs_ram_get(&p->memory, from + done, bytes, sizeof(bytes)))
             continue;
         vs_space_load(p, to + done, bytes, sizeof(bytes));
         struct vs_effect *e = vs_effect_add(p, VS_EFFECT_WROTE, t);

@@ -156,7 +156,7 @@ void vs_pipeline_fetch(struct vs_pipeline *p, uint64_t first, uint64_t last)
         fetch_line(p, last);
 }
 
-void vs_pipeline_access(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle,
+void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
@@ -168,7 +168,7 @@ void vs_pipeline_access(struct vs_pipeline *p, const struct vs_iss_record *r, ui
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static bool predict_conditional(struct vs_pipeline *p, const struct vs_iss_record *r)
+static bool predict_conditional(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
     bool taken = r->kind & VS_RECORD_DONE, predicted = false;
     if (p->config->gshare)
@@ -183,7 +183,7 @@ static bool is_link(unsigned reg)
     return reg == 1 || reg == 5;
 }
 
-static bool predict_indirect(struct vs_pipeline *p, const struct vs_iss_record *r)
+static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
     bool returns = is_link(r->rs1) && r->rd != r->rs1, right;
     uint64_t predicted;
@@ -196,7 +196,7 @@ static bool predict_indirect(struct vs_pipeline *p, const struct vs_iss_record *
     return right;
 }
 
-static void issue_branch(struct vs_pipeline *p, const struct vs_iss_record *r, unsigned class)
+static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, unsigned class)
 {
     bool right = class == VS_RV64_CLASS_BRANCH ? predict_conditional(p, r)
                  : class == VS_RV64_CLASS_JALR ? predict_indirect(p, r)
@@ -209,7 +209,7 @@ static void issue_branch(struct vs_pipeline *p, const struct vs_iss_record *r, u
         stall(p, 1);
 }
 
-void vs_pipeline_special(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle)
+void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
     vs_pipeline_commit(p, cycle);

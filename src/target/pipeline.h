@@ -9,7 +9,8 @@
 #define TARGET_PIPELINE_H
 
 #include "base/likely.h"
-#include "isa/rv64/iss_record.h"
+#include "isa/cpu_log.h"
+#include "isa/rv64/rv64.h"
 #include "model/gshare.h"
 #include "model/ibtb.h"
 #include "model/ras.h"
@@ -73,14 +74,14 @@ static inline uint64_t vs_later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-static inline unsigned vs_record_length(const struct vs_iss_record *r)
+static inline unsigned vs_record_length(const struct vs_cpu_record *r)
 {
     return r->kind & VS_RECORD_SHORT ? 2 : 4;
 }
 
 /* When the instruction that is next will issue, if nothing happens before: fetches it. A second
  * call for the same instruction gives the same. */
-static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_iss_record *r)
+static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
     uint64_t first = r->pc & p->line_mask, last = (r->pc + vs_record_length(r) - 1) & p->line_mask;
@@ -106,14 +107,14 @@ static inline void vs_pipeline_ready(struct vs_pipeline *p, unsigned reg, uint64
 }
 
 /* An access to memory that issued in that cycle takes so long. */
-void vs_pipeline_access(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle,
+void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency);
 
 /* An instruction that has more to it than a latency issued. */
-void vs_pipeline_special(struct vs_pipeline *p, const struct vs_iss_record *r, uint64_t cycle);
+void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle);
 
 /* Any other instruction than an access to memory issued in that cycle. */
-static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_iss_record *r,
+static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *r,
                                      uint64_t cycle)
 {
     const struct vs_issue *i = &p->table->ops[r->op];

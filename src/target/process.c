@@ -56,8 +56,8 @@ static struct vs_task *take_slot(struct vs_process *p)
         return NULL;
     }
     t->state = VS_TASK_ENDED;
-    vs_hart_init(&t->hart, (unsigned)p->task_count, p->code);
-    if (vs_memory_attach(&p->memory, &t->hart)) {
+    vs_rv64_cpu.init(&t->hart.cpu, (unsigned)p->task_count, p->code, &p->memory.seen);
+    if (vs_ram_attach(&p->memory, &t->hart.cpu)) {
         free(t->linux_state);
         free(t);
         return NULL;
@@ -73,8 +73,8 @@ struct vs_task *vs_task_new(struct vs_process *p)
         p->linux_state->nomem = true;
         return NULL;
     }
-    vs_memory_break(&p->memory, &t->hart);
-    vs_hart_init(&t->hart, t->hart.id, p->code);
+    vs_ram_break(&p->memory, &t->hart.cpu);
+    vs_rv64_cpu.init(&t->hart.cpu, t->hart.cpu.id, p->code, &p->memory.seen);
     memset(t->linux_state, 0, sizeof(*t->linux_state));
     t->tid = p->linux_state->next_tid++;
     t->number = p->started++;
@@ -99,8 +99,8 @@ void vs_task_end(struct vs_process *p, struct vs_task *t, int status)
     t->state = VS_TASK_ENDED;
     t->attention = false;
     vs_signals_fini(&t->linux_state->pending);
-    vs_memory_break(&p->memory, &t->hart);
-    p->linux_state->ended_time += t->hart.instret;
+    vs_ram_break(&p->memory, &t->hart.cpu);
+    p->linux_state->ended_time += t->hart.cpu.retired;
     p->alive--;
     vs_effect_add(p, VS_EFFECT_ENDED, t)->value = (uint64_t)status;
 }
@@ -132,7 +132,7 @@ static int start(struct vs_process *p, const struct vs_process_options *options,
     s->next_tid = VS_LINUX_PID;
     for (size_t i = 0; i < 3; i++)
         s->intervals[i] = (struct vs_timer){.due = VS_NEVER, .id = -1};
-    p->code = vs_code_new();
+    p->code = vs_rv64_cpu.code_new();
     if (!p->code ||
         vs_array_room((void **)&p->effects, &p->effect_capacity, 0, 64, sizeof(p->effects[0])))
         return -VSE_NOMEM;
@@ -159,7 +159,7 @@ int vs_process_open(struct vs_process **process, const struct vs_process_options
         free(p);
         return -VSE_NOMEM;
     }
-    vs_memory_init(&p->memory);
+    vs_ram_init(&p->memory);
     p->linux_state->cwd = -1;
     int err = start(p, options, diag);
     if (err) {
@@ -182,8 +182,8 @@ void vs_process_close(struct vs_process *p)
     }
     free(p->tasks);
     free(p->effects);
-    vs_memory_fini(&p->memory);
-    vs_code_free(p->code);
+    vs_ram_fini(&p->memory);
+    vs_cpu_code_free(p->code);
     vs_signals_fini(&p->linux_state->pending);
     vs_space_fini(&p->linux_state->space);
     free(p->linux_state->path);
@@ -280,7 +280,7 @@ static void settle(struct vs_process *p)
 
 int vs_process_call(struct vs_process *p, struct vs_task *t)
 {
-    t->call.pc = t->hart.pc - 4;
+    t->call.pc = t->hart.cpu.pc - 4;
     t->call.number = t->hart.x[17];
     memcpy(t->call.args, t->hart.x + 10, sizeof(t->call.args));
     t->linux_state->wait.again = false;
@@ -314,19 +314,19 @@ int vs_process_fault(struct vs_process *p, struct vs_task *t, int stop)
     case VS_STOP_FETCH_FAULT:
     case VS_STOP_LOAD_FAULT:
     case VS_STOP_STORE_FAULT:
-        if (vs_space_touch(p, t->hart.tval, needs[stop]))
+        if (vs_space_touch(p, t->hart.cpu.fault, needs[stop]))
             return outcome(p);
-        signal = access_signal(p, t->hart.tval);
+        signal = access_signal(p, t->hart.cpu.fault);
         break;
     case VS_STOP_LOAD_ALIGN:
     case VS_STOP_STORE_ALIGN:
-        signal = fault_signal(SIGBUS, BUS_ADRALN, t->hart.pc);
+        signal = fault_signal(SIGBUS, BUS_ADRALN, t->hart.cpu.pc);
         break;
-    case VS_STOP_EBREAK:
-        signal = fault_signal(SIGTRAP, TRAP_BRKPT, t->hart.pc);
+    case VS_STOP_TRAP:
+        signal = fault_signal(SIGTRAP, TRAP_BRKPT, t->hart.cpu.pc);
         break;
     default:
-        signal = fault_signal(SIGILL, ILL_ILLOPC, t->hart.pc);
+        signal = fault_signal(SIGILL, ILL_ILLOPC, t->hart.cpu.pc);
         break;
     }
     vs_signal_force(p, t, &signal);

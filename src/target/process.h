@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "engine/interrupt.h"
+#include "isa/ram.h"
 #include "isa/rv64/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
@@ -34,9 +35,9 @@ struct vs_call {
 
 struct vs_task_linux; /* what only the process knows */
 
-/* A thread. Its address never changes; hart.id is the number of its slot in the process. */
+/* A thread. Its address never changes; hart.cpu.id is the number of its slot in the process. */
 struct vs_task {
-    struct vs_hart hart; /* first: a port gets the hart */
+    struct vs_hart hart; /* first: a memory gets the core */
     uint32_t tid;
     uint32_t number; /* in order of creation, from 0 on; never used again */
     enum vs_task_state state;
@@ -93,12 +94,12 @@ struct vs_process_options {
 struct vs_linux; /* files, signals, waits: what only the process knows */
 
 struct vs_process {
-    struct vs_memory memory;
-    struct vs_code *code;   /* of all its harts */
-    struct vs_task **tasks; /* by slot */
-    size_t task_count;      /* slots */
-    uint32_t started;       /* tasks, ever */
-    uint32_t alive;         /* tasks that have not ended */
+    struct vs_ram memory;
+    struct vs_cpu_code *code; /* of all its cores */
+    struct vs_task **tasks;   /* by slot */
+    size_t task_count;        /* slots */
+    uint32_t started;         /* tasks, ever */
+    uint32_t alive;           /* tasks that have not ended */
 
     struct vs_effect *effects;
     size_t effect_count, effect_capacity;
@@ -133,7 +134,7 @@ void vs_process_close(struct vs_process *p);
 
 /* The functions below return 0, or -VSE_NOMEM. */
 
-/* The task's hart stopped with VS_STOP_ECALL: does the call, which may end it, block it, or end
+/* The task's hart stopped with VS_STOP_CALL: does the call, which may end it, block it, or end
  * the process. */
 int vs_process_call(struct vs_process *p, struct vs_task *t);
 

@@ -306,7 +306,7 @@ static void end_call(struct vs_process *p, struct vs_task *t,
     e->restart = again;
     e->value = t->hart.x[10];
     if (again)
-        t->hart.pc = t->call.pc;
+        t->hart.cpu.pc = t->call.pc;
     else if (s->wait.kind == VS_WAIT_SLEEP && s->wait.addr) {
         uint64_t left = s->wait.deadline > p->now ? s->wait.deadline - p->now : 0;
         struct vs_linux_time rest = vs_time_spec(left);
@@ -339,7 +339,7 @@ static void fill_frame(const struct vs_task *t, const struct vs_signal *signal,
     *frame = (struct vs_linux_frame){.info = signal->info,
                                      .stack = s->altstack,
                                      .mask = s->restore ? s->blocked_before : s->blocked,
-                                     .pc = t->hart.pc,
+                                     .pc = t->hart.cpu.pc,
                                      .fcsr = t->hart.fcsr};
     if (!s->altstack.size)
         frame->stack.flags = SS_DISABLE;
@@ -389,7 +389,7 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
         return;
     }
     size_t at = p->effect_count;
-    uint64_t pc = t->hart.pc;
+    uint64_t pc = t->hart.cpu.pc;
     vs_effect_add(p, VS_EFFECT_SIGNAL, t);
     put_frame(p, t, addr, &frame);
     if (s->altstack.size && (uint32_t)s->altstack.flags & AUTODISARM)
@@ -399,12 +399,12 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
     t->hart.x[10] = (uint64_t)number;
     t->hart.x[11] = addr;
     t->hart.x[12] = addr + offsetof(struct vs_linux_frame, flags);
-    t->hart.pc = action.handler & ~UINT64_C(1);
+    t->hart.cpu.pc = action.handler & ~UINT64_C(1);
     const uint64_t *x = t->hart.x;
     p->effects[at] = (struct vs_effect){.kind = VS_EFFECT_SIGNAL,
                                         .task = t,
                                         .pc = pc,
-                                        .addr = t->hart.pc,
+                                        .addr = t->hart.cpu.pc,
                                         .value = (uint64_t)number,
                                         .regs = {x[1], x[2], x[10], x[11], x[12]}};
     if (action.flags & SA_RESETHAND)
@@ -412,7 +412,7 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
     s->restore = false;
     s->blocked |= action.mask | (action.flags & SA_NODEFER ? 0 : VS_SIGNAL_BIT(number));
     s->blocked &= ~UNBLOCKABLE;
-    vs_memory_break(&p->memory, &t->hart);
+    vs_ram_break(&p->memory, &t->hart.cpu);
 }
 
 int vs_process_attend(struct vs_process *p, struct vs_task *t)
@@ -573,16 +573,16 @@ int64_t vs_call_rt_sigreturn(struct vs_process *p, struct vs_task *t, const uint
         no_stack(p, t, SIGSEGV);
         return VS_CALL_GONE;
     }
-    t->hart.pc = frame.pc & ~UINT64_C(1);
+    t->hart.cpu.pc = frame.pc & ~UINT64_C(1);
     memcpy(t->hart.x + 1, frame.x, sizeof(frame.x));
     memcpy(t->hart.f, frame.f, sizeof(frame.f));
     t->hart.fcsr = frame.fcsr & 0xff;
     set_altstack(t, &frame.stack);
     set_blocked(p, t, frame.mask);
-    vs_memory_break(&p->memory, &t->hart);
+    vs_ram_break(&p->memory, &t->hart.cpu);
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_SIGRETURN, t);
     e->pc = t->call.pc;
-    e->addr = t->hart.pc;
+    e->addr = t->hart.cpu.pc;
     return VS_CALL_GONE;
 }
 

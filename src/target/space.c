@@ -134,7 +134,7 @@ static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
                       void (*take)(struct vs_process *p, uint64_t page, unsigned flags),
                       unsigned flags)
 {
-    struct vs_memory *m = &p->memory;
+    struct vs_ram *m = &p->memory;
     if ((end - start) / VS_PAGE_SIZE <= m->page_capacity) {
         for (uint64_t page = start; page < end; page += VS_PAGE_SIZE)
             take(p, page, flags);
@@ -148,8 +148,7 @@ static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
         return;
     }
     for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_MEMORY_FREE && m->pages[i].addr >= start &&
-            m->pages[i].addr < end)
+        if (m->pages[i].addr != VS_RAM_FREE && m->pages[i].addr >= start && m->pages[i].addr < end)
             pages[count++] = m->pages[i].addr;
     while (count)
         take(p, pages[--count], flags);
@@ -159,18 +158,18 @@ static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
 static void drop_page(struct vs_process *p, uint64_t page, unsigned flags)
 {
     (void)flags;
-    vs_memory_unmap(&p->memory, page, VS_PAGE_SIZE);
+    vs_ram_unmap(&p->memory, page, VS_PAGE_SIZE);
 }
 
 static void protect_page(struct vs_process *p, uint64_t page, unsigned flags)
 {
-    vs_memory_protect(&p->memory, page, VS_PAGE_SIZE, flags);
+    vs_ram_protect(&p->memory, page, VS_PAGE_SIZE, flags);
 }
 
 static bool has_page(const struct vs_process *p, uint64_t page)
 {
     uint8_t byte;
-    return vs_memory_get(&p->memory, page, &byte, 1) == 0;
+    return vs_ram_get(&p->memory, page, &byte, 1) == 0;
 }
 
 bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags)
@@ -181,7 +180,7 @@ bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags)
         return false;
     if (has_page(p, page))
         return a->flags & VS_MAP_READ;
-    if (vs_memory_map(&p->memory, page, VS_PAGE_SIZE, a->flags))
+    if (vs_ram_map(&p->memory, page, VS_PAGE_SIZE, a->flags))
         p->linux_state->nomem = true;
     if (vs_space_used(p) > p->linux_state->space.limit && !p->full) {
         p->full = true;
@@ -228,7 +227,7 @@ static void clear(struct vs_process *p, struct vs_task *t, uint64_t start, uint6
     memmove(s->areas + first, s->areas + i, (s->count - i) * sizeof(s->areas[0]));
     s->count -= i - first;
     if (code)
-        vs_code_flush(p->code);
+        vs_cpu_flush_all(p->code);
 }
 
 int vs_space_map(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_t size,
@@ -245,7 +244,7 @@ int vs_space_map(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_
     insert_area(s, find_area(s, addr), area);
     note(p, t, VS_EFFECT_MAPPED, &area);
     if (flags & VS_MAP_EXEC)
-        vs_code_flush(p->code);
+        vs_cpu_flush_all(p->code);
     join(s, addr, addr + size);
     return 0;
 }
@@ -271,7 +270,7 @@ static void protect_area(struct vs_process *p, struct vs_task *t, struct vs_area
     each_page(p, a->start, a->end, protect_page, flags);
     note(p, t, VS_EFFECT_PROTECTED, a);
     if ((before | flags) & VS_MAP_EXEC)
-        vs_code_flush(p->code);
+        vs_cpu_flush_all(p->code);
 }
 
 int vs_space_protect(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_t size,
@@ -317,7 +316,7 @@ int vs_guest_get(const struct vs_process *p, uint64_t addr, void *bytes, uint64_
     while (size) {
         uint64_t room = VS_PAGE_SIZE - (addr & (VS_PAGE_SIZE - 1)),
                  part = size < room ? size : room;
-        if (vs_memory_get(&p->memory, addr, to, part))
+        if (vs_ram_get(&p->memory, addr, to, part))
             memset(to, 0, part); /* not touched yet */
         addr += part;
         to += part;
@@ -334,7 +333,7 @@ static bool copy_in(struct vs_process *p, uint64_t addr, const void *bytes, uint
         vs_space_touch(p, page, 0);
         code |= vs_space_at(p, page)->flags & VS_MAP_EXEC;
     }
-    if (vs_memory_put(&p->memory, addr, bytes, size))
+    if (vs_ram_put(&p->memory, addr, bytes, size))
         p->linux_state->nomem = true; /* the only reason not to have a page */
     return code;
 }
@@ -347,7 +346,7 @@ static int put(struct vs_process *p, struct vs_task *t, uint64_t pc, uint64_t ad
     if (!size)
         return 0;
     if (copy_in(p, addr, bytes, size))
-        vs_code_flush(p->code);
+        vs_cpu_flush_all(p->code);
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_WROTE, t);
     e->pc = pc;
     e->addr = addr;
@@ -381,5 +380,5 @@ int64_t vs_guest_string(const struct vs_process *p, uint64_t addr, char *text, s
 void vs_space_load(struct vs_process *p, uint64_t addr, const void *bytes, uint64_t size)
 {
     if (size && copy_in(p, addr, bytes, size))
-        vs_code_flush(p->code);
+        vs_cpu_flush_all(p->code);
 }

@@ -21,7 +21,7 @@ static void copy_hart(struct vs_task *child, const struct vs_task *t, const stru
 {
     memcpy(child->hart.x, t->hart.x, sizeof(t->hart.x));
     memcpy(child->hart.f, t->hart.f, sizeof(t->hart.f));
-    child->hart.pc = t->hart.pc;
+    child->hart.cpu.pc = t->hart.cpu.pc;
     child->hart.fcsr = t->hart.fcsr;
     child->hart.x[10] = 0;
     if (r->stack)
@@ -216,7 +216,7 @@ int64_t vs_call_sched_rr_get_interval(struct vs_process *p, struct vs_task *t, c
 
 int64_t vs_call_getcpu(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    const uint32_t core = t->hart.id % p->linux_state->cores, node = 0;
+    const uint32_t core = t->hart.cpu.id % p->linux_state->cores, node = 0;
     if ((a[0] && vs_guest_put(p, t, a[0], &core, sizeof(core))) ||
         (a[1] && vs_guest_put(p, t, a[1], &node, sizeof(node))))
         return -EFAULT;

@@ -12,7 +12,7 @@
 void vs_past_settle(struct vs_past *p)
 {
     for (; p->timed < p->log.count; p->timed++) {
-        const struct vs_iss_record *r = &p->log.records[p->timed];
+        const struct vs_cpu_record *r = &p->log.records[p->timed];
         uint64_t cycle;
         if (p->timed == p->access || (r->kind & VS_RECORD_KIND) == VS_RECORD_AMO_STORE) {
             cycle = p->accessed;
@@ -51,9 +51,9 @@ static void note_access(struct vs_timed *t, uint64_t cycle, uint64_t latency)
     p->accessed = cycle;
 }
 
-static struct vs_port *flat(struct vs_timed *t)
+static struct vs_cpu_memory *flat(struct vs_timed *t)
 {
-    return &t->memory->port;
+    return &t->memory->seen;
 }
 
 static struct vs_timed_page *recent_of(struct vs_timed_page *list, uint64_t addr)
@@ -64,12 +64,12 @@ static struct vs_timed_page *recent_of(struct vs_timed_page *list, uint64_t addr
 void vs_timed_forget(struct vs_timed *t)
 {
     for (unsigned i = 0; i < VS_TIMED_RECENT; i++)
-        t->reads[i].page = t->writes[i].page = VS_MEMORY_FREE;
+        t->reads[i].page = t->writes[i].page = VS_RAM_FREE;
 }
 
 /* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
  * NULL. */
-static uint8_t *find_bytes(struct vs_timed *t, struct vs_hart *hart, struct vs_timed_page *list,
+static uint8_t *find_bytes(struct vs_timed *t, struct vs_cpu *cpu, struct vs_timed_page *list,
                            uint64_t addr, unsigned size, int writing)
 {
     uint64_t page = addr & ~(VS_PAGE_SIZE - 1), offset = addr - page;
@@ -77,7 +77,7 @@ static uint8_t *find_bytes(struct vs_timed *t, struct vs_hart *hart, struct vs_t
     if (unlikely(offset + size > VS_PAGE_SIZE))
         return NULL;
     if (unlikely(r->page != page)) {
-        uint8_t *bytes = flat(t)->ops->page(flat(t), hart, page, writing);
+        uint8_t *bytes = flat(t)->ops->page(flat(t), cpu, page, writing);
         if (!bytes)
             return NULL;
         *r = (struct vs_timed_page){page, bytes};
@@ -85,7 +85,7 @@ static uint8_t *find_bytes(struct vs_timed *t, struct vs_hart *hart, struct vs_t
     return r->bytes + offset;
 }
 
-/* Copies 1, 2, 4 or 8 bytes: a size that the compiler knows is no call. */
+/* A size that the compiler knows is no call. */
 static inline void copy(void *to, const void *from, unsigned size)
 {
     switch (size) {
@@ -98,50 +98,54 @@ static inline void copy(void *to, const void *from, unsigned size)
     case 2:
         memcpy(to, from, 2);
         break;
-    default:
+    case 1:
         memcpy(to, from, 1);
+        break;
+    default:
+        memcpy(to, from, size);
     }
 }
 
-static int read_flat(struct vs_timed *t, struct vs_hart *hart, uint64_t addr, unsigned size,
-                     enum vs_access access, uint64_t *value)
+static int read_flat(struct vs_timed *t, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                     enum vs_access access, void *bytes)
 {
-    const uint8_t *bytes =
-        access == VS_ACCESS_PLAIN ? find_bytes(t, hart, t->reads, addr, size, 0) : NULL;
-    if (unlikely(!bytes))
-        return flat(t)->ops->read(flat(t), hart, addr, size, access, value);
-    *value = 0;
-    copy(value, bytes, size);
+    const uint8_t *host =
+        access == VS_ACCESS_PLAIN ? find_bytes(t, cpu, t->reads, addr, size, 0) : NULL;
+    if (unlikely(!host))
+        return flat(t)->ops->read(flat(t), cpu, addr, size, access, bytes);
+    copy(bytes, host, size);
     return 0;
 }
 
 /* A store that may break a reservation is the flat memory's. */
-static int write_flat(struct vs_timed *t, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t value)
+static int write_flat(struct vs_timed *t, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                      enum vs_access access, const void *bytes)
 {
-    uint8_t *bytes = t->memory->reservations ? NULL : find_bytes(t, hart, t->writes, addr, size, 1);
-    if (unlikely(!bytes))
-        return flat(t)->ops->write(flat(t), hart, addr, size, access, value);
-    copy(bytes, &value, size);
+    uint8_t *host = t->memory->reservations ? NULL : find_bytes(t, cpu, t->writes, addr, size, 1);
+    if (unlikely(!host))
+        return flat(t)->ops->write(flat(t), cpu, addr, size, access, bytes);
+    copy(host, bytes, size);
     return 0;
 }
 
-static int timed_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
+static int timed_fetch(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                       size_t size)
 {
-    struct vs_timed *t = (struct vs_timed *)port;
-    recent_of(t->writes, addr)->page = VS_MEMORY_FREE; /* stores to code have to be seen */
-    return flat(t)->ops->fetch(flat(t), hart, addr, parcel);
+    struct vs_timed *t = (struct vs_timed *)seen;
+    recent_of(t->writes, addr)->page = VS_RAM_FREE; /* stores to code have to be seen */
+    recent_of(t->writes, addr + size - 1)->page = VS_RAM_FREE;
+    return flat(t)->ops->fetch(flat(t), cpu, addr, bytes, size);
 }
 
 /* The access of the instruction under way, to the caches. */
 static int access_caches(struct vs_timed *t, uint64_t addr, unsigned size, bool store,
-                         uint64_t value, uint64_t cycle)
+                         const void *bytes, uint64_t cycle)
 {
     unsigned core = t->core;
     int latency;
     if (unlikely(t->config->check))
-        latency = store ? vs_hierarchy_store_checked(&t->caches, core, addr, size, &value)
-                        : vs_hierarchy_load_checked(&t->caches, core, addr, size, &value);
+        latency = store ? vs_hierarchy_store_checked(&t->caches, core, addr, size, bytes)
+                        : vs_hierarchy_load_checked(&t->caches, core, addr, size, bytes);
     else
         latency = store ? vs_hierarchy_store(&t->caches, core, addr, size)
                         : vs_hierarchy_load(&t->caches, core, addr, size);
@@ -151,85 +155,86 @@ static int access_caches(struct vs_timed *t, uint64_t addr, unsigned size, bool 
     return 0;
 }
 
-static int timed_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t *value)
+static int timed_read(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                      enum vs_access access, void *bytes)
 {
-    struct vs_timed *t = (struct vs_timed *)port;
+    struct vs_timed *t = (struct vs_timed *)seen;
     uint64_t cycle;
     if (!is_due(t, &cycle))
         return VS_NOT_YET;
-    int err = read_flat(t, hart, addr, size, access, value);
+    int err = read_flat(t, cpu, addr, size, access, bytes);
     t->past->accessed = cycle;
-    if (unlikely(err) || access == VS_ACCESS_AMO)
+    if (unlikely(err) || access == VS_ACCESS_ATOMIC)
         return err;
-    return access_caches(t, addr, size, false, *value, cycle);
+    return access_caches(t, addr, size, false, bytes, cycle);
 }
 
-static int timed_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                       enum vs_access access, uint64_t value)
+static int timed_write(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                       enum vs_access access, const void *bytes)
 {
-    struct vs_timed *t = (struct vs_timed *)port;
+    struct vs_timed *t = (struct vs_timed *)seen;
     uint64_t cycle = t->past->accessed; /* of an atomic: when its read was */
-    if (access != VS_ACCESS_AMO && !is_due(t, &cycle))
+    if (access != VS_ACCESS_ATOMIC && !is_due(t, &cycle))
         return VS_NOT_YET;
-    int err = write_flat(t, hart, addr, size, access, value);
-    if (unlikely(err && err != VS_PORT_CODE))
+    int err = write_flat(t, cpu, addr, size, access, bytes);
+    if (unlikely(err && err != VS_CPU_CODE))
         return err;
-    int failed = access_caches(t, addr, size, true, value, cycle);
+    int failed = access_caches(t, addr, size, true, bytes, cycle);
     return failed ? failed : err;
 }
 
-static int timed_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
-                             unsigned size, uint64_t value, int *stored)
+static int timed_conditional(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr,
+                             unsigned size, const void *bytes, int *stored)
 {
-    struct vs_timed *t = (struct vs_timed *)port;
+    struct vs_timed *t = (struct vs_timed *)seen;
     uint64_t cycle;
     if (!is_due(t, &cycle))
         return VS_NOT_YET;
-    int err = flat(t)->ops->conditional(flat(t), hart, addr, size, value, stored);
-    if (err && err != VS_PORT_CODE)
+    int err = flat(t)->ops->conditional(flat(t), cpu, addr, size, bytes, stored);
+    if (err && err != VS_CPU_CODE)
         return err;
     if (!*stored) {
         note_access(t, cycle, t->config->l1);
         return err;
     }
-    int failed = access_caches(t, addr, size, true, value, cycle);
+    int failed = access_caches(t, addr, size, true, bytes, cycle);
     return failed ? failed : err;
 }
 
-static int timed_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+static int timed_outside(struct vs_cpu_memory *seen, struct vs_cpu *cpu, unsigned what,
+                         unsigned size, void *bytes)
 {
-    struct vs_timed *t = (struct vs_timed *)port;
+    struct vs_timed *t = (struct vs_timed *)seen;
     uint64_t cycle;
     (void)is_due(t, &cycle);
-    if (csr > VS_RV64_INSTRET)
-        return VS_PORT_FAULT;
-    *value = csr == VS_RV64_INSTRET ? hart->instret : cycle;
+    if (what >= VS_COUNTER_OTHER || size > sizeof(cycle))
+        return VS_CPU_FAULT;
+    memcpy(bytes, what == VS_COUNTER_RETIRED ? &cpu->retired : &cycle, size);
     return 0;
 }
 
-static const struct vs_port_ops timed_ops = {
+static const struct vs_cpu_memory_ops timed_ops = {
     .fetch = timed_fetch,
     .read = timed_read,
     .write = timed_write,
     .conditional = timed_conditional,
-    .counter = timed_counter,
+    .outside = timed_outside,
 };
 
 /* Check mode: what memory holds that no cache has seen. */
 static int backing(void *context, uint64_t addr, void *bytes, size_t size)
 {
     struct vs_timed *t = context;
-    return vs_memory_get(t->memory, addr, bytes, size);
+    return vs_ram_get(t->memory, addr, bytes, size);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config,
-                  struct vs_memory *memory, struct vs_diag *diag)
+int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config, struct vs_ram *memory,
+                  struct vs_diag *diag)
 {
     struct vs_hierarchy_config caches;
-    *t = (struct vs_timed){.port = {.ops = &timed_ops, .integer = true},
+    *t = (struct vs_timed){.seen = {.ops = &timed_ops, .integer = true},
                            .config = config,
                            .memory = memory,
                            .random = config->seed};
@@ -248,7 +253,7 @@ void vs_timed_fini(struct vs_timed *t)
 
 int vs_past_init(struct vs_past *p, struct vs_timed *timed, unsigned core, size_t records)
 {
-    invariant(records >= VS_ISS_LOG_MIN);
+    invariant(records >= VS_CPU_LOG_MIN);
     *p = (struct vs_past){.log.capacity = records};
     p->log.records = calloc(records, sizeof(*p->log.records));
     p->commits = calloc(records, sizeof(*p->commits));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a timed run: a port that knows when an access would happen, and refuses it if that
- * is not its turn.
+/* The memory of a timed run: a memory that knows when an access would happen, and refuses it if
+ * that is not its turn.
  *
  * The pipeline learns of instructions late: their records lie in the core's log until an access, or
  * the end of the core's run, needs the time. An access is due if its moment is before the horizon;
@@ -10,6 +10,7 @@
 #ifndef TARGET_TIMED_H
 #define TARGET_TIMED_H
 
+#include "isa/ram.h"
 #include "isa/rv64/iss.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
@@ -32,7 +33,7 @@ static inline bool vs_is_before(struct vs_moment a, struct vs_moment b)
 /* A core's past: what it retired, and when. */
 struct vs_past {
     struct vs_pipeline pipeline;
-    struct vs_iss_log log;
+    struct vs_cpu_log log;
     uint64_t *commits; /* the cycle of each record */
     size_t timed;      /* records whose cycle is known */
     size_t access;     /* the record whose access has been timed, or SIZE_MAX */
@@ -44,14 +45,14 @@ struct vs_past {
 #define VS_TIMED_RECENT 64
 
 struct vs_timed_page {
-    uint64_t page; /* VS_MEMORY_FREE: none */
+    uint64_t page; /* VS_RAM_FREE: none */
     uint8_t *bytes;
 };
 
 struct vs_timed {
-    struct vs_port port; /* first */
+    struct vs_cpu_memory seen; /* first: by the cores */
     const struct vs_target_config *config;
-    struct vs_memory *memory;
+    struct vs_ram *memory;
     struct vs_hierarchy caches;
     struct vs_issue_table issues;
     uint64_t random; /* state */
@@ -65,8 +66,8 @@ struct vs_timed {
 
 /* Both must live on. Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is fine after an error, and for a
  * zeroed struct. */
-int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config,
-                  struct vs_memory *memory, struct vs_diag *diag);
+int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config, struct vs_ram *memory,
+                  struct vs_diag *diag);
 void vs_timed_fini(struct vs_timed *t);
 
 /* A log of so many records; with a pipeline if `timed` is not NULL. Returns 0; -VSE_NOMEM. As
@@ -80,7 +81,7 @@ void vs_past_clear(struct vs_past *p);
 /* Gives a cycle to each record that has none. */
 void vs_past_settle(struct vs_past *p);
 
-/* Memory was mapped, or changed otherwise than through the port. */
+/* Memory was mapped, or changed otherwise than by the cores. */
 void vs_timed_forget(struct vs_timed *t);
 
 #endif

@@ -93,6 +93,7 @@ static void load_program(struct machine *m)
                                    .insns = sizeof(program) / 4};
     must(!vs_text_add(&m->code, &block) && !vs_text_index(&m->code));
     m->config.code = &m->code;
+    m->config.isa = vs_isa_find("rv64");
     const struct vs_loaded_part parts[] = {
         {CODE, sizeof(program), (const uint8_t *)program, sizeof(program), false},
         {0x20000, 0x3000, (const uint8_t *)program, sizeof(program), true}};
@@ -119,8 +120,8 @@ static bool go_on_after(const struct vs_replay *r, int stop)
     must(r->position <= INSTRUCTIONS + 1);
     uint64_t sum = 0;
     for (unsigned i = 0; i < r->count; i++) {
-        sum += r->cores[i].hart.instret;
-        must(r->cores[i].hart.x[0] == 0);
+        sum += r->cores[i].cpu->retired;
+        must(vs_cpu_get(r->cores[i].cpu, 0) == 0);
     }
     must(sum == r->position);
     return stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_REPLAY_SIGNAL;
@@ -159,8 +160,8 @@ static void run_about(struct vs_replay *r, const uint8_t *head)
     unsigned core = head[5] % r->count;
     if (there == VS_REPLAY_REACHED)
         look(r, core);
-    uint64_t position = r->position, pc = r->cores[0].hart.pc, a1 = r->cores[0].hart.x[11];
-    uint64_t retired = r->cores[core].hart.instret;
+    uint64_t position = r->position, pc = r->cores[0].cpu->pc, a1 = vs_cpu_get(r->cores[0].cpu, 11);
+    uint64_t retired = r->cores[core].cpu->retired;
     int back = vs_history_step_back(&h, core, &stop);
     must(back == VS_HISTORY_BEGINNING || back >= 0 || back == -VSE_CORRUPT);
     back = vs_history_back(&h, head[5] >> 6, &stop);
@@ -168,11 +169,12 @@ static void run_about(struct vs_replay *r, const uint8_t *head)
     /* what was reached once is reached again; beyond, nothing says how far it is */
     int again = vs_history_goto_core(&h, core, retired);
     must(again == VS_REPLAY_REACHED || there < 0);
-    must(r->cores[core].hart.instret == retired || !retired);
+    must(r->cores[core].cpu->retired == retired || !retired);
     must(vs_history_goto(&h, 0) == VS_REPLAY_REACHED && r->position == 0);
     again = vs_history_goto(&h, position);
     must(r->position == position && (again == VS_REPLAY_REACHED || again == there));
-    must(there != VS_REPLAY_REACHED || (r->cores[0].hart.pc == pc && r->cores[0].hart.x[11] == a1));
+    must(there != VS_REPLAY_REACHED ||
+         (r->cores[0].cpu->pc == pc && vs_cpu_get(r->cores[0].cpu, 11) == a1));
     vs_history_fini(&h);
 }
 

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "isa/rv64/iss.h"
+
+#include "isa/ram.h"
 #include "rvstream.h"
 
 #define BLOCKS 1000
@@ -54,8 +56,8 @@ static struct output run_qemu(const struct rvstream *s)
 
 /* A machine with the program in memory. */
 struct machine {
-    struct vs_memory memory;
-    struct vs_code *code;
+    struct vs_ram memory;
+    struct vs_cpu_code *code;
     struct vs_hart hart;
     struct output output;
 };
@@ -63,22 +65,21 @@ struct machine {
 static void machine_init(struct machine *m, const struct rvstream *s)
 {
     memset(&m->output, 0, sizeof(m->output));
-    vs_memory_init(&m->memory);
-    m->code = vs_code_new();
+    vs_ram_init(&m->memory);
+    m->code = vs_rv64_cpu.code_new();
     CHECK(m->code);
-    vs_hart_init(&m->hart, 0, m->code);
-    CHECK_EQ(vs_memory_attach(&m->memory, &m->hart), 0);
-    CHECK_EQ(vs_memory_map(&m->memory, RV_BASE, s->size, VS_MAP_READ | VS_MAP_WRITE | VS_MAP_EXEC),
-             0);
-    CHECK_EQ(vs_memory_put(&m->memory, RV_BASE, s->image, s->size), 0);
-    m->hart.pc = RV_CODE;
+    vs_rv64_cpu.init(&m->hart.cpu, 0, m->code, &m->memory.seen);
+    CHECK_EQ(vs_ram_attach(&m->memory, &m->hart.cpu), 0);
+    CHECK_EQ(vs_ram_map(&m->memory, RV_BASE, s->size, VS_MAP_READ | VS_MAP_WRITE | VS_MAP_EXEC), 0);
+    CHECK_EQ(vs_ram_put(&m->memory, RV_BASE, s->image, s->size), 0);
+    m->hart.cpu.pc = RV_CODE;
 }
 
 static void machine_fini(struct machine *m)
 {
     free(m->output.bytes);
-    vs_code_free(m->code);
-    vs_memory_fini(&m->memory);
+    vs_cpu_code_free(m->code);
+    vs_ram_fini(&m->memory);
 }
 
 /* write and exit. Whether it goes on. */
@@ -89,7 +90,7 @@ static bool system_call(struct machine *m)
     if (x[17] == 93)
         return false;
     CHECK(x[17] == 64 && x[10] == 1 && x[12] <= sizeof(bytes));
-    CHECK_EQ(vs_memory_get(&m->memory, x[11], bytes, x[12]), 0);
+    CHECK_EQ(vs_ram_get(&m->memory, x[11], bytes, x[12]), 0);
     append(&m->output, bytes, x[12]);
     x[10] = x[12];
     return true;
@@ -99,10 +100,10 @@ static void fails(struct machine *m, int stop)
 {
     uint8_t bytes[4] = {0};
     char text[VS_RV64_TEXT_MAX] = "?";
-    vs_memory_get(&m->memory, m->hart.pc, bytes, 4);
-    vs_rv64_format(bytes, 4, m->hart.pc, text, sizeof(text));
+    vs_ram_get(&m->memory, m->hart.cpu.pc, bytes, 4);
+    vs_rv64_format(bytes, 4, m->hart.cpu.pc, text, sizeof(text));
     unittest_fail(__FILE__, __LINE__, "stop %d at %#" PRIx64 ", tval %#" PRIx64 ": %s", stop,
-                  m->hart.pc, m->hart.tval, text);
+                  m->hart.cpu.pc, m->hart.cpu.fault, text);
 }
 
 /* Runs in slices of random length, the shortest a single instruction. */
@@ -110,13 +111,14 @@ static void run_slices(struct machine *m, uint64_t seed)
 {
     struct rng rng = rng_init(seed);
     for (;;) {
-        uint64_t before = m->hart.instret, most = rng_below(&rng, 8) ? 1 + rng_below(&rng, 70) : 1;
-        int stop = vs_iss_run(&m->hart, &m->memory.port, most);
-        if (stop != VS_STOP_LIMIT && stop != VS_STOP_ECALL)
+        uint64_t before = m->hart.cpu.retired,
+                 most = rng_below(&rng, 8) ? 1 + rng_below(&rng, 70) : 1;
+        int stop = vs_cpu_run(&m->hart.cpu, most);
+        if (stop != VS_STOP_LIMIT && stop != VS_STOP_CALL)
             fails(m, stop);
-        CHECK(stop == VS_STOP_ECALL ? m->hart.instret <= before + most
-                                    : m->hart.instret == before + most);
-        if (stop == VS_STOP_ECALL && !system_call(m))
+        CHECK(stop == VS_STOP_CALL ? m->hart.cpu.retired <= before + most
+                                   : m->hart.cpu.retired == before + most);
+        if (stop == VS_STOP_CALL && !system_call(m))
             return;
     }
 }
@@ -124,8 +126,8 @@ static void run_slices(struct machine *m, uint64_t seed)
 static void run_whole(struct machine *m)
 {
     for (;;) {
-        int stop = vs_iss_run(&m->hart, &m->memory.port, UINT64_MAX);
-        if (stop != VS_STOP_ECALL)
+        int stop = vs_cpu_run(&m->hart.cpu, UINT64_MAX);
+        if (stop != VS_STOP_CALL)
             fails(m, stop);
         if (!system_call(m))
             return;
@@ -133,11 +135,11 @@ static void run_whole(struct machine *m)
 }
 
 /* Every record is where the one before led to; together they are all instructions. */
-static uint64_t check_log(const struct vs_iss_log *log, uint64_t *next)
+static uint64_t check_log(const struct vs_cpu_log *log, uint64_t *next)
 {
     uint64_t retired = 0;
     for (size_t i = 0; i < log->count; i++) {
-        const struct vs_iss_record *r = &log->records[i];
+        const struct vs_cpu_record *r = &log->records[i];
         unsigned kind = r->kind & VS_RECORD_KIND;
         if (kind == VS_RECORD_AMO_STORE)
             continue;
@@ -152,18 +154,18 @@ static uint64_t check_log(const struct vs_iss_log *log, uint64_t *next)
 
 static void run_observed(struct machine *m)
 {
-    static struct vs_iss_record records[1000];
-    struct vs_iss_log log = {.records = records, .capacity = 1000};
-    uint64_t next = m->hart.pc, retired = 0;
+    static struct vs_cpu_record records[1000];
+    struct vs_cpu_log log = {.records = records, .capacity = 1000};
+    uint64_t next = m->hart.cpu.pc, retired = 0;
     for (;;) {
         log.count = 0;
-        int stop = vs_iss_run_observed(&m->hart, &m->memory.port, UINT64_MAX, &log);
+        int stop = vs_cpu_run_observed(&m->hart.cpu, UINT64_MAX, &log);
         retired += check_log(&log, &next);
-        CHECK_EQ(retired, m->hart.instret);
-        CHECK_EQ(next, m->hart.pc);
-        if (stop != VS_STOP_ECALL && stop != VS_STOP_LOG)
+        CHECK_EQ(retired, m->hart.cpu.retired);
+        CHECK_EQ(next, m->hart.cpu.pc);
+        if (stop != VS_STOP_CALL && stop != VS_STOP_LOG)
             fails(m, stop);
-        if (stop == VS_STOP_ECALL && !system_call(m))
+        if (stop == VS_STOP_CALL && !system_call(m))
             return;
     }
 }
@@ -221,7 +223,7 @@ static uint64_t compare_program(uint64_t seed)
     }
     rvstream_free(&s);
     free(want.bytes);
-    return m.hart.instret;
+    return m.hart.cpu.retired;
 }
 
 TEST(agrees_with_qemu_on_random_programs)

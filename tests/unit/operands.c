@@ -9,6 +9,8 @@
 #include "isa/isa.h"
 #include "isa/x86_64/x86.h"
 #include "isa/rv64/iss.h"
+
+#include "isa/ram.h"
 #include "rng.h"
 #include "unittest.h"
 
@@ -17,26 +19,26 @@
 /* ---- RV64 ------------------------------------------------------------------------------------ */
 
 struct machine {
-    struct vs_memory memory;
-    struct vs_code *code;
+    struct vs_ram memory;
+    struct vs_cpu_code *code;
     struct vs_hart hart;
 };
 
 static void machine_init(struct machine *m)
 {
-    vs_memory_init(&m->memory);
-    m->code = vs_code_new();
+    vs_ram_init(&m->memory);
+    m->code = vs_rv64_cpu.code_new();
     CHECK(m->code);
-    CHECK_EQ(
-        vs_memory_map(&m->memory, CODE, VS_PAGE_SIZE, VS_MAP_READ | VS_MAP_WRITE | VS_MAP_EXEC), 0);
-    vs_hart_init(&m->hart, 0, m->code);
-    CHECK_EQ(vs_memory_attach(&m->memory, &m->hart), 0);
+    CHECK_EQ(vs_ram_map(&m->memory, CODE, VS_PAGE_SIZE, VS_MAP_READ | VS_MAP_WRITE | VS_MAP_EXEC),
+             0);
+    vs_rv64_cpu.init(&m->hart.cpu, 0, m->code, &m->memory.seen);
+    CHECK_EQ(vs_ram_attach(&m->memory, &m->hart.cpu), 0);
 }
 
 static void machine_fini(struct machine *m)
 {
-    vs_code_free(m->code);
-    vs_memory_fini(&m->memory);
+    vs_cpu_code_free(m->code);
+    vs_ram_fini(&m->memory);
 }
 
 static bool computes(const struct vs_rv64_row *row)
@@ -63,8 +65,8 @@ static void check_word(struct machine *m, struct rng *rng, uint32_t word)
     CHECK_EQ(o.length, 4);
     CHECK_EQ(o.memory_count, 0);
     CHECK_EQ(o.clobbers, 0);
-    CHECK_EQ(vs_memory_put(&m->memory, pc, &word, 4), 0);
-    vs_code_flush(m->code);
+    CHECK_EQ(vs_ram_put(&m->memory, pc, &word, 4), 0);
+    vs_cpu_flush_all(m->code);
     for (unsigned i = 1; i < 32; i++)
         m->hart.x[i] = interesting(rng);
     memcpy(want, m->hart.x, sizeof(want));
@@ -74,8 +76,8 @@ static void check_word(struct machine *m, struct rng *rng, uint32_t word)
         CHECK(!(vs_alu_sources(&o.effects[0]) & ~o.sources));
         want[o.effects[0].to] = vs_alu_value(&o.effects[0], m->hart.x);
     }
-    m->hart.pc = pc;
-    vs_iss_run(&m->hart, &m->memory.port, 1);
+    m->hart.cpu.pc = pc;
+    vs_cpu_run(&m->hart.cpu, 1);
     for (unsigned i = 0; i < 32; i++)
         if (m->hart.x[i] != want[i])
             unittest_fail(__FILE__, __LINE__, "%08x: x%u is 0x%llx, not 0x%llx", word, i,

@@ -35,10 +35,10 @@ static void fini(struct fixture *f)
     vs_hierarchy_fini(&f->caches);
 }
 
-static struct vs_iss_record record(struct fixture *f, unsigned op, unsigned rd, unsigned rs1,
+static struct vs_cpu_record record(struct fixture *f, unsigned op, unsigned rd, unsigned rs1,
                                    unsigned rs2)
 {
-    struct vs_iss_record r = {.pc = f->pc,
+    struct vs_cpu_record r = {.pc = f->pc,
                               .op = (uint16_t)op,
                               .rd = (uint8_t)rd,
                               .rs1 = (uint8_t)rs1,
@@ -49,7 +49,7 @@ static struct vs_iss_record record(struct fixture *f, unsigned op, unsigned rd, 
 
 static uint64_t issue(struct fixture *f, unsigned op, unsigned rd, unsigned rs1, unsigned rs2)
 {
-    struct vs_iss_record r = record(f, op, rd, rs1, rs2);
+    struct vs_cpu_record r = record(f, op, rd, rs1, rs2);
     uint64_t cycle = vs_pipeline_when(&f->p, &r);
     CHECK_EQ(vs_pipeline_when(&f->p, &r), cycle);
     vs_pipeline_issue(&f->p, &r, cycle);
@@ -59,7 +59,7 @@ static uint64_t issue(struct fixture *f, unsigned op, unsigned rd, unsigned rs1,
 static uint64_t access(struct fixture *f, unsigned op, unsigned rd, unsigned rs1, unsigned rs2,
                        uint64_t latency)
 {
-    struct vs_iss_record r = record(f, op, rd, rs1, rs2);
+    struct vs_cpu_record r = record(f, op, rd, rs1, rs2);
     uint64_t cycle = vs_pipeline_when(&f->p, &r);
     vs_pipeline_access(&f->p, &r, cycle, latency);
     return cycle;
@@ -68,7 +68,7 @@ static uint64_t access(struct fixture *f, unsigned op, unsigned rd, unsigned rs1
 static uint64_t branch(struct fixture *f, unsigned op, unsigned rd, unsigned rs1, bool taken,
                        uint64_t target)
 {
-    struct vs_iss_record r = record(f, op, rd, rs1, 0);
+    struct vs_cpu_record r = record(f, op, rd, rs1, 0);
     r.kind = (uint8_t)(VS_RECORD_BRANCH | (taken ? VS_RECORD_DONE : 0));
     r.addr = target;
     uint64_t cycle = vs_pipeline_when(&f->p, &r);
@@ -161,7 +161,7 @@ TEST(waits_for_code)
     f.pc = CODE + 0x801e; /* in two lines */
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 113 + 112);
     CHECK_EQ(f.caches.stats[0].fetch_misses, 128 + 2);
-    struct vs_iss_record fence = record(&f, VS_RV64_FENCE_I, 0, 0, 0);
+    struct vs_cpu_record fence = record(&f, VS_RV64_FENCE_I, 0, 0, 0);
     vs_pipeline_issue(&f.p, &fence, vs_pipeline_when(&f.p, &fence));
     /* back in the shared cache only */
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 226 + 12);

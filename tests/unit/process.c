@@ -307,8 +307,8 @@ static void check_order(struct run *r, const struct vs_effect *e)
         s->restarts += e->restart;
     }
     if (e->kind == VS_EFFECT_WROTE) {
-        if (!e->size || vs_memory_get(&r->p->memory, e->addr, &byte, 1) ||
-            vs_memory_get(&r->p->memory, e->addr + e->size - 1, &byte, 1))
+        if (!e->size || vs_ram_get(&r->p->memory, e->addr, &byte, 1) ||
+            vs_ram_get(&r->p->memory, e->addr + e->size - 1, &byte, 1))
             s->wrong = "written where nothing is";
         if (e->pc && e->task->state != VS_TASK_ENDED && s->calling != e->task)
             s->wrong = "written before the call ended";
@@ -384,7 +384,7 @@ TEST(survives_damaged_programs)
         int err = vs_process_open(&p, &options, &diag);
         CHECK(err ? !p : !!p);
         if (!err)
-            vs_iss_run(&p->tasks[0]->hart, &p->memory.port, 10000);
+            vs_cpu_run(&p->tasks[0]->hart.cpu, 10000);
         vs_process_close(p);
     }
     unlink(path);
@@ -451,7 +451,7 @@ static void any_call(struct run *r, uint64_t *state)
     for (unsigned i = 10; i < 16; i++)
         t->hart.x[i] = any_argument(state, p);
     t->hart.x[17] = number;
-    t->hart.pc = p->entry + 4;
+    t->hart.cpu.pc = p->entry + 4;
     CHECK_EQ(vs_process_call(p, t), 0);
     if (t->state == VS_TASK_BLOCKED && vs_process_deadline(p) != UINT64_MAX) {
         p->now = vs_process_deadline(p);

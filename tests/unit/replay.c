@@ -69,6 +69,7 @@ static void stream_make(struct stream *s, const struct file *run, const char *te
     CHECK_EQ(vs_text_index(&s->code), 0);
     s->config.streams = &s->stream;
     s->config.code = &s->code;
+    s->config.isa = vs_isa_find("rv64");
 }
 
 static void stream_free(struct stream *s)
@@ -103,21 +104,14 @@ static uint64_t mix(uint64_t digest, const void *bytes, size_t size)
 
 static uint64_t digest_core(uint64_t digest, const struct vs_replay_core *c)
 {
-    const uint64_t rest[] = {c->hart.pc,
-                             c->hart.instret,
-                             c->hart.fcsr,
-                             c->since,
-                             c->states,
-                             c->started,
-                             c->ended,
-                             c->called,
-                             c->half,
-                             c->cause,
-                             c->cycle,
-                             c->exceptions,
-                             c->half_value * c->half};
-    digest = mix(digest, c->hart.x, 32 * sizeof(uint64_t));
-    digest = mix(digest, c->hart.f, sizeof(c->hart.f));
+    const uint64_t rest[] = {c->cpu->pc, c->cpu->retired, c->since,      c->states,
+                             c->started, c->ended,        c->called,     c->half,
+                             c->cause,   c->cycle,        c->exceptions, c->half_value * c->half};
+    uint8_t registers[1024];
+    CHECK(c->cpu->ops->saved <= sizeof(registers));
+    memset(registers, 0, sizeof(registers));
+    c->cpu->ops->save(c->cpu, registers);
+    digest = mix(digest, registers, sizeof(registers));
     return mix(digest, rest, sizeof(rest));
 }
 
@@ -198,9 +192,9 @@ static void take_samples(struct samples *all, const struct stream *s)
             break;
         run_to(&r, position);
         CHECK_EQ(r.position, position);
-        const struct vs_hart *hart = &r.cores[r.last].hart;
+        const struct vs_cpu *cpu = r.cores[r.last].cpu;
         all->at[all->count++] =
-            (struct sample){position, digest_of(&r), hart->instret, r.last, hart->pc};
+            (struct sample){position, digest_of(&r), cpu->retired, r.last, cpu->pc};
     }
     CHECK(all->count > SAMPLES / 3);
     vs_replay_fini(&r);
@@ -285,7 +279,7 @@ static void list_stops(struct stops *st, const struct stream *s)
         const struct vs_history h = {.replay = &r};
         vs_history_tell(&h, stop, &st->list[st->count++]);
         if (stop == VS_REPLAY_BREAK)
-            CHECK(bsearch(&r.cores[r.last].hart.pc, st->breaks, st->break_count,
+            CHECK(bsearch(&r.cores[r.last].cpu->pc, st->breaks, st->break_count,
                           sizeof(st->breaks[0]), compare_addresses));
     }
     CHECK(st->count > 20);
@@ -426,7 +420,7 @@ static void check_step_back(const struct stream *s)
         const struct sample *from = &all.at[rng_below(&rng, all.count)];
         unsigned core = (unsigned)rng_below(&rng, r.count);
         CHECK_EQ(vs_history_goto(&h, from->position), VS_REPLAY_REACHED);
-        uint64_t retired = r.cores[core].hart.instret;
+        uint64_t retired = r.cores[core].cpu->retired;
         struct vs_history_stop told;
         int stop = vs_history_step_back(&h, core, &told);
         if (!retired) {
@@ -435,7 +429,7 @@ static void check_step_back(const struct stream *s)
             continue;
         }
         CHECK_EQ(stop, VS_REPLAY_REACHED);
-        CHECK_EQ(r.cores[core].hart.instret, retired - 1);
+        CHECK_EQ(r.cores[core].cpu->retired, retired - 1);
         replay_make(&straight, s);
         run_to(&straight, r.position);
         CHECK_EQ(digest_of(&straight), digest_of(&r));
@@ -443,7 +437,7 @@ static void check_step_back(const struct stream *s)
         run_to(&straight, r.position + 1);
         run_to(&r, r.position + 1);
         CHECK_EQ(r.last, core);
-        CHECK_EQ(r.cores[core].hart.instret, retired);
+        CHECK_EQ(r.cores[core].cpu->retired, retired);
         CHECK_EQ(digest_of(&straight), digest_of(&r));
         vs_replay_fini(&straight);
     }
@@ -481,14 +475,14 @@ static void go_back(struct vs_history *h, const struct stops *st, uint64_t from)
     found = vs_history_back(h, false, &stop);
     CHECK_EQ(found, should ? should->kind : VS_HISTORY_BEGINNING);
     if (found == VS_REPLAY_WATCH) /* just after the access */
-        CHECK_EQ(r->cores[should->core].hart.instret, should->retired);
+        CHECK_EQ(r->cores[should->core].cpu->retired, should->retired);
     else
         CHECK_EQ(r->position, should ? should->position : 0);
     if (should)
         check_stop(&stop, should);
     if (found == VS_REPLAY_BREAK) {
         CHECK_EQ(r->last, should->core);
-        CHECK(bsearch(&r->cores[r->last].hart.pc, st->breaks, st->break_count,
+        CHECK(bsearch(&r->cores[r->last].cpu->pc, st->breaks, st->break_count,
                       sizeof(st->breaks[0]), compare_addresses));
     }
 }
@@ -609,7 +603,7 @@ static void check_search(const struct stream *s)
     check_stop(&stop, &st.list[w]);
     h.uncounted = UINT_MAX - 1;
     CHECK_EQ(vs_history_back(&h, false, &stop), VS_REPLAY_WATCH);
-    CHECK_EQ(r.cores[stop.core].hart.instret, st.list[w].retired);
+    CHECK_EQ(r.cores[stop.core].cpu->retired, st.list[w].retired);
     vs_history_fini(&h);
     vs_replay_fini(&r);
     free(st.list);
@@ -642,11 +636,11 @@ static void check_cut(const struct stream *whole)
         uint64_t position = r.position;
         CHECK(position > (i ? 200 : 0));
         for (unsigned core = 0; core < r.count; core++) {
-            uint64_t retired = r.cores[core].hart.instret;
+            uint64_t retired = r.cores[core].cpu->retired;
             struct vs_history_stop told;
             int stop = vs_history_step_back(&h, core, &told);
             CHECK_EQ(stop, retired ? VS_REPLAY_REACHED : VS_HISTORY_BEGINNING);
-            CHECK_EQ(r.cores[core].hart.instret, retired - (retired > 0));
+            CHECK_EQ(r.cores[core].cpu->retired, retired - (retired > 0));
             CHECK_EQ(vs_history_goto(&h, position), VS_REPLAY_REACHED);
             CHECK_EQ(r.position, position);
             CHECK_EQ(vs_history_run(&h, &end), VS_REPLAY_CUT);

@@ -117,7 +117,8 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
                                    .insns = (uint32_t)m->word_count};
     const struct vs_batch batch = {
         .events = m->events, .wide = m->wide.data, .wide_size = m->wide.len, .count = m->count};
-    struct vs_replay_config config = {.setup = {m->cores, 64, false},
+    struct vs_replay_config config = {.isa = vs_isa_find("rv64"),
+                                      .setup = {m->cores, 64, false},
                                       .code = &r->code,
                                       .loaded = &r->loaded,
                                       .output = take_output,
@@ -234,13 +235,13 @@ TEST(stops_once_at_an_atomic_instruction_that_waits)
         r.replay.watch_count = 1;
         while ((stop = go_on(&r)) == VS_REPLAY_WATCH) {
             stops[r.replay.last]++;
-            CHECK_EQ(r.replay.cores[r.replay.last].hart.instret, stops[r.replay.last]);
+            CHECK_EQ(r.replay.cores[r.replay.last].cpu->retired, stops[r.replay.last]);
         }
         CHECK_EQ(stop, VS_REPLAY_OVER);
         CHECK_EQ(stops[0], 2);
         CHECK_EQ(stops[1], 2);
-        CHECK_EQ(r.replay.cores[0].hart.x[A1], 7);
-        CHECK_EQ(r.replay.cores[1].hart.x[A1], 1);
+        CHECK_EQ(vs_cpu_get(r.replay.cores[0].cpu, A1), 7);
+        CHECK_EQ(vs_cpu_get(r.replay.cores[1].cpu, A1), 1);
         done(&r, &m);
     }
 }
@@ -270,7 +271,7 @@ TEST(waits_within_an_atomic_instruction)
         r.replay.watch_count = 1;
         while ((stop = go_on(&r)) == VS_REPLAY_WATCH) {
             stops[r.replay.last]++;
-            CHECK_EQ(r.replay.cores[r.replay.last].hart.instret, stops[r.replay.last]);
+            CHECK_EQ(r.replay.cores[r.replay.last].cpu->retired, stops[r.replay.last]);
         }
         CHECK_EQ(stop, VS_REPLAY_OVER);
         CHECK_EQ(stops[0], 2);
@@ -358,7 +359,7 @@ TEST(does_not_know_what_another_core_may_have_written)
         CHECK_EQ(look(&r, 0, DATA + 0x2000, text, 24), 24); /* nobody else has begun */
         CHECK_STR(text, "abcdefghijklmnop");
         go_to(&r, 2);
-        bool stored = r.replay.cores[1].hart.instret >= 2;
+        bool stored = r.replay.cores[1].cpu->retired >= 2;
         if (!ordered && !stored) {
             CHECK_EQ(look(&r, 0, DATA + 0x2000, text, 24), 4);
             CHECK_STR(text, "abcd");
@@ -534,7 +535,7 @@ TEST(fetches_code_as_it_was_when_it_changed)
         load_code(&r, &m);
         CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
         CHECK_EQ(r.replay.position, CHANGES_END);
-        CHECK_EQ(r.replay.cores[1].hart.x[A2], CHANGES_SUM);
+        CHECK_EQ(vs_cpu_get(r.replay.cores[1].cpu, A2), CHANGES_SUM);
         CHECK_EQ(r.replay.code.changes, 2);
         done(&r, &m);
 
@@ -552,7 +553,7 @@ TEST(fetches_code_as_it_was_when_it_changed)
             CHECK_EQ(vs_replay_restore(&r.replay, states[i]), 0);
             CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
             CHECK_EQ(r.replay.position, CHANGES_END);
-            CHECK_EQ(r.replay.cores[1].hart.x[A2], CHANGES_SUM);
+            CHECK_EQ(vs_cpu_get(r.replay.cores[1].cpu, A2), CHANGES_SUM);
             vs_replay_drop(states[i]);
         }
         done(&r, &m);
@@ -581,8 +582,8 @@ TEST(passes_changes_at_which_a_core_is_not_there)
         replay(&r, &m, techniques[t]);
         load_code(&r, &m);
         CHECK_EQ(go_on(&r), VS_REPLAY_OVER);
-        CHECK_EQ(r.replay.cores[1].hart.x[A2], 1);
-        CHECK_EQ(r.replay.cores[2].hart.x[A2], 16);
+        CHECK_EQ(vs_cpu_get(r.replay.cores[1].cpu, A2), 1);
+        CHECK_EQ(vs_cpu_get(r.replay.cores[2].cpu, A2), 16);
         CHECK_EQ(r.replay.code.changes, 3);
         done(&r, &m);
     }

@@ -545,8 +545,11 @@ static void open_replay(const struct side *s, struct vs_replay *r)
 {
     const struct subject *u = s->of;
     const struct vs_port_stream stream = {u->bits.data, u->bits.len, u->nbits};
-    const struct vs_replay_config config = {
-        .spec = u->spec, .setup = u->setup, .streams = &stream, .code = &u->text};
+    const struct vs_replay_config config = {.isa = vs_isa_find("rv64"),
+                                            .spec = u->spec,
+                                            .setup = u->setup,
+                                            .streams = &stream,
+                                            .code = &u->text};
     struct vs_diag diag = {0};
     if (vs_replay_init(r, &config, &diag))
         unittest_fail(__FILE__, __LINE__, "%s", diag.text);
@@ -557,8 +560,11 @@ static void run_to(struct side *s, struct vs_replay *r, uint64_t position)
     const struct vs_replay_goal goal = {.position = position, .retired = UINT64_MAX};
     CHECK(vs_replay_run(r, &goal) >= 0);
     for (unsigned i = 0; i < r->count; i++) {
-        digest(s, r->cores[i].hart.x, 32 * sizeof(r->cores[i].hart.x[0]));
-        digest(s, &r->cores[i].hart.pc, sizeof(r->cores[i].hart.pc));
+        for (unsigned k = 0; k < 32; k++) {
+            uint64_t x = vs_cpu_get(r->cores[i].cpu, k);
+            digest(s, &x, sizeof(x));
+        }
+        digest(s, &r->cores[i].cpu->pc, sizeof(r->cores[i].cpu->pc));
     }
     pause_here(s);
 }

@@ -7,9 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "isa/rv64/iss_port.h"
+#include "isa/cpu.h"
 
-struct vs_code;
 struct vs_op_block;
 
 /* x[VS_X_SINK] takes what is written to x0. */
@@ -26,23 +25,13 @@ struct vs_tlb_entry {
 };
 #define VS_TLB_NONE (VS_PAGE_SIZE / 2)
 
-#define VS_PASSING_NONE 1 /* odd: no instruction's */
-
 struct vs_hart {
-    /* The state. The owner may change it between runs, x[0] excepted, which is 0. */
+    struct vs_cpu cpu;
+
+    /* Registers. The owner may change them between runs, x[0] excepted, which is 0. */
     uint64_t x[33];
     uint64_t f[32]; /* a binary32 is boxed: its upper half is all ones */
-    uint64_t pc;
-    uint64_t instret; /* instructions retired */
-    uint32_t fcsr;    /* flags in bits 4:0, rounding mode in bits 7:5 */
-
-    uint32_t id;          /* for the port */
-    struct vs_code *code; /* decoded instructions; may be shared with harts of the same memory, not
-                           * across threads. The owner's. */
-
-    uint64_t tval;    /* after a trap: the address at fault, or the illegal instruction; the number
-                       * of a mark */
-    uint64_t passing; /* VS_PASSING_NONE, or the address at which it is not stopped, once */
+    uint32_t fcsr;  /* flags in bits 4:0, rounding mode in bits 7:5 */
 
     /* Where a run ended inside a block, so that the next finds its way back at once: valid while
      * the code has not been flushed since. */
@@ -54,11 +43,19 @@ struct vs_hart {
     struct vs_tlb_entry reads[VS_TLB_ENTRIES], writes[VS_TLB_ENTRIES];
 };
 
-/* All registers zero. */
-void vs_hart_init(struct vs_hart *hart, unsigned id, struct vs_code *code);
+/* As struct vs_cpu_ops has them. */
+void vs_hart_init(struct vs_cpu *cpu, unsigned id, struct vs_cpu_code *code,
+                  struct vs_cpu_memory *memory);
+int vs_hart_get(const struct vs_cpu *cpu, unsigned number, void *bytes);
+int vs_hart_set(struct vs_cpu *cpu, unsigned number, const void *bytes, size_t size);
+void vs_hart_forget_page(struct vs_cpu *cpu, uint64_t addr, bool only_writes);
 
-/* Forgets what the port's `page` has given for one page, for writing only or at all. For ports,
- * when they unmap or protect a page or begin to watch it. */
-void vs_hart_forget_page(struct vs_hart *hart, uint64_t addr, bool only_writes);
+/* A checkpoint. */
+struct vs_hart_copy {
+    uint64_t x[32], f[32], pc, retired;
+    uint32_t fcsr;
+};
+void vs_hart_save(const struct vs_cpu *cpu, void *copy);
+void vs_hart_restore(struct vs_cpu *cpu, const void *copy);
 
 #endif

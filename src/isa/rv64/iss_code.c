@@ -1,36 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/rv64/iss_code.h"
+#include "isa/rv64/iss.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/invariant.h"
-#include "isa/rv64/iss_record.h"
 #include "vestige/error.h"
 
 /* More than this is forgotten before more is decoded: a program that keeps generating code does not
  * grow without bound. */
 #define BLOCKS_MAX (1 << 16)
 
-struct vs_code *vs_code_new(void)
+struct vs_cpu_code *vs_code_new(void)
 {
-    return calloc(1, sizeof(struct vs_code));
+    struct vs_code *code = calloc(1, sizeof(*code));
+    if (!code)
+        return NULL;
+    code->head.ops = &vs_rv64_cpu;
+    return &code->head;
 }
 
-void vs_code_free(struct vs_code *code)
+void vs_code_free(struct vs_cpu_code *code)
 {
-    if (!code)
-        return;
-    vs_arena_fini(&code->arena);
+    vs_arena_fini(&((struct vs_code *)code)->arena);
     free(code);
 }
 
-void vs_code_flush(struct vs_code *code)
+void vs_code_flush(struct vs_cpu_code *head, uint64_t addr, uint64_t size)
 {
+    struct vs_code *code = (struct vs_code *)head;
+    (void)addr, (void)size; /* blocks are linked to each other: all of them go */
     vs_arena_fini(&code->arena);
     memset(code->buckets, 0, sizeof(code->buckets));
     code->blocks = 0;
-    code->flushes++;
+    code->head.flushes++;
 }
 
 static bool ends_block(unsigned op)
@@ -64,15 +67,22 @@ static bool writes_x(unsigned op)
     }
 }
 
-/* Fetches the word of the instruction at pc, which may cross into a page that is not there. */
-static int fetch_word(struct vs_port *port, struct vs_hart *hart, uint64_t pc, uint32_t *word)
+/* 2 bytes. */
+static int fetch_parcel(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc,
+                        uint16_t *parcel)
 {
-    uint16_t low, high;
-    int err = port->ops->fetch(port, hart, pc, &low);
+    int got = memory->ops->fetch(memory, &hart->cpu, pc, parcel, sizeof(*parcel));
+    return got < 0 ? got : got < (int)sizeof(*parcel) ? VS_CPU_FAULT : 0;
+}
+
+int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc, uint32_t *word)
+{
+    uint16_t low = 0, high = 0;
+    int err = fetch_parcel(memory, hart, pc, &low);
     *word = low;
     if (err || (low & 3) != 3)
         return err;
-    err = port->ops->fetch(port, hart, pc + 2, &high);
+    err = fetch_parcel(memory, hart, pc + 2, &high);
     *word |= (uint32_t)high << 16;
     return err;
 }
@@ -96,26 +106,26 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
 
 static bool is_break(const struct vs_code *code, uint64_t pc)
 {
-    size_t low = 0, high = code->break_count;
+    size_t low = 0, high = code->head.break_count;
     while (low < high) {
         size_t middle = (low + high) / 2;
-        if (code->breaks[middle] < pc)
+        if (code->head.breaks[middle] < pc)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < code->break_count && code->breaks[low] == pc;
+    return low < code->head.break_count && code->head.breaks[low] == pc;
 }
 
 static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)
 {
-    return code->marks && insn->op == VS_RV64_LUI && insn->rd == 0;
+    return code->head.marks && insn->op == VS_RV64_LUI && insn->rd == 0;
 }
 
 /* Fills ops from pc on; the number of instructions, after which there may be one op more that is
  * none. What cannot be fetched is left to the next block, which begins there. */
-static int decode_ops(const struct vs_code *code, struct vs_port *port, struct vs_hart *hart,
-                      uint64_t pc, struct vs_op *ops)
+static int decode_ops(const struct vs_code *code, struct vs_cpu_memory *memory,
+                      struct vs_hart *hart, uint64_t pc, struct vs_op *ops)
 {
     unsigned offset = 0;
     for (int count = 0;; count++) {
@@ -125,7 +135,7 @@ static int decode_ops(const struct vs_code *code, struct vs_port *port, struct v
             ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
             return count;
         }
-        int err = fetch_word(port, hart, pc + offset, &word);
+        int err = vs_code_fetch(memory, hart, pc + offset, &word);
         if (err && count) {
             ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
             return count;
@@ -145,20 +155,20 @@ static int decode_ops(const struct vs_code *code, struct vs_port *port, struct v
     }
 }
 
-int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
-                   struct vs_op_block **block)
+int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs_hart *hart,
+                   uint64_t pc, struct vs_op_block **block)
 {
     struct vs_op ops[VS_BLOCK_MAX + 1];
     *block = vs_code_find(code, pc);
     if (*block)
         return 0;
     memset(ops, 0, sizeof(ops));
-    int count = decode_ops(code, port, hart, pc, ops);
+    int count = decode_ops(code, memory, hart, pc, ops);
     if (count < 0)
-        return count == -VSE_NOTFOUND ? VS_PORT_FAULT : count;
+        return count == -VSE_NOTFOUND ? VS_CPU_FAULT : count;
     invariant(count <= VS_BLOCK_MAX);
     if (code->blocks == BLOCKS_MAX)
-        vs_code_flush(code);
+        vs_cpu_flush_all(&code->head);
     size_t size = ((size_t)count + 1) * sizeof(struct vs_op);
     struct vs_op_block *b = vs_arena_alloc(&code->arena, sizeof(*b) + size, 64);
     if (!b)
@@ -169,9 +179,10 @@ int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *h
                               .chain = *bucket,
                               .count = (uint32_t)count};
     memcpy(b->ops, ops, size);
-    if (code->decoded && count) {
+    if (code->head.decoded && count) {
         const struct vs_op *last = &ops[count - 1];
-        int err = code->decoded(code->context, hart, b, (unsigned)last->offset + last->length);
+        int err = code->head.decoded(code->head.context, &hart->cpu, pc,
+                                     (unsigned)last->offset + last->length, (unsigned)count);
         if (err)
             return err;
     }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoded instructions, in blocks: straight runs of code from one address to a jump, a branch or
  * another instruction after which execution may not simply go on. Blocks are found by address and
- * linked to those that follow them. Decoding fetches through the port, once; the owner flushes when
+ * linked to those that follow them. Decoding fetches from the memory, once; the owner flushes when
  * code or what is mapped changes (fence.i does). */
 #ifndef ISA_RV64_ISS_CODE_H
 #define ISA_RV64_ISS_CODE_H
@@ -10,11 +10,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "isa/cpu.h"
 #include "isa/rv64/hart.h"
 #include "isa/rv64/rv64.h"
 
 #define VS_BLOCK_MAX    64 /* instructions */
 #define VS_CODE_BUCKETS 16384
+
+_Static_assert(VS_BLOCK_MAX *VS_RV64_LENGTH_MAX <= VS_CPU_DECODED_MAX, "a block is no longer");
 
 /* Operations beside those of the list; they end blocks. The first two are no instructions. */
 enum {
@@ -24,7 +27,7 @@ enum {
     VS_OPS
 };
 
-/* Up to `length` laid out as the end of a struct vs_iss_record. */
+/* Up to `length` laid out as the end of a struct vs_cpu_record. */
 struct vs_op {
     uint16_t op;
     uint8_t rd, rs1, rs2, rs3; /* an rd of x0 is VS_X_SINK */
@@ -49,36 +52,27 @@ struct vs_op_block {
 
 #define VS_NEED_BREAK UINT64_MAX
 
-/* The owner may set what is below `flushes` while no blocks are decoded. */
+/* Of struct vs_cpu_code `flushes` also tells that pointers to blocks are void. */
 struct vs_code {
+    struct vs_cpu_code head;
     struct vs_op_block *buckets[VS_CODE_BUCKETS];
     struct vs_arena arena;
     size_t blocks;
-    uint64_t flushes; /* how often blocks were forgotten: pointers to them are void since */
-
-    bool marks;             /* lui x0 with a number stops with VS_STOP_MARK, after it retired */
-    const uint64_t *breaks; /* ascending addresses: a hart stops there with VS_STOP_BREAK, unless
-                             * hart->passing is the address */
-    size_t break_count;
-    /* If not NULL, called for each block that was decoded, before it is executed: `size` bytes of
-     * code. In an observed run the log has all that the hart did before. 0, or a negative error,
-     * which ends the run. */
-    int (*decoded)(void *context, struct vs_hart *hart, const struct vs_op_block *block,
-                   unsigned size);
-    void *context;
 };
 
-/* NULL: no memory. */
-struct vs_code *vs_code_new(void);
-void vs_code_free(struct vs_code *code);
+/* As struct vs_cpu_ops has them; flushing forgets everything. */
+struct vs_cpu_code *vs_code_new(void);
+void vs_code_free(struct vs_cpu_code *code);
+void vs_code_flush(struct vs_cpu_code *code, uint64_t addr, uint64_t size);
 
-/* Forgets all blocks. Not while a hart that uses them runs: ports return VS_PORT_CODE instead. */
-void vs_code_flush(struct vs_code *code);
+/* The block at pc, decoded now if need be, to *block. 0; VS_CPU_FAULT if its first instruction
+ * cannot be fetched; -VSE_NOMEM; a negative error of the memory. */
+int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs_hart *hart,
+                   uint64_t pc, struct vs_op_block **block);
 
-/* The block at pc, decoded now if need be, to *block. 0; VS_PORT_FAULT if its first instruction
- * cannot be fetched; -VSE_NOMEM; a negative error of the port. */
-int vs_code_decode(struct vs_code *code, struct vs_port *port, struct vs_hart *hart, uint64_t pc,
-                   struct vs_op_block **block);
+/* The word of the instruction at pc, which may cross into a page that is not there: its first half
+ * then. Returns 0; VS_CPU_FAULT; a negative error of the memory. */
+int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc, uint32_t *word);
 
 static inline struct vs_op_block *vs_code_find(struct vs_code *code, uint64_t pc)
 {

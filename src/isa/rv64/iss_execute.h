@@ -103,15 +103,15 @@
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Before a port is asked: the hart is where this instruction begins. */
+/* Before the memory is asked: the hart is where this instruction begins. */
 #define SYNC()                                                                                     \
     do {                                                                                           \
-        hart->pc = PC;                                                                             \
-        hart->instret = start + (most - left) - (block->count - (uint64_t)(op - block->ops));      \
+        hart->cpu.pc = PC;                                                                         \
+        hart->cpu.retired = start + (most - left) - (block->count - (uint64_t)(op - block->ops));  \
         SYNC_LOG();                                                                                \
     } while (0)
 
-/* An aligned access to a page that the hart knows; anything else goes by the port. */
+/* An aligned access to a page that the hart knows; anything else goes by the memory. */
 #define HIT(entry, addr, type)                                                                     \
     likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag)
 #define ENTRY(which, addr) (&hart->which[(addr) >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)])
@@ -126,7 +126,7 @@
         value = loaded;                                                                            \
     } else {                                                                                       \
         SYNC();                                                                                    \
-        stop = read_slowly(hart, port, addr, sizeof(type), &value);                                \
+        stop = read_slowly(hart, memory, addr, sizeof(type), &value);                              \
         if (unlikely(stop))                                                                        \
             goto trap;                                                                             \
     }                                                                                              \
@@ -146,7 +146,7 @@
             memcpy((void *)(uintptr_t)(addr + entry->delta), &stored, sizeof(stored));             \
         } else {                                                                                   \
             SYNC();                                                                                \
-            stop = write_slowly(hart, port, addr, sizeof(type), stored);                           \
+            stop = write_slowly(hart, memory, addr, sizeof(type), stored);                         \
             if (unlikely(stop))                                                                    \
                 goto stored_or_trap;                                                               \
         }                                                                                          \
@@ -158,7 +158,7 @@
     do {                                                                                           \
         uint64_t addr = RS1, got;                                                                  \
         SYNC();                                                                                    \
-        stop = amo_read(hart, port, addr, sizeof(type), &got);                                     \
+        stop = amo_read(hart, memory, addr, sizeof(type), &got);                                   \
         if (unlikely(stop))                                                                        \
             goto trap;                                                                             \
         type old = (type)got, operand = (type)RS2, result = (expression);                          \
@@ -166,7 +166,7 @@
         NOTE_ADDR(addr, sizeof(type));                                                             \
         NOTE_VALUE(got);                                                                           \
         uint64_t written = sizeof(type) == 4 ? (uint32_t)result : (uint64_t)result;                \
-        stop = amo_write(hart, port, addr, sizeof(type), written);                                 \
+        stop = amo_write(hart, memory, addr, sizeof(type), written);                               \
         if (unlikely(stop && stop != CODE_CHANGED))                                                \
             goto trap;                                                                             \
         NOTED();                                                                                   \
@@ -193,10 +193,10 @@
 #define SIGN64 (UINT64_C(1) << 63)
 #define SIGN32 (UINT64_C(1) << 31)
 
-int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
+int RUN(struct vs_cpu *cpu, uint64_t most
 #if OBSERVED
         ,
-        struct vs_iss_log *log
+        struct vs_cpu_log *log
 #endif
 )
 {
@@ -206,20 +206,23 @@ int RUN(struct vs_hart *hart, struct vs_port *port, uint64_t most
 #undef LABEL
             && do_END,
         &&do_ILLEGAL, &&do_MARK};
-    const uint32_t saved = vs_fp_begin(port);
+    struct vs_hart *const hart = (struct vs_hart *)cpu;
+    struct vs_cpu_memory *const memory = cpu->memory;
+    struct vs_code *const code = (struct vs_code *)cpu->code;
+    const uint32_t saved = vs_fp_begin(memory);
     uint64_t *const x = hart->x, *const f = hart->f;
-    const uint64_t start = hart->instret;
-    uint64_t left = most, pc = hart->pc;
+    const uint64_t start = hart->cpu.retired;
+    uint64_t left = most, pc = hart->cpu.pc;
     struct vs_op_block *block = NULL, **from = NULL;
     const struct vs_op *op;
     struct part part;
     int stop;
 #if OBSERVED
-    struct vs_iss_record *record = log->records + log->count;
-    const struct vs_iss_record *const end = log->records + log->capacity;
+    struct vs_cpu_record *record = log->records + log->count;
+    const struct vs_cpu_record *const end = log->records + log->capacity;
 #endif
 
-    if (hart->in_block && hart->in_flushes == hart->code->flushes) {
+    if (hart->in_block && hart->in_flushes == code->head.flushes) {
         block = hart->in_block;
         op = &block->ops[hart->in_op];
         uint64_t rest = block->count - hart->in_op;
@@ -236,16 +239,16 @@ resolve:
         goto out;
     }
     {
-        struct vs_op_block *found = vs_code_find(hart->code, pc);
+        struct vs_op_block *found = vs_code_find(code, pc);
         if (unlikely(!found)) {
-            uint64_t flushes = hart->code->flushes;
-            hart->pc = pc;
-            hart->instret = start + (most - left);
+            uint64_t flushes = code->head.flushes;
+            hart->cpu.pc = pc;
+            hart->cpu.retired = start + (most - left);
             SYNC_LOG();
-            stop = decode_block(hart, port, pc, &found);
+            stop = decode_block(hart, memory, pc, &found);
             if (stop)
                 goto out;
-            if (flushes != hart->code->flushes)
+            if (flushes != code->head.flushes)
                 from = NULL;
         }
         if (from)
@@ -257,12 +260,12 @@ resolve:
 /* The block is longer than what is left: as much of it as may be executed. Or its address is one to
  * stop at. */
 cut:
-    if (block->need == VS_NEED_BREAK && hart->passing != block->pc) {
+    if (block->need == VS_NEED_BREAK && hart->cpu.passing != block->pc) {
         pc = block->pc;
         stop = VS_STOP_BREAK;
         goto out;
     }
-    hart->passing = VS_PASSING_NONE;
+    hart->cpu.passing = VS_PASSING_NONE;
     if (left == 0) {
         pc = block->pc;
         stop = VS_STOP_LIMIT;
@@ -286,7 +289,7 @@ do_END:
 do_ILLEGAL:
 illegal:
     SYNC();
-    hart->tval = refetch(hart, port, PC);
+    hart->cpu.fault = refetch(hart, memory, PC);
     stop = VS_STOP_ILLEGAL;
     goto trap;
 
@@ -304,7 +307,7 @@ stored_or_trap:
     NOTED();
     left += block->count - (uint64_t)(op - block->ops) - 1;
     pc = NEXT_PC;
-    vs_code_flush(hart->code);
+    vs_cpu_flush_all(&code->head);
     from = NULL;
     goto resolve;
 
@@ -315,12 +318,12 @@ trap:
     if (block != &part.block) {
         hart->in_block = block;
         hart->in_op = (uint32_t)(op - block->ops);
-        hart->in_flushes = hart->code->flushes;
+        hart->in_flushes = code->head.flushes;
     }
 
 out:
-    hart->pc = pc;
-    hart->instret = start + (most - left);
+    hart->cpu.pc = pc;
+    hart->cpu.retired = start + (most - left);
     hart->x[VS_X_SINK] = 0;
     vs_fp_end(hart, saved);
 #if OBSERVED
@@ -460,27 +463,27 @@ do_FENCE:
 do_FENCE_I:
     NOTED();
     pc = NEXT_PC;
-    vs_code_flush(hart->code);
+    vs_cpu_flush_all(&code->head);
     from = NULL;
     goto resolve;
 do_ECALL:
     NOTE_KIND(VS_RECORD_ECALL);
     NOTED();
     pc = NEXT_PC;
-    stop = VS_STOP_ECALL;
+    stop = VS_STOP_CALL;
     goto out;
 do_MARK:
 #if OBSERVED
     record->op = VS_RV64_LUI;
 #endif
     NOTED();
-    hart->tval = (uint32_t)op->imm >> 12;
+    hart->cpu.fault = (uint32_t)op->imm >> 12;
     pc = NEXT_PC;
     stop = VS_STOP_MARK;
     goto out;
 do_EBREAK:
-    hart->tval = PC;
-    stop = VS_STOP_EBREAK;
+    hart->cpu.fault = PC;
+    stop = VS_STOP_TRAP;
     goto trap;
 
     /* ---- Zicsr ------------------------------------------------------------------------------ */
@@ -494,7 +497,7 @@ do_CSRRCI : {
     bool counted = false;
     uint64_t got;
     SYNC();
-    stop = access_csr(hart, port, op, &counted, &got);
+    stop = access_csr(hart, memory, op, &counted, &got);
     if (unlikely(stop == VS_STOP_ILLEGAL))
         goto illegal;
     if (unlikely(stop))
@@ -542,7 +545,7 @@ do_LR_D : {
     unsigned size = op->op == VS_RV64_LR_D ? 8 : 4;
     uint64_t value;
     SYNC();
-    stop = read_reserved(hart, port, RS1, size, &value);
+    stop = read_reserved(hart, memory, RS1, size, &value);
     if (unlikely(stop))
         goto trap;
     NOTE_KIND(VS_RECORD_LR);
@@ -556,7 +559,7 @@ do_SC_D : {
     uint64_t value = size == 4 ? (uint32_t)RS2 : RS2;
     int done = 0;
     SYNC();
-    stop = write_conditional(hart, port, RS1, size, value, &done);
+    stop = write_conditional(hart, memory, RS1, size, value, &done);
     if (unlikely(stop && stop != CODE_CHANGED))
         goto trap;
     NOTE_KIND(VS_RECORD_SC | (done ? VS_RECORD_DONE : 0));

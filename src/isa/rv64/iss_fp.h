@@ -51,7 +51,7 @@ static inline uint64_t vs_fp_canonical32(uint64_t v)
 
 #ifdef __x86_64__
 
-#define VS_MXCSR_DEFAULT VS_PORT_STATUS
+#define VS_MXCSR_DEFAULT VS_CPU_STATUS
 
 static inline uint32_t vs_mxcsr_get(void)
 {
@@ -65,11 +65,11 @@ static inline void vs_mxcsr_set(uint32_t v)
     __asm__ volatile("ldmxcsr %0" : : "m"(v));
 }
 
-/* What lives in the host's status word is the caller's; the owner of an integer port leaves it as
+/* What lives in the host's status word is the caller's; the owner of an integer memory leaves it as
  * it is by default. */
-static inline uint32_t vs_fp_begin(const struct vs_port *port)
+static inline uint32_t vs_fp_begin(const struct vs_cpu_memory *memory)
 {
-    uint32_t saved = port->integer ? VS_MXCSR_DEFAULT : vs_mxcsr_get();
+    uint32_t saved = memory->integer ? VS_MXCSR_DEFAULT : vs_mxcsr_get();
     if (saved != VS_MXCSR_DEFAULT)
         vs_mxcsr_set(VS_MXCSR_DEFAULT);
     return saved;

@@ -49,25 +49,26 @@ static inline uint64_t or_combine(uint64_t v)
     return (v & UINT64_C(0x0101010101010101)) * 255;
 }
 
-/* ---- memory by the port ---------------------------------------------------------------------- */
+/* ---- memory ------------------------------------------------------------------------------------
+ */
 
-/* A port's answer as a stop; `fault` is what a fault is here. */
+/* A memory's answer as a stop; `fault` is what a fault is here. */
 static int stop_of(int answer, int fault)
 {
-    return answer == VS_PORT_FAULT ? fault : answer == VS_PORT_CODE ? CODE_CHANGED : answer;
+    return answer == VS_CPU_FAULT ? fault : answer == VS_CPU_CODE ? CODE_CHANGED : answer;
 }
 
-/* Asks the port for the page of an access that does not leave it; NULL: access by the port. */
-static uint8_t *find_page(struct vs_hart *hart, struct vs_port *port, uint64_t addr, unsigned size,
-                          struct vs_tlb_entry *entries, int writing)
+/* Asks for the page of an access that does not leave it; NULL: the memory has to be asked. */
+static uint8_t *find_page(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t addr,
+                          unsigned size, struct vs_tlb_entry *entries, int writing)
 {
     uint64_t page = addr & ~(VS_PAGE_SIZE - 1);
-    if (!port->ops->page || addr - page > VS_PAGE_SIZE - size)
+    if (!memory->ops->page || addr - page > VS_PAGE_SIZE - size)
         return NULL;
     struct vs_tlb_entry *e = &entries[page >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)];
     if (e->tag == page)
         return (uint8_t *)(uintptr_t)(addr + e->delta);
-    uint8_t *host = port->ops->page(port, hart, page, writing);
+    uint8_t *host = memory->ops->page(memory, &hart->cpu, page, writing);
     if (!host)
         return NULL;
     e->tag = page;
@@ -75,120 +76,123 @@ static uint8_t *find_page(struct vs_hart *hart, struct vs_port *port, uint64_t a
     return host + (addr - page);
 }
 
-/* Around calls of a port's read and write. */
-static inline void leave_fp(struct vs_hart *hart, const struct vs_port *port)
+/* Around calls of a memory's read and write. */
+static inline void leave_fp(struct vs_hart *hart, const struct vs_cpu_memory *memory)
 {
-    if (!port->integer)
+    if (!memory->integer)
         vs_fp_collect(hart);
 }
 
-static inline void reenter_fp(const struct vs_port *port)
+static inline void reenter_fp(const struct vs_cpu_memory *memory)
 {
-    if (!port->integer)
+    if (!memory->integer)
         vs_fp_resume();
 }
 
-static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs_port *port,
+static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs_cpu_memory *memory,
                                                  uint64_t addr, unsigned size, uint64_t *value)
 {
-    leave_fp(hart, port);
+    leave_fp(hart, memory);
     int stop = 0;
-    uint8_t *host = find_page(hart, port, addr, size, hart->reads, 0);
+    uint8_t *host = find_page(hart, memory, addr, size, hart->reads, 0);
     *value = 0;
     if (host)
         memcpy(value, host, size);
     else
-        stop = stop_of(port->ops->read(port, hart, addr, size, VS_ACCESS_PLAIN, value),
+        stop = stop_of(memory->ops->read(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, value),
                        VS_STOP_LOAD_FAULT);
-    reenter_fp(port);
+    reenter_fp(memory);
     return stop;
 }
 
-static __attribute__((noinline)) int write_slowly(struct vs_hart *hart, struct vs_port *port,
-                                                  uint64_t addr, unsigned size, uint64_t value)
+static __attribute__((noinline)) int write_slowly(struct vs_hart *hart,
+                                                  struct vs_cpu_memory *memory, uint64_t addr,
+                                                  unsigned size, uint64_t value)
 {
-    leave_fp(hart, port);
+    leave_fp(hart, memory);
     int stop = 0;
-    uint8_t *host = find_page(hart, port, addr, size, hart->writes, 1);
+    uint8_t *host = find_page(hart, memory, addr, size, hart->writes, 1);
     if (host)
         memcpy(host, &value, size);
     else
-        stop = stop_of(port->ops->write(port, hart, addr, size, VS_ACCESS_PLAIN, value),
+        stop = stop_of(memory->ops->write(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, &value),
                        VS_STOP_STORE_FAULT);
-    reenter_fp(port);
+    reenter_fp(memory);
     return stop;
 }
 
-static __attribute__((noinline)) int read_reserved(struct vs_hart *hart, struct vs_port *port,
-                                                   uint64_t addr, unsigned size, uint64_t *value)
+static __attribute__((noinline)) int read_reserved(struct vs_hart *hart,
+                                                   struct vs_cpu_memory *memory, uint64_t addr,
+                                                   unsigned size, uint64_t *value)
 {
     if (addr & (size - 1)) {
-        hart->tval = addr;
+        hart->cpu.fault = addr;
         return VS_STOP_LOAD_ALIGN;
     }
     vs_fp_collect(hart);
-    int answer = port->ops->read(port, hart, addr, size, VS_ACCESS_RESERVED, value);
+    *value = 0;
+    int answer = memory->ops->read(memory, &hart->cpu, addr, size, VS_ACCESS_RESERVED, value);
     vs_fp_resume();
     return stop_of(answer, VS_STOP_LOAD_FAULT);
 }
 
-static __attribute__((noinline)) int write_conditional(struct vs_hart *hart, struct vs_port *port,
-                                                       uint64_t addr, unsigned size, uint64_t value,
-                                                       int *stored)
+static __attribute__((noinline)) int write_conditional(struct vs_hart *hart,
+                                                       struct vs_cpu_memory *memory, uint64_t addr,
+                                                       unsigned size, uint64_t value, int *stored)
 {
     if (addr & (size - 1)) {
-        hart->tval = addr;
+        hart->cpu.fault = addr;
         return VS_STOP_STORE_ALIGN;
     }
     vs_fp_collect(hart);
-    int answer = port->ops->conditional(port, hart, addr, size, value, stored);
+    int answer = memory->ops->conditional(memory, &hart->cpu, addr, size, &value, stored);
     vs_fp_resume();
     return stop_of(answer, VS_STOP_STORE_FAULT);
 }
 
-static __attribute__((noinline)) int amo_read(struct vs_hart *hart, struct vs_port *port,
+static __attribute__((noinline)) int amo_read(struct vs_hart *hart, struct vs_cpu_memory *memory,
                                               uint64_t addr, unsigned size, uint64_t *value)
 {
     if (addr & (size - 1)) {
-        hart->tval = addr;
+        hart->cpu.fault = addr;
         return VS_STOP_STORE_ALIGN;
     }
     vs_fp_collect(hart);
-    int answer = port->ops->read(port, hart, addr, size, VS_ACCESS_AMO, value);
+    *value = 0;
+    int answer = memory->ops->read(memory, &hart->cpu, addr, size, VS_ACCESS_ATOMIC, value);
     vs_fp_resume();
     return stop_of(answer, VS_STOP_STORE_FAULT);
 }
 
-static __attribute__((noinline)) int amo_write(struct vs_hart *hart, struct vs_port *port,
+static __attribute__((noinline)) int amo_write(struct vs_hart *hart, struct vs_cpu_memory *memory,
                                                uint64_t addr, unsigned size, uint64_t value)
 {
     vs_fp_collect(hart);
-    int answer = port->ops->write(port, hart, addr, size, VS_ACCESS_AMO, value);
+    int answer = memory->ops->write(memory, &hart->cpu, addr, size, VS_ACCESS_ATOMIC, &value);
     vs_fp_resume();
     return stop_of(answer, VS_STOP_STORE_FAULT);
 }
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-static __attribute__((noinline)) int decode_block(struct vs_hart *hart, struct vs_port *port,
-                                                  uint64_t pc, struct vs_op_block **block)
+static __attribute__((noinline)) int decode_block(struct vs_hart *hart,
+                                                  struct vs_cpu_memory *memory, uint64_t pc,
+                                                  struct vs_op_block **block)
 {
     vs_fp_collect(hart);
-    int answer = vs_code_decode(hart->code, port, hart, pc, block);
+    int answer = vs_code_decode((struct vs_code *)hart->cpu.code, memory, hart, pc, block);
     vs_fp_resume();
     return stop_of(answer, VS_STOP_FETCH_FAULT);
 }
 
 /* An instruction that could be decoded, or was found not to be one, once more. */
-static uint64_t refetch(struct vs_hart *hart, struct vs_port *port, uint64_t pc)
+static uint64_t refetch(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t pc)
 {
-    uint16_t low = 0, high = 0;
+    uint32_t word;
     vs_fp_collect(hart);
-    if (!port->ops->fetch(port, hart, pc, &low) && (low & 3) == 3 &&
-        port->ops->fetch(port, hart, pc + 2, &high))
-        high = 0;
+    (void)vs_code_fetch(memory, hart, pc, &word); /* a half that is missing is zero */
     vs_fp_resume();
-    return (uint32_t)high << 16 | low;
+    return word;
 }
 
 /* Room for the first instructions of a block, and the op that ends them. */
@@ -211,7 +215,7 @@ static struct vs_op_block *cut_block(struct part *part, const struct vs_op_block
 
 /* ---- CSRs ------------------------------------------------------------------------------------ */
 
-static int read_csr(struct vs_hart *hart, struct vs_port *port, unsigned csr, bool *counted,
+static int read_csr(struct vs_hart *hart, struct vs_cpu_memory *memory, unsigned csr, bool *counted,
                     uint64_t *value)
 {
     switch (csr) {
@@ -230,7 +234,8 @@ static int read_csr(struct vs_hart *hart, struct vs_port *port, unsigned csr, bo
     if (csr < VS_RV64_CYCLE || csr > VS_RV64_HPMCOUNTER31)
         return VS_STOP_ILLEGAL;
     *counted = true;
-    return stop_of(port->ops->counter(port, hart, csr, value), VS_STOP_ILLEGAL);
+    return stop_of(memory->ops->outside(memory, &hart->cpu, csr - VS_RV64_CYCLE, 8, value),
+                   VS_STOP_ILLEGAL);
 }
 
 static bool is_writable(unsigned csr)
@@ -263,8 +268,8 @@ static uint64_t csr_result(unsigned op, uint64_t old, uint64_t operand)
     }
 }
 
-/* Executes a csr instruction. *counted: *got came from the port. */
-static int access_csr(struct vs_hart *hart, struct vs_port *port, const struct vs_op *op,
+/* Executes a csr instruction. *counted: *got came from the memory. */
+static int access_csr(struct vs_hart *hart, struct vs_cpu_memory *memory, const struct vs_op *op,
                       bool *counted, uint64_t *got)
 {
     const unsigned csr = (unsigned)op->imm >> 5, number = (unsigned)op->imm & 31;
@@ -278,7 +283,7 @@ static int access_csr(struct vs_hart *hart, struct vs_port *port, const struct v
     if (writes && !is_writable(csr))
         stop = VS_STOP_ILLEGAL;
     else if (!replaces || op->rd != VS_X_SINK)
-        stop = read_csr(hart, port, csr, counted, got);
+        stop = read_csr(hart, memory, csr, counted, got);
     if (!stop) {
         if (writes)
             write_csr(hart, csr, csr_result(op->op, *got, operand));
@@ -288,33 +293,39 @@ static int access_csr(struct vs_hart *hart, struct vs_port *port, const struct v
     return stop;
 }
 
+_Static_assert((int)VS_RV64_TIME - VS_RV64_CYCLE == VS_COUNTER_TIME &&
+                   (int)VS_RV64_INSTRET - VS_RV64_CYCLE == VS_COUNTER_RETIRED,
+               "counters are numbered alike");
+
 /* ---- running --------------------------------------------------------------------------------- */
 
-_Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_iss_record, op) == 24 &&
-                   offsetof(struct vs_op, rd) + 24 == offsetof(struct vs_iss_record, rd) &&
-                   offsetof(struct vs_op, rs3) + 24 == offsetof(struct vs_iss_record, rs3) &&
-                   offsetof(struct vs_op, kind) + 24 == offsetof(struct vs_iss_record, kind) &&
-                   offsetof(struct vs_op, length) + 24 == offsetof(struct vs_iss_record, size),
+_Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_cpu_record, op) == 24 &&
+                   offsetof(struct vs_op, rd) + 24 == offsetof(struct vs_cpu_record, rd) &&
+                   offsetof(struct vs_op, rs3) + 24 == offsetof(struct vs_cpu_record, rs3) &&
+                   offsetof(struct vs_op, kind) + 24 == offsetof(struct vs_cpu_record, kind) &&
+                   offsetof(struct vs_op, length) + 24 == offsetof(struct vs_cpu_record, size),
                "the head of an op is the end of a record");
 
+_Static_assert(2 * VS_BLOCK_MAX + 1 <= VS_CPU_LOG_MIN, "an empty log takes any block");
+
 /* Begins a record: an rd of VS_X_SINK is x0's, and there is no operand yet. */
-static inline void note(struct vs_iss_record *record, const struct vs_op *op, uint64_t pc)
+static inline void note(struct vs_cpu_record *record, const struct vs_op *op, uint64_t pc)
 {
     uint64_t head;
     memcpy(&head, op, sizeof(head));
     head &= ~((uint64_t)VS_X_SINK << 16 | UINT64_C(0xff) << 56);
     record->pc = pc;
     record->addr = record->value = 0;
-    memcpy((uint8_t *)record + offsetof(struct vs_iss_record, op), &head, sizeof(head));
+    memcpy((uint8_t *)record + offsetof(struct vs_cpu_record, op), &head, sizeof(head));
 }
 
-#define RUN      vs_iss_run
+#define RUN      vs_rv64_run
 #define OBSERVED 0
 #include "isa/rv64/iss_execute.h"
 #undef RUN
 #undef OBSERVED
 
-#define RUN      vs_iss_run_observed
+#define RUN      vs_rv64_run_observed
 #define OBSERVED 1
 #include "isa/rv64/iss_execute.h"
 #undef RUN

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
 
+#include "isa/rv64/iss.h"
 #include "isa/rv64/rv64.h"
 #include "isa/set.h"
 
@@ -24,4 +25,7 @@ const struct vs_isa vs_isa_rv64 = {
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_rv64_registers,
+    .cpu = &vs_rv64_cpu,
+    .calls = {.number = 17, .result = 10, .args = {10, 11, 12, 13, 14, 15}},
+    .stack_pointer = 2,
 };

@@ -22,5 +22,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .syscall_changes = 1 << 0 | 1 << 1 | 1 << 11, /* rax; rcx and r11 by the instruction */
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
+    .calls = {.number = 0, .result = 0, .args = {5, 4, 1, 10, 8, 9}},
+    .stack_pointer = 7,
     .registers = &vs_x86_registers,
 };

@@ -1,25 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* What a hart did, instruction by instruction. */
-#ifndef ISA_RV64_ISS_RECORD_H
-#define ISA_RV64_ISS_RECORD_H
+/* What a core did, instruction by instruction. */
+#ifndef ISA_CPU_LOG_H
+#define ISA_CPU_LOG_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "isa/rv64/iss_code.h"
-
 /* One retired instruction; an atomic is two, its load and its store. */
-struct vs_iss_record {
+struct vs_cpu_record {
     uint64_t pc;
     uint64_t addr;             /* of a memory operand; of a branch its target, taken or not */
     uint64_t value;            /* loaded, stored, or got from outside; upper bytes zero */
-    uint16_t op;               /* enum vs_rv64_op */
-    uint8_t rd, rs1, rs2, rs3; /* as in struct vs_rv64_insn */
+    uint16_t op;               /* the ISA's number of the operation; RV64: enum vs_rv64_op */
+    uint8_t rd, rs1, rs2, rs3; /* the ISA's numbers of registers; RV64: struct vs_rv64_insn's */
     uint8_t kind;              /* VS_RECORD_x, and flags */
-    uint8_t size;              /* bytes of a memory operand */
+    uint8_t size;              /* bytes of a memory operand, at most 8 */
 };
 
-_Static_assert(sizeof(struct vs_iss_record) == 32, "two to a cache line");
+_Static_assert(sizeof(struct vs_cpu_record) == 32, "two to a cache line");
 
 enum {
     VS_RECORD_PLAIN,
@@ -29,8 +27,8 @@ enum {
     VS_RECORD_SC, /* flag VS_RECORD_DONE: it stored */
     VS_RECORD_AMO_LOAD,
     VS_RECORD_AMO_STORE, /* the same instruction as the record before */
-    VS_RECORD_BRANCH,    /* conditional, jal, jalr; flag VS_RECORD_DONE: taken */
-    VS_RECORD_COUNTER,   /* value: what the port's counter was */
+    VS_RECORD_BRANCH,    /* of any kind; flag VS_RECORD_DONE: taken */
+    VS_RECORD_COUNTER,   /* value: what the memory's `outside` gave */
     VS_RECORD_ECALL,
     VS_RECORD_KIND = 15,  /* mask of the above */
     VS_RECORD_DONE = 16,  /* flag */
@@ -38,12 +36,12 @@ enum {
 };
 
 /* Records are appended from `count` on. */
-struct vs_iss_log {
-    struct vs_iss_record *records;
-    size_t capacity; /* at least VS_ISS_LOG_MIN */
+struct vs_cpu_log {
+    struct vs_cpu_record *records;
+    size_t capacity; /* at least VS_CPU_LOG_MIN */
     size_t count;
 };
 
-#define VS_ISS_LOG_MIN (2 * VS_BLOCK_MAX + 1)
+#define VS_CPU_LOG_MIN 129 /* a CPU that has that much room can go on */
 
 #endif

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "isa/rv64/iss_memory.h"
+#include "isa/ram.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/invariant.h"
-#include "isa/rv64/rv64.h"
 #include "vestige/error.h"
 
 #define OFFSET(addr)  ((addr) & (VS_PAGE_SIZE - 1))
@@ -24,29 +23,29 @@ static size_t slot_of(uint64_t page, size_t capacity)
 static struct vs_page *find_slot(struct vs_page *pages, size_t capacity, uint64_t page)
 {
     size_t i = slot_of(page, capacity);
-    while (pages[i].addr != VS_MEMORY_FREE && pages[i].addr != page)
+    while (pages[i].addr != VS_RAM_FREE && pages[i].addr != page)
         i = (i + 1) & (capacity - 1);
     return &pages[i];
 }
 
-static struct vs_page *find_page(const struct vs_memory *m, uint64_t addr)
+static struct vs_page *find_page(const struct vs_ram *m, uint64_t addr)
 {
     if (!m->page_capacity)
         return NULL;
     struct vs_page *p = find_slot(m->pages, m->page_capacity, PAGE_OF(addr));
-    return p->addr == VS_MEMORY_FREE ? NULL : p;
+    return p->addr == VS_RAM_FREE ? NULL : p;
 }
 
-static int grow(struct vs_memory *m)
+static int grow(struct vs_ram *m)
 {
     size_t capacity = m->page_capacity ? 2 * m->page_capacity : 1024;
     struct vs_page *pages = malloc(capacity * sizeof(*pages));
     if (!pages)
         return -VSE_NOMEM;
     for (size_t i = 0; i < capacity; i++)
-        pages[i].addr = VS_MEMORY_FREE;
+        pages[i].addr = VS_RAM_FREE;
     for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_MEMORY_FREE)
+        if (m->pages[i].addr != VS_RAM_FREE)
             *find_slot(pages, capacity, m->pages[i].addr) = m->pages[i];
     free(m->pages);
     m->pages = pages;
@@ -54,13 +53,13 @@ static int grow(struct vs_memory *m)
     return 0;
 }
 
-static void forget_page(struct vs_memory *m, uint64_t addr, bool only_writes)
+static void forget_page(struct vs_ram *m, uint64_t addr, bool only_writes)
 {
-    for (size_t i = 0; i < m->hart_count; i++)
-        vs_hart_forget_page(m->harts[i].hart, addr, only_writes);
+    for (size_t i = 0; i < m->core_count; i++)
+        vs_cpu_forget_page(m->cores[i].cpu, addr, only_writes);
 }
 
-static int map_page(struct vs_memory *m, uint64_t addr, unsigned flags)
+static int map_page(struct vs_ram *m, uint64_t addr, unsigned flags)
 {
     struct vs_page *p = find_page(m, addr);
     if (!p) {
@@ -82,92 +81,78 @@ static int map_page(struct vs_memory *m, uint64_t addr, unsigned flags)
 }
 
 /* Takes the page out; those after it that had to make way for it move up. */
-static void unmap_page(struct vs_memory *m, uint64_t addr)
+static void unmap_page(struct vs_ram *m, uint64_t addr)
 {
     struct vs_page *p = find_page(m, addr);
     if (!p)
         return;
     free(p->bytes);
-    p->addr = VS_MEMORY_FREE;
+    p->addr = VS_RAM_FREE;
     m->page_count--;
     forget_page(m, addr, false);
     size_t mask = m->page_capacity - 1;
-    for (size_t i = ((size_t)(p - m->pages) + 1) & mask; m->pages[i].addr != VS_MEMORY_FREE;
+    for (size_t i = ((size_t)(p - m->pages) + 1) & mask; m->pages[i].addr != VS_RAM_FREE;
          i = (i + 1) & mask) {
         struct vs_page moved = m->pages[i];
-        m->pages[i].addr = VS_MEMORY_FREE;
+        m->pages[i].addr = VS_RAM_FREE;
         *find_slot(m->pages, m->page_capacity, moved.addr) = moved;
     }
 }
 
 /* ---- reservations ---------------------------------------------------------------------------- */
 
-static void lose_reservation(struct vs_memory *m, struct vs_memory_hart *h)
+static void lose_reservation(struct vs_ram *m, struct vs_ram_core *h)
 {
-    if (h->reserved != VS_MEMORY_FREE)
+    if (h->reserved != VS_RAM_FREE)
         m->reservations--;
-    h->reserved = VS_MEMORY_FREE;
+    h->reserved = VS_RAM_FREE;
 }
 
-/* Breaks reservations of harts other than `but` that bytes at addr are part of. */
-static void break_reservations(struct vs_memory *m, const struct vs_hart *but, uint64_t addr,
+/* Breaks reservations of cores other than `but` that bytes at addr are part of. */
+static void break_reservations(struct vs_ram *m, const struct vs_cpu *but, uint64_t addr,
                                size_t size)
 {
     if (!m->reservations)
         return;
-    for (size_t i = 0; i < m->hart_count; i++) {
-        struct vs_memory_hart *h = &m->harts[i];
-        if (h->hart != but && h->reserved != VS_MEMORY_FREE &&
+    for (size_t i = 0; i < m->core_count; i++) {
+        struct vs_ram_core *h = &m->cores[i];
+        if (h->cpu != but && h->reserved != VS_RAM_FREE &&
             (addr - h->reserved < VS_RESERVATION_SIZE || h->reserved - addr < size))
             lose_reservation(m, h);
     }
 }
 
-static void reserve(struct vs_memory *m, struct vs_hart *hart, uint64_t addr)
+static void reserve(struct vs_ram *m, struct vs_cpu *cpu, uint64_t addr)
 {
-    struct vs_memory_hart *h = &m->harts[hart->id];
+    struct vs_ram_core *h = &m->cores[cpu->id];
     lose_reservation(m, h);
     h->reserved = GRANULE(addr);
     m->reservations++;
-    for (size_t i = 0; i < m->hart_count; i++)
-        if (m->harts[i].hart != hart)
-            vs_hart_forget_page(m->harts[i].hart, addr, true);
+    for (size_t i = 0; i < m->core_count; i++)
+        if (m->cores[i].cpu != cpu)
+            vs_cpu_forget_page(m->cores[i].cpu, addr, true);
 }
 
-static bool is_watched(const struct vs_memory *m, const struct vs_hart *hart, uint64_t page)
+static bool is_watched(const struct vs_ram *m, const struct vs_cpu *cpu, uint64_t page)
 {
-    for (size_t i = 0; m->reservations && i < m->hart_count; i++)
-        if (m->harts[i].hart != hart && m->harts[i].reserved != VS_MEMORY_FREE &&
-            PAGE_OF(m->harts[i].reserved) == page)
+    for (size_t i = 0; m->reservations && i < m->core_count; i++)
+        if (m->cores[i].cpu != cpu && m->cores[i].reserved != VS_RAM_FREE &&
+            PAGE_OF(m->cores[i].reserved) == page)
             return true;
     return false;
 }
 
-/* ---- the port -------------------------------------------------------------------------------- */
+/* ---- for the cores
+ * -------------------------------------------------------------------------------- */
 
 /* The page of addr if it has all of flags, else NULL, with tval set. */
-static struct vs_page *allowed(struct vs_memory *m, struct vs_hart *hart, uint64_t addr,
-                               unsigned flags)
+static struct vs_page *allowed(struct vs_ram *m, struct vs_cpu *cpu, uint64_t addr, unsigned flags)
 {
     struct vs_page *p = find_page(m, addr);
     if (p && (p->flags & flags) == flags)
         return p;
-    hart->tval = addr;
+    cpu->fault = addr;
     return NULL;
-}
-
-static int port_fetch(struct vs_port *port, struct vs_hart *hart, uint64_t addr, uint16_t *parcel)
-{
-    struct vs_memory *m = (struct vs_memory *)port;
-    struct vs_page *p = allowed(m, hart, addr, VS_MAP_EXEC);
-    if (!p)
-        return VS_PORT_FAULT;
-    if (!p->code) {
-        p->code = true;
-        forget_page(m, addr, true);
-    }
-    memcpy(parcel, p->bytes + OFFSET(addr), sizeof(*parcel));
-    return 0;
 }
 
 /* Bytes of an access that lie in its first page. */
@@ -177,22 +162,40 @@ static unsigned first_part(uint64_t addr, unsigned size)
     return room < size ? (unsigned)room : size;
 }
 
-static int port_read(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                     enum vs_access access, uint64_t *value)
+static int ram_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                     size_t size)
 {
-    struct vs_memory *m = (struct vs_memory *)port;
+    struct vs_ram *m = (struct vs_ram *)memory;
+    struct vs_page *p = allowed(m, cpu, addr, VS_MAP_EXEC);
+    if (!p)
+        return 0;
+    if (!p->code) {
+        p->code = true;
+        forget_page(m, addr, true);
+    }
+    unsigned part = first_part(addr, (unsigned)size);
+    memcpy(bytes, p->bytes + OFFSET(addr), part);
+    if (part == size)
+        return (int)size;
+    int rest = ram_fetch(memory, cpu, addr + part, (uint8_t *)bytes + part, size - part);
+    return rest < 0 ? rest : (int)part + rest;
+}
+
+static int ram_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                    enum vs_access access, void *bytes)
+{
+    struct vs_ram *m = (struct vs_ram *)memory;
     unsigned part = first_part(addr, size);
-    unsigned flags = access == VS_ACCESS_AMO ? VS_MAP_READ | VS_MAP_WRITE : VS_MAP_READ;
-    const struct vs_page *p = allowed(m, hart, addr, flags);
-    const struct vs_page *q = p && part < size ? allowed(m, hart, addr + part, flags) : p;
+    unsigned flags = access == VS_ACCESS_ATOMIC ? VS_MAP_READ | VS_MAP_WRITE : VS_MAP_READ;
+    const struct vs_page *p = allowed(m, cpu, addr, flags);
+    const struct vs_page *q = p && part < size ? allowed(m, cpu, addr + part, flags) : p;
     if (!p || !q)
-        return VS_PORT_FAULT;
-    *value = 0;
-    memcpy(value, p->bytes + OFFSET(addr), part);
+        return VS_CPU_FAULT;
+    memcpy(bytes, p->bytes + OFFSET(addr), part);
     if (part < size)
-        memcpy((uint8_t *)value + part, q->bytes, size - part);
+        memcpy((uint8_t *)bytes + part, q->bytes, size - part);
     if (access == VS_ACCESS_RESERVED)
-        reserve(m, hart, addr);
+        reserve(m, cpu, addr);
     return 0;
 }
 
@@ -202,93 +205,94 @@ static void put_bytes(struct vs_page *p, uint64_t offset, const uint8_t *bytes, 
     memcpy(p->bytes + offset, bytes, size);
 }
 
-static int port_write(struct vs_port *port, struct vs_hart *hart, uint64_t addr, unsigned size,
-                      enum vs_access access, uint64_t value)
+static int ram_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                     enum vs_access access, const void *bytes)
 {
-    struct vs_memory *m = (struct vs_memory *)port;
+    struct vs_ram *m = (struct vs_ram *)memory;
     unsigned part = first_part(addr, size);
-    struct vs_page *p = allowed(m, hart, addr, VS_MAP_WRITE);
-    struct vs_page *q = p && part < size ? allowed(m, hart, addr + part, VS_MAP_WRITE) : p;
+    struct vs_page *p = allowed(m, cpu, addr, VS_MAP_WRITE);
+    struct vs_page *q = p && part < size ? allowed(m, cpu, addr + part, VS_MAP_WRITE) : p;
     (void)access;
     if (!p || !q)
-        return VS_PORT_FAULT;
-    put_bytes(p, OFFSET(addr), (const uint8_t *)&value, part);
+        return VS_CPU_FAULT;
+    put_bytes(p, OFFSET(addr), bytes, part);
     if (part < size)
-        put_bytes(q, 0, (const uint8_t *)&value + part, size - part);
-    break_reservations(m, hart, addr, size);
-    return p->code || q->code ? VS_PORT_CODE : 0;
+        put_bytes(q, 0, (const uint8_t *)bytes + part, size - part);
+    break_reservations(m, cpu, addr, size);
+    return p->code || q->code ? VS_CPU_CODE : 0;
 }
 
-static int port_conditional(struct vs_port *port, struct vs_hart *hart, uint64_t addr,
-                            unsigned size, uint64_t value, int *stored)
+static int ram_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                           unsigned size, const void *bytes, int *stored)
 {
-    struct vs_memory *m = (struct vs_memory *)port;
-    struct vs_memory_hart *h = &m->harts[hart->id];
+    struct vs_ram *m = (struct vs_ram *)memory;
+    struct vs_ram_core *h = &m->cores[cpu->id];
     bool held = h->reserved == GRANULE(addr);
-    if (!allowed(m, hart, addr, VS_MAP_WRITE))
-        return VS_PORT_FAULT;
+    if (!allowed(m, cpu, addr, VS_MAP_WRITE))
+        return VS_CPU_FAULT;
     lose_reservation(m, h);
     *stored = held;
-    return held ? port_write(port, hart, addr, size, VS_ACCESS_PLAIN, value) : 0;
+    return held ? ram_write(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes) : 0;
 }
 
 /* Time that passes by one with each instruction. */
-static int port_counter(struct vs_port *port, struct vs_hart *hart, unsigned csr, uint64_t *value)
+static int ram_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                       unsigned size, void *bytes)
 {
-    (void)port;
-    if (csr > VS_RV64_INSTRET)
-        return VS_PORT_FAULT;
-    *value = hart->instret;
+    (void)memory;
+    if (what >= VS_COUNTER_OTHER || size > sizeof(cpu->retired))
+        return VS_CPU_FAULT;
+    memcpy(bytes, &cpu->retired, size);
     return 0;
 }
 
-static uint8_t *port_page(struct vs_port *port, struct vs_hart *hart, uint64_t addr, int writing)
+static uint8_t *ram_page(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                         int writing)
 {
-    struct vs_memory *m = (struct vs_memory *)port;
+    struct vs_ram *m = (struct vs_ram *)memory;
     struct vs_page *p = find_page(m, addr);
     if (!p || !(p->flags & (writing ? VS_MAP_WRITE : VS_MAP_READ)))
         return NULL;
-    if (writing && (p->code || is_watched(m, hart, addr)))
+    if (writing && (p->code || is_watched(m, cpu, addr)))
         return NULL;
     p->written |= writing;
     return p->bytes;
 }
 
-static const struct vs_port_ops memory_ops = {
-    .fetch = port_fetch,
-    .read = port_read,
-    .write = port_write,
-    .conditional = port_conditional,
-    .counter = port_counter,
-    .page = port_page,
+static const struct vs_cpu_memory_ops ram_ops = {
+    .fetch = ram_fetch,
+    .read = ram_read,
+    .write = ram_write,
+    .conditional = ram_conditional,
+    .outside = ram_outside,
+    .page = ram_page,
 };
 
 /* ---- the owner ------------------------------------------------------------------------------- */
 
-void vs_memory_init(struct vs_memory *m)
+void vs_ram_init(struct vs_ram *m)
 {
-    *m = (struct vs_memory){.port.ops = &memory_ops};
+    *m = (struct vs_ram){.seen.ops = &ram_ops};
 }
 
-void vs_memory_fini(struct vs_memory *m)
+void vs_ram_fini(struct vs_ram *m)
 {
     for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_MEMORY_FREE)
+        if (m->pages[i].addr != VS_RAM_FREE)
             free(m->pages[i].bytes);
     free(m->pages);
-    free(m->harts);
-    vs_memory_init(m);
+    free(m->cores);
+    vs_ram_init(m);
 }
 
-int vs_memory_attach(struct vs_memory *m, struct vs_hart *hart)
+int vs_ram_attach(struct vs_ram *m, struct vs_cpu *cpu)
 {
-    if (hart->id != m->hart_count)
+    if (cpu->id != m->core_count)
         return -VSE_INVAL;
     int err =
-        vs_array_room((void **)&m->harts, &m->hart_capacity, m->hart_count, 1, sizeof(m->harts[0]));
+        vs_array_room((void **)&m->cores, &m->core_capacity, m->core_count, 1, sizeof(m->cores[0]));
     if (!err)
-        m->harts[m->hart_count++] =
-            (struct vs_memory_hart){.hart = hart, .reserved = VS_MEMORY_FREE};
+        m->cores[m->core_count++] = (struct vs_ram_core){.cpu = cpu, .reserved = VS_RAM_FREE};
     return err;
 }
 
@@ -297,7 +301,7 @@ static bool is_range(uint64_t addr, uint64_t size)
     return !OFFSET(addr) && !OFFSET(size) && size && addr <= UINT64_MAX - size;
 }
 
-int vs_memory_map(struct vs_memory *m, uint64_t addr, uint64_t size, unsigned flags)
+int vs_ram_map(struct vs_ram *m, uint64_t addr, uint64_t size, unsigned flags)
 {
     int err = is_range(addr, size) ? 0 : -VSE_INVAL;
     for (uint64_t done = 0; !err && done < size; done += VS_PAGE_SIZE)
@@ -305,7 +309,7 @@ int vs_memory_map(struct vs_memory *m, uint64_t addr, uint64_t size, unsigned fl
     return err;
 }
 
-int vs_memory_unmap(struct vs_memory *m, uint64_t addr, uint64_t size)
+int vs_ram_unmap(struct vs_ram *m, uint64_t addr, uint64_t size)
 {
     if (!is_range(addr, size))
         return -VSE_INVAL;
@@ -314,7 +318,7 @@ int vs_memory_unmap(struct vs_memory *m, uint64_t addr, uint64_t size)
     return 0;
 }
 
-int vs_memory_protect(struct vs_memory *m, uint64_t addr, uint64_t size, unsigned flags)
+int vs_ram_protect(struct vs_ram *m, uint64_t addr, uint64_t size, unsigned flags)
 {
     if (!is_range(addr, size))
         return -VSE_INVAL;
@@ -328,7 +332,7 @@ int vs_memory_protect(struct vs_memory *m, uint64_t addr, uint64_t size, unsigne
     return 0;
 }
 
-int vs_memory_put(struct vs_memory *m, uint64_t addr, const void *bytes, size_t size)
+int vs_ram_put(struct vs_ram *m, uint64_t addr, const void *bytes, size_t size)
 {
     const uint8_t *from = bytes;
     while (size) {
@@ -348,7 +352,7 @@ int vs_memory_put(struct vs_memory *m, uint64_t addr, const void *bytes, size_t 
     return 0;
 }
 
-int vs_memory_get(const struct vs_memory *m, uint64_t addr, void *bytes, size_t size)
+int vs_ram_get(const struct vs_ram *m, uint64_t addr, void *bytes, size_t size)
 {
     uint8_t *to = bytes;
     while (size) {
@@ -364,7 +368,7 @@ int vs_memory_get(const struct vs_memory *m, uint64_t addr, void *bytes, size_t 
     return 0;
 }
 
-bool vs_memory_take_written(struct vs_memory *m, uint64_t addr, uint64_t size)
+bool vs_ram_take_written(struct vs_ram *m, uint64_t addr, uint64_t size)
 {
     bool written = false;
     for (uint64_t page = PAGE_OF(addr); page - PAGE_OF(addr) < OFFSET(addr) + size;
@@ -378,7 +382,7 @@ bool vs_memory_take_written(struct vs_memory *m, uint64_t addr, uint64_t size)
     return written;
 }
 
-void vs_memory_break(struct vs_memory *m, struct vs_hart *hart)
+void vs_ram_break(struct vs_ram *m, struct vs_cpu *cpu)
 {
-    lose_reservation(m, &m->harts[hart->id]);
+    lose_reservation(m, &m->cores[cpu->id]);
 }
