@@ -54,6 +54,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
             -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
+LIB_LIBS := -lzstd# of libvestige alone
 LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
@@ -62,6 +63,9 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 
 # ---- sources --------------------------------------------------------------------------------
 
+# libvestige is the layers that the public headers are of. All that prints nothing is one more archive, for the program
+# and the tests.
+EXPORTED  := base trace
 LIB_SRC   := $(foreach l,$(filter-out front published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 CLI_SRC   := $(wildcard src/front/*.c src/published/*.c src/cli/*.c)# what prints and exits
 GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
@@ -75,16 +79,19 @@ FORMATTED := $(shell find $(wildcard include src capture workloads tests bench) 
 
 obj = $(1:%.c=$(B)/obj/%.o)
 LIB_OBJ  := $(call obj,$(LIB_SRC))
-LIB_PIC  := $(LIB_SRC:%.c=$(B)/pic/%.o)
+LIB_PUB  := $(filter $(EXPORTED:%=$(B)/obj/src/%/%),$(LIB_OBJ))
+LIB_PIC  := $(LIB_PUB:$(B)/obj/%=$(B)/pic/%)
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 TEST_OBJ := $(call obj,$(TEST_SRC))
 
 LIB_A   := $(B)/lib/libvestige.a
+ALL_A   := $(B)/lib/libvestige-all.a
 LIB_SO  := $(B)/lib/libvestige.so
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
-TOOLS   := mcfTrace mlsTrace mcfTRaptor mlvCFiat tmTrace tmcfTRaptor tmlvCFiat# other names of the program
+# Other names of the program: the commands whose row says that they are tools.
+TOOLS   := $(shell sed -n -e '/^    \.name = /h' -e '/^    \.tool = true/{g;s/.*"\(.*\)".*/\1/p;}' src/published/*.c)
 SHARE   := $(B)/share# manual pages and completion, which the program prints
 BASH_DIR := share/bash-completion/completions
 ZSH_DIR  := share/zsh/vendor-completions
@@ -111,7 +118,7 @@ all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(f
 man: $(SHARE)/printed
 
 # What the tests run.
-tests: $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
+tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT))
 generator: $(GEN)
 bench-program: $(BENCH)
@@ -166,14 +173,19 @@ $(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
 $(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
 	$(call say,PIC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -fPIC -c -o $@ $<
 
-$(LIB_A): $(LIB_OBJ) $(B)/sources
+$(LIB_A): $(LIB_PUB) $(B)/sources
+$(ALL_A): $(LIB_OBJ) $(B)/sources
 $(GEN_A): $(call obj,$(GEN_SRC)) $(B)/sources
-$(LIB_A) $(GEN_A):
+$(LIB_A) $(ALL_A) $(GEN_A):
 	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-$(LIB_SO).$(VERSION): $(LIB_PIC) $(B)/sources
+# An archive of base and all of trace: what trace does not use of base stays out, and so do the libraries of that.
+PIC_A := $(B)/pic/libbase.a
+$(PIC_A): $(filter $(B)/pic/src/base/%,$(LIB_PIC)) $(B)/sources
+	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
+$(LIB_SO).$(VERSION): $(filter-out $(B)/pic/src/base/%,$(LIB_PIC)) $(PIC_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -shared -Wl,-soname,libvestige.so.$(MAJOR) \
-	    $(if $(SAN),,-Wl,-z,defs) -Wl,--exclude-libs,ALL -o $@ $(filter %.o,$^) $(LIBS)
+	    $(if $(SAN),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
 $(LIB_SO): $(LIB_SO).$(VERSION)
 	@ln -sf libvestige.so.$(VERSION) $@.$(MAJOR) && ln -sf libvestige.so.$(VERSION) $@
 
@@ -203,9 +215,9 @@ $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
 $(FUZZERS): LINK += -fsanitize=fuzzer
 $(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
-$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(LIB_A) $(B)/sources
+$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(ALL_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
-	    $(filter-out $(LIB_A),$(filter %.a,$^)) $(filter $(LIB_A),$^) $(LIBS)
+	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)
 
 # Makes calls fail (tests/cli/faults.sh). It is not used with the sanitizers, which replace the same
 # calls.
@@ -322,7 +334,7 @@ check-run:
 	@tests/run -c 'check-includes' 'tools/check-includes . src/layers' \
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
-	    -c 'check-state' 'tools/check-state $(LIB_A)' \
+	    -c 'check-state' 'tools/check-state $(ALL_A)' \
 	    -c 'check-state --self-test' 'tools/check-state --self-test' \
 	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' \
 	    -c 'clang: vestige --version' '$(CLANG_CHECK)/bin/vestige --version' \

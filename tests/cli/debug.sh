@@ -466,7 +466,7 @@ expect_equal "$(value last)" "$(value end)" 'pc at the end, from the beginning'
 begin stands_where_a_stream_is_damaged
 cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config") san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
 # shellcheck disable=SC2086 # a compiler may have options
-$cc -std=gnu11 ${san:+-fsanitize=$san} -I"$VESTIGE_SRC/src" -I"$VESTIGE_SRC/include" -o damage "$VESTIGE_SRC/tests/cli/damage.c" "$VESTIGE_BUILD/lib/libvestige.a" || exit 2
+$cc -std=gnu11 ${san:+-fsanitize=$san} -I"$VESTIGE_SRC/src" -I"$VESTIGE_SRC/include" -o damage "$VESTIGE_SRC/tests/cli/damage.c" "$VESTIGE_BUILD/lib/libvestige-all.a" || exit 2
 stood=0
 for part in 2 3 4 5 6 7 8; do
     ./damage run.vport bad.vport $(($(stat -c %s run.vport) * part / 10 - 400)) || fail "not damaged"

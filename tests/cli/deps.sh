@@ -85,6 +85,13 @@ expect_equal "$(grep -c . "$T/apt")" 2 "calls of apt-get"
 expect_equal "$(sed -n 's/.* update$/update/p' "$T/apt")" update
 expect_equal "$(sed -n 's/.* install -y --no-install-recommends //p' "$T/apt")" "libzstd-dev jq"
 
+begin install_says_first_what_and_why
+given 0 jq libzstd-dev zstd qemu-user
+touch "$T/apt-fails"
+deps --install build check bench
+expect_equal "$(sed -n 's/^vestige: installing.* missing for \(.*\) (.*): /\1: /p' "$out")" \
+    "build, bench, check: libzstd-dev zstd qemu-user jq"
+
 begin install_goes_through_sudo
 given 1000 jq
 touch "$T/sudo-works"

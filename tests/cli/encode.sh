@@ -48,7 +48,7 @@ begin reads_a_file_that_names_no_widths_of_counters
 cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
 san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
 $cc -std=gnu11 ${san:+-fsanitize=$san} -I"$VESTIGE_SRC/src" -I"$VESTIGE_SRC/include" -o "$T/older" "$VESTIGE_SRC/tests/cli/older.c" \
-    "$VESTIGE_BUILD/lib/libvestige.a" || exit 2
+    "$VESTIGE_BUILD/lib/libvestige-all.a" || exit 2
 "$VESTIGE" record --control-only -o "$T/long.vest" -- "$(workload rv64 sha)" -n 4 >"$out" 2>&1 || exit 2
 for technique in mcfTR_e:bcnt_bits=64,icnt_bits=64 mcfTR_e; do
     run "$VESTIGE" encode -f "$T/long.vest" -t "$technique" -o "$T/run.vport"

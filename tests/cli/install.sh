@@ -19,11 +19,19 @@ cat >"$T/user.c" <<'CODE'
 #include <stdio.h>
 #include <vestige/vestige.h>
 
-int main(void)
+/* Writes a run and reads it. */
+int main(int argc, char **argv)
 {
-    if (!vs_errstr(-VSE_CHECKSUM)[0])
+    struct vs_writer_options options = {.overwrite = true};
+    struct vs_writer *w;
+    struct vs_reader *r;
+
+    if (!vs_errstr(-VSE_CHECKSUM)[0] || argc != 2 || vs_writer_open(&w, argv[1], &options, NULL) < 0 ||
+        vs_writer_meta(w, "isa", "rv64") < 0 || vs_writer_seal(w, NULL) < 0 ||
+        vs_reader_open(&r, argv[1], VS_OPEN_STRICT, NULL) < 0)
         return 1;
-    puts(vs_version());
+    printf("%s %s\n", vs_version(), vs_reader_meta(r, "isa"));
+    vs_reader_close(r);
     return 0;
 }
 CODE
@@ -80,12 +88,12 @@ begin links_shared_through_pkg_config
 run $CC -std=c11 -Wall -Wextra -Werror -pedantic $(pkg-config --cflags vestige) -o "$T/shared" \
     "$T/user.c" $(pkg-config --libs vestige)
 expect_status 0
-run env LD_LIBRARY_PATH="$lib" "$T/shared"
+run env LD_LIBRARY_PATH="$lib" "$T/shared" "$T/shared.vest"
 expect_status 0
 installed_version
-expect_equal "$(cat "$out")" "$version"
+expect_equal "$(cat "$out")" "$version rv64"
 expect_equal "$(pkg-config --modversion vestige)" "$version" vestige.pc
-run env -u LD_LIBRARY_PATH "$T/shared"
+run env -u LD_LIBRARY_PATH "$T/shared" "$T/shared.vest"
 [ "$status" != 0 ] || fail "it runs without the shared library"
 
 begin links_static_through_pkg_config
@@ -94,16 +102,22 @@ rm "$lib"/libvestige.so*
 run $CC $(pkg-config --cflags vestige) -o "$T/static" "$T/user.c" \
     $(pkg-config --static --libs vestige)
 expect_status 0
-run "$T/static"
+run "$T/static" "$T/static.vest"
 expect_status 0
 installed_version
-expect_equal "$(cat "$out")" "$version"
+expect_equal "$(cat "$out")" "$version rv64"
 
 begin exports_only_its_own_names
 run nm -D --defined-only "$VESTIGE_BUILD/lib/libvestige.so"
 expect_status 0
 expect_out ' T vs_version$'
-expect_equal "$(awk '$NF !~ /^vs_/ { print $NF }' "$out")" "" "foreign names"
+expect_equal "$(awk '{ print $NF }' "$out" | sort)" \
+    "$(sed -n '/VS_API/{s/.*[ *]\(vs_[a-z_0-9]*\)(.*/\1/p}' "$VESTIGE_SRC"/include/vestige/*.h | sort)" names
+
+begin needs_only_what_runs_need
+run readelf -d "$VESTIGE_BUILD/lib/libvestige.so"
+expect_status 0
+expect_equal "$(sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p' "$out" | sort | paste -sd ' ')" "libc libzstd" libraries
 
 for header in "$include"/vestige/*.h; do
     begin "compiles_alone_${header##*/}"
