@@ -7,7 +7,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/info_print.h"
-#include "study/syscalls.h"
+#include "isa/isa.h"
 #include "study/routine_names.h"
 
 struct info_options {

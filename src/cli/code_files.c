@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/diag.h"
 #include "symbol/elf.h"
+#include "target/config.h"
 #include "target/linux_abi.h"
 
 enum { PIECE = 32768 };
@@ -176,7 +177,7 @@ static int add_platform(struct cli *cli, struct code *c, const char *isa)
                                    .bytes = (const uint8_t *)vs_linux_trampoline,
                                    .size = sizeof(vs_linux_trampoline),
                                    .insns = 2};
-    int e = strcmp(isa, "rv64") ? 0 : vs_text_add(&c->code, &block);
+    int e = strcmp(isa, VS_TARGET_ISA) ? 0 : vs_text_add(&c->code, &block);
     return e ? cli_report(cli, "code", e, NULL) : CLI_DONE;
 }
 

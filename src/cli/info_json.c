@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "front/core_facts.h"
-#include "study/syscalls.h"
+#include "isa/isa.h"
 
 static const char *const class_names[STATS_CLASSES] = {
     [STATS_COND_TAKEN] = "conditional_direct_taken",
@@ -181,7 +181,7 @@ static void json_syscalls(struct json *j, const struct info_report *r)
     json_u64(j, "distinct", s->syscalls.counts.count);
     json_array(j, "top");
     for (unsigned i = 0; i < n; i++)
-        json_number(j, &top[i], vs_syscall_name(r->isa, top[i].number));
+        json_number(j, &top[i], vs_isa_call_name(vs_isa_find(r->isa), top[i].number));
     json_end(j);
     json_end(j);
 }

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "front/core_facts.h"
-#include "study/syscalls.h"
+#include "isa/isa.h"
 
 enum { SHOWN_THREADS = 16 };
 
@@ -199,7 +199,8 @@ static void text_syscalls(struct out *o, const struct info_report *r)
     if (n)
         heading(o, "System calls");
     for (unsigned i = 0; i < n; i++)
-        text_number(o, &top[i], vs_syscall_name(r->isa, top[i].number), s->kinds[VS_SYSCALL]);
+        text_number(o, &top[i], vs_isa_call_name(vs_isa_find(r->isa), top[i].number),
+                    s->kinds[VS_SYSCALL]);
     more_numbers(o, &s->syscalls, n);
 }
 

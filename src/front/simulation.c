@@ -9,7 +9,7 @@
 #include "base/diag.h"
 #include "front/core_facts.h"
 #include "front/recording.h"
-#include "study/syscalls.h"
+#include "isa/isa.h"
 
 bool simulation_offer_preset(unsigned number, char word[OPTION_WORD])
 {
@@ -105,7 +105,7 @@ void simulation_free_env(char **env)
 /* "thread 1 at 0x12345 in futex on core 0", as far as it is known. */
 static void name_place(const struct vs_machine_halt *at, char *text, size_t capacity)
 {
-    const char *call = at->in_call ? vs_syscall_name(VS_TARGET_ISA, at->call) : NULL;
+    const char *call = at->in_call ? vs_isa_call_name(vs_isa_find(VS_TARGET_ISA), at->call) : NULL;
     char core[24] = "";
 
     if (at->core >= 0)
@@ -153,7 +153,7 @@ void simulation_notes(const struct vs_machine_result *result)
 {
     for (size_t i = 0; i < result->unsupported_count; i++) {
         const struct vs_unsupported *u = &result->unsupported[i];
-        const char *name = vs_syscall_name(VS_TARGET_ISA, u->number);
+        const char *name = vs_isa_call_name(vs_isa_find(VS_TARGET_ISA), u->number);
 
         recording_tell("system call %s (%" PRIu64 ") at 0x%" PRIx64
                        " is not supported; it failed with ENOSYS%s",

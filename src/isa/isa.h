@@ -6,6 +6,7 @@
 #ifndef ISA_ISA_H
 #define ISA_ISA_H
 
+#include "isa/abi.h"        /* what its Linux programs and their kernel agree on */
 #include "isa/cpu.h"        /* execution: a CPU, and the code that it decoded */
 #include "isa/cpu_log.h"    /* what it did */
 #include "isa/cpu_memory.h" /* what it executes over */
@@ -14,5 +15,6 @@
 #include "isa/ram.h"        /* a ready-made memory */
 #include "isa/registers.h"  /* the registers of a set, for a debugger and people */
 #include "isa/set.h"        /* the sets' rows, by name */
+#include "isa/syscalls.h"   /* Linux's system calls and signals, of any set */
 
 #endif

@@ -15,3 +15,16 @@ const struct vs_isa *vs_isa_find(const char *name)
             return sets[i];
     return NULL;
 }
+
+const struct vs_isa *vs_isa_of_machine(unsigned elf_machine)
+{
+    for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
+        if (sets[i]->elf_machine == elf_machine)
+            return sets[i];
+    return NULL;
+}
+
+const char *vs_isa_call_name(const struct vs_isa *isa, uint64_t number)
+{
+    return isa ? vs_syscall_name(vs_abi_call(isa->abi, number)) : NULL;
+}

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/abi.h"
 #include "isa/cpu.h"
 #include "isa/insn.h"
 #include "isa/operand.h"
@@ -15,9 +16,11 @@
 #define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any of them */
 #define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any of them, and its NUL */
 
-/* How Linux programs make system calls: DWARF's numbers of registers. */
-struct vs_isa_calls {
-    uint16_t number, result, args[6];
+/* Stubs through which an image calls others, in sections of its file that are named .plt. */
+struct vs_isa_stubs {
+    unsigned relocations[2]; /* types of those that say whose address a stub's slot gets */
+    /* Whether a stub of `size` bytes, 8 at least, jumps through a slot, and through which. */
+    bool (*find_slot)(const uint8_t *stub, size_t size, uint64_t address, uint64_t *slot);
 };
 
 struct vs_isa {
@@ -39,19 +42,24 @@ struct vs_isa {
      * Static storage. The member is NULL for an ISA that has no names of that. */
     const char *(*class_name)(const uint8_t *bytes, size_t size);
 
-    unsigned elf_machine;     /* of its programs' files: EM_x */
-    uint64_t user_end;        /* the end of what a program can map under Linux */
+    unsigned elf_machine;             /* of its programs' files: EM_x */
+    const struct vs_isa_stubs *stubs; /* NULL: none are known */
+    uint64_t user_end;                /* the end of what a program can map under Linux */
     uint32_t syscall_changes; /* registers of isa/operand.h that any system call may change */
     const uint8_t *dwarf;     /* their numbers, by DWARF's from 0 to dwarf_count - 1 */
     unsigned dwarf_count;
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
-
-    const struct vs_cpu_ops *cpu; /* executes it; NULL: nothing does */
-    struct vs_isa_calls calls;
-    uint16_t stack_pointer; /* DWARF's number */
+    const struct vs_abi *abi;                /* of its programs under Linux */
+    const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing does */
 };
 
 /* NULL if there is none, or name is NULL. Static storage. */
 const struct vs_isa *vs_isa_find(const char *name);
+
+/* By the machine in the head of an ELF file. The same. */
+const struct vs_isa *vs_isa_of_machine(unsigned elf_machine);
+
+/* The name of a system call by its number. NULL if it has none, or isa is NULL. Static storage. */
+const char *vs_isa_call_name(const struct vs_isa *isa, uint64_t number);
 
 #endif

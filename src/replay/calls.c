@@ -24,86 +24,167 @@ static tell vector, poll_list, select_sets, ioctl_answer, fcntl_answer, wake_op,
     name, pending, ids, two_words, robust, times_of_day, map, unmap, remap, advise, slept,
     clone_ids, clone3_ids;
 
-/* By number: calls that write, which argument says where, and the size. A call that writes in two
- * places is SPECIAL. */
-static const struct {
-    uint16_t number, size;
+/* Sizes that are the ISA's. */
+enum { SIZE_STAT = 0xffff, SIZE_SIGACTION = 0xfffe };
+
+/* Calls that write, which argument says where, and the size. A call that writes in two places is
+ * SPECIAL. */
+static const struct row {
+    uint16_t call, size;
     uint8_t rule, argument;
     tell *special;
 } rows[] = {
     /* files */
-    {.number = 17, .rule = RESULT, .argument = 0},              /* getcwd */
-    {.number = 25, .rule = SPECIAL, .special = fcntl_answer},   /* fcntl */
-    {.number = 29, .rule = SPECIAL, .special = ioctl_answer},   /* ioctl */
-    {.number = 43, .rule = FIXED, .argument = 1, .size = 120},  /* statfs */
-    {.number = 44, .rule = FIXED, .argument = 1, .size = 120},  /* fstatfs */
-    {.number = 59, .rule = FIXED, .argument = 0, .size = 8},    /* pipe2 */
-    {.number = 61, .rule = RESULT, .argument = 1},              /* getdents64 */
-    {.number = 63, .rule = RESULT, .argument = 1},              /* read */
-    {.number = 65, .rule = SPECIAL, .special = vector},         /* readv */
-    {.number = 67, .rule = RESULT, .argument = 1},              /* pread64 */
-    {.number = 69, .rule = SPECIAL, .special = vector},         /* preadv */
-    {.number = 72, .rule = SPECIAL, .special = select_sets},    /* pselect6 */
-    {.number = 73, .rule = SPECIAL, .special = poll_list},      /* ppoll */
-    {.number = 78, .rule = RESULT, .argument = 2},              /* readlinkat */
-    {.number = 79, .rule = FIXED, .argument = 2, .size = 128},  /* newfstatat */
-    {.number = 80, .rule = FIXED, .argument = 1, .size = 128},  /* fstat */
-    {.number = 278, .rule = RESULT, .argument = 0},             /* getrandom */
-    {.number = 291, .rule = FIXED, .argument = 4, .size = 256}, /* statx */
+    {.call = VS_SYS_getcwd, .rule = RESULT, .argument = 0},
+    {.call = VS_SYS_fcntl, .rule = SPECIAL, .special = fcntl_answer},
+    {.call = VS_SYS_ioctl, .rule = SPECIAL, .special = ioctl_answer},
+    {.call = VS_SYS_statfs, .rule = FIXED, .argument = 1, .size = 120},
+    {.call = VS_SYS_fstatfs, .rule = FIXED, .argument = 1, .size = 120},
+    {.call = VS_SYS_pipe2, .rule = FIXED, .argument = 0, .size = 8},
+    {.call = VS_SYS_getdents64, .rule = RESULT, .argument = 1},
+    {.call = VS_SYS_read, .rule = RESULT, .argument = 1},
+    {.call = VS_SYS_readv, .rule = SPECIAL, .special = vector},
+    {.call = VS_SYS_pread64, .rule = RESULT, .argument = 1},
+    {.call = VS_SYS_preadv, .rule = SPECIAL, .special = vector},
+    {.call = VS_SYS_pselect6, .rule = SPECIAL, .special = select_sets},
+    {.call = VS_SYS_ppoll, .rule = SPECIAL, .special = poll_list},
+    {.call = VS_SYS_readlinkat, .rule = RESULT, .argument = 2},
+    {.call = VS_SYS_newfstatat, .rule = FIXED, .argument = 2, .size = SIZE_STAT},
+    {.call = VS_SYS_fstat, .rule = FIXED, .argument = 1, .size = SIZE_STAT},
+    {.call = VS_SYS_getrandom, .rule = RESULT, .argument = 0},
+    {.call = VS_SYS_statx, .rule = FIXED, .argument = 4, .size = 256},
     /* threads */
-    {.number = 98, .rule = SPECIAL, .special = wake_op},       /* futex */
-    {.number = 100, .rule = SPECIAL, .special = robust},       /* get_robust_list */
-    {.number = 121, .rule = FIXED, .argument = 1, .size = 4},  /* sched_getparam */
-    {.number = 123, .rule = RESULT, .argument = 2},            /* sched_getaffinity */
-    {.number = 127, .rule = FIXED, .argument = 1, .size = 16}, /* sched_rr_get_interval */
-    {.number = 168, .rule = SPECIAL, .special = two_words},    /* getcpu */
-    {.number = 220, .rule = SPECIAL, .special = clone_ids},    /* clone */
-    {.number = 435, .rule = SPECIAL, .special = clone3_ids},   /* clone3 */
+    {.call = VS_SYS_futex, .rule = SPECIAL, .special = wake_op},
+    {.call = VS_SYS_get_robust_list, .rule = SPECIAL, .special = robust},
+    {.call = VS_SYS_sched_getparam, .rule = FIXED, .argument = 1, .size = 4},
+    {.call = VS_SYS_sched_getaffinity, .rule = RESULT, .argument = 2},
+    {.call = VS_SYS_sched_rr_get_interval, .rule = FIXED, .argument = 1, .size = 16},
+    {.call = VS_SYS_getcpu, .rule = SPECIAL, .special = two_words},
+    {.call = VS_SYS_clone, .rule = SPECIAL, .special = clone_ids},
+    {.call = VS_SYS_clone3, .rule = SPECIAL, .special = clone3_ids},
     /* signals */
-    {.number = 132, .rule = FIXED, .argument = 1, .size = 24},   /* sigaltstack */
-    {.number = 134, .rule = FIXED, .argument = 2, .size = 24},   /* rt_sigaction */
-    {.number = 135, .rule = FIXED, .argument = 2, .size = 8},    /* rt_sigprocmask */
-    {.number = 136, .rule = SPECIAL, .special = pending},        /* rt_sigpending */
-    {.number = 137, .rule = SIGNAL, .argument = 1, .size = 128}, /* rt_sigtimedwait */
+    {.call = VS_SYS_sigaltstack, .rule = FIXED, .argument = 1, .size = 24},
+    {.call = VS_SYS_rt_sigaction, .rule = FIXED, .argument = 2, .size = SIZE_SIGACTION},
+    {.call = VS_SYS_rt_sigprocmask, .rule = FIXED, .argument = 2, .size = 8},
+    {.call = VS_SYS_rt_sigpending, .rule = SPECIAL, .special = pending},
+    {.call = VS_SYS_rt_sigtimedwait, .rule = SIGNAL, .argument = 1, .size = 128},
     /* time */
-    {.number = 101, .rule = INTERRUPTED, .argument = 1, .size = 16}, /* nanosleep */
-    {.number = 102, .rule = FIXED, .argument = 1, .size = 32},       /* getitimer */
-    {.number = 103, .rule = FIXED, .argument = 2, .size = 32},       /* setitimer */
-    {.number = 107, .rule = FIXED, .argument = 2, .size = 4},        /* timer_create */
-    {.number = 108, .rule = FIXED, .argument = 1, .size = 32},       /* timer_gettime */
-    {.number = 110, .rule = FIXED, .argument = 3, .size = 32},       /* timer_settime */
-    {.number = 113, .rule = FIXED, .argument = 1, .size = 16},       /* clock_gettime */
-    {.number = 114, .rule = FIXED, .argument = 1, .size = 16},       /* clock_getres */
-    {.number = 115, .rule = SPECIAL, .special = slept},              /* clock_nanosleep */
-    {.number = 153, .rule = FIXED, .argument = 0, .size = 32},       /* times */
-    {.number = 165, .rule = FIXED, .argument = 1, .size = 144},      /* getrusage */
-    {.number = 169, .rule = SPECIAL, .special = times_of_day},       /* gettimeofday */
+    {.call = VS_SYS_nanosleep, .rule = INTERRUPTED, .argument = 1, .size = 16},
+    {.call = VS_SYS_getitimer, .rule = FIXED, .argument = 1, .size = 32},
+    {.call = VS_SYS_setitimer, .rule = FIXED, .argument = 2, .size = 32},
+    {.call = VS_SYS_timer_create, .rule = FIXED, .argument = 2, .size = 4},
+    {.call = VS_SYS_timer_gettime, .rule = FIXED, .argument = 1, .size = 32},
+    {.call = VS_SYS_timer_settime, .rule = FIXED, .argument = 3, .size = 32},
+    {.call = VS_SYS_clock_gettime, .rule = FIXED, .argument = 1, .size = 16},
+    {.call = VS_SYS_clock_getres, .rule = FIXED, .argument = 1, .size = 16},
+    {.call = VS_SYS_clock_nanosleep, .rule = SPECIAL, .special = slept},
+    {.call = VS_SYS_times, .rule = FIXED, .argument = 0, .size = 32},
+    {.call = VS_SYS_getrusage, .rule = FIXED, .argument = 1, .size = 144},
+    {.call = VS_SYS_gettimeofday, .rule = SPECIAL, .special = times_of_day},
     /* the process */
-    {.number = 148, .rule = SPECIAL, .special = ids},           /* getresuid */
-    {.number = 150, .rule = SPECIAL, .special = ids},           /* getresgid */
-    {.number = 158, .rule = SPECIAL, .special = groups},        /* getgroups */
-    {.number = 160, .rule = FIXED, .argument = 0, .size = 390}, /* uname */
-    {.number = 163, .rule = FIXED, .argument = 1, .size = 16},  /* getrlimit */
-    {.number = 167, .rule = SPECIAL, .special = name},          /* prctl */
-    {.number = 179, .rule = FIXED, .argument = 0, .size = 112}, /* sysinfo */
-    {.number = 261, .rule = FIXED, .argument = 3, .size = 16},  /* prlimit64 */
+    {.call = VS_SYS_getresuid, .rule = SPECIAL, .special = ids},
+    {.call = VS_SYS_getresgid, .rule = SPECIAL, .special = ids},
+    {.call = VS_SYS_getgroups, .rule = SPECIAL, .special = groups},
+    {.call = VS_SYS_uname, .rule = FIXED, .argument = 0, .size = 390},
+    {.call = VS_SYS_getrlimit, .rule = FIXED, .argument = 1, .size = 16},
+    {.call = VS_SYS_prctl, .rule = SPECIAL, .special = name},
+    {.call = VS_SYS_sysinfo, .rule = FIXED, .argument = 0, .size = 112},
+    {.call = VS_SYS_prlimit64, .rule = FIXED, .argument = 3, .size = 16},
     /* memory */
-    {.number = 215, .rule = SPECIAL, .special = unmap},    /* munmap */
-    {.number = 216, .rule = SPECIAL, .special = remap},    /* mremap */
-    {.number = 222, .rule = SPECIAL, .special = map},      /* mmap */
-    {.number = 232, .rule = SPECIAL, .special = core_map}, /* mincore */
-    {.number = 233, .rule = SPECIAL, .special = advise},   /* madvise */
+    {.call = VS_SYS_munmap, .rule = SPECIAL, .special = unmap},
+    {.call = VS_SYS_mremap, .rule = SPECIAL, .special = remap},
+    {.call = VS_SYS_mmap, .rule = SPECIAL, .special = map},
+    {.call = VS_SYS_mincore, .rule = SPECIAL, .special = core_map},
+    {.call = VS_SYS_madvise, .rule = SPECIAL, .special = advise},
 };
 
 /* Calls that write nothing here, or what they do is the replay's to know (exit, brk, rt_sigreturn).
  */
-static const uint16_t harmless[] = {
-    19,  23,  24,  32,  34,  35,  36,  37,  45,  46,  47,  48,  49,  50,  52,  53,  54,
-    55,  56,  57,  62,  64,  66,  68,  70,  81,  82,  83,  88,  92,  93,  94,  95,  96,
-    99,  109, 111, 112, 118, 119, 120, 122, 124, 125, 126, 129, 130, 131, 133, 138, 139,
-    140, 141, 154, 155, 156, 157, 164, 166, 172, 173, 174, 175, 176, 177, 178, 213, 214,
-    223, 226, 227, 228, 229, 230, 231, 240, 258, 259, 260, 276, 283, 284, 293, 436, 439,
-};
+static const uint16_t harmless[] = {VS_SYS_eventfd2,
+                                    VS_SYS_dup,
+                                    VS_SYS_dup3,
+                                    VS_SYS_flock,
+                                    VS_SYS_mkdirat,
+                                    VS_SYS_unlinkat,
+                                    VS_SYS_symlinkat,
+                                    VS_SYS_linkat,
+                                    VS_SYS_truncate,
+                                    VS_SYS_ftruncate,
+                                    VS_SYS_fallocate,
+                                    VS_SYS_faccessat,
+                                    VS_SYS_chdir,
+                                    VS_SYS_fchdir,
+                                    VS_SYS_fchmod,
+                                    VS_SYS_fchmodat,
+                                    VS_SYS_fchownat,
+                                    VS_SYS_fchown,
+                                    VS_SYS_openat,
+                                    VS_SYS_close,
+                                    VS_SYS_lseek,
+                                    VS_SYS_write,
+                                    VS_SYS_writev,
+                                    VS_SYS_pwrite64,
+                                    VS_SYS_pwritev,
+                                    VS_SYS_sync,
+                                    VS_SYS_fsync,
+                                    VS_SYS_fdatasync,
+                                    VS_SYS_utimensat,
+                                    VS_SYS_personality,
+                                    VS_SYS_exit,
+                                    VS_SYS_exit_group,
+                                    VS_SYS_waitid,
+                                    VS_SYS_set_tid_address,
+                                    VS_SYS_set_robust_list,
+                                    VS_SYS_timer_getoverrun,
+                                    VS_SYS_timer_delete,
+                                    VS_SYS_clock_settime,
+                                    VS_SYS_sched_setparam,
+                                    VS_SYS_sched_setscheduler,
+                                    VS_SYS_sched_getscheduler,
+                                    VS_SYS_sched_setaffinity,
+                                    VS_SYS_sched_yield,
+                                    VS_SYS_sched_get_priority_max,
+                                    VS_SYS_sched_get_priority_min,
+                                    VS_SYS_kill,
+                                    VS_SYS_tkill,
+                                    VS_SYS_tgkill,
+                                    VS_SYS_rt_sigsuspend,
+                                    VS_SYS_rt_sigqueueinfo,
+                                    VS_SYS_rt_sigreturn,
+                                    VS_SYS_setpriority,
+                                    VS_SYS_getpriority,
+                                    VS_SYS_setpgid,
+                                    VS_SYS_getpgid,
+                                    VS_SYS_getsid,
+                                    VS_SYS_setsid,
+                                    VS_SYS_setrlimit,
+                                    VS_SYS_umask,
+                                    VS_SYS_getpid,
+                                    VS_SYS_getppid,
+                                    VS_SYS_getuid,
+                                    VS_SYS_geteuid,
+                                    VS_SYS_getgid,
+                                    VS_SYS_getegid,
+                                    VS_SYS_gettid,
+                                    VS_SYS_readahead,
+                                    VS_SYS_brk,
+                                    VS_SYS_fadvise64,
+                                    VS_SYS_mprotect,
+                                    VS_SYS_msync,
+                                    VS_SYS_mlock,
+                                    VS_SYS_munlock,
+                                    VS_SYS_mlockall,
+                                    VS_SYS_munlockall,
+                                    VS_SYS_rt_tgsigqueueinfo,
+                                    VS_SYS_riscv_hwprobe,
+                                    VS_SYS_riscv_flush_icache,
+                                    VS_SYS_wait4,
+                                    VS_SYS_renameat2,
+                                    VS_SYS_membarrier,
+                                    VS_SYS_mlock2,
+                                    VS_SYS_rseq,
+                                    VS_SYS_close_range,
+                                    VS_SYS_faccessat2};
 
 static int64_t outcome(const struct vs_call_made *c)
 {
@@ -300,7 +381,6 @@ static int advise(const struct vs_call_made *c, const struct vs_call_memory *m)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum { CLONE = 220, CLONE3 = 435 };
 enum {
     PARENT_SETTID = 0x00100000,
     CHILD_CLEARTID = 0x00200000,
@@ -323,14 +403,17 @@ static bool get_request(const struct vs_call_made *c, const struct vs_call_memor
                         struct vs_linux_clone *how)
 {
     const uint64_t *a = c->args;
-    if (c->number == CLONE3) {
+    if (c->what == VS_SYS_clone3) {
         if (m->read(m->context, a[0], (uint8_t *)how, sizeof(*how)) != sizeof(*how))
             return false;
         how->stack += how->stack_size;
         return true;
     }
-    *how = (struct vs_linux_clone){
-        .flags = a[0], .stack = a[1], .parent_tid = a[2], .tls = a[3], .child_tid = a[4]};
+    *how = (struct vs_linux_clone){.flags = a[0],
+                                   .stack = a[1],
+                                   .parent_tid = a[2],
+                                   .tls = a[c->abi->clone_tls],
+                                   .child_tid = a[c->abi->clone_child]};
     return true;
 }
 
@@ -353,7 +436,8 @@ bool vs_call_starts(const struct vs_call_made *c, const struct vs_call_memory *m
                     struct vs_call_thread *thread)
 {
     struct vs_linux_clone how;
-    if ((c->number != CLONE && c->number != CLONE3) || outcome(c) <= 0 || !get_request(c, m, &how))
+    if ((c->what != VS_SYS_clone && c->what != VS_SYS_clone3) || outcome(c) <= 0 ||
+        !get_request(c, m, &how))
         return false;
     *thread = (struct vs_call_thread){how.stack, how.flags & CHILD_CLEARTID ? how.child_tid : 0};
     return true;
@@ -362,12 +446,15 @@ bool vs_call_starts(const struct vs_call_made *c, const struct vs_call_memory *m
 int vs_call_signal(const struct vs_call_made *c)
 {
     static const struct {
-        uint16_t number;
+        uint16_t call;
         uint8_t argument;
-    } senders[] = {{129, 1}, {130, 1}, {131, 2}, {138, 1}, {240, 2}};
-    /* kill, tkill, tgkill, rt_sigqueueinfo, rt_tgsigqueueinfo */
+    } senders[] = {{VS_SYS_kill, 1},
+                   {VS_SYS_tkill, 1},
+                   {VS_SYS_tgkill, 2},
+                   {VS_SYS_rt_sigqueueinfo, 1},
+                   {VS_SYS_rt_tgsigqueueinfo, 2}};
     for (size_t i = 0; i < sizeof(senders) / sizeof(senders[0]); i++)
-        if (senders[i].number == c->number) {
+        if (senders[i].call == c->what) {
             uint32_t signal = (uint32_t)c->args[senders[i].argument];
             return signal <= VS_LINUX_SIGNALS ? (int)signal : 0;
         }
@@ -378,39 +465,46 @@ int vs_call_signal(const struct vs_call_made *c)
 
 enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
 
-static size_t find_row(uint64_t number)
+static size_t find_row(enum vs_syscall call)
 {
     size_t i = 0;
-    while (i < ROWS && rows[i].number != number)
+    while (i < ROWS && rows[i].call != call)
         i++;
     return i;
 }
 
-bool vs_call_is_known(uint64_t number)
+bool vs_call_is_known(enum vs_syscall call)
 {
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++)
-        if (harmless[i] == number)
+        if (harmless[i] == call)
             return true;
-    return find_row(number) < ROWS;
+    return find_row(call) < ROWS;
+}
+
+static uint64_t size_of(const struct row *row, const struct vs_abi *abi)
+{
+    return row->size == SIZE_STAT        ? abi->stat_size
+           : row->size == SIZE_SIGACTION ? abi->sigaction_size
+                                         : row->size;
 }
 
 int vs_call_tell(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
-    size_t i = find_row(c->number);
+    size_t i = find_row(c->what);
     if (i == ROWS)
-        return outcome(c) < 0 || vs_call_is_known(c->number) ? 0 : everything(m);
-    uint64_t addr = c->args[rows[i].argument];
+        return outcome(c) < 0 || vs_call_is_known(c->what) ? 0 : everything(m);
+    uint64_t addr = c->args[rows[i].argument], size = size_of(&rows[i], c->abi);
     switch ((enum rule)rows[i].rule) {
     case NOTHING:
         return 0;
     case RESULT:
         return outcome(c) > 0 && c->result <= MOST ? put(m, addr, c->result, true) : 0;
     case FIXED:
-        return outcome(c) >= 0 ? put(m, addr, rows[i].size, true) : 0;
+        return outcome(c) >= 0 ? put(m, addr, size, true) : 0;
     case SIGNAL:
-        return outcome(c) > 0 ? put(m, addr, rows[i].size, true) : 0;
+        return outcome(c) > 0 ? put(m, addr, size, true) : 0;
     case INTERRUPTED:
-        return outcome(c) == -EINTR ? put(m, addr, rows[i].size, true) : 0;
+        return outcome(c) == -EINTR ? put(m, addr, size, true) : 0;
     case SPECIAL:
         return rows[i].special(c, m);
     }

@@ -10,8 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/abi.h"
+
 struct vs_call_made {
-    uint64_t number, args[6], result;
+    const struct vs_abi *abi;
+    enum vs_syscall what;
+    uint64_t args[6], result;
 };
 
 /* What the caller offers. Functions return 0 or an error, which is handed on. */
@@ -31,7 +35,7 @@ struct vs_call_memory {
 int vs_call_tell(const struct vs_call_made *call, const struct vs_call_memory *m);
 
 /* Whether vs_call_tell knows what the call does. */
-bool vs_call_is_known(uint64_t number);
+bool vs_call_is_known(enum vs_syscall call);
 
 /* A new thread, if the call made one: where it begins, and where the kernel clears its id when it
  * ends, or 0. Returns whether it did. */
@@ -43,18 +47,5 @@ bool vs_call_starts(const struct vs_call_made *call, const struct vs_call_memory
 
 /* The signal that a call sent, if it was one that sends; or 0. */
 int vs_call_signal(const struct vs_call_made *call);
-
-/* Numbers that the replay itself looks at. */
-enum {
-    VS_CALL_WRITE = 64,
-    VS_CALL_WRITEV = 66,
-    VS_CALL_PWRITE = 68,
-    VS_CALL_EXIT = 93,
-    VS_CALL_EXIT_GROUP = 94,
-    VS_CALL_SET_TID_ADDRESS = 96,
-    VS_CALL_SET_ROBUST_LIST = 99,
-    VS_CALL_BRK = 214,
-    VS_CALL_FLUSH_ICACHE = 259,
-};
 
 #endif

@@ -177,10 +177,10 @@ static int call_signal(const struct vs_replay_core *c)
 {
     if (c->since || !c->states || c->called)
         return 0;
-    switch (c->call.number) {
-    case VS_CALL_WRITE:
-    case VS_CALL_WRITEV:
-    case VS_CALL_PWRITE:
+    switch (c->call.what) {
+    case VS_SYS_write:
+    case VS_SYS_writev:
+    case VS_SYS_pwrite64:
         return (int64_t)c->call.result == -EPIPE ? SIGPIPE : 0;
     default:
         return (int64_t)c->call.result < 0 ? 0 : vs_call_signal(&c->call);
@@ -192,7 +192,7 @@ static bool ended_itself(const struct vs_replay *r)
     bool all = true;
     for (unsigned i = 0; i < r->count; i++) {
         const struct vs_replay_core *c = &r->cores[i];
-        if (!c->since && c->states && c->call.number == VS_CALL_EXIT_GROUP)
+        if (!c->since && c->states && c->call.what == VS_SYS_exit_group)
             return true;
         all &= c->exited || !c->started;
     }

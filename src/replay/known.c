@@ -206,19 +206,18 @@ static int add_map(struct vs_replay *r, uint64_t addr, uint64_t size, bool there
 
 static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
 {
-    enum { MUNMAP = 215, MREMAP = 216, MMAP = 222, MPROTECT = 226 };
     const uint64_t *a = c->args, up = PAGE - 1;
     int err;
     if ((int64_t)c->result < 0)
         return 0;
-    switch (c->number) {
-    case MMAP:
+    switch (c->what) {
+    case VS_SYS_mmap:
         return add_map(r, c->result, (a[1] + up) & ~up, true, a[2]);
-    case MUNMAP:
+    case VS_SYS_munmap:
         return add_map(r, a[0], (a[1] + up) & ~up, false, 0);
-    case MPROTECT:
+    case VS_SYS_mprotect:
         return add_map(r, a[0], (a[1] + up) & ~up, true, a[2]);
-    case MREMAP:
+    case VS_SYS_mremap:
         err = add_map(r, a[0], (a[1] + up) & ~up, false, 0);
         return err ? err : add_map(r, c->result, (a[2] + up) & ~up, true, 7);
     default:
@@ -245,16 +244,16 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     struct caller caller = {r, core};
     const struct vs_call_memory m = {read_before, kernel_wrote, &caller};
     struct vs_call_thread thread;
-    switch (c->call.number) {
-    case VS_CALL_EXIT:
+    switch (c->call.what) {
+    case VS_SYS_exit:
         return exit_thread(r, core);
-    case VS_CALL_SET_TID_ADDRESS:
+    case VS_SYS_set_tid_address:
         c->clears = c->call.args[0];
         return 0;
-    case VS_CALL_SET_ROBUST_LIST:
+    case VS_SYS_set_robust_list:
         c->robust = (int64_t)c->call.result < 0 ? c->robust : c->call.args[0];
         return 0;
-    case VS_CALL_BRK:
+    case VS_SYS_brk:
         return note_brk(r, core, c->call.result);
     default:
         break;
@@ -273,7 +272,7 @@ int vs_replay_after_signal(struct vs_replay *r, unsigned core)
         {offsetof(struct vs_linux_frame, pc), offsetof(struct vs_linux_frame, quad)},
         {offsetof(struct vs_linux_frame, reserved), sizeof(struct vs_linux_frame)},
     };
-    uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->stack_pointer);
+    uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->abi->stack);
     int err = 0;
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++)
         err = forget(r, core, sp + parts[i][0], (uint64_t)parts[i][1] - parts[i][0]);

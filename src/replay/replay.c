@@ -228,16 +228,17 @@ static void put_vector(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
 
 bool vs_replay_flushes(const struct vs_isa *isa, const struct vs_cpu *cpu)
 {
-    return vs_cpu_get(cpu, isa->calls.number) == VS_CALL_FLUSH_ICACHE;
+    return vs_abi_call(isa->abi, vs_cpu_get(cpu, isa->abi->call)) == VS_SYS_riscv_flush_icache;
 }
 
 static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
 {
-    const struct vs_isa_calls *calls = &r->config.isa->calls;
+    const struct vs_abi *abi = r->config.isa->abi;
     c->called = true;
-    c->call.number = vs_cpu_get(c->cpu, calls->number);
+    c->call.abi = abi;
+    c->call.what = vs_abi_call(abi, vs_cpu_get(c->cpu, abi->call));
     for (unsigned i = 0; i < sizeof(c->call.args) / sizeof(c->call.args[0]); i++)
-        c->call.args[i] = vs_cpu_get(c->cpu, calls->args[i]);
+        c->call.args[i] = vs_cpu_get(c->cpu, abi->args[i]);
     if (vs_replay_flushes(r->config.isa, c->cpu))
         vs_cpu_flush_all(r->decoded);
 }
@@ -247,15 +248,15 @@ static int end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
     const uint64_t *args = c->call.args;
-    uint64_t result = vs_cpu_get(c->cpu, r->config.isa->calls.result);
+    uint64_t result = vs_cpu_get(c->cpu, r->config.isa->abi->result);
     c->call.result = result;
     c->called = false;
     int err = again ? 0 : vs_replay_after_call(r, core);
     if (err || !r->config.output || again || (int64_t)result <= 0)
         return err;
-    if (c->call.number == VS_CALL_WRITE || c->call.number == VS_CALL_PWRITE)
+    if (c->call.what == VS_SYS_write || c->call.what == VS_SYS_pwrite64)
         put_output(r, core, args[0], args[1], result < args[2] ? result : args[2]);
-    else if (c->call.number == VS_CALL_WRITEV)
+    else if (c->call.what == VS_SYS_writev)
         put_vector(r, core, args[0], args[1], args[2], result);
     return 0;
 }
@@ -301,7 +302,7 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
     struct vs_replay_core *c = &r->cores[core];
     switch (cause) {
     case CAUSE_START:
-        c->first_sp = vs_cpu_get(c->cpu, r->config.isa->stack_pointer);
+        c->first_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
         return 0;
     case CAUSE_EXCEPTION:
         return vs_replay_after_signal(r, core);

@@ -15,7 +15,6 @@
 #include "study/prove.h"          /* many techniques proved on a run */
 #include "study/recall.h"         /* what a run knows of memory */
 #include "study/routines.h"       /* a profile by routine */
-#include "study/syscalls.h"       /* names of system calls and signals */
 #include "study/verify.h"         /* control flow, decoded, against the run */
 #include "study/verify_address.h" /* the same of data addresses */
 #include "study/verify_data.h"    /* of load values */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The stubs through which an x86-64 image calls other images. They have no symbols: a stub jumps
+/* The stubs through which an image calls other images. They have no symbols: a stub jumps
  * through a slot, and a relocation says whose address the slot gets. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "base/bytes.h"
+#include "isa/isa.h"
 #include "symbol/elf.h"
 
 struct slot {
@@ -35,7 +35,8 @@ static const char *symbol_name(const struct vs_elf *e, size_t table, size_t numb
     return elf_strptr(e->elf, h.sh_link, sym.st_name);
 }
 
-static int read_relocations(struct slots *s, const struct vs_elf *e, Elf_Scn *scn, size_t symbols)
+static int read_relocations(struct slots *s, const struct vs_elf *e,
+                            const struct vs_isa_stubs *stubs, Elf_Scn *scn, size_t symbols)
 {
     Elf_Data *data = elf_getdata(scn, NULL);
     GElf_Rela r;
@@ -46,7 +47,7 @@ static int read_relocations(struct slots *s, const struct vs_elf *e, Elf_Scn *sc
         unsigned type = GELF_R_TYPE(r.r_info);
         const char *name;
 
-        if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+        if (type != stubs->relocations[0] && type != stubs->relocations[1])
             continue;
         name = symbol_name(e, symbols, GELF_R_SYM(r.r_info));
         if (!name || !*name)
@@ -67,7 +68,7 @@ static int by_address(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-static int read_slots(struct slots *s, const struct vs_elf *e)
+static int read_slots(struct slots *s, const struct vs_elf *e, const struct vs_isa_stubs *stubs)
 {
     GElf_Shdr h;
     int err = 0;
@@ -75,7 +76,7 @@ static int read_slots(struct slots *s, const struct vs_elf *e)
     for (Elf_Scn *scn = NULL; err == 0 && (scn = elf_nextscn(e->elf, scn));)
         if (gelf_getshdr(scn, &h) && h.sh_type == SHT_RELA && (h.sh_flags & SHF_ALLOC) &&
             !(h.sh_flags & SHF_COMPRESSED))
-            err = read_relocations(s, e, scn, h.sh_link);
+            err = read_relocations(s, e, stubs, scn, h.sh_link);
     if (s->count)
         qsort(s->list, s->count, sizeof(*s->list), by_address);
     return err;
@@ -98,20 +99,8 @@ static const char *slot_name(const struct slots *s, uint64_t address)
 
 /* ---- stubs ----------------------------------------------------------------------------------- */
 
-/* Whether a stub of `size` bytes, 8 at least, begins with [endbr64] [bnd] jmp *slot(%rip). */
-static bool stub_slot(const uint8_t *stub, size_t size, uint64_t address, uint64_t *slot)
-{
-    size_t at = memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
-
-    at += stub[at] == 0xf2;
-    if (size - at < 6 || stub[at] != 0xff || stub[at + 1] != 0x25)
-        return false;
-    *slot = address + at + 6 + (uint64_t)(int32_t)vs_get32(stub + at + 2);
-    return true;
-}
-
-static int read_stubs(const struct slots *s, Elf_Scn *scn, const GElf_Shdr *h, vs_elf_take *take,
-                      void *context)
+static int read_stubs(const struct slots *s, const struct vs_isa_stubs *stubs, Elf_Scn *scn,
+                      const GElf_Shdr *h, vs_elf_take *take, void *context)
 {
     Elf_Data *data = elf_getdata(scn, NULL);
     size_t each = h->sh_entsize == 8 ? 8 : 16;
@@ -125,7 +114,7 @@ static int read_stubs(const struct slots *s, Elf_Scn *scn, const GElf_Shdr *h, v
         const char *name = NULL;
 
         sym.st_value = h->sh_addr + at;
-        if (stub_slot((const uint8_t *)data->d_buf + at, each, sym.st_value, &slot))
+        if (stubs->find_slot((const uint8_t *)data->d_buf + at, each, sym.st_value, &slot))
             name = slot_name(s, slot);
         if (name)
             err = take(context, &sym, name);
@@ -145,19 +134,20 @@ static bool has_stubs(const struct vs_elf *e, const GElf_Shdr *h, size_t names)
 
 int vs_elf_stubs(const struct vs_elf *e, vs_elf_take *take, void *context)
 {
+    const struct vs_isa *isa;
     struct slots s = {0};
     GElf_Ehdr header;
     GElf_Shdr h;
     size_t names;
     int err;
 
-    if (!gelf_getehdr(e->elf, &header) || header.e_machine != EM_X86_64 ||
-        elf_getshdrstrndx(e->elf, &names) < 0)
+    if (!gelf_getehdr(e->elf, &header) || !(isa = vs_isa_of_machine(header.e_machine)) ||
+        !isa->stubs || elf_getshdrstrndx(e->elf, &names) < 0)
         return 0;
-    err = read_slots(&s, e);
+    err = read_slots(&s, e, isa->stubs);
     for (Elf_Scn *scn = NULL; err == 0 && (scn = elf_nextscn(e->elf, scn));)
         if (gelf_getshdr(scn, &h) && has_stubs(e, &h, names))
-            err = read_stubs(&s, scn, &h, take, context);
+            err = read_stubs(&s, isa->stubs, scn, &h, take, context);
     free(s.list);
     return err;
 }

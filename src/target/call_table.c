@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The table of system calls, and those that are too small for a file of their own. */
-#define __ARCH_WANT_NEW_STAT
-#define __ARCH_WANT_SET_GET_RLIMIT
-#define __ARCH_WANT_SYS_CLONE3
-#include <asm-generic/unistd.h>
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
@@ -12,9 +8,6 @@
 #include <string.h>
 
 #include "target/linux.h"
-
-_Static_assert(__NR_fstat == 80 && __NR_mmap == 222 && __NR_rt_sigreturn == 139,
-               "numbers of the target");
 
 /* ---- what does not change -------------------------------------------------------------------- */
 
@@ -241,7 +234,7 @@ int64_t vs_call_unsupported(struct vs_process *p, const struct vs_task *t)
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
-#define CALL(name) [__NR_##name] = vs_call_##name
+#define CALL(name) [VS_SYS_##name] = vs_call_##name
 
 static vs_handler *const handlers[] = {
     /* memory */
@@ -253,13 +246,13 @@ static vs_handler *const handlers[] = {
     CALL(brk),
     CALL(msync),
     CALL(mincore),
-    [__NR_mlock] = call_zero,
-    [__NR_munlock] = call_zero,
-    [__NR_mlockall] = call_zero,
-    [__NR_munlockall] = call_zero,
-    [__NR_mlock2] = call_zero,
-    [VS_LINUX_NR_RISCV_FLUSH_ICACHE] = call_flush_icache,
-    [VS_LINUX_NR_RISCV_HWPROBE] = call_absent,
+    [VS_SYS_mlock] = call_zero,
+    [VS_SYS_munlock] = call_zero,
+    [VS_SYS_mlockall] = call_zero,
+    [VS_SYS_munlockall] = call_zero,
+    [VS_SYS_mlock2] = call_zero,
+    [VS_SYS_riscv_flush_icache] = call_flush_icache,
+    [VS_SYS_riscv_hwprobe] = call_absent,
     /* threads */
     CALL(clone),
     CALL(clone3),
@@ -280,11 +273,11 @@ static vs_handler *const handlers[] = {
     CALL(sched_get_priority_min),
     CALL(sched_rr_get_interval),
     CALL(getcpu),
-    [__NR_sched_yield] = call_zero,
-    [__NR_rseq] = call_absent,
-    [__NR_membarrier] = call_membarrier,
-    [__NR_wait4] = call_no_child,
-    [__NR_waitid] = call_no_child,
+    [VS_SYS_sched_yield] = call_zero,
+    [VS_SYS_rseq] = call_absent,
+    [VS_SYS_membarrier] = call_membarrier,
+    [VS_SYS_wait4] = call_no_child,
+    [VS_SYS_waitid] = call_no_child,
     /* signals */
     CALL(rt_sigaction),
     CALL(rt_sigprocmask),
@@ -361,44 +354,44 @@ static vs_handler *const handlers[] = {
     CALL(umask),
     CALL(ppoll),
     CALL(pselect6),
-    [__NR_fdatasync] = vs_call_fsync,
-    [__NR_fadvise64] = call_zero,
-    [__NR_readahead] = call_zero,
-    [__NR_sync] = call_zero,
-    [__NR_fchown] = call_zero,
-    [__NR_fchownat] = call_zero,
+    [VS_SYS_fdatasync] = vs_call_fsync,
+    [VS_SYS_fadvise64] = call_zero,
+    [VS_SYS_readahead] = call_zero,
+    [VS_SYS_sync] = call_zero,
+    [VS_SYS_fchown] = call_zero,
+    [VS_SYS_fchownat] = call_zero,
     /* the process */
-    [__NR_getpid] = call_getpid,
-    [__NR_getppid] = call_getppid,
-    [__NR_getpgid] = call_getpgid,
-    [__NR_getsid] = call_getpgid,
-    [__NR_setsid] = call_not_permitted,
-    [__NR_setpgid] = call_not_permitted,
-    [__NR_getuid] = call_getuid,
-    [__NR_geteuid] = call_getuid,
-    [__NR_getgid] = call_getuid,
-    [__NR_getegid] = call_getuid,
-    [__NR_getresuid] = call_getresuid,
-    [__NR_getresgid] = call_getresuid,
-    [__NR_getgroups] = call_getgroups,
-    [__NR_getpriority] = call_getpriority,
-    [__NR_setpriority] = call_zero,
-    [__NR_uname] = call_uname,
-    [__NR_sysinfo] = call_sysinfo,
-    [__NR_prlimit64] = call_prlimit64,
-    [__NR_getrlimit] = call_getrlimit,
-    [__NR_setrlimit] = call_setrlimit,
-    [__NR_prctl] = call_prctl,
+    [VS_SYS_getpid] = call_getpid,
+    [VS_SYS_getppid] = call_getppid,
+    [VS_SYS_getpgid] = call_getpgid,
+    [VS_SYS_getsid] = call_getpgid,
+    [VS_SYS_setsid] = call_not_permitted,
+    [VS_SYS_setpgid] = call_not_permitted,
+    [VS_SYS_getuid] = call_getuid,
+    [VS_SYS_geteuid] = call_getuid,
+    [VS_SYS_getgid] = call_getuid,
+    [VS_SYS_getegid] = call_getuid,
+    [VS_SYS_getresuid] = call_getresuid,
+    [VS_SYS_getresgid] = call_getresuid,
+    [VS_SYS_getgroups] = call_getgroups,
+    [VS_SYS_getpriority] = call_getpriority,
+    [VS_SYS_setpriority] = call_zero,
+    [VS_SYS_uname] = call_uname,
+    [VS_SYS_sysinfo] = call_sysinfo,
+    [VS_SYS_prlimit64] = call_prlimit64,
+    [VS_SYS_getrlimit] = call_getrlimit,
+    [VS_SYS_setrlimit] = call_setrlimit,
+    [VS_SYS_prctl] = call_prctl,
     CALL(getrandom),
-    [__NR_personality] = call_zero,
+    [VS_SYS_personality] = call_zero,
 };
 
-vs_handler *vs_call_handler(uint64_t number)
+vs_handler *vs_call_handler(enum vs_syscall call)
 {
-    return number < sizeof(handlers) / sizeof(handlers[0]) ? handlers[number] : NULL;
+    return call < sizeof(handlers) / sizeof(handlers[0]) ? handlers[call] : NULL;
 }
 
-bool vs_call_writes(uint64_t number)
+bool vs_call_writes(enum vs_syscall call)
 {
-    return number == __NR_write || number == __NR_writev;
+    return call == VS_SYS_write || call == VS_SYS_writev;
 }

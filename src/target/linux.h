@@ -8,6 +8,7 @@
 #ifndef TARGET_LINUX_H
 #define TARGET_LINUX_H
 
+#include "isa/isa.h"
 #include "target/linux_abi.h"
 #include "target/process.h"
 #include "target/space.h"
@@ -190,9 +191,9 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
 /* ---- call_table.c ---------------------------------------------------------------------------- */
 
 /* NULL: not supported. */
-vs_handler *vs_call_handler(uint64_t number);
+vs_handler *vs_call_handler(enum vs_syscall call);
 /* Whether it is one that writes to its first argument. */
-bool vs_call_writes(uint64_t number);
+bool vs_call_writes(enum vs_syscall call);
 /* Notes that the task's call is not supported. Returns -ENOSYS. */
 int64_t vs_call_unsupported(struct vs_process *p, const struct vs_task *t);
 

@@ -27,9 +27,6 @@ extern const uint32_t vs_linux_trampoline[2];
 /* ISA bits of AT_HWCAP: I, M, A, F, D, C. */
 #define VS_LINUX_HWCAP (1u << 8 | 1u << 12 | 1u << 0 | 1u << 5 | 1u << 3 | 1u << 2)
 
-#define VS_LINUX_NR_RISCV_HWPROBE      258
-#define VS_LINUX_NR_RISCV_FLUSH_ICACHE 259
-
 #define VS_LINUX_SIGNALS   64
 #define VS_LINUX_SIGRTMIN  32
 #define VS_LINUX_SI_KERNEL 0x80

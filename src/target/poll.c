@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/select.h>
-#include <asm-generic/unistd.h>
 
 #include "target/linux.h"
 
@@ -242,18 +241,18 @@ size_t vs_poll_host(const struct vs_process *p, const struct vs_task *t, struct 
     struct vs_linux_pollfd from[VS_FDS];
     struct sets s;
     int64_t count;
-    switch (t->call.number) {
-    case __NR_ppoll:
+    switch (t->call.what) {
+    case VS_SYS_ppoll:
         if ((uint32_t)a[1] > VS_FDS ||
             vs_guest_get(p, a[0], from, (uint32_t)a[1] * sizeof(from[0])))
             return 0;
         return host_list(p, from, (uint32_t)a[1], list, room);
-    case __NR_pselect6:
+    case VS_SYS_pselect6:
         count = get_sets(p, a, &s) ? 0 : to_list(p, &s, from);
         return count > 0 ? host_list(p, from, (size_t)count, list, room) : 0;
     default:
         from[0] = (struct vs_linux_pollfd){
-            .fd = (int32_t)a[0], .events = vs_call_writes(t->call.number) ? POLLOUT : POLLIN};
+            .fd = (int32_t)a[0], .events = vs_call_writes(t->call.what) ? POLLOUT : POLLIN};
         return host_list(p, from, 1, list, room);
     }
 }

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/random.h"
+#include "target/config.h"
 #include "target/linux.h"
 
 /* ---- effects --------------------------------------------------------------------------------- */
@@ -160,6 +161,7 @@ int vs_process_open(struct vs_process **process, const struct vs_process_options
         return -VSE_NOMEM;
     }
     vs_ram_init(&p->memory);
+    p->isa = vs_isa_find(VS_TARGET_ISA);
     p->linux_state->cwd = -1;
     int err = start(p, options, diag);
     if (err) {
@@ -197,7 +199,7 @@ void vs_process_close(struct vs_process *p)
  * handler does. */
 static void do_call(struct vs_process *p, struct vs_task *t)
 {
-    vs_handler *handler = vs_call_handler(t->call.number);
+    vs_handler *handler = vs_call_handler(t->call.what);
     size_t at = p->effect_count;
     vs_effect_add(p, VS_EFFECT_CALL, t)->pc = t->call.pc;
     int64_t result = handler ? handler(p, t, t->call.args) : vs_call_unsupported(p, t);
@@ -282,6 +284,7 @@ int vs_process_call(struct vs_process *p, struct vs_task *t)
 {
     t->call.pc = t->hart.cpu.pc - 4;
     t->call.number = t->hart.x[17];
+    t->call.what = vs_abi_call(p->isa->abi, t->call.number);
     memcpy(t->call.args, t->hart.x + 10, sizeof(t->call.args));
     t->linux_state->wait.again = false;
     do_call(p, t);

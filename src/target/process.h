@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "engine/interrupt.h"
-#include "isa/ram.h"
+#include "isa/isa.h"
 #include "isa/rv64/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
@@ -28,8 +28,9 @@ enum vs_task_state {
 
 /* The system call that a task is in, or made last. */
 struct vs_call {
-    uint64_t pc; /* of the ecall */
+    uint64_t pc; /* of its instruction */
     uint64_t number;
+    enum vs_syscall what;
     uint64_t args[6];
 };
 
@@ -94,6 +95,7 @@ struct vs_process_options {
 struct vs_linux; /* files, signals, waits: what only the process knows */
 
 struct vs_process {
+    const struct vs_isa *isa;
     struct vs_ram memory;
     struct vs_cpu_code *code; /* of all its cores */
     struct vs_task **tasks;   /* by slot */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "isa/isa.h"
 #include "replay/calls.h"
 #include "target/linux.h"
 #include "unittest.h"
@@ -35,6 +36,16 @@ static int wrote(void *context, uint64_t addr, uint64_t size, bool exact)
     return 0;
 }
 
+static const struct vs_abi *rv64(void)
+{
+    return vs_isa_find("rv64")->abi;
+}
+
+static const struct vs_abi *x86(void)
+{
+    return vs_isa_find("x86-64")->abi;
+}
+
 static struct told tell(const struct vs_call_made *call, const uint8_t *memory)
 {
     struct told t = {.memory = memory};
@@ -52,27 +63,29 @@ static void check_range(const struct told *t, size_t i, uint64_t addr, uint64_t 
 
 TEST(knows_every_call_of_the_platform)
 {
-    for (uint64_t number = 0; number < 1024; number++)
-        if (vs_call_handler(number) && !vs_call_is_known(number))
-            unittest_fail(__FILE__, __LINE__, "call %u is not known", (unsigned)number);
+    for (unsigned call = 0; call < VS_SYS_END; call++)
+        if (vs_call_handler(call) && !vs_call_is_known(call))
+            unittest_fail(__FILE__, __LINE__, "%s is not known", vs_syscall_name(call));
 }
 
 TEST(tells_what_a_result_says)
 {
-    struct told t = tell(&(struct vs_call_made){63, {3, 0x5000, 100}, 17}, NULL);
+    struct told t = tell(&(struct vs_call_made){rv64(), VS_SYS_read, {3, 0x5000, 100}, 17}, NULL);
     CHECK_EQ(t.count, 1);
     check_range(&t, 0, 0x5000, 17);
-    t = tell(&(struct vs_call_made){63, {3, 0x5000, 100}, (uint64_t)-EAGAIN}, NULL);
+    t = tell(&(struct vs_call_made){rv64(), VS_SYS_read, {3, 0x5000, 100}, (uint64_t)-EAGAIN},
+             NULL);
     CHECK_EQ(t.count, 0);
 }
 
 TEST(tells_structures_of_their_size)
 {
-    struct told t = tell(&(struct vs_call_made){113, {1, 0x5000}, 0}, NULL);
+    struct told t =
+        tell(&(struct vs_call_made){rv64(), VS_SYS_clock_gettime, {1, 0x5000}, 0}, NULL);
     CHECK_EQ(t.count, 1);
     check_range(&t, 0, 0x5000, 16);
     CHECK(t.list[0].exact);
-    t = tell(&(struct vs_call_made){134, {2, 0x5000, 0, 8}, 0},
+    t = tell(&(struct vs_call_made){rv64(), VS_SYS_rt_sigaction, {2, 0x5000, 0, 8}, 0},
              NULL); /* the old one is not wanted */
     CHECK_EQ(t.count, 0);
 }
@@ -82,7 +95,7 @@ TEST(tells_the_parts_of_a_vector)
     const uint64_t parts[4] = {0x6000, 4, 0x7000, 100};
     uint8_t memory[64] = {0};
     memcpy(memory, parts, sizeof(parts));
-    const struct vs_call_made call = {65, {3, 0x1000, 2}, 10};
+    const struct vs_call_made call = {rv64(), VS_SYS_readv, {3, 0x1000, 2}, 10};
     struct told t = tell(&call, memory);
     CHECK_EQ(t.count, 2);
     check_range(&t, 0, 0x6000, 4);
@@ -94,34 +107,53 @@ TEST(tells_the_parts_of_a_vector)
 
 TEST(is_cautious_with_a_call_that_failed_half_way)
 {
-    struct told t = tell(&(struct vs_call_made){169, {0x5000, 8}, (uint64_t)-EFAULT}, NULL);
+    struct told t = tell(
+        &(struct vs_call_made){rv64(), VS_SYS_gettimeofday, {0x5000, 8}, (uint64_t)-EFAULT}, NULL);
     CHECK_EQ(t.count, 2);
     CHECK(!t.list[0].exact);
 }
 
 TEST(fears_everything_of_a_call_it_does_not_know)
 {
-    struct told t = tell(&(struct vs_call_made){1000, {0}, 0}, NULL);
+    struct told t = tell(&(struct vs_call_made){rv64(), VS_SYS_none, {0}, 0}, NULL);
     CHECK_EQ(t.count, 1);
     CHECK(t.list[0].size == VS_CALL_EVERYTHING);
-    t = tell(&(struct vs_call_made){1000, {0}, (uint64_t)-ENOSYS}, NULL);
+    t = tell(&(struct vs_call_made){rv64(), VS_SYS_none, {0}, (uint64_t)-ENOSYS}, NULL);
     CHECK_EQ(t.count, 0);
 }
 
 TEST(tells_memory_that_moves)
 {
-    struct told t = tell(&(struct vs_call_made){216, {0x10000, 0x1000, 0x3000, 1}, 0x80000}, NULL);
+    struct told t = tell(
+        &(struct vs_call_made){rv64(), VS_SYS_mremap, {0x10000, 0x1000, 0x3000, 1}, 0x80000}, NULL);
     CHECK_EQ(t.count, 2);
     check_range(&t, 0, 0x10000, 0x1000);
     check_range(&t, 1, 0x80000, 0x3000);
-    t = tell(&(struct vs_call_made){216, {0x10000, 0x1000, 0x3000, 1}, 0x10000}, NULL);
+    t = tell(&(struct vs_call_made){rv64(), VS_SYS_mremap, {0x10000, 0x1000, 0x3000, 1}, 0x10000},
+             NULL);
     CHECK_EQ(t.count, 1);
     check_range(&t, 0, 0x11000, 0x2000);
 }
 
 TEST(knows_signals_that_are_sent)
 {
-    CHECK_EQ(vs_call_signal(&(struct vs_call_made){131, {1000, 1000, 6}, 0}), 6);
-    CHECK_EQ(vs_call_signal(&(struct vs_call_made){129, {1000, 10}, 0}), 10);
-    CHECK_EQ(vs_call_signal(&(struct vs_call_made){63, {0, 1, 2}, 0}), 0);
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){rv64(), VS_SYS_tgkill, {1000, 1000, 6}, 0}), 6);
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){rv64(), VS_SYS_kill, {1000, 10}, 0}), 10);
+    CHECK_EQ(vs_call_signal(&(struct vs_call_made){rv64(), VS_SYS_read, {0, 1, 2}, 0}), 0);
+}
+
+/* A structure's size, and the order of clone's last arguments, are the ISA's. */
+TEST(tells_what_the_abi_says)
+{
+    enum { SETTID = 0x01000000 };
+    struct told t = tell(&(struct vs_call_made){rv64(), VS_SYS_fstat, {1, 0x5000}, 0}, NULL);
+    check_range(&t, 0, 0x5000, 128);
+    t = tell(&(struct vs_call_made){x86(), VS_SYS_fstat, {1, 0x5000}, 0}, NULL);
+    check_range(&t, 0, 0x5000, 144);
+    t = tell(&(struct vs_call_made){x86(), VS_SYS_rt_sigaction, {2, 0, 0x5000, 8}, 0}, NULL);
+    check_range(&t, 0, 0x5000, 32);
+    t = tell(&(struct vs_call_made){rv64(), VS_SYS_clone, {SETTID, 1, 0, 0x6000, 0x7000}, 5}, NULL);
+    check_range(&t, 0, 0x7000, 4);
+    t = tell(&(struct vs_call_made){x86(), VS_SYS_clone, {SETTID, 1, 0, 0x6000, 0x7000}, 5}, NULL);
+    check_range(&t, 0, 0x6000, 4);
 }

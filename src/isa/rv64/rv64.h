@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/abi.h"
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
@@ -208,5 +209,6 @@ const char *vs_rv64_xname(unsigned number);
 const char *vs_rv64_fname(unsigned number);
 
 extern const struct vs_register_set vs_rv64_registers;
+extern const struct vs_abi vs_rv64_abi;
 
 #endif

@@ -26,6 +26,5 @@ const struct vs_isa vs_isa_rv64 = {
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_rv64_registers,
     .cpu = &vs_rv64_cpu,
-    .calls = {.number = 17, .result = 10, .args = {10, 11, 12, 13, 14, 15}},
-    .stack_pointer = 2,
+    .abi = &vs_rv64_abi,
 };

@@ -25,6 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "isa/abi.h"
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
@@ -65,5 +66,6 @@ int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, siz
 int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 
 extern const struct vs_register_set vs_x86_registers;
+extern const struct vs_abi vs_x86_abi;
 
 #endif

@@ -1,11 +1,27 @@
 /* SPDX-License-Identifier: MIT */
 #include <elf.h>
+#include <string.h>
 
+#include "base/bytes.h"
 #include "isa/set.h"
 #include "isa/x86_64/x86.h"
 
 /* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15 */
 static const uint8_t dwarf[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* [endbr64] [bnd] jmp *slot(%rip) */
+static bool find_slot(const uint8_t *stub, size_t size, uint64_t address, uint64_t *slot)
+{
+    size_t at = memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+
+    at += stub[at] == 0xf2;
+    if (size - at < 6 || stub[at] != 0xff || stub[at + 1] != 0x25)
+        return false;
+    *slot = address + at + 6 + (uint64_t)(int32_t)vs_get32(stub + at + 2);
+    return true;
+}
+
+static const struct vs_isa_stubs stubs = {{R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT}, find_slot};
 
 _Static_assert(VS_X86_LENGTH_MAX <= VS_ISA_LENGTH_MAX, "none is longer");
 _Static_assert(VS_X86_TEXT_MAX <= VS_ISA_TEXT_MAX, "none has a longer text");
@@ -18,11 +34,11 @@ const struct vs_isa vs_isa_x86_64 = {
     .operands = vs_x86_operands,
     .format = vs_x86_format,
     .elf_machine = EM_X86_64,
+    .stubs = &stubs,
     .user_end = UINT64_C(1) << 47,
     .syscall_changes = 1 << 0 | 1 << 1 | 1 << 11, /* rax; rcx and r11 by the instruction */
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
-    .calls = {.number = 0, .result = 0, .args = {5, 4, 1, 10, 8, 9}},
-    .stack_pointer = 7,
     .registers = &vs_x86_registers,
+    .abi = &vs_x86_abi,
 };
