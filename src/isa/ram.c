@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "base/invariant.h"
 #include "vestige/error.h"
 
 #define OFFSET(addr)  ((addr) & (VS_PAGE_SIZE - 1))
@@ -14,43 +13,9 @@
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-static size_t slot_of(uint64_t page, size_t capacity)
-{
-    return (size_t)((page >> VS_PAGE_BITS) * UINT64_C(0x9e3779b97f4a7c15) >> 20) & (capacity - 1);
-}
-
-/* The page's slot, or the free one where it would go. There always is a free one. */
-static struct vs_page *find_slot(struct vs_page *pages, size_t capacity, uint64_t page)
-{
-    size_t i = slot_of(page, capacity);
-    while (pages[i].addr != VS_RAM_FREE && pages[i].addr != page)
-        i = (i + 1) & (capacity - 1);
-    return &pages[i];
-}
-
 static struct vs_page *find_page(const struct vs_ram *m, uint64_t addr)
 {
-    if (!m->page_capacity)
-        return NULL;
-    struct vs_page *p = find_slot(m->pages, m->page_capacity, PAGE_OF(addr));
-    return p->addr == VS_RAM_FREE ? NULL : p;
-}
-
-static int grow(struct vs_ram *m)
-{
-    size_t capacity = m->page_capacity ? 2 * m->page_capacity : 1024;
-    struct vs_page *pages = malloc(capacity * sizeof(*pages));
-    if (!pages)
-        return -VSE_NOMEM;
-    for (size_t i = 0; i < capacity; i++)
-        pages[i].addr = VS_RAM_FREE;
-    for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_RAM_FREE)
-            *find_slot(pages, capacity, m->pages[i].addr) = m->pages[i];
-    free(m->pages);
-    m->pages = pages;
-    m->page_capacity = capacity;
-    return 0;
+    return vs_map_pointer(&m->pages, PAGE_OF(addr));
 }
 
 static void forget_page(struct vs_ram *m, uint64_t addr, bool only_writes)
@@ -59,20 +24,31 @@ static void forget_page(struct vs_ram *m, uint64_t addr, bool only_writes)
         vs_cpu_forget_page(m->cores[i].cpu, addr, only_writes);
 }
 
+/* NULL: no memory. */
+static struct vs_page *add_page(struct vs_ram *m, uint64_t addr)
+{
+    struct vs_page *p = malloc(sizeof(*p));
+    uint8_t *bytes = aligned_alloc(64, VS_PAGE_SIZE);
+    if (!p || !bytes || vs_map_set_pointer(&m->pages, addr, p)) {
+        free(bytes);
+        free(p);
+        return NULL;
+    }
+    p->bytes = bytes;
+    return p;
+}
+
+static void free_page(struct vs_page *p)
+{
+    free(p->bytes);
+    free(p);
+}
+
 static int map_page(struct vs_ram *m, uint64_t addr, unsigned flags)
 {
     struct vs_page *p = find_page(m, addr);
-    if (!p) {
-        if (2 * (m->page_count + 1) > m->page_capacity && grow(m))
-            return -VSE_NOMEM;
-        uint8_t *bytes = aligned_alloc(64, VS_PAGE_SIZE);
-        if (!bytes)
-            return -VSE_NOMEM;
-        invariant(2 * (m->page_count + 1) <= m->page_capacity);
-        p = find_slot(m->pages, m->page_capacity, addr);
-        *p = (struct vs_page){.addr = addr, .bytes = bytes};
-        m->page_count++;
-    }
+    if (!p && !(p = add_page(m, addr)))
+        return -VSE_NOMEM;
     memset(p->bytes, 0, VS_PAGE_SIZE);
     p->flags = (uint8_t)flags;
     p->code = p->written = false;
@@ -80,32 +56,23 @@ static int map_page(struct vs_ram *m, uint64_t addr, unsigned flags)
     return 0;
 }
 
-/* Takes the page out; those after it that had to make way for it move up. */
 static void unmap_page(struct vs_ram *m, uint64_t addr)
 {
     struct vs_page *p = find_page(m, addr);
     if (!p)
         return;
-    free(p->bytes);
-    p->addr = VS_RAM_FREE;
-    m->page_count--;
+    vs_map_remove(&m->pages, addr);
+    free_page(p);
     forget_page(m, addr, false);
-    size_t mask = m->page_capacity - 1;
-    for (size_t i = ((size_t)(p - m->pages) + 1) & mask; m->pages[i].addr != VS_RAM_FREE;
-         i = (i + 1) & mask) {
-        struct vs_page moved = m->pages[i];
-        m->pages[i].addr = VS_RAM_FREE;
-        *find_slot(m->pages, m->page_capacity, moved.addr) = moved;
-    }
 }
 
 /* ---- reservations ---------------------------------------------------------------------------- */
 
 static void lose_reservation(struct vs_ram *m, struct vs_ram_core *h)
 {
-    if (h->reserved != VS_RAM_FREE)
+    if (h->reserved != VS_RAM_NONE)
         m->reservations--;
-    h->reserved = VS_RAM_FREE;
+    h->reserved = VS_RAM_NONE;
 }
 
 /* Breaks reservations of cores other than `but` that bytes at addr are part of. */
@@ -116,7 +83,7 @@ static void break_reservations(struct vs_ram *m, const struct vs_cpu *but, uint6
         return;
     for (size_t i = 0; i < m->core_count; i++) {
         struct vs_ram_core *h = &m->cores[i];
-        if (h->cpu != but && h->reserved != VS_RAM_FREE &&
+        if (h->cpu != but && h->reserved != VS_RAM_NONE &&
             (addr - h->reserved < VS_RESERVATION_SIZE || h->reserved - addr < size))
             lose_reservation(m, h);
     }
@@ -136,7 +103,7 @@ static void reserve(struct vs_ram *m, struct vs_cpu *cpu, uint64_t addr)
 static bool is_watched(const struct vs_ram *m, const struct vs_cpu *cpu, uint64_t page)
 {
     for (size_t i = 0; m->reservations && i < m->core_count; i++)
-        if (m->cores[i].cpu != cpu && m->cores[i].reserved != VS_RAM_FREE &&
+        if (m->cores[i].cpu != cpu && m->cores[i].reserved != VS_RAM_NONE &&
             PAGE_OF(m->cores[i].reserved) == page)
             return true;
     return false;
@@ -277,10 +244,9 @@ void vs_ram_init(struct vs_ram *m)
 
 void vs_ram_fini(struct vs_ram *m)
 {
-    for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_RAM_FREE)
-            free(m->pages[i].bytes);
-    free(m->pages);
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&m->pages, e));)
+        free_page(e->pointer);
+    vs_map_fini(&m->pages);
     free(m->cores);
     vs_ram_init(m);
 }
@@ -292,7 +258,7 @@ int vs_ram_attach(struct vs_ram *m, struct vs_cpu *cpu)
     int err =
         vs_array_room((void **)&m->cores, &m->core_capacity, m->core_count, 1, sizeof(m->cores[0]));
     if (!err)
-        m->cores[m->core_count++] = (struct vs_ram_core){.cpu = cpu, .reserved = VS_RAM_FREE};
+        m->cores[m->core_count++] = (struct vs_ram_core){.cpu = cpu, .reserved = VS_RAM_NONE};
     return err;
 }
 

@@ -14,30 +14,29 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/map.h"
 #include "isa/cpu.h"
 #include "vestige/event.h"
 
 #define VS_RESERVATION_SIZE 64
 
 struct vs_page {
-    uint64_t addr; /* VS_RAM_FREE: no page here */
     uint8_t *bytes;
     uint8_t flags; /* VS_MAP_READ, WRITE, EXEC */
     bool code;     /* instructions were fetched from it */
     bool written;  /* cores may have changed it since vs_ram_take_written */
 };
 
-#define VS_RAM_FREE UINT64_MAX
+#define VS_RAM_NONE UINT64_MAX
 
 struct vs_ram_core {
     struct vs_cpu *cpu;
-    uint64_t reserved; /* start of the reservation, or VS_RAM_FREE */
+    uint64_t reserved; /* start of the reservation, or VS_RAM_NONE */
 };
 
 struct vs_ram {
     struct vs_cpu_memory seen; /* first: by the cores */
-    struct vs_page *pages;     /* a hash table with open addressing */
-    size_t page_count, page_capacity;
+    struct vs_map pages;       /* struct vs_page, by address */
     struct vs_ram_core *cores; /* by the core's id */
     size_t core_count, core_capacity;
     size_t reservations; /* cores that have one */

@@ -135,21 +135,21 @@ static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
                       unsigned flags)
 {
     struct vs_ram *m = &p->memory;
-    if ((end - start) / VS_PAGE_SIZE <= m->page_capacity) {
+    if ((end - start) / VS_PAGE_SIZE <= m->pages.capacity) {
         for (uint64_t page = start; page < end; page += VS_PAGE_SIZE)
             take(p, page, flags);
         return;
     }
     /* taking pages out moves others, so the addresses come first */
-    uint64_t *pages = malloc((m->page_count + 1) * sizeof(*pages));
+    uint64_t *pages = malloc((m->pages.count + 1) * sizeof(*pages));
     size_t count = 0;
     if (!pages) {
         p->linux_state->nomem = true;
         return;
     }
-    for (size_t i = 0; i < m->page_capacity; i++)
-        if (m->pages[i].addr != VS_RAM_FREE && m->pages[i].addr >= start && m->pages[i].addr < end)
-            pages[count++] = m->pages[i].addr;
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&m->pages, e));)
+        if (e->key >= start && e->key < end)
+            pages[count++] = e->key;
     while (count)
         take(p, pages[--count], flags);
     free(pages);
@@ -191,7 +191,7 @@ bool vs_space_touch(struct vs_process *p, uint64_t addr, unsigned flags)
 
 uint64_t vs_space_used(const struct vs_process *p)
 {
-    return p->memory.page_count * VS_PAGE_SIZE;
+    return p->memory.pages.count * VS_PAGE_SIZE;
 }
 
 uint64_t vs_space_left(const struct vs_process *p)

@@ -158,7 +158,7 @@ int64_t vs_call_getrusage(struct vs_process *p, struct vs_task *t, const uint64_
     const struct vs_linux_time time = micro_spec(ns);
     memcpy(usage, &time, sizeof(time));
     if (who != RUSAGE_CHILDREN)
-        usage[4] = p->memory.page_count * (VS_PAGE_SIZE / 1024);
+        usage[4] = p->memory.pages.count * (VS_PAGE_SIZE / 1024);
     return vs_guest_put(p, t, a[1], usage, sizeof(usage));
 }
 

@@ -64,7 +64,7 @@ static struct vs_timed_page *recent_of(struct vs_timed_page *list, uint64_t addr
 void vs_timed_forget(struct vs_timed *t)
 {
     for (unsigned i = 0; i < VS_TIMED_RECENT; i++)
-        t->reads[i].page = t->writes[i].page = VS_RAM_FREE;
+        t->reads[i].page = t->writes[i].page = VS_RAM_NONE;
 }
 
 /* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
@@ -132,8 +132,8 @@ static int timed_fetch(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t 
                        size_t size)
 {
     struct vs_timed *t = (struct vs_timed *)seen;
-    recent_of(t->writes, addr)->page = VS_RAM_FREE; /* stores to code have to be seen */
-    recent_of(t->writes, addr + size - 1)->page = VS_RAM_FREE;
+    recent_of(t->writes, addr)->page = VS_RAM_NONE; /* stores to code have to be seen */
+    recent_of(t->writes, addr + size - 1)->page = VS_RAM_NONE;
     return flat(t)->ops->fetch(flat(t), cpu, addr, bytes, size);
 }
 

@@ -45,7 +45,7 @@ struct vs_past {
 #define VS_TIMED_RECENT 64
 
 struct vs_timed_page {
-    uint64_t page; /* VS_RAM_FREE: none */
+    uint64_t page; /* VS_RAM_NONE: none */
     uint8_t *bytes;
 };
 

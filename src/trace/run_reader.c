@@ -102,7 +102,7 @@ static int open_source(struct vs_reader **out, const struct vs_byte_source *sour
     }
     r->thread = -1;
     r->info.missing = (struct vs_diag){.offset = -1, .chunk = -1};
-    if (vs_loader_init(&r->loader, source) < 0 || vs_tables_init(&r->tables, false) < 0)
+    if (vs_loader_init(&r->loader, source) < 0 || vs_tables_init(&r->tables) < 0)
         vs_diag_set(diag, err, -1, -1, "out of memory");
     else if ((err = read_header(r, diag)) == 0 && (err = load(r, mode, diag)) == 0) {
         if (r->info.features & VS_RUN_TIMED)

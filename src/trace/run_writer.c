@@ -261,7 +261,7 @@ static int init_writer(struct vs_writer *w, const struct vs_writer_options *o)
     vs_encoder_init(&w->encoder, &w->tables, o->features, o->max_sites, o->chunk_events,
                     o->chunk_bytes);
     w->shadow_bits = w->encoder.shadow_bits;
-    if (vs_tables_init(&w->tables, true) < 0 || init_tools(w, o->level) < 0 || init_blocks(w) < 0 ||
+    if (vs_tables_init(&w->tables) < 0 || init_tools(w, o->level) < 0 || init_blocks(w) < 0 ||
         init_ring(w) < 0 || vs_workers_open(&w->workers, o->workers) < 0)
         return fail(w, -VSE_NOMEM);
     return 0;

@@ -3,79 +3,38 @@
 
 #include <stdlib.h>
 
-#include "base/invariant.h"
 #include "base/varint.h"
 
 #define FIRST_CAPACITY 1024
 
-static uint32_t hash(const struct vs_site *s)
+static uint64_t hash(const struct vs_site *s)
 {
-    uint64_t h = s->pc * UINT64_C(0x9e3779b97f4a7c15) ^ s->target ^ (s->meta >> 16);
-
-    h *= UINT64_C(0xd6e8feb86659fd93);
-    return (uint32_t)(h >> 32);
+    return (vs_hash(s->pc) ^ s->target ^ s->meta >> 16) * UINT64_C(0xd6e8feb86659fd93);
 }
 
-int vs_sites_init(struct vs_sites *s, bool lookup)
+int vs_sites_init(struct vs_sites *s)
 {
     *s = (struct vs_sites){.capacity = FIRST_CAPACITY, .count = 1};
     s->list = calloc(s->capacity, sizeof(*s->list));
-    if (lookup) {
-        s->slot_count = 4 * FIRST_CAPACITY;
-        s->slots = calloc(s->slot_count, sizeof(*s->slots));
-    }
-    if (s->list && (!lookup || s->slots))
-        return 0;
-    vs_sites_fini(s);
-    return -VSE_NOMEM;
+    return s->list ? 0 : -VSE_NOMEM;
 }
 
 void vs_sites_fini(struct vs_sites *s)
 {
     free(s->list);
-    free(s->slots);
+    vs_map_fini(&s->numbers);
     *s = (struct vs_sites){0};
-}
-
-static void enter(struct vs_sites *s, uint32_t number)
-{
-    uint32_t i = hash(&s->list[number]) & (s->slot_count - 1);
-
-    while (s->slots[i])
-        i = (i + 1) & (s->slot_count - 1);
-    s->slots[i] = number;
-}
-
-/* Doubles list and slots together, so that at most a quarter of the slots is used; or neither. */
-static int grow(struct vs_sites *s)
-{
-    uint32_t capacity = s->capacity * 2;
-    uint32_t *slots = s->slots ? calloc((size_t)capacity * 4, sizeof(*slots)) : NULL;
-    struct vs_site *list = s->slots && !slots ? NULL : realloc(s->list, capacity * sizeof(*list));
-
-    if (!list) {
-        free(slots);
-        return -VSE_NOMEM;
-    }
-    s->list = list;
-    s->capacity = capacity;
-    if (slots) {
-        free(s->slots);
-        s->slots = slots;
-        s->slot_count = capacity * 4;
-        for (uint32_t i = 1; i < s->count; i++)
-            enter(s, i);
-    }
-    return 0;
 }
 
 static int64_t add(struct vs_sites *s, const struct vs_site *site)
 {
     if (s->count == s->capacity) {
-        int err = grow(s);
+        struct vs_site *list = realloc(s->list, 2 * (size_t)s->capacity * sizeof(*list));
 
-        if (err < 0)
-            return err;
+        if (!list)
+            return -VSE_NOMEM;
+        s->list = list;
+        s->capacity *= 2;
     }
     s->list[s->count] = *site;
     return s->count++;
@@ -83,19 +42,21 @@ static int64_t add(struct vs_sites *s, const struct vs_site *site)
 
 int64_t vs_sites_number(struct vs_sites *s, const struct vs_site *site, uint32_t max)
 {
-    uint32_t i = hash(site) & (s->slot_count - 1);
-    int64_t number;
+    uint64_t key = hash(site), number;
+    int64_t added;
 
-    invariant(s->count <= s->capacity && 4 * (uint64_t)s->capacity <= s->slot_count);
-    for (; s->slots[i]; i = (i + 1) & (s->slot_count - 1))
-        if (vs_site_equal(&s->list[s->slots[i]], site))
-            return s->slots[i];
+    /* Another site may have the same hash. */
+    for (; (number = vs_map_value(&s->numbers, key)); key++)
+        if (vs_site_equal(&s->list[number], site))
+            return (int64_t)number;
     if (s->count >= max)
         return 0;
-    number = add(s, site);
-    if (number > 0)
-        enter(s, (uint32_t)number);
-    return number;
+    added = add(s, site);
+    if (added > 0 && vs_map_set(&s->numbers, key, (uint64_t)added)) {
+        s->count--;
+        return -VSE_NOMEM;
+    }
+    return added;
 }
 
 int vs_site_pack(struct vs_buf *col, const struct vs_site *site, const struct vs_site *before)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/map.h"
 #include "trace/columns.h"
 #include "vestige/event.h"
 
@@ -71,12 +72,11 @@ static inline bool vs_site_equal(const struct vs_site *a, const struct vs_site *
 struct vs_sites {
     struct vs_site *list;
     uint32_t count, capacity;
-    uint32_t *slots; /* open addressing: site number or 0; NULL when only reading */
-    uint32_t slot_count;
+    struct vs_map numbers; /* by hash, or the next free key after it; empty when only reading */
 };
 
 /* Returns 0; -VSE_NOMEM. */
-int vs_sites_init(struct vs_sites *s, bool lookup);
+int vs_sites_init(struct vs_sites *s);
 void vs_sites_fini(struct vs_sites *s);
 
 /* The number of a site, added if new and the table is below max; 0 (the literal) if it is full.

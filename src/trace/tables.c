@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "base/invariant.h"
 #include "base/varint.h"
 
 #define BUILD_ID_MAX 64
@@ -12,27 +11,18 @@
  * chunk needs little memory. */
 #define COLUMN_ENOUGH (8u << 20)
 
-int vs_tables_init(struct vs_tables *t, bool lookup)
+int vs_tables_init(struct vs_tables *t)
 {
     memset(t, 0, sizeof(*t));
     t->packed_sites = 1; /* site 0 is implied */
-    if (vs_sites_init(&t->sites, lookup) < 0)
-        return -VSE_NOMEM;
-    if (!lookup)
-        return 0;
-    t->block_slot_count = 4096;
-    t->block_slots = calloc(t->block_slot_count, sizeof(*t->block_slots));
-    if (t->block_slots)
-        return 0;
-    vs_tables_fini(t);
-    return -VSE_NOMEM;
+    return vs_sites_init(&t->sites);
 }
 
 void vs_tables_fini(struct vs_tables *t)
 {
     vs_sites_fini(&t->sites);
     free(t->blocks);
-    free(t->block_slots);
+    vs_map_fini(&t->block_numbers);
     free(t->images);
     free(t->facts);
     vs_arena_fini(&t->arena);
@@ -259,38 +249,13 @@ static uint64_t block_hash(const struct vs_block *b)
 
     for (uint32_t i = 0; i < b->size; i++)
         h = (h ^ b->bytes[i]) * UINT64_C(0x100000001b3);
-    return h ^ h >> 29;
+    return h;
 }
 
 static bool block_equal(const struct vs_block *a, const struct vs_block *b)
 {
     return a->addr == b->addr && a->size == b->size && a->insns == b->insns &&
            memcmp(a->bytes, b->bytes, a->size) == 0;
-}
-
-/* The slot where the block is, or where it belongs. */
-static uint32_t *block_slot(struct vs_tables *t, const struct vs_block *b)
-{
-    size_t i = block_hash(b) & (t->block_slot_count - 1);
-
-    while (t->block_slots[i] && !block_equal(&t->blocks[t->block_slots[i] - 1], b))
-        i = (i + 1) & (t->block_slot_count - 1);
-    return &t->block_slots[i];
-}
-
-static int grow_slots(struct vs_tables *t)
-{
-    size_t count = t->block_slot_count * 2;
-    uint32_t *more = calloc(count, sizeof(*more));
-
-    if (!more)
-        return -VSE_NOMEM;
-    free(t->block_slots);
-    t->block_slots = more;
-    t->block_slot_count = count;
-    for (size_t i = 0; i < t->block_count; i++)
-        *block_slot(t, &t->blocks[i]) = (uint32_t)i + 1;
-    return 0;
 }
 
 static int64_t add_block(struct vs_tables *t, const struct vs_block *block)
@@ -310,23 +275,23 @@ static int64_t add_block(struct vs_tables *t, const struct vs_block *block)
 
 int64_t vs_tables_block(struct vs_tables *t, const struct vs_block *block)
 {
-    uint32_t *slot;
-    int64_t number;
-
     if (!block_valid(block) || !block->bytes)
         return -VSE_INVAL;
-    invariant(2 * t->block_count <= t->block_slot_count);
-    slot = block_slot(t, block);
-    if (*slot)
-        return *slot - 1;
-    if (t->block_count * 2 >= t->block_slot_count) {
-        if (grow_slots(t) < 0)
-            return -VSE_NOMEM;
-        slot = block_slot(t, block);
+
+    uint64_t key = block_hash(block), found;
+    /* Another block may have the same hash. */
+    for (; (found = vs_map_value(&t->block_numbers, key)); key++)
+        if (block_equal(&t->blocks[found - 1], block))
+            return (int64_t)found - 1;
+
+    int64_t number = add_block(t, block);
+    if (number < 0)
+        return number;
+    if (vs_map_set(&t->block_numbers, key, (uint64_t)number + 1)) {
+        t->block_count--;
+        t->code_size -= block->size;
+        return -VSE_NOMEM;
     }
-    number = add_block(t, block);
-    if (number >= 0)
-        *slot = (uint32_t)number + 1;
     return number;
 }
 

@@ -17,8 +17,7 @@ struct vs_tables {
     struct vs_sites sites;
     struct vs_block *blocks;
     size_t block_count, block_capacity;
-    uint32_t *block_slots; /* lookup by content: number + 1, or 0; NULL when only reading */
-    size_t block_slot_count;
+    struct vs_map block_numbers; /* plus one; by the block's hash, or the next free key after it */
     struct vs_image *images;
     size_t image_count, image_capacity;
     struct vs_fact *facts;
@@ -32,7 +31,7 @@ struct vs_tables {
 };
 
 /* Returns 0; -VSE_NOMEM. */
-int vs_tables_init(struct vs_tables *t, bool lookup);
+int vs_tables_init(struct vs_tables *t);
 void vs_tables_fini(struct vs_tables *t);
 
 /* As the functions vs_writer_meta, vs_writer_image, vs_writer_block. */

@@ -31,7 +31,7 @@ static void encode(struct chunk *k, const struct run *run, uint32_t max_sites,
     *k = (struct chunk){.encoder = malloc(sizeof(*k->encoder)),
                         .coder = calloc(1, sizeof(*k->coder))};
     CHECK(k->encoder && k->coder);
-    CHECK_EQ(vs_tables_init(&k->tables, true), 0);
+    CHECK_EQ(vs_tables_init(&k->tables), 0);
     for (uint64_t i = 0; run->gen && gen_image(run->gen, i, &image) == 0; i++)
         CHECK_EQ(vs_tables_image(&k->tables, &image), i);
     for (uint64_t i = 0; run->gen && gen_block(run->gen, i, &block) == 0; i++)

@@ -70,7 +70,7 @@ TEST(numbers_each_site_once)
     struct rng r = rng_init(1);
     struct vs_site sites[3000];
 
-    CHECK_EQ(vs_sites_init(&s, true), 0);
+    CHECK_EQ(vs_sites_init(&s), 0);
     CHECK_EQ(s.count, 1);
     for (unsigned i = 0; i < 3000; i++) {
         struct vs_event e = random_event(&r);
@@ -91,7 +91,7 @@ TEST(gives_the_literal_when_full)
 {
     struct vs_sites s;
 
-    CHECK_EQ(vs_sites_init(&s, true), 0);
+    CHECK_EQ(vs_sites_init(&s), 0);
     for (uint64_t pc = 1; pc < 20; pc++) {
         struct vs_site site = {.pc = pc, .meta = 1};
 
@@ -108,8 +108,8 @@ TEST(packs_sites_both_ways)
     struct vs_buf col = {0};
     struct rng r = rng_init(2);
 
-    CHECK_EQ(vs_sites_init(&out, true), 0);
-    CHECK_EQ(vs_sites_init(&in, false), 0);
+    CHECK_EQ(vs_sites_init(&out), 0);
+    CHECK_EQ(vs_sites_init(&in), 0);
     for (unsigned i = 0; i < 2000; i++) {
         struct vs_event e = random_event(&r);
         struct vs_site s = vs_site_of(&e);
@@ -213,7 +213,7 @@ TEST(refuses_more_sites_than_the_format_allows)
         bytes[2 * i] = VS_COUNT;
         bytes[2 * i + 1] = 0;
     }
-    CHECK_EQ(vs_sites_init(&s, false), 0);
+    CHECK_EQ(vs_sites_init(&s), 0);
     CHECK_ERR(vs_sites_unpack(&s, (struct vs_column){bytes, bytes + 2 * (size_t)VS_MAX_SITES}),
               VSE_LIMIT);
     CHECK_EQ(s.count, VS_MAX_SITES);

@@ -45,7 +45,7 @@ TEST(replaces_facts)
 {
     struct vs_tables t;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_EQ(vs_tables_fact(&t, "a", "1"), 0);
     CHECK_EQ(vs_tables_fact(&t, "b", ""), 0);
     CHECK_EQ(vs_tables_fact(&t, "a", "three"), 0);
@@ -61,8 +61,8 @@ TEST(packs_a_replaced_fact_again)
     struct vs_tables out, in;
     struct vs_columns c = {0};
 
-    CHECK_EQ(vs_tables_init(&out, true), 0);
-    CHECK_EQ(vs_tables_init(&in, false), 0);
+    CHECK_EQ(vs_tables_init(&out), 0);
+    CHECK_EQ(vs_tables_init(&in), 0);
     vs_tables_fact(&out, "x", "old");
     vs_tables_fact(&out, "y", "kept");
     CHECK_EQ(vs_tables_pack_meta(&out, &c), 1);
@@ -87,7 +87,7 @@ TEST(limits_facts)
     char *text = calloc(1, VS_MAX_STRING + 2);
     char key[16];
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     memset(text, 'a', VS_MAX_STRING + 1);
     CHECK_ERR(vs_tables_fact(&t, "", "x"), VSE_INVAL);
     CHECK_ERR(vs_tables_fact(&t, text, "x"), VSE_INVAL);
@@ -112,14 +112,14 @@ TEST(limits_replacements_and_text)
     unsigned set = 0;
     int err;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     while ((err = vs_tables_fact(&t, "key", "value")) == 0)
         set++;
     CHECK_EQ(err, -VSE_LIMIT);
     CHECK_EQ(set, VS_MAX_SET);
     vs_tables_fini(&t);
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     memset(text, 'v', VS_MAX_STRING);
     for (set = 0; (err = vs_tables_fact(&t, "key", text)) == 0;)
         set++;
@@ -138,8 +138,8 @@ TEST(packs_many_facts_into_several_chunks)
     unsigned chunks = 0;
 
     memset(text, 'v', VS_MAX_STRING);
-    CHECK_EQ(vs_tables_init(&out, true), 0);
-    CHECK_EQ(vs_tables_init(&in, false), 0);
+    CHECK_EQ(vs_tables_init(&out), 0);
+    CHECK_EQ(vs_tables_init(&in), 0);
     for (char key[2] = "a"; key[0] <= 't'; key[0]++)
         CHECK_EQ(vs_tables_fact(&out, key, text), 0);
     for (; vs_tables_pack_meta(&out, &c) == 1; chunks++) {
@@ -163,7 +163,7 @@ static int unpack_fact(const void *bytes, size_t n)
     struct vs_tables t;
     int err;
 
-    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_EQ(vs_buf_put(&c.col[VS_COL_META], bytes, n), 0);
     err = unpack_meta(&t, &c);
     vs_columns_fini(&c);
@@ -192,7 +192,7 @@ TEST(knows_blocks_by_address_and_bytes)
     uint8_t code[4] = {1, 2, 3, 4};
     struct vs_block a = {100, code, 4, 2}, b = a;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_EQ(vs_tables_block(&t, &a), 0);
     b.addr = 101;
     CHECK_EQ(vs_tables_block(&t, &b), 1);
@@ -215,7 +215,7 @@ TEST(refuses_bad_blocks)
     struct vs_tables t;
     uint8_t *code = calloc(1, VS_SIZE_MAX + 1);
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_ERR(vs_tables_block(&t, &(struct vs_block){0, code, 0, 0}), VSE_INVAL);
     CHECK_ERR(vs_tables_block(&t, &(struct vs_block){0, code, 4, 0}), VSE_INVAL);
     CHECK_ERR(vs_tables_block(&t, &(struct vs_block){0, code, 4, 5}), VSE_INVAL);
@@ -240,7 +240,7 @@ TEST(finds_each_of_many_blocks_again)
 {
     struct vs_tables t;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     for (int pass = 0; pass < 2; pass++) {
         struct rng r = rng_init(3);
 
@@ -261,7 +261,7 @@ TEST(tells_many_blocks_at_one_address_apart)
 {
     struct vs_tables t;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = 0; i < 20000; i++) {
             struct vs_block b = {0x1000, (const uint8_t *)&i, sizeof(i), 1};
@@ -278,7 +278,7 @@ TEST(limits_code)
     uint8_t code[16] = {0};
     struct vs_block b = {1, code, 16, 1};
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     t.code_size = VS_MAX_CODE - 16; /* as if so much were there */
     CHECK_EQ(vs_tables_block(&t, &b), 0);
     b.addr = 2;
@@ -339,8 +339,8 @@ TEST(packs_static_tables_both_ways_in_parts)
     struct vs_columns c = {0};
     struct rng r = rng_init(4);
 
-    CHECK_EQ(vs_tables_init(&out, true), 0);
-    CHECK_EQ(vs_tables_init(&in, false), 0);
+    CHECK_EQ(vs_tables_init(&out), 0);
+    CHECK_EQ(vs_tables_init(&in), 0);
     for (unsigned part = 0; part < 10; part++) {
         for (uint64_t i = rng_below(&r, 50); i <= 50; i++)
             add_random(&out, &r);
@@ -362,7 +362,7 @@ TEST(refuses_bad_images)
     char *text = calloc(1, VS_MAX_STRING + 2);
 
     memset(text, 'a', VS_MAX_STRING + 1);
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_ERR(vs_tables_image(&t, &(struct vs_image){.path = NULL}), VSE_INVAL);
     CHECK_ERR(vs_tables_image(&t, &(struct vs_image){.path = text}), VSE_INVAL);
     CHECK_ERR(vs_tables_image(&t, &(struct vs_image){.path = "a", .symbols = text}), VSE_INVAL);
@@ -385,7 +385,7 @@ static int unpack_columns(unsigned id, const void *bytes, size_t n, unsigned id2
     struct vs_tables t;
     int err;
 
-    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_EQ(vs_buf_put(&c.col[id], bytes, n), 0);
     CHECK_EQ(vs_buf_put(&c.col[id2], bytes2, n2), 0);
     err = unpack_static(&t, &c);
@@ -437,7 +437,7 @@ TEST(packs_many_small_blocks_into_several_chunks)
     struct vs_columns c = {0};
     unsigned chunks = 0;
 
-    CHECK_EQ(vs_tables_init(&t, true), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     for (uint64_t i = 0; i < 1000000; i++) {
         struct vs_block b = {.addr = i * UINT64_C(0x9e3779b97f4a7c15),
                              .bytes = (const uint8_t *)"c",
@@ -463,7 +463,7 @@ TEST(takes_nothing_from_a_bad_static_chunk)
     struct vs_tables t;
     const char *why;
 
-    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_ERR(vs_tables_unpack_static(&t, cols, &why), VSE_CORRUPT);
     CHECK(t.block_count == 0 && t.code_size == 0 && t.sites.count == 1);
     cols[VS_COL_BLOCKS].end = blocks + 6;
@@ -479,7 +479,7 @@ TEST(takes_nothing_from_a_bad_meta_chunk)
     struct vs_tables t;
     const char *why;
 
-    CHECK_EQ(vs_tables_init(&t, false), 0);
+    CHECK_EQ(vs_tables_init(&t), 0);
     CHECK_ERR(vs_tables_unpack_meta(&t, cols, &why), VSE_CORRUPT);
     CHECK_EQ(t.fact_count, 0);
     vs_tables_fini(&t);
