@@ -114,7 +114,7 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 ## all: build libvestige, vestige and the workloads (the default)
 all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(filter $(O),$(B)),workloads)
 
-## man: manual pages, and completion for bash and zsh, in share of the build directory
+## man: write manual pages, and completion for bash and zsh, to share in the build directory
 man: $(SHARE)/printed
 
 # What the tests run.
@@ -284,7 +284,7 @@ wl-cc-asan   = gcc -fsanitize=address,undefined -fno-sanitize-recover=all
 wl-cc-tsan   = gcc -fsanitize=thread
 
 .PHONY: workloads workloads-sanitized
-## workloads: build the traced programs, host and RV64
+## workloads: build the traced programs for the host and for RV64
 workloads: $(foreach t,host rv64,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
 workloads-sanitized: $(foreach t,asan tsan,$(WORKLOADS:%=$(O)/workloads/$(t)/%))
 
@@ -303,7 +303,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # These first install what is missing; the rest runs in a make of its own, which then finds it.
 
 .PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long demo bench performance fuzz
-## check: all tests, plain and under the sanitizers; both compilers; format; includes
+## check: run all tests, plain and under the sanitizers; try both compilers; check format and includes
 check:
 	@tools/deps --install build bench check format deb
 	@+$(MAKE) check-gcc check-clang check-san check-threads || { echo '0 passed, 1 failed'; exit 1; }
@@ -341,9 +341,11 @@ check-run:
 	    -c 'clang: tests/unit/writer.c' '$(CLANG_CHECK)/test/unit/writer' \
 	    $(B) $(SANITIZED)
 
-## check-long: check with what takes too long for it: 28 M random RV64 instructions against qemu, block by block; all
-## configurations of techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
-## each of its allocations and system calls failing in turn; more under the sanitizers, that for threads among them
+## check-long: run also the tests that take too long for check
+# That is: 28 M random RV64 instructions against qemu, block by block; all configurations of
+# techniques on all workloads with 1, 2, 4 and 8 threads, and replays of them; every command with
+# each of its allocations and system calls failing in turn; and more under the sanitizers, including
+# the one for threads.
 check-long:
 	@tools/deps --install build bench check deb
 	@+$(MAKE) check-gcc check-san check-threads-long workloads-sanitized
@@ -356,19 +358,19 @@ demo:
 	@+$(MAKE) all generator
 	@tools/demo $(B)
 
-## bench: measure; a table, and bench/bench.json in the build directory
+## bench: measure; print a table, and write bench/bench.json in the build directory
 bench:
 	@tools/deps --install build bench
 	@+$(MAKE) all bench-program
 	@$(BENCH) --json $(B)/bench/bench.json
 
-## performance: docs/performance.md from what bench measured last
+## performance: write docs/performance.md from what bench measured last
 performance:
 	cp $(B)/bench/bench.json bench/results/bench.json
 	tools/performance-doc >$(O)/performance.md
 	mv $(O)/performance.md docs/performance.md
 
-## fuzz: run every fuzz target, or FUZZ_TARGETS="...", for FUZZ_SECONDS=60 each; ends with a table of what was run and found
+## fuzz: run every fuzz target, or FUZZ_TARGETS="...", for FUZZ_SECONDS=60 each, and print what was found
 FUZZ_TARGETS ?= $(FUZZ_SRC:tests/fuzz/%.c=%)
 fuzz:
 	@tools/deps --install build check fuzz
@@ -378,7 +380,7 @@ fuzz:
 	    $(FUZZ_TARGETS)
 
 .PHONY: results
-## results: renew the committed tables of what techniques cost, and the pages made of them
+## results: renew the committed tables of what techniques cost, and the pages made from them
 results:
 	@+$(MAKE) all
 	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
@@ -391,14 +393,14 @@ results:
 	mv $(O)/techniques.md docs/techniques.md
 
 .PHONY: run-sizes
-## run-sizes: renew the committed table of the sizes of generated runs
+## run-sizes: renew the committed table with the sizes of generated runs
 run-sizes:
 	@+$(MAKE) generator
 	tools/run-sizes $(GEN) >$(O)/run-sizes.csv
 	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
 .PHONY: install deb format check-format check-includes deps list clean
-## install: vestige, libvestige, headers, vestige.pc, manual pages, completion under DESTDIR and PREFIX=/usr/local
+## install: install programs, library, headers, manual pages and completion under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/include/vestige" \
 	    "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
@@ -422,7 +424,7 @@ install: all
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
 	    vestige.pc.in | install -m 644 /dev/stdin "$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc"
 
-## deb: a Debian package of what install installs, build/vestige_VERSION_amd64.deb; DEB= names another file
+## deb: make a Debian package of what install installs, build/vestige_VERSION_amd64.deb or DEB=FILE
 DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
 deb:
 	@tools/deps --install build deb
@@ -432,7 +434,7 @@ deb:
 	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d
 	@echo 'vestige: $(DEB); to install it: sudo apt install $(if $(filter /%,$(DEB)),,./)$(DEB)'
 
-## format: lay out all C with clang-format
+## format: format all C with clang-format
 format:
 	@tools/deps --check format
 	$(CLANG_FORMAT) -i $(FORMATTED)
@@ -443,15 +445,15 @@ check-format:
 	@out=$$($(CLANG_FORMAT) --dry-run -Werror $(FORMATTED) 2>&1) || \
 	    { echo "$$out" | grep ': error: ' || echo "$$out"; exit 1; }
 
-## check-includes: fail if a layer includes what src/layers does not allow it
+## check-includes: fail if a layer includes what src/layers does not allow
 check-includes:
 	@tools/check-includes . src/layers
 
-## deps: install the Debian packages in packages.txt that are missing
+## deps: install the Debian packages from packages.txt that are missing
 deps:
 	@tools/deps --install
 
-## list: this list
+## list: print this list
 list:
 	@sed -n 's/^## \([a-z-]*\): /\1\t/p' $(firstword $(MAKEFILE_LIST)) | expand -t 16
 
