@@ -14,7 +14,7 @@
 static double encode(const struct bench *b, const struct events *s,
                      const struct vs_technique_spec *spec, struct vs_buf *out, uint64_t *nbits)
 {
-    const struct vs_address_encoder_ops *ops = spec->technique->address_encoder;
+    const struct vs_encoder_ops *ops = spec->technique->encoder;
     const struct vs_batch batch = events_batch(s);
     double best = 1e9;
 
@@ -28,10 +28,13 @@ static double encode(const struct bench *b, const struct events *s,
         out->len = 0;
         vs_technique_shape(spec, &s->setup, &shape);
         events_must(vs_port_writer_init(&port, &shape, vs_port_to_buf, out), "port");
-        events_must(ops->open(&encoder, spec->params, &s->setup, NULL, &port), "encoder");
+        events_must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
+                                                                       .setup = &s->setup,
+                                                                       .port = &port}),
+                    "encoder");
         start = bench_now();
-        events_must(ops->consume(encoder, &batch), "encode");
-        events_must(ops->finish(encoder), "encode");
+        events_must(ops->consume(encoder, &(struct vs_slice){.events = &batch}), "encode");
+        events_must(vs_encoder_finish(ops, encoder), "encode");
         events_must(bits = vs_port_finish(&port), "port");
         if ((took = bench_now() - start) < best)
             best = took;

@@ -21,7 +21,7 @@ struct loaded {
 static double encode(const struct bench *b, const struct loaded *s,
                      const struct vs_technique_spec *spec, struct vs_buf *out, uint64_t *nbits)
 {
-    const struct vs_data_encoder_ops *ops = spec->technique->data_encoder;
+    const struct vs_encoder_ops *ops = spec->technique->encoder;
     const struct vs_batch batch = events_batch(&s->events);
     double best = 1e9;
 
@@ -34,11 +34,14 @@ static double encode(const struct bench *b, const struct loaded *s,
 
         vs_technique_shape(spec, &s->events.setup, &shape);
         events_must(vs_port_writer_init(&port, &shape, out ? vs_port_to_buf : NULL, out), "port");
-        events_must(ops->open(&encoder, spec->params, &s->events.setup, s->prior, &port),
+        events_must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
+                                                                       .setup = &s->events.setup,
+                                                                       .port = &port,
+                                                                       .prior = s->prior}),
                     "encoder");
         start = bench_now();
-        events_must(ops->consume(encoder, &batch), "encode");
-        events_must(ops->finish(encoder), "encode");
+        events_must(ops->consume(encoder, &(struct vs_slice){.events = &batch}), "encode");
+        events_must(vs_encoder_finish(ops, encoder), "encode");
         if (bench_now() - start < best)
             best = bench_now() - start;
         events_must(bits = vs_port_finish(&port), "port");

@@ -66,7 +66,7 @@ static double encode(const struct bench *b, const struct steps *s,
                      const struct vs_technique_spec *spec)
 {
     struct vs_technique_setup setup = {.cores = 1, .address_bits = 64};
-    const struct vs_flow_encoder_ops *ops = spec->technique->encoder;
+    const struct vs_encoder_ops *ops = spec->technique->encoder;
     double best = 1e9;
 
     for (unsigned i = 0; i < bench_repeats(b); i++) {
@@ -77,11 +77,14 @@ static double encode(const struct bench *b, const struct steps *s,
 
         vs_technique_shape(spec, &setup, &shape);
         must(vs_port_writer_init(&port, &shape, NULL, NULL), "port");
-        must(ops->open(&encoder, spec->params, &setup, &port), "encoder");
+        must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
+                                                                .setup = &setup,
+                                                                .port = &port}),
+             "encoder");
         start = bench_now();
-        must(ops->consume(encoder, s->list, s->count), "encode");
-        if (ops->finish)
-            must(ops->finish(encoder), "encode");
+        must(ops->consume(encoder, &(struct vs_slice){.steps = s->list, .step_count = s->count}),
+             "encode");
+        must(vs_encoder_finish(ops, encoder), "encode");
         if (bench_now() - start < best)
             best = bench_now() - start;
         ops->close(encoder);

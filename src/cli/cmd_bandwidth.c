@@ -51,15 +51,27 @@ static bool parse_buffer(const char *text, struct vs_drain_config *drain)
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* The row of the baseline of a technique's kind, among those after the specs'. */
+/* The row of a kind's baseline, among those after the specs'. */
 static const struct vs_bandwidth_row *baseline_row(const struct vs_bandwidth *b, size_t first,
-                                                   const struct vs_technique *t)
+                                                   enum vs_technique_kind kind)
 {
-    const struct vs_technique *baseline = vs_bandwidth_baseline(t->kind);
+    const struct vs_technique *baseline = vs_technique_baseline(kind);
     for (size_t i = first; i < b->count; i++)
         if (b->rows[i].spec.technique == baseline)
             return &b->rows[i];
     return NULL;
+}
+
+/* What the baselines of the technique's kinds take together. */
+static uint64_t baseline_bits(const struct vs_bandwidth *b, size_t first,
+                              const struct vs_technique *t)
+{
+    uint64_t bits = 0;
+    for (unsigned kind = 1; kind < 1u << VS_TECHNIQUE_KINDS; kind <<= 1) {
+        const struct vs_bandwidth_row *row = t->serves & kind ? baseline_row(b, first, kind) : NULL;
+        bits += row ? row->bits : 0;
+    }
+    return bits;
 }
 
 /* The specs that fit the run, then the baselines of their kinds. */
@@ -69,12 +81,14 @@ static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs
     for (size_t i = 0; i < w->specs.count && row >= 0; i++)
         if (w->rows[i] >= 0)
             row = w->rows[i] = vs_bandwidth_add(b, &w->specs.items[i].spec, NULL, NULL, diag);
-    for (size_t i = 0, first = b->count; i < first && row >= 0; i++) {
-        const struct vs_technique *t = b->rows[i].spec.technique;
+    unsigned serves = 0;
+    for (size_t i = 0; i < b->count; i++)
+        serves |= b->rows[i].spec.technique->serves;
+    for (unsigned kind = 1; kind < 1u << VS_TECHNIQUE_KINDS && row >= 0; kind <<= 1) {
         struct vs_technique_spec spec;
-        if (baseline_row(b, first, t))
+        if (!(serves & kind))
             continue;
-        row = vs_technique_defaults(&spec, vs_bandwidth_baseline(t->kind));
+        row = vs_technique_defaults(&spec, vs_technique_baseline(kind));
         if (row >= 0)
             row = vs_bandwidth_add(b, &spec, NULL, NULL, diag);
     }
@@ -126,7 +140,7 @@ static void print(const struct bandwidth *w, const struct figures *f, const stru
         figures_csv(out, f);
         return;
     }
-    if (!before || before->kind != f->kind)
+    if (!before || before->serves != f->serves)
         figures_text_head(out, f);
     figures_text(out, f, w->o->fields);
 }
@@ -141,10 +155,9 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
     for (size_t i = 0; i < w->specs.count; i++) {
         if (w->rows[i] < 0)
             continue;
-        const struct vs_bandwidth_row *row = &b->rows[w->rows[i]],
-                                      *baseline = baseline_row(b, first, row->spec.technique);
+        const struct vs_bandwidth_row *row = &b->rows[w->rows[i]];
         figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
-                   baseline ? baseline->bits : 0);
+                   baseline_bits(b, first, row->spec.technique));
         print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
         figures_add(&w->sums[i], &f[n % 2]);
         n++;

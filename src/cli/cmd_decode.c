@@ -162,7 +162,7 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
                   const struct vs_vport *port, const struct vs_technique_spec *spec,
                   const struct vs_technique_setup *setup, const struct code *code)
 {
-    const struct vs_flow_decoder_ops *ops = spec->technique->decoder;
+    const struct vs_flow_decoder_ops *ops = spec->technique->flow_decoder;
     const struct vs_isa *isa = vs_isa_find(port->about.isa);
     struct vs_port_reader reader;
     struct vs_port_shape shape;
@@ -212,15 +212,13 @@ static int run(struct cli *cli, int argc, char **argv)
     status = vport_open(cli, &port, argv[0], &spec, &setup);
     if (status != CLI_DONE)
         return status;
-    if (spec.technique->kind != VS_TECHNIQUE_FLOW) {
+    if (!(spec.technique->serves & VS_TECHNIQUE_FLOW)) {
+        bool data = spec.technique->serves & VS_TECHNIQUE_DATA;
         cli_error(cli,
                   "%s: %s has %s, and no control flow; %s'vestige verify RUN --stream' compares "
                   "them",
-                  argv[0], spec.technique->name,
-                  spec.technique->kind == VS_TECHNIQUE_DATA ? "load values" : "data addresses",
-                  spec.technique->kind == VS_TECHNIQUE_DATA
-                      ? "'vestige replay' runs an RV64 program from them, "
-                      : "");
+                  argv[0], spec.technique->name, vs_technique_kinds_name(spec.technique->serves),
+                  data ? "'vestige replay' runs an RV64 program from them, " : "");
         vs_vport_close(port);
         return CLI_USAGE;
     }

@@ -13,19 +13,6 @@ struct techniques_options {
     uint64_t cores;
 };
 
-static const char *kind_name(const struct vs_technique *t)
-{
-    switch (t->kind) {
-    case VS_TECHNIQUE_FLOW:
-        return "control flow";
-    case VS_TECHNIQUE_DATA:
-        return "load values";
-    case VS_TECHNIQUE_ADDRESS:
-        return "data addresses";
-    }
-    return "other";
-}
-
 /* A technique, and what it costs. */
 struct technique_row {
     const struct vs_technique_spec *spec;
@@ -276,7 +263,7 @@ static struct cell summary(const void *row)
 
 static struct cell kind(const void *row)
 {
-    return cell_word(kind_name(technique_of(row)));
+    return cell_word(vs_technique_kinds_name(technique_of(row)->serves));
 }
 
 static struct cell why(const void *row)

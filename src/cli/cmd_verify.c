@@ -8,8 +8,8 @@
 #include "front/report.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
+#include "study/decoders.h"
 #include "study/prove.h"
-#include "technique/address.h"
 
 struct verify_options {
     struct option_list techniques;
@@ -40,7 +40,7 @@ static const char *nothing_in(const struct vs_proof *p)
     if (r->outcome != VS_VERIFY_UNREADABLE || r->diag.error != -VSE_NOTFOUND || r->loads ||
         r->stores || r->values)
         return NULL;
-    return p->spec.technique->kind == VS_TECHNIQUE_DATA
+    return p->spec.technique->serves & VS_TECHNIQUE_DATA
                ? "nothing to compare: the run has no load and no value from outside"
                : "nothing to compare: the run has no load and no store";
 }
@@ -100,7 +100,7 @@ static bool was_compared(const void *row)
 
 static bool compared_kind(const void *row, enum vs_technique_kind kind)
 {
-    return was_compared(row) && proof_of(row)->spec.technique->kind == kind;
+    return was_compared(row) && proof_of(row)->spec.technique->serves & kind;
 }
 
 static bool is_flow(const void *row)
@@ -223,20 +223,21 @@ static const struct report_column columns[] = {
     {0},
 };
 
-static const char *same_text(enum vs_technique_kind kind)
+static void text_same(struct out *out, const struct told *t)
 {
-    switch (kind) {
-    case VS_TECHNIQUE_FLOW:
-        return "compared {compared} events ({branches} branches with outcomes and targets, "
-               "{instructions} instructions), {bits} bits: all equal\n";
-    case VS_TECHNIQUE_DATA:
-        return "compared {compared} events ({loads} loads of {load_bytes} bytes, {states} times "
-               "registers, by the stream's order), {bits} bits: all equal\n";
-    case VS_TECHNIQUE_ADDRESS:
-        return "compared {compared} events (addresses of {loads} loads and {stores} stores, by the "
-               "stream's order), {bits} bits: all equal\n";
-    }
-    return "";
+    static const char *const texts[VS_TECHNIQUE_KINDS] = {
+        "{branches} branches with outcomes and targets, {instructions} instructions",
+        "{loads} loads of {load_bytes} bytes, {states} times registers, by the stream's order",
+        "addresses of {loads} loads and {stores} stores, by the stream's order",
+    };
+    const char *before = "compared {compared} events (";
+    for (unsigned i = 0; i < VS_TECHNIQUE_KINDS; i++)
+        if (t->proof.spec.technique->serves & 1u << i) {
+            report_say(out, columns, t, before);
+            report_say(out, columns, t, texts[i]);
+            before = "; ";
+        }
+    report_say(out, columns, t, "), {bits} bits: all equal\n");
 }
 
 static void text_proof(struct out *out, const struct told *t)
@@ -246,9 +247,10 @@ static void text_proof(struct out *out, const struct told *t)
     report_say(out, columns, t, "{run}: {technique} {config}: ");
     if (t->proof.skipped)
         report_say(out, columns, t, "not decodable, skipped: {skipped}\n");
+    else if (was_skipped(t))
+        report_say(out, columns, t, "{skipped}\n");
     else
-        report_say(out, columns, t,
-                   was_skipped(t) ? "{skipped}\n" : same_text(t->proof.spec.technique->kind));
+        text_same(out, t);
 }
 
 /* By field: so many noticed of so many. */
@@ -385,47 +387,21 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
         return CLI_BAD_DATA;
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
-    if (!proof.skipped && o->mutate.flips)
-        vs_prove_mutated(v, path, s->port->streams, &o->mutate, &proof);
-    else if (!proof.skipped)
-        vs_prove_stream(v, s->port->streams, &proof);
+    if (!proof.skipped)
+        vs_prove_stream(v, path, s->port->streams, o->mutate.flips ? &o->mutate : NULL, &proof);
     int status = tell(cli, o, path, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
 
-static bool follows(const struct vs_technique *t)
-{
-    return t->kind == VS_TECHNIQUE_ADDRESS && t->address_encoder->follows;
-}
-
-static bool has_kind(const struct spec *specs, size_t count, enum vs_technique_kind kind)
-{
-    for (size_t i = 0; i < count; i++)
-        if (specs[i].spec.technique->kind == kind)
-            return true;
-    return false;
-}
-
-static bool has_follower(const struct spec *specs, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        if (follows(specs[i].spec.technique))
-            return true;
-    return false;
-}
-
-/* Control flow takes a pass over the run, as do data addresses that follow from the code, and one
- * more what is compared event by event. */
 static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
                        size_t count, struct vs_diag *diag)
 {
-    bool data = has_kind(specs, count, VS_TECHNIQUE_DATA);
-    int err = has_kind(specs, count, VS_TECHNIQUE_FLOW) ? vs_verify_init(v, reader, diag)
-              : has_follower(specs, count)              ? vs_verify_init_code(v, reader, diag)
-                                                        : vs_verify_init_data(v, reader, diag);
-    if (!err && (data || has_kind(specs, count, VS_TECHNIQUE_ADDRESS)))
-        err = vs_verify_read(v, data, diag);
-    return err;
+    unsigned serves = 0, needs = 0;
+    for (size_t i = 0; i < count; i++) {
+        serves |= specs[i].spec.technique->serves;
+        needs |= specs[i].spec.technique->encoder->needs;
+    }
+    return vs_verify_prepare(v, reader, serves, needs, diag);
 }
 
 /* stream is NULL, or there is one spec: its own. */

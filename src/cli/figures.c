@@ -4,8 +4,10 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "front/json.h"
+#include "technique/data.h"
 
 double figures_ratio(uint64_t a, uint64_t b)
 {
@@ -21,20 +23,18 @@ void figures_of(struct figures *f, const char *run, const char *config,
         .run = run,
         .technique = row->spec.technique->name,
         .config = config,
-        .kind = row->spec.technique->kind,
+        .serves = row->spec.technique->serves,
         .cores = b->setup.cores,
         .timed = b->setup.timed,
         .bits = row->bits,
         .instructions = b->instructions,
         .cycles = b->cycles,
         .baseline = baseline,
-        .whole = row->spec.technique->kind == VS_TECHNIQUE_FLOW
+        .whole = row->spec.technique->serves & VS_TECHNIQUE_FLOW
                      ? b->setup.address_bits * b->instructions
                      : 0,
         .counts = row->counts,
-        .flow = row->flow,
-        .data = row->data,
-        .addresses = row->addresses,
+        .encoded = row->encoded,
         .storage = vs_cost_storage(row->cost),
         .gates = vs_cost_gates(row->cost),
         .cache_bits = vs_data_cache_bits(&row->spec, &b->setup),
@@ -57,55 +57,6 @@ void figures_of(struct figures *f, const char *run, const char *config,
         f->dropped_messages = row->drain.dropped_messages;
         f->stalled = row->drain.stalled;
     }
-}
-
-static void add_flow(struct vs_flow_counts *sum, const struct vs_flow_counts *c)
-{
-    sum->instructions += c->instructions;
-    sum->conditional += c->conditional;
-    sum->conditional_reported += c->conditional_reported;
-    sum->returns += c->returns;
-    sum->returns_reported += c->returns_reported;
-    sum->indirect += c->indirect;
-    sum->indirect_reported += c->indirect_reported;
-    sum->discontinuities += c->discontinuities;
-    sum->syncs += c->syncs;
-    sum->switches += c->switches;
-}
-
-static void add_data(struct vs_data_counts *sum, const struct vs_data_counts *c)
-{
-    for (unsigned i = 0; i < VS_DATA_SIZES; i++) {
-        sum->hits[i] += c->hits[i];
-        sum->misses[i] += c->misses[i];
-    }
-    sum->instructions += c->instructions;
-    sum->loads += c->loads;
-    sum->stores += c->stores;
-    sum->line_hits += c->line_hits;
-    sum->line_misses += c->line_misses;
-    sum->outside += c->outside;
-    sum->unseen += c->unseen;
-    sum->nondets += c->nondets;
-    sum->nondet_bits += c->nondet_bits;
-    sum->states += c->states;
-    sum->state_bits += c->state_bits;
-    sum->orders += c->orders;
-    sum->order_bits += c->order_bits;
-    sum->silent += c->silent;
-}
-
-static uint64_t table_hits(const struct vs_address_counts *c)
-{
-    return c->hits_mru + c->hits_other + c->hits_wider;
-}
-
-static uint64_t load_misses(const struct vs_data_counts *c)
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < VS_DATA_SIZES; i++)
-        n += c->misses[i];
-    return n;
 }
 
 static void add_windows(struct figures *sum, const struct figures *f)
@@ -143,9 +94,7 @@ void figures_add(struct figures *sum, const struct figures *f)
     sum->baseline += f->baseline;
     sum->whole += f->whole;
     vs_port_counts_add(&sum->counts, &f->counts);
-    add_flow(&sum->flow, &f->flow);
-    add_data(&sum->data, &f->data);
-    vs_address_counts_add(&sum->addresses, &f->addresses);
+    vs_counts_add(&sum->encoded, &f->encoded);
     add_windows(sum, f);
     sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
     sum->dropped_bits += f->dropped_bits;
@@ -153,7 +102,46 @@ void figures_add(struct figures *sum, const struct figures *f)
     sum->stalled += f->stalled;
 }
 
+/* What the encoder met, by name; all messages are "messages". */
+static uint64_t met(const struct figures *f, const char *name)
+{
+    return strcmp(name, "messages") ? vs_counts_get(&f->encoded, name) : f->counts.messages;
+}
+
+/* The sum of those named, up to NULL. */
+static uint64_t met_together(const struct figures *f, const char *const *names)
+{
+    uint64_t sum = 0;
+    while (*names)
+        sum += met(f, *names++);
+    return sum;
+}
+
 /* ---- text ------------------------------------------------------------------------------------ */
+
+#define LOOKUPS "table_hits_mru", "table_hits_other", "table_hits_wider", "table_misses"
+
+/* The columns of a kind that are shares: a part, and of what. */
+static const struct share {
+    const char *head;
+    const char *part[3], *whole[5];
+} shares[VS_TECHNIQUE_KINDS][3] = {
+    {{"cond%", {"conditional_reported"}, {"conditional"}},
+     {"ret%", {"returns_reported"}, {"returns"}},
+     {"ind%", {"indirect_reported"}, {"indirect"}}},
+    {{"load%", {"loads_reported"}, {"loads"}},
+     {"line%", {"line_misses"}, {"line_hits", "line_misses"}},
+     {"order%", {"order_messages"}, {"messages"}}},
+    {{"sent%", {"loads_reported", "stores_reported"}, {"loads", "stores"}},
+     {"mru%", {"table_hits_mru"}, {LOOKUPS}},
+     {"miss%", {"table_misses"}, {LOOKUPS}}},
+};
+
+/* Of the first kind that it serves. */
+static const struct share *shares_of(const struct figures *f)
+{
+    return shares[__builtin_ctz(f->serves)];
+}
 
 static void text_ratio(struct out *out, uint64_t a, uint64_t b, double scale, int width, int places)
 {
@@ -165,15 +153,10 @@ static void text_ratio(struct out *out, uint64_t a, uint64_t b, double scale, in
 
 void figures_text_head(struct out *out, const struct figures *like)
 {
-    static const char *const shares[][3] = {
-        [VS_TECHNIQUE_FLOW] = {"cond%", "ret%", "ind%"},
-        [VS_TECHNIQUE_DATA] = {"load%", "line%", "order%"},
-        [VS_TECHNIQUE_ADDRESS] = {"sent%", "mru%", "miss%"},
-    };
-    const char *const *share = shares[like->kind];
+    const struct share *share = shares_of(like);
     out_printf(out, "%-15s %-15s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
-               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", share[0], share[1], share[2],
-               "storage", "gates");
+               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", share[0].head, share[1].head,
+               share[2].head, "storage", "gates");
     if (like->windowed)
         out_printf(out, " %9s %9s", "average", "peak");
     if (like->buffered)
@@ -195,26 +178,9 @@ static void text_fields(struct out *out, const struct figures *f)
 /* As the head names them. */
 static void text_shares(struct out *out, const struct figures *f)
 {
-    const struct vs_flow_counts *c = &f->flow;
-    const struct vs_data_counts *d = &f->data;
-    const struct vs_address_counts *a = &f->addresses;
-    switch (f->kind) {
-    case VS_TECHNIQUE_FLOW:
-        text_ratio(out, c->conditional_reported, c->conditional, 100, 6, 2);
-        text_ratio(out, c->returns_reported, c->returns, 100, 6, 2);
-        text_ratio(out, c->indirect_reported, c->indirect, 100, 6, 2);
-        break;
-    case VS_TECHNIQUE_DATA:
-        text_ratio(out, load_misses(d), d->loads, 100, 6, 2);
-        text_ratio(out, d->line_misses, d->line_hits + d->line_misses, 100, 6, 2);
-        text_ratio(out, d->orders, f->counts.messages, 100, 6, 2);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        text_ratio(out, a->loads_sent + a->stores_sent, a->loads + a->stores, 100, 6, 2);
-        text_ratio(out, a->hits_mru, table_hits(a) + a->misses, 100, 6, 2);
-        text_ratio(out, a->misses, table_hits(a) + a->misses, 100, 6, 2);
-        break;
-    }
+    const struct share *share = shares_of(f);
+    for (unsigned i = 0; i < 3; i++)
+        text_ratio(out, met_together(f, share[i].part), met_together(f, share[i].whole), 100, 6, 2);
 }
 
 /* One that is too long for its columns has a line of its own. */
@@ -254,14 +220,43 @@ void figures_text(struct out *out, const struct figures *f, bool fields)
 
 /* ---- CSV ------------------------------------------------------------------------------------- */
 
+/* Columns of what encoders met, which have its names. */
+static const char *const branch_columns[] = {
+    "conditional", "conditional_reported", "returns",         "returns_reported",
+    "indirect",    "indirect_reported",    "discontinuities", "switches",
+    NULL};
+static const char *const access_columns[] = {"loads",
+                                             "loads_reported",
+                                             "stores",
+                                             "line_hits",
+                                             "line_misses",
+                                             "state_messages",
+                                             "state_message_bits",
+                                             "order_messages",
+                                             "order_message_bits",
+                                             "stores_reported",
+                                             LOOKUPS,
+                                             NULL};
+
+static void csv_names(struct out *out, const char *const *names)
+{
+    for (; *names; names++)
+        out_printf(out, ",%s", *names);
+}
+
+static void csv_met(struct out *out, const struct figures *f, const char *const *names)
+{
+    for (; *names; names++)
+        out_printf(out, ",%" PRIu64, met(f, *names));
+}
+
 void figures_csv_head(struct out *out, const struct figures *like)
 {
     out_str(out, "run,technique,config,cores,bits,instructions,cycles,bpi,bpc,ratio,messages,"
-                 "messages_per_kilo_instruction,conditional,conditional_reported,returns,"
-                 "returns_reported,indirect,indirect_reported,discontinuities,switches,"
-                 "storage_bits,gates,loads,loads_reported,stores,line_hits,line_misses,"
-                 "state_messages,state_message_bits,order_messages,order_message_bits,"
-                 "stores_reported,table_hits_mru,table_hits_other,table_hits_wider,table_misses");
+                 "messages_per_kilo_instruction");
+    csv_names(out, branch_columns);
+    out_str(out, ",storage_bits,gates");
+    csv_names(out, access_columns);
     for (unsigned i = 0; i < VS_FIELD_END; i++)
         out_printf(out, ",bits_%s", vs_field_name(i));
     if (like->windowed)
@@ -320,9 +315,6 @@ static void csv_cores(struct out *out, const struct figures *f)
 
 void figures_csv(struct out *out, const struct figures *f)
 {
-    const struct vs_flow_counts *c = &f->flow;
-    const struct vs_data_counts *d = &f->data;
-    const struct vs_address_counts *a = &f->addresses;
     out_csv_text(out, f->run ? f->run : "total");
     out_printf(out, ",%s,", f->technique);
     out_csv_text(out, f->config);
@@ -337,31 +329,9 @@ void figures_csv(struct out *out, const struct figures *f)
     out_csv_double(out, figures_ratio(f->baseline, f->bits));
     out_printf(out, ",%" PRIu64, f->counts.messages);
     out_csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
-    const uint64_t numbers[] = {c->conditional,
-                                c->conditional_reported,
-                                c->returns,
-                                c->returns_reported,
-                                c->indirect,
-                                c->indirect_reported,
-                                c->discontinuities,
-                                c->switches,
-                                f->storage,
-                                f->gates,
-                                d->loads + a->loads,
-                                load_misses(d) + a->loads_sent,
-                                d->stores + a->stores,
-                                d->line_hits,
-                                d->line_misses,
-                                d->states,
-                                d->state_bits,
-                                d->orders,
-                                d->order_bits,
-                                a->stores_sent,
-                                a->hits_mru,
-                                a->hits_other,
-                                a->hits_wider,
-                                a->misses};
-    csv_numbers(out, numbers, sizeof(numbers) / sizeof(numbers[0]));
+    csv_met(out, f, branch_columns);
+    csv_numbers(out, (const uint64_t[]){f->storage, f->gates}, 2);
+    csv_met(out, f, access_columns);
     csv_numbers(out, f->counts.bits, VS_FIELD_END);
     if (f->windowed)
         csv_windows(out, f);
@@ -389,32 +359,47 @@ static void json_reported(struct json *j, const char *key, uint64_t count, uint6
     json_end(j);
 }
 
-static void json_branches(struct json *j, const struct vs_flow_counts *c)
+/* The same, of counts by name. */
+static void json_met(struct json *j, const struct figures *f, const char *key, const char *name)
 {
+    char reported[64];
+    snprintf(reported, sizeof(reported), "%s_reported", name);
+    json_reported(j, key, met(f, name), met(f, reported));
+}
+
+static void json_branches(struct json *j, const struct figures *f)
+{
+    json_double(j, "whole_ratio", figures_ratio(f->whole, f->bits), 6);
+    json_u64(j, "whole_bits", f->whole);
     json_object(j, "branches");
-    json_reported(j, "conditional", c->conditional, c->conditional_reported);
-    json_reported(j, "returns", c->returns, c->returns_reported);
-    json_reported(j, "indirect", c->indirect, c->indirect_reported);
-    json_u64(j, "discontinuities", c->discontinuities);
-    json_u64(j, "syncs", c->syncs);
-    json_u64(j, "switches", c->switches);
+    json_met(j, f, "conditional", "conditional");
+    json_met(j, f, "returns", "returns");
+    json_met(j, f, "indirect", "indirect");
+    json_u64(j, "discontinuities", met(f, "discontinuities"));
+    json_u64(j, "syncs", met(f, "syncs"));
+    json_u64(j, "switches", met(f, "switches"));
     json_end(j);
 }
 
 /* Operands of up to `bytes`; the largest class has no bound. */
-static void json_sizes(struct json *j, const struct vs_data_counts *c)
+static void json_sizes(struct json *j, const struct figures *f)
 {
+    char known[64], reported[64], size[8];
     json_array(j, "sizes");
     for (unsigned i = 0; i < VS_DATA_SIZES; i++) {
-        if (!c->hits[i] && !c->misses[i])
+        bool bound = i + 1 < VS_DATA_SIZES;
+        snprintf(size, sizeof(size), bound ? "%u" : "more", 1u << i);
+        snprintf(known, sizeof(known), "loads_known_%s", size);
+        snprintf(reported, sizeof(reported), "loads_reported_%s", size);
+        if (!met(f, known) && !met(f, reported))
             continue;
         json_object(j, NULL);
-        if (i + 1 < VS_DATA_SIZES)
+        if (bound)
             json_u64(j, "bytes", UINT64_C(1) << i);
         else
             json_null(j, "bytes");
-        json_u64(j, "count", c->hits[i] + c->misses[i]);
-        json_u64(j, "reported", c->misses[i]);
+        json_u64(j, "count", met(f, known) + met(f, reported));
+        json_u64(j, "reported", met(f, reported));
         json_end(j);
     }
     json_end(j);
@@ -428,70 +413,77 @@ static void json_messages(struct json *j, const char *key, uint64_t messages, ui
     json_end(j);
 }
 
-static void json_data(struct json *j, const struct vs_data_counts *c)
+static void json_data(struct json *j, const struct figures *f)
 {
+    uint64_t loads = met(f, "loads"), reported = met(f, "loads_reported");
+    json_double(j, "cache_fraction", figures_ratio(f->storage, f->cache_bits), 6);
     json_object(j, "loads");
-    json_u64(j, "count", c->loads);
-    json_u64(j, "reported", load_misses(c));
-    json_double(j, "rate", figures_ratio(load_misses(c), c->loads), 6);
-    json_sizes(j, c);
-    json_u64(j, "changed_unseen", c->unseen);
+    json_u64(j, "count", loads);
+    json_u64(j, "reported", reported);
+    json_double(j, "rate", figures_ratio(reported, loads), 6);
+    json_sizes(j, f);
+    json_u64(j, "changed_unseen", met(f, "loads_unseen"));
     json_end(j);
-    json_u64(j, "stores", c->stores);
-    json_u64(j, "line_hits", c->line_hits);
-    json_u64(j, "line_misses", c->line_misses);
-    json_u64(j, "outside_writes", c->outside);
-    json_messages(j, "outside_values", c->nondets, c->nondet_bits);
-    json_messages(j, "states", c->states, c->state_bits);
-    json_messages(j, "orders", c->orders, c->order_bits);
-    json_u64(j, "orders_implied", c->silent);
+    json_u64(j, "stores", met(f, "stores"));
+    json_u64(j, "line_hits", met(f, "line_hits"));
+    json_u64(j, "line_misses", met(f, "line_misses"));
+    json_u64(j, "outside_writes", met(f, "outside_writes"));
+    json_messages(j, "outside_values", met(f, "value_messages"), met(f, "value_message_bits"));
+    json_messages(j, "states", met(f, "state_messages"), met(f, "state_message_bits"));
+    json_messages(j, "orders", met(f, "order_messages"), met(f, "order_message_bits"));
+    json_u64(j, "orders_implied", met(f, "orders_implied"));
 }
 
 /* By form, if anybody knows. */
-static void json_forms(struct json *j, const uint64_t count[], const uint64_t sent[])
+static void json_forms(struct json *j, const struct figures *f, const char *operands)
 {
-    uint64_t any = 0;
-    for (unsigned i = 0; i < VS_FORM_END; i++)
-        any |= count[i];
-    if (!any)
-        return;
-    json_object(j, "forms");
-    for (unsigned i = 0; i < VS_FORM_END; i++)
-        if (count[i])
-            json_reported(j, vs_form_name(i), count[i], sent[i]);
+    char name[64];
+    bool any = false;
+    for (unsigned i = 0; i < VS_FORM_END; i++) {
+        snprintf(name, sizeof(name), "%s_%s", operands, vs_form_name(i));
+        if (!met(f, name))
+            continue;
+        if (!any)
+            json_object(j, "forms");
+        any = true;
+        json_met(j, f, vs_form_name(i), name);
+    }
+    if (any)
+        json_end(j);
+}
+
+static void json_operands(struct json *j, const struct figures *f, const char *operands)
+{
+    char sent[64];
+    snprintf(sent, sizeof(sent), "%s_reported", operands);
+    json_object(j, operands);
+    json_u64(j, "count", met(f, operands));
+    json_u64(j, "reported", met(f, sent));
+    json_double(j, "rate", figures_ratio(met(f, sent), met(f, operands)), 6);
+    json_forms(j, f, operands);
     json_end(j);
 }
 
-static void json_operands(struct json *j, const char *key, uint64_t count, uint64_t sent,
-                          const uint64_t form_count[], const uint64_t form_sent[])
+static void json_addresses(struct json *j, const struct figures *f)
 {
-    json_object(j, key);
-    json_u64(j, "count", count);
-    json_u64(j, "reported", sent);
-    json_double(j, "rate", figures_ratio(sent, count), 6);
-    json_forms(j, form_count, form_sent);
-    json_end(j);
-}
-
-static void json_addresses(struct json *j, const struct vs_address_counts *c)
-{
-    uint64_t lookups = table_hits(c) + c->misses;
+    uint64_t lookups = met_together(f, (const char *const[]){LOOKUPS, NULL});
+    uint64_t hits = lookups - met(f, "table_misses");
     json_object(j, "addresses");
-    json_operands(j, "loads", c->loads, c->loads_sent, c->form_loads, c->form_loads_sent);
-    json_operands(j, "stores", c->stores, c->stores_sent, c->form_stores, c->form_stores_sent);
+    json_operands(j, f, "loads");
+    json_operands(j, f, "stores");
     if (lookups) {
         json_object(j, "table");
-        json_u64(j, "hits_mru", c->hits_mru);
-        json_u64(j, "hits_other", c->hits_other);
-        json_u64(j, "hits_wider", c->hits_wider);
-        json_u64(j, "misses", c->misses);
-        json_double(j, "hit_rate", figures_ratio(table_hits(c), lookups), 6);
-        json_double(j, "shift", figures_ratio(c->shifts, table_hits(c)), 6);
+        json_u64(j, "hits_mru", met(f, "table_hits_mru"));
+        json_u64(j, "hits_other", met(f, "table_hits_other"));
+        json_u64(j, "hits_wider", met(f, "table_hits_wider"));
+        json_u64(j, "misses", met(f, "table_misses"));
+        json_double(j, "hit_rate", figures_ratio(hits, lookups), 6);
+        json_double(j, "shift", figures_ratio(met(f, "table_shifts"), hits), 6);
         json_end(j);
     }
-    if (c->computing) {
-        json_u64(j, "computing", c->computing);
-        json_u64(j, "unmodelled", c->unmodelled);
+    if (met(f, "computing")) {
+        json_u64(j, "computing", met(f, "computing"));
+        json_u64(j, "unmodelled", met(f, "unmodelled"));
     }
     json_end(j);
 }
@@ -593,20 +585,12 @@ void figures_json(struct out *out, const struct figures *f)
         if (f->counts.bits[i])
             json_u64(&j, vs_field_name(i), f->counts.bits[i]);
     json_end(&j);
-    switch (f->kind) {
-    case VS_TECHNIQUE_FLOW:
-        json_double(&j, "whole_ratio", figures_ratio(f->whole, f->bits), 6);
-        json_u64(&j, "whole_bits", f->whole);
-        json_branches(&j, &f->flow);
-        break;
-    case VS_TECHNIQUE_DATA:
-        json_double(&j, "cache_fraction", figures_ratio(f->storage, f->cache_bits), 6);
-        json_data(&j, &f->data);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        json_addresses(&j, &f->addresses);
-        break;
-    }
+    if (f->serves & VS_TECHNIQUE_FLOW)
+        json_branches(&j, f);
+    if (f->serves & VS_TECHNIQUE_DATA)
+        json_data(&j, f);
+    if (f->serves & VS_TECHNIQUE_ADDRESS)
+        json_addresses(&j, f);
     json_known(&j, "storage_bits", f->storage, f->storage);
     json_known(&j, "gates", f->storage, f->gates);
     if (f->windowed)

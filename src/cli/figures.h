@@ -9,7 +9,7 @@
 struct figures {
     const char *run; /* NULL: the sum over runs */
     const char *technique, *config;
-    enum vs_technique_kind kind;
+    unsigned serves;              /* enum vs_technique_kind */
     char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
     unsigned cores;               /* 0 in a sum over runs that differ in it */
     unsigned runs;                /* in a sum: of so many */
@@ -18,11 +18,9 @@ struct figures {
     uint64_t baseline; /* bits of the baseline of its kind */
     uint64_t whole;    /* of control flow: the bits of the whole address of every instruction */
     struct vs_port_counts counts;
-    struct vs_flow_counts flow; /* of its kind */
-    struct vs_data_counts data;
-    struct vs_address_counts addresses;
-    uint64_t storage, gates; /* 0 in a sum over runs that differ in it */
-    uint64_t cache_bits;     /* of data in the caches that the storage is added to; the same */
+    struct vs_counts encoded; /* what the encoder met */
+    uint64_t storage, gates;  /* 0 in a sum over runs that differ in it */
+    uint64_t cache_bits;      /* of data in the caches that the storage is added to; the same */
 
     bool windowed;
     uint64_t window, end;             /* as in struct vs_bandwidth */

@@ -105,7 +105,7 @@ static int open_run(struct cli *cli, struct replaying *r, const char *path,
 static int check_stream(struct cli *cli, const char *path, const struct vs_technique_spec *spec,
                         const char *isa)
 {
-    if (spec->technique->kind == VS_TECHNIQUE_DATA)
+    if (spec->technique->serves & VS_TECHNIQUE_DATA)
         return check_isa(cli, path, isa);
     cli_error(cli, "%s: %s has no load values; 'vestige decode' follows its control flow", path,
               spec->technique->name);

@@ -19,8 +19,8 @@ static const struct {
 
 static const struct {
     const char *name;
-    int kind; /* -1: any */
-} groups[] = {{"all", -1},
+    unsigned kinds;
+} groups[] = {{"all", VS_TECHNIQUE_FLOW | VS_TECHNIQUE_DATA | VS_TECHNIQUE_ADDRESS},
               {"control-flow", VS_TECHNIQUE_FLOW},
               {"load-values", VS_TECHNIQUE_DATA},
               {"data-addresses", VS_TECHNIQUE_ADDRESS}};
@@ -91,11 +91,11 @@ static int add_technique(struct cli *cli, struct specs *specs, const struct vs_t
     return status;
 }
 
-static int add_group(struct cli *cli, struct specs *specs, int kind)
+static int add_group(struct cli *cli, struct specs *specs, unsigned kinds)
 {
     int status = CLI_DONE;
     for (size_t i = 0; vs_techniques[i] && status == CLI_DONE; i++)
-        if (kind < 0 || (int)vs_techniques[i]->kind == kind)
+        if (vs_techniques[i]->serves & kinds)
             status = add_technique(cli, specs, vs_techniques[i]);
     return status;
 }
@@ -128,7 +128,7 @@ static int add_text(struct cli *cli, struct specs *specs, const char *text)
     struct vs_technique_spec spec;
     for (size_t i = 0; i < COUNT(groups); i++)
         if (!strcmp(text, groups[i].name))
-            return add_group(cli, specs, groups[i].kind);
+            return add_group(cli, specs, groups[i].kinds);
     int status = specs_parse_one(cli, &spec, text);
     if (status == CLI_DONE)
         status = specs_add(cli, specs, colon && colon[1] ? colon + 1 : "default", &spec);

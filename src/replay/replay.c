@@ -735,7 +735,7 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
                             .memory = {.ops = &memory_ops, .integer = true},
                             .current = VS_REPLAY_NONE,
                             .count = config->setup.cores};
-    if (t->kind != VS_TECHNIQUE_DATA)
+    if (!(t->serves & VS_TECHNIQUE_DATA))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s has no load values to replay from",
                            t->name);
     if (why)

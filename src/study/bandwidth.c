@@ -11,19 +11,13 @@
 #include "isa/set.h"
 #include "study/codeview.h"
 #include "study/explain.h"
-
-const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind)
-{
-    for (size_t i = 0; vs_techniques[i]; i++)
-        if (vs_techniques[i]->kind == kind)
-            return vs_techniques[i];
-    return NULL;
-}
+#include "technique/seen.h"
 
 int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info,
                        struct vs_diag *diag)
 {
-    uint32_t needs = t->kind != VS_TECHNIQUE_FLOW ? VS_RUN_LOADS | VS_RUN_STORES : 0;
+    uint32_t needs = (t->encoder->needs & VS_NEEDS_LOADS ? VS_RUN_LOADS : 0) |
+                     (t->encoder->needs & VS_NEEDS_STORES ? VS_RUN_STORES : 0);
     if ((info->features & needs) != needs)
         return vs_diag_set(diag, -VSE_FEATURE, -1, -1, "it was recorded without %s",
                            info->features & VS_RUN_LOADS ? "stores" : "loads and stores");
@@ -60,49 +54,10 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
     return 0;
 }
 
-static enum vs_technique_kind kind_of(const struct vs_bandwidth_row *row)
-{
-    return row->spec.technique->kind;
-}
-
-static bool has_kind(const struct vs_bandwidth *b, enum vs_technique_kind kind)
-{
-    for (size_t i = 0; i < b->count; i++)
-        if (kind_of(&b->rows[i]) == kind)
-            return true;
-    return false;
-}
-
-/* Whether a row follows the code, of which something is known. */
-static bool has_follower(const struct vs_bandwidth *b)
-{
-    for (size_t i = 0; b->isa && i < b->count; i++)
-        if (kind_of(&b->rows[i]) == VS_TECHNIQUE_ADDRESS &&
-            b->rows[i].spec.technique->address_encoder->follows)
-            return true;
-    return false;
-}
-
-static void close_encoder(struct vs_bandwidth_row *row)
-{
-    const struct vs_technique *t = row->spec.technique;
-    switch (t->kind) {
-    case VS_TECHNIQUE_FLOW:
-        t->encoder->close(row->encoder);
-        break;
-    case VS_TECHNIQUE_DATA:
-        t->data_encoder->close(row->encoder);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        t->address_encoder->close(row->encoder);
-        break;
-    }
-}
-
 static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
     if (row->encoder)
-        close_encoder(row);
+        row->spec.technique->encoder->close(row->encoder);
     vs_port_writer_fini(&row->port);
     if (b->options.window)
         vs_windows_fini(&row->windows);
@@ -128,23 +83,18 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     b->rows[b->count] = (struct vs_bandwidth_row){.spec = *spec, .sink = sink, .context = context};
     vs_technique_settle(&b->rows[b->count].spec, b->setup.timed);
+    b->needs |= spec->technique->encoder->needs & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE);
     return (int64_t)b->count++;
 }
 
 static int open_encoder(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
-    const struct vs_technique *t = row->spec.technique;
-    const void *params = row->spec.params;
-    switch (t->kind) {
-    case VS_TECHNIQUE_FLOW:
-        return t->encoder->open(&row->encoder, params, &b->setup, &row->port);
-    case VS_TECHNIQUE_DATA:
-        return t->data_encoder->open(&row->encoder, params, &b->setup, b->prior, &row->port);
-    case VS_TECHNIQUE_ADDRESS:
-        return t->address_encoder->open(&row->encoder, params, &b->setup,
-                                        b->code.isa ? &b->code : NULL, &row->port);
-    }
-    return -VSE_INVAL;
+    const struct vs_technique_context context = {.params = row->spec.params,
+                                                 .setup = &b->setup,
+                                                 .port = &row->port,
+                                                 .prior = b->prior,
+                                                 .code = b->code.isa ? &b->code : NULL};
+    return row->spec.technique->encoder->open(&row->encoder, &context);
 }
 
 static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
@@ -172,45 +122,16 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
 }
 
-static int finish_encoder(struct vs_bandwidth_row *row)
-{
-    const struct vs_technique *t = row->spec.technique;
-    switch (t->kind) {
-    case VS_TECHNIQUE_FLOW:
-        return t->encoder->finish ? t->encoder->finish(row->encoder) : 0;
-    case VS_TECHNIQUE_DATA:
-        return t->data_encoder->finish(row->encoder);
-    case VS_TECHNIQUE_ADDRESS:
-        return t->address_encoder->finish(row->encoder);
-    }
-    return -VSE_INVAL;
-}
-
-static void take_counts(struct vs_bandwidth_row *row)
-{
-    const struct vs_technique *t = row->spec.technique;
-    switch (t->kind) {
-    case VS_TECHNIQUE_FLOW:
-        t->encoder->counts(row->encoder, &row->flow);
-        break;
-    case VS_TECHNIQUE_DATA:
-        t->data_encoder->counts(row->encoder, &row->data);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        t->address_encoder->counts(row->encoder, &row->addresses);
-        break;
-    }
-}
-
 static int row_finish(struct vs_bandwidth_row *row)
 {
-    int err = row->error ? row->error : finish_encoder(row);
+    const struct vs_encoder_ops *ops = row->spec.technique->encoder;
+    int err = row->error ? row->error : vs_encoder_finish(ops, row->encoder);
     int64_t bits = err ? err : vs_port_finish(&row->port);
     if (bits < 0)
         return (int)bits;
     row->bits = (uint64_t)bits;
     vs_port_totals(&row->port, &row->counts);
-    take_counts(row);
+    vs_counts_take(&row->encoded, ops, row->encoder);
     memcpy(row->lengths, row->port.lengths, sizeof(row->lengths));
     return 0;
 }
@@ -242,25 +163,25 @@ struct pass {
     struct vs_workers *workers;
     struct slot *slots;
     unsigned filling;
-    bool steps, events; /* whether a row wants them */
     struct vs_progress *progress;
     uint64_t done; /* events that passes before this one have read */
 };
 
 static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
 {
-    const struct vs_technique *t = row->spec.technique;
-    if (t->kind == VS_TECHNIQUE_FLOW)
-        return t->encoder->consume(row->encoder, (const struct vs_step *)slot->steps.data,
-                                   slot->steps.len / sizeof(struct vs_step));
+    const struct vs_encoder_ops *ops = row->spec.technique->encoder;
     const struct vs_batch batch = {.events = (const struct vs_event *)slot->events.data,
                                    .cycles = slot->cycles.len ? (const uint64_t *)slot->cycles.data
                                                               : NULL,
                                    .wide = slot->wide.data,
                                    .wide_size = slot->wide.len,
                                    .count = slot->events.len / sizeof(struct vs_event)};
-    return t->kind == VS_TECHNIQUE_DATA ? t->data_encoder->consume(row->encoder, &batch)
-                                        : t->address_encoder->consume(row->encoder, &batch);
+    bool steps = ops->needs & VS_NEEDS_STEPS, events = ops->needs & VS_NEEDS_EVENTS;
+    const struct vs_slice slice = {.steps = steps ? (const struct vs_step *)slot->steps.data : NULL,
+                                   .step_count =
+                                       steps ? slot->steps.len / sizeof(struct vs_step) : 0,
+                                   .events = events ? &batch : NULL};
+    return ops->consume(row->encoder, &slice);
 }
 
 static void encode_slot(void *arg)
@@ -310,9 +231,9 @@ static int submit_if_full(struct pass *p)
 
 static int take_steps(struct pass *p, const struct vs_stepper *stepper)
 {
-    return p->steps ? vs_buf_put(&p->slots[p->filling].steps, stepper->steps,
-                                 stepper->count * sizeof(*stepper->steps))
-                    : 0;
+    return p->b->needs & VS_NEEDS_STEPS ? vs_buf_put(&p->slots[p->filling].steps, stepper->steps,
+                                                     stepper->count * sizeof(*stepper->steps))
+                                        : 0;
 }
 
 /* Wide values lie behind those of the batches before. */
@@ -320,7 +241,7 @@ static int take_events(struct pass *p, const struct vs_batch *batch)
 {
     struct slot *slot = &p->slots[p->filling];
     size_t first = slot->events.len, wide = slot->wide.len;
-    if (!p->events)
+    if (!(p->b->needs & VS_NEEDS_EVENTS))
         return 0;
     int err = vs_buf_put(&slot->events, batch->events, batch->count * sizeof(*batch->events));
     if (!err && batch->cycles)
@@ -391,25 +312,30 @@ static int read_run(struct pass *p, struct vs_reader *reader)
     return n;
 }
 
+/* Whether something has to be known of the whole run before it is encoded. */
+static bool needs_before(const struct vs_bandwidth *b)
+{
+    return b->needs & (VS_NEEDS_PRIOR | VS_NEEDS_CODE);
+}
+
 uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader)
 {
-    return vs_reader_info(reader)->events *
-           (has_kind(b, VS_TECHNIQUE_DATA) || has_follower(b) ? 2 : 1);
+    return vs_reader_info(reader)->events * (needs_before(b) ? 2 : 1);
 }
 
 /* Before the encoders are opened: memory as it was, and the code over time. */
 static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
                        struct vs_progress *progress, uint64_t *done)
 {
-    bool data = has_kind(b, VS_TECHNIQUE_DATA), code = has_follower(b);
+    bool prior = b->needs & VS_NEEDS_PRIOR, code = b->needs & VS_NEEDS_CODE;
     struct vs_batch batch;
-    int n = data ? vs_prior_open(&b->prior) : 0;
+    int n = prior ? vs_prior_open(&b->prior) : 0;
     if (!n && code)
         n = vs_text_add_run(&b->text, reader);
     if (!n)
         n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
-        n = data ? vs_prior_consume(b->prior, &batch) : 0;
+        n = prior ? vs_prior_consume(b->prior, &batch) : 0;
         if (!n && code)
             n = vs_text_take(&b->text, reader, &batch);
         vs_progress_update(progress, batch.first + batch.count);
@@ -423,11 +349,7 @@ static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
 
 static int pass_init(struct pass *p, struct vs_bandwidth *b)
 {
-    *p = (struct pass){.b = b,
-                       .slots = calloc(SLOTS, sizeof(*p->slots)),
-                       .steps = has_kind(b, VS_TECHNIQUE_FLOW),
-                       .events =
-                           has_kind(b, VS_TECHNIQUE_DATA) || has_kind(b, VS_TECHNIQUE_ADDRESS)};
+    *p = (struct pass){.b = b, .slots = calloc(SLOTS, sizeof(*p->slots))};
     if (!p->slots)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < SLOTS; i++) {
@@ -472,8 +394,7 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     struct pass p;
     uint64_t done = 0;
     int err = 0;
-    if ((has_kind(b, VS_TECHNIQUE_DATA) || has_follower(b)) &&
-        (err = read_before(b, reader, progress, &done)))
+    if (needs_before(b) && (err = read_before(b, reader, progress, &done)))
         return failed(reader, err,
                       "its code is scattered over too much memory, or changes too often", diag);
     for (size_t i = 0; i < b->count; i++)

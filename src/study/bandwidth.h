@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What techniques cost on a run. The run is read once, and once before for load values (see
- * technique/seen.h) and for techniques that follow its code; every technique encodes it on its own,
- * in parallel, and its port counts the bits. Who wants the bits themselves gives a sink.
- *
- * The baseline of a kind of technique, which ratios refer to, is the first of its kind in the
- * table of techniques, with its defaults. */
+/* What techniques cost on a run. The run is read once, and once before if a technique needs what
+ * only that tells (VS_NEEDS_PRIOR, VS_NEEDS_CODE); every technique encodes it on its own, in
+ * parallel, and its port counts the bits. Pass a sink to receive the bits themselves. */
 #ifndef STUDY_BANDWIDTH_H
 #define STUDY_BANDWIDTH_H
 
@@ -19,12 +16,8 @@
 #include "port/window.h"
 #include "replay/text.h"
 #include "technique/address.h"
-#include "technique/data.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
-
-/* NULL if there is none of that kind. */
-const struct vs_technique *vs_bandwidth_baseline(enum vs_technique_kind kind);
 
 struct vs_bandwidth_options {
     uint64_t window;              /* cycles, or instructions of an untimed run; 0: no windows */
@@ -36,9 +29,7 @@ struct vs_bandwidth_row {
     struct vs_technique_spec spec; /* settled */
     uint64_t bits;
     struct vs_port_counts counts;
-    struct vs_flow_counts flow; /* of control flow */
-    struct vs_data_counts data; /* of load values */
-    struct vs_address_counts addresses;
+    struct vs_counts encoded; /* what the encoder met */
     struct vs_lengths lengths[VS_FIELD_END];
     struct vs_cost cost;
     struct vs_windows windows; /* if there are any */
@@ -63,9 +54,10 @@ struct vs_bandwidth {
     size_t count, capacity;
 
     /* private */
-    struct vs_prior *prior; /* NULL if no row needs one */
     const struct vs_isa *isa;
-    struct vs_text text; /* the same */
+    unsigned needs;         /* of the rows, as far as the ISA is known: VS_NEEDS_* */
+    struct vs_prior *prior; /* NULL if no row needs one */
+    struct vs_text text;    /* the same */
     struct vs_address_code code;
 };
 

@@ -182,7 +182,7 @@ static int measure_filter(struct vs_locality_figures *f, struct vs_reader *reade
     err = nexus < 0 ? (int)nexus : vs_bandwidth_run(&b, reader, NULL, diag);
     if (!err) {
         f->filtered = true;
-        f->filter = b.rows[plain].addresses;
+        memcpy(&f->filter, b.rows[plain].encoded.values, sizeof(f->filter));
         f->plain_bits = b.rows[plain].bits;
         f->nexus_bits = b.rows[nexus].bits;
     }
@@ -216,7 +216,9 @@ void vs_locality_add(struct vs_locality_figures *sum, const struct vs_locality_f
     sum->instructions += f->instructions;
     sum->loads += f->loads;
     sum->stores += f->stores;
-    vs_address_counts_add(&sum->filter, &f->filter);
+    for (const struct vs_count_row *r = vs_address_count_rows; r->name; r++)
+        *(uint64_t *)((char *)&sum->filter + r->offset) +=
+            *(const uint64_t *)((const char *)&f->filter + r->offset);
     sum->plain_bits += f->plain_bits;
     sum->nexus_bits += f->nexus_bits;
 }

@@ -6,7 +6,7 @@
 
 #include "base/diag.h"
 #include "base/random.h"
-#include "study/prove.h"
+#include "study/decoders.h"
 #include "technique/packets.h"
 
 enum verdict { NOTICED, UNREAD, RECODED, MISSED };
@@ -159,14 +159,12 @@ static int judge(const struct campaign *c, struct vs_verify *v, struct vs_port_s
     struct unknown_byte unknown = {.bit = c->bits[i]};
     const struct vs_verify_probe probe = {
         .unknown = note_unknown, .context = &unknown, .brief = true};
-    struct vs_proof proof = {.spec = *c->spec};
+    struct vs_verify_result result = {0};
     bool unread = false, recoded = false;
     v->probe = &probe;
     vs_port_store_flip(copy, c->bits[i]);
-    vs_prove_stream(v, copy->streams, &proof);
-    int err = proof.error;
-    bool noticed = proof.result.outcome != VS_VERIFY_SAME;
-    *diag = proof.diag;
+    int err = vs_verify_stream(v, c->spec, copy->streams, &result, diag);
+    bool noticed = result.outcome != VS_VERIFY_SAME;
     if (!err && !noticed && unknown.found)
         err = is_unread(v, &unknown, &unread);
     if (!err && !noticed && c->spec->technique->packets)
@@ -235,14 +233,13 @@ static void sum_up(const struct campaign *c, const uint8_t *fields, struct vs_mu
 static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag *diag)
 {
     const struct vs_verify_probe probe = {.fields = fields, .brief = true};
-    struct vs_proof proof = {.spec = *c->spec};
+    struct vs_verify_result result = {0};
     struct vs_verify v = *c->v;
     v.probe = &probe;
-    vs_prove_stream(&v, c->streams, &proof);
-    if (!proof.error && proof.result.outcome != VS_VERIFY_SAME)
+    int err = vs_verify_stream(&v, c->spec, c->streams, &result, diag);
+    if (!err && result.outcome != VS_VERIFY_SAME)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "the stream is not the run's");
-    *diag = proof.diag;
-    return proof.error;
+    return err;
 }
 
 int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,

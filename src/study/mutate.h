@@ -42,9 +42,8 @@ struct vs_crew {
     unsigned threads;
 };
 
-/* A stream that is equal to the run. `v` as for vs_verify_decode, vs_verify_decode_data or
- * vs_verify_decode_address. progress may be NULL; it counts flips, from *done on. Returns 0;
- * -VSE_NOMEM; as those; -VSE_INVAL if it is not equal. */
+/* A stream that is equal to the run. `v` as for vs_verify_stream. Returns 0; -VSE_NOMEM; as
+ * vs_verify_stream; -VSE_INVAL if it is not equal. */
 int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
               const struct vs_technique_spec *spec, const struct vs_port_stream *streams,
               const struct vs_mutate *m, struct vs_mutation *result, struct vs_diag *diag);

@@ -8,8 +8,7 @@
 #include "base/workers.h"
 #include "port/store.h"
 #include "study/bandwidth.h"
-#include "study/verify_address.h"
-#include "study/verify_data.h"
+#include "study/decoders.h"
 
 struct stream {
     struct vs_job job;
@@ -26,22 +25,10 @@ struct prover {
     size_t count;
 };
 
-void vs_prove_stream(struct vs_verify *v, const struct vs_port_stream *streams,
-                     struct vs_proof *proof)
+static void compare(struct vs_verify *v, const struct vs_port_stream *streams,
+                    struct vs_proof *proof)
 {
-    struct vs_verify_result *r = &proof->result;
-    struct vs_diag *diag = &proof->diag;
-    switch (proof->spec.technique->kind) {
-    case VS_TECHNIQUE_FLOW:
-        proof->error = vs_verify_decode(v, &proof->spec, streams, r, diag);
-        break;
-    case VS_TECHNIQUE_DATA:
-        proof->error = vs_verify_decode_data(v, &proof->spec, streams, r, diag);
-        break;
-    case VS_TECHNIQUE_ADDRESS:
-        proof->error = vs_verify_decode_address(v, &proof->spec, streams, r, diag);
-        break;
-    }
+    proof->error = vs_verify_stream(v, &proof->spec, streams, &proof->result, &proof->diag);
 }
 
 static void compare_stream(void *arg)
@@ -50,7 +37,7 @@ static void compare_stream(void *arg)
     struct vs_verify v = *s->prover->v; /* all that is shared is only read */
     invariant(s->job.worker <= s->prover->crew.threads);
     v.reader = s->prover->crew.readers[s->job.worker];
-    vs_prove_stream(&v, s->store.streams, s->proof);
+    compare(&v, s->store.streams, s->proof);
 }
 
 static int encode_group(struct prover *p, struct vs_diag *diag)
@@ -74,7 +61,7 @@ static int encode_group(struct prover *p, struct vs_diag *diag)
         struct vs_verify_result *r = &p->streams[i].proof->result;
         r->bits = b.rows[i].bits;
         r->counts = b.rows[i].counts;
-        r->flow = b.rows[i].flow;
+        r->encoded = b.rows[i].encoded;
     }
     vs_bandwidth_fini(&b);
     return err;
@@ -140,11 +127,13 @@ static void prover_fini(struct prover *p)
     free(p->crew.readers);
 }
 
-void vs_prove_mutated(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
-                      const struct vs_mutate *mutate, struct vs_proof *proof)
+void vs_prove_stream(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
+                     const struct vs_mutate *mutate, struct vs_proof *proof)
 {
     struct prover p;
-    vs_prove_stream(v, streams, proof);
+    compare(v, streams, proof);
+    if (!mutate)
+        return;
     int err = prover_init(&p, v, path, mutate, &proof->diag);
     if (err)
         proof->error = err;

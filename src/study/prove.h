@@ -18,15 +18,11 @@ struct vs_proof {
     struct vs_mutation mutation; /* if it was asked for, and the outcome is the same */
 };
 
-/* Decodes a stream and compares it, as the technique's kind is: vs_verify_decode,
- * vs_verify_decode_data or vs_verify_decode_address. The result is the proof's, as its error and
- * diag. */
-void vs_prove_stream(struct vs_verify *v, const struct vs_port_stream *streams,
-                     struct vs_proof *proof);
-
-/* The same, and mutates it. `path` is the run's, which is read by several threads. */
-void vs_prove_mutated(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
-                      const struct vs_mutate *mutate, struct vs_proof *proof);
+/* Decodes a stream and compares it, as vs_verify_stream; the result is the proof's, as its error
+ * and diag. If mutate is not NULL and it is equal, mutates it too. `path` is the run's, which is
+ * read by several threads then. */
+void vs_prove_stream(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
+                     const struct vs_mutate *mutate, struct vs_proof *proof);
 
 /* Fills in all but the specs. `path` is the run's, which is read by several threads; mutate may be
  * NULL; progress counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */

@@ -5,6 +5,7 @@
 
 #include "study/bandwidth.h"      /* bits of techniques */
 #include "study/changes.h"        /* where code changes */
+#include "study/decoders.h"       /* a stream against the run, of any technique */
 #include "study/entropy.h"        /* how compressible loaded values are */
 #include "study/flow.h"           /* whether control flow is that of the code */
 #include "study/locality.h"       /* how much of addresses is known before */

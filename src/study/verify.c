@@ -201,19 +201,19 @@ int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs
 /* ---- encoding -------------------------------------------------------------------------------- */
 
 struct encoding {
-    const struct vs_flow_encoder_ops *ops;
+    const struct vs_encoder_ops *ops;
     void *encoder;
 };
 
 static int encode_steps(void *context, const struct vs_step *steps, size_t count)
 {
     struct encoding *e = context;
-    return e->ops->consume(e->encoder, steps, count);
+    return e->ops->consume(e->encoder, &(struct vs_slice){.steps = steps, .step_count = count});
 }
 
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *given,
                          struct vs_port_store *out, struct vs_port_counts *counts,
-                         struct vs_flow_counts *flow, struct vs_diag *diag)
+                         struct vs_counts *encoded, struct vs_diag *diag)
 {
     struct vs_technique_spec spec = *given;
     struct encoding e = {.ops = spec.technique->encoder};
@@ -221,7 +221,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     struct vs_port_shape shape;
     int64_t bits = -VSE_INTERNAL;
     int err;
-    if (!e.ops)
+    if (e.ops->needs != VS_NEEDS_STEPS)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s does not encode control flow",
                            spec.technique->name);
     vs_technique_settle(&spec, v->setup.timed);
@@ -229,15 +229,16 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     if ((err = vs_port_store_init(out, &shape)) < 0 ||
         (err = vs_port_writer_init(&port, &shape, vs_port_to_store, out)) < 0)
         return vs_study_explain(v->reader, err, diag);
-    if (!(err = e.ops->open(&e.encoder, spec.params, &v->setup, &port)) &&
-        !(err = read_run(v, NULL, encode_steps, &e)) && e.ops->finish)
-        err = e.ops->finish(e.encoder);
+    const struct vs_technique_context context = {
+        .params = spec.params, .setup = &v->setup, .port = &port};
+    if (!(err = e.ops->open(&e.encoder, &context)) && !(err = read_run(v, NULL, encode_steps, &e)))
+        err = vs_encoder_finish(e.ops, e.encoder);
     if (!err)
         bits = vs_port_finish(&port);
     if (!err && counts)
         vs_port_totals(&port, counts);
-    if (!err && flow)
-        e.ops->counts(e.encoder, flow);
+    if (!err && encoded)
+        vs_counts_take(encoded, e.ops, e.encoder);
     e.ops->close(e.encoder);
     vs_port_writer_fini(&port);
     if (!err && bits < 0)
@@ -321,10 +322,10 @@ static int walk(struct vs_verify *v, const struct vs_technique_spec *spec,
     err = vs_port_reader_init(&port, &shape, streams);
     port.witness = &witness;
     if (!err)
-        err = spec->technique->decoder->open(&decoder, spec->params, &v->setup, &port);
+        err = spec->technique->flow_decoder->open(&decoder, spec->params, &v->setup, &port);
     const struct vs_walk_config config = {.isa = v->isa,
                                           .code = &v->code,
-                                          .ops = spec->technique->decoder,
+                                          .ops = spec->technique->flow_decoder,
                                           .decoder = decoder,
                                           .port = &port,
                                           .cores = v->setup.cores,
@@ -339,7 +340,7 @@ static int walk(struct vs_verify *v, const struct vs_technique_spec *spec,
         *diag = w.diag;
         vs_walk_fini(&w);
     }
-    spec->technique->decoder->close(decoder);
+    spec->technique->flow_decoder->close(decoder);
     vs_port_reader_fini(&port);
     return err;
 }
@@ -474,7 +475,7 @@ int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
     int64_t bits;
     int err;
     *result = (struct vs_verify_result){0};
-    bits = vs_verify_encode(v, spec, &out, &result->counts, &result->flow, diag);
+    bits = vs_verify_encode(v, spec, &out, &result->counts, &result->encoded, diag);
     err = bits < 0 ? (int)bits : vs_verify_decode(v, spec, out.streams, result, diag);
     vs_port_store_fini(&out);
     return err;

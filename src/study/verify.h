@@ -73,7 +73,7 @@ struct vs_verify_result {
     uint64_t instructions;
     uint64_t bits; /* of the stream */
     struct vs_port_counts counts;
-    struct vs_flow_counts flow;
+    struct vs_counts encoded; /* what the encoder met, if the study encoded it */
 
     /* of load values, instead of branches and instructions: see study/verify_data.h */
     uint64_t loads, load_bytes, values, states;
@@ -111,12 +111,13 @@ int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag);
  * vs_pieces_fini(own) in any case. Returns 0; -VSE_NOMEM. */
 int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces);
 
-/* Encodes the run with a technique of control flow, which is settled for this run first, into
- * `out`, a store that was zero before and has to be given up in any case. Returns the length in
- * bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and flow may be NULL. */
+/* Encodes the run with a technique of control flow that needs nothing but steps, and is settled for
+ * this run first, into `out`, a store that was zero before and has to be given up in any case.
+ * Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and encoded may be
+ * NULL. */
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
                          struct vs_port_store *out, struct vs_port_counts *counts,
-                         struct vs_flow_counts *flow, struct vs_diag *diag);
+                         struct vs_counts *encoded, struct vs_diag *diag);
 
 /* Decodes a stream and compares it with the run. Returns 0 if the comparison could be made: its
  * outcome is in the result; -VSE_INVAL (not decodable, diag has the reason); -VSE_NOMEM; as

@@ -240,7 +240,7 @@ int vs_address_check_table(const void *params, struct vs_diag *diag)
 }
 
 const struct vs_technique vs_technique_dac = {
-    .kind = VS_TECHNIQUE_ADDRESS,
+    .serves = VS_TECHNIQUE_ADDRESS,
     .name = "DAC",
     .summary = "addresses by those that the instruction accessed before",
     .parameters = dac_parameters,
@@ -249,12 +249,12 @@ const struct vs_technique vs_technique_dac = {
     .configs = dac_configs,
     .cycles = vs_address_cycle_chunks,
     .cost = dac_cost,
-    .address_encoder = &dac_encoder,
+    .encoder = &dac_encoder,
     .address_decoder = &dac_decoder,
 };
 
 const struct vs_technique vs_technique_adac = {
-    .kind = VS_TECHNIQUE_ADDRESS,
+    .serves = VS_TECHNIQUE_ADDRESS,
     .name = "ADAC",
     .summary = "the same, with as many low bits as the instruction's addresses differ in",
     .parameters = adac_parameters,
@@ -264,6 +264,6 @@ const struct vs_technique vs_technique_adac = {
     .check = vs_address_check_table,
     .cycles = vs_address_cycle_chunks,
     .cost = adac_cost,
-    .address_encoder = &adac_encoder,
+    .encoder = &adac_encoder,
     .address_decoder = &adac_decoder,
 };

@@ -12,27 +12,41 @@ struct vs_chunks vs_address_cycle_chunks(const void *params)
     return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
 }
 
-void vs_address_counts_add(struct vs_address_counts *sum, const struct vs_address_counts *c)
-{
-    for (unsigned i = 0; i < VS_FORM_END; i++) {
-        sum->form_loads[i] += c->form_loads[i];
-        sum->form_stores[i] += c->form_stores[i];
-        sum->form_loads_sent[i] += c->form_loads_sent[i];
-        sum->form_stores_sent[i] += c->form_stores_sent[i];
+#define ROW(name, field, text)                                                                     \
+    {                                                                                              \
+        name, text, offsetof(struct vs_address_counts, field)                                      \
     }
-    sum->instructions += c->instructions;
-    sum->loads += c->loads;
-    sum->stores += c->stores;
-    sum->loads_sent += c->loads_sent;
-    sum->stores_sent += c->stores_sent;
-    sum->hits_mru += c->hits_mru;
-    sum->hits_other += c->hits_other;
-    sum->hits_wider += c->hits_wider;
-    sum->misses += c->misses;
-    sum->shifts += c->shifts;
-    sum->computing += c->computing;
-    sum->unmodelled += c->unmodelled;
-}
+#define FORM_ROWS(form, id)                                                                        \
+    ROW("loads_" form, form_loads[id], "loads whose address is of the form " form),                \
+        ROW("loads_" form "_reported", form_loads_sent[id], "of these: took a message"),           \
+        ROW("stores_" form, form_stores[id], "stores whose address is of the form " form),         \
+        ROW("stores_" form "_reported", form_stores_sent[id], "of these: took a message")
+
+/* Forms have the names of vs_form_name. */
+const struct vs_count_row vs_address_count_rows[] = {
+    ROW("instructions", instructions, "executed"),
+    ROW("loads", loads, "loads"),
+    ROW("stores", stores, "stores"),
+    ROW("loads_reported", loads_sent, "loads whose address took a message"),
+    ROW("stores_reported", stores_sent, "stores whose address took one"),
+    FORM_ROWS("base", VS_FORM_BASE),
+    FORM_ROWS("index", VS_FORM_INDEX),
+    FORM_ROWS("pc", VS_FORM_PC),
+    FORM_ROWS("stack", VS_FORM_STACK),
+    FORM_ROWS("string", VS_FORM_STRING),
+    FORM_ROWS("absolute", VS_FORM_ABSOLUTE),
+    FORM_ROWS("other", VS_FORM_OTHER),
+    ROW("table_hits_mru", hits_mru, "hits in the most recently used way"),
+    ROW("table_hits_other", hits_other, "hits in another way"),
+    ROW("table_hits_wider", hits_wider, "hits with j > 0"),
+    ROW("table_misses", misses, "misses"),
+    ROW("table_shifts", shifts, "the sum of SHIFT over all hits"),
+    ROW("computing", computing, "instructions without memory that write registers"),
+    ROW("unmodelled", unmodelled, "of these: results are not followed"),
+    {0},
+};
+
+_Static_assert(sizeof(struct vs_address_counts) <= VS_COUNTS_MAX * sizeof(uint64_t), "they fit");
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
@@ -99,14 +113,13 @@ bool vs_address_move(const struct vs_batch *batch, const struct vs_event *e,
 /* ---- encoders -------------------------------------------------------------------------------- */
 
 int vs_address_encoder_init(struct vs_address_encoder *e, const struct vs_address_coder *coder,
-                            const struct vs_address_params *params,
-                            const struct vs_technique_setup *setup, struct vs_port_writer *port)
+                            const struct vs_technique_context *context)
 {
-    e->port = port;
+    e->port = context->port;
     e->coder = coder;
-    e->cores = setup->cores;
-    e->width = setup->address_bits;
-    return coder->open(&e->state, params, setup);
+    e->cores = context->setup->cores;
+    e->width = context->setup->address_bits;
+    return coder->open(&e->state, context->params, context->setup);
 }
 
 void vs_address_encoder_fini(struct vs_address_encoder *e)
@@ -173,13 +186,12 @@ int vs_address_turn(void *decoder, unsigned *core)
 /* ---- every address --------------------------------------------------------------------------- */
 
 int vs_address_all_encoder_open(void **encoder, const struct vs_address_coder *coder,
-                                const void *params, const struct vs_technique_setup *setup,
-                                struct vs_port_writer *port)
+                                const struct vs_technique_context *context)
 {
     struct vs_address_encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_address_encoder_init(e, coder, params, setup, port);
+    int err = vs_address_encoder_init(e, coder, context);
     if (err) {
         vs_address_all_encoder_close(e);
         *encoder = NULL;
@@ -194,15 +206,9 @@ void vs_address_all_encoder_close(void *encoder)
     free(encoder);
 }
 
-int vs_address_all_finish(void *encoder)
+void vs_address_all_counts(const void *encoder, void *counts)
 {
-    (void)encoder;
-    return 0;
-}
-
-void vs_address_all_counts(const void *encoder, struct vs_address_counts *counts)
-{
-    *counts = ((const struct vs_address_encoder *)encoder)->counts;
+    *(struct vs_address_counts *)counts = ((const struct vs_address_encoder *)encoder)->counts;
 }
 
 int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *coder,

@@ -91,22 +91,7 @@ struct vs_address_counts {
     uint64_t computing, unmodelled;
 };
 
-void vs_address_counts_add(struct vs_address_counts *sum, const struct vs_address_counts *c);
-
-struct vs_address_encoder_ops {
-    /* The params have been checked. The port's shape is the technique's. code may be NULL if
-     * `follows` is false. Returns 0; -VSE_NOMEM; -VSE_INVAL (no code). */
-    int (*open)(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                const struct vs_address_code *code, struct vs_port_writer *port);
-    /* Events in global order. Returns 0; -VSE_INVAL (a core that there is not; no cycles);
-     * -VSE_NOMEM. What the port reports stays in its `error`. */
-    int (*consume)(void *encoder, const struct vs_batch *batch);
-    /* After the last event. Returns 0. */
-    int (*finish)(void *encoder);
-    void (*counts)(const void *encoder, struct vs_address_counts *counts);
-    void (*close)(void *encoder); /* NULL is fine */
-    bool follows;                 /* it needs the code */
-};
+extern const struct vs_count_row vs_address_count_rows[];
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 

@@ -83,8 +83,7 @@ struct vs_address_encoder {
 
 /* Returns 0; -VSE_NOMEM; -VSE_INVAL. fini is needed in any case. */
 int vs_address_encoder_init(struct vs_address_encoder *e, const struct vs_address_coder *coder,
-                            const struct vs_address_params *params,
-                            const struct vs_technique_setup *setup, struct vs_port_writer *port);
+                            const struct vs_technique_context *context);
 void vs_address_encoder_fini(struct vs_address_encoder *e);
 
 /* Counts an operand, and whether it is sent. */
@@ -165,10 +164,8 @@ int vs_address_turn(void *decoder, unsigned *core);
 
 /* The operations over a coder. */
 int vs_address_all_encoder_open(void **encoder, const struct vs_address_coder *coder,
-                                const void *params, const struct vs_technique_setup *setup,
-                                struct vs_port_writer *port);
-int vs_address_all_finish(void *encoder);
-void vs_address_all_counts(const void *encoder, struct vs_address_counts *counts);
+                                const struct vs_technique_context *context);
+void vs_address_all_counts(const void *encoder, void *counts);
 void vs_address_all_encoder_close(void *encoder);
 int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *coder,
                                 const void *params, const struct vs_technique_setup *setup,
@@ -189,16 +186,13 @@ void vs_address_all_decoder_close(void *decoder);
         vs_address_send_by(e, event, put);                                                         \
         return 0;                                                                                  \
     }                                                                                              \
-    static int name##_consume(void *encoder, const struct vs_batch *batch)                         \
+    static int name##_consume(void *encoder, const struct vs_slice *slice)                         \
     {                                                                                              \
-        return vs_address_each(encoder, batch, name##_take);                                       \
+        return vs_address_each(encoder, slice->events, name##_take);                               \
     }                                                                                              \
-    static int name##_encoder_open(                                                                \
-        void **encoder, const void *params, const struct vs_technique_setup *setup,                \
-        const struct vs_address_code *code, struct vs_port_writer *port)                           \
+    static int name##_encoder_open(void **encoder, const struct vs_technique_context *context)     \
     {                                                                                              \
-        (void)code;                                                                                \
-        return vs_address_all_encoder_open(encoder, &vs_address_##name, params, setup, port);      \
+        return vs_address_all_encoder_open(encoder, &vs_address_##name, context);                  \
     }                                                                                              \
     static int name##_decoder_open(                                                                \
         void **decoder, const void *params, const struct vs_technique_setup *setup,                \
@@ -207,12 +201,12 @@ void vs_address_all_decoder_close(void *decoder);
         (void)code;                                                                                \
         return vs_address_all_decoder_open(decoder, &vs_address_##name, params, setup, port);      \
     }                                                                                              \
-    static const struct vs_address_encoder_ops name##_encoder = {                                  \
-        .open = name##_encoder_open,                                                               \
-        .consume = name##_consume,                                                                 \
-        .finish = vs_address_all_finish,                                                           \
-        .counts = vs_address_all_counts,                                                           \
-        .close = vs_address_all_encoder_close};                                                    \
+    static const struct vs_encoder_ops name##_encoder = {.needs = VS_NEEDS_ACCESSES,               \
+                                                         .open = name##_encoder_open,              \
+                                                         .consume = name##_consume,                \
+                                                         .counts = vs_address_all_counts,          \
+                                                         .rows = vs_address_count_rows,            \
+                                                         .close = vs_address_all_encoder_close};   \
     static const struct vs_address_decoder_ops name##_decoder = {                                  \
         .open = name##_decoder_open,                                                               \
         .address = vs_address_all_address,                                                         \

@@ -143,25 +143,25 @@ VS_STREAM_MACHINES(nexs);
 const struct vs_technique vs_technique_base = {
     .name = "BASE",
     .summary = "streams: every one, with its start in full where it is not known",
-    .kind = VS_TECHNIQUE_FLOW,
+    .serves = VS_TECHNIQUE_FLOW,
     .parameters = base_parameters,
     .params_size = sizeof(struct params),
     .defaults = "dcc=8 dcc_next=8",
     .cycles = cycles,
     .cost = base_cost,
     .encoder = &base_encoder,
-    .decoder = &base_decoder,
+    .flow_decoder = &base_decoder,
 };
 
 const struct vs_technique vs_technique_nexs = {
     .name = "NEXS",
     .summary = "streams: every one, with what differs from the last start",
-    .kind = VS_TECHNIQUE_FLOW,
+    .serves = VS_TECHNIQUE_FLOW,
     .parameters = nexs_parameters,
     .params_size = sizeof(struct params),
     .defaults = "group=6 dcc=8 dcc_next=8",
     .cycles = cycles,
     .cost = nexs_cost,
     .encoder = &nexs_encoder,
-    .decoder = &nexs_decoder,
+    .flow_decoder = &nexs_decoder,
 };

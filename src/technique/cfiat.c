@@ -159,9 +159,9 @@ static inline int store(struct vs_data_encoder *base, unsigned core, uint64_t ad
     return base->memory ? vs_seen_write(&base->seen, addr, bytes, size) : 0;
 }
 
-static int encoder_consume(void *encoder, const struct vs_batch *batch)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, batch, load, store);
+    return vs_data_each(encoder, slice->events, load, store);
 }
 
 static void encoder_close(void *encoder)
@@ -175,15 +175,15 @@ static void encoder_close(void *encoder)
     free(e);
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        const struct vs_prior *prior, struct vs_port_writer *port)
+static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    const struct vs_data_params *p = params;
+    const struct vs_data_params *p = context->params;
+    const struct vs_technique_setup *setup = context->setup;
     const struct vs_cache_config config = vs_data_cache_config(p);
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, context);
     e->code = vs_data_count_chunks(p);
     e->granule = p->granule;
     e->full = vs_counter_full(p->fahcnt_bits);
@@ -205,8 +205,8 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
     return err;
 }
 
-static const struct vs_data_encoder_ops encoder_ops = {
-    encoder_open, encoder_consume, vs_data_finish, vs_data_encoder_counts, encoder_close};
+static const struct vs_encoder_ops encoder_ops =
+    VS_DATA_ENCODER(encoder_open, encoder_consume, vs_data_finish, encoder_close);
 
 /* ---- decoder --------------------------------------------------------------------------------- */
 
@@ -598,7 +598,7 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
 #define CFIAT(identifier, title, others, text, values)                                             \
     const struct vs_technique identifier = {.name = title,                                         \
                                             .aliases = others,                                     \
-                                            .kind = VS_TECHNIQUE_DATA,                             \
+                                            .serves = VS_TECHNIQUE_DATA,                           \
                                             .summary = text,                                       \
                                             .parameters = parameters,                              \
                                             .params_size = sizeof(struct vs_data_params),          \
@@ -609,7 +609,7 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
                                             .cycles = vs_data_cycle_chunks,                        \
                                             .undecodable = undecodable,                            \
                                             .cost = cost,                                          \
-                                            .data_encoder = &encoder_ops,                          \
+                                            .encoder = &encoder_ops,                               \
                                             .data_decoder = &decoder_ops}
 
 #define COUNTERS " fahcnt_bits=32 icnt_bits=32"

@@ -32,7 +32,7 @@ uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
                             const struct vs_technique_setup *setup)
 {
     const struct vs_data_params *p = (const void *)spec->params;
-    if (spec->technique->kind != VS_TECHNIQUE_DATA)
+    if (!(spec->technique->serves & VS_TECHNIQUE_DATA))
         return 0;
     return 8 * p->size * (p->caches == VS_DATA_SHARED ? 1 : setup->cores);
 }
@@ -40,15 +40,15 @@ uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
 /* ---- encoders -------------------------------------------------------------------------------- */
 
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
-                         const struct vs_data_params *params,
-                         const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                         struct vs_port_writer *port)
+                         const struct vs_technique_context *context)
 {
-    e->port = port;
+    const struct vs_data_params *params = context->params;
+    const struct vs_technique_setup *setup = context->setup;
+    e->port = context->port;
     e->rare = rare;
     e->cores = setup->cores;
     e->full = vs_counter_full(params->icnt_bits);
-    vs_seen_init(&e->seen, prior);
+    vs_seen_init(&e->seen, context->prior);
     e->since = calloc(setup->cores, sizeof(*e->since));
     e->live = calloc(setup->cores, sizeof(*e->live));
     return e->since && e->live ? 0 : -VSE_NOMEM;
@@ -212,10 +212,51 @@ int vs_data_finish(void *encoder)
     return 0;
 }
 
-void vs_data_encoder_counts(const void *encoder, struct vs_data_counts *counts)
+void vs_data_encoder_counts(const void *encoder, void *counts)
 {
-    *counts = ((const struct vs_data_encoder *)encoder)->counts;
+    struct vs_data_counts *c = counts;
+    *c = ((const struct vs_data_encoder *)encoder)->counts;
+    for (unsigned i = 0; i < VS_DATA_SIZES; i++)
+        c->reported += c->misses[i];
 }
+
+#define ROW(name, field, text)                                                                     \
+    {                                                                                              \
+        name, text, offsetof(struct vs_data_counts, field)                                         \
+    }
+#define SIZE_ROWS(class, size)                                                                     \
+    ROW("loads_known_" size, hits[class], "loads of up to " size " bytes that took no value"),     \
+        ROW("loads_reported_" size, misses[class], "of the same size: took one")
+
+const struct vs_count_row vs_data_count_rows[] = {
+    ROW("instructions", instructions, "executed"),
+    ROW("loads", loads, "loads"),
+    ROW("stores", stores, "stores"),
+    SIZE_ROWS(0, "1"),
+    SIZE_ROWS(1, "2"),
+    SIZE_ROWS(2, "4"),
+    SIZE_ROWS(3, "8"),
+    SIZE_ROWS(4, "16"),
+    SIZE_ROWS(5, "32"),
+    SIZE_ROWS(6, "64"),
+    SIZE_ROWS(7, "more"),
+    ROW("loads_reported", reported, "loads that took a value"),
+    ROW("line_hits", line_hits, "loads and stores that found all their lines"),
+    ROW("line_misses", line_misses, "those that did not"),
+    ROW("outside_writes", outside, "outside writes and mappings"),
+    ROW("loads_unseen", unseen, "loads of what changed without an event, or was not known"),
+    ROW("value_messages", nondets, "values from outside"),
+    ROW("value_message_bits", nondet_bits, "bits of their messages"),
+    ROW("state_messages", states, "registers, and ends of cores"),
+    ROW("state_message_bits", state_bits, "bits of their messages"),
+    ROW("order_messages", orders, "messages that only order cores; invalidations from outside"),
+    ROW("order_message_bits", order_bits, "bits of these"),
+    ROW("orders_implied", silent, "transactions whose order is implied"),
+    {0},
+};
+
+_Static_assert(VS_DATA_SIZES == 8, "each size has its rows");
+_Static_assert(sizeof(struct vs_data_counts) <= VS_COUNTS_MAX * sizeof(uint64_t), "they fit");
 
 /* ---- decoders -------------------------------------------------------------------------------- */
 

@@ -95,6 +95,7 @@ struct vs_data_counts {
     uint64_t instructions;
     uint64_t loads, stores;
     uint64_t hits[VS_DATA_SIZES], misses[VS_DATA_SIZES]; /* loads that took no value, or did */
+    uint64_t reported;                                   /* loads that did */
     uint64_t line_hits, line_misses; /* loads and stores that found all their lines, or not */
     uint64_t outside;                /* outside writes and mappings */
     uint64_t unseen;                 /* loads of what changed without an event, or was not known */
@@ -104,19 +105,7 @@ struct vs_data_counts {
     uint64_t silent;             /* transactions whose order is implied: rule implied */
 };
 
-struct vs_data_encoder_ops {
-    /* The params have been checked. The port's shape is the technique's. prior may be NULL.
-     * Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many cores for the technique). */
-    int (*open)(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                const struct vs_prior *prior, struct vs_port_writer *port);
-    /* Events in global order. Returns 0; -VSE_INVAL (a core that there is not; no cycles);
-     * -VSE_NOMEM. What the port reports stays in its `error`. */
-    int (*consume)(void *encoder, const struct vs_batch *batch);
-    /* After the last event: how far each core went. Returns 0. */
-    int (*finish)(void *encoder);
-    void (*counts)(const void *encoder, struct vs_data_counts *counts);
-    void (*close)(void *encoder); /* NULL is fine */
-};
+extern const struct vs_count_row vs_data_count_rows[];
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 

@@ -111,9 +111,7 @@ struct vs_data_encoder {
 
 /* Returns 0; -VSE_NOMEM. fini is needed in any case. */
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
-                         const struct vs_data_params *params,
-                         const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                         struct vs_port_writer *port);
+                         const struct vs_technique_context *context);
 void vs_data_encoder_fini(struct vs_data_encoder *e);
 
 /* An event that is no load or store. 0; -VSE_NOMEM. */
@@ -126,10 +124,18 @@ void vs_data_put_full(struct vs_data_encoder *e, unsigned core);
 /* Ends of all cores. */
 void vs_data_put_ends(struct vs_data_encoder *e);
 
-/* vs_data_encoder_ops.finish, which puts the ends, and .counts of encoders that begin with a struct
+/* vs_encoder_ops.finish, which puts the ends, and .counts of encoders that begin with a struct
  * vs_data_encoder. */
 int vs_data_finish(void *encoder);
-void vs_data_encoder_counts(const void *encoder, struct vs_data_counts *counts);
+void vs_data_encoder_counts(const void *encoder, void *counts);
+
+/* The table of such an encoder. */
+#define VS_DATA_ENCODER(opens, consumes, finishes, closes)                                         \
+    {                                                                                              \
+        .needs = VS_NEEDS_ACCESSES | VS_NEEDS_PRIOR, .open = opens, .consume = consumes,           \
+        .finish = finishes, .counts = vs_data_encoder_counts, .rows = vs_data_count_rows,          \
+        .close = closes                                                                            \
+    }
 
 /* A value, of at least one byte, where registers could be. */
 static inline void vs_data_put_value(struct vs_data_encoder *e, const uint8_t *bytes, size_t size)

@@ -367,10 +367,10 @@ VS_STREAM_MACHINES(e);
 
 #define DMTF(letter, text, values)                                                                 \
     {                                                                                              \
-        .name = #letter "DMTF", .summary = text, .kind = VS_TECHNIQUE_FLOW,                        \
+        .name = #letter "DMTF", .summary = text, .serves = VS_TECHNIQUE_FLOW,                      \
         .parameters = letter##_parameters, .params_size = sizeof(struct params),                   \
         .defaults = "m1=192 m2=4 dcc=4 dcc_next=2" values, .configs = configs, .cycles = cycles,   \
-        .cost = cost_##letter, .encoder = &letter##_encoder, .decoder = &letter##_decoder          \
+        .cost = cost_##letter, .encoder = &letter##_encoder, .flow_decoder = &letter##_decoder     \
     }
 
 const struct vs_technique vs_technique_bdmtf =

@@ -78,15 +78,14 @@ static void encoder_close(void *encoder)
     free(e);
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        const struct vs_address_code *code, struct vs_port_writer *port)
+static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_address_encoder_init(&e->base, coder_of(params), params, setup, port);
+    int err = vs_address_encoder_init(&e->base, coder_of(context->params), context);
     if (!err)
-        err = vs_validity_init(&e->validity, setup->cores, code, false);
+        err = vs_validity_init(&e->validity, context->setup->cores, context->code, false);
     if (err) {
         encoder_close(e);
         *encoder = NULL;
@@ -127,25 +126,26 @@ static inline int take(struct vs_address_encoder *base, const struct vs_batch *b
     return 0;
 }
 
-static int encoder_consume(void *encoder, const struct vs_batch *batch)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_address_each(encoder, batch, take);
+    return vs_address_each(encoder, slice->events, take);
 }
 
-static void encoder_counts(const void *encoder, struct vs_address_counts *counts)
+static void encoder_counts(const void *encoder, void *counts)
 {
     const struct encoder *e = encoder;
-    *counts = e->base.counts;
-    counts->computing = e->validity.computing;
-    counts->unmodelled = e->validity.unmodelled;
+    struct vs_address_counts *c = counts;
+    *c = e->base.counts;
+    c->computing = e->validity.computing;
+    c->unmodelled = e->validity.unmodelled;
 }
 
-static const struct vs_address_encoder_ops encoder_ops = {.open = encoder_open,
-                                                          .consume = encoder_consume,
-                                                          .finish = vs_address_all_finish,
-                                                          .counts = encoder_counts,
-                                                          .close = encoder_close,
-                                                          .follows = true};
+static const struct vs_encoder_ops encoder_ops = {.needs = VS_NEEDS_ACCESSES | VS_NEEDS_CODE,
+                                                  .open = encoder_open,
+                                                  .consume = encoder_consume,
+                                                  .counts = encoder_counts,
+                                                  .rows = vs_address_count_rows,
+                                                  .close = encoder_close};
 
 /* ---- decoder --------------------------------------------------------------------------------- */
 
@@ -238,7 +238,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 }
 
 const struct vs_technique vs_technique_dafilter = {
-    .kind = VS_TECHNIQUE_ADDRESS,
+    .serves = VS_TECHNIQUE_ADDRESS,
     .name = "daFilter",
     .summary = "addresses that do not follow from registers that are known",
     .parameters = parameters,
@@ -249,6 +249,6 @@ const struct vs_technique vs_technique_dafilter = {
     .check = vs_address_check_table,
     .cycles = vs_address_cycle_chunks,
     .cost = cost,
-    .address_encoder = &encoder_ops,
+    .encoder = &encoder_ops,
     .address_decoder = &decoder_ops,
 };

@@ -219,9 +219,9 @@ static inline int store(struct vs_data_encoder *base, unsigned core, uint64_t ad
     return base->memory ? vs_seen_write(&base->seen, addr, bytes, size) : 0;
 }
 
-static int encoder_consume(void *encoder, const struct vs_batch *batch)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, batch, load, store);
+    return vs_data_each(encoder, slice->events, load, store);
 }
 
 static void encoder_close(void *encoder)
@@ -235,15 +235,15 @@ static void encoder_close(void *encoder)
     free(e);
 }
 
-static int open_encoder(void **encoder, const struct vs_data_params *p,
-                        const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                        struct vs_port_writer *port, bool dedicated)
+static int open_encoder(void **encoder, const struct vs_technique_context *context, bool dedicated)
 {
+    const struct vs_data_params *p = context->params;
+    const struct vs_technique_setup *setup = context->setup;
     const struct vs_cache_config config = vs_data_cache_config(p);
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, context);
     e->dedicated = dedicated;
     e->published = !dedicated && p->account == VS_DATA_ACCOUNT_PUBLISHED;
     e->granule = p->granule;
@@ -261,26 +261,22 @@ static int open_encoder(void **encoder, const struct vs_data_params *p,
     return err;
 }
 
-static int flags_encoder_open(void **encoder, const void *params,
-                              const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                              struct vs_port_writer *port)
+static int flags_encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    return open_encoder(encoder, params, setup, prior, port, false);
+    return open_encoder(encoder, context, false);
 }
 
-static int dedicated_encoder_open(void **encoder, const void *params,
-                                  const struct vs_technique_setup *setup,
-                                  const struct vs_prior *prior, struct vs_port_writer *port)
+static int dedicated_encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    return open_encoder(encoder, params, setup, prior, port, true);
+    return open_encoder(encoder, context, true);
 }
 
-static const struct vs_data_encoder_ops flags_encoder = {flags_encoder_open, encoder_consume,
-                                                         vs_data_finish, vs_data_encoder_counts,
-                                                         encoder_close},
-                                        dedicated_encoder = {dedicated_encoder_open,
-                                                             encoder_consume, vs_data_finish,
-                                                             vs_data_encoder_counts, encoder_close};
+static const struct vs_encoder_ops flags_encoder =
+                                       VS_DATA_ENCODER(flags_encoder_open, encoder_consume,
+                                                       vs_data_finish, encoder_close),
+                                   dedicated_encoder =
+                                       VS_DATA_ENCODER(dedicated_encoder_open, encoder_consume,
+                                                       vs_data_finish, encoder_close);
 
 /* ---- decoder --------------------------------------------------------------------------------- */
 
@@ -515,7 +511,7 @@ static int dedicated_cost(const void *params, const struct vs_technique_setup *s
 }
 
 const struct vs_technique vs_technique_mlvfa = {
-    .kind = VS_TECHNIQUE_DATA,
+    .serves = VS_TECHNIQUE_DATA,
     .name = "mlvFA",
     .summary = "a bit per load: known from the flags of the data cache, or the value follows",
     .parameters = flags_parameters,
@@ -526,12 +522,12 @@ const struct vs_technique vs_technique_mlvfa = {
     .cycles = vs_data_cycle_chunks,
     .undecodable = flags_undecodable,
     .cost = flags_cost,
-    .data_encoder = &flags_encoder,
+    .encoder = &flags_encoder,
     .data_decoder = &flags_decoder,
 };
 
 const struct vs_technique vs_technique_mlvfa_dedicated = {
-    .kind = VS_TECHNIQUE_DATA,
+    .serves = VS_TECHNIQUE_DATA,
     .name = "mlvFA_dedicated",
     .summary = "a bit per load: the same as in the module's own cache, or the value follows",
     .parameters = dedicated_parameters,
@@ -541,6 +537,6 @@ const struct vs_technique vs_technique_mlvfa_dedicated = {
     .check = dedicated_check,
     .cycles = vs_data_cycle_chunks,
     .cost = dedicated_cost,
-    .data_encoder = &dedicated_encoder,
+    .encoder = &dedicated_encoder,
     .data_decoder = &dedicated_decoder,
 };

@@ -349,9 +349,10 @@ VS_STREAM_MACHINES(hwlz);
 #define HWLZ(number)                                                                               \
     {                                                                                              \
         .name = "HWLZ-" #number, .summary = "streams: LZ77 over a buffer of " #number " symbols",  \
-        .kind = VS_TECHNIQUE_FLOW, .parameters = parameters, .params_size = sizeof(struct params), \
+        .serves = VS_TECHNIQUE_FLOW, .parameters = parameters,                                     \
+        .params_size = sizeof(struct params),                                                      \
         .defaults = "entries=" #number " length=8 dcc=4 dcc_next=2", .cycles = cycles,             \
-        .cost = cost, .encoder = &hwlz_encoder, .decoder = &hwlz_decoder                           \
+        .cost = cost, .encoder = &hwlz_encoder, .flow_decoder = &hwlz_decoder                      \
     }
 
 const struct vs_technique vs_technique_hwlz_256 = HWLZ(256);

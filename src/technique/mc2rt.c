@@ -320,9 +320,9 @@ static inline int store(struct vs_data_encoder *base, unsigned core, uint64_t ad
     return unlikely(e->out_of_memory) ? -VSE_NOMEM : vs_seen_write(&base->seen, addr, bytes, size);
 }
 
-static int encoder_consume(void *encoder, const struct vs_batch *batch)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, batch, load, store);
+    return vs_data_each(encoder, slice->events, load, store);
 }
 
 static int encoder_finish(void *encoder)
@@ -360,15 +360,15 @@ static int init_cores(struct encoder *e)
     return 0;
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        const struct vs_prior *prior, struct vs_port_writer *port)
+static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    const struct vs_data_params *p = params;
+    const struct vs_data_params *p = context->params;
+    const struct vs_technique_setup *setup = context->setup;
     const struct vs_cache_config config = vs_data_cache_config(p);
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->base, &rare, p, setup, prior, port);
+    int err = vs_data_encoder_init(&e->base, &rare, context);
     e->base.memory = true;
     e->code = vs_data_count_chunks(p);
     e->address_bits = setup->address_bits;
@@ -387,8 +387,8 @@ static int encoder_open(void **encoder, const void *params, const struct vs_tech
     return err;
 }
 
-static const struct vs_data_encoder_ops encoder_ops = {
-    encoder_open, encoder_consume, encoder_finish, vs_data_encoder_counts, encoder_close};
+static const struct vs_encoder_ops encoder_ops =
+    VS_DATA_ENCODER(encoder_open, encoder_consume, encoder_finish, encoder_close);
 
 /* ---- technique ------------------------------------------------------------------------------- */
 
@@ -438,7 +438,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 }
 
 const struct vs_technique vs_technique_mc2rt = {
-    .kind = VS_TECHNIQUE_DATA,
+    .serves = VS_TECHNIQUE_DATA,
     .cores_max = VS_MOESI_CORES_MAX,
     .name = "mc2RT",
     .summary = "coherent caches with a trace bit per line",
@@ -452,6 +452,6 @@ const struct vs_technique vs_technique_mc2rt = {
     .cycles = vs_data_cycle_chunks,
     .undecodable = undecodable,
     .cost = cost,
-    .data_encoder = &encoder_ops,
+    .encoder = &encoder_ops,
     .data_decoder = &vs_mc2rt_decoder,
 };

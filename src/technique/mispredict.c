@@ -259,13 +259,13 @@ static void call(const struct vs_mispredict_encoder *e, struct encoder_core *c,
     }
 }
 
-int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t count)
+int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
 {
     struct vs_mispredict_encoder *e = encoder;
     bool shared = e->config.shared;
     const uint64_t bcnt_most = e->bcnt_most, icnt_full = e->icnt_full;
     uint64_t instructions = 0, conditionals = 0; /* not in memory: the loop is hot */
-    for (const struct vs_step *s = steps; s < steps + count; s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
         struct encoder_core *c = &e->core[s->core];
@@ -293,9 +293,9 @@ int vs_mispredict_consume(void *encoder, const struct vs_step *steps, size_t cou
     return 0;
 }
 
-void vs_mispredict_counts(const void *encoder, struct vs_flow_counts *counts)
+void vs_mispredict_counts(const void *encoder, void *counts)
 {
-    *counts = ((const struct vs_mispredict_encoder *)encoder)->counts;
+    *(struct vs_flow_counts *)counts = ((const struct vs_mispredict_encoder *)encoder)->counts;
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */

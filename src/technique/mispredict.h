@@ -46,11 +46,11 @@ struct vs_mispredict_config {
 struct vs_mispredict_encoder;
 struct vs_mispredict_decoder;
 
-/* As the functions of vs_flow_encoder_ops and vs_flow_decoder_ops, whose open they complete. */
+/* As the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they complete. */
 int vs_mispredict_encoder_open(void **e, const struct vs_mispredict_config *config,
                                const struct vs_technique_setup *setup, struct vs_port_writer *port);
-int vs_mispredict_consume(void *e, const struct vs_step *steps, size_t count);
-void vs_mispredict_counts(const void *e, struct vs_flow_counts *counts);
+int vs_mispredict_consume(void *e, const struct vs_slice *slice);
+void vs_mispredict_counts(const void *e, void *counts);
 void vs_mispredict_encoder_close(void *e);
 
 int vs_mispredict_decoder_open(void **d, const struct vs_mispredict_config *config,
@@ -65,11 +65,10 @@ void vs_mispredict_decoder_close(void *d);
 /* Defines encoder_ops and decoder_ops of a file that has config_of, which makes a
  * vs_mispredict_config of parameters. */
 #define VS_MISPREDICT_MACHINES                                                                     \
-    static int encoder_open(void **e, const void *params, const struct vs_technique_setup *setup,  \
-                            struct vs_port_writer *port)                                           \
+    static int encoder_open(void **e, const struct vs_technique_context *context)                  \
     {                                                                                              \
-        struct vs_mispredict_config config = config_of(params);                                    \
-        return vs_mispredict_encoder_open(e, &config, setup, port);                                \
+        struct vs_mispredict_config config = config_of(context->params);                           \
+        return vs_mispredict_encoder_open(e, &config, context->setup, context->port);              \
     }                                                                                              \
     static int decoder_open(void **d, const void *params, const struct vs_technique_setup *setup,  \
                             struct vs_port_reader *port)                                           \
@@ -77,10 +76,12 @@ void vs_mispredict_decoder_close(void *d);
         struct vs_mispredict_config config = config_of(params);                                    \
         return vs_mispredict_decoder_open(d, &config, setup, port);                                \
     }                                                                                              \
-    static const struct vs_flow_encoder_ops encoder_ops = {.open = encoder_open,                   \
-                                                           .consume = vs_mispredict_consume,       \
-                                                           .counts = vs_mispredict_counts,         \
-                                                           .close = vs_mispredict_encoder_close};  \
+    static const struct vs_encoder_ops encoder_ops = {.needs = VS_NEEDS_STEPS,                     \
+                                                      .open = encoder_open,                        \
+                                                      .consume = vs_mispredict_consume,            \
+                                                      .counts = vs_mispredict_counts,              \
+                                                      .rows = vs_flow_count_rows,                  \
+                                                      .close = vs_mispredict_encoder_close};       \
     static const struct vs_flow_decoder_ops decoder_ops = {.open = decoder_open,                   \
                                                            .head = vs_mispredict_head,             \
                                                            .branch = vs_mispredict_branch,         \

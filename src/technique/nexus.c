@@ -84,14 +84,14 @@ struct encoder {
     struct encoder_core core[];
 };
 
-static int encoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
-                        struct vs_port_writer *port)
+static int encoder_open(void **out, const struct vs_technique_context *context)
 {
-    const struct params *p = params;
+    const struct params *p = context->params;
+    const struct vs_technique_setup *setup = context->setup;
     struct encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
     if (!(*out = e))
         return -VSE_NOMEM;
-    e->port = port;
+    e->port = context->port;
     e->icnt = chunks(p->icnt, p->icnt_next);
     e->target = chunks(p->target, p->target_next);
     e->most = most_instructions(p);
@@ -154,10 +154,10 @@ static void pass_full(struct encoder *e, struct encoder_core *c, const struct vs
     c->icnt = before + own;
 }
 
-static int encoder_consume(void *encoder, const struct vs_step *steps, size_t count)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct encoder *e = encoder;
-    for (const struct vs_step *s = steps; s < steps + count; s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
         struct encoder_core *c = &e->core[s->core];
@@ -192,9 +192,9 @@ static int encoder_consume(void *encoder, const struct vs_step *steps, size_t co
     return 0;
 }
 
-static void encoder_counts(const void *encoder, struct vs_flow_counts *counts)
+static void encoder_counts(const void *encoder, void *counts)
 {
-    *counts = ((const struct encoder *)encoder)->counts;
+    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */
@@ -278,10 +278,12 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
 
 /* ---- the technique --------------------------------------------------------------------------- */
 
-static const struct vs_flow_encoder_ops encoder_ops = {
+static const struct vs_encoder_ops encoder_ops = {
+    .needs = VS_NEEDS_STEPS,
     .open = encoder_open,
     .consume = encoder_consume,
     .counts = encoder_counts,
+    .rows = vs_flow_count_rows,
     .close = free,
 };
 
@@ -299,7 +301,7 @@ const struct vs_technique vs_technique_mcfnx_b = {
     .name = "mcfNX_b",
     .aliases = aliases,
     .summary = "Nexus-like baseline: every taken conditional and every indirect branch",
-    .kind = VS_TECHNIQUE_FLOW,
+    .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct params),
     .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8 icnt_bits=32",
@@ -307,5 +309,5 @@ const struct vs_technique vs_technique_mcfnx_b = {
     .cycles = cycles,
     .cost = cost,
     .encoder = &encoder_ops,
-    .decoder = &decoder_ops,
+    .flow_decoder = &decoder_ops,
 };

@@ -64,7 +64,7 @@ static const struct vs_parameter parameters[] = {
     VS_ADDRESS_NUMBER(group, 1, 64, "bits of a group"), VS_ADDRESS_CYCLE_ROWS, {.name = NULL}};
 
 const struct vs_technique vs_technique_danx = {
-    .kind = VS_TECHNIQUE_ADDRESS,
+    .serves = VS_TECHNIQUE_ADDRESS,
     .name = "daNX",
     .summary = "every address, as what differs from the last one",
     .parameters = parameters,
@@ -72,6 +72,6 @@ const struct vs_technique vs_technique_danx = {
     .defaults = "group=6 dcc=8 dcc_next=8",
     .cycles = vs_address_cycle_chunks,
     .cost = nexus_cost,
-    .address_encoder = &nexus_encoder,
+    .encoder = &nexus_encoder,
     .address_decoder = &nexus_decoder,
 };

@@ -48,9 +48,9 @@ static inline int store(struct vs_data_encoder *e, unsigned core, uint64_t addr,
     return 0;
 }
 
-static int encoder_consume(void *encoder, const struct vs_batch *batch)
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, batch, load, store);
+    return vs_data_each(encoder, slice->events, load, store);
 }
 
 static void encoder_close(void *encoder)
@@ -60,15 +60,14 @@ static void encoder_close(void *encoder)
     free(encoder);
 }
 
-int vs_nexus_data_encoder_open(void **encoder, const struct vs_data_params *params,
-                               const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                               struct vs_port_writer *heads, struct vs_port_writer *values)
+int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context *context,
+                               struct vs_port_writer *heads)
 {
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
     e->heads = heads;
-    int err = vs_data_encoder_init(&e->common, &rare, params, setup, prior, values);
+    int err = vs_data_encoder_init(&e->common, &rare, context);
     if (err) {
         encoder_close(e);
         *encoder = NULL;
@@ -76,14 +75,13 @@ int vs_nexus_data_encoder_open(void **encoder, const struct vs_data_params *para
     return err;
 }
 
-static int encoder_open(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                        const struct vs_prior *prior, struct vs_port_writer *port)
+static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    return vs_nexus_data_encoder_open(encoder, params, setup, prior, port, port);
+    return vs_nexus_data_encoder_open(encoder, context, context->port);
 }
 
-static const struct vs_data_encoder_ops encoder_ops = {
-    encoder_open, encoder_consume, vs_data_finish, vs_data_encoder_counts, encoder_close};
+static const struct vs_encoder_ops encoder_ops =
+    VS_DATA_ENCODER(encoder_open, encoder_consume, vs_data_finish, encoder_close);
 
 /* ---- decoder --------------------------------------------------------------------------------- */
 
@@ -195,7 +193,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 static const char *const aliases[] = {"NX_b", "tmlvNX_b", NULL};
 
 const struct vs_technique vs_technique_mlvnx_b = {
-    .kind = VS_TECHNIQUE_DATA,
+    .serves = VS_TECHNIQUE_DATA,
     .name = "mlvNX_b",
     .aliases = aliases,
     .summary = "every operand that is read, as it is",
@@ -205,6 +203,6 @@ const struct vs_technique vs_technique_mlvnx_b = {
     .unnamed = "icnt_bits=64",
     .cycles = vs_data_cycle_chunks,
     .cost = cost,
-    .data_encoder = &encoder_ops,
+    .encoder = &encoder_ops,
     .data_decoder = &decoder_ops,
 };

@@ -7,10 +7,10 @@
 
 #include "technique/data.h"
 
-/* Both ports have mlvNX_b's shape; messages are those of the heads'. Returns 0; -VSE_NOMEM. */
-int vs_nexus_data_encoder_open(void **encoder, const struct vs_data_params *params,
-                               const struct vs_technique_setup *setup, const struct vs_prior *prior,
-                               struct vs_port_writer *heads, struct vs_port_writer *values);
+/* The context's port takes the values. Both ports have mlvNX_b's shape; messages are those of the
+ * heads'. Returns 0; -VSE_NOMEM. */
+int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context *context,
+                               struct vs_port_writer *heads);
 
 /* prepare, which may be NULL, is called before each message is read. */
 int vs_nexus_data_decoder_open(void **decoder, const struct vs_data_params *params,

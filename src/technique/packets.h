@@ -24,13 +24,6 @@ struct vs_packets_plan {
     unsigned heads, values; /* which streams they are */
 };
 
-/* row(id, kind, least level, most, usual), of each compressor. */
-#define VS_PACKETS_COMPRESSORS(row)                                                                \
-    row(gzip, VS_PACK_GZIP, 1, 9, "1");                                                            \
-    row(bzip2, VS_PACK_BZIP2, 1, 9, "1");                                                          \
-    row(xz, VS_PACK_XZ, 0, 9, "6");                                                                \
-    row(zstd, VS_PACK_ZSTD, 1, 19, "3")
-
 /* One stream, or two if `split`. */
 struct vs_packets_plan vs_packets_plan(enum vs_pack_kind kind, unsigned level, bool split,
                                        const struct vs_technique_setup *setup);

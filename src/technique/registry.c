@@ -57,6 +57,29 @@ static bool is_named(const struct vs_technique *t, const char *name)
     return false;
 }
 
+const char *vs_technique_kinds_name(unsigned serves)
+{
+    static const char *const names[1 << VS_TECHNIQUE_KINDS] = {
+        "nothing",
+        "control flow",
+        "load values",
+        "control flow and load values",
+        "data addresses",
+        "control flow and data addresses",
+        "load values and data addresses",
+        "control flow, load values and data addresses",
+    };
+    return names[serves % (1 << VS_TECHNIQUE_KINDS)];
+}
+
+const struct vs_technique *vs_technique_baseline(enum vs_technique_kind kind)
+{
+    for (size_t i = 0; vs_techniques[i]; i++)
+        if (vs_techniques[i]->serves & kind)
+            return vs_techniques[i];
+    return NULL;
+}
+
 const struct vs_technique *vs_technique_find(const char *name)
 {
     for (size_t i = 0; vs_techniques[i]; i++)

@@ -21,7 +21,7 @@ extern const struct vs_technique vs_technique_esdc;
 extern const struct vs_technique vs_technique_rsdc;
 extern const struct vs_technique vs_technique_hwlz_256; /* hwlz.c */
 extern const struct vs_technique vs_technique_hwlz_1024;
-extern const struct vs_technique vs_technique_base_gzip; /* packed_stream.c */
+extern const struct vs_technique vs_technique_base_gzip; /* packed.c */
 extern const struct vs_technique vs_technique_base_bzip2;
 extern const struct vs_technique vs_technique_base_xz;
 extern const struct vs_technique vs_technique_base_zstd;
@@ -32,7 +32,7 @@ extern const struct vs_technique vs_technique_mlvcf_e;
 extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
 extern const struct vs_technique vs_technique_mlvfa_dedicated;
 extern const struct vs_technique vs_technique_mc2rt;      /* mc2rt.c */
-extern const struct vs_technique vs_technique_mlvnx_gzip; /* compressed.c */
+extern const struct vs_technique vs_technique_mlvnx_gzip; /* packed.c */
 extern const struct vs_technique vs_technique_mlvnx_bzip2;
 extern const struct vs_technique vs_technique_mlvnx_xz;
 extern const struct vs_technique vs_technique_mlvnx_zstd;
@@ -41,7 +41,7 @@ extern const struct vs_technique vs_technique_danx; /* nexus_address.c */
 extern const struct vs_technique vs_technique_dac;  /* adac.c */
 extern const struct vs_technique vs_technique_adac;
 extern const struct vs_technique vs_technique_dafilter;   /* filter.c */
-extern const struct vs_technique vs_technique_daraw_gzip; /* packed_address.c */
+extern const struct vs_technique vs_technique_daraw_gzip; /* packed.c */
 extern const struct vs_technique vs_technique_daraw_bzip2;
 extern const struct vs_technique vs_technique_daraw_xz;
 extern const struct vs_technique vs_technique_daraw_zstd;

@@ -356,11 +356,11 @@ static const char *const r_aliases[] = {"rSDC", NULL};
 #define SDC(letter, text, values)                                                                  \
     {                                                                                              \
         .name = #letter "SDC-LSP", .aliases = letter##_aliases, .summary = text,                   \
-        .kind = VS_TECHNIQUE_FLOW, .parameters = letter##_parameters,                              \
+        .serves = VS_TECHNIQUE_FLOW, .parameters = letter##_parameters,                            \
         .params_size = sizeof(struct params),                                                      \
         .defaults = "sets=32 ways=4 dcc=4 dcc_next=2" values, .configs = configs, .check = check,  \
         .cycles = cycles, .cost = cost_##letter, .encoder = &letter##_encoder,                     \
-        .decoder = &letter##_decoder                                                               \
+        .flow_decoder = &letter##_decoder                                                          \
     }
 
 const struct vs_technique vs_technique_bsdc =

@@ -133,18 +133,20 @@ struct encoder {
     struct encoder_core core[];
 };
 
-int vs_stream_encoder_open(void **out, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_writer *heads,
-                           struct vs_port_writer *values)
+int vs_stream_encoder_open(void **out, const struct vs_stream_coder *coder,
+                           const struct vs_technique_context *context, struct vs_port_writer *heads)
 {
+    const struct vs_technique_setup *setup = context->setup;
     struct encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
     if (!(*out = e))
         return -VSE_NOMEM;
     e->coder = coder;
     e->cores = setup->cores;
-    e->out = (struct vs_stream_out){
-        .coder = coder, .port = heads, .values = values, .address_bits = setup->address_bits};
-    if ((e->states = make_states(coder, params, setup)))
+    e->out = (struct vs_stream_out){.coder = coder,
+                                    .port = heads,
+                                    .values = context->port,
+                                    .address_bits = setup->address_bits};
+    if ((e->states = make_states(coder, context->params, setup)))
         return 0;
     free(e);
     *out = NULL;
@@ -225,10 +227,10 @@ static void take_indirect(struct encoder *e, struct encoder_core *c, const struc
         e->counts.indirect++, e->counts.indirect_reported += reported;
 }
 
-int vs_stream_consume(void *encoder, const struct vs_step *steps, size_t count)
+int vs_stream_consume(void *encoder, const struct vs_slice *slice)
 {
     struct encoder *e = encoder;
-    for (const struct vs_step *s = steps; s < steps + count; s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
         struct encoder_core *c = &e->core[s->core];
@@ -263,9 +265,9 @@ int vs_stream_finish(void *encoder)
     return 0;
 }
 
-void vs_stream_counts(const void *encoder, struct vs_flow_counts *counts)
+void vs_stream_counts(const void *encoder, void *counts)
 {
-    *counts = ((const struct encoder *)encoder)->counts;
+    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
 }
 
 /* ---- decoder --------------------------------------------------------------------------------- */

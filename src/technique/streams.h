@@ -164,16 +164,16 @@ const struct vs_stream_coder *vs_stream_base(void); /* base_nexs.c */
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-/* As the functions of vs_flow_encoder_ops and vs_flow_decoder_ops, whose open they complete. What
+/* As the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they complete. What
  * the counts call reported are branches that ended a stream which no table knew. Ti and dCC go to
- * the heads and the rest to the values, which are the same port but for coders that put nothing
- * beside records into messages. */
-int vs_stream_encoder_open(void **encoder, const struct vs_stream_coder *coder, const void *params,
-                           const struct vs_technique_setup *setup, struct vs_port_writer *heads,
-                           struct vs_port_writer *values);
-int vs_stream_consume(void *encoder, const struct vs_step *steps, size_t count);
+ * the heads and the rest to the values (the context's port), which are the same port but for coders
+ * that put nothing beside records into messages. */
+int vs_stream_encoder_open(void **encoder, const struct vs_stream_coder *coder,
+                           const struct vs_technique_context *context,
+                           struct vs_port_writer *heads);
+int vs_stream_consume(void *encoder, const struct vs_slice *slice);
 int vs_stream_finish(void *encoder);
-void vs_stream_counts(const void *encoder, struct vs_flow_counts *counts);
+void vs_stream_counts(const void *encoder, void *counts);
 void vs_stream_encoder_close(void *encoder);
 
 int vs_stream_decoder_open(void **decoder, const struct vs_stream_coder *coder, const void *params,
@@ -187,10 +187,9 @@ void vs_stream_decoder_close(void *decoder);
 
 /* Defines name_encoder and name_decoder, the machines around name_coder. */
 #define VS_STREAM_MACHINES(name)                                                                   \
-    static int name##_open(void **e, const void *params, const struct vs_technique_setup *setup,   \
-                           struct vs_port_writer *port)                                            \
+    static int name##_open(void **e, const struct vs_technique_context *context)                   \
     {                                                                                              \
-        return vs_stream_encoder_open(e, &name##_coder, params, setup, port, port);                \
+        return vs_stream_encoder_open(e, &name##_coder, context, context->port);                   \
     }                                                                                              \
     static int name##_open_decoder(void **d, const void *params,                                   \
                                    const struct vs_technique_setup *setup,                         \
@@ -198,11 +197,13 @@ void vs_stream_decoder_close(void *decoder);
     {                                                                                              \
         return vs_stream_decoder_open(d, &name##_coder, params, setup, port, port);                \
     }                                                                                              \
-    static const struct vs_flow_encoder_ops name##_encoder = {.open = name##_open,                 \
-                                                              .consume = vs_stream_consume,        \
-                                                              .finish = vs_stream_finish,          \
-                                                              .counts = vs_stream_counts,          \
-                                                              .close = vs_stream_encoder_close};   \
+    static const struct vs_encoder_ops name##_encoder = {.needs = VS_NEEDS_STEPS,                  \
+                                                         .open = name##_open,                      \
+                                                         .consume = vs_stream_consume,             \
+                                                         .finish = vs_stream_finish,               \
+                                                         .counts = vs_stream_counts,               \
+                                                         .rows = vs_flow_count_rows,               \
+                                                         .close = vs_stream_encoder_close};        \
     static const struct vs_flow_decoder_ops name##_decoder = {.open = name##_open_decoder,         \
                                                               .head = vs_stream_head,              \
                                                               .branch = vs_stream_branch,          \

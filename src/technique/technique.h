@@ -4,6 +4,7 @@
  * registry.c.
  *
  *   step        control flow as the modules see it
+ *   counts      what encoders met, as a table
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions
@@ -26,21 +27,31 @@
 #include "base/parameter.h"
 #include "model/counter.h"
 #include "port/framing.h"
+#include "technique/counts.h"
 #include "technique/step.h"
 #include "vestige/error.h"
 
+/* What a technique may report: it serves a set of these. */
 enum vs_technique_kind {
-    VS_TECHNIQUE_FLOW,    /* control flow */
-    VS_TECHNIQUE_DATA,    /* load values */
-    VS_TECHNIQUE_ADDRESS, /* data addresses */
+    VS_TECHNIQUE_FLOW = 1,    /* control flow */
+    VS_TECHNIQUE_DATA = 2,    /* load values */
+    VS_TECHNIQUE_ADDRESS = 4, /* data addresses */
 };
 
+#define VS_TECHNIQUE_KINDS 3 /* so many bits */
+
+/* The name of a set of kinds: "control flow", "load values", "data addresses", "control flow and
+ * load values" and so on. */
+const char *vs_technique_kinds_name(unsigned serves);
+
+/* technique/seen.h */
+struct vs_prior;
+
 /* technique/data.h */
-struct vs_data_encoder_ops;
 struct vs_data_decoder_ops;
 
 /* technique/address.h */
-struct vs_address_encoder_ops;
+struct vs_address_code;
 struct vs_address_decoder_ops;
 
 /* technique/packets.h */
@@ -53,9 +64,60 @@ struct vs_technique_setup {
     bool timed;
 };
 
-/* ---- control flow: the encoder --------------------------------------------------------------- */
+/* ---- the encoder ----------------------------------------------------------------------------- */
 
-/* What the encoder met, and how much of it took a message's content. */
+/* What an encoder has to be given: a set of these. */
+enum vs_technique_need {
+    VS_NEEDS_STEPS = 1,  /* the steps of a slice */
+    VS_NEEDS_EVENTS = 2, /* its events */
+    VS_NEEDS_LOADS = 4,  /* a run whose loads were recorded */
+    VS_NEEDS_STORES = 8, /* the same of stores */
+    VS_NEEDS_PRIOR = 16, /* a pass over the run before: technique/seen.h */
+    VS_NEEDS_CODE = 32,  /* the program's code; so does the decoder */
+};
+
+/* What most techniques of memory need. */
+#define VS_NEEDS_ACCESSES (VS_NEEDS_EVENTS | VS_NEEDS_LOADS | VS_NEEDS_STORES)
+
+/* What an encoder is opened with. All of it outlives the encoder but the params and the setup. */
+struct vs_technique_context {
+    const void *params; /* checked and settled */
+    const struct vs_technique_setup *setup;
+    struct vs_port_writer *port;        /* its shape is the technique's */
+    const struct vs_prior *prior;       /* NULL: none, whoever needs one */
+    const struct vs_address_code *code; /* NULL: none, or of an ISA that is not known */
+};
+
+/* A stretch of the run. Steps and events are of the same stretch, each in global order, and set if
+ * the encoder needs them. A step belongs to the event at which its core has executed as many
+ * instructions; at the run's end cores may step without one. */
+struct vs_slice {
+    const struct vs_step *steps;
+    size_t step_count;
+    const struct vs_batch *events;
+};
+
+struct vs_encoder_ops {
+    unsigned needs; /* VS_NEEDS_* */
+    /* Returns 0; -VSE_NOMEM; -VSE_INVAL (no code); -VSE_LIMIT (too many cores). */
+    int (*open)(void **encoder, const struct vs_technique_context *context);
+    /* The next slice. Returns 0; -VSE_INVAL (no such core; no cycles); -VSE_NOMEM. What the port
+     * reports stays in its `error`. */
+    int (*consume)(void *encoder, const struct vs_slice *slice);
+    /* Writes what is pending after the last slice. NULL: nothing ever is. Returns 0; -VSE_NOMEM. */
+    int (*finish)(void *encoder);
+    /* What it met, to a struct of uint64_t, at most VS_COUNTS_MAX, that `rows` describe. */
+    void (*counts)(const void *encoder, void *counts);
+    const struct vs_count_row *rows;
+    void (*close)(void *encoder); /* NULL is fine */
+};
+
+static inline int vs_encoder_finish(const struct vs_encoder_ops *ops, void *encoder)
+{
+    return ops->finish ? ops->finish(encoder) : 0;
+}
+
+/* What an encoder of control flow met, and how much of it took a message's content. */
 struct vs_flow_counts {
     uint64_t instructions;
     uint64_t conditional, conditional_reported;
@@ -66,19 +128,7 @@ struct vs_flow_counts {
     uint64_t switches;                    /* messages that only order cores */
 };
 
-struct vs_flow_encoder_ops {
-    /* The params have been checked and settled. The port's shape is the technique's.
-     * Returns 0; -VSE_NOMEM. */
-    int (*open)(void **encoder, const void *params, const struct vs_technique_setup *setup,
-                struct vs_port_writer *port);
-    /* Steps in global order. Returns 0; -VSE_INVAL (a core that there is not). What the port
-     * reports stays in its `error`. */
-    int (*consume)(void *encoder, const struct vs_step *steps, size_t count);
-    /* Writes what is pending after the last step. NULL: nothing ever is. Returns 0. */
-    int (*finish)(void *encoder);
-    void (*counts)(const void *encoder, struct vs_flow_counts *counts);
-    void (*close)(void *encoder); /* NULL is fine */
-};
+extern const struct vs_count_row vs_flow_count_rows[];
 
 /* ---- control flow: the decoder --------------------------------------------------------------- */
 
@@ -145,7 +195,8 @@ struct vs_flow_point {
 };
 
 struct vs_flow_decoder_ops {
-    /* As the encoder's. The reader must outlive the decoder. */
+    /* The params have been checked and settled. The reader must outlive the decoder. Returns 0;
+     * -VSE_NOMEM. */
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
     /* The next head. Of a port with a stream per core, that of the head's core is then the one
@@ -202,8 +253,8 @@ struct vs_technique {
     const char *name;
     const char *const *aliases; /* ended by NULL; NULL: none */
     const char *summary;        /* one line */
-    enum vs_technique_kind kind;
-    unsigned cores_max; /* 0: any number */
+    unsigned serves;            /* enum vs_technique_kind */
+    unsigned cores_max;         /* 0: any number */
 
     const struct vs_parameter *parameters; /* of a struct of uint64_t */
     size_t params_size;                    /* its size, at most VS_TECHNIQUE_PARAMS numbers */
@@ -232,12 +283,10 @@ struct vs_technique {
     int (*cost)(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list);
 
-    /* Of the technique's kind; the others are NULL. */
-    const struct vs_flow_encoder_ops *encoder;
-    const struct vs_flow_decoder_ops *decoder;
-    const struct vs_data_encoder_ops *data_encoder;
+    const struct vs_encoder_ops *encoder;
+    /* One for each kind that it serves; the others are NULL. */
+    const struct vs_flow_decoder_ops *flow_decoder;
     const struct vs_data_decoder_ops *data_decoder;
-    const struct vs_address_encoder_ops *address_encoder;
     const struct vs_address_decoder_ops *address_decoder;
 };
 
@@ -246,6 +295,10 @@ extern const struct vs_technique *const vs_techniques[];
 
 /* By name or alias. NULL if there is none. */
 const struct vs_technique *vs_technique_find(const char *name);
+
+/* The baseline of a kind, which ratios refer to: the first in the table that serves it. NULL if
+ * there is none. */
+const struct vs_technique *vs_technique_baseline(enum vs_technique_kind kind);
 
 /* ---- a technique with its parameters --------------------------------------------------------- */
 

@@ -105,12 +105,12 @@ VS_MISPREDICT_MACHINES;
 
 #define TMBP(title, text, values)                                                                  \
     {                                                                                              \
-        .name = title, .summary = text, .kind = VS_TECHNIQUE_FLOW, .parameters = parameters,       \
+        .name = title, .summary = text, .serves = VS_TECHNIQUE_FLOW, .parameters = parameters,     \
         .params_size = sizeof(struct params),                                                      \
         .defaults = values                                                                         \
             " pir=all pir_bits=13 esize=2 estep=4 dcc=4 dcc_next=2 bcnt_bits=16 icnt_bits=16",     \
         .unnamed = "bcnt_bits=64 icnt_bits=64", .check = check, .cycles = cycles,                  \
-        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .decoder = &decoder_ops         \
+        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .flow_decoder = &decoder_ops    \
     }
 
 const struct vs_technique vs_technique_ttmbp =

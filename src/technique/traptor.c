@@ -157,11 +157,12 @@ static const char *const aliases_e[] = {"mcfTRaptor",  "mcfTRaptor_e",  "tmcfTR_
 #define MCFTR(letter, text)                                                                        \
     {                                                                                              \
         .name = "mcfTR_" #letter, .aliases = aliases_##letter, .summary = text,                    \
-        .kind = VS_TECHNIQUE_FLOW, .parameters = parameters, .params_size = sizeof(struct params), \
+        .serves = VS_TECHNIQUE_FLOW, .parameters = parameters,                                     \
+        .params_size = sizeof(struct params),                                                      \
         .defaults = "gshare=4096 ras=32 ibtb=64 bcnt_bits=16 icnt_bits=16",                        \
         .unnamed = "bcnt_bits=64 icnt_bits=64", .configs = configs, .check = check,                \
         .settle = settle_##letter, .cycles = cycles, .undecodable = undecodable,                   \
-        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .decoder = &decoder_ops         \
+        .ordered = ordered, .cost = cost, .encoder = &encoder_ops, .flow_decoder = &decoder_ops    \
     }
 
 const struct vs_technique vs_technique_mcftr_b =

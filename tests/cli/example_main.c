@@ -13,8 +13,10 @@ extern const struct vs_technique vs_technique_outcomes;
 /* Messages times Ti and the header, a bit for each conditional branch, and the other fields. */
 static uint64_t by_hand(const struct vs_bandwidth_row *row, unsigned cores)
 {
-    uint64_t messages = row->flow.conditional + row->flow.indirect + row->flow.discontinuities;
-    return messages * (vs_port_core_bits(cores) + 1) + row->flow.conditional +
+    uint64_t conditional = vs_counts_get(&row->encoded, "conditional");
+    uint64_t messages = conditional + vs_counts_get(&row->encoded, "indirect") +
+                        vs_counts_get(&row->encoded, "discontinuities");
+    return messages * (vs_port_core_bits(cores) + 1) + conditional +
            row->counts.bits[VS_FIELD_TARGET] + row->counts.bits[VS_FIELD_ICNT] +
            row->counts.bits[VS_FIELD_CYCLES];
 }

@@ -60,9 +60,9 @@ static const struct vs_technique *technique(unsigned n)
 {
     unsigned count = 0, i;
     for (i = 0; vs_techniques[i]; i++)
-        count += vs_techniques[i]->kind == VS_TECHNIQUE_ADDRESS;
+        count += (vs_techniques[i]->serves & VS_TECHNIQUE_ADDRESS) != 0;
     n %= count;
-    for (i = 0; vs_techniques[i]->kind != VS_TECHNIQUE_ADDRESS || n--; i++)
+    for (i = 0; !(vs_techniques[i]->serves & VS_TECHNIQUE_ADDRESS) || n--; i++)
         ;
     return vs_techniques[i];
 }
@@ -236,13 +236,15 @@ static struct vs_batch batch_of(const struct machine *m)
 
 static void encode(const struct machine *m, struct vs_buf *bits, uint64_t *nbits)
 {
-    const struct vs_address_encoder_ops *ops = m->spec.technique->address_encoder;
+    const struct vs_encoder_ops *ops = m->spec.technique->encoder;
     const struct vs_batch batch = batch_of(m);
     struct vs_port_writer w;
     void *e;
     must(!vs_port_writer_init(&w, &m->shape, vs_port_to_buf, bits));
-    must(!ops->open(&e, m->spec.params, &m->setup, &m->code, &w));
-    must(!ops->consume(e, &batch) && !ops->finish(e));
+    must(!ops->open(
+        &e, &(struct vs_technique_context){
+                .params = m->spec.params, .setup = &m->setup, .port = &w, .code = &m->code}));
+    must(!ops->consume(e, &(struct vs_slice){.events = &batch}) && !vs_encoder_finish(ops, e));
     int64_t n = vs_port_finish(&w);
     must(n >= 0);
     *nbits = (uint64_t)n;

@@ -163,7 +163,9 @@ static void make_seed(const char *dir, const uint8_t *head)
     must(choose(&m, head));
     vs_technique_shape(&m.spec, &m.setup, &m.shape);
     must(!vs_port_writer_init(&w, &m.shape, vs_port_to_buf, &bits));
-    must(!m.technique->data_encoder->open(&e, m.spec.params, &m.setup, NULL, &w));
+    must(!m.technique->encoder->open(
+        &e,
+        &(struct vs_technique_context){.params = m.spec.params, .setup = &m.setup, .port = &w}));
     for (unsigned i = 0; i < ACCESSES; i++) {
         struct vs_event event = draw_access(&m);
         const struct vs_batch batch = {.events = &event,
@@ -171,12 +173,12 @@ static void make_seed(const char *dir, const uint8_t *head)
                                        .wide = zeros,
                                        .wide_size = sizeof(zeros),
                                        .count = 1};
-        must(!m.technique->data_encoder->consume(e, &batch));
+        must(!m.technique->encoder->consume(e, &(struct vs_slice){.events = &batch}));
         cycle += i % 7;
     }
-    must(!m.technique->data_encoder->finish(e) && vs_port_finish(&w) > 0);
+    must(!vs_encoder_finish(m.technique->encoder, e) && vs_port_finish(&w) > 0);
     save(dir, head, &bits);
-    m.technique->data_encoder->close(e);
+    m.technique->encoder->close(e);
     vs_port_writer_fini(&w);
     vs_buf_fini(&bits);
 }

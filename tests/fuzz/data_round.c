@@ -40,9 +40,9 @@ static const struct vs_technique *technique(unsigned n)
 {
     unsigned count = 0, i;
     for (i = 0; vs_techniques[i]; i++)
-        count += vs_techniques[i]->kind == VS_TECHNIQUE_DATA;
+        count += (vs_techniques[i]->serves & VS_TECHNIQUE_DATA) != 0;
     n %= count;
-    for (i = 0; vs_techniques[i]->kind != VS_TECHNIQUE_DATA || n--; i++)
+    for (i = 0; !(vs_techniques[i]->serves & VS_TECHNIQUE_DATA) || n--; i++)
         ;
     return vs_techniques[i];
 }
@@ -151,7 +151,7 @@ static struct vs_batch batch_of(const struct run *r)
 
 static void encode(const struct run *r, struct vs_buf *bits, uint64_t *nbits)
 {
-    const struct vs_data_encoder_ops *ops = r->spec.technique->data_encoder;
+    const struct vs_encoder_ops *ops = r->spec.technique->encoder;
     const struct vs_batch batch = batch_of(r);
     struct vs_prior *prior = NULL;
     struct vs_port_writer w;
@@ -159,8 +159,10 @@ static void encode(const struct run *r, struct vs_buf *bits, uint64_t *nbits)
     if (r->prior)
         must(!vs_prior_open(&prior) && !vs_prior_consume(prior, &batch));
     must(!vs_port_writer_init(&w, &r->shape, vs_port_to_buf, bits));
-    must(!ops->open(&e, r->spec.params, &r->setup, prior, &w));
-    must(!ops->consume(e, &batch) && !ops->finish(e));
+    must(!ops->open(&e,
+                    &(struct vs_technique_context){
+                        .params = r->spec.params, .setup = &r->setup, .port = &w, .prior = prior}));
+    must(!ops->consume(e, &(struct vs_slice){.events = &batch}) && !vs_encoder_finish(ops, e));
     int64_t n = vs_port_finish(&w);
     must(n >= 0);
     *nbits = (uint64_t)n;

@@ -57,7 +57,7 @@ static void make_code(struct vs_text *code)
 /* ---- streams --------------------------------------------------------------------------------- */
 
 struct again {
-    const struct vs_flow_encoder_ops *ops;
+    const struct vs_encoder_ops *ops;
     void *encoder;
     struct vs_buf *steps; /* all of them, in text: structs have gaps */
 };
@@ -73,7 +73,7 @@ static int encode(void *context, const struct vs_step *steps, size_t count)
                          (unsigned long long)s->target, (unsigned long long)s->time);
         must(n > 0 && vs_buf_put(a->steps, text, (size_t)n) == 0);
     }
-    must(a->ops->consume(a->encoder, steps, count) == 0);
+    must(a->ops->consume(a->encoder, &(struct vs_slice){.steps = steps, .step_count = count}) == 0);
     return 0;
 }
 
@@ -87,7 +87,7 @@ static unsigned technique_count(void)
 {
     unsigned count = 0;
     for (size_t i = 0; vs_techniques[i]; i++)
-        count += vs_techniques[i]->kind == VS_TECHNIQUE_FLOW;
+        count += (vs_techniques[i]->serves & VS_TECHNIQUE_FLOW) != 0;
     return count;
 }
 
@@ -95,7 +95,7 @@ static const struct vs_technique *technique_of(unsigned n)
 {
     size_t i;
     n %= technique_count();
-    for (i = 0; vs_techniques[i]->kind != VS_TECHNIQUE_FLOW || n--; i++)
+    for (i = 0; !(vs_techniques[i]->serves & VS_TECHNIQUE_FLOW) || n--; i++)
         continue;
     return vs_techniques[i];
 }
@@ -136,10 +136,10 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     vs_technique_shape(&c->spec, &c->setup, &shape);
     must(vs_port_reader_init(&port, &shape,
                              &(struct vs_port_stream){data, size, 8 * (uint64_t)size}) == 0);
-    must(t->decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
+    must(t->flow_decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
                                           .code = &code,
-                                          .ops = t->decoder,
+                                          .ops = t->flow_decoder,
                                           .decoder = decoder,
                                           .port = &port,
                                           .cores = c->setup.cores,
@@ -152,7 +152,7 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     must(!err || ((err == -VSE_TRUNCATED || err == -VSE_CORRUPT || err == -VSE_LIMIT) &&
                   w.diag.error == err && w.diag.text[0] && w.diag.offset >= 0));
     vs_walk_fini(&w);
-    t->decoder->close(decoder);
+    t->flow_decoder->close(decoder);
     vs_port_reader_fini(&port);
     vs_text_fini(&code);
     return err;
@@ -170,10 +170,11 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     bool packed;
     vs_technique_shape(&c->spec, &c->setup, &shape);
     must(vs_port_writer_init(&port, &shape, vs_port_to_buf, out) == 0);
-    must(a.ops->open(&a.encoder, c->spec.params, &c->setup, &port) == 0);
+    must(a.ops->open(&a.encoder, &(struct vs_technique_context){.params = c->spec.params,
+                                                                .setup = &c->setup,
+                                                                .port = &port}) == 0);
     must(walk(c, in->data, in->len, encode, &a) == 0);
-    if (a.ops->finish)
-        must(a.ops->finish(a.encoder) == 0);
+    must(vs_encoder_finish(a.ops, a.encoder) == 0);
     bits = vs_port_finish(&port);
     must(bits >= 0 && (size_t)(bits + 7) / 8 == out->len);
     packed = port.cores[0].counts.bits[VS_FIELD_PACKED] != 0;
@@ -230,11 +231,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* Goes through the program as the bits of `turns` say, as a run of it would. */
 static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint64_t turns)
 {
-    const struct vs_flow_encoder_ops *ops = c->spec.technique->encoder;
+    const struct vs_encoder_ops *ops = c->spec.technique->encoder;
     void *encoder;
     struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
-    must(ops->open(&encoder, c->spec.params, &c->setup, port) == 0);
-    must(ops->consume(encoder, &s, 1) == 0);
+    must(ops->open(&encoder, &(struct vs_technique_context){
+                                 .params = c->spec.params, .setup = &c->setup, .port = port}) == 0);
+    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
     for (; turns; turns >>= 1) {
         bool taken = turns & 1;
         s = (struct vs_step){.pc = 0x1004,
@@ -244,14 +246,13 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
                              .kind = VS_STEP_CONDITIONAL,
                              .flags = (uint8_t)(VS_BR_COND | (taken ? VS_BR_TAKEN : 0)),
                              .size = 4};
-        must(ops->consume(encoder, &s, 1) == 0);
+        must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
         if (!taken)
             break;
     }
     s = (struct vs_step){.time = ++s.time, .kind = VS_STEP_DISCONTINUITY};
-    must(ops->consume(encoder, &s, 1) == 0);
-    if (ops->finish)
-        must(ops->finish(encoder) == 0);
+    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+    must(vs_encoder_finish(ops, encoder) == 0);
     ops->close(encoder);
 }
 

@@ -271,7 +271,7 @@ static void make_core(struct maker *k, unsigned core, unsigned loops)
 
 static void encode(const struct machine *m, const struct maker *k, struct vs_buf *bits)
 {
-    const struct vs_data_encoder_ops *ops = m->config.spec.technique->data_encoder;
+    const struct vs_encoder_ops *ops = m->config.spec.technique->encoder;
     static uint64_t cycles[4096];
     const struct vs_batch batch = {.events = k->events,
                                    .cycles = cycles,
@@ -285,8 +285,11 @@ static void encode(const struct machine *m, const struct maker *k, struct vs_buf
         cycles[i] = 3 * i;
     vs_technique_shape(&m->config.spec, &m->config.setup, &shape);
     must(!vs_port_writer_init(&w, &shape, vs_port_to_buf, bits));
-    must(!ops->open(&e, m->config.spec.params, &m->config.setup, NULL, &w));
-    must(!ops->consume(e, &batch) && !ops->finish(e) && vs_port_finish(&w) > 0);
+    must(!ops->open(&e, &(struct vs_technique_context){.params = m->config.spec.params,
+                                                       .setup = &m->config.setup,
+                                                       .port = &w}));
+    must(!ops->consume(e, &(struct vs_slice){.events = &batch}) && !vs_encoder_finish(ops, e) &&
+         vs_port_finish(&w) > 0);
     ops->close(e);
     vs_port_writer_fini(&w);
 }

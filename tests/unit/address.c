@@ -198,22 +198,26 @@ struct stream {
 
 static void encode_spec(struct stream *s, const struct run *r, size_t piece)
 {
-    const struct vs_address_encoder_ops *ops = s->spec.technique->address_encoder;
+    const struct vs_encoder_ops *ops = s->spec.technique->encoder;
     const struct vs_batch b = batch_of(r);
     struct vs_port_writer w;
     void *e;
     vs_technique_settle(&s->spec, r->timed);
     vs_technique_shape(&s->spec, &s->setup, &s->shape);
     CHECK_EQ(vs_port_writer_init(&w, &s->shape, vs_port_to_buf, &s->bits), 0);
-    CHECK_EQ(ops->open(&e, s->spec.params, &s->setup, s->code, &w), 0);
+    CHECK_EQ(ops->open(&e, &(struct vs_technique_context){.params = s->spec.params,
+                                                          .setup = &s->setup,
+                                                          .port = &w,
+                                                          .code = s->code}),
+             0);
     for (size_t at = 0; at < r->count; at += piece) {
         struct vs_batch part = b;
         part.events += at;
         part.cycles = b.cycles ? b.cycles + at : NULL;
         part.count = r->count - at < piece ? r->count - at : piece;
-        CHECK_EQ(ops->consume(e, &part), 0);
+        CHECK_EQ(ops->consume(e, &(struct vs_slice){.events = &part}), 0);
     }
-    CHECK_EQ(ops->finish(e), 0);
+    CHECK_EQ(vs_encoder_finish(ops, e), 0);
     int64_t nbits = vs_port_finish(&w);
     CHECK(nbits >= 0);
     s->nbits = (uint64_t)nbits;
@@ -737,7 +741,7 @@ TEST(refuses_cores_that_there_are_not)
         struct vs_port_writer w;
         uint64_t addr;
         void *e, *d;
-        if (t->kind != VS_TECHNIQUE_ADDRESS)
+        if (!(t->serves & VS_TECHNIQUE_ADDRESS))
             continue;
         r.count = 0;
         touch(&r, 2, 0x100, 8, false);
@@ -746,13 +750,16 @@ TEST(refuses_cores_that_there_are_not)
         vs_technique_shape(&s, &setup, &shape);
         CHECK_EQ(vs_port_writer_init(&w, &shape, NULL, NULL), 0);
         CHECK_EQ(vs_port_reader_init(&reader, &shape, &(struct vs_port_stream){NULL, 0, 0}), 0);
-        CHECK_EQ(t->address_encoder->open(&e, s.params, &setup, NULL, &w), 0);
-        CHECK_ERR(t->address_encoder->consume(e, &b), VSE_INVAL);
+        CHECK_EQ(t->encoder->open(&e, &(struct vs_technique_context){.params = s.params,
+                                                                     .setup = &setup,
+                                                                     .port = &w}),
+                 0);
+        CHECK_ERR(t->encoder->consume(e, &(struct vs_slice){.events = &b}), VSE_INVAL);
         CHECK_EQ(t->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
         CHECK_ERR(t->address_decoder->address(d, 2, 0x100, false, &addr), VSE_INVAL);
         int err = t->address_decoder->address(d, 1, 0x100, false, &addr);
         CHECK(err == -VSE_END || err == -VSE_TRUNCATED); /* a compressor's last packet is missing */
-        t->address_encoder->close(e);
+        t->encoder->close(e);
         t->address_decoder->close(d);
         vs_port_reader_fini(&reader);
         vs_port_writer_fini(&w);
@@ -871,7 +878,7 @@ TEST(decodes_random_runs_with_random_parameters)
     static struct run r;
     struct rng rng = {.state = 20261};
     for (size_t i = 0; vs_techniques[i]; i++) {
-        if (vs_techniques[i]->kind != VS_TECHNIQUE_ADDRESS)
+        if (!(vs_techniques[i]->serves & VS_TECHNIQUE_ADDRESS))
             continue;
         for (unsigned round = 0; round < 40; round += unittest_every(5)) {
             struct stream s = {0};
@@ -893,7 +900,7 @@ TEST(names_errors_of_damaged_streams)
     struct rng rng = {.state = 7};
     unsigned named = 0;
     for (size_t i = 0; vs_techniques[i]; i++) {
-        if (vs_techniques[i]->kind != VS_TECHNIQUE_ADDRESS)
+        if (!(vs_techniques[i]->serves & VS_TECHNIQUE_ADDRESS))
             continue;
         for (unsigned round = 0; round < 40; round += unittest_every(5)) {
             struct stream s = {0};

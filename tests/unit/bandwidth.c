@@ -47,7 +47,7 @@ static int64_t add(struct vs_bandwidth *b, const char *text, vs_port_sink *sink,
 static void add_all(struct vs_bandwidth *b)
 {
     for (size_t i = 0; vs_techniques[i]; i++)
-        if (vs_techniques[i]->kind == VS_TECHNIQUE_FLOW)
+        if (vs_techniques[i]->serves & VS_TECHNIQUE_FLOW)
             CHECK_EQ(add(b, vs_techniques[i]->name, NULL, NULL), (int64_t)b->count - 1);
 }
 
@@ -66,12 +66,12 @@ TEST(counts_what_one_at_a_time_does)
     for (size_t i = 0; i < b.count; i++) {
         struct vs_port_store bits = {0};
         struct vs_port_counts counts;
-        struct vs_flow_counts flow;
-        int64_t n = vs_verify_encode(&v, &b.rows[i].spec, &bits, &counts, &flow, NULL);
+        struct vs_counts encoded;
+        int64_t n = vs_verify_encode(&v, &b.rows[i].spec, &bits, &counts, &encoded, NULL);
         CHECK_EQ(n, b.rows[i].bits);
         CHECK_EQ(vs_port_counts_bits(&b.rows[i].counts), b.rows[i].bits);
         CHECK_MEM(&counts, &b.rows[i].counts, sizeof(counts));
-        CHECK_MEM(&flow, &b.rows[i].flow, sizeof(flow));
+        CHECK_MEM(&encoded, &b.rows[i].encoded, sizeof(encoded));
         vs_port_store_fini(&bits);
     }
     vs_bandwidth_fini(&b);
@@ -163,13 +163,112 @@ TEST(refuses_what_it_cannot_do)
     fixture_fini(&r);
 }
 
+/* ---- a technique that serves two kinds ------------------------------------------------------- */
+
+/* Merges the steps and events that it gets: a step belongs to the event at which its core has
+ * executed as many instructions. */
+struct merging {
+    uint64_t conditional, loads, merged;
+    uint64_t by_steps[16], by_events[16]; /* instructions of a core */
+};
+
+static int merging_open(void **encoder, const struct vs_technique_context *context)
+{
+    CHECK(context->setup->cores <= 16 && !context->code);
+    return (*encoder = calloc(1, sizeof(struct merging))) ? 0 : -VSE_NOMEM;
+}
+
+static void merge_event(struct merging *m, const struct vs_event *e, const struct vs_step **s,
+                        const struct vs_step *end)
+{
+    m->by_events[e->thread] += e->icount;
+    m->loads += e->kind == VS_LOAD;
+    while (*s < end && (*s)->core == e->thread &&
+           m->by_steps[e->thread] + (*s)->icount == m->by_events[e->thread]) {
+        m->by_steps[e->thread] += (*s)->icount;
+        m->conditional += (*s)->kind == VS_STEP_CONDITIONAL;
+        m->merged++;
+        ++*s;
+    }
+}
+
+static int merging_consume(void *encoder, const struct vs_slice *slice)
+{
+    struct merging *m = encoder;
+    const struct vs_step *s = slice->steps, *end = s + slice->step_count;
+    for (size_t i = 0; i < slice->events->count; i++)
+        merge_event(m, &slice->events->events[i], &s, end);
+    for (; s < end; s++) /* the end of the run */
+        CHECK(s->kind == VS_STEP_DISCONTINUITY && s->target == VS_STEP_NOWHERE);
+    return 0;
+}
+
+static void merging_counts(const void *encoder, void *counts)
+{
+    memcpy(counts, encoder, 3 * sizeof(uint64_t));
+}
+
+static struct vs_chunks merging_cycles(const void *params)
+{
+    (void)params;
+    return (struct vs_chunks){8, 8};
+}
+
+static int merging_cost(const void *params, const struct vs_technique_setup *setup,
+                        struct vs_cost_list *list)
+{
+    (void)params, (void)setup, (void)list;
+    return 0;
+}
+
+static const struct vs_count_row merging_rows[] = {
+    {"conditional", "met", offsetof(struct merging, conditional)},
+    {"loads", "met", offsetof(struct merging, loads)},
+    {"merged", "steps that belong to an event", offsetof(struct merging, merged)},
+    {0},
+};
+
+static const struct vs_technique merging = {
+    .name = "merging",
+    .serves = VS_TECHNIQUE_FLOW | VS_TECHNIQUE_DATA,
+    .cycles = merging_cycles,
+    .cost = merging_cost,
+    .encoder = &(const struct vs_encoder_ops){.needs = VS_NEEDS_STEPS | VS_NEEDS_ACCESSES,
+                                              .open = merging_open,
+                                              .consume = merging_consume,
+                                              .counts = merging_counts,
+                                              .rows = merging_rows,
+                                              .close = free},
+};
+
+TEST(gives_steps_and_events_of_the_same_stretch)
+{
+    struct fixture r;
+    struct vs_bandwidth b;
+    const struct vs_technique_spec spec = {.technique = &merging};
+    struct gen_options memory = options;
+    memory.memory = true;
+    fixture_init(&r, &memory);
+    CHECK_EQ(vs_bandwidth_init(&b, r.reader, NULL, NULL), 0);
+    CHECK_EQ(vs_bandwidth_add(&b, &spec, NULL, NULL, NULL), 0);
+    CHECK_EQ(add(&b, "mcfNX_b", NULL, NULL), 1);
+    CHECK_EQ(add(&b, "mlvNX_b", NULL, NULL), 2);
+    CHECK_EQ(vs_bandwidth_run(&b, r.reader, NULL, NULL), 0);
+    const struct vs_counts *both = &b.rows[0].encoded;
+    CHECK(vs_counts_get(both, "conditional") > 0 && vs_counts_get(both, "loads") > 0);
+    CHECK_EQ(vs_counts_get(both, "conditional"), vs_counts_get(&b.rows[1].encoded, "conditional"));
+    CHECK_EQ(vs_counts_get(both, "loads"), vs_counts_get(&b.rows[2].encoded, "loads"));
+    CHECK(vs_counts_get(both, "merged") > vs_counts_get(both, "conditional"));
+    CHECK_EQ(vs_counts_get(both, "no such row"), 0);
+    vs_bandwidth_fini(&b);
+    fixture_fini(&r);
+}
+
 TEST(names_the_baseline_of_a_kind)
 {
-    for (size_t i = 0; vs_techniques[i]; i++)
-        CHECK_EQ(vs_bandwidth_baseline(vs_techniques[i]->kind)->kind, vs_techniques[i]->kind);
-    CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_FLOW)->name, "mcfNX_b");
-    CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_DATA)->name, "mlvNX_b");
-    CHECK_STR(vs_bandwidth_baseline(VS_TECHNIQUE_ADDRESS)->name, "daNX");
+    CHECK_STR(vs_technique_baseline(VS_TECHNIQUE_FLOW)->name, "mcfNX_b");
+    CHECK_STR(vs_technique_baseline(VS_TECHNIQUE_DATA)->name, "mlvNX_b");
+    CHECK_STR(vs_technique_baseline(VS_TECHNIQUE_ADDRESS)->name, "daNX");
 }
 
 TEST(proves_more_techniques_than_fit_at_once)

@@ -265,9 +265,12 @@ TEST(sends_packets_at_the_time_of_what_fills_them)
     CHECK_EQ(vs_windows_init(&windows, 1, 10000), 0);
     CHECK_EQ(vs_port_writer_init(&w, &shape, NULL, NULL), 0);
     w.windows = &windows;
-    CHECK_EQ(spec.technique->data_encoder->open(&e, spec.params, &setup, NULL, &w), 0);
-    CHECK_EQ(spec.technique->data_encoder->consume(e, &batch), 0);
-    CHECK_EQ(spec.technique->data_encoder->finish(e), 0);
+    CHECK_EQ(
+        spec.technique->encoder->open(
+            &e, &(struct vs_technique_context){.params = spec.params, .setup = &setup, .port = &w}),
+        0);
+    CHECK_EQ(spec.technique->encoder->consume(e, &(struct vs_slice){.events = &batch}), 0);
+    CHECK_EQ(vs_encoder_finish(spec.technique->encoder, e), 0);
     int64_t bits = vs_port_finish(&w);
     struct vs_window_summary summary;
     vs_windows_summary(&windows, VS_WINDOW_ALL, 40000, &summary);
@@ -276,7 +279,7 @@ TEST(sends_packets_at_the_time_of_what_fills_them)
     CHECK_EQ(vs_windows_bits(&windows, 0, 0), 0); /* held back */
     for (unsigned i = 1; i < 4; i++)
         CHECK(vs_windows_bits(&windows, i, 0) > 0);
-    spec.technique->data_encoder->close(e);
+    spec.technique->encoder->close(e);
     vs_port_writer_fini(&w);
     vs_windows_fini(&windows);
     script_free(s);

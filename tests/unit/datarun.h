@@ -140,7 +140,7 @@ struct stream {
 /* From this row of the table on. */
 static inline const struct vs_technique *const *next_data(const struct vs_technique *const *t)
 {
-    while (*t && (*t)->kind != VS_TECHNIQUE_DATA)
+    while (*t && !((*t)->serves & VS_TECHNIQUE_DATA))
         t++;
     return t;
 }
@@ -173,22 +173,26 @@ static inline void encode_split(struct stream *s, const char *name, const char *
         CHECK_EQ(vs_prior_consume(p, &b), 0);
     }
     CHECK_EQ(vs_port_writer_init(&w, &s->shape, vs_port_to_buf, &s->bits), 0);
-    CHECK_EQ(s->spec.technique->data_encoder->open(&e, s->spec.params, &s->setup, p, &w), 0);
+    CHECK_EQ(s->spec.technique->encoder->open(
+                 &e,
+                 &(struct vs_technique_context){
+                     .params = s->spec.params, .setup = &s->setup, .port = &w, .prior = p}),
+             0);
     for (size_t at = 0; at < r->count; at += piece) {
         struct vs_batch part = b;
         part.events += at;
         part.cycles = b.cycles ? b.cycles + at : NULL;
         part.count = r->count - at < piece ? r->count - at : piece;
-        CHECK_EQ(s->spec.technique->data_encoder->consume(e, &part), 0);
+        CHECK_EQ(s->spec.technique->encoder->consume(e, &(struct vs_slice){.events = &part}), 0);
     }
-    CHECK_EQ(s->spec.technique->data_encoder->finish(e), 0);
+    CHECK_EQ(vs_encoder_finish(s->spec.technique->encoder, e), 0);
     int64_t nbits = vs_port_finish(&w);
     CHECK(nbits >= 0);
     s->nbits = (uint64_t)nbits;
     vs_port_totals(&w, &s->fields);
     CHECK_EQ(vs_port_counts_bits(&s->fields), s->nbits);
-    s->spec.technique->data_encoder->counts(e, &s->counts);
-    s->spec.technique->data_encoder->close(e);
+    s->spec.technique->encoder->counts(e, &s->counts);
+    s->spec.technique->encoder->close(e);
     vs_port_writer_fini(&w);
     vs_prior_close(p);
 }

@@ -46,13 +46,16 @@ static void encode(struct stream *s)
     int64_t nbits;
     vs_technique_shape(&s->config.spec, &s->config.setup, &shape);
     CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &s->bits), 0);
-    CHECK_EQ(t->data_encoder->open(&e, s->config.spec.params, &s->config.setup, NULL, &w), 0);
+    CHECK_EQ(t->encoder->open(&e, &(struct vs_technique_context){.params = s->config.spec.params,
+                                                                 .setup = &s->config.setup,
+                                                                 .port = &w}),
+             0);
     while (vs_reader_next(s->reader, &batch) > 0)
-        CHECK_EQ(t->data_encoder->consume(e, &batch), 0);
-    CHECK_EQ(t->data_encoder->finish(e), 0);
+        CHECK_EQ(t->encoder->consume(e, &(struct vs_slice){.events = &batch}), 0);
+    CHECK_EQ(vs_encoder_finish(t->encoder, e), 0);
     CHECK((nbits = vs_port_finish(&w)) > 0);
     s->stream = (struct vs_port_stream){s->bits.data, s->bits.len, (uint64_t)nbits};
-    t->data_encoder->close(e);
+    t->encoder->close(e);
     vs_port_writer_fini(&w);
 }
 

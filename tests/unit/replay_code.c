@@ -130,11 +130,14 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
     CHECK_EQ(vs_technique_parse(&config.spec, technique, NULL), 0);
     vs_technique_settle(&config.spec, false);
     vs_technique_shape(&config.spec, &config.setup, &shape);
-    const struct vs_data_encoder_ops *ops = config.spec.technique->data_encoder;
+    const struct vs_encoder_ops *ops = config.spec.technique->encoder;
     CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &r->bits), 0);
-    CHECK_EQ(ops->open(&e, config.spec.params, &config.setup, NULL, &w), 0);
-    CHECK_EQ(ops->consume(e, &batch), 0);
-    CHECK_EQ(ops->finish(e), 0);
+    CHECK_EQ(ops->open(&e, &(struct vs_technique_context){.params = config.spec.params,
+                                                          .setup = &config.setup,
+                                                          .port = &w}),
+             0);
+    CHECK_EQ(ops->consume(e, &(struct vs_slice){.events = &batch}), 0);
+    CHECK_EQ(vs_encoder_finish(ops, e), 0);
     uint64_t nbits = (uint64_t)vs_port_finish(&w);
     r->stream = (struct vs_port_stream){r->bits.data, r->bits.len, nbits};
     config.streams = &r->stream;

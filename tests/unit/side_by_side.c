@@ -330,72 +330,39 @@ static bool next_piece(struct side *s, size_t *at, struct vs_batch *b)
     return b->count;
 }
 
-static void encode_flow(struct side *s, const struct vs_technique_spec *spec,
-                        struct vs_port_writer *w)
+/* All that a technique may need, whether it does or not. */
+static uint64_t encode(struct side *s, const struct vs_technique_spec *spec,
+                       const struct vs_port_shape *shape, struct vs_buf *bits)
 {
-    const struct vs_flow_encoder_ops *ops = spec->technique->encoder;
+    const struct vs_encoder_ops *ops = spec->technique->encoder;
+    const struct vs_address_code code = vs_code_of_text(&s->of->text, vs_isa_find("rv64"));
+    struct vs_technique_context context = {
+        .params = spec->params, .setup = &s->of->setup, .code = &code};
     struct vs_stepper stepper = {0};
-    struct vs_batch b;
-    size_t at = 0;
-    void *e;
-    CHECK_EQ(ops->open(&e, spec->params, &s->of->setup, w), 0);
-    while (next_piece(s, &at, &b)) {
-        CHECK_EQ(vs_stepper_take(&stepper, &b), 0);
-        CHECK_EQ(ops->consume(e, stepper.steps, stepper.count), 0);
-    }
-    CHECK_EQ(vs_stepper_end(&stepper, s->of->run.cycles[s->of->run.count - 1]), 0);
-    CHECK_EQ(ops->consume(e, stepper.steps, stepper.count), 0);
-    if (ops->finish)
-        CHECK_EQ(ops->finish(e), 0);
-    ops->close(e);
-    vs_stepper_fini(&stepper);
-}
-
-static void encode_data(struct side *s, const struct vs_technique_spec *spec,
-                        struct vs_port_writer *w)
-{
-    const struct vs_data_encoder_ops *ops = spec->technique->data_encoder;
+    struct vs_port_writer w;
     struct vs_prior *prior;
     struct vs_batch b;
     size_t at = 0;
     void *e;
+    CHECK_EQ(vs_port_writer_init(&w, shape, vs_port_to_buf, bits), 0);
     CHECK_EQ(vs_prior_open(&prior), 0);
     while (next_piece(s, &at, &b))
         CHECK_EQ(vs_prior_consume(prior, &b), 0);
-    CHECK_EQ(ops->open(&e, spec->params, &s->of->setup, prior, w), 0);
-    for (at = 0; next_piece(s, &at, &b);)
-        CHECK_EQ(ops->consume(e, &b), 0);
-    CHECK_EQ(ops->finish(e), 0);
+    context.port = &w;
+    context.prior = prior;
+    CHECK_EQ(ops->open(&e, &context), 0);
+    for (at = 0; next_piece(s, &at, &b);) {
+        CHECK_EQ(vs_stepper_take(&stepper, &b), 0);
+        const struct vs_slice slice = {stepper.steps, stepper.count, &b};
+        CHECK_EQ(ops->consume(e, &slice), 0);
+    }
+    CHECK_EQ(vs_stepper_end(&stepper, s->of->run.cycles[s->of->run.count - 1]), 0);
+    const struct vs_slice ends = {stepper.steps, stepper.count, &(struct vs_batch){0}};
+    CHECK_EQ(ops->consume(e, &ends), 0);
+    CHECK_EQ(vs_encoder_finish(ops, e), 0);
     ops->close(e);
+    vs_stepper_fini(&stepper);
     vs_prior_close(prior);
-}
-
-static void encode_addresses(struct side *s, const struct vs_technique_spec *spec,
-                             struct vs_port_writer *w)
-{
-    const struct vs_address_encoder_ops *ops = spec->technique->address_encoder;
-    const struct vs_address_code code = vs_code_of_text(&s->of->text, vs_isa_find("rv64"));
-    struct vs_batch b;
-    size_t at = 0;
-    void *e;
-    CHECK_EQ(ops->open(&e, spec->params, &s->of->setup, &code, w), 0);
-    while (next_piece(s, &at, &b))
-        CHECK_EQ(ops->consume(e, &b), 0);
-    CHECK_EQ(ops->finish(e), 0);
-    ops->close(e);
-}
-
-static uint64_t encode(struct side *s, const struct vs_technique_spec *spec,
-                       const struct vs_port_shape *shape, struct vs_buf *bits)
-{
-    struct vs_port_writer w;
-    CHECK_EQ(vs_port_writer_init(&w, shape, vs_port_to_buf, bits), 0);
-    if (spec->technique->kind == VS_TECHNIQUE_FLOW)
-        encode_flow(s, spec, &w);
-    else if (spec->technique->kind == VS_TECHNIQUE_DATA)
-        encode_data(s, spec, &w);
-    else
-        encode_addresses(s, spec, &w);
     int64_t nbits = vs_port_finish(&w);
     CHECK(nbits > 0);
     vs_port_writer_fini(&w);
@@ -417,7 +384,7 @@ static int take_steps(void *context, const struct vs_step *steps, size_t count)
 static void decode_flow(struct side *s, const struct vs_technique_spec *spec,
                         struct vs_port_reader *r)
 {
-    const struct vs_flow_decoder_ops *ops = spec->technique->decoder;
+    const struct vs_flow_decoder_ops *ops = spec->technique->flow_decoder;
     struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
                                     .code = &s->of->text,
                                     .ops = ops,
@@ -494,9 +461,9 @@ static void code_run(struct side *s)
     digest(s, bits.data, bits.len);
     CHECK_EQ(vs_port_reader_init(&r, &shape, &(struct vs_port_stream){bits.data, bits.len, nbits}),
              0);
-    if (s->technique->kind == VS_TECHNIQUE_FLOW)
+    if (s->technique->flow_decoder)
         decode_flow(s, &spec, &r);
-    else if (s->technique->kind == VS_TECHNIQUE_DATA)
+    else if (s->technique->data_decoder)
         decode_data(s, &spec, &r);
     else
         decode_addresses(s, &spec, &r);
@@ -509,7 +476,7 @@ static void code_with(enum vs_technique_kind kind)
     struct pair *p = pair_new(true);
     unsigned every = unittest_every(4), met = 0;
     for (size_t i = 0; vs_techniques[i]; i++)
-        if (vs_techniques[i]->kind == kind && ++met % every == 0)
+        if (vs_techniques[i]->serves & kind && ++met % every == 0)
             compare(p, code_run, vs_techniques[i]);
     pair_free(p);
 }

@@ -29,7 +29,11 @@ static void start(struct module *m, const char *spec, unsigned cores, bool timed
     vs_technique_settle(&m->spec, timed);
     vs_technique_shape(&m->spec, &m->setup, &m->shape);
     CHECK_EQ(vs_port_writer_init(&m->port, &m->shape, vs_port_to_buf, &m->out), 0);
-    CHECK_EQ(m->spec.technique->encoder->open(&m->encoder, m->spec.params, &m->setup, &m->port), 0);
+    CHECK_EQ(m->spec.technique->encoder->open(
+                 &m->encoder, &(struct vs_technique_context){.params = m->spec.params,
+                                                             .setup = &m->setup,
+                                                             .port = &m->port}),
+             0);
 }
 
 static struct vs_port_counts totals(const struct module *m)
@@ -60,7 +64,9 @@ static uint64_t feed(struct module *m, struct vs_step s)
     s.time = m->time;
     if (!s.icount && s.kind != VS_STEP_DISCONTINUITY)
         s.icount = 1;
-    CHECK_EQ(m->spec.technique->encoder->consume(m->encoder, &s, 1), 0);
+    CHECK_EQ(m->spec.technique->encoder->consume(m->encoder,
+                                                 &(struct vs_slice){.steps = &s, .step_count = 1}),
+             0);
     return vs_port_bits(&m->port) - before;
 }
 
@@ -527,10 +533,12 @@ TEST(refuses_a_core_that_there_is_not)
     for (size_t i = 0; vs_techniques[i]; i++) {
         struct module m;
         struct vs_step s = {.core = 2, .kind = VS_STEP_DISCONTINUITY, .target = 1};
-        if (vs_techniques[i]->kind != VS_TECHNIQUE_FLOW)
+        if (!(vs_techniques[i]->serves & VS_TECHNIQUE_FLOW))
             continue;
         start(&m, vs_techniques[i]->name, 2, false);
-        CHECK_ERR(m.spec.technique->encoder->consume(m.encoder, &s, 1), VSE_INVAL);
+        CHECK_ERR(m.spec.technique->encoder->consume(
+                      m.encoder, &(struct vs_slice){.steps = &s, .step_count = 1}),
+                  VSE_INVAL);
         stop(&m);
     }
 }
@@ -621,9 +629,10 @@ TEST(finds_every_technique_by_every_name)
             CHECK_EQ(vs_technique_parse(&s, text, NULL), 0);
         }
         CHECK(t->summary[0]);
-        CHECK_EQ(t->encoder && t->decoder, t->kind == VS_TECHNIQUE_FLOW);
-        CHECK_EQ(t->data_encoder && t->data_decoder, t->kind == VS_TECHNIQUE_DATA);
-        CHECK_EQ(t->address_encoder && t->address_decoder, t->kind == VS_TECHNIQUE_ADDRESS);
+        CHECK(t->encoder && t->encoder->rows && t->serves);
+        CHECK_EQ(t->flow_decoder != NULL, (t->serves & VS_TECHNIQUE_FLOW) != 0);
+        CHECK_EQ(t->data_decoder != NULL, (t->serves & VS_TECHNIQUE_DATA) != 0);
+        CHECK_EQ(t->address_decoder != NULL, (t->serves & VS_TECHNIQUE_ADDRESS) != 0);
     }
     CHECK(!vs_technique_find("mcf"));
 }

@@ -107,7 +107,7 @@ static void verify_all(uint64_t seed, const struct gen_options *o)
     CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
     for (size_t i = 0; vs_techniques[i]; i++) {
         struct vs_technique_spec s;
-        if (vs_techniques[i]->kind != VS_TECHNIQUE_FLOW)
+        if (!(vs_techniques[i]->serves & VS_TECHNIQUE_FLOW))
             continue;
         CHECK_EQ(vs_technique_defaults(&s, vs_techniques[i]), 0);
         check_same(&v, &s, seed);
@@ -191,7 +191,8 @@ TEST(refuses_to_decode_what_no_decoder_can)
     CHECK_EQ(vs_technique_parse(&s, "mcfTR_e:ibtb_tags=untagged-oracle", NULL), 0);
     CHECK_ERR(vs_verify_flow(&v, &s, &r, &diag), VSE_INVAL);
     CHECK(strstr(diag.text, "tags"));
-    CHECK(r.flow.conditional > 0 && vs_port_counts_bits(&r.counts) > 0); /* it was encoded */
+    CHECK(vs_counts_get(&r.encoded, "conditional") > 0 &&
+          vs_port_counts_bits(&r.counts) > 0); /* it was encoded */
     vs_verify_fini(&v);
     vs_reader_close(reader);
     file_free(&f);

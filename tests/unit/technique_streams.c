@@ -35,7 +35,11 @@ static void start_with(struct module *m, const struct vs_technique_spec *spec,
     vs_technique_settle(&m->spec, setup->timed);
     vs_technique_shape(&m->spec, &m->setup, &m->shape);
     CHECK_EQ(vs_port_writer_init(&m->port, &m->shape, vs_port_to_buf, &m->out), 0);
-    CHECK_EQ(m->spec.technique->encoder->open(&m->encoder, m->spec.params, &m->setup, &m->port), 0);
+    CHECK_EQ(m->spec.technique->encoder->open(
+                 &m->encoder, &(struct vs_technique_context){.params = m->spec.params,
+                                                             .setup = &m->setup,
+                                                             .port = &m->port}),
+             0);
 }
 
 /* One core, 32-bit addresses, no times. */
@@ -51,12 +55,14 @@ static void start(struct module *m, const char *text)
 
 static void feed(struct module *m, struct vs_step s)
 {
-    CHECK_EQ(m->spec.technique->encoder->consume(m->encoder, &s, 1), 0);
+    CHECK_EQ(m->spec.technique->encoder->consume(m->encoder,
+                                                 &(struct vs_slice){.steps = &s, .step_count = 1}),
+             0);
 }
 
 static void finish(struct module *m)
 {
-    CHECK_EQ(m->spec.technique->encoder->finish(m->encoder), 0);
+    CHECK_EQ(vs_encoder_finish(m->spec.technique->encoder, m->encoder), 0);
     int64_t bits = vs_port_finish(&m->port);
     CHECK(bits >= 0);
     m->bits = (uint64_t)bits;
@@ -409,7 +415,9 @@ static struct steps make_steps(struct rng *rng, size_t count)
 static void encode(struct module *m, const struct vs_technique_spec *spec, const struct steps *s)
 {
     start_with(m, spec, &s->setup);
-    CHECK_EQ(m->spec.technique->encoder->consume(m->encoder, s->at, s->count), 0);
+    CHECK_EQ(m->spec.technique->encoder->consume(
+                 m->encoder, &(struct vs_slice){.steps = s->at, .step_count = s->count}),
+             0);
     finish(m);
 }
 
@@ -508,7 +516,7 @@ static int walk(const struct module *m, const struct steps *s, const uint8_t *da
 {
     struct vs_port_reader port;
     int err;
-    *w = (struct walker){.s = s, .ops = m->spec.technique->decoder};
+    *w = (struct walker){.s = s, .ops = m->spec.technique->flow_decoder};
     CHECK_EQ(
         vs_port_reader_init(&port, &m->shape, &(struct vs_port_stream){data, m->out.len, bits}), 0);
     CHECK_EQ(w->ops->open(&w->decoder, m->spec.params, &m->setup, &port), 0);

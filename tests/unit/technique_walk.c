@@ -253,7 +253,7 @@ TEST(notices_every_cut_and_changed_bit)
     /* a repetition may have happened at another distance as well; a compressor's file has bits
      * that say nothing */
     for (size_t i = 0; vs_techniques[i]; i++)
-        if (vs_techniques[i]->kind == VS_TECHNIQUE_FLOW)
+        if (vs_techniques[i]->serves & VS_TECHNIQUE_FLOW)
             each_damage(vs_techniques[i]->name, i % 2,
                         strncmp(vs_techniques[i]->name, "HWLZ", 4) != 0 &&
                             !is_packed(vs_techniques[i]->name));
