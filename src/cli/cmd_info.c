@@ -67,7 +67,7 @@ static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
 
 /* What one pass over the events gathers. */
 struct counts {
-    struct stats stats;
+    struct vs_event_counts stats;
     struct vs_profile profile;
     struct vs_routines routines;
 };
@@ -80,7 +80,7 @@ static int count_events(struct vs_reader *reader, uint64_t total, struct counts 
     int got = 0, e = 0;
     vs_progress_init(&progress, stderr, "counting", total, "events");
     while (!e && (got = vs_reader_next(reader, &batch)) > 0) {
-        e = stats_add(&c->stats, &batch);
+        e = vs_event_counts_add(&c->stats, &batch);
         if (!e)
             e = vs_profile_batch(&c->profile, &batch);
         vs_progress_update(&progress, batch.first + batch.count);
@@ -122,7 +122,7 @@ static void counts_free(struct counts *c)
 {
     if (!c)
         return;
-    stats_fini(&c->stats);
+    vs_event_counts_fini(&c->stats);
     vs_profile_fini(&c->profile);
     vs_routines_fini(&c->routines);
     free(c);

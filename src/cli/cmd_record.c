@@ -36,8 +36,8 @@ struct record {
     void *settings;               /* of the engine */
     const char *path;             /* of the run */
     struct vs_writer *writer;
-    struct vs_consumer to; /* the writer */
-    uint32_t features;     /* VS_RUN_* */
+    struct vs_before before; /* the writer */
+    uint32_t features;       /* VS_RUN_* */
     struct vs_progress progress;
     char written[32];       /* for the progress line */
     uint64_t max_bytes;     /* 0 = no limit */
@@ -276,25 +276,11 @@ static int put(void *context, const struct vs_batch *batch)
 {
     struct record *r = context;
     struct vs_writer_stats written;
-    int e = r->to.put(r->to.context, batch);
+    int e = vs_writer_put(r->writer, batch);
 
     vs_writer_stats(r->writer, &written);
     r->bytes = written.bytes;
     return e;
-}
-
-static int64_t put_image(void *context, const struct vs_image *image)
-{
-    struct record *r = context;
-
-    return r->to.image(r->to.context, image);
-}
-
-static int64_t put_block(void *context, const struct vs_block *block)
-{
-    struct record *r = context;
-
-    return r->to.block(r->to.context, block);
 }
 
 /* Why the run is not whole, or NULL. */
@@ -550,8 +536,7 @@ static int record(struct record *r, char **argv)
     const struct record_options *o = r->o;
     struct vs_writer_options w = {.workers = 2, .overwrite = o->overwrite};
     struct vs_engine_request *c = &r->request;
-    struct vs_consumer consumer = {
-        .context = r, .put = put, .image = put_image, .block = put_block};
+    struct vs_consumer consumer;
     struct vs_diag diag = {0};
     char program[PATH_MAX];
     bool theirs;
@@ -591,7 +576,8 @@ static int record(struct record *r, char **argv)
         vs_writer_abort(r->writer);
         return e;
     }
-    r->to = vs_consumer_writer(r->writer);
+    r->before = (struct vs_before){.to = vs_consumer_writer(r->writer), .put = put, .context = r};
+    consumer = vs_consumer_before(&r->before);
     recording_progress(&r->progress, &o->shows, "recording");
     r->progress.more = r->written;
     c->interrupt = recording_catch_signals(r->row->engine->apart);

@@ -28,7 +28,7 @@ struct salvage {
     char written[PATH_MAX]; /* the run, until it has its name */
     struct vs_reader *reader;
     struct vs_writer *writer;
-    struct vs_consumer to; /* the writer */
+    struct vs_before before; /* the writer */
     struct vs_progress progress;
     char incomplete[512]; /* the fact; "" if the run is whole */
 };
@@ -76,28 +76,7 @@ static int put(void *context, const struct vs_batch *batch)
     struct salvage *s = context;
 
     vs_progress_update(&s->progress, batch->first);
-    return s->to.put(s->to.context, batch);
-}
-
-static int put_fact(void *context, const char *key, const char *value)
-{
-    struct salvage *s = context;
-
-    return s->to.meta(s->to.context, key, value);
-}
-
-static int64_t put_image(void *context, const struct vs_image *image)
-{
-    struct salvage *s = context;
-
-    return s->to.image(s->to.context, image);
-}
-
-static int64_t put_block(void *context, const struct vs_block *block)
-{
-    struct salvage *s = context;
-
-    return s->to.block(s->to.context, block);
+    return vs_writer_put(s->writer, batch);
 }
 
 /* Why the end is missing, if the file is cut off; else the run says so itself. */
@@ -115,12 +94,12 @@ static int put_incomplete(struct salvage *s)
 
 static int copy(struct salvage *s)
 {
-    struct vs_consumer c = {
-        .context = s, .meta = put_fact, .put = put, .image = put_image, .block = put_block};
+    struct vs_consumer c;
     bool theirs;
     int e;
 
-    s->to = vs_consumer_writer(s->writer);
+    s->before = (struct vs_before){.to = vs_consumer_writer(s->writer), .put = put, .context = s};
+    c = vs_consumer_before(&s->before);
     vs_progress_init(&s->progress, stderr, "salvaging", vs_reader_info(s->reader)->events,
                      "events");
     e = vs_consume_run(s->reader, &c, &theirs);

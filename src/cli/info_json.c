@@ -6,12 +6,12 @@
 #include "front/core_facts.h"
 #include "isa/isa.h"
 
-static const char *const class_names[STATS_CLASSES] = {
-    [STATS_COND_TAKEN] = "conditional_direct_taken",
-    [STATS_COND_NOT_TAKEN] = "conditional_direct_not_taken",
-    [STATS_DIRECT] = "unconditional_direct",
-    [STATS_INDIRECT] = "unconditional_indirect",
-    [STATS_COND_INDIRECT] = "conditional_indirect",
+static const char *const class_names[VS_BRANCH_CLASSES] = {
+    [VS_CLASS_COND_TAKEN] = "conditional_direct_taken",
+    [VS_CLASS_COND_NOT_TAKEN] = "conditional_direct_not_taken",
+    [VS_CLASS_DIRECT] = "unconditional_direct",
+    [VS_CLASS_INDIRECT] = "unconditional_indirect",
+    [VS_CLASS_COND_INDIRECT] = "conditional_indirect",
 };
 
 static void json_missing(struct json *j, const struct vs_run_info *info)
@@ -125,31 +125,31 @@ static const char *field_name(char buf[32], const char *name)
     return buf;
 }
 
-static void json_operands(struct json *j, const struct stats *s, bool stores)
+static void json_operands(struct json *j, const struct vs_event_counts *s, bool stores)
 {
     json_object(j, stores ? "stores" : "loads");
     json_u64(j, "count", s->kinds[stores ? VS_STORE : VS_LOAD]);
     json_u64(j, "bytes", s->operand_bytes[stores]);
-    json_u64(j, "repeated", stats_flagged(s, stores, VS_MEM_REPEAT));
-    json_u64(j, "atomic", stats_flagged(s, stores, VS_MEM_ATOMIC));
+    json_u64(j, "repeated", vs_event_counts_flagged(s, stores, VS_MEM_REPEAT));
+    json_u64(j, "atomic", vs_event_counts_flagged(s, stores, VS_MEM_ATOMIC));
     json_object(j, "sizes");
-    for (unsigned c = 0; c < STATS_SIZES; c++)
-        json_u64(j, stats_size_name(c), stats_operands(s, stores, c));
+    for (unsigned c = 0; c < VS_SIZE_CLASSES; c++)
+        json_u64(j, vs_event_counts_size_name(c), vs_event_counts_operands(s, stores, c));
     json_end(j);
     json_end(j);
 }
 
-static void json_branches(struct json *j, const struct stats *s)
+static void json_branches(struct json *j, const struct vs_event_counts *s)
 {
-    struct stats_named rows[32];
+    struct vs_count_named rows[32];
     char name[32];
-    unsigned n = stats_branch_kinds(s, rows);
+    unsigned n = vs_event_counts_branch_kinds(s, rows);
 
     json_object(j, "branches");
     json_u64(j, "count", s->kinds[VS_BRANCH]);
     json_object(j, "classes");
-    for (unsigned c = 0; c < STATS_CLASSES; c++)
-        json_u64(j, class_names[c], stats_branch_class(s, c));
+    for (unsigned c = 0; c < VS_BRANCH_CLASSES; c++)
+        json_u64(j, class_names[c], vs_event_counts_branch_class(s, c));
     json_end(j);
     json_object(j, "kinds");
     for (unsigned i = 0; i < n; i++)
@@ -158,7 +158,7 @@ static void json_branches(struct json *j, const struct stats *s)
     json_end(j);
 }
 
-static void json_number(struct json *j, const struct stats_number *n, const char *name)
+static void json_number(struct json *j, const struct vs_count_number *n, const char *name)
 {
     json_object(j, NULL);
     json_u64(j, "number", n->number);
@@ -172,9 +172,9 @@ static void json_number(struct json *j, const struct stats_number *n, const char
 
 static void json_syscalls(struct json *j, const struct info_report *r)
 {
-    const struct stats *s = r->stats;
-    struct stats_number top[INFO_TOP];
-    unsigned n = stats_top(&s->syscalls, top, INFO_TOP);
+    const struct vs_event_counts *s = r->stats;
+    struct vs_count_number top[INFO_TOP];
+    unsigned n = vs_event_counts_top(&s->syscalls, top, INFO_TOP);
 
     json_object(j, "syscalls");
     json_u64(j, "count", s->kinds[VS_SYSCALL]);
@@ -186,10 +186,10 @@ static void json_syscalls(struct json *j, const struct info_report *r)
     json_end(j);
 }
 
-static void json_causes(struct json *j, const struct stats *s)
+static void json_causes(struct json *j, const struct vs_event_counts *s)
 {
-    struct stats_number top[INFO_TOP];
-    unsigned n = stats_top(&s->causes, top, INFO_TOP);
+    struct vs_count_number top[INFO_TOP];
+    unsigned n = vs_event_counts_top(&s->causes, top, INFO_TOP);
 
     json_u64(j, "exceptions", s->kinds[VS_EXCEPTION]);
     json_array(j, "causes");
@@ -226,7 +226,7 @@ static void json_routines(struct json *j, const struct info_report *r)
 
 static void json_stats(struct json *j, const struct info_report *r)
 {
-    const struct stats *s = r->stats;
+    const struct vs_event_counts *s = r->stats;
     char name[32];
 
     json_object(j, "counts");

@@ -5,7 +5,7 @@
 
 #include "front/json.h"
 #include "front/out.h"
-#include "cli/stats.h"
+#include "study/event_counts.h"
 #include "study/profile.h"
 #include "study/routines.h"
 #include "vestige/run.h"
@@ -18,7 +18,7 @@ struct info_report {
     const char *isa; /* NULL if it is not known */
 
     /* what was counted in the events; all NULL if nothing was */
-    const struct stats *stats;
+    const struct vs_event_counts *stats;
     const struct vs_profile *profile;
     const struct vs_routines *routines;
 

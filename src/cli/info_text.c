@@ -9,12 +9,12 @@
 
 enum { SHOWN_THREADS = 16 };
 
-static const char *const class_names[STATS_CLASSES] = {
-    [STATS_COND_TAKEN] = "conditional direct, taken",
-    [STATS_COND_NOT_TAKEN] = "conditional direct, not taken",
-    [STATS_DIRECT] = "unconditional direct",
-    [STATS_INDIRECT] = "unconditional indirect",
-    [STATS_COND_INDIRECT] = "conditional indirect",
+static const char *const class_names[VS_BRANCH_CLASSES] = {
+    [VS_CLASS_COND_TAKEN] = "conditional direct, taken",
+    [VS_CLASS_COND_NOT_TAKEN] = "conditional direct, not taken",
+    [VS_CLASS_DIRECT] = "unconditional direct",
+    [VS_CLASS_INDIRECT] = "unconditional indirect",
+    [VS_CLASS_COND_INDIRECT] = "conditional indirect",
 };
 
 static void heading(struct out *o, const char *text)
@@ -148,40 +148,41 @@ static void text_threads(struct out *o, const struct info_report *r)
         out_printf(o, "  ... and %s more (--all)\n", DIGITS(threads - shown));
 }
 
-static void text_branches(struct out *o, const struct stats *s)
+static void text_branches(struct out *o, const struct vs_event_counts *s)
 {
-    struct stats_named rows[32];
+    struct vs_count_named rows[32];
     uint64_t total = s->kinds[VS_BRANCH];
 
     heading(o, "Branches by class");
-    for (unsigned c = 0; c < STATS_CLASSES; c++)
-        if (c != STATS_COND_INDIRECT || stats_branch_class(s, c))
-            share_row(o, class_names[c], stats_branch_class(s, c), total);
+    for (unsigned c = 0; c < VS_BRANCH_CLASSES; c++)
+        if (c != VS_CLASS_COND_INDIRECT || vs_event_counts_branch_class(s, c))
+            share_row(o, class_names[c], vs_event_counts_branch_class(s, c), total);
     heading(o, "Branches by kind");
-    unsigned n = stats_branch_kinds(s, rows);
+    unsigned n = vs_event_counts_branch_kinds(s, rows);
     for (unsigned i = 0; i < n; i++)
         share_row(o, rows[i].name, rows[i].count, total);
 }
 
-static void text_operands(struct out *o, const struct stats *s, bool stores)
+static void text_operands(struct out *o, const struct vs_event_counts *s, bool stores)
 {
     uint64_t total = s->kinds[stores ? VS_STORE : VS_LOAD];
     heading(o, stores ? "Stores by operand size" : "Loads by operand size");
-    for (unsigned c = 0; c < STATS_SIZES; c++)
-        share_row(o, stats_size_name(c), stats_operands(s, stores, c), total);
-    share_row(o, "of all: repeated iterations", stats_flagged(s, stores, VS_MEM_REPEAT), total);
-    share_row(o, "of all: atomic", stats_flagged(s, stores, VS_MEM_ATOMIC), total);
+    for (unsigned c = 0; c < VS_SIZE_CLASSES; c++)
+        share_row(o, vs_event_counts_size_name(c), vs_event_counts_operands(s, stores, c), total);
+    share_row(o, "of all: repeated iterations", vs_event_counts_flagged(s, stores, VS_MEM_REPEAT),
+              total);
+    share_row(o, "of all: atomic", vs_event_counts_flagged(s, stores, VS_MEM_ATOMIC), total);
     count_row(o, "bytes", s->operand_bytes[stores]);
 }
 
-static void more_numbers(struct out *o, const struct stats_tally *t, unsigned shown)
+static void more_numbers(struct out *o, const struct vs_count_tally *t, unsigned shown)
 {
     if (shown < t->counts.count)
         out_printf(o, "  ... and %s%s more numbers\n", t->untold ? "over " : "",
                    DIGITS(t->counts.count - shown));
 }
 
-static void text_number(struct out *o, const struct stats_number *n, const char *name,
+static void text_number(struct out *o, const struct vs_count_number *n, const char *name,
                         uint64_t total)
 {
     char row[64];
@@ -193,9 +194,9 @@ static void text_number(struct out *o, const struct stats_number *n, const char 
 
 static void text_syscalls(struct out *o, const struct info_report *r)
 {
-    const struct stats *s = r->stats;
-    struct stats_number top[INFO_TOP];
-    unsigned n = stats_top(&s->syscalls, top, INFO_TOP);
+    const struct vs_event_counts *s = r->stats;
+    struct vs_count_number top[INFO_TOP];
+    unsigned n = vs_event_counts_top(&s->syscalls, top, INFO_TOP);
     if (n)
         heading(o, "System calls");
     for (unsigned i = 0; i < n; i++)
@@ -204,10 +205,10 @@ static void text_syscalls(struct out *o, const struct info_report *r)
     more_numbers(o, &s->syscalls, n);
 }
 
-static void text_causes(struct out *o, const struct stats *s)
+static void text_causes(struct out *o, const struct vs_event_counts *s)
 {
-    struct stats_number top[INFO_TOP];
-    unsigned n = stats_top(&s->causes, top, INFO_TOP);
+    struct vs_count_number top[INFO_TOP];
+    unsigned n = vs_event_counts_top(&s->causes, top, INFO_TOP);
     if (s->kinds[VS_EXCEPTION])
         heading(o, "Signals and exceptions");
     for (unsigned i = 0; i < n; i++) {
@@ -299,7 +300,7 @@ static void text_repeats(struct out *o, const struct info_report *r)
 
 static void text_stats(struct out *o, const struct info_report *r)
 {
-    const struct stats *s = r->stats;
+    const struct vs_event_counts *s = r->stats;
     const struct vs_run_info *info = r->info;
 
     heading(o, "Events by kind");

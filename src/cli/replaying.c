@@ -9,24 +9,12 @@
 
 #include "cli/cmd_encode.h"
 #include "cli/specs.h"
+#include "trace/run_file.h"
 
 /* ---- a recorded run -------------------------------------------------------------------------- */
 
 /* The technique whose streams order all that cores do to each other's memory. */
 #define TECHNIQUE "mc2RT"
-
-/* Whether the file begins as a recorded run does. */
-static bool is_run(const char *path)
-{
-    static const uint8_t magic[5] = {0x89, 'V', 'E', 'S', 'T'};
-    uint8_t bytes[sizeof(magic)];
-    FILE *f = fopen(path, "re");
-    bool is = f && fread(bytes, 1, sizeof(bytes), f) == sizeof(bytes) &&
-              !memcmp(bytes, magic, sizeof(magic));
-    if (f)
-        fclose(f);
-    return is;
-}
 
 static int check_isa(struct cli *cli, const char *path, const char *isa)
 {
@@ -118,7 +106,7 @@ int replaying_look(struct cli *cli, const char *path, char *program, size_t capa
     struct vs_technique_setup setup;
     struct vs_vport *port;
     program[0] = 0;
-    if (is_run(path))
+    if (vs_run_file_is(path))
         return look_at_run(cli, path, program, capacity);
     int status = vport_open(cli, &port, path, &spec, &setup);
     if (status != CLI_DONE)
@@ -165,7 +153,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         cli_error(cli, "the code comes from --code or from --image, not from both");
         return CLI_USAGE;
     }
-    bool run = is_run(path);
+    bool run = vs_run_file_is(path);
     int status = run ? open_run(cli, r, path, &config)
                      : vport_open(cli, &r->port, path, &config.spec, &config.setup);
     if (status != CLI_DONE)

@@ -9,8 +9,8 @@
 
 /* Stands between the engine and a tool, to tell "enough" from failure. */
 struct live {
-    const struct vs_consumer *tool;
-    atomic_int error; /* of the tool; -VSE_END: it has enough */
+    struct vs_before before; /* the tool */
+    atomic_int error;        /* of the tool; -VSE_END: it has enough */
     struct vs_progress progress;
 };
 
@@ -19,29 +19,8 @@ static int put(void *context, const struct vs_batch *batch)
     struct live *l = context;
 
     if (l->error != -VSE_END)
-        l->error = l->tool->put(l->tool->context, batch);
+        l->error = l->before.to.put(l->before.to.context, batch);
     return l->error == -VSE_END ? 0 : l->error;
-}
-
-static int64_t image(void *context, const struct vs_image *i)
-{
-    struct live *l = context;
-
-    return l->tool->image(l->tool->context, i);
-}
-
-static int64_t block(void *context, const struct vs_block *b)
-{
-    struct live *l = context;
-
-    return l->tool->block(l->tool->context, b);
-}
-
-static int meta(void *context, const char *key, const char *value)
-{
-    struct live *l = context;
-
-    return l->tool->meta(l->tool->context, key, value);
 }
 
 static int tick(void *context, uint64_t instructions)
@@ -55,12 +34,9 @@ static int tick(void *context, uint64_t instructions)
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
                 const struct vs_consumer *c, struct mtrace_ending *ending)
 {
-    struct live live = {.tool = c};
+    struct live live = {.before = {.to = *c, .put = put, .context = &live}};
     struct vs_window window = {.start = o->skip};
-    struct vs_consumer between = {.context = &live,
-                                  .put = put,
-                                  .image = c->image ? image : NULL,
-                                  .block = c->block ? block : NULL};
+    struct vs_consumer between = vs_consumer_before(&live.before);
     struct vs_valgrind_settings settings = {.tool = getenv("VESTIGE_VALGRIND")};
     struct vs_engine_request v = {.argv = o->program,
                                   .settings = &settings,
@@ -71,19 +47,20 @@ int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
                                   .window_count = o->skip > 0,
                                   .tick = tick,
                                   .context = &live};
-    struct vs_engine_result result;
+    struct vs_engine_result result = {0};
     struct vs_diag diag = {0};
     bool theirs = false;
     int e = 0;
 
     if (c->meta)
-        e = meta(&live, "isa", vs_engine_valgrind.isa);
+        e = c->meta(c->context, "isa", vs_engine_valgrind.isa);
     if (e == 0) {
         v.interrupt = recording_catch_signals(vs_engine_valgrind.apart);
         recording_progress(&live.progress, &(struct recording_shows){0}, "tracing");
         e = vs_engine_valgrind.run(&v, &result, &diag, &theirs);
         vs_progress_finish(&live.progress);
         recording_release_signals();
+        vs_engine_result_fini(&result);
     }
     if (e < 0 && (theirs || live.error))
         return CLI_DONE; /* the tool knows why */

@@ -7,6 +7,7 @@
 #include "study/changes.h"        /* where code changes */
 #include "study/decoders.h"       /* a stream against the run, of any technique */
 #include "study/entropy.h"        /* how compressible loaded values are */
+#include "study/event_counts.h"   /* what the events of a run are */
 #include "study/flow.h"           /* whether control flow is that of the code */
 #include "study/locality.h"       /* how much of addresses is known before */
 #include "study/memory.h"         /* whether memory behaves as memory does */

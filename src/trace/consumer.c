@@ -30,6 +30,47 @@ struct vs_consumer vs_consumer_writer(struct vs_writer *w)
                                 .block = writer_block};
 }
 
+/* ---- before another -------------------------------------------------------------------------- */
+
+static int before_meta(void *context, const char *key, const char *value)
+{
+    const struct vs_before *b = context;
+
+    return b->to.meta(b->to.context, key, value);
+}
+
+static int before_put(void *context, const struct vs_batch *batch)
+{
+    const struct vs_before *b = context;
+
+    return b->put(b->context, batch);
+}
+
+static int64_t before_image(void *context, const struct vs_image *image)
+{
+    const struct vs_before *b = context;
+
+    return b->to.image(b->to.context, image);
+}
+
+static int64_t before_block(void *context, const struct vs_block *block)
+{
+    const struct vs_before *b = context;
+
+    return b->to.block(b->to.context, block);
+}
+
+struct vs_consumer vs_consumer_before(struct vs_before *before)
+{
+    return (struct vs_consumer){.context = before,
+                                .meta = before->to.meta ? before_meta : NULL,
+                                .put = before_put,
+                                .image = before->to.image ? before_image : NULL,
+                                .block = before->to.block ? before_block : NULL};
+}
+
+/* ---- a recorded run -------------------------------------------------------------------------- */
+
 static int feed_tables(struct vs_reader *r, const struct vs_consumer *c)
 {
     const struct vs_run_info *info = vs_reader_info(r);

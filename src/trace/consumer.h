@@ -23,6 +23,17 @@ struct vs_consumer {
 /* The writer stays the caller's. */
 struct vs_consumer vs_consumer_writer(struct vs_writer *w);
 
+/* A consumer that stands before another: it takes the batches itself, and hands them on or not;
+ * facts, images and blocks go to the other, as far as that wants them. */
+struct vs_before {
+    struct vs_consumer to;
+    int (*put)(void *context, const struct vs_batch *batch);
+    void *context; /* of put */
+};
+
+/* The struct must outlive the consumer. */
+struct vs_consumer vs_consumer_before(struct vs_before *before);
+
 /* Feeds a whole recorded run to a consumer: facts, images and blocks first, then the events from
  * where the reader is. Returns 0; an error of the reader (with vs_reader_diag) or of the consumer,
  * which *theirs tells apart. */

@@ -7,6 +7,7 @@
  *   consumer  whoever takes a run as it comes
  *   codemap   code by address
  *   relay     a consumer in a thread of its own
+ *   run_file  telling a run from other files
  *
  * The rest is how a .vest file is made:
  *

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/stats.h"
+#include "study/event_counts.h"
 
 #include <string.h>
 
 #include "base/bytes.h"
 
-static int add_number(struct stats_tally *t, uint64_t number)
+static int add_number(struct vs_count_tally *t, uint64_t number)
 {
     struct vs_map_entry *e = vs_map_find(&t->counts, number);
-    if (!e && t->counts.count < STATS_TALLY_MAX)
+    if (!e && t->counts.count < VS_COUNT_TALLY_MAX)
         return vs_map_set(&t->counts, number, 1);
     if (e)
         e->value++;
@@ -17,7 +17,8 @@ static int add_number(struct stats_tally *t, uint64_t number)
     return 0;
 }
 
-static int add_cause(struct stats *s, const struct vs_batch *batch, const struct vs_event *e)
+static int add_cause(struct vs_event_counts *s, const struct vs_batch *batch,
+                     const struct vs_event *e)
 {
     const uint8_t *p = vs_event_bytes(batch, e), *bytes;
     size_t size = e->size;
@@ -29,13 +30,13 @@ static int add_cause(struct stats *s, const struct vs_batch *batch, const struct
     return 0;
 }
 
-void stats_fini(struct stats *s)
+void vs_event_counts_fini(struct vs_event_counts *s)
 {
     vs_map_fini(&s->syscalls.counts);
     vs_map_fini(&s->causes.counts);
 }
 
-int stats_add(struct stats *s, const struct vs_batch *batch)
+int vs_event_counts_add(struct vs_event_counts *s, const struct vs_batch *batch)
 {
     int error = 0;
     for (size_t i = 0; i < batch->count && !error; i++) {
@@ -69,16 +70,16 @@ int stats_add(struct stats *s, const struct vs_batch *batch)
     return error;
 }
 
-static enum stats_class branch_class(unsigned flags)
+static enum vs_branch_class branch_class(unsigned flags)
 {
     if (!(flags & VS_BR_COND))
-        return flags & VS_BR_INDIRECT ? STATS_INDIRECT : STATS_DIRECT;
+        return flags & VS_BR_INDIRECT ? VS_CLASS_INDIRECT : VS_CLASS_DIRECT;
     if (flags & VS_BR_INDIRECT)
-        return STATS_COND_INDIRECT;
-    return flags & VS_BR_TAKEN ? STATS_COND_TAKEN : STATS_COND_NOT_TAKEN;
+        return VS_CLASS_COND_INDIRECT;
+    return flags & VS_BR_TAKEN ? VS_CLASS_COND_TAKEN : VS_CLASS_COND_NOT_TAKEN;
 }
 
-uint64_t stats_branch_class(const struct stats *s, enum stats_class c)
+uint64_t vs_event_counts_branch_class(const struct vs_event_counts *s, enum vs_branch_class c)
 {
     uint64_t sum = 0;
     for (unsigned flags = 0; flags <= VS_BR_ALL; flags++)
@@ -87,23 +88,24 @@ uint64_t stats_branch_class(const struct stats *s, enum stats_class c)
     return sum;
 }
 
-static const unsigned sizes[STATS_SIZES - 1] = {1, 2, 4, 8, 10, 16, 32};
+static const unsigned sizes[VS_SIZE_CLASSES - 1] = {1, 2, 4, 8, 10, 16, 32};
 
-const char *stats_size_name(unsigned size_class)
+const char *vs_event_counts_size_name(unsigned size_class)
 {
-    static const char *const names[STATS_SIZES] = {"1", "2", "4", "8", "10", "16", "32", "other"};
+    static const char *const names[VS_SIZE_CLASSES] = {"1",  "2",  "4",  "8",
+                                                       "10", "16", "32", "other"};
     return names[size_class];
 }
 
 static unsigned size_class_of(unsigned size)
 {
     unsigned c = 0;
-    while (c < STATS_SIZES - 1 && sizes[c] != size)
+    while (c < VS_SIZE_CLASSES - 1 && sizes[c] != size)
         c++;
     return c;
 }
 
-uint64_t stats_operands(const struct stats *s, bool stores, unsigned size_class)
+uint64_t vs_event_counts_operands(const struct vs_event_counts *s, bool stores, unsigned size_class)
 {
     uint64_t sum = 0;
     for (unsigned size = 0; size < 256; size++)
@@ -113,7 +115,7 @@ uint64_t stats_operands(const struct stats *s, bool stores, unsigned size_class)
     return sum;
 }
 
-uint64_t stats_flagged(const struct stats *s, bool stores, unsigned flag)
+uint64_t vs_event_counts_flagged(const struct vs_event_counts *s, bool stores, unsigned flag)
 {
     uint64_t sum = 0;
     for (unsigned size = 0; size < 256; size++)
@@ -123,7 +125,8 @@ uint64_t stats_flagged(const struct stats *s, bool stores, unsigned flag)
     return sum;
 }
 
-unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32])
+unsigned vs_event_counts_branch_kinds(const struct vs_event_counts *s,
+                                      struct vs_count_named rows[32])
 {
     static const unsigned plain[] = {
         VS_BR_COND,
@@ -135,7 +138,7 @@ unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32])
     };
     unsigned n = 0;
     for (; n < sizeof(plain) / sizeof(plain[0]); n++)
-        rows[n] = (struct stats_named){.name = vs_branch_name(plain[n])};
+        rows[n] = (struct vs_count_named){.name = vs_branch_name(plain[n])};
     for (unsigned flags = 0; flags <= VS_BR_ALL; flags++) {
         if (!s->branches[flags])
             continue;
@@ -143,22 +146,23 @@ unsigned stats_branch_kinds(const struct stats *s, struct stats_named rows[32])
         while (i < n && strcmp(rows[i].name, vs_branch_name(flags)))
             i++;
         if (i == n)
-            rows[n++] = (struct stats_named){.name = vs_branch_name(flags)};
+            rows[n++] = (struct vs_count_named){.name = vs_branch_name(flags)};
         rows[i].count += s->branches[flags];
     }
     return n;
 }
 
-static bool ranks_before(const struct stats_number *a, const struct stats_number *b)
+static bool ranks_before(const struct vs_count_number *a, const struct vs_count_number *b)
 {
     return a->count != b->count ? a->count > b->count : a->number < b->number;
 }
 
-unsigned stats_top(const struct stats_tally *t, struct stats_number *top, unsigned n)
+unsigned vs_event_counts_top(const struct vs_count_tally *t, struct vs_count_number *top,
+                             unsigned n)
 {
     unsigned used = 0;
     for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&t->counts, e));) {
-        const struct stats_number c = {e->key, e->value};
+        const struct vs_count_number c = {e->key, e->value};
         if (used == n && !ranks_before(&c, &top[n - 1]))
             continue;
         unsigned at = used < n ? used++ : n - 1;
