@@ -337,57 +337,63 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct bandwidth_options, member)
 
 static const struct cli_option options[] = {
-    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
-                                    "a dozen"),
+    SPECS_OPTION(FIELD(techniques), "measure this technique, or all; may be repeated\n"
+                                    "(default: a dozen techniques)"),
     {.name = "window",
      .argument = "N",
-     .help = "bits over time: average and peak of windows of N\n"
-             "cycles, or of instructions of an untimed run",
+     .help = "add average and peak over windows of N cycles, or of N\n"
+             "instructions of an untimed run",
      .type = OPTION_U64,
      .offset = FIELD(window),
      .min = 1},
     {.name = "buffer",
      .argument = "RATE[:CAPACITY[:stall]]",
-     .help = "the buffer before a port of RATE bits per cycle\n"
-             "(1, 2, 1/4): how full it gets; with CAPACITY bits,\n"
-             "what is dropped, or how many cycles the cores stall\n"
-             "so that nothing is. Untimed: an instruction a cycle",
+     .help = "add how full a buffer gets before a port of RATE bits\n"
+             "per cycle (1, 2, 1/4); with CAPACITY bits, what is\n"
+             "dropped, or with stall how many cycles the cores wait\n"
+             "so that nothing is. In an untimed run an instruction\n"
+             "counts as a cycle",
      .type = OPTION_STRING,
      .offset = FIELD(buffer)},
     {.name = "plot",
      .argument = "FILE",
-     .help = "bits over time as a chart, in SVG; without --window\n"
-             "in 100 to 250 windows. Of one technique also by core",
+     .help = "draw bits over time as an SVG chart, in 100 to 250\n"
+             "windows without --window; one technique alone is also\n"
+             "drawn by core",
      .type = OPTION_STRING,
      .offset = FIELD(plot)},
     {.name = "force",
      .letter = 'f',
      .help = "replace the chart if it exists",
      .offset = FIELD(overwrite)},
-    {.name = "fields", .help = "bits by field under each row", .offset = FIELD(fields)},
-    {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
-    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {.name = "fields",
+     .help = "show the bits of each field under each row",
+     .offset = FIELD(fields)},
+    {.name = "json", .help = "print a JSON object per run and technique", .offset = FIELD(json)},
+    {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},
     {0},
 };
 
 const struct command command_bandwidth = {
     .name = "bandwidth",
-    .summary = "bits per instruction and cycle of trace modules on runs",
+    .summary = "measure the bits that trace modules send for runs",
     .run = run,
     .options = options,
     .operands = "run.vest...",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Encodes runs and counts bits: per instruction, per cycle, and against the\n"
-        "baseline of the technique's kind (ratio); messages per thousand instructions;\n"
-        "the shares of conditional branches, returns and other indirect branches that\n"
-        "took a message; of loads that took one, of accesses that missed the cache, and\n"
-        "of messages that only order the cores; of data addresses that took a message,\n"
-        "and of these that hit the most recently used way of a table, or none; and what\n"
-        "the structures cost. The total of several runs is the sum of bits over the sum\n"
-        "of instructions or cycles.\n"
-        "\n" SPECS_HELP,
+        "Encodes runs with trace modules and counts bits: per instruction, per cycle, and\n"
+        "relative to the baseline of the technique's kind (ratio). Further columns are\n"
+        "messages per thousand instructions, and what the structures cost; for control\n"
+        "flow, the shares of conditional branches, returns and other indirect branches\n"
+        "that took a message; for load values, the shares of loads that took a message,\n"
+        "of accesses that missed the cache, and of messages that only order the cores;\n"
+        "for data addresses, the share that took a message, and of these the shares that\n"
+        "hit the most recently used way of a table, or missed it. The total of several\n"
+        "runs is the sum of bits over the sum of instructions or cycles.\n"
+        "\n"
+        "" SPECS_HELP,
     .example = "vestige bandwidth run.vest\n"
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
                "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096\n"

@@ -411,10 +411,12 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct check_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "one JSON object per run and line", .offset = FIELD(json)},
+    {.name = "json",
+     .help = "print one JSON object per run, each on a line",
+     .offset = FIELD(json)},
     {.name = "quiet",
      .letter = 'q',
-     .help = "nothing about runs that are intact",
+     .help = "print nothing about runs that are intact",
      .offset = FIELD(quiet)},
     {.name = "memory",
      .help = "also compare each load with what was last written\nto its bytes",
@@ -425,7 +427,7 @@ static const struct cli_option options[] = {
 
 const struct command command_check = {
     .name = "check",
-    .summary = "whether every byte of a run is as it was written",
+    .summary = "check that runs are intact, and explain themselves",
     .run = run,
     .options = options,
     .operands = "run.vest...",
@@ -433,12 +435,13 @@ const struct command command_check = {
     .operands_max = INT_MAX,
     .description =
         "Verifies whole files: every checksum, every event, every rule of the format, and\n"
-        "the index. Of a bad file it names the first bad chunk and its offset. All files\n"
-        "are checked, whatever is found.\n"
-        "With --memory also the run itself: every load must return what the last store\n"
-        "or external write of any thread put there.\n"
-        "With --flow too: from one event of a thread to the next, the run's code must\n"
-        "have as many instructions in a row as were counted, without a branch between.",
+        "the index. For a bad file, it names the first bad chunk and its offset. All\n"
+        "files are checked, whatever is found.\n"
+        "\n"
+        "With --memory it also checks the run itself: every load must return what the\n"
+        "last store or external write of any thread put there. With --flow it walks the\n"
+        "code: from one event of a thread to the next, there must be as many instructions\n"
+        "in a row as were counted, without a branch in between.",
     .example = "vestige check run.vest\n"
                "vestige check --quiet *.vest && echo all intact\n"
                "vestige check --memory --flow run.vest",

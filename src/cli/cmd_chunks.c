@@ -328,34 +328,37 @@ static const struct cli_option options[] = {
     SPECS_OPTION_ONE(FIELD(techniques)),
     {.name = "field",
      .argument = "NAME",
-     .help = "only this field: bCnt, target, dCC, ...",
+     .help = "show only this field: bCnt, target, dCC, ...",
      .type = OPTION_STRING,
      .offset = FIELD(field)},
     {.name = "most",
      .argument = "N",
-     .help = "chunks of up to N bits, at most 64 (10)",
+     .help = "try chunks of up to N bits, at most 64 (10)",
      .type = OPTION_U64,
      .offset = FIELD(most),
      .min = 1,
      .max = 64},
-    {.name = "json", .help = "a JSON object per field", .offset = FIELD(json)},
-    {.name = "csv", .help = "a line per pair", .offset = FIELD(csv)},
+    {.name = "json", .help = "print a JSON object per field", .offset = FIELD(json)},
+    {.name = "csv",
+     .help = "print a line of comma-separated values per pair",
+     .offset = FIELD(csv)},
     {0},
 };
 
 const struct command command_chunks = {
     .name = "chunks",
-    .summary = "which chunk sizes suit the numbers of a technique's fields",
+    .summary = "find the chunk sizes that suit a technique's fields",
     .run = run,
     .options = options,
     .operands = "run.vest",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Counts how long the numbers in each field are, in one pass, and shows what every\n"
-        "pair of a first and further chunks would cost, the best pair and the one used.\n"
-        "Signs are not among the costs.\n"
-        "\n" SPECS_HELP_ONE,
+        "Counts in one pass how long the numbers in each field are, and shows what every\n"
+        "pair of a first and further chunks would cost, which pair is best, and which one\n"
+        "is used. The costs do not include signs.\n"
+        "\n"
+        "" SPECS_HELP_ONE,
     .example = "vestige chunks run.vest -t mcfTR_e --field bCnt",
     .exits = COMMAND_EXITS,
 };

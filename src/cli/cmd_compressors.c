@@ -24,24 +24,25 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct bandwidth_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "a JSON object per run and compressor", .offset = FIELD(json)},
-    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {.name = "json", .help = "print a JSON object per run and compressor", .offset = FIELD(json)},
+    {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},
     {0},
 };
 
 const struct command command_compressors = {
     .name = "compressors",
-    .summary = "what general compressors make of the load values of runs",
+    .summary = "measure what general compressors make of load values",
     .run = run,
     .options = options,
     .operands = "run.vest...",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Encodes runs as mlvNX_b, which sends every loaded value, and packs that by\n"
-        "gzip -1, bzip2 -1, xz and zstd: as one stream (unified), and as two, Ti with\n"
-        "dCC and the values (split). The rows are those of 'vestige bandwidth', and the\n"
-        "ratio is against mlvNX_b. Other levels: 'vestige bandwidth -t mlvNX_xz:level=9'.",
+        "Encodes runs as mlvNX_b, which sends every loaded value, and packs the result\n"
+        "with gzip -1, bzip2 -1, xz and zstd: as one stream (unified), and as two\n"
+        "(split): Ti with dCC, and the values. The rows are those of 'vestige bandwidth',\n"
+        "and the ratio is relative to mlvNX_b. For other levels, use 'vestige bandwidth\n"
+        "-t mlvNX_xz:level=9'.",
     .example = "vestige compressors run.vest\n"
                "vestige compressors *.vest --csv",
     .exits = COMMAND_EXITS,

@@ -280,16 +280,16 @@ static const struct cli_option options[] = {
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
     {.name = "listen",
      .argument = "PORT",
-     .help = "where debuggers come to, or HOST:PORT;\n"
-             "0 is any (127.0.0.1:1234)",
+     .help = "listen for debuggers on PORT, or on HOST:PORT; 0 is\n"
+             "any free port (127.0.0.1:1234)",
      .type = OPTION_STRING,
      .offset = FIELD(listen)},
     {.name = "stdio",
-     .help = "the debugger is at standard input and output",
+     .help = "talk to the debugger through standard input and output",
      .offset = FIELD(stdio)},
     {.name = "gdb",
-     .help = "start gdb-multiarch on it; more operands, behind --,\n"
-             "are its arguments",
+     .help = "start gdb-multiarch on it; operands after -- are its\n"
+             "arguments",
      .offset = FIELD(gdb)},
     {.name = "gdb-script",
      .help = "print the script that --gdb loads, so that gdb\n"
@@ -298,7 +298,7 @@ static const struct cli_option options[] = {
     {.name = "once", .help = "end when the first debugger leaves", .offset = FIELD(once)},
     {.name = "memory",
      .argument = "BYTES",
-     .help = "for checkpoints (512M)",
+     .help = "keep at most this much memory for checkpoints (512M)",
      .type = OPTION_U64,
      .offset = FIELD(memory),
      .min = 1 << 20},
@@ -307,7 +307,7 @@ static const struct cli_option options[] = {
 
 const struct command command_debug = {
     .name = "debug",
-    .summary = "a port stream under gdb, forwards and backwards",
+    .summary = "debug a port stream in gdb, forwards and backwards",
     .run = run,
     .options = options,
     .operands = "run.vport [-- GDB-ARGUMENT...]",
@@ -315,11 +315,11 @@ const struct command command_debug = {
     .operands_max = INT_MAX,
     .description =
         "Replays a port stream for gdb, which --gdb starts, or which connects with\n"
-        "'target remote'. The cores are its threads. It steps and continues in both\n"
-        "directions, stops at breakpoints, watchpoints and signals, and reads registers\n"
-        "and memory; bytes that neither the stream nor the program's file told are\n"
-        "unavailable, and nothing can be changed. 'monitor help' lists what else there\n"
-        "is: time, goto, cycle, who-wrote, messages. A recorded run is encoded with mc2RT\n"
+        "'target remote'. The cores are gdb's threads. gdb can step and continue in both\n"
+        "directions, stop at breakpoints, watchpoints and signals, and read registers and\n"
+        "memory. Bytes that neither the stream nor the program's file tells are\n"
+        "unavailable, and nothing can be changed. 'monitor help' lists further commands:\n"
+        "time, goto, cycle, who-wrote, messages. A recorded run is encoded with mc2RT\n"
         "first.",
     .example = "vestige debug --gdb run.vport\n"
                "vestige debug --gdb-script >vestige.gdb\n"

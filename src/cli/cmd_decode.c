@@ -243,14 +243,16 @@ static const struct cli_option options[] = {
      .offset = FIELD(code)},
     {.name = "image",
      .argument = "ELF",
-     .help = "take the code from this file; repeating it adds",
+     .help = "take the code from this file; may be repeated",
      .type = OPTION_LIST,
      .offset = FIELD(images)},
-    {.name = "json", .help = "a JSON object per step; with --summary one", .offset = FIELD(json)},
-    {.name = "summary", .letter = 's', .help = "only what it amounts to", .offset = FIELD(summary)},
+    {.name = "json",
+     .help = "print a JSON object per step; with --summary, only one",
+     .offset = FIELD(json)},
+    {.name = "summary", .letter = 's', .help = "print only the totals", .offset = FIELD(summary)},
     {.name = "until",
      .argument = "N",
-     .help = "stop after so many instructions",
+     .help = "stop after N instructions",
      .type = OPTION_U64,
      .offset = FIELD(until),
      .min = 1},
@@ -259,18 +261,18 @@ static const struct cli_option options[] = {
 
 const struct command command_decode = {
     .name = "decode",
-    .summary = "what a port stream says, with the program's code",
+    .summary = "rebuild control flow from a port stream and the program's code",
     .run = run,
     .options = options,
     .operands = "run.vport",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Rebuilds from the bits and the code what every core did, and prints it: branches\n"
-        "with outcome and target, calls, and where control went elsewhere. Without --code\n"
-        "and --image the code is that of the files that the stream names. A stream that\n"
-        "is cut is decoded to its last whole message. Code that the program changed while\n"
-        "it ran is in no file.",
+        "Rebuilds what every core did from the bits and the code, and prints it: branches\n"
+        "with outcome and target, calls, and where control went without a branch. Without\n"
+        "--code and --image, the code is that of the files that the stream names. A\n"
+        "stream that is cut is decoded up to its last whole message. Code that the\n"
+        "program changed while it ran is in no file.",
     .example = "vestige decode run.vport --code run.vest\n"
                "vestige decode run.vport --image ./program --summary",
     .exits = "0  done\n"

@@ -241,17 +241,17 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct dump_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "one JSON object per line", .offset = FIELD(json)},
+    {.name = "json", .help = "print one JSON object per line", .offset = FIELD(json)},
     {.name = "thread",
      .argument = "N",
-     .help = "only events of this thread",
+     .help = "print only events of this thread",
      .type = OPTION_U64,
      .offset = FIELD(thread),
      .max = VS_THREADS_MAX - 1},
     {.name = "kind",
      .letter = 'k',
      .argument = "NAME[,NAME...]",
-     .help = "only events of these kinds:",
+     .help = "print only events of these kinds:",
      .type = OPTION_SET,
      .offset = FIELD(kinds),
      .number_name = vs_kind_name,
@@ -282,34 +282,39 @@ static const struct cli_option options[] = {
      .max = NONE - 1},
     {.name = "pc",
      .argument = "LO-HI",
-     .help = "only events of instructions in this range",
+     .help = "print only events of instructions in this range",
      .type = OPTION_RANGE,
      .offset = FIELD(pc)},
     {.name = "addr",
      .argument = "LO-HI",
-     .help = "only loads, stores, external writes and maps that\ntouch this range",
+     .help = "print only loads, stores, external writes and maps\n"
+             "that touch this range",
      .type = OPTION_RANGE,
      .offset = FIELD(addr)},
     {.name = "limit",
      .letter = 'n',
      .argument = "N",
-     .help = "at most N events",
+     .help = "print at most N events",
      .type = OPTION_U64,
      .offset = FIELD(limit)},
     {.name = "full",
-     .help = "long values and all registers in full (--json: always)",
+     .help = "print long values and all registers in full (--json\n"
+             "always does)",
      .offset = FIELD(full)},
-    {.name = "blocks", .help = "the blocks of code instead of events", .offset = FIELD(blocks)},
-    {.name = "images", .help = "the images instead of events", .offset = FIELD(images)},
+    {.name = "blocks",
+     .help = "print the blocks of code instead of events",
+     .offset = FIELD(blocks)},
+    {.name = "images", .help = "print the images instead of events", .offset = FIELD(images)},
     {.name = "salvage",
-     .help = "ignore the index; read the chunks before the first\nbad one",
+     .help = "ignore the index; read the chunks before the first\n"
+             "damaged one",
      .offset = FIELD(salvage)},
     {0},
 };
 
 const struct command command_dump = {
     .name = "dump",
-    .summary = "events as text or JSON lines",
+    .summary = "print events as text or as JSON lines",
     .run = run,
     .options = options,
     .operands = "run.vest",
@@ -317,8 +322,8 @@ const struct command command_dump = {
     .operands_max = 1,
     .description =
         "Prints the events of a run, one per line: number, cycle in a timed run, thread,\n"
-        "kind, address of the instruction, what the kind has, and the instructions that\n"
-        "the thread retired since its previous event. Both ends of a range are inside.",
+        "kind, address of the instruction, what belongs to the kind, and the instructions\n"
+        "that the thread retired since its previous event. Ranges include both ends.",
     .example = "vestige dump --thread 0 --kind load,store --limit 20 run.vest\n"
                "vestige dump --json --addr 0x7ffe0000-0x7fffffff run.vest | jq -r .value",
     .exits = COMMAND_EXITS,

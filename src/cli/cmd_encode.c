@@ -126,25 +126,29 @@ static const struct cli_option options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
-     .help = "the file that is written",
+     .help = "write the stream to FILE",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
-    {.name = "force", .letter = 'f', .help = "replace it if it exists", .offset = FIELD(overwrite)},
-    {.name = "json", .help = "what was written as a JSON object", .offset = FIELD(json)},
+    {.name = "force",
+     .letter = 'f',
+     .help = "replace FILE if it exists",
+     .offset = FIELD(overwrite)},
+    {.name = "json", .help = "print what was written as a JSON object", .offset = FIELD(json)},
     {0},
 };
 
 const struct command command_encode = {
     .name = "encode",
-    .summary = "a run as the bits that leave the chip",
+    .summary = "write the bits that leave the chip",
     .run = run,
     .options = options,
     .operands = "run.vest",
     .operands_min = 1,
     .operands_max = 1,
-    .description = "Writes the exact bits that a trace module puts out, with the technique, its\n"
-                   "parameters and the names of the program's images before them.\n"
-                   "\n" SPECS_HELP_ONE,
+    .description = "Writes the exact bits that a trace module puts out and, before them, the\n"
+                   "technique, its parameters and the names of the program's images.\n"
+                   "\n"
+                   "" SPECS_HELP_ONE,
     .example = "vestige encode run.vest -t mcfTR_e:small -o run.vport",
     .exits = COMMAND_EXITS,
 };

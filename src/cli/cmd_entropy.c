@@ -501,43 +501,44 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "thread",
      .argument = "N",
-     .help = "only the loads of this thread; without it those of\n"
-             "all, in the order in which they happened",
+     .help = "take only the loads of this thread (default: those of\n"
+             "all threads, in the order in which they happened)",
      .type = OPTION_U64,
      .offset = FIELD(thread),
      .max = VS_THREADS_MAX - 1},
     {.name = "unit",
      .argument = "UNIT",
-     .help = "what the sizes of blocks count: bytes of words (1 KB\n"
-             "is 256 words), or values (1 Ki is 1024 words), as\n"
-             "the published tables do (bytes):",
+     .help = "count the sizes of blocks in bytes of words (1 KB is\n"
+             "256 words; the default), or in values (1 Ki is 1024\n"
+             "words), as the published tables do:",
      .type = OPTION_ENUM,
      .offset = FIELD(unit),
      .number_name = unit_name,
      .first = UNIT_BYTES,
      .end = UNIT_END},
-    {.name = "json", .help = "one JSON object per run", .offset = FIELD(json)},
-    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {.name = "json", .help = "print one JSON object per run", .offset = FIELD(json)},
+    {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},
     {0},
 };
 
 const struct command command_entropy = {
     .name = "entropy",
-    .summary = "how compressible the values are that runs load",
+    .summary = "measure how compressible the values are that runs load",
     .run = run,
     .options = options,
     .operands = "run.vest...",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Cuts the loaded values into 32-bit words, smaller ones zero-extended, and the\n"
-        "words into blocks. Of the blocks of a size: the zero-order entropy (min, avg,\n"
-        "max, in bits per word), distinct words per block, and the compression ratio if\n"
-        "a word that occurs first in its block takes 32 bits and others the entropy; the\n"
-        "same if the low bits (mask) are sent as they are. The last block counts only if\n"
-        "it is full, or the only one (cut). ratio: all bits over all bits; avg-ratio:\n"
-        "that of a block with the averages. Then the words that fit in 4 to 12 bits, and\n"
-        "the ratio of a code of one bit and so many, or 32. See docs/studies.md.",
+        "Cuts the loaded values into 32-bit words, zero-extending smaller ones, and cuts\n"
+        "the words into blocks. For each size of blocks, it shows the zero-order entropy\n"
+        "(min, avg, max, in bits per word), the distinct words per block, and the\n"
+        "compression ratio if the first occurrence of a word in its block takes 32 bits\n"
+        "and every other occurrence takes the entropy; and the same if the low bits\n"
+        "(mask) are sent as they are. The last block counts only if it is full, or the\n"
+        "only one (cut). ratio is all bits over all bits; avg-ratio is that of a block\n"
+        "with the averages. Then come the words that fit in 4 to 12 bits, and the ratio\n"
+        "of a code of one bit followed by that many bits or 32. See docs/studies.md.",
     .example = "vestige entropy run.vest\n"
                "vestige entropy --unit values --csv *.vest\n"
                "vestige entropy --thread 1 --json run.vest | jq .small",

@@ -62,8 +62,8 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "format",
      .argument = "NAME",
-     .help = "text (default), a manual page, or what completes the\n"
-             "commands and options in a shell:",
+     .help = "print text (the default), a manual page, or a script\n"
+             "for completion in a shell:",
      .type = OPTION_ENUM,
      .offset = offsetof(struct help_options, format),
      .number_name = format_name,
@@ -74,14 +74,14 @@ static const struct cli_option options[] = {
 
 const struct command command_help = {
     .name = "help",
-    .summary = "the list of commands, or the help of one",
+    .summary = "list the commands, or show the help of one",
     .run = run,
     .options = options,
     .operands = "[COMMAND]",
     .operands_max = 1,
     .description =
         "Prints the list of commands, or what 'vestige COMMAND --help' prints. The other\n"
-        "formats are of the same text: of all commands, and man also of one.",
+        "formats have the same text, for all commands; man can also be given one command.",
     .example = "vestige help dump\n"
                "vestige help --format man record | man -l -\n"
                "source <(vestige help --format bash)",

@@ -186,20 +186,21 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct info_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "one JSON object per run", .offset = FIELD(json)},
-    {.name = "all", .letter = 'a', .help = "every thread, not only 16", .offset = FIELD(all)},
+    {.name = "json", .help = "print one JSON object per run", .offset = FIELD(json)},
+    {.name = "all", .letter = 'a', .help = "show every thread, not only 16", .offset = FIELD(all)},
     {.name = "no-scan",
-     .help = "only what is known without reading the events",
+     .help = "show only what is known without reading the events",
      .offset = FIELD(no_scan)},
     {.name = "salvage",
-     .help = "ignore the index; read the chunks before the first\nbad one",
+     .help = "ignore the index; read the chunks before the first\n"
+             "damaged one",
      .offset = FIELD(salvage)},
     {0},
 };
 
 const struct command command_info = {
     .name = "info",
-    .summary = "what ran: threads, mix of events, routines, system calls",
+    .summary = "show what ran: threads, kinds of events, routines, system calls",
     .run = run,
     .options = options,
     .operands = "run.vest...",

@@ -404,26 +404,26 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct locality_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "one JSON object per run", .offset = FIELD(json)},
-    {.name = "csv", .help = "the same as comma-separated values", .offset = FIELD(csv)},
+    {.name = "json", .help = "print one JSON object per run", .offset = FIELD(json)},
+    {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},
     {0},
 };
 
 const struct command command_locality = {
     .name = "locality",
-    .summary = "how much of the addresses that runs access is known before",
+    .summary = "measure how much of the addresses could be known beforehand",
     .run = run,
     .options = options,
     .operands = "run.vest...",
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Looks every address of a load or store up among the last 16, 32 or 64 distinct\n"
+        "Looks up every address of a load or store among the last 16, 32 or 64 distinct\n"
         "ones of its core (history), and in a 4-way table of 32, 64 or 128 entries that\n"
         "is indexed by the instruction (table), on all its bits and on those above the\n"
-        "lowest 4 or 8 (shift). Then the share of the addresses that a debugger computes\n"
-        "by itself from registers that it knows (filtered%), by how the address comes\n"
-        "about, and bits per instruction of the others. See docs/studies.md.",
+        "lowest 4 or 8 (shift). Then it shows the share of the addresses that a debugger\n"
+        "can compute by itself from registers that it knows (filtered%), by the form of\n"
+        "the address, and the bits per instruction of the others. See docs/studies.md.",
     .example = "vestige locality run.vest\n"
                "vestige locality --csv *.vest\n"
                "vestige locality --json run.vest | jq .filter.loads",

@@ -644,7 +644,7 @@ static const struct cli_option options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
-     .help = "the run (PROGRAM.vest in this folder)",
+     .help = "write the run to FILE (PROGRAM.vest in this folder)",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
     {.name = "force",
@@ -659,10 +659,11 @@ static const struct cli_option options[] = {
      .offset = FIELD(engine),
      .offer = engine_offer},
     {.name = "all",
-     .help = "control flow, loads and stores with values (default)",
+     .help = "record control flow, loads and stores with values (the\n"
+             "default)",
      .offset = FIELD(all)},
-    {.name = "loads", .help = "control flow and loads", .offset = FIELD(loads)},
-    {.name = "control-only", .help = "control flow alone", .offset = FIELD(control_only)},
+    {.name = "loads", .help = "record control flow and loads", .offset = FIELD(loads)},
+    {.name = "control-only", .help = "record only control flow", .offset = FIELD(control_only)},
     {.name = "skip",
      .argument = "N",
      .help = "leave out the first N instructions of all threads",
@@ -670,13 +671,14 @@ static const struct cli_option options[] = {
      .offset = FIELD(skip)},
     {.name = "length",
      .argument = "N",
-     .help = "record N instructions; the program runs on",
+     .help = "record N instructions; the program then runs on",
      .type = OPTION_U64,
      .offset = FIELD(length),
      .min = 1},
     {.name = "windows",
      .argument = "FILE",
-     .help = "several stretches of one run: lines START LENGTH,\nin instructions of all threads",
+     .help = "record several stretches: lines START LENGTH, in\n"
+             "instructions of all threads",
      .type = OPTION_STRING,
      .offset = FIELD(windows)},
     {.name = "from",
@@ -686,23 +688,25 @@ static const struct cli_option options[] = {
      .offset = FIELD(from)},
     {.name = "to",
      .argument = "WHERE",
-     .help = "end when it is reached, until the next --from",
+     .help = "end when it is reached, until --from is reached again",
      .type = OPTION_LIST,
      .offset = FIELD(to)},
     {.name = "marks",
-     .help = "only between vestige_start() and vestige_stop() of\nthe program (vestige/mark.h)",
+     .help = "record only between vestige_start() and vestige_stop()\n"
+             "in the program (vestige/mark.h)",
      .offset = FIELD(marks)},
     {.name = "routine",
      .argument = "NAME",
-     .help = "only code of this routine; repeating it adds",
+     .help = "record only code of this routine; may be repeated",
      .type = OPTION_LIST,
      .offset = FIELD(routines)},
     {.name = "no-shared-libs",
-     .help = "only code of the program's own file",
+     .help = "record only code of the program's own file",
      .offset = FIELD(main_only)},
     {.name = "max-size",
      .argument = "MB",
-     .help = "record no more when the file has so many million\nbytes; the program runs on",
+     .help = "stop recording when the file has this many million\n"
+             "bytes; the program runs on",
      .type = OPTION_U64,
      .offset = FIELD(max_mb),
      .min = 1,
@@ -710,13 +714,13 @@ static const struct cli_option options[] = {
     ENGINE_OPTIONS(FIELD(own)),
     RECORDING_SHOWS(FIELD(shows)),
     {.name = "json",
-     .help = "the summary as a JSON object on standard output;\nwhat the program prints there goes "
-             "to standard error",
+     .help = "print the summary as a JSON object on standard output;\n"
+             "the program's own output goes to standard error",
      .offset = FIELD(json)},
     {.name = "stats",
      .argument = "FILE",
-     .help = "the summary as a JSON object into FILE, which may be\n/dev/fd/N; the program keeps "
-             "standard output",
+     .help = "write the summary as a JSON object to FILE, which may\n"
+             "be /dev/fd/N; the program keeps standard output",
      .type = OPTION_STRING,
      .offset = FIELD(stats)},
     {0},
@@ -724,7 +728,7 @@ static const struct cli_option options[] = {
 
 const struct command command_record = {
     .name = "record",
-    .summary = "run a program and write down all that it does",
+    .summary = "run a program and record everything that it does",
     .run = run,
     .options = options,
     .takes_program = true,
@@ -732,20 +736,20 @@ const struct command command_record = {
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Runs a program and records every instruction's control flow, every memory\n"
-        "operand with its value, system calls and what they wrote, signals, threads and\n"
-        "the order between them. The program behaves as usual. exec is followed, the\n"
-        "children of fork are not.",
+        "Runs a program and records its control flow, every memory operand with its\n"
+        "value, system calls and what they wrote, signals, threads, and the order between\n"
+        "them. The program behaves as usual. exec is followed; the children of fork are\n"
+        "not recorded.",
     .example = "vestige record -o sort.vest -- sort -u words.txt\n"
                "vestige record --control-only --from main --length 50M ./prog",
-    .exits = "0  recorded, and the program ended with 0\n"
-             "1  recorded until all simulated threads waited for ever\n"
-             "2  bad usage, or it could not be recorded: no file is left, or what was\n"
-             "   saved of the run as FILE.partial, for 'vestige salvage'; or recorded until\n"
-             "   Valgrind could not go on, or a simulated program had touched more memory\n"
-             "   than it may\n"
+    .exits = "0  the program was recorded, and ended with 0\n"
+             "1  recorded until all simulated threads were waiting for ever\n"
+             "2  bad usage; or the program could not be recorded: no file is left, or what\n"
+             "   was saved of the run is in FILE.partial, for 'vestige salvage'; or it was\n"
+             "   recorded until Valgrind could not go on, or until a simulated program had\n"
+             "   touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
     .environment = RECORDING_ENVIRONMENT
-    "\nSOURCE_DATE_EPOCH  the time that the run has as its own, in seconds since\n"
-    "                   1970; if it is not set, now",
+    "\nSOURCE_DATE_EPOCH  the time to note in the run, in seconds since 1970\n"
+    "                   (default: now)",
 };

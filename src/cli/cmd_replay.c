@@ -409,40 +409,42 @@ static const struct cli_option options[] = {
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
     {.name = "until",
      .argument = "N",
-     .help = "stop after so many instructions; CORE:N: of that core",
+     .help = "stop after N instructions of all cores, or with CORE:N\n"
+             "after N of that core",
      .type = OPTION_STRING,
      .offset = FIELD(until)},
     {.name = "print-output",
      .letter = 'p',
-     .help = "what the program wrote to standard output and error",
+     .help = "print what the program wrote to standard output and\n"
+             "standard error",
      .offset = FIELD(print)},
     {.name = "registers",
      .letter = 'r',
-     .help = "of every core, at the end",
+     .help = "print all registers of every core at the end",
      .offset = FIELD(registers)},
     {.name = "check",
      .argument = "RUN",
-     .help = "compare with the run: registers at every message,\n"
-             "every access, memory at the end",
+     .help = "compare with this run: registers at every message,\n"
+             "every access, and memory at the end",
      .type = OPTION_STRING,
      .offset = FIELD(check)},
-    {.name = "json", .help = "an object", .offset = FIELD(json)},
+    {.name = "json", .help = "print a JSON object", .offset = FIELD(json)},
     {0},
 };
 
 const struct command command_replay = {
     .name = "replay",
-    .summary = "run a program again, from its port stream",
+    .summary = "run a program again from its port stream",
     .run = run,
     .options = options,
     .operands = "run.vport",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Executes the program's code once more, on RV64: loads get their values from the\n"
-        "stream, and nothing else is needed. Cores go on in the order that the stream\n"
-        "tells. Without --code and --image the code is that of the files that the stream\n"
-        "names. A stream that is cut is replayed to its last whole message. A recorded\n"
+        "Executes an RV64 program's code once more. Loads get their values from the\n"
+        "stream, and nothing else is needed; cores run in the order that the stream\n"
+        "tells. Without --code and --image, the code is that of the files that the stream\n"
+        "names. A stream that is cut is replayed up to its last whole message. A recorded\n"
         "run is encoded with mc2RT first.",
     .example = "vestige encode run.vest -t mlvCF_e:CS32 -o run.vport\n"
                "vestige replay run.vport --print-output\n"

@@ -237,33 +237,33 @@ static const struct cli_option options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
-     .help = "the run (the name without .partial)",
+     .help = "write the run to FILE (the name without .partial)",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
     {.name = "force",
      .letter = 'f',
      .help = "replace FILE if it exists",
      .offset = FIELD(overwrite)},
-    {.name = "json", .help = "what was saved, as a JSON object", .offset = FIELD(json)},
+    {.name = "json", .help = "print what was saved as a JSON object", .offset = FIELD(json)},
     {0},
 };
 
 const struct command command_salvage = {
     .name = "salvage",
-    .summary = "make a run of one that was cut off",
+    .summary = "rescue a run from a recording that was cut off",
     .run = run,
     .options = options,
     .operands = "run.vest.partial",
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Makes a complete file of what can be read of a recording that came to no end:\n"
-        "the disk was full, or the recorder was killed. All events before the first\n"
-        "damaged or missing byte are in it, and the fact 'incomplete' says what is not.\n"
-        "The file that is read stays as it is.",
+        "Makes a complete run from what can be read of a recording that did not end\n"
+        "properly, because the disk was full or the recorder was killed. The run has all\n"
+        "events before the first damaged or missing byte, and its fact 'incomplete' says\n"
+        "what is missing. The input file stays as it is.",
     .example = "vestige salvage run.vest.partial\n"
                "vestige salvage -o /elsewhere/run.vest run.vest.partial",
-    .exits = "0  the run is made\n"
-             "1  there is nothing in the file that could be saved\n"
+    .exits = "0  the run was made\n"
+             "1  nothing in the file could be saved\n"
              "2  bad usage, or the system refused something",
 };

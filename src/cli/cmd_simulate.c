@@ -244,16 +244,18 @@ static const struct cli_option options[] = {
     SIMULATION_OPTIONS(offsetof(struct simulate_options, simulation)),
     RECORDING_SHOWS(offsetof(struct simulate_options, shows)),
     {.name = "list",
-     .help = "print the platform's parameters, as --platform reads",
+     .help = "print the parameters of the platform, as --platform\n"
+             "reads them",
      .offset = offsetof(struct simulate_options, list)},
     {.name = "json",
-     .help = "the statistics, or the list, as a JSON object on\nstandard output; what the program "
-             "prints there goes\nto standard error",
+     .help = "print the statistics, or the list, as a JSON object on\n"
+             "standard output; the program's own output goes to\n"
+             "standard error",
      .offset = offsetof(struct simulate_options, json)},
     {.name = "stats",
      .argument = "FILE",
-     .help = "the statistics as a JSON object into FILE, which may\nbe /dev/fd/N; the program "
-             "keeps standard output",
+     .help = "write the statistics as a JSON object to FILE, which\n"
+             "may be /dev/fd/N; the program keeps standard output",
      .type = OPTION_STRING,
      .offset = offsetof(struct simulate_options, stats)},
     {.name = "force",
@@ -265,20 +267,21 @@ static const struct cli_option options[] = {
 
 const struct command command_simulate = {
     .name = "simulate",
-    .summary = "run a RV64 program on the simulated platform",
+    .summary = "run an RV64 program on the simulated platform",
     .run = run,
     .options = options,
     .takes_program = true,
     .operands = "[--] PROGRAM [ARGUMENT...]",
     .operands_min = 0,
     .operands_max = INT_MAX,
-    .description = "Runs a static RV64 Linux program on simulated cores, and with --timed on\n"
-                   "pipelines with coherent caches; nothing is recorded. Every run is the same;\n"
-                   "--seed makes others. 'vestige record' records such a run.",
+    .description = "Runs a static RV64 Linux program on simulated cores; with --timed, these have\n"
+                   "pipelines and coherent caches. Nothing is recorded. Runs are deterministic;\n"
+                   "--seed chooses another interleaving. 'vestige record' records such a run.",
     .example = "vestige simulate --cores 4 --timed --preset cs16 ./prog -p 4\n"
                "vestige simulate --list >platform.conf",
     .exits = "0  the program ended with 0\n"
-             "1  caches were found incoherent, or all threads wait for ever\n"
-             "2  bad usage, it could not be run, or touched more memory than it may\n"
+             "1  caches were found incoherent, or all threads are waiting for ever\n"
+             "2  bad usage; or the program could not be run, or touched more memory than it\n"
+             "   may\n"
              "else the program's own status; 128 + N if signal N ended it",
 };

@@ -469,10 +469,13 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct techniques_options, member)
 
 static const struct cli_option options[] = {
-    {.name = "json", .help = "an array of objects; with NAME one", .offset = FIELD(json)},
+    {.name = "json",
+     .help = "print an array of JSON objects, or one object for a\n"
+             "SPEC",
+     .offset = FIELD(json)},
     {.name = "cores",
      .argument = "N",
-     .help = "of which the costs are shown, 1 to 1024 (1)",
+     .help = "show the costs for N cores, 1 to 1024 (1)",
      .type = OPTION_U64,
      .offset = FIELD(cores),
      .min = 1,
@@ -482,15 +485,15 @@ static const struct cli_option options[] = {
 
 const struct command command_techniques = {
     .name = "techniques",
-    .summary = "the trace modules: parameters, configurations, cost",
+    .summary = "list the trace modules: parameters, configurations, cost",
     .run = run,
     .options = options,
     .operands = "[SPEC]",
     .operands_max = 1,
     .description =
-        "Lists the trace modules. With a name: its parameters with their defaults and\n"
-        "allowed values, its configurations, and what its structures cost. The name may\n"
-        "have parameters, as -t of other commands takes them.",
+        "Lists the trace modules. With a name, shows its parameters with their defaults\n"
+        "and allowed values, its configurations, and what its structures cost. The name\n"
+        "may have parameters, as after -t in other commands.",
     .example = "vestige techniques\n"
                "vestige techniques mcfTR_e:small --cores 4",
     .exits = "0  done\n2  bad usage",

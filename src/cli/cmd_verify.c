@@ -499,27 +499,27 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct verify_options, member)
 
 static const struct cli_option options[] = {
-    SPECS_OPTION(FIELD(techniques), "a technique, or all; repeating it adds; without it\n"
-                                    "those of bandwidth"),
+    SPECS_OPTION(FIELD(techniques), "verify this technique, or all; may be repeated\n"
+                                    "(default: those of bandwidth)"),
     {.name = "stream",
      .argument = "FILE",
-     .help = "compare this stream, and encode nothing",
+     .help = "compare this stream instead of encoding the run",
      .type = OPTION_STRING,
      .offset = FIELD(stream)},
     {.name = "mutate",
      .argument = "N",
-     .help = "flip N bits of each stream, one after the other, and\n"
-             "count those that are noticed",
+     .help = "flip N bits of each stream, one at a time, and count\n"
+             "those that are noticed",
      .type = OPTION_U64,
      .min = 1,
      .offset = FIELD(mutate.flips)},
     {.name = "seed",
      .argument = "S",
-     .help = "which bits those are; 1 if it is not given",
+     .help = "choose other bits to flip (1)",
      .type = OPTION_U64,
      .offset = FIELD(mutate.seed)},
-    {.name = "json", .help = "a JSON object per run and technique", .offset = FIELD(json)},
-    {.name = "quiet", .letter = 'q', .help = "only the last line", .offset = FIELD(quiet)},
+    {.name = "json", .help = "print a JSON object per run and technique", .offset = FIELD(json)},
+    {.name = "quiet", .letter = 'q', .help = "print only the last line", .offset = FIELD(quiet)},
     {0},
 };
 
@@ -532,29 +532,31 @@ const struct command command_verify = {
     .operands_min = 1,
     .operands_max = INT_MAX,
     .description =
-        "Encodes runs, decodes the bits with the program's code alone, and compares what\n"
-        "comes out with the run: every branch's outcome and target, every exception,\n"
-        "start and end of every core. Of load values: the recorded accesses drive the\n"
-        "decoder, core by core as the stream says, and every byte of every load, every\n"
-        "value from outside, and the registers that exceptions and system calls change\n"
-        "are compared. Of data addresses: the recorded instructions drive the decoder in\n"
-        "the same way, and the address of every load and store is compared. So are the\n"
-        "order of messages, their cycles, and all bytes of cache lines that the run\n"
-        "knows. What a technique gets wrong is shown with core, pc and position.\n"
+        "Encodes runs, decodes the bits with nothing but the program's code, and compares\n"
+        "the result with the run. For control flow, this is every branch's outcome and\n"
+        "target, and every exception, start and end of every core. For load values, the\n"
+        "recorded accesses drive the decoder, core by core as the stream says; compared\n"
+        "are every byte of every load, every value from outside, the registers that\n"
+        "exceptions and system calls change, and all bytes of cache lines that the run\n"
+        "knows. For data addresses, the recorded instructions drive the decoder in the\n"
+        "same way, and the address of every load and store is compared. For both, so are\n"
+        "the order of messages and their cycles. A difference is shown with core, pc and\n"
+        "position.\n"
         "\n"
-        "--mutate proves the comparison: each of N bits, spread over the whole stream,\n"
-        "is flipped by itself, and decoder or comparison must notice it. By field of the\n"
-        "messages it says how many were, of how many. A bit is without effect only if\n"
-        "the run shows it: it is in a byte of a line that no core reads before it is\n"
-        "overwritten, or until the end; or if a general compressor has two encodings of\n"
-        "the same bytes, and these come out.\n"
-        "\n" SPECS_HELP,
+        "--mutate proves the comparison: it flips N bits, spread over the whole stream,\n"
+        "one at a time, and the decoder or the comparison must notice each flip. For each\n"
+        "field of the messages it says how many were noticed, of how many. A bit counts\n"
+        "as having no effect only if it is shown that no core reads its byte of a line\n"
+        "before it is overwritten, or until the end; or that a general compressor has two\n"
+        "encodings of the same bytes.\n"
+        "\n"
+        "" SPECS_HELP,
     .example = "vestige verify run.vest\n"
                "vestige verify run.vest -t all\n"
                "vestige verify run.vest -t mcfTR_e:small -t mcfNX_b\n"
                "vestige verify run.vest -t mc2RT --mutate 200\n"
                "vestige verify run.vest --stream run.vport",
-    .exits = "0  all equal, and every flip with an effect noticed\n"
-             "1  a technique or a run disagrees, a flip is missed, or a run is damaged\n"
+    .exits = "0  all equal, and every flip with an effect was noticed\n"
+             "1  a technique or a run disagrees, a flip was missed, or a run is damaged\n"
              "2  nothing was compared, bad usage, or the system refused something",
 };

@@ -89,5 +89,6 @@ void commands_help(struct out *out)
                  "commands:\n");
     for (int i = 0; i < COMMANDS; i++)
         out_printf(out, "  %-11s %s\n", commands[i]->name, commands[i]->summary);
-    out_str(out, "\n'vestige COMMAND --help' has the options, an example and the exit statuses.\n");
+    out_str(out,
+            "\n'vestige COMMAND --help' shows the options, an example and the exit statuses.\n");
 }

@@ -48,7 +48,7 @@ int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);
      .offset = (code_at)},                                                                         \
     {                                                                                              \
         .name = "image", .argument = "ELF",                                                        \
-        .help = "take the code from this file; repeating it adds", .type = OPTION_LIST,            \
+        .help = "take the code from this file; may be repeated", .type = OPTION_LIST,              \
         .offset = (images_at)                                                                      \
     }
 

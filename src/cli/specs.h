@@ -55,17 +55,18 @@ bool specs_offer_one(unsigned number, char word[OPTION_WORD]);
 /* The same of a command that takes exactly one. */
 #define SPECS_OPTION_ONE(where)                                                                    \
     {                                                                                              \
-        .name = "technique", .letter = 't', .argument = "SPEC", .help = "the technique",           \
+        .name = "technique", .letter = 't', .argument = "SPEC", .help = "the technique to use",    \
         .type = OPTION_LIST, .offset = (where), .offer = specs_offer_one                           \
     }
 
 #define SPECS_HELP_ONE                                                                             \
-    "A SPEC is NAME, or NAME:ITEM,ITEM,... with items that are configurations or\n"                \
-    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' has them."
+    "A SPEC is NAME, or NAME:ITEM,ITEM,..., where an item is a configuration or\n"                 \
+    "parameter=value: mcfTR_e:small,gshare=2048. 'vestige techniques' lists them."
 
 #define SPECS_HELP                                                                                 \
     SPECS_HELP_ONE                                                                                 \
-    " all,\n"                                                                                      \
-    "control-flow, load-values and data-addresses stand for many."
+    "\n"                                                                                           \
+    "all stands for every technique, and control-flow, load-values and\n"                          \
+    "data-addresses for those of a kind."
 
 #endif

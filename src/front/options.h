@@ -70,7 +70,7 @@ bool options_parse(struct cli *cli, const struct command *command, void *values,
 
 /* Whether any of the command's options is a number, and what its help then says of them. */
 bool options_numbers(const struct command *command);
-#define OPTIONS_NUMBERS "Numbers are decimal or 0x...; K, M and G behind one are powers of 1024."
+#define OPTIONS_NUMBERS "Numbers are decimal or 0x...; K, M and G after them are powers of 1024."
 
 /* Prints what --help does. */
 void options_help(struct out *out, const struct command *command);

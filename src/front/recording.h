@@ -26,11 +26,12 @@ struct recording_shows {
 #define RECORDING_SHOWS(base)                                                                      \
     {.name = "quiet",                                                                              \
      .letter = 'q',                                                                                \
-     .help = "no summary and no line of progress",                                                 \
+     .help = "print no summary and no progress line",                                              \
      .offset = (base) + offsetof(struct recording_shows, quiet)},                                  \
     {                                                                                              \
         .name = "progress",                                                                        \
-        .help = "a line of progress on standard error, even if the\nprogram uses the terminal",    \
+        .help = "show a progress line on standard error, even if the\n"                            \
+                "program uses the terminal",                                                       \
         .offset = (base) + offsetof(struct recording_shows, progress)                              \
     }
 
@@ -89,7 +90,7 @@ int recording_refused(struct cli *cli, const char *program, int error, const str
 
 /* Of a command that runs programs under Valgrind, for its row. */
 #define RECORDING_ENVIRONMENT                                                                      \
-    "PATH               where PROGRAM and valgrind are looked for\n"                               \
+    "PATH               where to look for PROGRAM and valgrind\n"                                  \
     "VESTIGE_VALGRIND   the folder of the tool for Valgrind, if it is not\n"                       \
     "                   lib/vestige/valgrind beside the folder of vestige"
 

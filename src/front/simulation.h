@@ -20,40 +20,42 @@ struct simulation_options {
 #define SIMULATION_OPTIONS(base)                                                                   \
     {.name = "cores",                                                                              \
      .argument = "N",                                                                              \
-     .help = "cores of the simulated platform, 1 to 64 (1)",                                       \
+     .help = "number of simulated cores, 1 to 64 (1)",                                             \
      .type = OPTION_U64,                                                                           \
      .offset = (base) + offsetof(struct simulation_options, cores),                                \
      .min = 1,                                                                                     \
      .max = VS_CORES_MAX},                                                                         \
         {.name = "timed",                                                                          \
-         .help = "simulate caches and pipelines; events have cycles",                              \
+         .help = "simulate caches and pipelines; events then have cycles",                         \
          .offset = (base) + offsetof(struct simulation_options, timed)},                           \
         {.name = "preset",                                                                         \
          .argument = "NAME",                                                                       \
-         .help = "caches of a published platform: cs32 (default),\ncs16, tewar",                   \
+         .help = "take the caches of a published platform: cs32\n"                                 \
+                 "(default), cs16, tewar",                                                         \
          .type = OPTION_STRING,                                                                    \
          .offset = (base) + offsetof(struct simulation_options, preset),                           \
          .offer = simulation_offer_preset},                                                        \
         {.name = "platform",                                                                       \
          .argument = "FILE",                                                                       \
-         .help = "parameters of the platform, lines NAME = VALUE",                                 \
+         .help = "read the platform's parameters, lines NAME = VALUE",                             \
          .type = OPTION_STRING,                                                                    \
          .offset = (base) + offsetof(struct simulation_options, config)},                          \
         {.name = "set",                                                                            \
          .argument = "NAME=VALUE",                                                                 \
-         .help = "one parameter of the platform; may be repeated\n('vestige simulate --list')",    \
+         .help = "set one parameter of the platform; may be repeated\n"                            \
+                 "('vestige simulate --list')",                                                    \
          .type = OPTION_LIST,                                                                      \
          .offset = (base) + offsetof(struct simulation_options, set),                              \
          .offer = simulation_offer_parameter},                                                     \
         {.name = "seed",                                                                           \
          .argument = "N",                                                                          \
-         .help = "another interleaving of threads (0: none)",                                      \
+         .help = "choose another interleaving of threads (0: none)",                               \
          .type = OPTION_U64,                                                                       \
          .offset = (base) + offsetof(struct simulation_options, seed)},                            \
         {.name = "env",                                                                            \
          .argument = "NAME[=VALUE]",                                                               \
-         .help =                                                                                   \
-             "a variable of the simulated program, which has none\notherwise; may be repeated",    \
+         .help = "set a variable for the simulated program, whose\n"                               \
+                 "environment is otherwise empty; may be repeated",                                \
          .type = OPTION_LIST,                                                                      \
          .offset = (base) + offsetof(struct simulation_options, env)},                             \
     {                                                                                              \

@@ -79,11 +79,11 @@ int cfiat_make(struct cfiat *t, struct cli *cli, const struct cfiat_flags *flags
     }
 
 #define CFIAT_OPTIONS(base)                                                                        \
-    CFIAT_NUMBER("cs", "KB", "size of the cache in 1024 bytes (32)", base, kilobytes, 1, 1 << 24), \
+    CFIAT_NUMBER("cs", "KB", "size of the cache in KiB (32)", base, kilobytes, 1, 1 << 24),        \
         CFIAT_NUMBER("cls", "BYTES", "bytes of a line (32)", base, line, VS_CACHE_LINE_MIN,        \
                      VS_CACHE_LINE_MAX),                                                           \
         CFIAT_NUMBER("ca", "WAYS", "associativity (4)", base, ways, 1, VS_CACHE_WAYS_MAX),         \
-        CFIAT_NUMBER("cfg", "BYTES", "bytes that a first-access flag is for (4)", base, granule,   \
-                     1, VS_CACHE_LINE_MAX)
+        CFIAT_NUMBER("cfg", "BYTES", "bytes that share a first-access flag (4)", base, granule, 1, \
+                     VS_CACHE_LINE_MAX)
 
 #endif

@@ -144,7 +144,7 @@ static const struct cli_option options[] = {MTRACE_OPTIONS, {0}};
 
 const struct command command_mcftrace = {
     .name = "mcfTrace",
-    .summary = "the control-flow trace of a program or run, as descriptors",
+    .summary = "write control transfers of a program or run as descriptors",
     .run = run,
     .options = options,
     .one_dash = true,
@@ -154,9 +154,9 @@ const struct command command_mcftrace = {
     .operands_max = INT_MAX,
     .description =
         "Writes a descriptor of every control transfer: thread, address, target, and\n"
-        "whether it is conditional, direct, taken. The program is run and recorded, or -i\n"
-        "names a run. Counts go to a file of statistics. This is also a program of its\n"
-        "own, mcfTrace.",
+        "whether it is conditional, direct and taken. The program is run and recorded, or\n"
+        "-i names a recorded run. Counts go to a file of statistics. mcfTrace is also a\n"
+        "program of its own.",
     .example = "vestige mcfTrace -a -i run.vest\n"
                "mcfTrace -s 3000000 -l 1000000 -c gzip -o trace -- ./program 16",
     .exits = MTRACE_EXITS,

@@ -279,16 +279,22 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     MTRACE_OPTIONS,
     ENTRIES("gshare", "entries of gshare (4096):", traptor_gshare_name, TRAPTOR_GSHARES, gshare),
-    ENTRIES("RAS", "of the return address stack (32):", traptor_ras_name, TRAPTOR_RASES, ras),
-    ENTRIES("iBTB", "of the target buffer, 2 ways (64):", traptor_ibtb_name, TRAPTOR_IBTBS, ibtb),
-    {.name = "TRaptorShare", .help = "one set for all threads", .offset = FIELD(shared)},
+    ENTRIES("RAS", "entries of the return address stack (32):", traptor_ras_name, TRAPTOR_RASES,
+            ras),
+    ENTRIES("iBTB", "entries of the target buffer, 2 ways (64):", traptor_ibtb_name, TRAPTOR_IBTBS,
+            ibtb),
+    {.name = "TRaptorShare",
+     .help = "use one set of predictors for all threads",
+     .offset = FIELD(shared)},
     {.name = "untagged",
-     .help = "no tags in the target buffer: a hit if either way\n"
-             "has the target, as in the original; nobody could\ndecode that",
+     .help = "use no tags in the target buffer: it hits if either\n"
+             "way has the target, as in the original; no decoder\n"
+             "could know which",
      .offset = FIELD(untagged)},
     {.name = "code",
      .argument = "RUN",
-     .help = "-i is a file of mcfTrace's descriptors; this run has\nthe code they are of",
+     .help = "-i is a file of mcfTrace's descriptors, and this run\n"
+             "has their code",
      .type = OPTION_STRING,
      .offset = FIELD(m.code)},
     {0},
@@ -296,7 +302,7 @@ static const struct cli_option options[] = {
 
 const struct command command_mcftraptor = {
     .name = "mcfTRaptor",
-    .summary = "mispredictions of a program or run, as descriptors",
+    .summary = "write mispredictions of a program or run as descriptors",
     .run = run,
     .options = options,
     .one_dash = true,
@@ -307,9 +313,9 @@ const struct command command_mcftraptor = {
     .description =
         "Predicts outcomes and targets with gshare, a return address stack and a target\n"
         "buffer, and writes a descriptor of every misprediction and exception. The\n"
-        "program is run and recorded, or -i names a run, or with -code a file of\n"
-        "mcfTrace's descriptors. Rates go to a file of statistics. This is also a program\n"
-        "of its own, mcfTRaptor.",
+        "program is run and recorded, or -i names a recorded run, or with -code a file of\n"
+        "mcfTrace's descriptors. Rates go to a file of statistics. mcfTRaptor is also a\n"
+        "program of its own.",
     .example = "mcfTRaptor -a -gshare 4096 -RAS 32 -iBTB 64 -- ./program 16\n"
                "vestige mcfTRaptor -a -o t -i run.vest\n"
                "mcfTRaptor -a -o t -i trace.bin -code run.vest",

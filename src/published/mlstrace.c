@@ -152,13 +152,13 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     MTRACE_OPTIONS,
-    {.name = "store", .help = "stores as well as loads", .offset = MTRACE_FIELD(store)},
+    {.name = "store", .help = "trace stores as well as loads", .offset = MTRACE_FIELD(store)},
     {0},
 };
 
 const struct command command_mlstrace = {
     .name = "mlsTrace",
-    .summary = "the loads and stores of a program or run, as descriptors",
+    .summary = "write loads and stores of a program or run as descriptors",
     .run = run,
     .options = options,
     .one_dash = true,
@@ -167,10 +167,11 @@ const struct command command_mlstrace = {
     .operands = MTRACE_OPERANDS,
     .operands_max = INT_MAX,
     .description =
-        "Writes a descriptor of every operand in memory that is read (with -store also of\n"
-        "every one written): thread, address of the instruction and of the operand, size,\n"
-        "value. The program is run and recorded, or -i names a run. Counts go to a file\n"
-        "of statistics. This is also a program of its own, mlsTrace.",
+        "Writes a descriptor of every operand in memory that is read, and with -store of\n"
+        "every operand that is written: thread, address of the instruction, address of\n"
+        "the operand, size and value. The program is run and recorded, or -i names a\n"
+        "recorded run. Counts go to a file of statistics. mlsTrace is also a program of\n"
+        "its own.",
     .example = "vestige mlsTrace -a -store -i run.vest\n"
                "mlsTrace -filter_no_shared_libs -c zstd -o trace -- ./program 16",
     .exits = MTRACE_EXITS,

@@ -280,16 +280,16 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     MTRACE_OPTIONS,
     CFIAT_OPTIONS(FIELD(cache)),
-    {.name = "cshare", .help = "one cache for all threads", .offset = FIELD(shared)},
+    {.name = "cshare", .help = "use one cache for all threads", .offset = FIELD(shared)},
     {.name = "descriptors",
-     .help = "-i is a file of mlsTrace's descriptors, with -store",
+     .help = "-i is a file that mlsTrace wrote with -store",
      .offset = FIELD(m.descriptors)},
     {0},
 };
 
 const struct command command_mlvcfiat = {
     .name = "mlvCFiat",
-    .summary = "first-access misses of a program or run, as descriptors",
+    .summary = "write first-access misses of a program or run as descriptors",
     .run = run,
     .options = options,
     .one_dash = true,
@@ -299,10 +299,11 @@ const struct command command_mlvcfiat = {
     .operands_max = INT_MAX,
     .description =
         "Follows loads and stores in a data cache with first-access flags, and writes a\n"
-        "descriptor of every load that was not in it or whose flags were not all set:\n"
-        "thread, loads since the thread's last descriptor, size, value. The program is\n"
-        "run and recorded, or -i names a run, or with -descriptors a file of mlsTrace's.\n"
-        "Rates go to a file of statistics. This is also a program of its own, mlvCFiat.",
+        "descriptor of every load that was not in the cache, or whose flags were not all\n"
+        "set: thread, loads since the thread's last descriptor, size, value. The program\n"
+        "is run and recorded, or -i names a recorded run, or with -descriptors a file of\n"
+        "mlsTrace's descriptors. Rates go to a file of statistics. mlvCFiat is also a\n"
+        "program of its own.",
     .example = "mlvCFiat -a -cs 64 -cls 32 -ca 4 -- ./program 16\n"
                "vestige mlvCFiat -a -cshare -o t -i run.vest\n"
                "mlvCFiat -a -o t -i trace.bin -descriptors",

@@ -149,7 +149,9 @@ void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *n
 #define MTRACE_FIELD(member) offsetof(struct mtrace_options, member)
 
 #define MTRACE_OPTIONS                                                                             \
-    {.name = "a", .help = "ASCII descriptors, not binary ones", .offset = MTRACE_FIELD(ascii)},    \
+    {.name = "a",                                                                                  \
+     .help = "write ASCII descriptors instead of binary ones",                                     \
+     .offset = MTRACE_FIELD(ascii)},                                                               \
         {.name = "c",                                                                              \
          .argument = "NAME",                                                                       \
          .help = "compress through this program:",                                                 \
@@ -170,40 +172,41 @@ void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *n
          .min = 1,                                                                                 \
          .max = UINT64_MAX / 1000000},                                                             \
         {.name = "filter_no_shared_libs",                                                          \
-         .help = "only instructions of the main program's file",                                   \
+         .help = "trace only instructions of the main program's file",                             \
          .offset = MTRACE_FIELD(main_only)},                                                       \
         {.name = "filter_rtn",                                                                     \
          .argument = "NAME",                                                                       \
-         .help = "only instructions of this routine; repeating it adds",                           \
+         .help = "trace only instructions of this routine; may be\n"                               \
+                 "repeated",                                                                       \
          .type = OPTION_LIST,                                                                      \
          .offset = MTRACE_FIELD(routines)},                                                        \
         {.name = "i",                                                                              \
          .argument = "RUN",                                                                        \
-         .help = "take a recorded run, and record nothing",                                        \
+         .help = "convert a recorded run, and record nothing",                                     \
          .type = OPTION_STRING,                                                                    \
          .offset = MTRACE_FIELD(input)},                                                           \
         {.name = "l",                                                                              \
          .argument = "N",                                                                          \
-         .help = "trace so many instructions, of all threads together",                            \
+         .help = "trace N instructions, counted over all threads",                                 \
          .type = OPTION_U64,                                                                       \
          .offset = MTRACE_FIELD(length),                                                           \
          .min = 1},                                                                                \
         {.name = "o",                                                                              \
          .argument = "NAME",                                                                       \
-         .help = "name of the trace, to which .bin or .txt, and of\n"                              \
-                 "the statistics, to which .Statistics is added",                                  \
+         .help = "name the trace NAME.bin or NAME.txt, and the\n"                                  \
+                 "statistics NAME.Statistics",                                                     \
          .type = OPTION_STRING,                                                                    \
          .offset = MTRACE_FIELD(output)},                                                          \
     {                                                                                              \
-        .name = "s", .argument = "N", .help = "skip so many instructions first",                   \
-        .type = OPTION_U64, .offset = MTRACE_FIELD(skip)                                           \
+        .name = "s", .argument = "N", .help = "skip N instructions first", .type = OPTION_U64,     \
+        .offset = MTRACE_FIELD(skip)                                                               \
     }
 
 #define MTRACE_OPERANDS "[PROGRAM [ARGUMENT...]]"
 
 #define MTRACE_EXITS                                                                               \
     "0  done\n"                                                                                    \
-    "1  a run is damaged or incomplete, or has no place in the descriptors\n"                      \
+    "1  a run is damaged or incomplete, or does not fit into the descriptors\n"                    \
     "2  bad usage, or the system refused something\n"                                              \
     "else the status of PROGRAM; 128 + N if signal N ended it"
 

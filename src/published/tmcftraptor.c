@@ -181,18 +181,20 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     TMTOOL_OPTIONS(FIELD(tool)),
     ENTRIES("gshare", "entries of gshare (256):", traptor_gshare_name, TRAPTOR_GSHARES, gshare),
-    ENTRIES("ras", "of the return address stack (8):", traptor_ras_name, TRAPTOR_RASES, ras),
-    ENTRIES("ibtb", "of the target buffer, 2 ways (64):", traptor_ibtb_name, TRAPTOR_IBTBS, ibtb),
+    ENTRIES("ras", "entries of the return address stack (8):", traptor_ras_name, TRAPTOR_RASES,
+            ras),
+    ENTRIES("ibtb", "entries of the target buffer, 2 ways (64):", traptor_ibtb_name, TRAPTOR_IBTBS,
+            ibtb),
     {.name = "untagged",
-     .help =
-         "no tags in the target buffer: a hit if either way\nhas the target, as in the original",
+     .help = "use no tags in the target buffer: it hits if either\n"
+             "way has the target, as in the original",
      .offset = FIELD(untagged)},
     {0},
 };
 
 const struct command command_tmcftraptor = {
     .name = "tmcfTRaptor",
-    .summary = "mispredictions of a timed trace of tmTrace, with cycles",
+    .summary = "find mispredictions in a timed trace of tmTrace",
     .run = run,
     .options = options,
     .tool = true,
@@ -202,8 +204,8 @@ const struct command command_tmcftraptor = {
     .description =
         "Reads the control transfers that 'tmTrace --mcf' writes, compressed or not (- is\n"
         "standard input), predicts their outcomes and targets, and writes a line for each\n"
-        "misprediction: cycle, core, bCnt and, of a target, T and the address. Rates go\n"
-        "to a file of statistics. This is also a program of its own, tmcfTRaptor.",
+        "misprediction: cycle, core, bCnt and, for a target, T and the address. Rates go\n"
+        "to a file of statistics. tmcfTRaptor is also a program of its own.",
     .example = "tmTrace --mTrace trace.gz --mcf -- ./program\n"
                "vestige tmcfTRaptor --gshare 4096 --ras 32 --ibtb 64 --o t trace.gz",
     .exits = TMTOOL_EXITS("control transfers"),

@@ -117,7 +117,7 @@ static const struct cli_option options[] = {
 
 const struct command command_tmlvcfiat = {
     .name = "tmlvCFiat",
-    .summary = "first-access misses of a timed trace of tmTrace, with cycles",
+    .summary = "find first-access misses in a timed trace of tmTrace",
     .run = run,
     .options = options,
     .tool = true,
@@ -125,11 +125,11 @@ const struct command command_tmlvcfiat = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Reads the reads and writes that 'tmTrace --mld --mst' writes, compressed or not\n"
-        "(- is standard input), follows them in a data cache of each core with\n"
-        "first-access flags, and writes a line for each read that was not in it or whose\n"
+        "Takes the reads and writes that 'tmTrace --mld --mst' writes, compressed or not\n"
+        "(- is standard input), follows them in a data cache with first-access flags for\n"
+        "each core, and writes a line for each read that was not in the cache, or whose\n"
         "flags were not all set: cycle, core, operand size, reads since the last line.\n"
-        "Rates go to a file of statistics. This is also a program of its own, tmlvCFiat.",
+        "Rates go to a file of statistics. tmlvCFiat is also a program of its own.",
     .example = "tmTrace --mTrace trace.gz --mld --mst -- ./program\n"
                "vestige tmlvCFiat --cs 16 --cls 32 --ca 4 --cfg 4 --o t trace.gz",
     .exits = TMTOOL_EXITS("reads and writes"),

@@ -72,8 +72,8 @@ void tmtool_size_row(struct out *out, const char *name, uint64_t count, uint64_t
      .max = UINT64_MAX / 1000000},                                                                 \
     {                                                                                              \
         .name = "o", .argument = "NAME",                                                           \
-        .help = "name of the trace, to which .txt, and of the\nstatistics, to which .Statistics "  \
-                "is added",                                                                        \
+        .help = "name the trace NAME.txt, and the statistics\n"                                    \
+                "NAME.Statistics",                                                                 \
         .type = OPTION_STRING, .offset = TMTOOL_FIELD(base, output)                                \
     }
 

@@ -363,12 +363,12 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "mTrace",
      .argument = "FILE.gz",
-     .help = "the trace, ASCII through gzip",
+     .help = "write the trace to FILE.gz, as ASCII through gzip",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
-    {.name = "mcf", .help = "control transfers", .offset = FIELD(flow)},
-    {.name = "mld", .help = "memory reads", .offset = FIELD(loads)},
-    {.name = "mst", .help = "memory writes", .offset = FIELD(stores)},
+    {.name = "mcf", .help = "trace control transfers", .offset = FIELD(flow)},
+    {.name = "mld", .help = "trace memory reads", .offset = FIELD(loads)},
+    {.name = "mst", .help = "trace memory writes", .offset = FIELD(stores)},
     {.name = "mTraceSkip",
      .argument = "N",
      .help = "leave out the first N instructions",
@@ -381,10 +381,10 @@ static const struct cli_option options[] = {
      .offset = FIELD(length),
      .min = 1},
     {.name = "mTraceSysPrg",
-     .help = "with --mst: what system calls write, too",
+     .help = "with --mst: also trace what system calls write",
      .offset = FIELD(system)},
     {.name = "mTraceMax",
-     .help = "with assembly and operation, and with values of reads",
+     .help = "add assembly and operation, and the values of reads",
      .offset = FIELD(max)},
     {.name = "force",
      .letter = 'f',
@@ -396,7 +396,7 @@ static const struct cli_option options[] = {
 
 const struct command command_tmtrace = {
     .name = "tmTrace",
-    .summary = "the timed trace of a simulated program, as descriptors",
+    .summary = "write the timed trace of a simulated program as descriptors",
     .run = run,
     .options = options,
     .tool = true,
@@ -406,14 +406,14 @@ const struct command command_tmtrace = {
     .operands_max = INT_MAX,
     .description =
         "Runs a static RV64 program on the simulated platform, with time, and writes a\n"
-        "line for every control transfer (--mcf), memory read (--mld) or write (--mst),\n"
-        "or without these for every instruction: commit cycle, core, address and more.\n"
-        "This is also a program of its own, tmTrace.",
+        "line for every control transfer (--mcf), memory read (--mld) or memory write\n"
+        "(--mst), or without these for every instruction: commit cycle, core, address and\n"
+        "more. tmTrace is also a program of its own.",
     .example = "tmTrace --mTrace trace.gz --mcf --cores 4 -- ./program -p 4\n"
                "vestige tmTrace --mTrace reads.gz --mld --mTraceMax --preset cs16 ./program",
-    .exits = "0  traced, and the program ended with 0\n"
-             "1  traced until all threads waited for ever\n"
-             "2  bad usage, or it could not be traced: no file is left; or traced until the\n"
-             "   program had touched more memory than it may\n"
+    .exits = "0  the program was traced, and ended with 0\n"
+             "1  traced until all threads were waiting for ever\n"
+             "2  bad usage; or the program could not be traced: no file is left; or it was\n"
+             "   traced until it had touched more memory than it may\n"
              "else the program's own status; 128 + N if signal N ended it",
 };
