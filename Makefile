@@ -387,7 +387,7 @@ results:
 	    software-traces mutation; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
-	tools/results-doc >$(O)/results.md
+	tools/fill-doc docs/results.md.in >$(O)/results.md
 	mv $(O)/results.md docs/results.md
 	tools/techniques-doc $(B) >$(O)/techniques.md
 	mv $(O)/techniques.md docs/techniques.md

@@ -9,9 +9,33 @@ loads=$VESTIGE_SRC/bench/results/load-values.csv
 addresses=$VESTIGE_SRC/bench/results/data-addresses.csv
 
 begin writes_the_page_from_the_tables
-run "$VESTIGE_SRC/tools/results-doc"
+run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/results.md.in"
 expect_status 0
-cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/results-doc writes"
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/fill-doc writes"
+
+begin fills_a_page_in
+printf '%s\n' '# made by hand' name,size,bits one,1,10 one,2,30 two,1,5 two,2, >"$T/table.csv"
+cat >"$T/page.md.in" <<END
+@data t $T/table.csv name size
+@set all t[\$name *]
+All {{t[].bits}} bits, {{%.1f t[one *].bits / t[two *].bits}} times, the most in {{t[].at_max(bits, name & size)}};
+{{t[two 2].bits or "none"}}{{t[two 2].bits then "some"}}, {{t[one *].(bits * size)}} and {{t[*].min(bits)}}.
+@for name in t matching ^[ot]
+| \$name |[[S 1 2: {{t[\$name \$S].bits}} |]] {{%d \$all.(bits < 30)}} |
+END
+run "$VESTIGE_SRC/tools/fill-doc" "$T/page.md.in"
+expect_status 0
+expect_equal "$(cat "$out")" 'All 45 bits, 8.0 times, the most in one2; none, 70 and 5.
+| one | 10 | 30 | 1 |
+| two | 5 |  | 1 |'
+for wrong in 't[three' '{{u[one].bits}}' '{{t[one].missing}}' '{{1 +}}' '@table t'; do
+    printf '%s\n' "@data t $T/table.csv name size" "{{${wrong#\{\{}" >"$T/wrong.md.in"
+    case $wrong in @*) printf '%s\n' "$wrong" >"$T/wrong.md.in" ;; esac
+    run "$VESTIGE_SRC/tools/fill-doc" "$T/wrong.md.in"
+    expect_status 1
+    expect_err "wrong.md.in:"
+done
 
 begin writes_the_page_on_performance_from_what_was_measured
 run "$VESTIGE_SRC/tools/performance-doc"
