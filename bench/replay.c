@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "bench.h"
 #include "command.h"
+#include "study/codeview.h"
 #include "replay/history.h"
 #include "study/bandwidth.h"
 
@@ -39,7 +40,7 @@ static void open_stream(struct stream *s, const char *run, const char *technique
 
     *s = (struct stream){0};
     must(vs_reader_open(&s->reader, run, VS_OPEN_DEFAULT, NULL), run);
-    must(vs_text_add_run(&s->code, s->reader), "code");
+    must(vs_codeview_add(&s->code, s->reader), "code");
     must(vs_text_index(&s->code), "code");
     must(vs_technique_parse(&spec, technique, NULL), technique);
     must(vs_bandwidth_init(&b, s->reader, NULL, NULL), "encode");

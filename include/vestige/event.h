@@ -101,6 +101,25 @@ _Static_assert(sizeof(struct vs_event) == 32, "an event is 32 bytes");
 #define VS_SIZE_MAX    65535
 #define VS_THREADS_MAX 65536
 
+/* Code as it was executed. A block's id stands for its address *and* its bytes. */
+struct vs_block {
+    uint64_t addr;
+    const uint8_t *bytes;
+    uint32_t size;  /* bytes, 1 to VS_SIZE_MAX */
+    uint32_t insns; /* instructions in it, 1 to size */
+};
+
+/* A file that was mapped as code. The strings and bytes belong to whoever fills the struct. */
+struct vs_image {
+    const char *path;
+    const char *symbols; /* the file in which to look up symbols; "" = `path` itself */
+    const uint8_t *build_id;
+    uint32_t build_id_size; /* 0 to 64 */
+    uint64_t base;          /* run-time address minus link-time address */
+    uint64_t start;         /* it occupies the addresses [start, start + length) */
+    uint64_t length;
+};
+
 /* Consecutive events in global order. Whoever fills the batch owns the memory; a reader's batch is
  * valid until the next call on that reader. */
 struct vs_batch {

@@ -5,7 +5,7 @@
 
 #include "capture/images.h"
 #include "trace/relay.h"
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 
 struct vs_assembler;
 

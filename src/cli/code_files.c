@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "study/codeview.h"
 #include "symbol/elf.h"
 #include "target/config.h"
 #include "target/linux_abi.h"
@@ -47,7 +48,7 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
                   path, have ? have : "an unknown instruction set", isa);
         return CLI_BAD_DATA;
     }
-    return index_code(cli, c, path, vs_text_add_run(&c->code, c->reader));
+    return index_code(cli, c, path, vs_codeview_add(&c->code, c->reader));
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

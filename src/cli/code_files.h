@@ -7,7 +7,7 @@
 #include "front/options.h"
 #include "port/vport.h"
 #include "replay/loaded.h"
-#include "replay/text.h"
+#include "isa/text.h"
 
 struct code {
     struct vs_text code;      /* indexed */

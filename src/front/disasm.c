@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vestige/error.h"
 #include "base/array.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/map.h"
 #include "isa/set.h"
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 
 /* A zeroed struct formats nothing. */
 struct disasm {

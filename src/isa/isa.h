@@ -7,6 +7,7 @@
 #define ISA_ISA_H
 
 #include "isa/abi.h"        /* what its Linux programs and their kernel agree on */
+#include "isa/codemap.h"    /* code by address */
 #include "isa/cpu.h"        /* execution: a CPU, and the code that it decoded */
 #include "isa/cpu_log.h"    /* what it did */
 #include "isa/cpu_memory.h" /* what it executes over */
@@ -16,5 +17,6 @@
 #include "isa/registers.h"  /* the registers of a set, for a debugger and people */
 #include "isa/set.h"        /* the sets' rows, by name */
 #include "isa/syscalls.h"   /* Linux's system calls and signals, of any set */
+#include "isa/text.h"       /* a program's code, and how it changes */
 
 #endif

@@ -13,7 +13,7 @@
 
 #include "port/stream.h"
 #include "vestige/error.h"
-#include "vestige/run.h"
+#include "vestige/event.h"
 
 #define VS_VPORT_VERSION        1 /* what this build writes */
 #define VS_VPORT_VERSION_OLDEST 1 /* the oldest it reads */

@@ -7,7 +7,7 @@
 #include "published/mtrace_in.h"
 #include "published/traptor_tools.h"
 #include "isa/set.h"
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 
 enum { BINARY = 18, INPUT_BINARY = 18, EVENTS = 4096 };
 

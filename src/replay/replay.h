@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The replay layer: the software debugger.
  *
- *   text     the program's code, and how it changes
  *   walk     control flow from a port stream and the code
  *   loaded   the program's data, as its file has them
  *   calls    what system calls do to memory
@@ -36,7 +35,7 @@
 #include "port/framing.h"
 #include "replay/calls.h"
 #include "replay/loaded.h"
-#include "replay/text.h"
+#include "isa/text.h"
 #include "base/copy.h"
 #include "technique/data.h"
 

@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #include "isa/set.h"
-#include "replay/text.h"
+#include "isa/text.h"
 #include "technique/technique.h"
 
 /* Takes steps. Returns 0, or an error, which ends the walk. */

@@ -331,13 +331,13 @@ static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
     struct vs_batch batch;
     int n = prior ? vs_prior_open(&b->prior) : 0;
     if (!n && code)
-        n = vs_text_add_run(&b->text, reader);
+        n = vs_codeview_add(&b->text, reader);
     if (!n)
         n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
         n = prior ? vs_prior_consume(b->prior, &batch) : 0;
         if (!n && code)
-            n = vs_text_take(&b->text, reader, &batch);
+            n = vs_codeview_take(&b->text, reader, &batch);
         vs_progress_update(progress, batch.first + batch.count);
         *done = batch.first + batch.count;
     }

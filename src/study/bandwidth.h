@@ -14,7 +14,7 @@
 #include "port/drain.h"
 #include "port/framing.h"
 #include "port/window.h"
-#include "replay/text.h"
+#include "isa/text.h"
 #include "technique/address.h"
 #include "technique/technique.h"
 #include "vestige/run.h"

@@ -1,6 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/codeview.h"
 
+#include "base/likely.h"
+
+int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader)
+{
+    uint32_t count = vs_reader_info(reader)->blocks;
+    struct vs_block block;
+    int err = 0;
+    for (uint32_t i = 0; !err && i < count; i++)
+        if (!(err = vs_reader_block(reader, i, &block)))
+            err = vs_text_add(text, &block);
+    return err;
+}
+
+int vs_codeview_take(struct vs_text *text, const struct vs_reader *reader,
+                     const struct vs_batch *batch)
+{
+    struct vs_block block;
+    int err = 0;
+    for (size_t i = 0; i < batch->count && !err; i++) {
+        const struct vs_event *e = &batch->events[i];
+        err = vs_text_retire(text, e->thread, e->icount);
+        if (unlikely(e->kind == VS_CODE) && !err)
+            err = vs_reader_block(reader, e->value, &block) < 0 ? -VSE_CORRUPT
+                                                                : vs_text_change(text, &block);
+    }
+    return err;
+}
+
 static uint32_t version(const void *context, unsigned core, uint64_t instructions, uint64_t *until)
 {
     const struct vs_text *text = context;

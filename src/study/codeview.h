@@ -1,11 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* The code of a run as data-address techniques see it (technique/address.h). */
+/* A run's code: as isa/text.h holds it, and as data-address techniques see it
+ * (technique/address.h). */
 #ifndef STUDY_CODEVIEW_H
 #define STUDY_CODEVIEW_H
 
 #include "isa/set.h"
-#include "replay/text.h"
+#include "isa/text.h"
 #include "technique/address.h"
+#include "vestige/run.h"
+
+/* Adds all blocks of a run, whose bytes are the reader's. As vs_text_add. */
+int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader);
+
+/* The run's next events, of all threads: changes of code, and the counts of instructions between
+ * them. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a block that does not exist). */
+int vs_codeview_take(struct vs_text *text, const struct vs_reader *reader,
+                     const struct vs_batch *batch);
 
 /* The text is indexed, and outlives the code. */
 struct vs_address_code vs_code_of_text(const struct vs_text *text, const struct vs_isa *isa);

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "isa/set.h"
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 

@@ -4,6 +4,7 @@
 #define STUDY_STUDY_H
 
 #include "study/bandwidth.h"      /* bits of techniques */
+#include "study/codeview.h"       /* a run's code */
 #include "study/changes.h"        /* where code changes */
 #include "study/decoders.h"       /* a stream against the run, of any technique */
 #include "study/entropy.h"        /* how compressible loaded values are */

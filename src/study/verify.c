@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "base/invariant.h"
 #include "replay/walk.h"
+#include "study/codeview.h"
 #include "study/explain.h"
 
 /* ---- digests --------------------------------------------------------------------------------- */
@@ -69,7 +70,7 @@ static int read_run(struct vs_verify *v, struct vs_text *code, step_sink *sink, 
     int n = rewind_run(v->reader), err = 0;
     while (!n && (n = vs_reader_next(v->reader, &batch)) > 0) {
         if (code)
-            err = vs_text_take(code, v->reader, &batch);
+            err = vs_codeview_take(code, v->reader, &batch);
         if (!err)
             err = vs_stepper_take(&stepper, &batch);
         if (!err)
@@ -118,7 +119,7 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
     v->cores = calloc(info->threads, sizeof(*v->cores));
     if (!v->cores)
         return vs_study_explain(v->reader, -VSE_NOMEM, diag);
-    if ((err = vs_text_add_run(&v->code, reader)) < 0 ||
+    if ((err = vs_codeview_add(&v->code, reader)) < 0 ||
         (err = read_run(v, &v->code, keep_steps, v)) < 0 || (err = vs_text_index(&v->code)) < 0)
         return vs_study_explain(v->reader, err, diag);
     for (unsigned i = 0; i < info->threads; i++)
@@ -145,10 +146,10 @@ int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs
     int n = vs_verify_init_data(v, reader, diag);
     if (n || !v->isa)
         return n;
-    if (!(n = vs_text_add_run(&v->code, reader)))
+    if (!(n = vs_codeview_add(&v->code, reader)))
         n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0)
-        n = vs_text_take(&v->code, reader, &batch);
+        n = vs_codeview_take(&v->code, reader, &batch);
     if (n == -VSE_END)
         n = vs_text_index(&v->code);
     return n < 0 ? vs_study_explain(v->reader, n, diag) : 0;

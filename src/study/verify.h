@@ -17,7 +17,7 @@
 #include "isa/set.h"
 #include "port/account.h"
 #include "port/store.h"
-#include "replay/text.h"
+#include "isa/text.h"
 #include "study/pieces.h"
 #include "technique/technique.h"
 #include "vestige/run.h"

@@ -676,9 +676,9 @@ static int read_text(struct checker *k)
     struct vs_pieces_cursor cursor = {.pieces = &k->pieces};
     struct vs_batch batch;
     const struct vs_event *e;
-    int err = vs_text_add_run(&k->text, k->reader);
+    int err = vs_codeview_add(&k->text, k->reader);
     while (!err && !(err = vs_pieces_next(&cursor, &batch, &e)))
-        err = vs_text_take(&k->text, k->reader, &(struct vs_batch){.events = e, .count = 1});
+        err = vs_codeview_take(&k->text, k->reader, &(struct vs_batch){.events = e, .count = 1});
     vs_pieces_cursor_fini(&cursor);
     return err == -VSE_END ? vs_text_index(&k->text) : err;
 }

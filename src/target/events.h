@@ -12,7 +12,7 @@
 #include "trace/relay.h"
 #include "isa/rv64/iss.h"
 #include "target/process.h"
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 
 struct vs_events_options {
     const struct vs_consumer *consumer;

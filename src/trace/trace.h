@@ -5,7 +5,6 @@
  * reader); and of this folder
  *
  *   consumer  whoever takes a run as it comes
- *   codemap   code by address
  *   relay     a consumer in a thread of its own
  *   run_file  telling a run from other files
  *
@@ -27,7 +26,6 @@
 #ifndef TRACE_TRACE_H
 #define TRACE_TRACE_H
 
-#include "trace/codemap.h"
 #include "trace/consumer.h"
 #include "vestige/event.h"
 #include "vestige/run.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 #include "unittest.h"
 
 static struct vs_block block(uint64_t addr, const char *bytes)

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "replay/history.h"
 #include "runs.h"
+#include "study/codeview.h"
 #include "technique/registry.h"
 
 /* ---- a recorded run -------------------------------------------------------------------------- */
@@ -68,7 +69,7 @@ static void stream_make(struct stream *s, const struct file *run, const char *te
     CHECK_EQ(vs_technique_parse(&s->config.spec, technique, NULL), 0);
     vs_technique_settle(&s->config.spec, s->config.setup.timed);
     encode(s);
-    CHECK_EQ(vs_text_add_run(&s->code, s->reader), 0);
+    CHECK_EQ(vs_codeview_add(&s->code, s->reader), 0);
     CHECK_EQ(vs_text_index(&s->code), 0);
     s->config.streams = &s->stream;
     s->config.code = &s->code;

@@ -199,8 +199,8 @@ static void subject_init(struct subject *u, struct side *s)
     u->run = run_read(u->reader, &err);
     CHECK_EQ(err, 0);
     struct vs_batch all = run_batch(&u->run, 0, u->run.count);
-    CHECK_EQ(vs_text_add_run(&u->text, u->reader), 0);
-    CHECK_EQ(vs_text_take(&u->text, u->reader, &all), 0);
+    CHECK_EQ(vs_codeview_add(&u->text, u->reader), 0);
+    CHECK_EQ(vs_codeview_take(&u->text, u->reader, &all), 0);
     CHECK_EQ(vs_text_index(&u->text), 0);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "trace/codemap.h"
+#include "isa/codemap.h"
 
 #include <string.h>
 
+#include "vestige/error.h"
 #include "base/invariant.h"
 
 enum {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Code by address, as it lies in memory at some moment of a run. */
-#ifndef TRACE_CODEMAP_H
-#define TRACE_CODEMAP_H
+#ifndef ISA_CODEMAP_H
+#define ISA_CODEMAP_H
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "vestige/run.h"
+#include "vestige/event.h"
 
 struct vs_codemap_page;
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's code, and how it changes. Version v of it has the first v changes applied; a change
+/* A program's code, and how it changes. Version v of it has the first v changes applied; a change
  * applies to a core when that has retired as many instructions as it had when the change came.
  *
  * First every block of the program is added; what one of them holds is there from the start where
- * no earlier one says otherwise. Then the events of the run are shown, of which only VS_CODE and
- * the counts of instructions matter; last comes the index. */
-#ifndef REPLAY_TEXT_H
-#define REPLAY_TEXT_H
+ * no earlier one says otherwise. Then come changes, and what cores retire between them; last comes
+ * the index. */
+#ifndef ISA_TEXT_H
+#define ISA_TEXT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trace/codemap.h"
-#include "vestige/run.h"
+#include "base/likely.h"
+#include "isa/codemap.h"
+#include "vestige/event.h"
 
 /* From `count` instructions on, a core executes that version. */
 struct vs_text_view {
@@ -43,18 +44,29 @@ struct vs_text {
     size_t place_count, place_capacity;
 };
 
-/* The block's bytes must outlive the code, as must those of the reader's blocks below.
+/* The block's bytes must outlive the code.
  * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds). */
 int vs_text_add(struct vs_text *c, const struct vs_block *block);
 
-/* All blocks of a run. As vs_text_add. */
-int vs_text_add_run(struct vs_text *c, const struct vs_reader *reader);
+/* Code changes, for all that cores do from now on. As vs_text_add; -VSE_LIMIT: too many changes. */
+int vs_text_change(struct vs_text *c, const struct vs_block *block);
 
-/* The next events of the run, of all threads. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a
- * block that does not exist). */
-int vs_text_take(struct vs_text *c, const struct vs_reader *reader, const struct vs_batch *batch);
+/* The core does something after the last change: it executes that version. Returns 0; -VSE_NOMEM.
+ */
+int vs_text_meet(struct vs_text *c, unsigned core);
 
-/* After the last batch, before any fetch. Returns 0; -VSE_NOMEM. */
+/* The core does something, with so many instructions. Returns 0; -VSE_NOMEM. */
+static inline int vs_text_retire(struct vs_text *c, unsigned core, uint64_t instructions)
+{
+    int err = 0;
+    if (unlikely(core >= c->core_count || c->cores[core].version != c->change_count))
+        err = vs_text_meet(c, core);
+    if (!err)
+        c->cores[core].count += instructions;
+    return err;
+}
+
+/* After the last of these, before any fetch. Returns 0; -VSE_NOMEM. */
 int vs_text_index(struct vs_text *c);
 
 /* Copies the bytes of a version from addr on, at most `capacity`. Returns how many are known. */

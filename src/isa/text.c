@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "replay/text.h"
+#include "isa/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -7,23 +7,13 @@
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/likely.h"
+#include "vestige/error.h"
 
 enum { PAGE = 4096 };
 
 int vs_text_add(struct vs_text *c, const struct vs_block *block)
 {
     return vs_codemap_add(&c->base, block);
-}
-
-int vs_text_add_run(struct vs_text *c, const struct vs_reader *reader)
-{
-    uint32_t count = vs_reader_info(reader)->blocks;
-    struct vs_block block;
-    int err = 0;
-    for (uint32_t i = 0; !err && i < count; i++)
-        if (!(err = vs_reader_block(reader, i, &block)))
-            err = vs_text_add(c, &block);
-    return err;
 }
 
 void vs_text_fini(struct vs_text *c)
@@ -63,35 +53,22 @@ static int see_version(struct vs_text *c, struct vs_text_core *core)
     return 0;
 }
 
-static int add_change(struct vs_text *c, const struct vs_reader *reader, uint64_t id)
+int vs_text_change(struct vs_text *c, const struct vs_block *block)
 {
-    int err;
     if (c->change_count == UINT32_MAX)
         return -VSE_LIMIT;
-    err = vs_array_room((void **)&c->changes, &c->change_capacity, c->change_count, 1,
-                        sizeof(*c->changes));
-    if (err)
-        return err;
-    if (vs_reader_block(reader, id, &c->changes[c->change_count]) < 0)
-        return -VSE_CORRUPT;
-    c->change_count++;
-    return 0;
+    int err = vs_array_room((void **)&c->changes, &c->change_capacity, c->change_count, 1,
+                            sizeof(*c->changes));
+    if (!err)
+        c->changes[c->change_count++] = *block;
+    return err;
 }
 
-int vs_text_take(struct vs_text *c, const struct vs_reader *reader, const struct vs_batch *batch)
+int vs_text_meet(struct vs_text *c, unsigned core)
 {
-    int err = 0;
-    for (size_t i = 0; i < batch->count && !err; i++) {
-        const struct vs_event *e = &batch->events[i];
-        if (unlikely(e->thread >= c->core_count) && (err = know_core(c, e->thread)) < 0)
-            break;
-        struct vs_text_core *core = &c->cores[e->thread];
-        if (unlikely(core->version != c->change_count) && (err = see_version(c, core)) < 0)
-            break;
-        core->count += e->icount;
-        if (unlikely(e->kind == VS_CODE))
-            err = add_change(c, reader, e->value);
-    }
+    int err = core >= c->core_count ? know_core(c, core) : 0;
+    if (!err && c->cores[core].version != c->change_count)
+        err = see_version(c, &c->cores[core]);
     return err;
 }
 
