@@ -246,8 +246,10 @@ int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
               const struct vs_technique_spec *spec, const struct vs_port_stream *streams,
               const struct vs_mutate *m, struct vs_mutation *result, struct vs_diag *diag)
 {
-    struct campaign c = {.v = v, .crew = crew, .spec = spec, .streams = streams};
-    vs_technique_shape(spec, &v->setup, &c.shape);
+    struct vs_technique_spec settled = *spec;
+    vs_technique_settle(&settled, v->setup.timed);
+    struct campaign c = {.v = v, .crew = crew, .spec = &settled, .streams = streams};
+    vs_technique_shape(&settled, &v->setup, &c.shape);
     c.nbits = vs_port_streams_bits(streams, vs_port_streams(&c.shape));
     c.count = (size_t)(m->flips < c.nbits ? m->flips : c.nbits);
     uint8_t *fields = calloc(c.nbits ? (size_t)c.nbits : 1, 1);
