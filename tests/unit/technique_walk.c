@@ -409,3 +409,58 @@ TEST(refuses_heads_that_do_not_fit)
         CHECK_EQ(walk_script(&script, &s, cases[i].error == -VSE_LIMIT ? 50 : 0), cases[i].error);
     }
 }
+
+TEST(goes_to_an_address)
+{
+    static const struct vs_flow_head heads[] = {
+        {.discontinuity = true},
+        {.count = VS_FLOW_OPEN},                  /* the branch at 1004, taken */
+        {.count = VS_FLOW_OPEN, .until = 0x1000}, /* where it is */
+        {.count = VS_FLOW_OPEN, .until = 0x1004}, /* in the middle of straight code */
+        {.count = VS_FLOW_OPEN},                  /* not taken */
+        {.count = VS_FLOW_OPEN, .until = 0x1020}, /* through a call */
+        {.count = VS_FLOW_OPEN},                  /* the return */
+        {.count = VS_FLOW_OPEN, .until = 0x1001}, /* through a jump, into the other round */
+        {.count = 0, .sync = true, .pc = 0x1001, .instructions = 14},
+        {.count = 1, .sync = true, .pc = 0x1004, .instructions = VS_FLOW_OPEN},
+        {.count = 0, .discontinuity = true},
+    };
+    static const struct vs_flow_answer answers[] = {
+        {.taken = true, .last = true},
+        {.last = true},
+        {.taken = true, .last = true, .target = 0x100b}};
+    static const uint64_t targets[] = {0x1000, 0};
+    struct script script = {.heads = heads, .answers = answers, .targets = targets, .count = 11};
+    struct steps s;
+    CHECK_EQ(walk_script(&script, &s, 0), 0);
+    CHECK_EQ(s.count, 6);
+    CHECK(s.step[1].pc == 0x1004 && s.step[1].icount == 3);
+    CHECK(s.step[2].pc == 0x1004 && s.step[2].icount == 3);
+    CHECK(s.step[3].kind == VS_STEP_CALL && s.step[3].icount == 1);
+    CHECK(s.step[4].pc == 0x1020 && s.step[4].icount == 1);
+    CHECK(s.step[5].kind == VS_STEP_DISCONTINUITY && s.step[5].icount == 7);
+}
+
+TEST(refuses_places_where_the_core_does_not_come)
+{
+    static const uint64_t targets[] = {0x1000, 0x2000, 0};
+    static const struct vs_flow_answer taken[] = {{.taken = true, .last = true}};
+    static const struct {
+        struct vs_flow_head heads[3];
+        size_t count;
+    } cases[] = {
+        {{{.discontinuity = true}, {.count = 1, .sync = true, .pc = 0x1000, .instructions = 1}}, 2},
+        {{{.discontinuity = true}, {.count = 1, .sync = true, .pc = 0x1001, .instructions = 2}}, 2},
+        {{{.sync = true, .pc = 0x1000, .instructions = VS_FLOW_OPEN}}, 1}, /* it is not running */
+        {{{.discontinuity = true},                                         /* jumps for ever */
+          {.discontinuity = true},
+          {.count = VS_FLOW_OPEN, .until = 0x1000}},
+         3},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct script script = {
+            .heads = cases[i].heads, .answers = taken, .targets = targets, .count = cases[i].count};
+        struct steps s;
+        CHECK_EQ(walk_script(&script, &s, 0), -VSE_CORRUPT);
+    }
+}
