@@ -295,9 +295,13 @@ static int tell_mutation(struct cli *cli, const struct verify_options *o, const 
     tally->flips.missed += all->missed;
     if (!all->missed)
         return CLI_DONE;
-    cli_error(cli, "%s: %s %s: %llu of %llu flipped bits were not noticed; the first is bit %llu",
+    const struct vs_mutation *m = &t->proof.mutation;
+    char stream[32] = "";
+    if (m->per_core)
+        snprintf(stream, sizeof(stream), " of stream %u", m->stream);
+    cli_error(cli, "%s: %s %s: %llu of %llu flipped bits were not noticed; the first is bit %llu%s",
               t->run, t->proof.spec.technique->name, t->config, (unsigned long long)all->missed,
-              (unsigned long long)all->flips, (unsigned long long)t->proof.mutation.missed);
+              (unsigned long long)all->flips, (unsigned long long)m->missed, stream);
     return CLI_BAD_DATA;
 }
 

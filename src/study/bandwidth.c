@@ -58,6 +58,7 @@ static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
 {
     if (row->encoder)
         row->spec.technique->encoder->close(row->encoder);
+    vs_pace_fini(&row->pace);
     vs_port_writer_fini(&row->port);
     if (b->options.window)
         vs_windows_fini(&row->windows);
@@ -114,6 +115,9 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
     }
     if (!err && !(err = vs_technique_cost(&row->spec, &b->setup, &costs)))
         row->cost = vs_cost_list_sum(&costs);
+    if (!err)
+        err =
+            vs_pace_init(&row->pace, b->options.sync, b->setup.cores, row->spec.technique->encoder);
     if (!err)
         err = open_encoder(b, row);
     if (err == -VSE_LIMIT)
@@ -181,7 +185,7 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
                                    .step_count =
                                        steps ? slot->steps.len / sizeof(struct vs_step) : 0,
                                    .events = events ? &batch : NULL};
-    return ops->consume(row->encoder, &slice);
+    return vs_pace_consume(&row->pace, ops, row->encoder, &slice);
 }
 
 static void encode_slot(void *arg)

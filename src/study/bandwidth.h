@@ -15,6 +15,7 @@
 #include "port/framing.h"
 #include "port/window.h"
 #include "isa/text.h"
+#include "study/pace.h"
 #include "technique/address.h"
 #include "technique/technique.h"
 #include "vestige/run.h"
@@ -22,6 +23,8 @@
 struct vs_bandwidth_options {
     uint64_t window;              /* cycles, or instructions of an untimed run; 0: no windows */
     struct vs_drain_config drain; /* bits 0: no buffer. Untimed: an instruction is a cycle */
+    uint64_t sync; /* of techniques that have synchronisation points: a core's instructions from one
+                    * to the next, as study/pace.h says; 0: none */
 };
 
 /* A technique on the run. */
@@ -40,6 +43,7 @@ struct vs_bandwidth_row {
     void *context;
     struct vs_port_writer port;
     void *encoder;
+    struct vs_pace pace;
     struct vs_strand strand;
     int error;
 };

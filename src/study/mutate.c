@@ -220,10 +220,12 @@ static void count(struct vs_mutate_counts *c, enum verdict verdict)
 
 static void sum_up(const struct campaign *c, const uint8_t *fields, struct vs_mutation *r)
 {
+    r->per_core = c->shape.per_core;
     for (size_t i = 0; i < c->count; i++) {
         uint8_t field = fields[c->bits[i]];
         if (c->verdicts[i] == MISSED && !r->all.missed)
-            r->missed = c->bits[i];
+            r->stream =
+                vs_port_stream_of(c->streams, vs_port_streams(&c->shape), c->bits[i], &r->missed);
         count(&r->fields[field ? field - 1 : VS_FIELD_END], c->verdicts[i]);
         count(&r->all, c->verdicts[i]);
     }

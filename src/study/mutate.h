@@ -32,7 +32,9 @@ struct vs_mutate_counts {
 /* The last of the fields: bits that no decoder has read. */
 struct vs_mutation {
     struct vs_mutate_counts fields[VS_FIELD_END + 1], all;
-    uint64_t missed; /* if there is one: the first bit, one stream after the other */
+    uint64_t missed; /* if there is one: the first bit, of its stream */
+    unsigned stream; /* that one */
+    bool per_core;   /* there is one for each core */
 };
 
 /* Threads that compare, each with a reader of its own, the caller's the last. */

@@ -13,6 +13,7 @@
 #include "study/locality.h"       /* how much of addresses is known before */
 #include "study/memory.h"         /* whether memory behaves as memory does */
 #include "study/routine_names.h"  /* names of routines, by address */
+#include "study/pace.h"           /* when synchronisation points are due */
 #include "study/pieces.h"         /* a run's events, core by core */
 #include "study/profile.h"        /* where instructions retired */
 #include "study/prove.h"          /* many techniques proved on a run */

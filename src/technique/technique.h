@@ -104,6 +104,9 @@ struct vs_encoder_ops {
     /* The next slice. Returns 0; -VSE_INVAL (no such core; no cycles); -VSE_NOMEM. What the port
      * reports stays in its `error`. */
     int (*consume)(void *encoder, const struct vs_slice *slice);
+    /* A synchronisation point of a core, from which on a decoder can follow it without what is
+     * before. The core has begun. NULL: the technique has none. Returns 0; -VSE_NOMEM. */
+    int (*sync)(void *encoder, unsigned core);
     /* Writes what is pending after the last slice. NULL: nothing ever is. Returns 0; -VSE_NOMEM. */
     int (*finish)(void *encoder);
     /* What it met, to a struct of uint64_t, at most VS_COUNTS_MAX, that `rows` describe. */
