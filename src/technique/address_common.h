@@ -57,11 +57,11 @@ struct vs_address_coder {
 };
 
 extern const struct vs_address_coder vs_address_nexus; /* nexus_address.c */
-extern const struct vs_address_coder vs_address_dac;   /* adac.c */
+extern const struct vs_address_coder vs_address_dac;   /* address_table.c */
 extern const struct vs_address_coder vs_address_adac;
 
 /* Whether min and max of a table fit. As vs_technique.check. */
-int vs_address_check_table(const void *params, struct vs_diag *diag); /* adac.c */
+int vs_address_check_table(const void *params, struct vs_diag *diag); /* address_table.c */
 
 /* Bits above the width of an address do not count. */
 static inline uint64_t vs_address_cut(uint64_t addr, unsigned width)

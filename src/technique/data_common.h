@@ -46,6 +46,11 @@ extern const char *const vs_data_streams_words[];
         VS_DATA_POWER(line, 4, VS_DATA_LINE_MAX, "bytes of a cache line"),                         \
         VS_DATA_NUMBER(ways, 1, VS_CACHE_WAYS_MAX, "ways of a cache"),                             \
         VS_DATA_WORD(policy, vs_cache_policy_words, "replacement")
+#define VS_DATA_HITS_ROWS(counter)                                                                 \
+    VS_DATA_NUMBER(fahcnt, 1, 64, "bits of " counter "'s first chunk"),                            \
+        VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),                            \
+        VS_COUNTER_ROW(struct vs_data_params, fahcnt_bits,                                         \
+                       "bits of the counter " counter "; a message when it is full")
 #define VS_DATA_ICNT_ROW                                                                           \
     VS_COUNTER_ROW(struct vs_data_params, icnt_bits,                                               \
                    "bits of the counter of instructions; a message when it is full")

@@ -282,9 +282,10 @@ static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64
 /* ---- cost ------------------------------------------------------------------------------------ */
 
 /* bits: of SA in mtf1. */
-static int add_tables(const struct state *t, const struct vs_technique_setup *setup, unsigned bits,
-                      struct vs_cost_list *list)
+static void cost_of(const struct state *t, const struct vs_technique_setup *setup,
+                    struct vs_cost_list *list)
 {
+    unsigned bits = t->splits ? t->upper.low : setup->address_bits;
     vs_cost_list_add(list, "mtf1", vs_mtf_cost_cam(&t->one, bits + VS_STREAM_BITS), setup->cores);
     vs_cost_list_add(list, "mtf2", vs_mtf_cost_stack(&t->two, t->bits1), setup->cores);
     if (t->splits)
@@ -292,75 +293,20 @@ static int add_tables(const struct state *t, const struct vs_technique_setup *se
     if (t->runs.counted)
         vs_cost_list_add(list, "run", vs_runcount_cost(&t->runs.count), setup->cores);
     vs_stream_cost(setup, list);
-    return 0;
-}
-
-static int cost_of(int (*start)(void *, const void *, unsigned), const void *params,
-                   const struct vs_technique_setup *setup, struct vs_cost_list *list)
-{
-    struct state t = {0};
-    int err = start(&t, params, setup->address_bits);
-    if (!err)
-        err = add_tables(&t, setup, t.splits ? t.upper.low : setup->address_bits, list);
-    fini(&t);
-    return err;
-}
-
-static int cost_b(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_b, params, setup, list);
-}
-
-static int cost_h(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_h, params, setup, list);
-}
-
-static int cost_e(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_e, params, setup, list);
 }
 
 /* ---- the techniques -------------------------------------------------------------------------- */
 
-static const struct vs_stream_coder b_coder = {
-    .size = sizeof(struct state),
-    .init = init_b,
-    .fini = fini,
-    .put = put,
-    .put_break = put_record,
-    .put_start = vs_stream_put_whole,
-    .get = get,
-    .get_start = vs_stream_get_whole,
-};
+static const struct vs_stream_coder b_coder =
+    VS_STREAM_CODER(init_b, vs_stream_put_whole, vs_stream_get_whole, .flush = NULL);
+static const struct vs_stream_coder h_coder =
+    VS_STREAM_CODER(init_h, put_start, get_start, .flush = NULL);
+static const struct vs_stream_coder e_coder =
+    VS_STREAM_CODER(init_e, put_start, get_start, .flush = flush, .next = next);
 
-static const struct vs_stream_coder h_coder = {
-    .size = sizeof(struct state),
-    .init = init_h,
-    .fini = fini,
-    .put = put,
-    .put_break = put_record,
-    .put_start = put_start,
-    .get = get,
-    .get_start = get_start,
-};
-
-static const struct vs_stream_coder e_coder = {
-    .size = sizeof(struct state),
-    .init = init_e,
-    .fini = fini,
-    .put = put,
-    .flush = flush,
-    .put_break = put_record,
-    .put_start = put_start,
-    .get = get,
-    .next = next,
-    .get_start = get_start,
-};
-
+VS_STREAM_COST(b)
+VS_STREAM_COST(h)
+VS_STREAM_COST(e)
 VS_STREAM_MACHINES(b);
 VS_STREAM_MACHINES(h);
 VS_STREAM_MACHINES(e);
@@ -370,7 +316,7 @@ VS_STREAM_MACHINES(e);
         .name = #letter "DMTF", .summary = text, .serves = VS_TECHNIQUE_FLOW,                      \
         .parameters = letter##_parameters, .params_size = sizeof(struct params),                   \
         .defaults = "m1=192 m2=4 dcc=4 dcc_next=2" values, .configs = configs, .cycles = cycles,   \
-        .cost = cost_##letter, .encoder = &letter##_encoder, .flow_decoder = &letter##_decoder     \
+        .cost = letter##_cost, .encoder = &letter##_encoder, .flow_decoder = &letter##_decoder     \
     }
 
 const struct vs_technique vs_technique_bdmtf =

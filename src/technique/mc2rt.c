@@ -394,10 +394,7 @@ static const struct vs_encoder_ops encoder_ops =
 
 static const struct vs_parameter parameters[] = {
     VS_DATA_CACHE_ROWS,
-    VS_DATA_NUMBER(fahcnt, 1, 64, "bits of THCnt's first chunk"),
-    VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
-    VS_COUNTER_ROW(struct vs_data_params, fahcnt_bits,
-                   "bits of the counter THCnt; a message when it is full"),
+    VS_DATA_HITS_ROWS("THCnt"),
     VS_DATA_ICNT_ROW,
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(order, vs_data_order_words, "of the cores: told as far as replay needs, or not"),

@@ -62,9 +62,18 @@ int vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 
-/* Defines encoder_ops and decoder_ops of a file that has config_of, which makes a
+/* Defines encoder_ops, decoder_ops, check and ordered of a file that has config_of, which makes a
  * vs_mispredict_config of parameters. */
 #define VS_MISPREDICT_MACHINES                                                                     \
+    static int check(const void *params, struct vs_diag *diag)                                     \
+    {                                                                                              \
+        struct vs_mispredict_config config = config_of(params);                                    \
+        return vs_predictors_check(&config.predictors, diag);                                      \
+    }                                                                                              \
+    static bool ordered(const void *params)                                                        \
+    {                                                                                              \
+        return config_of(params).shared;                                                           \
+    }                                                                                              \
     static int encoder_open(void **e, const struct vs_technique_context *context)                  \
     {                                                                                              \
         struct vs_mispredict_config config = config_of(context->params);                           \

@@ -286,65 +286,31 @@ static unsigned stored_bits(const struct state *t, unsigned address_bits)
     return bits;
 }
 
-static int cost_of(int (*start)(void *, const void *, unsigned), const void *params,
-                   const struct vs_technique_setup *setup, struct vs_cost_list *list)
+static void cost_of(const struct state *t, const struct vs_technique_setup *setup,
+                    struct vs_cost_list *list)
 {
-    struct state t = {0};
-    int err = start(&t, params, setup->address_bits);
-    if (!err) {
-        unsigned bits = stored_bits(&t, setup->address_bits);
-        vs_cost_list_add(list, "SDC", vs_sdc_cost(&t.cache, bits, VS_STREAM_BITS), setup->cores);
-        vs_cost_list_add(list, "LSP", vs_lsp_cost(&t.predictor), setup->cores);
-        vs_stream_cost(setup, list);
+    unsigned bits = stored_bits(t, setup->address_bits);
+    vs_cost_list_add(list, "SDC", vs_sdc_cost(&t->cache, bits, VS_STREAM_BITS), setup->cores);
+    vs_cost_list_add(list, "LSP", vs_lsp_cost(&t->predictor), setup->cores);
+    vs_stream_cost(setup, list);
+    if (t->runs.counted) {
+        vs_cost_list_add(list, "upper bits", vs_lastvalue_cost(&t->upper), setup->cores);
+        vs_cost_list_add(list, "run", vs_runcount_cost(&t->runs.count), setup->cores);
     }
-    if (!err && t.runs.counted) {
-        vs_cost_list_add(list, "upper bits", vs_lastvalue_cost(&t.upper), setup->cores);
-        vs_cost_list_add(list, "run", vs_runcount_cost(&t.runs.count), setup->cores);
-    }
-    fini(&t);
-    return err;
-}
-
-static int cost_b(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_b, params, setup, list);
-}
-
-static int cost_e(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_e, params, setup, list);
-}
-
-static int cost_r(const void *params, const struct vs_technique_setup *setup,
-                  struct vs_cost_list *list)
-{
-    return cost_of(init_r, params, setup, list);
 }
 
 /* ---- the techniques -------------------------------------------------------------------------- */
 
-static const struct vs_stream_coder b_coder = {
-    .size = sizeof(struct state),
-    .init = init_b,
-    .fini = fini,
-    .put = put,
-    .put_break = put_record,
-    .put_start = vs_stream_put_whole,
-    .get = get,
-    .get_start = vs_stream_get_whole,
-};
+static const struct vs_stream_coder b_coder =
+    VS_STREAM_CODER(init_b, vs_stream_put_whole, vs_stream_get_whole, .flush = NULL);
+static const struct vs_stream_coder e_coder =
+    VS_STREAM_CODER(init_e, put_start, get_start, .flush = flush, .next = next);
+static const struct vs_stream_coder r_coder =
+    VS_STREAM_CODER(init_r, put_start, get_start, .flush = flush, .next = next);
 
-#define COUNTING_CODER(start)                                                                      \
-    {                                                                                              \
-        .size = sizeof(struct state), .init = start, .fini = fini, .put = put, .flush = flush,     \
-        .put_break = put_record, .put_start = put_start, .get = get, .next = next,                 \
-        .get_start = get_start                                                                     \
-    }
-static const struct vs_stream_coder e_coder = COUNTING_CODER(init_e);
-static const struct vs_stream_coder r_coder = COUNTING_CODER(init_r);
-
+VS_STREAM_COST(b)
+VS_STREAM_COST(e)
+VS_STREAM_COST(r)
 VS_STREAM_MACHINES(b);
 VS_STREAM_MACHINES(e);
 VS_STREAM_MACHINES(r);
@@ -359,7 +325,7 @@ static const char *const r_aliases[] = {"rSDC", NULL};
         .serves = VS_TECHNIQUE_FLOW, .parameters = letter##_parameters,                            \
         .params_size = sizeof(struct params),                                                      \
         .defaults = "sets=32 ways=4 dcc=4 dcc_next=2" values, .configs = configs, .check = check,  \
-        .cycles = cycles, .cost = cost_##letter, .encoder = &letter##_encoder,                     \
+        .cycles = cycles, .cost = letter##_cost, .encoder = &letter##_encoder,                     \
         .flow_decoder = &letter##_decoder                                                          \
     }
 

@@ -211,6 +211,27 @@ void vs_stream_decoder_close(void *decoder);
                                                                   vs_stream_discontinuity,         \
                                                               .close = vs_stream_decoder_close}
 
+/* A coder of a file that has struct state, fini, put, put_record and get; the rest follows. */
+#define VS_STREAM_CODER(start, puts_start, gets_start, ...)                                        \
+    {                                                                                              \
+        .size = sizeof(struct state), .init = start, .fini = fini, .put = put,                     \
+        .put_break = put_record, .put_start = puts_start, .get = get, .get_start = gets_start,     \
+        __VA_ARGS__                                                                                \
+    }
+
+/* Defines name_cost of a file that has cost_of, to which a state of name_coder tells the sizes. */
+#define VS_STREAM_COST(name)                                                                       \
+    static int name##_cost(const void *params, const struct vs_technique_setup *setup,             \
+                           struct vs_cost_list *list)                                              \
+    {                                                                                              \
+        struct state t = {0};                                                                      \
+        int err = name##_coder.init(&t, params, setup->address_bits);                              \
+        if (!err)                                                                                  \
+            cost_of(&t, setup, list);                                                              \
+        name##_coder.fini(&t);                                                                     \
+        return err;                                                                                \
+    }
+
 /* The detector's registers: SA and the length. */
 void vs_stream_cost(const struct vs_technique_setup *setup, struct vs_cost_list *list);
 

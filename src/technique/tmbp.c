@@ -73,21 +73,10 @@ static struct vs_mispredict_config config_of(const void *params)
     };
 }
 
-static int check(const void *params, struct vs_diag *diag)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_predictors_check(&config.predictors, diag);
-}
-
 static struct vs_chunks cycles(const void *params)
 {
     const struct params *p = params;
     return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
-}
-
-static bool ordered(const void *params)
-{
-    return ((const struct params *)params)->predictors;
 }
 
 static int cost(const void *params, const struct vs_technique_setup *setup,

@@ -114,12 +114,6 @@ static struct vs_mispredict_config config_of(const void *params)
     };
 }
 
-static int check(const void *params, struct vs_diag *diag)
-{
-    struct vs_mispredict_config config = config_of(params);
-    return vs_predictors_check(&config.predictors, diag);
-}
-
 static struct vs_chunks cycles(const void *params)
 {
     const struct params *p = params;
@@ -132,11 +126,6 @@ static const char *undecodable(const void *params)
     return p->ibtb && p->ibtb_tags
                ? "without tags no decoder knows which way of the target buffer is meant"
                : NULL;
-}
-
-static bool ordered(const void *params)
-{
-    return ((const struct params *)params)->predictors;
 }
 
 static int cost(const void *params, const struct vs_technique_setup *setup,
