@@ -67,7 +67,7 @@ static double decode(const struct bench *b, const struct events *s,
         vs_verify_address_drive(&v, decoder);
         start = bench_now();
         if (vs_verify_address_batch(&v, &batch) < 0 || vs_verify_address_end(&v) < 0)
-            bench_fail("%s: %s", spec->technique->name, v.diag.text);
+            bench_fail("%s: %s", spec->technique->name, v.c.diag.text);
         if ((took = bench_now() - start) < best)
             best = took;
         ops->close(decoder);

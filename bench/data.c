@@ -72,7 +72,7 @@ static double decode_once(const struct loaded *s, const struct vs_technique_spec
     vs_verify_data_drive(v, decoder);
     start = bench_now();
     if (vs_verify_data_batch(v, &batch) < 0 || vs_verify_data_end(v) < 0)
-        bench_fail("%s: %s", spec->technique->name, v->diag.text);
+        bench_fail("%s: %s", spec->technique->name, v->c.diag.text);
     start = bench_now() - start;
     vs_verify_data_fini(v);
     ops->close(decoder);

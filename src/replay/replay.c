@@ -49,7 +49,7 @@ static int outcome(struct vs_replay *r, int err)
 {
     if (likely(!err))
         return 0;
-    if (err == VS_DATA_WAIT)
+    if (err == VS_DECODER_WAIT)
         return MUST_WAIT;
     if (!r->diag.error)
         vs_diag_set(&r->diag, err, r->reader.diag.offset, -1, "%s",

@@ -6,6 +6,7 @@
 #include "study/bandwidth.h"      /* bits of techniques */
 #include "study/codeview.h"       /* a run's code */
 #include "study/changes.h"        /* where code changes */
+#include "study/comparison.h"     /* what comparisons by events share */
 #include "study/decoders.h"       /* a stream against the run, of any technique */
 #include "study/entropy.h"        /* how compressible loaded values are */
 #include "study/event_counts.h"   /* what the events of a run are */

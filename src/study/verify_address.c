@@ -14,49 +14,20 @@ static void see_message(void *context, unsigned core, uint64_t cycle);
 void vs_verify_address_init(struct vs_verify_address *v, const struct vs_address_decoder_ops *ops,
                             struct vs_port_reader *port, const struct vs_isa *isa, unsigned cores)
 {
-    *v = (struct vs_verify_address){.ops = ops, .port = port, .isa = isa, .cores = cores};
-    v->witness = (struct vs_port_witness){.context = v, .message = see_message};
-    port->witness = &v->witness;
+    const struct vs_port_witness witness = {.context = v, .message = see_message};
+    *v = (struct vs_verify_address){.ops = ops, .isa = isa};
+    vs_comparison_init(&v->c, port, cores, &witness);
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
 
-/* Of a walk by turns the number is that of the core's event. */
-static int fail(struct vs_verify_address *v, const struct vs_event *e, uint64_t number, int err)
-{
-    const char *why = err == VS_ADDRESS_WAIT ? "the next message is another core's"
-                      : v->port->diag.error == err && v->port->diag.text[0] ? v->port->diag.text
-                                                                            : vs_errstr(err);
-    return vs_diag_set(
-        &v->diag, err == VS_ADDRESS_WAIT ? -VSE_CORRUPT : err, (int64_t)(v->port->bits.pos / 8),
-        (int64_t)number, "event %llu%s, core %u, pc 0x%llx: %s", (unsigned long long)number,
-        v->by_turns ? " of its core" : "", e->thread, (unsigned long long)e->pc, why);
-}
-
-static int differ_in(struct vs_verify_address *v, const char *what, uint64_t is, uint64_t should)
-{
-    v->differs = true;
-    return vs_diag_set(
-        &v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)v->who_number,
-        "event %llu%s, core %u, pc 0x%llx: %s differs: 0x%llx, not 0x%llx",
-        (unsigned long long)v->who_number, v->by_turns ? " of its core" : "", v->who->thread,
-        (unsigned long long)v->who->pc, what, (unsigned long long)is, (unsigned long long)should);
-}
-
 static void see_message(void *context, unsigned core, uint64_t cycle)
 {
     struct vs_verify_address *v = context;
-    v->messages++;
-    if (core != v->who->thread)
-        differ_in(v, "the core of a message", core, v->who->thread);
-    else if (v->now.timed && cycle != v->now.cycle)
-        differ_in(v, "the cycle of a message", cycle, v->now.cycle);
-    else if (v->now.number < v->last)
-        differ_in(v, "the order of messages: the event", v->now.number, v->last);
-    v->last = v->now.number;
+    vs_comparison_message(&v->c, core, cycle);
 }
 
-/* *followed: the move of an event that has waited was made before. Returns 0; VS_ADDRESS_WAIT; an
+/* *followed: the move of an event that has waited was made before. Returns 0; VS_DECODER_WAIT; an
  * error, with diag or to be explained. */
 static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number,
@@ -65,26 +36,25 @@ static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b
     struct vs_address_move move;
     uint64_t addr;
     int err = 0;
-    if (unlikely(e->thread >= v->cores))
+    if (unlikely(e->thread >= v->c.cores))
         return -VSE_INVAL;
     if (v->ops->follow && !*followed && vs_address_move(b, e, v->isa, &move))
         err = v->ops->follow(v->decoder, &move);
     if (err || (e->kind != VS_LOAD && e->kind != VS_STORE))
         return err;
     bool store = e->kind == VS_STORE;
-    v->now = *standing;
-    v->who = e;
-    v->who_number = number;
+    vs_comparison_at(&v->c, e, number, standing);
     err = v->ops->address(v->decoder, e->thread, e->pc, store, &addr);
-    *followed = err == VS_ADDRESS_WAIT;
-    if (unlikely(err || v->diag.error))
-        return v->diag.error ? v->diag.error : err;
+    *followed = err == VS_DECODER_WAIT;
+    if (unlikely(err || v->c.diag.error))
+        return v->c.diag.error ? v->c.diag.error : err;
     v->loads += !store;
     v->stores += store;
     return likely(addr == e->addr)
                ? 0
-               : differ_in(v, store ? "the address of a store" : "the address of a load", addr,
-                           e->addr);
+               : vs_comparison_differ(&v->c, e->thread,
+                                      store ? "the address of a store" : "the address of a load",
+                                      addr, e->addr);
 }
 
 /* ---- in global order ------------------------------------------------------------------------- */
@@ -97,28 +67,20 @@ int vs_verify_address_batch(struct vs_verify_address *v, const struct vs_batch *
             .number = b->first + i, .cycle = b->cycles ? b->cycles[i] : 0, .timed = b->cycles};
         int err = do_event(v, b, &b->events[i], b->first + i, &standing, &followed);
         if (unlikely(err))
-            return v->diag.error ? v->diag.error : fail(v, &b->events[i], b->first + i, err);
+            return v->c.diag.error ? v->c.diag.error
+                                   : vs_comparison_fail(&v->c, &b->events[i], b->first + i, err);
     }
     return 0;
-}
-
-static int fail_at_end(struct vs_verify_address *v, unsigned core, int err)
-{
-    const struct vs_event nothing = {.thread = (uint16_t)core};
-    return fail(v, &nothing, 0, err);
 }
 
 int vs_verify_address_end(struct vs_verify_address *v)
 {
     unsigned core;
-    int err = v->ops->turn(v->decoder, &core);
-    if (err < 0 && err != -VSE_END)
-        return fail_at_end(v, 0, err);
-    if (!err)
-        return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1,
-                           "the stream goes on after the end of the run");
+    int err = vs_comparison_over(&v->c, v->ops->turn(v->decoder, &core));
+    if (err)
+        return err;
     if (!v->loads && !v->stores)
-        return vs_diag_set(&v->diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
+        return vs_diag_set(&v->c.diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
     return 0;
 }
 
@@ -147,10 +109,11 @@ static int run_core(struct turns *t, unsigned core)
         err = e->thread == core
                   ? do_event(t->v, &c->now.batch, e, c->number, &standing, &t->cores[core].followed)
                   : -VSE_INVAL;
-        if (err == VS_ADDRESS_WAIT)
+        if (err == VS_DECODER_WAIT)
             return 0;
         if (err)
-            return t->v->diag.error ? t->v->diag.error : fail(t->v, e, c->number, err);
+            return t->v->c.diag.error ? t->v->c.diag.error
+                                      : vs_comparison_fail(&t->v->c, e, c->number, err);
         c->at++;
         c->number++;
     }
@@ -166,13 +129,13 @@ static int take_turns(struct turns *t)
             return err;
         /* it took what was its own, or had nothing to take it */
         if (t->cores[core].events.done && !v->ops->turn(v->decoder, &again) && again == core)
-            return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), -1,
+            return vs_diag_set(&v->c.diag, -VSE_CORRUPT, (int64_t)(v->c.port->bits.pos / 8), -1,
                                "it is core %u's turn, and it does not go on", core);
     }
     if (err != -VSE_END)
-        return fail_at_end(v, core, err);
+        return vs_comparison_fail_at_end(&v->c, core, err);
     err = 0;
-    for (core = 0; core < v->cores && !err; core++) /* what is left takes no message */
+    for (core = 0; core < v->c.cores && !err; core++) /* what is left takes no message */
         err = run_core(t, core);
     return err;
 }
@@ -180,8 +143,8 @@ static int take_turns(struct turns *t)
 int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, void *context)
 {
     struct turns t = {.v = v, .feed = feed, .context = context};
-    v->by_turns = true;
-    t.cores = calloc(v->cores, sizeof(*t.cores));
+    v->c.by_turns = true;
+    t.cores = calloc(v->c.cores, sizeof(*t.cores));
     if (!t.cores)
         return -VSE_NOMEM;
     int err = take_turns(&t);
@@ -190,18 +153,6 @@ int vs_verify_address_by_turns(struct vs_verify_address *v, vs_core_feed *feed, 
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */
-
-static void fill_result(struct vs_verify_result *r, const struct vs_verify_address *d)
-{
-    r->loads = d->loads;
-    r->stores = d->stores;
-    r->messages = d->messages;
-    r->compared = d->loads + d->stores;
-    r->outcome = !d->diag.error ? VS_VERIFY_SAME
-                 : d->differs   ? VS_VERIFY_DIFFERS
-                                : VS_VERIFY_UNREADABLE;
-    r->diag = d->diag;
-}
 
 static int walk_pieces(const struct vs_verify *v, struct vs_verify_address *d)
 {
@@ -223,27 +174,22 @@ int vs_verify_decode_address(const struct vs_verify *v, const struct vs_techniqu
 {
     const struct vs_address_decoder_ops *ops = given->technique->address_decoder;
     const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
-    struct vs_technique_spec spec = *given;
+    struct vs_technique_spec spec;
     struct vs_verify_address d;
     struct vs_port_reader port;
-    struct vs_port_shape shape;
     void *decoder = NULL;
-    vs_technique_settle(&spec, v->setup.timed);
-    vs_technique_shape(&spec, &v->setup, &shape);
-    int err = vs_port_reader_init(&port, &shape, streams);
-    result->bits = err ? 0 : vs_port_reader_bits(&port);
+    int err = vs_comparison_open(v, given, streams, &spec, &port, result);
     vs_verify_address_init(&d, ops, &port, v->isa, v->setup.cores);
-    d.witness.fields = v->probe ? v->probe->fields : NULL;
+    d.c.witness.fields = v->probe ? v->probe->fields : NULL;
     if (!err)
         err = ops->open(&decoder, spec.params, &v->setup, v->isa ? &code : NULL, &port);
     if (!err) {
         vs_verify_address_drive(&d, decoder);
         err = walk_pieces(v, &d);
-        fill_result(result, &d);
-        if (d.diag.error == -VSE_NOMEM)
-            *diag = d.diag; /* which says nothing of the stream */
-        else if (d.diag.error)
-            err = 0; /* the comparison was made */
+        result->loads = d.loads;
+        result->stores = d.stores;
+        result->compared = d.loads + d.stores;
+        err = vs_comparison_result(&d.c, err, result, diag);
     }
     if (decoder)
         ops->close(decoder);

@@ -14,28 +14,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "study/core_walk.h"
-#include "study/verify.h"
+#include "study/comparison.h"
 #include "technique/address.h"
 #include "vestige/event.h"
 
 struct vs_verify_address {
     const struct vs_address_decoder_ops *ops;
     void *decoder;
-    const struct vs_port_reader *port;
+    struct vs_comparison c;
     const struct vs_isa *isa;
-    unsigned cores;
     uint64_t loads, stores; /* compared */
-    uint64_t messages;
-    bool by_turns, differs; /* differs: what the diag tells of is a difference */
-    struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
-
-    /* private */
-    struct vs_port_witness witness;
-    struct vs_standing now;     /* of the event under way, */
-    const struct vs_event *who; /* which is this */
-    uint64_t who_number;        /* as messages have it */
-    uint64_t last;              /* the number of the event that took the last message */
 };
 
 /* Before the decoder is opened: the port gets its witness. isa may be NULL: that of the run, if it
@@ -49,7 +37,7 @@ static inline void vs_verify_address_drive(struct vs_verify_address *v, void *de
 }
 
 /* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
- * decoder; v->diag has core, pc and number of the event. */
+ * decoder; v->c.diag has core, pc and number of the event. */
 int vs_verify_address_batch(struct vs_verify_address *v, const struct vs_batch *batch);
 
 /* After the last batch. As vs_verify_address_batch, and -VSE_NOTFOUND if nothing was compared, or

@@ -16,13 +16,11 @@ static void see_outside(void *context, unsigned core, const struct vs_port_outsi
 int vs_verify_data_init(struct vs_verify_data *v, const struct vs_data_decoder_ops *ops,
                         struct vs_port_reader *port, unsigned cores)
 {
+    const struct vs_port_witness witness = {
+        .context = v, .message = see_message, .memory = see_memory, .outside = see_outside};
     memset(v, 0, offsetof(struct vs_verify_data, bytes));
     v->ops = ops;
-    v->port = port;
-    v->cores = cores;
-    v->witness = (struct vs_port_witness){
-        .context = v, .message = see_message, .memory = see_memory, .outside = see_outside};
-    port->witness = &v->witness;
+    vs_comparison_init(&v->c, port, cores, &witness);
     v->since = calloc(cores, sizeof(*v->since));
     v->notices = calloc(cores, sizeof(*v->notices));
     v->live = calloc(cores, sizeof(*v->live));
@@ -40,93 +38,51 @@ void vs_verify_data_fini(struct vs_verify_data *v)
 
 /* ---- differences ----------------------------------------------------------------------------- */
 
-/* Where, as messages begin: of a walk by turns the number is that of the core's event. */
-static void place(const struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
-                  char text[96])
-{
-    snprintf(text, 96, "event %llu%s, core %u, pc 0x%llx", (unsigned long long)number,
-             v->by_turns ? " of its core" : "", e->thread, (unsigned long long)e->pc);
-}
-
-static int fail(struct vs_verify_data *v, const struct vs_event *e, uint64_t number, int err)
-{
-    const char *why = err == VS_DATA_WAIT ? "the next message is another core's"
-                      : v->port->diag.error == err && v->port->diag.text[0] ? v->port->diag.text
-                                                                            : vs_errstr(err);
-    char where[96];
-    place(v, e, number, where);
-    return vs_diag_set(&v->diag, err == VS_DATA_WAIT ? -VSE_CORRUPT : err,
-                       (int64_t)(v->port->bits.pos / 8), (int64_t)number, "%s: %s", where, why);
-}
-
 static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
                   const char *what, const uint8_t *is, const uint8_t *should, size_t size)
 {
     size_t at = 0;
     while (at < size && is[at] == should[at])
         at++;
-    char where[96];
-    place(v, e, number, where);
-    v->differs = true;
-    return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)number,
-                       "%s: %s 0x%llx+%zu differs: 0x%02x, not 0x%02x", where, what,
-                       (unsigned long long)e->addr, at, at < size ? is[at] : 0,
+    char where[VS_COMPARISON_PLACE];
+    vs_comparison_place(&v->c, e, number, where);
+    v->c.differs = true;
+    return vs_diag_set(&v->c.diag, -VSE_CORRUPT, (int64_t)(v->c.port->bits.pos / 8),
+                       (int64_t)number, "%s: %s 0x%llx+%zu differs: 0x%02x, not 0x%02x", where,
+                       what, (unsigned long long)e->addr, at, at < size ? is[at] : 0,
                        at < size ? should[at] : 0);
 }
 
 /* ---- what messages say ------------------------------------------------------------------------
  */
 
-/* Of the first thing that differs. */
-static void differ_in(struct vs_verify_data *v, unsigned core, const char *what, uint64_t is,
-                      uint64_t should)
-{
-    char where[96];
-    if (v->diag.error)
-        return;
-    if (v->who)
-        place(v, v->who, v->who_number, where);
-    else
-        snprintf(where, sizeof(where), "core %u, at its end", core);
-    v->differs = true;
-    vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), (int64_t)v->who_number,
-                "%s: %s differs: 0x%llx, not 0x%llx", where, what, (unsigned long long)is,
-                (unsigned long long)should);
-}
-
 static void see_message(void *context, unsigned core, uint64_t cycle)
 {
     struct vs_verify_data *v = context;
-    v->messages++;
     v->took = true;
     v->notices[core] = 0;
-    if (v->who && v->who->thread != core)
-        differ_in(v, core, "the core of a message", core, v->who->thread);
-    if (v->now.timed && cycle != v->now.cycle)
-        differ_in(v, core, "the cycle of a message", cycle, v->now.cycle);
-    if (v->now.number < v->last)
-        differ_in(v, core, "the order of messages: the event", v->now.number, v->last);
-    v->last = v->now.number;
+    vs_comparison_message(&v->c, core, cycle);
 }
 
 static void see_memory(void *context, unsigned core, const struct vs_port_memory *m)
 {
     struct vs_verify_data *v = context;
     uint8_t should;
-    if (!v->recall || v->diag.error)
+    if (!v->recall || v->c.diag.error)
         return;
-    int err = vs_recall_go(v->recall, v->now.number);
+    int err = vs_recall_go(v->recall, v->c.now.number);
     if (err)
-        vs_diag_set(&v->diag, err, -1, -1, "%s", vs_errstr(err));
+        vs_diag_set(&v->c.diag, err, -1, -1, "%s", vs_errstr(err));
     for (size_t i = 0; i < m->size && !err; i++)
         if (vs_recall_knows(v->recall, m->addr + i, &should)) {
             v->memory_bytes++;
             if (m->bytes[i] != should)
-                differ_in(v, core, "a byte that is sent with others", m->bytes[i], should);
+                vs_comparison_differ(&v->c, core, "a byte that is sent with others", m->bytes[i],
+                                     should);
         } else {
             v->unknown_bytes++;
             if (v->unknown)
-                v->unknown(v->unknown_context, v->now.number, m->addr + i,
+                v->unknown(v->unknown_context, v->c.now.number, m->addr + i,
                            i ? m->end - 8 * (m->size - i) : m->first);
         }
 }
@@ -146,20 +102,21 @@ static void see_outside(void *context, unsigned core, const struct vs_port_outsi
 {
     struct vs_verify_data *v = context;
     uint64_t addr, size;
-    if (!v->who) {
-        differ_in(v, core, "an outside write at the core's end", o->addr, 0);
+    if (!v->c.who) {
+        vs_comparison_differ(&v->c, core, "an outside write at the core's end", o->addr, 0);
         return;
     }
-    outside_of(v->who, &addr, &size);
+    outside_of(v->c.who, &addr, &size);
     if (o->addr != addr)
-        differ_in(v, core, "the address of an outside write", o->addr, addr);
+        vs_comparison_differ(&v->c, core, "the address of an outside write", o->addr, addr);
     if (o->size != size)
-        differ_in(v, core, "the length of an outside write", o->size, size);
+        vs_comparison_differ(&v->c, core, "the length of an outside write", o->size, size);
     if (o->notices != v->notices[core])
-        differ_in(v, core, "the number of outside writes", o->notices, v->notices[core]);
-    if (o->instructions != v->since[core] + v->who->icount)
-        differ_in(v, core, "the place of an outside write", o->instructions,
-                  v->since[core] + v->who->icount);
+        vs_comparison_differ(&v->c, core, "the number of outside writes", o->notices,
+                             v->notices[core]);
+    if (o->instructions != v->since[core] + v->c.who->icount)
+        vs_comparison_differ(&v->c, core, "the place of an outside write", o->instructions,
+                             v->since[core] + v->c.who->icount);
 }
 
 /* ---- one event ------------------------------------------------------------------------------- */
@@ -229,18 +186,16 @@ static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
         .kind = VS_CODE, .thread = (uint16_t)core, .icount = (uint16_t)icount};
     if (!v->live[core] && !(v->since[core] + icount))
         return 0;
-    v->now = *standing;
-    v->who = &change;
-    v->who_number = standing->number;
+    vs_comparison_at(&v->c, &change, standing->number, standing);
     int err = do_state(v, &change, standing->number, v->bytes, 0);
     if (!err)
         v->since[core] = 0;
-    v->who = NULL;
+    v->c.who = NULL;
     return err;
 }
 
 /* The next that the core passes before it comes to an event of that number, if there is one: then
- * *passed. Returns 0; VS_DATA_WAIT; an error. */
+ * *passed. Returns 0; VS_DECODER_WAIT; an error. */
 static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number, bool timed,
                        bool *passed)
 {
@@ -253,7 +208,7 @@ static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number,
     int err = do_change(v, core, 0, &(struct vs_standing){c->number, c->cycle, timed});
     *passed = !err;
     v->changed[core] += !err;
-    return v->diag.error ? v->diag.error : err;
+    return v->c.diag.error ? v->c.diag.error : err;
 }
 
 /* The event itself: in global order it is that of all cores. */
@@ -261,17 +216,17 @@ static int do_code(struct vs_verify_data *v, const struct vs_event *e,
                    const struct vs_standing *standing)
 {
     int err = 0;
-    if (v->by_turns) {
+    if (v->c.by_turns) {
         err = do_change(v, e->thread, e->icount, standing);
         v->changed[e->thread] += !err;
         return err;
     }
-    for (unsigned core = 0; core < v->cores && !err; core++)
+    for (unsigned core = 0; core < v->c.cores && !err; core++)
         err = do_change(v, core, core == e->thread ? e->icount : 0, standing);
     return err;
 }
 
-/* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
+/* Returns 0; VS_DECODER_WAIT; an error, with diag or to be explained. */
 static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number)
 {
@@ -303,7 +258,8 @@ static inline int dispatch(struct vs_verify_data *v, const struct vs_batch *b,
             return -VSE_INVAL;
         return do_state(v, e, number, bytes + head, e->size - head);
     case VS_CODE:
-        return do_code(v, e, &(struct vs_standing){v->now.number, v->now.cycle, v->now.timed});
+        return do_code(v, e,
+                       &(struct vs_standing){v->c.now.number, v->c.now.cycle, v->c.now.timed});
     default:
         return 0;
     }
@@ -330,15 +286,13 @@ static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number,
                            const struct vs_standing *standing)
 {
-    if (unlikely(e->thread >= v->cores))
+    if (unlikely(e->thread >= v->c.cores))
         return -VSE_INVAL;
-    v->now = *standing;
-    v->who = e;
-    v->who_number = number;
+    vs_comparison_at(&v->c, e, number, standing);
     v->took = false;
     int err = dispatch(v, b, e, number);
-    if (unlikely(v->diag.error))
-        return v->diag.error;
+    if (unlikely(v->c.diag.error))
+        return v->c.diag.error;
     if (unlikely(err))
         return err;
     v->since[e->thread] =
@@ -364,18 +318,13 @@ int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *b)
             .number = b->first + i, .cycle = b->cycles ? b->cycles[i] : 0, .timed = b->cycles};
         int err = do_event(v, b, e, b->first + i, &standing);
         if (unlikely(err))
-            return v->diag.error ? v->diag.error : fail(v, e, b->first + i, err);
+            return v->c.diag.error ? v->c.diag.error
+                                   : vs_comparison_fail(&v->c, e, b->first + i, err);
     }
     return 0;
 }
 
-static int fail_at_end(struct vs_verify_data *v, unsigned core, int err)
-{
-    const struct vs_event nothing = {.thread = (uint16_t)core};
-    return fail(v, &nothing, 0, err);
-}
-
-/* Returns 0; VS_DATA_WAIT; an error, with diag or to be explained. */
+/* Returns 0; VS_DECODER_WAIT; an error, with diag or to be explained. */
 static int end_of_core(struct vs_verify_data *v, unsigned core)
 {
     bool passed;
@@ -383,40 +332,36 @@ static int end_of_core(struct vs_verify_data *v, unsigned core)
     do
         err = pass_change(v, core, UINT64_MAX, v->end.timed, &passed);
     while (passed);
-    v->now =
-        (struct vs_standing){.number = UINT64_MAX, .cycle = v->end.cycle, .timed = v->end.timed};
-    v->who = NULL;
-    v->who_number = 0;
+    const struct vs_standing end = {
+        .number = UINT64_MAX, .cycle = v->end.cycle, .timed = v->end.timed};
+    vs_comparison_at(&v->c, NULL, 0, &end);
     if (!err)
         err = v->ops->end(v->decoder, core, v->since[core]);
     if (!err && v->ends++ != core)
-        differ_in(v, core, "the core that ends", core, v->ends - 1);
-    return v->diag.error ? v->diag.error : err;
+        vs_comparison_differ(&v->c, core, "the core that ends", core, v->ends - 1);
+    return v->c.diag.error ? v->c.diag.error : err;
 }
 
 static int conclude(struct vs_verify_data *v)
 {
     unsigned core;
-    int err = v->ops->turn(v->decoder, &core);
-    if (err < 0 && err != -VSE_END)
-        return fail_at_end(v, 0, err);
-    if (!err)
-        return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1,
-                           "the stream goes on after the end of the run");
-    if (v->ends != v->cores)
-        return vs_diag_set(&v->diag, -VSE_CORRUPT, -1, -1, "the stream has no end of core %llu",
+    int err = vs_comparison_over(&v->c, v->ops->turn(v->decoder, &core));
+    if (err)
+        return err;
+    if (v->ends != v->c.cores)
+        return vs_diag_set(&v->c.diag, -VSE_CORRUPT, -1, -1, "the stream has no end of core %llu",
                            (unsigned long long)v->ends);
     if (!v->loads && !v->nondets)
-        return vs_diag_set(&v->diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
+        return vs_diag_set(&v->c.diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
     return 0;
 }
 
 int vs_verify_data_end(struct vs_verify_data *v)
 {
     int err = 0;
-    for (unsigned core = 0; core < v->cores && !err; core++)
-        if ((err = end_of_core(v, core)) && !v->diag.error)
-            err = fail_at_end(v, core, err);
+    for (unsigned core = 0; core < v->c.cores && !err; core++)
+        if ((err = end_of_core(v, core)) && !v->c.diag.error)
+            err = vs_comparison_fail_at_end(&v->c, core, err);
     return err ? err : conclude(v);
 }
 
@@ -446,7 +391,8 @@ static int step(struct turns *t, unsigned core)
         err =
             e->thread == core ? do_event(t->v, &c->now.batch, e, c->number, &standing) : -VSE_INVAL;
     if (err < 0)
-        return t->v->diag.error ? t->v->diag.error : fail(t->v, e, c->number, err);
+        return t->v->c.diag.error ? t->v->c.diag.error
+                                  : vs_comparison_fail(&t->v->c, e, c->number, err);
     c->at += err == 0;
     c->number += err == 0;
     return err;
@@ -456,7 +402,7 @@ static int step(struct turns *t, unsigned core)
 static int run_ahead(struct turns *t, unsigned but)
 {
     int err = 0;
-    for (unsigned core = 0; core < t->v->cores && err >= 0; core++)
+    for (unsigned core = 0; core < t->v->c.cores && err >= 0; core++)
         if (core != but)
             while (!(err = step(t, core)))
                 ;
@@ -477,14 +423,14 @@ static int run_core(struct turns *t, unsigned core)
     if (err <= 0 || !t->cores[core].done)
         return err < 0 ? err : 0;
     err = end_of_core(v, core);
-    if (err < 0 && !v->diag.error)
-        err = fail_at_end(v, core, err);
+    if (err < 0 && !v->c.diag.error)
+        err = vs_comparison_fail_at_end(&v->c, core, err);
     return err < 0 ? err : 0;
 }
 
 static int stuck(struct vs_verify_data *v, unsigned core)
 {
-    return vs_diag_set(&v->diag, -VSE_CORRUPT, (int64_t)(v->port->bits.pos / 8), -1,
+    return vs_diag_set(&v->c.diag, -VSE_CORRUPT, (int64_t)(v->c.port->bits.pos / 8), -1,
                        "it is core %u's turn, and it cannot go on", core);
 }
 
@@ -496,20 +442,20 @@ static int take_turns(struct turns *t)
     if (!err && v->ops->ahead)
         err = run_ahead(t, core);
     while (!err && !(err = v->ops->turn(v->decoder, &core))) {
-        uint64_t ends = v->ends, bits = v->port->bits.pos, number = t->cores[core].number;
-        uint64_t messages = v->messages;
+        uint64_t ends = v->ends, bits = v->c.port->bits.pos, number = t->cores[core].number;
+        uint64_t messages = v->c.messages;
         unsigned again;
         if ((err = run_core(t, core)))
             return err;
         /* a message may be taken without a bit: what follows was parsed before */
-        if (t->cores[core].number == number && v->ends == ends && v->messages == messages &&
-            !v->ops->turn(v->decoder, &again) && v->port->bits.pos == bits)
+        if (t->cores[core].number == number && v->ends == ends && v->c.messages == messages &&
+            !v->ops->turn(v->decoder, &again) && v->c.port->bits.pos == bits)
             return stuck(v, core);
     }
     if (err != -VSE_END)
-        return v->diag.error ? v->diag.error : fail_at_end(v, core, err);
-    err = run_ahead(t, v->cores); /* what is left takes no message */
-    for (core = 0; core < v->cores && !err; core++)
+        return v->c.diag.error ? v->c.diag.error : vs_comparison_fail_at_end(&v->c, core, err);
+    err = run_ahead(t, v->c.cores); /* what is left takes no message */
+    for (core = 0; core < v->c.cores && !err; core++)
         if (!t->cores[core].done)
             err = stuck(v, core);
     return err;
@@ -518,8 +464,8 @@ static int take_turns(struct turns *t)
 int vs_verify_data_by_turns(struct vs_verify_data *v, vs_core_feed *feed, void *context)
 {
     struct turns t = {.v = v, .feed = feed, .context = context};
-    v->by_turns = true;
-    t.cores = calloc(v->cores, sizeof(*t.cores));
+    v->c.by_turns = true;
+    t.cores = calloc(v->c.cores, sizeof(*t.cores));
     if (!t.cores)
         return -VSE_NOMEM;
     int err = take_turns(&t);
@@ -535,14 +481,9 @@ static void fill_result(struct vs_verify_result *r, const struct vs_verify_data 
     r->load_bytes = d->load_bytes;
     r->values = d->nondets;
     r->states = d->states;
-    r->messages = d->messages;
     r->memory_bytes = d->memory_bytes;
     r->unknown_bytes = d->unknown_bytes;
     r->compared = d->loads + d->nondets + d->states;
-    r->outcome = !d->diag.error ? VS_VERIFY_SAME
-                 : d->differs   ? VS_VERIFY_DIFFERS
-                                : VS_VERIFY_UNREADABLE;
-    r->diag = d->diag;
 }
 
 /* The pieces, and all that reads them. */
@@ -576,23 +517,19 @@ int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_s
                           struct vs_diag *diag)
 {
     const struct vs_data_decoder_ops *ops = given->technique->data_decoder;
-    struct vs_technique_spec spec = *given;
     const char *why = vs_technique_undecodable(given);
+    struct vs_technique_spec spec;
     struct vs_verify_data *d;
     struct vs_port_reader port;
-    struct vs_port_shape shape;
     void *decoder = NULL;
     if (why)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
-    vs_technique_settle(&spec, v->setup.timed);
-    vs_technique_shape(&spec, &v->setup, &shape);
     if (!(d = calloc(1, sizeof(*d))))
         return vs_study_explain(v->reader, -VSE_NOMEM, diag);
-    int err = vs_port_reader_init(&port, &shape, streams);
-    result->bits = err ? 0 : vs_port_reader_bits(&port);
+    int err = vs_comparison_open(v, given, streams, &spec, &port, result);
     if (!err)
         err = vs_verify_data_init(d, ops, &port, v->setup.cores);
-    d->witness.fields = v->probe ? v->probe->fields : NULL;
+    d->c.witness.fields = v->probe ? v->probe->fields : NULL;
     d->unknown = v->probe ? v->probe->unknown : NULL;
     d->unknown_context = v->probe ? v->probe->context : NULL;
     if (!err)
@@ -601,10 +538,7 @@ int vs_verify_decode_data(const struct vs_verify *v, const struct vs_technique_s
         vs_verify_data_drive(d, decoder);
         err = walk_pieces(v, d);
         fill_result(result, d);
-        if (d->diag.error == -VSE_NOMEM)
-            *diag = d->diag; /* which says nothing of the stream */
-        else if (d->diag.error)
-            err = 0; /* the comparison was made */
+        err = vs_comparison_result(&d->c, err, result, diag);
     }
     vs_verify_data_fini(d);
     free(d);

@@ -18,26 +18,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "study/core_walk.h"
+#include "study/comparison.h"
 #include "study/recall.h"
-#include "study/verify.h"
 #include "technique/data.h"
 #include "vestige/event.h"
 
 struct vs_verify_data {
     const struct vs_data_decoder_ops *ops;
     void *decoder;
-    const struct vs_port_reader *port;
-    unsigned cores;
+    struct vs_comparison c;
     uint64_t loads, load_bytes, stores, nondets, states; /* compared, or stored */
-    uint64_t messages, memory_bytes, unknown_bytes;      /* taken; sent beside what was asked for */
-    uint64_t ends;          /* of cores, which end one after the other */
-    uint64_t *since;        /* by core: instructions after its last registers */
-    bool *live;             /* by core: it has begun, and not ended */
-    size_t *changed;        /* by core, of a walk by turns: changes of code that it has passed */
-    uint64_t *notices;      /* by core: of outside writes, since its last access or message */
-    bool by_turns, differs; /* differs: what the diag tells of is a difference */
-    struct vs_diag diag;    /* of the first difference: its chunk is the number of the event */
+    uint64_t memory_bytes, unknown_bytes;                /* sent beside what was asked for */
+    uint64_t ends;     /* of cores, which end one after the other */
+    uint64_t *since;   /* by core: instructions after its last registers */
+    bool *live;        /* by core: it has begun, and not ended */
+    size_t *changed;   /* by core, of a walk by turns: changes of code that it has passed */
+    uint64_t *notices; /* by core: of outside writes, since its last access or message */
 
     /* The caller's, after init: */
     const struct vs_changes *changes; /* of a walk by turns: where code changes. NULL: nowhere */
@@ -47,12 +43,7 @@ struct vs_verify_data {
     void *unknown_context;
 
     /* private */
-    struct vs_port_witness witness;
-    struct vs_standing now;     /* of the event under way */
-    const struct vs_event *who; /* that event; NULL: a core's end */
-    uint64_t who_number;        /* as messages have it */
-    uint64_t last;              /* the number of the event that took the last message */
-    bool took;                  /* the event under way has taken one */
+    bool took; /* the event under way has taken one */
     uint8_t bytes[VS_SIZE_MAX];
 };
 
@@ -67,7 +58,7 @@ static inline void vs_verify_data_drive(struct vs_verify_data *v, void *decoder)
 void vs_verify_data_fini(struct vs_verify_data *v);
 
 /* Returns 0; -VSE_CORRUPT (a difference, or the decoder says so), -VSE_TRUNCATED, -VSE_END, as the
- * decoder; v->diag has core, pc and number of the event. */
+ * decoder; v->c.diag has core, pc and number of the event. */
 int vs_verify_data_batch(struct vs_verify_data *v, const struct vs_batch *batch);
 
 /* After the last batch: the cores end. As vs_verify_data_batch, and -VSE_NOTFOUND if nothing was

@@ -161,7 +161,7 @@ static int look(struct vs_address_decoder *d, unsigned core)
     if (d->error)
         return d->error == -VSE_END ? ended(d->port, core) : d->error;
     d->have = true;
-    return d->core == core ? 0 : VS_ADDRESS_WAIT;
+    return d->core == core ? 0 : VS_DECODER_WAIT;
 }
 
 int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc, uint64_t *addr)

@@ -8,7 +8,7 @@
  * The debugger knows from elsewhere which instructions the cores execute, and asks the decoder for
  * the address of each memory operand. Operands of a core come in program order. Between cores the
  * caller has the choice: the global order of the run, or the order that the stream tells, by `turn`
- * and VS_ADDRESS_WAIT.
+ * and VS_DECODER_WAIT.
  *
  * A technique that leaves out what the debugger can compute follows execution on both sides, by the
  * program's code and by moves: how far a core went, where it goes on, and what registers it lost.
@@ -95,11 +95,7 @@ extern const struct vs_count_row vs_address_count_rows[];
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 
-/* The core needs a message that is not the next one: nothing was done. It has to wait until the
- * others took theirs. In global order this means that the stream is another run's. */
-enum { VS_ADDRESS_WAIT = 1 };
-
-/* All return 0; VS_ADDRESS_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's
+/* All return 0; VS_DECODER_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's
  * diag, -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
 struct vs_address_decoder_ops {
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,

@@ -284,7 +284,7 @@ static inline int look(struct decoder *d, unsigned core)
         if (unlikely(err) || likely(!d->ordered))
             return err;
         if (!d->turns || d->hits[0] < d->count)
-            return d->current == core ? 0 : VS_DATA_WAIT;
+            return d->current == core ? 0 : VS_DECODER_WAIT;
         d->current = d->core;
         d->turned = true;
         d->turned_at = d->port->cycles[d->core];
@@ -383,7 +383,7 @@ static int look_due(struct decoder *d, unsigned core)
     if (err || is_due(d, core))
         return err;
     return d->core == core ? vs_port_refuse(d->port, VS_FIELD_FAHCNT, "a load should come first")
-                           : VS_DATA_WAIT;
+                           : VS_DECODER_WAIT;
 }
 
 static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
@@ -536,10 +536,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
 static const struct vs_parameter parameters[] = {
     VS_DATA_CACHE_ROWS,
     VS_DATA_POWER(granule, 1, 32, "bytes per first-access flag"),
-    VS_DATA_NUMBER(fahcnt, 1, 64, "bits of fahCnt's first chunk"),
-    VS_DATA_NUMBER(fahcnt_next, 1, 64, "bits of its other chunks"),
-    VS_COUNTER_ROW(struct vs_data_params, fahcnt_bits,
-                   "bits of the counter fahCnt; a message when it is full"),
+    VS_DATA_HITS_ROWS("fahCnt"),
     VS_DATA_ICNT_ROW,
     VS_DATA_CYCLE_ROWS,
     VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),

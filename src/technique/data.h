@@ -22,7 +22,7 @@
  * through it. It never sees the run. Accesses of a core come in program order. Between cores the
  * caller has the choice:
  *   - the global order of the run, if it knows it (verification does), or
- *   - the order that the stream tells: vs_data_decoder_ops.turn and VS_DATA_WAIT.
+ *   - the order that the stream tells: vs_data_decoder_ops.turn and VS_DECODER_WAIT.
  */
 #ifndef TECHNIQUE_DATA_H
 #define TECHNIQUE_DATA_H
@@ -109,12 +109,8 @@ extern const struct vs_count_row vs_data_count_rows[];
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 
-/* The core needs a message that is not the next one: nothing was done. It has to wait until the
- * others took theirs. In global order this means that the stream is another run's. */
-enum { VS_DATA_WAIT = 1 };
-
-/* All return 0; VS_DATA_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's diag,
- * -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
+/* All return 0; VS_DECODER_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's
+ * diag, -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
 struct vs_data_decoder_ops {
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
@@ -125,8 +121,8 @@ struct vs_data_decoder_ops {
     int (*nondet)(void *decoder, unsigned core, size_t size, uint8_t *bytes);
     /* The core has executed so many instructions since its last registers, or its first. After how
      * many of them it gets registers, ends, or has to ask again. UINT64_MAX: something else comes
-     * before, or it is not known yet; ask again when the core took a message. VS_DATA_WAIT: it must
-     * not go on. */
+     * before, or it is not known yet; ask again when the core took a message. VS_DECODER_WAIT: it
+     * must not go on. */
     int (*due)(void *decoder, unsigned core, uint64_t since, uint64_t *instructions, bool *ends);
     /* Whether the core's next access, a load or a store, takes a message, or has to wait for one,
      * or would fail: if not, it does not matter to anybody else when it is made. A value from

@@ -219,7 +219,7 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
            (!notice || m->notices == c->notices)) {
         uint64_t first, span;
         if (m->number != d->taken)
-            return VS_DATA_WAIT;
+            return VS_DECODER_WAIT;
         vs_traced_range(&d->caches, m->addr, m->size, &first, &span);
         for (unsigned i = 0; i < d->cores; i++)
             vs_traced_drop(&d->caches, i, first, span, NULL, NULL);
@@ -241,7 +241,7 @@ static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
     if (err)
         return err;
     if ((*m)->number != d->taken)
-        return VS_DATA_WAIT;
+        return VS_DECODER_WAIT;
     if ((*m)->kind != kind)
         return refuse(d, core, *m, "needs another kind of message");
     if ((*m)->count != d->core[core].count)
@@ -317,7 +317,7 @@ static inline int decode_read(struct decoder *d, unsigned core, uint64_t line)
     if (unlikely(err))
         return err;
     if (unlikely(m->count <= d->core[core].count))
-        return m->number == d->taken ? read_by_message(d, core, line) : VS_DATA_WAIT;
+        return m->number == d->taken ? read_by_message(d, core, line) : VS_DECODER_WAIT;
     uint32_t index = vs_moesi_read_hit(&d->caches.group, core, line);
     if (unlikely(index == VS_CACHE_NONE || !d->caches.t[core][index]))
         return refuse(d, core, m, "reads before it what the stream told nothing of");
@@ -352,7 +352,7 @@ static inline int decode_write(struct decoder *d, unsigned core, uint64_t line)
         return err;
     bool silent = m->count > d->core[core].count;
     if (unlikely(!silent && m->number != d->taken))
-        return VS_DATA_WAIT;
+        return VS_DECODER_WAIT;
     if (unlikely(vs_moesi_write_hit(&d->caches.group, core, line) == VS_CACHE_NONE))
         return decode_write_shared(d, core, line, silent);
     if (unlikely(!silent))

@@ -36,7 +36,7 @@ int vs_message_each_look(struct vs_message_each *m, unsigned core)
     }
     if (m->error)
         return m->error == -VSE_END ? vs_data_ended(m->port, core) : m->error;
-    return m->core == core ? 0 : VS_DATA_WAIT;
+    return m->core == core ? 0 : VS_DECODER_WAIT;
 }
 
 /* A message that is due whatever the core has loaded. */

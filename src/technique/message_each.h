@@ -24,7 +24,7 @@ struct vs_message_each {
     struct vs_buf state;
 };
 
-/* Makes sure that the next message is parsed. Returns 0 if it is the core's; VS_DATA_WAIT; as
+/* Makes sure that the next message is parsed. Returns 0 if it is the core's; VS_DECODER_WAIT; as
  * vs_data_decoder_ops. */
 int vs_message_each_look(struct vs_message_each *m, unsigned core);
 

@@ -223,6 +223,13 @@ struct vs_flow_decoder_ops {
     void (*close)(void *decoder); /* NULL is fine */
 };
 
+/* ---- the decoders of memory ------------------------------------------------------------------ */
+
+/* What the functions of data and address decoders return if the core needs a message that is not
+ * the next one: nothing was done. It has to wait until the others took theirs. In global order this
+ * means that the stream is another run's. */
+enum { VS_DECODER_WAIT = 1 };
+
 /* ---- techniques ------------------------------------------------------------------------------ */
 
 /* A row of a table of parameters: the width of a counter. */

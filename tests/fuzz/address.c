@@ -271,7 +271,7 @@ static void verify(const struct machine *m, const struct vs_buf *bits, uint64_t 
     if (!err && !by_turns)
         err = vs_verify_address_end(&v);
     if (err && err != -VSE_NOTFOUND) { /* nothing to compare */
-        fprintf(stderr, "%s: %s\n", m->spec.technique->name, v.diag.text);
+        fprintf(stderr, "%s: %s\n", m->spec.technique->name, v.c.diag.text);
         abort();
     }
     ops->close(d);

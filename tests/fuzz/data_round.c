@@ -195,7 +195,7 @@ static void verify(const struct run *r, const struct vs_buf *bits, uint64_t nbit
     if (!err && !by_turns)
         err = vs_verify_data_end(v);
     if (err && err != -VSE_NOTFOUND) { /* nothing to compare */
-        fprintf(stderr, "%s: %s\n", r->spec.technique->name, v->diag.text);
+        fprintf(stderr, "%s: %s\n", r->spec.technique->name, v->c.diag.text);
         abort();
     }
     vs_verify_data_fini(v);

@@ -271,7 +271,7 @@ static void check_decodes(const struct stream *s, const struct run *r)
     struct vs_verify_address v;
     for (unsigned by_turns = 0; by_turns < 2; by_turns++) {
         if (verify(s, r, s->nbits, by_turns, &v))
-            unittest_fail(__FILE__, __LINE__, "%s: %s", s->spec.technique->name, v.diag.text);
+            unittest_fail(__FILE__, __LINE__, "%s: %s", s->spec.technique->name, v.c.diag.text);
         CHECK_EQ(v.loads, s->counts.loads);
         CHECK_EQ(v.stores, s->counts.stores);
     }
@@ -571,7 +571,7 @@ TEST(computes_addresses_from_the_pc)
     CHECK_EQ(vs_technique_parse(&s.spec, "daFilter", NULL), 0);
     encode_spec(&s, &r, 100);
     CHECK_ERR(verify(&s, &r, s.nbits, false, &v), VSE_CORRUPT);
-    CHECK(v.differs);
+    CHECK(v.c.differs);
     stream_free(&s);
 }
 
@@ -782,7 +782,7 @@ TEST(waits_for_other_cores)
                                  &(struct vs_port_stream){s.bits.data, s.bits.len, s.nbits}),
              0);
     CHECK_EQ(ops->open(&d, s.spec.params, &s.setup, NULL, &reader), 0);
-    CHECK_EQ(ops->address(d, 0, 0x100, false, &addr), VS_ADDRESS_WAIT);
+    CHECK_EQ(ops->address(d, 0, 0x100, false, &addr), VS_DECODER_WAIT);
     CHECK_EQ(ops->turn(d, &core), 0);
     CHECK_EQ(core, 1);
     CHECK_EQ(ops->address(d, 1, 0x100, false, &addr), 0);
@@ -809,15 +809,15 @@ TEST(finds_differences)
     other.events[7].addr += 8;
     for (unsigned by_turns = 0; by_turns < 2; by_turns++) {
         CHECK_ERR(verify(&s, &other, s.nbits, by_turns, &v), VSE_CORRUPT);
-        CHECK(v.differs);
-        CHECK(strstr(v.diag.text, "event 7"));
-        CHECK(strstr(v.diag.text, "store differs: 0x1038, not 0x1040"));
+        CHECK(v.c.differs);
+        CHECK(strstr(v.c.diag.text, "event 7"));
+        CHECK(strstr(v.c.diag.text, "store differs: 0x1038, not 0x1040"));
     }
     other = r;
     other.count--;
     for (unsigned by_turns = 0; by_turns < 2; by_turns++) {
         CHECK_ERR(verify(&s, &other, s.nbits, by_turns, &v), VSE_CORRUPT);
-        CHECK(!v.differs);
+        CHECK(!v.c.differs);
     }
     CHECK_ERR(verify(&s, &r, s.nbits - 1, false, &v), VSE_TRUNCATED);
     other.count = 0;
@@ -913,7 +913,7 @@ TEST(names_errors_of_damaged_streams)
             int err = verify(&s, &r, s.nbits, round % 2, &v);
             if (err) { /* the last byte's padding, or a cycle, does not show */
                 CHECK(err == -VSE_CORRUPT || err == -VSE_TRUNCATED || err == -VSE_END);
-                CHECK(v.diag.text[0]);
+                CHECK(v.c.diag.text[0]);
                 named++;
             }
             stream_free(&s);

@@ -232,7 +232,7 @@ TEST(does_not_replay_as_published)
         CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 0);
         CHECK_HAS(t.spec.technique->undecodable(t.spec.params), "published");
         CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
-        CHECK_HAS(v->diag.text, "event 1, core 0, pc 0x1004");
+        CHECK_HAS(v->c.diag.text, "event 1, core 0, pc 0x1004");
         stream_free(&t);
         encode(&t, names[i], "", &s->run, true);
         CHECK_EQ(t.fields.bits[VS_FIELD_VALUE], 32);
@@ -820,8 +820,8 @@ TEST(finds_the_first_difference)
         encode(&t, (*each)->name, "", &s->run, true);
         s->run.events[13].value ^= 0x100;
         CHECK_ERR(verify(&t, &s->run, t.nbits, IN_ORDER, v), VSE_CORRUPT);
-        CHECK_HAS(v->diag.text, "event 13, core 1, pc 0x1034");
-        CHECK_EQ(v->diag.chunk, 13);
+        CHECK_HAS(v->c.diag.text, "event 13, core 1, pc 0x1034");
+        CHECK_EQ(v->c.diag.chunk, 13);
         s->run.events[13].value ^= 0x100;
         stream_free(&t);
     }
@@ -853,7 +853,7 @@ TEST(stops_where_a_stream_is_cut)
         for (uint64_t n = 0; n < s.nbits; n += 1 + n / 50) {
             int err = verify(&s, &run, n, n & 1 ? IN_ORDER : BY_TURNS, v);
             CHECK(err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
-            CHECK(v->diag.error == err && v->diag.text[0]);
+            CHECK(v->c.diag.error == err && v->c.diag.text[0]);
             err = verify(&s, &run, n, IN_ORDER, v);
             CHECK(err == -VSE_END || err == -VSE_TRUNCATED);
         }
@@ -880,7 +880,7 @@ TEST(names_what_is_wrong_with_a_damaged_stream)
             int err = verify(&s, &run, s.nbits, i & 1 ? IN_ORDER : BY_TURNS, v);
             /* bytes that no load asks for may be anything */
             CHECK(err == 0 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
-            CHECK(err == 0 || v->diag.text[0]);
+            CHECK(err == 0 || v->c.diag.text[0]);
             found += err != 0;
             s.bits.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
         }

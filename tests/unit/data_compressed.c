@@ -232,9 +232,9 @@ TEST(refuses_packets_that_do_not_fit)
         const struct forgery *f = &forgeries[i];
         forge(&s, plain, bits, f);
         CHECK_EQ(verify(&s, &run, s.nbits, IN_ORDER, v), f->err);
-        CHECK_HAS(v->diag.text, f->says);
+        CHECK_HAS(v->c.diag.text, f->says);
         CHECK_EQ(verify(&s, &run, s.nbits, BY_TURNS, v), f->err);
-        CHECK_HAS(v->diag.text, f->says);
+        CHECK_HAS(v->c.diag.text, f->says);
     }
     stream_free(&s);
     run_free(&run);

@@ -252,7 +252,7 @@ static inline void check_replays(const struct stream *s, const struct run *r)
     for (enum walk walk = IN_ORDER; walk <= BY_TURNS; walk++) {
         if (verify(s, r, s->nbits, walk, v))
             unittest_fail(__FILE__, __LINE__, "%s, walk %d: %s", s->spec.technique->name, walk,
-                          v->diag.text);
+                          v->c.diag.text);
         CHECK_EQ(v->loads, s->counts.loads);
         CHECK_EQ(v->stores, s->counts.stores);
         CHECK_EQ(v->nondets, s->counts.nondets);

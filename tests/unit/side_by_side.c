@@ -415,7 +415,7 @@ static void decode_data(struct side *s, const struct vs_technique_spec *spec,
     vs_verify_data_drive(v, d);
     while (next_piece(s, &at, &b)) {
         if (vs_verify_data_batch(v, &b))
-            unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v->diag.text);
+            unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v->c.diag.text);
         if (b.cycles)
             v->end = (struct vs_standing){.cycle = b.cycles[b.count - 1], .timed = true};
     }
@@ -441,7 +441,7 @@ static void decode_addresses(struct side *s, const struct vs_technique_spec *spe
     vs_verify_address_drive(&v, d);
     while (next_piece(s, &at, &b))
         if (vs_verify_address_batch(&v, &b))
-            unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v.diag.text);
+            unittest_fail(__FILE__, __LINE__, "%s: %s", spec->technique->name, v.c.diag.text);
     CHECK_EQ(vs_verify_address_end(&v), 0);
     digest(s, &v.loads, sizeof(v.loads));
     ops->close(d);
