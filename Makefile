@@ -333,6 +333,8 @@ SANITIZED := $(call build-dir,$(CC),$(DEBUG),address$(comma)undefined)
 check-run:
 	@tests/run -c 'check-includes' 'tools/check-includes . src/layers' \
 	    -c 'check-includes --self-test' 'tools/check-includes --self-test' \
+	    -c 'check-isa' 'tools/check-isa . src/isa/named' \
+	    -c 'check-isa --self-test' 'tools/check-isa --self-test' \
 	    -c 'check-format' '$(MAKE) check-format' \
 	    -c 'check-state' 'tools/check-state $(ALL_A)' \
 	    -c 'check-state --self-test' 'tools/check-state --self-test' \
@@ -399,7 +401,7 @@ run-sizes:
 	tools/run-sizes $(GEN) >$(O)/run-sizes.csv
 	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
-.PHONY: install deb format check-format check-includes deps list clean
+.PHONY: install deb format check-format check-includes check-isa deps list clean
 ## install: install programs, library, headers, manual pages and completion under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/include/vestige" \
@@ -444,6 +446,10 @@ check-format:
 	@tools/deps --check format
 	@out=$$($(CLANG_FORMAT) --dry-run -Werror $(FORMATTED) 2>&1) || \
 	    { echo "$$out" | grep ': error: ' || echo "$$out"; exit 1; }
+
+## check-isa: fail if src names an ISA outside its folder of src/isa, other than where src/isa/named says
+check-isa:
+	@tools/check-isa . src/isa/named
 
 ## check-includes: fail if a layer includes what src/layers does not allow
 check-includes:

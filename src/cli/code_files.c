@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "isa/isa.h"
 #include "study/codeview.h"
 #include "symbol/elf.h"
 #include "target/config.h"
@@ -174,10 +175,11 @@ static int add_file(struct cli *cli, struct code *c, const char *path,
 /* What the simulated platform adds to a program. */
 static int add_platform(struct cli *cli, struct code *c, const char *isa)
 {
+    const struct vs_abi_signals *signals = vs_isa_find(VS_TARGET_ISA)->abi->signals;
     const struct vs_block block = {.addr = VS_LINUX_TRAMPOLINE,
-                                   .bytes = (const uint8_t *)vs_linux_trampoline,
-                                   .size = sizeof(vs_linux_trampoline),
-                                   .insns = 2};
+                                   .bytes = signals->back,
+                                   .size = signals->back_size,
+                                   .insns = signals->back_insns};
     int e = strcmp(isa, VS_TARGET_ISA) ? 0 : vs_text_add(&c->code, &block);
     return e ? cli_report(cli, "code", e, NULL) : CLI_DONE;
 }

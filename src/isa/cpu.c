@@ -63,6 +63,12 @@ uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number)
     return size > 0 && size <= 8 ? got.value : 0;
 }
 
+void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value)
+{
+    int err = cpu->ops->set(cpu, number, &value, sizeof(value));
+    invariant(!err);
+}
+
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size)
 {
     unsigned number, width;

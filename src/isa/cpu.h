@@ -160,6 +160,8 @@ void vs_cpu_copy(struct vs_cpu *to, const struct vs_cpu *from);
 
 /* A register of at most 8 bytes, zero-extended; 0 if there is none of that number. */
 uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
+/* Sets a register that there is, to a value that it takes. */
+void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value);
 
 /* Sets registers as payloads of events have them; the cause of an exception is left out.
  * Returns 0; -VSE_CORRUPT. */

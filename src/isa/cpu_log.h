@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vestige/event.h"
+
 /* One retired instruction; an atomic is two, its load and its store. */
 struct vs_cpu_record {
     uint64_t pc;
@@ -43,5 +45,55 @@ struct vs_cpu_log {
 };
 
 #define VS_CPU_LOG_MIN 129 /* a CPU that has that much room can go on */
+
+/* What an operation occupies a core with. */
+enum vs_unit {
+    VS_UNIT_ALU, /* and whatever else takes a cycle */
+    VS_UNIT_MULTIPLY,
+    VS_UNIT_DIVIDE,
+    VS_UNIT_MEMORY, /* with a result: loads, atomics */
+    VS_UNIT_STORE,
+    VS_UNIT_BRANCH, /* of any kind */
+    VS_UNIT_FENCE,  /* of code: what is fetched is what was stored */
+    VS_UNIT_FP_ADD, /* and comparison */
+    VS_UNIT_FP_MULTIPLY,
+    VS_UNIT_FP_FUSED,
+    VS_UNIT_FP_DIVIDE,
+    VS_UNIT_FP_ROOT,
+    VS_UNIT_FP_CONVERT,
+    VS_UNIT_FP_MOVE,
+};
+
+/* An operation of records. */
+struct vs_operation {
+    uint8_t unit;              /* enum vs_unit */
+    uint8_t branch;            /* of a branch: VS_BR_x as far as the operation alone tells */
+    uint8_t rd, rs1, rs2, rs3; /* which register files: 0 integer, or no register; 32 floating point
+                                */
+};
+
+#define VS_OPERATIONS_MAX 256
+
+/* All of an ISA's. */
+struct vs_operations {
+    unsigned count; /* at most VS_OPERATIONS_MAX */
+    struct vs_operation (*describe)(unsigned op);
+    uint32_t links; /* registers that a jump leaves its return address in if it is a call */
+};
+
+/* VS_BR_x of a branch, without VS_BR_TAKEN. A jump that writes a link register is a call; one that
+ * goes to where another of them says is a return. */
+static inline unsigned vs_record_branch(const struct vs_cpu_record *r,
+                                        const struct vs_operation *op, uint32_t links)
+{
+    unsigned flags = op->branch;
+    if (flags & VS_BR_COND)
+        return flags;
+    if (links >> (r->rd & 31) & 1)
+        flags |= VS_BR_CALL;
+    if (flags & VS_BR_INDIRECT && links >> (r->rs1 & 31) & 1 && r->rd != r->rs1)
+        flags |= VS_BR_RETURN;
+    return flags;
+}
 
 #endif

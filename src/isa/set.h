@@ -25,8 +25,10 @@ struct vs_isa_stubs {
 
 struct vs_isa {
     const char *name;
+    const char *title; /* for people: "64-bit RISC-V" */
     unsigned address_bits;
     unsigned length_max; /* bytes of an instruction */
+    unsigned alignment;  /* of an instruction's address */
     /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
      * length_max of them. Writes insn only on success. Keeps nothing: any number of threads may
      * decode. Returns 0; -VSE_CORRUPT if the bytes are no instruction; -VSE_TRUNCATED if they end
@@ -51,6 +53,7 @@ struct vs_isa {
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
     const struct vs_abi *abi;                /* of its programs under Linux */
     const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing does */
+    const struct vs_operations *operations;  /* of the CPU's log; NULL: it has none */
 };
 
 /* NULL if there is none, or name is NULL. Static storage. */

@@ -267,15 +267,14 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
 /* The parts of the frame that the kernel fills in. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core)
 {
-    static const uint16_t parts[][2] = {
-        {0, offsetof(struct vs_linux_frame, unused)},
-        {offsetof(struct vs_linux_frame, pc), offsetof(struct vs_linux_frame, quad)},
-        {offsetof(struct vs_linux_frame, reserved), sizeof(struct vs_linux_frame)},
-    };
+    const struct vs_abi_signals *abi = r->config.isa->abi->signals;
+    if (!abi)
+        return vs_replay_forget_all(r, core);
     uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->abi->stack);
     int err = 0;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]) && !err; i++)
-        err = forget(r, core, sp + parts[i][0], (uint64_t)parts[i][1] - parts[i][0]);
+    for (unsigned i = 0; i < abi->part_count && !err; i++)
+        err = forget(r, core, sp + abi->parts[i].from,
+                     (uint64_t)abi->parts[i].to - abi->parts[i].from);
     return err;
 }
 

@@ -87,8 +87,8 @@ static int64_t call_getpriority(struct vs_process *p, struct vs_task *t, const u
 
 static int64_t call_uname(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    static const char *const fields[6] = {"Linux",  "vestige", "6.1.0-vestige",
-                                          "#1 SMP", "riscv64", "(none)"};
+    const char *const fields[6] = {
+        "Linux", "vestige", "6.1.0-vestige", "#1 SMP", p->isa->abi->machine, "(none)"};
     char out[6][65];
     memset(out, 0, sizeof(out));
     for (size_t i = 0; i < 6; i++)

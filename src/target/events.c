@@ -7,19 +7,17 @@
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/likely.h"
-#include "isa/rv64/rv64.h"
 #include "target/config.h"
 
 #define PARCEL_EVENTS 16384
 
-enum { X_RA = 1, X_SP = 2, X_A0 = 10, X_A1 = 11, X_A2 = 12 };
-
-/* DWARF's numbers of registers other than x0 to x31. */
-enum { REG_F0 = 32, REG_CSR = 4096 };
-
 int vs_events_open(struct vs_events *e, const struct vs_events_options *options)
 {
-    *e = (struct vs_events){.options = *options, .image = -1, .on = true};
+    const struct vs_operations *operations = options->isa->operations;
+    *e = (struct vs_events){
+        .options = *options, .image = -1, .on = true, .links = operations->links};
+    for (unsigned i = 0; i < operations->count; i++)
+        e->operations[i] = operations->describe(i);
     e->queues = calloc(options->cores + 1, sizeof(*e->queues));
     if (!e->queues || vs_relay_open(&e->relay, options->consumer, PARCEL_EVENTS, options->timed)) {
         vs_events_close(e);
@@ -260,26 +258,15 @@ static int put_counted(struct vs_events *e, const struct vs_task *t, unsigned co
     return err ? err : put(e, core, event, cycle, wide);
 }
 
-static unsigned jump_flags(const struct vs_cpu_record *r)
+static struct vs_event branch_event(const struct vs_events *e, const struct vs_cpu_record *r)
 {
-    bool links = r->rd == 1 || r->rd == 5, returns = r->rs1 == 1 || r->rs1 == 5;
-    unsigned flags = VS_BR_TAKEN | (links ? VS_BR_CALL : 0u);
-    if (r->op == VS_RV64_JAL)
-        return flags;
-    flags |= VS_BR_INDIRECT;
-    return returns && !(links && r->rd == r->rs1) ? flags | VS_BR_RETURN : flags;
-}
-
-static struct vs_event branch_event(const struct vs_cpu_record *r)
-{
-    bool conditional = r->op != VS_RV64_JAL && r->op != VS_RV64_JALR;
     unsigned taken = r->kind & VS_RECORD_DONE ? VS_BR_TAKEN : 0u;
     return (struct vs_event){
         .kind = VS_BRANCH,
         .pc = r->pc,
         .addr = r->addr,
         .size = r->kind & VS_RECORD_SHORT ? 2 : 4,
-        .flags = (uint8_t)(conditional ? VS_BR_COND | taken : jump_flags(r)),
+        .flags = (uint8_t)(taken | vs_record_branch(r, &e->operations[r->op], e->links)),
     };
 }
 
@@ -322,13 +309,14 @@ static inline void place(struct place *to, struct vs_event event, const struct v
 }
 
 /* The events of one record. The second of the same instruction counts none. */
-static inline void place_record(const struct vs_events_options *o, struct place *to,
+static inline void place_record(const struct vs_events *e, struct place *to,
                                 const struct vs_cpu_record *r, const struct vs_task *t,
                                 uint64_t *since, uint64_t cycle)
 {
+    const struct vs_events_options *o = &e->options;
     switch (r->kind & VS_RECORD_KIND) {
     case VS_RECORD_BRANCH:
-        place(to, branch_event(r), t, since, cycle);
+        place(to, branch_event(e, r), t, since, cycle);
         break;
     case VS_RECORD_LOAD:
         if (o->loads)
@@ -407,7 +395,7 @@ static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core
         since += kind != VS_RECORD_AMO_STORE;
         retired += kind != VS_RECORD_AMO_STORE;
         if (kind != VS_RECORD_PLAIN || o->every)
-            place_record(o, &to, r, t, &since, cycles ? cycles[i] : 0);
+            place_record(e, &to, r, t, &since, cycles ? cycles[i] : 0);
     }
     keep_place(e, core, &to);
     s->since = since;
@@ -452,14 +440,11 @@ static void add_register(struct payload *p, unsigned number, uint64_t value)
     p->size = (size_t)vs_regs_put(p->bytes, sizeof(p->bytes), p->size, number, &value, 8);
 }
 
-static void add_all(struct payload *p, const struct vs_hart *hart)
+static void add_all(const struct vs_events *e, struct payload *p, const struct vs_cpu *cpu)
 {
-    for (unsigned i = 1; i < 32; i++)
-        add_register(p, i, hart->x[i]);
-    for (unsigned i = 0; i < 32; i++)
-        add_register(p, REG_F0 + i, hart->f[i]);
-    add_register(p, REG_CSR + VS_RV64_FCSR, hart->fcsr);
-    add_register(p, VS_REG_PC, hart->cpu.pc);
+    const struct vs_abi *abi = e->options.isa->abi;
+    for (unsigned i = 0; i < abi->state_count; i++)
+        add_register(p, abi->state[i], vs_cpu_get(cpu, abi->state[i]));
 }
 
 static int put_payload(struct vs_events *e, const struct vs_task *t, unsigned core,
@@ -473,8 +458,8 @@ static int put_gap(struct vs_events *e, const struct vs_task *t, unsigned core, 
 {
     struct vs_events_task *s = task_of(e, t);
     struct payload p = {.size = 0};
-    struct vs_event event = {.kind = VS_GAP, .pc = t->hart.cpu.pc, .addr = s->skipped};
-    add_all(&p, &t->hart);
+    struct vs_event event = {.kind = VS_GAP, .pc = t->cpu->pc, .addr = s->skipped};
+    add_all(e, &p, t->cpu);
     s->gap = false;
     s->skipped = 0;
     return put_payload(e, t, core, event, cycle, &p);
@@ -501,7 +486,7 @@ static int put_call(struct vs_events *e, const struct vs_effect *effect, unsigne
     if (effect->restart)
         head.result = (uint64_t)(int64_t)RESTARTED;
     memcpy(p.bytes, &head, sizeof(head));
-    add_register(&p, X_A0, effect->value);
+    add_register(&p, e->options.isa->abi->result, effect->value);
     if (effect->restart)
         add_register(&p, VS_REG_PC, t->call.pc);
     task_of(e, t)->since++;
@@ -512,11 +497,11 @@ static int put_call(struct vs_events *e, const struct vs_effect *effect, unsigne
 static int put_signal(struct vs_events *e, const struct vs_effect *effect, unsigned core,
                       uint64_t cycle)
 {
-    static const uint8_t changed[] = {X_RA, X_SP, X_A0, X_A1, X_A2};
+    const struct vs_abi_signals *abi = e->options.isa->abi->signals;
     struct payload p = {.size = 0};
     struct vs_event event = {.kind = VS_EXCEPTION, .pc = effect->pc, .addr = effect->addr};
-    for (size_t i = 0; i < sizeof(changed); i++)
-        add_register(&p, changed[i], effect->regs[i]);
+    for (unsigned i = 0; i < abi->entered_count; i++)
+        add_register(&p, abi->entered[i], effect->regs[i]);
     add_register(&p, VS_REG_PC, effect->addr);
     add_register(&p, VS_REG_CAUSE, effect->value);
     return put_payload(e, effect->task, core, event, cycle, &p);
@@ -528,7 +513,7 @@ static int put_sigreturn(struct vs_events *e, const struct vs_effect *effect, un
     const struct vs_task *t = effect->task;
     struct payload p = {.size = 0};
     struct vs_event event = {.kind = VS_EXCEPTION_RET, .pc = t->call.pc, .addr = effect->addr};
-    add_all(&p, &t->hart);
+    add_all(e, &p, t->cpu);
     task_of(e, t)->since++;
     e->instructions++;
     return put_payload(e, t, core, event, cycle, &p);
@@ -578,8 +563,8 @@ static int put_map(struct vs_events *e, struct vs_process *p, const struct vs_ef
 static int put_start(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
 {
     struct payload p = {.size = 0};
-    struct vs_event event = {.kind = VS_THREAD_START, .pc = t->hart.cpu.pc, .addr = t->tid};
-    add_all(&p, &t->hart);
+    struct vs_event event = {.kind = VS_THREAD_START, .pc = t->cpu->pc, .addr = t->tid};
+    add_all(e, &p, t->cpu);
     return put_payload(e, t, core, event, cycle, &p);
 }
 

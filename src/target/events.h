@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what harts did to the events of a run, in global order.
+/* From what cores did to the events of a run, in global order.
  *
  * Untimed, events go out in the order in which they are made. Timed, each core has a queue, because
  * a core may be ahead of others: queues are merged by cycle, then by number of the core, which is
@@ -10,11 +10,12 @@
 #define TARGET_EVENTS_H
 
 #include "trace/relay.h"
-#include "isa/rv64/iss.h"
+#include "isa/isa.h"
 #include "target/process.h"
 #include "isa/codemap.h"
 
 struct vs_events_options {
+    const struct vs_isa *isa;
     const struct vs_consumer *consumer;
     unsigned cores;
     bool timed;
@@ -54,6 +55,9 @@ struct vs_events {
 
     uint64_t count; /* events, so far */
     uint64_t instructions, skipped;
+
+    struct vs_operation operations[VS_OPERATIONS_MAX]; /* of records */
+    uint32_t links;
 };
 
 /* Nobody's queue. */

@@ -11,8 +11,6 @@
 /* Addresses as with 39 bits of virtual address. */
 #define VS_LINUX_TOP        (UINT64_C(1) << 38)
 #define VS_LINUX_TRAMPOLINE (VS_LINUX_TOP - 8 * 4096) /* a page: returns from signal handlers */
-/* Its two instructions: li a7, 139; ecall. A program's image does not have them. */
-extern const uint32_t vs_linux_trampoline[2];
 #define VS_LINUX_STACK_TOP  (VS_LINUX_TOP - 16 * 4096)
 #define VS_LINUX_STACK_SIZE (UINT64_C(8) << 20)
 #define VS_LINUX_MMAP_TOP   (VS_LINUX_STACK_TOP - (UINT64_C(128) << 20))
@@ -23,9 +21,6 @@ extern const uint32_t vs_linux_trampoline[2];
 #define VS_LINUX_PPID  999
 #define VS_LINUX_UID   1000
 #define VS_LINUX_EPOCH UINT64_C(946684800) /* 2000-01-01, the real time at the start */
-
-/* ISA bits of AT_HWCAP: I, M, A, F, D, C. */
-#define VS_LINUX_HWCAP (1u << 8 | 1u << 12 | 1u << 0 | 1u << 5 | 1u << 3 | 1u << 2)
 
 #define VS_LINUX_SIGNALS   64
 #define VS_LINUX_SIGRTMIN  32
@@ -69,21 +64,6 @@ struct vs_linux_siginfo {
     uint8_t rest[96];
 };
 _Static_assert(sizeof(struct vs_linux_siginfo) == 128, "siginfo_t");
-
-/* What a handler finds at its sp. */
-struct vs_linux_frame {
-    struct vs_linux_siginfo info;
-    uint64_t flags, link; /* the ucontext begins here */
-    struct vs_linux_stack stack;
-    uint64_t mask;
-    uint8_t unused[128]; /* room for more signals, and to align what follows */
-    uint64_t pc, x[31];
-    uint64_t f[32];
-    uint32_t fcsr;
-    uint8_t quad[256 - 4]; /* the rest of what 128-bit registers would take */
-    uint32_t quad_fcsr, reserved[3];
-};
-_Static_assert(sizeof(struct vs_linux_frame) == 1088, "rt_sigframe");
 
 struct vs_linux_clone {
     uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;

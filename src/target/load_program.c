@@ -9,18 +9,16 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
+#include "target/config.h"
 #include "target/linux.h"
 #include "symbol/elf.h"
-
-#ifndef EF_RISCV_RVE
-#define EF_RISCV_RVE 8
-#endif
 
 #define SEGMENTS_MAX 64
 #define LOAD_CHUNK   65536
 
 /* What is to be loaded. */
 struct program {
+    const struct vs_isa *isa;
     struct vs_elf elf;
     GElf_Ehdr header;
     GElf_Phdr segments[SEGMENTS_MAX];
@@ -48,11 +46,12 @@ static int refuse(struct vs_diag *diag, const char *why)
 static int check_header(const struct program *g, struct vs_diag *diag)
 {
     const GElf_Ehdr *h = &g->header;
-    if (h->e_machine != EM_RISCV || h->e_ident[EI_CLASS] != ELFCLASS64 ||
+    if (h->e_machine != g->isa->elf_machine || h->e_ident[EI_CLASS] != ELFCLASS64 ||
         h->e_ident[EI_DATA] != ELFDATA2LSB)
-        return refuse(diag, "not a program for 64-bit RISC-V");
-    if (h->e_flags & EF_RISCV_RVE)
-        return refuse(diag, "a program for RV64E, which has only 16 registers");
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "not a program for %s", g->isa->title);
+    const char *why = g->isa->abi->refuse(h->e_flags);
+    if (why)
+        return refuse(diag, why);
     if (h->e_phentsize != sizeof(Elf64_Phdr))
         return refuse(diag, "a damaged ELF file: program headers of an unknown size");
     return 0;
@@ -108,7 +107,7 @@ static int read_segments(struct program *g, struct vs_diag *diag)
     }
     if (err)
         return err;
-    if (!has_code_at(g, g->header.e_entry) || g->header.e_entry & 1)
+    if (!has_code_at(g, g->header.e_entry) || g->header.e_entry & (g->isa->alignment - 1))
         return refuse(diag, "not a program: there is no code at its entry");
     if (g->header.e_type == ET_EXEC && g->start < VS_LINUX_LOWEST)
         return refuse(diag, "a program that is linked to the lowest addresses");
@@ -117,7 +116,7 @@ static int read_segments(struct program *g, struct vs_diag *diag)
 
 static int open_program(struct program *g, const char *path, struct vs_diag *diag)
 {
-    *g = (struct program){.elf.fd = -1};
+    *g = (struct program){.isa = vs_isa_find(VS_TARGET_ISA), .elf.fd = -1};
     if (access(path, F_OK)) {
         vs_diag_io(diag, "cannot open it", NULL);
         int err = errno == ENOENT || errno == ENOTDIR ? -VSE_NOTFOUND : -VSE_IO;
@@ -233,17 +232,16 @@ static int load_program(struct vs_process *p, struct vs_task *t, const struct pr
     return 0;
 }
 
-const uint32_t vs_linux_trampoline[2] = {139u << 20 | 17u << 7 | 0x13, 0x73};
-
 static int load_trampoline(struct vs_process *p, struct vs_task *t, struct vs_diag *diag)
 {
+    const struct vs_abi_signals *signals = p->isa->abi->signals;
     if (vs_space_map(p, t, VS_LINUX_TRAMPOLINE, VS_PAGE_SIZE, VS_MAP_READ | VS_MAP_EXEC,
                      VS_AREA_PLAIN))
         return limit(p, diag);
-    vs_space_load(p, VS_LINUX_TRAMPOLINE, vs_linux_trampoline, sizeof(vs_linux_trampoline));
+    vs_space_load(p, VS_LINUX_TRAMPOLINE, signals->back, signals->back_size);
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_WROTE, t);
     e->addr = VS_LINUX_TRAMPOLINE;
-    e->size = sizeof(vs_linux_trampoline);
+    e->size = signals->back_size;
     return 0;
 }
 
@@ -322,12 +320,12 @@ static void push_tables(struct vs_process *p, const struct program *g, struct st
         {AT_EUID, VS_LINUX_UID},
         {AT_GID, VS_LINUX_UID},
         {AT_EGID, VS_LINUX_UID},
-        {AT_HWCAP, VS_LINUX_HWCAP},
+        {AT_HWCAP, p->isa->abi->hwcap},
         {AT_CLKTCK, 100},
         {AT_SECURE, 0},
         {AT_RANDOM, tables->random},
         {AT_EXECFN, tables->path},
-        {AT_MINSIGSTKSZ, sizeof(struct vs_linux_frame)},
+        {AT_MINSIGSTKSZ, p->isa->abi->signals->frame_size},
         {AT_NULL, 0},
     };
     uint64_t size = 8 + (tables->argc + tables->envc + 2) * 8 + sizeof(aux);
@@ -349,7 +347,7 @@ static void build_stack(struct vs_process *p, struct vs_task *t, const struct pr
     s->used = (s->used + 15) / 16 * 16;
     tables->random = push(s, random, sizeof(random));
     push_tables(p, g, s, tables);
-    t->hart.x[2] = stack_addr(s);
+    vs_cpu_put(t->cpu, p->isa->abi->stack, stack_addr(s));
     vs_guest_put_quiet(p, t, stack_addr(s), s->bytes + s->size - s->used, s->used);
 }
 
@@ -399,7 +397,7 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
         const char *name = strrchr(options->path, '/');
         snprintf(t->linux_state->name, sizeof(t->linux_state->name), "%s",
                  name ? name + 1 : options->path);
-        t->hart.cpu.pc = p->entry;
+        t->cpu->pc = p->entry;
     }
     vs_elf_close(&g.elf);
     return err;

@@ -164,7 +164,7 @@ static int flush_all(struct machine *m)
 
 static struct place *place_of(struct machine *m, const struct vs_task *t)
 {
-    return &m->places[t->hart.cpu.id];
+    return &m->places[t->cpu->id];
 }
 
 /* The busy core that is first, and the moment of the second. */
@@ -349,9 +349,9 @@ static int reach_place(struct machine *m, struct vs_task *t)
 {
     int err = 0;
     for (size_t i = 0; i < m->o->place_count && !err; i++)
-        if (address_of(m, &m->o->places[i]) == t->hart.cpu.pc)
+        if (address_of(m, &m->o->places[i]) == t->cpu->pc)
             err = switch_recording(m, m->o->places[i].kind == VS_PLACE_FROM && m->room);
-    t->hart.cpu.passing = t->hart.cpu.pc;
+    t->cpu->passing = t->cpu->pc;
     return err;
 }
 
@@ -385,7 +385,7 @@ static void leave_core(struct machine *m, struct vs_task *t, uint64_t cycle)
     c->stop = -1;
     at->last_core = at->core;
     at->core = -1;
-    vs_ram_break(&m->p->memory, &t->hart.cpu);
+    vs_ram_break(&m->p->memory, t->cpu);
 }
 
 /* An effect on a task that runs on another core, which may be ahead, comes after what it did. */
@@ -571,7 +571,7 @@ static uint64_t run_length(struct machine *m, const struct core *c)
 
 static int run_cpu(struct machine *m, struct core *c, uint64_t most)
 {
-    struct vs_cpu *cpu = &c->task->hart.cpu;
+    struct vs_cpu *cpu = c->task->cpu;
     bool observed = m->config.timed || (m->recorded && m->events.on);
     m->running = c;
     m->timed.past = &c->past;
@@ -587,7 +587,7 @@ static int run_cpu(struct machine *m, struct core *c, uint64_t most)
 /* Lets the core run until the horizon, a stop, or as long as it may. */
 static int run_core(struct machine *m, struct core *c)
 {
-    const struct vs_cpu *cpu = &c->task->hart.cpu;
+    const struct vs_cpu *cpu = c->task->cpu;
     uint64_t before = cpu->retired;
     int err = 0;
     if (m->recorded && m->events.on)
@@ -624,7 +624,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
 {
     struct vs_task *t = c->task;
     unsigned core = number_of(m, c);
-    uint64_t cycle = c->clock, pc = t->hart.cpu.pc;
+    uint64_t cycle = c->clock, pc = t->cpu->pc;
     int stop = c->stop, err = flush(m, c);
     if (err)
         return err;
@@ -632,7 +632,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
     c->stop = -1;
     switch (stop) {
     case VS_STOP_MARK:
-        return reach_mark(m, t->hart.cpu.fault);
+        return reach_mark(m, t->cpu->fault);
     case VS_STOP_BREAK:
         return reach_place(m, t);
     case VS_STOP_CALL:
@@ -653,7 +653,7 @@ static int deal_with_stop(struct machine *m, struct core *c)
 
 static int attend(struct machine *m, struct core *c)
 {
-    uint64_t cycle = c->clock, pc = c->task->hart.cpu.pc;
+    uint64_t cycle = c->clock, pc = c->task->cpu->pc;
     int err = flush(m, c);
     if (err)
         return err;
@@ -863,7 +863,8 @@ static int set_breaks(struct machine *m)
 static int open_recording(struct machine *m)
 {
     const struct vs_machine_options *o = m->o;
-    struct vs_events_options options = {.consumer = o->consumer,
+    struct vs_events_options options = {.isa = m->p->isa,
+                                        .consumer = o->consumer,
                                         .cores = m->core_count,
                                         .timed = m->config.timed,
                                         .loads = o->loads,

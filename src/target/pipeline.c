@@ -4,89 +4,47 @@
 #include <string.h>
 
 #include "base/likely.h"
-#include "isa/rv64/rv64.h"
 
-#define FLOAT   32
 #define NO_LINE UINT64_MAX
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-static bool is_special(unsigned class)
+static uint64_t latency_of(const struct vs_target_config *c, unsigned unit)
 {
-    return class == VS_RV64_CLASS_BRANCH || class == VS_RV64_CLASS_JAL ||
-           class == VS_RV64_CLASS_JALR || class == VS_RV64_CLASS_FENCEI;
-}
-
-static uint64_t latency_of(const struct vs_target_config *c, unsigned class)
-{
-    switch (class) {
-    case VS_RV64_CLASS_MUL:
+    switch (unit) {
+    case VS_UNIT_MULTIPLY:
         return c->multiply;
-    case VS_RV64_CLASS_DIV:
+    case VS_UNIT_DIVIDE:
         return c->divide;
-    case VS_RV64_CLASS_FADD:
-    case VS_RV64_CLASS_FCMP:
+    case VS_UNIT_FP_ADD:
         return c->fp_add;
-    case VS_RV64_CLASS_FMUL:
+    case VS_UNIT_FP_MULTIPLY:
         return c->fp_multiply;
-    case VS_RV64_CLASS_FMA:
+    case VS_UNIT_FP_FUSED:
         return c->fp_fused;
-    case VS_RV64_CLASS_FDIV:
+    case VS_UNIT_FP_DIVIDE:
         return c->fp_divide;
-    case VS_RV64_CLASS_FSQRT:
+    case VS_UNIT_FP_ROOT:
         return c->fp_root;
-    case VS_RV64_CLASS_FCVT:
+    case VS_UNIT_FP_CONVERT:
         return c->fp_convert;
-    case VS_RV64_CLASS_FMOVE:
+    case VS_UNIT_FP_MOVE:
         return c->fp_move;
     default:
         return 1;
     }
 }
 
-/* Registers that are floating point, by format; those it lacks are x0. */
-static void set_files(struct vs_issue *i, unsigned format)
+void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_config *config,
+                         const struct vs_operations *operations)
 {
-    switch (format) {
-    case VS_RV64_FORMAT_FLOAD:
-    case VS_RV64_FORMAT_FXR:
-    case VS_RV64_FORMAT_FX:
-        i->rd = FLOAT;
-        break;
-    case VS_RV64_FORMAT_FSTORE:
-        i->rs2 = FLOAT;
-        break;
-    case VS_RV64_FORMAT_FFFFR:
-        i->rs3 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFF:
-    case VS_RV64_FORMAT_FFFR:
-        i->rs2 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFR:
-        i->rd = i->rs1 = FLOAT;
-        break;
-    case VS_RV64_FORMAT_XFF:
-        i->rs2 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_XF:
-    case VS_RV64_FORMAT_XFR:
-        i->rs1 = FLOAT;
-        break;
-    default:
-        break;
-    }
-}
-
-void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_config *config)
-{
-    for (unsigned op = 0; op < VS_RV64_OPS; op++) {
-        const struct vs_rv64_row *row = vs_rv64_row(op);
-        struct vs_issue *i = &table->ops[op];
-        *i = (struct vs_issue){.class = row->class,
-                               .special = is_special(row->class),
-                               .latency = (uint16_t)latency_of(config, row->class)};
-        set_files(i, row->format);
+    table->links = operations->links;
+    for (unsigned i = 0; i < operations->count; i++) {
+        struct vs_operation op = operations->describe(i);
+        table->ops[i] =
+            (struct vs_issue){.op = op,
+                              .special = op.unit == VS_UNIT_BRANCH || op.unit == VS_UNIT_FENCE,
+                              .latency = (uint16_t)latency_of(config, op.unit)};
     }
 }
 
@@ -161,8 +119,8 @@ void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, ui
 {
     const struct vs_issue *i = &p->table->ops[r->op];
     vs_pipeline_commit(p, cycle);
-    if (i->class != VS_RV64_CLASS_STORE)
-        vs_pipeline_ready(p, r->rd + i->rd, cycle + latency);
+    if (i->op.unit != VS_UNIT_STORE)
+        vs_pipeline_ready(p, r->rd + i->op.rd, cycle + latency);
     stall(p, latency - p->config->l1);
 }
 
@@ -178,15 +136,10 @@ static bool predict_conditional(struct vs_pipeline *p, const struct vs_cpu_recor
     return predicted == taken;
 }
 
-static bool is_link(unsigned reg)
+static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *r, bool returns)
 {
-    return reg == 1 || reg == 5;
-}
-
-static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *r)
-{
-    bool returns = is_link(r->rs1) && r->rd != r->rs1, right;
     uint64_t predicted;
+    bool right;
     if (returns)
         right = vs_ras_pop(&p->ras, &predicted) && predicted == r->addr;
     else
@@ -196,12 +149,12 @@ static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *
     return right;
 }
 
-static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, unsigned class)
+static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, unsigned flags)
 {
-    bool right = class == VS_RV64_CLASS_BRANCH ? predict_conditional(p, r)
-                 : class == VS_RV64_CLASS_JALR ? predict_indirect(p, r)
-                                               : true;
-    if (class != VS_RV64_CLASS_BRANCH && is_link(r->rd))
+    bool right = flags & VS_BR_COND       ? predict_conditional(p, r)
+                 : flags & VS_BR_INDIRECT ? predict_indirect(p, r, flags & VS_BR_RETURN)
+                                          : true;
+    if (flags & VS_BR_CALL)
         vs_ras_push(&p->ras, r->pc + vs_record_length(r));
     if (!right)
         stall(p, 1 + p->config->penalty);
@@ -213,12 +166,13 @@ void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, u
 {
     const struct vs_issue *i = &p->table->ops[r->op];
     vs_pipeline_commit(p, cycle);
-    if (i->class == VS_RV64_CLASS_FENCEI) {
+    if (i->op.unit == VS_UNIT_FENCE) {
         vs_hierarchy_fence_i(p->caches, p->core);
         p->line = NO_LINE;
         return;
     }
-    if (i->class != VS_RV64_CLASS_BRANCH)
+    unsigned flags = vs_record_branch(r, &i->op, p->table->links);
+    if (!(flags & VS_BR_COND))
         vs_pipeline_ready(p, r->rd, cycle + 1);
-    issue_branch(p, r, i->class);
+    issue_branch(p, r, flags);
 }

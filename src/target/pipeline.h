@@ -10,26 +10,26 @@
 
 #include "base/likely.h"
 #include "isa/cpu_log.h"
-#include "isa/rv64/rv64.h"
 #include "model/gshare.h"
 #include "model/ibtb.h"
 #include "model/ras.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
 
-/* Which registers an operation has, as offsets into `ready`, and its latency. */
+/* An operation, of which registers' files are offsets into `ready`, and its latency. */
 struct vs_issue {
-    uint8_t rd, rs1, rs2, rs3; /* 0: an integer register, or none; 32: floating point */
-    uint8_t class;
-    bool special; /* a jump, branch or fence.i */
+    struct vs_operation op;
+    bool special; /* a branch, or a fence of code */
     uint16_t latency;
 };
 
 struct vs_issue_table {
-    struct vs_issue ops[VS_RV64_OPS];
+    struct vs_issue ops[VS_OPERATIONS_MAX];
+    uint32_t links;
 };
 
-void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_config *config);
+void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_config *config,
+                         const struct vs_operations *operations);
 
 struct vs_pipeline_stats {
     uint64_t conditionals, mispredicted; /* branches */
@@ -88,9 +88,9 @@ static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_c
     if (unlikely(last != p->line))
         vs_pipeline_fetch(p, first, last);
     uint64_t at = p->cycle + (p->used == p->width);
-    at = vs_later(at, p->ready[r->rs1 + i->rs1]);
-    at = vs_later(at, p->ready[r->rs2 + i->rs2]);
-    return vs_later(at, p->ready[r->rs3 + i->rs3]);
+    at = vs_later(at, p->ready[r->rs1 + i->op.rs1]);
+    at = vs_later(at, p->ready[r->rs2 + i->op.rs2]);
+    return vs_later(at, p->ready[r->rs3 + i->op.rs3]);
 }
 
 static inline void vs_pipeline_commit(struct vs_pipeline *p, uint64_t cycle)
@@ -123,7 +123,7 @@ static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_
         return;
     }
     vs_pipeline_commit(p, cycle);
-    vs_pipeline_ready(p, r->rd + i->rd, cycle + i->latency);
+    vs_pipeline_ready(p, r->rd + i->op.rd, cycle + i->latency);
 }
 
 #endif

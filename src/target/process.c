@@ -50,15 +50,20 @@ static struct vs_task *take_slot(struct vs_process *p)
         return NULL;
     p->tasks = tasks;
     struct vs_task *t = calloc(1, sizeof(*t));
-    if (t)
+    if (t) {
         t->linux_state = calloc(1, sizeof(*t->linux_state));
-    if (!t || !t->linux_state) {
+        t->cpu = vs_cpu_new(p->isa->cpu, 1, p->code, &p->memory.seen);
+    }
+    if (!t || !t->linux_state || !t->cpu) {
+        free(t ? t->cpu : NULL);
+        free(t ? t->linux_state : NULL);
         free(t);
         return NULL;
     }
     t->state = VS_TASK_ENDED;
-    vs_rv64_cpu.init(&t->hart.cpu, (unsigned)p->task_count, p->code, &p->memory.seen);
-    if (vs_ram_attach(&p->memory, &t->hart.cpu)) {
+    t->cpu->id = (uint32_t)p->task_count;
+    if (vs_ram_attach(&p->memory, t->cpu)) {
+        free(t->cpu);
         free(t->linux_state);
         free(t);
         return NULL;
@@ -74,8 +79,8 @@ struct vs_task *vs_task_new(struct vs_process *p)
         p->linux_state->nomem = true;
         return NULL;
     }
-    vs_ram_break(&p->memory, &t->hart.cpu);
-    vs_rv64_cpu.init(&t->hart.cpu, t->hart.cpu.id, p->code, &p->memory.seen);
+    vs_ram_break(&p->memory, t->cpu);
+    p->isa->cpu->init(t->cpu, t->cpu->id, p->code, &p->memory.seen);
     memset(t->linux_state, 0, sizeof(*t->linux_state));
     t->tid = p->linux_state->next_tid++;
     t->number = p->started++;
@@ -100,8 +105,8 @@ void vs_task_end(struct vs_process *p, struct vs_task *t, int status)
     t->state = VS_TASK_ENDED;
     t->attention = false;
     vs_signals_fini(&t->linux_state->pending);
-    vs_ram_break(&p->memory, &t->hart.cpu);
-    p->linux_state->ended_time += t->hart.cpu.retired;
+    vs_ram_break(&p->memory, t->cpu);
+    p->linux_state->ended_time += t->cpu->retired;
     p->alive--;
     vs_effect_add(p, VS_EFFECT_ENDED, t)->value = (uint64_t)status;
 }
@@ -133,7 +138,7 @@ static int start(struct vs_process *p, const struct vs_process_options *options,
     s->next_tid = VS_LINUX_PID;
     for (size_t i = 0; i < 3; i++)
         s->intervals[i] = (struct vs_timer){.due = VS_NEVER, .id = -1};
-    p->code = vs_rv64_cpu.code_new();
+    p->code = p->isa->cpu->code_new();
     if (!p->code ||
         vs_array_room((void **)&p->effects, &p->effect_capacity, 0, 64, sizeof(p->effects[0])))
         return -VSE_NOMEM;
@@ -180,6 +185,7 @@ void vs_process_close(struct vs_process *p)
     for (size_t i = 0; i < p->task_count; i++) {
         vs_signals_fini(&p->tasks[i]->linux_state->pending);
         free(p->tasks[i]->linux_state);
+        free(p->tasks[i]->cpu);
         free(p->tasks[i]);
     }
     free(p->tasks);
@@ -217,7 +223,7 @@ static void do_call(struct vs_process *p, struct vs_task *t)
     }
     t->state = VS_TASK_READY;
     t->linux_state->wait.again = false;
-    t->hart.x[10] = (uint64_t)result;
+    vs_cpu_put(t->cpu, p->isa->abi->result, (uint64_t)result);
     p->effects[at].value = (uint64_t)result;
     vs_signal_mask_back(p, t);
 }
@@ -241,7 +247,7 @@ void vs_wait_end(struct vs_process *p, struct vs_task *t, int64_t result)
     e->value = (uint64_t)result;
     t->state = VS_TASK_READY;
     t->linux_state->wait.again = false;
-    t->hart.x[10] = (uint64_t)result;
+    vs_cpu_put(t->cpu, p->isa->abi->result, (uint64_t)result);
     vs_signal_mask_back(p, t);
 }
 
@@ -282,10 +288,12 @@ static void settle(struct vs_process *p)
 
 int vs_process_call(struct vs_process *p, struct vs_task *t)
 {
-    t->call.pc = t->hart.cpu.pc - 4;
-    t->call.number = t->hart.x[17];
-    t->call.what = vs_abi_call(p->isa->abi, t->call.number);
-    memcpy(t->call.args, t->hart.x + 10, sizeof(t->call.args));
+    const struct vs_abi *abi = p->isa->abi;
+    t->call.pc = t->cpu->pc - abi->call_length;
+    t->call.number = vs_cpu_get(t->cpu, abi->call);
+    t->call.what = vs_abi_call(abi, t->call.number);
+    for (size_t i = 0; i < sizeof(t->call.args) / sizeof(t->call.args[0]); i++)
+        t->call.args[i] = vs_cpu_get(t->cpu, abi->args[i]);
     t->linux_state->wait.again = false;
     do_call(p, t);
     settle(p);
@@ -317,19 +325,19 @@ int vs_process_fault(struct vs_process *p, struct vs_task *t, int stop)
     case VS_STOP_FETCH_FAULT:
     case VS_STOP_LOAD_FAULT:
     case VS_STOP_STORE_FAULT:
-        if (vs_space_touch(p, t->hart.cpu.fault, needs[stop]))
+        if (vs_space_touch(p, t->cpu->fault, needs[stop]))
             return outcome(p);
-        signal = access_signal(p, t->hart.cpu.fault);
+        signal = access_signal(p, t->cpu->fault);
         break;
     case VS_STOP_LOAD_ALIGN:
     case VS_STOP_STORE_ALIGN:
-        signal = fault_signal(SIGBUS, BUS_ADRALN, t->hart.cpu.pc);
+        signal = fault_signal(SIGBUS, BUS_ADRALN, t->cpu->pc);
         break;
     case VS_STOP_TRAP:
-        signal = fault_signal(SIGTRAP, TRAP_BRKPT, t->hart.cpu.pc);
+        signal = fault_signal(SIGTRAP, TRAP_BRKPT, t->cpu->pc);
         break;
     default:
-        signal = fault_signal(SIGILL, ILL_ILLOPC, t->hart.cpu.pc);
+        signal = fault_signal(SIGILL, ILL_ILLOPC, t->cpu->pc);
         break;
     }
     vs_signal_force(p, t, &signal);

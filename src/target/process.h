@@ -16,7 +16,6 @@
 
 #include "engine/interrupt.h"
 #include "isa/isa.h"
-#include "isa/rv64/iss.h"
 #include "vestige/error.h"
 #include "vestige/run.h"
 
@@ -36,9 +35,9 @@ struct vs_call {
 
 struct vs_task_linux; /* what only the process knows */
 
-/* A thread. Its address never changes; hart.cpu.id is the number of its slot in the process. */
+/* A thread. Its address never changes; cpu->id is the number of its slot in the process. */
 struct vs_task {
-    struct vs_hart hart; /* first: a memory gets the core */
+    struct vs_cpu *cpu;
     uint32_t tid;
     uint32_t number; /* in order of creation, from 0 on; never used again */
     enum vs_task_state state;
@@ -48,17 +47,17 @@ struct vs_task {
 };
 
 enum vs_effect_kind {
-    VS_EFFECT_CALL,   /* the task's call ended; value: what a0 is then. With `restart`, pc is at the
-                       * ecall again and a0 as before; of a call that ends the task, a0 is its
-                       * argument */
-    VS_EFFECT_WROTE,  /* the kernel wrote [addr, addr + size), for the task's call if pc is not 0 */
-    VS_EFFECT_MAPPED, /* [addr, addr + size) is new memory; flags VS_MAP_READ, WRITE, EXEC */
+    VS_EFFECT_CALL,  /* the task's call ended; value: the register of its result. With `restart`, pc
+                      * is at the call again and that register as before; of a call that ends
+                      * the task it is its argument */
+    VS_EFFECT_WROTE, /* the kernel wrote [addr, addr + size), for the task's call if pc is not 0 */
+    VS_EFFECT_MAPPED,    /* [addr, addr + size) is new memory; flags VS_MAP_READ, WRITE, EXEC */
     VS_EFFECT_PROTECTED, /* the same memory, other flags */
     VS_EFFECT_UNMAPPED,  /* [addr, addr + size) is gone */
     VS_EFFECT_STARTED,   /* a new task, whose registers are set */
     VS_EFFECT_ENDED,     /* the task ended; value: its status */
     VS_EFFECT_SIGNAL,    /* it enters a handler: addr; pc: the instruction not executed; value: the
-                          * signal. ra, sp, a0, a1, a2 and pc changed: regs, and addr. Several
+                          * signal. The registers of `regs` changed, and pc: addr. Several
                           * may follow each other */
     VS_EFFECT_SIGRETURN, /* it returned from one, to addr; all registers changed. In place of
                           * VS_EFFECT_CALL */
@@ -69,7 +68,7 @@ struct vs_effect {
     unsigned flags;
     struct vs_task *task;
     uint64_t pc, addr, size, value;
-    uint64_t regs[5]; /* SIGNAL: ra, sp, a0, a1, a2 afterwards */
+    uint64_t regs[VS_ABI_ENTERED_MAX]; /* SIGNAL: those of the ABI's `entered` afterwards */
     bool restart;
     bool image; /* MAPPED: part of the program's file, as loaded */
 };
@@ -83,7 +82,7 @@ struct vs_unsupported {
 #define VS_UNSUPPORTED_MAX 16
 
 struct vs_process_options {
-    const char *path;                     /* a static or static-pie RV64 program */
+    const char *path;                     /* a static or static-pie program of the target's ISA */
     char *const *argv;                    /* ended by NULL, [0] included */
     char *const *envp;                    /* ended by NULL */
     uint64_t seed;                        /* of what the program gets as random */
@@ -123,7 +122,7 @@ struct vs_process {
 };
 
 /* Whether the file is a program for vs_process_open, before anything is written.
- * Returns 0; -VSE_NOTFOUND; -VSE_IO; -VSE_INVAL (not an RV64 program, dynamic, not executable, its
+ * Returns 0; -VSE_NOTFOUND; -VSE_IO; -VSE_INVAL (of another ISA, dynamic, not executable, its
  * headers make no sense), and diag says which and what to do. */
 int vs_process_check(const char *path, struct vs_diag *diag);
 
@@ -136,11 +135,11 @@ void vs_process_close(struct vs_process *p);
 
 /* The functions below return 0, or -VSE_NOMEM. */
 
-/* The task's hart stopped with VS_STOP_CALL: does the call, which may end it, block it, or end
+/* The task's core stopped with VS_STOP_CALL: does the call, which may end it, block it, or end
  * the process. */
 int vs_process_call(struct vs_process *p, struct vs_task *t);
 
-/* The task's hart stopped with another trap: makes it a signal, which is delivered by
+/* The task's core stopped with another trap: makes it a signal, which is delivered by
  * vs_process_attend, now due. A first access to memory that is mapped is no signal: it gets its
  * page, zero, and the task simply runs on. */
 int vs_process_fault(struct vs_process *p, struct vs_task *t, int stop);

@@ -162,7 +162,7 @@ static void give(struct vs_process *p, struct vs_task *t)
         return;
     vs_wait_end(p, t, signal.info.number);
     if (w.addr && vs_guest_put(p, t, w.addr, &signal.info, sizeof(signal.info)))
-        t->hart.x[10] = (uint64_t)-EFAULT;
+        vs_cpu_put(t->cpu, p->isa->abi->result, (uint64_t)-EFAULT);
 }
 
 void vs_signal_wake(struct vs_process *p, struct vs_task *t)
@@ -300,13 +300,13 @@ static void end_call(struct vs_process *p, struct vs_task *t,
     bool again = how != VS_RESTART_NEVER &&
                  (!action || (how == VS_RESTART_ASKED && action->flags & SA_RESTART));
     if (!again)
-        t->hart.x[10] = (uint64_t)-EINTR;
+        vs_cpu_put(t->cpu, p->isa->abi->result, (uint64_t)-EINTR);
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_CALL, t);
     e->pc = t->call.pc;
     e->restart = again;
-    e->value = t->hart.x[10];
+    e->value = vs_cpu_get(t->cpu, p->isa->abi->result);
     if (again)
-        t->hart.cpu.pc = t->call.pc;
+        t->cpu->pc = t->call.pc;
     else if (s->wait.kind == VS_WAIT_SLEEP && s->wait.addr) {
         uint64_t left = s->wait.deadline > p->now ? s->wait.deadline - p->now : 0;
         struct vs_linux_time rest = vs_time_spec(left);
@@ -319,11 +319,17 @@ static bool is_on(const struct vs_linux_stack *stack, uint64_t sp)
     return stack->size && sp > stack->sp && sp - stack->sp <= stack->size;
 }
 
+static uint64_t stack_pointer(const struct vs_process *p, const struct vs_task *t)
+{
+    return vs_cpu_get(t->cpu, p->isa->abi->stack);
+}
+
 /* Where the frame goes; 0 if the stack it is on has no room. */
-static uint64_t frame_addr(const struct vs_task *t, const struct vs_linux_sigaction *action)
+static uint64_t frame_addr(const struct vs_process *p, const struct vs_task *t,
+                           const struct vs_linux_sigaction *action)
 {
     const struct vs_linux_stack *alt = &t->linux_state->altstack;
-    uint64_t sp = t->hart.x[2], size = sizeof(struct vs_linux_frame);
+    uint64_t sp = stack_pointer(p, t), size = p->isa->abi->signals->frame_size;
     bool on = is_on(alt, sp) && !((uint32_t)alt->flags & AUTODISARM);
     if (on && !is_on(alt, sp - size))
         return 0;
@@ -332,40 +338,28 @@ static uint64_t frame_addr(const struct vs_task *t, const struct vs_linux_sigact
     return (sp - size) & ~UINT64_C(15);
 }
 
-static void fill_frame(const struct vs_task *t, const struct vs_signal *signal,
-                       struct vs_linux_frame *frame)
+static void fill_frame(const struct vs_process *p, const struct vs_task *t,
+                       const struct vs_signal *signal, uint8_t *frame)
 {
     const struct vs_task_linux *s = t->linux_state;
-    *frame = (struct vs_linux_frame){.info = signal->info,
-                                     .stack = s->altstack,
-                                     .mask = s->restore ? s->blocked_before : s->blocked,
-                                     .pc = t->hart.cpu.pc,
-                                     .fcsr = t->hart.fcsr};
-    if (!s->altstack.size)
-        frame->stack.flags = SS_DISABLE;
-    else if (is_on(&s->altstack, t->hart.x[2]))
-        frame->stack.flags |= SS_ONSTACK;
-    memcpy(frame->x, t->hart.x + 1, sizeof(frame->x));
-    memcpy(frame->f, t->hart.f, sizeof(frame->f));
+    struct vs_linux_stack stack = s->altstack;
+    if (!stack.size)
+        stack.flags = SS_DISABLE;
+    else if (is_on(&stack, stack_pointer(p, t)))
+        stack.flags |= SS_ONSTACK;
+    p->isa->abi->signals->fill(t->cpu, &signal->info, &stack,
+                               s->restore ? s->blocked_before : s->blocked, frame);
 }
 
-/* Writes what Linux writes of the frame. 0 or -EFAULT. */
-static int put_frame(struct vs_process *p, struct vs_task *t, uint64_t addr,
-                     const struct vs_linux_frame *frame)
+/* Writes what Linux writes of the frame, for which there is room. */
+static void put_frame(struct vs_process *p, struct vs_task *t, uint64_t addr, const uint8_t *frame)
 {
-    static const struct {
-        size_t from, to;
-    } parts[] = {
-        {0, offsetof(struct vs_linux_frame, unused)},
-        {offsetof(struct vs_linux_frame, pc), offsetof(struct vs_linux_frame, quad)},
-        {offsetof(struct vs_linux_frame, reserved), sizeof(struct vs_linux_frame)},
-    };
-    if (vs_space_span(p, addr, sizeof(*frame), VS_MAP_WRITE) < sizeof(*frame))
-        return -EFAULT;
-    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
-        vs_guest_put_quiet(p, t, addr + parts[i].from, (const uint8_t *)frame + parts[i].from,
-                           parts[i].to - parts[i].from);
-    return 0;
+    const struct vs_abi_signals *abi = p->isa->abi->signals;
+    for (unsigned i = 0; i < abi->part_count; i++) {
+        const struct vs_abi_part *part = &abi->parts[i];
+        vs_guest_put_quiet(p, t, addr + part->from, frame + part->from,
+                           (size_t)part->to - part->from);
+    }
 }
 
 static void no_stack(struct vs_process *p, struct vs_task *t, int number)
@@ -381,38 +375,35 @@ static void enter(struct vs_process *p, struct vs_task *t, const struct vs_signa
     struct vs_task_linux *s = t->linux_state;
     int number = signal->info.number;
     struct vs_linux_sigaction *kept = &p->linux_state->actions[number], action = *kept;
-    uint64_t addr = frame_addr(t, &action);
-    struct vs_linux_frame frame;
-    fill_frame(t, signal, &frame);
-    if (!addr || vs_space_span(p, addr, sizeof(frame), VS_MAP_WRITE) < sizeof(frame)) {
+    const struct vs_abi_signals *abi = p->isa->abi->signals;
+    uint64_t addr = frame_addr(p, t, &action);
+    _Alignas(16) uint8_t frame[VS_ABI_FRAME_MAX];
+    fill_frame(p, t, signal, frame);
+    if (!addr || vs_space_span(p, addr, abi->frame_size, VS_MAP_WRITE) < abi->frame_size) {
         no_stack(p, t, number);
         return;
     }
     size_t at = p->effect_count;
-    uint64_t pc = t->hart.cpu.pc;
+    uint64_t pc = t->cpu->pc;
     vs_effect_add(p, VS_EFFECT_SIGNAL, t);
-    put_frame(p, t, addr, &frame);
+    put_frame(p, t, addr, frame);
     if (s->altstack.size && (uint32_t)s->altstack.flags & AUTODISARM)
         s->altstack = (struct vs_linux_stack){0};
-    t->hart.x[1] = VS_LINUX_TRAMPOLINE;
-    t->hart.x[2] = addr;
-    t->hart.x[10] = (uint64_t)number;
-    t->hart.x[11] = addr;
-    t->hart.x[12] = addr + offsetof(struct vs_linux_frame, flags);
-    t->hart.cpu.pc = action.handler & ~UINT64_C(1);
-    const uint64_t *x = t->hart.x;
-    p->effects[at] = (struct vs_effect){.kind = VS_EFFECT_SIGNAL,
-                                        .task = t,
-                                        .pc = pc,
-                                        .addr = t->hart.cpu.pc,
-                                        .value = (uint64_t)number,
-                                        .regs = {x[1], x[2], x[10], x[11], x[12]}};
+    abi->enter(t->cpu, number, action.handler, addr, VS_LINUX_TRAMPOLINE);
+    struct vs_effect *e = &p->effects[at];
+    *e = (struct vs_effect){.kind = VS_EFFECT_SIGNAL,
+                            .task = t,
+                            .pc = pc,
+                            .addr = t->cpu->pc,
+                            .value = (uint64_t)number};
+    for (unsigned i = 0; i < abi->entered_count; i++)
+        e->regs[i] = vs_cpu_get(t->cpu, abi->entered[i]);
     if (action.flags & SA_RESETHAND)
         kept->handler = HANDLER_DFL;
     s->restore = false;
     s->blocked |= action.mask | (action.flags & SA_NODEFER ? 0 : VS_SIGNAL_BIT(number));
     s->blocked &= ~UNBLOCKABLE;
-    vs_ram_break(&p->memory, &t->hart.cpu);
+    vs_ram_break(&p->memory, t->cpu);
 }
 
 int vs_process_attend(struct vs_process *p, struct vs_task *t)
@@ -487,11 +478,12 @@ int64_t vs_call_rt_sigprocmask(struct vs_process *p, struct vs_task *t, const ui
     return a[2] && vs_guest_put(p, t, a[2], &old, sizeof(old)) ? -EFAULT : 0;
 }
 
-static int64_t set_altstack(struct vs_task *t, const struct vs_linux_stack *stack)
+static int64_t set_altstack(const struct vs_process *p, struct vs_task *t,
+                            const struct vs_linux_stack *stack)
 {
     struct vs_linux_stack *kept = &t->linux_state->altstack;
     uint32_t flags = (uint32_t)stack->flags, mode = flags & ~AUTODISARM;
-    if (is_on(kept, t->hart.x[2]) && !((uint32_t)kept->flags & AUTODISARM))
+    if (is_on(kept, stack_pointer(p, t)) && !((uint32_t)kept->flags & AUTODISARM))
         return -EPERM;
     if (mode != 0 && mode != SS_ONSTACK && mode != SS_DISABLE)
         return -EINVAL;
@@ -511,11 +503,11 @@ int64_t vs_call_sigaltstack(struct vs_process *p, struct vs_task *t, const uint6
     struct vs_linux_stack stack, old = t->linux_state->altstack;
     if (!old.size)
         old.flags = SS_DISABLE;
-    else if (is_on(&old, t->hart.x[2]))
+    else if (is_on(&old, stack_pointer(p, t)))
         old.flags |= SS_ONSTACK;
     if (a[0] && vs_guest_get(p, a[0], &stack, sizeof(stack)))
         return -EFAULT;
-    int64_t err = a[0] ? set_altstack(t, &stack) : 0;
+    int64_t err = a[0] ? set_altstack(p, t, &stack) : 0;
     if (err)
         return err;
     return a[1] && vs_guest_put(p, t, a[1], &old, sizeof(old)) ? -EFAULT : 0;
@@ -567,22 +559,22 @@ int64_t vs_call_rt_sigpending(struct vs_process *p, struct vs_task *t, const uin
 
 int64_t vs_call_rt_sigreturn(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    struct vs_linux_frame frame;
+    const struct vs_abi_signals *abi = p->isa->abi->signals;
+    _Alignas(16) uint8_t frame[VS_ABI_FRAME_MAX];
+    struct vs_linux_stack stack;
+    uint64_t mask;
     (void)a;
-    if (vs_guest_get(p, t->hart.x[2], &frame, sizeof(frame))) {
+    if (vs_guest_get(p, stack_pointer(p, t), frame, abi->frame_size)) {
         no_stack(p, t, SIGSEGV);
         return VS_CALL_GONE;
     }
-    t->hart.cpu.pc = frame.pc & ~UINT64_C(1);
-    memcpy(t->hart.x + 1, frame.x, sizeof(frame.x));
-    memcpy(t->hart.f, frame.f, sizeof(frame.f));
-    t->hart.fcsr = frame.fcsr & 0xff;
-    set_altstack(t, &frame.stack);
-    set_blocked(p, t, frame.mask);
-    vs_ram_break(&p->memory, &t->hart.cpu);
+    abi->leave(t->cpu, frame, &stack, &mask);
+    set_altstack(p, t, &stack);
+    set_blocked(p, t, mask);
+    vs_ram_break(&p->memory, t->cpu);
     struct vs_effect *e = vs_effect_add(p, VS_EFFECT_SIGRETURN, t);
     e->pc = t->call.pc;
-    e->addr = t->hart.cpu.pc;
+    e->addr = t->cpu->pc;
     return VS_CALL_GONE;
 }
 

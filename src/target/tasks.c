@@ -17,17 +17,16 @@ struct request {
     uint64_t flags, stack, parent_tid, child_tid, tls;
 };
 
-static void copy_hart(struct vs_task *child, const struct vs_task *t, const struct request *r)
+static void copy_cpu(const struct vs_abi *abi, struct vs_cpu *child, const struct vs_cpu *cpu,
+                     const struct request *r)
 {
-    memcpy(child->hart.x, t->hart.x, sizeof(t->hart.x));
-    memcpy(child->hart.f, t->hart.f, sizeof(t->hart.f));
-    child->hart.cpu.pc = t->hart.cpu.pc;
-    child->hart.fcsr = t->hart.fcsr;
-    child->hart.x[10] = 0;
+    vs_cpu_copy(child, cpu);
+    child->retired = 0;
+    vs_cpu_put(child, abi->result, 0);
     if (r->stack)
-        child->hart.x[2] = r->stack;
+        vs_cpu_put(child, abi->stack, r->stack);
     if (r->flags & CLONE_SETTLS)
-        child->hart.x[4] = r->tls;
+        vs_cpu_put(child, abi->thread, r->tls);
 }
 
 static int64_t start(struct vs_process *p, struct vs_task *t, const struct request *r)
@@ -39,7 +38,7 @@ static int64_t start(struct vs_process *p, struct vs_task *t, const struct reque
     struct vs_task *child = vs_task_new(p);
     if (!child)
         return -EAGAIN;
-    copy_hart(child, t, r);
+    copy_cpu(p->isa->abi, child->cpu, t->cpu, r);
     child->call = t->call;
     child->linux_state->blocked = t->linux_state->blocked;
     memcpy(child->linux_state->name, t->linux_state->name, sizeof(child->linux_state->name));
@@ -55,7 +54,8 @@ static int64_t start(struct vs_process *p, struct vs_task *t, const struct reque
 
 int64_t vs_call_clone(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    struct request r = {a[0], a[1], a[2], a[4], a[3]};
+    const struct vs_abi *abi = p->isa->abi;
+    struct request r = {a[0], a[1], a[2], a[abi->clone_child], a[abi->clone_tls]};
     return start(p, t, &r);
 }
 
@@ -142,7 +142,7 @@ int64_t vs_call_sched_getaffinity(struct vs_process *p, struct vs_task *t, const
     return (int64_t)size;
 }
 
-/* Accepted, and without effect: who runs the harts decides where. */
+/* Accepted, and without effect: who runs the cores decides where. */
 int64_t vs_call_sched_setaffinity(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     uint64_t word = 0, size = a[1] < sizeof(word) ? a[1] : sizeof(word);
@@ -216,7 +216,7 @@ int64_t vs_call_sched_rr_get_interval(struct vs_process *p, struct vs_task *t, c
 
 int64_t vs_call_getcpu(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    const uint32_t core = t->hart.cpu.id % p->linux_state->cores, node = 0;
+    const uint32_t core = t->cpu->id % p->linux_state->cores, node = 0;
     if ((a[0] && vs_guest_put(p, t, a[0], &core, sizeof(core))) ||
         (a[1] && vs_guest_put(p, t, a[1], &node, sizeof(node))))
         return -EFAULT;

@@ -63,7 +63,7 @@ static uint64_t process_time(const struct vs_process *p)
     uint64_t sum = p->linux_state->ended_time;
     for (size_t i = 0; i < p->task_count; i++)
         if (p->tasks[i]->state != VS_TASK_ENDED)
-            sum += p->tasks[i]->hart.cpu.retired;
+            sum += p->tasks[i]->cpu->retired;
     return sum;
 }
 
@@ -74,7 +74,7 @@ static int cpu_clock(const struct vs_process *p, int32_t clock, uint64_t *ns)
     const struct vs_task *t = id ? vs_task_find(p, (uint32_t)id) : NULL;
     if ((clock & 3) == 3 || (id && id != VS_LINUX_PID && !t))
         return -EINVAL;
-    *ns = clock & 4 && t ? t->hart.cpu.retired : process_time(p);
+    *ns = clock & 4 && t ? t->cpu->retired : process_time(p);
     return 0;
 }
 
@@ -97,7 +97,7 @@ static int read_clock(const struct vs_process *p, const struct vs_task *t, int32
         *ns = process_time(p);
         return 0;
     case CLOCK_THREAD_CPUTIME_ID:
-        *ns = t->hart.cpu.retired;
+        *ns = t->cpu->retired;
         return 0;
     default:
         return clock < 0 ? cpu_clock(p, clock, ns) : -EINVAL;
@@ -152,9 +152,7 @@ int64_t vs_call_getrusage(struct vs_process *p, struct vs_task *t, const uint64_
     int32_t who = (int32_t)a[0];
     if (who != RUSAGE_SELF && who != RUSAGE_CHILDREN && who != RUSAGE_THREAD)
         return -EINVAL;
-    uint64_t ns = who == RUSAGE_SELF     ? process_time(p)
-                  : who == RUSAGE_THREAD ? t->hart.cpu.retired
-                                         : 0;
+    uint64_t ns = who == RUSAGE_SELF ? process_time(p) : who == RUSAGE_THREAD ? t->cpu->retired : 0;
     const struct vs_linux_time time = micro_spec(ns);
     memcpy(usage, &time, sizeof(time));
     if (who != RUSAGE_CHILDREN)

@@ -239,7 +239,7 @@ int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config, str
                            .memory = memory,
                            .random = config->seed};
     vs_timed_forget(t);
-    vs_issue_table_init(&t->issues, config);
+    vs_issue_table_init(&t->issues, config, vs_isa_find(VS_TARGET_ISA)->operations);
     vs_target_config_caches(config, &caches);
     caches.backing = backing;
     caches.context = t;

@@ -11,7 +11,7 @@
 #define TARGET_TIMED_H
 
 #include "isa/ram.h"
-#include "isa/rv64/iss.h"
+#include "isa/isa.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
 #include "target/pipeline.h"

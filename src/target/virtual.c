@@ -29,8 +29,11 @@ static void write_maps(struct vs_process *p, FILE *out)
 
 static void write_cpuinfo(struct vs_process *p, FILE *out)
 {
-    for (unsigned i = 0; i < p->linux_state->cores; i++)
-        fprintf(out, "processor\t: %u\nhart\t\t: %u\nisa\t\t: rv64imafdc\nmmu\t\t: sv39\n\n", i, i);
+    char text[256];
+    for (unsigned i = 0; i < p->linux_state->cores; i++) {
+        p->isa->abi->describe_core(i, text, sizeof(text));
+        fprintf(out, "processor\t: %u\n%s\n", i, text);
+    }
 }
 
 static void write_meminfo(struct vs_process *p, FILE *out)

@@ -35,6 +35,7 @@ for awk in mawk gawk original-awk 'busybox awk'; do
     same docs/performance.md
     begin "checks_includes_with_${awk// /_}"
     with "$awk" tools/check-includes --self-test
+    with "$awk" tools/check-isa --self-test
     begin "expands_programs_with_${awk// /_}"
     for program in tests/programs/*.s; do
         run tests/programs/expand "$program"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/pipeline.h"
 
+#include "isa/rv64/rv64.h"
+
 #include "unittest.h"
 
 #define CODE UINT64_C(0x10000)
@@ -22,7 +24,7 @@ static void init(struct fixture *f, unsigned width)
     f->config.timed = 1;
     vs_target_config_caches(&f->config, &h);
     CHECK_EQ(vs_hierarchy_init(&f->caches, &h, NULL), 0);
-    vs_issue_table_init(&f->table, &f->config);
+    vs_issue_table_init(&f->table, &f->config, &vs_rv64_operation_set);
     for (uint64_t line = 0; line < 4096; line += 32)
         vs_hierarchy_fetch(&f->caches, 0, CODE + line);
     CHECK_EQ(vs_pipeline_init(&f->p, &f->config, &f->table, &f->caches, 0), 0);

@@ -384,7 +384,7 @@ TEST(survives_damaged_programs)
         int err = vs_process_open(&p, &options, &diag);
         CHECK(err ? !p : !!p);
         if (!err)
-            vs_cpu_run(&p->tasks[0]->hart.cpu, 10000);
+            vs_cpu_run(p->tasks[0]->cpu, 10000);
         vs_process_close(p);
     }
     unlink(path);
@@ -427,8 +427,8 @@ static uint64_t any_argument(uint64_t *state, const struct vs_process *p)
                                 p->entry,
                                 p->image.start,
                                 p->image.start + p->image.length - 8,
-                                p->tasks[0]->hart.x[2],
-                                p->tasks[0]->hart.x[2] & ~UINT64_C(4095),
+                                vs_cpu_get(p->tasks[0]->cpu, 2),
+                                vs_cpu_get(p->tasks[0]->cpu, 2) & ~UINT64_C(4095),
                                 UINT64_C(1) << 38,
                                 (UINT64_C(1) << 38) - 4096,
                                 INT64_MAX,
@@ -445,13 +445,13 @@ static void any_call(struct run *r, uint64_t *state)
 {
     struct vs_process *p = r->p;
     struct vs_task *t = p->tasks[0];
-    uint64_t sp = t->hart.x[2], number = (any_argument(state, p) + (*state >> 50)) % 460;
+    uint64_t sp = vs_cpu_get(t->cpu, 2), number = (any_argument(state, p) + (*state >> 50)) % 460;
     if (changes_files(number) || number == 94)
         return;
     for (unsigned i = 10; i < 16; i++)
-        t->hart.x[i] = any_argument(state, p);
-    t->hart.x[17] = number;
-    t->hart.cpu.pc = p->entry + 4;
+        vs_cpu_put(t->cpu, i, any_argument(state, p));
+    vs_cpu_put(t->cpu, 17, number);
+    t->cpu->pc = p->entry + 4;
     CHECK_EQ(vs_process_call(p, t), 0);
     if (t->state == VS_TASK_BLOCKED && vs_process_deadline(p) != UINT64_MAX) {
         p->now = vs_process_deadline(p);
@@ -461,7 +461,7 @@ static void any_call(struct run *r, uint64_t *state)
         CHECK_EQ(vs_process_signal(p, SIGKILL), 0);
     if (t->attention)
         CHECK_EQ(vs_process_attend(p, t), 0);
-    t->hart.x[2] = sp;
+    vs_cpu_put(t->cpu, 2, sp);
     take_effects(r);
 }
 

@@ -49,17 +49,17 @@ static inline void take_effects(struct run *r)
 static inline void run_slice(struct run *r, struct vs_task *t)
 {
     struct vs_process *p = r->p;
-    uint64_t before = t->hart.cpu.retired;
+    uint64_t before = t->cpu->retired;
     if (t->attention) {
         CHECK_EQ(vs_process_attend(p, t), 0);
         take_effects(r);
         if (t->state != VS_TASK_READY)
             return;
     }
-    int stop = vs_cpu_run(&t->hart.cpu, SLICE);
+    int stop = vs_cpu_run(t->cpu, SLICE);
     CHECK(stop >= 0);
-    p->now += t->hart.cpu.retired - before;
-    r->instructions += t->hart.cpu.retired - before;
+    p->now += t->cpu->retired - before;
+    r->instructions += t->cpu->retired - before;
     if (stop == VS_STOP_CALL)
         CHECK_EQ(vs_process_call(p, t), 0);
     else if (stop != VS_STOP_LIMIT)

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "isa/abi.h"
+#include "isa/cpu_log.h"
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
@@ -210,5 +211,6 @@ const char *vs_rv64_fname(unsigned number);
 
 extern const struct vs_register_set vs_rv64_registers;
 extern const struct vs_abi vs_rv64_abi;
+extern const struct vs_operations vs_rv64_operation_set;
 
 #endif

@@ -13,8 +13,10 @@ _Static_assert(VS_RV64_TEXT_MAX <= VS_ISA_TEXT_MAX, "none has a longer text");
 
 const struct vs_isa vs_isa_rv64 = {
     .name = "rv64",
+    .title = "64-bit RISC-V",
     .address_bits = 64,
     .length_max = VS_RV64_LENGTH_MAX,
+    .alignment = 2,
     .decode = vs_rv64_decode,
     .operands = vs_rv64_operands,
     .format = vs_rv64_format,
@@ -26,5 +28,6 @@ const struct vs_isa vs_isa_rv64 = {
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_rv64_registers,
     .cpu = &vs_rv64_cpu,
+    .operations = &vs_rv64_operation_set,
     .abi = &vs_rv64_abi,
 };

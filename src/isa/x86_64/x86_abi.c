@@ -16,10 +16,13 @@ const struct vs_abi vs_x86_abi = {
     .args = {RDI, RSI, RDX, R10, R8, R9},
     .result = RAX,
     .stack = RSP,
+    .thread = VS_X86_REG_FS_BASE,
+    .call_length = 2,
     .calls = calls,
     .call_count = sizeof(calls) / sizeof(calls[0]),
     .clone_child = 3,
     .clone_tls = 4,
     .stat_size = 144,
     .sigaction_size = 32,
+    .machine = "x86_64",
 };

@@ -28,8 +28,10 @@ _Static_assert(VS_X86_TEXT_MAX <= VS_ISA_TEXT_MAX, "none has a longer text");
 
 const struct vs_isa vs_isa_x86_64 = {
     .name = "x86-64",
+    .title = "x86-64",
     .address_bits = 64,
     .length_max = VS_X86_LENGTH_MAX,
+    .alignment = 1,
     .decode = vs_x86_decode,
     .operands = vs_x86_operands,
     .format = vs_x86_format,

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Operations as a core's timing sees them. */
+#include "isa/rv64/rv64.h"
+
+#define FLOAT 32
+
+static unsigned unit_of(unsigned class)
+{
+    switch (class) {
+    case VS_RV64_CLASS_MUL:
+        return VS_UNIT_MULTIPLY;
+    case VS_RV64_CLASS_DIV:
+        return VS_UNIT_DIVIDE;
+    case VS_RV64_CLASS_LOAD:
+    case VS_RV64_CLASS_LR:
+    case VS_RV64_CLASS_SC:
+    case VS_RV64_CLASS_AMO:
+        return VS_UNIT_MEMORY;
+    case VS_RV64_CLASS_STORE:
+        return VS_UNIT_STORE;
+    case VS_RV64_CLASS_BRANCH:
+    case VS_RV64_CLASS_JAL:
+    case VS_RV64_CLASS_JALR:
+        return VS_UNIT_BRANCH;
+    case VS_RV64_CLASS_FENCEI:
+        return VS_UNIT_FENCE;
+    case VS_RV64_CLASS_FADD:
+    case VS_RV64_CLASS_FCMP:
+        return VS_UNIT_FP_ADD;
+    case VS_RV64_CLASS_FMUL:
+        return VS_UNIT_FP_MULTIPLY;
+    case VS_RV64_CLASS_FMA:
+        return VS_UNIT_FP_FUSED;
+    case VS_RV64_CLASS_FDIV:
+        return VS_UNIT_FP_DIVIDE;
+    case VS_RV64_CLASS_FSQRT:
+        return VS_UNIT_FP_ROOT;
+    case VS_RV64_CLASS_FCVT:
+        return VS_UNIT_FP_CONVERT;
+    case VS_RV64_CLASS_FMOVE:
+        return VS_UNIT_FP_MOVE;
+    default:
+        return VS_UNIT_ALU;
+    }
+}
+
+/* Registers that are floating point, by format; those it lacks are x0. */
+static void set_files(struct vs_operation *o, unsigned format)
+{
+    switch (format) {
+    case VS_RV64_FORMAT_FLOAD:
+    case VS_RV64_FORMAT_FXR:
+    case VS_RV64_FORMAT_FX:
+        o->rd = FLOAT;
+        break;
+    case VS_RV64_FORMAT_FSTORE:
+        o->rs2 = FLOAT;
+        break;
+    case VS_RV64_FORMAT_FFFFR:
+        o->rs3 = FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFF:
+    case VS_RV64_FORMAT_FFFR:
+        o->rs2 = FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFR:
+        o->rd = o->rs1 = FLOAT;
+        break;
+    case VS_RV64_FORMAT_XFF:
+        o->rs2 = FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_XF:
+    case VS_RV64_FORMAT_XFR:
+        o->rs1 = FLOAT;
+        break;
+    default:
+        break;
+    }
+}
+
+static struct vs_operation describe(unsigned op)
+{
+    const struct vs_rv64_row *row = vs_rv64_row(op);
+    struct vs_operation o = {.unit = (uint8_t)unit_of(row->class),
+                             .branch = row->class == VS_RV64_CLASS_BRANCH ? VS_BR_COND
+                                       : row->class == VS_RV64_CLASS_JALR ? VS_BR_INDIRECT
+                                                                          : 0};
+    set_files(&o, row->format);
+    return o;
+}
+
+_Static_assert(VS_RV64_OPS <= VS_OPERATIONS_MAX, "room for all");
+
+const struct vs_operations vs_rv64_operation_set = {
+    .count = VS_RV64_OPS, .describe = describe, .links = 1 << 1 | 1 << 5};
