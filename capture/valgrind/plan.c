@@ -1,34 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "plan.h"
 
+#include "pub_tool_hashtable.h"
 #include "pub_tool_mallocfree.h"
 
-/* ---- blocks made so far, for ring_fault ---------------------------------------------------- */
+/* ---- blocks announced so far --------------------------------------------------------------- */
 
+/* A block is announced once, however often it is translated: when a window begins, and whenever
+ * Valgrind's table of translations is full, all of it is translated again. */
 struct made {
-    Addr addr;
-    UInt length;
-    UInt insns;
-    UChar lengths[];
+    struct made *next; /* these two are the hash table's */
+    UWord key;
+    UInt size; /* of what follows, as it was sent */
+    struct wire_block block;
 };
 
-static struct made **made;
+static struct made **made; /* by number, from 1 up */
 static UInt made_capacity;
+static VgHashTable *made_by_content;
+
+static const UChar *lengths_of(const struct wire_block *b)
+{
+    return (const UChar *)(b + 1) + b->ops * sizeof(struct wire_op) +
+           b->exits * sizeof(struct wire_exit);
+}
 
 UInt block_length(UInt number)
 {
-    return made[number]->length;
+    return made[number]->block.length;
 }
 
 UInt block_insns_before(UInt number, Addr pc)
 {
-    const struct made *m = made[number];
-    Addr at = m->addr;
+    const struct wire_block *b = &made[number]->block;
+    const UChar *lengths = lengths_of(b);
+    Addr at = b->addr;
     UInt n = 0;
 
-    while (n < m->insns && at != pc)
-        at += m->lengths[n++];
-    return n < m->insns ? n : 0;
+    while (n < b->insns && at != pc)
+        at += lengths[n++];
+    return n < b->insns ? n : 0;
 }
 
 /* ---- the plan ------------------------------------------------------------------------------ */
@@ -490,41 +501,88 @@ void close_plan(struct plan *p)
     VG_(free)(p->chosen);
 }
 
-/* Notes the block and tells the recorder. Returns its number. */
-UInt announce(const struct plan *p)
-{
-    UInt number = ++the.blocks,
-         tables = p->ops * sizeof(struct wire_op) + p->exits * sizeof(struct wire_exit);
-    struct made *m = VG_(malloc)("vestige.block", sizeof(*m) + p->insns);
-    struct wire_block *b;
-    UChar *to;
+/* ---- announcing ---------------------------------------------------------------------------- */
 
-    if (number >= made_capacity) {
+static Word compare_made(const void *a, const void *b)
+{
+    const struct made *x = a, *y = b;
+    struct wire_block head = y->block;
+
+    head.number = x->block.number; /* the one that is looked up has none yet */
+    if (x->size != y->size || VG_(memcmp)(&x->block, &head, sizeof(head)))
+        return 1;
+    return VG_(memcmp)(&x->block + 1, &y->block + 1, x->size - sizeof(head));
+}
+
+static UWord hash_of(const struct wire_block *b)
+{
+    const UChar *bytes = lengths_of(b);
+    UWord h = b->addr ^ (UWord)b->length << 32 ^ b->ops;
+
+    for (UInt i = 0; i < (UInt)b->insns + b->code; i++)
+        h = (h ^ bytes[i]) * 0x100000001b3ull;
+    return h;
+}
+
+/* The description of the block, without a number. */
+static struct made *describe(const struct plan *p)
+{
+    UInt ops = p->ops * sizeof(struct wire_op), exits = p->exits * sizeof(struct wire_exit);
+    UInt size = sizeof(struct wire_block) + ops + exits + p->insns + p->code;
+    struct made *m = VG_(malloc)("vestige.block", offsetof(struct made, block) + size);
+    UChar *to = (UChar *)(&m->block + 1);
+
+    m->size = size;
+    m->block = (struct wire_block){.addr = p->addr,
+                                   .length = p->length,
+                                   .insns = p->insns,
+                                   .ops = p->ops,
+                                   .exits = p->exits,
+                                   .code = p->code};
+    VG_(memcpy)(to, p->op, ops);
+    VG_(memcpy)(to + ops, p->exit, exits);
+    VG_(memcpy)(to + ops + exits, p->lengths, p->insns);
+    VG_(memcpy)(to + ops + exits + p->insns, (const void *)p->addr, p->code);
+    m->key = hash_of(&m->block);
+    return m;
+}
+
+static void add_made(struct made *m)
+{
+    m->block.number = ++the.blocks;
+    if (the.blocks >= made_capacity) {
         made_capacity = made_capacity ? 2 * made_capacity : 4096;
         made = VG_(realloc)("vestige.blocks", made, made_capacity * sizeof(*made));
     }
-    m->addr = p->addr;
-    m->length = p->length;
-    m->insns = p->insns;
-    VG_(memcpy)(m->lengths, p->lengths, p->insns);
-    made[number] = m;
-    b = ring_record(WIRE_BLOCK, the.stream, sizeof(*b) + tables + p->insns + p->code);
-    if (!b)
-        return number;
-    *b = (struct wire_block){.addr = p->addr,
-                             .number = number,
-                             .length = p->length,
-                             .insns = p->insns,
-                             .ops = p->ops,
-                             .exits = p->exits,
-                             .code = p->code};
-    to = (UChar *)(b + 1);
-    VG_(memcpy)(to, p->op, p->ops * sizeof(struct wire_op));
-    to += p->ops * sizeof(struct wire_op);
-    VG_(memcpy)(to, p->exit, p->exits * sizeof(struct wire_exit));
-    to += p->exits * sizeof(struct wire_exit);
-    VG_(memcpy)(to, p->lengths, p->insns);
-    VG_(memcpy)(to + p->insns, (const void *)p->addr, p->code);
-    ring_done();
+    made[the.blocks] = m;
+    VG_(HT_add_node)(made_by_content, m);
+}
+
+static void send(UInt kind, const void *data, UInt size)
+{
+    void *to = ring_record(kind, the.stream, size);
+
+    if (to) {
+        VG_(memcpy)(to, data, size);
+        ring_done();
+    }
+}
+
+UInt announce(const struct plan *p)
+{
+    struct made *m = describe(p), *same;
+    ULong number;
+
+    if (!made_by_content)
+        made_by_content = VG_(HT_construct)("vestige.blocks");
+    same = VG_(HT_gen_lookup)(made_by_content, m, compare_made);
+    if (!same) {
+        add_made(m);
+        send(WIRE_BLOCK, &m->block, m->size);
+        return m->block.number;
+    }
+    VG_(free)(m);
+    number = same->block.number;
+    send(WIRE_AGAIN, &number, sizeof(number));
     return number;
 }

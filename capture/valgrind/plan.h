@@ -46,7 +46,8 @@ void open_plan(struct plan *p, IRSB *in);
 void make_plan(struct plan *p, Int first, Bool wanted);
 void close_plan(struct plan *p);
 
-/* Notes the block and tells the recorder. Returns its number. */
+/* Tells the recorder that the block was translated, and describes it if it is new. Returns its
+ * number. */
 UInt announce(const struct plan *p);
 
 /* ---- questions on which planning and emitting must agree ---- */

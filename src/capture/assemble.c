@@ -463,23 +463,31 @@ static struct thread *someone(struct vs_assembler *a)
     return a->current ? a->current : &a->nobody;
 }
 
+/* Notes that a block's code, which the consumer knows, is in place now, and tells the consumer if
+ * other code was there. */
+static int place_code(struct vs_assembler *a, const struct vs_code_block *b, struct vs_diag *diag)
+{
+    const struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
+    bool differs = vs_codemap_differs(&a->code, &block);
+    int e = differs ? vs_codemap_replace(&a->code, &block) : vs_codemap_add(&a->code, &block);
+
+    if (e == -VSE_LIMIT)
+        return vs_diag_set(diag, e, -1, -1, "the program has code in too many places");
+    if (e < 0 || !differs)
+        return e;
+    return put_other(a, someone(a), (struct vs_event){.kind = VS_CODE, .value = b->id}, NULL, 0, 0);
+}
+
 /* Tells the consumer about a block's code. */
 static int put_code(struct vs_assembler *a, struct vs_code_block *b, struct vs_diag *diag)
 {
-    struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
+    const struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
     int64_t e = theirs(a, vs_relay_block(a->o.relay, &block));
-    bool differs;
 
     if (e < 0)
         return (int)e;
     b->id = (uint32_t)e;
-    differs = vs_codemap_differs(&a->code, &block);
-    e = differs ? vs_codemap_replace(&a->code, &block) : vs_codemap_add(&a->code, &block);
-    if (e == -VSE_LIMIT)
-        return vs_diag_set(diag, (int)e, -1, -1, "the program has code in too many places");
-    if (e < 0 || !differs)
-        return (int)e;
-    return put_other(a, someone(a), (struct vs_event){.kind = VS_CODE, .value = b->id}, NULL, 0, 0);
+    return place_code(a, b, diag);
 }
 
 static int define_block(struct vs_assembler *a, const void *record, size_t size,
@@ -500,6 +508,15 @@ static int define_block(struct vs_assembler *a, const void *record, size_t size,
         return e;
     a->block_count++;
     return b->decoded ? put_code(a, b, diag) : 0;
+}
+
+/* A block that was defined before was translated again: its code is in place again, if other code
+ * lay there meanwhile. */
+static int meet_again(struct vs_assembler *a, uint64_t number, struct vs_diag *diag)
+{
+    if (number - 1 >= a->block_count - 1)
+        return nonsense(diag, "a block that was not announced");
+    return a->blocks[number].decoded ? place_code(a, &a->blocks[number], diag) : 0;
 }
 
 /* ---- other records ------------------------------------------------------------------------- */
@@ -718,6 +735,7 @@ static size_t record_size(uint32_t kind)
     case WIRE_START:
         return sizeof(struct wire_start);
     case WIRE_EXIT:
+    case WIRE_AGAIN:
         return 8;
     case WIRE_SYSCALL:
         return sizeof(struct wire_syscall);
@@ -782,6 +800,8 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
         return hello(a);
     case WIRE_BLOCK:
         return define_block(a, data, size, diag);
+    case WIRE_AGAIN:
+        return meet_again(a, *(const uint64_t *)data, diag);
     case WIRE_START:
         return start_thread(a, head->thread, data, diag);
     case WIRE_MAP:

@@ -16,7 +16,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     2
+#define WIRE_VERSION     3
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -68,6 +68,7 @@ enum wire_kind {
     WIRE_MAP,                /* struct wire_map, path */
     WIRE_FORK,               /* the program forked; the child is not followed */
     WIRE_BYE,                /* the program ends */
+    WIRE_AGAIN,              /* u64 number of a block: the same code was translated again */
     WIRE_END
 };
 

@@ -617,6 +617,34 @@ TEST(says_when_code_changes_and_changes_back)
     teardown(&f);
 }
 
+/* A block is described once, however often it is translated. */
+TEST(puts_code_back_that_is_translated_again)
+{
+    struct fixture f;
+
+    setup(&f);
+    make_nops(&b, 0x1000, 1, 0x1000);
+    make_straight(&b2, 0x1000, 3);
+    wb_define(&f.w, &b);
+    wb_again(&f.w, &b); /* nothing changed */
+    wb_ran(&f.w, &b, 0);
+    wb_define(&f.w, &b2);
+    wb_again(&f.w, &b2);
+    wb_ran(&f.w, &b2, 0);
+    wb_again(&f.w, &b);
+    wb_again(&f.w, &b);
+    wb_ran(&f.w, &b, 0);
+    wb_again(&f.w, &b2);
+    finish(&f);
+    EXPECT_KIND(&f, VS_BRANCH, 2);
+    EXPECT(&f, .kind = VS_CODE, .value = 1);
+    EXPECT(&f, .kind = VS_CODE, .value = 0, .icount = 3);
+    EXPECT_KIND(&f, VS_BRANCH, 2);
+    EXPECT(&f, .kind = VS_CODE, .value = 1);
+    expect_end(&f);
+    teardown(&f);
+}
+
 TEST(announces_images_before_they_are_mapped)
 {
     struct fixture f;

@@ -129,8 +129,13 @@ TEST(refuses_streams_that_make_no_sense)
     wb_slot(&f.w, 0);
     wb_simple(&f.w, WIRE_FORK, 1);
     REFUSE(&f);
-    for (uint32_t kind = WIRE_BLOCK; kind < WIRE_FORK; kind++) {
-        if (kind == WIRE_RUN)
+    for (uint64_t number = 0; number < 3; number++) {
+        setup(&f);
+        wb_record(&f.w, WIRE_AGAIN, 1, &number, sizeof(number)); /* not defined */
+        REFUSE(&f);
+    }
+    for (uint32_t kind = WIRE_BLOCK; kind < WIRE_END; kind++) {
+        if (kind == WIRE_RUN || kind == WIRE_FORK || kind == WIRE_BYE)
             continue;
         setup(&f);
         wb_simple(&f.w, kind, 1); /* too short */

@@ -283,6 +283,14 @@ static inline size_t wb_define(struct wb *w, struct wb_block *b)
     return at;
 }
 
+/* WIRE_AGAIN, for a block that was defined. */
+static inline void wb_again(struct wb *w, const struct wb_block *b)
+{
+    uint64_t number = b->head.number;
+
+    wb_record(w, WIRE_AGAIN, 0, &number, sizeof(number));
+}
+
 /* ---- blocks: that they ran ------------------------------------------------------------------- */
 
 /* A record of zeros. */
