@@ -131,13 +131,13 @@ static void print(const struct bandwidth *w, const struct figures *f, const stru
 {
     struct out *out = &w->cli->out;
     if (w->o->json) {
-        figures_json(out, f);
+        report_json_line(out, figures_columns, f);
         return;
     }
     if (w->o->csv) {
         if (!before && f->run && !w->runs)
-            figures_csv_head(out, f);
-        figures_csv(out, f);
+            report_csv_head(out, figures_columns, f);
+        report_csv(out, figures_columns, f);
         return;
     }
     if (!before || before->serves != f->serves)

@@ -1,18 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/figures.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "front/json.h"
 #include "technique/data.h"
-
-double figures_ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : NAN;
-}
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
@@ -63,7 +56,7 @@ static void add_windows(struct figures *sum, const struct figures *f)
 {
     uint64_t end = sum->end + f->end;
     sum->summary.bits += f->summary.bits;
-    sum->summary.average = figures_ratio(sum->summary.bits, end);
+    sum->summary.average = end ? (double)sum->summary.bits / (double)end : NAN;
     if (f->summary.peak_rate > sum->summary.peak_rate) {
         sum->summary.peak = f->summary.peak;
         sum->summary.peak_at = f->summary.peak_at;
@@ -102,13 +95,74 @@ void figures_add(struct figures *sum, const struct figures *f)
     sum->stalled += f->stalled;
 }
 
+/* ---- columns --------------------------------------------------------------------------------- */
+
+static const struct figures *figures_at(const void *row)
+{
+    return row;
+}
+
 /* What the encoder met, by name; all messages are "messages". */
 static uint64_t met(const struct figures *f, const char *name)
 {
     return strcmp(name, "messages") ? vs_counts_get(&f->encoded, name) : f->counts.messages;
 }
 
-/* The sum of those named, up to NULL. */
+static struct cell met_cell(const void *row, const void *name)
+{
+    return cell_count(met(row, name));
+}
+
+/* Of those that it met the share that took a message. */
+static uint64_t met_reported(const struct figures *f, const char *name)
+{
+    char reported[96];
+    snprintf(reported, sizeof(reported), "%s_reported", name);
+    return met(f, reported);
+}
+
+static struct cell met_rate(const void *row, const void *name)
+{
+    return cell_ratio(met_reported(row, name), met(row, name));
+}
+
+#define MET(name) .get_by = met_cell, .by = (name)
+#define RATE(name)                                                                                 \
+    {                                                                                              \
+        .json = "rate", .get_by = met_rate, .by = (name)                                           \
+    }
+
+static bool is_flow(const void *row)
+{
+    return figures_at(row)->serves & VS_TECHNIQUE_FLOW;
+}
+
+static bool is_data(const void *row)
+{
+    return figures_at(row)->serves & VS_TECHNIQUE_DATA;
+}
+
+static bool is_address(const void *row)
+{
+    return figures_at(row)->serves & VS_TECHNIQUE_ADDRESS;
+}
+
+/* In text the table is that of the first kind that it serves. */
+static bool is_data_first(const void *row)
+{
+    return is_data(row) && !is_flow(row);
+}
+
+static bool is_address_first(const void *row)
+{
+    return is_address(row) && !is_flow(row) && !is_data(row);
+}
+
+/* A share: the sum of some that it met, and of what. */
+struct share {
+    const char *part[3], *whole[5];
+};
+
 static uint64_t met_together(const struct figures *f, const char *const *names)
 {
     uint64_t sum = 0;
@@ -117,485 +171,693 @@ static uint64_t met_together(const struct figures *f, const char *const *names)
     return sum;
 }
 
-/* ---- text ------------------------------------------------------------------------------------ */
+static struct cell share_cell(const void *row, const void *by)
+{
+    const struct share *s = by;
+    return cell_ratio(met_together(row, s->part), met_together(row, s->whole));
+}
 
 #define LOOKUPS "table_hits_mru", "table_hits_other", "table_hits_wider", "table_misses"
 
-/* The columns of a kind that are shares: a part, and of what. */
-static const struct share {
-    const char *head;
-    const char *part[3], *whole[5];
-} shares[VS_TECHNIQUE_KINDS][3] = {
-    {{"cond%", {"conditional_reported"}, {"conditional"}},
-     {"ret%", {"returns_reported"}, {"returns"}},
-     {"ind%", {"indirect_reported"}, {"indirect"}}},
-    {{"load%", {"loads_reported"}, {"loads"}},
-     {"line%", {"line_misses"}, {"line_hits", "line_misses"}},
-     {"order%", {"order_messages"}, {"messages"}}},
-    {{"sent%", {"loads_reported", "stores_reported"}, {"loads", "stores"}},
-     {"mru%", {"table_hits_mru"}, {LOOKUPS}},
-     {"miss%", {"table_misses"}, {LOOKUPS}}},
+static const struct share conditional_share = {{"conditional_reported"}, {"conditional"}},
+                          returns_share = {{"returns_reported"}, {"returns"}},
+                          indirect_share = {{"indirect_reported"}, {"indirect"}},
+                          load_share = {{"loads_reported"}, {"loads"}},
+                          line_share = {{"line_misses"}, {"line_hits", "line_misses"}},
+                          order_share = {{"order_messages"}, {"messages"}},
+                          sent_share = {{"loads_reported", "stores_reported"}, {"loads", "stores"}},
+                          mru_share = {{"table_hits_mru"}, {LOOKUPS}},
+                          miss_share = {{"table_misses"}, {LOOKUPS}};
+
+#define SHARE(heading, share, predicate)                                                           \
+    {                                                                                              \
+        .text = heading, .get_by = share_cell, .by = &(share), .when = predicate, .percent = true, \
+        .width = 6, .places = 2                                                                    \
+    }
+
+/* ---- control flow ---------------------------------------------------------------------------- */
+
+#define REPORTED(name)                                                                             \
+    {                                                                                              \
+        {.json = "count", .csv = #name, MET(#name)},                                               \
+            {.json = "reported", .csv = #name "_reported", MET(#name "_reported")}, RATE(#name),   \
+            {0},                                                                                   \
+    }
+
+static const struct report_column conditional_columns[] = REPORTED(conditional);
+static const struct report_column returns_columns[] = REPORTED(returns);
+static const struct report_column indirect_columns[] = REPORTED(indirect);
+
+static const struct report_column branch_columns[] = {
+    {.json = "conditional", .group = conditional_columns},
+    {.json = "returns", .group = returns_columns},
+    {.json = "indirect", .group = indirect_columns},
+    {.json = "discontinuities", .csv = "discontinuities", MET("discontinuities")},
+    {.json = "syncs", MET("syncs")},
+    {.json = "switches", .csv = "switches", MET("switches")},
+    {0},
 };
 
-/* Of the first kind that it serves. */
-static const struct share *shares_of(const struct figures *f)
+/* ---- load values ----------------------------------------------------------------------------- */
+
+/* Operands of up to `bytes`; the largest class has no bound. */
+struct size_row {
+    uint64_t bytes, count, reported;
+};
+
+static bool size_at(const void *row, size_t i, void *element)
 {
-    return shares[__builtin_ctz(f->serves)];
+    char known[64], reported[64], size[8];
+    bool bound = i + 1 < VS_DATA_SIZES;
+    if (i >= VS_DATA_SIZES)
+        return false;
+    snprintf(size, sizeof(size), bound ? "%u" : "more", 1u << i);
+    snprintf(known, sizeof(known), "loads_known_%s", size);
+    snprintf(reported, sizeof(reported), "loads_reported_%s", size);
+    *(struct size_row *)element = (struct size_row){.bytes = bound ? UINT64_C(1) << i : 0,
+                                                    .count = met(row, known) + met(row, reported),
+                                                    .reported = met(row, reported)};
+    return true;
 }
 
-static void text_ratio(struct out *out, uint64_t a, uint64_t b, double scale, int width, int places)
+static bool is_met(const void *element)
 {
-    if (b)
-        out_printf(out, " %*.*f", width, places, scale * (double)a / (double)b);
-    else
-        out_printf(out, " %*s", width, "-");
+    return ((const struct size_row *)element)->count;
 }
+
+static bool is_bound(const void *row)
+{
+    return ((const struct size_row *)row)->bytes;
+}
+
+static const struct report_rows size_rows = {
+    .size = sizeof(struct size_row), .at = size_at, .shown = is_met};
+
+static const struct report_column size_columns[] = {
+    {.json = "bytes", REPORT_AT(size_row, bytes), .known = is_bound},
+    REPORT_COUNT(size_row, count),
+    REPORT_COUNT(size_row, reported),
+    {0},
+};
+
+/* CSV has what is counted of accesses after the costs. */
+enum { ACCESSES = 1, FIELDS, PORT, LATER, LATEST };
+
+static const struct report_column load_columns[] = {
+    {.json = "count", .csv = "loads", MET("loads"), .csv_place = ACCESSES},
+    {.json = "reported", .csv = "loads_reported", MET("loads_reported"), .csv_place = ACCESSES},
+    RATE("loads"),
+    {.json = "sizes", .rows = &size_rows, .group = size_columns},
+    {.json = "changed_unseen", MET("loads_unseen")},
+    {0},
+};
+
+static const struct report_column value_columns[] = {
+    {.json = "messages", MET("value_messages")},
+    {.json = "bits", MET("value_message_bits")},
+    {0},
+};
+
+static const struct report_column state_columns[] = {
+    {.json = "messages", .csv = "state_messages", MET("state_messages"), .csv_place = ACCESSES},
+    {.json = "bits", .csv = "state_message_bits", MET("state_message_bits"), .csv_place = ACCESSES},
+    {0},
+};
+
+static const struct report_column order_columns[] = {
+    {.json = "messages", .csv = "order_messages", MET("order_messages"), .csv_place = ACCESSES},
+    {.json = "bits", .csv = "order_message_bits", MET("order_message_bits"), .csv_place = ACCESSES},
+    {0},
+};
+
+/* ---- data addresses -------------------------------------------------------------------------- */
+
+/* Operands of a form, "loads" or "stores". */
+struct form_row {
+    const char *form;
+    uint64_t count, reported;
+};
+
+static bool form_at(const struct figures *f, size_t i, struct form_row *row, const char *operands)
+{
+    char name[64];
+    if (i >= VS_FORM_END)
+        return false;
+    row->form = vs_form_name((unsigned)i);
+    snprintf(name, sizeof(name), "%s_%s", operands, row->form);
+    row->count = met(f, name);
+    row->reported = met_reported(f, name);
+    return true;
+}
+
+static bool load_form_at(const void *row, size_t i, void *element)
+{
+    return form_at(row, i, element, "loads");
+}
+
+static bool store_form_at(const void *row, size_t i, void *element)
+{
+    return form_at(row, i, element, "stores");
+}
+
+static bool is_used(const void *element)
+{
+    return ((const struct form_row *)element)->count;
+}
+
+static const char *form_name(const void *element)
+{
+    return ((const struct form_row *)element)->form;
+}
+
+static struct cell form_rate(const void *row)
+{
+    const struct form_row *f = row;
+    return cell_ratio(f->reported, f->count);
+}
+
+static const struct report_rows load_forms = {
+    .size = sizeof(struct form_row), .at = load_form_at, .shown = is_used, .name = form_name};
+static const struct report_rows store_forms = {
+    .size = sizeof(struct form_row), .at = store_form_at, .shown = is_used, .name = form_name};
+
+/* Whether anybody knows forms. */
+static bool has_form(const void *row, bool (*at)(const void *row, size_t i, void *element))
+{
+    struct form_row form;
+    for (size_t i = 0; at(row, i, &form); i++)
+        if (form.count)
+            return true;
+    return false;
+}
+
+static bool has_load_forms(const void *row)
+{
+    return has_form(row, load_form_at);
+}
+
+static bool has_store_forms(const void *row)
+{
+    return has_form(row, store_form_at);
+}
+
+static const struct report_column form_columns[] = {
+    REPORT_COUNT(form_row, count),
+    REPORT_COUNT(form_row, reported),
+    {.json = "rate", .get = form_rate},
+    {0},
+};
+
+static const struct report_column address_load_columns[] = {
+    {.json = "count", MET("loads")},
+    {.json = "reported", MET("loads_reported")},
+    RATE("loads"),
+    {.json = "forms", .rows = &load_forms, .group = form_columns, .when = has_load_forms},
+    {0},
+};
+
+static const struct report_column address_store_columns[] = {
+    {.json = "count", MET("stores")},
+    {.json = "reported", .csv = "stores_reported", MET("stores_reported"), .csv_place = ACCESSES},
+    RATE("stores"),
+    {.json = "forms", .rows = &store_forms, .group = form_columns, .when = has_store_forms},
+    {0},
+};
+
+static uint64_t lookups(const struct figures *f)
+{
+    return met_together(f, miss_share.whole);
+}
+
+static uint64_t table_hits(const struct figures *f)
+{
+    return lookups(f) - met(f, "table_misses");
+}
+
+static struct cell hit_rate(const void *row)
+{
+    return cell_ratio(table_hits(row), lookups(row));
+}
+
+static struct cell mean_shift(const void *row)
+{
+    return cell_ratio(met(row, "table_shifts"), table_hits(row));
+}
+
+static bool has_lookups(const void *row)
+{
+    return lookups(row);
+}
+
+static bool has_computing(const void *row)
+{
+    return met(row, "computing");
+}
+
+static const struct report_column table_columns[] = {
+    {.json = "hits_mru", .csv = "table_hits_mru", MET("table_hits_mru"), .csv_place = ACCESSES},
+    {.json = "hits_other",
+     .csv = "table_hits_other",
+     MET("table_hits_other"),
+     .csv_place = ACCESSES},
+    {.json = "hits_wider",
+     .csv = "table_hits_wider",
+     MET("table_hits_wider"),
+     .csv_place = ACCESSES},
+    {.json = "misses", .csv = "table_misses", MET("table_misses"), .csv_place = ACCESSES},
+    {.json = "hit_rate", .get = hit_rate},
+    {.json = "shift", .get = mean_shift},
+    {0},
+};
+
+static const struct report_column address_columns[] = {
+    {.json = "loads", .group = address_load_columns},
+    {.json = "stores", .group = address_store_columns},
+    {.json = "table", .group = table_columns, .when = has_lookups},
+    {.json = "computing", MET("computing"), .when = has_computing},
+    {.json = "unmodelled", MET("unmodelled"), .when = has_computing},
+    {0},
+};
+
+/* ---- over time ------------------------------------------------------------------------------- */
+
+static bool is_windowed(const void *row)
+{
+    return figures_at(row)->windowed;
+}
+
+static bool has_windows(const void *row)
+{
+    return figures_at(row)->windows;
+}
+
+static struct cell window_unit(const void *row)
+{
+    return cell_word(figures_at(row)->timed ? "cycles" : "instructions");
+}
+
+static bool window_at(const void *row, size_t i, void *element)
+{
+    const struct vs_windows *w = figures_at(row)->windows;
+    if (!w || i >= w->count)
+        return false;
+    *(uint64_t *)element = vs_windows_bits(w, i, VS_WINDOW_ALL);
+    return true;
+}
+
+struct core_windows {
+    const struct vs_windows *windows;
+    int core;
+};
+
+static bool core_windows_at(const void *row, size_t i, void *element)
+{
+    const struct vs_windows *w = figures_at(row)->windows;
+    *(struct core_windows *)element = (struct core_windows){w, (int)i};
+    return w && i < w->cores;
+}
+
+static bool core_window_at(const void *row, size_t i, void *element)
+{
+    const struct core_windows *c = row;
+    if (i >= c->windows->count)
+        return false;
+    *(uint64_t *)element = vs_windows_bits(c->windows, i, c->core);
+    return true;
+}
+
+static bool core_rate_at(const void *row, size_t i, void *element)
+{
+    const struct figures *f = row;
+    if (!f->windows || i >= f->windows->cores)
+        return false;
+    vs_windows_summary(f->windows, (int)i, f->end, element);
+    return true;
+}
+
+static const struct report_rows window_rows = {.size = sizeof(uint64_t), .at = window_at};
+static const struct report_rows core_windows_rows = {.size = sizeof(struct core_windows),
+                                                     .at = core_windows_at};
+static const struct report_rows core_window_rows = {.size = sizeof(uint64_t), .at = core_window_at};
+static const struct report_rows core_rate_rows = {.size = sizeof(struct vs_window_summary),
+                                                  .at = core_rate_at};
+
+static const struct report_column number_columns[] = {
+    {.json = "", .kind = CELL_COUNT, .size = sizeof(uint64_t)},
+    {0},
+};
+
+static const struct report_column series_columns[] = {
+    {.json = "", .rows = &core_window_rows, .group = number_columns},
+    {0},
+};
+
+#define AVERAGE .kind = CELL_REAL, REPORT_IN(vs_window_summary, average)
+#define PEAK    .kind = CELL_REAL, REPORT_IN(vs_window_summary, peak_rate)
+
+static const struct report_column average_columns[] = {{.json = "", AVERAGE}, {0}};
+static const struct report_column peak_columns[] = {{.json = "", PEAK}, {0}};
+
+static const struct report_column rate_columns[] = {
+    {.json = "average", AVERAGE},
+    {.json = "peak", PEAK},
+    {.json = "peak_bits", REPORT_AT(vs_window_summary, peak)},
+    REPORT_COUNT(vs_window_summary, peak_at),
+    {0},
+};
+
+static const struct report_column window_columns[] = {
+    {.json = "width", .csv = "window", REPORT_AT(figures, window), .csv_place = PORT},
+    {.json = "unit", .get = window_unit},
+    {.json = "average",
+     .csv = "window_average",
+     .text = "average",
+     .kind = CELL_REAL,
+     REPORT_IN(figures, summary.average),
+     .csv_place = PORT,
+     .width = 9,
+     .places = 5},
+    {.json = "peak",
+     .csv = "window_peak",
+     .text = "peak",
+     .kind = CELL_REAL,
+     REPORT_IN(figures, summary.peak_rate),
+     .csv_place = PORT,
+     .width = 9,
+     .places = 5},
+    {.json = "peak_bits", REPORT_AT(figures, summary.peak)},
+    {.json = "peak_at", REPORT_AT(figures, summary.peak_at)},
+    {.json = "series",
+     .csv = "series",
+     .rows = &window_rows,
+     .group = number_columns,
+     .when = has_windows,
+     .csv_place = PORT},
+    {.json = "cores", .rows = &core_windows_rows, .group = series_columns, .when = has_windows},
+    {.json = "core_rates", .rows = &core_rate_rows, .group = rate_columns, .when = has_windows},
+    {.csv = "core_averages",
+     .rows = &core_rate_rows,
+     .group = average_columns,
+     .csv_place = LATEST},
+    {.csv = "core_peaks", .rows = &core_rate_rows, .group = peak_columns, .csv_place = LATEST},
+    {.csv = "core_series",
+     .rows = &core_windows_rows,
+     .group = series_columns,
+     .csv_place = LATEST},
+    {0},
+};
+
+/* ---- the buffer ------------------------------------------------------------------------------ */
+
+static bool is_buffered(const void *row)
+{
+    return figures_at(row)->buffered;
+}
+
+static bool has_capacity(const void *row)
+{
+    return figures_at(row)->capacity;
+}
+
+static bool does_stall(const void *row)
+{
+    return figures_at(row)->stalls;
+}
+
+static bool full_stalls(const void *row)
+{
+    return has_capacity(row) && does_stall(row);
+}
+
+static bool full_drops(const void *row)
+{
+    return has_capacity(row) && !does_stall(row);
+}
+
+static const struct report_column buffer_columns[] = {
+    {.json = "largest",
+     .csv = "buffer_largest",
+     .text = "buffer",
+     REPORT_AT(figures, largest),
+     .csv_place = PORT,
+     .width = 10},
+    {.json = "capacity", REPORT_AT(figures, capacity), .when = has_capacity},
+    {.json = "dropped_bits",
+     .csv = "buffer_dropped_bits",
+     REPORT_AT(figures, dropped_bits),
+     .when = has_capacity,
+     .csv_place = PORT},
+    {.json = "dropped_messages",
+     .csv = "buffer_dropped_messages",
+     REPORT_AT(figures, dropped_messages),
+     .when = has_capacity,
+     .csv_place = PORT},
+    {.json = "stalled_cycles",
+     .csv = "buffer_stalled_cycles",
+     REPORT_AT(figures, stalled),
+     .when = does_stall,
+     .csv_place = LATEST},
+    {.text = "stalled", REPORT_AT(figures, stalled), .when = full_stalls, .width = 10},
+    {.text = "dropped", REPORT_AT(figures, dropped_bits), .when = full_drops, .width = 10},
+    {0},
+};
+
+/* ---- all ------------------------------------------------------------------------------------- */
+
+static struct cell run_or_total(const void *row)
+{
+    return cell_text(figures_at(row)->run ? figures_at(row)->run : "total");
+}
+
+static struct cell spec(const void *row)
+{
+    return cell_text(figures_at(row)->spec);
+}
+
+static bool has_spec(const void *row)
+{
+    return figures_at(row)->spec[0];
+}
+
+static bool has_cores(const void *row)
+{
+    return figures_at(row)->cores;
+}
+
+static bool is_timed(const void *row)
+{
+    return figures_at(row)->timed;
+}
+
+static bool has_whole(const void *row)
+{
+    return figures_at(row)->whole;
+}
+
+static bool has_cost(const void *row)
+{
+    return figures_at(row)->storage;
+}
+
+static struct cell bits_per_instruction(const void *row)
+{
+    return cell_ratio(figures_at(row)->bits, figures_at(row)->instructions);
+}
+
+static struct cell bits_per_cycle(const void *row)
+{
+    return cell_ratio(figures_at(row)->bits, figures_at(row)->cycles);
+}
+
+static struct cell against_baseline(const void *row)
+{
+    return cell_ratio(figures_at(row)->baseline, figures_at(row)->bits);
+}
+
+static struct cell messages_per_kilo(const void *row)
+{
+    const struct figures *f = row;
+    return f->instructions
+               ? cell_real(1000 * ((double)f->counts.messages / (double)f->instructions))
+               : (struct cell){0};
+}
+
+static struct cell against_whole(const void *row)
+{
+    return cell_ratio(figures_at(row)->whole, figures_at(row)->bits);
+}
+
+static struct cell cache_fraction(const void *row)
+{
+    return cell_ratio(figures_at(row)->storage, figures_at(row)->cache_bits);
+}
+
+struct field_row {
+    const char *name;
+    uint64_t bits;
+};
+
+static bool field_at(const void *row, size_t i, void *element)
+{
+    if (i >= VS_FIELD_END)
+        return false;
+    *(struct field_row *)element =
+        (struct field_row){vs_field_name((unsigned)i), figures_at(row)->counts.bits[i]};
+    return true;
+}
+
+static bool has_bits(const void *element)
+{
+    return ((const struct field_row *)element)->bits;
+}
+
+static const char *field_name(const void *element)
+{
+    return ((const struct field_row *)element)->name;
+}
+
+static const struct report_rows field_rows = {
+    .size = sizeof(struct field_row), .at = field_at, .shown = has_bits, .name = field_name};
+
+static const struct report_column field_columns[] = {
+    {.json = "", .text = "bits", REPORT_AT(field_row, bits)},
+    {0},
+};
+
+/* What stands before the figures in text. */
+static const struct report_column name_columns[] = {
+    {.text = "technique", .kind = CELL_WORD, REPORT_IN(figures, technique), .width = -15},
+    {.text = "config", .kind = CELL_WORD, REPORT_IN(figures, config), .width = -15},
+    {0},
+};
+
+const struct report_column figures_columns[] = {
+    {.json = "run", .kind = CELL_TEXT, REPORT_IN(figures, run)},
+    {.csv = "run", .get = run_or_total},
+    {.json = "technique", .csv = "technique", .kind = CELL_WORD, REPORT_IN(figures, technique)},
+    {.json = "config", .csv = "config", .kind = CELL_TEXT, REPORT_IN(figures, config)},
+    {.json = "spec", .csv = "spec", .get = spec, .when = has_spec, .csv_place = LATER},
+    {.json = "cores", .csv = "cores", REPORT_AT(figures, cores), .known = has_cores},
+    {.json = "bits",
+     .csv = "bits",
+     .text = "bits",
+     REPORT_AT(figures, bits),
+     .width = 14,
+     .before = " "},
+    {.json = "instructions", .csv = "instructions", REPORT_AT(figures, instructions)},
+    {.json = "cycles", .csv = "cycles", REPORT_AT(figures, cycles), .known = is_timed},
+    {.json = "bpi",
+     .csv = "bpi",
+     .text = "bits/ins",
+     .get = bits_per_instruction,
+     .width = 9,
+     .places = 5},
+    {.json = "bpc",
+     .csv = "bpc",
+     .text = "bits/cyc",
+     .get = bits_per_cycle,
+     .known = is_timed,
+     .width = 9,
+     .places = 5},
+    {.json = "ratio",
+     .csv = "ratio",
+     .text = "ratio",
+     .get = against_baseline,
+     .width = 7,
+     .places = 2},
+    {.json = "baseline_bits", REPORT_AT(figures, baseline)},
+    {.json = "messages", .csv = "messages", REPORT_AT(figures, counts.messages)},
+    {.json = "messages_per_kilo_instruction",
+     .csv = "messages_per_kilo_instruction",
+     .text = "msg/kins",
+     .get = messages_per_kilo,
+     .width = 8,
+     .places = 3},
+    {.json = "fields",
+     .csv = "bits_",
+     .rows = &field_rows,
+     .group = field_columns,
+     .spread = true,
+     .csv_place = FIELDS},
+    SHARE("cond%", conditional_share, is_flow),
+    SHARE("ret%", returns_share, is_flow),
+    SHARE("ind%", indirect_share, is_flow),
+    SHARE("load%", load_share, is_data_first),
+    SHARE("line%", line_share, is_data_first),
+    SHARE("order%", order_share, is_data_first),
+    SHARE("sent%", sent_share, is_address_first),
+    SHARE("mru%", mru_share, is_address_first),
+    SHARE("miss%", miss_share, is_address_first),
+    {.json = "whole_ratio", .get = against_whole, .when = is_flow},
+    {.csv = "whole_ratio", .get = against_whole, .known = has_whole, .csv_place = LATER},
+    {.json = "whole_bits", REPORT_AT(figures, whole), .when = is_flow},
+    {.json = "branches", .group = branch_columns, .when = is_flow},
+    {.json = "cache_fraction",
+     .csv = "cache_fraction",
+     .get = cache_fraction,
+     .when = is_data,
+     .csv_place = LATER},
+    {.json = "loads", .group = load_columns, .when = is_data},
+    {.json = "stores", .csv = "stores", MET("stores"), .when = is_data, .csv_place = ACCESSES},
+    {.json = "line_hits",
+     .csv = "line_hits",
+     MET("line_hits"),
+     .when = is_data,
+     .csv_place = ACCESSES},
+    {.json = "line_misses",
+     .csv = "line_misses",
+     MET("line_misses"),
+     .when = is_data,
+     .csv_place = ACCESSES},
+    {.json = "outside_writes", MET("outside_writes"), .when = is_data},
+    {.json = "outside_values", .group = value_columns, .when = is_data},
+    {.json = "states", .group = state_columns, .when = is_data},
+    {.json = "orders", .group = order_columns, .when = is_data},
+    {.json = "orders_implied", MET("orders_implied"), .when = is_data},
+    {.json = "addresses", .group = address_columns, .when = is_address},
+    {.json = "storage_bits",
+     .text = "storage",
+     REPORT_AT(figures, storage),
+     .known = has_cost,
+     .width = 9},
+    {.json = "gates", .text = "gates", REPORT_AT(figures, gates), .known = has_cost, .width = 9},
+    {.csv = "storage_bits", REPORT_AT(figures, storage)},
+    {.csv = "gates", REPORT_AT(figures, gates)},
+    {.json = "windows", .group = window_columns, .when = is_windowed, .csv_when = is_windowed},
+    {.json = "buffer", .group = buffer_columns, .when = is_buffered, .csv_when = is_buffered},
+    {0},
+};
+
+/* ---- text ------------------------------------------------------------------------------------ */
 
 void figures_text_head(struct out *out, const struct figures *like)
 {
-    const struct share *share = shares_of(like);
-    out_printf(out, "%-15s %-15s %14s %9s %9s %7s %8s %6s %6s %6s %9s %9s", "technique", "config",
-               "bits", "bits/ins", "bits/cyc", "ratio", "msg/kins", share[0].head, share[1].head,
-               share[2].head, "storage", "gates");
-    if (like->windowed)
-        out_printf(out, " %9s %9s", "average", "peak");
-    if (like->buffered)
-        out_printf(out, " %10s", "buffer");
-    if (like->buffered && like->capacity)
-        out_printf(out, " %10s", like->stalls ? "stalled" : "dropped");
-    out_char(out, '\n');
+    report_table_names(out, name_columns, like, 0);
+    report_table_head(out, figures_columns, like, 0);
 }
 
 static void text_fields(struct out *out, const struct figures *f)
 {
+    struct field_row field;
     out_pad(out, 11);
-    for (unsigned i = 0; i < VS_FIELD_END; i++)
-        if (f->counts.bits[i])
-            out_printf(out, "%s %s  ", vs_field_name(i), DIGITS(f->counts.bits[i]));
+    for (size_t i = 0; field_at(f, i, &field); i++)
+        if (has_bits(&field)) {
+            out_printf(out, "%s ", field.name);
+            report_text(out, field_columns, &field);
+            out_str(out, "  ");
+        }
     out_char(out, '\n');
-}
-
-/* As the head names them. */
-static void text_shares(struct out *out, const struct figures *f)
-{
-    const struct share *share = shares_of(f);
-    for (unsigned i = 0; i < 3; i++)
-        text_ratio(out, met_together(f, share[i].part), met_together(f, share[i].whole), 100, 6, 2);
-}
-
-/* One that is too long for its columns has a line of its own. */
-static void text_name(struct out *out, const struct figures *f)
-{
-    enum { NAME = 15, CONFIG = 15 };
-    out_printf(out, "%-*s %-*s", NAME, f->technique, CONFIG, f->config);
-    if (strlen(f->technique) > NAME || strlen(f->config) > CONFIG) {
-        out_char(out, '\n');
-        out_pad(out, NAME + 1 + CONFIG);
-    }
 }
 
 void figures_text(struct out *out, const struct figures *f, bool fields)
 {
-    text_name(out, f);
-    out_printf(out, " %14s", DIGITS(f->bits));
-    text_ratio(out, f->bits, f->instructions, 1, 9, 5);
-    text_ratio(out, f->bits, f->timed ? f->cycles : 0, 1, 9, 5);
-    text_ratio(out, f->baseline, f->bits, 1, 7, 2);
-    text_ratio(out, f->counts.messages, f->instructions, 1000, 8, 3);
-    text_shares(out, f);
-    if (f->storage)
-        out_printf(out, " %9s %9s", DIGITS(f->storage), DIGITS(f->gates));
-    else
-        out_printf(out, " %9s %9s", "-", "-");
-    if (f->windowed)
-        out_printf(out, " %9.5f %9.5f", f->summary.average, f->summary.peak_rate);
-    if (f->buffered)
-        out_printf(out, " %10s", DIGITS(f->largest));
-    if (f->buffered && f->capacity)
-        out_printf(out, " %10s", DIGITS(f->stalls ? f->stalled : f->dropped_bits));
-    out_char(out, '\n');
+    size_t name = (size_t)-name_columns[0].width, config = (size_t)-name_columns[1].width;
+    report_table_cells(out, name_columns, f, 0);
+    if (strlen(f->technique) > name || strlen(f->config) > config) {
+        out_char(out, '\n'); /* one that is too long for its columns has a line of its own */
+        out_pad(out, name + 1 + config);
+    }
+    report_table_row(out, figures_columns, f, 0);
     if (fields)
         text_fields(out, f);
-}
-
-/* ---- CSV ------------------------------------------------------------------------------------- */
-
-/* Columns of what encoders met, which have its names. */
-static const char *const branch_columns[] = {
-    "conditional", "conditional_reported", "returns",         "returns_reported",
-    "indirect",    "indirect_reported",    "discontinuities", "switches",
-    NULL};
-static const char *const access_columns[] = {"loads",
-                                             "loads_reported",
-                                             "stores",
-                                             "line_hits",
-                                             "line_misses",
-                                             "state_messages",
-                                             "state_message_bits",
-                                             "order_messages",
-                                             "order_message_bits",
-                                             "stores_reported",
-                                             LOOKUPS,
-                                             NULL};
-
-static void csv_names(struct out *out, const char *const *names)
-{
-    for (; *names; names++)
-        out_printf(out, ",%s", *names);
-}
-
-static void csv_met(struct out *out, const struct figures *f, const char *const *names)
-{
-    for (; *names; names++)
-        out_printf(out, ",%" PRIu64, met(f, *names));
-}
-
-void figures_csv_head(struct out *out, const struct figures *like)
-{
-    out_str(out, "run,technique,config,cores,bits,instructions,cycles,bpi,bpc,ratio,messages,"
-                 "messages_per_kilo_instruction");
-    csv_names(out, branch_columns);
-    out_str(out, ",storage_bits,gates");
-    csv_names(out, access_columns);
-    for (unsigned i = 0; i < VS_FIELD_END; i++)
-        out_printf(out, ",bits_%s", vs_field_name(i));
-    if (like->windowed)
-        out_str(out, ",window,window_average,window_peak,series");
-    if (like->buffered)
-        out_str(out, ",buffer_largest,buffer_dropped_bits,buffer_dropped_messages");
-    out_str(out, ",spec,whole_ratio,cache_fraction");
-    if (like->windowed)
-        out_str(out, ",core_averages,core_peaks,core_series");
-    if (like->buffered)
-        out_str(out, ",buffer_stalled_cycles");
-    out_char(out, '\n');
-}
-
-static void csv_numbers(struct out *out, const uint64_t *numbers, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        out_printf(out, ",%" PRIu64, numbers[i]);
-}
-
-/* Separated by blanks. */
-static void csv_series(struct out *out, const struct vs_windows *w, int core)
-{
-    for (size_t i = 0; i < w->count; i++)
-        out_printf(out, "%s%" PRIu64, i ? " " : "", vs_windows_bits(w, i, core));
-}
-
-static void csv_windows(struct out *out, const struct figures *f)
-{
-    out_printf(out, ",%" PRIu64, f->window);
-    out_csv_double(out, f->summary.average);
-    out_csv_double(out, f->summary.peak_rate);
-    out_char(out, ',');
-    if (f->windows)
-        csv_series(out, f->windows, VS_WINDOW_ALL);
-}
-
-/* The averages, peaks and series of the cores; not in a sum. */
-static void csv_cores(struct out *out, const struct figures *f)
-{
-    unsigned cores = f->windows ? f->windows->cores : 0;
-    struct vs_window_summary s;
-    for (int what = 0; what < 2; what++) {
-        out_char(out, ',');
-        for (unsigned core = 0; core < cores; core++) {
-            vs_windows_summary(f->windows, (int)core, f->end, &s);
-            out_printf(out, "%s%.6f", core ? " " : "", what ? s.peak_rate : s.average);
-        }
-    }
-    out_char(out, ',');
-    for (unsigned core = 0; core < cores; core++) {
-        out_str(out, core ? ";" : "");
-        csv_series(out, f->windows, (int)core);
-    }
-}
-
-void figures_csv(struct out *out, const struct figures *f)
-{
-    out_csv_text(out, f->run ? f->run : "total");
-    out_printf(out, ",%s,", f->technique);
-    out_csv_text(out, f->config);
-    out_char(out, ',');
-    if (f->cores)
-        out_printf(out, "%u", f->cores);
-    out_printf(out, ",%" PRIu64 ",%" PRIu64 ",", f->bits, f->instructions);
-    if (f->timed)
-        out_printf(out, "%" PRIu64, f->cycles);
-    out_csv_double(out, figures_ratio(f->bits, f->instructions));
-    out_csv_double(out, figures_ratio(f->bits, f->timed ? f->cycles : 0));
-    out_csv_double(out, figures_ratio(f->baseline, f->bits));
-    out_printf(out, ",%" PRIu64, f->counts.messages);
-    out_csv_double(out, 1000 * figures_ratio(f->counts.messages, f->instructions));
-    csv_met(out, f, branch_columns);
-    csv_numbers(out, (const uint64_t[]){f->storage, f->gates}, 2);
-    csv_met(out, f, access_columns);
-    csv_numbers(out, f->counts.bits, VS_FIELD_END);
-    if (f->windowed)
-        csv_windows(out, f);
-    if (f->buffered)
-        csv_numbers(out, (const uint64_t[]){f->largest, f->dropped_bits, f->dropped_messages}, 3);
-    out_char(out, ',');
-    out_csv_text(out, f->spec);
-    out_csv_double(out, f->whole ? figures_ratio(f->whole, f->bits) : NAN);
-    out_csv_double(out, figures_ratio(f->storage, f->cache_bits));
-    if (f->windowed)
-        csv_cores(out, f);
-    if (f->buffered)
-        csv_numbers(out, &f->stalled, 1);
-    out_char(out, '\n');
-}
-
-/* ---- JSON ------------------------------------------------------------------------------------ */
-
-static void json_reported(struct json *j, const char *key, uint64_t count, uint64_t reported)
-{
-    json_object(j, key);
-    json_u64(j, "count", count);
-    json_u64(j, "reported", reported);
-    json_double(j, "rate", figures_ratio(reported, count), 6);
-    json_end(j);
-}
-
-/* The same, of counts by name. */
-static void json_met(struct json *j, const struct figures *f, const char *key, const char *name)
-{
-    char reported[64];
-    snprintf(reported, sizeof(reported), "%s_reported", name);
-    json_reported(j, key, met(f, name), met(f, reported));
-}
-
-static void json_branches(struct json *j, const struct figures *f)
-{
-    json_double(j, "whole_ratio", figures_ratio(f->whole, f->bits), 6);
-    json_u64(j, "whole_bits", f->whole);
-    json_object(j, "branches");
-    json_met(j, f, "conditional", "conditional");
-    json_met(j, f, "returns", "returns");
-    json_met(j, f, "indirect", "indirect");
-    json_u64(j, "discontinuities", met(f, "discontinuities"));
-    json_u64(j, "syncs", met(f, "syncs"));
-    json_u64(j, "switches", met(f, "switches"));
-    json_end(j);
-}
-
-/* Operands of up to `bytes`; the largest class has no bound. */
-static void json_sizes(struct json *j, const struct figures *f)
-{
-    char known[64], reported[64], size[8];
-    json_array(j, "sizes");
-    for (unsigned i = 0; i < VS_DATA_SIZES; i++) {
-        bool bound = i + 1 < VS_DATA_SIZES;
-        snprintf(size, sizeof(size), bound ? "%u" : "more", 1u << i);
-        snprintf(known, sizeof(known), "loads_known_%s", size);
-        snprintf(reported, sizeof(reported), "loads_reported_%s", size);
-        if (!met(f, known) && !met(f, reported))
-            continue;
-        json_object(j, NULL);
-        if (bound)
-            json_u64(j, "bytes", UINT64_C(1) << i);
-        else
-            json_null(j, "bytes");
-        json_u64(j, "count", met(f, known) + met(f, reported));
-        json_u64(j, "reported", met(f, reported));
-        json_end(j);
-    }
-    json_end(j);
-}
-
-static void json_messages(struct json *j, const char *key, uint64_t messages, uint64_t bits)
-{
-    json_object(j, key);
-    json_u64(j, "messages", messages);
-    json_u64(j, "bits", bits);
-    json_end(j);
-}
-
-static void json_data(struct json *j, const struct figures *f)
-{
-    uint64_t loads = met(f, "loads"), reported = met(f, "loads_reported");
-    json_double(j, "cache_fraction", figures_ratio(f->storage, f->cache_bits), 6);
-    json_object(j, "loads");
-    json_u64(j, "count", loads);
-    json_u64(j, "reported", reported);
-    json_double(j, "rate", figures_ratio(reported, loads), 6);
-    json_sizes(j, f);
-    json_u64(j, "changed_unseen", met(f, "loads_unseen"));
-    json_end(j);
-    json_u64(j, "stores", met(f, "stores"));
-    json_u64(j, "line_hits", met(f, "line_hits"));
-    json_u64(j, "line_misses", met(f, "line_misses"));
-    json_u64(j, "outside_writes", met(f, "outside_writes"));
-    json_messages(j, "outside_values", met(f, "value_messages"), met(f, "value_message_bits"));
-    json_messages(j, "states", met(f, "state_messages"), met(f, "state_message_bits"));
-    json_messages(j, "orders", met(f, "order_messages"), met(f, "order_message_bits"));
-    json_u64(j, "orders_implied", met(f, "orders_implied"));
-}
-
-/* By form, if anybody knows. */
-static void json_forms(struct json *j, const struct figures *f, const char *operands)
-{
-    char name[64];
-    bool any = false;
-    for (unsigned i = 0; i < VS_FORM_END; i++) {
-        snprintf(name, sizeof(name), "%s_%s", operands, vs_form_name(i));
-        if (!met(f, name))
-            continue;
-        if (!any)
-            json_object(j, "forms");
-        any = true;
-        json_met(j, f, vs_form_name(i), name);
-    }
-    if (any)
-        json_end(j);
-}
-
-static void json_operands(struct json *j, const struct figures *f, const char *operands)
-{
-    char sent[64];
-    snprintf(sent, sizeof(sent), "%s_reported", operands);
-    json_object(j, operands);
-    json_u64(j, "count", met(f, operands));
-    json_u64(j, "reported", met(f, sent));
-    json_double(j, "rate", figures_ratio(met(f, sent), met(f, operands)), 6);
-    json_forms(j, f, operands);
-    json_end(j);
-}
-
-static void json_addresses(struct json *j, const struct figures *f)
-{
-    uint64_t lookups = met_together(f, (const char *const[]){LOOKUPS, NULL});
-    uint64_t hits = lookups - met(f, "table_misses");
-    json_object(j, "addresses");
-    json_operands(j, f, "loads");
-    json_operands(j, f, "stores");
-    if (lookups) {
-        json_object(j, "table");
-        json_u64(j, "hits_mru", met(f, "table_hits_mru"));
-        json_u64(j, "hits_other", met(f, "table_hits_other"));
-        json_u64(j, "hits_wider", met(f, "table_hits_wider"));
-        json_u64(j, "misses", met(f, "table_misses"));
-        json_double(j, "hit_rate", figures_ratio(hits, lookups), 6);
-        json_double(j, "shift", figures_ratio(met(f, "table_shifts"), hits), 6);
-        json_end(j);
-    }
-    if (met(f, "computing")) {
-        json_u64(j, "computing", met(f, "computing"));
-        json_u64(j, "unmodelled", met(f, "unmodelled"));
-    }
-    json_end(j);
-}
-
-static void json_summary(struct json *j, const struct vs_window_summary *s)
-{
-    json_double(j, "average", s->average, 6);
-    json_double(j, "peak", s->peak_rate, 6);
-    json_u64(j, "peak_bits", s->peak);
-    json_u64(j, "peak_at", s->peak_at);
-}
-
-static void json_series(struct json *j, const char *key, const struct vs_windows *w, int core)
-{
-    json_array(j, key);
-    for (size_t i = 0; i < w->count; i++)
-        json_u64(j, NULL, vs_windows_bits(w, i, core));
-    json_end(j);
-}
-
-static void json_cores(struct json *j, const struct figures *f)
-{
-    struct vs_window_summary s;
-    json_array(j, "cores");
-    for (unsigned core = 0; core < f->windows->cores; core++)
-        json_series(j, NULL, f->windows, (int)core);
-    json_end(j);
-    json_array(j, "core_rates");
-    for (unsigned core = 0; core < f->windows->cores; core++) {
-        vs_windows_summary(f->windows, (int)core, f->end, &s);
-        json_object(j, NULL);
-        json_summary(j, &s);
-        json_end(j);
-    }
-    json_end(j);
-}
-
-static void json_windows(struct json *j, const struct figures *f)
-{
-    json_object(j, "windows");
-    json_u64(j, "width", f->window);
-    json_str(j, "unit", f->timed ? "cycles" : "instructions");
-    json_summary(j, &f->summary);
-    if (f->windows) {
-        json_series(j, "series", f->windows, VS_WINDOW_ALL);
-        json_cores(j, f);
-    }
-    json_end(j);
-}
-
-static void json_buffer(struct json *j, const struct figures *f)
-{
-    json_object(j, "buffer");
-    json_u64(j, "largest", f->largest);
-    if (f->capacity) {
-        json_u64(j, "capacity", f->capacity);
-        json_u64(j, "dropped_bits", f->dropped_bits);
-        json_u64(j, "dropped_messages", f->dropped_messages);
-    }
-    if (f->stalls)
-        json_u64(j, "stalled_cycles", f->stalled);
-    json_end(j);
-}
-
-static void json_known(struct json *j, const char *key, bool known, uint64_t value)
-{
-    if (known)
-        json_u64(j, key, value);
-    else
-        json_null(j, key);
-}
-
-void figures_json(struct out *out, const struct figures *f)
-{
-    struct json j;
-    json_init(&j, out, 0);
-    json_object(&j, NULL);
-    if (f->run)
-        json_str(&j, "run", f->run);
-    else
-        json_null(&j, "run");
-    json_str(&j, "technique", f->technique);
-    json_str(&j, "config", f->config);
-    if (f->spec[0])
-        json_str(&j, "spec", f->spec);
-    json_known(&j, "cores", f->cores, f->cores);
-    json_u64(&j, "bits", f->bits);
-    json_u64(&j, "instructions", f->instructions);
-    json_known(&j, "cycles", f->timed, f->cycles);
-    json_double(&j, "bpi", figures_ratio(f->bits, f->instructions), 6);
-    json_double(&j, "bpc", figures_ratio(f->bits, f->timed ? f->cycles : 0), 6);
-    json_double(&j, "ratio", figures_ratio(f->baseline, f->bits), 6);
-    json_u64(&j, "baseline_bits", f->baseline);
-    json_u64(&j, "messages", f->counts.messages);
-    json_double(&j, "messages_per_kilo_instruction",
-                1000 * figures_ratio(f->counts.messages, f->instructions), 6);
-    json_object(&j, "fields");
-    for (unsigned i = 0; i < VS_FIELD_END; i++)
-        if (f->counts.bits[i])
-            json_u64(&j, vs_field_name(i), f->counts.bits[i]);
-    json_end(&j);
-    if (f->serves & VS_TECHNIQUE_FLOW)
-        json_branches(&j, f);
-    if (f->serves & VS_TECHNIQUE_DATA)
-        json_data(&j, f);
-    if (f->serves & VS_TECHNIQUE_ADDRESS)
-        json_addresses(&j, f);
-    json_known(&j, "storage_bits", f->storage, f->storage);
-    json_known(&j, "gates", f->storage, f->gates);
-    if (f->windowed)
-        json_windows(&j, f);
-    if (f->buffered)
-        json_buffer(&j, f);
-    json_end(&j);
 }

@@ -3,7 +3,7 @@
 #ifndef CLI_FIGURES_H
 #define CLI_FIGURES_H
 
-#include "front/out.h"
+#include "front/report.h"
 #include "study/bandwidth.h"
 
 struct figures {
@@ -40,18 +40,12 @@ void figures_of(struct figures *f, const char *run, const char *config,
 /* Adds a run's figures to a sum, which is zeroed at first. */
 void figures_add(struct figures *sum, const struct figures *f);
 
-/* a / b, NAN if b is 0. */
-double figures_ratio(uint64_t a, uint64_t b);
+/* A row of them is JSON, and a line of CSV. */
+extern const struct report_column figures_columns[];
 
 /* A table: the head, then rows of one kind. `fields` adds a line of bits by field under each row.
  */
 void figures_text_head(struct out *out, const struct figures *like);
 void figures_text(struct out *out, const struct figures *f, bool fields);
-
-void figures_csv_head(struct out *out, const struct figures *like);
-void figures_csv(struct out *out, const struct figures *f);
-
-/* An object on a line. */
-void figures_json(struct out *out, const struct figures *f);
 
 #endif

@@ -2,7 +2,6 @@
 #include "front/out.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,13 +219,6 @@ void out_csv_text(struct out *o, const char *s)
         out_char(o, *s == '\n' || *s == '\r' ? ' ' : *s);
     }
     out_char(o, '"');
-}
-
-void out_csv_double(struct out *o, double v)
-{
-    out_char(o, ',');
-    if (isfinite(v))
-        out_printf(o, "%.6f", v);
 }
 
 char *group_digits(char buf[32], uint64_t v)

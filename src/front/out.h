@@ -60,10 +60,8 @@ void out_bytes_reversed(struct out *o, const uint8_t *p, size_t n);
  * its line and cannot command the terminal. */
 void out_safe(struct out *o, const char *s);
 
-/* Columns of comma-separated values: text in quotes, on one line; a comma, and the number unless it
- * is infinite or none. */
+/* A text of comma-separated values: in quotes, on one line. */
 void out_csv_text(struct out *o, const char *s);
-void out_csv_double(struct out *o, double v);
 
 /* Length of the well-formed UTF-8 sequence that starts at s, 1 to 4; 0 if there is none. Reads no
  * further than a terminating zero. */

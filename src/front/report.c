@@ -52,6 +52,8 @@ struct cell report_cell(const struct report_column *column, const void *row)
 {
     if (column->known && !column->known(row))
         return (struct cell){0};
+    if (column->get_by)
+        return column->get_by(row, column->by);
     return column->get ? column->get(row) : member_cell(column, row);
 }
 
@@ -213,15 +215,16 @@ static int csv_columns(struct out *o, const struct report_column *columns, const
 
     for (const struct report_column *c = columns; !is_last(c); c++) {
         union element element;
-        bool here = c->csv_place == place && c->csv && (!c->csv_when || c->csv_when(row));
 
+        if (c->csv_when && !c->csv_when(row))
+            continue;
         highest = c->csv_place > highest ? c->csv_place : highest;
         if (c->group && !c->rows) {
             int inside = csv_columns(o, c->group, member_of(c, row), names, place, some);
             highest = inside > highest ? inside : highest;
             continue;
         }
-        if (!here)
+        if (!c->csv || c->csv_place != place)
             continue;
         for (size_t i = 0; c->spread && element_at(c->rows, member_of(c, row), i, &element); i++) {
             out_str(o, *some ? "," : "");

@@ -79,14 +79,16 @@ struct report_rows {
 
 enum { REPORT_ROW_MAX = 1024 };
 
-/* The last of a list has no name. A column's value is `get` of the row, or the row's member at
- * `offset`, of `kind` and `size`. */
+/* The last of a list has no name. A column's value is what `get` or `get_by` says, or the row's
+ * member at `offset`, of `kind` and `size`. */
 struct report_column {
     /* Names; NULL: it is not in that output. JSON: "" is the only one of its list, and has no name:
      * the row is a value and no object. Text: the heading. */
     const char *json, *csv, *text;
 
     struct cell (*get)(const void *row);
+    struct cell (*get_by)(const void *row, const void *by); /* the same, of what is given here: */
+    const void *by;
     enum cell_kind kind;
     size_t offset, size;
 
