@@ -27,6 +27,9 @@
 
 #define VS_CPU_ACCESS_MAX 832 /* bytes of one access of any ISA: x86-64's xsave with AVX */
 
+/* Bytes that one instruction gets before its last access. */
+#define VS_CPU_PARTS_MAX 1024
+
 struct vs_cpu;
 struct vs_cpu_memory;
 

@@ -228,8 +228,8 @@ void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_sto
     bool access = kind == VS_REPLAY_WATCH;
     *stop = (struct vs_history_stop){
         .kind = kind,
-        .position = r->position - (access && !c->half),
-        .retired = c->cpu->retired + (access && c->half),
+        .position = r->position - (access && !vs_replay_is_within(c)),
+        .retired = c->cpu->retired + (access && vs_replay_is_within(c)),
         .exceptions = c->exceptions,
         .core = r->last,
         .watch = access ? r->hit : NULL,

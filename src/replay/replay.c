@@ -83,15 +83,31 @@ static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr
     return (int)known;
 }
 
+/* Whether others of the same instruction may follow the access. */
+static bool is_part(enum vs_access access, bool writes)
+{
+    return access == VS_ACCESS_PART || (access == VS_ACCESS_ATOMIC && !writes);
+}
+
+static bool repeat(struct vs_replay *r, unsigned core, void *bytes, size_t size)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    return unlikely(c->done.count) && vs_done_repeat(&c->done, c->cpu->retired, bytes, size);
+}
+
+static int keep(struct vs_replay *r, unsigned core, const void *bytes, size_t size)
+{
+    int err = vs_done_keep(&r->cores[core].done, r->cores[core].cpu->retired, bytes, size);
+    return err ? vs_diag_set(&r->diag, err, -1, -1, "an instruction has too many accesses") : 0;
+}
+
 static int read_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
                       unsigned size, enum vs_access access, void *bytes)
 {
     struct vs_replay *r = replay_of(memory);
-    struct vs_replay_core *c = &r->cores[cpu->id];
     if (unlikely(stops_here(r, cpu->id, addr, size, false)))
         return NEEDS_SINGLE;
-    if (unlikely(access == VS_ACCESS_ATOMIC && c->half)) {
-        memcpy(bytes, &c->half_value, size);
+    if (repeat(r, cpu->id, bytes, size)) {
         note_watch(r, addr, size, false);
         return 0;
     }
@@ -99,11 +115,8 @@ static int read_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t
     if (unlikely(err))
         return outcome(r, err);
     note_watch(r, addr, size, false);
-    if (access == VS_ACCESS_ATOMIC) {
-        c->half = true;
-        c->half_value = 0;
-        memcpy(&c->half_value, bytes, size);
-    }
+    if (is_part(access, false) && (err = keep(r, cpu->id, bytes, size)))
+        return err;
     return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
 }
 
@@ -111,14 +124,19 @@ static int write_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
                        unsigned size, enum vs_access access, const void *bytes)
 {
     struct vs_replay *r = replay_of(memory);
-    (void)access;
+    uint8_t none;
     if (unlikely(stops_here(r, cpu->id, addr, size, true)))
         return NEEDS_SINGLE;
+    if (repeat(r, cpu->id, &none, 0)) {
+        note_watch(r, addr, size, true);
+        return 0;
+    }
     int err = r->ops->write(r->decoder, cpu->id, addr, size, bytes);
     if (unlikely(err))
         return outcome(r, err);
-    r->cores[cpu->id].half = false;
     note_watch(r, addr, size, true);
+    if (is_part(access, true) && (err = keep(r, cpu->id, &none, 0)))
+        return err;
     if (unlikely(r->noted) && (err = vs_replay_note(r, cpu->id, addr, size)))
         return err;
     if (r->view_count > 1 && (err = vs_copy_write(&r->code.stored, addr, bytes, size)))
@@ -126,51 +144,31 @@ static int write_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
     return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
 }
 
-/* A value from outside: of an instruction that may have to wait for something else afterwards. */
-static int get_outside(struct vs_replay *r, unsigned core, uint64_t *value)
-{
-    struct vs_replay_core *c = &r->cores[core];
-    if (!r->single) {
-        r->takes = true;
-        return NEEDS_SINGLE;
-    }
-    if (!c->half) {
-        int err = outcome(r, r->ops->nondet(r->decoder, core, 8, (uint8_t *)&c->half_value));
-        if (err)
-            return err;
-        c->half = true;
-    }
-    *value = c->half_value;
-    return 0;
-}
-
-static int write_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                             unsigned size, const void *bytes, int *stored)
-{
-    struct vs_replay *r = replay_of(memory);
-    uint64_t failed = 0;
-    int err = get_outside(r, cpu->id, &failed);
-    if (err)
-        return err;
-    *stored = !failed;
-    if (*stored)
-        return write_value(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes);
-    r->cores[cpu->id].half = false;
-    return 0;
-}
-
 static int read_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
                         unsigned size, void *bytes)
 {
     struct vs_replay *r = replay_of(memory);
-    uint64_t value;
     (void)what;
-    int err = get_outside(r, cpu->id, &value);
-    if (!err) {
-        r->cores[cpu->id].half = false;
-        memcpy(bytes, &value, size);
+    if (!r->single) {
+        r->takes = true;
+        return NEEDS_SINGLE;
     }
-    return err;
+    if (repeat(r, cpu->id, bytes, size))
+        return 0;
+    int err = outcome(r, r->ops->nondet(r->decoder, cpu->id, size, bytes));
+    return err ? err : keep(r, cpu->id, bytes, size);
+}
+
+/* Whether it stored is a value from outside. */
+static int write_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                             unsigned size, const void *bytes, int *stored)
+{
+    uint64_t failed;
+    int err = read_outside(memory, cpu, VS_COUNTER_OTHER, sizeof(failed), &failed);
+    if (err)
+        return err;
+    *stored = !failed;
+    return *stored ? write_value(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes) : 0;
 }
 
 static const struct vs_cpu_memory_ops memory_ops = {.fetch = fetch,
@@ -360,6 +358,7 @@ static int take_state(struct vs_replay *r, unsigned core)
         vs_cpu_copy(r->before, c->cpu);
     if (vs_cpu_set_registers(c->cpu, bytes, size))
         return stray(r, core, "it gets registers that its ISA does not have");
+    vs_done_clear(&c->done);
     c->since = 0;
     c->states++;
     if (!c->started)
@@ -423,6 +422,7 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
     unsigned outside = _mm_getcsr(); /* what the caller computed is not the core's */
     if (outside != VS_CPU_STATUS)
         _mm_setcsr(VS_CPU_STATUS);
+    vs_done_restart(&c->done);
     int stop = vs_cpu_run(c->cpu, most);
     if (outside != VS_CPU_STATUS)
         _mm_setcsr(outside);

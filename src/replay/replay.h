@@ -5,6 +5,7 @@
  *   loaded   the program's data, as its file has them
  *   calls    what system calls do to memory
  *   fatal    which signal ended the program
+ *   done     an instruction that waits in the midst of its accesses
  *   replay   the program run again; known: what its memory is known to hold; state: copies of
  *            where it is
  *   history  going anywhere in a replay
@@ -34,6 +35,7 @@
 #include "isa/set.h"
 #include "port/framing.h"
 #include "replay/calls.h"
+#include "replay/done.h"
 #include "replay/loaded.h"
 #include "isa/text.h"
 #include "base/copy.h"
@@ -66,7 +68,7 @@ struct vs_replay_hook {
 
 struct vs_replay_core {
     struct vs_cpu *cpu;  /* its state */
-    uint64_t since;      /* of these: after its last registers */
+    uint64_t since;      /* instructions after its last registers */
     uint64_t states;     /* how often it got registers */
     uint64_t changes;    /* of code that it has passed, or that were before it began */
     uint64_t cycle;      /* of its last message, in a timed stream whose decoder does not
@@ -74,8 +76,6 @@ struct vs_replay_core {
     uint64_t passed;     /* cpu->retired + 1 where it was let past an address to stop at, or 0 */
     bool started, ended; /* it has registers; it does nothing any more */
     bool called;         /* it made a system call, and waits for its registers */
-    bool half;           /* an atomic instruction has got its value and waits to store: */
-    uint64_t half_value; /* it */
     struct vs_call_made call; /* its last one; without the result until that comes */
     uint64_t first_sp;        /* that it began with */
     uint64_t clears;          /* where the kernel clears its id when it exits, or 0 */
@@ -83,7 +83,14 @@ struct vs_replay_core {
     bool exited;              /* by itself: what it would still do is nothing */
     uint64_t cause;           /* of its last exception: the signal */
     uint64_t exceptions;      /* so many */
+    struct vs_replay_done done;
 };
+
+/* Whether it has made an access of its next instruction, and waits for the others. */
+static inline bool vs_replay_is_within(const struct vs_replay_core *c)
+{
+    return vs_done_is_begun(&c->done, c->cpu->retired);
+}
 
 /* Bytes whose accesses stop the replay. */
 struct vs_replay_watch {

@@ -108,14 +108,16 @@ static uint64_t mix(uint64_t digest, const void *bytes, size_t size)
 
 static uint64_t digest_core(uint64_t digest, const struct vs_replay_core *c)
 {
-    const uint64_t rest[] = {c->cpu->pc, c->cpu->retired, c->since,      c->states,
-                             c->started, c->ended,        c->called,     c->half,
-                             c->cause,   c->cycle,        c->exceptions, c->half_value * c->half};
+    const uint64_t rest[] = {c->cpu->pc, c->cpu->retired, c->since,     c->states,
+                             c->started, c->ended,        c->called,    vs_replay_is_within(c),
+                             c->cause,   c->cycle,        c->exceptions};
     uint8_t registers[1024];
     CHECK(c->cpu->ops->saved <= sizeof(registers));
     memset(registers, 0, sizeof(registers));
     c->cpu->ops->save(c->cpu, registers);
     digest = mix(digest, registers, sizeof(registers));
+    if (vs_replay_is_within(c))
+        digest = mix(digest, c->done.bytes, c->done.used);
     return mix(digest, rest, sizeof(rest));
 }
 
