@@ -302,3 +302,31 @@ TEST(proves_more_techniques_than_fit_at_once)
     free(proofs);
     fixture_fini(&r);
 }
+
+/* mcfNX_b, which says that its stream has addresses, too: it has none. */
+TEST(compares_every_kind_that_a_technique_serves)
+{
+    struct fixture r;
+    struct vs_verify v;
+    struct vs_technique_spec spec;
+    struct vs_port_store bits = {0};
+    struct vs_verify_result result = {0};
+    struct gen_options memory = options;
+    memory.memory = true;
+    fixture_init(&r, &memory);
+    struct vs_technique both = *vs_technique_find("mcfNX_b");
+    CHECK_EQ(vs_technique_defaults(&spec, &both), 0);
+    CHECK_EQ(vs_verify_prepare(&v, r.reader, VS_TECHNIQUE_FLOW | VS_TECHNIQUE_ADDRESS, 0, NULL), 0);
+    CHECK(vs_verify_encode(&v, &spec, &bits, NULL, NULL, NULL) > 0);
+    CHECK_EQ(vs_verify_stream(&v, &spec, bits.streams, &result, NULL), 0);
+    CHECK_EQ(result.outcome, VS_VERIFY_SAME);
+    CHECK_EQ(result.compared, v.steps);
+    both.serves |= VS_TECHNIQUE_ADDRESS;
+    both.address_decoder = vs_technique_find("daNX")->address_decoder;
+    CHECK_EQ(vs_verify_stream(&v, &spec, bits.streams, &result, NULL), 0);
+    CHECK(result.outcome == VS_VERIFY_DIFFERS || result.outcome == VS_VERIFY_UNREADABLE);
+    CHECK(result.compared >= v.steps);
+    vs_port_store_fini(&bits);
+    vs_verify_fini(&v);
+    fixture_fini(&r);
+}
