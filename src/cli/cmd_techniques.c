@@ -5,7 +5,6 @@
 #include "cli/commands.h"
 #include "front/report.h"
 #include "front/suggest.h"
-#include "technique/data.h"
 #include "technique/technique.h"
 
 struct techniques_options {
@@ -31,7 +30,7 @@ static int row_of(struct cli *cli, const struct techniques_options *o,
     int e = vs_technique_cost(&spec, &setup, &row->costs);
     row->spec = given;
     row->cores = o->cores;
-    row->cache_bits = vs_data_cache_bits(&spec, &setup);
+    row->cache_bits = vs_technique_cache_bits(&spec, &setup);
     return e < 0 ? cli_report(cli, spec.technique->name, e, NULL) : CLI_DONE;
 }
 

@@ -606,6 +606,7 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
                                             .cycles = vs_data_cycle_chunks,                        \
                                             .undecodable = undecodable,                            \
                                             .cost = cost,                                          \
+                                            .cache_bits = vs_data_cache_bits,                      \
                                             .encoder = &encoder_ops,                               \
                                             .data_decoder = &decoder_ops}
 

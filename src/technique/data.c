@@ -28,12 +28,9 @@ void vs_data_cost_common(struct vs_cost_list *list, const struct vs_data_params 
     vs_cost_list_add(list, "iCnt", vs_counter_cost(params->icnt_bits), setup->cores);
 }
 
-uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
-                            const struct vs_technique_setup *setup)
+uint64_t vs_data_cache_bits(const void *params, const struct vs_technique_setup *setup)
 {
-    const struct vs_data_params *p = (const void *)spec->params;
-    if (!(spec->technique->serves & VS_TECHNIQUE_DATA))
-        return 0;
+    const struct vs_data_params *p = params;
     return 8 * p->size * (p->caches == VS_DATA_SHARED ? 1 : setup->cores);
 }
 

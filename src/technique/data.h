@@ -154,8 +154,4 @@ struct vs_data_decoder_ops {
  * end. */
 void vs_data_mapped(const struct vs_event *event, uint64_t *start, uint64_t *size);
 
-/* The bits of data in the caches of a technique; 0 for one that has none, or is of another kind. */
-uint64_t vs_data_cache_bits(const struct vs_technique_spec *spec,
-                            const struct vs_technique_setup *setup);
-
 #endif

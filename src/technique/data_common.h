@@ -73,6 +73,9 @@ static inline struct vs_chunks vs_data_count_chunks(const struct vs_data_params 
 
 struct vs_chunks vs_data_cycle_chunks(const void *params);
 
+/* vs_technique.cache_bits of those that have caches. */
+uint64_t vs_data_cache_bits(const void *params, const struct vs_technique_setup *setup);
+
 /* What every technique has: the instructions since the last registers are counted. */
 void vs_data_cost_common(struct vs_cost_list *list, const struct vs_data_params *params,
                          const struct vs_technique_setup *setup);

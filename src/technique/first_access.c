@@ -522,6 +522,7 @@ const struct vs_technique vs_technique_mlvfa = {
     .cycles = vs_data_cycle_chunks,
     .undecodable = flags_undecodable,
     .cost = flags_cost,
+    .cache_bits = vs_data_cache_bits,
     .encoder = &flags_encoder,
     .data_decoder = &flags_decoder,
 };
@@ -537,6 +538,7 @@ const struct vs_technique vs_technique_mlvfa_dedicated = {
     .check = dedicated_check,
     .cycles = vs_data_cycle_chunks,
     .cost = dedicated_cost,
+    .cache_bits = vs_data_cache_bits,
     .encoder = &dedicated_encoder,
     .data_decoder = &dedicated_decoder,
 };

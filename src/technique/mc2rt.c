@@ -449,6 +449,7 @@ const struct vs_technique vs_technique_mc2rt = {
     .cycles = vs_data_cycle_chunks,
     .undecodable = undecodable,
     .cost = cost,
+    .cache_bits = vs_data_cache_bits,
     .encoder = &encoder_ops,
     .data_decoder = &vs_mc2rt_decoder,
 };

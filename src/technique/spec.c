@@ -152,6 +152,12 @@ bool vs_technique_ordered(const struct vs_technique_spec *s)
     return s->technique->ordered && s->technique->ordered(s->params);
 }
 
+uint64_t vs_technique_cache_bits(const struct vs_technique_spec *s,
+                                 const struct vs_technique_setup *setup)
+{
+    return s->technique->cache_bits ? s->technique->cache_bits(s->params, setup) : 0;
+}
+
 int vs_technique_cost(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                       struct vs_cost_list *list)
 {

@@ -292,6 +292,8 @@ struct vs_technique {
     /* Returns 0; -VSE_NOMEM. */
     int (*cost)(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list);
+    /* The bits of data in the caches that its structures are added to. NULL: there are none. */
+    uint64_t (*cache_bits)(const void *params, const struct vs_technique_setup *setup);
 
     const struct vs_encoder_ops *encoder;
     /* One for each kind that it serves; the others are NULL. */
@@ -358,6 +360,10 @@ bool vs_technique_ordered(const struct vs_technique_spec *s);
 /* The encoder's structures. Returns 0; -VSE_NOMEM. */
 int vs_technique_cost(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                       struct vs_cost_list *list);
+
+/* As vs_technique.cache_bits; 0 for one that has no caches. */
+uint64_t vs_technique_cache_bits(const struct vs_technique_spec *s,
+                                 const struct vs_technique_setup *setup);
 
 /* For cost functions: adds a row; one more than VS_COST_ITEMS is dropped. */
 void vs_cost_list_add(struct vs_cost_list *list, const char *name, struct vs_cost cost,

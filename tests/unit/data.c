@@ -590,14 +590,14 @@ TEST(costs_what_is_published)
     CHECK_EQ(vs_technique_cost(&p, &four, &cost), 0);
     CHECK_EQ(cost.items[1].copies, 4);
     parse(&p, "mlvCF_e", "CS32");
-    CHECK_EQ(vs_data_cache_bits(&p, &setup), 8 * 32768);
-    CHECK_EQ(vs_data_cache_bits(&p, &four), 4 * 8 * 32768);
+    CHECK_EQ(vs_technique_cache_bits(&p, &setup), 8 * 32768);
+    CHECK_EQ(vs_technique_cache_bits(&p, &four), 4 * 8 * 32768);
     parse(&p, "mlvCF_e", "shared");
-    CHECK_EQ(vs_data_cache_bits(&p, &four), 8 * 32768);
+    CHECK_EQ(vs_technique_cache_bits(&p, &four), 8 * 32768);
     parse(&p, "mlvNX_b", "");
-    CHECK_EQ(vs_data_cache_bits(&p, &four), 0);
+    CHECK_EQ(vs_technique_cache_bits(&p, &four), 0);
     CHECK_EQ(vs_technique_parse(&p, "mcfTR_e", &(struct vs_diag){0}), 0);
-    CHECK_EQ(vs_data_cache_bits(&p, &four), 0); /* its parameters are others */
+    CHECK_EQ(vs_technique_cache_bits(&p, &four), 0); /* its parameters are others */
     parse(&p, "mlvFA_dedicated", "size=1K ways=2");
     CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 8192);
