@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique that is not in the table, frames its own packets in a stream per core, and has
- * synchronisation points: encoded, decoded, damaged, and found again. */
+/* A technique that is not in the table, frames its own packets, in a stream per core or in one, and
+ * has synchronisation points: encoded, decoded, damaged, and found again. */
 #include "toy_technique.h"
 
 #include "port/store.h"
@@ -74,18 +74,18 @@ static void encode(struct fixture *f, uint64_t period)
     CHECK_EQ(vs_bandwidth_add(&b, &f->spec, vs_port_to_store, &f->store, NULL), 0);
     CHECK_EQ(vs_bandwidth_run(&b, f->reader, NULL, NULL), 0);
     const struct vs_bandwidth_row *row = &b.rows[0];
-    CHECK_EQ(row->bits, vs_port_streams_bits(f->store.streams, CORES));
+    CHECK_EQ(row->bits, vs_port_streams_bits(f->store.streams, f->store.count));
     CHECK_EQ(row->bits, vs_port_counts_bits(&row->counts));
-    CHECK_EQ(row->counts.frame, 24 * row->counts.messages);
+    CHECK_EQ(row->counts.frame, (f->shape.per_core ? 24 : 32) * row->counts.messages);
     CHECK_EQ(vs_port_counts_payload(&row->counts), row->bits - row->counts.frame);
     vs_windows_summary(&row->windows, VS_WINDOW_ALL, b.end, &s);
     CHECK_EQ(s.bits, row->bits);
     f->syncs = vs_counts_get(&row->encoded, "syncs");
-    CHECK_EQ(row->counts.bits[VS_FIELD_SYNC], 32 * 8 * f->syncs);
+    CHECK_EQ(row->counts.bits[VS_FIELD_SYNC], 24 * 8 * f->syncs);
     vs_bandwidth_fini(&b);
 }
 
-static void fixture_init(struct fixture *f, bool timed, uint64_t period)
+static void fixture_init(struct fixture *f, bool timed, const char *shared, uint64_t period)
 {
     const struct gen_options o = {.seed = 11,
                                   .events = 60000,
@@ -103,8 +103,9 @@ static void fixture_init(struct fixture *f, bool timed, uint64_t period)
     f->reader = file_open(&f->file);
     CHECK_EQ(vs_verify_init(&f->v, f->reader, NULL), 0);
     CHECK_EQ(vs_technique_defaults(&f->spec, &toy_technique), 0);
+    CHECK_EQ(vs_technique_set(&f->spec, "shared", shared, NULL), 0);
     vs_technique_shape(&f->spec, &f->v.setup, &f->shape);
-    CHECK(f->shape.packets && f->shape.per_core);
+    CHECK(f->shape.packets && f->shape.per_core == (*shared == '0'));
     CHECK_EQ(vs_port_store_init(&f->store, &f->shape), 0);
     read_trails(f);
     encode(f, period);
@@ -133,26 +134,28 @@ static void check_same(struct fixture *f, const struct vs_port_stream *streams)
 
 TEST(decodes_what_it_encodes)
 {
-    for (unsigned timed = 0; timed < 2; timed++) {
+    for (unsigned how = 0; how < 4; how++) {
         struct vs_verify_result r;
         struct fixture f;
-        fixture_init(&f, timed, 0);
+        fixture_init(&f, how & 1, how & 2 ? "1" : "0", 0);
         CHECK_EQ(f.syncs, 0);
         check_same(&f, f.store.streams);
         CHECK_EQ(vs_verify_flow(&f.v, &f.spec, &r, NULL), 0);
         CHECK_EQ(r.outcome, VS_VERIFY_SAME);
-        CHECK_EQ(r.bits, vs_port_streams_bits(f.store.streams, CORES));
+        CHECK_EQ(r.bits, vs_port_streams_bits(f.store.streams, f.store.count));
         fixture_fini(&f);
     }
 }
 
 TEST(decodes_past_synchronisation_points)
 {
-    struct fixture f;
-    fixture_init(&f, true, PERIOD);
-    CHECK(f.syncs > f.v.instructions / PERIOD / 2 && f.syncs <= f.v.instructions / PERIOD);
-    check_same(&f, f.store.streams);
-    fixture_fini(&f);
+    for (unsigned shared = 0; shared < 2; shared++) {
+        struct fixture f;
+        fixture_init(&f, true, shared ? "1" : "0", PERIOD);
+        CHECK(f.syncs > f.v.instructions / PERIOD / 2 && f.syncs <= f.v.instructions / PERIOD);
+        check_same(&f, f.store.streams);
+        fixture_fini(&f);
+    }
 }
 
 TEST(is_proved_and_mutated_without_a_table)
@@ -161,7 +164,7 @@ TEST(is_proved_and_mutated_without_a_table)
     struct vs_proof proof = {0};
     struct vs_diag diag = {0};
     struct fixture f;
-    fixture_init(&f, true, 0);
+    fixture_init(&f, true, "0", 0);
     proof.spec = f.spec;
     CHECK_EQ(vs_prove(&f.v, "run.vest", &mutate, &proof, 1, NULL, &diag), 0);
     CHECK_EQ(proof.error, 0);
@@ -178,7 +181,7 @@ TEST(lies_in_a_file)
     struct vs_vport_writer *w;
     struct vs_vport *v;
     struct fixture f;
-    fixture_init(&f, false, PERIOD);
+    fixture_init(&f, false, "0", PERIOD);
     const struct vs_vport_about about = {.technique = "toy",
                                          .isa = "x86-64",
                                          .address_bits = 64,
@@ -203,7 +206,7 @@ TEST(says_in_which_stream_it_is_cut)
 {
     struct vs_verify_result r = {0};
     struct fixture f;
-    fixture_init(&f, false, 0);
+    fixture_init(&f, false, "0", 0);
     f.store.streams[2].nbits -= 8;
     CHECK_EQ(vs_verify_decode(&f.v, &f.spec, f.store.streams, &r, NULL), 0);
     CHECK_EQ(r.outcome, VS_VERIFY_UNREADABLE);
@@ -275,6 +278,11 @@ static bool is_gap(const struct vs_step *s)
     return s->kind == VS_STEP_DISCONTINUITY && s->target == VS_STEP_NOWHERE;
 }
 
+struct toy_gap {
+    bool may;    /* be there */
+    uint64_t pc; /* where the core goes on, if it is known */
+};
+
 /* Instructions of the run's steps from one to another. */
 static uint64_t instructions(const struct trail *t, size_t from, size_t to)
 {
@@ -284,56 +292,70 @@ static uint64_t instructions(const struct trail *t, size_t from, size_t to)
     return n;
 }
 
+/* What was walked, a gap, where it goes on, and the rest; or all of it. */
+static void check_gap(const struct trail *run, const struct trail *found, const struct toy_gap *g)
+{
+    size_t front = same_front(run, found), end = same_end(run, found);
+    if (front == run->count && found->count == run->count)
+        return;
+    CHECK(g->may);
+    CHECK(front < run->count - end && front + end < found->count);
+    CHECK(found->count - front - end <= 2); /* one if the core was in a gap of the run, or ended */
+    if (end) {
+        const struct vs_step *on = &found->steps[found->count - end - 1];
+        CHECK(on->kind == VS_STEP_DISCONTINUITY && on->icount == 0);
+        CHECK(!g->pc || on->target == g->pc);
+    }
+    if (found->count - front - end == 2)
+        CHECK(is_gap(&found->steps[front]));
+    /* a period, a packet's run of outcomes, and stretches without branches */
+    CHECK(instructions(run, front, run->count - end) < 3 * PERIOD);
+}
+
+static void check_damage(struct fixture *f, unsigned hit, uint64_t bit)
+{
+    struct vs_flow_point point;
+    struct walking k;
+    char where[32];
+    uint64_t before = vs_port_streams_bits(f->store.streams, hit), lost = 0;
+    snprintf(where, sizeof(where), "stream %u, bit", hit);
+    vs_port_store_flip(&f->store, before + bit);
+    walk_open(&k, f);
+    CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
+    CHECK_HAS(k.w.diag.text, f->shape.per_core ? where : "bit");
+    CHECK_EQ(vs_walk_resume(&k.w, &point), 0);
+    CHECK(point.stream == hit && point.bit + 8 * 40 > bit && point.pc);
+    CHECK(!f->shape.per_core || point.core == hit);
+    CHECK_EQ(vs_walk_all(&k.w), 0);
+    for (unsigned c = 0; c < CORES; c++) { /* a core with another stream has noticed nothing */
+        check_gap(&f->run[c], &k.found[c],
+                  &(struct toy_gap){.may = !f->shape.per_core || c == hit,
+                                    .pc = c == point.core ? point.pc : 0});
+        lost += f->run[c].count - same_end(&f->run[c], &k.found[c]);
+    }
+    CHECK(lost > 0);
+    walk_close(&k);
+    vs_port_store_flip(&f->store, before + bit);
+}
+
 TEST(loses_no_more_than_the_stretch_to_the_next_point)
 {
-    struct fixture f;
-    fixture_init(&f, true, PERIOD);
-    for (unsigned i = 1; i < 20; i++) {
-        unsigned hit = i % CORES;
-        const struct vs_port_stream *stream = &f.store.streams[hit];
-        uint64_t bit = stream->nbits * i / 24, before = 0;
-        struct vs_flow_point point;
-        struct walking k;
-        for (unsigned s = 0; s < hit; s++)
-            before += f.store.streams[s].nbits;
-        vs_port_store_flip(&f.store, before + bit);
-        walk_open(&k, &f);
-        CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
-        CHECK_HAS(k.w.diag.text, hit == 0   ? "stream 0, bit"
-                                 : hit == 1 ? "stream 1, bit"
-                                 : hit == 2 ? "stream 2, bit"
-                                            : "stream 3, bit");
-        CHECK_EQ(vs_walk_resume(&k.w, &point), 0);
-        CHECK(point.stream == hit && point.core == hit && point.bit > k.port.start - 1);
-        CHECK(point.bit >= bit - 8 * 40 && point.pc);
-        CHECK_EQ(vs_walk_all(&k.w), 0);
-        for (unsigned c = 0; c < CORES; c++) {
-            const struct trail *run = &f.run[c], *found = &k.found[c];
-            size_t front = same_front(run, found), end = same_end(run, found);
-            if (c != hit) { /* the others have noticed nothing */
-                CHECK(run->count == found->count && front == run->count);
-                continue;
-            }
-            /* what was walked, a gap, where it goes on, and the rest */
-            CHECK_EQ(front + 2 + end, found->count);
-            CHECK(is_gap(&found->steps[front]));
-            CHECK_EQ(found->steps[front + 1].target, point.pc);
-            CHECK_EQ(found->steps[front + 1].icount, 0);
-            CHECK(front < run->count - end);
-            /* a period, a packet's run of outcomes, and stretches without branches */
-            CHECK(instructions(run, front, run->count - end) < 3 * PERIOD);
+    for (unsigned shared = 0; shared < 2; shared++) {
+        struct fixture f;
+        fixture_init(&f, true, shared ? "1" : "0", PERIOD);
+        for (unsigned i = 1; i < 20; i++) {
+            unsigned hit = i % f.store.count;
+            check_damage(&f, hit, f.store.streams[hit].nbits * i / 24);
         }
-        walk_close(&k);
-        vs_port_store_flip(&f.store, before + bit);
+        fixture_fini(&f);
     }
-    fixture_fini(&f);
 }
 
 TEST(begins_in_the_middle)
 {
     struct fixture f;
     struct walking k;
-    fixture_init(&f, false, PERIOD);
+    fixture_init(&f, false, "0", PERIOD);
     walk_open(&k, &f);
     for (unsigned i = 0; i < CORES; i++) {
         struct vs_flow_point point;
@@ -351,12 +373,33 @@ TEST(begins_in_the_middle)
     fixture_fini(&f);
 }
 
+/* Cores that share a stream are found one after the other, each at its own point. */
+TEST(begins_in_the_middle_of_a_shared_stream)
+{
+    struct fixture f;
+    struct walking k;
+    struct vs_flow_point point;
+    fixture_init(&f, true, "1", PERIOD);
+    uint64_t middle = f.store.streams[0].nbits / 2;
+    walk_open(&k, &f);
+    CHECK_EQ(vs_walk_sync(&k.w, 0, middle, &point), 0);
+    CHECK(point.bit >= middle && point.core < CORES);
+    CHECK_EQ(vs_walk_all(&k.w), 0);
+    for (unsigned i = 0; i < CORES; i++) {
+        CHECK(k.found[i].count > f.run[i].count / 5 && k.found[i].count < f.run[i].count * 4 / 5);
+        CHECK_EQ(same_end(&f.run[i], &k.found[i]), k.found[i].count - 1);
+    }
+    CHECK_EQ(k.found[point.core].steps[0].target, point.pc);
+    walk_close(&k);
+    fixture_fini(&f);
+}
+
 TEST(goes_on_with_the_others_if_no_point_follows)
 {
     struct fixture f;
     struct walking k;
     struct vs_flow_point point;
-    fixture_init(&f, false, 0);
+    fixture_init(&f, false, "0", 0);
     vs_port_store_flip(&f.store, f.store.streams[0].nbits / 3);
     walk_open(&k, &f);
     CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
@@ -377,13 +420,13 @@ TEST(compares_where_points_say_that_a_core_is)
     struct fixture f;
     struct walking k;
     struct vs_flow_point point;
-    fixture_init(&f, false, PERIOD);
+    fixture_init(&f, false, "0", PERIOD);
     walk_open(&k, &f);
     CHECK_EQ(toy_decoder.sync(k.decoder, 1, 0, &point), 0);
     walk_close(&k);
     uint64_t before = f.store.streams[0].nbits + point.bit;
     vs_port_store_flip(&f.store, before + 8 * 10 + 2); /* bit 2 of its pc */
-    uint8_t *sum = &f.store.bytes[1].data[point.bit / 8 + 34];
+    uint8_t *sum = &f.store.bytes[1].data[point.bit / 8 + 26];
     *sum = (uint8_t)(*sum + (point.pc & 4 ? -4 : 4));
     walk_open(&k, &f);
     CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);

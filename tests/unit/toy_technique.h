@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* A technique for tests, as small as one that frames its own packets can be. Each core has a stream
- * of packets, in whole bytes:
+ * of packets, or they share one; packets are whole bytes:
  *
- *   kind (8) | bytes of the payload (8) | payload | sum of all bytes before (8)
+ *   kind (8) | [core (8), if they share one] | bytes of the payload (8) | payload | sum (8)
  *
  *   RUN    how many (8), and the outcomes of so many conditional branches, a bit each: `size` of
  *          them, unless something else comes first
- *   JUMP   of an indirect branch: instructions since the last packet or outcome, target, cycle, 0
+ *   JUMP   of an indirect branch: instructions since the last packet or outcome, target, cycle
  *   BREAK  the same of a discontinuity
- *   SYNC   instructions as above, where the core is then, all its instructions, ones; numbers have
- *          64 bits
+ *   SYNC   instructions as above, where the core is then, all its instructions (64 bits each)
  *
- * All but the payload is encapsulation. The order between cores is not told. */
+ * The sum is of all bytes before it. All but the payload is encapsulation. The order between
+ * streams is not told. */
 #ifndef TOY_TECHNIQUE_H
 #define TOY_TECHNIQUE_H
 
@@ -22,7 +22,7 @@
 #include "technique/technique.h"
 
 enum toy_kind { TOY_RUN = 1, TOY_JUMP, TOY_BREAK, TOY_SYNC };
-enum { TOY_PAYLOAD = 32, TOY_MOST = 8 * (TOY_PAYLOAD - 1), TOY_NUMBERS = 32, TOY_FRAME = 3 };
+enum { TOY_PAYLOAD = 32, TOY_MOST = 8 * (TOY_PAYLOAD - 1), TOY_NUMBERS = 24 };
 
 static const enum vs_field toy_fields[] = {VS_FIELD_HEADER, VS_FIELD_OUTCOME, VS_FIELD_TARGET,
                                            VS_FIELD_TARGET, VS_FIELD_SYNC};
@@ -33,10 +33,15 @@ struct toy_core {
     unsigned count, at; /* outcomes, and how many of them are done */
     uint8_t payload[TOY_PAYLOAD];
     uint64_t since, instructions, pc, time;
+    bool lost; /* the decoder has read nothing of it yet that can be understood */
+};
+
+struct toy_params {
+    uint64_t size, shared;
 };
 
 struct toy {
-    uint64_t size;
+    struct toy_params params;
     unsigned cores, next;
     struct vs_port_writer *writer;
     struct vs_port_reader *reader;
@@ -49,7 +54,10 @@ static int toy_open(void **toy, const void *params, struct vs_port_reader *reade
 {
     struct toy *t = *toy = calloc(1, sizeof(*t));
     if (t)
-        *t = (struct toy){*(const uint64_t *)params, cores, 0, writer, reader, {0}, {{0}}};
+        *t = (struct toy){.params = *(const struct toy_params *)params,
+                          .cores = cores,
+                          .writer = writer,
+                          .reader = reader};
     return t ? 0 : -VSE_NOMEM;
 }
 
@@ -62,9 +70,11 @@ static int toy_encoder_open(void **toy, const struct vs_technique_context *c)
 
 static void toy_put(struct toy *t, struct toy_core *c, enum toy_kind kind, unsigned size)
 {
-    unsigned sum = kind + size;
-    vs_port_begin_packet(t->writer, (unsigned)(c - t->core), c->time);
+    unsigned core = (unsigned)(c - t->core), sum = kind + size + (t->params.shared ? core : 0);
+    vs_port_begin_packet(t->writer, core, c->time);
     vs_port_put_frame(t->writer, VS_FIELD_HEADER, kind, 8);
+    if (t->params.shared)
+        vs_port_put_frame(t->writer, VS_FIELD_CORE, core, 8);
     vs_port_put_frame(t->writer, VS_FIELD_HEADER, size, 8);
     vs_port_put_bytes(t->writer, toy_fields[kind], c->payload, size);
     for (unsigned i = 0; i < size; i++)
@@ -89,7 +99,6 @@ static void toy_put_numbers(struct toy *t, struct toy_core *c, enum toy_kind kin
     vs_put64(c->payload, c->since);
     vs_put64(c->payload + 8, place);
     vs_put64(c->payload + 16, extra);
-    vs_put64(c->payload + 24, kind == TOY_SYNC ? UINT64_MAX : 0);
     toy_put(t, c, kind, TOY_NUMBERS);
     c->since = 0;
 }
@@ -106,7 +115,7 @@ static int toy_consume(void *toy, const struct vs_slice *slice)
         if (s->kind == VS_STEP_CONDITIONAL) {
             c->payload[1 + c->count / 8] |= (uint8_t)(vs_step_taken(s) << c->count % 8);
             c->since = 0;
-            if (++c->count == t->size)
+            if (++c->count == t->params.size)
                 toy_flush(t, c);
         } else if (s->kind != VS_STEP_CALL) {
             toy_put_numbers(t, c, s->kind == VS_STEP_INDIRECT ? TOY_JUMP : TOY_BREAK, s->target,
@@ -125,13 +134,6 @@ static int toy_sync(void *toy, unsigned core)
     return 0;
 }
 
-static int toy_finish(void *toy)
-{
-    for (struct toy *t = toy; t->next < t->cores; t->next++)
-        toy_flush(t, &t->core[t->next]);
-    return 0;
-}
-
 static void toy_counts(const void *toy, void *counts)
 {
     *(struct vs_flow_counts *)counts = ((const struct toy *)toy)->counts;
@@ -142,7 +144,6 @@ static const struct vs_encoder_ops toy_encoder = {
     .open = toy_encoder_open,
     .consume = toy_consume,
     .sync = toy_sync,
-    .finish = toy_finish,
     .counts = toy_counts,
     .rows = vs_flow_count_rows,
     .close = free,
@@ -156,38 +157,48 @@ static int toy_decoder_open(void **toy, const void *params, const struct vs_tech
     return toy_open(toy, params, port, NULL, setup->cores);
 }
 
-static int toy_get(struct vs_port_reader *r, struct toy_core *c)
+/* The next packet of the stream that is being read; its core is in r->core. */
+static int toy_get(struct toy *t, struct vs_port_reader *r)
 {
-    uint64_t size, sum;
+    struct toy_core packet = {0};
+    uint64_t core = r->stream, size, sum;
     int err = vs_port_next_packet(r);
-    if (err || (err = vs_port_get(r, VS_FIELD_HEADER, 8, &c->kind)) ||
+    if (err || (err = vs_port_get(r, VS_FIELD_HEADER, 8, &packet.kind)) ||
+        (t->params.shared && (err = vs_port_get(r, VS_FIELD_CORE, 8, &core))) ||
+        (err = vs_port_packet_core(r, VS_FIELD_CORE, core)) ||
         (err = vs_port_get(r, VS_FIELD_HEADER, 8, &size)))
         return err;
-    if (!c->kind || c->kind > TOY_SYNC || !size || size > TOY_PAYLOAD)
+    if (!packet.kind || packet.kind > TOY_SYNC || !size || size > TOY_PAYLOAD)
         return vs_port_refuse(r, VS_FIELD_HEADER, "no such packet");
-    if ((err = vs_port_get_bytes(r, toy_fields[c->kind], c->payload, (size_t)size)) ||
+    if ((err = vs_port_get_bytes(r, toy_fields[packet.kind], packet.payload, (size_t)size)) ||
         (err = vs_port_get(r, VS_FIELD_HEADER, 8, &sum)))
         return err;
     for (unsigned i = 0; i < size; i++)
-        sum -= c->payload[i];
-    c->count = c->kind == TOY_RUN ? c->payload[0] : 1;
-    c->at = 0;
-    if ((uint8_t)(sum - c->kind - size) || !c->count ||
-        size != (c->kind == TOY_RUN ? 1 + (c->count + 7) / 8 : TOY_NUMBERS) ||
-        (c->kind != TOY_RUN && vs_get64(c->payload + 24) != (c->kind == TOY_SYNC ? UINT64_MAX : 0)))
+        sum -= packet.payload[i];
+    packet.count = packet.kind == TOY_RUN ? packet.payload[0] : 1;
+    packet.lost = t->core[core].lost && packet.kind != TOY_SYNC;
+    if ((uint8_t)(sum - packet.kind - size - (t->params.shared ? core : 0)) || !packet.count ||
+        size != (packet.kind == TOY_RUN ? 1 + (packet.count + 7) / 8 : TOY_NUMBERS))
         return vs_port_refuse(r, VS_FIELD_HEADER, "the packet is damaged");
+    t->core[core] = packet;
     return 0;
 }
 
 static int toy_head(void *toy, struct vs_flow_head *head)
 {
     struct toy *t = toy;
-    for (unsigned i = 0; i < t->cores && !vs_port_left(t->reader, t->next); i++)
-        t->next = (t->next + 1) % t->cores;
-    struct toy_core *c = &t->core[head->core = t->next];
-    vs_port_select(t->reader, t->next);
-    t->next = (t->next + 1) % t->cores;
-    int err = toy_get(t->reader, c);
+    struct vs_port_reader *r = t->reader;
+    unsigned streams = vs_port_streams(&r->shape);
+    struct toy_core *c;
+    int err;
+    do {
+        for (unsigned i = 0; i < streams && !vs_port_left(r, t->next); i++)
+            t->next = (t->next + 1) % streams;
+        vs_port_select(r, t->next);
+        t->next = (t->next + 1) % streams;
+        err = toy_get(t, r);
+        c = &t->core[head->core = r->core];
+    } while (!err && c->lost);
     head->discontinuity = c->kind == TOY_BREAK;
     head->sync = c->kind == TOY_SYNC;
     head->count = c->kind >= TOY_BREAK ? vs_get64(c->payload) : VS_FLOW_OPEN;
@@ -217,12 +228,16 @@ static int toy_discontinuity(void *toy, unsigned core, uint64_t *target)
 
 static int toy_find(void *toy, unsigned stream, uint64_t bit, struct vs_flow_point *point)
 {
-    struct vs_port_reader *r = ((struct toy *)toy)->reader;
-    struct toy_core *c = &((struct toy *)toy)->core[stream];
+    struct toy *t = toy;
+    struct vs_port_reader *r = t->reader;
+    for (unsigned i = 0; i < t->cores; i++)
+        t->core[i].lost = t->core[i].lost || t->params.shared || i == stream;
     for (uint64_t at = (bit + 7) / 8 * 8; !vs_port_seek(r, stream, at) && vs_port_left(r, stream);
          at += 8)
-        if (r->bits.data[at / 8] == TOY_SYNC && !toy_get(r, c)) {
-            *point = (struct vs_flow_point){stream, at, stream, vs_get64(c->payload + 8)};
+        if (r->bits.data[at / 8] == TOY_SYNC && !toy_get(t, r)) {
+            struct toy_core *c = &t->core[r->core];
+            *point = (struct vs_flow_point){stream, at, r->core, vs_get64(c->payload + 8)};
+            c->lost = true; /* until it is read again */
             return vs_port_seek(r, stream, at);
         }
     return -VSE_END;
@@ -241,27 +256,30 @@ static const struct vs_flow_decoder_ops toy_decoder = {
 
 static void toy_framing(const void *params, struct vs_port_shape *shape)
 {
-    (void)params;
-    shape->packets = shape->per_core = true;
+    shape->packets = true;
+    shape->per_core = !((const struct toy_params *)params)->shared;
 }
 
 static int toy_cost(const void *params, const struct vs_technique_setup *setup,
                     struct vs_cost_list *list)
 {
-    const struct vs_cost packet = {.registers = *(const uint64_t *)params};
+    const struct vs_cost packet = {.registers = ((const struct toy_params *)params)->size};
     vs_cost_list_add(list, "outcomes", packet, setup->cores);
     return 0;
 }
 
-static const struct vs_parameter toy_parameters[] = {{.name = "size", .min = 1, .max = TOY_MOST},
-                                                     {0}};
+static const struct vs_parameter toy_parameters[] = {
+    {.name = "size", .min = 1, .max = TOY_MOST},
+    {.name = "shared", .offset = offsetof(struct toy_params, shared), .max = 1},
+    {0},
+};
 
 static const struct vs_technique toy_technique = {
     .name = "toy",
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = toy_parameters,
-    .params_size = sizeof(uint64_t),
-    .defaults = "size=20",
+    .params_size = sizeof(struct toy_params),
+    .defaults = "size=20 shared=0",
     .framing = toy_framing,
     .cost = toy_cost,
     .encoder = &toy_encoder,
