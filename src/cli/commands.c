@@ -30,23 +30,23 @@ const struct command commands_program = {
     .operands = "COMMAND [ARGUMENT...]",
     .description =
         "Records what a multithreaded program does, encodes it as the trace modules of a\n"
-        "chip could, measures the bits that leave the trace port, and proves them enough\n"
-        "by decoding them and running the program again.\n"
+        "chip could, measures the bits that leave the trace port, and proves that they\n"
+        "suffice by decoding them and running the program again.\n"
         "\n"
         "Options of a command may stand before or after its operands, as --limit 5 or\n"
         "--limit=5, and -- ends them. Numbers are decimal or 0x...; K, M and G (or Ki, Mi,\n"
-        "Gi) are powers of 1024. Ranges are LO-HI, both ends inside.",
+        "Gi) are powers of 1024. Ranges are LO-HI and include both\n"
+        "ends.",
     .example = "vestige record -o run.vest -- ./program\n"
                "vestige info run.vest\n"
                "vestige bandwidth run.vest",
     .exits = "0  done\n"
              "1  what was read is damaged or incomplete, or disagrees\n"
              "2  bad usage, or the system refused something\n"
-             "else of a command that runs a program, the program's own status",
-    .environment =
-        "TERM  dumb: no line of progress. Otherwise there is one while standard error is\n"
-        "      a terminal that no other program uses; nothing else depends on terminals,\n"
-        "      and nothing is coloured.",
+             "else for a command that runs a program, the program's own status",
+    .environment = "TERM  if it is dumb, there is no progress line. Otherwise there is one while\n"
+                   "      standard error is a terminal that no other program uses. Nothing else\n"
+                   "      depends on the terminal, and nothing is coloured.",
 };
 
 const struct command *commands_at(size_t number)
