@@ -24,6 +24,7 @@
 #include "base/power.h"       /* powers of two */
 #include "base/progress.h"    /* a progress line on a terminal */
 #include "base/random.h"      /* reproducible random numbers */
+#include "base/search.h"      /* binary search in an array of structs */
 #include "base/varint.h"      /* LEB128 and zigzag integers */
 #include "base/workers.h"     /* worker threads and jobs */
 

@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/likely.h"
+#include "base/search.h"
 #include "vestige/error.h"
 
 enum { PAGE = 4096 };
@@ -107,15 +108,7 @@ int vs_text_index(struct vs_text *c)
 /* The first place of a page. */
 static size_t find_page(const struct vs_text *c, uint64_t page)
 {
-    size_t low = 0, high = c->place_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->places[middle].page < page)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return VS_FIRST_FROM(c->places, c->place_count, page, page);
 }
 
 static bool overlaps(const struct vs_block *b, uint64_t addr, uint64_t size)

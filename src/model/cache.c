@@ -179,6 +179,9 @@ void vs_cache_clear(struct vs_cache *c)
 
 /* ---- wide sets ------------------------------------------------------------------------------- */
 
+/* Many ways are searched by hash. Lines are chained through their links, so that one that leaves
+ * its set leaves the chain at once, and nothing is allocated after the cache was made. */
+
 static uint32_t *bucket_of(const struct vs_cache *c, uint64_t line)
 {
     return &c->buckets[vs_hash(line >> c->line_bits) >> c->bucket_shift];

@@ -2,6 +2,7 @@
 #include "study/codeview.h"
 
 #include "base/likely.h"
+#include "base/search.h"
 
 int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader)
 {
@@ -36,17 +37,10 @@ static uint32_t version(const void *context, unsigned core, uint64_t instruction
     if (core >= text->core_count)
         return 0;
     const struct vs_text_core *c = &text->cores[core];
-    size_t low = 0, high = c->view_count; /* the first view that comes later */
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->views[middle].count <= instructions)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < c->view_count)
-        *until = c->views[low].count;
-    return low ? c->views[low - 1].version : 0;
+    size_t later = VS_FIRST_AFTER(c->views, c->view_count, count, instructions);
+    if (later < c->view_count)
+        *until = c->views[later].count;
+    return later ? c->views[later - 1].version : 0;
 }
 
 static size_t fetch(const void *context, uint32_t version, uint64_t pc, uint8_t *bytes,

@@ -18,7 +18,8 @@ struct slot {
     uint32_t stamp; /* of the table when it was filled; any other: empty */
 };
 
-/* How often each word occurs: open addressing. A new stamp empties it. */
+/* How often each word occurs: open addressing. Not a struct vs_map, since it is emptied, by a new
+ * stamp, after every block of words, and summed up in the order in which the words came. */
 struct vs_entropy_table {
     struct slot *slots;
     uint32_t *used; /* slots in the order in which they were filled */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 
 /* An image among those sorted by start. */
 struct span {
@@ -124,19 +125,11 @@ static int find_same(struct walk *w)
 /* The id of the image that holds an address, or -1. */
 static int64_t image_at(const struct walk *w, uint64_t addr)
 {
-    size_t low = 0, high = w->span_count;
+    size_t after = VS_FIRST_AFTER(w->spans, w->span_count, start, addr);
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (w->spans[middle].start <= addr)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (!low)
+    if (!after)
         return -1;
-    const struct span *s = &w->spans[low - 1];
+    const struct span *s = &w->spans[after - 1];
     if (addr > s->last)
         s = &w->spans[s->reach];
     return addr <= s->last ? s->id : -1;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/search.h"
 #include "isa/isa.h"
 #include "symbol/elf.h"
 
@@ -84,17 +85,9 @@ static int read_slots(struct slots *s, const struct vs_elf *e, const struct vs_i
 
 static const char *slot_name(const struct slots *s, uint64_t address)
 {
-    size_t lo = 0, hi = s->count;
+    size_t i = VS_FIRST_FROM(s->list, s->count, address, address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->list[mid].address < address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < s->count && s->list[lo].address == address ? s->list[lo].name : NULL;
+    return i < s->count && s->list[i].address == address ? s->list[i].name : NULL;
 }
 
 /* ---- stubs ----------------------------------------------------------------------------------- */

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/search.h"
 #include "symbol/elf.h"
 #include "symbol/names.h"
 #include "symbol/symbol.h"
@@ -52,17 +53,9 @@ struct collector {
 
 static const struct vs_range *code_around(const struct collector *c, uint64_t address)
 {
-    size_t lo = 0, hi = c->code_count;
+    size_t after = VS_FIRST_AFTER(c->code, c->code_count, start, address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (c->code[mid].start <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo > 0 && address < c->code[lo - 1].end ? &c->code[lo - 1] : NULL;
+    return after && address < c->code[after - 1].end ? &c->code[after - 1] : NULL;
 }
 
 /* Adds a routine of that name, an arena's. NULL: there was no memory for it. */
@@ -335,19 +328,11 @@ size_t vs_symbols_number(const struct vs_symbols *s, const struct vs_routine *r)
 
 const struct vs_routine *vs_symbols_at(const struct vs_symbols *s, uint64_t address)
 {
-    size_t lo = 0, hi = s->piece_count;
+    size_t after = VS_FIRST_AFTER(s->pieces, s->piece_count, start, address);
 
-    while (lo < hi) {
-        size_t mid = lo + (hi - lo) / 2;
-
-        if (s->pieces[mid].start <= address)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    if (lo == 0 || s->pieces[lo - 1].entry == NONE)
+    if (!after || s->pieces[after - 1].entry == NONE)
         return NULL;
-    return &s->entries[s->pieces[lo - 1].entry].routine;
+    return &s->entries[s->pieces[after - 1].entry].routine;
 }
 
 static bool has_name(const struct vs_symbols *s, const struct entry *e, const char *name)

@@ -7,6 +7,7 @@
 
 #include "base/array.h"
 #include "base/invariant.h"
+#include "base/search.h"
 #include "target/linux.h"
 
 #define PAGE_OF(addr) ((addr) & ~(VS_PAGE_SIZE - 1))
@@ -28,15 +29,7 @@ bool vs_space_is_range(uint64_t addr, uint64_t size)
 /* The index of the first area that ends after addr. */
 static size_t find_area(const struct vs_space *s, uint64_t addr)
 {
-    size_t low = 0, high = s->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (s->areas[middle].end > addr)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
+    return VS_FIRST_AFTER(s->areas, s->count, end, addr);
 }
 
 const struct vs_area *vs_space_at(const struct vs_process *p, uint64_t addr)
