@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "base/progress.h"
-#include "cli/code_files.h"
+#include "cli/code_open.h"
 #include "cli/commands.h"
 #include "front/json.h"
 #include "front/report.h"
@@ -179,7 +179,7 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
     if (!e)
         e = ops->open(&decoder, spec->params, setup, &reader);
     const struct vs_walk_config config = {.isa = isa,
-                                          .code = &code->code,
+                                          .code = &code->image.text,
                                           .ops = ops,
                                           .decoder = decoder,
                                           .port = &reader,

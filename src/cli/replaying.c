@@ -118,26 +118,13 @@ int replaying_look(struct cli *cli, const char *path, char *program, size_t capa
     return status;
 }
 
-/* Whether all files are there that code would be taken from. */
-static bool has_images(const struct vs_vport_about *about)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < about->image_count; i++)
-        if (about->images[i].path[0] == '/') {
-            if (access(about->images[i].path, R_OK))
-                return false;
-            count++;
-        }
-    return count > 0;
-}
-
 /* Of a run whose program's file is gone, the run has the code. */
 static int open_code(struct cli *cli, struct replaying *r, const char *path, bool run,
                      const struct replaying_options *o)
 {
     const struct vs_vport_about *about = &r->port->about;
     const char *code = o->code;
-    if (run && !code && !o->images->count && !has_images(about))
+    if (run && !code && !o->images->count && !vs_image_code_there(about))
         code = path;
     return code ? code_from_run(cli, &r->code, code, about->isa)
                 : code_from_images(cli, &r->code, o->images, about);
@@ -165,8 +152,8 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         return status;
     config.isa = vs_isa_find(r->port->about.isa);
     config.streams = r->port->streams;
-    config.code = &r->code.code;
-    config.loaded = &r->code.loaded;
+    config.code = &r->code.image.text;
+    config.loaded = &r->code.image.loaded;
     r->ready = true;
     int e = vs_replay_init(&r->replay, &config, &diag);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;

@@ -3,7 +3,7 @@
 #ifndef CLI_REPLAYING_H
 #define CLI_REPLAYING_H
 
-#include "cli/code_files.h"
+#include "cli/code_open.h"
 #include "cli/vport_open.h"
 #include "replay/replay.h"
 

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The replay layer: the software debugger.
  *
- *   walk     control flow from a port stream and the code
- *   loaded   the program's data, as its file has them
- *   calls    what system calls do to memory
- *   fatal    which signal ended the program
- *   done     an instruction that waits in the midst of its accesses
- *   replay   the program run again; known: what its memory is known to hold; state: copies of
- *            where it is
- *   history  going anywhere in a replay
+ *   walk        control flow from a port stream and the code
+ *   loaded      the program's data, as its file has them
+ *   image_code  code and data, from the program's files
+ *   calls       what system calls do to memory
+ *   fatal       which signal ended the program
+ *   done        an instruction that waits in the midst of its accesses
+ *   replay      the program run again; known: what its memory is known to hold; state: copies of
+ *               where it is
+ *   history     going anywhere in a replay
  *
  * A replay is a program run again, from its port stream and its code alone: per core an
  * CPU (isa/cpu.h) whose memory is the decoder of a load-value technique.

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/* The program's code and data, from its ELF files: for a debugger that has a port stream and no
+ * run. */
+#ifndef REPLAY_IMAGE_CODE_H
+#define REPLAY_IMAGE_CODE_H
+
+#include "isa/text.h"
+#include "port/vport.h"
+#include "replay/loaded.h"
+
+/* A zeroed struct is ready. */
+struct vs_image_code {
+    struct vs_text text;     /* code; indexed by vs_image_code_finish */
+    struct vs_loaded loaded; /* all that the files say of memory, code included */
+    uint8_t **pieces;        /* bytes of the files */
+    size_t piece_count, piece_capacity;
+};
+
+/* Whether the stream names files, and all that it names can be read. */
+bool vs_image_code_there(const struct vs_vport_about *about);
+
+/* Adds a file. Where it lay is what the stream says of the image with its build id or, if either
+ * has none, its name.
+ * Returns 0; -VSE_NOTFOUND (it is none of the stream's images); -VSE_IO; -VSE_INVAL (not a regular
+ * file); -VSE_FORMAT (neither an executable nor a shared library); -VSE_CORRUPT; -VSE_TRUNCATED;
+ * -VSE_LIMIT; -VSE_NOMEM. diag->text may stay as it was for the last two. */
+int vs_image_code_add(struct vs_image_code *c, const char *path, const struct vs_vport_about *about,
+                      struct vs_diag *diag);
+
+/* After the last file: adds what the simulated platform brings along, if the ISA is the platform's,
+ * and indexes the code. Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
+int vs_image_code_finish(struct vs_image_code *c, const char *isa);
+
+void vs_image_code_fini(struct vs_image_code *c);
+
+#endif
