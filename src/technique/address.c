@@ -146,10 +146,10 @@ void vs_address_decoder_fini(struct vs_address_decoder *d)
 
 static int ended(struct vs_port_reader *port, unsigned core)
 {
+    char where[VS_PORT_WHERE];
     return vs_diag_set(&port->diag, -VSE_END, (int64_t)(port->bits.pos / 8), -1,
-                       "bit %llu, after message %llu: the stream ends, and core %u goes on",
-                       (unsigned long long)port->bits.pos, (unsigned long long)port->messages,
-                       core);
+                       "%s, after message %llu: the stream ends, and core %u goes on",
+                       vs_port_where(port, where), (unsigned long long)port->messages, core);
 }
 
 static int look(struct vs_address_decoder *d, unsigned core)

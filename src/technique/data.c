@@ -353,13 +353,14 @@ int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *he
 static int check_place(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
                        uint64_t instructions)
 {
+    char where[VS_PORT_WHERE];
     if (head->state && head->instructions == instructions)
         return 0;
     return vs_diag_set(
         &port->diag, -VSE_CORRUPT, (int64_t)(port->bits.pos / 8), -1,
-        "bit %llu, in message %llu: core %u gets a value or registers elsewhere than after %llu "
+        "%s, in message %llu: core %u gets a value or registers elsewhere than after %llu "
         "instructions",
-        (unsigned long long)port->bits.pos, (unsigned long long)port->messages, core,
+        vs_port_where(port, where), (unsigned long long)port->messages, core,
         (unsigned long long)instructions);
 }
 
@@ -392,18 +393,18 @@ int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head
 
 int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why)
 {
+    char where[VS_PORT_WHERE];
     return vs_diag_set(&port->diag, -VSE_CORRUPT, (int64_t)(port->bits.pos / 8), -1,
-                       "bit %llu, after message %llu: core %u %s",
-                       (unsigned long long)port->bits.pos, (unsigned long long)port->messages, core,
-                       why);
+                       "%s, after message %llu: core %u %s", vs_port_where(port, where),
+                       (unsigned long long)port->messages, core, why);
 }
 
 int vs_data_ended(struct vs_port_reader *port, unsigned core)
 {
+    char where[VS_PORT_WHERE];
     return vs_diag_set(&port->diag, -VSE_END, (int64_t)(port->bits.pos / 8), -1,
-                       "bit %llu, after message %llu: the stream ends, and core %u goes on",
-                       (unsigned long long)port->bits.pos, (unsigned long long)port->messages,
-                       core);
+                       "%s, after message %llu: the stream ends, and core %u goes on",
+                       vs_port_where(port, where), (unsigned long long)port->messages, core);
 }
 
 struct vs_copy *vs_data_copies_new(unsigned count)
