@@ -14,47 +14,6 @@ struct info_options {
     bool all, json, no_scan, salvage;
 };
 
-const struct info_feature info_features[] = {
-    {VS_RUN_TIMED, "timed"},
-    {VS_RUN_LOADS, "loads"},
-    {VS_RUN_STORES, "stores"},
-    {0},
-};
-
-double info_ratio(uint64_t a, uint64_t b)
-{
-    return b ? (double)a / (double)b : 0;
-}
-
-bool info_timed(const struct info_report *r)
-{
-    return (r->info->features & VS_RUN_TIMED) && r->info->events;
-}
-
-uint64_t info_cycles(const struct info_report *r)
-{
-    return r->info->cycle_last - r->info->cycle_first + 1;
-}
-
-uint64_t info_iterated(const struct info_report *r)
-{
-    return r->info->instructions + r->profile->iterations;
-}
-
-const char *info_signal(char name[32], uint64_t number)
-{
-    const char *signal = vs_signal_name(number);
-    if (signal)
-        snprintf(name, 32, "SIG%s", signal);
-    return signal ? name : NULL;
-}
-
-const char *info_file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
 {
     uint64_t sum = 0;
@@ -128,6 +87,16 @@ static void counts_free(struct counts *c)
     free(c);
 }
 
+static void print(struct out *out, const struct info_report *r, bool json)
+{
+    struct json j;
+    json_init(&j, out, 2);
+    if (json)
+        report_json(&j, NULL, info_columns, r);
+    else
+        info_text(out, r);
+}
+
 static int info_one(struct cli *cli, const struct info_options *o, const char *path)
 {
     struct vs_reader *reader = NULL;
@@ -147,7 +116,7 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
     struct info_report r = {
         .path = path,
         .reader = reader,
-        .info = info,
+        .info = *info,
         .isa = vs_reader_meta(reader, "isa"),
         .code_bytes = sum_code_bytes(reader, info->blocks),
         .all_threads = o->all,
@@ -157,10 +126,9 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
         r.profile = &c->profile;
         r.routines = &c->routines;
     }
-    if (o->json)
-        info_json(&cli->out, &r);
-    else
-        info_text(&cli->out, &r);
+    struct vs_machine_core cores[VS_CORES_MAX];
+    r.cores = (struct core_facts){cores, core_facts_of_run(reader, cores, &r.core_cycles)};
+    print(&cli->out, &r, o->json);
     status = e ? cli_report(cli, path, e, e != -VSE_NOMEM ? vs_reader_diag(reader) : NULL)
                : cli_missing(cli, path, info);
     counts_free(c);

@@ -3,8 +3,8 @@
 #ifndef CLI_INFO_PRINT_H
 #define CLI_INFO_PRINT_H
 
-#include "front/json.h"
-#include "front/out.h"
+#include "front/core_facts.h"
+#include "front/report.h"
 #include "study/event_counts.h"
 #include "study/profile.h"
 #include "study/routines.h"
@@ -14,7 +14,7 @@
 struct info_report {
     const char *path;
     const struct vs_reader *reader;
-    const struct vs_run_info *info;
+    struct vs_run_info info;
     const char *isa; /* NULL if it is not known */
 
     /* what was counted in the events; all NULL if nothing was */
@@ -22,19 +22,42 @@ struct info_report {
     const struct vs_profile *profile;
     const struct vs_routines *routines;
 
-    uint64_t code_bytes; /* in all blocks */
-    bool all_threads;    /* in the text; the JSON object always has all */
+    uint64_t code_bytes;     /* in all blocks */
+    struct core_facts cores; /* of a simulated run, else none */
+    uint64_t core_cycles;    /* that these took */
+    bool all_threads;        /* in the text; the JSON object always has all */
 };
 
 /* System calls, causes and routines that are listed, at most. */
 enum { INFO_TOP = 16 };
 
-/* A feature bit of the file, in words; bit 0 ends the table. */
-struct info_feature {
-    uint32_t bit;
-    const char *name;
+/* The columns of a report, of which JSON has all. */
+extern const struct report_column info_columns[];
+
+/* Some of so many, under a name; of a number also that, and its own name as the field. */
+struct info_count {
+    char name[96], field[64];
+    uint64_t number, count, total;
 };
-extern const struct info_feature info_features[];
+extern const struct report_column info_count_columns[];
+
+struct info_thread {
+    uint64_t thread;
+    struct vs_thread_info counts;
+};
+extern const struct report_column info_thread_columns[];
+
+/* The elements of a report's lists, as struct report_rows has them: names of features, threads,
+ * and counts. */
+bool info_feature_at(const void *report, size_t i, void *element);
+bool info_thread_at(const void *report, size_t i, void *element);
+bool info_kind_at(const void *report, size_t i, void *element);
+bool info_class_at(const void *report, size_t i, void *element);
+bool info_branch_at(const void *report, size_t i, void *element);
+bool info_load_size_at(const void *report, size_t i, void *element);
+bool info_store_size_at(const void *report, size_t i, void *element);
+bool info_syscall_at(const void *report, size_t i, void *element);
+bool info_cause_at(const void *report, size_t i, void *element);
 
 /* a / b, 0 if b is 0. */
 double info_ratio(uint64_t a, uint64_t b);
@@ -43,16 +66,6 @@ double info_ratio(uint64_t a, uint64_t b);
 bool info_timed(const struct info_report *r);
 uint64_t info_cycles(const struct info_report *r);
 
-/* Instructions with every iteration of a repeated one counted. */
-uint64_t info_iterated(const struct info_report *r);
-
-/* "SIGSEGV" for 11, into name; NULL for a number that is no signal's. */
-const char *info_signal(char name[32], uint64_t number);
-
-/* The last part of a path. */
-const char *info_file_name(const char *path);
-
 void info_text(struct out *o, const struct info_report *r);
-void info_json(struct out *o, const struct info_report *r);
 
 #endif

@@ -4,106 +4,84 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "front/core_facts.h"
-#include "isa/isa.h"
-
 enum { SHOWN_THREADS = 16 };
-
-static const char *const class_names[VS_BRANCH_CLASSES] = {
-    [VS_CLASS_COND_TAKEN] = "conditional direct, taken",
-    [VS_CLASS_COND_NOT_TAKEN] = "conditional direct, not taken",
-    [VS_CLASS_DIRECT] = "unconditional direct",
-    [VS_CLASS_INDIRECT] = "unconditional indirect",
-    [VS_CLASS_COND_INDIRECT] = "conditional indirect",
-};
 
 static void heading(struct out *o, const char *text)
 {
     out_printf(o, "\n%s\n", text);
 }
 
-static void fact(struct out *o, const char *name, const char *value)
+static void say(struct out *o, const struct info_report *r, const char *text)
 {
-    out_printf(o, "  %-20s ", name);
-    out_safe(o, value);
-    out_char(o, '\n');
-}
-
-static void number_fact(struct out *o, const char *name, uint64_t value)
-{
-    char digits[32];
-    fact(o, name, group_digits(digits, value));
+    report_say(o, info_columns, r, text);
 }
 
 static void count_row(struct out *o, const char *name, uint64_t count)
 {
-    char digits[32];
-    out_printf(o, "  %-30s %18s\n", name, group_digits(digits, count));
+    struct info_count c = {.count = count};
+    snprintf(c.name, sizeof(c.name), "%s", name);
+    report_say(o, info_count_columns, &c, "  {>name} {>count}\n");
 }
 
-static void share_row(struct out *o, const char *name, uint64_t count, uint64_t total)
+static void share_row(struct out *o, const struct info_count *c)
 {
-    char digits[32];
-    out_printf(o, "  %-30s %18s %7.2f %%\n", name, group_digits(digits, count),
-               100 * info_ratio(count, total));
+    report_say(o, info_count_columns, c, "  {>name} {>count} {>share} %\n");
+}
+
+/* Returns how many there are. */
+static size_t share_rows(struct out *o, const struct info_report *r,
+                         bool (*at)(const void *report, size_t i, void *element))
+{
+    struct info_count c;
+    size_t i = 0;
+    for (; at(r, i, &c); i++)
+        share_row(o, &c);
+    return i;
+}
+
+static void share(struct out *o, const char *name, uint64_t count, uint64_t total)
+{
+    struct info_count c = {.count = count, .total = total};
+    snprintf(c.name, sizeof(c.name), "%s", name);
+    share_row(o, &c);
 }
 
 static void text_file(struct out *o, const struct info_report *r)
 {
-    const struct vs_run_info *info = r->info;
-    char line[160], a[32], b[32];
-
-    size_t n = (size_t)snprintf(line, sizeof(line), "version %u;", info->version);
-    for (const struct info_feature *f = info_features; f->bit; f++)
-        if (info->features & f->bit)
-            n += (size_t)snprintf(line + n, sizeof(line) - n, " %s", f->name);
-    if (!info->features)
-        snprintf(line + n, sizeof(line) - n, " control flow only");
-    fact(o, "format", line);
-    snprintf(line, sizeof(line), "%s bytes in %s chunks", group_digits(a, info->file_size),
-             group_digits(b, info->chunks));
-    fact(o, "size", line);
-    if (info->sealed || !info->missing.error)
-        snprintf(line, sizeof(line), "%s", info->sealed ? "yes" : "not looked at");
+    const char *feature;
+    say(o, r, "  format               version {version};");
+    for (size_t i = 0; info_feature_at(r, i, &feature); i++)
+        out_printf(o, " %s", feature);
+    out_str(o, r->info.features ? "\n" : " control flow only\n");
+    say(o, r, "  size                 {size} bytes in {chunks} chunks\n");
+    if (r->info.sealed || !r->info.missing.error)
+        out_printf(o, "  sealed               %s\n", r->info.sealed ? "yes" : "not looked at");
     else
-        snprintf(line, sizeof(line), "no; the first %s bytes are readable",
-                 group_digits(a, info->readable));
-    fact(o, "sealed", line);
-    if (info->missing.error && !info->sealed)
-        fact(o, "missing", info->missing.text);
+        say(o, r,
+            "  sealed               no; the first {readable} bytes are readable\n"
+            "  missing              {missing.text}\n");
 }
 
 static void text_totals(struct out *o, const struct info_report *r)
 {
-    const struct vs_run_info *info = r->info;
-    char line[120], a[32], b[32];
-
-    number_fact(o, "instructions", info->instructions);
-    number_fact(o, "events", info->events);
-    if (info->events) {
-        snprintf(line, sizeof(line), "%.3f", info_ratio(info->file_size, info->events));
-        fact(o, "bytes/event", line);
-    }
-    if (info->instructions) {
-        snprintf(line, sizeof(line), "%.3f", 8 * info_ratio(info->file_size, info->instructions));
-        fact(o, "bits/instruction", line);
-    }
-    if (info_timed(r)) {
-        snprintf(line, sizeof(line), "%s, from %s", group_digits(a, info_cycles(r)),
-                 group_digits(b, info->cycle_first));
-        fact(o, "cycles", line);
-        snprintf(line, sizeof(line), "%.3f", info_ratio(info->instructions, info_cycles(r)));
-        fact(o, "instructions/cycle", line);
-    }
-    snprintf(line, sizeof(line), "%s, %s bytes of code", group_digits(a, info->blocks),
-             group_digits(b, r->code_bytes));
-    fact(o, "blocks", line);
+    say(o, r,
+        "  instructions         {instructions}\n"
+        "  events               {events}\n");
+    if (r->info.events)
+        say(o, r, "  bytes/event          {bytes_per_event}\n");
+    if (r->info.instructions)
+        say(o, r, "  bits/instruction     {bits_per_instruction}\n");
+    if (info_timed(r))
+        say(o, r,
+            "  cycles               {cycles.count}, from {cycles.first}\n"
+            "  instructions/cycle   {ipc}\n");
+    say(o, r, "  blocks               {blocks.count}, {blocks.code_bytes} bytes of code\n");
 }
 
 static void text_meta(struct out *o, const struct info_report *r)
 {
     const char *key, *value;
-    if (r->info->metas)
+    if (r->info.metas)
         heading(o, "Recorded");
     for (uint32_t i = 0; vs_reader_meta_at(r->reader, i, &key, &value) == 0; i++) {
         if (core_fact_is(key))
@@ -119,7 +97,7 @@ static void text_meta(struct out *o, const struct info_report *r)
 static void text_images(struct out *o, const struct info_report *r)
 {
     struct vs_image image;
-    if (r->info->images)
+    if (r->info.images)
         heading(o, "Images");
     for (uint64_t i = 0; vs_reader_image(r->reader, i, &image) == 0; i++) {
         out_str(o, "  ");
@@ -134,103 +112,78 @@ static void text_images(struct out *o, const struct info_report *r)
 
 static void text_threads(struct out *o, const struct info_report *r)
 {
-    uint32_t threads = r->info->threads;
+    uint32_t threads = r->info.threads;
     uint32_t shown = r->all_threads || threads <= SHOWN_THREADS ? threads : SHOWN_THREADS;
-    struct vs_thread_info t;
-    char a[32], b[32];
+    struct info_thread t;
 
     heading(o, "Threads");
     out_printf(o, "  %-10s %18s %18s\n", "", "instructions", "events");
-    for (uint32_t i = 0; i < shown && vs_reader_thread(r->reader, i, &t) == 0; i++)
-        out_printf(o, "  t%-9u %18s %18s\n", i, group_digits(a, t.instructions),
-                   group_digits(b, t.events));
+    for (size_t i = 0; i < shown && info_thread_at(r, i, &t); i++)
+        report_say(o, info_thread_columns, &t, "  t{>thread} {>instructions} {>events}\n");
     if (shown < threads)
         out_printf(o, "  ... and %s more (--all)\n", DIGITS(threads - shown));
 }
 
-static void text_branches(struct out *o, const struct vs_event_counts *s)
+static void text_branches(struct out *o, const struct info_report *r)
 {
-    struct vs_count_named rows[32];
-    uint64_t total = s->kinds[VS_BRANCH];
+    struct info_count c;
 
     heading(o, "Branches by class");
-    for (unsigned c = 0; c < VS_BRANCH_CLASSES; c++)
-        if (c != VS_CLASS_COND_INDIRECT || vs_event_counts_branch_class(s, c))
-            share_row(o, class_names[c], vs_event_counts_branch_class(s, c), total);
+    for (size_t i = 0; info_class_at(r, i, &c); i++)
+        if (i != VS_CLASS_COND_INDIRECT || c.count)
+            share_row(o, &c);
     heading(o, "Branches by kind");
-    unsigned n = vs_event_counts_branch_kinds(s, rows);
-    for (unsigned i = 0; i < n; i++)
-        share_row(o, rows[i].name, rows[i].count, total);
+    share_rows(o, r, info_branch_at);
 }
 
-static void text_operands(struct out *o, const struct vs_event_counts *s, bool stores)
+static void text_operands(struct out *o, const struct info_report *r, bool stores)
 {
+    const struct vs_event_counts *s = r->stats;
     uint64_t total = s->kinds[stores ? VS_STORE : VS_LOAD];
     heading(o, stores ? "Stores by operand size" : "Loads by operand size");
-    for (unsigned c = 0; c < VS_SIZE_CLASSES; c++)
-        share_row(o, vs_event_counts_size_name(c), vs_event_counts_operands(s, stores, c), total);
-    share_row(o, "of all: repeated iterations", vs_event_counts_flagged(s, stores, VS_MEM_REPEAT),
-              total);
-    share_row(o, "of all: atomic", vs_event_counts_flagged(s, stores, VS_MEM_ATOMIC), total);
+    share_rows(o, r, stores ? info_store_size_at : info_load_size_at);
+    share(o, "of all: repeated iterations", vs_event_counts_flagged(s, stores, VS_MEM_REPEAT),
+          total);
+    share(o, "of all: atomic", vs_event_counts_flagged(s, stores, VS_MEM_ATOMIC), total);
     count_row(o, "bytes", s->operand_bytes[stores]);
 }
 
-static void more_numbers(struct out *o, const struct vs_count_tally *t, unsigned shown)
+static void more_numbers(struct out *o, const struct vs_count_tally *t, size_t shown)
 {
     if (shown < t->counts.count)
         out_printf(o, "  ... and %s%s more numbers\n", t->untold ? "over " : "",
                    DIGITS(t->counts.count - shown));
 }
 
-static void text_number(struct out *o, const struct vs_count_number *n, const char *name,
-                        uint64_t total)
-{
-    char row[64];
-    int used = snprintf(row, sizeof(row), "%llu", (unsigned long long)n->number);
-    if (name)
-        snprintf(row + used, sizeof(row) - (size_t)used, " %s", name);
-    share_row(o, row, n->count, total);
-}
-
 static void text_syscalls(struct out *o, const struct info_report *r)
 {
-    const struct vs_event_counts *s = r->stats;
-    struct vs_count_number top[INFO_TOP];
-    unsigned n = vs_event_counts_top(&s->syscalls, top, INFO_TOP);
-    if (n)
+    if (r->stats->syscalls.counts.count)
         heading(o, "System calls");
-    for (unsigned i = 0; i < n; i++)
-        text_number(o, &top[i], vs_isa_call_name(vs_isa_find(r->isa), top[i].number),
-                    s->kinds[VS_SYSCALL]);
-    more_numbers(o, &s->syscalls, n);
+    more_numbers(o, &r->stats->syscalls, share_rows(o, r, info_syscall_at));
 }
 
-static void text_causes(struct out *o, const struct vs_event_counts *s)
+static void text_causes(struct out *o, const struct info_report *r)
 {
-    struct vs_count_number top[INFO_TOP];
-    unsigned n = vs_event_counts_top(&s->causes, top, INFO_TOP);
+    const struct vs_event_counts *s = r->stats;
     if (s->kinds[VS_EXCEPTION])
         heading(o, "Signals and exceptions");
-    for (unsigned i = 0; i < n; i++) {
-        char name[32];
-        text_number(o, &top[i], info_signal(name, top[i].number), s->kinds[VS_EXCEPTION]);
-    }
+    size_t n = share_rows(o, r, info_cause_at);
     if (s->causeless)
-        share_row(o, "without a cause", s->causeless, s->kinds[VS_EXCEPTION]);
+        share(o, "without a cause", s->causeless, s->kinds[VS_EXCEPTION]);
     more_numbers(o, &s->causes, n);
 }
 
 /* Names differ in length by far, so these rows have them last. */
 static void place_row(struct out *o, uint64_t count, uint64_t total)
 {
-    char digits[32];
-    out_printf(o, "  %18s %7.2f %%  ", group_digits(digits, count), 100 * info_ratio(count, total));
+    const struct info_count c = {.count = count, .total = total};
+    report_say(o, info_count_columns, &c, "  {>count} {>share} %  ");
 }
 
 static void text_by_image(struct out *o, const struct info_report *r)
 {
     const struct vs_routines *c = r->routines;
-    uint64_t total = r->info->instructions;
+    uint64_t total = r->info.instructions;
     struct vs_image image;
 
     heading(o, "Instructions by image");
@@ -251,6 +204,13 @@ static void text_by_image(struct out *o, const struct info_report *r)
     }
 }
 
+/* The last part of a path. */
+static const char *file_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
 /* "main  (program)"; without a name "program+0x1234", the address that the file has for it. */
 static void text_routine(struct out *o, const struct info_report *r,
                          const struct vs_routine_count *row)
@@ -261,13 +221,13 @@ static void text_routine(struct out *o, const struct info_report *r,
     if (!placed) {
         out_hex(o, row->start, 0);
     } else if (!row->name) {
-        out_safe(o, info_file_name(image.path));
+        out_safe(o, file_name(image.path));
         out_char(o, '+');
         out_hex(o, row->start - image.base, 0);
     } else {
         out_safe(o, row->name);
         out_str(o, "  (");
-        out_safe(o, info_file_name(image.path));
+        out_safe(o, file_name(image.path));
         out_char(o, ')');
     }
     out_char(o, '\n');
@@ -277,12 +237,12 @@ static void text_routines(struct out *o, const struct info_report *r)
 {
     const struct vs_routines *c = r->routines;
 
-    if (!r->info->instructions)
+    if (!r->info.instructions)
         return;
     text_by_image(o, r);
     heading(o, "Hottest routines");
     for (size_t i = 0; i < c->count && i < INFO_TOP; i++) {
-        place_row(o, c->rows[i].instructions, r->info->instructions);
+        place_row(o, c->rows[i].instructions, r->info.instructions);
         text_routine(o, r, &c->rows[i]);
     }
     if (c->count > INFO_TOP)
@@ -295,25 +255,23 @@ static void text_repeats(struct out *o, const struct info_report *r)
         return;
     heading(o, "Repeated (string) instructions");
     count_row(o, "further iterations", r->profile->iterations);
-    count_row(o, "instructions with them", info_iterated(r));
+    count_row(o, "instructions with them", r->info.instructions + r->profile->iterations);
 }
 
 static void text_stats(struct out *o, const struct info_report *r)
 {
     const struct vs_event_counts *s = r->stats;
-    const struct vs_run_info *info = r->info;
 
     heading(o, "Events by kind");
-    for (unsigned k = 1; k < VS_KIND_END; k++)
-        share_row(o, vs_kind_name(k), s->kinds[k], info->events);
-    text_branches(o, s);
-    if (info->features & VS_RUN_LOADS || s->kinds[VS_LOAD])
-        text_operands(o, s, false);
-    if (info->features & VS_RUN_STORES || s->kinds[VS_STORE])
-        text_operands(o, s, true);
+    share_rows(o, r, info_kind_at);
+    text_branches(o, r);
+    if (r->info.features & VS_RUN_LOADS || s->kinds[VS_LOAD])
+        text_operands(o, r, false);
+    if (r->info.features & VS_RUN_STORES || s->kinds[VS_STORE])
+        text_operands(o, r, true);
     text_repeats(o, r);
     text_syscalls(o, r);
-    text_causes(o, s);
+    text_causes(o, r);
     heading(o, "From outside");
     count_row(o, "external writes", s->kinds[VS_EXTERNAL]);
     count_row(o, "external bytes", s->external_bytes);
@@ -326,14 +284,10 @@ static void text_stats(struct out *o, const struct info_report *r)
 /* What the simulated platform counted. */
 static void text_cores(struct out *o, const struct info_report *r)
 {
-    struct vs_machine_core cores[VS_CORES_MAX];
-    uint64_t cycles;
-    unsigned count = core_facts_of_run(r->reader, cores, &cycles);
-
-    if (!count)
+    if (!r->cores.count)
         return;
     heading(o, "Cores (of the whole simulation)");
-    core_facts_text(o, &(struct core_facts){cores, count}, cycles);
+    core_facts_text(o, &r->cores, r->core_cycles);
 }
 
 void info_text(struct out *o, const struct info_report *r)

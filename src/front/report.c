@@ -376,7 +376,7 @@ static const struct report_column *find_column(const struct report_column *colum
     size_t first = dot ? (size_t)(dot - name) : length;
 
     for (const struct report_column *c = columns; !is_last(c); c++) {
-        const char *called = c->json ? c->json : c->text;
+        const char *called = c->json && *c->json ? c->json : c->text;
 
         if (!called || strlen(called) != first || strncmp(called, name, first) != 0)
             continue;
