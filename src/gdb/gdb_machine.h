@@ -26,7 +26,8 @@ enum vs_gdb_stop_kind {
     VS_GDB_STEPPED,     /* the thread did one instruction, or undid it */
     VS_GDB_BREAK,       /* at a breakpoint: the thread's pc is there */
     VS_GDB_WATCH,       /* the thread's next instruction accesses watched bytes; backwards: its last
-                         * one did. As gdb wants it for RISC-V: it then steps over the access. */
+                         * one did. If `watch_after` of the registers is set, it has gone over the
+                         * access. */
     VS_GDB_BEGINNING,   /* there is nothing before */
     VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it */
     VS_GDB_INTERRUPTED, /* as the poll asked */

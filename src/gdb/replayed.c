@@ -246,6 +246,14 @@ static int come_to_end(struct vs_gdb_replayed *m, bool was_there, struct vs_gdb_
 
 /* ---- both ways ------------------------------------------------------------------------------- */
 
+/* To one side of a watched access, for which it stopped. Returns `end`, or an error. */
+static int go_near(struct vs_gdb_replayed *m, uint64_t position, int end)
+{
+    m->history.poll = NULL; /* it is not far */
+    int err = vs_history_goto(&m->history, position);
+    return err < 0 ? err : end;
+}
+
 static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, bool signalled,
                    struct vs_gdb_stop *stop, const struct vs_replay_watch **watch)
 {
@@ -270,8 +278,10 @@ static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, b
         stop->thread = found.core;
     if (end == VS_REPLAY_SIGNAL)
         stand_before(m, stop);
-    *watch = end == VS_REPLAY_WATCH ? found.watch : NULL;
-    return end;
+    if (end != VS_REPLAY_WATCH)
+        return end;
+    *watch = found.watch;
+    return m->machine.registers->watch_after ? go_near(m, found.position, end) : end;
 }
 
 static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
@@ -296,9 +306,7 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
     if (end == VS_REPLAY_WATCH) {
         stop->thread = found.core;
         *watch = found.watch;
-        m->history.poll = NULL; /* it is not far */
-        int err = vs_history_goto(&m->history, found.position);
-        return err < 0 ? err : end;
+        return go_near(m, found.position + m->machine.registers->watch_after, end);
     }
     stop->thread = how->step && end == VS_REPLAY_REACHED ? how->thread : r->last;
     if (end == VS_REPLAY_SIGNAL)
@@ -325,7 +333,10 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
         how->backwards ? go_back(m, how, signalled, stop, &watch) : go_on(m, how, stop, &watch);
     m->history.poll = NULL;
     m->replay->signals = 0;
-    m->told = !watch ? 0 : how->backwards ? BACKWARDS : FORWARDS;
+    /* What it has gone over is behind it. */
+    m->told = !watch || m->machine.registers->watch_after ? 0
+              : how->backwards                            ? BACKWARDS
+                                                          : FORWARDS;
     if (end < 0 || end == VS_REPLAY_CUT) {
         m->current = shown(m->replay, m->replay->last);
         return end < 0 ? failed(m, end, diag) : cut(m, diag);

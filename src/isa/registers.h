@@ -35,6 +35,8 @@ struct vs_register_set {
     unsigned count;
     const struct vs_register_feature *features;
     unsigned feature_count;
+    bool watch_after; /* gdb wants a watched access reported when it is done, as processors of the
+                       * ISA do it; else before, and steps over it */
 };
 
 /* By its name. NULL: there is none. */

@@ -101,7 +101,7 @@ static int put_code(struct tmtrace *t, uint64_t pc)
 static int put_transfer(struct tmtrace *t, const struct vs_event *e, uint64_t cycle)
 {
     bool branch = e->kind == VS_BRANCH, taken = !branch || e->flags & VS_BR_TAKEN;
-    unsigned size = branch ? e->size : 4;
+    unsigned size = branch ? e->size : t->disasm.isa->abi->call_length;
     uint64_t target = branch ? e->addr : e->pc + size, *since = &t->since[e->thread];
     int error =
         put_line(t, "%" PRIu64 ", %u, %" PRIx64 ", %" PRIx64 ", %u, %c, %c, %c, %d,%" PRIu64, cycle,

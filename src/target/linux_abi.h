@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What an RV64 Linux program and its kernel agree on, where it is not what the host's headers say.
+/* What a program and the simulated platform's Linux agree on, where it is neither what the host's
+ * headers say nor the ISA's own (isa/abi.h): structures as architectures have them that take the
+ * kernel's generic headers, and where memory lies.
  * Constants that are the same for all newer architectures (errno, open, mmap, clone, futex,
  * signals) come from the host's headers; files that use them assert the ones that differ on some.
  */

@@ -602,7 +602,7 @@ static int run_core(struct machine *m, struct core *c)
         if (m->room != UINT64_MAX)
             m->room -= retired;
     } else if (m->recorded) {
-        /* An ecall counts when it ends. */
+        /* A system call counts when it ends. */
         vs_events_unseen(&m->events, c->task, retired - (stop == VS_STOP_CALL));
     }
     m->running = NULL;

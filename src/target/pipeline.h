@@ -99,7 +99,7 @@ static inline void vs_pipeline_commit(struct vs_pipeline *p, uint64_t cycle)
     p->cycle = p->last = cycle;
 }
 
-/* A result is there; x0 is always there. */
+/* A result is there; register 0 stands for none, and is always there. */
 static inline void vs_pipeline_ready(struct vs_pipeline *p, unsigned reg, uint64_t cycle)
 {
     p->ready[reg] = cycle;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The target layer: RV64 Linux programs on simulated cores, with or without time.
+/* The target layer: Linux programs on simulated cores of one ISA, with or without time.
  *
  *   config     cores, caches, latencies
  *   simulator  the engine of recording: the platform, and places in a program

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "gdb/replayed.h"
 #include "replay/history.h"
 #include "runs.h"
 #include "study/codeview.h"
@@ -618,6 +619,57 @@ static void check_search(const struct stream *s)
 TEST(searches_where_a_checkpoint_is_due)
 {
     with("mlvCF_e:CS32", "--cores 4", check_search);
+}
+
+/* A debugger is told of the same accesses, from the side that it wants of the ISA. */
+static void check_sides(const struct stream *s)
+{
+    enum { ACCESSES = 40 };
+    struct samples all;
+    struct stops st;
+    struct vs_gdb_replayed *m = malloc(sizeof(*m));
+    uint64_t found[2][ACCESSES];
+    CHECK(m);
+    take_samples(&all, s);
+    choose_stops(&st, s, &all);
+    for (unsigned after = 0; after < 2; after++) {
+        struct vs_register_set registers = *s->config.isa->registers;
+        struct vs_isa isa = *s->config.isa;
+        struct stream same = *s;
+        struct vs_gdb_stop stop;
+        struct vs_replay r;
+        registers.watch_after = after;
+        isa.registers = &registers;
+        same.config.isa = &isa;
+        replay_make(&r, &same);
+        CHECK_EQ(vs_gdb_replayed_init(m, &r, 1 << 24, NULL, 0), 0);
+        const struct vs_gdb_machine_ops *ops = m->machine.ops;
+        CHECK_EQ(ops->insert(m, VS_GDB_POINT_ACCESS, st.watches[0].addr & ~UINT64_C(4095), 4096),
+                 0);
+        for (unsigned i = 0; i < ACCESSES; i++) {
+            CHECK_EQ(ops->resume(m, &(struct vs_gdb_resume){0}, &stop, NULL), 0);
+            CHECK_EQ(stop.kind, VS_GDB_WATCH);
+            found[after][i] = r.position - after;
+            CHECK(!i || found[after][i] > found[after][i - 1]);
+        }
+        /* back past the one that was told last if it stands before that, else to it */
+        for (unsigned i = ACCESSES - !after; i-- > 0;) {
+            CHECK_EQ(ops->resume(m, &(struct vs_gdb_resume){.backwards = true}, &stop, NULL), 0);
+            CHECK_EQ(stop.kind, VS_GDB_WATCH);
+            CHECK_EQ(r.position, found[after][i] + !after);
+        }
+        vs_gdb_replayed_fini(m);
+        vs_replay_fini(&r);
+    }
+    for (unsigned i = 0; i < ACCESSES; i++)
+        CHECK_EQ(found[0][i], found[1][i]);
+    free(st.list);
+    free(m);
+}
+
+TEST(tells_accesses_before_or_after)
+{
+    with("mlvCF_e:CS32", "--cores 4", check_sides);
 }
 
 /* More than the registers that a core begins with. */

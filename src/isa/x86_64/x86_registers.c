@@ -150,4 +150,5 @@ const struct vs_register_set vs_x86_registers = {
     .count = sizeof(list) / sizeof(list[0]),
     .features = features,
     .feature_count = sizeof(features) / sizeof(features[0]),
+    .watch_after = true,
 };
