@@ -95,7 +95,8 @@ static int put_code(struct tmtrace *t, uint64_t pc)
 
     if (!text)
         return vs_diag_set(&t->diag, -VSE_NOMEM, -1, -1, "out of memory");
-    return put_line(t, ", %s, %s", length ? text : "---", operation(t, pc));
+    return put_line(t, ", %.*s, %s", length ? (int)length : 3, length ? text : "---",
+                    operation(t, pc));
 }
 
 static int put_transfer(struct tmtrace *t, const struct vs_event *e, uint64_t cycle)

@@ -7,6 +7,7 @@
 
 #include "gdb/gdb.h"
 #include "gen/gdb_machine.h"
+#include "isa/isa.h"
 #include "unit/gdbtalk.h"
 
 struct served {
@@ -104,6 +105,22 @@ TEST(gdb_knows_the_registers)
                    "t6             0xffffffffffffffff", "pc             0x10000",
                    "ft1            {float = ", "double = 2.0000000000000004}", "fflags         0x1",
                    "frm            0x3", "fcsr           0x61", "$1 = 2\n", NULL});
+    free(s);
+}
+
+/* What gdb wants of another ISA: parts of registers, and some that nothing tells of. */
+TEST(gdb_knows_the_registers_of_x86_64)
+{
+    struct served *s = prepare();
+
+    s->machine.registers = vs_isa_find("x86-64")->registers;
+    serve(s, "info registers rax rip mxcsr fs_base ftag\np $xmm0.v2_int64\np $ymm0.v4_int64",
+          VS_GDB_SERVED_LEFT);
+    check_said(s, (const char *const[]){"rax            0x0", "rip            0x10000",
+                                        "mxcsr          0x61", "fs_base        0x400000000000001a",
+                                        "ftag           <unavailable>",
+                                        "$1 = {1229782938247303441, 0}",
+                                        "$2 = {1229782938247303441, 0, 0, 0}", NULL});
     free(s);
 }
 
