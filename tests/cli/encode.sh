@@ -170,6 +170,17 @@ expect_status 1
 expect_one_line_err
 expect_err 'without tags'
 
+begin refuses_streams_that_the_technique_does_not_have
+"$VESTIGE" encode -f "$T/t.vest" -t mcfTR_e -o "$T/run.vport" >"$out" || fail "not encoded"
+"$T/older" "$T/run.vport" "$T/streams.vport" per-core || fail "no such file"
+for command in "decode $T/streams.vport --code $T/t.vest" "verify $T/t.vest --stream $T/streams.vport"; do
+    # shellcheck disable=SC2086 # words
+    run "$VESTIGE" $command
+    expect_status 1
+    expect_one_line_err
+    expect_err 'it has more streams than the technique'
+done
+
 begin stops_at_a_limit
 run "$VESTIGE" decode "$T/t.vport" --code "$T/t.vest" --until 1000 --summary
 expect_status 0
