@@ -16,7 +16,7 @@ struct bandwidth {
     struct cli *cli;
     const struct bandwidth_options *o;
     struct vs_bandwidth_options study;
-    struct specs specs;
+    struct vs_spec_list specs;
     struct figures *sums; /* of each spec */
     int64_t *rows;        /* of each spec, of this run: its row, or -1 */
     struct plot *plot;    /* NULL: there is none */
@@ -321,7 +321,7 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
         plot_close(w.plot);
     free(w.sums);
     free(w.rows);
-    specs_free(&w.specs);
+    vs_spec_list_fini(&w.specs);
     return status;
 }
 

@@ -75,7 +75,8 @@ int encode_run(struct cli *cli, const struct encode_options *o, const char *path
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
-    status = specs_lack(cli, &(struct spec){.spec = spec}, path, vs_reader_info(reader), &lacks);
+    status =
+        specs_lack(cli, &(struct vs_spec_item){.spec = spec}, path, vs_reader_info(reader), &lacks);
     if (lacks) {
         vs_reader_close(reader);
         return status;

@@ -331,7 +331,8 @@ static int tell(struct cli *cli, const struct verify_options *o, const char *pat
 /* Those of the specs that the run has anything for. Returns CLI_DONE, or the status after a
  * message; the array is to be freed. */
 static int choose_specs(struct cli *cli, const char *path, const struct vs_run_info *info,
-                        const struct specs *specs, struct spec **chosen, size_t *count)
+                        const struct vs_spec_list *specs, struct vs_spec_item **chosen,
+                        size_t *count)
 {
     int status = CLI_DONE;
     bool lacks;
@@ -350,7 +351,7 @@ static int choose_specs(struct cli *cli, const char *path, const struct vs_run_i
 }
 
 static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,
-                       struct vs_verify *v, const struct spec *specs, size_t count,
+                       struct vs_verify *v, const struct vs_spec_item *specs, size_t count,
                        struct tally *tally)
 {
     struct vs_proof *proofs = calloc(count, sizeof(*proofs));
@@ -397,8 +398,8 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
 
-static int init_verify(struct vs_verify *v, struct vs_reader *reader, const struct spec *specs,
-                       size_t count, struct vs_diag *diag)
+static int init_verify(struct vs_verify *v, struct vs_reader *reader,
+                       const struct vs_spec_item *specs, size_t count, struct vs_diag *diag)
 {
     unsigned serves = 0, needs = 0;
     for (size_t i = 0; i < count; i++) {
@@ -410,7 +411,7 @@ static int init_verify(struct vs_verify *v, struct vs_reader *reader, const stru
 
 /* stream is NULL, or there is one spec: its own. */
 static int verify_reader(struct cli *cli, const struct verify_options *o, const char *path,
-                         struct vs_reader *reader, const struct spec *specs, size_t count,
+                         struct vs_reader *reader, const struct vs_spec_item *specs, size_t count,
                          const struct stream *stream, struct tally *tally)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
@@ -434,10 +435,11 @@ static int verify_reader(struct cli *cli, const struct verify_options *o, const 
 }
 
 static int verify_run(struct cli *cli, const struct verify_options *o, const char *path,
-                      const struct specs *specs, const struct stream *stream, struct tally *tally)
+                      const struct vs_spec_list *specs, const struct stream *stream,
+                      struct tally *tally)
 {
     struct vs_reader *reader;
-    struct spec *chosen;
+    struct vs_spec_item *chosen;
     size_t count;
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
@@ -451,7 +453,7 @@ static int verify_run(struct cli *cli, const struct verify_options *o, const cha
 }
 
 static int open_stream(struct cli *cli, struct stream *stream, const char *path,
-                       struct specs *specs)
+                       struct vs_spec_list *specs)
 {
     stream->path = path;
     int status = vport_open(cli, &stream->port, path, &stream->spec, &stream->setup);
@@ -478,7 +480,7 @@ static int conclude(struct cli *cli, const struct verify_options *o, const struc
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct verify_options o = {.mutate.seed = 1};
-    struct specs specs = {0};
+    struct vs_spec_list specs = {0};
     struct stream stream = {0};
     struct tally tally = {0};
     int status;
@@ -495,7 +497,7 @@ static int run(struct cli *cli, int argc, char **argv)
     for (int i = 0; i < argc && ready; i++)
         status = cli_worse(status,
                            verify_run(cli, &o, argv[i], &specs, o.stream ? &stream : NULL, &tally));
-    specs_free(&specs);
+    vs_spec_list_fini(&specs);
     vs_vport_close(stream.port);
     return conclude(cli, &o, &tally, status);
 }

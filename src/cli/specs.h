@@ -4,29 +4,15 @@
 #define CLI_SPECS_H
 
 #include "front/options.h"
-#include "technique/technique.h"
+#include "technique/spec_list.h"
 #include "vestige/run.h"
 
-struct spec {
-    const char *config; /* as it was written after the colon; "default" */
-    bool grouped;       /* not named itself, but one of "all" and the like */
-    struct vs_technique_spec spec;
-};
-
-struct specs {
-    struct spec *items;
-    size_t count, capacity;
-};
-
-/* The rows of -t; "all" stands for every technique with its defaults and every configuration that
- * differs from them, "control-flow", "load-values" and "data-addresses" for those of the kind.
- * Without any -t: a dozen. Returns CLI_DONE, or the status after a message; specs_free is
- * needed in any case. */
-int specs_parse(struct cli *cli, struct specs *specs, const struct option_list *list);
-void specs_free(struct specs *specs);
+/* The rows of -t (technique/spec_list.h). Without any -t: the usual dozen. Returns CLI_DONE, or the
+ * status after a message; vs_spec_list_fini is needed in any case. */
+int specs_parse(struct cli *cli, struct vs_spec_list *specs, const struct option_list *list);
 
 /* Adds one. Returns CLI_DONE, or the status after a message. */
-int specs_add(struct cli *cli, struct specs *specs, const char *config,
+int specs_add(struct cli *cli, struct vs_spec_list *specs, const char *config,
               const struct vs_technique_spec *spec);
 
 /* One technique, from a -t that must be there. As specs_add. */
@@ -34,7 +20,7 @@ int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char 
 
 /* Whether a run has what the technique encodes. Says why not, unless the spec is one of a group.
  * Returns CLI_DONE, or the status: CLI_USAGE. */
-int specs_lack(struct cli *cli, const struct spec *spec, const char *path,
+int specs_lack(struct cli *cli, const struct vs_spec_item *spec, const char *path,
                const struct vs_run_info *info, bool *lacks);
 
 /* Says that a run has nothing for any of the techniques asked for. Returns the status. */

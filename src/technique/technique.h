@@ -13,6 +13,7 @@
  *   validity    registers that the debugger knows of data addresses
  *   seen        memory as a run shows it
  *   packets     streams through a general compressor
+ *   spec_list   several techniques, as users ask for them
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
  * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.
