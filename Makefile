@@ -401,7 +401,7 @@ run-sizes:
 	tools/run-sizes $(GEN) >$(O)/run-sizes.csv
 	mv $(O)/run-sizes.csv tests/golden/run-sizes.csv
 
-.PHONY: install deb format check-format check-includes check-isa deps list clean
+.PHONY: install deb format check-format check-includes check-isa include-graph deps list clean
 ## install: install programs, library, headers, manual pages and completion under DESTDIR and PREFIX=/usr/local
 install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/include/vestige" \
@@ -436,8 +436,8 @@ deb:
 	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d
 	@echo 'vestige: $(DEB); to install it: sudo apt install $(if $(filter /%,$(DEB)),,./)$(DEB)'
 
-## format: format all C with clang-format
-format:
+## format: format all C with clang-format, and write the table of includes anew
+format: include-graph
 	@tools/deps --check format
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
@@ -446,6 +446,12 @@ check-format:
 	@tools/deps --check format
 	@out=$$($(CLANG_FORMAT) --dry-run -Werror $(FORMATTED) 2>&1) || \
 	    { echo "$$out" | grep ': error: ' || echo "$$out"; exit 1; }
+
+## include-graph: write the table of who includes whom into docs/architecture.md
+include-graph:
+	@{ sed '/^<!-- include-graph/q' docs/architecture.md; tools/include-graph; \
+	    sed -n '/^<!-- end -->/,$$p' docs/architecture.md; } >$(O)/architecture.md && \
+	    mv $(O)/architecture.md docs/architecture.md
 
 ## check-isa: fail if src names an ISA outside its folder of src/isa, other than where src/isa/named says
 check-isa:

@@ -90,6 +90,25 @@ for file in "${documents[@]}"; do
 done
 [ $named -ge 100 ] || fail "only $named files"
 
+begin names_functions_that_there_are
+# Rows of docs/architecture.md that end in | `file`... | `function`... |
+named=0
+while IFS='|' read -r _ _ _ paths functions _; do
+    for function in $(tr -d '`,' <<<"$functions"); do
+        named=$((named + 1))
+        found=0
+        for path in $(tr -d '`,' <<<"$paths"); do
+            grep -qE "\\b$function\\(" "$VESTIGE_SRC/$path" && found=1
+        done
+        [ $found = 1 ] || fail "no $function in$paths"
+    done
+done < <(grep -E '^\|.*\| `[a-z_/0-9]+\.[ch]`.*\| `[a-z_0-9]+`.* \|$' "$VESTIGE_SRC/docs/architecture.md")
+[ $named -ge 15 ] || fail "only $named functions"
+
+begin shows_the_include_graph
+expect_equal "$(awk '/^<!-- end -->/ { inside = 0 } inside; /^<!-- include-graph/ { inside = 1 }' "$VESTIGE_SRC/docs/architecture.md")" \
+    "$("$VESTIGE_SRC/tools/include-graph")" "what tools/include-graph prints; make include-graph"
+
 begin keeps_the_readme_short
 [ "$(wc -l <"$VESTIGE_SRC/README.md")" -lt 120 ] || fail "120 lines or more"
 
