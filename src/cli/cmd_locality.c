@@ -383,21 +383,15 @@ static const void *row_of(struct study_runs *s, const char *run)
     return row;
 }
 
+static const struct study_kind kind = {columns, row_of, study, add, print_csv, print_text};
+
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct locality_options o = {0};
     int status;
     if (!options_parse(cli, &command_locality, &o, &argc, argv, &status))
         return status;
-    struct locality_study w = {.study = {.cli = cli,
-                                         .json = o.json,
-                                         .csv = o.csv,
-                                         .columns = columns,
-                                         .row = row_of,
-                                         .study = study,
-                                         .add = add,
-                                         .print_csv = print_csv,
-                                         .print_text = print_text}};
+    struct locality_study w = {.study = {cli, &kind, o.json, o.csv, 0}};
     return study_runs(&w.study, argc, argv);
 }
 

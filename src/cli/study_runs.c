@@ -4,15 +4,15 @@
 static void print(struct study_runs *s, const char *run)
 {
     struct out *out = &s->cli->out;
-    const void *row = s->row(s, run);
+    const void *row = s->kind->row(s, run);
     if (s->json) {
-        report_json_line(out, s->columns, row);
+        report_json_line(out, s->kind->columns, row);
     } else if (s->csv) {
-        s->print_csv(out, row, !s->runs);
+        s->kind->print_csv(out, row, !s->runs);
     } else {
         if (s->runs)
             out_char(out, '\n');
-        s->print_text(out, row);
+        s->kind->print_text(out, row);
     }
 }
 
@@ -22,10 +22,10 @@ static int study_one(struct study_runs *s, const char *run)
     int status = cli_open(s->cli, &reader, run, false);
     if (status != CLI_DONE)
         return status;
-    status = s->study(s, run, reader);
+    status = s->kind->study(s, run, reader);
     if (status == CLI_DONE) {
         print(s, run);
-        s->add(s);
+        s->kind->add(s);
         s->runs++;
         status = cli_missing(s->cli, run, vs_reader_info(reader));
     }

@@ -6,12 +6,11 @@
 #include "front/cli.h"
 #include "front/report.h"
 
-struct study_runs {
-    struct cli *cli;
-    bool json, csv;
+struct study_runs;
 
-    /* A row of the figures, of a run or, if that is NULL, of their sum so far. */
-    const struct report_column *columns; /* for JSON */
+/* What a study is. A row has the figures of a run, or if that is NULL of their sum so far. */
+struct study_kind {
+    const struct report_column *columns; /* of a row, for JSON */
     const void *(*row)(struct study_runs *s, const char *run);
 
     /* Finds the figures of a run out. Returns CLI_DONE, or the status after a message. */
@@ -23,7 +22,12 @@ struct study_runs {
     /* Prints a row; the first in CSV has the head of the table before it. */
     void (*print_csv)(struct out *out, const void *row, bool head);
     void (*print_text)(struct out *out, const void *row);
+};
 
+struct study_runs {
+    struct cli *cli;
+    const struct study_kind *kind;
+    bool json, csv;
     unsigned runs; /* that were studied so far */
 };
 
