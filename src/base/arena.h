@@ -15,8 +15,8 @@ struct vs_arena {
     size_t left;
 };
 
-/* `size` bytes, uninitialised, at a multiple of align, which is a power of two. A size of 0 gives a
- * pointer too. NULL: no memory; what was allocated before is still there. */
+/* `size` bytes, uninitialised, at a multiple of align, which is a power of two. A size of 0
+ * gives a pointer, too. NULL: no memory; what was allocated before stays. */
 void *vs_arena_alloc(struct vs_arena *a, size_t size, size_t align);
 
 /* A copy of `size` bytes with a NUL byte after it, not aligned. NULL: no memory. */

@@ -5,8 +5,9 @@
 
 #include <stddef.h>
 
-/* Makes room for `extra` elements after the first `count`. May move the array; *array is NULL and
- * *capacity 0 at first. Free it with free(). 0 or -VSE_NOMEM, with all as it was. */
+/* Makes room for `extra` elements after the first `count`. May move the array. At
+ * first *array is NULL and *capacity is 0. Free the array with free(). Returns 0; -VSE_NOMEM, with
+ * nothing changed. */
 int vs_array_room(void **array, size_t *capacity, size_t count, size_t extra, size_t element);
 
 #endif

@@ -8,7 +8,7 @@
 static void forget_recent(struct vs_copy *c)
 {
     for (size_t i = 0; i < VS_COPY_RECENT; i++)
-        c->recent[i].number = c->shared[i].number = UINT64_MAX; /* no page's */
+        c->recent[i].number = c->shared[i].number = UINT64_MAX; /* no page has it */
 }
 
 void vs_copy_init(struct vs_copy *c)
@@ -73,7 +73,7 @@ const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number
     return page;
 }
 
-/* Makes a page that others have the copy's own. */
+/* Gives the copy a page of its own in place of a shared one. */
 static struct vs_copy_page *separate(struct vs_copy *c, struct vs_map_entry *entry)
 {
     struct vs_copy_page *own = malloc(sizeof(*own)), *page = entry->pointer;
@@ -105,7 +105,7 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
     *made = false;
     if (c->recent[number % VS_COPY_RECENT].number == number)
         return c->recent[number % VS_COPY_RECENT].page;
-    /* A page that is there needs no room, and only one that is shared needs memory. */
+    /* A page that exists takes no room in the map, and memory only if it is shared. */
     struct vs_map_entry *entry = vs_map_find(&c->pages, number);
     struct vs_copy_page *page = entry ? entry->pointer : NULL;
     if (!page)
@@ -128,7 +128,7 @@ void vs_copy_know(struct vs_copy_page *page, size_t offset, size_t size)
         page->known[offset / 8] |= (uint8_t)((1 << size % 8) - 1);
 }
 
-/* The part of an access that lies in the page of its first byte. */
+/* How many bytes of an access lie in the page of its first byte. */
 static size_t part_in_page(uint64_t addr, size_t size)
 {
     size_t rest = VS_COPY_PAGE - (addr & (VS_COPY_PAGE - 1));
@@ -152,7 +152,7 @@ int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, 
     return 0;
 }
 
-/* Of a page that there is. */
+/* Makes bytes of an existing page unknown. */
 static int forget_part(struct vs_copy *c, uint64_t number, size_t offset, size_t size)
 {
     bool made;
@@ -165,7 +165,7 @@ static int forget_part(struct vs_copy *c, uint64_t number, size_t offset, size_t
     return 0;
 }
 
-/* The whole pages from first on, `count` of them, which are more than it has. */
+/* Forgets `count` whole pages from `first` on. Since the copy has fewer, it walks over its own. */
 static int forget_pages(struct vs_copy *c, uint64_t first, uint64_t count)
 {
     const struct vs_copy_page *page;

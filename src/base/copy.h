@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparse copy of memory, in pages, that knows which of its bytes it was ever given. Addresses
- * wrap around at 2^64. Copies may share pages: one that is written becomes the writer's own. */
+ * wrap around at 2^64. Copies may share pages: a copy that writes to a shared page gets its own. */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
 
@@ -19,8 +19,8 @@
 
 struct vs_copy_page {
     uint64_t number;
-    uint64_t since;                      /* the owner's */
-    uint64_t refs;                       /* copies that have it */
+    uint64_t since;                      /* for the owner's use */
+    uint64_t refs;                       /* how many copies have the page */
     uint8_t known[VS_COPY_PAGE / 8 + 8]; /* a bit per byte; the last 8 bytes stay 0 */
     uint8_t bytes[VS_COPY_PAGE];         /* 0 where unknown */
 };
@@ -30,25 +30,25 @@ struct vs_copy_recent {
     struct vs_copy_page *page;
 };
 
-/* A zeroed struct is no copy: vs_copy_init. */
+/* A zeroed struct is not a valid copy; call vs_copy_init. */
 struct vs_copy {
-    struct vs_copy_recent recent[VS_COPY_RECENT]; /* by the low bits of the number: its own pages */
-    struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same of those that others have, too */
+    struct vs_copy_recent recent[VS_COPY_RECENT]; /* its own pages, by their number's low bits */
+    struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same for pages that it shares */
     struct vs_map pages;                          /* by number */
 };
 
 void vs_copy_init(struct vs_copy *c);
 void vs_copy_fini(struct vs_copy *c);
 
-/* Another with the same content, whose pages are shared. `to` is not initialised before. Returns 0;
- * -VSE_NOMEM. Copies that share pages are for one thread. */
+/* Makes `to`, which need not be initialised, a copy with the same content that shares its pages
+ * with `from`. Copies that share pages must be used by one thread. Returns 0; -VSE_NOMEM. */
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
 
-/* Bytes of memory that it takes; of pages that others have, too, a share. */
+/* The bytes of memory that the copy takes. A shared page counts in part. */
 size_t vs_copy_size(const struct vs_copy *c);
 
-/* The page of that number (an address >> VS_COPY_BITS), or NULL. Changes nothing at all, so that
- * several may look at once. */
+/* The page with that number (an address >> VS_COPY_BITS), or NULL. Changes nothing, so that several
+ * threads may look at once. */
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
 
 /* Walks over the pages, by the map's entries: see vs_map_next. NULL after the last. */
@@ -61,7 +61,7 @@ static inline struct vs_copy_page *vs_copy_next(const struct vs_copy *c,
 
 const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
 
-/* The same, and it is found sooner the next time. */
+/* The same, but also remembers the page, so that it is found faster the next time. */
 static inline const struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_t number)
 {
     const struct vs_copy_recent *r = &c->recent[number % VS_COPY_RECENT];
@@ -71,23 +71,23 @@ static inline const struct vs_copy_page *vs_copy_find(struct vs_copy *c, uint64_
     return r->number == number ? r->page : vs_copy_find_other(c, number);
 }
 
-/* The page of that number, to be written: it is made if there is none, and then *made is set. NULL:
- * no memory; not for a page that is there and not shared. */
+/* The page with that number, for writing. It is made if there is none; *made says whether it was.
+ * NULL: no memory, which cannot happen if the copy has the page to itself. */
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made);
 
-/* 0; -VSE_NOMEM, with part of it written. */
+/* Returns 0; -VSE_NOMEM, with a part of the bytes written. */
 int vs_copy_write_other(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size);
 
-/* The bytes become unknown. 0; -VSE_NOMEM, with part of it done. */
+/* Makes the bytes unknown. Returns 0; -VSE_NOMEM, with a part of them forgotten. */
 int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size);
 
-/* Gets the bytes; 0 for those that are unknown. Returns how many are known. */
+/* Gets the bytes, with 0 in place of unknown ones. Returns how many are known. */
 size_t vs_copy_peek(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* 0; -VSE_NOTFOUND if one of them is unknown. */
+/* Returns 0; -VSE_NOTFOUND (a byte is unknown). */
 int vs_copy_read_other(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* Marks bytes within a page known. */
+/* Marks bytes of a page as known. */
 void vs_copy_know(struct vs_copy_page *page, size_t offset, size_t size);
 
 /* The bits of the known bitmap for up to 8 bytes at an offset of the page. */
@@ -103,7 +103,7 @@ static inline bool vs_copy_is_small(uint64_t addr, size_t size)
     return size <= 8 && (addr & (VS_COPY_PAGE - 1)) <= VS_COPY_PAGE - 8;
 }
 
-/* Bytes of sizes that are usual, without a call. */
+/* Copies bytes; the usual sizes take no call. */
 static inline void vs_copy_bytes(uint8_t *to, const uint8_t *from, size_t size)
 {
     if (size == 8)
@@ -115,7 +115,7 @@ static inline void vs_copy_bytes(uint8_t *to, const uint8_t *from, size_t size)
             to[i] = from[i];
 }
 
-/* 0; -VSE_NOMEM. */
+/* Returns 0; -VSE_NOMEM. */
 static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     const struct vs_copy_recent *r = &c->recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
@@ -130,7 +130,7 @@ static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t 
     return 0;
 }
 
-/* 0; -VSE_NOTFOUND if one of the bytes is unknown. */
+/* Returns 0; -VSE_NOTFOUND (a byte is unknown). */
 static inline int vs_copy_read(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size)
 {
     const struct vs_copy_page *page = vs_copy_find(c, addr >> VS_COPY_BITS);

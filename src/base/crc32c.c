@@ -3,8 +3,8 @@
 
 #include "base/bytes.h"
 
-/* What eight steps of the register make of byte n. The CRC is linear, so that this is the sum of
- * what they make of the byte's bits. */
+/* What eight steps of the register turn byte n into. The CRC is linear, so this is the sum of what
+ * they turn the byte's bits into. */
 #define BIT(n, bit, crc) ((n) >> bit & 1 ? UINT32_C(crc) : 0)
 #define ENTRY(n)                                                                                   \
     (BIT(n, 0, 0xf26b8303) ^ BIT(n, 1, 0xe13b70f7) ^ BIT(n, 2, 0xc79a971f) ^                       \

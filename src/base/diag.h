@@ -18,8 +18,8 @@ int vs_diag_set(struct vs_diag *d, int error, int64_t offset, int64_t chunk, con
  * path is NULL. The start of a long path is left out rather than the reason. Returns -VSE_IO. */
 int vs_diag_io(struct vs_diag *d, const char *verb, const char *path);
 
-/* Adds a word to a list for a diag's text, a string that begins as "". The first that has no room
- * is told as "...", and none after it. */
+/* Adds a word to a list for a diag's text, a string that is "" at first. The first word that does
+ * not fit is replaced by "..."; those after it are left out. */
 void vs_list_word(char *list, size_t capacity, const char *word);
 
 /* Replaces every control character by '?', in place: ASCII's, and those that UTF-8 writes as

@@ -23,7 +23,7 @@ static const struct error {
     [VSE_LIMIT] = {"VSE_LIMIT", "limit exceeded"},
 };
 
-/* NULL for a number that is no error. */
+/* NULL if the number is not an error. */
 static const struct error *find(int error)
 {
     size_t n = error < 0 ? 0 - (size_t)error : (size_t)error;

@@ -21,7 +21,7 @@ int vs_infile_open(struct vs_infile *f, const char *path, struct vs_diag *diag)
     return f->fd < 0 ? vs_diag_io(diag, "open", path) : 0;
 }
 
-/* More bytes, if all are taken. 0; -VSE_END; -VSE_IO. */
+/* Reads more bytes if all were taken. Returns 0; -VSE_END; -VSE_IO. */
 static int fill(struct vs_infile *f, struct vs_diag *diag)
 {
     if (f->at < f->end)
@@ -37,7 +37,8 @@ static int fill(struct vs_infile *f, struct vs_diag *diag)
     return n ? 0 : -VSE_END;
 }
 
-/* What there is of the line in the buffer, and its end if that is there. 1: it is whole. */
+/* Takes what the buffer has of the line, and the line's end if it is there. Returns 1 if the line
+ * is complete. */
 static int take_part(struct vs_infile *f, struct vs_diag *diag)
 {
     const uint8_t *from = f->buffer + f->at, *end = memchr(from, '\n', f->end - f->at);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What must hold whatever comes from outside, checked in release builds, too: a figure that follows
- * from a broken invariant would be wrong, and nothing would tell.
+/* What must hold whatever comes from outside. It is checked in release builds too: a figure that
+ * follows from a broken invariant would be wrong, and nothing would show it.
  *
- * Only for mistakes of ours. What a file, a stream, a program or a lack of memory can bring about
- * is an error that is returned. A check costs a comparison, and is not made per event.
+ * Only our own mistakes can break an invariant. Whatever a file, a stream, a program or a lack of
+ * memory can cause is an error, which is returned. A check costs a comparison and is not made per
+ * event.
  *
- * One that fails ends the process, after a line on standard error, as assert does: this is the one
- * place where the library prints, since there is nobody left to return an error to. */
+ * A check that fails prints a line on standard error and ends the process, as assert does. This is
+ * the only place where the library prints, since nobody is left to return an error to. */
 #ifndef BASE_INVARIANT_H
 #define BASE_INVARIANT_H
 

@@ -28,7 +28,7 @@ void vs_outfile_keep(struct vs_outfile *f)
 void vs_outfile_abort(struct vs_outfile *f)
 {
     if (f->fd >= 0)
-        unlink(f->partial); /* before the close gives up the lock: it may be another's after it */
+        unlink(f->partial); /* while it is locked: after the close it may be another's */
     vs_outfile_keep(f);
 }
 
@@ -113,7 +113,7 @@ static int open_partial(struct vs_outfile *f, struct vs_diag *diag)
         bool fresh;
         int rc = try_partial(f, &fresh, diag);
         if (rc < 0 && fresh && f->fd >= 0 && rc != -VSE_EXISTS)
-            vs_outfile_abort(f); /* it is ours, and of no use */
+            vs_outfile_abort(f); /* it is ours and useless */
         if (rc <= 0)
             return rc;
         if (f->fd >= 0)
@@ -177,8 +177,8 @@ static int publish(const struct vs_outfile *f)
     return 0;
 }
 
-/* Makes the new name durable. The file is complete whatever happens here, so failure is not one of
- * the commit. */
+/* Makes the new name durable. The file is complete whatever happens here, so a failure does not
+ * fail the commit. */
 static void sync_directory(char *path)
 {
     int fd = open(dirname(path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

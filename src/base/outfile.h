@@ -43,11 +43,13 @@ void vs_outfile_abort(struct vs_outfile *f);
 /* Closes the partial file and leaves it in place. */
 void vs_outfile_keep(struct vs_outfile *f);
 
-/* Whether a process is writing this partial file. False if there is none, or none can be told. */
+/* Whether a process is writing this partial file. False if there is no such file, or if that cannot
+ * be told. */
 bool vs_outfile_busy(const char *partial);
 
-/* Moves a descriptor away from those of the standard streams, which may have been closed: what is
- * printed would land in the file. Returns the one to use; -1, with errno and `fd` closed. */
+/* Moves a descriptor out of the range of the standard streams, which may have been closed;
+ * otherwise what is printed would land in the file. Returns the descriptor to use; -1, with errno
+ * set and `fd` closed. */
 int vs_outfile_lift(int fd);
 
 #endif

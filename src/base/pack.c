@@ -13,12 +13,12 @@
 #include "base/invariant.h"
 
 enum {
-    PIECE = 1 << 14,        /* bytes that the sink gets at once, at most */
+    PIECE = 1 << 14,        /* the most bytes that the sink gets at once */
     MOST_AT_ONCE = 1 << 30, /* sizes are 32 bits wide in two of the libraries */
-    ZSTD_WINDOW = 23,       /* log2 of what level 19 looks back */
+    ZSTD_WINDOW = 23,       /* log2 of how far level 19 looks back */
 };
 
-#define XZ_MEMORY (UINT64_C(80) << 20) /* more than unpacking what level 9 wrote takes */
+#define XZ_MEMORY (UINT64_C(80) << 20) /* more than it takes to unpack what level 9 wrote */
 
 struct library {
     union {
@@ -45,7 +45,7 @@ static unsigned at_once(size_t size)
 
 static void advance(struct flow *f, size_t in, size_t out)
 {
-    if (in) /* else there may be no pointer either */
+    if (in) /* otherwise the pointer may be NULL */
         f->in += in;
     f->in_size -= in;
     f->out += out;
@@ -356,7 +356,7 @@ int vs_pack_open(struct vs_pack **pack, enum vs_pack_kind kind, unsigned level, 
     return 0;
 }
 
-/* One step, and its output to the sink. Returns 0; DONE; an error. */
+/* Makes one step and hands its output to the sink. Returns 0; DONE; an error. */
 static int pack_step(struct vs_pack *p, struct flow *f, bool finish)
 {
     f->out = p->piece;
@@ -405,7 +405,7 @@ struct vs_unpack {
     struct library library;
     struct flow flow;
     uint64_t taken; /* packed bytes before the flow's */
-    bool dry; /* nothing can happen before more is fed; zstd takes vain attempts for an error */
+    bool dry;       /* no progress before more is fed; zstd takes idle calls for an error */
     bool done, ended;
     int error;
 };
@@ -440,7 +440,7 @@ void vs_unpack_end(struct vs_unpack *u)
     u->ended = true;
 }
 
-/* Until there is no room, or nothing happens any more. */
+/* Steps until there is no room left, or no progress. */
 static void unpack(struct vs_unpack *u)
 {
     struct flow before;
@@ -469,7 +469,7 @@ int64_t vs_unpack_get(struct vs_unpack *u, uint8_t *bytes, size_t room, struct v
     u->flow.out_size = room;
     if (!u->done && !u->error && !u->dry)
         unpack(u);
-    if (u->flow.out_size < room) /* an error waits until they are taken */
+    if (u->flow.out_size < room) /* the caller gets these bytes before the error */
         return (int64_t)(room - u->flow.out_size);
     if (u->error)
         return refuse(u, u->error,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Compression in pieces of any size, by one of four libraries: what their programs would write into
- * a file (gzip without a name, zstd with its checksum).
+/* Compression in pieces of any size by one of four libraries. The result is what their programs
+ * would write into a file (gzip without a name, zstd with its checksum).
  *
- * Packing pushes to a sink. Unpacking is pulled, so that what a few hostile bytes grow to is never
- * more than the caller has room for; what a library keeps is bounded by the levels below. */
+ * Packing pushes bytes to a sink. Unpacking is pulled by its caller, so that a few hostile bytes
+ * never grow to more than the caller has room for; the levels below bound the memory that a library
+ * needs. */
 #ifndef BASE_PACK_H
 #define BASE_PACK_H
 
@@ -17,7 +18,7 @@ enum vs_pack_kind { VS_PACK_GZIP, VS_PACK_BZIP2, VS_PACK_XZ, VS_PACK_ZSTD, VS_PA
 /* "gzip", "bzip2", "xz", "zstd". Static storage. */
 const char *vs_pack_name(enum vs_pack_kind kind);
 
-/* The levels that there are. bzip2's are blocks of so many 100 kB. */
+/* The range of valid levels. A level of bzip2 is the size of its blocks, in units of 100 kB. */
 void vs_pack_levels(enum vs_pack_kind kind, unsigned *least, unsigned *most);
 
 /* ---- packing ---- */
@@ -31,10 +32,11 @@ struct vs_pack;
 int vs_pack_open(struct vs_pack **pack, enum vs_pack_kind kind, unsigned level, vs_pack_sink *sink,
                  void *context);
 
-/* Returns 0; -VSE_INVAL (after the end); -VSE_NOMEM; what the sink returned. Errors stay. */
+/* Returns 0; -VSE_INVAL (after the end); -VSE_NOMEM; what the sink returned. After an
+ * error every call returns it. */
 int vs_pack_put(struct vs_pack *pack, const void *bytes, size_t size);
 
-/* The end: the sink gets the rest. As vs_pack_put. */
+/* Ends the packing: the sink gets the rest. Returns as vs_pack_put. */
 int vs_pack_finish(struct vs_pack *pack);
 void vs_pack_close(struct vs_pack *pack); /* NULL is fine */
 
@@ -45,16 +47,17 @@ struct vs_unpack;
 /* Returns 0; -VSE_INVAL (no such kind); -VSE_NOMEM. */
 int vs_unpack_open(struct vs_unpack **unpack, enum vs_pack_kind kind);
 
-/* The next packed bytes, which must stay until vs_unpack_get returns 0 or -VSE_END: only then may
- * others come. */
+/* Feeds the next packed bytes, which must stay valid until vs_unpack_get returns 0 or -VSE_END;
+ * only then may more be fed. */
 void vs_unpack_feed(struct vs_unpack *unpack, const uint8_t *bytes, size_t size);
 
-/* There are no more. */
+/* Says that no more packed bytes will come. */
 void vs_unpack_end(struct vs_unpack *unpack);
 
-/* Up to `room` bytes, at least 1. Returns how many; 0 if it needs more packed bytes; -VSE_END (that
- * was all); -VSE_TRUNCATED (the packed bytes end before); -VSE_CORRUPT (no packer wrote this, or
- * something follows the end); -VSE_NOMEM. Errors stay. diag has the offset in the packed bytes. */
+/* Unpacks up to `room` bytes; room is at least 1. Returns how many; 0 if it needs more packed
+ * bytes; -VSE_END (that was all); -VSE_TRUNCATED (the packed bytes end too early); -VSE_CORRUPT (no
+ * packer wrote this, or something follows the end); -VSE_NOMEM. After an error every call returns
+ * it. diag has the offset in the packed bytes. */
 int64_t vs_unpack_get(struct vs_unpack *unpack, uint8_t *bytes, size_t room, struct vs_diag *diag);
 void vs_unpack_close(struct vs_unpack *unpack); /* NULL is fine */
 

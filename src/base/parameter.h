@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Parameters by name: a table says which numbers of a struct they are and what values they take.
+/* Parameters by name: a table says which members of a struct they are and what values they take.
  * Command lines, configuration files and the headers of port streams set them; listings and
  * documentation print them. Every parameter is a uint64_t. */
 #ifndef BASE_PARAMETER_H
@@ -24,11 +24,11 @@ struct vs_parameter {
 uint64_t vs_parameter_get(const struct vs_parameter *p, const void *values);
 
 /* Sets the parameter of that name: a number as vs_number reads it, or a word. Returns 0;
- * -VSE_NOTFOUND (no such parameter); -VSE_INVAL (no such value); diag says what there is. */
+ * -VSE_NOTFOUND (no such parameter); -VSE_INVAL (no such value); diag says what is allowed. */
 int vs_parameter_set(const struct vs_parameter *table, void *values, const char *name,
                      const char *value, struct vs_diag *diag);
 
-/* Writes the value as text, with a NUL: what vs_parameter_set takes. */
+/* Writes the value and a NUL, in the form that vs_parameter_set takes. */
 #define VS_PARAMETER_TEXT 32
 void vs_parameter_text(const struct vs_parameter *p, const void *values,
                        char out[VS_PARAMETER_TEXT]);

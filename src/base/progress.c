@@ -79,15 +79,15 @@ static double rate_of(struct vs_progress *p, uint64_t done, int64_t time)
 
 enum part { WHAT, SHARE, COUNT, RATE, LEFT, MORE, PARTS };
 
-/* In the order in which they are left out. */
+/* In the order in which they are left out if there is no room. */
 static const enum part dispensable[] = {MORE, RATE, COUNT, LEFT, WHAT};
 
 enum { DISPENSABLE = sizeof(dispensable) / sizeof(dispensable[0]), PART = 128 };
 
-/* All that is in the parts, in one line of at most so many columns. Parts are whole or missing. */
+/* Joins the parts to a line of at most so many columns. A part is shown whole or not at all. */
 static void join(char parts[PARTS][PART], size_t columns, char *line, size_t capacity)
 {
-    /* Without a share, the count is what matters. */
+    /* If the total is unknown, the count matters most. */
     if (!parts[SHARE][0]) {
         memcpy(parts[SHARE], parts[COUNT], PART);
         parts[COUNT][0] = 0;
@@ -135,8 +135,8 @@ static void draw(struct vs_progress *p, uint64_t done, double rate)
     p->drawn = true;
 }
 
-/* Whether the terminal is ours: not if we are in the background, nor if somebody has set it to take
- * keys one by one or without showing them. */
+/* Whether the terminal is ours. It is not if we are in the background, or if a program has set it
+ * to read keys one by one or without echo. */
 static bool has_terminal(const struct vs_progress *p)
 {
     int fd = fileno(p->out);

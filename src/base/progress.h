@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A progress line on a terminal. This writes to the stream that it is given, and only the command
- * line may give it one: other layers are handed a struct vs_progress, or NULL.
+/* A progress line on a terminal. It writes to the stream that it is given, and only the command
+ * line may give it one; other layers are handed a struct vs_progress, or NULL.
  *
  * The line is redrawn at most ten times per second and keeps to the terminal's width, or 80 columns
  * if that is less: what has no room is left out, the least important first. Without a terminal, or
- * with TERM=dumb, nothing is ever written; nor while we are in the background, or another program
- * has the terminal to itself (a pager, an editor), which shows in how it is set. */
+ * with TERM=dumb, nothing is ever written; nor while we are in the background, or
+ * another program has taken over the terminal (a pager, an editor), which shows in its settings. */
 #ifndef BASE_PROGRESS_H
 #define BASE_PROGRESS_H
 
@@ -23,7 +23,7 @@ struct vs_progress {
     uint64_t total;
     int64_t start, due; /* nanoseconds; due is when the next redraw may happen */
     bool drawn;
-    /* What was done when, of the last times that the line was due: a ring. */
+    /* A ring: how much was done at each of the last times when the line was due. */
     struct {
         int64_t time;
         uint64_t done;
@@ -38,7 +38,7 @@ struct vs_progress {
 void vs_progress_init(struct vs_progress *p, FILE *out, const char *what, uint64_t total,
                       const char *unit);
 
-/* Makes p active whatever `out` is, and however a terminal is used. */
+/* Makes p active whatever `out` is and whoever uses the terminal. */
 void vs_progress_force(struct vs_progress *p, FILE *out);
 
 /* The part of vs_progress_update for an active line. */

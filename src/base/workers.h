@@ -12,8 +12,8 @@
  * vs_workers_close.
  *
  * Any thread may submit, a running job too (but, without threads, one thread at a time); a job must
- * not wait, since all threads might. Workers
- * have all signals blocked but those for faults, so that the program's handlers run elsewhere. */
+ * not wait for another, since all threads might end up waiting. Workers block all signals except
+ * those for faults, so that the program's handlers run elsewhere. */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
@@ -36,11 +36,11 @@ struct vs_job {
 };
 
 /* A strand: jobs that run one after the other, in the order in which they were submitted to it,
- * whoever runs them; what one wrote is visible to the next. A zeroed struct is one without jobs. It
- * outlives its jobs. */
+ * whichever thread runs them; what one wrote is visible to the next. A zeroed struct is a strand
+ * without jobs. It must outlive its jobs. */
 struct vs_strand {
     /* private */
-    struct vs_job *head, *tail; /* waiting for the one that is queued or runs */
+    struct vs_job *head, *tail; /* they wait for the one that is queued or runs */
     bool busy;
 };
 
@@ -48,7 +48,7 @@ struct vs_strand {
  * 0, or -VSE_NOMEM: no memory, or no more threads to be had; then *ws is NULL. */
 int vs_workers_open(struct vs_workers **ws, unsigned threads);
 
-/* Queues a job that is in no queue. The private members need no initial value. */
+/* Queues a job that is not in a queue already. The private members need no initial value. */
 void vs_workers_submit(struct vs_workers *ws, struct vs_job *job);
 
 /* The same, on a strand. */
@@ -60,8 +60,8 @@ void vs_workers_wait(struct vs_workers *ws, struct vs_job *job);
 /* The same, but runs queued jobs meanwhile instead of doing nothing. By one thread at a time. */
 void vs_workers_help(struct vs_workers *ws, struct vs_job *job);
 
-/* Finishes all queued jobs, ends the threads and frees ws, which no one else may be using. Accepts
- * NULL. */
+/* Finishes all queued jobs, ends the threads and frees ws, which nobody else may be using. ws may
+ * be NULL. */
 void vs_workers_close(struct vs_workers *ws);
 
 #endif

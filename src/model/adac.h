@@ -26,11 +26,11 @@
 #define VS_ADAC_SETS_MAX   (1u << 16)
 #define VS_ADAC_WAYS_MAX   16
 #define VS_ADAC_WINDOW_MAX 8
-#define VS_ADAC_SHIFT_MAX  24 /* with every j less than the bits of any address */
+#define VS_ADAC_SHIFT_MAX  24 /* SHIFT plus any j is less than the width of any address */
 #define VS_ADAC_TCNT_MAX   255
 
 struct vs_adac_config {
-    uint32_t sets, ways; /* sets: a power of two; ways: the same, so that all of them have names */
+    uint32_t sets, ways; /* powers of two; the ways too, so that every number names one */
     uint32_t low;        /* bits of the pc that are dropped, less than 16 */
     uint32_t window;     /* values of j, at least 1 */
     uint32_t max, min;
@@ -58,8 +58,8 @@ enum vs_adac_kind {
 
 struct vs_adac_result {
     enum vs_adac_kind kind;
-    uint32_t way, j; /* 0 of a miss */
-    uint32_t bits;   /* SHIFT + j: the address is the entry's above them; 0 of a miss */
+    uint32_t way, j; /* 0 after a miss */
+    uint32_t bits;   /* SHIFT + j: above these bits the address is the entry's; 0 after a miss */
 };
 
 /* Returns 0; -VSE_INVAL; -VSE_NOMEM. */
@@ -81,13 +81,13 @@ static inline const struct vs_adac_entry *vs_adac_entry(const struct vs_adac *c,
 /* The most recently used way. */
 uint32_t vs_adac_mru(const struct vs_adac *c, uint32_t set);
 
-/* Nothing changes. */
+/* Changes nothing. */
 static inline struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32_t set,
                                                  uint64_t addr)
 {
     const struct vs_adac_entry *e = vs_adac_entry(c, set, 0);
     unsigned drop = c->config.window - 1;
-    uint32_t agree = 0; /* a bit for each way: which one it is cannot be predicted */
+    uint32_t agree = 0; /* a bit per way, since a branch on the way would be mispredicted */
     for (uint32_t way = 0; way < c->config.ways; way++)
         agree |= (uint32_t) !((e[way].da ^ addr) >> e[way].shift >> drop) << way;
     if (!agree)
@@ -103,7 +103,7 @@ static inline struct vs_adac_result vs_adac_find(const struct vs_adac *c, uint32
                                    .bits = e[way].shift + j};
 }
 
-/* What update does unless the address is in the most recently used way with j = 0. */
+/* The part of update for every address but one in the most recently used way with j = 0. */
 void vs_adac_update_rest(struct vs_adac *c, uint32_t set, const struct vs_adac_result *r,
                          uint64_t addr);
 

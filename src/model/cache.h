@@ -4,18 +4,19 @@
  * A line in the cache has an index in [0, lines), set * ways + way; it keeps it until it is
  * replaced. Whatever else a line has (state, flags, data) its user keeps in arrays by index.
  *
- * An access is: vs_cache_find; if it is there, vs_cache_touch (vs_cache_hit is both); else
- * vs_cache_victim, whatever has to be done with the line that makes way, and vs_cache_place.
+ * An access calls vs_cache_find. If the line is there, vs_cache_touch follows (vs_cache_hit does
+ * both); otherwise vs_cache_victim, whatever has to be done with the line that makes way, and
+ * vs_cache_place.
  *
- * What makes way is the highest free way of the set, and only in a full set what the policy says:
+ * A new line takes the highest free way of its set. In a full set the policy chooses:
  *   lru          the line whose last use, by touch or place, is the longest ago
  *   fifo         the line that was placed first
  *   round-robin  the way after the one replaced last, from the highest downwards. Placing a line
  *                where the pointer stands moves it on; nothing else does
  *   plru         a tree of bits over the ways, each pointing to the half used less recently
  *
- * Sets of up to VS_CACHE_NARROW ways are searched, wider ones hashed, so that a fully associative
- * cache of any size costs about the same per access. */
+ * Sets of up to VS_CACHE_NARROW ways are searched, and wider ones hashed, so that an access to a
+ * fully associative cache costs about the same whatever its size. */
 #ifndef MODEL_CACHE_H
 #define MODEL_CACHE_H
 
@@ -44,7 +45,7 @@ enum vs_cache_policy {
     VS_CACHE_POLICIES, /* how many there are */
 };
 
-/* Their words, with a NULL after the last: as base/parameter.h wants them. */
+/* Their names and a NULL, as base/parameter.h takes them. */
 extern const char *const vs_cache_policy_words[VS_CACHE_POLICIES + 1];
 
 struct vs_cache_config {
@@ -68,7 +69,7 @@ struct vs_cache_link;
 /* Users read config, lines, tags and used; the rest belongs to cache.c and the functions below. */
 struct vs_cache {
     uint64_t *tags;   /* by index: the line's address, or VS_CACHE_FREE */
-    uint64_t *stamps; /* by index: of BY_STAMP and of narrow fifo */
+    uint64_t *stamps; /* by index: for BY_STAMP and for fifo in narrow sets */
     uint64_t clock;
     uint32_t ways, set_mask;
     uint8_t line_bits;
@@ -85,15 +86,15 @@ struct vs_cache {
     uint8_t *tree; /* plru: by set * ways + node, the root is node 1; 1: the upper half is next */
 };
 
-/* 0, or -VSE_INVAL, and diag says why there is no such cache. */
+/* Returns 0; -VSE_INVAL, and diag says why there can be no such cache. */
 int vs_cache_check_config(const struct vs_cache_config *config, struct vs_diag *diag);
 
-/* An empty cache. 0; -VSE_INVAL as vs_cache_check_config; -VSE_NOMEM. After an error nothing has to
- * be freed, though vs_cache_fini may be called. */
+/* Makes an empty cache. Returns 0; -VSE_INVAL as vs_cache_check_config; -VSE_NOMEM. After an error
+ * nothing has to be freed, though vs_cache_fini may be called. */
 int vs_cache_init(struct vs_cache *c, const struct vs_cache_config *config, struct vs_diag *diag);
 void vs_cache_fini(struct vs_cache *c);
 
-/* Makes a cache the same as another of the same configuration. */
+/* Makes a cache equal to another one of the same configuration. */
 void vs_cache_assign(struct vs_cache *c, const struct vs_cache *from);
 
 /* The address of the line that a byte is in. All functions below take lines' addresses. */
@@ -105,8 +106,8 @@ static inline uint64_t vs_cache_line(const struct vs_cache *c, uint64_t addr)
 uint32_t vs_cache_find_other(const struct vs_cache *c, uint64_t line);
 void vs_cache_touch_other(struct vs_cache *c, uint32_t index);
 
-/* Of a cache of 4 ways. Which way it is cannot be predicted: VS_CACHE_OPAQUE keeps the compiler
- * from branching on it. */
+/* For caches of 4 ways. A branch on the way would often be mispredicted; VS_CACHE_OPAQUE keeps the
+ * compiler from making one. */
 static inline uint32_t vs_cache_find_4(const struct vs_cache *c, uint64_t line)
 {
     uint32_t first = 4 * ((uint32_t)(line >> c->line_bits) & c->set_mask);
@@ -134,7 +135,7 @@ static inline void vs_cache_touch(struct vs_cache *c, uint32_t index)
 
 uint32_t vs_cache_hit_other(struct vs_cache *c, uint64_t line);
 
-/* vs_cache_find, and vs_cache_touch if it is there. */
+/* vs_cache_find, and vs_cache_touch if the line is there. */
 static inline uint32_t vs_cache_hit(struct vs_cache *c, uint64_t line)
 {
     if (unlikely(!c->usual))
@@ -145,18 +146,18 @@ static inline uint32_t vs_cache_hit(struct vs_cache *c, uint64_t line)
     return index;
 }
 
-/* Where a line that is not in the cache goes: an index, whose tag says what it replaces. Changes
- * nothing. */
+/* The index at which to place a line that is not in the cache. The tag there says what it replaces.
+ * Changes nothing. */
 uint32_t vs_cache_victim(const struct vs_cache *c, uint64_t line);
 
-/* Puts the line there, which counts as a use. The index is one of the line's set; what it held is
- * replaced. The line is not in the cache elsewhere. */
+/* Places the line at an index of its set, which counts as a use, and replaces what was there. The
+ * line must not be elsewhere in the cache. */
 void vs_cache_place(struct vs_cache *c, uint32_t index, uint64_t line);
 
 /* Frees the index. It may be free already. */
 void vs_cache_drop(struct vs_cache *c, uint32_t index);
 
-/* Frees all; policies start over. */
+/* Frees all indices; policies start over. */
 void vs_cache_clear(struct vs_cache *c);
 
 #endif

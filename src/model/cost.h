@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What hardware costs: bits by the kind of cell that they are made of, and gates.
  *
- * The weights are those of the published estimates: 1.5 gates for a bit of SRAM, 3 of CAM, 2.5 of a
- * register, 2.5 of a comparator, 0.5 of a tri-state buffer. All are multiples of one half, so that
- * sums are exact in half gates. */
+ * The weights are the published ones: 1.5 gates for a bit of SRAM, 3 for one of CAM, 2.5 for one of
+ * a register, 2.5 for one of a comparator, 0.5 for a tri-state buffer. All are multiples of one
+ * half, so that sums are exact in half gates. */
 #ifndef MODEL_COST_H
 #define MODEL_COST_H
 

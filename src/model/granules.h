@@ -2,10 +2,10 @@
 /* Caches whose lines carry a flag per granule of some bytes: set if the debugger knows the granule
  * as this cache's core sees it.
  *
- *   read    all lines there and all granules flagged: nothing changes. Otherwise missing lines are
- *           brought in without flags, and then the granules of the operand are flagged.
- *   write   missing lines are brought in; granules that are written whole are flagged, and with
- *           `partial` all that are touched.
+ *   read    If all lines are there and all granules flagged, nothing changes. Otherwise missing
+ *           lines are brought in without flags, and then the operand's granules are flagged.
+ *   write   Missing lines are brought in. Granules that are written whole are flagged; with
+ *           `partial`, so are those that are written in part.
  * Coherent caches lose a line that another one writes. An operand may span lines, which are visited
  * in order; addresses wrap around at 2^64. */
 #ifndef MODEL_GRANULES_H
@@ -29,7 +29,7 @@ struct vs_granules {
     unsigned count;
     bool coherent;
     uint8_t line_bits, granule_bits;
-    uint32_t words; /* of flags, of a line */
+    uint32_t words; /* words of flags per line */
     struct vs_cache_config config;
 };
 
@@ -38,13 +38,15 @@ enum {
     VS_GRANULES_NO_FLAG = 2, /* a granule was not flagged */
 };
 
-/* So many caches, empty. 0; -VSE_INVAL, with diag (a granule is a power of two, at most a line);
- * -VSE_NOMEM. After an error nothing has to be freed, though vs_granules_fini may be called. */
+/* Makes so many empty caches. Returns 0; -VSE_INVAL, with diag (a granule must be a power of two
+ * and no larger than a line); -VSE_NOMEM. After an error nothing has to be freed, though
+ * vs_granules_fini may be called. */
 int vs_granules_init(struct vs_granules *g, unsigned count, const struct vs_cache_config *config,
                      uint32_t granule, bool coherent, struct vs_diag *diag);
 void vs_granules_fini(struct vs_granules *g);
 
-/* Return VS_GRANULES_*; 0 if all was there, for a write: all lines. size is not 0. */
+/* Return VS_GRANULES_*, or 0: a read found all lines and flags, a write all lines. size is not 0.
+ */
 unsigned vs_granules_read(struct vs_granules *g, unsigned cache, uint64_t addr, size_t size);
 unsigned vs_granules_write(struct vs_granules *g, unsigned cache, uint64_t addr, size_t size,
                            bool partial);
@@ -54,7 +56,7 @@ enum { VS_GRANULES_ALL = -1 }; /* in place of a cache */
 /* The lines of these bytes leave every cache but one, or all of them. */
 void vs_granules_drop(struct vs_granules *g, int but, uint64_t addr, uint64_t size);
 
-/* All flags are cleared; lines stay. */
+/* Clears all flags; the lines stay. */
 void vs_granules_forget(struct vs_granules *g);
 
 #endif

@@ -17,8 +17,8 @@
 
 enum vs_gshare_hash {
     VS_GSHARE_PUBLISHED, /* (history xor pc >> 4) mod entries */
-    /* (history xor pc xor pc >> 4 xor pc >> (4 + log2 entries)) mod entries: branches that are less
-     * than 16 bytes apart, or a multiple of 16 * entries, differ as well */
+    /* (history xor pc xor pc >> 4 xor pc >> (4 + log2 entries)) mod entries: tells apart
+     * branches that are less than 16 bytes, or a multiple of 16 * entries, from each other */
     VS_GSHARE_FOLDED,
 };
 
@@ -43,19 +43,19 @@ static inline uint32_t vs_gshare_index(const struct vs_gshare *g, uint64_t pc)
     return (uint32_t)(g->history ^ pc >> 4 ^ folded) & g->mask;
 }
 
-/* Whether the branch is predicted taken. Nothing changes. */
+/* Whether the branch is predicted taken. Changes nothing. */
 static inline bool vs_gshare_predict(const struct vs_gshare *g, uint64_t pc)
 {
     return g->counters[vs_gshare_index(g, pc)] >= 2;
 }
 
-/* Learns the outcome. Returns the prediction that there was. */
+/* Learns the outcome. Returns what was predicted. */
 static inline bool vs_gshare_update(struct vs_gshare *g, uint64_t pc, bool taken)
 {
     uint8_t *counter = &g->counters[vs_gshare_index(g, pc)];
     unsigned before = *counter;
 
-    /* no branch on the outcome, which is what is hard to predict */
+    /* no branch on the outcome: the host could not predict it either */
     *counter = (uint8_t)(before + (taken & (before < 3)) - (!taken & (before > 0)));
     g->history = (g->history << 1 | taken) & g->mask;
     return before >= 2;

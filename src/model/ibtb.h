@@ -9,8 +9,8 @@
  * and if so configured after every conditional branch, with its outcome. Ways are replaced in LRU
  * order, way 0 first. A buffer of no entries keeps nothing and predicts nothing.
  *
- * In oracle mode there are no tags, and a target that either way holds counts as predicted. No
- * decoder could know which: it exists to reproduce published counts. */
+ * In oracle mode there are no tags, and a target counts as predicted if either way holds it. No
+ * decoder could know which one; the mode exists to reproduce published counts. */
 #ifndef MODEL_IBTB_H
 #define MODEL_IBTB_H
 
@@ -49,7 +49,7 @@ struct vs_ibtb {
 int vs_ibtb_init(struct vs_ibtb *b, const struct vs_ibtb_config *config);
 void vs_ibtb_fini(struct vs_ibtb *b);
 
-/* With targets of that many bits. */
+/* The cost with targets of that many bits. */
 struct vs_cost vs_ibtb_cost(const struct vs_ibtb *b, unsigned target_bits);
 
 static inline uint32_t vs_ibtb_index(const struct vs_ibtb *b, uint64_t pc)
@@ -67,7 +67,8 @@ static inline void vs_ibtb_path(struct vs_ibtb *b, uint64_t pc, bool outcome)
     b->pir = ((b->pir << 2 ^ ((uint32_t)(pc >> 4) & b->pc_mask)) | outcome) & b->pir_mask;
 }
 
-/* The predicted target. Nothing changes. Returns whether there is one: never, in oracle mode. */
+/* Gets the predicted target and changes nothing. Returns whether there is one, which in oracle mode
+ * is never so. */
 static inline bool vs_ibtb_predict(const struct vs_ibtb *b, uint64_t pc, uint64_t *target)
 {
     const struct vs_ibtb_set *s;
@@ -92,7 +93,7 @@ static inline bool vs_ibtb_update(struct vs_ibtb *b, uint64_t pc, uint64_t targe
     if (!b->sets)
         return false;
     s = &b->sets[vs_ibtb_index(b, pc)];
-    /* without tags all are the same, and what is compared in their place is the target */
+    /* without tags all ways match, and the target is compared in the tag's place */
     tag = b->oracle ? 0 : vs_ibtb_tag(b, pc);
     if (s->tag[0] == tag && (!b->oracle || s->target[0] == target))
         way = 0;

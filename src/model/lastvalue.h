@@ -25,7 +25,7 @@ static inline uint64_t vs_lastvalue_upper(const struct vs_lastvalue *v, uint64_t
     return v->low < 64 ? address >> v->low : 0;
 }
 
-/* What of an address the register does not hold. */
+/* The bits of an address that the register does not hold. */
 static inline uint64_t vs_lastvalue_lower(const struct vs_lastvalue *v, uint64_t address)
 {
     return v->low < 64 ? address & ((UINT64_C(1) << v->low) - 1) : address;
@@ -42,7 +42,7 @@ static inline bool vs_lastvalue_match(const struct vs_lastvalue *v, uint64_t add
     return v->upper == vs_lastvalue_upper(v, address);
 }
 
-/* Keeps an address's upper bits. Returns whether they were there already. */
+/* Keeps an address's upper bits. Returns whether the register had them already. */
 static inline bool vs_lastvalue_update(struct vs_lastvalue *v, uint64_t address)
 {
     uint64_t before = v->upper;

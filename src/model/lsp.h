@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The last stream predictor: after stream index i came, the last time, stream index entries[i].
- * 0 is "not in the stream cache" and is never predicted; entries start with it. */
+/* The last stream predictor: the last time that stream index i came, entries[i] came after it.
+ * Index 0 means "not in the stream cache" and is never predicted; all entries are 0 at first. */
 #ifndef MODEL_LSP_H
 #define MODEL_LSP_H
 
@@ -24,13 +24,13 @@ void vs_lsp_fini(struct vs_lsp *p);
 
 struct vs_cost vs_lsp_cost(const struct vs_lsp *p);
 
-/* The predicted index, or 0. Nothing changes. */
+/* The predicted index, or 0. Changes nothing. */
 static inline uint32_t vs_lsp_predict(const struct vs_lsp *p)
 {
     return p->entries[p->previous];
 }
 
-/* Learns the index that came, below count. Returns whether it was predicted. */
+/* Learns the index that came, which is below count. Returns whether it was predicted. */
 static inline bool vs_lsp_update(struct vs_lsp *p, uint32_t index)
 {
     bool right = index && p->entries[p->previous] == index;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Private caches of some cores, kept coherent by MOESI.
  *
- *   M  the only copy, and what is below is out of date
- *   O  one of several copies, or was; this one has to be written below when it leaves
- *   E  the only copy, the same as below
- *   S  one of several copies, or was; never written below
+ *   M  the only copy, and the level below is out of date
+ *   O  one of several copies, or the last that is left of them; it is written below when it leaves
+ *   E  the only copy, equal to the level below
+ *   S  one of several copies, or the last that is left of them; never written below
  *   I  not in the cache: the tag store does not have it
  *
  * A core's access, where `others` are the copies in the other caches:
@@ -30,7 +30,7 @@
 
 #define VS_MOESI_CORES_MAX 64
 
-/* In this order: from E on, a write needs nobody's consent. */
+/* The order matters: from E on, a write needs nobody's consent. */
 enum vs_moesi_state {
     VS_MOESI_I,
     VS_MOESI_S,
@@ -50,9 +50,9 @@ struct vs_moesi_result {
     enum vs_moesi_outcome outcome;
     uint32_t index;          /* of the line, in the core's cache */
     uint32_t supplier;       /* TRANSFER: the core that supplied */
-    uint32_t supplier_index; /* TRANSFER: where the line is there, or was until now */
-    bool evicted;            /* a line left the core's cache: */
-    bool dirty;              /* it must be written below; its bytes are in `spilled` */
+    uint32_t supplier_index; /* TRANSFER: the line's index in its cache, or what it was until now */
+    bool evicted;            /* another line had to leave the core's cache */
+    bool dirty;              /* that line must be written below; its bytes are in `spilled` */
     uint64_t victim;         /* its address */
     uint64_t invalidated;    /* cores that lost the line of the access, by bit */
 };
@@ -71,8 +71,8 @@ struct vs_moesi {
     uint8_t *spilled; /* with data: the line that was dirty when it left last */
 };
 
-/* Caches of that geometry for 1 to VS_MOESI_CORES_MAX cores, empty.
- * 0; -VSE_INVAL, with diag; -VSE_NOMEM. After an error nothing has to be freed, though
+/* Makes empty caches of that geometry for 1 to VS_MOESI_CORES_MAX cores.
+ * Returns 0; -VSE_INVAL, with diag; -VSE_NOMEM. After an error nothing has to be freed, though
  * vs_moesi_fini may be called. */
 int vs_moesi_init(struct vs_moesi *g, unsigned cores, const struct vs_cache_config *config,
                   bool data, struct vs_diag *diag);
@@ -82,17 +82,17 @@ void vs_moesi_fini(struct vs_moesi *g);
  * sharers_supply is its own. */
 void vs_moesi_assign(struct vs_moesi *g, const struct vs_moesi *from);
 
-/* All below take a core of the group and a line's address. */
+/* All functions below take a core of the group and a line's address. */
 
-/* If the read hits, all that it does; returns the line's index. Else VS_CACHE_NONE, with nothing
- * changed: go on with vs_moesi_read_miss. */
+/* If the read hits, carries it out and returns the line's index. Otherwise changes nothing and
+ * returns VS_CACHE_NONE; vs_moesi_read_miss must follow. */
 static inline uint32_t vs_moesi_read_hit(struct vs_moesi *g, unsigned core, uint64_t line)
 {
     return vs_cache_hit(&g->core[core].cache, line);
 }
 
-/* If the write hits in M or E, all that it does; returns the line's index. Else VS_CACHE_NONE, with
- * nothing changed: go on with vs_moesi_write_shared. */
+/* If the write hits in M or E, carries it out and returns the line's index. Otherwise changes
+ * nothing and returns VS_CACHE_NONE; vs_moesi_write_shared must follow. */
 static inline uint32_t vs_moesi_write_hit(struct vs_moesi *g, unsigned core, uint64_t line)
 {
     struct vs_moesi_core *c = &g->core[core];
@@ -112,12 +112,12 @@ void vs_moesi_read_miss(struct vs_moesi *g, unsigned core, uint64_t line,
 void vs_moesi_write_shared(struct vs_moesi *g, unsigned core, uint64_t line,
                            struct vs_moesi_result *result);
 
-/* The core that supplies a line to one that misses, and where it has it; -1 if it comes from below.
- * *others: whether any other has it. */
+/* The core that supplies a line to one that misses, with the line's index there; -1 if it comes
+ * from below. *others says whether any other core has it. */
 int vs_moesi_supplier(const struct vs_moesi *g, unsigned core, uint64_t line, uint32_t *index,
                       bool *others);
 
-/* Any read, any write. */
+/* A read or a write, whether it hits or not. */
 static inline void vs_moesi_read(struct vs_moesi *g, unsigned core, uint64_t line,
                                  struct vs_moesi_result *result)
 {
@@ -166,7 +166,7 @@ static inline uint8_t *vs_moesi_bytes(const struct vs_moesi *g, unsigned core, u
 }
 
 /* Whether one line, or every line, is as the protocol promises: M and E alone, one owner at most,
- * with data all copies equal. 0, or -VSE_INTERNAL, and diag says what is wrong. */
+ * with data all copies equal. Returns 0; -VSE_INTERNAL, and diag says what is wrong. */
 int vs_moesi_check(const struct vs_moesi *g, uint64_t line, struct vs_diag *diag);
 int vs_moesi_check_all(const struct vs_moesi *g, struct vs_diag *diag);
 

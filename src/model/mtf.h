@@ -16,8 +16,8 @@ struct vs_mtf_key {
     uint64_t a, b;
 };
 
-/* Keys stay where they are; what moves are their numbers, and a byte of each that rules most other
- * keys out. */
+/* Keys stay where they are. What moves are their numbers, and a byte of each key that rules out
+ * most others. */
 struct vs_mtf {
     struct vs_mtf_key *keys;
     uint16_t *order; /* numbers of keys, the most recent first */
@@ -33,7 +33,7 @@ void vs_mtf_fini(struct vs_mtf *m);
 /* Bits of an index. */
 unsigned vs_mtf_index_bits(const struct vs_mtf *m);
 
-/* The index of a key, or m->miss. Nothing changes. */
+/* The index of a key, or m->miss. Changes nothing. */
 uint32_t vs_mtf_find(const struct vs_mtf *m, struct vs_mtf_key key);
 
 /* Moves the key at an index below m->used to the front. */
@@ -42,7 +42,7 @@ void vs_mtf_touch(struct vs_mtf *m, uint32_t index);
 /* Puts a key that is not in the table at the front; the last one is dropped if there is no room. */
 void vs_mtf_insert(struct vs_mtf *m, struct vs_mtf_key key);
 
-/* Find, then touch or insert. Returns what find did. */
+/* Finds the key, then touches or inserts it. Returns what vs_mtf_find did. */
 uint32_t vs_mtf_step(struct vs_mtf *m, struct vs_mtf_key key);
 
 /* The key at an index. Returns 0; -VSE_NOTFOUND (no key there, as with m->miss). */

@@ -23,7 +23,7 @@ struct vs_ras {
 int vs_ras_init(struct vs_ras *r, uint32_t size);
 void vs_ras_fini(struct vs_ras *r);
 
-/* With addresses of that many bits. */
+/* The cost with addresses of that many bits. */
 struct vs_cost vs_ras_cost(const struct vs_ras *r, unsigned address_bits);
 
 static inline void vs_ras_push(struct vs_ras *r, uint64_t address)
@@ -35,8 +35,8 @@ static inline void vs_ras_push(struct vs_ras *r, uint64_t address)
     r->depth += r->depth < r->size;
 }
 
-/* Takes the prediction off. Returns whether there is one; if not, *address is 0, which is no
- * prediction even of 0. */
+/* Pops the prediction. Returns whether there is one; if not, *address is 0, which then does not
+ * predict address 0. */
 static inline bool vs_ras_pop(struct vs_ras *r, uint64_t *address)
 {
     *address = 0;

@@ -2,8 +2,8 @@
 /* A counter for runs of the most frequent record, whose width follows the length of the runs.
  *
  * A run record is the technique's one-bit header and a field of `bits` bits: the number of events
- * less one, so that b bits hold 1 to 2^b events, and 0 bits are one event. A run that is longer is
- * several records, all but the last of them full.
+ * less one, so that b bits hold 1 to 2^b events, and 0 bits are one event. A longer run
+ * takes several records, all of them full but the last.
  *
  * A monitor of 4 bits goes up by 3 when a run exceeds the counter (an event comes when the counter
  * is full) and down by 1 when a run ends that never did and is below the counter's maximum, or
@@ -41,7 +41,7 @@ struct vs_runcount {
     unsigned bits;
     unsigned monitor;
     uint64_t count; /* events in the record under way; 0 between runs */
-    bool exceeded;  /* this run did exceed the counter */
+    bool exceeded;  /* this run has exceeded the counter */
 };
 
 /* Returns 0; -VSE_INVAL. */
@@ -53,7 +53,7 @@ struct vs_run_record {
     uint64_t value;
 };
 
-/* Encoder: one more event. Returns whether *out, a full record, has to be written first. */
+/* Encoder: counts one more event. Returns whether *out, a full record, has to be written first. */
 bool vs_runcount_add(struct vs_runcount *r, struct vs_run_record *out);
 
 /* Encoder and decoder: no event of the run comes next. Returns whether there was a run; *out is

@@ -3,8 +3,8 @@
  *
  *   set = (address >> 4 xor length) mod sets        stream index = set * ways + way
  *
- * Index 0 means "not here", so that way 0 of set 0 is never used. A way that holds nothing is
- * filled first, the lowest first; then the policy chooses. */
+ * Index 0 means "not here", so way 0 of set 0 is never used. Empty ways are filled first, from the
+ * lowest up; once the set is full the policy chooses. */
 #ifndef MODEL_SDC_H
 #define MODEL_SDC_H
 
@@ -51,24 +51,24 @@ static inline uint32_t vs_sdc_set(const struct vs_sdc *c, uint64_t address, uint
 /* Bits of a stream index. */
 unsigned vs_sdc_index_bits(const struct vs_sdc *c);
 
-/* The stream's index; 0 if it is not here. Nothing changes. */
+/* The stream's index, or 0 if it is not here. Changes nothing. */
 uint32_t vs_sdc_find(const struct vs_sdc *c, uint64_t address, uint32_t length);
 
 /* Notes the use of a valid entry. */
 void vs_sdc_touch(struct vs_sdc *c, uint32_t index);
 
-/* Takes in a stream that is not here, and notes its use. Returns its index; 0 if its set has no
+/* Enters a stream that is not here, and notes its use. Returns its index; 0 if its set has no
  * usable way (set 0 of a direct-mapped cache). */
 uint32_t vs_sdc_insert(struct vs_sdc *c, uint64_t address, uint32_t length);
 
-/* Find, then touch or insert. Returns what find did. */
+/* Finds the stream, then touches or inserts it. Returns what vs_sdc_find did. */
 uint32_t vs_sdc_step(struct vs_sdc *c, uint64_t address, uint32_t length);
 
 /* The stream at an index. Returns 0; -VSE_NOTFOUND (nothing is there; index 0; no such index). */
 int vs_sdc_get(const struct vs_sdc *c, uint32_t index, uint64_t *address, uint32_t *length);
 
-/* With that many bits of the address and of the length stored in each entry. The valid bit and what
- * the policy keeps come on top; comparators are part of the 1.5 gates per bit, as published. */
+/* The cost if each entry stores that many bits of the address and of the length. The valid bit and
+ * the policy's state are added; comparators are part of the 1.5 gates per bit, as published. */
 struct vs_cost vs_sdc_cost(const struct vs_sdc *c, unsigned address_bits, unsigned length_bits);
 
 #endif
