@@ -24,12 +24,14 @@ int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *sh
     r->cycles = calloc(shape->cores, sizeof(*r->cycles));
     r->ins = shape->per_core ? calloc(count, sizeof(*r->ins)) : NULL;
     if (!r->cycles || (shape->per_core && !r->ins))
-        return -VSE_NOMEM;
+        err = -VSE_NOMEM;
     for (unsigned i = 0; r->ins && i < count && !err; i++) {
         r->ins[i].before = before;
         err = vs_bitr_init(&r->ins[i].bits, streams[i].data, streams[i].size, streams[i].nbits);
         before += streams[i].nbits;
     }
+    if (err)
+        vs_port_reader_fini(r);
     return err;
 }
 

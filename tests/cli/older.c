@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* older IN OUT: the same port stream in a file that names no widths of counters, as files did not
- * before counters had any. older IN OUT per-core: as the first of a stream per core, which no encoder
- * of messages writes. */
+ * before counters had any. older IN OUT per-core: as the first of a stream per core, which no
+ * encoder of messages writes. */
 #include <stdlib.h>
 #include <string.h>
 
