@@ -53,8 +53,6 @@ enum vs_unit {
     VS_UNIT_DIVIDE,
     VS_UNIT_MEMORY, /* with a result: loads, atomics */
     VS_UNIT_STORE,
-    VS_UNIT_BRANCH, /* of any kind */
-    VS_UNIT_FENCE,  /* of code: what is fetched is what was stored */
     VS_UNIT_FP_ADD, /* and comparison */
     VS_UNIT_FP_MULTIPLY,
     VS_UNIT_FP_FUSED,
@@ -62,6 +60,8 @@ enum vs_unit {
     VS_UNIT_FP_ROOT,
     VS_UNIT_FP_CONVERT,
     VS_UNIT_FP_MOVE,
+    VS_UNIT_BRANCH, /* of any kind; this and what follows takes more than a latency says */
+    VS_UNIT_FENCE,  /* of code: what is fetched is what was stored */
 };
 
 /* An operation of records. */

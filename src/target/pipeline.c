@@ -42,9 +42,7 @@ void vs_issue_table_init(struct vs_issue_table *table, const struct vs_target_co
     for (unsigned i = 0; i < operations->count; i++) {
         struct vs_operation op = operations->describe(i);
         table->ops[i] =
-            (struct vs_issue){.op = op,
-                              .special = op.unit == VS_UNIT_BRANCH || op.unit == VS_UNIT_FENCE,
-                              .latency = (uint16_t)latency_of(config, op.unit)};
+            (struct vs_issue){.op = op, .latency = (uint16_t)latency_of(config, op.unit)};
     }
 }
 

@@ -19,9 +19,10 @@
 /* An operation, of which registers' files are offsets into `ready`, and its latency. */
 struct vs_issue {
     struct vs_operation op;
-    bool special; /* a branch, or a fence of code */
     uint16_t latency;
 };
+
+_Static_assert(sizeof(struct vs_issue) == 8, "found by a shift");
 
 struct vs_issue_table {
     struct vs_issue ops[VS_OPERATIONS_MAX];
@@ -118,7 +119,7 @@ static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_
                                      uint64_t cycle)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
-    if (unlikely(i->special)) {
+    if (unlikely(i->op.unit >= VS_UNIT_BRANCH)) {
         vs_pipeline_special(p, r, cycle);
         return;
     }
