@@ -17,10 +17,10 @@ struct bandwidth {
     const struct bandwidth_options *o;
     struct vs_bandwidth_options study;
     struct vs_spec_list specs;
-    struct figures *sums; /* of each spec */
-    int64_t *rows;        /* of each spec, of this run: its row, or -1 */
-    struct plot *plot;    /* NULL: there is none */
-    unsigned runs;        /* that were measured */
+    struct vs_bandwidth_figures *sums; /* of each spec */
+    int64_t *rows;                     /* of each spec, of this run: its row, or -1 */
+    struct plot *plot;                 /* NULL: there is none */
+    unsigned runs;                     /* that were measured */
 };
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
@@ -127,7 +127,8 @@ static void text_run(struct out *out, const char *path, const struct vs_bandwidt
     out_char(out, '\n');
 }
 
-static void print(const struct bandwidth *w, const struct figures *f, const struct figures *before)
+static void print(const struct bandwidth *w, const struct vs_bandwidth_figures *f,
+                  const struct vs_bandwidth_figures *before)
 {
     struct out *out = &w->cli->out;
     if (w->o->json) {
@@ -147,7 +148,7 @@ static void print(const struct bandwidth *w, const struct figures *f, const stru
 
 static void print_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
 {
-    struct figures f[2];
+    struct vs_bandwidth_figures f[2];
     unsigned n = 0; /* rows printed; f[n % 2] is the next */
     size_t first = row_count(w);
     if (!w->o->json && !w->o->csv)
@@ -156,10 +157,10 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
         if (w->rows[i] < 0)
             continue;
         const struct vs_bandwidth_row *row = &b->rows[w->rows[i]];
-        figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
-                   baseline_bits(b, first, row->spec.technique));
+        vs_bandwidth_figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
+                                baseline_bits(b, first, row->spec.technique));
         print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
-        figures_add(&w->sums[i], &f[n % 2]);
+        vs_bandwidth_figures_add(&w->sums[i], &f[n % 2]);
         n++;
     }
 }
@@ -252,11 +253,11 @@ static int measure(struct bandwidth *w, const char *path)
 
 static void print_sums(const struct bandwidth *w)
 {
-    const struct figures *before = NULL;
+    const struct vs_bandwidth_figures *before = NULL;
     if (!w->o->json && !w->o->csv)
         out_printf(&w->cli->out, "total of %u runs\n", w->runs);
     for (size_t i = 0; i < w->specs.count; i++) {
-        const struct figures *sum = &w->sums[i];
+        const struct vs_bandwidth_figures *sum = &w->sums[i];
         if (sum->runs == w->runs) {
             print(w, sum, before);
             before = sum;

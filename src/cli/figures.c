@@ -7,103 +7,13 @@
 
 #include "technique/data.h"
 
-/* ---- making ---------------------------------------------------------------------------------- */
-
-void figures_of(struct figures *f, const char *run, const char *config,
-                const struct vs_bandwidth *b, const struct vs_bandwidth_row *row, uint64_t baseline)
-{
-    *f = (struct figures){
-        .run = run,
-        .technique = row->spec.technique->name,
-        .config = config,
-        .serves = row->spec.technique->serves,
-        .cores = b->setup.cores,
-        .timed = b->setup.timed,
-        .bits = row->bits,
-        .instructions = b->instructions,
-        .cycles = b->cycles,
-        .baseline = baseline,
-        .whole = row->spec.technique->serves & VS_TECHNIQUE_FLOW
-                     ? b->setup.address_bits * b->instructions
-                     : 0,
-        .counts = row->counts,
-        .encoded = row->encoded,
-        .storage = vs_cost_storage(row->cost),
-        .gates = vs_cost_gates(row->cost),
-        .cache_bits = vs_technique_cache_bits(&row->spec, &b->setup),
-        .windowed = b->options.window,
-        .window = b->options.window,
-        .end = b->end,
-        .buffered = b->options.drain.bits,
-        .capacity = b->options.drain.capacity,
-        .stalls = b->options.drain.stall,
-    };
-    if (vs_technique_text(&row->spec, f->spec, sizeof(f->spec)) < 0)
-        f->spec[0] = 0;
-    if (f->windowed) {
-        f->windows = &row->windows;
-        vs_windows_summary(&row->windows, VS_WINDOW_ALL, b->end, &f->summary);
-    }
-    if (f->buffered) {
-        f->largest = row->drain.largest;
-        f->dropped_bits = row->drain.dropped_bits;
-        f->dropped_messages = row->drain.dropped_messages;
-        f->stalled = row->drain.stalled;
-    }
-}
-
-static void add_windows(struct figures *sum, const struct figures *f)
-{
-    uint64_t end = sum->end + f->end;
-    sum->summary.bits += f->summary.bits;
-    sum->summary.average = end ? (double)sum->summary.bits / (double)end : NAN;
-    if (f->summary.peak_rate > sum->summary.peak_rate) {
-        sum->summary.peak = f->summary.peak;
-        sum->summary.peak_at = f->summary.peak_at;
-        sum->summary.peak_rate = f->summary.peak_rate;
-    }
-    sum->end = end;
-}
-
-void figures_add(struct figures *sum, const struct figures *f)
-{
-    if (!sum->technique) {
-        *sum = *f;
-        sum->run = NULL;
-        sum->windows = NULL;
-        sum->spec[0] = 0;
-        sum->runs = 1;
-        return;
-    }
-    sum->runs++;
-    if (sum->cores != f->cores)
-        sum->cores = 0;
-    if (sum->storage != f->storage || sum->gates != f->gates)
-        sum->storage = sum->gates = sum->cache_bits = 0;
-    sum->timed &= f->timed;
-    sum->bits += f->bits;
-    sum->instructions += f->instructions;
-    sum->cycles += f->cycles;
-    sum->baseline += f->baseline;
-    sum->whole += f->whole;
-    vs_port_counts_add(&sum->counts, &f->counts);
-    vs_counts_add(&sum->encoded, &f->encoded);
-    add_windows(sum, f);
-    sum->largest = f->largest > sum->largest ? f->largest : sum->largest;
-    sum->dropped_bits += f->dropped_bits;
-    sum->dropped_messages += f->dropped_messages;
-    sum->stalled += f->stalled;
-}
-
-/* ---- columns --------------------------------------------------------------------------------- */
-
-static const struct figures *figures_at(const void *row)
+static const struct vs_bandwidth_figures *figures_at(const void *row)
 {
     return row;
 }
 
 /* What the encoder met, by name; all messages are "messages". */
-static uint64_t met(const struct figures *f, const char *name)
+static uint64_t met(const struct vs_bandwidth_figures *f, const char *name)
 {
     return strcmp(name, "messages") ? vs_counts_get(&f->encoded, name) : f->counts.messages;
 }
@@ -114,7 +24,7 @@ static struct cell met_cell(const void *row, const void *name)
 }
 
 /* Of those that it met the share that took a message. */
-static uint64_t met_reported(const struct figures *f, const char *name)
+static uint64_t met_reported(const struct vs_bandwidth_figures *f, const char *name)
 {
     char reported[96];
     snprintf(reported, sizeof(reported), "%s_reported", name);
@@ -163,7 +73,7 @@ struct share {
     const char *part[3], *whole[5];
 };
 
-static uint64_t met_together(const struct figures *f, const char *const *names)
+static uint64_t met_together(const struct vs_bandwidth_figures *f, const char *const *names)
 {
     uint64_t sum = 0;
     while (*names)
@@ -298,7 +208,8 @@ struct form_row {
     uint64_t count, reported;
 };
 
-static bool form_at(const struct figures *f, size_t i, struct form_row *row, const char *operands)
+static bool form_at(const struct vs_bandwidth_figures *f, size_t i, struct form_row *row,
+                    const char *operands)
 {
     char name[64];
     if (i >= VS_FORM_END)
@@ -384,12 +295,12 @@ static const struct report_column address_store_columns[] = {
     {0},
 };
 
-static uint64_t lookups(const struct figures *f)
+static uint64_t lookups(const struct vs_bandwidth_figures *f)
 {
     return met_together(f, miss_share.whole);
 }
 
-static uint64_t table_hits(const struct figures *f)
+static uint64_t table_hits(const struct vs_bandwidth_figures *f)
 {
     return lookups(f) - met(f, "table_misses");
 }
@@ -488,7 +399,7 @@ static bool core_window_at(const void *row, size_t i, void *element)
 
 static bool core_rate_at(const void *row, size_t i, void *element)
 {
-    const struct figures *f = row;
+    const struct vs_bandwidth_figures *f = row;
     if (!f->windows || i >= f->windows->cores)
         return false;
     vs_windows_summary(f->windows, (int)i, f->end, element);
@@ -527,13 +438,13 @@ static const struct report_column rate_columns[] = {
 };
 
 static const struct report_column window_columns[] = {
-    {.json = "width", .csv = "window", REPORT_AT(figures, window), .csv_place = PORT},
+    {.json = "width", .csv = "window", REPORT_AT(vs_bandwidth_figures, window), .csv_place = PORT},
     {.json = "unit", .get = window_unit},
     {.json = "average",
      .csv = "window_average",
      .text = "average",
      .kind = CELL_REAL,
-     REPORT_IN(figures, summary.average),
+     REPORT_IN(vs_bandwidth_figures, summary.average),
      .csv_place = PORT,
      .width = 9,
      .places = 5},
@@ -541,12 +452,12 @@ static const struct report_column window_columns[] = {
      .csv = "window_peak",
      .text = "peak",
      .kind = CELL_REAL,
-     REPORT_IN(figures, summary.peak_rate),
+     REPORT_IN(vs_bandwidth_figures, summary.peak_rate),
      .csv_place = PORT,
      .width = 9,
      .places = 5},
-    {.json = "peak_bits", REPORT_AT(figures, summary.peak)},
-    {.json = "peak_at", REPORT_AT(figures, summary.peak_at)},
+    {.json = "peak_bits", REPORT_AT(vs_bandwidth_figures, summary.peak)},
+    {.json = "peak_at", REPORT_AT(vs_bandwidth_figures, summary.peak_at)},
     {.json = "series",
      .csv = "series",
      .rows = &window_rows,
@@ -598,27 +509,30 @@ static const struct report_column buffer_columns[] = {
     {.json = "largest",
      .csv = "buffer_largest",
      .text = "buffer",
-     REPORT_AT(figures, largest),
+     REPORT_AT(vs_bandwidth_figures, largest),
      .csv_place = PORT,
      .width = 10},
-    {.json = "capacity", REPORT_AT(figures, capacity), .when = has_capacity},
+    {.json = "capacity", REPORT_AT(vs_bandwidth_figures, capacity), .when = has_capacity},
     {.json = "dropped_bits",
      .csv = "buffer_dropped_bits",
-     REPORT_AT(figures, dropped_bits),
+     REPORT_AT(vs_bandwidth_figures, dropped_bits),
      .when = has_capacity,
      .csv_place = PORT},
     {.json = "dropped_messages",
      .csv = "buffer_dropped_messages",
-     REPORT_AT(figures, dropped_messages),
+     REPORT_AT(vs_bandwidth_figures, dropped_messages),
      .when = has_capacity,
      .csv_place = PORT},
     {.json = "stalled_cycles",
      .csv = "buffer_stalled_cycles",
-     REPORT_AT(figures, stalled),
+     REPORT_AT(vs_bandwidth_figures, stalled),
      .when = does_stall,
      .csv_place = LATEST},
-    {.text = "stalled", REPORT_AT(figures, stalled), .when = full_stalls, .width = 10},
-    {.text = "dropped", REPORT_AT(figures, dropped_bits), .when = full_drops, .width = 10},
+    {.text = "stalled", REPORT_AT(vs_bandwidth_figures, stalled), .when = full_stalls, .width = 10},
+    {.text = "dropped",
+     REPORT_AT(vs_bandwidth_figures, dropped_bits),
+     .when = full_drops,
+     .width = 10},
     {0},
 };
 
@@ -676,7 +590,7 @@ static struct cell against_baseline(const void *row)
 
 static struct cell messages_per_kilo(const void *row)
 {
-    const struct figures *f = row;
+    const struct vs_bandwidth_figures *f = row;
     return f->instructions
                ? cell_real(1000 * ((double)f->counts.messages / (double)f->instructions))
                : (struct cell){0};
@@ -726,26 +640,32 @@ static const struct report_column field_columns[] = {
 
 /* What stands before the figures in text. */
 static const struct report_column name_columns[] = {
-    {.text = "technique", .kind = CELL_WORD, REPORT_IN(figures, technique), .width = -15},
-    {.text = "config", .kind = CELL_WORD, REPORT_IN(figures, config), .width = -15},
+    {.text = "technique",
+     .kind = CELL_WORD,
+     REPORT_IN(vs_bandwidth_figures, technique),
+     .width = -15},
+    {.text = "config", .kind = CELL_WORD, REPORT_IN(vs_bandwidth_figures, config), .width = -15},
     {0},
 };
 
 const struct report_column figures_columns[] = {
-    {.json = "run", .kind = CELL_TEXT, REPORT_IN(figures, run)},
+    {.json = "run", .kind = CELL_TEXT, REPORT_IN(vs_bandwidth_figures, run)},
     {.csv = "run", .get = run_or_total},
-    {.json = "technique", .csv = "technique", .kind = CELL_WORD, REPORT_IN(figures, technique)},
-    {.json = "config", .csv = "config", .kind = CELL_TEXT, REPORT_IN(figures, config)},
+    {.json = "technique",
+     .csv = "technique",
+     .kind = CELL_WORD,
+     REPORT_IN(vs_bandwidth_figures, technique)},
+    {.json = "config", .csv = "config", .kind = CELL_TEXT, REPORT_IN(vs_bandwidth_figures, config)},
     {.json = "spec", .csv = "spec", .get = spec, .when = has_spec, .csv_place = LATER},
-    {.json = "cores", .csv = "cores", REPORT_AT(figures, cores), .known = has_cores},
+    {.json = "cores", .csv = "cores", REPORT_AT(vs_bandwidth_figures, cores), .known = has_cores},
     {.json = "bits",
      .csv = "bits",
      .text = "bits",
-     REPORT_AT(figures, bits),
+     REPORT_AT(vs_bandwidth_figures, bits),
      .width = 14,
      .before = " "},
-    {.json = "instructions", .csv = "instructions", REPORT_AT(figures, instructions)},
-    {.json = "cycles", .csv = "cycles", REPORT_AT(figures, cycles), .known = is_timed},
+    {.json = "instructions", .csv = "instructions", REPORT_AT(vs_bandwidth_figures, instructions)},
+    {.json = "cycles", .csv = "cycles", REPORT_AT(vs_bandwidth_figures, cycles), .known = is_timed},
     {.json = "bpi",
      .csv = "bpi",
      .text = "bits/ins",
@@ -765,8 +685,8 @@ const struct report_column figures_columns[] = {
      .get = against_baseline,
      .width = 7,
      .places = 2},
-    {.json = "baseline_bits", REPORT_AT(figures, baseline)},
-    {.json = "messages", .csv = "messages", REPORT_AT(figures, counts.messages)},
+    {.json = "baseline_bits", REPORT_AT(vs_bandwidth_figures, baseline)},
+    {.json = "messages", .csv = "messages", REPORT_AT(vs_bandwidth_figures, counts.messages)},
     {.json = "messages_per_kilo_instruction",
      .csv = "messages_per_kilo_instruction",
      .text = "msg/kins",
@@ -790,7 +710,7 @@ const struct report_column figures_columns[] = {
     SHARE("miss%", miss_share, is_address_first),
     {.json = "whole_ratio", .get = against_whole, .when = is_flow},
     {.csv = "whole_ratio", .get = against_whole, .known = has_whole, .csv_place = LATER},
-    {.json = "whole_bits", REPORT_AT(figures, whole), .when = is_flow},
+    {.json = "whole_bits", REPORT_AT(vs_bandwidth_figures, whole), .when = is_flow},
     {.json = "branches", .group = branch_columns, .when = is_flow},
     {.json = "cache_fraction",
      .csv = "cache_fraction",
@@ -817,12 +737,16 @@ const struct report_column figures_columns[] = {
     {.json = "addresses", .group = address_columns, .when = is_address},
     {.json = "storage_bits",
      .text = "storage",
-     REPORT_AT(figures, storage),
+     REPORT_AT(vs_bandwidth_figures, storage),
      .known = has_cost,
      .width = 9},
-    {.json = "gates", .text = "gates", REPORT_AT(figures, gates), .known = has_cost, .width = 9},
-    {.csv = "storage_bits", REPORT_AT(figures, storage)},
-    {.csv = "gates", REPORT_AT(figures, gates)},
+    {.json = "gates",
+     .text = "gates",
+     REPORT_AT(vs_bandwidth_figures, gates),
+     .known = has_cost,
+     .width = 9},
+    {.csv = "storage_bits", REPORT_AT(vs_bandwidth_figures, storage)},
+    {.csv = "gates", REPORT_AT(vs_bandwidth_figures, gates)},
     {.json = "windows", .group = window_columns, .when = is_windowed, .csv_when = is_windowed},
     {.json = "buffer", .group = buffer_columns, .when = is_buffered, .csv_when = is_buffered},
     {0},
@@ -830,13 +754,13 @@ const struct report_column figures_columns[] = {
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-void figures_text_head(struct out *out, const struct figures *like)
+void figures_text_head(struct out *out, const struct vs_bandwidth_figures *like)
 {
     report_table_names(out, name_columns, like, 0);
     report_table_head(out, figures_columns, like, 0);
 }
 
-static void text_fields(struct out *out, const struct figures *f)
+static void text_fields(struct out *out, const struct vs_bandwidth_figures *f)
 {
     struct field_row field;
     out_pad(out, 11);
@@ -849,7 +773,7 @@ static void text_fields(struct out *out, const struct figures *f)
     out_char(out, '\n');
 }
 
-void figures_text(struct out *out, const struct figures *f, bool fields)
+void figures_text(struct out *out, const struct vs_bandwidth_figures *f, bool fields)
 {
     size_t name = (size_t)-name_columns[0].width, config = (size_t)-name_columns[1].width;
     report_table_cells(out, name_columns, f, 0);

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT */
+/* What a technique took on a run, and sums of that over runs. */
+#ifndef STUDY_BANDWIDTH_FIGURES_H
+#define STUDY_BANDWIDTH_FIGURES_H
+
+#include "study/bandwidth.h"
+
+struct vs_bandwidth_figures {
+    const char *run; /* NULL: the sum over runs */
+    const char *technique, *config;
+    unsigned serves;              /* enum vs_technique_kind */
+    char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
+    unsigned cores;               /* 0 in a sum over runs that differ in it */
+    unsigned runs;                /* in a sum: of so many */
+    bool timed;                   /* the cycles are known */
+    uint64_t bits, instructions, cycles;
+    uint64_t baseline; /* bits of the baseline of its kind */
+    uint64_t whole;    /* of control flow: the bits of the whole address of every instruction */
+    struct vs_port_counts counts;
+    struct vs_counts encoded; /* what the encoder met */
+    uint64_t storage, gates;  /* 0 in a sum over runs that differ in it */
+    uint64_t cache_bits;      /* of data in the caches that the storage is added to; the same */
+
+    bool windowed;
+    uint64_t window, end;             /* as in struct vs_bandwidth */
+    struct vs_window_summary summary; /* of a sum: the highest peak, the average of all */
+    const struct vs_windows *windows; /* NULL in a sum */
+
+    bool buffered;
+    uint64_t capacity; /* 0: unlimited */
+    bool stalls;       /* when it is full, else drops */
+    uint64_t largest, dropped_bits, dropped_messages, stalled;
+};
+
+/* Of a row of a study; `run` and `config` must outlive the figures, as must the study if it has
+ * windows. `baseline` is the bits of the baseline of its kind. */
+void vs_bandwidth_figures_of(struct vs_bandwidth_figures *f, const char *run, const char *config,
+                             const struct vs_bandwidth *b, const struct vs_bandwidth_row *row,
+                             uint64_t baseline);
+
+/* Adds a run's figures to a sum, which is zeroed at first. */
+void vs_bandwidth_figures_add(struct vs_bandwidth_figures *sum,
+                              const struct vs_bandwidth_figures *f);
+
+#endif
