@@ -9,6 +9,8 @@
 
 #include "cli/cmd_encode.h"
 #include "cli/specs.h"
+#include "target/config.h"
+#include "target/linux_abi.h"
 #include "trace/run_file.h"
 
 /* ---- a recorded run -------------------------------------------------------------------------- */
@@ -151,6 +153,10 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     if (status != CLI_DONE)
         return status;
     config.isa = vs_isa_find(r->port->about.isa);
+    if (!strcmp(config.isa->name, VS_TARGET_ISA)) {
+        config.stack = VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
+        config.stack_size = VS_LINUX_STACK_SIZE;
+    }
     config.streams = r->port->streams;
     config.code = &r->code.image.text;
     config.loaded = &r->code.image.loaded;

@@ -11,10 +11,25 @@
 
 struct vs_cpu;
 
+#define VS_ABI_SIGNALS     64   /* are numbered from 1 to this */
 #define VS_ABI_ENTERED_MAX 8    /* registers that entering a handler changes, pc not counted */
 #define VS_ABI_FRAME_MAX   4096 /* bytes of a frame */
 #define VS_ABI_INFO_SIZE   128  /* bytes of a siginfo_t */
 #define VS_ABI_STACK_SIZE  24   /* of a stack_t, as by sigaltstack */
+
+/* What calls read, which is the same for all ISAs of 64 bits. */
+struct vs_abi_clone {
+    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+
+struct vs_abi_iovec {
+    uint64_t base, size;
+};
+
+struct vs_abi_pollfd {
+    int32_t fd;
+    int16_t events, revents;
+};
 
 /* Bytes of a frame, from one offset to another. */
 struct vs_abi_part {

@@ -3,8 +3,6 @@
 
 #include <errno.h>
 
-#include "target/linux_abi.h"
-
 enum { PAGE = 4096 };
 enum { MOST = 0x7ffff000 }; /* bytes that one call moves */
 
@@ -220,7 +218,7 @@ static int vector(const struct vs_call_made *c, const struct vs_call_memory *m)
     enum { PARTS_MOST = 1024 };
     uint64_t left = outcome(c) > 0 && c->result <= MOST ? c->result : 0;
     for (uint64_t i = 0; i < c->args[2] && i < PARTS_MOST && left; i++) {
-        struct vs_linux_iovec part;
+        struct vs_abi_iovec part;
         if (m->read(m->context, c->args[1] + i * sizeof(part), (uint8_t *)&part, sizeof(part)) !=
             sizeof(part))
             return everything(m);
@@ -240,7 +238,7 @@ static int poll_list(const struct vs_call_made *c, const struct vs_call_memory *
     if (!did(c, &exact) || c->args[1] > PAGE)
         return 0;
     for (uint64_t i = 0; i < c->args[1] && !err; i++)
-        err = put(m, c->args[0] + i * sizeof(struct vs_linux_pollfd) + 6, 2, exact);
+        err = put(m, c->args[0] + i * sizeof(struct vs_abi_pollfd) + 6, 2, exact);
     return err;
 }
 
@@ -388,7 +386,7 @@ enum {
 };
 
 static int tell_ids(const struct vs_call_made *c, const struct vs_call_memory *m,
-                    const struct vs_linux_clone *how)
+                    const struct vs_abi_clone *how)
 {
     int err = 0;
     if (outcome(c) <= 0)
@@ -400,7 +398,7 @@ static int tell_ids(const struct vs_call_made *c, const struct vs_call_memory *m
 
 /* What a clone was asked for. Returns false if that is not known. */
 static bool get_request(const struct vs_call_made *c, const struct vs_call_memory *m,
-                        struct vs_linux_clone *how)
+                        struct vs_abi_clone *how)
 {
     const uint64_t *a = c->args;
     if (c->what == VS_SYS_clone3) {
@@ -409,24 +407,24 @@ static bool get_request(const struct vs_call_made *c, const struct vs_call_memor
         how->stack += how->stack_size;
         return true;
     }
-    *how = (struct vs_linux_clone){.flags = a[0],
-                                   .stack = a[1],
-                                   .parent_tid = a[2],
-                                   .tls = a[c->abi->clone_tls],
-                                   .child_tid = a[c->abi->clone_child]};
+    *how = (struct vs_abi_clone){.flags = a[0],
+                                 .stack = a[1],
+                                 .parent_tid = a[2],
+                                 .tls = a[c->abi->clone_tls],
+                                 .child_tid = a[c->abi->clone_child]};
     return true;
 }
 
 static int clone_ids(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
-    struct vs_linux_clone how;
+    struct vs_abi_clone how;
     get_request(c, m, &how);
     return tell_ids(c, m, &how);
 }
 
 static int clone3_ids(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
-    struct vs_linux_clone how;
+    struct vs_abi_clone how;
     if (outcome(c) <= 0)
         return 0;
     return get_request(c, m, &how) ? tell_ids(c, m, &how) : everything(m);
@@ -435,7 +433,7 @@ static int clone3_ids(const struct vs_call_made *c, const struct vs_call_memory 
 bool vs_call_starts(const struct vs_call_made *c, const struct vs_call_memory *m,
                     struct vs_call_thread *thread)
 {
-    struct vs_linux_clone how;
+    struct vs_abi_clone how;
     if ((c->what != VS_SYS_clone && c->what != VS_SYS_clone3) || outcome(c) <= 0 ||
         !get_request(c, m, &how))
         return false;
@@ -456,7 +454,7 @@ int vs_call_signal(const struct vs_call_made *c)
     for (size_t i = 0; i < sizeof(senders) / sizeof(senders[0]); i++)
         if (senders[i].call == c->what) {
             uint32_t signal = (uint32_t)c->args[senders[i].argument];
-            return signal <= VS_LINUX_SIGNALS ? (int)signal : 0;
+            return signal <= VS_ABI_SIGNALS ? (int)signal : 0;
         }
     return 0;
 }

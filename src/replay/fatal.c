@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "replay/replay.h"
-#include "target/linux_abi.h"
 
 /* An instruction that is tried: what it accesses is not there. */
 struct trial {
@@ -89,6 +88,8 @@ static void trial_fini(struct trial *t)
 
 enum { RIGHT_READ = 1, RIGHT_WRITE = 2 };
 
+#define LOWEST UINT64_C(0x10000) /* address that mmap gives */
+
 enum presence {
     ABSENT,
     PRESENT,
@@ -106,9 +107,8 @@ static enum presence ask_maps(const struct vs_replay *r, uint64_t addr, unsigned
 
 static bool is_stack(const struct vs_replay *r, uint64_t addr)
 {
-    uint64_t sp = r->cores[0].first_sp;
-    return addr < VS_LINUX_STACK_TOP && addr >= VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE &&
-           sp < VS_LINUX_STACK_TOP && sp >= VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
+    uint64_t stack = r->config.stack, size = r->config.stack_size;
+    return addr - stack < size && r->cores[0].first_sp - stack < size;
 }
 
 static bool is_seen(const struct vs_replay *r, uint64_t addr)
@@ -137,7 +137,7 @@ static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
             l->parts[i].size + (l->parts[i].addr & (VS_PAGE_SIZE - 1)))
             return !writes || l->parts[i].writable;
     /* What calls did while nobody looked is not known. */
-    return is_seen(r, addr) || (r->outside.all && addr >= VS_LINUX_LOWEST && addr < VS_LINUX_TOP);
+    return is_seen(r, addr) || (r->outside.all && addr >= LOWEST && addr < r->config.isa->user_end);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------- */

@@ -10,8 +10,6 @@
 #include "base/diag.h"
 #include "isa/isa.h"
 #include "symbol/elf.h"
-#include "target/config.h"
-#include "target/linux_abi.h"
 
 enum { PIECE = 32768 };
 
@@ -151,13 +149,8 @@ bool vs_image_code_there(const struct vs_vport_about *about)
     return count > 0;
 }
 
-int vs_image_code_finish(struct vs_image_code *c, const char *isa)
+int vs_image_code_finish(struct vs_image_code *c, const struct vs_block *more)
 {
-    const struct vs_abi_signals *signals = vs_isa_find(VS_TARGET_ISA)->abi->signals;
-    const struct vs_block trampoline = {.addr = VS_LINUX_TRAMPOLINE,
-                                        .bytes = signals->back,
-                                        .size = signals->back_size,
-                                        .insns = signals->back_insns};
-    int e = strcmp(isa, VS_TARGET_ISA) ? 0 : vs_text_add(&c->text, &trampoline);
+    int e = more ? vs_text_add(&c->text, more) : 0;
     return e ? e : vs_text_index(&c->text);
 }

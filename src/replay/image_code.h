@@ -27,9 +27,9 @@ bool vs_image_code_there(const struct vs_vport_about *about);
 int vs_image_code_add(struct vs_image_code *c, const char *path, const struct vs_vport_about *about,
                       struct vs_diag *diag);
 
-/* After the last file: adds what the simulated platform brings along, if the ISA is the platform's,
- * and indexes the code. Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
-int vs_image_code_finish(struct vs_image_code *c, const char *isa);
+/* After the last file: adds code that no file has, unless it is NULL, and indexes all. Its bytes
+ * must outlive the code. Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
+int vs_image_code_finish(struct vs_image_code *c, const struct vs_block *more);
 
 void vs_image_code_fini(struct vs_image_code *c);
 

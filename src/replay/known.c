@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "target/linux_abi.h"
 
 enum {
     PAGE = 4096,

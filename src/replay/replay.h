@@ -54,8 +54,9 @@ struct vs_replay_config {
     const struct vs_port_stream *streams; /* of the port */
     const struct vs_text *code;
     const struct vs_loaded
-        *loaded;              /* what memory holds at first, as far as files say; may be NULL */
-    vs_replay_output *output; /* NULL: nobody wants to know */
+        *loaded;                /* what memory holds at first, as far as files say; may be NULL */
+    uint64_t stack, stack_size; /* where the first thread's is; a size of 0: it is not known */
+    vs_replay_output *output;   /* NULL: nobody wants to know */
     void *context;
 };
 

@@ -20,7 +20,7 @@
 
 struct transfer {
     struct vs_file *file;
-    struct vs_linux_iovec one, *parts;
+    struct vs_abi_iovec one, *parts;
     size_t count;
     uint64_t total;
     int64_t offset; /* in the file, or -1: where it stands */
@@ -44,7 +44,7 @@ static int init(struct vs_process *p, struct transfer *x, const uint64_t *a, boo
         return -EBADF;
     if (vector && a[2] > PARTS_MAX)
         return -EINVAL;
-    x->one = (struct vs_linux_iovec){a[1], a[2]};
+    x->one = (struct vs_abi_iovec){a[1], a[2]};
     x->parts = &x->one;
     x->count = vector ? a[2] : 1;
     if (vector) {

@@ -148,7 +148,7 @@ struct vs_linux {
     uint32_t files;     /* made, that are not of the host */
     bool files_changed; /* a wait for a pipe may be over */
 
-    struct vs_linux_sigaction actions[VS_LINUX_SIGNALS + 1];
+    struct vs_linux_sigaction actions[VS_ABI_SIGNALS + 1];
     struct vs_signals pending;
     struct vs_timer intervals[3], timers[VS_TIMERS];
 

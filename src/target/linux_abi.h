@@ -10,6 +10,8 @@
 
 #include <stdint.h>
 
+#include "isa/abi.h"
+
 /* Addresses as with 39 bits of virtual address. */
 #define VS_LINUX_TOP        (UINT64_C(1) << 38)
 #define VS_LINUX_TRAMPOLINE (VS_LINUX_TOP - 8 * 4096) /* a page: returns from signal handlers */
@@ -24,7 +26,6 @@
 #define VS_LINUX_UID   1000
 #define VS_LINUX_EPOCH UINT64_C(946684800) /* 2000-01-01, the real time at the start */
 
-#define VS_LINUX_SIGNALS   64
 #define VS_LINUX_SIGRTMIN  32
 #define VS_LINUX_SI_KERNEL 0x80
 
@@ -66,19 +67,6 @@ struct vs_linux_siginfo {
     uint8_t rest[96];
 };
 _Static_assert(sizeof(struct vs_linux_siginfo) == 128, "siginfo_t");
-
-struct vs_linux_clone {
-    uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
-};
-
-struct vs_linux_iovec {
-    uint64_t base, size;
-};
-
-struct vs_linux_pollfd {
-    int32_t fd;
-    int16_t events, revents;
-};
 
 struct vs_linux_sigevent {
     uint64_t value;

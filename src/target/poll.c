@@ -43,7 +43,7 @@ static bool is_late(const struct vs_process *p, const struct vs_task *t)
 }
 
 /* Sets revents; returns how many have some. *host: some file is the host's. */
-static int64_t look(const struct vs_process *p, struct vs_linux_pollfd *list, size_t count,
+static int64_t look(const struct vs_process *p, struct vs_abi_pollfd *list, size_t count,
                     bool *host)
 {
     int64_t ready = 0;
@@ -87,7 +87,7 @@ static int64_t wait_more(struct vs_process *p, struct vs_task *t, uint64_t deadl
 /* ---- ppoll ----------------------------------------------------------------------------------- */
 
 static int64_t poll_list(struct vs_process *p, struct vs_task *t, const uint64_t *a,
-                         struct vs_linux_pollfd *list, size_t count)
+                         struct vs_abi_pollfd *list, size_t count)
 {
     uint64_t deadline, mask = 0;
     bool host = false;
@@ -111,7 +111,7 @@ static int64_t poll_list(struct vs_process *p, struct vs_task *t, const uint64_t
 
 int64_t vs_call_ppoll(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    struct vs_linux_pollfd list[VS_FDS];
+    struct vs_abi_pollfd list[VS_FDS];
     return (uint32_t)a[1] > VS_FDS ? -EINVAL : poll_list(p, t, a, list, (uint32_t)a[1]);
 }
 
@@ -147,8 +147,7 @@ static bool has(const struct sets *s, size_t kind, size_t fd)
 }
 
 /* The list that the sets stand for. Returns its length, or -EBADF. */
-static int64_t to_list(const struct vs_process *p, const struct sets *s,
-                       struct vs_linux_pollfd *list)
+static int64_t to_list(const struct vs_process *p, const struct sets *s, struct vs_abi_pollfd *list)
 {
     size_t n = 0;
     for (size_t fd = 0; fd < s->count; fd++) {
@@ -159,13 +158,13 @@ static int64_t to_list(const struct vs_process *p, const struct sets *s,
             continue;
         if (!vs_file_of(p, fd))
             return -EBADF;
-        list[n++] = (struct vs_linux_pollfd){.fd = (int32_t)fd, .events = events};
+        list[n++] = (struct vs_abi_pollfd){.fd = (int32_t)fd, .events = events};
     }
     return (int64_t)n;
 }
 
 /* The sets become those that are ready. Returns how many bits. */
-static int64_t from_list(struct sets *s, const struct vs_linux_pollfd *list, size_t count)
+static int64_t from_list(struct sets *s, const struct vs_abi_pollfd *list, size_t count)
 {
     struct sets old = *s;
     int64_t bits = 0;
@@ -198,7 +197,7 @@ static int get_mask(const struct vs_process *p, uint64_t addr, uint64_t *mask, b
 
 int64_t vs_call_pselect6(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    struct vs_linux_pollfd list[VS_FDS];
+    struct vs_abi_pollfd list[VS_FDS];
     struct sets s;
     uint64_t deadline = VS_NEVER, mask = 0;
     bool host = false, given = false;
@@ -222,8 +221,8 @@ int64_t vs_call_pselect6(struct vs_process *p, struct vs_task *t, const uint64_t
 
 /* ---- for the simulator ----------------------------------------------------------------------- */
 
-static size_t host_list(const struct vs_process *p, const struct vs_linux_pollfd *from,
-                        size_t count, struct pollfd *list, size_t room)
+static size_t host_list(const struct vs_process *p, const struct vs_abi_pollfd *from, size_t count,
+                        struct pollfd *list, size_t room)
 {
     size_t n = 0;
     for (size_t i = 0; i < count && n < room; i++) {
@@ -238,7 +237,7 @@ size_t vs_poll_host(const struct vs_process *p, const struct vs_task *t, struct 
                     size_t room)
 {
     const uint64_t *a = t->call.args;
-    struct vs_linux_pollfd from[VS_FDS];
+    struct vs_abi_pollfd from[VS_FDS];
     struct sets s;
     int64_t count;
     switch (t->call.what) {
@@ -251,8 +250,8 @@ size_t vs_poll_host(const struct vs_process *p, const struct vs_task *t, struct 
         count = get_sets(p, a, &s) ? 0 : to_list(p, &s, from);
         return count > 0 ? host_list(p, from, (size_t)count, list, room) : 0;
     default:
-        from[0] = (struct vs_linux_pollfd){
-            .fd = (int32_t)a[0], .events = vs_call_writes(t->call.what) ? POLLOUT : POLLIN};
+        from[0] = (struct vs_abi_pollfd){.fd = (int32_t)a[0],
+                                         .events = vs_call_writes(t->call.what) ? POLLOUT : POLLIN};
         return host_list(p, from, 1, list, room);
     }
 }

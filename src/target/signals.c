@@ -252,7 +252,7 @@ void vs_signal_force(struct vs_process *p, struct vs_task *t, const struct vs_si
 
 int vs_process_signal(struct vs_process *p, int number)
 {
-    if (number >= 1 && number <= VS_LINUX_SIGNALS && !p->ended) {
+    if (number >= 1 && number <= VS_ABI_SIGNALS && !p->ended) {
         struct vs_signal signal = vs_signal_plain(number, SI_USER, 0, VS_LINUX_UID);
         vs_signal_send(p, NULL, &signal);
     }
@@ -434,7 +434,7 @@ int vs_process_attend(struct vs_process *p, struct vs_task *t)
 
 static bool is_signal(uint64_t number)
 {
-    return number >= 1 && number <= VS_LINUX_SIGNALS;
+    return number >= 1 && number <= VS_ABI_SIGNALS;
 }
 
 int64_t vs_call_rt_sigaction(struct vs_process *p, struct vs_task *t, const uint64_t *a)
@@ -583,7 +583,7 @@ int64_t vs_call_rt_sigreturn(struct vs_process *p, struct vs_task *t, const uint
 static int64_t send_to(struct vs_process *p, struct vs_task *t, uint64_t number,
                        struct vs_signal signal)
 {
-    if (number > VS_LINUX_SIGNALS)
+    if (number > VS_ABI_SIGNALS)
         return -EINVAL;
     return number ? vs_signal_send(p, t, &signal) : 0;
 }
@@ -594,7 +594,7 @@ int64_t vs_call_kill(struct vs_process *p, struct vs_task *t, const uint64_t *a)
     int32_t pid = (int32_t)a[0];
     uint64_t number = (uint32_t)a[1];
     (void)t;
-    if (number > VS_LINUX_SIGNALS)
+    if (number > VS_ABI_SIGNALS)
         return -EINVAL;
     if (pid != 0 && pid != VS_LINUX_PID && pid != -VS_LINUX_PID)
         return -ESRCH;
@@ -605,7 +605,7 @@ int64_t vs_call_kill(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 static int64_t send_tid(struct vs_process *p, uint64_t tid, uint64_t number)
 {
     struct vs_task *to = vs_task_find(p, (uint32_t)tid);
-    if ((int32_t)tid <= 0 || number > VS_LINUX_SIGNALS)
+    if ((int32_t)tid <= 0 || number > VS_ABI_SIGNALS)
         return -EINVAL;
     if (!to)
         return -ESRCH;

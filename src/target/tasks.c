@@ -61,7 +61,7 @@ int64_t vs_call_clone(struct vs_process *p, struct vs_task *t, const uint64_t *a
 
 int64_t vs_call_clone3(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
-    struct vs_linux_clone args;
+    struct vs_abi_clone args;
     if (a[1] < sizeof(args))
         return -EINVAL;
     if (a[1] > VS_PAGE_SIZE)

@@ -304,7 +304,7 @@ static int check_event(const struct vs_process *p, const struct vs_linux_sigeven
         return 0;
     if (e->notify != SIGEV_SIGNAL && e->notify != SIGEV_THREAD_ID)
         return -EINVAL;
-    if (e->signal < 1 || e->signal > VS_LINUX_SIGNALS)
+    if (e->signal < 1 || e->signal > VS_ABI_SIGNALS)
         return -EINVAL;
     return e->notify == SIGEV_THREAD_ID && !vs_task_find(p, (uint32_t)e->tid) ? -EINVAL : 0;
 }
