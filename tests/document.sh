@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # out, err, status are of lib.sh
-# Runs the commands in a document and compares what they say. CONTRIBUTING.md has the convention. After lib.sh:
+# Runs the commands in a document and compares what they print, and checks documents otherwise.
+# CONTRIBUTING.md has the convention. To be used after lib.sh:
 #
-#   run_document FILE [REFUSED]   in the current folder, in the order of the document; REFUSED COMMAND succeeds
-#                                 if the command is not to be run
-#   document_linked FILE ROOT     succeeds if README.md, CONTRIBUTING.md or another page of docs/ has a link to FILE;
-#                                 FILE is relative to ROOT
+#   run_document FILE [REFUSED]   runs the commands in the current folder, in the order of the
+#                                 document; REFUSED COMMAND succeeds if one is not to be run
+#   document_wide FILE            prints the lines of prose with more than 100 columns, numbered
+#   document_linked FILE ROOT     succeeds if README.md, CONTRIBUTING.md or another page of docs/
+#                                 links to FILE, which is relative to ROOT
 #
 # run_document sets $ran and $left, how many commands were run and left out.
 
 document_server='' document_port=''
 
-# document_stop: a server that the document started has ended by itself.
+# document_stop: a server that the document started must have ended by itself.
 document_stop() {
     [ -n "$document_server" ] || return 0
     await has_ended "$document_server" || kill "$document_server" 2>/dev/null
@@ -19,11 +21,22 @@ document_stop() {
     document_server=''
 }
 
-# document_blocks FILE: its code, line by line, each with the number of the line and the kind of block before it; the first of a block is ```.
+# document_blocks FILE: prints its code line by line, each line after its number and the kind of its
+# block; the first line of a block is ```.
 document_blocks() {
     awk -v OFS='\001' '
         /^```/ { kind = length($0) == 3 && kind != "" ? "" : length($0) == 3 ? "none" : substr($0, 4); if (kind != "") print FNR, kind, "```"; next }
         kind != "" { print FNR, kind, $0 }
+    ' "$1"
+}
+
+# Tables, blocks, and what scripts read (@...) may be wider. A character of several bytes is one column:
+# its later bytes are not counted.
+document_wide() {
+    awk '
+        /^```/ { inside = !inside; next }
+        { counted = $0; gsub(/[\200-\277]/, "", counted) }
+        !inside && !/^[|@]/ && length(counted) > 100 { print FNR ": " $0 }
     ' "$1"
 }
 
@@ -38,8 +51,9 @@ document_linked() {
     return 1
 }
 
-# document_compare SHOWN SAID LOOSE: every line of SHOWN is in SAID, in order, and if not loose nothing else; `...` is any
-# text or, as a line, any lines. Says what is not so.
+# document_compare SHOWN SAID LOOSE: every line of SHOWN must be in SAID, in order, and unless it is
+# loose there must be nothing else. `...` stands for any text or, as a line, for any lines. Prints
+# the first difference.
 document_compare() {
     awk -v loose="$3" '
         { sub(/[ \t]+$/, "") }
@@ -68,7 +82,7 @@ document_compare() {
         }' "$1" "$2"
 }
 
-# A server in the background, at whatever port is free.
+# Starts a server in the background, at any free port.
 document_serve() {
     : >"$out"
     bash -c "exec $1 --listen 127.0.0.1:0" >"$out" 2>&1 &
@@ -111,7 +125,7 @@ document_command() {
     [ ! -s shown ] || why=$(document_compare shown said "$loose") || fail "line $_line: $_shell: $why"
 }
 
-# document_status NEXT: what the last command was must have worked, unless the next one asks for its status.
+# document_status NEXT: the last command must have succeeded, unless the next one asks for its status.
 document_status() {
     # shellcheck disable=SC2016
     [ "$status" = 0 ] || [ "$1" = 'echo $?' ] || fail "line $_line: status $status, and no 'echo \$?': $_shell"

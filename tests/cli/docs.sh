@@ -112,6 +112,14 @@ expect_equal "$(awk '/^<!-- end -->/ { inside = 0 } inside; /^<!-- include-graph
 begin keeps_the_readme_short
 [ "$(wc -l <"$VESTIGE_SRC/README.md")" -lt 120 ] || fail "120 lines or more"
 
+begin wraps_prose_at_100_columns
+for file in "${documents[@]}"; do
+    expect_equal "$(document_wide "$file")" '' "lines of more than 100 columns in ${file##*/}"
+done
+wide=$(printf '%0101d' 0)
+printf '%s\n' "$wide" "$(printf '\u2308%.0s' {1..100})" '```text' "$wide" '```' "| $wide |" >"$T/wide.md"
+expect_equal "$(document_wide "$T/wide.md")" "1: $wide" 'only prose that is too wide'
+
 begin leads_to_every_document
 for file in "${documents[@]:1}"; do # all but README.md, where readers begin
     expect_equal "$(document_linked "${file#"$VESTIGE_SRC/"}" "$VESTIGE_SRC" && echo yes)" yes "a link to ${file##*/} from another document"
