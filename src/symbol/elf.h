@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is read from an ELF file, by libelf. The file may be hostile. */
+/* Reading an ELF file with libelf. The file may be hostile. */
 #ifndef SYMBOL_ELF_H
 #define SYMBOL_ELF_H
 
@@ -25,7 +25,7 @@ struct vs_range {
 /* A part of the file that is loaded; nothing wraps. */
 struct vs_segment {
     uint64_t offset, size, address;
-    uint64_t memory; /* bytes that it takes there: what the file does not have is zero */
+    uint64_t memory; /* bytes that it takes in memory; those that the file lacks are 0 */
     bool code, writable;
 };
 
@@ -38,20 +38,20 @@ void vs_elf_close(struct vs_elf *e);
  */
 int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], struct vs_diag *diag);
 
-/* Where code is loaded from. Returns the number in *list, which is the caller's to free;
+/* The segments that code is loaded from. Returns how many are in *list, which the caller frees;
  * -VSE_CORRUPT; -VSE_IO; -VSE_NOMEM. */
 int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
 
-/* Everything that is loaded, in the order of the file's headers. As vs_elf_segments. */
+/* Everything that is loaded, in the order of the file's headers. Returns as vs_elf_segments. */
 int64_t vs_elf_loaded(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);
 
 /* Where code lies: sections, or segments if there are none; sorted by start, none empty. Returns
  * as vs_elf_segments. */
 int64_t vs_elf_code(const struct vs_elf *e, struct vs_range **list, struct vs_diag *diag);
 
-/* Calls take for each symbol of the tables of that type, SHT_SYMTAB or SHT_DYNSYM, that is defined
- * and has a name; until it returns an error, which is returned. What cannot be read is left out,
- * unless it was for lack of memory: -VSE_NOMEM. */
+/* Calls take for each symbol that is defined and has a name in the tables of that type, SHT_SYMTAB
+ * or SHT_DYNSYM. If take returns an error, stops and returns it. What cannot be read is left out,
+ * except for lack of memory: -VSE_NOMEM. */
 typedef int vs_elf_take(void *context, const GElf_Sym *sym, const char *name);
 int vs_elf_symbols(const struct vs_elf *e, unsigned type, vs_elf_take *take, void *context);
 

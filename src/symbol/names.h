@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the name of a symbol means. */
+/* What a symbol's name means. */
 #ifndef SYMBOL_NAMES_H
 #define SYMBOL_NAMES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbol layer: the routines of an ELF image, by address and by name. Its other header, elf, is
- * what is read from such a file. */
+/* The symbol layer: the routines of an ELF image, by address and by name. Its other header, elf,
+ * reads such a file. */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
 
@@ -23,8 +23,8 @@ struct vs_routine {
 
 /* Reads the file, and closes it again. Symbols come from .symtab; if it has none, from that of a
  * separate debug file (by build id, else .gnu_debuglink, below /usr/lib/debug or beside the image);
- * else from .dynsym. A file without symbols has no routines, which is no error. On x86-64 the stubs
- * that call other images are routines too, named "memcpy@plt".
+ * else from .dynsym. A file without symbols has no routines, which is not an error. On x86-64 the
+ * stubs that call other images are routines too, named "memcpy@plt".
  *
  * A symbol without a size (assembly) extends to the next one, or to the end of its section. Symbols
  * at one address make one routine: its name is a global one rather than a local one, with the
@@ -44,11 +44,12 @@ const struct vs_routine *vs_symbols_get(const struct vs_symbols *s, size_t numbe
 /* The number of a routine that another function of this header returned. */
 size_t vs_symbols_number(const struct vs_symbols *s, const struct vs_routine *r);
 
-/* The routine at an address: of several, the one that starts last. NULL: none. */
+/* The routine at an address; if there are several, the one that starts last. NULL: there is none.
+ */
 const struct vs_routine *vs_symbols_at(const struct vs_symbols *s, uint64_t address);
 
-/* The first routine of that name after `after`, or of all if that is NULL; NULL: none. One name may
- * have several: overloads, local routines of several sources, parts. A name is
+/* The first routine with that name after `after`, or the first of all if that is NULL; NULL: none.
+ * One name may have several: overloads, local routines of several sources, parts. A name is
  *   - a symbol's: "memcpy", "_ZN2ns1fEi"; also that of a routine from which the compiler made a
  *     special or partial one: "f" finds "f.constprop.0", "f.cold";
  *   - the readable form of a C++ name, "ns::f(int)"; spaces do not matter;

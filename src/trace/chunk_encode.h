@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events to the columns of events chunks: which site, control flow, order, cycles and what is rare.
- * Addresses and values become operands (chunk_operands.h), whose columns are made later. */
+/* Turns events into the columns of events chunks: sites, control flow, order, cycles and what is
+ * rare. Addresses and values become operands (chunk_operands.h), whose columns are made later. */
 #ifndef TRACE_CHUNK_ENCODE_H
 #define TRACE_CHUNK_ENCODE_H
 
@@ -22,8 +22,8 @@ struct vs_encoder_runs {
     uint64_t site, outcome, target;
 };
 
-/* About what an operand takes in its columns. It may take 17 bytes, so that the 2^22 events that a
- * chunk may have stay within the format's limits whatever this is. */
+/* Roughly what an operand takes in its columns. It takes at most 17 bytes, so the 2^22 events that
+ * a chunk may have stay within the format's limits however wrong this estimate is. */
 #define VS_OPERAND_BYTES 4
 
 struct vs_encoder {
@@ -33,22 +33,22 @@ struct vs_encoder {
     struct vs_chunk_operands *operands; /* of the current call */
     uint32_t features, max_sites, chunk_events, chunk_bytes, shadow_bits;
     struct vs_flow flow;
-    struct vs_encoder_thread **threads; /* each by itself: lanes must not move */
+    struct vs_encoder_thread **threads; /* allocated one by one, since lanes must not move */
     uint32_t thread_count;              /* no event had a higher number */
     size_t thread_capacity;
     struct vs_encoder_runs runs;
-    struct vs_site literal; /* the chunk's last */
+    struct vs_site literal; /* the chunk's last literal */
     uint32_t run_thread;    /* current run of the order */
     uint64_t run_length;
-    /* Bytes that the chunk may still take; it ends when there are none. What operands take is not
-     * known here: they count VS_OPERAND_BYTES each, and wide values their size. */
+    /* Bytes that the chunk may still take; it ends when none are left. What operands take is not
+     * known here: each counts as VS_OPERAND_BYTES, and a wide value as its size. */
     int64_t room;
     uint64_t events, first;
     uint64_t cycle_first, cycle; /* of the chunk; of the last event in the run */
     uint64_t insns;              /* of all threads, in all chunks */
 };
 
-/* The limits are those of struct vs_writer_options, already checked. */
+/* The limits are those of struct vs_writer_options and were checked before. */
 void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
                      uint32_t max_sites, uint32_t chunk_events, uint32_t chunk_bytes);
 void vs_encoder_fini(struct vs_encoder *c);
@@ -59,16 +59,15 @@ int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols);
 enum { VS_ENCODED_ALL = 0, VS_ENCODED_CHUNK = 1, VS_ENCODED_BLOCK = 2 };
 
 /* Takes events from *pos on; their operands go to a block of the caller's. Returns VS_ENCODED_ALL
- * when the batch is used up, _CHUNK when the chunk is full, _BLOCK when the block is: then empty it
- * or bring another, and call again; -VSE_INVAL with *pos at the offending event, which was not
- * taken, and *why set (static storage); -VSE_NOMEM, after which the encoder is of no use. Where a
- * chunk ends does not depend on how the events are divided into batches. */
+ * when the batch is used up; _CHUNK when the chunk is full; _BLOCK when the block is full, and the
+ * caller empties it or brings another one and calls again; -VSE_INVAL, with *pos at the offending
+ * event, which was not taken, and *why set (static storage); -VSE_NOMEM, after which the encoder is
+ * useless. Where a chunk ends does not depend on how events are divided into batches. */
 int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *batch, size_t *pos,
                    struct vs_chunk_operands *operands, const char **why);
 
-/* Ends the chunk, which has at least one event: completes the columns (but those of
- * operands), fills the summary and a buffer of struct
- * vs_chunk_thread. Returns 0; -VSE_NOMEM. */
+/* Ends the chunk, which has at least one event: completes the columns, except those of operands,
+ * and fills the summary and a buffer of struct vs_chunk_thread. Returns 0; -VSE_NOMEM. */
 int vs_encoder_end(struct vs_encoder *c, struct vs_summary *summary, struct vs_buf *threads);
 
 #endif

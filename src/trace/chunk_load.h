@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks from a source, checked; and a run's index and tables from its chunks. */
+/* Loads chunks from a source and checks them; gets a run's index and tables from its chunks. */
 #ifndef TRACE_CHUNK_LOAD_H
 #define TRACE_CHUNK_LOAD_H
 
@@ -9,7 +9,7 @@
 
 struct ZSTD_DCtx_s;
 
-/* The chunk last loaded. */
+/* The chunk that was loaded last. */
 struct vs_loader {
     struct vs_byte_source source;
     struct ZSTD_DCtx_s *zstd;
@@ -18,7 +18,7 @@ struct vs_loader {
     struct vs_buf payload, raw; /* raw holds what cols point to */
 };
 
-/* Takes the source over. Returns 0; -VSE_NOMEM. */
+/* Takes over the source. Returns 0; -VSE_NOMEM. */
 int vs_loader_init(struct vs_loader *l, const struct vs_byte_source *source);
 void vs_loader_fini(struct vs_loader *l);
 
@@ -26,14 +26,13 @@ void vs_loader_fini(struct vs_loader *l);
  * Returns 0; -VSE_IO; -VSE_NOMEM; -VSE_TRUNCATED; -VSE_CHECKSUM; -VSE_CORRUPT; -VSE_LIMIT. */
 int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struct vs_diag *diag);
 
-/* Index and tables by way of the index chunk. Returns 0; -VSE_NOTFOUND if the file is not sealed;
- * else as vs_loader_chunk. */
+/* Gets index and tables by way of the index chunk. Returns 0; -VSE_NOTFOUND (the file is not
+ * sealed); otherwise as vs_loader_chunk. */
 int vs_load_sealed(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
                    struct vs_diag *diag);
 
-/* The same by reading chunk after chunk, as far as they are intact. *missing says why it stopped;
- * missing->error is 0 if the file is complete.
- * Returns 0; -VSE_IO; -VSE_NOMEM. */
+/* The same by reading chunk after chunk for as long as they are intact. *missing says why it
+ * stopped; missing->error is 0 if the file is complete. Returns 0; -VSE_IO; -VSE_NOMEM. */
 int vs_load_scan(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
                  struct vs_diag *missing);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses and values of an events chunk to columns.
+/* Turns the addresses and values of an events chunk into columns.
  *
- * The encoder leaves them aside, as operands, when it has done everything else about an event: they
- * need nothing of control flow but the site, and control flow nothing of them. So another thread
- * can take them on, a block at a time.
+ * The encoder does everything else about an event and sets these aside as operands: they need
+ * nothing of control flow but the site, and control flow needs nothing of them. So another thread
+ * can take them over, a block at a time.
  */
 #ifndef TRACE_CHUNK_OPERANDS_H
 #define TRACE_CHUNK_OPERANDS_H
 
 #include "trace/predict.h"
 
-/* A load or store; or a value that another event has in the wide column or the shadow memory.
- * 24 bytes: this is what passes from thread to thread. */
+/* A load or store; or a value that another kind of event has in the wide column or in the shadow
+ * memory. It takes only 24 bytes, since this is what passes from thread to thread. */
 struct vs_chunk_operand {
     uint64_t addr;
-    uint64_t value; /* size > 8: where it lies in `wide` */
+    uint64_t value; /* if size > 8: its offset in `wide` */
     uint32_t site_kind;
     uint16_t thread, size; /* as they lie in an event */
 };
@@ -32,29 +32,28 @@ static inline unsigned vs_chunk_operand_kind(const struct vs_chunk_operand *p)
     return p->site_kind & 0xff;
 }
 
-/* Enough of them to make the way to another thread worthwhile, few enough to be still in a cache
- * there. */
+/* Enough operands to make handing them to another thread worthwhile, and few enough to be still in
+ * a cache there. */
 #define VS_OPERANDS      8192
-#define VS_OPERANDS_WIDE (256u << 10) /* bytes of wide values that make a block full as well */
+#define VS_OPERANDS_WIDE (256u << 10) /* a block is also full with so many bytes of wide values */
 
 /* A block of operands, all of one chunk, in order. */
 struct vs_chunk_operands {
-    struct vs_chunk_operand *list; /* room for VS_OPERANDS, and more to look ahead */
+    struct vs_chunk_operand *list; /* room for VS_OPERANDS, and for looking ahead */
     size_t count;
     struct vs_buf wide;      /* values over 8 bytes */
-    uint32_t sites, threads; /* their numbers are below these; set before encoding */
+    uint32_t sites, threads; /* upper bounds of their numbers; set before encoding */
 };
 
 /* Returns 0; -VSE_NOMEM. */
 int vs_chunk_operands_init(struct vs_chunk_operands *o);
 void vs_chunk_operands_fini(struct vs_chunk_operands *o);
 
-/* Empties it. */
+/* Empties the block. */
 void vs_chunk_operands_clear(struct vs_chunk_operands *o);
 
-/* What is kept from block to block of a chunk. A zeroed struct is good for
- * vs_chunk_operand_coder_begin.
- */
+/* What is kept from one block of a chunk to the next. A zeroed struct is ready for
+ * vs_chunk_operand_coder_begin. */
 struct vs_chunk_operand_coder {
     struct vs_data data;
     unsigned shadow_bits;
@@ -63,7 +62,7 @@ struct vs_chunk_operand_coder {
     uint8_t scratch[VS_SIZE_MAX + 1];
 };
 
-/* Starts a chunk; shadow_bits is that of its summary. Returns 0; -VSE_NOMEM. */
+/* Starts a chunk; shadow_bits is what its summary has. Returns 0; -VSE_NOMEM. */
 int vs_chunk_operand_coder_begin(struct vs_chunk_operand_coder *c, unsigned shadow_bits);
 void vs_chunk_operand_coder_fini(struct vs_chunk_operand_coder *c);
 

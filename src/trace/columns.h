@@ -15,7 +15,7 @@
 struct ZSTD_CCtx_s;
 struct ZSTD_DCtx_s;
 
-/* Columns being written. Owned by whoever holds the struct; empty columns are not stored. */
+/* Columns that are being written. Whoever holds the struct owns them; empty ones are not stored. */
 struct vs_columns {
     struct vs_buf col[VS_COL_END];
 };
@@ -25,17 +25,17 @@ void vs_columns_clear(struct vs_columns *c);
 void vs_columns_fini(struct vs_columns *c);
 size_t vs_columns_size(const struct vs_columns *c);
 
-/* The compressor's level by default. Up to it, columns on which less effort does as well get less;
- * above it, all get the level. */
+/* The compressor's default level. Up to it, columns that gain nothing from the effort are
+ * compressed with less; above it, all columns get the level. */
 #define VS_LEVEL_DEFAULT 3
 
-/* Appends the payload to out. level: 1 to 19. Returns 0; -VSE_NOMEM; -VSE_INTERNAL (compressor
- * failed). */
+/* Appends the payload to out. level: 1 to 19. Returns 0; -VSE_NOMEM; -VSE_INTERNAL (the
+ * compressor failed). */
 int vs_columns_pack(const struct vs_columns *c, struct ZSTD_CCtx_s *zstd, int level,
                     struct vs_buf *out);
 
-/* A column being read: [p, end). At least 8 readable bytes follow end, so that a word may be
- * fetched at once when its first byte is before end. A column that is not there is empty. */
+/* A column that is being read: [p, end). At least 8 readable bytes follow end, so that a whole word
+ * may be fetched if its first byte lies before end. A column that the chunk lacks is empty. */
 struct vs_column {
     const uint8_t *p, *end;
 };

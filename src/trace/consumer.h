@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Whoever takes a run as it comes: a writer of .vest files, a converter, a study.
+/* Whatever takes a run as it is made: a writer of .vest files, a converter, a study.
  *
- * The calls come as those of a writer do (vestige/run.h): a block or an image precedes the events
- * that refer to it, and the numbers returned for them count from 0 up. A consumer that has no use
- * for something leaves its function NULL; blocks and images are then numbered for it.
+ * A consumer is called in the order in which a writer is (vestige/run.h): a block or an image
+ * precedes the events that refer to it, and the numbers returned for them count from 0 up. A
+ * consumer that has no use for something leaves its function NULL; blocks and images are then
+ * numbered for it.
  */
 #ifndef TRACE_CONSUMER_H
 #define TRACE_CONSUMER_H
@@ -23,15 +24,15 @@ struct vs_consumer {
 /* The writer stays the caller's. */
 struct vs_consumer vs_consumer_writer(struct vs_writer *w);
 
-/* A consumer that stands before another: it takes the batches itself, and hands them on or not;
- * facts, images and blocks go to the other, as far as that wants them. */
+/* A consumer in front of another one: it takes the batches itself and may hand them on; facts,
+ * images and blocks go to the other one, as far as that wants them. */
 struct vs_before {
     struct vs_consumer to;
     int (*put)(void *context, const struct vs_batch *batch);
     void *context; /* of put */
 };
 
-/* The struct must outlive the consumer. */
+/* Makes a consumer, which the struct must outlive. */
 struct vs_consumer vs_consumer_before(struct vs_before *before);
 
 /* Feeds a whole recorded run to a consumer: facts, images and blocks first, then the events from

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each chunk holds and where it lies: enough to seek without reading events.
+/* What each chunk holds and where it lies, which is enough to seek without reading events.
  *
  * Every events chunk carries its own summary; the index chunk repeats them, so that an index can be
  * rebuilt by scanning.
@@ -18,7 +18,7 @@ struct vs_chunk_thread {
 
 struct vs_summary {
     uint64_t first, events; /* global number of the first event, and how many */
-    /* how many of the tables' entries the chunk may refer to, site 0 included */
+    /* how many entries of the tables the chunk may refer to, including site 0 */
     uint32_t sites, blocks, images;
     uint32_t shadow_bits;
     uint64_t cycle_first, cycle_last; /* 0 in an untimed run */
@@ -70,14 +70,14 @@ int vs_summary_unpack(struct vs_column *col, struct vs_summary *s, struct vs_buf
 int vs_index_pack(const struct vs_index *x, struct vs_buf *col);
 int vs_index_unpack(struct vs_index *x, struct vs_column col, uint64_t end);
 
-/* The summary (by number) of the chunk with event n / in which the thread's count of instructions
- * reaches n, or its first for n = 0 / with the first event at cycle n or later.
- * Returns it; -VSE_NOTFOUND. */
+/* Find a chunk by the number of its summary: the one with event n; the one in which the thread's
+ * count of instructions reaches n, or its first one if n is 0; the one with the first event at
+ * cycle n or later. Return the number; -VSE_NOTFOUND. */
 int64_t vs_index_find_event(const struct vs_index *x, uint64_t n);
 int64_t vs_index_find_insn(const struct vs_index *x, unsigned thread, uint64_t n);
 int64_t vs_index_find_cycle(const struct vs_index *x, uint64_t n);
 
-/* The thread's part of a chunk, or NULL if it has none. */
+/* The thread's part of a chunk, or NULL if it has no event there. */
 const struct vs_chunk_thread *vs_index_part(const struct vs_index *x, size_t summary,
                                             unsigned thread);
 

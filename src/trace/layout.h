@@ -88,7 +88,7 @@ int vs_header_parse(const uint8_t in[VS_HEADER_SIZE], uint32_t *version, uint32_
 
 void vs_chunk_pack(uint8_t out[VS_CHUNK_HEADER], const struct vs_chunk *chunk);
 
-/* number is what the chunk must be; offset is for the diag.
+/* `number` is the one that the chunk must have; offset is for the diag.
  * Returns 0; -VSE_CHECKSUM; -VSE_CORRUPT; -VSE_LIMIT. */
 int vs_chunk_parse(const uint8_t in[VS_CHUNK_HEADER], struct vs_chunk *chunk, uint32_t number,
                    uint64_t offset, struct vs_diag *diag);

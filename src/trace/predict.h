@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What encoder and decoder of an events chunk both expect to happen next.
+/* What the encoder and the decoder of an events chunk both expect to happen next.
  *
  * Each has its own state and feeds it the same events in the same order; what the prediction gets
  * right is not stored. All state starts afresh with each chunk, so that chunks decode by
@@ -28,14 +28,14 @@
 #define VS_SHADOW_MAX   16
 #define VS_SHADOW_LINE  32
 
-/* The sites that followed a site: [1] when it was a conditional branch and taken, else [0]. Apart
- * from the rest, because one load after the other depends on these: they must stay in the first
- * cache. */
+/* The sites that followed a site: [1] after a taken conditional branch, [0] otherwise. They are
+ * kept apart from the rest because each of these loads depends on the one before it, so that they
+ * must stay in the first cache. */
 struct vs_successor {
     uint32_t next[2];
 };
 
-/* What is expected of a load or store of a site. 64 bytes: one cache line. */
+/* What is expected of a site's load or store. Its 64 bytes are one cache line. */
 struct vs_site_state {
     uint64_t addr;     /* its last address */
     uint64_t stride;   /* between its addresses; changes when a difference is seen twice */
@@ -53,11 +53,11 @@ struct vs_shadow_line {
     uint64_t tag; /* address / VS_SHADOW_LINE + 1; 0 = empty */
     uint32_t known, unused;
     uint8_t bytes[VS_SHADOW_LINE];
-    uint8_t pad[16]; /* a word may be fetched at any byte */
+    uint8_t pad[16]; /* so that a word may be fetched at any byte */
 };
 _Static_assert(sizeof(struct vs_shadow_line) == 64, "one cache line");
 
-/* What is expected of a thread: control flow. */
+/* What is expected of a thread's control flow. */
 struct vs_lane {
     uint32_t expect;  /* its next site */
     uint32_t history; /* outcomes of its conditional branches, newest in bit 0 */
@@ -68,7 +68,7 @@ struct vs_lane {
     uint64_t *returns; /* the return stack: VS_RETURNS entries */
 };
 
-/* What is expected of a thread: addresses and values. All zero at the start of a chunk. */
+/* What is expected of a thread's addresses and values. All zero at the start of a chunk. */
 struct vs_trail {
     uint64_t addr;      /* of its last load or store */
     uint64_t loaded[2]; /* its last value of at most 8 bytes: [true] loaded; [false] is a sink */
@@ -96,15 +96,15 @@ struct vs_data {
     struct vs_shadow shadow;
 };
 
-/* A zeroed struct is one that was never reset. Forgets everything; ready for `sites` sites.
+/* Forgets everything and makes the state ready for `sites` sites. A zeroed struct will do.
  * Returns 0; -VSE_NOMEM. */
 int vs_flow_reset(struct vs_flow *f, uint32_t sites);
 void vs_flow_fini(struct vs_flow *f);
 
-/* Makes room for sites to be added; what is kept per site may move. Returns 0; -VSE_NOMEM. */
+/* Makes room for more sites; what is kept per site may move. Returns 0; -VSE_NOMEM. */
 int vs_flow_reserve(struct vs_flow *f, uint32_t sites);
 
-/* Takes in sites added since, for which there is room. */
+/* Takes in the sites that were added since, for which there is room. */
 void vs_flow_add(struct vs_flow *f, uint32_t sites);
 
 /* As above. shadow_bits: log2 of the number of lines of the shadow memory, or 0 for a run without
@@ -112,7 +112,7 @@ void vs_flow_add(struct vs_flow *f, uint32_t sites);
 int vs_data_reset(struct vs_data *d, uint32_t sites, unsigned shadow_bits);
 void vs_data_fini(struct vs_data *d);
 
-/* Takes in sites added since; states may move. Returns 0; -VSE_NOMEM. */
+/* Takes in the sites that were added since; states may move. Returns 0; -VSE_NOMEM. */
 int vs_data_add(struct vs_data *d, uint32_t sites);
 
 /* returns: VS_RETURNS entries, which stay the caller's. */
@@ -131,8 +131,8 @@ static inline void vs_outcome_learn(struct vs_lane *l, uint8_t *counter, bool ta
     l->history = l->history << 1 | taken;
 }
 
-/* The entry that holds the expected target of an indirect branch: the return stack's for a return
- * (which this pops), else the table's. */
+/* The entry that holds an indirect branch's expected target: for a return the return stack's, which
+ * this pops, otherwise the table's. */
 static inline uint64_t *vs_target_entry(struct vs_flow *f, struct vs_lane *l, uint32_t site,
                                         unsigned flags)
 {
@@ -152,9 +152,9 @@ static inline void vs_call(struct vs_lane *l, uint64_t return_address)
     l->returns[l->depth++ % VS_RETURNS] = return_address;
 }
 
-/* A link is where the expectation of a thread's next site is kept: with the site before it, or,
- * after an indirect transfer, with the target. A number rather than a pointer, because the sites'
- * state may move. It changes only when the expectation was wrong. */
+/* A link says where the expectation of a thread's next site is kept: with the site before it or,
+ * after an indirect transfer, with the target. It is a number rather than a pointer because the
+ * sites' state may move. The expectation changes only when it was wrong. */
 #define VS_LINK_ARRIVAL (1u << 31)
 
 static inline uint32_t vs_link_site(uint32_t site, bool taken)
@@ -207,15 +207,15 @@ static inline uint64_t vs_size_mask(unsigned size)
     return masks[size];
 }
 
-/* c ? a : b without a branch: what is hard to predict for us is so for the processor, and compilers
- * do not know it. */
+/* c ? a : b without a branch: what is hard to predict for us is hard for the processor, too, which
+ * compilers do not know. */
 static inline uint64_t vs_select(bool c, uint64_t a, uint64_t b)
 {
     return b ^ ((a ^ b) & (0 - (uint64_t)c));
 }
 
-/* An encoder needs both predictions, to compare. A decoder knows which it wants, and picks it with
- * an index instead of a branch. */
+/* An encoder compares with both predictions. A decoder knows which one it wants, and picks it by an
+ * index instead of a branch. */
 struct vs_guess {
     uint64_t first, second;
 };
@@ -237,7 +237,7 @@ static inline uint64_t vs_addr_pick(const struct vs_site_state *s, const struct 
     return choice[(s->trust >= 2) ^ second];
 }
 
-/* What vs_addr_learn comes to when the first prediction was right: the thread's (trust 2, 3) ... */
+/* What vs_addr_learn amounts to if the first prediction was right: the thread's (trust 2, 3) ... */
 static inline void vs_addr_confirm_thread(struct vs_site_state *s, struct vs_trail *t,
                                           uint64_t addr)
 {
@@ -284,7 +284,8 @@ static inline struct vs_shadow_line *vs_shadow_at(struct vs_shadow m, uint64_t a
     return &m.lines[(line ^ line >> 15) & m.mask];
 }
 
-/* Reads `size` bytes; the general form. Returns whether all are known; out is then filled. */
+/* Reads `size` bytes, in the general case. Returns whether all are known; only then is out filled.
+ */
 bool vs_shadow_read(struct vs_shadow m, uint64_t addr, unsigned size, uint8_t *out);
 void vs_shadow_write(struct vs_shadow m, uint64_t addr, unsigned size, const uint8_t *bytes);
 

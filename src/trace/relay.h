@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A consumer that works in a thread of its own: whoever makes the events goes on meanwhile. */
+/* Runs a consumer in a thread of its own, so that whoever makes the events can go on meanwhile. */
 #ifndef TRACE_RELAY_H
 #define TRACE_RELAY_H
 
@@ -8,7 +8,7 @@
 
 struct vs_relay;
 
-/* What travels: filled by the maker of events, read by the consumer. */
+/* What travels between the two: the maker of events fills it, the consumer reads it. */
 struct vs_parcel {
     struct vs_event *events; /* room for the number of events given to vs_relay_open */
     uint64_t *cycles;        /* the same number; NULL in an untimed run */
@@ -21,22 +21,22 @@ struct vs_parcel {
 int vs_relay_open(struct vs_relay **r, const struct vs_consumer *consumer, size_t events,
                   bool timed);
 
-/* An empty parcel; waits until there is one. */
+/* An empty parcel, after waiting for one if necessary. */
 struct vs_parcel *vs_relay_take(struct vs_relay *r);
 
 /* Sends the parcel taken last. Returns 0; the first error of the consumer, after which parcels
  * are thrown away. */
 int vs_relay_send(struct vs_relay *r);
 
-/* The consumer's other calls, which return as they do. They may come before parcels that were sent
- * earlier are consumed. */
+/* The consumer's other functions; these return what they do. They may run before parcels that were
+ * sent earlier are consumed. */
 int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block);
 int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image);
 
-/* Waits until all is consumed. Returns 0; the first error of the consumer. */
+/* Waits until everything is consumed. Returns 0; the consumer's first error. */
 int vs_relay_drain(struct vs_relay *r);
 
-/* Waits, and frees. NULL is fine. */
+/* Waits until everything is consumed, and frees the relay, which may be NULL. */
 void vs_relay_close(struct vs_relay *r);
 
 #endif

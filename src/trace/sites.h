@@ -2,9 +2,9 @@
 /* The static table of sites: what does not change from one execution of an event to the next.
  *
  * A site is an event without its dynamic parts. Branches, loads and stores keep pc, size, icount,
- * kind and flags (without VS_BR_TAKEN), direct branches their target. All other kinds are rare and
- * vary: their sites keep kind and flags only. Site 0 is the literal: an event whose site is not in
- * the table.
+ * kind and flags (without VS_BR_TAKEN), and direct branches also keep their target. All other kinds
+ * are rare and vary, so that their sites keep only kind and flags. Site 0 is the literal: an event
+ * whose site is not in the table.
  */
 #ifndef TRACE_SITES_H
 #define TRACE_SITES_H
@@ -18,8 +18,8 @@
 #include "trace/columns.h"
 #include "vestige/event.h"
 
-/* meta is the event's last 8 bytes as one word, thread zero: two comparisons tell whether an event
- * is of a site, and three stores make the event again. */
+/* meta is the event's last 8 bytes as one word with a thread of 0, so that two comparisons tell
+ * whether an event belongs to a site, and three stores make the event again. */
 struct vs_site {
     uint64_t pc;
     uint64_t target;
@@ -79,8 +79,8 @@ struct vs_sites {
 int vs_sites_init(struct vs_sites *s);
 void vs_sites_fini(struct vs_sites *s);
 
-/* The number of a site, added if new and the table is below max; 0 (the literal) if it is full.
- * Returns that; -VSE_NOMEM. */
+/* The number of a site, which is added if it is new and the table has fewer than max. Returns the
+ * number; 0 (the literal) if the table is full; -VSE_NOMEM. */
 int64_t vs_sites_number(struct vs_sites *s, const struct vs_site *site, uint32_t max);
 
 /* Adds the sites of a column. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT; -VSE_TRUNCATED. */

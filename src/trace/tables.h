@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The tables of a run that are not events: facts (meta), images, blocks of code, sites. The writer
- * fills them and packs what is new into chunks; the reader unpacks those chunks into the same. */
+ * fills them and packs what is new into chunks; the reader unpacks those chunks into the same
+ * struct. */
 #ifndef TRACE_TABLES_H
 #define TRACE_TABLES_H
 
@@ -25,7 +26,7 @@ struct vs_tables {
     uint64_t code_size, text_size;
     uint32_t facts_set;
     struct vs_arena arena; /* strings and code */
-    /* how many of each are in chunks already; the writer's */
+    /* how many of each are in chunks already; for the writer */
     uint32_t packed_sites;
     size_t packed_blocks, packed_images;
 };
@@ -34,14 +35,14 @@ struct vs_tables {
 int vs_tables_init(struct vs_tables *t);
 void vs_tables_fini(struct vs_tables *t);
 
-/* As the functions vs_writer_meta, vs_writer_image, vs_writer_block. */
+/* These do what vs_writer_meta, vs_writer_image and vs_writer_block say. */
 int vs_tables_fact(struct vs_tables *t, const char *key, const char *value);
 int64_t vs_tables_image(struct vs_tables *t, const struct vs_image *image);
 int64_t vs_tables_block(struct vs_tables *t, const struct vs_block *block);
 
-/* Packs what is not yet in a chunk, as much as one chunk should hold: facts into the empty columns
- * of a meta chunk, the rest into those of a static chunk. Call until nothing is left.
- * Return 1 if there was something, else 0; -VSE_NOMEM. */
+/* Pack what is not in a chunk yet, but no more than one chunk should hold: facts into the empty
+ * columns of a meta chunk, the rest into those of a static chunk. Call them until nothing is left.
+ * Return 1 if there was something, otherwise 0; -VSE_NOMEM. */
 int vs_tables_pack_meta(struct vs_tables *t, struct vs_columns *cols);
 int vs_tables_pack_static(struct vs_tables *t, struct vs_columns *cols);
 

@@ -4,7 +4,7 @@
  * Later layers use the public interface: vestige/event.h (the events), vestige/run.h (writer and
  * reader); and of this folder
  *
- *   consumer  whoever takes a run as it comes
+ *   consumer  what takes a run as it is made
  *   relay     a consumer in a thread of its own
  *   run_file  telling a run from other files
  *
