@@ -51,6 +51,7 @@ static double decode(const struct bench *b, const struct events *s,
 {
     const struct vs_address_decoder_ops *ops = spec->technique->address_decoder;
     const struct vs_batch batch = events_batch(s);
+    const struct vs_port_stream stream = {bits->data, bits->len, nbits};
     double best = 1e9;
 
     for (unsigned i = 0; i < bench_repeats(b); i++) {
@@ -61,7 +62,7 @@ static double decode(const struct bench *b, const struct events *s,
         double start, took;
 
         vs_technique_shape(spec, &s->setup, &shape);
-        events_must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
+        events_must(vs_port_reader_init(&port, &shape, &stream), "port");
         vs_verify_address_init(&v, ops, &port, NULL, s->setup.cores);
         events_must(ops->open(&decoder, spec->params, &s->setup, NULL, &port), "decoder");
         vs_verify_address_drive(&v, decoder);

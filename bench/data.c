@@ -58,6 +58,7 @@ static double decode_once(const struct loaded *s, const struct vs_technique_spec
 {
     const struct vs_data_decoder_ops *ops = spec->technique->data_decoder;
     const struct vs_batch batch = events_batch(&s->events);
+    const struct vs_port_stream stream = {bits->data, bits->len, nbits};
     struct vs_verify_data *v = malloc(sizeof(*v));
     struct vs_port_reader port;
     struct vs_port_shape shape;
@@ -66,7 +67,7 @@ static double decode_once(const struct loaded *s, const struct vs_technique_spec
 
     vs_technique_shape(spec, &s->events.setup, &shape);
     events_must(v ? 0 : -VSE_NOMEM, "memory");
-    events_must(vs_port_reader_init(&port, &shape, bits->data, bits->len, nbits), "port");
+    events_must(vs_port_reader_init(&port, &shape, &stream), "port");
     events_must(vs_verify_data_init(v, ops, &port, s->events.setup.cores), "decoder");
     events_must(ops->open(&decoder, spec->params, &s->events.setup, &port), "decoder");
     vs_verify_data_drive(v, decoder);

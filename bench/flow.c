@@ -96,7 +96,7 @@ static double encode(const struct bench *b, const struct steps *s,
 static double decode(const struct bench *b, struct vs_verify *v,
                      const struct vs_technique_spec *spec)
 {
-    struct vs_buf bits = {0};
+    struct vs_port_store bits = {0};
     int64_t n = vs_verify_encode(v, spec, &bits, NULL, NULL, NULL);
     double best = 1e9;
 
@@ -105,13 +105,13 @@ static double decode(const struct bench *b, struct vs_verify *v,
         struct vs_verify_result result = {0};
         double start = bench_now();
 
-        must(vs_verify_decode(v, spec, bits.data, bits.len, (uint64_t)n, &result, NULL), "decode");
+        must(vs_verify_decode(v, spec, bits.streams, &result, NULL), "decode");
         if (bench_now() - start < best)
             best = bench_now() - start;
         if (result.outcome != VS_VERIFY_SAME)
             bench_fail("%s: %s", spec->technique->name, result.diag.text);
     }
-    vs_buf_fini(&bits);
+    vs_port_store_fini(&bits);
     return best;
 }
 

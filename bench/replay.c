@@ -23,6 +23,7 @@ struct stream {
     struct vs_text code;
     struct vs_reader *reader;
     struct vs_buf bits;
+    struct vs_port_stream stream; /* of these */
     uint64_t instructions;
 };
 
@@ -46,12 +47,9 @@ static void open_stream(struct stream *s, const char *run, const char *technique
     must(vs_bandwidth_init(&b, s->reader, NULL, NULL), "encode");
     must(row = vs_bandwidth_add(&b, &spec, vs_port_to_buf, &s->bits, NULL), "encode");
     must(vs_bandwidth_run(&b, s->reader, NULL, NULL), "encode");
-    s->config = (struct vs_replay_config){.spec = b.rows[row].spec,
-                                          .setup = b.setup,
-                                          .data = s->bits.data,
-                                          .size = s->bits.len,
-                                          .nbits = b.rows[row].bits,
-                                          .code = &s->code};
+    s->stream = (struct vs_port_stream){s->bits.data, s->bits.len, b.rows[row].bits};
+    s->config = (struct vs_replay_config){
+        .spec = b.rows[row].spec, .setup = b.setup, .streams = &s->stream, .code = &s->code};
     s->instructions = b.instructions;
     vs_bandwidth_fini(&b);
 }
