@@ -177,7 +177,7 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     must(vs_encoder_finish(a.ops, a.encoder) == 0);
     bits = vs_port_finish(&port);
     must(bits >= 0 && (size_t)(bits + 7) / 8 == out->len);
-    packed = port.cores[0].counts.bits[VS_FIELD_PACKED] != 0;
+    packed = shape.packets;
     must(packed || bits == (int64_t)(8 * in->len));
     a.ops->close(a.encoder);
     vs_port_writer_fini(&port);
