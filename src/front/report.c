@@ -137,13 +137,6 @@ static void json_column(struct json *j, const char *key, const struct report_col
         json_cell(j, key, c, report_cell(c, row));
 }
 
-void report_json_fields(struct json *j, const struct report_column *columns, const void *row)
-{
-    for (const struct report_column *c = columns; !is_last(c); c++)
-        if (c->json && is_shown(c, row))
-            json_column(j, c->json, c, row);
-}
-
 void report_json(struct json *j, const char *key, const struct report_column *columns,
                  const void *row)
 {
@@ -152,7 +145,9 @@ void report_json(struct json *j, const char *key, const struct report_column *co
         return;
     }
     json_object(j, key);
-    report_json_fields(j, columns, row);
+    for (const struct report_column *c = columns; !is_last(c); c++)
+        if (c->json && is_shown(c, row))
+            json_column(j, c->json, c, row);
     json_end(j);
 }
 
@@ -206,8 +201,8 @@ static void csv_list(struct out *o, const struct report_column *c, const void *r
     }
 }
 
-/* The columns of one place. With `like` their names, else the row's values. Returns the highest
- * place that there is. */
+/* The columns of one place: their names, or the row's values. Returns the highest place that there
+ * is. */
 static int csv_columns(struct out *o, const struct report_column *columns, const void *row,
                        bool names, int place, bool *some)
 {

@@ -140,9 +140,6 @@ struct cell report_cell(const struct report_column *column, const void *row);
 void report_json(struct json *j, const char *key, const struct report_column *columns,
                  const void *row);
 
-/* The fields of that object, in one that is open. */
-void report_json_fields(struct json *j, const struct report_column *columns, const void *row);
-
 /* The object by itself, on a line. */
 void report_json_line(struct out *o, const struct report_column *columns, const void *row);
 
