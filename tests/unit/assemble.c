@@ -651,15 +651,15 @@ TEST(announces_images_before_they_are_mapped)
     uint32_t rx = WIRE_MAP_READ | WIRE_MAP_EXEC;
 
     setup(&f);
-    wb_map(&f.w, 0x400000, 0x100000, rx, "/proc/self/exe");
-    wb_map(&f.w, 0x400000, 0x100000, rx, "/proc/self/exe"); /* known already */
+    wb_map(&f.w, 0x400000, 0x400000, rx, "/proc/self/exe");
+    wb_map(&f.w, 0x400000, 0x400000, rx, "/proc/self/exe"); /* known already */
     wb_map(&f.w, 0x800000, 0x1000, rx, "/proc/self/nonsense");
     wb_map(&f.w, 0x900000, 0x1000, WIRE_MAP_READ, "/proc/self/exe");
     wb_map(&f.w, 0xa00000, 0x1000, WIRE_MAP_GONE, "");
     finish(&f);
     CHECK_EQ(f.got.images, 1);
-    EXPECT(&f, .kind = VS_MAP, .pc = 0, .addr = 0x400000, .value = 0x100000, .flags = 5);
-    EXPECT(&f, .kind = VS_MAP, .pc = 0, .addr = 0x400000, .value = 0x100000, .flags = 5);
+    EXPECT(&f, .kind = VS_MAP, .pc = 0, .addr = 0x400000, .value = 0x400000, .flags = 5);
+    EXPECT(&f, .kind = VS_MAP, .pc = 0, .addr = 0x400000, .value = 0x400000, .flags = 5);
     EXPECT(&f, .kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0x800000, .value = 0x1000, .flags = 5);
     EXPECT(&f, .kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0x900000, .value = 0x1000, .flags = 1);
     EXPECT(&f, .kind = VS_MAP, .pc = VS_NO_IMAGE, .addr = 0xa00000, .value = 0x1000, .flags = 8);
@@ -925,7 +925,7 @@ TEST(passes_on_errors_of_the_consumer)
 
     setup(&f);
     f.got.image_error = -VSE_LIMIT;
-    wb_map(&f.w, 0x400000, 0x100000, WIRE_MAP_EXEC, "/proc/self/exe");
+    wb_map(&f.w, 0x400000, 0x400000, WIRE_MAP_EXEC, "/proc/self/exe");
     CHECK_ERR(feed(&f), VSE_LIMIT);
     CHECK(f.theirs);
     CHECK_EQ(f.diag.error, 0);
