@@ -117,7 +117,7 @@ for file in "${documents[@]}"; do
     expect_equal "$(document_wide "$file")" '' "lines of more than 100 columns in ${file##*/}"
 done
 wide=$(printf '%0101d' 0)
-printf '%s\n' "$wide" "$(printf '\u2308%.0s' {1..100})" '```text' "$wide" '```' "| $wide |" >"$T/wide.md"
+printf '%s\n' "$wide" "$(printf '\342\214\210%.0s' {1..100})" '```text' "$wide" '```' "| $wide |" >"$T/wide.md"
 expect_equal "$(document_wide "$T/wide.md")" "1: $wide" 'only prose that is too wide'
 
 begin leads_to_every_document
