@@ -84,15 +84,18 @@ static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr
 }
 
 /* Whether others of the same instruction may follow the access. */
-static bool is_part(enum vs_access access, bool writes)
+static inline bool is_part(enum vs_access access, bool writes)
 {
     return access == VS_ACCESS_PART || (access == VS_ACCESS_ATOMIC && !writes);
 }
 
-static bool repeat(struct vs_replay *r, unsigned core, void *bytes, size_t size)
+static inline bool repeat(struct vs_replay *r, unsigned core, void *bytes, size_t size)
 {
     struct vs_replay_core *c = &r->cores[core];
-    return unlikely(c->done.count) && vs_done_repeat(&c->done, c->cpu->retired, bytes, size);
+    if (likely(!r->repeats))
+        return false;
+    r->repeats = vs_done_repeat(&c->done, c->cpu->retired, bytes, size);
+    return r->repeats;
 }
 
 static int keep(struct vs_replay *r, unsigned core, const void *bytes, size_t size)
@@ -423,6 +426,7 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
     if (outside != VS_CPU_STATUS)
         _mm_setcsr(VS_CPU_STATUS);
     vs_done_restart(&c->done);
+    r->repeats = vs_replay_is_within(c);
     int stop = vs_cpu_run(c->cpu, most);
     if (outside != VS_CPU_STATUS)
         _mm_setcsr(outside);

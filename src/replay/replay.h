@@ -170,6 +170,7 @@ struct vs_replay {
     struct vs_port_witness witness;    /* hands on to that of the hook */
     bool single;                       /* the instruction may take a message */
     bool takes;                        /* and it does: it is not only watched */
+    bool repeats;                      /* the instruction makes accesses again */
     const struct vs_replay_watch *hit; /* by the instruction just done */
     struct vs_copy *noted; /* not NULL: what is stored and forgotten, by others than `noter` */
     unsigned noter;
