@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bits by field and core, and how long the numbers were. */
+/* Counts bits by field and core, and how long the numbers were. */
 #ifndef PORT_ACCOUNT_H
 #define PORT_ACCOUNT_H
 
@@ -8,10 +8,10 @@
 #include "port/code.h"
 #include "port/field.h"
 
-/* Of one core, or a sum. */
+/* Holds one core's counts, or a sum of several cores'. */
 struct vs_port_counts {
     uint64_t bits[VS_FIELD_END];
-    uint64_t frame; /* of all these: encapsulation */
+    uint64_t frame; /* how many of all these are encapsulation */
     uint64_t messages;
 };
 
@@ -30,13 +30,13 @@ static inline void vs_lengths_note(struct vs_lengths *l, uint64_t v)
     l->count[vs_bit_length(v)]++;
 }
 
-/* The bits that these numbers take in a code; signs are not part of it. Of a unary code that cannot
- * hold one of them: UINT64_MAX. */
+/* Return the bits that these numbers take in a code; signs are not part of it. A unary code that
+ * cannot hold one of them yields UINT64_MAX. */
 uint64_t vs_lengths_chunks_bits(const struct vs_lengths *l, struct vs_chunks c);
 uint64_t vs_lengths_unary_bits(const struct vs_lengths *l, struct vs_unary u);
 
-/* The cheapest code with parameters of 1 to `most` (64 at most); of equals the one with the smaller
- * first, then the smaller second parameter. Returns its bits. */
+/* Find the cheapest code with parameters from 1 to `most` (64 at most). Of equally cheap codes they
+ * take the one with the smaller first, then the smaller second parameter. Return its bits. */
 uint64_t vs_lengths_best_chunks(const struct vs_lengths *l, unsigned most, struct vs_chunks *best);
 uint64_t vs_lengths_best_unary(const struct vs_lengths *l, unsigned most, struct vs_unary *best);
 

@@ -13,7 +13,7 @@ static int get_chunks(struct vs_bitr *r, struct vs_chunks c, uint64_t *v)
         if ((err = vs_bitr_get(r, n, &chunk)) < 0 || (err = vs_bitr_get(r, 1, &more)) < 0)
             return err;
         if (shift && !chunk && !more)
-            return -VSE_CORRUPT; /* the chunk says nothing */
+            return -VSE_CORRUPT; /* the chunk adds nothing */
         if (chunk && (shift >= 64 || (shift && chunk >> (64 - shift))))
             return -VSE_CORRUPT;
         value |= shift < 64 ? chunk << shift : 0;

@@ -2,14 +2,14 @@
 /* How numbers lie in a port stream.
  *
  * Chunks (first, other): the low `first` bits, then groups of `other` bits, least significant
- * first; each chunk is followed by a connect bit, 1 if another chunk follows. No more chunks than
- * the number needs, and at least one.
+ * first; each chunk is followed by a connect bit, which is 1 if another chunk follows. There are no
+ * more chunks than the number needs, and at least one.
  *
  * Unary prefix (size, step): k ones, a zero, then size + k * step bits, but never more than `most`;
  * k is the least that suffices.
  *
- * Differences: of two addresses, modulo 2^width and taken as signed: a sign bit (1 = negative),
- * then the magnitude in one of the codes above. 0 is not negative.
+ * Differences: two addresses are subtracted modulo 2^width, and the result is taken as signed: a
+ * sign bit (1 = negative), then the magnitude in one of the codes above. 0 is not negative.
  *
  * Only what an encoder writes is valid: a number in more bits than it needs is an error, and so is
  * one that exceeds 64 bits. Getters return 0; -VSE_END (the bits end first); -VSE_CORRUPT. After an
@@ -23,7 +23,7 @@
 #include "base/bits.h"
 #include "base/likely.h"
 
-/* Bits that a number needs; 0 for 0. */
+/* The bits that a number needs; 0 for the number 0. */
 static inline unsigned vs_bit_length(uint64_t v)
 {
     return v ? 64 - (unsigned)__builtin_clzll(v) : 0;
@@ -40,7 +40,7 @@ static inline bool vs_chunks_valid(struct vs_chunks c)
     return c.first >= 1 && c.first <= 64 && c.other >= 1 && c.other <= 64;
 }
 
-/* The size of any number of so many bits. */
+/* The size of any number that is `length` bits long. */
 static inline unsigned vs_chunks_length_size(struct vs_chunks c, unsigned length)
 {
     unsigned others = length > c.first ? (length - c.first + c.other - 1) / c.other : 0;
@@ -91,7 +91,7 @@ static inline bool vs_unary_valid(struct vs_unary u)
            u.size <= vs_unary_most(u);
 }
 
-/* Width of the field behind k ones. */
+/* The width of the field after k ones. */
 static inline unsigned vs_unary_width(struct vs_unary u, unsigned k)
 {
     unsigned n = u.size + k * u.step;
@@ -99,7 +99,7 @@ static inline unsigned vs_unary_width(struct vs_unary u, unsigned k)
     return n < vs_unary_most(u) ? n : vs_unary_most(u);
 }
 
-/* The ones that a number of so many bits needs; its length is at most u.most. */
+/* The ones that a number of `length` bits needs; length is at most u.most. */
 static inline unsigned vs_unary_ones(struct vs_unary u, unsigned length)
 {
     return length > u.size ? (length - u.size + u.step - 1u) / u.step : 0;
@@ -134,7 +134,7 @@ static inline unsigned vs_unary_put(struct vs_bitw *w, struct vs_unary u, uint64
     return k + 1 + n;
 }
 
-/* The number of ones before a zero; more than `most` of them are corrupt. */
+/* Reads the number of ones before a zero. More than `most` of them are corrupt. */
 int vs_ones_get(struct vs_bitr *r, unsigned most, unsigned *k);
 
 int vs_unary_get(struct vs_bitr *r, struct vs_unary u, uint64_t *v);
@@ -146,7 +146,7 @@ struct vs_difference {
     bool negative;
 };
 
-/* to - from; width: of an address, 1 to 64. The magnitude is at most 2^(width - 1). */
+/* Returns to - from. The width is an address's, 1 to 64; the magnitude is at most 2^(width - 1). */
 static inline struct vs_difference vs_difference(uint64_t from, uint64_t to, unsigned width)
 {
     uint64_t mask = ~UINT64_C(0) >> (64 - width), d = (to - from) & mask;
@@ -155,7 +155,7 @@ static inline struct vs_difference vs_difference(uint64_t from, uint64_t to, uns
     return (struct vs_difference){negative ? (0 - d) & mask : d, negative};
 }
 
-/* The inverse: where a difference leads. */
+/* The inverse: returns where a difference leads. */
 static inline uint64_t vs_difference_apply(uint64_t from, struct vs_difference d, unsigned width)
 {
     uint64_t mask = ~UINT64_C(0) >> (64 - width);
@@ -175,13 +175,13 @@ static inline unsigned vs_chunks_difference_put(struct vs_bitw *w, struct vs_chu
     return 1 + vs_chunks_put(w, c, d.magnitude);
 }
 
-/* Also corrupt: a magnitude that no difference of that width has, or minus 0. */
+/* A magnitude that no difference of that width has, and minus 0, are corrupt too. */
 int vs_chunks_difference_get(struct vs_bitr *r, struct vs_chunks c, unsigned width,
                              struct vs_difference *d);
 
-/* An address by its difference from the last one, with a unary prefix: ones and a zero, then
- * sign and magnitude; or, where the field has `width` bits, the address itself and no sign.
- * u.most is taken as `width`. */
+/* These code an address by its difference from the last one, with a unary prefix: ones and a zero,
+ * then the sign and the magnitude; or, where the field has `width` bits, the address itself and no
+ * sign. u.most is ignored: `width` takes its place. */
 unsigned vs_unary_address_size(struct vs_unary u, uint64_t from, uint64_t to, unsigned width);
 unsigned vs_unary_address_put(struct vs_bitw *w, struct vs_unary u, uint64_t from, uint64_t to,
                               unsigned width);

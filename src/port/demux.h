@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that were parsed before their core asked for them: a queue per core, of structs of one
- * size. A decoder that is asked about one core reads the stream on until it has that core's next
- * message, and leaves those of the others here. */
+/* Keeps messages that were parsed before their core asked for them: a queue per core, whose items
+ * are structs of one size. A decoder that is asked about one core reads on in the stream until it
+ * has that core's next message, and leaves the other cores' messages here. */
 #ifndef PORT_DEMUX_H
 #define PORT_DEMUX_H
 
@@ -25,16 +25,17 @@ struct vs_demux {
 int vs_demux_init(struct vs_demux *d, unsigned cores, size_t item_size);
 void vs_demux_fini(struct vs_demux *d);
 
-/* Another with the same items. Returns 0; -VSE_NOMEM. fini is needed in any case. */
+/* Makes `to` another with the same items. Returns 0; -VSE_NOMEM. `to` needs fini in any case. */
 int vs_demux_clone(struct vs_demux *to, const struct vs_demux *from);
 
 /* Appends a copy of an item. Returns 0; -VSE_NOMEM. */
 int vs_demux_push(struct vs_demux *d, unsigned core, const void *item);
 
-/* The core's oldest item, or NULL; valid until the next push. */
+/* Returns the core's oldest item, or NULL. It is valid until the next push. */
 const void *vs_demux_front(const struct vs_demux *d, unsigned core);
 
-/* Takes it off. Returns 0; -VSE_END if there is none. item may be NULL. */
+/* Removes the core's oldest item and copies it to `item`, which may be NULL. Returns 0; -VSE_END if
+ * there is none. */
 int vs_demux_pop(struct vs_demux *d, unsigned core, void *item);
 
 #endif

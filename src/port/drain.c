@@ -18,7 +18,7 @@ static void advance(struct vs_drain *d, uint64_t cycle)
     d->now += passed;
 }
 
-/* Waits until all but `most` (in units of level) has left. */
+/* Waits until the level has fallen to `most` or below; both are in the level's units. */
 static void stall(struct vs_drain *d, uint64_t most)
 {
     uint64_t excess = d->level - most,

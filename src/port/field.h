@@ -17,13 +17,14 @@ enum vs_field {
     VS_FIELD_ADDRESS, /* of operands */
     VS_FIELD_VALUE,   /* of operands */
     VS_FIELD_STATE,   /* registers, and what system calls changed */
-    VS_FIELD_ORDER,   /* between cores */
+    VS_FIELD_ORDER,   /* the order between cores */
     VS_FIELD_SYNC,    /* what lets a decoder begin: full addresses, counts */
     VS_FIELD_PACKED,  /* other fields, compressed */
     VS_FIELD_END
 };
 
-/* "Ti", "dCC", "header", "bCnt", ...; "?" for a number that is no field. Static storage. */
+/* Returns "Ti", "dCC", "header", "bCnt", ...; "?" for a number that is no field. The string is
+ * static. */
 const char *vs_field_name(unsigned field);
 
 #endif

@@ -63,7 +63,7 @@ int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
     if (!vs_bitr_left(&r->bits))
         return -VSE_END;
     r->start = r->bits.pos;
-    r->core = 0; /* nobody's, until Ti is read */
+    r->core = 0; /* until Ti is read, the message is nobody's */
     if ((err = vs_port_get(r, VS_FIELD_CORE, r->core_bits, &who)) < 0)
         return err;
     if (who >= r->shape.cores) {
@@ -87,7 +87,7 @@ int vs_port_next_packet(struct vs_port_reader *r)
     if (!vs_bitr_left(&r->bits))
         return -VSE_END;
     r->start = r->bits.pos;
-    r->core = r->stream; /* 0 in a stream of all cores, until it is known */
+    r->core = r->stream; /* in a stream of all cores this is 0 until the core is known */
     r->messages++;
     return 0;
 }

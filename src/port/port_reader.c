@@ -107,7 +107,7 @@ const char *vs_port_where(const struct vs_port_reader *r, char out[VS_PORT_WHERE
     return out;
 }
 
-/* Inside a message an end is a cut. */
+/* If the bits end inside a message, the stream is cut. */
 static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *why)
 {
     bool cut = err == -VSE_END;
@@ -119,7 +119,7 @@ static int fail(struct vs_port_reader *r, enum vs_field f, int err, const char *
                        (unsigned long long)r->start, r->core, cut ? "the stream ends here" : why);
 }
 
-/* The bits from there on were read as that field. */
+/* Notes that the bits from `from` on were read as that field. */
 static void note_field(const struct vs_port_reader *r, enum vs_field f, uint64_t from)
 {
     if (unlikely(r->witness && r->witness->fields))

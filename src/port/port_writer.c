@@ -79,7 +79,7 @@ void vs_port_enter(struct vs_port_writer *w, unsigned stream)
         return;
     if (!out->bits.data && (err = open_out(&out->bits, PIECE_OF_MANY)) < 0) {
         if (!w->error)
-            w->error = err; /* no bit is kept any more, wherever it goes */
+            w->error = err; /* from here on no bit is kept, in whatever stream */
         return;
     }
     w->outs[w->stream] = (struct vs_port_out){w->bits, w->flushed};
@@ -127,7 +127,7 @@ int64_t vs_port_finish(struct vs_port_writer *w)
     for (unsigned i = 0; i < vs_port_streams(&w->shape); i++)
         bits += vs_port_stream_bits(w, i);
     vs_port_totals(w, &sum);
-    invariant(w->error || vs_port_counts_bits(&sum) == bits); /* each bit is some field's */
+    invariant(w->error || vs_port_counts_bits(&sum) == bits); /* each bit belongs to a field */
     return w->error ? w->error : (int64_t)bits;
 }
 

@@ -2,11 +2,11 @@
 /* What leaves the chip: one stream for all cores, or one for each core. A stream is a sequence of
  * bits, and each bit belongs to a field and is charged to a core, or to all of them.
  *
- * How a stream is divided is the business of port/framing.h, which has messages and packets.
+ * port/framing.h divides a stream into messages or packets.
  *
  * The writer counts every bit by field and core, whether or not anybody keeps the bits. The reader
- * gives the same fields back and says, when it cannot, which field of which message at which bit of
- * which stream. */
+ * gives the same fields back; when it cannot, it says which field of which message failed, at which
+ * bit of which stream. */
 #ifndef PORT_STREAM_H
 #define PORT_STREAM_H
 
@@ -29,9 +29,9 @@
 struct vs_port_shape {
     unsigned cores;          /* 1 to VS_PORT_CORES_MAX */
     bool timed;              /* the run has cycles, and messages carry dCC */
-    struct vs_chunks cycles; /* its code; ignored if no message carries it */
+    struct vs_chunks cycles; /* dCC's code; ignored if no message carries dCC */
     bool packets;            /* the technique frames packets itself; else there are messages */
-    bool per_core;           /* a stream for each core, of packets; else one for all */
+    bool per_core;           /* a stream of packets for each core; else one stream for all */
 };
 
 static inline unsigned vs_port_streams(const struct vs_port_shape *shape)
@@ -42,11 +42,11 @@ static inline unsigned vs_port_streams(const struct vs_port_shape *shape)
 /* Returns 0; -VSE_INVAL. */
 int vs_port_shape_check(const struct vs_port_shape *shape);
 
-/* Bits of Ti. */
+/* Returns how many bits Ti has. */
 unsigned vs_port_core_bits(unsigned cores);
 
-/* A stream's first nbits bits at `data`. Where it says "streams", there are as many in a row as the
- * shape has. */
+/* A stream is the first nbits bits at `data`. Where a comment says "streams", there are as many in
+ * a row as the shape has. */
 struct vs_port_stream {
     const uint8_t *data;
     size_t size; /* bytes */
@@ -56,72 +56,73 @@ struct vs_port_stream {
 /* ---- writing ------------------------------------------------------------------------------- */
 
 /* Takes a stream's bits as bytes become whole: only the last call for a stream may bring a number
- * that is no multiple of 8. Returns 0 or an error, which ends all streams. */
+ * of bits that is no multiple of 8. Returns 0 or an error, which ends all streams. */
 typedef int vs_port_sink(void *context, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
-/* A sink whose context is a struct vs_buf, of a port with one stream. Returns 0; -VSE_NOMEM;
+/* A sink whose context is a struct vs_buf, for a port with one stream. Returns 0; -VSE_NOMEM;
  * -VSE_INVAL (another stream). port/store.h has one for any port. */
 int vs_port_to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
 struct vs_port_writer_core {
     struct vs_port_counts counts;
-    uint64_t cycle; /* of its last message */
+    uint64_t cycle; /* its last message's */
 };
 
-/* What the sink did not get yet of a stream. */
+/* What the sink has not yet got of a stream. */
 struct vs_port_out {
     struct vs_bitw bits;
-    uint64_t flushed; /* bytes before */
+    uint64_t flushed; /* the bytes before, which the sink has */
 };
 
 struct vs_port_writer {
     struct vs_port_shape shape;
     unsigned core_bits;
-    int error; /* the first; nothing reaches the sink after it */
+    int error; /* the first error; nothing reaches the sink after it */
 
-    struct vs_bitw bits; /* of the stream under way, as in vs_port_out */
+    struct vs_bitw bits; /* the current stream's, as in vs_port_out */
     uint64_t flushed;
-    unsigned stream;          /* that one */
-    struct vs_port_out *outs; /* NULL if there is one stream; of the others, as they were left */
+    unsigned stream;          /* the current stream */
+    struct vs_port_out *outs; /* NULL if there is one stream; the other streams as they were left */
     vs_port_sink *sink;
     void *context;
 
-    /* Behind the cores is what is charged to all of them. core: of the message under way. */
+    /* The element after the cores has what is charged to all of them. `core` is the element that
+     * the message under way is charged to. */
     struct vs_port_writer_core *cores, *core;
-    uint64_t time;  /* of the message under way */
+    uint64_t time;  /* the time of the message under way */
     uint64_t start; /* its first bit */
     struct vs_lengths lengths[VS_FIELD_END];
 
-    struct vs_windows *windows; /* NULL, or the owner's, told of every message */
-    struct vs_drain *drain;     /* the same */
+    struct vs_windows *windows; /* NULL, or the owner's, which are told of every message */
+    struct vs_drain *drain;     /* NULL, or the owner's, which is told likewise */
 };
 
-/* sink NULL: the bits are only counted. Returns 0; -VSE_INVAL; -VSE_NOMEM. */
+/* If the sink is NULL the bits are only counted. Returns 0; -VSE_INVAL; -VSE_NOMEM. */
 int vs_port_writer_init(struct vs_port_writer *w, const struct vs_port_shape *shape,
                         vs_port_sink *sink, void *context);
 void vs_port_writer_fini(struct vs_port_writer *w);
 
-/* Hands the rest to the sink, the last byte of a stream padded with zeros. No message may follow.
- * Returns the exact length of all streams in bits; an error of the sink, of the windows, or
+/* Hands the rest to the sink, with the last byte of each stream padded with zeros. No message may
+ * follow. Returns the exact length of all streams in bits; an error of the sink or the windows;
  * -VSE_INVAL (a cycle before the core's last). */
 int64_t vs_port_finish(struct vs_port_writer *w);
 
-/* Bits put so far into the stream under way. */
+/* The bits that were put into the current stream so far. */
 static inline uint64_t vs_port_bits(const struct vs_port_writer *w)
 {
     return w->flushed * 8 + vs_bitw_bits(&w->bits);
 }
 
-/* Bits put so far into a stream. */
+/* The bits that were put into any stream so far. */
 uint64_t vs_port_stream_bits(const struct vs_port_writer *w, unsigned stream);
 
-/* What follows goes to that stream. */
+/* Makes that stream the current one, which gets what is put from now on. */
 void vs_port_enter(struct vs_port_writer *w, unsigned stream);
 
-/* The sum over the cores, and what is charged to all of them. */
+/* Sums the cores' counts and what is charged to all of them. */
 void vs_port_totals(const struct vs_port_writer *w, struct vs_port_counts *sum);
 
-/* Hands whole bytes to the sink. */
+/* Hands the current stream's whole bytes to the sink. */
 void vs_port_flush(struct vs_port_writer *w);
 
 enum { VS_PORT_ROOM = 32 }; /* bytes: more than the longest code */
@@ -132,7 +133,7 @@ static inline void vs_port_room(struct vs_port_writer *w)
         vs_port_flush(w);
 }
 
-/* The low n bits of v, n up to 64. */
+/* Puts the low n bits of v; n is at most 64. */
 static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned n)
 {
     vs_port_room(w);
@@ -140,8 +141,8 @@ static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64
     w->core->counts.bits[f] += n;
 }
 
-/* The same for encapsulation: what carries packets from the trace module to the debugger's side,
- * and is counted apart from what they carry. */
+/* Does the same for encapsulation: bits that carry packets from the trace module to the debugger's
+ * side, and are counted apart from what they carry. */
 static inline void vs_port_put_frame(struct vs_port_writer *w, enum vs_field f, uint64_t v,
                                      unsigned n)
 {
@@ -149,8 +150,8 @@ static inline void vs_port_put_frame(struct vs_port_writer *w, enum vs_field f, 
     w->core->counts.frame += n;
 }
 
-/* Three fields at once: the low a bits of v, the b bits above them, and the c bits above these;
- * a + b + c up to 64. */
+/* Puts three fields at once: the low a bits of v, the b bits above them, and the c bits above
+ * those. a + b + c is at most 64. */
 static inline void vs_port_put_three(struct vs_port_writer *w, enum vs_field f, unsigned a,
                                      enum vs_field g, unsigned b, enum vs_field h, unsigned c,
                                      uint64_t v)
@@ -195,82 +196,83 @@ static inline void vs_port_put_address(struct vs_port_writer *w, enum vs_field f
     vs_lengths_note(&w->lengths[f], vs_difference(from, to, width).magnitude);
 }
 
-/* Whole bytes, in order. */
+/* Puts whole bytes, in order. */
 void vs_port_put_bytes(struct vs_port_writer *w, enum vs_field f, const uint8_t *bytes,
                        size_t size);
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
-/* Something outside the cores wrote memory, as a message tells it. */
+/* What a message tells about a write to memory from outside the cores. */
 struct vs_port_outside {
     uint64_t addr, size;   /* size 0: all of memory */
-    uint64_t notices;      /* before it, that took no message */
-    uint64_t instructions; /* of the core since its last registers */
+    uint64_t notices;      /* the notices before it that took no message */
+    uint64_t instructions; /* the core's, since its registers were last told */
 };
 
-/* Bytes of memory that a message has. */
+/* The bytes of memory that a message carries. */
 struct vs_port_memory {
     uint64_t addr;
     const uint8_t *bytes;
     size_t size;
-    uint64_t first, end; /* as vs_port_place: where the first byte begins, and the others end */
+    uint64_t first, end; /* where the first byte begins and the last ends, by vs_port_place */
 };
 
-/* Who compares a stream with a run is told here what decoders take from it, when they take it. Any
+/* Whoever compares a stream with a run learns here what decoders take from it, as they take it. Any
  * function may be NULL. */
 struct vs_port_witness {
     void *context;
-    /* What the core does now takes this message of its own. */
+    /* The core takes this message, which is its own, for what it does now. */
     void (*message)(void *context, unsigned core, uint64_t cycle);
-    /* The message just taken has these bytes of memory, of which the core asked for a part. */
+    /* The message just taken has these bytes of memory; the core asked for some of them. */
     void (*memory)(void *context, unsigned core, const struct vs_port_memory *m);
-    /* The message about to be taken tells of this. */
+    /* The message that will be taken next tells of this write. */
     void (*outside)(void *context, unsigned core, const struct vs_port_outside *o);
-    /* NULL, or by bit, one stream after the other: the field that it was read as, plus 1. */
+    /* NULL, or an element for each bit of all streams, one after the other: the field it was read
+     * as, plus 1. */
     uint8_t *fields;
 };
 
-/* A stream that is not being read now. */
+/* The state of a stream that is not being read now. */
 struct vs_port_in {
     struct vs_bitr bits;
     uint64_t before; /* bits in the streams before it */
-    uint64_t start;  /* the first bit of its message that was begun last */
+    uint64_t start;  /* the first bit of the message begun last */
 };
 
 struct vs_port_reader {
     struct vs_port_shape shape;
     unsigned core_bits;
-    struct vs_bitr bits;    /* of the stream that is being read */
-    uint64_t before, start; /* the same, as in vs_port_in */
-    unsigned stream;        /* that one */
-    struct vs_port_in *ins; /* NULL if there is one stream; the others, as they were left */
+    struct vs_bitr bits;    /* of the stream being read */
+    uint64_t before, start; /* that stream's, as in vs_port_in */
+    unsigned stream;        /* the stream being read */
+    struct vs_port_in *ins; /* NULL if there is one stream; the other streams as they were left */
     uint64_t *cycles;       /* of each core's last message */
     uint64_t messages;      /* begun so far, in all streams */
-    unsigned core;          /* whose the message under way is */
+    unsigned core;          /* the core of the message under way */
     struct vs_diag diag;
     const struct vs_port_witness *witness; /* NULL, or the owner's, set after init */
 };
 
-/* The streams' data must outlive the reader; it begins with the first stream.
+/* Begins with the first stream. The streams' data must outlive the reader.
  * Returns 0; -VSE_INVAL; -VSE_NOMEM; -VSE_TRUNCATED (a stream's bits exceed its bytes). */
 int vs_port_reader_init(struct vs_port_reader *r, const struct vs_port_shape *shape,
                         const struct vs_port_stream *streams);
 void vs_port_reader_fini(struct vs_port_reader *r);
 
-/* Another at the same position. Returns 0; -VSE_NOMEM. */
+/* Makes `to` another reader at the same position. Returns 0; -VSE_NOMEM. */
 int vs_port_reader_clone(struct vs_port_reader *to, const struct vs_port_reader *from);
 
-/* Goes on with that stream, where it was left. */
+/* Continues with that stream where it was left. */
 void vs_port_select(struct vs_port_reader *r, unsigned stream);
 
-/* The bits of a stream that were not read yet. */
+/* The bits of a stream that have not been read yet. */
 uint64_t vs_port_left(const struct vs_port_reader *r, unsigned stream);
 
-/* The bits of all streams, and of these those that were read. */
+/* The bits of all streams, and how many of them have been read. */
 uint64_t vs_port_reader_bits(const struct vs_port_reader *r);
 uint64_t vs_port_reader_done(const struct vs_port_reader *r);
 
-/* The bit that is read next, by its number when all streams lie one after the other. */
+/* The number of the bit that is read next, as if all streams lay one after the other. */
 static inline uint64_t vs_port_place(const struct vs_port_reader *r)
 {
     return r->before + r->bits.pos;
@@ -278,12 +280,12 @@ static inline uint64_t vs_port_place(const struct vs_port_reader *r)
 
 enum { VS_PORT_WHERE = 64 };
 
-/* The same for people: "bit 12", or "stream 3, bit 12". Returns `out`. */
+/* Writes that position for people: "bit 12", or "stream 3, bit 12". Returns `out`. */
 const char *vs_port_where(const struct vs_port_reader *r, char out[VS_PORT_WHERE]);
 
-/* These return 0; -VSE_TRUNCATED if the bits end within the message, and -VSE_CORRUPT for what no
- * writer writes; the reader's diag then says where: its offset is the byte of the stream, its text
- * has the bit. The position stays at the field. */
+/* These return 0; -VSE_TRUNCATED if the bits end within the message; -VSE_CORRUPT for what no
+ * writer writes. After an error the position stays at the field, and the reader's diag says where
+ * that is: its offset is the byte in the stream, its text has the bit. */
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v);
 int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v);
 int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v);
@@ -296,8 +298,8 @@ int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes,
 /* Passes over whole bytes. */
 int vs_port_skip_bytes(struct vs_port_reader *r, enum vs_field f, uint64_t size);
 
-/* For what the codes cannot see: the field just read, or about to be, makes no sense. Sets the diag
- * and returns -VSE_CORRUPT. `why` is a phrase. */
+/* For errors that the codes cannot see: the field just read, or about to be, makes no sense. Sets
+ * the diag and returns -VSE_CORRUPT. `why` is a phrase. */
 int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why);
 
 /* ---- for the witness, if there is one ---- */
@@ -308,7 +310,7 @@ static inline void vs_port_took_at(const struct vs_port_reader *r, unsigned core
         r->witness->message(r->witness->context, core, cycle);
 }
 
-/* The message of the core that was begun last. */
+/* Tells of the core's message that was begun last. */
 static inline void vs_port_took(const struct vs_port_reader *r, unsigned core)
 {
     vs_port_took_at(r, core, r->cycles[core]);

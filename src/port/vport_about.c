@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a .vport file says about its stream, as bytes and back. */
+/* Packs and unpacks what a .vport file says about its streams. */
 #include <string.h>
 
 #include "base/diag.h"
@@ -40,7 +40,7 @@ static const char *pairs_fault(const struct vs_vport_pair *pairs, size_t count)
     return NULL;
 }
 
-/* What breaks a rule, or NULL. */
+/* Says which rule is broken, or NULL. */
 static const char *fault(const struct vs_vport_about *a)
 {
     const char *why;
@@ -205,8 +205,8 @@ static int get_string(struct cursor *c, const char **s)
     return 0;
 }
 
-/* An array in the arena; `least` bytes of the description belong to each element, which bounds what
- * a small file can make us allocate. */
+/* Makes an array in the arena. At least `least` bytes of the description belong to each element,
+ * which bounds what a small file can make us allocate. */
 static int get_array(struct cursor *c, uint64_t most, size_t least, size_t element, void **array,
                      size_t *count)
 {

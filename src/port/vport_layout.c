@@ -12,7 +12,7 @@ static const uint8_t header_magic[8] = {0x89, 'V', 'P', 'R', 'T', '\r', '\n', 0x
 static const uint8_t block_magic[4] = {'V', 'P', 'B', 'K'};
 static const uint8_t end_magic[8] = {'V', 'P', 'R', 'T', 'E', 'N', 'D', '\n'};
 
-/* Every structure ends with the CRC of what is before it. */
+/* Every structure ends with the CRC of the bytes before it. */
 static void seal(uint8_t *out, size_t size)
 {
     vs_put32(out + size - 4, vs_crc32c(0, out, size - 4));

@@ -8,7 +8,7 @@
 #include "port/store.h"
 #include "port/vport_layout.h"
 
-/* What is open: the public part first. */
+/* An open file, with the public part first. */
 struct opened {
     struct vs_vport v;
     struct vs_byte_source source;
@@ -16,7 +16,7 @@ struct opened {
     struct vs_port_store store;
     uint64_t at;     /* how far the file has been read */
     uint32_t blocks; /* so far */
-    bool ragged;     /* of one stream: the last block was not full, and no other may follow */
+    bool ragged; /* if there is one stream: the last block was not full, and no other may follow */
     uint8_t block[VS_VPORT_BLOCK];
 };
 
@@ -63,7 +63,7 @@ static int read_front(struct opened *o, struct vs_diag *diag)
     return 0;
 }
 
-/* The file ends here. Returns 0: what came before is good. */
+/* The file ends here. Returns 0, since what came before is good. */
 static int cut(struct opened *o, const char *what)
 {
     o->v.truncated = true;
@@ -72,7 +72,7 @@ static int cut(struct opened *o, const char *what)
     return 0;
 }
 
-/* Whether the stream may have another block. */
+/* Refuses a block for a stream that can have no more. */
 static int check_order(const struct opened *o, const struct vs_vport_block *b, uint64_t at,
                        struct vs_diag *diag)
 {
@@ -85,7 +85,7 @@ static int check_order(const struct opened *o, const struct vs_vport_block *b, u
     return 0;
 }
 
-/* Takes the block's bytes as far as they are there. */
+/* Takes as many of the block's bytes as are there. */
 static int read_payload(struct opened *o, unsigned stream, size_t size, uint64_t nbits,
                         struct vs_diag *diag)
 {
@@ -98,7 +98,7 @@ static int read_payload(struct opened *o, unsigned stream, size_t size, uint64_t
     return err;
 }
 
-/* Returns 1 to go on, 0 where the file is cut, else what is wrong. */
+/* Returns 1 to go on; 0 if the file is cut here; an error. */
 static int read_block(struct opened *o, struct vs_diag *diag)
 {
     uint8_t header[VS_VPORT_BLOCK_HEADER_MAX];
@@ -154,7 +154,7 @@ static int read_end(struct opened *o, struct vs_diag *diag)
     return 0;
 }
 
-/* As read_block. */
+/* Returns as read_block, and 0 also after the end record. */
 static int read_next(struct opened *o, struct vs_diag *diag)
 {
     uint8_t magic[4];
@@ -227,7 +227,7 @@ int vs_vport_open_memory(struct vs_vport **v, const void *data, size_t size, str
 
 void vs_vport_close(struct vs_vport *v)
 {
-    struct opened *o = (struct opened *)(void *)v; /* its first member */
+    struct opened *o = (struct opened *)(void *)v; /* v is its first member */
 
     if (!o)
         return;

@@ -10,12 +10,13 @@
 struct vs_vport_writer {
     struct vs_outfile file;
     uint64_t size;     /* of the file so far */
-    uint64_t appended; /* bits, of all streams */
+    uint64_t appended; /* bits in all streams */
     uint32_t blocks;
     bool per_core;
     unsigned streams;
-    bool *ended; /* of each stream: no bit may follow */
-    /* Of one stream: the block under way, which is written when it is full and more comes. */
+    bool *ended; /* for each stream: no bit may follow */
+    /* If there is one stream, this is the block under way. It is written when it is full and more
+     * comes. */
     uint32_t used; /* bits */
     struct vs_diag diag;
     uint8_t block[VS_VPORT_BLOCK];
@@ -98,8 +99,8 @@ static int put_used(struct vs_vport_writer *w, struct vs_diag *diag)
     return used ? put_block(w, 0, w->block, used, diag) : 0;
 }
 
-/* Of one stream every block but the last is full, so it waits for more; a piece of one among many
- * is a block. Whole bytes are before it. */
+/* If there is one stream, all its blocks but the last are full, so a piece waits for more. If there
+ * are several, each piece is a block. Only whole bytes precede a piece. */
 static int append_piece(struct vs_vport_writer *w, unsigned stream, const uint8_t *bytes,
                         uint32_t nbits)
 {
@@ -147,7 +148,7 @@ int vs_vport_seal(struct vs_vport_writer *w, struct vs_diag *diag)
 {
     int err = w->diag.error;
 
-    if (err && diag) /* an append failed: its reason is the one to tell */
+    if (err && diag) /* an append failed, and its reason is the one to tell */
         *diag = w->diag;
     if (!err)
         err = put_end(w, diag);
