@@ -70,7 +70,8 @@ int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *reg
     return e;
 }
 
-/* Without the one that stopped, a debugger would take it for gone, and be nowhere. */
+/* If the thread that stopped were missing, a debugger would take it for gone and have none to look
+ * at. */
 bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_gdb_seen *seen)
 {
     uint8_t bit = (uint8_t)(1 << thread % 8);
@@ -116,7 +117,7 @@ enum {
     GDB_UNKNOWN = 143
 };
 
-/* Linux numbers signals alike on the ISAs that programs are replayed of and on the host. */
+/* Linux numbers signals on the host as it does on the ISAs whose programs are replayed. */
 _Static_assert(SIGBUS == 7 && SIGUSR1 == 10 && SIGCHLD == 17 && SIGSYS == 31, "another host");
 
 unsigned vs_gdb_signal(int signal)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a debugger is told of the machine: its registers, in XML and in the order in which packets
- * have them, its threads, and why it stopped. */
+/* What a debugger is told about the machine: its registers, in XML and in the order in which
+ * packets carry them, its threads, and why it stopped. */
 #ifndef GDB_DESCRIBE_H
 #define GDB_DESCRIBE_H
 
@@ -9,34 +9,35 @@
 #include "gdb/packet.h"
 #include "vestige/event.h"
 
-/* A piece of a packet: the bytes of the machine's register in this place of its list, or that they
- * are not known. */
+/* Puts a piece of a packet: the bytes of the register at this place in the machine's list, or that
+ * they are unknown. */
 void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_machine *m, unsigned thread,
                          unsigned place);
 
-/* Threads that a debugger has been told of: a bit for each. */
+/* The threads that a debugger has been told about, a bit for each. */
 struct vs_gdb_seen {
     uint8_t bits[VS_THREADS_MAX / 8];
 };
 
-/* Whether a debugger shall see the thread, which it then has: it is alive, stopped last, or was
- * seen before. A debugger gives a thread that comes again another number, and drops what was set
- * for it: so a thread stays, also where it has ended or not yet begun. */
+/* Returns whether to show the thread to a debugger, and notes it as seen if so: it is alive, it
+ * stopped last, or it was seen before. A debugger gives a thread that comes back another number and
+ * drops what was set for it, so a thread once seen stays, even where it has ended or not begun. */
 bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_gdb_seen *seen);
 
-/* What there is to say of a thread that does not run, or "". */
+/* Returns why the thread does not run ("not started", "ended"), or "" if it does. */
 const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread);
 
-/* Append a document: the target's description; the threads. 0 or -VSE_NOMEM. */
+/* Append a document to xml: the target's description, or its threads. Both return 0; -VSE_NOMEM. */
 int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *registers);
 int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
                             struct vs_gdb_seen *seen);
 
-/* gdb's number for a signal of Linux; that of "unknown" for what is none. */
+/* Returns gdb's number for a Linux signal, or its number for "unknown" if there is no such
+ * signal. */
 unsigned vs_gdb_signal(int signal);
 
-/* Pieces of a packet: why the machine stopped. Reasons that are breakpoints are told only to a
- * debugger that knows of them. */
+/* Puts the pieces of a packet that say why the machine stopped. That it was a breakpoint is told
+ * only to a debugger that understands the reason (swbreak, hwbreak). */
 void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_stop *stop, bool swbreak,
                      bool hwbreak);
 

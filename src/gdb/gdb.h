@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The gdb layer: gdb's remote protocol over a machine whose past and future are known. What else
- * is in it serves these. */
+/* The gdb layer: gdb's remote protocol over a machine whose past and future are known. Its other
+ * headers serve these. */
 #ifndef GDB_GDB_H
 #define GDB_GDB_H
 
 #include "gdb/gdb_machine.h" /* what is to be debugged */
-#include "gdb/replayed.h"    /* a replayed program as that */
-#include "gdb/server.h"      /* offering it to debuggers */
+#include "gdb/replayed.h"    /* a replayed program as such a machine */
+#include "gdb/server.h"      /* offers a machine to debuggers */
 
 #endif

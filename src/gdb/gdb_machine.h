@@ -2,16 +2,16 @@
 /* The gdb layer: a debugger's remote protocol over a machine whose past and future are known.
  *
  *   packet    bytes from and to a debugger: frames, checksums, escapes
- *   fields    what packets are made of
+ *   fields    the fields that packets consist of
  *   describe  registers, stops and signals in gdb's terms
- *   stub      what the packets ask for, of a machine
- *   session   a debugger's bytes in, answers out
- *   server    a connection: a socket, or standard input and output
- *   replayed  a machine: a program that is replayed
+ *   stub      does with a machine what the packets ask for
+ *   session   takes a debugger's bytes and gives the answers
+ *   server    a connection: a socket, or a pair of file descriptors
+ *   replayed  a replayed program as a machine
  *
  * This is the machine that a stub drives. Its threads are its cores, numbered from 0. It stands at
- * one point of the run; everything is as of then. It can go forwards to the end of what is known
- * and backwards to the beginning, but nothing can be changed. */
+ * one point of the run, and everything it says is as of that point. It can go forwards to the end
+ * of what is known and backwards to the beginning, but nothing can be changed. */
 #ifndef GDB_GDB_MACHINE_H
 #define GDB_GDB_MACHINE_H
 
@@ -25,14 +25,14 @@
 enum vs_gdb_stop_kind {
     VS_GDB_STEPPED,     /* the thread did one instruction, or undid it */
     VS_GDB_BREAK,       /* at a breakpoint: the thread's pc is there */
-    VS_GDB_WATCH,       /* the thread's next instruction accesses watched bytes; backwards: its last
-                         * one did. If `watch_after` of the registers is set, it has gone over the
-                         * access. */
+    VS_GDB_WATCH,       /* the thread's next instruction accesses watched bytes; or, backwards, its
+                         * last one did. If the registers' `watch_after` is set, the thread has
+                         * already passed the access. */
     VS_GDB_BEGINNING,   /* there is nothing before */
-    VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it */
-    VS_GDB_INTERRUPTED, /* as the poll asked */
-    VS_GDB_SIGNAL,      /* the thread got a signal: it stands where that came, and goes on in its
-                         * handler, or not at all */
+    VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it did */
+    VS_GDB_INTERRUPTED, /* because the poll asked for it */
+    VS_GDB_SIGNAL,      /* the thread got a signal: it stands where the signal came, and goes on in
+                         * its handler, or not at all */
 };
 
 enum vs_gdb_point { /* as in packets z and Z */
@@ -45,47 +45,50 @@ enum vs_gdb_point { /* as in packets z and Z */
 
 struct vs_gdb_stop {
     enum vs_gdb_stop_kind kind;
-    unsigned thread;         /* that stopped */
-    enum vs_gdb_point point; /* of a break or watch: what kind it was set as */
-    uint64_t addr;           /* of a watch: of the watched bytes */
-    int signal;              /* of VS_GDB_SIGNAL: its number on the target */
+    unsigned thread;         /* the one that stopped */
+    enum vs_gdb_point point; /* VS_GDB_BREAK, VS_GDB_WATCH: as what kind it was set */
+    uint64_t addr;           /* VS_GDB_WATCH: where the watched bytes are */
+    int signal;              /* VS_GDB_SIGNAL: its number on the target */
 };
 
 struct vs_gdb_resume {
     bool backwards;
     bool step;       /* one instruction of `thread`; others may run, too */
-    unsigned thread; /* of a step */
-    /* Asked now and then, with its context: whether to stop. May be NULL. */
+    unsigned thread; /* the one that steps */
+    /* Is asked now and then, with `context`, whether to stop. May be NULL. */
     bool (*poll)(void *context);
     void *context;
 };
 
-/* Returns of functions: 0, or as said, or an error with one line in diag. After an error the
- * machine stands where it stood, or as far as it came, and can be asked again. */
+/* The functions that return an int return 0 or what is said below, or an error with one line in
+ * diag if they have one. After an error the machine stands where it stood, or as far as it came,
+ * and can be asked again. */
 struct vs_gdb_machine_ops {
-    unsigned (*threads)(void *machine);               /* all that ever run */
+    unsigned (*threads)(void *machine);               /* how many ever run */
     bool (*is_alive)(void *machine, unsigned thread); /* started, and not ended */
     unsigned (*current)(void *machine);               /* the thread that stopped last */
-    /* The bytes of a register by its number (isa/registers.h), little-endian. Returns how many they
-     * are; -VSE_NOTFOUND if nothing is known of it, as in a thread that has not started. */
+    /* Gets the bytes of a register by its number (isa/registers.h), little-endian. Returns how many
+     * they are; -VSE_NOTFOUND if its value is unknown, as in a thread that has not started. */
     int (*get_register)(void *machine, unsigned thread, unsigned number,
                         uint8_t bytes[VS_REGISTER_BYTES]);
-    /* Memory as the thread knows it. Returns how many bytes from `addr` on are known, up to size.
-     */
+    /* Reads memory as the thread knows it. Returns how many bytes from `addr` on are known, up to
+     * size. */
     size_t (*read)(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes, size_t size);
-    /* Sets and removes points. -VSE_LIMIT: too many; -VSE_NOTFOUND: no such one to remove. */
+    /* Set and remove a point. -VSE_LIMIT: there are too many; -VSE_NOTFOUND: there is none such to
+     * remove. */
     int (*insert)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
     int (*remove)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
     int (*resume)(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
                   struct vs_diag *diag);
-    /* A `monitor` command: calls say with pieces of text. -VSE_NOTFOUND: there is none of that
-     * name; other errors with diag. *moved is set if the machine now stands elsewhere. */
+    /* Obeys a `monitor` command and calls say with pieces of its output. -VSE_NOTFOUND: there is no
+     * such command; other errors come with diag. *moved is set if the machine now stands
+     * elsewhere. */
     int (*monitor)(void *machine, const char *command, void (*say)(void *context, const char *text),
                    void *context, bool *moved, struct vs_diag *diag);
-    /* Signals that do not stop the machine: bit n - 1 is signal n of the target. NULL: it does not
-     * know of signals. */
+    /* Sets which signals do not stop the machine: bit n - 1 is the target's signal n. NULL if the
+     * machine knows nothing about signals. */
     void (*pass)(void *machine, uint64_t signals);
-    /* Forgets all points, and signals to pass, for a debugger that comes anew. */
+    /* Forgets all points and the signals to pass, so that another debugger can come. */
     void (*detach)(void *machine);
 };
 
@@ -94,7 +97,7 @@ struct vs_gdb_machine {
     void *machine;
     const struct vs_register_set *registers;
     const char *program; /* path of the executable, or NULL */
-    uint64_t base;       /* where it lies, minus where it was linked for */
+    uint64_t base;       /* where it lies, minus where it was linked to lie */
 };
 
 #endif

@@ -103,7 +103,7 @@ enum vs_gdb_event vs_gdb_reader_take(struct vs_gdb_reader *r, const uint8_t *byt
     for (size_t i = 0; i < size; i++) {
         enum vs_gdb_event event;
 
-        /* Where digits should be, another packet: the one before lost its end. */
+        /* Another packet begins where digits should be: the one before lost its end. */
         if (in_sum(r) && bytes[i] == '$') {
             r->state = VS_GDB_READ_BETWEEN;
             *used = i;

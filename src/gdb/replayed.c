@@ -154,7 +154,8 @@ static void detach(void *machine)
 
 /* ---- going ----------------------------------------------------------------------------------- */
 
-/* A debugger that does not step over an access that it was told of goes on beyond it. */
+/* The values of `told`: a debugger that goes on the same way has been told about the access it
+ * stands at, and must not stop for it again. */
 enum { FORWARDS = 1, BACKWARDS = 2 };
 
 static enum vs_gdb_stop_kind kind_of(int stop, bool step)
@@ -184,7 +185,7 @@ static int failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag
     return vs_diag_set(diag, err, said ? d->offset : -1, -1, "%s", said ? d->text : vs_errstr(err));
 }
 
-/* The core, or another if it has not started: a debugger wants to see where it stopped. */
+/* Returns the core, or another if it has not started: a debugger wants to see where it stopped. */
 static unsigned shown(const struct vs_replay *r, unsigned core)
 {
     unsigned i = 0;
@@ -204,7 +205,7 @@ static int cut(const struct vs_gdb_replayed *m, struct vs_diag *diag)
                        reader->bits.pos, reader->messages);
 }
 
-/* A handler is entered: until it goes on, the thread is shown where the signal came. */
+/* The thread has entered a handler, but is shown where the signal came until it goes on. */
 static void stand_before(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
 {
     const struct vs_replay *r = m->replay;
@@ -216,11 +217,11 @@ static void stand_before(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A program that a signal ended stops for it, as one that lives does; what follows is the end of
- * the replay, from where it can go back. */
+/* A program that a signal ended stops for the signal first, as one that survives does. Only when it
+ * goes on does it come to the end of the replay, from where it can go back. */
 enum { END_UNTOLD, END_SIGNAL, END_OVER };
 
-/* It has come to the end: whether to stop for the signal that ended the program. */
+/* At the end, returns whether to stop for the signal that ended the program. */
 static bool ends_by_signal(struct vs_gdb_replayed *m, struct vs_gdb_stop *stop)
 {
     unsigned core;
@@ -246,7 +247,7 @@ static int come_to_end(struct vs_gdb_replayed *m, bool was_there, struct vs_gdb_
 
 /* ---- both ways ------------------------------------------------------------------------------- */
 
-/* To one side of a watched access, for which it stopped. Returns `end`, or an error. */
+/* Goes to one side of the watched access that stopped it. Returns `end`, or an error. */
 static int go_near(struct vs_gdb_replayed *m, uint64_t position, int end)
 {
     m->history.poll = NULL; /* it is not far */
@@ -325,7 +326,7 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
     *stop = (struct vs_gdb_stop){.thread = m->current};
     m->signalled = false;
     if (signalled && how->step && !how->backwards && how->thread == m->current)
-        return 0; /* into the handler */
+        return 0; /* it is in the handler already */
     m->history.poll = how->poll;
     m->history.context = how->context;
     m->replay->signals = ~m->pass;
@@ -333,7 +334,7 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
         how->backwards ? go_back(m, how, signalled, stop, &watch) : go_on(m, how, stop, &watch);
     m->history.poll = NULL;
     m->replay->signals = 0;
-    /* What it has gone over is behind it. */
+    /* With watch_after it is past the access, and cannot meet it again. */
     m->told = !watch || m->machine.registers->watch_after ? 0
               : how->backwards                            ? BACKWARDS
                                                           : FORWARDS;
@@ -371,7 +372,7 @@ sayf(const struct talk *t, const char *format, ...)
     t->say(t->context, text);
 }
 
-/* The first number of the arguments. Returns whether there is one, and *rest is behind it. */
+/* Takes the first number of the arguments and moves *rest past it. Returns whether there is one. */
 static bool take_number(const char **rest, uint64_t *n)
 {
     char *end;
@@ -450,7 +451,7 @@ static int go_to(const struct talk *t, const char *args)
     return 0;
 }
 
-/* For the script: whether to look anew, and at which thread. */
+/* Tells the script whether to look anew, and at which thread. */
 static int attend(const struct talk *t, const char *args)
 {
     (void)args;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A replayed program as the machine of a stub. */
+/* A replayed program as the machine that a stub drives. */
 #ifndef GDB_REPLAYED_H
 #define GDB_REPLAYED_H
 
@@ -10,7 +10,7 @@
 
 struct vs_gdb_break {
     uint64_t addr;
-    unsigned count; /* how often it was set */
+    unsigned count; /* how often it is set */
 };
 
 struct vs_gdb_replayed {
@@ -18,31 +18,30 @@ struct vs_gdb_replayed {
     struct vs_history history;
     struct vs_gdb_machine machine; /* for the stub */
     unsigned current;              /* the thread that stopped last */
-    int told;                      /* which way it went, if it then stopped for an access */
-    bool signalled;                /* `current` got a signal, and has not entered its handler: */
-    struct vs_cpu *before;         /* what it was */
-    int ending;                    /* at the end of the run: what was told of it */
+    int told;                      /* which way it went if it then stopped before an access */
+    bool signalled;                /* `current` is shown as it was before it entered a handler, */
+    struct vs_cpu *before;         /* which is here */
+    int ending;                    /* at the end of the run: what was told about it */
     uint64_t pass;                 /* signals that do not stop it */
     uint64_t moves;                /* how often it was sent elsewhere, other than by resuming it */
-    bool attended;                 /* the debugger asks for that by itself */
+    bool attended;                 /* the debugger's script asks for `moves` by itself */
 
     struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
-    uint64_t addrs[VS_GDB_POINTS_MAX];             /* of them, for the replay */
+    uint64_t addrs[VS_GDB_POINTS_MAX];             /* their addresses, for the replay */
     size_t break_count;
     struct vs_replay_watch watches[VS_GDB_POINTS_MAX]; /* owner: enum vs_gdb_point */
     size_t watch_count;
 };
 
-/* Over a replay at its beginning, with so many bytes for checkpoints; the program's path may be
- * NULL, and base is as in gdb/gdb_machine.h. The machine then stands before the first instruction
- * of the program. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any
- * case.
- */
+/* Makes a machine from a replay that stands at its beginning, with at most `most` bytes for
+ * checkpoints; the program's path may be NULL, and base is as in gdb/gdb_machine.h. The machine
+ * then stands before the program's first instruction. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as
+ * vs_replay_run. fini is needed in any case. */
 int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
                          const char *program, uint64_t base);
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m);
 
-/* A script for gdb: it then looks where it stands after `monitor goto`. */
+/* A script for gdb, with which it looks anew where it stands after `monitor goto`. */
 extern const char vs_gdb_script[];
 
 #endif

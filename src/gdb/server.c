@@ -24,12 +24,12 @@
 struct server {
     const struct vs_gdb_server_options *options;
     int listener; /* -1: none */
-    int in, out;  /* of the debugger that is here */
-    bool gone;    /* it hung up, or could not be reached: */
-    int error;    /* the errno of that, 0: it hung up */
-    bool stopped; /* as options->stop said */
+    int in, out;  /* lead to the debugger that is here */
+    bool gone;    /* it hung up, or could not be reached */
+    int error;    /* why it could not be reached, an errno; 0: it hung up */
+    bool stopped; /* options->stop could be read */
     uint8_t input[INPUT_MAX];
-    size_t start, end; /* of what is in it */
+    size_t start, end; /* of the bytes in `input` that are not used yet */
     struct vs_gdb_session session;
 };
 
@@ -44,7 +44,7 @@ static void tell(const struct server *s, enum vs_gdb_notice_kind kind, const cha
         s->options->notice(s->options->context, &n);
 }
 
-/* Tells where one end of a socket is. */
+/* Tells the address of one end of a socket. */
 static void tell_end(const struct server *s, enum vs_gdb_notice_kind kind, int fd,
                      int (*which)(int, struct sockaddr *, socklen_t *))
 {
@@ -58,7 +58,7 @@ static void tell_end(const struct server *s, enum vs_gdb_notice_kind kind, int f
     tell(s, kind, host, (unsigned)strtoul(port, NULL, 10));
 }
 
-/* A socket that listens there, or -1 and errno. */
+/* Returns a socket that listens at the address, or -1 with errno. */
 static int listen_at(const struct addrinfo *a)
 {
     int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol);
@@ -103,7 +103,7 @@ static int open_listener(struct server *s, struct vs_diag *diag)
 
 /* ---- waiting ------------------------------------------------------------------------------- */
 
-/* Who comes while somebody is here is turned away. */
+/* Turns away a debugger that comes while another is here. */
 static void refuse_one(struct server *s)
 {
     int fd = accept4(s->listener, NULL, NULL, SOCK_CLOEXEC);
@@ -114,8 +114,8 @@ static void refuse_one(struct server *s)
     close(fd);
 }
 
-/* Waits until fd can do `events`, or milliseconds (-1: any time) are over. Whether it can; false as
- * well if the server shall stop. */
+/* Waits until fd is ready for `events`, or the milliseconds (-1: no limit) are over. Returns
+ * whether fd is ready; false, too, if the server is to stop. */
 static bool wait_for(struct server *s, int fd, short events, int milliseconds)
 {
     do {
@@ -142,7 +142,8 @@ static bool wait_for(struct server *s, int fd, short events, int milliseconds)
 
 /* ---- bytes --------------------------------------------------------------------------------- */
 
-/* After a call that failed: may it be made again, has the debugger gone, or what else is it? */
+/* Notes why a call failed, unless it may simply be made again: the debugger hung up, or another
+ * error. */
 static void note_failure(struct server *s)
 {
     if (errno == EINTR || errno == EAGAIN)
@@ -151,7 +152,8 @@ static void note_failure(struct server *s)
     s->error = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
 }
 
-/* Reads what is there, if there is room; it must not block. */
+/* Reads what is there, if there is room. The descriptor must be ready, so that this cannot block.
+ */
 static void read_some(struct server *s)
 {
     ssize_t n;
@@ -197,8 +199,8 @@ static void write_all(struct server *s, const uint8_t *bytes, size_t size)
     }
 }
 
-/* Whether the machine, which runs, shall stop. A debugger sends nothing meanwhile but the request
- * for that; one that sends so much that it would have to wait is heard as well. */
+/* Returns whether the running machine is to stop. A debugger sends nothing meanwhile but the
+ * request to stop; one that fills the buffer with something else is listened to as well. */
 static bool wants_stop(void *context)
 {
     struct server *s = context;
@@ -230,7 +232,7 @@ static int handle_input(struct server *s)
     return wish;
 }
 
-/* Until it leaves. Returns its last wish, or an error. */
+/* Serves the debugger until it leaves. Returns its last wish, or an error. */
 static int attend(struct server *s, const struct vs_gdb_machine *machine)
 {
     int wish = VS_GDB_GO_ON;
@@ -297,7 +299,7 @@ static int serve_port(struct server *s, const struct vs_gdb_machine *machine, st
 
 /* ---- all of it ----------------------------------------------------------------------------- */
 
-/* A signal that came of our writing must not hit the caller when it unblocks it. */
+/* A SIGPIPE that our writing caused must not reach the caller once it is unblocked. */
 static void unblock(const sigset_t *pipe_signal, const sigset_t *before, bool was_pending)
 {
     const struct timespec at_once = {0};

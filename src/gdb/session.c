@@ -48,14 +48,14 @@ int vs_gdb_session_handle(struct vs_gdb_session *s, enum vs_gdb_event event)
     s->send_size = 0;
     switch (event) {
     case VS_GDB_MORE:
-    case VS_GDB_INTERRUPT: /* the machine stands already */
+    case VS_GDB_INTERRUPT: /* the machine stands still already */
         break;
     case VS_GDB_REPEAT:
         if (acks && s->writer.out.len)
             return send_from(s, s->writer.last, VS_GDB_GO_ON);
         break;
     case VS_GDB_SPOILT:
-        if (acks) /* it comes again */
+        if (acks) /* the debugger sends it again */
             break;
         return send_from(s, 0, answer(s, event));
     case VS_GDB_TOO_LONG:

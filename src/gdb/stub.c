@@ -6,11 +6,11 @@
 
 #include "gdb/fields.h"
 
-#define PIECE_MAX   ((VS_GDB_PACKET_MAX - 1) / 2) /* bytes that fit in a packet however coded */
+#define PIECE_MAX   ((VS_GDB_PACKET_MAX - 1) / 2) /* bytes that fit in a packet in any coding */
 #define COMMAND_MAX 1024                          /* bytes of a `monitor` command */
 #define MALFORMED   "E01"
 #define NO_MEMORY   "E0c"
-#define UNKNOWN     "E14" /* memory that nobody saw */
+#define UNKNOWN     "E14" /* the memory's contents are not known */
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
@@ -21,7 +21,7 @@ static void answer(struct vs_gdb_stub *s, const char *text)
     vs_gdb_end(s->w);
 }
 
-/* Debuggers do not undo escapes in such texts, so there must be none. */
+/* Debuggers do not undo escapes in the text of an error, so there must be none. */
 void vs_gdb_stub_error(struct vs_gdb_stub *s, const char *text)
 {
     char plain[sizeof(((struct vs_diag *)0)->text)];
@@ -133,7 +133,7 @@ struct point {
     uint64_t addr, size;
 };
 
-/* Answers if there is none. */
+/* Gets the point that the arguments describe. Returns false, and answers, if they describe none. */
 static bool get_point(struct vs_gdb_stub *s, const char *args, struct point *p)
 {
     if (args[0] < '0' || args[0] > '4') {
@@ -165,7 +165,7 @@ static void insert_point(struct vs_gdb_stub *s, const char *args)
         answer(s, "OK");
 }
 
-/* Idempotent, as the protocol wants it. */
+/* The protocol wants this to be idempotent, so it is no error if there is no such point. */
 static void remove_point(struct vs_gdb_stub *s, const char *args)
 {
     struct point p;
@@ -195,7 +195,7 @@ static void halted(struct vs_gdb_stub *s, const char *args)
     answer_stop(s);
 }
 
-/* The debugger takes the thread that stopped for the one that it asks about next. */
+/* The debugger takes for granted that its next questions are about the thread that stopped. */
 static void resume(struct vs_gdb_stub *s, struct vs_gdb_resume how)
 {
     struct vs_diag diag = {0};
@@ -214,7 +214,7 @@ static void resume(struct vs_gdb_stub *s, struct vs_gdb_resume how)
     answer_stop(s);
 }
 
-/* Any thread is the one that the debugger looks at. */
+/* Where a debugger names no particular thread, the one it looks at steps. */
 static unsigned stepping(const struct vs_gdb_stub *s, int64_t thread)
 {
     return thread >= 0 ? (unsigned)thread : s->general;
@@ -256,7 +256,8 @@ static void step_back(struct vs_gdb_stub *s, const char *args)
     move(s, true, true);
 }
 
-/* With a signal, which the run already has or has not; and perhaps an address. */
+/* Skips the signal to resume with, since the run is settled; an address may follow it. Returns
+ * false, and answers, if the arguments are malformed. */
 static bool skip_signal(struct vs_gdb_stub *s, const char **args)
 {
     uint64_t signal;
@@ -308,8 +309,8 @@ static bool take_action(const struct vs_gdb_stub *s, const char **args, struct a
     return **args == 0 || **args == ';';
 }
 
-/* The first action that steps decides: the other threads may run meanwhile, since what each of them
- * does, and when, is settled. For the same reason there is no holding some of them. */
+/* The first action that steps decides. The other threads may run meanwhile, since it is settled
+ * what each of them does and when; for the same reason none of them can be held back. */
 static void act(struct vs_gdb_stub *s, const char *args)
 {
     struct vs_gdb_resume how = {0};
@@ -436,7 +437,7 @@ static int get_program(struct vs_gdb_stub *s, const char *annex, struct vs_buf *
 {
     const char *program = s->machine->program;
 
-    (void)annex; /* the process: there is one */
+    (void)annex; /* it names the process, and there is only one */
     return program ? vs_buf_put(document, program, strlen(program)) : -VSE_NOTFOUND;
 }
 
@@ -509,13 +510,15 @@ static void transfer(struct vs_gdb_stub *s, const char *args)
 
 /* ---- commands ------------------------------------------------------------------------------ */
 
-/* The debugger does not know, and takes what it asks next to be about the thread it has chosen. */
+/* The debugger does not know that the machine moved, and its next questions are still about the
+ * thread that it has chosen: `general` stays. */
 static void moved(struct vs_gdb_stub *s)
 {
     s->stop = (struct vs_gdb_stop){.kind = VS_GDB_STEPPED, .thread = current(s)};
 }
 
-/* An older debugger takes an error for one of the protocol, and hides the reason. */
+/* An older debugger takes an error for one of the protocol and hides the reason, so that goes to
+ * its console. */
 static void answer_failure(struct vs_gdb_stub *s, const struct vs_diag *diag, int error)
 {
     if (error == -VSE_NOTFOUND && !diag->text[0]) {
@@ -582,7 +585,7 @@ static void supported(struct vs_gdb_stub *s, const char *args)
     vs_gdb_end(s->w);
 }
 
-/* The target's number of a signal that gdb has a number for, or 0. */
+/* Returns the target's number of the signal with this number in gdb, or 0. */
 static int target_signal(uint64_t number)
 {
     int signal = 64;
@@ -591,7 +594,8 @@ static int target_signal(uint64_t number)
     return signal;
 }
 
-/* Numbers between semicolons, all of those that need not be told. */
+/* The arguments are gdb's numbers of all signals that it need not be told about, between
+ * semicolons. */
 static void pass_signals(struct vs_gdb_stub *s, const char *args)
 {
     uint64_t set = 0, number;
@@ -626,7 +630,7 @@ static void non_stop(struct vs_gdb_stub *s, const char *args)
         answer(s, "OK");
 }
 
-/* A program that can lie anywhere is moved as a whole. */
+/* A program that can lie anywhere is moved as a whole, so all its sections have the same offset. */
 static void offsets(struct vs_gdb_stub *s, const char *args)
 {
     unsigned long long base = s->machine->base;
@@ -638,7 +642,8 @@ static void offsets(struct vs_gdb_stub *s, const char *args)
     vs_gdb_end(s->w);
 }
 
-/* So that a debugger which ends leaves the machine. */
+/* Says that the process was there before, so that a debugger that ends detaches and does not
+ * kill. */
 static void attached(struct vs_gdb_stub *s, const char *args)
 {
     (void)args;
@@ -672,8 +677,8 @@ static void kill_process(struct vs_gdb_stub *s, const char *args)
 
 /* ---- packets ------------------------------------------------------------------------------- */
 
-/* A packet begins with a name. Behind it comes anything, or, if `then` is given, nothing or one of
- * those characters. Arguments are what is behind the name. */
+/* A packet begins with a name. After it comes anything or, if `then` is given, nothing or one of
+ * those characters. The arguments are what follows the name. */
 static const struct {
     const char *name, *then;
     void (*answer)(struct vs_gdb_stub *s, const char *args);
@@ -731,7 +736,7 @@ enum vs_gdb_wish vs_gdb_stub_packet(struct vs_gdb_stub *s, const char *text)
     for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
         size_t n = strlen(packets[i].name);
 
-        /* strchr finds the end of a text as well. */
+        /* strchr also finds the NUL at the end of `then`. */
         if (!strncmp(text, packets[i].name, n) &&
             (!packets[i].then || strchr(packets[i].then, text[n]))) {
             packets[i].answer(s, text + n);
