@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machines of data-address techniques have in common: they bracket messages and order
- * cores, and leave the address to a code. */
+/* What the machines of all data-address techniques share: they bracket messages and order cores,
+ * and leave the address to a code. */
 #ifndef TECHNIQUE_ADDRESS_COMMON_H
 #define TECHNIQUE_ADDRESS_COMMON_H
 
@@ -9,7 +9,7 @@
 
 /* ---- parameters ---- */
 
-/* Rows of tables. */
+/* Rows of parameter tables. */
 #define VS_ADDRESS_NUMBER(field, lo, hi, text)                                                     \
     {                                                                                              \
         .name = #field, .offset = offsetof(struct vs_address_params, field), .min = (lo),          \
@@ -48,7 +48,7 @@ struct vs_address_coder {
     int (*open)(void **state, const struct vs_address_params *params,
                 const struct vs_technique_setup *setup);
     vs_address_put *put;
-    /* As vs_port_get. */
+    /* Returns as vs_port_get. */
     int (*get)(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc,
                uint64_t *addr);
     void (*close)(void *state); /* NULL is fine */
@@ -60,10 +60,10 @@ extern const struct vs_address_coder vs_address_nexus; /* nexus_address.c */
 extern const struct vs_address_coder vs_address_dac;   /* address_table.c */
 extern const struct vs_address_coder vs_address_adac;
 
-/* Whether min and max of a table fit. As vs_technique.check. */
+/* Checks that a table's min and max fit. Returns as vs_technique.check. */
 int vs_address_check_table(const void *params, struct vs_diag *diag); /* address_table.c */
 
-/* Bits above the width of an address do not count. */
+/* Clears the bits above an address's width, which do not count. */
 static inline uint64_t vs_address_cut(uint64_t addr, unsigned width)
 {
     return width < 64 ? addr & ((UINT64_C(1) << width) - 1) : addr;
@@ -71,17 +71,17 @@ static inline uint64_t vs_address_cut(uint64_t addr, unsigned width)
 
 /* ---- encoders ---- */
 
-/* First member of an encoder. */
+/* An encoder's first member. */
 struct vs_address_encoder {
     struct vs_port_writer *port;
     const struct vs_address_coder *coder;
     void *state; /* the coder's */
     unsigned cores, width;
-    uint64_t time; /* of the event: cycles or instructions */
+    uint64_t time; /* the event's, in cycles or instructions */
     struct vs_address_counts counts;
 };
 
-/* Returns 0; -VSE_NOMEM; -VSE_INVAL. fini is needed in any case. */
+/* Returns 0; -VSE_NOMEM; -VSE_INVAL. e needs fini in any case. */
 int vs_address_encoder_init(struct vs_address_encoder *e, const struct vs_address_coder *coder,
                             const struct vs_technique_context *context);
 void vs_address_encoder_fini(struct vs_address_encoder *e);
@@ -95,7 +95,7 @@ static inline void vs_address_count(struct vs_address_counts *c, bool store, boo
     c->stores_sent += store && sent;
 }
 
-/* A message, by the coder's put, or by one that is inlined. */
+/* Sends a message with the coder's put, or with one that is inlined. */
 static inline void vs_address_send_by(struct vs_address_encoder *e, const struct vs_event *event,
                                       vs_address_put *put)
 {
@@ -114,8 +114,7 @@ static inline void vs_address_send(struct vs_address_encoder *e, const struct vs
 typedef int vs_address_take(struct vs_address_encoder *e, const struct vs_batch *batch,
                             const struct vs_event *event);
 
-/* Every technique's consume is this with a function of its own for every event, which is inlined.
- */
+/* Every technique's consume is this, with its own function for each event, which is inlined. */
 static inline __attribute__((always_inline)) int
 vs_address_each(struct vs_address_encoder *e, const struct vs_batch *b, vs_address_take *take)
 {
@@ -137,32 +136,32 @@ vs_address_each(struct vs_address_encoder *e, const struct vs_batch *b, vs_addre
 
 /* ---- decoders ---- */
 
-/* First member of a decoder. */
+/* A decoder's first member. */
 struct vs_address_decoder {
     struct vs_port_reader *port;
     const struct vs_address_coder *coder;
     void *state;
     unsigned cores;
-    int error;     /* it stays */
-    bool have;     /* the next message is begun: */
-    unsigned core; /* whose it is */
+    int error;     /* the first one, which stays */
+    bool have;     /* the next message has begun */
+    unsigned core; /* whose it is, if so */
 };
 
-/* Returns 0; -VSE_NOMEM; -VSE_INVAL. fini is needed in any case. */
+/* Returns 0; -VSE_NOMEM; -VSE_INVAL. d needs fini in any case. */
 int vs_address_decoder_init(struct vs_address_decoder *d, const struct vs_address_coder *coder,
                             const struct vs_address_params *params,
                             const struct vs_technique_setup *setup, struct vs_port_reader *port);
 void vs_address_decoder_fini(struct vs_address_decoder *d);
 
-/* An address that was sent. As vs_address_decoder_ops.address. */
+/* Gets an address that was sent. Returns as vs_address_decoder_ops.address. */
 int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc, uint64_t *addr);
 
-/* vs_address_decoder_ops.turn */
+/* Serves as vs_address_decoder_ops.turn. */
 int vs_address_turn(void *decoder, unsigned *core);
 
 /* ---- techniques that send every address ---- */
 
-/* The operations over a coder. */
+/* The operations, for any coder. */
 int vs_address_all_encoder_open(void **encoder, const struct vs_address_coder *coder,
                                 const struct vs_technique_context *context);
 void vs_address_all_counts(const void *encoder, void *counts);

@@ -9,7 +9,7 @@
 
 #define VS_COUNTS_MAX 64
 
-/* A table ends with a row without a name. */
+/* A row without a name ends a table. */
 struct vs_count_row {
     const char *name;
     const char *help;
@@ -17,19 +17,19 @@ struct vs_count_row {
 };
 
 struct vs_counts {
-    const struct vs_count_row *rows; /* NULL: it has none yet */
+    const struct vs_count_row *rows; /* NULL: there are none yet */
     uint64_t values[VS_COUNTS_MAX];  /* starts with the struct */
 };
 
 struct vs_encoder_ops;
 
-/* Those of an encoder. */
+/* Takes an encoder's counts. */
 void vs_counts_take(struct vs_counts *c, const struct vs_encoder_ops *ops, const void *encoder);
 
-/* By name; 0 if there is no such row. */
+/* Returns the number of that name; 0 if there is no such row. */
 uint64_t vs_counts_get(const struct vs_counts *c, const char *name);
 
-/* To a sum of the same rows, or to one that is zeroed. One without rows adds nothing. */
+/* Adds c to a sum that has the same rows or is zeroed. Counts without rows add nothing. */
 void vs_counts_add(struct vs_counts *sum, const struct vs_counts *c);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the machines of load-value techniques have in common. */
+/* What the machines of all load-value techniques share. */
 #ifndef TECHNIQUE_DATA_COMMON_H
 #define TECHNIQUE_DATA_COMMON_H
 
@@ -8,12 +8,12 @@
 #include "technique/data.h"
 #include "technique/registry.h"
 
-/* Of the numbers that go with registers: instructions, and bytes. */
+/* The code of the numbers that go with registers: instructions, and bytes. */
 #define VS_DATA_STATE_CHUNKS ((struct vs_chunks){8, 8})
 
 /* ---- parameters ---- */
 
-/* Rows of tables. */
+/* Rows of parameter tables. */
 #define VS_DATA_NUMBER(field, lo, hi, text)                                                        \
     {                                                                                              \
         .name = #field, .offset = offsetof(struct vs_data_params, field), .min = (lo),             \
@@ -30,7 +30,7 @@
         .help = (text)                                                                             \
     }
 
-/* Words of the enumerations of technique/data.h. */
+/* The words for the enumerations in technique/data.h. */
 extern const char *const vs_data_account_words[];
 extern const char *const vs_data_caches_words[];
 extern const char *const vs_data_order_words[];
@@ -73,10 +73,10 @@ static inline struct vs_chunks vs_data_count_chunks(const struct vs_data_params 
 
 struct vs_chunks vs_data_cycle_chunks(const void *params);
 
-/* vs_technique.cache_bits of those that have caches. */
+/* vs_technique.cache_bits of techniques that have caches. */
 uint64_t vs_data_cache_bits(const void *params, const struct vs_technique_setup *setup);
 
-/* What every technique has: the instructions since the last registers are counted. */
+/* Adds what every technique has: the counter of instructions since the last registers. */
 void vs_data_cost_common(struct vs_cost_list *list, const struct vs_data_params *params,
                          const struct vs_technique_setup *setup);
 
@@ -86,15 +86,15 @@ enum vs_data_what {
     VS_DATA_NONDET,
     VS_DATA_STATE,
     VS_DATA_END,
-    VS_DATA_FULL, /* the counter of instructions is */
+    VS_DATA_FULL, /* the counter of instructions is full */
 };
 
 struct vs_data_encoder;
 
-/* The part of an encoder for what is rare. Any may be NULL but head. */
+/* The part of an encoder for rare events. Any function but head may be NULL. */
 struct vs_data_rare {
-    bool kinds; /* heads say what the message is: there is no escape */
-    /* Begins a message of the core, up to its payload of so many bytes. */
+    bool kinds; /* heads say what the message is, so there is no escape */
+    /* Begins the core's message, up to its payload of so many bytes. */
     void (*head)(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size);
     /* Something outside wrote these bytes. */
     void (*outside)(struct vs_data_encoder *e, unsigned core, uint64_t addr, uint64_t size);
@@ -102,42 +102,42 @@ struct vs_data_rare {
     void (*forget)(struct vs_data_encoder *e, unsigned core);
 };
 
-/* First member of an encoder. */
+/* An encoder's first member. */
 struct vs_data_encoder {
     struct vs_port_writer *port;
     const struct vs_data_rare *rare;
     unsigned cores;
     bool memory; /* `seen` is kept */
     struct vs_seen seen;
-    uint64_t time;   /* of the event: cycles or instructions */
-    uint64_t *since; /* by core: instructions after its last registers, or since it was full */
-    uint64_t full;   /* where it is */
-    bool *live;      /* by core: it has begun, and not ended */
+    uint64_t time;   /* the event's, in cycles or instructions */
+    uint64_t *since; /* by core: instructions after its last registers, or full counter */
+    uint64_t full;   /* at which the counter is full */
+    bool *live;      /* by core: it has begun and not ended */
     struct vs_data_counts counts;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
 };
 
-/* Returns 0; -VSE_NOMEM. fini is needed in any case. */
+/* Returns 0; -VSE_NOMEM. e needs fini in any case. */
 int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *rare,
                          const struct vs_technique_context *context);
 void vs_data_encoder_fini(struct vs_data_encoder *e);
 
-/* An event that is no load or store. 0; -VSE_NOMEM. */
+/* Takes an event that is no load or store. Returns 0; -VSE_NOMEM. */
 int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
                        const struct vs_event *event);
 
-/* The core's counter of instructions is full, or more: tells so until it is not. */
+/* The core's counter of instructions is full or beyond: sends messages until it is not. */
 void vs_data_put_full(struct vs_data_encoder *e, unsigned core);
 
-/* Ends of all cores. */
+/* Puts the ends of all cores. */
 void vs_data_put_ends(struct vs_data_encoder *e);
 
-/* vs_encoder_ops.finish, which puts the ends, and .counts of encoders that begin with a struct
- * vs_data_encoder. */
+/* Serve as vs_encoder_ops.finish, which puts the ends, and .counts for encoders that begin with a
+ * struct vs_data_encoder. */
 int vs_data_finish(void *encoder);
 void vs_data_encoder_counts(const void *encoder, void *counts);
 
-/* The table of such an encoder. */
+/* Such an encoder's table. */
 #define VS_DATA_ENCODER(opens, consumes, finishes, closes)                                         \
     {                                                                                              \
         .needs = VS_NEEDS_ACCESSES | VS_NEEDS_PRIOR, .open = opens, .consume = consumes,           \
@@ -145,7 +145,7 @@ void vs_data_encoder_counts(const void *encoder, void *counts);
         .close = closes                                                                            \
     }
 
-/* A value, of at least one byte, where registers could be. */
+/* Puts a value of at least one byte where registers could be. */
 static inline void vs_data_put_value(struct vs_data_encoder *e, const uint8_t *bytes, size_t size)
 {
     if (likely(bytes[0] != VS_DATA_ESCAPE)) {
@@ -162,7 +162,7 @@ typedef int vs_data_load(struct vs_data_encoder *e, unsigned core, uint64_t addr
                          const uint8_t *bytes);
 typedef vs_data_load vs_data_store;
 
-/* Every technique's consume is this with its own two functions, which are inlined. */
+/* Every technique's consume is this, with its own two functions, which are inlined. */
 static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_encoder *e,
                                                               const struct vs_batch *b,
                                                               vs_data_load *load,
@@ -203,13 +203,13 @@ static inline void vs_data_note_load(struct vs_data_encoder *e, size_t size, boo
     e->counts.misses[c] += !hit;
 }
 
-/* A message's whole bits, from where it began to now. */
+/* The message's bits so far, from its beginning. */
 static inline uint64_t vs_data_message_bits(const struct vs_data_encoder *e)
 {
     return vs_port_bits(e->port) - e->port->start;
 }
 
-/* The granules of an operand. */
+/* Where an operand's granules start, and how many bytes they have. */
 static inline uint64_t vs_data_granules_start(uint64_t addr, uint64_t granule)
 {
     return addr & ~(granule - 1);
@@ -223,16 +223,16 @@ static inline size_t vs_data_granules_size(uint64_t addr, size_t size, uint64_t 
 
 /* ---- decoders ---- */
 
-/* What a message begins with, where a value or registers may follow. */
+/* What a message begins with where a value or registers may follow. */
 struct vs_data_head {
-    bool state;            /* registers, or the core's end: */
-    uint64_t instructions; /* since its last registers */
-    uint64_t size;         /* of the registers, plus 1; 0: the end */
-    bool full;             /* the counter of instructions is: the message has no more to say */
+    bool state;            /* registers or the core's end follow */
+    uint64_t instructions; /* since the core's last registers */
+    uint64_t size;         /* the registers' size plus 1; 0: the end */
+    bool full;             /* the counter of instructions is full: the message says nothing else */
 };
 
 /* The instructions that full counters have told of since each core's last registers. They are added
- * to those of its next message. */
+ * to its next message's. */
 struct vs_data_passed {
     uint64_t full;
     unsigned cores;
@@ -245,35 +245,36 @@ int vs_data_passed_init(struct vs_data_passed *p, const struct vs_data_params *p
 int vs_data_passed_clone(struct vs_data_passed *to, const struct vs_data_passed *from);
 void vs_data_passed_fini(struct vs_data_passed *p);
 
-/* Takes the head, if it is one of registers, of the core's message. As vs_port_get_chunks. */
+/* Reads the head of the core's message, if it is one of registers. Returns as
+ * vs_port_get_chunks. */
 int vs_data_get_head(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
                      struct vs_data_head *head);
 
-/* The same, where the message's kind says that it is one. */
+/* Does the same where the message's kind says that it is one. */
 int vs_data_get_place(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
                       struct vs_data_head *head);
 
-/* Takes fahCnt or THCnt, which is full at `full`, of a core's message; *passed is what full ones
- * have told of. Returns 0, with the sum of both; 1: it is full, and *passed counts on; as
- * vs_port_get_chunks. */
+/* Reads fahCnt or THCnt, which is full at `full`, from a core's message; *passed is what full
+ * counters have told of. Returns 0, with the sum of both in *count; 1: it is full, and *passed has
+ * grown; as vs_port_get_chunks. */
 int vs_data_get_hits(struct vs_port_reader *port, struct vs_chunks code, uint64_t full,
                      uint64_t *passed, uint64_t *count);
 
-/* Takes a value after such a head. As vs_port_get_bytes. */
+/* Reads a value after such a head. Returns as vs_port_get_bytes. */
 int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,
                       size_t size);
 
-/* Takes the registers, to `state`: the core is due to get them after so many instructions. As
- * vs_port_get_bytes. */
+/* Reads the registers into `state`; the core is due to get them after so many instructions. Returns
+ * as vs_port_get_bytes. */
 int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
                       uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
                       size_t *size);
 
-/* The end of the core is due. Returns 0; -VSE_CORRUPT. */
+/* Checks that the core's end is due. Returns 0; -VSE_CORRUPT. */
 int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
                     uint64_t instructions);
 
-/* What `due` answers of the core's next message, or of none. */
+/* What `due` answers for the core's next message, or if there is none. */
 static inline void vs_data_due(const struct vs_data_head *head, uint64_t *instructions, bool *ends)
 {
     bool told = head && head->state;
@@ -287,7 +288,8 @@ int vs_data_refuse(struct vs_port_reader *port, unsigned core, const char *why);
 /* The stream is over. Returns -VSE_END. */
 int vs_data_ended(struct vs_port_reader *port, unsigned core);
 
-/* Copies of memory, one per core or one for all. NULL: no memory. */
+/* Copies of memory, one per core or one for all. The first two return NULL if there is no
+ * memory. */
 struct vs_copy *vs_data_copies_new(unsigned count);
 struct vs_copy *vs_data_copies_clone(struct vs_copy *copies, unsigned count);
 size_t vs_data_copies_size(const struct vs_copy *copies, unsigned count);

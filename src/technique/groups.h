@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The variable code of the Nexus standard: a number in groups of bits, the least significant first,
- * without those that lead with zeros. Each group has a header of 2 bits before it, 3 for the last
- * one and 0 for others. */
+/* The Nexus standard's variable code: a number in groups of bits, the least significant first,
+ * without leading groups of zeros. A header of 2 bits precedes each group: 3 for the last one, 0
+ * for the others. */
 #ifndef TECHNIQUE_GROUPS_H
 #define TECHNIQUE_GROUPS_H
 
@@ -9,11 +9,11 @@
 
 #include "port/framing.h"
 
-/* group: 1 to 64 bits. */
+/* A group has 1 to 64 bits. */
 void vs_groups_put(struct vs_port_writer *port, enum vs_field f, unsigned group, uint64_t v);
 
-/* As vs_port_get; also corrupt: a header that there is not, a last group of zeros, more bits than
- * `width`. */
+/* Returns as vs_port_get. An unknown header, a last group of zeros and more bits than `width` are
+ * corrupt too. */
 int vs_groups_get(struct vs_port_reader *port, enum vs_field f, unsigned group, unsigned width,
                   uint64_t *v);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Which core lost which line of memory last, and when: what a directory below the caches knows.
- * Times are numbers of messages, from 1; 0 is never. */
+/* Which core was the last to lose which line of memory, and when: what a directory below the caches
+ * knows. Times are numbers of messages, from 1; 0 means never. */
 #ifndef TECHNIQUE_LOSSES_H
 #define TECHNIQUE_LOSSES_H
 
@@ -10,8 +10,8 @@
 #include "base/map.h"
 
 struct vs_loss {
-    uint64_t time;   /* of the last loss, of `core` */
-    uint64_t before; /* of the last loss of another core */
+    uint64_t time;   /* when `core` lost it, which was the last loss */
+    uint64_t before; /* when another core last lost it */
     unsigned core;
 };
 
@@ -21,13 +21,13 @@ struct vs_losses {
     struct vs_map indices; /* in the list, plus one, by line */
 };
 
-/* The core lost the line. Times never decrease. Returns 0; -VSE_NOMEM. */
+/* Notes that the core lost the line. Times never decrease. Returns 0; -VSE_NOMEM. */
 int vs_losses_note(struct vs_losses *l, uint64_t line, unsigned core, uint64_t time);
 
-/* When a core other than this one lost the line last. */
+/* Returns when a core other than this one last lost the line. */
 uint64_t vs_losses_of_others(const struct vs_losses *l, uint64_t line, unsigned core);
 
-/* One that is zeroed is empty. */
+/* A zeroed struct is empty. */
 void vs_losses_fini(struct vs_losses *l);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders of techniques that send a message for every load: what they do beside the load itself.
- * Each is vs_data_decoder_ops of the same name, on a decoder whose first member is this. */
+/* What decoders of techniques that send a message for every load do besides the load itself. Each
+ * function is the one of the same name in vs_data_decoder_ops, for a decoder whose first member is
+ * struct vs_message_each. */
 #ifndef TECHNIQUE_MESSAGE_EACH_H
 #define TECHNIQUE_MESSAGE_EACH_H
 
@@ -9,16 +10,17 @@
 
 struct vs_message_each {
     struct vs_port_reader *port;
-    const struct vs_port_reader *heads; /* the same, or that of Ti and dCC alone */
+    const struct vs_port_reader *heads; /* the same, or the one that has Ti and dCC alone */
     unsigned cores;
-    /* Reads the next message up to its value: core, known and head. As vs_port_next. */
+    /* Reads the next message up to its value, and sets core, known and head. Returns as
+     * vs_port_next. */
     int (*parse)(struct vs_message_each *m);
-    void (*prepare)(void *context); /* called before; NULL: nothing has to be */
+    void (*prepare)(void *context); /* called before that; NULL: nothing has to be done */
     void *context;
-    int error; /* of parsing: it stays */
-    bool have; /* the next message's: */
+    int error; /* of parsing, which stays */
+    bool have; /* the next message was parsed, and these are its: */
     unsigned core;
-    bool known;               /* it says that the debugger knows what is loaded, and no more */
+    bool known;               /* it only says that the debugger knows what is loaded */
     struct vs_data_head head; /* if not known */
     struct vs_data_passed passed;
     struct vs_buf state;
@@ -28,14 +30,14 @@ struct vs_message_each {
  * vs_data_decoder_ops. */
 int vs_message_each_look(struct vs_message_each *m, unsigned core);
 
-/* That message is taken. */
+/* Takes that message. */
 static inline void vs_message_each_take(struct vs_message_each *m)
 {
     m->have = false;
     vs_port_took(m->heads, m->core);
 }
 
-/* `heads` is the port, unless it is set afterwards. Returns 0; -VSE_NOMEM. fini is needed in any
+/* `heads` is the port, unless it is set afterwards. Returns 0; -VSE_NOMEM. m needs fini in any
  * case. */
 int vs_message_each_init(struct vs_message_each *m, int (*parse)(struct vs_message_each *m),
                          const struct vs_data_params *params, unsigned cores,

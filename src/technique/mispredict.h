@@ -9,21 +9,21 @@
  *   iCnt is full    Ti [dCC] 0 [0] all ones
  *
  * bCnt counts the core's conditional and indirect branches since its last message, the mispredicted
- * one included, and its direct calls if predictors are shared; iCnt its instructions. The target is
- * there for indirect branches, the outcome for those of them that are conditional.
+ * one included, and its direct calls if predictors are shared; iCnt counts its instructions.
+ * Indirect branches have the target, and those of them that are conditional the outcome.
  *
- * Cores that share predictors see each other's predictions, right ones too, so that the decoder
- * has to make them in the same order. Before a core's first branch or call after another's, a
- * switch reports that the other has passed bCnt of them, all predicted right, if there are any. The
- * bit after the 0 exists only then.
+ * Cores that share predictors see each other's predictions, right ones too, so the decoder has to
+ * make them in the same order. Before a core's first branch or call after another core's, a switch
+ * reports that the other core has passed bCnt of them, all predicted right, unless there are none.
+ * The bit after the 0 exists only if predictors are shared.
  *
  * Both counters have a width, and are full at the latest at all ones. A misprediction may be the
- * last branch that bCnt holds, so that all ones in its place are no count: they say that 2^b - 2
+ * last branch that bCnt holds, so all ones in its place are no count: they say that 2^b - 2
  * branches have passed, all predicted right. iCnt is only sent between instructions: all ones are
- * the instructions that have passed, all branches among them predicted right, and no target
- * follows. Both counters then start from 0. Whichever is full sends its message at once, unless the
- * instruction that fills it has a message of its own; if both are, bCnt does.
- */
+ * the number of instructions that have passed, with all branches among them predicted right, and no
+ * target follows. Both counters then start from 0. A counter that is full sends its message at
+ * once, unless the instruction that fills it has a message of its own; if both are full, bCnt sends
+ * it. */
 #ifndef TECHNIQUE_MISPREDICT_H
 #define TECHNIQUE_MISPREDICT_H
 
@@ -32,12 +32,12 @@
 struct vs_mispredict_config {
     struct vs_predictors_config predictors;
     bool shared;
-    unsigned bcnt_bits, icnt_bits; /* of the counters: model/counter.h */
+    unsigned bcnt_bits, icnt_bits; /* widths of the counters: model/counter.h */
 
-    bool unary; /* which of the codes below */
+    bool unary; /* which of the two codes below */
     struct {
         struct vs_chunks bcnt, icnt, target;
-    } chunks; /* targets as differences to the core's last one in a message */
+    } chunks; /* targets are differences from the last one in a message of the core */
     struct {
         struct vs_unary bcnt, icnt, target;
     } prefix; /* the same for branches; discontinuities have the whole address */
@@ -46,7 +46,8 @@ struct vs_mispredict_config {
 struct vs_mispredict_encoder;
 struct vs_mispredict_decoder;
 
-/* As the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they complete. */
+/* These are as the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they
+ * complete. */
 int vs_mispredict_encoder_open(void **e, const struct vs_mispredict_config *config,
                                const struct vs_technique_setup *setup, struct vs_port_writer *port);
 int vs_mispredict_consume(void *e, const struct vs_slice *slice);
@@ -62,8 +63,8 @@ int vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 
-/* Defines encoder_ops, decoder_ops, check and ordered of a file that has config_of, which makes a
- * vs_mispredict_config of parameters. */
+/* Defines encoder_ops, decoder_ops, check and ordered in a file that has config_of, which makes a
+ * vs_mispredict_config from parameters. */
 #define VS_MISPREDICT_MACHINES                                                                     \
     static int check(const void *params, struct vs_diag *diag)                                     \
     {                                                                                              \
@@ -99,12 +100,12 @@ void vs_mispredict_decoder_close(void *d);
                                                                vs_mispredict_discontinuity,        \
                                                            .close = vs_mispredict_decoder_close}
 
-/* Rows of a table of parameters whose struct has bcnt_bits and icnt_bits. */
+/* Rows of a parameter table whose struct has bcnt_bits and icnt_bits. */
 #define VS_MISPREDICT_COUNTERS(type)                                                               \
     VS_COUNTER_ROW(type, bcnt_bits, "bits of the counter bCnt; a message when it is full"),        \
         VS_COUNTER_ROW(type, icnt_bits, "bits of the counter iCnt; a message when it is full")
 
-/* The predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
+/* Adds the predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* mlvNX_b with its messages in two streams: the heads, Ti and dCC, in one, and all the rest in the
- * other. Given the same port twice it is mlvNX_b. What is opened here is used and closed by the
- * functions of vs_technique_mlvnx_b. */
+/* mlvNX_b with its messages in two streams: the heads (Ti and dCC) in one, and all the rest in the
+ * other. With the same port for both it is mlvNX_b itself. The functions of vs_technique_mlvnx_b
+ * use and close what is opened here. */
 #ifndef TECHNIQUE_NEXUS_DATA_H
 #define TECHNIQUE_NEXUS_DATA_H
 
 #include "technique/data.h"
 
-/* The context's port takes the values. Both ports have mlvNX_b's shape; messages are those of the
- * heads'. Returns 0; -VSE_NOMEM. */
+/* The context's port takes the values. Both ports have mlvNX_b's shape; the port of the heads
+ * counts the messages. Returns 0; -VSE_NOMEM. */
 int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context *context,
                                struct vs_port_writer *heads);
 

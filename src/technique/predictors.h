@@ -2,7 +2,7 @@
 /* Predictors of outcomes and targets as one set: gshare, return address stack, target buffer.
  *
  * An encoder learns what happened and is told whether it was predicted. A decoder asks for the
- * prediction first, and learns then. A conditional indirect branch is taken as predicted taken;
+ * prediction first, and learns afterwards. A conditional indirect branch counts as predicted taken;
  * when it is not taken nothing is learnt. */
 #ifndef TECHNIQUE_PREDICTORS_H
 #define TECHNIQUE_PREDICTORS_H
@@ -18,32 +18,32 @@ struct vs_predictors_config {
     enum vs_gshare_hash hash;
     uint32_t ras;
     struct vs_ibtb_config ibtb;
-    /* Low bits of a target that the buffer keeps; those above come from a register with the upper
-     * bits of the last target. 0: all. */
+    /* How many low bits of a target the buffer keeps; those above come from a register with the
+     * upper bits of the last target. 0: all. */
     unsigned ibtb_target;
 };
 
-/* One core's, or those of all. */
+/* One core's predictors, or all cores'. */
 struct vs_predictors {
     struct vs_gshare gshare;
     struct vs_ras ras;
     struct vs_ibtb ibtb;
-    struct vs_lastvalue upper; /* of targets; of no bits if the buffer keeps all */
+    struct vs_lastvalue upper; /* targets' upper bits; it has no bits if the buffer keeps all */
 };
 
-/* Whether a configuration is one that vs_predictors_init takes. Returns 0; -VSE_INVAL. */
+/* Checks that vs_predictors_init takes the configuration. Returns 0; -VSE_INVAL. */
 int vs_predictors_check(const struct vs_predictors_config *c, struct vs_diag *diag);
 
-/* Returns 0; -VSE_INVAL; -VSE_NOMEM; fini is needed in any case. */
+/* Returns 0; -VSE_INVAL; -VSE_NOMEM. p needs fini in any case. */
 int vs_predictors_init(struct vs_predictors *p, const struct vs_predictors_config *c,
                        unsigned address_bits);
 void vs_predictors_fini(struct vs_predictors *p);
 
-/* Adds the structures of one set, `copies` times. Returns 0; -VSE_NOMEM. */
+/* Adds one set's structures, `copies` times. Returns 0; -VSE_NOMEM. */
 int vs_predictors_cost(const struct vs_predictors_config *c, const struct vs_technique_setup *setup,
                        uint64_t copies, struct vs_cost_list *list);
 
-/* A conditional direct branch. Returns the prediction that there was. */
+/* Learns a conditional direct branch. Returns what was predicted. */
 static inline bool vs_predictors_outcome(struct vs_predictors *p, uint64_t pc, bool taken)
 {
     bool predicted = vs_gshare_update(&p->gshare, pc, taken);
@@ -51,7 +51,7 @@ static inline bool vs_predictors_outcome(struct vs_predictors *p, uint64_t pc, b
     return predicted;
 }
 
-/* An indirect branch that is taken. Returns whether its target was predicted. */
+/* Learns an indirect branch that is taken. Returns whether its target was predicted. */
 static inline bool vs_predictors_target(struct vs_predictors *p, uint64_t pc, unsigned flags,
                                         unsigned size, uint64_t target)
 {
@@ -68,7 +68,7 @@ static inline bool vs_predictors_target(struct vs_predictors *p, uint64_t pc, un
     return right;
 }
 
-/* The predicted target; nothing changes. Returns whether there is one. */
+/* Tells the predicted target and changes nothing. Returns whether there is one. */
 static inline bool vs_predictors_ask(const struct vs_predictors *p, uint64_t pc, unsigned flags,
                                      uint64_t *target)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory as a run shows it. A module on the chip sends granules and blocks whole; a run has only
- * the bytes that operands touched. What the others were follows from later loads: a byte that is
- * loaded before anything was seen to write it had its value all the time. A prior is that
+/* Memory as a run shows it. A module on the chip sends whole granules and blocks; a run has only
+ * the bytes that operands touched. What the other bytes were follows from later loads: a byte that
+ * is loaded before anything was seen to write it had its value all the time. A prior is that
  * knowledge, gathered in a pass of its own; it serves every encoder of the run.
  *
  * Without a prior such bytes are 0 until they are loaded. The load then finds memory changed, as it
  * does after a change that the run does not show, and an encoder reports it: what is encoded
  * replays either way, and the prior only spares these reports.
  *
- * Boundaries are events after which bytes may be others: the end of a gap everywhere, a new mapping
- * in its pages. */
+ * Boundaries are events after which bytes may differ: the end of a gap everywhere, a new mapping in
+ * its pages. */
 #ifndef TECHNIQUE_SEEN_H
 #define TECHNIQUE_SEEN_H
 
@@ -23,7 +23,7 @@ struct vs_prior;
 
 /* Returns 0; -VSE_NOMEM. */
 int vs_prior_open(struct vs_prior **prior);
-/* All events of the run, in order. Returns 0; -VSE_NOMEM. */
+/* Takes all events of the run, in order. Returns 0; -VSE_NOMEM. */
 int vs_prior_consume(struct vs_prior *prior, const struct vs_batch *batch);
 /* NULL is fine. */
 void vs_prior_close(struct vs_prior *prior);
@@ -32,10 +32,10 @@ struct vs_seen {
     struct vs_copy copy;
     const struct vs_prior *prior; /* or NULL */
     uint64_t boundaries;          /* so far */
-    uint64_t gap;                 /* the last that was everywhere */
+    uint64_t gap;                 /* the last boundary that was everywhere */
 };
 
-/* The prior, which may be NULL, must outlive it. */
+/* The prior, which may be NULL, must outlive s. */
 void vs_seen_init(struct vs_seen *s, const struct vs_prior *prior);
 void vs_seen_fini(struct vs_seen *s);
 
@@ -43,7 +43,7 @@ void vs_seen_fini(struct vs_seen *s);
 int vs_seen_write_other(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size);
 int vs_seen_load_other(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size);
 
-/* Something wrote. 0; -VSE_NOMEM. */
+/* Something wrote these bytes. Returns 0; -VSE_NOMEM. */
 static inline int vs_seen_write(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     const struct vs_copy_recent *r = &s->copy.recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
@@ -53,29 +53,29 @@ static inline int vs_seen_write(struct vs_seen *s, uint64_t addr, const uint8_t 
     return 0;
 }
 
-/* Something loaded. Of values of up to 8 bytes 8 may be read, as events have them. Returns 1 if the
- * bytes are what memory was; 0 if not, and now it is; -VSE_NOMEM. */
+/* Something loaded these bytes. For values of up to 8 bytes it may read 8, as events have them.
+ * Returns 1 if memory had these bytes; 0 if it did not, but has them now; -VSE_NOMEM. */
 static inline int vs_seen_load(struct vs_seen *s, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     const struct vs_copy_recent *r = &s->copy.recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
     if (likely(r->number == addr >> VS_COPY_BITS && vs_copy_is_small(addr, size))) {
         uint64_t was, is;
         memcpy(&was, r->page->bytes + (addr & (VS_COPY_PAGE - 1)), 8);
-        memcpy(&is, bytes, 8); /* small values lie in events, upper bytes zero */
+        memcpy(&is, bytes, 8); /* small values lie in events, with zeros above */
         if (likely(!((was ^ is) << (64 - 8 * size))))
             return 1;
     }
     return vs_seen_load_other(s, addr, bytes, size);
 }
 
-/* What is at some bytes of pages that were loaded from or written. */
+/* Gets the bytes at an address; their pages must have been loaded from or written to. */
 void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size);
 
-/* Whether a later load tells what is at the address, of a byte that nothing has touched since its
+/* Whether a later load tells what is at the address. Nothing must have touched that byte since its
  * page's last boundary. */
 bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr);
 
-/* Boundaries. A mapping concerns whole pages. 0; -VSE_NOMEM. */
+/* These are boundaries. A mapping concerns whole pages. They return 0; -VSE_NOMEM. */
 int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size);
 int vs_seen_gap(struct vs_seen *s);
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Control flow as trace modules see it: what of a run a debugger could not follow by itself, and
+/* Control flow as trace modules see it: what a debugger could not follow in a run by itself, and
  * the direct calls, which predictors of returns need.
  *
  * A step is one of
  *   conditional     a conditional direct branch, taken or not
- *   indirect        a transfer whose target is not in the code; conditional ones (of ISAs that have
- *                   such) may not be taken
+ *   indirect        a transfer whose target is not in the code; a conditional one, which some ISAs
+ *                   have, may not be taken
  *   call            a direct call
  *   discontinuity   after the instructions counted, control went to `target` without a branch: a
  *                   thread's start, an exception and the return from it, a restarted system call,
- * the end of a gap. At a thread's end, and where a gap begins, the target is VS_STEP_NOWHERE.
- * Whatever lies between two steps of a core is straight code and direct jumps.
- */
+ *                   the end of a gap. At a thread's end, and where a gap begins, the target is
+ *                   VS_STEP_NOWHERE
+ * Between two steps of a core there is only straight code and direct jumps. */
 #ifndef TECHNIQUE_STEP_H
 #define TECHNIQUE_STEP_H
 
@@ -32,13 +32,13 @@ enum vs_step_kind {
 
 /* A core is a thread of the run. */
 struct vs_step {
-    uint64_t pc;     /* of the branch; 0 for a discontinuity */
-    uint64_t target; /* taken or not; 0 for an indirect one that is not taken */
-    uint64_t time;   /* commit cycle; untimed: instructions of all cores before */
-    uint32_t icount; /* instructions of the core since its last step, its own included */
+    uint64_t pc;     /* the branch's; 0 for a discontinuity */
+    uint64_t target; /* set whether or not it is taken; 0 for an indirect one that is not */
+    uint64_t time;   /* commit cycle; untimed: instructions of all cores before it */
+    uint32_t icount; /* the core's instructions since its last step, this one's included */
     uint16_t core;
     uint8_t kind;
-    uint8_t flags; /* VS_BR_*, of a branch */
+    uint8_t flags; /* a branch's VS_BR_* */
     uint8_t size;  /* bytes of the branch */
 };
 
@@ -47,27 +47,28 @@ static inline bool vs_step_taken(const struct vs_step *s)
     return s->flags & VS_BR_TAKEN;
 }
 
-/* Where the core goes on. */
+/* Returns where the core goes on. */
 static inline uint64_t vs_step_next(const struct vs_step *s)
 {
     return s->kind == VS_STEP_DISCONTINUITY || vs_step_taken(s) ? s->target : s->pc + s->size;
 }
 
-/* Makes steps of events. A zeroed struct is ready. */
+/* Makes steps from events. A zeroed struct is ready. */
 struct vs_stepper {
     uint64_t *since; /* by core: instructions after its last step */
-    bool *alive;     /* by core: has started and is not in a gap */
+    bool *alive;     /* by core: it has started and is not in a gap */
     size_t cores, capacity, alive_capacity;
     uint64_t instructions; /* of all cores, so far */
 
-    struct vs_step *steps; /* of the last batch */
+    struct vs_step *steps; /* the last batch's */
     size_t count, step_capacity;
 };
 
-/* The steps of a batch, to s->steps; they stay until the next call. Returns 0; -VSE_NOMEM. */
+/* Makes the batch's steps in s->steps, where they stay until the next call. Returns 0;
+ * -VSE_NOMEM. */
 int vs_stepper_take(struct vs_stepper *s, const struct vs_batch *batch);
 
-/* After the last batch: cores that are still running end. As vs_stepper_take. */
+/* Ends the cores that are still running after the last batch. Returns as vs_stepper_take. */
 int vs_stepper_end(struct vs_stepper *s, uint64_t time);
 
 void vs_stepper_fini(struct vs_stepper *s);

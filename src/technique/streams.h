@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What the techniques share that cut control flow into streams (BASE, NEXS, DMTF, SDC-LSP, HWLZ):
- * the stream detector in front of a coder, and the debugger's side of both.
+/* What is common to the techniques that cut control flow into streams (BASE, NEXS, DMTF, SDC-LSP,
+ * HWLZ): the stream detector in front of a coder, and the debugger's side of both.
  *
- * A stream (SA, SL) goes from where control arrived to the next taken conditional branch or taken
- * indirect one, inclusive. Direct jumps and calls, and branches that are not taken, do not end it;
- * among these are conditional indirect branches, of ISAs that have such.
+ * A stream (SA, SL) goes from where control arrived to the next taken conditional or taken indirect
+ * branch, inclusive. Direct jumps and calls do not end it, nor do branches that are not taken,
+ * conditional indirect ones, which some ISAs have, included.
  *
  *   record          [SA] SL
  *   discontinuity   [SA] 0 iCnt target
@@ -21,13 +21,12 @@
  * tells either from a branch that ends one. Here the length says it, whatever the last instruction
  * is: a taken branch of the same length has another code. What is left of a stream that was cut has
  * the descriptor (SA of the whole stream, SL of the rest). The debugger knows that a stream was
- * cut, so that the same descriptor may mean the beginning of one and the rest of one; and the
+ * cut, so the same descriptor may mean the beginning of one stream and the rest of another; and the
  * detector need not know where in the code the cut was.
  *
- * A record of a stream that was cut is due when its 255th instruction retires; here it goes out
- * with, and at the time of, the step that comes next. Messages that stand for several streams carry
- * the time of the last and leave the port when it is known that no other belongs to them.
- */
+ * A record of a stream that was cut is due when its 255th instruction retires; here it leaves with
+ * the step that comes next, and at its time. Messages that stand for several streams carry the last
+ * one's time and leave the port when it is known that no other stream belongs to them. */
 #ifndef TECHNIQUE_STREAMS_H
 #define TECHNIQUE_STREAMS_H
 
@@ -36,7 +35,7 @@
 #include "technique/technique.h"
 
 enum {
-    VS_STREAM_BITS = 8, /* of SL and iCnt */
+    VS_STREAM_BITS = 8, /* for SL and iCnt */
     VS_STREAM_BREAK = 0,
     VS_STREAM_MOST = 254,
     VS_STREAM_CUT = 255,
@@ -44,80 +43,82 @@ enum {
 
 struct vs_stream {
     uint64_t start;
-    uint64_t previous; /* start of the stream before; only if `sent` */
-    uint32_t length;   /* code of SL */
-    bool sent;         /* records have SA */
+    uint64_t previous; /* where the stream before started; only if `sent` */
+    uint32_t length;   /* SL's code */
+    bool sent;         /* a record of it has SA */
 };
 
 /* ---- coders ---------------------------------------------------------------------------------- */
 
 struct vs_stream_coder;
 
-/* Where messages of a core go. */
+/* Where a core's messages go. */
 struct vs_stream_out {
     const struct vs_stream_coder *coder;
     struct vs_port_writer *port;
-    struct vs_port_writer *values; /* records go there; the port, unless heads are apart */
+    struct vs_port_writer *values; /* where records go: the port, unless heads are apart */
     unsigned address_bits;
     unsigned core;
-    uint64_t time; /* of the step that is under way */
+    uint64_t time; /* of the step under way */
 };
 
-/* Where they come from. */
+/* Where messages come from. */
 struct vs_stream_in {
     const struct vs_stream_coder *coder;
     struct vs_port_reader *port;
     struct vs_port_reader *values;
     unsigned address_bits;
-    /* The next stream: if `sent`, where the one before began; else where it begins itself. */
+    /* If `sent`, where the stream before the next one began; else where the next one begins. */
     uint64_t start;
     bool sent;
 };
 
-/* How streams are coded. The state is of one core, in the encoder or in the decoder. */
+/* How streams are coded. A state is one core's, in the encoder or in the decoder. */
 struct vs_stream_coder {
-    size_t size; /* of a state, which init gets zeroed */
+    size_t size; /* of a state, which is zeroed before init */
     /* Returns 0; -VSE_NOMEM. fini follows in any case. */
     int (*init)(void *state, const void *params, unsigned address_bits);
-    void (*fini)(void *state); /* NULL: nothing is to be freed */
+    void (*fini)(void *state); /* NULL: there is nothing to free */
 
-    /* Codes a stream, not of length BREAK. Returns whether no table knew it. */
+    /* Codes a stream, whose length is not BREAK. Returns whether no table knew it. */
     bool (*put)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
     /* Writes what is pending. NULL: nothing ever is. */
     void (*flush)(void *state, struct vs_stream_out *out);
-    /* The same; then begins a message with all that comes before iCnt. s->length is BREAK. */
+    /* Writes what is pending, then begins a message with all that comes before iCnt. s->length is
+     * BREAK. */
     void (*put_break)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
-    /* SA in a record. */
+    /* Puts SA in a record. */
     void (*put_start)(void *state, struct vs_stream_out *out, const struct vs_stream *s);
 
-    /* Reads a message up to its first stream, or its record up to SL, and how many streams more
-     * it may stand for, if any. s->sent is in->sent. Returns 0; 1 (it completes no stream); or
+    /* Reads a message up to its first stream, or its record up to SL, and how many more streams it
+     * may stand for, if any. s->sent is in->sent. Returns 0; 1 (it completes no stream); or
      * -VSE_TRUNCATED, -VSE_CORRUPT with the reader's diag. */
     int (*get)(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64_t *more);
-    /* The next of these; 1 if there is none after all. NULL: there never are. */
+    /* Gets the next of these; 1 if there is none after all. NULL: there never are any. */
     int (*next)(void *state, struct vs_stream_in *in, struct vs_stream *s);
     int (*get_start)(void *state, struct vs_stream_in *in, uint64_t *start);
 };
 
-/* [SA] SL, in a message under way. */
+/* Put and get [SA] SL in a message under way. */
 void vs_stream_put_record(void *state, struct vs_stream_out *out, const struct vs_stream *s);
 int vs_stream_get_record(void *state, struct vs_stream_in *in, struct vs_stream *s);
 
-/* SA in full, as put_start and get_start. */
+/* Put and get SA in full, as put_start and get_start do. */
 void vs_stream_put_whole(void *state, struct vs_stream_out *out, const struct vs_stream *s);
 int vs_stream_get_whole(void *state, struct vs_stream_in *in, uint64_t *start);
 
-/* SA after a bit that tells whether it lacks its upper bits, being those that are kept; then keeps
- * them. get returns as vs_port_get. */
+/* Put and get SA after a bit that tells whether it lacks its upper bits, because they are those in
+ * `upper`; then keep them there. get returns as vs_port_get. */
 void vs_stream_put_split(struct vs_lastvalue *upper, struct vs_stream_out *out,
                          const struct vs_stream *s);
 int vs_stream_get_split(struct vs_lastvalue *upper, struct vs_stream_in *in, uint64_t *start);
 
-/* Streams of which a header bit tells all: in a message each, or counted, those in a row in one. */
+/* Streams about which a header bit tells all. Each has a message, or, if they are counted, those in
+ * a row share one. */
 struct vs_stream_runs {
     bool counted;
     struct vs_runcount count;
-    uint64_t time; /* of the last stream of the run */
+    uint64_t time; /* of the run's last stream */
 };
 
 static inline void vs_stream_runs_write(const struct vs_stream_runs *r, struct vs_stream_out *out,
@@ -129,7 +130,7 @@ static inline void vs_stream_runs_write(const struct vs_stream_runs *r, struct v
     vs_port_end(out->port);
 }
 
-/* One of these streams. */
+/* Puts one of these streams. */
 static inline void vs_stream_runs_put(struct vs_stream_runs *r, struct vs_stream_out *out,
                                       unsigned header)
 {
@@ -145,7 +146,7 @@ static inline void vs_stream_runs_put(struct vs_stream_runs *r, struct vs_stream
     vs_port_end(out->port);
 }
 
-/* Before any other message. */
+/* To be called before any other message. */
 static inline void vs_stream_runs_flush(struct vs_stream_runs *r, struct vs_stream_out *out,
                                         unsigned header)
 {
@@ -154,20 +155,21 @@ static inline void vs_stream_runs_flush(struct vs_stream_runs *r, struct vs_stre
         vs_stream_runs_write(r, out, header, record);
 }
 
-/* In the decoder: after the header bit; `more` as vs_stream_coder.get. Returns as vs_port_get. */
+/* For the decoder, after the header bit; `more` is as in vs_stream_coder.get. Returns as
+ * vs_port_get. */
 int vs_stream_runs_get(struct vs_stream_runs *r, struct vs_stream_in *in, uint64_t *more);
-/* At any other message. */
+/* To be called at any other message. */
 void vs_stream_runs_end(struct vs_stream_runs *r);
 
-/* The coder of BASE, whose messages are records. */
+/* BASE's coder, whose messages are records. */
 const struct vs_stream_coder *vs_stream_base(void); /* base_nexs.c */
 
 /* ---- machines -------------------------------------------------------------------------------- */
 
-/* As the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they complete. What
- * the counts call reported are branches that ended a stream which no table knew. Ti and dCC go to
- * the heads and the rest to the values (the context's port), which are the same port but for coders
- * that put nothing beside records into messages. */
+/* These are as the functions of vs_encoder_ops and vs_flow_decoder_ops, whose open they complete.
+ * The counts call a branch reported if it ended a stream that no table knew. Ti and dCC go to the
+ * heads and the rest to the values (the context's port). The two are the same port except for
+ * coders that put nothing but records into messages. */
 int vs_stream_encoder_open(void **encoder, const struct vs_stream_coder *coder,
                            const struct vs_technique_context *context,
                            struct vs_port_writer *heads);
@@ -211,7 +213,7 @@ void vs_stream_decoder_close(void *decoder);
                                                                   vs_stream_discontinuity,         \
                                                               .close = vs_stream_decoder_close}
 
-/* A coder of a file that has struct state, fini, put, put_record and get; the rest follows. */
+/* The coder of a file that has struct state, fini, put, put_record and get; the rest follows. */
 #define VS_STREAM_CODER(start, puts_start, gets_start, ...)                                        \
     {                                                                                              \
         .size = sizeof(struct state), .init = start, .fini = fini, .put = put,                     \
@@ -219,7 +221,8 @@ void vs_stream_decoder_close(void *decoder);
         __VA_ARGS__                                                                                \
     }
 
-/* Defines name_cost of a file that has cost_of, to which a state of name_coder tells the sizes. */
+/* Defines name_cost in a file that has cost_of, which learns the sizes from a state of
+ * name_coder. */
 #define VS_STREAM_COST(name)                                                                       \
     static int name##_cost(const void *params, const struct vs_technique_setup *setup,             \
                            struct vs_cost_list *list)                                              \
@@ -232,7 +235,7 @@ void vs_stream_decoder_close(void *decoder);
         return err;                                                                                \
     }
 
-/* The detector's registers: SA and the length. */
+/* Adds the detector's registers: SA and the length. */
 void vs_stream_cost(const struct vs_technique_setup *setup, struct vs_cost_list *list);
 
 #endif

@@ -10,14 +10,13 @@
  *   streams     the machines that report streams of instructions
  *   data        load values
  *   address     data addresses
- *   validity    registers that the debugger knows of data addresses
+ *   validity    registers that the debugger knows from data addresses
  *   seen        memory as a run shows it
  *   packets     streams through a general compressor
  *   spec_list   several techniques, as users ask for them
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first
- * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself.
- */
+ * instruction, and ends with one to VS_STEP_NOWHERE: a stream is complete in itself. */
 #ifndef TECHNIQUE_TECHNIQUE_H
 #define TECHNIQUE_TECHNIQUE_H
 
@@ -32,17 +31,17 @@
 #include "technique/step.h"
 #include "vestige/error.h"
 
-/* What a technique may report: it serves a set of these. */
+/* What a technique may report. It serves a set of these. */
 enum vs_technique_kind {
     VS_TECHNIQUE_FLOW = 1,    /* control flow */
     VS_TECHNIQUE_DATA = 2,    /* load values */
     VS_TECHNIQUE_ADDRESS = 4, /* data addresses */
 };
 
-#define VS_TECHNIQUE_KINDS 3 /* so many bits */
+#define VS_TECHNIQUE_KINDS 3 /* how many bits such a set has */
 
-/* The name of a set of kinds: "control flow", "load values", "data addresses", "control flow and
- * load values" and so on. */
+/* Returns the name of a set of kinds: "control flow", "load values", "data addresses", "control
+ * flow and load values" and so on. */
 const char *vs_technique_kinds_name(unsigned serves);
 
 /* technique/seen.h */
@@ -67,31 +66,31 @@ struct vs_technique_setup {
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
 
-/* What an encoder has to be given: a set of these. */
+/* What an encoder has to be given; its needs are a set of these. */
 enum vs_technique_need {
-    VS_NEEDS_STEPS = 1,  /* the steps of a slice */
-    VS_NEEDS_EVENTS = 2, /* its events */
+    VS_NEEDS_STEPS = 1,  /* a slice's steps */
+    VS_NEEDS_EVENTS = 2, /* a slice's events */
     VS_NEEDS_LOADS = 4,  /* a run whose loads were recorded */
-    VS_NEEDS_STORES = 8, /* the same of stores */
-    VS_NEEDS_PRIOR = 16, /* a pass over the run before: technique/seen.h */
-    VS_NEEDS_CODE = 32,  /* the program's code; so does the decoder */
+    VS_NEEDS_STORES = 8, /* a run whose stores were recorded */
+    VS_NEEDS_PRIOR = 16, /* a pass over the run beforehand: technique/seen.h */
+    VS_NEEDS_CODE = 32,  /* the program's code, which the decoder then needs too */
 };
 
-/* What most techniques of memory need. */
+/* What most memory techniques need. */
 #define VS_NEEDS_ACCESSES (VS_NEEDS_EVENTS | VS_NEEDS_LOADS | VS_NEEDS_STORES)
 
-/* What an encoder is opened with. All of it outlives the encoder but the params and the setup. */
+/* What an encoder is opened with. All of it but the params and the setup outlives the encoder. */
 struct vs_technique_context {
     const void *params; /* checked and settled */
     const struct vs_technique_setup *setup;
     struct vs_port_writer *port;        /* its shape is the technique's */
-    const struct vs_prior *prior;       /* NULL: none, whoever needs one */
-    const struct vs_address_code *code; /* NULL: none, or of an ISA that is not known */
+    const struct vs_prior *prior;       /* NULL: there is none, even if the encoder needs one */
+    const struct vs_address_code *code; /* NULL: there is none, or its ISA is not known */
 };
 
-/* A stretch of the run. Steps and events are of the same stretch, each in global order, and set if
- * the encoder needs them. A step belongs to the event at which its core has executed as many
- * instructions; at the run's end cores may step without one. */
+/* A stretch of the run. Steps and events cover the same stretch, each in global order, and are set
+ * if the encoder needs them. A step belongs to the event at which its core has executed as many
+ * instructions; at the run's end cores may step without an event. */
 struct vs_slice {
     const struct vs_step *steps;
     size_t step_count;
@@ -102,15 +101,15 @@ struct vs_encoder_ops {
     unsigned needs; /* VS_NEEDS_* */
     /* Returns 0; -VSE_NOMEM; -VSE_INVAL (no code); -VSE_LIMIT (too many cores). */
     int (*open)(void **encoder, const struct vs_technique_context *context);
-    /* The next slice. Returns 0; -VSE_INVAL (no such core; no cycles); -VSE_NOMEM. What the port
-     * reports stays in its `error`. */
+    /* Takes the next slice. Returns 0; -VSE_INVAL (no such core; no cycles); -VSE_NOMEM. The port's
+     * errors stay in its `error`. */
     int (*consume)(void *encoder, const struct vs_slice *slice);
-    /* A synchronisation point of a core, from which on a decoder can follow it without what is
-     * before. The core has begun. NULL: the technique has none. Returns 0; -VSE_NOMEM. */
+    /* Puts a synchronisation point for a core that has begun: a decoder can follow it from there
+     * without what came before. NULL: the technique has none. Returns 0; -VSE_NOMEM. */
     int (*sync)(void *encoder, unsigned core);
     /* Writes what is pending after the last slice. NULL: nothing ever is. Returns 0; -VSE_NOMEM. */
     int (*finish)(void *encoder);
-    /* What it met, to a struct of uint64_t, at most VS_COUNTS_MAX, that `rows` describe. */
+    /* Writes what it met to a struct that `rows` describe, of at most VS_COUNTS_MAX uint64_t. */
     void (*counts)(const void *encoder, void *counts);
     const struct vs_count_row *rows;
     void (*close)(void *encoder); /* NULL is fine */
@@ -121,14 +120,14 @@ static inline int vs_encoder_finish(const struct vs_encoder_ops *ops, void *enco
     return ops->finish ? ops->finish(encoder) : 0;
 }
 
-/* What an encoder of control flow met, and how much of it took a message's content. */
+/* What a control-flow encoder met, and how much of it became a message's content. */
 struct vs_flow_counts {
     uint64_t instructions;
     uint64_t conditional, conditional_reported;
     uint64_t returns, returns_reported;   /* indirect branches that go to a return address */
     uint64_t indirect, indirect_reported; /* the other indirect ones */
     uint64_t discontinuities;             /* all of them are reported */
-    uint64_t syncs;                       /* of these: where a core starts, ends, or has a gap */
+    uint64_t syncs;                       /* those where a core starts, ends, or has a gap */
     uint64_t switches;                    /* messages that only order cores */
 };
 
@@ -138,30 +137,30 @@ extern const struct vs_count_row vs_flow_count_rows[];
 
 /* The stream drives the debugger: a head says which core goes on, and how far is known now. The
  * walker follows that core's code and asks at every conditional and indirect branch, and at the
- * end. Then comes the next head. A message may have several heads, or several messages one. */
+ * end. Then comes the next head. A message may have several heads, or several messages one head. */
 struct vs_flow_head {
     unsigned core;
-    uint64_t cycle; /* of the message; 0 if the stream is not timed */
+    uint64_t cycle; /* the message's; 0 if the stream is not timed */
 
-    /* The core stands at a branch that was answered "later": this is the answer. */
+    /* The core stands at a branch that was answered "later"; this is the answer. */
     bool resolves;
-    bool taken;      /* of that branch */
-    uint64_t target; /* the same, if taken */
+    bool taken;      /* whether that branch is taken */
+    uint64_t target; /* where it goes, if taken */
 
-    /* How far: so many instructions, or VS_FLOW_OPEN: until an answer is the last, or the core
-     * stands at `until`, if that is not VS_STEP_NOWHERE. */
+    /* How far the core goes: so many instructions; or VS_FLOW_OPEN: until an answer is the last, or
+     * until the core stands at `until`, unless that is VS_STEP_NOWHERE. */
     uint64_t count;
     uint64_t until;
     /* After `count` instructions the decoder's `discontinuity` tells where the core goes. */
     bool discontinuity;
-    /* Without a discontinuity: the last of `count` instructions need not be a conditional or an
+    /* Without a discontinuity: the last of `count` instructions need not be a conditional or
      * indirect branch. */
     bool cut;
-    /* A synchronisation point: with all this done, and no discontinuity, the core stands at `pc`.
-     * One that is lost begins there instead. */
+    /* A synchronisation point: after all this, and without a discontinuity, the core stands at
+     * `pc`. A core that is lost begins there instead. */
     bool sync;
     uint64_t pc;
-    uint64_t instructions; /* of the core by then; VS_FLOW_OPEN: that is not told */
+    uint64_t instructions; /* the core's by then; VS_FLOW_OPEN: not told */
 };
 
 #define VS_FLOW_OPEN UINT64_MAX
@@ -170,10 +169,10 @@ struct vs_flow_head {
 /* Where the core stands when the decoder is asked. */
 struct vs_flow_site {
     uint64_t pc;
-    uint64_t target; /* of a conditional direct branch */
+    uint64_t target; /* a conditional direct branch's */
     uint8_t flags;   /* VS_BR_*, without VS_BR_TAKEN */
     uint8_t size;    /* bytes */
-    bool last;       /* it is the last of the head's count */
+    bool last;       /* it is the last of the head's `count` */
 };
 
 static inline bool vs_flow_site_indirect(const struct vs_flow_site *s)
@@ -181,19 +180,19 @@ static inline bool vs_flow_site_indirect(const struct vs_flow_site *s)
     return s->flags & VS_BR_INDIRECT;
 }
 
-/* Zeroed by the walker. */
+/* The walker zeroes it. */
 struct vs_flow_answer {
     bool taken;
-    bool later;      /* the core's next head resolves it; the rest does not matter */
+    bool later;      /* the core's next head resolves it; the other members do not matter */
     bool last;       /* the head ends here, whatever its count */
-    uint64_t target; /* of an indirect branch that is taken */
+    uint64_t target; /* where an indirect branch goes, if taken */
 };
 
-/* A synchronisation point in a stream: a place from which on a decoder can read it without having
- * read what is before. */
+/* A synchronisation point: a place in a stream from which a decoder can read without having read
+ * what comes before. */
 struct vs_flow_point {
     unsigned stream;
-    uint64_t bit; /* of the stream */
+    uint64_t bit; /* in the stream */
     unsigned core;
     uint64_t pc;
 };
@@ -203,47 +202,46 @@ struct vs_flow_decoder_ops {
      * -VSE_NOMEM. */
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
-    /* The next head. Of a port with a stream per core, that of the head's core is then the one
-     * being read. Returns 0; -VSE_END (the stream ends before a message); as all below
-     * -VSE_TRUNCATED and -VSE_CORRUPT, with the reader's diag. */
+    /* Gets the next head. If each core has a stream, the one being read is then the head's core's.
+     * Returns 0; -VSE_END (the stream ends before a message); and, like all functions below,
+     * -VSE_TRUNCATED and -VSE_CORRUPT with the reader's diag. */
     int (*head)(void *decoder, struct vs_flow_head *head);
     /* The head's core meets a conditional or indirect branch. */
     int (*branch)(void *decoder, unsigned core, const struct vs_flow_site *site,
                   struct vs_flow_answer *answer);
-    /* It meets a direct call. NULL if nobody wants to know. Returns 0; VS_FLOW_LAST: the head ends
-     * here. */
+    /* The head's core meets a direct call. NULL: nobody wants to know. Returns 0; VS_FLOW_LAST: the
+     * head ends here. */
     int (*call)(void *decoder, unsigned core, uint64_t return_address);
-    /* Where it goes after the head's count; VS_STEP_NOWHERE if it ends. */
+    /* Tells where the head's core goes after the count; VS_STEP_NOWHERE if it ends. */
     int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
     /* Forgets the cores of a stream, finds the first synchronisation point of one of them at or
-     * after a bit, and goes on there: what it has for these cores from then on begins with a head
-     * that is a synchronisation point. It may have been opened just now, or have failed. NULL: the
-     * technique has no such points. Returns 0; -VSE_END (there is none: the stream has no more
-     * heads). */
+     * after a bit, and goes on there: the next head for each of these cores is a synchronisation
+     * point. The decoder may have been opened just now, or have failed. NULL: the technique has no
+     * such points. Returns 0; -VSE_END (there is none: the stream has no more heads). */
     int (*sync)(void *decoder, unsigned stream, uint64_t bit, struct vs_flow_point *point);
     void (*close)(void *decoder); /* NULL is fine */
 };
 
 /* ---- the decoders of memory ------------------------------------------------------------------ */
 
-/* What the functions of data and address decoders return if the core needs a message that is not
- * the next one: nothing was done. It has to wait until the others took theirs. In global order this
- * means that the stream is another run's. */
+/* The functions of data and address decoders return this if the core needs a message that is not
+ * the next one. Nothing was done: the core has to wait until the others have taken theirs. In
+ * global order it means that the stream belongs to another run. */
 enum { VS_DECODER_WAIT = 1 };
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
-/* A row of a table of parameters: the width of a counter. */
+/* A row of a parameter table: a counter's width. */
 #define VS_COUNTER_ROW(type, field, text)                                                          \
     {                                                                                              \
         .name = #field, .offset = offsetof(type, field), .min = VS_COUNTER_BITS_MIN,               \
         .max = VS_COUNTER_BITS_MAX, .help = text                                                   \
     }
 
-/* A structure of the encoder, and how often it is there. */
+/* A structure of the encoder, and how many copies of it there are. */
 struct vs_cost_item {
     const char *name;
-    struct vs_cost cost; /* of one */
+    struct vs_cost cost; /* one copy's */
     uint64_t copies;
 };
 
@@ -254,7 +252,7 @@ struct vs_cost_list {
     size_t count;
 };
 
-/* A named choice of parameters. A table ends with a row without a name. */
+/* A named choice of parameters. A row without a name ends a table. */
 struct vs_technique_config {
     const char *name;
     const char *values; /* "name=value name=value ..." */
@@ -262,55 +260,57 @@ struct vs_technique_config {
 
 struct vs_technique {
     const char *name;
-    const char *const *aliases; /* ended by NULL; NULL: none */
+    const char *const *aliases; /* NULL ends them; NULL: none */
     const char *summary;        /* one line */
     unsigned serves;            /* enum vs_technique_kind */
     unsigned cores_max;         /* 0: any number */
 
-    const struct vs_parameter *parameters; /* of a struct of uint64_t */
-    size_t params_size;                    /* its size, at most VS_TECHNIQUE_PARAMS numbers */
-    const char *defaults;                  /* as the values of a configuration; the rest is 0 */
-    const char *unnamed; /* values for files older than a parameter, which do not name it: without
-                          * widths of counters these were never full. NULL: none */
+    const struct vs_parameter *parameters; /* the numbers of a struct of uint64_t */
+    size_t params_size;   /* that struct's size, at most VS_TECHNIQUE_PARAMS numbers */
+    const char *defaults; /* written as a configuration's values; the rest is 0 */
+    const char *unnamed;  /* what holds in files that are older than a parameter and do not name it:
+                             before counters had widths, they were never full. NULL: nothing */
     const struct vs_technique_config *configs; /* NULL: none */
 
-    /* Whether the parameters fit together. NULL: they always do. Returns 0; -VSE_INVAL. */
+    /* Checks that the parameters fit together. NULL: they always do. Returns 0; -VSE_INVAL. */
     int (*check)(const void *params, struct vs_diag *diag);
-    /* Sets what is left open until it is known whether the stream is timed. NULL: nothing is. */
+    /* Sets what stays open until it is known whether the stream is timed. NULL: nothing does. */
     void (*settle)(void *params, bool timed);
-    /* The code of dCC, of settled parameters. NULL: no message carries it. */
+    /* Returns dCC's code for settled parameters. NULL: no message carries dCC. */
     struct vs_chunks (*cycles)(const void *params);
-    /* Sets `packets` and `per_core` of the shape, of settled parameters: how the streams are
-     * divided, and among whom. NULL: into messages of all cores, or a general compressor's packets.
-     */
+    /* Sets the shape's `packets` and `per_core` for settled parameters: how the streams are
+     * divided, and among which cores. NULL: into messages of all cores, or a general compressor's
+     * packets. */
     void (*framing)(const void *params, struct vs_port_shape *shape);
-    /* NULL, or why no decoder could read the stream. The pointer may be NULL: it always can. */
+    /* Returns NULL, or why no decoder could read the stream. The pointer may be NULL: a decoder
+     * always can. */
     const char *(*undecodable)(const void *params);
-    /* How a general compressor packs the stream. NULL: none does. */
+    /* Tells how a general compressor packs the stream. NULL: none does. */
     struct vs_packets_plan (*packets)(const void *params, const struct vs_technique_setup *setup);
     /* Whether the structures see the cores in global order. NULL: they do not. */
     bool (*ordered)(const void *params);
     /* Returns 0; -VSE_NOMEM. */
     int (*cost)(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list);
-    /* The bits of data in the caches that its structures are added to. NULL: there are none. */
+    /* The bits of data in the caches to which its structures are added. NULL: there are no
+     * caches. */
     uint64_t (*cache_bits)(const void *params, const struct vs_technique_setup *setup);
 
     const struct vs_encoder_ops *encoder;
-    /* One for each kind that it serves; the others are NULL. */
+    /* One for each kind that the technique serves; the others are NULL. */
     const struct vs_flow_decoder_ops *flow_decoder;
     const struct vs_data_decoder_ops *data_decoder;
     const struct vs_address_decoder_ops *address_decoder;
 };
 
-/* All of them, ended by NULL. */
+/* All techniques, ended by NULL. */
 extern const struct vs_technique *const vs_techniques[];
 
-/* By name or alias. NULL if there is none. */
+/* Finds a technique by name or alias; NULL if there is none. */
 const struct vs_technique *vs_technique_find(const char *name);
 
-/* The baseline of a kind, which ratios refer to: the first in the table that serves it. NULL if
- * there is none. */
+/* Returns the baseline of a kind, which ratios refer to: the first in the table that serves it.
+ * NULL if there is none. */
 const struct vs_technique *vs_technique_baseline(enum vs_technique_kind kind);
 
 /* ---- a technique with its parameters --------------------------------------------------------- */
@@ -323,50 +323,51 @@ struct vs_technique_spec {
     uint64_t params[VS_TECHNIQUE_PARAMS]; /* starts with the technique's struct */
 };
 
-/* The defaults. Returns 0; an error: the technique's table is at fault. */
+/* Sets the defaults. Returns 0; an error if the technique's table is at fault. */
 int vs_technique_defaults(struct vs_technique_spec *s, const struct vs_technique *t);
 
-/* The same for a file's stream, whose own parameters are to be set then: with the values of those
- * that older files do not name. */
+/* Does the same before a file's own parameters are set: parameters that older files do not name get
+ * the values that held then. */
 int vs_technique_unnamed(struct vs_technique_spec *s, const struct vs_technique *t);
 
-/* Sets one parameter, as vs_parameter_set; whether they fit together is not checked. */
+/* Sets one parameter and returns as vs_parameter_set. Whether the parameters fit together is not
+ * checked. */
 int vs_technique_set(struct vs_technique_spec *s, const char *name, const char *value,
                      struct vs_diag *diag);
 
-/* What a user writes: "name", or "name:item,item,..." with items that are configurations or
- * name=value, applied in order over the defaults. "mcfTRaptor_e:small,gshare=2048".
+/* Parses what a user writes: "name", or "name:item,item,..." with items that are configurations or
+ * name=value, applied in order over the defaults. An example: "mcfTRaptor_e:small,gshare=2048".
  * Returns 0; -VSE_NOTFOUND (no such technique, configuration, parameter); -VSE_INVAL (no such
  * value, or values that do not fit together). diag says what there is. */
 int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_diag *diag);
 
-/* Whether the parameters fit together. Returns 0; -VSE_INVAL. */
+/* Checks that the parameters fit together. Returns 0; -VSE_INVAL. */
 int vs_technique_check(const struct vs_technique_spec *s, struct vs_diag *diag);
 
-/* To be called when it is known whether the stream is timed, before any of what follows. */
+/* Must be called once it is known whether the stream is timed, and before any function below. */
 void vs_technique_settle(struct vs_technique_spec *s, bool timed);
 
-/* Writes the spec with all its parameters: what vs_technique_parse takes. Returns its length;
+/* Writes the spec with all its parameters, as vs_technique_parse takes it. Returns its length;
  * -VSE_LIMIT. */
 int vs_technique_text(const struct vs_technique_spec *s, char *out, size_t capacity);
 
 void vs_technique_shape(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                         struct vs_port_shape *shape);
 
-/* NULL, or why the stream of these parameters cannot be decoded. Static storage. */
+/* Returns NULL, or why the stream of these parameters cannot be decoded. The string is static. */
 const char *vs_technique_undecodable(const struct vs_technique_spec *s);
 
 bool vs_technique_ordered(const struct vs_technique_spec *s);
 
-/* The encoder's structures. Returns 0; -VSE_NOMEM. */
+/* Lists the encoder's structures. Returns 0; -VSE_NOMEM. */
 int vs_technique_cost(const struct vs_technique_spec *s, const struct vs_technique_setup *setup,
                       struct vs_cost_list *list);
 
-/* As vs_technique.cache_bits; 0 for one that has no caches. */
+/* As vs_technique.cache_bits; 0 for a technique without caches. */
 uint64_t vs_technique_cache_bits(const struct vs_technique_spec *s,
                                  const struct vs_technique_setup *setup);
 
-/* For cost functions: adds a row; one more than VS_COST_ITEMS is dropped. */
+/* For cost functions: adds a row. Rows beyond VS_COST_ITEMS are dropped. */
 void vs_cost_list_add(struct vs_cost_list *list, const char *name, struct vs_cost cost,
                       uint64_t copies);
 struct vs_cost vs_cost_list_sum(const struct vs_cost_list *list);
