@@ -151,14 +151,14 @@ struct task {
     struct vs_job job;
     struct vs_bandwidth_row *row;
     const struct slot *slot;
-    int error; /* of the row then; by now another task may be setting the row's */
+    int error; /* the row's at that time; by now another task may be setting the row's own */
 };
 
 struct slot {
     struct vs_buf steps;          /* of struct vs_step */
-    struct vs_buf events, cycles; /* of struct vs_event, and uint64_t if the run is timed */
+    struct vs_buf events, cycles; /* of struct vs_event, and of uint64_t if the run is timed */
     struct vs_buf wide;
-    struct task *tasks; /* of each row */
+    struct task *tasks; /* one for each row */
     bool submitted;
 };
 
@@ -199,7 +199,7 @@ static void encode_slot(void *arg)
     task->error = row->error;
 }
 
-/* Returns the first error of a row among the tasks of a slot that is done. */
+/* Waits until a slot is done, and returns the first error among its tasks. */
 static int await_slot(struct pass *p, struct slot *slot)
 {
     int err = 0;
@@ -240,7 +240,7 @@ static int take_steps(struct pass *p, const struct vs_stepper *stepper)
                                         : 0;
 }
 
-/* Wide values lie behind those of the batches before. */
+/* The wide values are put behind those of earlier batches. */
 static int take_events(struct pass *p, const struct vs_batch *batch)
 {
     struct slot *slot = &p->slots[p->filling];
@@ -327,7 +327,7 @@ uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader 
     return vs_reader_info(reader)->events * (needs_before(b) ? 2 : 1);
 }
 
-/* Before the encoders are opened: memory as it was, and the code over time. */
+/* Learns, before the encoders are opened, what memory held and how the code changes. */
 static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
                        struct vs_progress *progress, uint64_t *done)
 {
@@ -384,7 +384,7 @@ static void pass_fini(struct pass *p)
     free(p->slots);
 }
 
-/* `limit` says which one it is, if the error is a limit that the run itself does not break. */
+/* `limit` says which limit it is, if the error is one that the run itself does not break. */
 static int failed(const struct vs_reader *reader, int err, const char *limit, struct vs_diag *diag)
 {
     if (err == -VSE_LIMIT && vs_reader_diag(reader)->error != err)
@@ -409,7 +409,7 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     p.done = done;
     if (!err)
         err = read_run(&p, reader);
-    pass_fini(&p); /* the rows are done then */
+    pass_fini(&p); /* this waits until the rows are done */
     for (size_t i = 0; i < b->count && !err; i++)
         err = row_finish(&b->rows[i]);
     return err ? failed(reader, err, "too many windows; take wider ones", diag) : 0;

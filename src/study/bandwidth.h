@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What techniques cost on a run. The run is read once, and once before if a technique needs what
- * only that tells (VS_NEEDS_PRIOR, VS_NEEDS_CODE); every technique encodes it on its own, in
- * parallel, and its port counts the bits. Pass a sink to receive the bits themselves. */
+/* What techniques cost on a run. The run is read once, and once more beforehand if a technique
+ * needs something that only the whole run tells (VS_NEEDS_PRIOR, VS_NEEDS_CODE). The techniques
+ * encode it independently and in parallel, and each one's port counts the bits. Pass a sink to
+ * receive the bits themselves. */
 #ifndef STUDY_BANDWIDTH_H
 #define STUDY_BANDWIDTH_H
 
@@ -21,13 +22,14 @@
 #include "vestige/run.h"
 
 struct vs_bandwidth_options {
-    uint64_t window;              /* cycles, or instructions of an untimed run; 0: no windows */
-    struct vs_drain_config drain; /* bits 0: no buffer. Untimed: an instruction is a cycle */
-    uint64_t sync; /* of techniques that have synchronisation points: a core's instructions from one
-                    * to the next, as study/pace.h says; 0: none */
+    uint64_t window; /* in cycles, or in instructions if the run is untimed; 0: no windows */
+    struct vs_drain_config
+        drain;     /* bits 0: no buffer. In an untimed run, an instruction is a cycle */
+    uint64_t sync; /* a core's instructions from one synchronisation point to the next, for
+                      techniques that have them (see study/pace.h); 0: none */
 };
 
-/* A technique on the run. */
+/* What a technique cost on the run. */
 struct vs_bandwidth_row {
     struct vs_technique_spec spec; /* settled */
     uint64_t bits;
@@ -53,20 +55,21 @@ struct vs_bandwidth {
     struct vs_bandwidth_options options;
     uint64_t instructions;
     uint64_t cycles; /* 0 in an untimed run */
-    uint64_t end;    /* what windows go to: the cycle after the last, or instructions */
+    uint64_t end;    /* where the windows end: the cycle after the last one, or the number of
+                        instructions */
     struct vs_bandwidth_row *rows;
     size_t count, capacity;
 
     /* private */
     const struct vs_isa *isa;
-    unsigned needs;         /* of the rows, as far as the ISA is known: VS_NEEDS_* */
+    unsigned needs;         /* what the rows need (VS_NEEDS_*), as far as the ISA is known */
     struct vs_prior *prior; /* NULL if no row needs one */
-    struct vs_text text;    /* the same */
+    struct vs_text text;    /* empty if no row needs it */
     struct vs_address_code code;
 };
 
-/* For that run. options may be NULL. Returns 0; -VSE_INVAL (no such drain); -VSE_END (the run has
- * no thread). fini is needed in any case. */
+/* Prepares a study of that run. options may be NULL. Returns 0; -VSE_INVAL (there is no such
+ * drain); -VSE_END (the run has no thread). fini is needed in any case. */
 int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
                       const struct vs_bandwidth_options *options, struct vs_diag *diag);
 void vs_bandwidth_fini(struct vs_bandwidth *b);
@@ -75,21 +78,21 @@ void vs_bandwidth_fini(struct vs_bandwidth *b);
 int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec *spec,
                          vs_port_sink *sink, void *context, struct vs_diag *diag);
 
-/* The events that vs_bandwidth_run reads, those that it reads twice counted twice. */
+/* How many events vs_bandwidth_run reads; those that it reads twice are counted twice. */
 uint64_t vs_bandwidth_work(const struct vs_bandwidth *b, const struct vs_reader *reader);
 
-/* Whether a technique can encode the run. Returns 0; -VSE_FEATURE (events were not recorded);
- * -VSE_LIMIT (too many threads). */
+/* Whether a technique can encode the run. Returns 0; -VSE_FEATURE (events that it needs were not
+ * recorded); -VSE_LIMIT (too many threads). */
 int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *info,
                        struct vs_diag *diag);
 
-/* Reads the run, from its first event on, and fills the rows in, once. progress may be NULL: it
- * counts up to vs_bandwidth_work. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many windows,
- * or cores for a technique); an error of a sink; as vs_reader_next. */
+/* Reads the run from its first event on and fills in the rows; it may be called once. progress,
+ * which may be NULL, counts up to vs_bandwidth_work. Returns 0; -VSE_NOMEM; -VSE_LIMIT (too many
+ * windows, or too many cores for a technique); a sink's error; as vs_reader_next. */
 int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs_progress *progress,
                      struct vs_diag *diag);
 
-/* The threads that are worth starting beside the caller's own. */
+/* How many threads are worth starting beside the caller's own. */
 unsigned vs_bandwidth_threads(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a technique took on a run, and sums of that over runs. */
+/* What a technique cost on a run, and sums of such figures over runs. */
 #ifndef STUDY_BANDWIDTH_FIGURES_H
 #define STUDY_BANDWIDTH_FIGURES_H
 
@@ -11,34 +11,34 @@ struct vs_bandwidth_figures {
     unsigned serves;              /* enum vs_technique_kind */
     char spec[VS_TECHNIQUE_TEXT]; /* all parameters; "" in a sum */
     unsigned cores;               /* 0 in a sum over runs that differ in it */
-    unsigned runs;                /* in a sum: of so many */
+    unsigned runs;                /* in a sum: over how many runs */
     bool timed;                   /* the cycles are known */
     uint64_t bits, instructions, cycles;
-    uint64_t baseline; /* bits of the baseline of its kind */
-    uint64_t whole;    /* of control flow: the bits of the whole address of every instruction */
+    uint64_t baseline; /* bits that the baseline of its kind takes */
+    uint64_t whole;    /* for control flow: the bits that every instruction's whole address takes */
     struct vs_port_counts counts;
     struct vs_counts encoded; /* what the encoder met */
     uint64_t storage, gates;  /* 0 in a sum over runs that differ in it */
-    uint64_t cache_bits;      /* of data in the caches that the storage is added to; the same */
+    uint64_t cache_bits;      /* data bits of the caches that the storage is added to; 0 as above */
 
     bool windowed;
     uint64_t window, end;             /* as in struct vs_bandwidth */
-    struct vs_window_summary summary; /* of a sum: the highest peak, the average of all */
+    struct vs_window_summary summary; /* in a sum: the highest peak, and the average of all */
     const struct vs_windows *windows; /* NULL in a sum */
 
     bool buffered;
     uint64_t capacity; /* 0: unlimited */
-    bool stalls;       /* when it is full, else drops */
+    bool stalls;       /* when the buffer is full; if false, it drops */
     uint64_t largest, dropped_bits, dropped_messages, stalled;
 };
 
-/* Of a row of a study; `run` and `config` must outlive the figures, as must the study if it has
- * windows. `baseline` is the bits of the baseline of its kind. */
+/* Fills in the figures from a study's row. `run` and `config` must outlive the figures, as must the
+ * study if it has windows. `baseline` is the number of bits that the baseline of its kind takes. */
 void vs_bandwidth_figures_of(struct vs_bandwidth_figures *f, const char *run, const char *config,
                              const struct vs_bandwidth *b, const struct vs_bandwidth_row *row,
                              uint64_t baseline);
 
-/* Adds a run's figures to a sum, which is zeroed at first. */
+/* Adds a run's figures to a sum, which starts out zeroed. */
 void vs_bandwidth_figures_add(struct vs_bandwidth_figures *sum,
                               const struct vs_bandwidth_figures *f);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the code of a run changes. That is for all cores at once, and the event is one core's: who
- * walks a run core by core has to know of the others'. */
+/* Where a run's code changes. A change affects all cores at once, but its event is one core's, so a
+ * walk over a run core by core has to know of the other cores' changes as well. */
 #ifndef STUDY_CHANGES_H
 #define STUDY_CHANGES_H
 
@@ -11,18 +11,18 @@
 #include "vestige/event.h"
 
 struct vs_change {
-    uint64_t number; /* of the event, among all */
+    uint64_t number; /* the event's, among all events */
     uint64_t cycle;  /* 0 in an untimed run */
 };
 
-/* Zeroed, it is ready. */
+/* A zeroed struct is ready for use. */
 struct vs_changes {
     struct vs_change *all; /* in order */
     size_t count, capacity;
-    bool known; /* the caller's: all of the run was taken */
+    bool known; /* set by the caller: the whole run was taken */
 };
 
-/* The next events of the run, of all cores. Returns 0; -VSE_NOMEM. */
+/* Takes the run's next events, of all cores. Returns 0; -VSE_NOMEM. */
 int vs_changes_take(struct vs_changes *c, const struct vs_batch *batch);
 void vs_changes_fini(struct vs_changes *c);
 

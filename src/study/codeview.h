@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run's code: as isa/text.h holds it, and as data-address techniques see it
+/* A run's code, as isa/text.h holds it and as data-address techniques see it
  * (technique/address.h). */
 #ifndef STUDY_CODEVIEW_H
 #define STUDY_CODEVIEW_H
@@ -9,15 +9,16 @@
 #include "technique/address.h"
 #include "vestige/run.h"
 
-/* Adds all blocks of a run, whose bytes are the reader's. As vs_text_add. */
+/* Adds all of a run's blocks, whose bytes stay the reader's. Returns as vs_text_add. */
 int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader);
 
-/* The run's next events, of all threads: changes of code, and the counts of instructions between
- * them. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a block that does not exist). */
+/* Takes the run's next events, of all threads: changes of code, and the counts of instructions
+ * between them. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (an event names a block that does
+ * not exist). */
 int vs_codeview_take(struct vs_text *text, const struct vs_reader *reader,
                      const struct vs_batch *batch);
 
-/* The text is indexed, and outlives the code. */
+/* The text must be indexed, and must outlive the code that is returned. */
 struct vs_address_code vs_code_of_text(const struct vs_text *text, const struct vs_isa *isa);
 
 #endif

@@ -95,6 +95,6 @@ int vs_comparison_result(const struct vs_comparison *c, int err, struct vs_verif
                                      : VS_VERIFY_UNREADABLE;
     result->diag = c->diag;
     if (c->diag.error == -VSE_NOMEM)
-        *diag = c->diag; /* which says nothing of the stream */
+        *diag = c->diag; /* this says nothing about the stream */
     return c->diag.error && c->diag.error != -VSE_NOMEM ? 0 : err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of a core, for walks over a run core by core: what a stream's order is compared with.
+/* A core's events, for walks over a run core by core, with which a stream's order is compared.
  */
 #ifndef STUDY_CORE_WALK_H
 #define STUDY_CORE_WALK_H
@@ -13,23 +13,24 @@
 /* Events of one core. */
 struct vs_core_batch {
     struct vs_batch batch;
-    /* The global number of each, minus batch.first. NULL: they follow each other in the run. */
+    /* Each event's global number, minus batch.first. NULL if they follow each other in the run. */
     const uint32_t *offsets;
 };
 
-/* A core's next events, which stay until it is called for that core again. As vs_reader_next. */
+/* Gives a core's next events, which stay valid until it is called for that core again. Returns as
+ * vs_reader_next. */
 typedef int vs_core_feed(void *context, unsigned core, struct vs_core_batch *batch);
 
-/* Where a core is in its events. It begins zeroed. */
+/* Where a core is in its events. It starts out zeroed. */
 struct vs_core_events {
     struct vs_core_batch now;
     size_t at;       /* in the batch */
-    uint64_t number; /* of its next event, among its own */
-    bool done;       /* it has no more */
+    uint64_t number; /* its next event's, among its own */
+    bool done;       /* it has no more events */
 };
 
-/* Makes sure that the core's next event is there, unless it has no more. Returns 0, or an error of
- * the feed. */
+/* Makes sure that the core's next event is there, unless there is none. Returns 0; the feed's
+ * error. */
 int vs_core_events_fill(struct vs_core_events *c, unsigned core, vs_core_feed *feed, void *context);
 
 static inline const struct vs_event *vs_core_events_next(const struct vs_core_events *c)

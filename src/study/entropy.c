@@ -15,11 +15,12 @@ const uint8_t vs_entropy_masks[VS_ENTROPY_MASKS] = {0, 4, 8, 12};
 
 struct slot {
     uint32_t word, count;
-    uint32_t stamp; /* of the table when it was filled; any other: empty */
+    uint32_t stamp; /* the table's when the slot was filled; with any other, the slot is empty */
 };
 
-/* How often each word occurs: open addressing. Not a struct vs_map, since it is emptied, by a new
- * stamp, after every block of words, and summed up in the order in which the words came. */
+/* How often each word occurs, with open addressing. It is not a struct vs_map, since it is emptied
+ * after every block of words, by a new stamp, and is summed up in the order in which the words
+ * came. */
 struct vs_entropy_table {
     struct slot *slots;
     uint32_t *used; /* slots in the order in which they were filled */
@@ -30,7 +31,7 @@ struct vs_entropy_table {
 
 enum { TABLES = VS_ENTROPY_BLOCKS + 2 };
 
-/* Slots for so many distinct words, at most half of them filled. */
+/* Gives slots for so many distinct words, so that at most half of them are filled. */
 static unsigned bits_for(uint32_t words)
 {
     unsigned bits = 1;
@@ -40,7 +41,7 @@ static unsigned bits_for(uint32_t words)
     return bits;
 }
 
-/* A table is emptied before its first use. */
+/* The table has to be emptied before its first use. */
 static int table_init(struct vs_entropy_table *t, uint32_t words)
 {
     t->bits_max = bits_for(words);
@@ -49,7 +50,7 @@ static int table_init(struct vs_entropy_table *t, uint32_t words)
     return t->slots && t->used ? 0 : -VSE_NOMEM;
 }
 
-/* A table that was made for larger blocks uses its first slots only, which stay in the caches. */
+/* A table that was made for larger blocks uses only its first slots, which stay in the caches. */
 static void table_empty(struct vs_entropy_table *t, uint32_t words)
 {
     t->bits = bits_for(words);
@@ -79,7 +80,7 @@ static inline void table_count(struct vs_entropy_table *t, uint32_t word, uint32
     }
 }
 
-/* Counts all that is in `from`, without so many low bits. */
+/* Counts all words of `from` without so many of their low bits. */
 static void table_merge(struct vs_entropy_table *into, const struct vs_entropy_table *from,
                         unsigned drop)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting what the events of a run are: the figures of `vestige info`. */
+/* Counts what a run's events are: the figures of `vestige info`. */
 #ifndef STUDY_EVENT_COUNTS_H
 #define STUDY_EVENT_COUNTS_H
 
@@ -9,7 +9,7 @@
 #include "base/map.h"
 #include "vestige/event.h"
 
-/* Distinct numbers that a tally tells apart, at most; a file can hold any number. */
+/* How many distinct numbers a tally tells apart at most; a file can hold any number of them. */
 #define VS_COUNT_TALLY_MAX 1024
 
 /* Operand sizes 1, 2, 4, 8, 10, 16, 32, and other. */
@@ -32,21 +32,21 @@ struct vs_count_number {
 /* How often each of some numbers occurs. */
 struct vs_count_tally {
     struct vs_map counts; /* by number */
-    uint64_t untold;      /* the others, beyond VS_COUNT_TALLY_MAX */
+    uint64_t untold;      /* occurrences of all others, beyond VS_COUNT_TALLY_MAX */
 };
 
-/* All zero is a valid start. To be freed with vs_event_counts_fini. */
+/* A zeroed struct is a valid start; it is freed with vs_event_counts_fini. */
 struct vs_event_counts {
     uint64_t kinds[16];
-    uint64_t branches[VS_BR_ALL + 1]; /* by flags */
-    uint64_t sizes[2][256]
-                  [VS_MEM_ALL + 1]; /* [0] loads, [1] stores; by size, 0 if 256 up; by flags */
+    uint64_t branches[VS_BR_ALL + 1];       /* by flags */
+    uint64_t sizes[2][256][VS_MEM_ALL + 1]; /* [0] loads, [1] stores; by size, or 0 from 256 bytes
+                                               up; by flags */
     uint64_t operand_bytes[2];
     uint64_t external_bytes;
     uint64_t gap_instructions;
     struct vs_count_tally syscalls;
     struct vs_count_tally causes; /* of exceptions */
-    uint64_t causeless;           /* exceptions that tell none */
+    uint64_t causeless;           /* exceptions that do not tell their cause */
 };
 
 _Static_assert(VS_KIND_END <= 16, "every kind has a counter");
@@ -61,11 +61,11 @@ uint64_t vs_event_counts_operands(const struct vs_event_counts *s, bool stores,
                                   unsigned size_class);
 uint64_t vs_event_counts_flagged(const struct vs_event_counts *s, bool stores, unsigned flag);
 
-/* "1", "2", ... "other"; static storage. */
+/* "1", "2", ... "other", in static storage. */
 const char *vs_event_counts_size_name(unsigned size_class);
 
-/* Branches by the name of vs_branch_name: the six plain ones always and first, others as they
- * occur. Fills at most 32 rows, returns how many. */
+/* Counts branches by their vs_branch_name. The six plain ones always come, and come first; the
+ * others come if they occur. Fills at most 32 rows and returns how many. */
 struct vs_count_named {
     const char *name;
     uint64_t count;
@@ -73,7 +73,8 @@ struct vs_count_named {
 unsigned vs_event_counts_branch_kinds(const struct vs_event_counts *s,
                                       struct vs_count_named rows[32]);
 
-/* The n most frequent numbers, most frequent first, ties by number. Returns how many. */
+/* Fills in the n most frequent numbers, the most frequent first, and those that are as frequent by
+ * number. Returns how many there are. */
 unsigned vs_event_counts_top(const struct vs_count_tally *t, struct vs_count_number *top,
                              unsigned n);
 

@@ -5,8 +5,8 @@
 
 #include "vestige/run.h"
 
-/* Fills diag, which may be NULL, for an error: with what the reader says if it is the reader's,
- * else with the error's text. Returns err. */
+/* Fills in diag, which may be NULL, for an error: with the reader's diag if the error is the
+ * reader's, else with the error's text. Returns err. */
 int vs_study_explain(const struct vs_reader *reader, int err, struct vs_diag *diag);
 
 #endif

@@ -10,7 +10,7 @@
 
 enum { CACHE = 1 << 16, NESTED = 16 };
 
-/* A place of the cache, indexed by the address's low bits. */
+/* An entry of the cache, which is indexed by the address's low bits. */
 struct vs_flow_insn {
     uint64_t pc;
     struct vs_insn insn; /* length 0: nothing is decoded here */
@@ -23,11 +23,11 @@ struct interrupted {
 };
 
 struct vs_flow_thread {
-    bool known;    /* where it is; else the next event that says so is believed */
-    bool owes;     /* its last instruction is a branch whose event has not come */
-    bool begun;    /* the instruction at `next` is a repeated one that was counted */
+    bool known;    /* where it is; if not, the next event that tells is believed */
+    bool owes;     /* its last instruction is a branch whose event has not come yet */
+    bool begun;    /* the instruction at `next` is a repeated one that was already counted */
     uint64_t last; /* the instruction that retired last; 0 = none since it went elsewhere */
-    uint64_t next; /* the one that comes */
+    uint64_t next; /* the instruction that comes next */
     bool repeats;  /* last is a repeated instruction */
     struct interrupted stack[NESTED]; /* overwritten when deeper: handlers may never return */
     unsigned depth;
@@ -77,7 +77,7 @@ static int thread_of(struct vs_flow_check *c, unsigned number, struct vs_flow_th
     return 0;
 }
 
-/* NULL if no instruction is known there. */
+/* Returns NULL if no instruction is known there. */
 static const struct vs_insn *insn_at(struct vs_flow_check *c, uint64_t pc)
 {
     struct vs_flow_insn *place = &c->insns[pc % CACHE];
@@ -160,7 +160,7 @@ static const char *pass(struct vs_flow_check *c, struct vs_flow_thread *t, unsig
     return NULL;
 }
 
-/* Retires the event's own instruction, at its pc. */
+/* Retires the event's own instruction, which is at its pc. */
 static const char *retire(struct vs_flow_check *c, struct vs_flow_thread *t,
                           const struct vs_event *e, const struct vs_insn *insn)
 {
@@ -177,7 +177,7 @@ static const char *retire(struct vs_flow_check *c, struct vs_flow_thread *t,
     return NULL;
 }
 
-/* An event of an instruction that retired already. */
+/* Judges an event of an instruction that has already retired. */
 static const char *belong(struct vs_flow_thread *t, const struct vs_event *e,
                           const struct vs_insn *insn)
 {
@@ -193,7 +193,7 @@ static const char *belong(struct vs_flow_thread *t, const struct vs_event *e,
     return "it belongs to another instruction than the last";
 }
 
-/* To the instruction of an event that has one. */
+/* Goes on to the instruction of an event that has one. */
 static const char *reach(struct vs_flow_check *c, struct vs_flow_thread *t,
                          const struct vs_event *e, const struct vs_insn *insn)
 {
@@ -275,7 +275,8 @@ static const char *nondet(struct vs_flow_check *c, struct vs_flow_thread *t,
                                           : NULL;
 }
 
-/* What no instruction retires with: those before it do, and then `pc`, unless 0, comes. */
+/* Judges an event with which no instruction retires: those before it do, and `pc`, unless it is 0,
+ * comes next. */
 static const char *before(struct vs_flow_check *c, struct vs_flow_thread *t,
                           const struct vs_event *e, uint64_t pc)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Whether a run's control flow is that of its code. Each thread's instructions are walked from one
- * event to the next: they lie in a row from where the thread went last, as many as the event
- * counts; none of those passed over is a branch or a system call; the event's own instruction
- * stands at its pc, and is what the event says it is (a branch's length, kind and static target).
+ * event to the next. As many as the event counts lie in a row from where the thread went last; none
+ * of those passed over is a branch or a system call; and the event's own instruction stands at its
+ * pc and is what the event says it is (a branch's length, kind and static target).
  *
  * An event that differs is counted once and then believed: its thread goes on from there. The code
- * is the run's table of blocks, and VS_CODE as it comes.
+ * is taken from the run's table of blocks, and from VS_CODE events as they come.
  */
 #ifndef STUDY_FLOW_H
 #define STUDY_FLOW_H
@@ -47,18 +47,18 @@ struct vs_flow_check {
     size_t thread_capacity;
 };
 
-/* The code comes from the reader's table of blocks; it must outlive the check.
- * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds).
- * After an error fini is needed too. */
+/* The code comes from the reader's table of blocks; the reader must outlive the check. Returns 0;
+ * -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a codemap holds). fini is needed
+ * in any case. */
 int vs_flow_check_init(struct vs_flow_check *c, const struct vs_reader *blocks,
                        const struct vs_isa *isa);
 
-/* The next events of the run, of all threads or of one; batch->first counts. The events keep the
- * rules of vs_event_check. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (a block that does not
- * exist). After an error only fini may follow. */
+/* Takes the run's next events, of all threads or of one; batch->first must be right. The events
+ * must keep the rules of vs_event_check. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (an event
+ * names a block that does not exist). After an error only fini may follow. */
 int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch);
 
-/* Frees; the result stays. */
+/* Frees what the check holds; the result stays. */
 void vs_flow_check_fini(struct vs_flow_check *c);
 
 #endif

@@ -18,7 +18,7 @@ enum { HISTORY = 64, PC_LOW = 1 };
 
 struct core {
     uint64_t history[HISTORY]; /* the most recent first */
-    unsigned known;            /* of them */
+    unsigned known;            /* how many of them are known */
     struct vs_adac tables[VS_LOCALITY_SIZES][VS_LOCALITY_SHIFTS];
 };
 
@@ -74,7 +74,7 @@ static int core_init(struct core *c)
 
 /* ---- hit rates ------------------------------------------------------------------------------- */
 
-/* Where the history has an address that is the same above each shift; HISTORY if nowhere. */
+/* Finds where the history has an address that is the same above each shift; HISTORY if nowhere. */
 static void find(const struct core *c, uint64_t addr, unsigned at[VS_LOCALITY_SHIFTS])
 {
     for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
@@ -93,7 +93,7 @@ static void look_in_history(struct vs_locality_figures *f, struct core *c, uint6
     for (unsigned size = 0; size < VS_LOCALITY_SIZES; size++)
         for (unsigned s = 0; s < VS_LOCALITY_SHIFTS; s++)
             f->history[size][s] += at[s] < vs_locality_history[size];
-    /* moved to the front; one that is new pushes the last out */
+    /* the address moves to the front; a new one pushes the last one out */
     unsigned from = at[0] < HISTORY ? at[0] : c->known < HISTORY ? c->known++ : HISTORY - 1;
     memmove(c->history + 1, c->history, from * sizeof(c->history[0]));
     c->history[0] = addr;

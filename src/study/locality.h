@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* How much of the addresses that a run accesses is known from those before.
+/* How far the addresses that a run accesses are known from earlier ones.
  *
- * Hit rates, on the bits of addresses above SHIFT:
- *   history   of the most recent distinct addresses of the core, whatever instruction's
- *   table     of those that the same instruction accessed before: the table of DAC, 4-way, indexed
- *             by the pc (model/adac.h)
- * Each core has its own. Every load and store is an access.
+ * Hit rates, for the bits of addresses above SHIFT:
+ *   history   among the core's most recent distinct addresses, whichever instruction accessed them
+ *   table     among those that the same instruction accessed before: DAC's table, which has 4 ways
+ *             and is indexed by the pc (model/adac.h)
+ * Each core has its own history and table. Every load and store is an access.
  *
- * Filtering: the addresses that a debugger computes from registers that it knows, by their form;
- * that is technique daFilter, with whole addresses and with the code of daNX for the others.
+ * Filtering: the addresses that a debugger computes from registers that it knows, by their form.
+ * This is the technique daFilter, which sends the other addresses whole or in daNX's code.
  */
 #ifndef STUDY_LOCALITY_H
 #define STUDY_LOCALITY_H
@@ -30,18 +30,19 @@ struct vs_locality_figures {
     uint64_t instructions, loads, stores;
     uint64_t history[VS_LOCALITY_SIZES][VS_LOCALITY_SHIFTS]; /* hits */
     uint64_t table[VS_LOCALITY_SIZES][VS_LOCALITY_SHIFTS];
-    bool filtered; /* the code is of an ISA that is known: */
+    bool filtered; /* the ISA is known, and what follows is set: */
     struct vs_address_counts filter;
-    uint64_t plain_bits, nexus_bits; /* of the stream, by the code of what is sent */
+    uint64_t plain_bits,
+        nexus_bits; /* the stream's, if addresses are sent whole or in daNX's code */
 };
 
-/* All figures of a run, which is read from its first event on, up to three times; progress, unless
- * it is NULL, counts the events of the first. Returns 0; -VSE_NOMEM; -VSE_INVAL (an event of a core
- * that there is not); as vs_bandwidth_run and vs_reader_next. */
+/* Fills in all of a run's figures. The run is read from its first event on, up to three times;
+ * progress, which may be NULL, counts the first pass's events. Returns 0; -VSE_NOMEM; -VSE_INVAL
+ * (an event's core does not exist); as vs_bandwidth_run and vs_reader_next. */
 int vs_locality_run(struct vs_locality_figures *figures, struct vs_reader *reader,
                     struct vs_progress *progress, struct vs_diag *diag);
 
-/* Adds a run's figures to a sum, which is zeroed at first. The sum is filtered if all runs are. */
+/* Adds a run's figures to a sum, which starts out zeroed. The sum is filtered if all runs are. */
 void vs_locality_add(struct vs_locality_figures *sum, const struct vs_locality_figures *f);
 
 #endif

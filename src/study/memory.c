@@ -35,7 +35,7 @@ void vs_memory_check_fini(struct vs_memory_check *c)
     memset(c->recent, 0, sizeof(c->recent));
 }
 
-/* Brings a page to the present era and among the recent ones. */
+/* Brings a page into the present era and puts it among the recent ones. */
 static struct vs_memory_page *freshen(struct vs_memory_check *c, struct vs_memory_page *p)
 {
     if (p->era != c->era) {
@@ -53,7 +53,7 @@ static struct vs_memory_page *page_search(struct vs_memory_check *c, uint64_t nu
     return p ? freshen(c, p) : NULL;
 }
 
-/* NULL if nothing was ever known of the page. */
+/* Returns NULL if nothing was ever known of the page. */
 static inline struct vs_memory_page *page_find(struct vs_memory_check *c, uint64_t number)
 {
     struct vs_memory_page *p = c->recent[number % VS_MEMORY_RECENT];
@@ -159,7 +159,7 @@ static inline int put_value(struct vs_memory_check *c, const struct vs_batch *b,
     return put_bytes(c, e->addr, vs_event_bytes(b, e), e->size);
 }
 
-/* Of one page the bytes of [first, last] that lie in it. */
+/* Forgets the bytes of [first, last] that lie in the page. */
 static void forget_in_page(struct vs_memory_page *p, uint64_t first, uint64_t last)
 {
     uint64_t start = p->number << PAGE_BITS, end = start + (PAGE - 1);
@@ -169,7 +169,7 @@ static void forget_in_page(struct vs_memory_page *p, uint64_t first, uint64_t la
         mark(p, from % PAGE, (unsigned)(to - from + 1), false);
 }
 
-/* The range does not wrap. It may have 2^52 pages, so the pages that exist may be fewer. */
+/* The range does not wrap. It may have 2^52 pages, far more than exist. */
 static void forget_range(struct vs_memory_check *c, uint64_t first, uint64_t last)
 {
     uint64_t number = first >> PAGE_BITS, end = (last >> PAGE_BITS) + 1;
@@ -235,7 +235,7 @@ static void keep_difference(struct vs_memory_check *c, const struct vs_event *e,
     }
 }
 
-/* Any load, in words that do not leave a page. */
+/* Handles any load, in words that do not leave a page. */
 static int load_any(struct vs_memory_check *c, const struct vs_batch *b, const struct vs_event *e,
                     uint64_t event)
 {

@@ -17,13 +17,13 @@ struct campaign {
     const struct vs_technique_spec *spec;
     struct vs_port_shape shape;
     const struct vs_port_stream *streams;
-    uint64_t nbits; /* of all of them, which are numbered one stream after the other */
+    uint64_t nbits; /* in all streams; they are numbered one stream after the other */
     uint64_t *bits; /* to be flipped */
     uint8_t *verdicts;
     size_t count, stride;
 };
 
-/* Flips every stride-th bit of the campaign. */
+/* A job that flips every stride-th of the campaign's bits. */
 struct shift {
     struct vs_job job;
     const struct campaign *c;
@@ -39,8 +39,8 @@ static uint64_t scale(uint64_t total, uint64_t part, uint64_t of)
     return (uint64_t)((unsigned __int128)total * part / of);
 }
 
-/* One of each of as many equal parts as there are flips: they spread over the whole stream, and no
- * bit comes twice. */
+/* Chooses one bit from each of as many equal parts as there are flips, so that they spread over the
+ * whole stream and no bit comes twice. */
 static void choose_bits(struct campaign *c, uint64_t seed)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -51,7 +51,7 @@ static void choose_bits(struct campaign *c, uint64_t seed)
 
 /* ---- bytes that nobody reads ----------------------------------------------------------------- */
 
-/* Where the flipped bit is a byte's of which the run knows nothing. */
+/* The byte that the flipped bit belongs to, if the run knows nothing about it. */
 struct unknown_byte {
     uint64_t bit; /* that was flipped */
     uint64_t number, addr;
@@ -79,7 +79,7 @@ static enum use use_of(const struct vs_event *e, uint64_t addr)
     case VS_STORE:
     case VS_EXTERNAL:
         return addr - e->addr < e->size ? REPLACED : UNTOUCHED;
-    case VS_MAP: { /* of pages; what they hold is sent anew */
+    case VS_MAP: { /* whole pages, whose content is sent anew */
         uint64_t page = addr >> VS_COPY_BITS << VS_COPY_BITS;
         return page - (e->addr >> VS_COPY_BITS << VS_COPY_BITS) < e->value ? REPLACED : UNTOUCHED;
     }
@@ -90,7 +90,7 @@ static enum use use_of(const struct vs_event *e, uint64_t addr)
     }
 }
 
-/* Whether no core reads the byte from that event on, before it is replaced or the run ends: the
+/* Whether no core reads the byte from that event on, before it is replaced or the run ends; the
  * run's events tell, one by one. */
 static int is_unread(const struct vs_verify *v, const struct unknown_byte *u, bool *unread)
 {
@@ -231,7 +231,7 @@ static void sum_up(const struct campaign *c, const uint8_t *fields, struct vs_mu
     }
 }
 
-/* The stream as it is: what its bits are read as. */
+/* Finds out as which field each bit of the unchanged stream is read. */
 static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag *diag)
 {
     const struct vs_verify_probe probe = {.fields = fields, .brief = true};

@@ -19,7 +19,7 @@ void vs_pace_fini(struct vs_pace *p)
     *p = (struct vs_pace){0};
 }
 
-/* Whether the core is to have a point behind the step. */
+/* Whether the core is due for a point after the step. */
 static bool is_due(struct vs_pace *p, const struct vs_step *s)
 {
     uint64_t *since = &p->since[s->core];

@@ -54,7 +54,7 @@ void vs_pieces_fini(struct vs_pieces *p)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* A piece as the reader gives it: in global order. */
+/* A piece as the reader gives it, in global order. */
 struct raw {
     struct vs_buf events, cycles, wide;
 };
@@ -66,7 +66,7 @@ static void raw_fini(struct raw *raw)
     vs_buf_fini(&raw->wide);
 }
 
-/* The first n events of the batch. Wide values lie behind those of batches before. */
+/* Takes the batch's first n events. Their wide values are put behind those of earlier batches. */
 static int take_raw(struct raw *raw, const struct vs_batch *b, size_t n)
 {
     size_t first = raw->events.len, wide = raw->wide.len;
@@ -122,7 +122,7 @@ static int read_raw(struct vs_pieces *p, size_t number, struct raw *raw)
     return err;
 }
 
-/* What a pass over the run is made for. */
+/* Does what a pass over the run is made for. */
 static int learn(struct vs_changes *changes, struct vs_prior *prior, const struct raw *raw,
                  uint64_t first)
 {
@@ -145,7 +145,8 @@ static int by_core(const void *a, const void *b)
     return x->core < y->core ? -1 : x->core > y->core;
 }
 
-/* Of each core that has events: how many, and where they go. The table is zeroed again. */
+/* Finds out for each core that has events how many it has and where they go. Leaves the table
+ * zeroed. */
 static int count_parts(struct vs_piece *piece, const struct vs_event *e, uint32_t *table)
 {
     size_t n = 0;
@@ -174,7 +175,7 @@ static const struct vs_piece_part *find_part(const struct vs_piece *piece, unsig
     return bsearch(&wanted, piece->parts, piece->part_count, sizeof(wanted), by_core);
 }
 
-/* The table is zeroed again. */
+/* Leaves the table zeroed. */
 static int arrange(struct vs_piece *piece, struct raw *raw, uint32_t *table)
 {
     const struct vs_event *from = (const struct vs_event *)raw->events.data;
@@ -207,7 +208,7 @@ static int arrange(struct vs_piece *piece, struct raw *raw, uint32_t *table)
     return 0;
 }
 
-/* Makes room, as far as nobody is in the pieces: the ones used longest ago go first. */
+/* Makes room by dropping pieces that no core is in, those used longest ago first. */
 static void make_room(struct vs_pieces *p)
 {
     while (p->size > p->room) {

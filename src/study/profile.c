@@ -10,15 +10,15 @@
 
 struct vs_profile_thread {
     uint64_t at;            /* the next instruction, or one just before it; 0 if not known */
-    uint64_t pc;            /* of the last operand */
-    uint32_t operands;      /* of the first iteration at pc */
-    uint32_t more_operands; /* of the further iteration that is under way */
+    uint64_t pc;            /* the last operand's */
+    uint32_t operands;      /* in the first iteration at pc */
+    uint32_t more_operands; /* in the further iteration that is under way */
 };
 
 int vs_profile_init(struct vs_profile *p)
 {
     *p = (struct vs_profile){0};
-    /* untouched pages of it cost nothing */
+    /* its untouched pages cost nothing */
     p->threads = calloc(VS_THREADS_MAX, sizeof(*p->threads));
     return p->threads ? 0 : -VSE_NOMEM;
 }
@@ -62,7 +62,7 @@ static inline int enter(struct vs_profile *p, uint64_t pc)
     return 0;
 }
 
-/* Iterations have as many operands as the first, which is not marked. */
+/* Further iterations, which are marked, have as many operands as the first, which is not. */
 static inline void add_operand(struct vs_profile *p, struct vs_profile_thread *t,
                                const struct vs_event *e)
 {
@@ -125,7 +125,7 @@ static int put_mapped(struct vs_profile *p, uint64_t first, uint64_t last, uint6
     return 0;
 }
 
-/* Takes [first, last] away from the images; of some, parts before and behind it stay. */
+/* Takes [first, last] away from the images; parts of an image before and behind it stay. */
 static int unmap(struct vs_profile *p, uint64_t first, uint64_t last)
 {
     int error = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the instructions of a run retired.
+/* Where a run's instructions retired.
  *
  * Every transfer of control is an event, so the instructions that an event counts are contiguous
  * code that ends at its pc; they are counted there. Events without a pc of their own count where
@@ -18,28 +18,28 @@
 #include "base/map.h"
 #include "vestige/event.h"
 
-/* Places that are told apart, at most; a file can hold any number. */
+/* How many places are told apart at most; a file can hold any number of them. */
 #define VS_PROFILE_PLACES_MAX (1u << 22)
 
 struct vs_profile_place {
     uint64_t pc; /* never 0 */
     uint64_t instructions;
-    bool entry; /* was called, or a thread or a handler began here */
+    bool entry; /* it was called, or a thread or a handler began here */
 };
 
-/* A place in the map, for speed in one number: instructions << 2 | entry << 1 | 1. Neither of them
- * is left of one that was set aside. */
+/* Unpacks a place of the map, which is one number for speed: instructions << 2 | entry << 1 | 1. A
+ * place that was set aside has neither instructions nor entry left. */
 static inline struct vs_profile_place vs_profile_place(const struct vs_map_entry *e)
 {
     return (struct vs_profile_place){e->key, e->value >> 2, e->value >> 1 & 1};
 }
 
-/* Images that are followed, and times that something is set aside, at most. After that, what was
+/* How many images are followed, and how often something is set aside, at most. Beyond that, what is
  * unmapped is taken to stay. */
 #define VS_PROFILE_MAPPED_MAX 4096
 #define VS_PROFILE_EPOCHS_MAX 1024
 
-/* Addresses at which an image is, or was, according to VS_MAP events. */
+/* The addresses at which an image is or was, according to VS_MAP events. */
 struct vs_profile_mapped {
     uint64_t first, last;
     uint64_t image;
@@ -50,17 +50,18 @@ struct vs_profile_mapped {
 struct vs_profile_old {
     struct vs_profile_place place;
     uint64_t image; /* or VS_NO_IMAGE */
-    uint32_t epoch; /* the same for what went together; from 0 up */
+    uint32_t epoch; /* the same for places that went away together; counted from 0 */
 };
 
 struct vs_profile_thread;
 
 struct vs_profile {
-    struct vs_map places; /* by pc, see vs_profile_place; without what was set aside */
-    uint64_t unknown;     /* instructions of places not known, or too many */
+    struct vs_map places; /* by pc (see vs_profile_place), without what was set aside */
+    uint64_t
+        unknown; /* instructions whose place is not known, or for which there are too many places */
 
-    /* A repeated (string) instruction counts once. How often one went on to a further iteration;
-     * known as far as its operands were recorded. */
+    /* How often a repeated (string) instruction, which counts once, went on to a further iteration;
+     * this is known as far as its operands were recorded. */
     uint64_t iterations;
 
     struct vs_profile_old *old;
@@ -72,10 +73,10 @@ struct vs_profile {
     struct vs_profile_thread *threads; /* private */
 };
 
-/* Returns 0; -VSE_NOMEM. Needs vs_profile_fini in either case. */
+/* Returns 0; -VSE_NOMEM. vs_profile_fini is needed in any case. */
 int vs_profile_init(struct vs_profile *p);
 
-/* The next events in global order. Returns 0; -VSE_NOMEM. */
+/* Takes the next events in global order. Returns 0; -VSE_NOMEM. */
 int vs_profile_batch(struct vs_profile *p, const struct vs_batch *batch);
 
 /* The image that is mapped at an address after the events so far, or VS_NO_IMAGE. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Many techniques proved on one run: encoded together in one pass, then decoded and compared in
- * parallel. As many streams are in memory at a time as VS_PROVE_GROUP. */
+ * parallel. At most VS_PROVE_GROUP streams are in memory at a time. */
 #ifndef STUDY_PROVE_H
 #define STUDY_PROVE_H
 
@@ -11,20 +11,21 @@
 
 struct vs_proof {
     struct vs_technique_spec spec;
-    const char *skipped; /* why it cannot be decoded; then nothing else is set. NULL: it can */
-    int error;           /* the comparison could not be made: diag */
+    const char
+        *skipped; /* why it cannot be decoded, in which case nothing else is set; NULL if it can */
+    int error;    /* why the comparison could not be made, with diag; else 0 */
     struct vs_diag diag;
     struct vs_verify_result result;
-    struct vs_mutation mutation; /* if it was asked for, and the outcome is the same */
+    struct vs_mutation mutation; /* if it was asked for and the outcome is VS_VERIFY_SAME */
 };
 
-/* Decodes a stream and compares it, as vs_verify_stream; the result is the proof's, as its error
- * and diag. If mutate is not NULL and it is equal, mutates it too. `path` is the run's, which is
- * read by several threads then. */
+/* Decodes a stream and compares it, as vs_verify_stream does; result, error and diag go into the
+ * proof. If mutate is not NULL and the stream is equal to the run, mutates it too; several threads
+ * then read the run, whose path is `path`. */
 void vs_prove_stream(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
                      const struct vs_mutate *mutate, struct vs_proof *proof);
 
-/* Fills in all but the specs. `path` is the run's, which is read by several threads; mutate may be
+/* Fills in everything but the specs. `path` is the run's, which several threads read; mutate may be
  * NULL; progress counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */
 int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *mutate,
              struct vs_proof *proofs, size_t count, struct vs_progress *progress,

@@ -19,7 +19,7 @@ void vs_recall_fini(struct vs_recall *r)
     vs_copy_fini(&r->touched);
 }
 
-/* Of whole pages. */
+/* Forgets whole pages. */
 static int forget_mapping(struct vs_recall *r, uint64_t addr, uint64_t size)
 {
     if (!size)
@@ -66,7 +66,7 @@ int vs_recall_go(struct vs_recall *r, uint64_t number)
         if (!err && (r->cursor.next <= number || e->kind == VS_LOAD))
             err = take(r, &b, e);
         else if (!err) {
-            r->cursor.next--; /* what it writes is not there yet */
+            r->cursor.next--; /* what the event writes is not there yet */
             break;
         }
     }

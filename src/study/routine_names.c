@@ -30,7 +30,7 @@ static bool same_file(const struct vs_symbols *s, const struct vs_image *image)
     return size == image->build_id_size && (size == 0 || !memcmp(id, image->build_id, size));
 }
 
-/* What cannot be read, or is another file by now, has no names. 0 or -VSE_NOMEM. */
+/* A file that cannot be read, or is another one by now, has no names. Returns 0; -VSE_NOMEM. */
 static int load(struct vs_routine_names *n, size_t i, const char *path)
 {
     int err = n->tried[i] ? 0 : vs_symbols_open(&n->symbols[i], path, NULL);

@@ -11,7 +11,7 @@
 struct span {
     uint64_t start, last;
     int64_t id;
-    size_t reach; /* of the spans up to this, the one that ends last */
+    size_t reach; /* among the spans up to this one, the one that ends last */
 };
 
 /* A place, with the image that it was in. */
@@ -21,7 +21,7 @@ struct item {
     uint32_t epoch;
 };
 
-/* What a walk over the places in ascending order holds. */
+/* The state of a walk over the places in ascending order. */
 struct walk {
     struct vs_routines *result;
     const struct vs_image *images;
@@ -29,8 +29,8 @@ struct walk {
     const struct vs_resolver *resolver;
     struct span *spans;
     size_t span_count;
-    int64_t *same;  /* of each image, the first that is the same file in the same place */
-    int64_t image;  /* of the last place */
+    int64_t *same;  /* for each image, the first one that is the same file in the same place */
+    int64_t image;  /* the last place's */
     uint64_t entry; /* the last entry in it, or where it starts */
     char name[VS_NAME_MAX];
 };
@@ -46,8 +46,8 @@ static int by_span(const void *a, const void *b)
     return x->id < y->id ? -1 : 1;
 }
 
-/* Those that are there all the time. Images of no bytes are left out; one that would pass the end
- * of memory ends there. */
+/* Sorts the images that are there all the time. Images of no bytes are left out; one that would
+ * pass the end of memory ends there. */
 static int sort_images(struct walk *w, const struct vs_profile *profile)
 {
     size_t count = w->image_count;
@@ -137,8 +137,8 @@ static int64_t image_at(const struct walk *w, uint64_t addr)
 
 /* ---- routines ------------------------------------------------------------------------------- */
 
-/* The routine of the place: the named one, else that of the last entry. Returns 1 if it has a
- * name, which w->name then holds; 0; -VSE_NOMEM. */
+/* Finds the place's routine: the named one, else the last entry's. Returns 1 if it has a name,
+ * which w->name then holds; 0 if it has none; -VSE_NOMEM. */
 static int resolve(struct walk *w, uint64_t pc, uint64_t *start)
 {
     *start = w->entry;
@@ -216,7 +216,7 @@ static struct item make_item(const struct walk *w, const struct vs_profile_place
                          .epoch = epoch};
 }
 
-/* Images one after the other at the same place are walked one after the other. */
+/* Images that were at the same place one after the other are walked one after the other. */
 static int walk_places(struct walk *w, const struct vs_profile *profile)
 {
     struct item *items = malloc((profile->places.count + profile->old_count + 1) * sizeof(*items));
@@ -268,7 +268,7 @@ static int by_instructions(const void *a, const void *b)
     return by_routine(a, b);
 }
 
-/* A routine may have other code within, and so more than one row. */
+/* A routine may have other code within it, and thus more than one row. */
 static void merge_rows(struct vs_routines *r)
 {
     size_t n = 0;

@@ -3,16 +3,16 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
-#include "study/bandwidth.h"         /* bits of techniques */
+#include "study/bandwidth.h"         /* the bits that techniques take */
 #include "study/bandwidth_figures.h" /* sums of them */
 #include "study/codeview.h"          /* a run's code */
 #include "study/changes.h"           /* where code changes */
-#include "study/comparison.h"        /* what comparisons by events share */
-#include "study/decoders.h"          /* a stream against the run, of any technique */
+#include "study/comparison.h"        /* what comparisons event by event share */
+#include "study/decoders.h"          /* any technique's stream against the run */
 #include "study/entropy.h"           /* how compressible loaded values are */
-#include "study/event_counts.h"      /* what the events of a run are */
+#include "study/event_counts.h"      /* what a run's events are */
 #include "study/flow.h"              /* whether control flow is that of the code */
-#include "study/locality.h"          /* how much of addresses is known before */
+#include "study/locality.h"          /* how far addresses are known from earlier ones */
 #include "study/memory.h"            /* whether memory behaves as memory does */
 #include "study/routine_names.h"     /* names of routines, by address */
 #include "study/pace.h"              /* when synchronisation points are due */
@@ -22,8 +22,8 @@
 #include "study/recall.h"            /* what a run knows of memory */
 #include "study/routines.h"          /* a profile by routine */
 #include "study/verify.h"            /* control flow, decoded, against the run */
-#include "study/verify_address.h"    /* the same of data addresses */
-#include "study/verify_data.h"       /* of load values */
-#include "study/verify_replay.h"     /* of a replay */
+#include "study/verify_address.h"    /* data addresses, decoded, against the run */
+#include "study/verify_data.h"       /* load values, decoded, against the run */
+#include "study/verify_replay.h"     /* a replay against the run */
 
 #endif

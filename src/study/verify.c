@@ -20,7 +20,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-/* A stream has the cycles of messages; that a discontinuity is one goes for all techniques. */
+/* A stream has its messages' cycles; with every technique, a discontinuity is a message. */
 static uint64_t known_time(const struct vs_verify *v, const struct vs_step *s)
 {
     return v->setup.timed && s->kind == VS_STEP_DISCONTINUITY ? s->time : 0;
@@ -62,7 +62,7 @@ static int rewind_run(struct vs_reader *r)
     return err ? err : vs_reader_seek_event(r, 0);
 }
 
-/* Hands all steps of the run to a sink, and events to the code if there is one. */
+/* Hands all of the run's steps to a sink, and its events to `code` unless that is NULL. */
 static int read_run(struct vs_verify *v, struct vs_text *code, step_sink *sink, void *context)
 {
     struct vs_stepper stepper = {0};
@@ -249,7 +249,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
 
 /* ---- comparing ------------------------------------------------------------------------------- */
 
-/* Of the stream: what came so far. */
+/* What came of the stream so far. */
 struct found {
     const struct vs_verify *v;
     struct vs_verify_core *cores;
@@ -292,7 +292,7 @@ static int compare_steps(void *context, const struct vs_step *steps, size_t coun
     return 0;
 }
 
-/* Keeps the steps of one piece of one core; those of the run and of the stream alike. */
+/* Keeps the steps of one piece of one core; it serves the run and the stream alike. */
 static int keep_piece(void *context, const struct vs_step *steps, size_t count)
 {
     struct found *f = context;
@@ -308,7 +308,7 @@ static int keep_piece(void *context, const struct vs_step *steps, size_t count)
     return 0;
 }
 
-/* Walks the stream. Returns what vs_walk_all does. */
+/* Walks the stream. Returns as vs_walk_all. */
 static int walk(struct vs_verify *v, const struct vs_technique_spec *spec,
                 const struct vs_port_stream *streams, vs_walk_sink *sink, struct found *f,
                 struct vs_diag *diag)
@@ -353,7 +353,7 @@ static bool same_step(const struct vs_verify *v, const struct vs_step *a, const 
            known_time(v, a) == known_time(v, b);
 }
 
-/* Sets what the result says about the piece that differs; found and expected hold its steps. */
+/* Fills in what the result says about the piece that differs; found and expected hold its steps. */
 static void describe(struct vs_verify_result *r, const struct found *found,
                      const struct found *expected)
 {
@@ -413,7 +413,7 @@ static void summarize(struct vs_verify_result *r)
                 (unsigned long long)s->pc, (unsigned long long)vs_step_next(s), s->icount);
 }
 
-/* After a walk without error: cores whose steps did not all come. */
+/* Looks, after a walk without error, for a core whose steps did not all come. */
 static void find_missing(struct found *f)
 {
     for (unsigned i = 0; i < f->v->setup.cores && !f->differs; i++)

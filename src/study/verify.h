@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Proof of a technique's figures: a run is encoded, the port stream decoded, and what comes out is
- * compared with the run, step by step, core by core. This is the one place that holds both.
+/* Proof of a technique's figures: a run is encoded, the port stream is decoded, and what comes out
+ * is compared with the run, step by step and core by core. This is the one place that holds both.
  *
- * A stream brings the cores in another order than the run, so that one side would have to wait in
- * memory for the other. Instead both are cut into pieces of VS_VERIFY_PIECE steps per core, of
- * which a 64-bit digest over every field of every step is compared; where one differs, the run is
- * read again to find the step. Of a timed run the cycles of the discontinuities are compared too.
+ * A stream brings the cores in another order than the run does, so that one side would have to wait
+ * in memory for the other. Instead, both are cut into pieces of VS_VERIFY_PIECE steps per core, and
+ * a 64-bit digest over every field of every step in a piece is compared; where one differs, the run
+ * is read again to find the step. In a timed run, the discontinuities' cycles are compared too.
  */
 #ifndef STUDY_VERIFY_H
 #define STUDY_VERIFY_H
@@ -26,21 +26,21 @@
 
 struct vs_verify_core {
     uint64_t steps;
-    uint64_t digest; /* of the piece under way */
+    uint64_t digest; /* over the piece under way */
     uint64_t *digests;
     size_t count, capacity;
 };
 
-/* A byte of memory that the message has which the event of that number takes, and of which the run
- * knows nothing. It begins with that bit of the stream. */
+/* Told of a byte of memory about which the run knows nothing. It came in a message that the event
+ * of that number takes, and begins at that bit of the stream. */
 typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint64_t bit);
 
-/* What is asked of a comparison beside its outcome. Any may be NULL. */
+/* What is asked of a comparison beside its outcome. Any member may be zero. */
 struct vs_verify_probe {
     uint8_t *fields; /* by bit of the stream: see vs_port_witness */
     vs_verify_unknown *unknown;
     void *context;
-    bool brief; /* where it differs does not matter */
+    bool brief; /* it does not matter where it differs */
 };
 
 /* A run, prepared once for any number of techniques. */
@@ -49,12 +49,13 @@ struct vs_verify {
     const struct vs_isa *isa;
     struct vs_technique_setup setup;
     struct vs_text code;
-    uint64_t instructions, steps, branches; /* of the run; branches: conditional and indirect */
-    uint64_t end;                           /* time of the last event */
+    uint64_t instructions, steps,
+        branches; /* the run's; branches are conditional and indirect ones */
+    uint64_t end; /* time of the last event */
     struct vs_verify_core *cores;
-    struct vs_pieces *pieces;            /* of vs_verify_read, which are whole; or NULL */
-    struct vs_prior *prior;              /* the same; or NULL */
-    struct vs_changes changes;           /* of code: the pieces', if those are NULL */
+    struct vs_pieces *pieces;  /* those of vs_verify_read, which are whole; or NULL */
+    struct vs_prior *prior;    /* that of vs_verify_read; or NULL */
+    struct vs_changes changes; /* of code, as vs_verify_read found them, if pieces is NULL */
     const struct vs_verify_probe *probe; /* NULL, or the caller's */
 };
 
@@ -62,71 +63,74 @@ enum vs_verify_outcome {
     VS_VERIFY_SAME,
     VS_VERIFY_DIFFERS,   /* core, position, expected, found */
     VS_VERIFY_MISSING,   /* the stream has fewer steps than the run: core, position, expected */
-    VS_VERIFY_EXTRA,     /* more: core, position, found */
+    VS_VERIFY_EXTRA,     /* the stream has more: core, position, found */
     VS_VERIFY_UNREADABLE /* the decoder gave up: diag */
 };
 
 struct vs_verify_result {
     enum vs_verify_outcome outcome;
-    uint64_t compared; /* steps; of load values: loads, values and registers; or addresses */
-    uint64_t branches; /* of these: conditional and indirect */
+    uint64_t
+        compared; /* steps; or, for load values, loads, values and registers; or data addresses */
+    uint64_t branches; /* conditional and indirect ones among these */
     uint64_t instructions;
     uint64_t bits; /* of the stream */
     struct vs_port_counts counts;
     struct vs_counts encoded; /* what the encoder met, if the study encoded it */
 
-    /* of load values, instead of branches and instructions: see study/verify_data.h */
+    /* for load values, instead of branches and instructions: see study/verify_data.h */
     uint64_t loads, load_bytes, values, states;
     uint64_t memory_bytes, unknown_bytes;
-    uint64_t stores;   /* of data addresses, with loads: see study/verify_address.h */
-    uint64_t messages; /* of both: cycles and order are those of the events */
+    uint64_t stores; /* for data addresses, beside loads: see study/verify_address.h */
+    uint64_t
+        messages; /* for both: messages whose cycle and order were compared with their events' */
 
     unsigned core;
-    uint64_t position; /* number of the step, from 0, of that core */
+    uint64_t position; /* the step's number among that core's, from 0 */
     struct vs_step expected, found;
     struct vs_diag diag; /* one line about the first difference */
 };
 
-/* Reads the run once. The reader must outlive the verification; its position is lost.
- * Returns 0; -VSE_FEATURE (code of another ISA than those known); -VSE_END (the run has no step);
- * -VSE_NOMEM; -VSE_LIMIT; else as vs_reader_next. fini is needed in any case. */
+/* Reads the run once. The reader must outlive the verification; its position is lost. Returns 0;
+ * -VSE_FEATURE (the code's ISA is not known); -VSE_END (the run has no step); -VSE_NOMEM;
+ * -VSE_LIMIT; else as vs_reader_next. fini is needed in any case. */
 int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 
-/* For load values alone: any code will do, and nothing is read yet. Returns 0; -VSE_END (the run
- * has no event). */
+/* For load values alone, for which any code will do; nothing is read yet. Returns 0; -VSE_END (the
+ * run has no event). */
 int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 
-/* For data addresses as well: the run is read once for its code, if that is of an ISA that is
- * known. As vs_verify_init_data, -VSE_NOMEM, -VSE_LIMIT, and as vs_reader_next. */
+/* For data addresses as well: the run is read once for its code, if its ISA is known. Returns as
+ * vs_verify_init_data; -VSE_NOMEM; -VSE_LIMIT; as vs_reader_next. */
 int vs_verify_init_code(struct vs_verify *v, struct vs_reader *reader, struct vs_diag *diag);
 void vs_verify_fini(struct vs_verify *v);
 
-/* After one of these, for load values and data addresses: reads the run once, and keeps its events
- * if there is room for them, so that they need not be read for every stream. `memory`: for load
- * values, what later loads tell of memory is compared then, too. Returns 0; -VSE_NOMEM; as
+/* After one of these, for load values and data addresses: reads the run once and keeps its events
+ * if there is room for them, so that they need not be read for every stream. If `memory` is set,
+ * what later loads tell of memory is compared too, for load values. Returns 0; -VSE_NOMEM; as
  * vs_reader_next. */
 int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag);
 
-/* The run in pieces: those that were kept, or others that the reader gives, which are `own` then:
- * vs_pieces_fini(own) in any case. Returns 0; -VSE_NOMEM. */
+/* Gives the run in pieces: those that were kept or, if there are none, `own`, which are read from
+ * the reader. vs_pieces_fini(own) is needed in any case. Returns 0; -VSE_NOMEM. */
 int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces);
 
-/* Encodes the run with a technique of control flow that needs nothing but steps, and is settled for
- * this run first, into `out`, a store that was zero before and has to be given up in any case.
- * Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as vs_reader_next. counts and encoded may be
- * NULL. */
+/* Encodes the run with a control-flow technique that needs nothing but steps, and whose spec is
+ * first settled for this run. `out` is a store that was zeroed; vs_port_store_fini is needed in any
+ * case. counts and encoded may be NULL. Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as
+ * vs_reader_next. */
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
                          struct vs_port_store *out, struct vs_port_counts *counts,
                          struct vs_counts *encoded, struct vs_diag *diag);
 
-/* Decodes a stream and compares it with the run. Returns 0 if the comparison could be made: its
- * outcome is in the result; -VSE_INVAL (not decodable, diag has the reason); -VSE_NOMEM; as
- * vs_reader_next. */
+/* Decodes a stream and compares it with the run. Returns 0 if the comparison could be made, with
+ * its outcome in the result; -VSE_INVAL (the technique cannot be decoded; diag says why);
+ * -VSE_NOMEM; as vs_reader_next. */
 int vs_verify_decode(struct vs_verify *v, const struct vs_technique_spec *spec,
                      const struct vs_port_stream *streams, struct vs_verify_result *result,
                      struct vs_diag *diag);
 
-/* Encodes the run, decodes that, and compares. As both. */
+/* Encodes the run, decodes the stream and compares. Returns as vs_verify_encode, but 0 for a
+ * length, and as vs_verify_decode. */
 int vs_verify_flow(struct vs_verify *v, const struct vs_technique_spec *spec,
                    struct vs_verify_result *result, struct vs_diag *diag);
 

@@ -27,8 +27,8 @@ static void see_message(void *context, unsigned core, uint64_t cycle)
     vs_comparison_message(&v->c, core, cycle);
 }
 
-/* *followed: the move of an event that has waited was made before. Returns 0; VS_DECODER_WAIT; an
- * error, with diag or to be explained. */
+/* *followed says that the event has waited, and its move was made before. Returns 0;
+ * VS_DECODER_WAIT; an error, which the caller explains unless diag has it. */
 static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number,
                            const struct vs_standing *standing, bool *followed)
@@ -96,7 +96,7 @@ struct turns {
     } * cores;
 };
 
-/* Until the core waits for another's message, or has no more events. */
+/* Runs the core until it waits for another core's message or has no more events. */
 static int run_core(struct turns *t, unsigned core)
 {
     struct vs_core_events *c = &t->cores[core].events;
@@ -127,7 +127,7 @@ static int take_turns(struct turns *t)
     while (!(err = v->ops->turn(v->decoder, &core))) {
         if ((err = run_core(t, core)))
             return err;
-        /* it took what was its own, or had nothing to take it */
+        /* if it is still its turn, it has no event left that would take the message */
         if (t->cores[core].events.done && !v->ops->turn(v->decoder, &again) && again == core)
             return vs_diag_set(&v->c.diag, -VSE_CORRUPT, (int64_t)(v->c.port->bits.pos / 8), -1,
                                "it is core %u's turn, and it does not go on", core);
@@ -135,7 +135,7 @@ static int take_turns(struct turns *t)
     if (err != -VSE_END)
         return vs_comparison_fail_at_end(&v->c, core, err);
     err = 0;
-    for (core = 0; core < v->c.cores && !err; core++) /* what is left takes no message */
+    for (core = 0; core < v->c.cores && !err; core++) /* the remaining events take no message */
         err = run_core(t, core);
     return err;
 }

@@ -87,7 +87,7 @@ static void see_memory(void *context, unsigned core, const struct vs_port_memory
         }
 }
 
-/* What the event tells of, as far as an encoder has to. */
+/* The addresses that the event tells of, as far as an encoder has to tell them. */
 static void outside_of(const struct vs_event *e, uint64_t *addr, uint64_t *size)
 {
     *addr = e->addr;
@@ -149,7 +149,7 @@ static int do_nondet(struct vs_verify_data *v, const struct vs_event *e, uint64_
                : 0;
 }
 
-/* The debugger must have known where they come. */
+/* The debugger must have known where the registers come. */
 static int do_state(struct vs_verify_data *v, const struct vs_event *e, uint64_t number,
                     const uint8_t *bytes, size_t size)
 {
@@ -177,8 +177,8 @@ static int do_outside(struct vs_verify_data *v, const struct vs_event *e)
 
 /* ---- changes of code ---- */
 
-/* The core learns that code changes, where it stands after so many instructions since its last
- * event: registers of which there are none. */
+/* The core learns that code changes where it stands, so many instructions after its last event. The
+ * message is one of registers, but holds none. */
 static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
                      const struct vs_standing *standing)
 {
@@ -194,8 +194,8 @@ static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
     return err;
 }
 
-/* The next that the core passes before it comes to an event of that number, if there is one: then
- * *passed. Returns 0; VS_DECODER_WAIT; an error. */
+/* Makes the core pass its next change of code, if that comes before the event of that number;
+ * *passed says whether it did. Returns 0; VS_DECODER_WAIT; an error. */
 static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number, bool timed,
                        bool *passed)
 {
@@ -211,7 +211,7 @@ static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number,
     return v->c.diag.error ? v->c.diag.error : err;
 }
 
-/* The event itself: in global order it is that of all cores. */
+/* Handles the event itself, which in global order stands for the change on all cores. */
 static int do_code(struct vs_verify_data *v, const struct vs_event *e,
                    const struct vs_standing *standing)
 {
@@ -281,7 +281,7 @@ static bool is_outside(const struct vs_event *e)
     return e->kind == VS_EXTERNAL || (e->kind == VS_MAP && e->value) || e->kind == VS_GAP;
 }
 
-/* An event that has waited comes again: it takes the rest of its messages then. */
+/* An event that has waited comes again, and then takes the rest of its messages. */
 static inline int do_event(struct vs_verify_data *v, const struct vs_batch *b,
                            const struct vs_event *e, uint64_t number,
                            const struct vs_standing *standing)
@@ -374,7 +374,8 @@ struct turns {
     struct vs_core_events *cores;
 };
 
-/* The core's next event. Returns 0; 1 if the core waits, or has no more; an error. */
+/* Makes the core take its next event. Returns 0; 1 if the core waits or has no more events; an
+ * error. */
 static int step(struct turns *t, unsigned core)
 {
     struct vs_core_events *c = &t->cores[core];
@@ -398,7 +399,7 @@ static int step(struct turns *t, unsigned core)
     return err;
 }
 
-/* Every core but one, until it waits. */
+/* Runs every core but one until it waits. */
 static int run_ahead(struct turns *t, unsigned but)
 {
     int err = 0;
@@ -409,7 +410,8 @@ static int run_ahead(struct turns *t, unsigned but)
     return err < 0 ? err : 0;
 }
 
-/* The core, as long as it is its turn; if the decoder tells when a core has to wait, until then. */
+/* Runs the core as long as it is its turn or, if the decoder tells when a core has to wait, until
+ * then. */
 static int run_core(struct turns *t, unsigned core)
 {
     struct vs_verify_data *v = t->v;
@@ -447,14 +449,14 @@ static int take_turns(struct turns *t)
         unsigned again;
         if ((err = run_core(t, core)))
             return err;
-        /* a message may be taken without a bit: what follows was parsed before */
+        /* a message may be taken without reading a bit, if it was parsed before */
         if (t->cores[core].number == number && v->ends == ends && v->c.messages == messages &&
             !v->ops->turn(v->decoder, &again) && v->c.port->bits.pos == bits)
             return stuck(v, core);
     }
     if (err != -VSE_END)
         return v->c.diag.error ? v->c.diag.error : vs_comparison_fail_at_end(&v->c, core, err);
-    err = run_ahead(t, v->c.cores); /* what is left takes no message */
+    err = run_ahead(t, v->c.cores); /* the remaining events take no message */
     for (core = 0; core < v->c.cores && !err; core++)
         if (!t->cores[core].done)
             err = stuck(v, core);
@@ -486,7 +488,7 @@ static void fill_result(struct vs_verify_result *r, const struct vs_verify_data 
     r->compared = d->loads + d->nondets + d->states;
 }
 
-/* The pieces, and all that reads them. */
+/* Opens the pieces and all that reads them, and walks them. */
 static int walk_pieces(const struct vs_verify *v, struct vs_verify_data *d)
 {
     struct vs_pieces own, *pieces;

@@ -25,18 +25,18 @@ struct truth {
     uint64_t counted; /* instructions up to and including the next event */
     uint64_t since;   /* instructions after the last registers, up to the last event that was met */
     uint64_t states;
-    uint64_t called;       /* number of the system call that it made last, if nothing came since */
+    uint64_t called;       /* number of its last system call, if nothing came since; else 0 */
     uint64_t notices;      /* outside writes without a message, since its last access or message */
     uint64_t load, last;   /* numbers of its last load, and of its last event that matters */
     uint64_t cycle;        /* of that one */
     bool ready;            /* the next event is counted */
     bool live;             /* it has begun */
     size_t change;         /* the next change of code that it passes, of all */
-    uint64_t changes;      /* those that the replayed core has passed, as far as they were met */
+    uint64_t changes;      /* how many the replayed core has passed, as far as they were met */
     struct vs_copy memory; /* what it loaded and stored */
     struct vs_buf taken;   /* of struct taken: messages whose events were not met yet */
-    struct vs_buf lines;   /* of what came with them: struct line, and its bytes */
-    bool fresh;            /* it has taken the last message of all */
+    struct vs_buf lines;   /* what came with them: each a struct line and its bytes */
+    bool fresh;            /* the last message of all cores is its own */
 };
 
 struct line {
@@ -49,9 +49,9 @@ struct checker {
     struct vs_verify_replay *v;
     struct vs_cpu_memory memory;
     struct vs_cpu_code *decoded;
-    struct vs_cpu *cpus; /* of the cores, side by side */
-    struct vs_text text; /* of a run whose code changes: what was fetched when; */
-    uint32_t version;    /* the one that is decoded */
+    struct vs_cpu *cpus; /* the cores', side by side */
+    struct vs_text text; /* if the run's code changes: what was fetched when */
+    uint32_t version;    /* the version of the text that is decoded */
     struct truth *cores;
 
     struct vs_reader *reader;
@@ -60,10 +60,10 @@ struct checker {
     struct vs_prior *prior;
     struct vs_recall recall;
     struct vs_port_witness witness;
-    struct vs_port_outside outside; /* of the message about to be taken */
-    bool tells;                     /* there is one */
+    struct vs_port_outside outside; /* what the message about to be taken tells */
+    bool tells;                     /* that message tells of an outside write */
     uint64_t last;                  /* number of the event that took the last message */
-    int error;                      /* in a witness, which cannot return it */
+    int error;                      /* of a witness, which cannot return it */
 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -109,7 +109,7 @@ static void pop_taken(struct truth *t)
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Something outside the cores wrote, and nothing else. */
+/* Whether something outside the cores wrote, and nothing else happened. */
 static bool is_outside(const struct vs_event *e)
 {
     return e->kind == VS_EXTERNAL || (e->kind == VS_MAP && e->value);
@@ -134,8 +134,8 @@ static int run_failed(struct checker *k, const struct vs_reader *reader, int err
                        d && d->error == err ? d->text : vs_errstr(err));
 }
 
-/* Bytes that no instruction wrote are not known before they are loaded. They come behind the system
- * call that brought them. One that only protects memory leaves it as it is. */
+/* Bytes that no instruction wrote are not known before they are loaded. Their event follows that of
+ * the system call that brought them; a call that only protects memory leaves it as it is. */
 static int forget_outside(struct vs_copy *memory, const struct vs_event *e, uint64_t call)
 {
     enum { MPROTECT = 226 };
@@ -187,7 +187,7 @@ static bool tells_of(const struct truth *t, const struct taken *taken, const str
            taken->what.notices == t->notices && taken->what.instructions == t->since + e->icount;
 }
 
-/* The next event is done with: messages that it took are those whose cycle it has. */
+/* Goes past the next event. The messages that it took are those that have its cycle. */
 static void next(struct truth *t)
 {
     const struct vs_event *e = event_of(t);
@@ -225,7 +225,7 @@ static int differ(struct checker *k, unsigned core, const char *what, uint64_t i
                        (unsigned long long)is, (unsigned long long)should);
 }
 
-/* The access that the core makes, which must be the recorded one; *e then. */
+/* Takes the access that the core makes, which must be the recorded one, *e. */
 static int take_access(struct checker *k, struct vs_cpu *cpu, unsigned kind, uint64_t addr,
                        unsigned size, const struct vs_event **e)
 {
@@ -276,7 +276,7 @@ static int truth_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t
     return vs_copy_write(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
-/* As a number, at most 8 bytes of it. */
+/* The first bytes, at most 8, as a number. */
 static uint64_t number_of(const uint8_t *bytes, size_t size)
 {
     uint64_t value = 0;
@@ -331,7 +331,7 @@ static const struct vs_cpu_memory_ops truth_ops = {.fetch = truth_fetch,
 
 /* ---- a core ---------------------------------------------------------------------------------- */
 
-/* The core begins at the event of that number: code has changed before. */
+/* The core begins at the event of that number, after the changes of code before it. */
 static void begin_changes(struct checker *k, unsigned core, uint64_t number)
 {
     const struct vs_changes *all = &k->pieces.changes;
@@ -359,8 +359,8 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
     return 0;
 }
 
-/* Makes the code be fetched that the core executes where it is. Returns how many instructions it
- * may execute of it, at most so many. */
+/* Selects the code's version that the core executes where it is. Returns how many instructions it
+ * may execute of it, at most `most`. */
 static uint64_t see_version(struct checker *k, unsigned core, uint64_t most)
 {
     const struct vs_address_code code = vs_code_of_text(&k->text, NULL);
@@ -385,14 +385,14 @@ static int execute(struct checker *k, unsigned core, uint64_t most)
     return stop < 0 ? stop : differ(k, core, "stop", (uint64_t)stop, VS_STOP_LIMIT);
 }
 
-/* Whether the replayed core has passed an outside write that comes here, or was told of it. */
+/* Whether the replayed core has passed the outside write that comes here, or was told of it. */
 static bool goes_past(const struct truth *t, const struct vs_replay_core *c)
 {
     const struct taken *taken = first_taken(t);
     return t->cpu->retired < c->cpu->retired || t->states < c->states || (taken && taken->outside);
 }
 
-/* Up to where the replayed core is. */
+/* Brings the core to where the replayed core is. */
 static int advance(struct checker *k, unsigned core)
 {
     struct truth *t = &k->cores[core];
@@ -456,7 +456,7 @@ static int compare_line(struct checker *k, unsigned core, const struct line *lin
     return 0;
 }
 
-/* What came with a load. */
+/* Compares the bytes that came with a load. */
 static int compare_lines(struct checker *k, unsigned core)
 {
     struct truth *t = &k->cores[core];
@@ -474,7 +474,8 @@ static int compare_lines(struct checker *k, unsigned core)
     return err;
 }
 
-/* All messages so far have met their events, but for the core's end: that is when the run's is. */
+/* All messages so far must have met their events, except those of the core's end, whose cycle is
+ * that of the run's end. */
 static int compare_messages(struct checker *k, unsigned core)
 {
     struct truth *t = &k->cores[core];
@@ -507,7 +508,7 @@ static int compare_messages(struct checker *k, unsigned core)
 
 /* ---- changes of code ------------------------------------------------------------------------- */
 
-/* After how many instructions of the core its code is of that version at least. */
+/* After how many of the core's instructions its code is of that version or a later one. */
 static uint64_t place_of_version(const struct checker *k, unsigned core, size_t version)
 {
     const struct vs_text_core *c = &k->text.cores[core];
@@ -517,7 +518,7 @@ static uint64_t place_of_version(const struct checker *k, unsigned core, size_t 
     return i < c->view_count ? c->views[i].count : c->count;
 }
 
-/* The last message that the core took tells that code changes. */
+/* Compares the last message that the core took, which tells that code changes. */
 static int compare_change(struct checker *k, unsigned core, const struct taken *taken)
 {
     struct truth *t = &k->cores[core];
@@ -532,7 +533,7 @@ static int compare_change(struct checker *k, unsigned core, const struct taken *
     if (err)
         return err;
     bool timed = vs_reader_info(k->reader)->features & VS_RUN_TIMED;
-    const struct taken *turn; /* which may have come before it */
+    const struct taken *turn; /* a message that may have come before it */
     while ((turn = first_taken(t)) && !turn->outside && (!timed || turn->cycle == change->cycle))
         pop_taken(t);
     uint64_t place = core < k->text.core_count ? place_of_version(k, core, t->change + 1) : 0;
@@ -601,7 +602,7 @@ static int compare_memory(struct checker *k, const struct vs_copy *is, const str
     return err;
 }
 
-/* Numbers of the system calls that threads made last. */
+/* The number of each thread's last system call; 0 if something came since. */
 struct calls {
     uint64_t *last;
     size_t count, capacity;
@@ -622,7 +623,7 @@ static int note_call(struct calls *c, const struct vs_event *e)
     return 0;
 }
 
-/* All accesses of the run in their order. */
+/* Makes all of the run's accesses in their order. */
 static int read_memory(struct checker *k, const char *path, struct vs_copy *memory)
 {
     struct calls calls = {0};
@@ -661,7 +662,7 @@ static int check_memory(struct checker *k, const char *path, bool over)
         return err;
     }
     if (!over)
-        return 0; /* what other cores had done by then is nobody's to say */
+        return 0; /* nothing says what the other cores had done by then */
     vs_copy_init(&memory);
     if (!(err = read_memory(k, path, &memory)))
         err = compare_memory(k, &r->views[0], &memory);
@@ -738,7 +739,7 @@ static void close_truth(struct checker *k)
     vs_cpu_code_free(k->decoded);
 }
 
-/* Whether the core has another event that it should have come to. */
+/* Whether the core has an event left that it should have come to. */
 static int is_left(struct checker *k, struct truth *t, bool *left)
 {
     int err = look(k, t);
@@ -750,14 +751,14 @@ static int is_left(struct checker *k, struct truth *t, bool *left)
     return err;
 }
 
-/* The last instructions of a core took no message. */
+/* Checks the cores' last instructions, which took no message. */
 static int check_ends(struct checker *k, bool over)
 {
     int err = 0;
     for (unsigned i = 0; i < k->replay->count && !err; i++) {
         struct truth *t = &k->cores[i];
         bool left;
-        if (!over) /* a core may have taken a part of what an instruction takes */
+        if (!over) /* a core may have taken only some of an instruction's messages */
             t->taken.len = t->lines.len = 0;
         if ((err = check_core(k, i)) || !over || (err = is_left(k, t, &left)))
             return err;
