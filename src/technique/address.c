@@ -50,7 +50,7 @@ _Static_assert(sizeof(struct vs_address_counts) <= VS_COUNTS_MAX * sizeof(uint64
 
 /* ---- moves ----------------------------------------------------------------------------------- */
 
-/* Those that a payload names. */
+/* Returns the registers that a payload names. */
 static uint32_t named_registers(const uint8_t *bytes, size_t size, const struct vs_isa *isa)
 {
     unsigned number, regsize;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* DAC and ADAC: every address by a table of what the instruction accessed before (model/adac.h),
- * one for each core.
+/* DAC and ADAC send every address by means of a table of what the instruction accessed before
+ * (model/adac.h), one for each core.
  *
  *   hit in the most recently used way, j = 0   1                       low SHIFT bits
  *   hit in another way, j = 0                  0, way                  low SHIFT bits
  *   hit, j > 0                                 0, MRU way, way, j      low SHIFT + j bits
  *   miss                                       0, MRU way, 0, 0        the whole address
  *
- * The published table has SHIFT bits where j > 0: with the bits between the debugger could not know
- * the address. DAC has a fixed SHIFT, and no j > 0. */
+ * The published table has SHIFT bits where j > 0: without the bits between, the debugger could not
+ * know the address. DAC has a fixed SHIFT, and no j > 0. */
 #include <stdlib.h>
 
 #include "base/diag.h"
@@ -19,7 +19,7 @@
 struct state {
     unsigned cores, width;
     unsigned way_bits, j_bits;
-    struct vs_adac tables[]; /* of each core */
+    struct vs_adac tables[]; /* by core */
 };
 
 static struct vs_adac_config adaptive(const struct vs_address_params *p)
@@ -108,7 +108,7 @@ static void put_miss(const struct state *s, struct vs_port_writer *port, uint32_
     vs_port_put(port, VS_FIELD_ADDRESS, addr, s->width);
 }
 
-/* In another way, or with j > 0. */
+/* A hit in another way, or with j > 0. */
 static void put_other(const struct state *s, struct vs_port_writer *port, uint32_t mru,
                       const struct vs_adac_result *r, uint64_t addr)
 {

@@ -2,9 +2,8 @@
 /* Streams without tables.
  *
  *   BASE   Ti [dCC] record, SA in full
- *   NEXS   Ti [dCC] record, SA as its exclusive or with the SA of the core's stream before, in
- *          groups of bits (technique/groups.h)
- */
+ *   NEXS   Ti [dCC] record, SA as its exclusive or with the SA of the core's previous stream, in
+ *          groups of bits (technique/groups.h) */
 #include "technique/groups.h"
 #include "technique/registry.h"
 #include "technique/streams.h"

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* mlvCFiat: cache first-access tracking.
  *
- * Message: Ti | [dCC] | fahCnt | granules of the operand. fahCnt are the core's loads since its
- * last message, which found all their granules flagged. A message is also due for a value from
- * outside (its own size), for registers, and at the core's end.
+ * Message: Ti | [dCC] | fahCnt | the operand's granules. fahCnt counts the core's loads since its
+ * last message, all of which found their granules flagged. A message is also due for a value from
+ * outside (in its own size), for registers, and at the core's end.
  *
- * fahCnt is full at all ones, and then a message by itself: `Ti | [dCC] | fahCnt`. It counts on
- * from 0, and what it was belongs to the core's next count.
+ * fahCnt is full at all ones, and is then a message by itself: `Ti | [dCC] | fahCnt`. It starts
+ * again from 0, and what it counted is added to the core's next count.
  *
  * A core's flagged granules are bytes that the core itself has read or written since anybody else
- * wrote them. So the debugger needs one copy of memory per core, and the counters alone.
+ * wrote them. So the debugger needs only one copy of memory per core, and the counters.
  *
  * A cache that the cores share flags bytes that another core got: there is one copy, and the order
- * of all accesses matters. The counter is then one for all cores and counts loads and stores, a
- * bit follows it, and a message `Ti | [dCC] | fahCnt | 1` says that from now on the accesses are
+ * of all accesses matters. There is then one counter for all cores, which counts loads and stores;
+ * a bit follows it, and a message `Ti | [dCC] | fahCnt | 1` says that from now on the accesses are
  * this core's. */
 #include <limits.h>
 #include <stdlib.h>
@@ -37,10 +37,10 @@ struct encoder {
     struct vs_granules caches;
     struct vs_chunks code;
     uint64_t granule;
-    uint64_t full;  /* fahCnt is */
-    bool published; /* account */
+    uint64_t full;  /* at which fahCnt is full */
+    bool published; /* account=published */
     bool shared, ordered;
-    unsigned current; /* ordered: whose accesses the stream tells of */
+    unsigned current; /* if ordered: whose accesses the stream tells of */
     uint64_t *hits;   /* by cache */
 };
 
@@ -217,26 +217,26 @@ struct decoder {
     unsigned cores, copy_count;
     bool published, shared, ordered;
     struct vs_copy *copies;
-    uint64_t *hits;      /* by copy: since the last message */
-    uint64_t full;       /* the encoder's counter is */
-    uint64_t *full_hits; /* by copy: that full ones told of, to be added to the next count */
+    uint64_t *hits;      /* by copy: those since the last message */
+    uint64_t full;       /* at which the encoder's counter is full */
+    uint64_t *full_hits; /* by copy: what full counters told of; the next count includes it */
     struct vs_data_passed passed;
     struct vs_buf state;
 
-    int error; /* of reading a head: it stays */
-    bool have; /* the next message's head: */
+    int error; /* of reading a head, which stays */
+    bool have; /* the next message's head was read, and this is in it: */
     unsigned core;
     uint64_t count;
     bool turns;
-    struct vs_data_head head; /* of what follows, if it is no turn */
+    struct vs_data_head head; /* what follows, if it is no turn */
 
-    unsigned current; /* ordered: whose turn it is */
-    bool turned;      /* and it has not used it yet: the message's */
+    unsigned current; /* if ordered: whose turn it is */
+    bool turned;      /* and the core has not used it yet; its message came at turned_at */
     uint64_t turned_at;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX];
 };
 
-/* Makes the next message's head known. Returns 0; 1: it only told that a counter is full. */
+/* Reads the next message's head. Returns 0; 1: it only told that a counter is full. */
 static int parse_head(struct decoder *d, unsigned core)
 {
     uint64_t turns = 0;
@@ -260,11 +260,11 @@ static int parse_head(struct decoder *d, unsigned core)
     if (d->have)
         return 0;
     d->full_hits[which] = d->count;
-    d->turned = false; /* it may have come with this message, before the core used it */
+    d->turned = false; /* the turn may have come for this message, before any access */
     return 1;
 }
 
-/* What follows an error cannot be read. */
+/* Nothing can be read after an error. */
 static int read_head(struct decoder *d, unsigned core)
 {
     while (!d->error && !d->have) {
@@ -274,7 +274,7 @@ static int read_head(struct decoder *d, unsigned core)
     return d->error;
 }
 
-/* The same, for an access of the core. In an ordered stream its turn has to be come. */
+/* Does the same for an access by the core. In an ordered stream its turn must have come. */
 static inline int look(struct decoder *d, unsigned core)
 {
     if (unlikely(core >= d->cores))
@@ -293,7 +293,7 @@ static inline int look(struct decoder *d, unsigned core)
     }
 }
 
-/* The message that made it the core's turn was sent when the core first used it. */
+/* The message that gave the core its turn was sent when the core first used it. */
 static inline void use_turn(struct decoder *d, unsigned core)
 {
     if (unlikely(d->turned)) {
@@ -302,7 +302,7 @@ static inline void use_turn(struct decoder *d, unsigned core)
     }
 }
 
-/* Whether the core's next load is the one that the message reports. */
+/* Whether the message reports the core's next load. */
 static inline bool is_due(const struct decoder *d, unsigned core)
 {
     return d->core == core && !d->turns && d->hits[d->shared ? 0 : core] == d->count;
@@ -376,7 +376,7 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
 }
 
-/* A message that is due whatever the core has accessed. */
+/* Looks for a message that is due whatever the core has accessed. */
 static int look_due(struct decoder *d, unsigned core)
 {
     int err = look(d, core);
@@ -413,7 +413,7 @@ static bool decoder_takes(void *decoder, unsigned core, bool store)
         return false;
     if (unlikely(look(d, core)))
         return true;
-    /* the last access before a turn makes it another core's */
+    /* the last access before a turn makes it another core's turn */
     return d->ordered ? is_due(d, core) || (d->turns && d->hits[0] + 1 == d->count)
                       : d->core != core || d->hits[d->shared ? 0 : core] == d->count;
 }

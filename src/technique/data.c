@@ -70,7 +70,7 @@ static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *
     e->counts.nondet_bits += vs_data_message_bits(e);
 }
 
-/* Registers follow, or nothing. */
+/* Puts what says where the core stands. Registers follow, or nothing does. */
 static void put_place(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size,
                       uint64_t instructions)
 {
@@ -132,7 +132,7 @@ void vs_data_mapped(const struct vs_event *event, uint64_t *start, uint64_t *siz
         last = UINT64_MAX;
     *start = event->addr >> VS_COPY_BITS << VS_COPY_BITS;
     *size = (last | (VS_COPY_PAGE - 1)) - *start;
-    *size += *size < UINT64_MAX; /* all there is: but for one byte, which has its line's company */
+    *size += *size < UINT64_MAX; /* all memory lacks its last byte, but not that byte's line */
 }
 
 static int mapping(struct vs_data_encoder *e, const struct vs_event *event)
@@ -155,8 +155,8 @@ static int gap(struct vs_data_encoder *e, const struct vs_event *event, const ui
     return e->memory ? vs_seen_gap(&e->seen) : 0;
 }
 
-/* Code changed for all cores: where each of them stands, and where one ended that went on after its
- * last registers. */
+/* Code changed for all cores: tells where each of them stands, and where a core ended that went on
+ * after its last registers. */
 static void code_changed(struct vs_data_encoder *e)
 {
     for (unsigned core = 0; core < e->cores; core++)
@@ -257,7 +257,7 @@ _Static_assert(sizeof(struct vs_data_counts) <= VS_COUNTS_MAX * sizeof(uint64_t)
 
 /* ---- decoders -------------------------------------------------------------------------------- */
 
-/* Whether the escape follows; only then it is taken. */
+/* Sets *taken to whether the escape follows. It is consumed only if it does. */
 static int take_escape(struct vs_port_reader *port, bool *taken)
 {
     uint64_t pos = port->bits.pos, byte, bit = 0;
@@ -295,7 +295,8 @@ void vs_data_passed_fini(struct vs_data_passed *p)
     p->instructions = NULL;
 }
 
-/* A counter is full, or what it has counted since is added to *count. Returns 0; 1: full. */
+/* Adds to *count what full counters told of. If this counter is full too, *passed is then the sum,
+ * and else 0. Returns 0; 1: it is full; -VSE_CORRUPT. */
 static int add_passed(struct vs_port_reader *port, enum vs_field field, uint64_t full,
                       uint64_t *passed, uint64_t *count)
 {

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* DMTF: two move-to-front tables in a row. mtf1 has streams, mtf2 indices of mtf1.
+/* DMTF: two move-to-front tables in a row. mtf1 holds streams, mtf2 holds indices of mtf1.
  *
- *   the stream's index is the first of mtf2   Ti [dCC] 0
+ *   the stream's index is the first in mtf2   Ti [dCC] 0
  *   it is in mtf2                             Ti [dCC] 1 i2
  *   the stream is in mtf1                     Ti [dCC] 1 miss2 i1
  *   it is in neither                          Ti [dCC] 1 miss2 miss1 record
  *
- * bDMTF is that. hDMTF keeps but the low bits of SA in mtf1; the upper ones are those of the last
- * stream, and where they differ a record goes out whatever mtf1 has. In records SA has a bit before
- * it: 1 if its upper bits are left out. eDMTF also counts: `0` is followed by the number of such
- * streams in a row, in as many bits as suit the last such numbers.
+ * bDMTF is just that. hDMTF keeps only the low bits of SA in mtf1; the upper ones are those of the
+ * last stream, and where they differ a record goes out whatever mtf1 holds. In records a bit
+ * precedes SA: 1 if its upper bits are left out. eDMTF also counts: `0` is followed by the number
+ * of such streams in a row, in as many bits as suit the last such numbers.
  *
- * A discontinuity is a record and does not touch the tables.
- */
+ * A discontinuity is a record and does not touch the tables. */
 #include <string.h>
 
 #include "model/mtf.h"
@@ -42,7 +41,7 @@ struct params {
     }
 
 enum {
-    RUN_HEADER = 0, /* of a stream whose index is the first of mtf2 */
+    RUN_HEADER = 0, /* a stream whose index is the first in mtf2 */
     RUN_MOST = 16,  /* bits */
 };
 
@@ -69,7 +68,7 @@ static struct vs_chunks cycles(const void *params)
 
 struct state {
     struct vs_mtf one, two;
-    unsigned bits1, bits2; /* of their indices */
+    unsigned bits1, bits2; /* widths of their indices */
     bool splits;           /* mtf1 lacks the upper bits of SA */
     struct vs_lastvalue upper;
     struct vs_stream_runs runs;
@@ -131,7 +130,7 @@ static struct vs_mtf_key key_of(const struct state *t, const struct vs_stream *s
     return (struct vs_mtf_key){start, s->length};
 }
 
-/* Whether a record has to go out whatever mtf1 has. */
+/* Whether a record has to go out whatever mtf1 holds. */
 static bool is_far(const struct state *t, const struct vs_stream *s)
 {
     return t->splits && !vs_lastvalue_match(&t->upper, s->start);
@@ -156,7 +155,7 @@ static void flush(void *state, struct vs_stream_out *out)
     vs_stream_runs_flush(&t->runs, out, RUN_HEADER);
 }
 
-/* Begins the message of a record, and writes it. */
+/* Begins a record's message, and writes the record. */
 static void put_record(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
     struct state *t = state;
@@ -168,7 +167,7 @@ static void put_record(void *state, struct vs_stream_out *out, const struct vs_s
     vs_stream_put_record(t, out, s);
 }
 
-/* A stream that mtf1 has. */
+/* Codes a stream that mtf1 holds. */
 static void put_hit(struct state *t, struct vs_stream_out *out, uint32_t i1)
 {
     uint32_t i2 = vs_mtf_step(&t->two, index_key(i1));
@@ -213,7 +212,7 @@ static int get_start(void *state, struct vs_stream_in *in, uint64_t *start)
     return vs_stream_get_split(&t->upper, in, start);
 }
 
-/* The stream at an index of mtf1. */
+/* Takes the stream at an index of mtf1. */
 static int take_hit(struct state *t, struct vs_stream_in *in, struct vs_stream *s, uint32_t i1)
 {
     struct vs_mtf_key key;
@@ -226,7 +225,7 @@ static int take_hit(struct state *t, struct vs_stream_in *in, struct vs_stream *
     return 0;
 }
 
-/* The stream whose index is at an index of mtf2. */
+/* Takes the stream whose index is at an index of mtf2. */
 static int take_second(struct state *t, struct vs_stream_in *in, struct vs_stream *s, uint32_t i2)
 {
     struct vs_mtf_key key;
@@ -281,7 +280,7 @@ static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* bits: of SA in mtf1. */
+/* `bits` are those of SA in mtf1. */
 static void cost_of(const struct state *t, const struct vs_technique_setup *setup,
                     struct vs_cost_list *list)
 {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* daFilter: addresses that the debugger cannot tell from the registers it knows
+/* daFilter sends the addresses that the debugger cannot tell from the registers it knows
  * (technique/validity.h), as they are, or in the code of daNX or ADAC.
  *
- *   Ti | [dCC] | address
- */
+ *   Ti | [dCC] | address */
 #include <stdlib.h>
 
 #include "technique/address_common.h"
@@ -231,7 +230,7 @@ static const struct vs_technique_config configs[] = {
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
-    /* one for each integer register: no ISA here has more than 32 */
+    /* one for each integer register, of which no ISA here has more than 32 */
     vs_cost_list_add(list, "valid bits", (struct vs_cost){.registers = 32}, setup->cores);
     coder_of(params)->cost(params, setup, list);
     return 0;

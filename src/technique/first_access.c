@@ -4,10 +4,11 @@
  *
  *   flags      the core's data cache has a flag per word, as in cfiat.c
  *   dedicated  the module has a small cache of values of its own. A load is known if it hits and
- *              the value is the same, so nothing has to tell the module who else wrote. Lines come
- *              as zeros; loads and stores fill in what they touch. The debugger has its twin.
+ *              the value is the same, so nothing has to tell the module who else wrote. A new
+ *              line is all zeros; loads and stores fill in what they touch. The debugger has its
+ *              twin.
  *
- * Values from outside and registers come as values that are not known do. */
+ * Values from outside and registers are sent like values that are not known. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@
 
 struct values {
     struct vs_cache cache;
-    uint8_t *data; /* by index * line */
+    uint8_t *data; /* at index * line */
 };
 
 static int values_init(struct values *v, const struct vs_cache_config *config)
@@ -68,7 +69,7 @@ static struct values *values_clone(const struct values *from, unsigned count)
     return v;
 }
 
-/* The part of an operand that lies in the line of its first byte. */
+/* The part of an operand that lies in its first byte's line. */
 static size_t part_in_line(const struct values *v, uint64_t addr, size_t size)
 {
     size_t line = v->cache.config.line, rest = line - (addr & (line - 1));
@@ -96,7 +97,7 @@ static bool values_get(const struct values *v, uint64_t addr, uint8_t *bytes, si
     return true;
 }
 
-/* A use of the lines, which then have the bytes. Whether all were there. */
+/* Uses the lines, which then have the bytes. Returns whether all of them were there. */
 static bool values_put(struct values *v, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     bool all = true;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* HWLZ: LZ77 in hardware, for comparison. Records of streams are sliced into symbols of at most 12
- * bits: SA, if it is there, from its least significant bits on, then SL. The search buffer has the
- * core's last symbols.
+ * bits: SA, if it is there, from its least significant bits on, then SL. The search buffer holds
+ * the core's last symbols.
  *
  *   a symbol       Ti [dCC] 0 symbol
  *   a repetition   Ti [dCC] 1 distance-1 length-1
  *
- * The next `length` symbols are each what was `distance` symbols before. Greedy: a repetition is as
- * long as any can be that begins here, and of these the nearest; one of a single symbol goes out as
- * that symbol. The last slice of SA and SL have as many bits as they need. A discontinuity is the
- * symbol 0 in place of SL, which does not enter the buffer, and what follows it.
+ * In a repetition, each of the next `length` symbols is what was `distance` symbols before. The
+ * search is greedy: it takes the longest repetition that begins here, and of equally long ones the
+ * nearest; one of a single symbol goes out as that symbol. The last slice of SA and SL have as many
+ * bits as they need. A discontinuity is the symbol 0 in place of SL, which does not enter the
+ * buffer, and what follows it.
  *
- * The published design has 256 entries of 12 bits and 50,000 gates.
- */
+ * The published design has 256 entries of 12 bits and 50,000 gates. */
 #include <stdlib.h>
 
 #include "base/power.h"
@@ -45,12 +45,13 @@ static struct vs_chunks cycles(const void *params)
 
 enum {
     SLICE = 12,
-    /* Of the published gates, what HWLZ-256 has besides its structures for 32-bit addresses. */
+    /* The published gates that HWLZ-256 has besides its structures for 32-bit addresses. */
     LOGIC = (50000 - 16120) * 2 / 5,
 };
 
 /* Each entry has a comparator, and a bit that says whether the repetition may be from there. The
- * length, 0 if there is none, cannot overflow: one that no longer fits is sent at once. */
+ * length, which is 0 if there is no repetition, cannot overflow: one that is full is sent at
+ * once. */
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
@@ -76,19 +77,19 @@ struct state {
 
     /* the repetition under way */
     uint32_t *distances; /* at which all its symbols were found, the nearest first; in the decoder
-                          * only those nearer than its own */
+                            only those nearer than its own distance */
     uint32_t distance_count;
     uint64_t length; /* so far */
     /* encoder: */
-    enum vs_field field; /* of its last symbol */
+    enum vs_field field; /* its last symbol's */
     unsigned width;
     uint64_t time;
 
     /* decoder: the record under way, and the repetition */
     uint64_t start;
-    unsigned start_bits; /* that are known */
+    unsigned start_bits; /* how many of its bits are known */
     uint32_t distance;
-    uint64_t left; /* symbols of it */
+    uint64_t left; /* symbols of the repetition that are still to come */
 };
 
 static int init(void *state, const void *params, unsigned address_bits)
@@ -122,7 +123,7 @@ static void enter(struct state *t, uint16_t symbol)
     t->count++;
 }
 
-/* The distances, up to a largest one, at which the symbol is. */
+/* Finds the distances, up to a largest one, at which the symbol is. */
 static void find_distances(struct state *t, uint16_t symbol, uint64_t most)
 {
     t->distance_count = 0;
@@ -131,7 +132,7 @@ static void find_distances(struct state *t, uint16_t symbol, uint64_t most)
             t->distances[t->distance_count++] = (uint32_t)d;
 }
 
-/* Moves those distances to the front at which the symbol is, too. Returns how many they are. */
+/* Moves those distances to the front at which this symbol is too. Returns how many there are. */
 static uint32_t keep_distances(struct state *t, uint16_t symbol)
 {
     uint32_t kept = 0;
@@ -141,7 +142,7 @@ static uint32_t keep_distances(struct state *t, uint16_t symbol)
     return kept;
 }
 
-/* The width of the slice of SA of which so many bits are done. */
+/* The width of SA's slice after so many of its bits are done. */
 static unsigned slice_width(unsigned address_bits, unsigned done)
 {
     return address_bits - done < SLICE ? address_bits - done : SLICE;
@@ -157,7 +158,7 @@ static void begin_symbol(struct vs_stream_out *out, uint64_t time, enum vs_field
     vs_port_put(out->port, f, symbol, width);
 }
 
-/* The repetition ends. */
+/* Ends the repetition. */
 static void flush(void *state, struct vs_stream_out *out)
 {
     struct state *t = state;
@@ -175,7 +176,7 @@ static void flush(void *state, struct vs_stream_out *out)
     t->length = 0;
 }
 
-/* Whether the repetition goes on with a symbol. */
+/* Whether the repetition goes on with a symbol. If so, keeps only the distances that fit. */
 static bool goes_on(struct state *t, uint16_t symbol)
 {
     uint32_t kept = keep_distances(t, symbol);
@@ -184,14 +185,14 @@ static bool goes_on(struct state *t, uint16_t symbol)
     return kept;
 }
 
-/* Whether one begins with a symbol. */
+/* Whether a repetition begins with a symbol. */
 static bool begins(struct state *t, uint16_t symbol)
 {
     find_distances(t, symbol, t->count < t->entries ? t->count : t->entries);
     return t->distance_count;
 }
 
-/* Returns whether the buffer did not have it where it would do. */
+/* Returns whether the symbol neither continued nor began a repetition. */
 static bool put_symbol(struct state *t, struct vs_stream_out *out, enum vs_field f, uint64_t symbol,
                        unsigned width)
 {
@@ -265,7 +266,8 @@ static bool take_symbol(struct state *t, const struct vs_stream_in *in, struct v
     return true;
 }
 
-/* The nearest repetition is the one that is sent: notes which nearer ones would do so far. */
+/* The nearest repetition is the one that is sent, so this notes which nearer ones would do so
+ * far. */
 static void note_nearer(struct state *t, uint16_t symbol)
 {
     if (t->length++)

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /* mc2RT: the cache-coherent read trace.
  *
- * One trace bit T per line of the cores' coherent caches: the debugger knows the line. It travels
- * with the line from cache to cache. A read of a line without T is a message with the whole line;
- * THCnt counts the core's reads of lines with T since its last message. With order=exact it counts
- * all accesses to lines that took no message: where a core stands when it loses a line to another
- * must be known, also among its stores.
+ * Each line of the cores' coherent caches has a trace bit T, which says that the debugger knows the
+ * line. It travels with the line from cache to cache. A read of a line without T is a message with
+ * the whole line; THCnt counts the core's reads of lines with T since its last message. With
+ * order=exact it counts all accesses to lines that took no message: the debugger must know where a
+ * core stands, among its stores too, when it loses a line to another.
  *
  * The debugger has the same caches, with data, and has to know in which order cores acted on each
  * other's lines. By the rule `all` every transaction that a core starts (read miss, write miss,
  * upgrade) is a message; those that need no line only give the order. Between two messages of a
- * core nothing it does can be noticed by others, or is changed by them. So the debugger lets every
+ * core, nothing it does can be noticed by others or is changed by them. So the debugger lets every
  * core run until just before its next message, and then takes the messages in their order.
  *
  * By the rule `implied` a write miss takes no message, and is counted in THCnt, if its order
  * follows from the others':
- *   - no other core has the line; those that had it lost it before this core's last message,
- *   - the line that makes way, if one does, is in M or E: no other core has used it since,
- *   - no other core has taken a line from the set since: the same line makes way in the debugger,
- *   - nothing outside has written since: it would take the line, too.
- * Then it makes no difference that the debugger does it right after the core's last message. To
- * know the first takes a directory below the caches.
+ *   - no other core has the line, and those that had it lost it before this core's last message;
+ *   - the line that makes way, if one does, is in M or E: no other core has used it since;
+ *   - no other core has taken a line from the set since: the same line makes way in the debugger;
+ *   - nothing outside has written since, which would take the line, too.
+ * Then it makes no difference that the debugger does it right after the core's last message.
+ * Knowing the first takes a directory below the caches.
  *
  *   Ti | [dCC] | THCnt | 0    | line                  a line
  *   Ti | [dCC] | THCnt | 10                           order only
@@ -30,13 +30,14 @@
  *                                                     instructions since the last registers
  *                                                     1: registers  2: value from outside, its
  *                                                     length first  3: the core's end
- *   Ti | [dCC] | THCnt                                all ones: it is full, and counts on from 0
+ *   Ti | [dCC] | THCnt                                all ones: it is full, and starts from 0
  *
- * What a full THCnt has counted belongs to the core's next count. Neither this message nor one of
- * registers that only tells of instructions orders anything: they do not count as messages in what
- * is said above.
+ * What a full THCnt has counted is added to the core's next count. Neither this message nor one of
+ * registers that only tells of instructions orders anything: they do not count as messages in the
+ * rules above.
  *
- * With order=published there is no bit after THCnt and nothing but lines, registers and values. */
+ * With order=published there is no bit after THCnt, and there are only lines, registers and
+ * values. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ struct encoder_core {
     uint64_t count; /* THCnt */
 
     uint64_t notices; /* outside writes without a message since its last access or message */
-    uint64_t last;    /* number of its last message */
+    uint64_t last;    /* its last message's number */
     uint64_t *taken;  /* by set: when another core took a line from it */
 };
 
@@ -58,11 +59,11 @@ struct encoder {
     struct vs_traced caches;
     struct vs_chunks code;
     unsigned address_bits;
-    uint64_t full; /* THCnt is */
+    uint64_t full; /* at which THCnt is full */
     bool ordered;  /* order=exact */
     bool implied;  /* rule=implied */
     uint64_t messages;
-    uint64_t outside; /* number of the last that told of outside writes */
+    uint64_t outside; /* number of the last message that told of outside writes */
     struct encoder_core *cores;
     struct vs_losses losses;
     bool out_of_memory;
@@ -73,7 +74,7 @@ static const unsigned kind_bits[] = {
     [VS_MC2RT_STATE] = 4, [VS_MC2RT_NONDET] = 4, [VS_MC2RT_END] = 4,
 };
 
-/* First bit first. */
+/* The first bit is the lowest. */
 static const uint64_t kind_codes[] = {
     [VS_MC2RT_LINE] = 0,           [VS_MC2RT_ORDER] = 1,           [VS_MC2RT_OUTSIDE] = 3,
     [VS_MC2RT_STATE] = 3 | 1 << 2, [VS_MC2RT_NONDET] = 3 | 2 << 2, [VS_MC2RT_END] = 3 | 3 << 2,
@@ -247,7 +248,7 @@ static inline bool read_line(struct encoder *e, unsigned core, uint64_t line)
     return true;
 }
 
-/* Before the write: whether the line that would make way is nobody else's business. */
+/* Whether, before the write, the line that would make way is nobody else's business. */
 static bool way_is_free(const struct encoder *e, unsigned core, uint64_t line)
 {
     const struct vs_moesi_core *c = &e->caches.group.core[core];

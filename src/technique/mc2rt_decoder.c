@@ -12,19 +12,19 @@
 struct message {
     uint64_t number; /* from 0, in the stream's order */
     uint64_t cycle, count;
-    uint64_t pos;                        /* of what follows, in bits */
-    uint64_t addr, size, notices, place; /* of what was written from outside */
-    struct vs_data_head head;            /* of registers and ends */
+    uint64_t pos;                        /* where what follows begins, in bits */
+    uint64_t addr, size, notices, place; /* for an outside write */
+    struct vs_data_head head;            /* of registers or an end */
     enum vs_mc2rt_kind kind;
 };
 
 struct decoder_core {
     uint64_t count, notices;
-    uint64_t full_count; /* that full counters told of, to be added to that of the next message */
-    struct message next; /* a copy of its first in the queue, if it is there */
+    uint64_t full_count; /* what full counters told of; the next message's count includes it */
+    struct message next; /* a copy of the core's first message in the queue, if there is one */
     bool have;
-    bool pending;   /* an access waits: */
-    unsigned lines; /* those that are done */
+    bool pending;   /* an access waits */
+    unsigned lines; /* how many of its lines are done */
 };
 
 struct decoder {
@@ -33,12 +33,12 @@ struct decoder {
     struct vs_chunks code;
     unsigned cores, address_bits;
     bool implied;
-    uint64_t full; /* the encoder's THCnt is */
+    uint64_t full; /* at which the encoder's THCnt is full */
     struct vs_data_passed passed;
     struct vs_demux queues;
     uint64_t parsed, taken; /* messages */
     int error;              /* of parsing: no message follows those in the queues */
-    unsigned *who;          /* by number, in a ring: whose it is */
+    unsigned *who;          /* by number, in a ring: whose message it is */
     size_t who_size;
     struct decoder_core *core;
     struct vs_buf state;
@@ -79,7 +79,7 @@ static int parse_outside(struct decoder *d, unsigned core, struct message *m)
     return err;
 }
 
-/* Returns 0; 1: it only told that the counter of instructions is full. */
+/* Returns 0; 1: the message only told that the counter of instructions is full; an error. */
 static int parse_rest(struct decoder *d, unsigned core, struct message *m)
 {
     int err = 0;
@@ -130,7 +130,7 @@ static int note_whose(struct decoder *d, unsigned core)
     return 0;
 }
 
-/* The next message. Returns 0; 1: it only told that a counter is full. */
+/* Parses the next message. Returns 0; 1: it only told that a counter is full; an error. */
 static int parse_message(struct decoder *d, unsigned *core, struct message *m)
 {
     int err = vs_port_next(d->port, core, &m->cycle);
@@ -174,7 +174,7 @@ static int fetch_next(struct decoder *d, unsigned core)
     return 0;
 }
 
-/* The core's next message. Returns 0, or why there is none. */
+/* Gets the core's next message. Returns 0, or why there is none. */
 static inline int next_of(struct decoder *d, unsigned core, const struct message **m)
 {
     *m = &d->core[core].next;
@@ -208,8 +208,8 @@ static void tell_outside(const struct decoder *d, unsigned core, const struct me
         w->outside(w->context, core, &outside);
 }
 
-/* Takes those of outside writes that are due, if this is the place. `notice`: only those that the
- * run's own notices lead to. */
+/* Takes the messages of outside writes that are due, if this is the place. `notice`: only the one
+ * that the core's own notices lead to. */
 static int take_outside(struct decoder *d, unsigned core, bool notice)
 {
     struct decoder_core *c = &d->core[core];
@@ -233,7 +233,7 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
     return err;
 }
 
-/* The core does what needs a message of that kind. */
+/* Gets the message of that kind which the core needs now. */
 static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
                   const struct message **m)
 {
@@ -249,7 +249,7 @@ static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
     return 0;
 }
 
-/* Bytes of a message, whatever has been parsed since. */
+/* Gets a message's bytes, whatever has been parsed since. */
 static int get_bytes_of(struct decoder *d, const struct message *m, uint8_t *bytes, size_t size)
 {
     uint64_t pos = d->port->bits.pos;
@@ -284,7 +284,7 @@ static bool will_inherit(const struct decoder *d, unsigned core, uint64_t line)
     return from >= 0 && d->caches.t[from][index];
 }
 
-/* The read that the core's next message, which is the next of all, tells of. */
+/* Does the read that the core's next message, which is the next of all, tells of. */
 static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
 {
     struct vs_cache *cache = &d->caches.group.core[core].cache;
@@ -379,7 +379,7 @@ static inline int begin_access(struct decoder *d, unsigned core)
     return 0;
 }
 
-/* The part of an operand in a line. */
+/* The part of an operand that lies in its first byte's line. */
 static inline size_t part_in_line(const struct decoder *d, uint64_t addr, size_t size)
 {
     size_t line = d->caches.group.line, rest = line - (addr & (line - 1));
@@ -394,7 +394,7 @@ static inline uint8_t *bytes_at(const struct decoder *d, unsigned core, uint64_t
                                   : vs_moesi_bytes(&d->caches.group, core, index) + (addr - line);
 }
 
-/* Lines that were done before a wait are not done again: they are still there. */
+/* Lines that were done before a wait are not done again, since they are still there. */
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
@@ -441,7 +441,7 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return err;
 }
 
-/* ---- what is no access ----------------------------------------------------------------------- */
+/* ---- other than accesses --------------------------------------------------------------------- */
 
 static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
                        const struct message **m)
@@ -467,7 +467,7 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return 0;
 }
 
-/* Outside writes belong between two instructions, as registers do that may come with them. */
+/* Outside writes belong between two instructions, like the registers that may come with them. */
 static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
                        bool *ends)
 {

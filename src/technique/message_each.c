@@ -39,7 +39,7 @@ int vs_message_each_look(struct vs_message_each *m, unsigned core)
     return m->core == core ? 0 : VS_DECODER_WAIT;
 }
 
-/* A message that is due whatever the core has loaded. */
+/* Looks for a message that is due whatever the core has loaded. */
 static int look_due(struct vs_message_each *m, unsigned core)
 {
     int err = vs_message_each_look(m, core);

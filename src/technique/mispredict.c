@@ -6,7 +6,7 @@
 #include "base/power.h"
 #include "model/counter.h"
 
-/* The branches that a full bCnt has counted. */
+/* How many branches a full bCnt has counted. */
 static uint64_t most_branches(const struct vs_mispredict_config *config)
 {
     return vs_counter_full(config->bcnt_bits) - 1;
@@ -15,10 +15,10 @@ static uint64_t most_branches(const struct vs_mispredict_config *config)
 /* ---- encoder --------------------------------------------------------------------------------- */
 
 struct encoder_core {
-    struct vs_predictors *predictors; /* own, or those of all */
+    struct vs_predictors *predictors; /* its own, or all cores' */
     uint64_t bcnt, icnt;              /* since its last message */
-    uint64_t mark;                    /* iCnt as it was after its last branch or message */
-    uint64_t target;                  /* the last in a message */
+    uint64_t mark;                    /* iCnt after its last branch or message */
+    uint64_t target;                  /* the last one in a message */
     bool alive;
 };
 
@@ -27,13 +27,13 @@ struct vs_mispredict_encoder {
     struct vs_port_writer *port;
     unsigned cores, address_bits;
     uint64_t bcnt_most, icnt_full; /* where the counters are full */
-    unsigned running; /* if shared: whose branch was the last; only it has passed any */
+    unsigned running; /* if shared: whose branch was the last; only that core has passed any */
     struct vs_predictors *predictors;
     struct encoder_core *core;
     struct vs_flow_counts counts;
 };
 
-/* Sets of predictors: one per core, or one. NULL if there is no memory. */
+/* Makes one set of predictors per core, or one for all. Returns NULL if there is no memory. */
 static struct vs_predictors *make_predictors(const struct vs_mispredict_config *config,
                                              const struct vs_technique_setup *setup)
 {
@@ -169,7 +169,7 @@ static void put_discontinuity(struct vs_mispredict_encoder *e, struct encoder_co
     e->counts.syncs += sync;
 }
 
-/* A counter is full: what it has counted was predicted right. */
+/* Tells that a counter is full: all that it has counted was predicted right. */
 static __attribute__((noinline)) void put_full(struct vs_mispredict_encoder *e,
                                                struct encoder_core *c, const struct vs_step *s)
 {
@@ -186,8 +186,8 @@ static __attribute__((noinline)) void put_full(struct vs_mispredict_encoder *e,
     restart(c);
 }
 
-/* iCnt, which has the step's instructions, may have been full before the last of them: the step's
- * own, if it is a branch. */
+/* iCnt includes the step's instructions, and may have been full before the last of them, which is
+ * the step's own if it is a branch. */
 static __attribute__((noinline)) void pass_full(struct vs_mispredict_encoder *e,
                                                 struct encoder_core *c, const struct vs_step *s)
 {
@@ -200,7 +200,7 @@ static __attribute__((noinline)) void pass_full(struct vs_mispredict_encoder *e,
     c->icnt = before + own;
 }
 
-/* A branch or call of another core than the last. */
+/* A branch or call comes from another core than the last one. */
 static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s)
 {
     struct encoder_core *c = &e->core[e->running];
@@ -248,7 +248,7 @@ static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
         put_misprediction(e, c, s);
 }
 
-/* A stack that is shared changes by calls, in an order that has to be known. */
+/* Calls change a shared stack, in an order that has to be known. */
 static void call(const struct vs_mispredict_encoder *e, struct encoder_core *c,
                  const struct vs_step *s)
 {
@@ -264,7 +264,7 @@ int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
     struct vs_mispredict_encoder *e = encoder;
     bool shared = e->config.shared;
     const uint64_t bcnt_most = e->bcnt_most, icnt_full = e->icnt_full;
-    uint64_t instructions = 0, conditionals = 0; /* not in memory: the loop is hot */
+    uint64_t instructions = 0, conditionals = 0; /* kept out of memory, since the loop is hot */
     for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
@@ -305,10 +305,10 @@ struct decoder_core {
     uint64_t target;
 };
 
-/* What the message under way says of the branches that it counts. */
+/* What the message under way says about the branches that it counts. */
 enum message {
     MISPREDICTION, /* all but the last were predicted right */
-    PREDICTED,     /* all were: a switch, or bCnt is full */
+    PREDICTED,     /* all were predicted right: a switch, or bCnt is full */
     INSTRUCTIONS,  /* it counts instructions: a discontinuity, or iCnt is full */
 };
 
@@ -318,7 +318,8 @@ struct vs_mispredict_decoder {
     unsigned cores, address_bits;
     uint64_t bcnt_most, icnt_full; /* where the encoder's counters are full */
     enum message message;
-    uint64_t left; /* branches of it that are to come; INSTRUCTIONS: until bCnt would be full */
+    uint64_t left; /* its branches that are still to come; INSTRUCTIONS: how many until bCnt would
+                      be full */
     struct vs_predictors *predictors;
     struct decoder_core *core;
 };
@@ -402,7 +403,8 @@ int vs_mispredict_discontinuity(void *decoder, unsigned core, uint64_t *target)
     return err;
 }
 
-/* No more instructions than iCnt holds: the walk stops there if the last branch has not come. */
+/* Limits a head to the instructions that iCnt holds: the walk stops there if the last branch has
+ * not come. */
 static void limit_head(const struct vs_mispredict_decoder *d, struct vs_flow_head *head,
                        uint64_t most)
 {
@@ -425,7 +427,7 @@ static int switch_message(struct vs_mispredict_decoder *d, struct vs_flow_head *
 {
     int err = get_count(d, VS_FIELD_ORDER, &d->left);
     d->message = PREDICTED;
-    limit_head(d, head, d->icnt_full - 1); /* else it would have been full */
+    limit_head(d, head, d->icnt_full - 1); /* otherwise iCnt would have been full */
     if (!err && !d->left)
         err = vs_port_refuse(d->port, VS_FIELD_ORDER, "a switch after no branch");
     else if (!err && d->left >= d->bcnt_most)
@@ -433,7 +435,7 @@ static int switch_message(struct vs_mispredict_decoder *d, struct vs_flow_head *
     return err;
 }
 
-/* What follows a bCnt of 0. */
+/* Reads what follows a bCnt of 0. */
 static int other_message(struct vs_mispredict_decoder *d, struct vs_flow_head *head)
 {
     uint64_t change = 0;
@@ -464,7 +466,7 @@ int vs_mispredict_head(void *decoder, struct vs_flow_head *head)
     return 0;
 }
 
-/* The target of an indirect branch that was mispredicted. */
+/* Reads the target of an indirect branch that was mispredicted. */
 static int wrong_target(struct vs_mispredict_decoder *d, unsigned core,
                         const struct vs_flow_site *site, struct vs_flow_answer *answer)
 {
@@ -494,7 +496,8 @@ static int right_target(struct vs_mispredict_decoder *d, unsigned core,
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes over a branch without prediction");
 }
 
-/* The message passes over the place where the encoder would have sent that a counter is full. */
+/* Refuses a message that passes over the place where the encoder would have sent that a counter is
+ * full. */
 static int full_before(struct vs_mispredict_decoder *d)
 {
     return d->message == INSTRUCTIONS
@@ -545,7 +548,7 @@ int vs_mispredict_cost(const struct vs_mispredict_config *config,
         vs_predictors_cost(&config->predictors, setup, config->shared ? 1 : setup->cores, list);
     vs_cost_list_add(list, "bCnt", vs_counter_cost(config->bcnt_bits), setup->cores);
     vs_cost_list_add(list, "iCnt", vs_counter_cost(config->icnt_bits), setup->cores);
-    if (config->shared) { /* what a switch leaves of iCnt, and whose branch was the last */
+    if (config->shared) { /* for what a switch leaves of iCnt, and whose branch was the last */
         vs_cost_list_add(list, "iCnt at a branch", vs_counter_cost(config->icnt_bits),
                          setup->cores);
         vs_cost_list_add(list, "running core",

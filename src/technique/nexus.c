@@ -6,14 +6,13 @@
  *   discontinuity   Ti [dCC] 0 iCnt sign |diffTA|
  *   iCnt is full    Ti [dCC] all ones
  *
- * SL and iCnt are the core's instructions since its last message; SL includes the branch. The
- * target is there for indirect branches, the outcome for those of them that are conditional.
- * diffTA is the difference to the core's last target in a message.
+ * SL and iCnt are the core's instructions since its last message; SL includes the branch. Indirect
+ * branches have the target, and those of them that are conditional the outcome. diffTA is the
+ * difference from the core's last target in a message.
  *
- * Both are the counter iCnt, of b bits. A branch that is reported may be the last that it holds, so
- * that all ones are no length: they say that 2^b - 2 instructions have passed, and no branch among
- * them is to be reported. The message goes out when they have.
- */
+ * Both are the counter iCnt, which has b bits. A branch that is reported may be the last that it
+ * holds, so all ones are no length: they say that 2^b - 2 instructions have passed, and that no
+ * branch among them is to be reported. The message goes out when they have passed. */
 #include <stdlib.h>
 
 #include "technique/registry.h"
@@ -52,7 +51,7 @@ static struct vs_chunks cycles(const void *params)
     return chunks(p->dcc, p->dcc_next);
 }
 
-/* The instructions that a full iCnt has counted. */
+/* How many instructions a full iCnt has counted. */
 static uint64_t most_instructions(const struct params *p)
 {
     return vs_counter_full(p->icnt_bits) - 1;
@@ -79,7 +78,7 @@ struct encoder {
     struct vs_port_writer *port;
     struct vs_chunks icnt, target;
     unsigned cores, address_bits;
-    uint64_t most; /* where iCnt is full */
+    uint64_t most; /* at which iCnt is full */
     struct vs_flow_counts counts;
     struct encoder_core core[];
 };
@@ -144,8 +143,8 @@ static void put_full(struct encoder *e, struct encoder_core *c, const struct vs_
     c->icnt = 0;
 }
 
-/* iCnt, which has the step's instructions, may have been full before the last of them: the step's
- * own, if it is a branch. */
+/* iCnt includes the step's instructions, and may have been full before the last of them, which is
+ * the step's own if it is a branch. */
 static void pass_full(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
 {
     uint64_t own = s->kind != VS_STEP_DISCONTINUITY && s->icount, before = c->icnt - own;
@@ -203,9 +202,9 @@ struct decoder {
     struct vs_port_reader *port;
     struct vs_chunks icnt, target;
     unsigned address_bits;
-    uint64_t most;   /* where the encoder's iCnt is full */
+    uint64_t most;   /* at which the encoder's iCnt is full */
     bool passes;     /* the message under way reports no branch */
-    uint64_t last[]; /* by core: target */
+    uint64_t last[]; /* by core: its last target */
 };
 
 static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
@@ -235,7 +234,7 @@ static int decoder_head(void *decoder, struct vs_flow_head *head)
     head->discontinuity = !head->count;
     if (head->discontinuity) {
         err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, d->icnt, &head->count);
-        most--; /* else it would have been full */
+        most--; /* otherwise iCnt would have been full */
     } else if (head->count == most + 1) {
         head->cut = true;
         head->count = most;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* daNX: the Nexus-like baseline. Every address as its exclusive or with the core's last one, in
- * groups of bits (technique/groups.h), which with their headers are bytes:
+/* daNX: the Nexus-like baseline. It sends every address as its exclusive or with the core's last
+ * one, in groups of bits (technique/groups.h), which with their headers are bytes:
  *
- *   Ti | [dCC] | groups
- */
+ *   Ti | [dCC] | groups */
 #include <stdlib.h>
 
 #include "technique/address_common.h"
@@ -11,7 +10,7 @@
 
 struct state {
     unsigned group, width;
-    uint64_t last[]; /* of each core */
+    uint64_t last[]; /* by core */
 };
 
 static int open(void **state, const struct vs_address_params *params,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mlvNX_b: the Nexus-like baseline. Every operand that is read: Ti | [dCC] | its bytes. */
+/* mlvNX_b: the Nexus-like baseline. It sends every operand that is read: Ti | [dCC] | its bytes. */
 #include "technique/nexus_data.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 struct encoder {
     struct vs_data_encoder common;
-    struct vs_port_writer *heads; /* the common part's port, or one of their own */
+    struct vs_port_writer *heads; /* the common part's port, or one for the heads alone */
 };
 
 static struct vs_port_writer *heads_of(struct vs_data_encoder *e)
@@ -24,7 +24,7 @@ static void rare_head(struct vs_data_encoder *e, unsigned core, enum vs_data_wha
     struct vs_port_writer *heads = heads_of(e);
     (void)what, (void)size;
     vs_port_begin(heads, core, e->time);
-    if (heads != e->port) /* the message's bits are those of both */
+    if (heads != e->port) /* the message has bits in both */
         e->port->start = vs_port_bits(e->port) - (vs_port_bits(heads) - heads->start);
 }
 
@@ -87,7 +87,7 @@ static const struct vs_encoder_ops encoder_ops =
 
 struct decoder {
     struct vs_message_each each;
-    struct vs_port_reader *heads; /* the same port, or one of their own: each.heads */
+    struct vs_port_reader *heads; /* the same port, or one for the heads alone: each.heads */
 };
 
 static int parse(struct vs_message_each *m)
@@ -96,7 +96,7 @@ static int parse(struct vs_message_each *m)
     int err = vs_port_next(heads, &m->core, NULL);
     if (err)
         return err;
-    if (heads != m->port) { /* for what it says of errors */
+    if (heads != m->port) { /* for error messages */
         m->port->messages = heads->messages;
         m->port->start = m->port->bits.pos;
         m->port->core = m->core;

@@ -3,11 +3,10 @@
  * modules themselves, since they keep megabytes and send a packet (technique/packets.h) when it is
  * full, long after what is in it.
  *
- *   BASE_*    records of streams as BASE has them, with Ti and dCC in a stream of their own: the
+ *   BASE_*    BASE's records of streams, with Ti and dCC in a stream of their own: the
  *             dissertation's SW-GZIP "compresses the partial stream descriptors only"
- *   mlvNX_*   the messages of mlvNX_b, whole (unified), or Ti and dCC by themselves (split)
- *   daRaw_*   all addresses as they are, with Ti and dCC in a stream of their own
- */
+ *   mlvNX_*   mlvNX_b's messages, whole (unified), or with Ti and dCC by themselves (split)
+ *   daRaw_*   all addresses as they are, with Ti and dCC in a stream of their own */
 #include <stdlib.h>
 
 #include "technique/address_common.h"
@@ -16,7 +15,7 @@
 #include "technique/packets.h"
 #include "technique/streams.h"
 
-/* The parameters of all of them are struct vs_data_params, which mlvNX_b takes. */
+/* The parameters of all of them are a struct vs_data_params, as mlvNX_b takes it. */
 static struct vs_packets_plan plan_of(enum vs_pack_kind kind, bool split, const void *params,
                                       const struct vs_technique_setup *setup)
 {
@@ -28,11 +27,11 @@ static struct vs_packets_plan plan_of(enum vs_pack_kind kind, bool split, const 
 
 struct encoder {
     struct vs_packer packer;
-    const struct vs_encoder_ops *ops; /* of what is packed */
+    const struct vs_encoder_ops *ops; /* those of the technique that is packed */
     void *base;
 };
 
-/* Opens what is packed: the context's port takes the values. Sets ops and base. */
+/* Opens the technique that is packed; the context's port takes the values. Sets ops and base. */
 typedef int open_base(struct encoder *e, const struct vs_technique_context *context,
                       struct vs_port_writer *heads);
 
@@ -181,7 +180,7 @@ static int decoder_open(void **decoder, const struct vs_packets_plan *plan, open
     return err;
 }
 
-/* ---- of streams ---- */
+/* ---- streams ---- */
 
 static int streams_unpacked(struct decoder *d, const void *params,
                             const struct vs_technique_setup *setup)
@@ -212,7 +211,7 @@ static int decoder_discontinuity(void *decoder, unsigned core, uint64_t *target)
     return vs_unpacker_outcome(&d->unpacker, vs_stream_discontinuity(d->base, core, target));
 }
 
-/* ---- of load values ---- */
+/* ---- load values ---- */
 
 static const struct vs_data_decoder_ops *values_of(void)
 {
@@ -283,7 +282,7 @@ static int decoder_turn(void *decoder, unsigned *core)
     return vs_unpacker_outcome(&d->unpacker, values_of()->turn(d->base, core));
 }
 
-/* ---- of addresses ---- */
+/* ---- addresses ---- */
 
 struct raw_decoder {
     struct vs_address_decoder base; /* its port is the heads' */
@@ -291,13 +290,13 @@ struct raw_decoder {
     unsigned width;
 };
 
-/* Of a message whose head was read. */
+/* Gets the address of a message whose head was read. */
 static int get_raw(void *decoder, struct vs_port_reader *heads, unsigned core, uint64_t pc,
                    uint64_t *addr)
 {
     struct raw_decoder *d = decoder;
     (void)pc;
-    if (heads != d->values) { /* for what it says of errors */
+    if (heads != d->values) { /* for error messages */
         d->values->messages = heads->messages;
         d->values->start = d->values->bits.pos;
         d->values->core = core;
@@ -341,7 +340,7 @@ static int decoder_next(void *decoder, unsigned *core)
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 
-/* Of the chip: what makes the stream. The compressor is software. */
+/* These are the chip's costs, for what makes the stream. The compressor is software. */
 
 static int streams_cost(const void *params, const struct vs_technique_setup *setup,
                         struct vs_cost_list *list)
@@ -366,7 +365,7 @@ static int raw_cost(const void *params, const struct vs_technique_setup *setup,
 
 /* ---- techniques ------------------------------------------------------------------------------ */
 
-/* The encoder, and how the stream is packed: by that compressor. */
+/* Defines the encoder, and how that compressor packs the stream. */
 #define PACKED(id, kind, split, base, what, count_rows)                                            \
     static struct vs_packets_plan id##_packets(const void *params,                                 \
                                                const struct vs_technique_setup *setup)             \
@@ -420,8 +419,8 @@ static int raw_cost(const void *params, const struct vs_technique_setup *setup,
         .flow_decoder = &base_##id##_decoder,                                                      \
     }
 
-/* The levels are those that the programs of these names take by themselves, as the publication
- * names none. */
+/* The levels are those that the programs of these names take by default, as the publication names
+ * none. */
 STREAMS(gzip, VS_PACK_GZIP, 1, 9, "6");
 STREAMS(bzip2, VS_PACK_BZIP2, 1, 9, "9");
 STREAMS(xz, VS_PACK_XZ, 0, 9, "6");

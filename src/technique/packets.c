@@ -19,8 +19,7 @@ struct vs_packets_plan vs_packets_plan(enum vs_pack_kind kind, unsigned level, b
 {
     struct vs_packets_plan plan = {
         .kind = kind, .level = level, .streams = split ? 2 : 1, .heads = 0, .values = split};
-    /* One core without time has no heads: their stream stays empty, and messages cannot be told
-     * by it. */
+    /* One core without time has no heads: their stream stays empty, and cannot delimit messages. */
     if (!setup->timed && !vs_port_core_bits(setup->cores))
         plan.heads = plan.values;
     return plan;
@@ -75,7 +74,7 @@ static int take_bits(void *context, unsigned stream, const uint8_t *bytes, uint6
     return vs_pack_put(((struct vs_packing *)context)->pack, bytes, (size_t)((nbits + 7) / 8));
 }
 
-/* Returns the length of the stream in bits, or an error. */
+/* Returns the stream's length in bits, or an error. */
 static int64_t finish_stream(struct vs_packing *p)
 {
     int64_t bits = vs_port_finish(&p->bits);
@@ -151,7 +150,7 @@ static int get_last(const struct vs_packets_plan *m, struct vs_unpacking *u, uns
     return err;
 }
 
-/* The next packet, which may be the other stream's. */
+/* Gets the next packet, which may be the other stream's. */
 static int get_packet(const struct vs_packets_plan *m, struct vs_unpacking *u, unsigned stream)
 {
     uint64_t which = 0, size = 0;
@@ -173,7 +172,7 @@ static int get_packet(const struct vs_packets_plan *m, struct vs_unpacking *u, u
     return err;
 }
 
-/* All is unpacked, and it is as much as it should be. */
+/* Checks, when all is unpacked, that it is as much as it should be. */
 static int check_length(struct vs_unpacking *u)
 {
     uint64_t bytes = u->before + u->size;
@@ -224,7 +223,7 @@ void vs_unpacker_prepare(struct vs_unpacker *d)
     }
 }
 
-/* The stream of which more should have come, or NULL. */
+/* Returns the stream from which more should have come, or NULL. */
 static const struct vs_unpacking *broken(const struct vs_unpacker *d)
 {
     for (unsigned i = 0; i < d->plan.streams; i++)
@@ -233,7 +232,7 @@ static const struct vs_unpacking *broken(const struct vs_unpacker *d)
     return NULL;
 }
 
-/* What the base says of the unpacked streams, in terms of this one. */
+/* Puts what a decoder says about the unpacked streams into the port's terms. */
 static int explain(struct vs_unpacker *d, int err)
 {
     for (unsigned i = 0; i < d->plan.streams; i++) {
@@ -246,7 +245,7 @@ static int explain(struct vs_unpacker *d, int err)
     return err;
 }
 
-/* After the last head. */
+/* Refuses values that are left after the last head. */
 static int refuse_values(struct vs_unpacker *d, const struct vs_unpacking *values)
 {
     return vs_diag_set(&d->port->diag, -VSE_CORRUPT, (int64_t)(d->port->bits.pos / 8), -1,

@@ -5,14 +5,14 @@
  *   it is in the cache                Ti [dCC] 0 SI
  *   it is not                         Ti [dCC] 0 0 record
  *
- * SI is the index of the stream in the cache. bSDC-LSP is that. eSDC-LSP counts: `1` is followed by
- * the number of such streams in a row, in as many bits as suit the last such numbers; and SA has a
- * bit before it: 1 if its upper bits are those of the last SA that was sent, and left out. rSDC-LSP
- * has neither these in the cache: there they are those of the last stream, and where they differ a
- * record goes out whatever the cache has; nor the bits of SA that the index implies.
+ * SI is the stream's index in the cache. bSDC-LSP is just that. eSDC-LSP counts: `1` is followed by
+ * the number of such streams in a row, in as many bits as suit the last such numbers; and a bit
+ * precedes SA: 1 if its upper bits are left out, being those of the last SA that was sent. The
+ * cache of rSDC-LSP keeps neither these upper bits nor the bits of SA that the index implies: the
+ * upper bits are those of the last stream, and where they differ a record goes out whatever the
+ * cache holds.
  *
- * A discontinuity is a record and touches neither cache nor predictor.
- */
+ * A discontinuity is a record and touches neither cache nor predictor. */
 #include "base/diag.h"
 #include "base/power.h"
 #include "model/lsp.h"
@@ -28,8 +28,8 @@ struct params {
 
 enum {
     SETS_MAX = 1 << 16,
-    LOW_MIN = 20,   /* of rSDC: what the index of the largest cache implies is among these bits */
-    RUN_HEADER = 1, /* of a stream that was predicted */
+    LOW_MIN = 20,   /* for rSDC: the bits that the largest cache's index implies are among these */
+    RUN_HEADER = 1, /* a stream that was predicted */
     RUN_MOST = 16,  /* bits */
 };
 
@@ -143,19 +143,19 @@ static void fini(void *state)
     vs_lsp_fini(&t->predictor);
 }
 
-/* What of SA the cache has. */
+/* The part of SA that the cache keeps. */
 static uint64_t key_of(const struct state *t, uint64_t start)
 {
     return t->splits ? vs_lastvalue_lower(&t->upper, start) : start;
 }
 
-/* Whether a record has to go out whatever the cache has. */
+/* Whether a record has to go out whatever the cache holds. */
 static bool is_far(const struct state *t, const struct vs_lastvalue *upper, uint64_t start)
 {
     return t->splits && !vs_lastvalue_match(upper, start);
 }
 
-/* After a record. */
+/* Updates the tables after a record. */
 static void learn(struct state *t, const struct vs_stream *s)
 {
     vs_sdc_step(&t->cache, key_of(t, s->start), s->length);
@@ -180,7 +180,7 @@ static void begin_index(struct state *t, struct vs_stream_out *out, uint32_t ind
     vs_port_put(out->port, VS_FIELD_INDEX, index, t->index_bits);
 }
 
-/* Begins the message of a record, and writes it. */
+/* Begins a record's message, and writes the record. */
 static void put_record(void *state, struct vs_stream_out *out, const struct vs_stream *s)
 {
     begin_index(state, out, 0);
@@ -277,7 +277,7 @@ static int get(void *state, struct vs_stream_in *in, struct vs_stream *s, uint64
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* Instructions of the 32-bit ISAs are words; those of the others may begin at any byte. */
+/* On 32-bit ISAs instructions are words; on the others they may begin at any byte. */
 static unsigned stored_bits(const struct state *t, unsigned address_bits)
 {
     unsigned bits = address_bits - (address_bits == 32 ? 2 : 0);

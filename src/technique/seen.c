@@ -6,15 +6,15 @@
 #include "base/array.h"
 #include "base/invariant.h"
 
-/* A page's bytes from one of its boundaries on: those known are. */
+/* A page's bytes from one of its boundaries on, as far as they are known. */
 struct patch {
-    struct vs_copy_page *page; /* since: the boundary */
-    size_t before;             /* of the same page: the index of an earlier patch, plus 1 */
+    struct vs_copy_page *page; /* its `since` is the boundary */
+    size_t before;             /* the index of an earlier patch of the same page, plus 1 */
 };
 
 struct vs_prior {
-    struct vs_seen seen;   /* its known bytes: since the page's boundary */
-    struct vs_copy latest; /* by page: since = index of its last patch, plus 1 */
+    struct vs_seen seen;   /* it knows the bytes since each page's boundary */
+    struct vs_copy latest; /* by page: `since` is the index of its last patch, plus 1 */
     struct patch *patches;
     size_t count, capacity;
 };
@@ -196,7 +196,7 @@ void vs_prior_close(struct vs_prior *p)
     free(p);
 }
 
-/* The patch of a page's present boundary. */
+/* Returns the patch for a page's present boundary. */
 static struct vs_copy_page *present_patch(struct vs_prior *p, const struct vs_copy_page *page)
 {
     bool made;
@@ -251,7 +251,7 @@ static int visit(struct vs_prior *p, const struct vs_event *e, const uint8_t *by
     return 0;
 }
 
-/* A small access to bytes that are known already. */
+/* Whether this is a small access to bytes that are known already. */
 static bool is_known(struct vs_prior *p, const struct vs_event *e)
 {
     const struct vs_copy_recent *r =

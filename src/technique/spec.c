@@ -27,7 +27,7 @@ int vs_technique_set(struct vs_technique_spec *s, const char *name, const char *
     return vs_parameter_set(s->technique->parameters, s->params, name, value, diag);
 }
 
-/* "name=value", separated by spaces. */
+/* Sets each "name=value" of a list separated by spaces. */
 static int set_all(struct vs_technique_spec *s, const char *text, struct vs_diag *diag)
 {
     char name[WORD], value[WORD];

@@ -59,7 +59,7 @@ int vs_spec_list_add(struct vs_spec_list *list, const char *config,
     return add(list, config, false, spec);
 }
 
-/* A named configuration over the defaults. */
+/* Makes the spec of a named configuration over the defaults. */
 static int config_spec(struct vs_technique_spec *spec, const char *technique, const char *config,
                        struct vs_diag *diag)
 {
@@ -71,7 +71,7 @@ static int config_spec(struct vs_technique_spec *spec, const char *technique, co
     return vs_technique_parse(spec, text, diag);
 }
 
-/* A technique's defaults, and its configurations. */
+/* Adds a technique's defaults, and its configurations. */
 static int add_technique(struct vs_spec_list *list, const struct vs_technique *t,
                          struct vs_diag *diag)
 {

@@ -14,7 +14,7 @@ static void free_states(const struct vs_stream_coder *coder, char *states, unsig
     free(states);
 }
 
-/* NULL: there is no memory. */
+/* Returns NULL if there is no memory. */
 static char *make_states(const struct vs_stream_coder *coder, const void *params,
                          const struct vs_technique_setup *setup)
 {
@@ -119,7 +119,7 @@ void vs_stream_runs_end(struct vs_stream_runs *r)
 /* ---- encoder --------------------------------------------------------------------------------- */
 
 struct encoder_core {
-    struct vs_stream stream; /* under way */
+    struct vs_stream stream; /* the one under way */
     uint64_t count;          /* its instructions since the last cut */
     bool alive;
 };
@@ -173,7 +173,7 @@ static bool put_stream(struct encoder *e, struct encoder_core *c, uint32_t lengt
     return e->coder->put(encoder_state(e), &e->out, &c->stream);
 }
 
-/* Leaves what one code of SL, or one iCnt, can say. */
+/* Leaves no more instructions than one code of SL, or one iCnt, can tell. */
 static void cut_stream(struct encoder *e, struct encoder_core *c)
 {
     for (; unlikely(c->count > VS_STREAM_MOST); c->count -= VS_STREAM_MOST) {
@@ -182,7 +182,7 @@ static void cut_stream(struct encoder *e, struct encoder_core *c)
     }
 }
 
-/* A branch ends the stream. Returns whether that is reported. */
+/* Ends the stream with a branch. Returns whether that is reported. */
 static bool end_stream(struct encoder *e, struct encoder_core *c, uint64_t target, bool indirect)
 {
     cut_stream(e, c);
@@ -273,7 +273,7 @@ void vs_stream_counts(const void *encoder, void *counts)
 /* ---- decoder --------------------------------------------------------------------------------- */
 
 struct decoder_core {
-    uint64_t start; /* of the next stream; of the last one if its branch waits for a target */
+    uint64_t start; /* the next stream's; the last one's if its branch waits for a target */
     bool waits;
 };
 
@@ -284,10 +284,10 @@ struct decoder {
     struct vs_port_reader *port, *values;
 
     /* the message under way */
-    unsigned number; /* of its core */
+    unsigned number; /* its core's */
     uint64_t cycle;
     uint64_t more;   /* streams that it still stands for */
-    uint32_t length; /* of the last stream */
+    uint32_t length; /* the last stream's */
     struct decoder_core core[];
 };
 
@@ -319,7 +319,7 @@ void vs_stream_decoder_close(void *decoder)
     free(d);
 }
 
-/* The next message. Errors in the rest of it are said of the same one. */
+/* Reads the next message. Errors in the rest of it are reported for the same message. */
 static int next_message(struct decoder *d)
 {
     int err = vs_port_next(d->port, &d->number, &d->cycle);
@@ -331,7 +331,7 @@ static int next_message(struct decoder *d)
     return err;
 }
 
-/* Reads on in the message under way, or the next one. As vs_stream_coder's get. */
+/* Reads on in the message under way, or the next one. Returns as vs_stream_coder.get. */
 static int read_on(struct decoder *d, struct vs_stream *s)
 {
     bool begins = !d->more;
@@ -361,7 +361,7 @@ static int next_stream(struct decoder *d, struct vs_stream *s)
     return err;
 }
 
-/* How far a stream of this length goes. */
+/* Tells how far a stream of this length goes. */
 static int set_extent(struct decoder *d, struct vs_flow_head *head)
 {
     int err = 0;
@@ -427,7 +427,7 @@ int vs_stream_discontinuity(void *decoder, unsigned core, uint64_t *target)
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
-/* The length cannot overflow: a stream that is longer than VS_STREAM_MOST is cut. */
+/* The length cannot overflow, since a stream longer than VS_STREAM_MOST is cut. */
 void vs_stream_cost(const struct vs_technique_setup *setup, struct vs_cost_list *list)
 {
     vs_cost_list_add(list, "stream",

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* TMBP: mispredictions only, numbers with a unary prefix. mispredict.h has the messages. */
+/* TMBP: mispredictions only, and numbers with a unary prefix. mispredict.h describes the
+ * messages. */
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* mcfTRaptor: mispredictions only, numbers in chunks. mcfTR_b has the baseline's chunks, mcfTR_e
- * such as suit the numbers. mispredict.h has the messages. */
+/* mcfTRaptor: mispredictions only, and numbers in chunks. mcfTR_b has the baseline's chunks,
+ * mcfTR_e has chunks that suit the numbers. mispredict.h describes the messages. */
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 

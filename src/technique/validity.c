@@ -43,7 +43,7 @@ static void decode(const struct vs_validity *v, struct vs_validity_insn *insn, u
     insn->known = v->code->isa->operands(bytes, size, pc, &insn->operands) == 0;
 }
 
-/* NULL if it is not known. */
+/* Returns NULL if the instruction is not known. */
 static const struct vs_operands *fetch(struct vs_validity *v, unsigned core, uint64_t pc)
 {
     struct vs_validity_core *c = &v->cores[core];
@@ -121,7 +121,7 @@ static void begin(struct vs_validity *v, unsigned core, uint64_t pc)
         c->now = *o;
         c->next = pc + o->length;
     } else {
-        c->placed = false; /* unless it says where it goes */
+        c->placed = false; /* unless a move tells where the core goes */
     }
 }
 
@@ -151,7 +151,7 @@ static void locate(struct vs_validity *v, unsigned core, uint64_t pc)
     lose(c);
     c->placed = true;
     c->until = 0;
-    c->executed -= c->executed != 0; /* it is counted already */
+    c->executed -= c->executed != 0; /* the instruction is counted already */
     begin(v, core, pc);
     c->until = 0;
     c->executed++;
@@ -181,7 +181,7 @@ void vs_validity_follow(struct vs_validity *v, const struct vs_address_move *m)
 
 /* ---- operands -------------------------------------------------------------------------------- */
 
-/* Whether it is a further iteration. */
+/* Whether the operand belongs to a further iteration. */
 static bool is_repeated(const struct vs_validity_core *c, const struct vs_memory_operand *m,
                         bool store)
 {
