@@ -437,12 +437,12 @@ deb:
 	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d
 	@echo 'vestige: $(DEB); to install it: sudo apt install $(if $(filter /%,$(DEB)),,./)$(DEB)'
 
-## format: format all C with clang-format, and write the table of includes anew
+## format: format all C with clang-format, and write the table of includes in docs/architecture.md anew
 format: include-graph
 	@tools/deps --check format
 	$(CLANG_FORMAT) -i $(FORMATTED)
 
-## check-format: fail if `make format` would change anything
+## check-format: fail if `make format` would change any C
 check-format:
 	@tools/deps --check format
 	@out=$$($(CLANG_FORMAT) --dry-run -Werror $(FORMATTED) 2>&1) || \

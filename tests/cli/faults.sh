@@ -397,6 +397,11 @@ for fault in "read:EIO:$((reads * 3 / 4))+" write:EIO:2; do
     sound
 done
 
+begin tries_every_command
+for name in $("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]*\) .*/\1/p'); do
+    grep -qE "^ *try ${name}[_ ]" "$VESTIGE_SRC/tests/cli/faults.sh" || fail "no line 'try $name ...' above"
+done
+
 begin makes_the_faults
 [ $fired -gt 800 ] || [ -n "${FAULTS_ONLY:-}" ] || fail "only $fired of $attempts attempts met their fault"
 echo "$attempts attempts, $fired with a fault, $wrongs wrong"

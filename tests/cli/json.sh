@@ -47,9 +47,9 @@ unmatched() {
 covered() {
     begin "documents_json_of_$1"
     documented "$1" | sort -u >"$T/documented"
-    [ -s "$T/documented" ] || fail "docs/json.md has no section of it"
+    [ -s "$T/documented" ] || fail "docs/json.md has no section '## $1' with a table of its fields"
     fields <"$T/$1.json" >"$T/fields"
-    [ -s "$T/fields" ] || fail "it printed nothing"
+    [ -s "$T/fields" ] || fail "there are no objects of it: this file needs a line 'prints $1 ...'"
     unmatched "$T/fields" "$T/documented" >"$out"
     [ ! -s "$out" ] || fail "docs/json.md lacks the new ones, and has some that never come"
 }
@@ -116,6 +116,6 @@ for name in "${commands[@]}"; do
 done
 
 begin documents_nothing_else
-expect_equal "$(sed -n 's/^## //p' "$doc" | sort | paste -sd ' ')" "$(printf '%s\n' "${commands[@]}" | sort | paste -sd ' ')"
+expect_equal "$(sed -n 's/^## //p' "$doc" | sort | paste -sd ' ')" "$(printf '%s\n' "${commands[@]}" | sort | paste -sd ' ')" "sections of docs/json.md"
 
 finish

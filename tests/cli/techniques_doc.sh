@@ -24,8 +24,8 @@ sed 's/^@facts mcfTR_b mcfTR_e/@facts mcfTR_b mcfTR_z/' "$VESTIGE_SRC/docs/techn
 run "$T/tools/techniques-doc" "$VESTIGE_BUILD"
 expect_status 1
 expect_no_out
-expect_err '^< mcfTR_e$'
-expect_err '^> mcfTR_z$'
+expect_err "has no '@facts' of the technique mcfTR_e\$"
+expect_err "has '@facts' of what is no technique: mcfTR_z\$"
 
 # What encoders write on runs that have everything: several cores, time, signals, shared predictors and caches.
 begin draws_what_encoders_write
