@@ -26,7 +26,7 @@ struct vs_bandwidth_options {
     struct vs_drain_config
         drain;     /* bits 0: no buffer. In an untimed run, an instruction is a cycle */
     uint64_t sync; /* a core's instructions from one synchronisation point to the next, for
-                      techniques that have them (see study/pace.h); 0: none */
+                    * techniques that have them (see study/pace.h); 0: none */
 };
 
 /* What a technique cost on the run. */
@@ -56,7 +56,7 @@ struct vs_bandwidth {
     uint64_t instructions;
     uint64_t cycles; /* 0 in an untimed run */
     uint64_t end;    /* where the windows end: the cycle after the last one, or the number of
-                        instructions */
+                      * instructions */
     struct vs_bandwidth_row *rows;
     size_t count, capacity;
 

@@ -53,7 +53,7 @@ struct vs_entropy_figures {
     uint64_t lengths[33]; /* words by number of significant bits; [0] counts the zeros */
     uint32_t block_words[VS_ENTROPY_BLOCKS];
     bool cut[VS_ENTROPY_BLOCKS]; /* no block of this size was full: the figures are those of the
-                                    short one */
+                                  * short one */
     struct vs_entropy_row rows[VS_ENTROPY_BLOCKS][VS_ENTROPY_MASKS];
 };
 

@@ -28,7 +28,7 @@ struct vs_resolver {
 struct vs_routine_count {
     const char *name; /* NULL if it has none */
     int64_t image;    /* its image's id, or -1 if it is in none; of several images of one file, the
-                         first */
+                       * first */
     uint64_t start;   /* run-time address */
     uint64_t instructions;
 };

@@ -19,7 +19,7 @@ struct vs_verify_replay {
     uint64_t accesses;     /* loads, stores and values from outside */
     uint64_t memory_bytes; /* at the end */
     struct vs_diag diag;   /* about the first difference, or the run's; without error if it was the
-                              replay that failed */
+                            * replay that failed */
 };
 
 /* Replays everything from where r stands, which must be the beginning; r's hook is used. `path` is
