@@ -12,16 +12,16 @@
 #include "capture/blocks.h"
 #include "capture/wire_registers.h"
 
-/* Events that are delivered together. Few enough to stay in a cache on the way; many enough to be
- * worth waking a thread. */
+/* How many events are delivered together: few enough to stay in a cache on the way, and many enough
+ * to be worth waking a thread. */
 #define BATCH 16384
-/* A block of VEX has no more operands, and a branch. */
+/* One of VEX's blocks has no more operands than this, with a branch. */
 #define BLOCK_EVENTS (VS_PARCEL_EVENTS - BATCH)
 #define WIDE_BATCH   (1u << 20)
-/* Instructions without an event, at most, before they get one: icount has 16 bits. */
+/* How many instructions may come without an event before they are given one; icount has 16 bits. */
 #define SINCE_MAX 32768
 #define NESTED    16
-/* Valgrind's thread numbers are indices of a table, which has far fewer places. */
+/* Valgrind's thread numbers are indices into a table that has far fewer entries. */
 #define THREAD_NUMBERS 65536
 
 enum pending { PENDING_NONE, PENDING_SIGNAL, PENDING_RETURN };
@@ -30,8 +30,8 @@ struct thread {
     bool live;
     uint16_t number;
     uint64_t since;      /* instructions retired after its last event */
-    uint64_t call_pc;    /* of the system call it is in; 0 = none */
-    uint64_t counted_pc; /* a repeated instruction that was counted, but goes on; 0 = none */
+    uint64_t call_pc;    /* of the system call that it is in; 0 = none */
+    uint64_t counted_pc; /* a repeated instruction that was counted but goes on; 0 = none */
     enum pending pending;
     uint64_t signal;
     struct wire_regs before;
@@ -42,30 +42,30 @@ struct thread {
 struct vs_assembler {
     struct vs_assembler_options o;
     struct vs_codemap code;
-    struct vs_arena arena; /* of the blocks */
+    struct vs_arena arena; /* the blocks' */
     struct vs_code_block *blocks;
-    size_t block_count, block_capacity; /* numbered from 1; [0] is not used */
+    size_t block_count, block_capacity; /* blocks are numbered from 1; [0] is not used */
     struct thread **threads;            /* by Valgrind's number */
     size_t thread_capacity;
     unsigned thread_count; /* numbered so far */
     struct thread *current;
-    struct thread nobody;     /* stands in for it when events about the whole program are made */
+    struct thread nobody; /* stands in for a thread when events about the whole program are made */
     struct vs_parcel *parcel; /* being filled */
-    struct vs_event *events;  /* its */
+    struct vs_event *events;  /* the parcel's */
     size_t count;
     uint64_t window, left; /* the current window, and what is left of it */
-    bool cut;              /* it is over */
-    uint64_t cut_pc;       /* its last instruction, if that has events; 0 = none */
+    bool cut;              /* the window is over */
+    uint64_t cut_pc;       /* the window's last instruction, if that has events; 0 = none */
     uint16_t cut_thread;
     bool theirs; /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
     const struct vs_isa *isa;
     struct vs_wire_numbers numbers;
     uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];
-    /* of the block that is taken apart */
+    /* of the block that is taken apart, by step */
     uint64_t addrs[BLOCK_EVENTS], values[BLOCK_EVENTS];
-    /* The record that is no block: a copy, since the program may write over the original between
-     * a check of it and its use. */
+    /* A copy of the record that is no block, since the program may write over the original between
+     * the check and the use. */
     uint64_t record[WIRE_RECORD_MAX / 8];
 };
 
@@ -91,7 +91,7 @@ static uint64_t window_length(const struct vs_assembler *a, uint64_t window)
     return window < a->o.window_count && a->o.windows[window] ? a->o.windows[window] : UINT64_MAX;
 }
 
-/* The next parcel to fill, with room for the wide values of a block. Returns 0; -VSE_NOMEM. */
+/* Gets the next parcel to fill, with room for a block's wide values. Returns 0; -VSE_NOMEM. */
 static int next_parcel(struct vs_assembler *a)
 {
     a->parcel = vs_relay_take(a->o.relay);
@@ -142,14 +142,14 @@ struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
 
 /* ---- delivering events --------------------------------------------------------------------- */
 
-/* Events that are kept outside of a window too: later ones rely on them. */
+/* Whether an event is kept outside of a window too, because later ones rely on it. */
 static bool is_structure(const struct vs_event *e)
 {
     return e->kind == VS_THREAD_START || e->kind == VS_THREAD_EXIT || e->kind == VS_MAP ||
            e->kind == VS_CODE;
 }
 
-/* Further events of the window's last instruction belong to it. */
+/* Further events of the window's last instruction belong to the window. */
 static bool completes_window(const struct vs_assembler *a, const struct vs_event *e)
 {
     return e->icount == 0 && e->pc && e->pc == a->cut_pc && e->thread == a->cut_thread &&
@@ -214,7 +214,7 @@ static inline bool batch_full(const struct vs_assembler *a)
 }
 
 /* Appends an event that no instruction of a block makes; `payload` becomes its value if it has more
- * than 8 bytes. Takes the instructions since the thread's last event, and `more`. */
+ * than 8 bytes. The event counts the instructions since the thread's last one, and `more`. */
 static int put_other(struct vs_assembler *a, struct thread *t, struct vs_event e,
                      const void *payload, size_t size, unsigned more)
 {
@@ -243,8 +243,8 @@ static int put_since(struct vs_assembler *a, struct thread *t)
 
 /* ---- blocks -------------------------------------------------------------------------------- */
 
-/* A system call that the tool did not report as done: interrupted and tried again, or not
- * observed. */
+/* Settles a system call that the tool did not report as done: it was interrupted and tried again,
+ * or was not observed. */
 static void settle_call(struct thread *t, uint64_t next_pc)
 {
     if (t->call_pc && next_pc != t->call_pc)
@@ -278,7 +278,7 @@ static inline uint64_t step_addr(const struct vs_block_step *s, const uint8_t *r
     return s->addr == VS_BLOCK_FIXED ? s->event.addr : events[s->addr_of].addr + s->event.addr;
 }
 
-/* The first n steps, all of which happened, from `events` on. */
+/* Puts the first n steps, all of which happened, from `events` on. */
 static inline void put_steps(struct vs_assembler *a, unsigned thread, const struct vs_code_block *b,
                              const uint8_t *record, struct vs_event *events, unsigned n)
 {
@@ -301,14 +301,16 @@ static inline void put_steps(struct vs_assembler *a, unsigned thread, const stru
     }
 }
 
-/* Part of a slot, read once: what was checked is what is used, whoever writes to the memory. */
+/* Reads part of a slot once, so that what was checked is what is used, whoever writes to the
+ * memory. */
 static inline uint32_t half_at(const uint8_t *bytes, size_t at)
 {
     return __atomic_load_n((const uint32_t *)(const void *)(bytes + at), __ATOMIC_RELAXED);
 }
 
-/* Takes blocks that ran and were left as most are, up to something special or the end of the batch.
- * Returns where that is. All that is used is in registers: there are tens of millions a second. */
+/* Takes blocks that ran and were left as most are, up to something special or the batch's end.
+ * Returns where that is. Everything used is in registers, as there are tens of millions of blocks a
+ * second. */
 static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t pos, size_t size)
 {
     const struct vs_code_block *blocks = a->blocks;
@@ -360,8 +362,8 @@ static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t po
     return pos;
 }
 
-/* The same for blocks with operands that may not happen, and for repetitions. `counted`: of the
- * block's instructions, so many are counted already. Returns how many are now. */
+/* Puts steps of blocks whose operands may not happen, and of repetitions. `counted` is how many of
+ * the block's instructions are counted already. Returns how many are counted now. */
 static unsigned put_some_steps(struct vs_assembler *a, struct thread *t,
                                const struct vs_code_block *b, const uint8_t *record, unsigned n,
                                unsigned counted)
@@ -410,7 +412,7 @@ static void put_branch(struct vs_assembler *a, struct thread *t, const struct vs
     a->events[a->count++] = e;
 }
 
-/* The steps before the instruction that faulted. */
+/* How many steps come before the instruction that faulted. */
 static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
 {
     unsigned n = 0;
@@ -420,7 +422,7 @@ static unsigned steps_before(const struct vs_code_block *b, unsigned insn)
     return n;
 }
 
-/* A block ran, and something about it or its thread may be special. */
+/* Takes a block that ran, if something about it or its thread may be special. */
 static int take_special(struct vs_assembler *a, struct thread *t, const struct vs_code_block *b,
                         const uint8_t *record, uint32_t left)
 {
@@ -442,7 +444,7 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     if (t->call_pc)
         settle_call(t, b->addr);
     counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
-    /* An iteration of a repeated instruction that faults leaves it counted. */
+    /* If an iteration of a repeated instruction faults, the instruction stays counted. */
     if (t->counted_pc != b->addr || l->leave != WIRE_TO_FAULT || l->insns)
         t->counted_pc = 0;
     if (l->branch)
@@ -456,7 +458,7 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     return 0;
 }
 
-/* Any thread that events about the whole program may be put under. */
+/* Any thread to which events about the whole program may be attributed. */
 static struct thread *someone(struct vs_assembler *a)
 {
     a->nobody = (struct thread){0};
@@ -510,7 +512,7 @@ static int define_block(struct vs_assembler *a, const void *record, size_t size,
     return b->decoded ? put_code(a, b, diag) : 0;
 }
 
-/* A block that was defined before was translated again: its code is in place again, if other code
+/* A block that was defined earlier was translated again: its code is back in place, if other code
  * lay there meanwhile. */
 static int meet_again(struct vs_assembler *a, uint64_t number, struct vs_diag *diag)
 {
@@ -529,7 +531,7 @@ static int end_thread(struct vs_assembler *a, struct thread *t, uint64_t status)
     return put_other(a, t, (struct vs_event){.kind = VS_THREAD_EXIT, .value = status}, NULL, 0, 0);
 }
 
-/* The place of a thread's state, which may be NULL yet. Returns NULL if there is no memory. */
+/* The place of a thread's state, which may still be NULL. Returns NULL if there is no memory. */
 static struct thread **thread_place(struct vs_assembler *a, uint32_t tid)
 {
     size_t had = a->thread_capacity;
@@ -580,7 +582,7 @@ static int end_threads(struct vs_assembler *a)
     return e;
 }
 
-/* The exec itself, and calls that other threads were in, ran as far as they ever will. */
+/* The exec itself, and the calls that other threads were in, ran as far as they ever will. */
 static void settle_calls(struct vs_assembler *a)
 {
     for (size_t i = 0; i < a->thread_capacity; i++)
@@ -668,7 +670,8 @@ static int take_resume(struct vs_assembler *a, struct thread *t, const struct wi
     return put_other(a, t, e, a->payload, n, own);
 }
 
-/* So that instructions count in the window that they ran in. */
+/* Gives events to all instructions that have none, so that they count in the window that they ran
+ * in. */
 static int put_all_since(struct vs_assembler *a)
 {
     int e = 0;
@@ -726,7 +729,7 @@ static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t siz
     return put_other(a, someone(a), e, NULL, 0, 0);
 }
 
-/* The size that a record's data must have at least. */
+/* The least size that a record's data must have. */
 static size_t record_size(uint32_t kind)
 {
     switch (kind) {
@@ -818,8 +821,8 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
     }
 }
 
-/* A record of a block at pos, of any kind. Returns where the next slot is; -VSE_CORRUPT;
- * -VSE_NOMEM; an error of the consumer. */
+/* Takes a block's record at pos, of any kind. Returns where the next slot is; -VSE_CORRUPT;
+ * -VSE_NOMEM; the consumer's error. */
 static int64_t take_block(struct vs_assembler *a, uint32_t number, const uint8_t *bytes, size_t pos,
                           size_t size)
 {
@@ -837,7 +840,7 @@ static int64_t take_block(struct vs_assembler *a, uint32_t number, const uint8_t
     return e < 0 ? e : (int64_t)next;
 }
 
-/* A record that is no block. Returns as take_block. */
+/* Takes a record that is no block. Returns as take_block. */
 static int64_t take_other(struct vs_assembler *a, uint32_t what, const uint8_t *bytes, size_t pos,
                           size_t size, struct vs_diag *diag)
 {
@@ -858,8 +861,8 @@ static int64_t take_other(struct vs_assembler *a, uint32_t what, const uint8_t *
     return e < 0 ? e : (int64_t)(at + length);
 }
 
-/* Up to the last slot, which only says how the block before it was left: as long as the buffer was
- * not handed over, the tool notes there what runs next. */
+/* Takes everything up to the last slot, which only says how the block before it was left: until the
+ * buffer is handed over, the tool notes there what runs next. */
 static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
 {
     int64_t pos = 0, last = (int64_t)(size - sizeof(struct wire_slot));
@@ -900,7 +903,7 @@ static int finish(struct vs_assembler *a)
     return e == 0 ? (int)theirs(a, vs_relay_drain(a->o.relay)) : e;
 }
 
-/* All errors of our own say so in the diag. */
+/* Describes all errors of our own in the diag. */
 static int settle(struct vs_assembler *a, int e, struct vs_diag *diag, bool *was_theirs)
 {
     *was_theirs = e < 0 && a->theirs;

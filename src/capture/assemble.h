@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From what the Valgrind tool says (capture/wire.h) to events. */
+/* Turns what the Valgrind tool says (capture/wire.h) into events. */
 #ifndef CAPTURE_ASSEMBLE_H
 #define CAPTURE_ASSEMBLE_H
 
@@ -9,41 +9,42 @@
 
 struct vs_assembler;
 
-/* A batch, and a whole block more. */
+/* A parcel has room for a batch and one more whole block. */
 #define VS_PARCEL_EVENTS (16384 + 2304)
 
 struct vs_assembler_options {
     struct vs_relay *relay; /* for parcels of VS_PARCEL_EVENTS */
     struct vs_images *images;
-    /* Lengths of the windows, in order; after that many instructions the rest of a window is left
-     * out. 0 = no end. The last instruction is there with all its events. */
+    /* The windows' lengths, in order; after that many instructions the rest of a window is left
+     * out. 0 means that it has no end. The last instruction is there with all its events. */
     const uint64_t *windows;
     size_t window_count;
 };
 
 struct vs_assembler_stats {
     uint64_t instructions; /* recorded */
-    uint64_t skipped;      /* known not to be */
+    uint64_t skipped;      /* known not to have been recorded */
     uint64_t events;
     unsigned threads, forks, programs;
     bool ended; /* the program came to its end */
     bool full;  /* the last window is over: nothing more will be recorded */
 };
 
-/* Returns 0; -VSE_NOMEM. What the options point to must live on. */
+/* Returns 0; -VSE_NOMEM. What the options point to must outlive the assembler. */
 int vs_assembler_open(struct vs_assembler **a, const struct vs_assembler_options *options);
 void vs_assembler_close(struct vs_assembler *a);
 
 /* Takes a buffer of records, 8-aligned, up to its last slot. The bytes may change meanwhile:
- * nothing is relied on that was read before. After an error only vs_assembler_close makes sense.
+ * nothing relies on reading the same twice. After an error only vs_assembler_close makes sense.
  * Returns 0; -VSE_NOMEM; -VSE_LIMIT (more threads, or code in more places, than a run can have);
  * -VSE_CORRUPT (the stream makes no sense: the traced program wrote over the tool's memory, or tool
- * and recorder are of different versions); an error of the consumer. diag may be NULL; for an error
- * of the consumer it is not written and *theirs is set. */
+ * and recorder are of different versions); the consumer's error. diag may be NULL; for the
+ * consumer's error it is not written, and *theirs is set. */
 int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
                       struct vs_diag *diag, bool *theirs);
 
-/* The stream ended: ends all threads and delivers what is left. As vs_assembler_take. */
+/* Ends all threads after the stream's end, and delivers what is left. Returns as
+ * vs_assembler_take. */
 int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *theirs);
 
 struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a);

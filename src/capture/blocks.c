@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-/* Valgrind takes the five instructions of a client request for one. */
+/* Valgrind takes a client request's five instructions for one. */
 #define REQUEST_LENGTH 19
 #define REQUEST_INSNS  5
-/* Far more than VEX puts into a block, and few enough for counts of 16 bits: those of two blocks
- * and what a thread may have retired without an event. */
+/* Far more than VEX puts into a block, and few enough for a count of 16 bits to hold those of two
+ * blocks and what a thread may have retired without an event. */
 #define INSNS_MOST 4096
 
 uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn)
@@ -24,7 +24,8 @@ static bool is_recorded(const struct wire_op *op)
     return !(op->flags & (WIRE_VALUE_CONST | WIRE_VALUE_OF));
 }
 
-/* Whether op may take something from an earlier operand: one that always happens. */
+/* Whether an operand may take something from operand `of`, which must be an earlier one that always
+ * happens. */
 static bool is_source(const struct wire_op *ops, unsigned index, uint64_t of)
 {
     return of < index && !(ops[of].flags & WIRE_GUARDED);
@@ -63,7 +64,7 @@ static bool op_fits(const struct wire_block *w, const struct wire_op *ops, unsig
            addr_fits(w, ops, index) && value_fits(w, ops, index);
 }
 
-/* Valgrind does more by compare-and-swap than what is atomic. */
+/* Valgrind uses compare-and-swap for more than what is atomic. */
 static bool is_locked(const struct vs_code_block *b, const struct vs_isa *isa, unsigned insn)
 {
     uint64_t pc = vs_code_block_pc(b, insn);
@@ -117,7 +118,7 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
     for (unsigned i = 0; i < w->ops; i++) {
         if (!op_fits(w, ops, i) || ops[i].insn + 1u < counted)
             return -VSE_CORRUPT;
-        /* Each has a place of its own: all of them are never more than the record. */
+        /* Each has a place of its own, so that all of them are never more than the record. */
         if (is_recorded(&ops[i]) && ops[i].size > 8 && (wide += ops[i].size) > w->length)
             return -VSE_CORRUPT;
         make_step(b, isa, &b->steps[i], &ops[i]);
@@ -128,8 +129,8 @@ static int make_steps(struct vs_code_block *b, struct vs_arena *arena, const str
     return 0;
 }
 
-/* Where the only exits of a conditional branch go tells its outcome, unless both go to the same
- * place: then Valgrind leaves at the side for the condition that is not negated. */
+/* A conditional branch has only two exits, and where it was left tells its outcome, unless both go
+ * to the same place: then Valgrind takes the side exit for the condition that is not negated. */
 static bool branch_taken(const struct vs_code_block *b, const struct vs_insn *insn,
                          const struct wire_exit *x, uint64_t target)
 {
@@ -192,8 +193,8 @@ static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const st
     return 0;
 }
 
-/* The lengths of the instructions, with those of a client request told apart, which is always a
- * block's last. What Valgrind cannot decode, also a last one, has no length. */
+/* Makes the instructions' lengths, and tells those of a client request apart, which is always a
+ * block's last. What Valgrind cannot decode also comes last, and has no length. */
 static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const uint8_t *lengths)
 {
     static const uint8_t request[REQUEST_INSNS] = {4, 4, 4, 4, 3};
@@ -221,7 +222,7 @@ static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const u
 static void decode_last(struct vs_code_block *b, const struct vs_isa *isa, struct vs_insn *last)
 {
     b->last_pc = vs_code_block_pc(b, b->insns - 1u);
-    /* What is no instruction faults when it is reached. */
+    /* Bytes that are no instruction fault when they are reached. */
     if (isa->decode(b->code + (b->last_pc - b->addr), b->lengths[b->insns - 1], b->last_pc, last) <
         0)
         *last = (struct vs_insn){.length = b->lengths[b->insns - 1]};

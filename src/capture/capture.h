@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The capture layer: the engine that records native programs. Other layers include only its row.
  *
- *   valgrind   the engine of which the tool in Valgrind (capture/valgrind) is the other half
- *   wire       what the halves share
+ *   valgrind   the engine, whose other half is the tool in Valgrind (capture/valgrind)
+ *   wire       what both halves share
  *   launch     starting Valgrind
  *   assemble   from the tool's records to events, with blocks and registers
- *   images     what a program maps; places: whether what the user named can be there
+ *   images     what a program maps; places checks whether what the user named can be there
  *   log        what Valgrind says
  */
 #ifndef CAPTURE_CAPTURE_H

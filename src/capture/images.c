@@ -13,10 +13,10 @@
 struct vs_mapped_image {
     const char *path;
     uint64_t base;
-    uint64_t start, length; /* of its code */
+    uint64_t start, length; /* its code's */
     int64_t number;
     bool main;
-    bool told; /* its places were */
+    bool told; /* its places were told */
 };
 
 static void fini_list(struct vs_images *m)
@@ -60,8 +60,8 @@ static struct vs_mapped_image *find(struct vs_images *m, const char *path, uint6
     return NULL;
 }
 
-/* A file that is gone since it was mapped, or never had a name, is as usual as one that is no
- * image. */
+/* A file that has gone since it was mapped, or never had a name, is as usual as one that is no
+ * image, and is not noted. */
 static void note_unread(struct vs_images *m, const char *path, const struct vs_diag *diag)
 {
     if (!*m->unread && diag->error == -VSE_IO && access(path, F_OK) == 0)
@@ -121,7 +121,7 @@ static int put_range(struct vs_buf *out, uint64_t start, uint64_t size, enum vs_
     return vs_buf_put(out, &range, sizeof(range));
 }
 
-/* An address needs no image, but is told with the first one, to stay. */
+/* An address needs no image, but is told with the first one, and stays. */
 static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *out)
 {
     if (m->count != 1)
@@ -130,7 +130,7 @@ static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *o
     return put_range(out, vs_place_address(p), 0, p->kind);
 }
 
-/* Whether the compiler split this off a routine: code of it, but not its entry. */
+/* Whether the compiler split this off a routine: it is the routine's code, but not its entry. */
 static bool is_piece(const char *name)
 {
     static const char *const words[] = {".cold", ".part"};

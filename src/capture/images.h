@@ -17,28 +17,29 @@ struct vs_images {
     struct vs_mapped_image *list;
     size_t count, capacity;
     size_t last;      /* the one mapped last, if there are any */
-    char unread[512]; /* why one that is there could not be read, and which; or "" */
+    char unread[512]; /* which existing one could not be read, and why; or "" */
     struct vs_arena memory;
 };
 
 /* A zeroed struct with the caller's relay, places and main_only is ready for use. */
 void vs_images_fini(struct vs_images *m);
 
-/* Notes a mapping of code from a file; `main`: the program's own. Returns the image's number at the
- * consumer; -VSE_NOMEM; an error of the consumer; -VSE_NOTFOUND if it is no image, or unread. */
+/* Notes a mapping of code from a file; `main` says that it is the program's own. Returns the
+ * consumer's number for the image; -VSE_NOMEM; the consumer's error; -VSE_NOTFOUND (it is no image,
+ * or could not be read). */
 int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uint64_t length,
                       uint64_t offset, bool main);
 
-/* Something else is mapped there now, or nothing: an image that comes back has its places told
- * again. */
+/* Notes that something else, or nothing, is mapped there now; if an image comes back, its places
+ * are told again. */
 void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length);
 
-/* The program was replaced by another. */
+/* Forgets all images, as the program was replaced by another. */
 void vs_images_forget(struct vs_images *m);
 
-/* What the image mapped last holds of the places, once for each time that it is mapped. With
- * main_only, wanted are the wanted places of the program's own image, or all of it if there are
- * none such. Appends struct wire_range to the buffer. Returns 0; -VSE_NOMEM. */
+/* Tells which of the places the image mapped last holds, once for each time that it is mapped. With
+ * main_only, what is wanted are the wanted places in the program's own image, or all of that image
+ * if there are none. Appends struct wire_range to the buffer. Returns 0; -VSE_NOMEM. */
 int vs_images_ranges(struct vs_images *m, struct vs_buf *out);
 
 #endif

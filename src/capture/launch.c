@@ -28,15 +28,15 @@
 
 #define TOOL_NAME     "vestige-amd64-linux"
 #define FIXED_OPTIONS 20
-/* Descriptors that Valgrind keeps for itself, above those of the program, ... */
+/* How many descriptors Valgrind keeps for itself, above the program's, ... */
 #define RESERVED 12
-/* ... of which there can be so many, if more are allowed: the kernel's table of them gets as large
- * as the highest number in use. */
+/* ... of which there can be this many, even if more are allowed: the kernel's table of them gets as
+ * large as the highest number in use. */
 #define FILES_MAX 65536
 
 /* ---- finding ------------------------------------------------------------------------------- */
 
-/* Beside the executable: bin/vestige and lib/vestige/valgrind. */
+/* The tool is beside the executable: bin/vestige and lib/vestige/valgrind. */
 static int find_tool(const char *given, char *dir, size_t capacity, struct vs_diag *diag)
 {
     char path[PATH_MAX + sizeof("/" TOOL_NAME)], self[PATH_MAX] = "", *slash;
@@ -87,7 +87,7 @@ static int neither(struct vs_diag *diag)
     return vs_diag_set(diag, -VSE_INVAL, -1, -1, "neither an ELF program nor a script");
 }
 
-/* The program that runs a script. */
+/* Checks the program that runs a script. */
 static int check_interpreter(struct vs_infile *f, struct vs_diag *diag)
 {
     int64_t n = vs_infile_line(f, diag);
@@ -174,7 +174,7 @@ int vs_launch_check(const struct vs_engine_request *o, struct vs_diag *diag)
 struct arguments {
     char **list;
     size_t count;
-    char **environment; /* ours, and where Valgrind finds the tool, which is `library` */
+    char **environment; /* ours, with `library`, which says where Valgrind finds the tool */
     char valgrind[PATH_MAX], library[PATH_MAX + 32];
 };
 
@@ -209,7 +209,7 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
         to |= o->places[i].kind == VS_PLACE_TO;
         wanted |= o->places[i].kind == VS_PLACE_WANTED;
     }
-    /* Then a window is a count of what is recorded, which the assembler keeps. */
+    /* A window is then a count of what is recorded, which the assembler keeps. */
     switched = from || to || o->marks;
     while (o->argv[argc])
         argc++;
@@ -266,8 +266,8 @@ static void close_all(const int *fds, int n)
             close(fds[i]);
 }
 
-/* So that Valgrind's descriptors lie above all that the program can come to use. The tool shows the
- * program the limits as they were. */
+/* Makes Valgrind's descriptors lie above all those that the program can come to use. The tool shows
+ * the program the limits as they were. */
 static void raise_limit(void)
 {
     struct rlimit had, files;
@@ -279,14 +279,14 @@ static void raise_limit(void)
         files.rlim_cur = files.rlim_max < FILES_MAX ? files.rlim_max : FILES_MAX;
     had.rlim_cur = files.rlim_cur;
     if (files.rlim_max < files.rlim_cur + RESERVED)
-        files.rlim_max = files.rlim_cur + RESERVED; /* for which privileges are needed */
+        files.rlim_max = files.rlim_cur + RESERVED; /* this needs privileges */
     if (setrlimit(RLIMIT_NOFILE, &files) < 0)
         setrlimit(RLIMIT_NOFILE, &had);
 }
 
-/* In the child, where only calls are made that are safe in a signal handler: another thread may
- * have held the allocator's lock at the fork. The numbers of the tool's ends are in its arguments:
- * they must not close. */
+/* Runs in the child, which makes only calls that are safe in a signal handler, as another thread
+ * may have held the allocator's lock at the fork. The tool's arguments have the numbers of its
+ * descriptors, which must not be closed. */
 static void become_valgrind(const struct arguments *a, const int tool[3])
 {
     for (int i = 0; i < 3; i++)
@@ -296,8 +296,8 @@ static void become_valgrind(const struct arguments *a, const int tool[3])
     _exit(127);
 }
 
-/* Returns the memory, NULL with errno set. Its size is sealed: who made it smaller could have us
- * read beyond its end. */
+/* Returns the memory; NULL, with errno set. Its size is sealed, since whoever made it smaller could
+ * make us read beyond its end. */
 static void *make_memory(int *fd)
 {
     void *memory;
@@ -358,7 +358,7 @@ void vs_launch_wait(struct vs_launch *l)
 
 /* ---- stopping -------------------------------------------------------------------------------- */
 
-/* What /proc says of the program behind this word. Returns whether it is there. */
+/* Gives what /proc says about the program after this word. Returns whether the word is there. */
 static bool find_status(const struct vs_launch *l, const char *word, char *text, size_t capacity)
 {
     struct vs_infile f;
@@ -388,8 +388,8 @@ static bool ignores(const struct vs_launch *l, int signal)
            strtoull(mask, NULL, 16) >> (signal - 1) & 1;
 }
 
-/* By SIGTSTP, not SIGSTOP: nobody could continue an orphaned process group, and the system does not
- * stop one. */
+/* SIGTSTP is used, and not SIGSTOP: nobody could continue an orphaned process group, which SIGTSTP
+ * does not stop. */
 static void stop_us(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL}, before;
@@ -404,8 +404,9 @@ static void stop_us(void)
     sigaction(SIGTSTP, &before, NULL);
 }
 
-/* Until all its threads have stopped: one that reads from the terminal would take what is typed for
- * the shell. Not for ever, since somebody may have continued it already. */
+/* Waits until all its threads have stopped: one that reads from the terminal would take what is
+ * typed for the shell. It does not wait for ever, since somebody may have continued the program
+ * already. */
 static void await_stop(const struct vs_launch *l)
 {
     const struct timespec moment = {.tv_nsec = 1000000};
@@ -436,7 +437,7 @@ void vs_launch_stop(const struct vs_launch *l)
         tty = -1;
     }
     stop_us();
-    /* The program does not know that it was stopped: the terminal is to be as it left it. */
+    /* The program does not know that it was stopped, so the terminal has to be as it left it. */
     if (tty >= 0 && tcgetpgrp(tty) == getpgrp())
         tcsetattr(tty, TCSADRAIN, &modes);
     if (tty >= 0)

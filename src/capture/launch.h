@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting Valgrind, and the memory and pipes shared with the tool in it. */
+/* Starts Valgrind, and holds the memory and the descriptors shared with the tool in it. */
 #ifndef CAPTURE_LAUNCH_H
 #define CAPTURE_LAUNCH_H
 
@@ -12,28 +12,29 @@
 
 struct vs_launch {
     pid_t pid;
-    int socket;            /* to the tool: struct wire_note comes, struct wire_reply goes */
+    int socket; /* to the tool, which sends struct wire_note and gets struct wire_reply */
     const uint8_t *memory; /* WIRE_RING_SIZE bytes */
     int log;               /* what Valgrind says is written to this file */
     bool over;             /* the program ended; status is valid */
     int status;
 };
 
-/* As `check` of an engine. */
+/* Returns as an engine's `check`. */
 int vs_launch_check(const struct vs_engine_request *o, struct vs_diag *diag);
 
 /* Returns 0; -VSE_NOTFOUND; -VSE_INVAL; -VSE_NOMEM; -VSE_IO. */
 int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, struct vs_diag *diag);
 
-/* Whether the program has ended; does not wait. */
+/* Whether the program has ended; it does not wait. */
 bool vs_launch_over(struct vs_launch *l);
 
 /* Waits for the program's end. */
 void vs_launch_wait(struct vs_launch *l);
 
-/* Stops the program, and then us, as the terminal's Ctrl-Z does; returns when we are continued, and
- * so is the program. For Valgrind swallows the signals that would stop the program, after it has
- * run the program's handlers of them. Does nothing if the program ignores SIGTSTP. */
+/* Stops the program and then ourselves, as the terminal's Ctrl-Z does, and returns when we, and the
+ * program, have been continued. This is needed because Valgrind swallows the signals that would
+ * stop the program, after it has run the program's handlers for them. Does nothing if the program
+ * ignores SIGTSTP. */
 void vs_launch_stop(const struct vs_launch *l);
 
 /* Frees what is shared; kills the program if it still runs. */

@@ -13,7 +13,7 @@
 #include "capture/valgrind.h"
 #include "isa/isa.h"
 
-/* A line, without its end and without the process number that it begins with: "==123== ". */
+/* A line without its end and without the process number that it begins with ("==123== "). */
 struct line {
     const char *text;
     size_t length;
@@ -40,8 +40,8 @@ static bool has(const struct line *line, const char *words)
     return memmem(line->text, line->length, words, strlen(words));
 }
 
-/* It is told with every instruction that Valgrind does not know, also if the program handles the
- * signal that comes of it. */
+/* Valgrind writes this for every instruction that it does not know, even if the program handles the
+ * signal that results. */
 static bool is_of_instruction(const struct line *line, bool *within)
 {
     static const char *const words[] = {"vex amd64->IR:", "unhandled opc", "first_opcode =="};
@@ -73,7 +73,7 @@ static void drop_instructions(char *said)
     *to = 0;
 }
 
-/* Takes away the process number that lines begin with, and lines that have no more. */
+/* Takes away the process number that lines begin with, and lines that hold nothing else. */
 static void drop_numbers(char *said)
 {
     char *to = said;
@@ -111,7 +111,7 @@ void vs_valgrind_log_read(struct vs_valgrind_log *log, int fd)
     drop_numbers(log->said);
 }
 
-/* As it is, without blanks at its ends. */
+/* Copies the line without blanks at its ends. */
 static void copy(char *to, size_t capacity, const struct line *line)
 {
     size_t blank = 0, length = line->length;
@@ -125,7 +125,7 @@ static void copy(char *to, size_t capacity, const struct line *line)
 
 void vs_valgrind_log_failure(const struct vs_valgrind_log *log, char *reason, size_t capacity)
 {
-    /* The reason is the line after the first two, and within the others. */
+    /* The reason is in the line after the first two, and within the lines with the others. */
     static const char *const before[] = {"impossible' happened:", "unimplemented functionality:"};
     static const char *const within[] = {"Assertion '", "INTERNAL ERROR", "out of memory"};
     const char *at = log->tail;
@@ -157,8 +157,8 @@ void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason
     uint8_t bytes[16];
     size_t count = 0;
 
-    /* Bytes are told of an instruction that is not known, before it is to run; what ended the
-     * program ran last. */
+    /* Valgrind writes an unknown instruction's bytes before it is to run; what ended the program
+     * ran last. */
     while (next_line(&at, &line))
         if (has(&line, words)) {
             told = strstr(line.text, words) + strlen(words);

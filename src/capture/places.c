@@ -25,10 +25,10 @@ struct search {
     size_t count;
     bool main_only;
     bool found[PLACES_MAX];
-    bool open; /* more code may come than there is now */
+    bool open; /* more code may come later */
 };
 
-/* The first that was not found; NULL: none. */
+/* The first place that was not found; NULL if all were. */
 static const struct vs_place *missing(const struct search *s)
 {
     for (size_t i = 0; i < s->count; i++)
@@ -55,8 +55,8 @@ static bool look_into(struct search *s, const char *path, bool main)
     return any;
 }
 
-/* Whether the image names what loads or executes others. That it could do so without the name is
- * not looked for. */
+/* Whether the image names a routine that loads or executes other code. Ways to do so without the
+ * name are not looked for. */
 static bool brings_more(const char *path)
 {
     static const char *const names[] = {"\0dlopen", "\0dlmopen", "\0exec", "\0fexec"};
@@ -78,8 +78,8 @@ static bool brings_more(const char *path)
     return more;
 }
 
-/* The dynamic loader that the program asks for; "" if it asks for none. False if it is no program
- * of ours. */
+/* Gives the dynamic loader that the program asks for; "" if it asks for none. Returns false if the
+ * engine does not run such programs. */
 static bool find_loader(const char *path, char *loader, size_t capacity)
 {
     Elf64_Phdr headers[HEADERS_MAX];
@@ -104,7 +104,7 @@ static bool find_loader(const char *path, char *loader, size_t capacity)
     return ok;
 }
 
-/* Has the loader write which libraries it would map, without a run of the program, to the file.
+/* Has the loader write to the file which libraries it would map, without running the program.
  * Returns whether it did. */
 static bool list_libraries(char *loader, const char *path, int fd)
 {
@@ -129,8 +129,8 @@ static bool list_libraries(char *loader, const char *path, int fd)
     return status == 0;
 }
 
-/* Those of the C library are in every program, and what it loads and executes by them is up to the
- * program. */
+/* The C library's files are in every program, and it is up to the program what it loads and
+ * executes by means of them. */
 static bool is_c_library(const char *path)
 {
     static const char *const names[] = {"/libc.so", "/ld-linux", "/libdl.so", "/libpthread.so"};
@@ -141,7 +141,7 @@ static bool is_c_library(const char *path)
     return false;
 }
 
-/* A line of the loader's: "\tNAME => /PATH (0x...)" or "\t/PATH (0x...)". */
+/* Takes one of the loader's lines: "\tNAME => /PATH (0x...)" or "\t/PATH (0x...)". */
 static void look_into_library(struct search *s, char *line)
 {
     char *path = strchr(line, '/'), *end = path ? strstr(path, " (0x") : NULL;
@@ -164,7 +164,7 @@ static void look_into_libraries(struct search *s, char *loader, const char *path
 
     snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
     if (fd < 0 || !list_libraries(loader, path, fd) || vs_infile_open(&f, name, NULL) < 0) {
-        s->open = true; /* nobody can tell */
+        s->open = true; /* nobody can tell what it brings */
     } else {
         while (vs_infile_line(&f, NULL) >= 0)
             look_into_library(s, (char *)f.text.data);
@@ -182,7 +182,7 @@ int vs_places_check(const char *path, const struct vs_place *places, size_t coun
 
     if (count > PLACES_MAX || !missing(&s) || !find_loader(path, loader, sizeof(loader)))
         return 0;
-    /* One without names may do anything, unnamed. */
+    /* A program without names may do anything without naming it. */
     if (!look_into(&s, path, true) || !missing(&s) || brings_more(path))
         return 0;
     if (*loader)

@@ -7,9 +7,9 @@
 #include "vestige/error.h"
 
 /* Looks in the program and in the libraries that the dynamic loader would map with it. What a
- * program loads or executes later is not known before: one that could do either may have any name,
- * and so may a script.
- * Returns 0; -VSE_NOTFOUND with diag: a name is nowhere; -VSE_NOMEM. */
+ * program loads or executes later cannot be known beforehand, so one that could do either may have
+ * any name, and so may a script. Returns 0; -VSE_NOTFOUND (a name is nowhere; diag says which);
+ * -VSE_NOMEM. */
 int vs_places_check(const char *path, const struct vs_place *places, size_t count, bool main_only,
                     struct vs_diag *diag);
 

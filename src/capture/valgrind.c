@@ -18,7 +18,7 @@
 
 /* Milliseconds between looks at the clock, the user and the program. */
 #define GLANCE 100
-/* Seconds that a program has to do what it does before it stops (Ctrl-Z). */
+/* How many seconds a program has for what it does before it stops (Ctrl-Z). */
 #define PARTING 0.1
 
 #define BIT(signal) (1u << (signal))
@@ -35,13 +35,13 @@ struct session {
     bool *theirs;
     struct vs_assembler_stats stats; /* at the end */
     struct vs_buf ranges;
-    uint64_t *lengths;   /* of the windows */
-    int64_t last_buffer; /* that was announced, -1 = none */
+    uint64_t *lengths;   /* the windows' */
+    int64_t last_buffer; /* the last that was announced; -1 = none */
     struct wire_note note;
-    size_t note_bytes; /* of it, so far */
-    bool stop_said;    /* to this program's tool */
+    size_t note_bytes; /* the note's that have come so far */
+    bool stop_said;    /* this program's tool was told to stop */
     unsigned programs;
-    uint32_t passed; /* signals of the user's that the program got; bit N is signal N */
+    uint32_t passed; /* the user's signals that the program got; bit N is signal N */
     bool killed;     /* by the user, who insisted */
     double stops;    /* when program and recorder stop; 0 = they do not */
 };
@@ -54,7 +54,7 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* The tool may be gone: then nobody needs it. 0 or -VSE_IO: it may be there, and wait. */
+/* If the tool is gone, nobody needs it. Returns 0; -VSE_IO (the tool may be there, and wait). */
 static int say(struct session *r, const void *what, size_t size)
 {
     const uint8_t *p = what;
@@ -115,7 +115,7 @@ static int take_note(struct session *r, const struct wire_note *note)
     return reply(r, WIRE_FREE, note->buffer);
 }
 
-/* Tells the caller how far it is, and the tool if that is enough. 0 or -VSE_IO. */
+/* Tells the caller how far it is, and tells the tool if that is enough. Returns 0; -VSE_IO. */
 static int tick(struct session *r)
 {
     struct vs_assembler_stats stats = vs_assembler_stats(r->assembler);
@@ -141,14 +141,14 @@ static void pass_on(const struct session *r, uint32_t signals)
             kill(r->launch.pid, n);
 }
 
-/* Passes on what the program does not get by itself. With that it may live as long as it likes,
- * unless the user insists. */
+/* Passes on the signals that the program does not get by itself. It may go on as long as it likes
+ * after that, unless the user insists. */
 static void heed_user(struct session *r)
 {
     struct vs_interrupt *i = r->o->interrupt;
     uint32_t alone, shared;
 
-    /* Once it is over, its number may be another process's. */
+    /* Once the program is over, its number may be another process's. */
     if (!i || r->launch.over)
         return;
     alone = atomic_exchange(&i->alone, 0);
@@ -168,8 +168,8 @@ static void heed_user(struct session *r)
     }
 }
 
-/* Reads what is there of the next note. Returns 1 if it is whole now, 0 if not; -VSE_END if there
- * will be no more; -VSE_IO. */
+/* Reads what is there of the next note. Returns 1 if the note is whole now; 0 if not; -VSE_END if
+ * there will be no more notes; -VSE_IO. */
 static int read_note(struct session *r)
 {
     uint8_t *to = (uint8_t *)&r->note + r->note_bytes;
@@ -177,7 +177,7 @@ static int read_note(struct session *r)
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
         return 0;
-    if (n < 0 && errno != ECONNRESET) /* the tool may be waiting for an answer: it is not over */
+    if (n < 0 && errno != ECONNRESET) /* it is not over: the tool may be waiting for an answer */
         return vs_diag_io(r->diag, "cannot hear Valgrind", NULL);
     if (n <= 0)
         return -VSE_END;
@@ -188,8 +188,8 @@ static int read_note(struct session *r)
     return 1;
 }
 
-/* Takes notes until the program is over and there are no more. It may close its end before: then
- * it runs on, unobserved. */
+/* Takes notes until the program is over and there are no more. The program may close its end
+ * earlier; it then runs on, unobserved. */
 static int listen_to_tool(struct session *r)
 {
     struct pollfd fd = {.fd = r->launch.socket, .events = POLLIN};
@@ -217,7 +217,7 @@ static int listen_to_tool(struct session *r)
     return e;
 }
 
-/* The tool had no time to hand over its last buffer: takes what it says is valid. */
+/* Takes what the tool says is valid of its last buffer, which it had no time to hand over. */
 static int take_remains(struct session *r)
 {
     struct wire_ring ring;
@@ -263,7 +263,7 @@ static void take_log(struct session *r)
     snprintf(result->said, sizeof(result->said), "%s", log.said);
     if (!r->stats.programs)
         return;
-    /* What ends by itself says so; only Valgrind's own exit does not. */
+    /* A program that ends by itself is reported as ended; only Valgrind's own exit is not. */
     if (WIFEXITED(r->launch.status) && !r->stats.ended)
         vs_valgrind_log_failure(&log, why, sizeof(why));
     else if (WIFSIGNALED(r->launch.status) && WTERMSIG(r->launch.status) == SIGILL)

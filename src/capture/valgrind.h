@@ -6,15 +6,15 @@
 
 #include "engine/engine.h"
 
-#define VS_VALGRIND_ISA "x86-64" /* of the programs that the tool records */
+#define VS_VALGRIND_ISA "x86-64" /* the ISA of the programs that the tool records */
 
-/* vs_engine_request.settings of this engine. */
+/* This engine's vs_engine_request.settings. */
 struct vs_valgrind_settings {
     const char *tool; /* folder of the tool, or NULL to look beside the executable */
 };
 
-/* It takes what no other engine does: scripts too, and what is refused with a reason. It has no
- * details. */
+/* It takes what no other engine takes, which includes scripts, and files that it refuses with a
+ * reason. Its results have no details. */
 extern const struct vs_engine vs_engine_valgrind;
 
 #endif

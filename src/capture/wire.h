@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What the Valgrind tool (capture/valgrind) and the recorder say to each other.
  *
- * Shared memory: a head, then WIRE_BUFFERS buffers that the tool fills in ring order. A socket: the
- * tool announces a full buffer with a struct wire_note; the recorder returns it with a struct
- * wire_reply once it was read. No buffer free: the tool waits, and so does the traced program.
+ * They share memory, which has a head and then WIRE_BUFFERS buffers that the tool fills in ring
+ * order, and a socket: the tool announces a full buffer with a struct wire_note, and the recorder
+ * returns it with a struct wire_reply once it has read it. If no buffer is free, the tool waits,
+ * and so does the traced program.
  *
  * A buffer is a sequence of slots of 8 bytes, each followed by the data of one record, up to a slot
- * whose `what` is 0. A slot's `left` tells how the block of code before it was left. Records are
- * either blocks of code that ran (what = the block's number, from 1 up; the data is laid out as
- * the block's WIRE_BLOCK said) or one of enum wire_kind (a struct wire_head follows). Everything
- * is in the order in which it happened; sizes are multiples of 8.
+ * whose `what` is 0. A slot's `left` tells how the preceding block of code was left. Records are
+ * either blocks of code that ran (what = the block's number, from 1 up; the data is laid out as the
+ * block's WIRE_BLOCK said) or one of enum wire_kind (a struct wire_head follows). Everything is in
+ * the order in which it happened; sizes are multiples of 8.
  */
 #ifndef CAPTURE_WIRE_H
 #define CAPTURE_WIRE_H
@@ -24,28 +25,29 @@
 /* No record is longer; the tool keeps this much free for the next one. */
 #define WIRE_RECORD_MAX (64u << 10)
 
-/* At the start of the shared memory. Written by the tool after every record that is no block, and
- * when a thread starts to run: what is valid should the tool never say another word. */
+/* This is at the start of the shared memory. The tool writes it after every record that is no
+ * block, and when a thread starts to run: it says what is valid should the tool never say another
+ * word. */
 struct wire_ring {
     uint32_t version, reserved;
-    /* The buffer being filled << 32 | its bytes, in whole records. One word, so that the tool can
-     * be killed at any time. */
+    /* The buffer being filled << 32 | its bytes, in whole records. It is one word, so that the tool
+     * can be killed at any time. */
     uint64_t valid;
 };
 
-/* The tool's option --state: instructions counted, number of the window, WIRE_STATE_*. A tool that
- * the program's exec starts gets it with what the one before wrote in its place, so its width is
+/* The tool's option --state: instructions counted, the window's number, WIRE_STATE_*. The tool that
+ * a program's exec starts gets it as the previous tool has overwritten it, so its width is
  * fixed. */
 #define WIRE_STATE "%020llu,%010u,%01u"
 enum { WIRE_STATE_NEW, WIRE_STATE_ON, WIRE_STATE_OFF, WIRE_STATE_DONE };
 
-/* The tool's option --files: how many files the program may open, the lower limit and the higher.
- * It is handed on likewise. */
+/* The tool's option --files: how many files the program may open, as soft and hard limit. It is
+ * handed on likewise. */
 #define WIRE_FILES "%020llu,%020llu"
 
 struct wire_slot {
-    uint32_t left; /* WIRE_LEFT_* or number of the exit + 1; 0 after a record that is no block */
-    uint32_t what; /* number of a block, enum wire_kind, or 0 */
+    uint32_t left; /* WIRE_LEFT_*, or the exit's number + 1; 0 after a record that is no block */
+    uint32_t what; /* a block's number, enum wire_kind, or 0 */
 };
 
 /* The block was left by a fault: the low bits are the number of instructions that retired. */
@@ -54,12 +56,12 @@ struct wire_slot {
 /* Records that are not blocks. */
 enum wire_kind {
     WIRE_FIRST = 0xffffff00,
-    WIRE_HELLO = WIRE_FIRST, /* a program begins; after exec, another one */
+    WIRE_HELLO = WIRE_FIRST, /* a program begins; after an exec, it is another one */
     WIRE_BLOCK,              /* struct wire_block: code was translated */
     WIRE_RUN,                /* another thread runs */
     WIRE_START,              /* struct wire_start: a thread begins */
     WIRE_EXIT,               /* u64 status: a thread ends */
-    WIRE_SYSCALL,            /* struct wire_syscall: one was completed */
+    WIRE_SYSCALL,            /* struct wire_syscall: a system call was completed */
     WIRE_EXTERNAL,           /* struct wire_external, bytes */
     WIRE_SIGNAL,             /* struct wire_signal: a handler is about to be entered */
     WIRE_RETURN,             /* struct wire_signal: a handler is about to return */
@@ -74,7 +76,7 @@ enum wire_kind {
 
 struct wire_head {
     uint32_t size;   /* of head and data, without the slot */
-    uint32_t thread; /* Valgrind's number, from 1 up */
+    uint32_t thread; /* Valgrind's number for it, from 1 up */
 };
 
 struct wire_regs {
@@ -107,7 +109,7 @@ struct wire_signal {
 };
 
 struct wire_gap {
-    uint64_t skipped; /* instructions of this thread that were not recorded */
+    uint64_t skipped; /* this thread's instructions that were not recorded */
     uint64_t window;  /* number of the window that begins, or goes on */
     struct wire_regs regs;
 };
@@ -118,7 +120,7 @@ enum {
     WIRE_MAP_EXEC = 4,
     WIRE_MAP_GONE = 8,
     WIRE_MAP_MAIN =
-        16, /* of the file that the program was started from, or a script's interpreter */
+        16, /* from the file that the program was started from, or a script's interpreter */
 };
 
 struct wire_map {
@@ -127,27 +129,27 @@ struct wire_map {
     uint32_t path; /* bytes of the path that follows, padded; 0 = no file */
 };
 
-/* One superblock of Valgrind: instructions in a row, left at one of its exits. */
+/* One of Valgrind's superblocks: instructions in a row, left at one of its exits. */
 struct wire_block {
     uint64_t addr;
     uint32_t number;
-    uint32_t length;                  /* of its record, slot included: the next slot's place */
+    uint32_t length; /* its record's, with the slot: this is where the next slot is */
     uint16_t insns, ops, exits, code; /* code: bytes */
-    /* then struct wire_op[ops], struct wire_exit[exits], uint8_t lengths[insns], uint8_t code[],
-     * padded to 8 */
+    /* Then come struct wire_op[ops], struct wire_exit[exits], uint8_t lengths[insns] and uint8_t
+     * code[], padded to 8. */
 };
 
-/* WIRE_NONDET: the result; cpuid's are rax, rbx, rcx, rdx, rdtscp's rax, rcx, rdx, xgetbv's
- * edx:eax. */
+/* WIRE_NONDET has an instruction's results: cpuid's are rax, rbx, rcx and rdx, rdtscp's are rax,
+ * rcx and rdx, and xgetbv's is edx:eax. */
 enum wire_op_kind { WIRE_LOAD = 1, WIRE_STORE, WIRE_NONDET };
 
 enum {
     WIRE_ATOMIC = 1,
     WIRE_GUARDED = 2,      /* u64 at guard_at: whether it happened */
     WIRE_ADDR_CONST = 4,   /* addr is the address; else it is recorded at addr_at ... */
-    WIRE_ADDR_OF = 8,      /* ... or it is that of operand `of` plus addr */
+    WIRE_ADDR_OF = 8,      /* ... or it is operand `of`'s plus addr */
     WIRE_VALUE_CONST = 16, /* value is the value; else it is recorded at value_at ... */
-    WIRE_VALUE_OF = 32,    /* ... or it is that of operand `value` */
+    WIRE_VALUE_OF = 32,    /* ... or it is operand `value`'s */
 };
 
 struct wire_op {
@@ -164,13 +166,13 @@ enum wire_leave {
     WIRE_BORING = 1, /* also calls and returns */
     WIRE_TO_SYSCALL,
     WIRE_TO_FAULT, /* the instruction does not retire: a signal follows */
-    WIRE_TO_TRAP,  /* it does, and a signal follows */
+    WIRE_TO_TRAP,  /* the instruction retires, and a signal follows */
 };
 
 struct wire_exit {
     uint16_t insn;
     uint16_t ops;       /* operands before it */
-    uint16_t target_at; /* u64 at that offset: where to; 0 = `target` */
+    uint16_t target_at; /* the offset of a u64 that says where to; 0 = `target` does */
     uint8_t leave, is_end;
     uint64_t target;
 };
@@ -196,7 +198,7 @@ enum wire_range_kind {
     WIRE_RANGE_FROM,       /* recording begins when `start` is reached */
     WIRE_RANGE_TO,         /* recording ends when `start` is reached */
 };
-/* It is valid until what lies at its place is mapped anew; without end if `end` is `start`. */
+/* A range is valid until something else is mapped at its place, or for ever if `end` is `start`. */
 struct wire_range {
     uint64_t start, end, kind;
 };

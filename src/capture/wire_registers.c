@@ -5,7 +5,7 @@
 
 #include "base/invariant.h"
 
-/* Registers that instructions encode, by that number. */
+/* Registers, by the number that instructions encode them with. */
 enum { RAX, RCX, R11 = 11 };
 
 static uint16_t number_of(const struct vs_isa *isa, const char *name)
@@ -49,7 +49,8 @@ static size_t put_word(uint8_t *buf, size_t used, unsigned number, uint64_t now,
     return before && *before == now ? used : vs_wire_registers_put_one(buf, used, number, now);
 }
 
-/* The x87 stack: Valgrind keeps doubles, programs see 80 bits. st(i) is register top + i. */
+/* Puts the x87 stack. Valgrind keeps doubles, but programs see 80 bits; st(i) is register top +
+ * i. */
 static size_t put_x87(const struct vs_wire_numbers *numbers, uint8_t *buf, size_t used,
                       const struct wire_regs *now)
 {
