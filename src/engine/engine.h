@@ -2,8 +2,8 @@
 /* The engine layer: what it is to run a program and record it.
  *
  * An engine is a row (struct vs_engine): how it recognizes its programs, whether it can run one,
- * and how it delivers what the program does to a consumer. capture has the one for Valgrind, target
- * the simulator. What all of them are told and report is here:
+ * and how it delivers what the program does to a consumer. capture has the one for Valgrind, and
+ * target has the simulator. What all of them are told and report is here:
  *
  *   interrupt  signals that the user sends to the program
  *   windows    which instructions are recorded, and files that say so
@@ -21,10 +21,10 @@
 struct vs_engine_request {
     char *const *argv; /* program and arguments, ended by NULL; [0] is searched in PATH */
     bool loads, stores;
-    bool main_only; /* no shared libraries */
-    bool marks;     /* only between marks of the program (vestige/mark.h) */
-    /* None: everything. With marks or places that switch recording, at most one, which starts at 0
-     * and counts what is recorded. */
+    bool main_only; /* shared libraries are left out */
+    bool marks;     /* only what is between the program's marks (vestige/mark.h) */
+    /* If there are none, everything is recorded. With marks or places that switch recording, there
+     * is at most one, which starts at 0 and counts what is recorded. */
     const struct vs_window *windows;
     size_t window_count;
     struct vs_place *places; /* `found` and `chooser` are filled in */
@@ -32,28 +32,28 @@ struct vs_engine_request {
     const void *settings;           /* of this engine alone, as its header says; may be NULL */
     struct vs_interrupt *interrupt; /* may be NULL */
     const struct vs_consumer *consumer;
-    /* Called often with the instructions so far. Not 0: record no more; the program runs on. May be
-     * NULL. */
+    /* Called often with the instructions so far; may be NULL. If it does not return 0, nothing more
+     * is recorded, and the program runs on. */
     int (*tick)(void *context, uint64_t instructions);
     void *context;
 };
 
 struct vs_engine_result {
     uint64_t instructions; /* recorded */
-    uint64_t skipped;      /* known not to be */
+    uint64_t skipped;      /* known not to have been recorded */
     uint64_t events;
     uint64_t cycles; /* if the run is timed */
     unsigned threads, forks, programs;
-    int status;       /* of the program, as by waitpid */
+    int status;       /* the program's, as waitpid gives it */
     bool ended;       /* the program came to its end */
-    bool halted;      /* the engine stopped the program, for what the program did; see details */
-    bool interrupted; /* the user ended it, by a signal or by insisting */
-    bool stopped;     /* by tick */
-    /* The engine and why it could not go on, though the program could have; or "". Then `status` is
-     * not the program's, and what was delivered is what ran until then. */
+    bool halted;      /* the engine stopped the program because of what it did; see details */
+    bool interrupted; /* the user ended the program, by a signal or by insisting */
+    bool stopped;     /* tick stopped the recording */
+    /* The engine, and why it could not go on though the program could have; or "". If it is set,
+     * `status` is not the program's, and what was delivered is what ran until then. */
     char gave_up[288];
     char said[2048];  /* the start of what the engine had to say, in lines */
-    char unread[512]; /* an image without its symbols and why, or "" */
+    char unread[512]; /* an image whose symbols could not be read, and why; or "" */
     double seconds;   /* until the program ended ... */
     double more;      /* ... and then until everything was delivered */
     void *details;    /* of this engine alone, as its header says; may be NULL */
@@ -64,18 +64,18 @@ void vs_engine_result_fini(struct vs_engine_result *result);
 struct vs_engine {
     const char *name, *isa;
     bool apart; /* the program is a process of its own */
-    /* Whether this is the engine for a program, if the user does not say. */
+    /* Whether this is the engine for a program if the user does not name one. */
     bool (*fits)(const char *path);
-    /* Whether it can do what is asked, before anything is written. *features gets the VS_RUN_* that
-     * the run has beside loads and stores.
-     * Returns 0; -VSE_NOTFOUND (no such program, or a place that cannot be there; the engine is not
-     * installed); -VSE_INVAL (not a program that it runs, or not a thing that it can do); -VSE_IO;
-     * -VSE_NOMEM. diag says what to do. */
+    /* Says, before anything is written, whether it can do what is asked. *features gets the
+     * VS_RUN_* that the run has beside loads and stores.
+     * Returns 0; -VSE_NOTFOUND (there is no such program, or a place cannot be there, or the engine
+     * is not installed); -VSE_INVAL (it does not run such a program, or cannot do such a thing);
+     * -VSE_IO; -VSE_NOMEM. diag says what to do. */
     int (*check)(const struct vs_engine_request *request, uint32_t *features, struct vs_diag *diag);
     /* Runs the program to its end. Whatever was delivered before an error stands. The result needs
-     * vs_engine_result_fini in either case.
-     * Returns 0; as check; -VSE_LIMIT; -VSE_CORRUPT, -VSE_INTERNAL (the engine failed); an error of
-     * the consumer, with *theirs set and diag not written (the program is then killed). */
+     * vs_engine_result_fini in any case.
+     * Returns 0; as check; -VSE_LIMIT; -VSE_CORRUPT, -VSE_INTERNAL (the engine failed); the
+     * consumer's error, with *theirs set and diag not written (the program is then killed). */
     int (*run)(const struct vs_engine_request *request, struct vs_engine_result *result,
                struct vs_diag *diag, bool *theirs);
 };

@@ -23,7 +23,7 @@ static int bad(struct reading *r, const char *why)
     return vs_diag_set(r->diag, -VSE_INVAL, -1, -1, "line %u: %s", (unsigned)r->file.line, why);
 }
 
-/* The number that *text begins with, after blanks. Moves *text behind it. */
+/* Reads the number that *text begins with, after blanks, and moves *text behind it. */
 static bool take_number(const char **text, uint64_t *number)
 {
     const char *start = *text + strspn(*text, BLANKS);

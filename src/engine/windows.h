@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which instructions of a program are recorded. */
+/* Which of a program's instructions are recorded. */
 #ifndef ENGINE_WINDOWS_H
 #define ENGINE_WINDOWS_H
 
@@ -16,9 +16,9 @@ struct vs_window {
 
 /* Reads windows from a file: lines "START LENGTH", each window after the one before; "#" begins a
  * remark. *count is how many there are.
- * Returns 0; -VSE_NOTFOUND (the file cannot be opened: diag says why); -VSE_IO; -VSE_NOMEM;
- * -VSE_LIMIT (a line is too long); -VSE_INVAL (a line makes no sense, or none has a window: diag
- * begins with its number; also if there are more than `capacity`). */
+ * Returns 0; -VSE_NOTFOUND (the file cannot be opened; diag says why); -VSE_IO; -VSE_NOMEM;
+ * -VSE_LIMIT (a line is too long); -VSE_INVAL (a line makes no sense, no line has a window, or
+ * there are more than `capacity`; diag begins with the line's number). */
 int vs_windows_load(const char *path, struct vs_window *windows, size_t capacity, size_t *count,
                     struct vs_diag *diag);
 
