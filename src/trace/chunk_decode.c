@@ -32,7 +32,8 @@ static int get_varint(struct vs_decoder *d, unsigned column, uint64_t *v)
     return vs_varint_get(&d->cols[column].p, d->cols[column].end, v);
 }
 
-/* The length of the next run of right predictions: endless when the column is used up. */
+/* Gets the length of the next run of right predictions, which is endless when the column is used
+ * up. */
 static int get_gap(struct vs_decoder *d, unsigned column, uint64_t *left)
 {
     *left = UINT64_MAX;
@@ -62,7 +63,7 @@ static int prepare_threads(struct vs_decoder *d)
 
         if (!more)
             return -VSE_NOMEM;
-        /* every thread's return stack is set with its lane below, before it is used */
+        /* every thread's return stack is set together with its lane below, before it is used */
         d->threads = more;
         d->thread_count = need;
     }
@@ -148,8 +149,8 @@ static int wrong_target(struct vs_decoder *d, uint64_t pc, uint64_t *left, uint6
     return get_gap(d, VS_COL_TARGET_GAP, left);
 }
 
-/* What an address or value takes from its column: up to 8 bytes. The caller notices when p has
- * passed the end: columns are padded by the 8 bytes that are always fetched. */
+/* Takes an address's or value's bytes, up to 8, from its column. The caller notices when p has
+ * passed the end; columns are padded by the 8 bytes that are always fetched. */
 static inline uint64_t take(const uint8_t **p, unsigned how)
 {
     static const uint8_t sizes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
@@ -187,8 +188,8 @@ static int literal_site(struct vs_decoder *d, struct vs_site *site)
  * passes, each a tight loop with little state; and when values are due, the shadow memory that
  * they need has been fetched by the pass before. */
 
-/* What the first pass uses all the time. Copied out of the decoder while a run lasts: the events
- * written might alias anything, and would keep these out of registers. */
+/* What the first pass uses all the time. It is copied out of the decoder while a run lasts, because
+ * the events written might alias anything, and would keep these members out of registers. */
 struct hot {
     struct vs_lane lane;
     struct vs_decoder_left left;
@@ -263,7 +264,7 @@ static int get_other(struct vs_decoder *d, struct vs_event *e)
     if ((e->kind == VS_CODE && e->value >= d->summary.blocks) ||
         (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= d->summary.images))
         return -VSE_CORRUPT;
-    /* a wide value will lie inside the batch; where, the third pass decides */
+    /* a wide value will lie inside the batch; the third pass decides where */
     return vs_event_check(e, e->size, NULL) < 0 ? -VSE_CORRUPT : 0;
 }
 
@@ -304,7 +305,8 @@ static inline int get_event(struct vs_decoder *d, struct hot *h, struct vs_event
     return err;
 }
 
-/* Kinds that the run's features allow: without them loads and stores have no shadow memory. */
+/* The kinds that the run's features allow; without those features, loads and stores have no shadow
+ * memory. */
 static unsigned allowed_kinds(uint32_t features)
 {
     unsigned all = (1u << VS_KIND_END) - 2;
@@ -313,7 +315,7 @@ static unsigned allowed_kinds(uint32_t features)
            ~(features & VS_RUN_STORES ? 0 : 1u << VS_STORE);
 }
 
-/* First pass: up to n events of one thread. Returns how many. */
+/* First pass: gets up to n events of one thread. Returns how many. */
 static int get_run(struct vs_decoder *d, struct vs_event *events, unsigned n,
                    struct vs_pending **pending, size_t *wide)
 {
@@ -349,7 +351,7 @@ static int get_run(struct vs_decoder *d, struct vs_event *events, unsigned n,
     return err < 0 ? err : (int)done;
 }
 
-/* Second pass: addresses of loads and stores. */
+/* Second pass: gets the loads' and stores' addresses. */
 static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
 {
     const struct vs_shadow shadow = d->data.shadow;
@@ -379,7 +381,7 @@ static int get_addresses(struct vs_decoder *d, const struct vs_pending *end)
     return 0;
 }
 
-/* A wide value, or what an event of another kind has of one. */
+/* Gets a wide value, or any value of an event of another kind. */
 static int get_rest(struct vs_decoder *d, struct vs_event *e, unsigned how, struct vs_buf *wide)
 {
     int err = 0;
@@ -403,7 +405,7 @@ static int get_rest(struct vs_decoder *d, struct vs_event *e, unsigned how, stru
     return 0;
 }
 
-/* Third pass: values. The second has checked that there is a "how" for each. */
+/* Third pass: gets the values. The second pass has checked that there is a "how" for each. */
 static int get_values(struct vs_decoder *d, const struct vs_pending *end, struct vs_buf *wide)
 {
     const uint8_t *how = d->cols[VS_COL_HOW].p;
@@ -459,7 +461,7 @@ static int next_run(struct vs_decoder *d)
     return 0;
 }
 
-/* Cycles of the events just decoded; they do not decrease in global order. */
+/* Gets the cycles of the events just decoded, which do not decrease in global order. */
 static int get_cycles(struct vs_decoder *d, struct vs_lane *l, uint64_t *cycles, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -476,7 +478,7 @@ static int get_cycles(struct vs_decoder *d, struct vs_lane *l, uint64_t *cycles,
     return 0;
 }
 
-/* After the last event: nothing is left over, and the summary said what was there. */
+/* Checks after the last event that nothing is left over, and that the summary was right. */
 static int finish(const struct vs_decoder *d)
 {
     const struct vs_chunk_thread *parts = (const struct vs_chunk_thread *)(void *)d->parts.data;

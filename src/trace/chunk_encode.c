@@ -8,7 +8,7 @@
 #include "base/likely.h"
 #include "base/varint.h"
 
-/* Events for which room is made at a time. */
+/* For how many events room is made at a time. */
 #define BLOCK 1024
 
 void vs_encoder_init(struct vs_encoder *c, struct vs_tables *tables, uint32_t features,
@@ -179,7 +179,7 @@ static inline void set_operand(struct vs_chunk_operand *p, const struct vs_event
     p->site_kind = VS_SITE_KIND(site, e->kind);
 }
 
-/* What is not a load or store of at most 8 bytes. Returns how many operands it has: 0, 1;
+/* Puts what is not a load or store of at most 8 bytes. Returns how many operands it has, 0 or 1;
  * -VSE_NOMEM. */
 static int put_rare(struct vs_encoder *c, const struct vs_batch *b, const struct vs_event *e,
                     uint32_t site, struct vs_chunk_operand *p)
@@ -193,13 +193,13 @@ static int put_rare(struct vs_encoder *c, const struct vs_batch *b, const struct
         p->value = c->operands->wide.len;
         if (vs_buf_put(&c->operands->wide, vs_event_bytes(b, e), e->size) < 0)
             return -VSE_NOMEM;
-        c->room -= e->size; /* at most: the shadow memory may have it */
+        c->room -= e->size; /* it takes at most this: the shadow memory may have it */
     }
     c->room -= VS_OPERAND_BYTES;
     return 1;
 }
 
-/* Returns how many operands the event has, of which the first free one is p: 0, 1; -VSE_NOMEM. */
+/* Puts an event, whose operand goes to p. Returns how many operands it has, 0 or 1; -VSE_NOMEM. */
 static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struct vs_batch *b,
                             const struct vs_event *e, bool expected, struct vs_chunk_operand *p)
 {
@@ -222,16 +222,16 @@ static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struc
 
 static inline bool branch_is(const struct vs_site *s, const struct vs_event *e, uint64_t meta)
 {
-    /* Of the rules for flags and addr, those that the site's own flags leave open. */
+    /* These are the rules for flags and addr that the site's own flags leave open. */
     bool valid = (e->flags & VS_BR_TAKEN) || ((e->flags & VS_BR_COND) && s->target == e->addr);
 
     return s->meta == (meta & ~VS_META_TAKEN) && valid && e->value == 0 &&
            (s->target == e->addr || (e->flags & VS_BR_INDIRECT));
 }
 
-/* Whether an event is of a site, and valid. The site itself keeps the rules, so that only what it
- * does not tell is to be checked. Sites of other kinds than branch, load and store tell too little:
- * never. */
+/* Whether an event is the site's, and valid. The site itself keeps the rules, so only what it does
+ * not tell has to be checked. Sites of kinds other than branch, load and store tell too little, so
+ * their events never are. */
 static inline bool event_is(const struct vs_site *s, const struct vs_event *e, size_t wide_size)
 {
     uint64_t meta = vs_event_meta(e) & ~VS_META_THREAD;
@@ -291,7 +291,7 @@ static int add_thread(struct vs_encoder *c)
     return 0;
 }
 
-/* The thread of the next event, made ready for this chunk; NULL = no memory. */
+/* Makes the next event's thread ready for this chunk. Returns NULL if there is no memory. */
 static struct vs_encoder_thread *enter_thread(struct vs_encoder *c, unsigned number)
 {
     struct vs_encoder_thread *t;
@@ -325,9 +325,9 @@ static inline bool chunk_full(const struct vs_encoder *c)
     return c->events >= c->chunk_events || c->room <= 0;
 }
 
-/* Events of one thread whose sites and targets are as predicted, up to one whose are not. What it
- * needs stays in registers; what it does for an event is what put_event does. Returns how many were
- * taken; -VSE_NOMEM. */
+/* Puts events of one thread as long as sites and targets are as predicted. It does for an event
+ * what put_event does, but keeps what it needs in registers. Returns how many were taken;
+ * -VSE_NOMEM. */
 static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lane *lane,
                             const struct vs_event *e, size_t n, struct vs_chunk_operand **operands,
                             uint64_t *insns)
@@ -415,8 +415,8 @@ static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lan
     return (int64_t)i;
 }
 
-/* Up to n events of one thread, which may enter the chunk. Stops before one that is not acceptable,
- * with *why. Returns how many were taken; -VSE_NOMEM. */
+/* Puts up to n events of one thread, which may enter the chunk. Stops before an event that is not
+ * acceptable, and says why in *why. Returns how many were taken; -VSE_NOMEM. */
 static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, size_t n,
                    const char **why)
 {
@@ -478,8 +478,8 @@ static bool is_present(const struct vs_encoder *c, unsigned thread)
     return thread < c->thread_count && c->threads[thread]->present;
 }
 
-/* At most n events, for which there is room, up to the end of the chunk or before an event that is
- * refused, with *why. Returns how many were taken; -VSE_NOMEM. */
+/* Puts at most n events, for which there is room. Stops at the chunk's end, or before an event that
+ * is refused, and says why in *why. Returns how many were taken; -VSE_NOMEM. */
 static int put_block(struct vs_encoder *c, const struct vs_batch *b, size_t pos, size_t n,
                      const char **why)
 {
@@ -543,7 +543,7 @@ int vs_encoder_end(struct vs_encoder *c, struct vs_summary *s, struct vs_buf *th
         const struct vs_encoder_thread *t = c->threads[i];
         struct vs_chunk_thread part = {i, t->events, t->insns, t->before};
 
-        /* one that only ended the other's run is not in the chunk */
+        /* a thread that only ended another's run is not in the chunk */
         if (t->events == 0)
             continue;
         if (vs_buf_put(threads, &part, sizeof(part)) < 0)

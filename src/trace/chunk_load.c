@@ -56,7 +56,7 @@ int vs_loader_chunk(struct vs_loader *l, uint64_t offset, uint32_t number, struc
                              l->cols, offset, number, diag);
 }
 
-/* The content of the meta or static chunk that is loaded, into the tables. */
+/* Puts the content of the meta or static chunk that is loaded into the tables. */
 static int fill_tables(const struct vs_loader *l, struct vs_tables *tables, uint64_t offset,
                        struct vs_diag *diag)
 {
@@ -69,7 +69,7 @@ static int fill_tables(const struct vs_loader *l, struct vs_tables *tables, uint
 
 /* ---- sealed files -------------------------------------------------------------------------- */
 
-/* Finds the index chunk. It must be the last before the trailer. */
+/* Finds the index chunk, which must be the last before the trailer. */
 static int find_index(struct vs_loader *l, uint64_t *offset, struct vs_diag *diag)
 {
     uint64_t size = l->source.size;
@@ -116,7 +116,7 @@ static int load_index(struct vs_loader *l, struct vs_index *index, uint64_t offs
     return 0;
 }
 
-/* Whether all that an events chunk refers to came before it. */
+/* Whether everything that an events chunk refers to came before it. */
 static bool tables_suffice(const struct vs_summary *s, const struct vs_tables *t)
 {
     return s->sites <= t->sites.count && s->blocks <= t->block_count && s->images <= t->image_count;
@@ -171,7 +171,7 @@ static int scan_events(struct vs_loader *l, struct vs_index *index, const struct
                    : 0;
 }
 
-/* The index must be the one that the chunks make. */
+/* Checks that the index is the one that results from the chunks. */
 static int scan_index(struct vs_loader *l, const struct vs_index *index, uint64_t offset,
                       struct vs_diag *diag)
 {
@@ -188,7 +188,7 @@ static int scan_index(struct vs_loader *l, const struct vs_index *index, uint64_
                    : 0;
 }
 
-/* What follows the index must be the trailer and nothing else. */
+/* Checks that the trailer and nothing else follows the index. */
 static int scan_end(struct vs_loader *l, uint64_t index_offset, struct vs_diag *diag)
 {
     uint64_t after = index_offset + VS_CHUNK_HEADER + l->chunk.size, found;
@@ -208,7 +208,7 @@ static int scan_end(struct vs_loader *l, uint64_t index_offset, struct vs_diag *
     return 0;
 }
 
-/* One chunk. Returns 1 to go on, 0 at a proper end, else what is wrong. */
+/* Scans one chunk. Returns 1 to go on; 0 at a proper end; else an error. */
 static int scan_one(struct vs_loader *l, struct vs_index *index, struct vs_tables *tables,
                     struct vs_diag *diag)
 {

@@ -7,7 +7,7 @@
 #include "base/invariant.h"
 #include "base/likely.h"
 
-/* Operands by which the shadow memory is fetched ahead. */
+/* By how many operands the shadow memory is fetched ahead. */
 #define AHEAD 16
 
 int vs_chunk_operands_init(struct vs_chunk_operands *o)
@@ -64,7 +64,7 @@ static int prepare(struct vs_chunk_operand_coder *c, const struct vs_chunk_opera
 
 /* ---- loads and stores of at most 8 bytes ---------------------------------------------------- */
 
-/* In real programs most predictions are right, which is tested first: what follows from a wrong one
+/* In real programs most predictions are right, so this is tested first. What a wrong one requires
  * is then done without branches, since nothing about it can be predicted. */
 
 static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struct vs_trail *t,
@@ -88,7 +88,7 @@ static inline unsigned put_address(uint8_t **col, struct vs_site_state *s, struc
     return vs_delta_put(col, vs_zigzag((int64_t)(addr - g.first)), second) + VS_HOW_SECOND * second;
 }
 
-/* Whether a load finds what the shadow memory has, which then stays as it is. */
+/* Whether a load finds what the shadow memory has; the memory then stays as it is. */
 static inline bool finds_value(const struct vs_shadow *m, const struct vs_chunk_operand *p)
 {
     const struct vs_shadow_line *line = vs_shadow_at(*m, p->addr);
@@ -130,7 +130,7 @@ static inline unsigned put_value(uint8_t **col, const struct vs_shadow *m, struc
 
 /* ---- the rest ------------------------------------------------------------------------------- */
 
-/* A wide value, or what an event of another kind has of one. Returns how; -VSE_NOMEM. */
+/* Puts a wide value, or any value of an event of another kind. Returns how; -VSE_NOMEM. */
 static int put_rest(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
                     const struct vs_chunk_operand *p, struct vs_buf *wide)
 {
@@ -149,7 +149,7 @@ static int put_rest(struct vs_chunk_operand_coder *c, const struct vs_chunk_oper
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-/* Where the columns are being written; room for the block is there. */
+/* Where the columns are being written; they have room for the block. */
 struct ends {
     uint8_t *how, *addr, *value;
 };
@@ -187,7 +187,7 @@ static int put_all(struct vs_chunk_operand_coder *c, const struct vs_chunk_opera
     return 0;
 }
 
-/* A difference is written as 8 bytes, of which some count. */
+/* Makes room for the block. A difference is written as 8 bytes, of which only some count. */
 static uint8_t *room(struct vs_buf *col, size_t bytes)
 {
     return vs_buf_reserve(col, bytes + 8) < 0 ? NULL : col->data + col->len;

@@ -33,15 +33,15 @@ size_t vs_columns_size(const struct vs_columns *c)
     return sum;
 }
 
-/* What the compressor does with a column; 0 leaves a parameter to the level. */
+/* How the compressor treats a column; 0 leaves a parameter to the level. */
 struct effort {
     int level, hash_log, min_match;
 };
 
 /* Gaps and the like are numbers that repeat by chance: short matches among them cost more than the
- * entropy coder takes, long ones come from regular programs and are found in a small table. How
- * bytes come out the same at level 1 as at 3, values hardly compress, addresses and wide values are
- * about 2 % larger. */
+ * entropy coder takes, and long ones come from regular programs and are found with a small table.
+ * With the levels given here, "how" bytes come out the same as at level 3, values hardly compress
+ * anyway, and addresses and wide values are about 2 % larger. */
 static struct effort effort_of(int column, int level)
 {
     const struct effort least = {1, 10, 7};
@@ -76,7 +76,7 @@ static int set_effort(ZSTD_CCtx *zstd, struct effort e)
                : 0;
 }
 
-/* Appends a column's stored form to out. Returns the codec used, or -VSE_x. */
+/* Appends a column's stored form to out. Returns the codec used; -VSE_x. */
 static int store(const struct vs_buf *col, ZSTD_CCtx *zstd, struct effort effort,
                  struct vs_buf *out)
 {
@@ -101,7 +101,8 @@ static int store(const struct vs_buf *col, ZSTD_CCtx *zstd, struct effort effort
 
 int vs_columns_pack(const struct vs_columns *c, ZSTD_CCtx *zstd, int level, struct vs_buf *out)
 {
-    /* The directory precedes the data but is known after it: leave room, then close the gap. */
+    /* The directory precedes the data but is known only after it: leave room, then close the
+     * gap. */
     const size_t room = 1 + VS_COL_END * (2 + 2 * VS_VARINT_MAX), start = out->len;
     uint8_t dir[1 + VS_COL_END * (2 + 2 * VS_VARINT_MAX)], *p = dir + 1;
     unsigned count = 0;

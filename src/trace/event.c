@@ -6,7 +6,7 @@
 #include "base/bytes.h"
 #include "vestige/error.h"
 
-/* What each kind may fill: the rules of event.h as data. */
+/* What each kind may have set: the rules of event.h as data. */
 static const struct {
     const char *name;
     bool pc, addr;

@@ -38,7 +38,7 @@ static int grow_totals(struct vs_index *x, size_t count)
     return 0;
 }
 
-/* A chunk must go on exactly where the chunks before it stopped. */
+/* Checks that a chunk goes on exactly where the chunks before it stopped. */
 static int follows(const struct vs_index *x, const struct vs_summary *s,
                    const struct vs_chunk_thread *threads)
 {
@@ -178,7 +178,7 @@ int vs_summary_unpack(struct vs_column *col, struct vs_summary *s, struct vs_buf
                              .cycle_first = n[6],
                              .cycle_last = n[6] + n[7],
                              .threads = (uint32_t)n[8]};
-    /* a thread takes at least four bytes: do not allocate for more than there are */
+    /* a thread takes at least four bytes: do not allocate for more threads than can be there */
     if (n[8] > (uint64_t)(col->end - col->p) / 4)
         return -VSE_TRUNCATED;
     threads->len = 0;
@@ -289,7 +289,8 @@ int64_t vs_index_find_event(const struct vs_index *x, uint64_t n)
     return lo < x->summary_count ? (int64_t)lo : -VSE_NOTFOUND;
 }
 
-/* Linear: a thread is in some chunks and not in others, so there is nothing to bisect on. */
+/* The search is linear: a thread is in some chunks and not in others, so there is nothing to
+ * bisect. */
 int64_t vs_index_find_insn(const struct vs_index *x, unsigned thread, uint64_t n)
 {
     for (size_t i = 0; i < x->summary_count; i++) {

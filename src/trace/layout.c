@@ -12,7 +12,7 @@ static const uint8_t header_magic[8] = {0x89, 'V', 'E', 'S', 'T', '\r', '\n', 0x
 static const uint8_t trailer_magic[8] = {'V', 'E', 'S', 'T', 'E', 'N', 'D', '\n'};
 static const uint8_t chunk_magic[4] = {'V', 'S', 'C', 'K'};
 
-/* All three structures are 32 bytes and end with the CRC of the 28 before it. */
+/* All three structures have 32 bytes and end with the CRC of the 28 bytes before it. */
 static void seal(uint8_t *out)
 {
     vs_put32(out + 28, vs_crc32c(0, out, 28));
@@ -36,7 +36,7 @@ void vs_header_pack(uint8_t out[VS_HEADER_SIZE], uint32_t features)
     memset(out, 0, VS_HEADER_SIZE);
     memcpy(out, header_magic, 8);
     vs_put16(out + 8, VS_RUN_VERSION);
-    vs_put16(out + 10, VS_RUN_VERSION); /* the oldest reader that understands it */
+    vs_put16(out + 10, VS_RUN_VERSION); /* the oldest version whose readers understand it */
     vs_put32(out + 12, features);
     seal(out);
 }

@@ -12,7 +12,7 @@ void vs_flow_fini(struct vs_flow *f)
     f->site_capacity = 0;
 }
 
-/* Half as many again, so that a table that grows is not copied too often. */
+/* Adds half as many again, so that a growing table is not copied too often. */
 static uint32_t roomy(uint32_t sites)
 {
     return sites + sites / 2 + 1024;

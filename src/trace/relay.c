@@ -6,16 +6,17 @@
 
 #include "base/invariant.h"
 
-/* Enough to even out what either side takes; few, so that they stay in the caches. */
+/* These are enough to even out the times that either side takes, and few enough to stay in the
+ * caches. */
 #define PARCELS 4
 
 struct vs_relay {
     const struct vs_consumer *consumer;
     struct vs_parcel parcels[PARCELS];
-    size_t events;           /* that a parcel has room for */
-    uint64_t sent, consumed; /* parcels; the next to be filled is sent % PARCELS */
-    uint64_t blocks, images; /* numbered for a consumer that numbers none */
-    int error;               /* the first of the consumer */
+    size_t events;           /* how many a parcel has room for */
+    uint64_t sent, consumed; /* counts of parcels; the next to be filled is sent % PARCELS */
+    uint64_t blocks, images; /* how many were numbered, for a consumer that numbers none */
+    int error;               /* the consumer's first */
     bool closing, started;
     pthread_t thread;
     pthread_mutex_t state; /* guards the fields above */

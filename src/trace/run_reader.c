@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a run: one chunk at a time is decoded, a batch of events at a time. */
+/* Reads a run: one chunk at a time is decoded, a batch of events at a time. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,10 +18,10 @@ struct vs_reader {
     struct vs_decoder decoder;
     struct vs_run_info info;
     struct vs_diag diag;
-    int failed;        /* repeats until a seek */
-    int thread;        /* selected, or -1 */
+    int failed;        /* the error, which is returned again until a seek */
+    int thread;        /* the selected one, or -1 */
     uint64_t position; /* number of the event after the last one delivered */
-    size_t next;       /* chunk (by summary) to open next */
+    size_t next;       /* the chunk (by summary) to open next */
     bool in_chunk;     /* chunk next - 1 is being decoded */
     /* the decoded batch; [at, count) is not yet delivered */
     unsigned at, count;
@@ -218,7 +218,7 @@ static const struct vs_index_entry *entry_of(const struct vs_reader *r, size_t s
 {
     size_t lo = 0, hi = r->index.entry_count;
 
-    /* entries carry the number of the first summary at or after them, so it does not decrease */
+    /* each entry has the number of the first summary at or after it, so these do not decrease */
     while (lo < hi) {
         size_t mid = (lo + hi) / 2;
 
@@ -232,7 +232,7 @@ static const struct vs_index_entry *entry_of(const struct vs_reader *r, size_t s
     return &r->index.entries[lo];
 }
 
-/* The chunk's own summary must be the one that the index has. */
+/* Whether the chunk's own summary is the one that the index has. */
 static bool summary_agrees(const struct vs_reader *r, size_t i)
 {
     const struct vs_summary *a = &r->index.summaries[i], *b = &r->decoder.summary;
@@ -275,7 +275,7 @@ static int open_chunk(struct vs_reader *r, size_t summary)
     return 0;
 }
 
-/* Decodes the next batch of the open chunk; its end is 0. */
+/* Decodes the next batch of the open chunk. Returns as vs_decoder_next; 0 is the chunk's end. */
 static int decode(struct vs_reader *r)
 {
     uint64_t first = r->decoder.summary.first + r->decoder.done;
@@ -296,7 +296,7 @@ static int decode(struct vs_reader *r)
     return n;
 }
 
-/* Makes sure that something is decoded and not delivered. Returns 0; -VSE_END; errors. */
+/* Makes sure that something is decoded and not yet delivered. Returns 0; -VSE_END; an error. */
 static int fill(struct vs_reader *r)
 {
     int err;
@@ -327,7 +327,8 @@ static bool filter(struct vs_reader *r)
         if (r->events[i].thread != r->thread)
             continue;
         if (kept == r->at)
-            r->first = base + i - kept; /* so that first + at is the number of the first kept */
+            r->first =
+                base + i - kept; /* so that first + at is the number of the first event kept */
         r->position = base + i + 1;
         if (r->cycles)
             r->cycles[kept] = r->cycles[i];
@@ -373,7 +374,7 @@ int vs_reader_select(struct vs_reader *r, int thread)
     if (thread >= 0 && (size_t)thread >= r->index.total_count)
         return -VSE_NOTFOUND;
     r->thread = thread < 0 ? -1 : thread;
-    /* reading for one thread drops what lies between its events */
+    /* reading one thread drops what lies between its events */
     if (before >= 0 && r->thread != before && r->position < r->info.events)
         return vs_reader_seek_event(r, r->position);
     return 0;
@@ -382,7 +383,7 @@ int vs_reader_select(struct vs_reader *r, int thread)
 /* ---- seeking ------------------------------------------------------------------------------- */
 
 /* Decodes from the start of a chunk until an event is `reached`, which is then the next to be
- * delivered. The index says that it is there. */
+ * delivered. The index says that there is one. */
 static int seek(struct vs_reader *r, int64_t chunk, void *goal,
                 bool (*reached)(struct vs_reader *r, unsigned i, void *goal))
 {

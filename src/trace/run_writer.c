@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing a run: the caller's thread finds out what each event is and follows control flow; workers
- * make columns of addresses and values, block by block while the chunk grows, and compress it when
- * it is complete; chunks enter the file in order. Instead of waiting for the workers the caller
- * lends them a hand. At most workers + 3 chunks are in memory. */
+/* Writes a run. The caller's thread finds out what each event is and follows control flow. Workers
+ * make columns of addresses and values, block by block while the chunk grows, and compress the
+ * chunk when it is complete. Chunks enter the file in order. Instead of waiting for the workers,
+ * the caller lends them a hand. At most workers + 3 chunks are in memory. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,15 +19,17 @@
 #include "trace/tables.h"
 #include "vestige/run.h"
 
-/* What a crash loses and what a seek decodes; larger chunks are a few percent smaller. */
+/* A chunk's size: this much a crash loses and a seek decodes. Larger chunks compress a few percent
+ * better. */
 #define DEFAULT_EVENTS (1u << 20)
 #define DEFAULT_BYTES  (8u << 20)
 #define WORKERS_MAX    64
-#define BYTES_MAX      (32u << 20) /* of a chunk; leaves room below VS_MAX_COLUMN */
-/* Blocks of operands per thread that works: one to be filled or encoded, the others to wait. */
+#define BYTES_MAX      (32u << 20) /* of a chunk; this leaves room below VS_MAX_COLUMN */
+/* How many blocks of operands there are per working thread: one is filled or encoded, and the
+ * others wait. */
 #define BLOCKS 4
 
-/* Coders that no chunk uses, the one used last on top: its memory is still in the caches. */
+/* Coders that no chunk uses. The one used last is on top, as its memory is still in the caches. */
 struct coder {
     struct vs_chunk_operand_coder state;
     struct coder *next;
@@ -38,17 +40,17 @@ struct coders {
     struct coder *free;
 };
 
-/* What it takes to pack a chunk. */
+/* What is needed to pack a chunk. */
 struct tools {
     ZSTD_CCtx *zstd;
     int level;
 };
 
 /* A chunk on its way. Its operands' columns, coder and err belong to the workers from the first
- * block that is submitted, and all of it from its own submission, until it was waited for. */
+ * block's submission, and all of it from its own submission, until it has been waited for. */
 struct packing {
     struct vs_job job;
-    struct vs_strand strand; /* of the jobs for its blocks, then its own */
+    struct vs_strand strand; /* of its blocks' jobs, and then its own */
     bool busy;
     uint8_t type;
     struct vs_columns cols;
@@ -61,7 +63,8 @@ struct packing {
     int err;
 };
 
-/* Operands on their way. Belongs to the workers from submission until it was waited for. */
+/* Operands on their way. A block belongs to the workers from its submission until it has been
+ * waited for. */
 struct block {
     struct vs_job job;
     bool busy;
@@ -72,16 +75,16 @@ struct block {
 struct vs_writer {
     struct vs_outfile file;
     struct vs_tables tables;
-    struct vs_index index; /* of the chunks in the file */
+    struct vs_index index; /* the index of the chunks in the file */
     struct vs_workers *workers;
     struct tools *tools; /* by worker; the last are the caller's */
     unsigned tool_count;
     struct coders coders;
     struct block *blocks;        /* used in turn */
-    unsigned block_count, block; /* block: being filled */
+    unsigned block_count, block; /* block: the one being filled */
     struct packing **ring; /* chunks are packed and written in ring order; one more is aside */
     unsigned ring_size;
-    unsigned oldest, current; /* current: being filled; [oldest, current): submitted */
+    unsigned oldest, current; /* current is being filled; [oldest, current) are submitted */
     struct vs_encoder encoder;
     bool in_chunk; /* the encoder has begun the current chunk */
     uint32_t features, shadow_bits;
@@ -104,7 +107,7 @@ static int fail(struct vs_writer *w, int err)
 
 /* ---- coders -------------------------------------------------------------------------------- */
 
-/* Sees to it that the chunk has a coder. Returns 0; -VSE_NOMEM. */
+/* Makes sure that the chunk has a coder. Returns 0; -VSE_NOMEM. */
 static int take_coder(struct packing *k)
 {
     struct coders *all = &k->writer->coders;
@@ -137,7 +140,7 @@ static void give_coder(struct packing *k)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-/* Fills in what is 0. Returns the name of an option that is out of range, or NULL. */
+/* Fills in options that are 0. Returns the name of an option that is out of range, or NULL. */
 static const char *defaults(struct vs_writer_options *o)
 {
     if (!o->level)
@@ -267,7 +270,7 @@ static int init_writer(struct vs_writer *w, const struct vs_writer_options *o)
     return 0;
 }
 
-/* Whether a run that was cut off lies where this one would be written: 0; -VSE_EXISTS. */
+/* Refuses to write over a run that was cut off. Returns 0; -VSE_EXISTS. */
 static int spare_partial(const char *path, struct vs_diag *diag)
 {
     struct vs_reader *r;
@@ -353,7 +356,7 @@ static void clear(struct packing *k)
     k->err = 0;
 }
 
-/* Hands operands of the current chunk over, and waits for the block whose turn is next. */
+/* Hands over operands of the current chunk, and waits for the block whose turn is next. */
 static void submit_block(struct vs_writer *w)
 {
     struct block *b = &w->blocks[w->block];
@@ -476,8 +479,8 @@ static int end_chunk(struct vs_writer *w)
 
 /* ---- the interface ------------------------------------------------------------------------- */
 
-/* The result of an addition to the tables, with words if it failed. Only lack of memory is for
- * good. */
+/* Passes on the result of an addition to the tables, and explains it if it failed. Only a lack of
+ * memory makes the writer fail for good. */
 static int64_t added(struct vs_writer *w, int64_t result, const char *what)
 {
     if (result == -VSE_NOMEM)

@@ -79,7 +79,7 @@ int vs_site_pack(struct vs_buf *col, const struct vs_site *site, const struct vs
     return 0;
 }
 
-/* Whether an event of this site can keep the rules of event.h; what is dynamic is checked when it
+/* Whether an event of this site can keep the rules of event.h; its dynamic part is checked when it
  * is decoded. */
 static bool site_valid(const struct vs_site *site)
 {

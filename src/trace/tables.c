@@ -7,8 +7,8 @@
 #include "base/varint.h"
 
 #define BUILD_ID_MAX 64
-/* Bytes per column of a meta or static chunk, about: far below the limit, so that reading such a
- * chunk needs little memory. */
+/* About how many bytes a column of a meta or static chunk has: far below the limit, so that reading
+ * such a chunk needs little memory. */
 #define COLUMN_ENOUGH (8u << 20)
 
 int vs_tables_init(struct vs_tables *t)
@@ -31,7 +31,7 @@ void vs_tables_fini(struct vs_tables *t)
 
 /* ---- facts --------------------------------------------------------------------------------- */
 
-/* Accounts for strings: small chunks could otherwise expand to any amount of memory. */
+/* Accounts for strings, as small chunks could otherwise expand to any amount of memory. */
 static bool take_text(struct vs_tables *t, uint64_t size)
 {
     if (size > VS_MAX_TEXT - t->text_size)
@@ -112,7 +112,7 @@ static int get_string(struct vs_column *col, const uint8_t **bytes, size_t *n, s
     return 0;
 }
 
-/* A string for people: no zero byte in it. */
+/* Gets a string for people, which has no zero byte in it. */
 static int get_text(struct vs_column *col, const uint8_t **bytes, size_t *n)
 {
     int err = get_string(col, bytes, n, VS_MAX_STRING);
@@ -124,7 +124,7 @@ int vs_tables_pack_meta(struct vs_tables *t, struct vs_columns *cols)
 {
     struct vs_buf *col = &cols->col[VS_COL_META];
 
-    /* a chunk's worth at a time: the rest goes into the next */
+    /* a chunk's worth at a time; the rest goes into the next chunk */
     for (size_t i = 0; i < t->fact_count && col->len < COLUMN_ENOUGH; i++) {
         struct vs_fact *f = &t->facts[i];
 
@@ -155,7 +155,7 @@ static int unpack_meta(struct vs_tables *t, struct vs_column col, bool apply)
     return 0;
 }
 
-/* Twice, so that a bad chunk changes nothing. */
+/* The chunk is parsed twice, so that a bad one changes nothing. */
 int vs_tables_unpack_meta(struct vs_tables *t, const struct vs_column cols[VS_COL_END],
                           const char **why)
 {
