@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding the file into which a distribution put an image's symbols. */
+/* Finds the file into which a distribution put an image's symbols. */
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <limits.h>
@@ -15,10 +15,10 @@
 struct wanted {
     uint8_t id[VS_BUILD_ID_MAX];
     size_t id_size;
-    uint32_t crc; /* counts when there is no build id */
+    uint32_t crc; /* it counts when there is no build id */
 };
 
-/* The CRC-32 of IEEE 802.3, as .gnu_debuglink has it: four bits at a time. */
+/* Computes the CRC-32 of IEEE 802.3, as .gnu_debuglink has it, four bits at a time. */
 static uint32_t crc32_add(uint32_t crc, const uint8_t *bytes, size_t size)
 {
     static const uint32_t table[16] = {

@@ -14,8 +14,8 @@
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* libelf does not tell what is wrong with the file from what is wrong with reading it, but errno
- * does, if it was zero before. 0: it is the file. */
+/* libelf does not distinguish what is wrong with the file from what is wrong with reading it, but
+ * errno does, if it was zero before. Returns 0 if it is the file. */
 static int trouble(struct vs_diag *diag)
 {
     if (errno == ENOMEM)
@@ -63,7 +63,8 @@ static int check_tables(Elf *elf, struct vs_diag *diag)
 
 static int open_regular(const char *path, struct vs_diag *diag)
 {
-    /* O_NONBLOCK: opening a pipe must not wait for its writer, only to be refused then */
+    /* O_NONBLOCK: opening a pipe must not wait for its writer, only for the pipe to be refused
+     * then */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
     struct stat st;
 
@@ -112,7 +113,7 @@ int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], str
 
     errno = 0;
     size = dwelf_elf_gnu_build_id(e->elf, &bytes);
-    if (size <= 0) /* what it could not read it did not find, either */
+    if (size <= 0) /* libelf does not find what it could not read, either */
         return trouble(diag);
     if (size > VS_BUILD_ID_MAX)
         return 0;

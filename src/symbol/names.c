@@ -11,7 +11,7 @@
 
 enum {
     MANGLED_MAX = 2048,  /* libiberty refuses to recurse as deep as longer ones may need */
-    READABLE_MAX = 4096, /* a longer form is not found by name */
+    READABLE_MAX = 4096, /* a routine whose readable form is longer is not found by it */
     READABLE = DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP,
 };
 
@@ -37,7 +37,7 @@ static bool is_copy_word(const char *text, size_t size)
     return false;
 }
 
-/* Where the last of the parts that dots separate begins; 0 if there is but one. */
+/* Where the last of the parts that dots separate begins; 0 if there is only one. */
 static size_t last_part(const char *name, size_t size)
 {
     const char *dot = size ? memrchr(name + 1, '.', size - 1) : NULL;
@@ -45,9 +45,9 @@ static size_t last_part(const char *name, size_t size)
     return dot ? (size_t)(dot - name) + 1 : 0;
 }
 
-/* The length of a name without what a compiler appended for a special or partial copy.
- * Other languages have dots in their names (Go's "main.run"): only known words go, and a number
- * after a name without further dots, which makes C's nested functions unique. */
+/* The length of a name without what a compiler appended for a special or partial copy. Other
+ * languages have dots in their names (Go's "main.run"), so only known words are removed, and a
+ * number after a name without further dots, which makes C's nested functions unique. */
 static size_t base_of(const char *name, size_t size)
 {
     size_t part, word;
@@ -75,8 +75,8 @@ struct sink {
     size_t capacity, length;
 };
 
-/* A short name can stand for a text of 2^100 bytes, by referring to its own parts. libiberty's only
- * way to stop is this jump; it holds nothing that would be lost. */
+/* A short name can stand for a text of 2^100 bytes, by referring to its own parts. This jump is the
+ * only way to stop libiberty, which holds nothing that would be lost. */
 static void take(const char *text, size_t size, void *opaque)
 {
     struct sink *s = opaque;
@@ -93,15 +93,15 @@ static bool run(struct sink *s, const char *mangled, int options)
     s->length = 0;
     if (setjmp(s->full))
         return true;
-    /* Rust's older names are C++ names with a hash. Its newer ones (_R) are not taken: there
-     * libiberty holds memory while it prints. */
+    /* Rust's older names are C++ names with a hash. Its newer ones (_R) are not taken, as libiberty
+     * holds memory while it prints them. */
     if (strncmp(mangled, "_ZN", 3) == 0 && rust_demangle_callback(mangled, options, take, s))
         return true;
     s->length = 0;
     return cplus_demangle_v3_callback(mangled, options, take, s);
 }
 
-/* Whether the first `size` bytes of name are a C++ one; then its readable form is in out. */
+/* Whether the first `size` bytes of name are a C++ name; its readable form is then in out. */
 static bool demangle(const char *name, size_t size, int options, char *out, size_t capacity)
 {
     char mangled[MANGLED_MAX];
@@ -142,7 +142,7 @@ int vs_symbol_demangle(const char *name, char *out, size_t capacity)
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* What follows `head` in `text`, spaces aside; NULL if the text does not begin with it. */
+/* What follows `head` in `text`, ignoring spaces; NULL if the text does not begin with it. */
 static const char *skip_head(const char *text, const char *head)
 {
     for (;;) {

@@ -12,19 +12,19 @@
 #include "symbol/symbol.h"
 
 struct symbol {
-    uint64_t start, end; /* end: of the code around it if it has no size */
+    uint64_t start, end; /* end is that of the code around it if it has no size */
     const char *name;
     bool sized, local, ifunc;
 };
 
 /* All symbols with one start. */
 struct entry {
-    struct vs_routine routine; /* first: a pointer to it is one to the entry */
-    size_t first, last;        /* symbols [first, last), the one that names it first */
+    struct vs_routine routine; /* it comes first, so that a pointer to it is one to the entry */
+    size_t first, last;        /* symbols [first, last); the first one names the routine */
     bool sized;
 };
 
-/* From its start to that of the next, addresses belong to an entry or to none. */
+/* The addresses from its start to the next piece's start belong to one entry, or to none. */
 struct piece {
     uint64_t start;
     size_t entry;
@@ -58,7 +58,7 @@ static const struct vs_range *code_around(const struct collector *c, uint64_t ad
     return after && address < c->code[after - 1].end ? &c->code[after - 1] : NULL;
 }
 
-/* Adds a routine of that name, an arena's. NULL: there was no memory for it. */
+/* Adds a routine of that name, which an arena holds, or is NULL if there was no memory for it. */
 static int add(struct collector *c, const GElf_Sym *sym, const char *name)
 {
     struct vs_symbols *s = c->s;
@@ -159,8 +159,8 @@ static int compare_sizes(size_t a, size_t b)
     return (a > b) - (a < b);
 }
 
-/* By start, then the better name first. A copy is never better than what it was made from, since
- * that has a shorter name. */
+/* Compares by start, then puts the better name first. A copy's name is never better than the
+ * original's, since that is shorter. */
 static int compare_symbols(const void *a, const void *b)
 {
     const struct symbol *x = a, *y = b;
@@ -209,7 +209,7 @@ static uint64_t end_of(const struct vs_symbols *s, size_t entry)
     return s->entries[entry].routine.start + s->entries[entry].routine.size;
 }
 
-/* Those that have started and not ended, the latest last. */
+/* The entries that have started and not ended, the latest last. */
 struct stack {
     size_t *entries;
     size_t depth;
@@ -222,7 +222,7 @@ static void put_piece(struct vs_symbols *s, uint64_t start, size_t entry)
     s->pieces[s->piece_count++] = (struct piece){start, entry};
 }
 
-/* Takes off what ends at or before `address`. */
+/* Takes off the entries that end at or before `address`. */
 static void close_before(struct vs_symbols *s, struct stack *open, uint64_t address)
 {
     while (open->depth && end_of(s, open->entries[open->depth - 1]) <= address) {
@@ -256,7 +256,8 @@ static void make_pieces(struct vs_symbols *s, struct stack *open)
     close_before(s, open, UINT64_MAX);
 }
 
-/* An entry has a symbol, and a piece is where an entry starts or ends. */
+/* Makes entries and pieces. There is no entry without a symbol, and no piece but where an entry
+ * starts or ends. */
 static int arrange(struct vs_symbols *s, struct vs_diag *diag)
 {
     size_t count = s->symbol_count;
@@ -358,7 +359,7 @@ const uint8_t *vs_symbols_build_id(const struct vs_symbols *s, size_t *size)
     return s->build_id;
 }
 
-/* A segment is mapped from the page on which it starts: what is mapped need only touch it. */
+/* A segment is mapped from the page on which it starts, so what is mapped need only touch it. */
 int vs_symbols_base(const struct vs_symbols *s, uint64_t start, uint64_t offset, uint64_t length,
                     uint64_t *base)
 {
