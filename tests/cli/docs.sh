@@ -70,7 +70,7 @@ done < <(
 begin lists_every_command
 # The first column of the table in docs/commands.md.
 expect_equal "$(grep -E '^\| \[?`' "$VESTIGE_SRC/docs/commands.md" | cut -d '|' -f 2 | grep -oE '`[A-Za-z]+`' | tr -d '`' | sort | paste -sd ' ')" \
-    "$("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]*\) .*/\1/p' | sort | paste -sd ' ')" "commands in the table of docs/commands.md"
+    "$("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p' | sort | paste -sd ' ')" "commands in the table of docs/commands.md"
 
 begin links_to_what_there_is
 for file in "${documents[@]}"; do

@@ -398,7 +398,7 @@ for fault in "read:EIO:$((reads * 3 / 4))+" write:EIO:2; do
 done
 
 begin tries_every_command
-for name in $("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]*\) .*/\1/p'); do
+for name in $("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p'); do
     grep -qE "^ *try ${name}[_ ]" "$VESTIGE_SRC/tests/cli/faults.sh" || fail "no line 'try $name ...' above"
 done
 
