@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of system calls, and those that are too small for a file of their own. */
+/* The table of system calls, and the calls that are too small for a file of their own. */
 #include <errno.h>
 #include <limits.h>
 #include <linux/membarrier.h>
@@ -17,7 +17,7 @@ static int64_t call_zero(struct vs_process *p, struct vs_task *t, const uint64_t
     return 0;
 }
 
-/* Probed for by libraries that do well without. */
+/* Libraries probe for these calls and do well without them. */
 static int64_t call_absent(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     (void)p, (void)t, (void)a;
@@ -78,7 +78,7 @@ static int64_t call_getgroups(struct vs_process *p, struct vs_task *t, const uin
     return err ? err : 1;
 }
 
-/* Nice values run from 40 down to 1 here; 20 is the usual. */
+/* The system call gives nice values as 40 down to 1; 20 is the usual. */
 static int64_t call_getpriority(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     (void)p, (void)t;
@@ -132,7 +132,7 @@ static uint64_t limit_of(uint64_t kind)
     }
 }
 
-/* Limits are what they are; that a program lowers one is accepted, and does nothing. */
+/* Limits are fixed. A program may lower one, which does nothing. */
 static int64_t call_prlimit64(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     uint64_t want[2], have[2] = {limit_of(a[1]), limit_of(a[1])};
@@ -193,7 +193,7 @@ static int64_t call_prctl(struct vs_process *p, struct vs_task *t, const uint64_
     }
 }
 
-/* Harts take turns, so memory is always in order. */
+/* Cores take turns, so memory is always in order. */
 static int64_t call_membarrier(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     const uint64_t known =

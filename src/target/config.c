@@ -60,8 +60,8 @@ const struct vs_parameter vs_target_parameters[] = {
 
 const char *const vs_target_presets[] = {"cs32", "cs16", "tewar", NULL};
 
-/* As published; what that leaves open (ways of tewar's first level and of the second) is as in
- * cs32. */
+/* These are as published. What the publication leaves open (the ways of tewar's first level, and of
+ * the second) is as in cs32. */
 static const struct {
     uint64_t l1_size, l2_size, l1, l2, dram;
 } presets[] = {
@@ -183,7 +183,7 @@ static struct vs_cache_config cache_of(const struct vs_target_config *c, uint64_
                                     .policy = (enum vs_cache_policy)policy};
 }
 
-/* The shared cache has a power of two of sets: as much as the cores bring, rounded down. */
+/* The shared cache has what all cores bring, rounded down to a power of two of sets. */
 static uint64_t shared_size(const struct vs_target_config *c)
 {
     uint64_t sets = c->l2_size * c->cores / (c->line * c->l2_ways), size = c->line * c->l2_ways;

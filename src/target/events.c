@@ -60,7 +60,7 @@ static int make_room(struct vs_events *e)
     return likely(e->parcel->count < PARCEL_EVENTS) ? 0 : send_parcel(e);
 }
 
-/* To the parcel, from the place where its wide value lies. */
+/* Puts an event into the parcel; a wide value is copied from `wide`. */
 static int deliver(struct vs_events *e, const struct vs_event *event, uint64_t cycle,
                    const uint8_t *wide)
 {
@@ -95,8 +95,8 @@ static int enqueue(struct vs_events *e, unsigned core, const struct vs_event *ev
     int err = queue_room(q, 1);
     if (err)
         return err;
-    /* What happens between instructions has no cycle of its own: it does not go back behind what
-     * the queue has, or what has gone. */
+    /* What happens between instructions has no cycle of its own, but must not be earlier than what
+     * is queued or has gone out. */
     if (cycle < q->last)
         cycle = q->last;
     if (cycle < e->gone)
@@ -120,7 +120,7 @@ static int put(struct vs_events *e, unsigned core, const struct vs_event *event,
     return e->options.timed ? enqueue(e, core, event, cycle, wide) : deliver(e, event, cycle, wide);
 }
 
-/* What was delivered makes room for more. */
+/* An empty queue begins at its start again. */
 static void compact(struct vs_queue *q)
 {
     if (q->head < q->count)
@@ -129,14 +129,14 @@ static void compact(struct vs_queue *q)
     q->wide.len = 0;
 }
 
-/* Moves events of the queue that are not later than (cycle, core) to the parcel, as many as fit. */
+/* Moves the queue's events that are not later than (cycle, core) to the parcel, as many as fit. */
 static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsigned core)
 {
     struct vs_queue *q = &e->queues[from];
     int err = make_room(e);
     struct vs_parcel *p = e->parcel;
     size_t head = q->head, to = p->count, room = PARCEL_EVENTS - to;
-    if (from > core) /* those of the same cycle come after */
+    if (from > core) /* its events of the same cycle come later */
         cycle--;
     for (; head < q->count && room && q->cycles[head] <= cycle; head++, to++, room--) {
         struct vs_event *event = &p->events[to];
@@ -157,7 +157,7 @@ static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsig
     return err;
 }
 
-/* Cycles of the queues' first events; UINT64_MAX: there is none. */
+/* The cycles of the queues' first events; UINT64_MAX where there is none. */
 struct heads {
     uint64_t cycles[VS_CORES_MAX + 1];
     unsigned count;
@@ -169,8 +169,9 @@ static void note_head(struct heads *h, const struct vs_events *e, unsigned queue
     h->cycles[queue] = q->head < q->count ? q->cycles[q->head] : UINT64_MAX;
 }
 
-/* The queue with the earliest event before (*cycle, *core), or -1; these become where the next
- * queue's begin, or stay. Of equals the lower queue is earlier: a strict comparison finds it. */
+/* Returns the queue with the earliest event before (*cycle, *core), or -1. If the next queue's
+ * first event is before them, too, they become its. Of equal cycles the lower queue is earlier,
+ * which a strict comparison finds. */
 static int earliest(const struct heads *h, uint64_t *cycle, unsigned *core)
 {
     uint64_t best = UINT64_MAX, next = UINT64_MAX;
@@ -233,7 +234,7 @@ static struct vs_events_task *task_of(struct vs_events *e, const struct vs_task 
     return &e->tasks[t->number];
 }
 
-/* The instructions since the task's last event become one of their own, or several. */
+/* The instructions since the task's last event become an event of their own, or several. */
 static int put_count(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
 {
     struct vs_events_task *s = task_of(e, t);
@@ -280,23 +281,22 @@ static struct vs_event operand_event(const struct vs_cpu_record *r, unsigned kin
                              .value = r->value};
 }
 
-/* What came from outside. */
 static struct vs_event nondet_event(const struct vs_cpu_record *r, uint64_t value)
 {
     return (struct vs_event){.kind = VS_NONDET, .pc = r->pc, .size = 8, .value = value};
 }
 
-/* Records that are looked at together: what they take is made room for once. */
+/* So many records are looked at together: room for their events is made once. */
 #define PIECE 2048
 
-/* Where events are written, with room for two of each record of a piece. */
+/* Where events are written, with room for two for each record of a piece. */
 struct place {
     struct vs_event *events;
     uint64_t *cycles; /* NULL: untimed */
     size_t count;
 };
 
-/* Adds an event of the record; *since becomes 0. */
+/* Adds an event, which counts *since instructions; *since becomes 0. */
 static inline void place(struct place *to, struct vs_event event, const struct vs_task *t,
                          uint64_t *since, uint64_t cycle)
 {
@@ -308,7 +308,7 @@ static inline void place(struct place *to, struct vs_event event, const struct v
     to->events[to->count++] = event;
 }
 
-/* The events of one record. The second of the same instruction counts none. */
+/* Adds the events of one record. A second one of the same instruction counts no instructions. */
 static inline void place_record(const struct vs_events *e, struct place *to,
                                 const struct vs_cpu_record *r, const struct vs_task *t,
                                 uint64_t *since, uint64_t cycle)
@@ -349,7 +349,7 @@ static inline void place_record(const struct vs_events *e, struct place *to,
     }
 }
 
-/* Room for the events of so many records. */
+/* Makes room for the events of so many records. */
 static int find_place(struct vs_events *e, unsigned core, size_t records, struct place *to)
 {
     if (e->options.timed) {
@@ -391,7 +391,7 @@ static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core
         const struct vs_cpu_record *r = &records[i];
         unsigned kind = r->kind & VS_RECORD_KIND;
         if (unlikely(kind == VS_RECORD_ECALL))
-            continue; /* counts when it ends */
+            continue; /* it counts when the call ends */
         since += kind != VS_RECORD_AMO_STORE;
         retired += kind != VS_RECORD_AMO_STORE;
         if (kind != VS_RECORD_PLAIN || o->every)
@@ -410,7 +410,7 @@ int vs_events_records(struct vs_events *e, const struct vs_task *t, unsigned cor
     int err = 0;
     for (size_t done = 0; done < count && !err; done += PIECE) {
         size_t part = count - done < PIECE ? count - done : PIECE;
-        /* in a piece no count gets too large for an event */
+        /* within a piece no count may get too large for an event */
         if (unlikely(s->since + part > UINT16_MAX))
             err = put_count(e, t, core, cycles ? cycles[done] : 0);
         if (!err)
@@ -427,7 +427,7 @@ void vs_events_unseen(struct vs_events *e, const struct vs_task *t, uint64_t cou
 
 /* ---- registers ------------------------------------------------------------------------------- */
 
-/* More than all registers take, a call's head included. */
+/* More bytes than all registers and a call's head take. */
 #define PAYLOAD_MAX 1024
 
 struct payload {
@@ -468,7 +468,7 @@ static int put_gap(struct vs_events *e, const struct vs_task *t, unsigned core, 
 int vs_events_resume(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle)
 {
     struct vs_events_task *s = task_of(e, t);
-    s->gap = s->gap && s->skipped; /* nothing was missed: there is none */
+    s->gap = s->gap && s->skipped; /* if nothing was missed there is no gap */
     return s->gap ? put_gap(e, t, core, cycle) : 0;
 }
 
@@ -481,7 +481,7 @@ static int put_call(struct vs_events *e, const struct vs_effect *effect, unsigne
     struct vs_syscall_head head = {.result = effect->value};
     struct payload p = {.size = sizeof(head)};
     struct vs_event event = {.kind = VS_SYSCALL, .pc = t->call.pc, .addr = t->call.number};
-    enum { RESTARTED = -512 }; /* what the kernel itself calls it */
+    enum { RESTARTED = -512 }; /* ERESTARTSYS, as inside the kernel */
     memcpy(head.args, t->call.args, sizeof(head.args));
     if (effect->restart)
         head.result = (uint64_t)(int64_t)RESTARTED;
@@ -529,7 +529,7 @@ static int put_written(struct vs_events *e, struct vs_process *p, const struct v
         size_t part = left < sizeof(bytes) ? (size_t)left : sizeof(bytes);
         struct vs_event event = {
             .kind = VS_EXTERNAL, .pc = effect->pc, .addr = addr, .size = (uint16_t)part};
-        /* What was unmapped in the same call is not there to be seen. */
+        /* What the same call unmapped can no longer be seen. */
         if (vs_ram_get(&p->memory, addr, bytes, part))
             return 0;
         if (part <= 8)
@@ -576,7 +576,7 @@ static int put_end(struct vs_events *e, const struct vs_effect *effect, unsigned
     return err ? err : put_counted(e, effect->task, core, &event, cycle, NULL);
 }
 
-/* Makes a place for a task that is new. */
+/* Makes room for a task that is new. */
 static int know_task(struct vs_events *e, const struct vs_task *t)
 {
     if (t->number >= VS_THREADS_MAX)
@@ -652,7 +652,7 @@ bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *bl
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,
                    bool changed, unsigned core, uint64_t cycle)
 {
-    /* The consumer gets blocks at the same place among parcels in every run. */
+    /* So the consumer gets each block at the same place among parcels in every run. */
     int drained = vs_relay_drain(e->relay);
     int64_t id = drained ? drained : vs_relay_block(e->relay, block);
     struct vs_event event = {.kind = VS_CODE, .value = (uint64_t)id};

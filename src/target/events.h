@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* From what cores did to the events of a run, in global order.
+/* Turns what the cores did into the events of a run, in global order.
  *
- * Untimed, events go out in the order in which they are made. Timed, each core has a queue, because
- * a core may be ahead of others: queues are merged by cycle, then by number of the core, which is
- * also the order in which memory was accessed. What no core did (a timer's signal) has a queue of
- * its own, the last.
- */
+ * In an untimed run, events go out in the order in which they are made. In a timed run each core
+ * has a queue, because it may be ahead of others: queues are merged by cycle, then by the core's
+ * number, which is also the order in which memory was accessed. What no core did (a timer's signal)
+ * has a queue of its own, the last. */
 #ifndef TARGET_EVENTS_H
 #define TARGET_EVENTS_H
 
@@ -20,8 +19,8 @@ struct vs_events_options {
     unsigned cores;
     bool timed;
     bool loads, stores;
-    /* An instruction without an event gets a VS_COUNT of its own, with its pc, which a .vest file
-     * does not take. */
+    /* Each instruction that has no other event gets a VS_COUNT of its own, with its pc. A .vest
+     * file does not accept those. */
     bool every;
 };
 
@@ -29,14 +28,14 @@ struct vs_queue {
     struct vs_event *events;
     uint64_t *cycles;
     size_t head, count, capacity, cycle_capacity;
-    uint64_t last; /* cycle of the event that came last */
+    uint64_t last; /* cycle of the event that was added last */
     struct vs_buf wide;
 };
 
-/* What has to be known of a task, by its number. */
+/* What has to be known about a task, by its number. */
 struct vs_events_task {
-    uint64_t since;   /* instructions retired after its last event */
-    uint64_t skipped; /* and not recorded, in the gap it is in */
+    uint64_t since;   /* instructions that it retired after its last event */
+    uint64_t skipped; /* instructions that were not recorded in the gap it is in */
     bool gap;
 };
 
@@ -44,52 +43,53 @@ struct vs_events {
     struct vs_events_options options;
     struct vs_relay *relay;
     struct vs_parcel *parcel;
-    struct vs_queue *queues; /* a core's; that of nobody; untimed only the first is used */
+    struct vs_queue *queues; /* the cores', then nobody's; untimed, only the first is used */
     size_t queued;           /* events in all queues */
     uint64_t gone;           /* cycle of the last event that went out */
     struct vs_events_task *tasks;
     size_t task_capacity, task_count;
     struct vs_codemap code;
-    int64_t image; /* the program's, at the consumer */
-    bool on; /* the owner's: instructions are recorded now; new tasks begin with a gap if not */
+    int64_t image; /* the consumer's number for the program's image */
+    bool on; /* set by the owner: instructions are recorded now; if not, tasks begin with a gap */
 
-    uint64_t count; /* events, so far */
+    uint64_t count; /* events so far */
     uint64_t instructions, skipped;
 
-    struct vs_operation operations[VS_OPERATIONS_MAX]; /* of records */
+    struct vs_operation operations[VS_OPERATIONS_MAX]; /* those that records name */
     uint32_t links;
 };
 
-/* Nobody's queue. */
+/* The queue for what no core did. */
 #define VS_NOBODY(events) ((events)->options.cores)
 
 /* Returns 0; -VSE_NOMEM. */
 int vs_events_open(struct vs_events *e, const struct vs_events_options *options);
-/* Frees; a zeroed struct is fine. */
+/* Frees what it holds; a zeroed struct is fine. */
 void vs_events_close(struct vs_events *e);
 
-/* The functions below return 0; -VSE_NOMEM; -VSE_LIMIT (more threads than a run can have, or code
- * in more places); an error of the consumer. `core` is the queue, `cycle` ignored if untimed. */
+/* The functions below return 0; -VSE_NOMEM; -VSE_LIMIT (there are more threads, or code in more
+ * places, than a run can have); an error of the consumer. `core` is the number of the queue, and
+ * `cycle` is ignored in an untimed run. */
 
-/* A task that retired the instructions in the records, at these cycles. */
+/* A task retired the instructions in the records, at these cycles. */
 int vs_events_records(struct vs_events *e, const struct vs_task *t, unsigned core,
                       const struct vs_cpu_record *records, const uint64_t *cycles, size_t count);
 
-/* A task retired instructions that nobody looked at. */
+/* A task retired `count` instructions of which there are no records. */
 void vs_events_unseen(struct vs_events *e, const struct vs_task *t, uint64_t count);
 
-/* Before a task runs while recording is on: what it had to skip becomes a gap. */
+/* To be called before a task runs while recording is on: what it skipped becomes a gap. */
 int vs_events_resume(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle);
 
-/* What the process did. */
+/* The process had this effect. */
 int vs_events_effect(struct vs_events *e, struct vs_process *p, const struct vs_effect *effect,
                      unsigned core, uint64_t cycle);
 
-/* Instructions that have no event yet get one. Needed of all tasks before code changes, which is
- * for all of them at once. */
+/* The task's instructions that no event counts yet get one. To be called for all tasks before code
+ * changes, since it changes for all of them at once. */
 int vs_events_count(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle);
 
-/* Whether the block is other code than what was executed there before. */
+/* Returns whether the block differs from the code that was executed there before. */
 bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *block);
 
 /* Code is about to be executed for the first time since it was decoded. If it changed, or if the
@@ -100,13 +100,13 @@ int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs
 /* Recording was switched off: what the task does from now on is a gap. */
 int vs_events_leave(struct vs_events *e, const struct vs_task *t, unsigned core, uint64_t cycle);
 
-/* Timed: no event that comes later will be before (cycle, core): those that are may go. */
+/* Timed: no later call will add an event before (cycle, core), so those before it may go out. */
 int vs_events_advance(struct vs_events *e, uint64_t cycle, unsigned core);
 
-/* All that is left goes, and is consumed. */
+/* Everything that is left goes out and is consumed. */
 int vs_events_finish(struct vs_events *e);
 
-/* Whether enough is queued that vs_events_advance is worth its while. */
+/* Returns whether enough is queued to make vs_events_advance worthwhile. */
 static inline bool vs_events_many(const struct vs_events *e)
 {
     return e->queued >= 8192;

@@ -74,7 +74,7 @@ static void remove_fd(struct vs_process *p, unsigned n)
         vs_file_release(p, f);
 }
 
-/* Whether reading or writing a file of the host may have to wait. */
+/* Returns whether reading or writing a file of the host may have to wait. */
 static bool may_wait(int host)
 {
     struct stat st;
@@ -112,7 +112,7 @@ void vs_files_fini(struct vs_process *p)
 
 /* ---- opening and closing --------------------------------------------------------------------- */
 
-/* Whether links led to a file that is not for the target. */
+/* Returns whether links led to a file that is not for the target. */
 static bool leads_astray(int host)
 {
     char link[64], path[PATH_MAX];
@@ -122,7 +122,7 @@ static bool leads_astray(int host)
     return vs_virtual_has(path);
 }
 
-/* A descriptor of the host for the path, or a negative errno. */
+/* Returns a descriptor of the host for the path, or a negative errno. */
 static int open_host(struct vs_process *p, int dir, const char *path, int flags, unsigned mode)
 {
     int host = vs_virtual_open(p, path);
@@ -232,7 +232,7 @@ static int64_t set_flags(struct vs_file *f, int flags)
     return 0;
 }
 
-/* Locks are the host's. One that would have to be waited for is refused. */
+/* Locks are the host's. One that would have to wait is refused. */
 static int64_t lock(struct vs_process *p, struct vs_task *t, const struct vs_file *f,
                     const uint64_t *a)
 {
@@ -290,7 +290,7 @@ int64_t vs_call_flock(struct vs_process *p, struct vs_task *t, const uint64_t *a
 
 /* ---- ioctl ----------------------------------------------------------------------------------- */
 
-/* A request that reads or writes `size` bytes of the terminal's. */
+/* Does a request that reads or writes `size` bytes of the terminal's settings. */
 static int64_t terminal(struct vs_process *p, struct vs_task *t, const struct vs_file *f,
                         const uint64_t *a, size_t size, bool get)
 {

@@ -7,7 +7,7 @@
 #include "target/linux.h"
 
 #define ANY_BIT    FUTEX_BITSET_MATCH_ANY
-#define ROBUST_MAX 2048 /* mutexes of a thread that are looked at */
+#define ROBUST_MAX 2048 /* how many of a thread's mutexes are looked at */
 
 /* ---- waiters --------------------------------------------------------------------------------- */
 
@@ -17,7 +17,7 @@ static bool waits_at(const struct vs_task *t, uint64_t addr)
     return t->state == VS_TASK_BLOCKED && w->kind == VS_WAIT_FUTEX && w->addr == addr;
 }
 
-/* The task that has waited longest there, with one of the bits. */
+/* Returns the task that has waited longest at addr with one of the bits in set, or NULL. */
 static struct vs_task *first_waiter(const struct vs_process *p, uint64_t addr, uint64_t set)
 {
     struct vs_task *best = NULL;
@@ -54,7 +54,7 @@ static int64_t requeue(struct vs_process *p, uint64_t from, uint64_t to, uint64_
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* When to give up, to *deadline. 0 or a negative errno. */
+/* Sets *deadline to when the wait gives up. Returns 0 or a negative errno. */
 static int deadline_of(const struct vs_process *p, const uint64_t *a, uint64_t *deadline)
 {
     bool relative = (a[1] & FUTEX_CMD_MASK) == FUTEX_WAIT;
@@ -90,7 +90,7 @@ static int64_t wait(struct vs_process *p, struct vs_task *t, const uint64_t *a, 
     return VS_CALL_BLOCKED;
 }
 
-/* A count that is less than 1 means 1 to FUTEX_WAKE, and negative ones are refused elsewhere. */
+/* FUTEX_WAKE takes a count of less than 1 as 1; other operations refuse negative ones. */
 static uint64_t count_of(uint64_t arg)
 {
     int32_t n = (int32_t)arg;
@@ -113,7 +113,7 @@ static int64_t do_requeue(struct vs_process *p, const uint64_t *a, bool compare)
     return woken + moved;
 }
 
-/* What FUTEX_WAKE_OP makes of a word. 0 or -ENOSYS. */
+/* Sets *value to what FUTEX_WAKE_OP makes of a word. Returns 0 or -ENOSYS. */
 static int operate(uint32_t code, uint32_t old, uint32_t *value)
 {
     uint32_t operand = (uint32_t)((int32_t)(code << 8) >> 20);
@@ -225,7 +225,7 @@ int64_t vs_call_get_robust_list(struct vs_process *p, struct vs_task *t, const u
     return 0;
 }
 
-/* A mutex whose owner is gone says so to the next. */
+/* A mutex whose owner is gone tells its next owner so. */
 static int release(struct vs_process *p, struct vs_task *t, uint64_t addr, bool pending)
 {
     uint32_t value;

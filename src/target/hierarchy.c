@@ -16,7 +16,7 @@ static int invalid(struct vs_diag *diag, const char *why)
     return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s", why);
 }
 
-/* Checks the geometry of one level, and names it. */
+/* Checks the geometry of one level, which it names in an error. */
 static int check_level(const char *name, const struct vs_cache_config *level, struct vs_diag *diag)
 {
     struct vs_diag why;
@@ -137,7 +137,7 @@ static void count_lost(struct vs_hierarchy *h, unsigned core, bool outside)
         h->stats[core].back_invalidations++;
 }
 
-/* Drops the copies in the first level. Dirty bytes go to the L2's line. */
+/* Drops the first level's copies of an L2 line, to which dirty bytes go. */
 static void drop_above(struct vs_hierarchy *h, uint32_t index, bool outside)
 {
     struct vs_moesi_result r;
@@ -160,8 +160,8 @@ static void drop_above(struct vs_hierarchy *h, uint32_t index, bool outside)
     }
 }
 
-/* Drops a line of the L2 and all above it. 1 if it had to be written to memory, 0 if not, or an
- * error. */
+/* Drops a line from the L2 and its copies above. Returns 1 if it had to be written to memory, 0 if
+ * not, or an error. */
 static int drop_line(struct vs_hierarchy *h, uint32_t index, bool outside)
 {
     drop_above(h, index, outside);
@@ -178,7 +178,7 @@ static int drop_line(struct vs_hierarchy *h, uint32_t index, bool outside)
     return dirty;
 }
 
-/* Brings a line that the L2 does not have into it, for a core. Its index goes to *index. */
+/* Brings a line that the L2 does not have into it, for a core, and sets *index to its index. */
 static int from_memory(struct vs_hierarchy *h, unsigned core, uint64_t line, uint32_t *index)
 {
     uint8_t *bytes;
@@ -200,7 +200,7 @@ static int from_memory(struct vs_hierarchy *h, unsigned core, uint64_t line, uin
     return 0;
 }
 
-/* The cost of getting a line from the L2, beyond the first level. */
+/* Gets a line from the L2. Returns the cost beyond the first level, or an error. */
 static int from_l2(struct vs_hierarchy *h, unsigned core, uint64_t line, uint32_t *index)
 {
     const struct vs_hierarchy_latency *t = &h->config.latency;
@@ -237,8 +237,8 @@ static int write_back(struct vs_hierarchy *h, unsigned core, uint64_t line)
     return 0;
 }
 
-/* Gets from below what the L1D has made room for. The cost beyond the first level, or an error:
- * then the L1D does not have the line. */
+/* Gets from below the line that the L1D has made room for. Returns the cost beyond the first level,
+ * or an error, after which the L1D does not have the line. */
 static int fill(struct vs_hierarchy *h, unsigned core, uint64_t line,
                 const struct vs_moesi_result *r)
 {
@@ -251,7 +251,8 @@ static int fill(struct vs_hierarchy *h, unsigned core, uint64_t line,
     return cost;
 }
 
-/* What a miss or an upgrade in the L1D entails. The cost of the access, or an error. */
+/* Does what a miss or an upgrade in the L1D entails. Returns the cost of the access, or an
+ * error. */
 static int complete(struct vs_hierarchy *h, unsigned core, uint64_t line,
                     const struct vs_moesi_result *r)
 {
@@ -309,11 +310,11 @@ int vs_hierarchy_fetch_miss(struct vs_hierarchy *h, unsigned core, uint64_t line
 
 /* ---- accesses to more than one line ---------------------------------------------------------- */
 
-/* An access, line by line. Starts with at = addr, left = size. */
+/* An access, line by line. It starts with at = addr and left = size. */
 struct pieces {
     uint64_t at, line;
-    unsigned left, size; /* of all that is left, of this piece */
-    int worst;           /* cost so far */
+    unsigned left, size; /* bytes that are left, bytes of this piece */
+    int worst;           /* the highest cost so far */
     unsigned count;
 };
 
@@ -384,7 +385,7 @@ static int outside_line(struct vs_hierarchy *h, uint32_t index)
     return 0;
 }
 
-/* Of the range and the L2, whichever is smaller is walked: what the L2 has not, nobody has. */
+/* Walks the range or the L2, whichever is smaller: what the L2 does not have, nobody has. */
 static int drop_range(struct vs_hierarchy *h, uint64_t addr, uint64_t size)
 {
     uint64_t first = addr & h->line_mask;
@@ -489,7 +490,7 @@ int vs_hierarchy_check(struct vs_hierarchy *h)
     return error;
 }
 
-/* At most 16 bytes, in the order of memory. */
+/* Writes at most 16 bytes as text, in the order of memory. */
 static const char *hex(char text[36], const uint8_t *bytes, unsigned size)
 {
     unsigned shown = size < 16 ? size : 16;
@@ -508,7 +509,7 @@ static int wrong_load(struct vs_hierarchy *h, unsigned core, uint64_t addr, unsi
                        addr, hex(a, expected, size), hex(b, got, size));
 }
 
-/* A piece of a load, compared. Its cost, or an error. */
+/* Loads a piece and compares it. Returns its cost, or an error. */
 static int load_piece(struct vs_hierarchy *h, unsigned core, const struct pieces *p,
                       const uint8_t *expected)
 {

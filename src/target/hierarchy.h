@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* The caches of the simulated multicore: for each core an instruction cache (L1I) and a data cache
- * (L1D), the data caches coherent by MOESI (model/moesi.h), below them one shared L2 that includes
- * them all, and memory. What an access costs, in cycles:
+/* The caches of the simulated multicore. Each core has an instruction cache (L1I) and a data cache
+ * (L1D); MOESI (model/moesi.h) keeps the data caches coherent; below them are one shared L2, which
+ * includes them all, and memory. An access costs, in cycles:
  *
  *   l1                    it hits in the core's own cache
  *   l1 + upgrade          a store to a line that others may have: they are invalidated
- *   l1 + transfer         another core's L1D supplies it (it has the line in M, O or E)
+ *   l1 + transfer         another core's L1D, which has the line in M, O or E, supplies it
  *   l1 + l2               the L2 has it
  *   l1 + l2 + memory      nobody has it
  *
- * An access that spans lines accesses each, from the lowest on, and costs the most expensive one
- * plus 1 for each line after the first. Write-backs and invalidations cost nothing by themselves.
+ * An access that spans lines accesses each of them, from the lowest on. It costs what the most
+ * expensive of them costs, plus 1 for each line after the first. Write-backs and invalidations cost
+ * nothing by themselves.
  *
- * The L2 sees only what misses above it; a line written back to it is not used by that. When it
- * replaces a line, the copies above go with it (back-invalidation), and what was dirty is written
- * to memory.
+ * The L2 sees only what misses above it; a write-back does not count as a use of its line. When the
+ * L2 replaces a line, the copies above go with it (back-invalidation), and what was dirty is
+ * written to memory.
  *
  * Instruction caches take no part in the protocol: stores leave stale lines in them, as RISC-V
- * allows, until a fence.i drops all. A fetch that misses gets a line from the L1D that has it dirty
- * (a transfer, and nothing changes there), else from the L2.
+ * allows, until a fence.i drops all. A fetch that misses gets the line from the L1D that has it
+ * dirty (a transfer, which changes nothing there), or else from the L2.
  *
- * With `check`, L1D and L2 hold data, which move by the protocol only, so that each load can be
- * compared with what it should return. The callback tells what memory holds that was not accessed
- * before, as of the access that is being made. */
+ * With `check`, L1Ds and L2 hold data, which moves only as the protocol says, so that each load can
+ * be compared with what it should return. The callback tells what memory that was not accessed
+ * before holds, as of the access that is being made. */
 #ifndef TARGET_HIERARCHY_H
 #define TARGET_HIERARCHY_H
 
@@ -36,7 +37,7 @@
 #include "target/mirror.h"
 #include "vestige/error.h"
 
-#define VS_HIERARCHY_LATENCY_MAX 1000000 /* cycles, of each kind */
+#define VS_HIERARCHY_LATENCY_MAX 1000000 /* cycles, for each latency */
 
 struct vs_hierarchy_latency {
     uint32_t l1, l2, memory, transfer, upgrade;
@@ -51,12 +52,12 @@ struct vs_hierarchy_config {
     void *context;          /* for backing */
 };
 
-/* Of a core. An access that spans lines counts once for each. */
+/* What a core did. An access that spans lines counts once for each of them. */
 struct vs_hierarchy_stats {
     uint64_t fetches, fetch_misses;
     uint64_t loads, load_misses;
     uint64_t stores, store_misses;
-    uint64_t upgrades;           /* of store_misses: those that had the line */
+    uint64_t upgrades;           /* those store_misses where the core had the line */
     uint64_t spans;              /* loads and stores that accessed more than one line */
     uint64_t transfers;          /* misses supplied by another core's L1D */
     uint64_t invalidations;      /* L1 lines lost to another core's store or to an outside write */
@@ -69,27 +70,27 @@ struct vs_hierarchy_stats {
 struct vs_hierarchy {
     struct vs_moesi l1d;
     struct vs_hierarchy_stats *stats; /* by core */
-    uint64_t line_mask;               /* what of an address is the line's */
+    uint64_t line_mask;               /* the bits of an address that name its line */
     uint32_t line;                    /* bytes */
     struct vs_hierarchy_config config;
     struct vs_cache *l1i; /* by core */
     struct vs_cache l2;
-    uint8_t *l2_dirty;       /* by index in the L2: differs from memory */
+    uint8_t *l2_dirty;       /* by index in the L2: whether the line differs from memory */
     uint8_t *l2_data;        /* with check: by index * line */
     struct vs_mirror memory; /* with check */
     uint64_t outside_writes; /* lines written to memory because of outside writes */
     struct vs_diag diag;     /* of the last error */
 };
 
-/* All caches empty. 0; -VSE_INVAL, and diag says what is impossible; -VSE_NOMEM. After an error
- * nothing has to be freed, though vs_hierarchy_fini may be called. */
+/* Makes a hierarchy with empty caches. Returns 0; -VSE_INVAL, and diag says what is impossible;
+ * -VSE_NOMEM. After an error nothing has to be freed, though vs_hierarchy_fini may be called. */
 int vs_hierarchy_init(struct vs_hierarchy *h, const struct vs_hierarchy_config *config,
                       struct vs_diag *diag);
 void vs_hierarchy_fini(struct vs_hierarchy *h);
 
-/* Accesses return their cost in cycles. Errors, whose text is in h->diag: -VSE_INTERNAL
- * (an L1 line is not in the L2); with check -VSE_NOMEM and what the callback returned. A core is
- * one of config.cores, a size is at least 1. */
+/* Accesses return their cost in cycles, or an error, with its text in h->diag: -VSE_INTERNAL
+ * (an L1 line is not in the L2); with check also -VSE_NOMEM and what the callback returned. A core
+ * is less than config.cores, and a size is at least 1. */
 
 int vs_hierarchy_fetch_miss(struct vs_hierarchy *h, unsigned core, uint64_t line);
 int vs_hierarchy_load_miss(struct vs_hierarchy *h, unsigned core, uint64_t line);
@@ -97,7 +98,7 @@ int vs_hierarchy_store_miss(struct vs_hierarchy *h, unsigned core, uint64_t line
 int vs_hierarchy_load_span(struct vs_hierarchy *h, unsigned core, uint64_t addr, unsigned size);
 int vs_hierarchy_store_span(struct vs_hierarchy *h, unsigned core, uint64_t addr, unsigned size);
 
-/* A fetch of the line that the address is in. */
+/* Fetches the line that the address is in. */
 static inline int vs_hierarchy_fetch(struct vs_hierarchy *h, unsigned core, uint64_t addr)
 {
     struct vs_cache *c = &h->l1i[core];
@@ -120,7 +121,7 @@ static inline int vs_hierarchy_load(struct vs_hierarchy *h, unsigned core, uint6
     return (int)h->config.latency.l1;
 }
 
-/* With check: -VSE_INVAL, since the bytes are needed. */
+/* Returns -VSE_INVAL with check, which needs the bytes. */
 static inline int vs_hierarchy_store(struct vs_hierarchy *h, unsigned core, uint64_t addr,
                                      unsigned size)
 {
@@ -133,26 +134,26 @@ static inline int vs_hierarchy_store(struct vs_hierarchy *h, unsigned core, uint
     return (int)h->config.latency.l1;
 }
 
-/* A fence.i of the core: drops what its L1I holds. */
+/* The core does a fence.i: drops everything that its L1I holds. */
 void vs_hierarchy_fence_i(struct vs_hierarchy *h, unsigned core);
 
-/* Something outside the cores wrote [addr, addr + size), just now: every copy of these lines is
- * dropped, in all caches; dirty ones are written to memory before. To be called for memory that was
- * mapped or unmapped, too. The range does not wrap. 0, or an error with check. */
+/* Something outside the cores has just written [addr, addr + size): every copy of these lines is
+ * dropped from all caches, after dirty ones are written to memory. To be called also for memory
+ * that was mapped or unmapped. The range must not wrap. Returns 0, or with check an error. */
 int vs_hierarchy_outside(struct vs_hierarchy *h, uint64_t addr, uint64_t size);
 
-/* With check: a load and a store that compare. The load compares the bytes that it gets with those
- * that it should; both check the lines that they access: one writer or many readers, all copies
- * equal, L1 lines are in the L2, clean ones equal to what is below.
- * As the accesses above; -VSE_INTERNAL, and h->diag tells core, address, what was expected and what
- * there is; -VSE_INVAL without check. */
+/* A load and a store for use with check. The load compares the bytes that it gets with those that
+ * it should get. Both check the lines that they access: there is one writer or any number of
+ * readers, all copies are equal, L1 lines are in the L2, and clean ones equal what is below. They
+ * return what the accesses above do; -VSE_INTERNAL, where h->diag tells the core, the address, what
+ * was expected and what there is; -VSE_INVAL without check. */
 int vs_hierarchy_load_checked(struct vs_hierarchy *h, unsigned core, uint64_t addr, unsigned size,
                               const void *expected);
 int vs_hierarchy_store_checked(struct vs_hierarchy *h, unsigned core, uint64_t addr, unsigned size,
                                const void *bytes);
 
-/* Checks every line in any cache, as above; the data only with check. 0 or -VSE_INTERNAL, with
- * h->diag. */
+/* Checks every line in every cache as above, the data only with check. Returns 0; -VSE_INTERNAL,
+ * with h->diag. */
 int vs_hierarchy_check(struct vs_hierarchy *h);
 
 #endif

@@ -23,20 +23,20 @@ struct transfer {
     struct vs_abi_iovec one, *parts;
     size_t count;
     uint64_t total;
-    int64_t offset; /* in the file, or -1: where it stands */
+    int64_t offset; /* in the file; -1: at its own position */
     uint8_t *buffer;
 };
 
 /* ---- the parts ------------------------------------------------------------------------------- */
 
-/* The simulator does, not the program, which does not get to see this. */
+/* It is the simulator that lacks memory. The program does not get to see this error. */
 static int lacks_memory(struct vs_process *p)
 {
     p->linux_state->nomem = true;
     return -ENOMEM;
 }
 
-/* 0 or a negative errno; the transfer is to be ended with fini in either case. */
+/* Returns 0 or a negative errno; fini is needed in either case. */
 static int init(struct vs_process *p, struct transfer *x, const uint64_t *a, bool vector)
 {
     *x = (struct transfer){.file = vs_file_of(p, a[0]), .offset = -1};
@@ -72,8 +72,8 @@ static void fini(struct transfer *x)
         free(x->parts);
 }
 
-/* Walks the pieces of [from, from + size) of the stretch. With `put`, the buffer's bytes go there,
- * for the task; else they come from there. Returns how many could be accessed. */
+/* Walks the parts of [from, from + size) of the stretch. With `put`, the buffer's bytes go there,
+ * for the task; otherwise they come from there. Returns how many bytes could be accessed. */
 static uint64_t walk(struct vs_process *p, struct vs_task *t, const struct transfer *x,
                      uint64_t from, uint64_t size, bool put)
 {
@@ -115,8 +115,8 @@ static int64_t host_result(ssize_t got)
     return got < 0 ? -errno : got;
 }
 
-/* None of the host's calls below waits, so that one that a signal to the simulator interrupted is
- * made again: what the program does must not depend on it. */
+/* None of the host's calls below waits, so one that a signal to the simulator interrupts can be
+ * made again: what the program does must not depend on such a signal. */
 static int64_t read_host(const struct transfer *x, uint64_t done, size_t size)
 {
     const struct vs_file *f = x->file;
@@ -145,7 +145,7 @@ static int64_t read_piece(struct vs_process *p, const struct transfer *x, uint64
     }
 }
 
-/* The host's SIGPIPE would be the simulator's end. */
+/* The host's SIGPIPE would end the simulator. */
 static ssize_t write_quietly(int fd, const void *bytes, size_t size)
 {
     const struct timespec none = {0};
@@ -163,8 +163,8 @@ static ssize_t write_quietly(int fd, const void *bytes, size_t size)
     return n;
 }
 
-/* How soon a reader outside takes what is written must not decide what other threads do meanwhile:
- * all wait. False: the user wants an end. */
+/* Waits, and all threads with it: how soon a reader outside takes what is written must not decide
+ * what they do meanwhile. Returns false if the user wants an end. */
 static bool wait_for_room(const struct vs_process *p, const struct vs_file *f)
 {
     enum { TICK = 50 }; /* milliseconds until the interrupt is looked at again */
@@ -193,7 +193,7 @@ static int64_t write_host(const struct vs_process *p, const struct transfer *x, 
     } else if (!wait_for_room(p, f)) {
         return -EINTR;
     }
-    /* what is ready takes this much at once */
+    /* a file that is ready takes this much at once */
     return host_result(write_quietly(f->host, x->buffer, size < PIPE_BUF ? size : PIPE_BUF));
 }
 
@@ -225,7 +225,8 @@ static int64_t block(struct vs_process *p, struct vs_task *t, const struct trans
     return VS_CALL_BLOCKED;
 }
 
-/* Whether more may follow a piece that came whole: files go on, others give what they have. */
+/* Returns whether more may follow a piece that came whole: files go on, while others give only what
+ * they have. */
 static bool goes_on(const struct transfer *x)
 {
     return (x->file->kind == VS_FILE_HOST && !x->file->waits) || x->file->kind == VS_FILE_RANDOM;
@@ -254,13 +255,13 @@ static int64_t read_all(struct vs_process *p, struct vs_task *t, struct transfer
     return (int64_t)done;
 }
 
-/* The signal that comes with a write that failed so; 0: none. */
+/* Returns the signal that comes with a write that failed with this result, or 0. */
 static int signal_of(int64_t result)
 {
     struct rlimit size;
     if (result == -EPIPE)
         return SIGPIPE;
-    /* EFBIG may also be for a file system, which does not signal. */
+    /* EFBIG may also come from the file system's limit, which does not signal. */
     return result == -EFBIG && !getrlimit(RLIMIT_FSIZE, &size) && size.rlim_cur != RLIM_INFINITY
                ? SIGXFSZ
                : 0;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the parts of a process share: its state, and what they do for each other.
  *
- * A call's handler gets the task and its arguments, and returns the result as the program sees it
- * (a negative errno of the target), VS_CALL_BLOCKED, or VS_CALL_GONE if there is nothing to return
- * to. Lack of the simulator's own memory sets `nomem`, which ends the run.
- */
+ * A call's handler gets the task and the call's arguments. It returns the result as the program
+ * sees it (an error is a negative errno of the target), or one of VS_CALL_x. If the simulator
+ * itself lacks memory, `nomem` is set, which ends the run. */
 #ifndef TARGET_LINUX_H
 #define TARGET_LINUX_H
 
@@ -13,8 +12,8 @@
 #include "target/process.h"
 #include "target/space.h"
 
-#define VS_CALL_BLOCKED INT64_MIN
-#define VS_CALL_GONE    (INT64_MIN + 1)
+#define VS_CALL_BLOCKED INT64_MIN       /* the task waits in the call */
+#define VS_CALL_GONE    (INT64_MIN + 1) /* there is nothing to return to */
 #define VS_CALL_LAST    (INT64_MIN + 2) /* the call ended its task */
 #define VS_NEVER        UINT64_MAX
 #define VS_SECOND       UINT64_C(1000000000)
@@ -24,28 +23,28 @@
 enum vs_wait_kind {
     VS_WAIT_RETRY,   /* for a file: the handler is called again */
     VS_WAIT_SLEEP,   /* for time */
-    VS_WAIT_FUTEX,   /* */
-    VS_WAIT_SIGNAL,  /* for any that is delivered */
-    VS_WAIT_SIGNALS, /* for one of a set: sigtimedwait */
+    VS_WAIT_FUTEX,   /* for another task to wake it */
+    VS_WAIT_SIGNAL,  /* for any signal that is delivered */
+    VS_WAIT_SIGNALS, /* for a signal of a set: sigtimedwait */
 };
 
 /* What a signal does to a call that waits. */
 enum vs_restart {
-    VS_RESTART_NONE,   /* it is not interrupted */
-    VS_RESTART_ASKED,  /* again if the handler has SA_RESTART, or there is none */
-    VS_RESTART_SILENT, /* again if there is no handler */
-    VS_RESTART_NEVER,  /* EINTR */
+    VS_RESTART_NONE,   /* the call is not interrupted */
+    VS_RESTART_ASKED,  /* it is made again if the handler has SA_RESTART or there is none */
+    VS_RESTART_SILENT, /* it is made again if there is no handler */
+    VS_RESTART_NEVER,  /* it ends with EINTR */
 };
 
 struct vs_wait {
     enum vs_wait_kind kind;
     enum vs_restart restart;
     bool again;        /* the handler was called before */
-    bool host;         /* for a file of the host */
+    bool host;         /* it waits for a file of the host */
     uint64_t deadline; /* or VS_NEVER */
-    uint64_t order;    /* waits that began before have a lower one */
-    uint64_t addr;     /* futex: its address; sleep: where the rest is written, or 0; signals: where
-                        * what came is written, or 0 */
+    uint64_t order;    /* less for a wait that began earlier */
+    uint64_t addr;     /* futex: its address; sleep: where to write the remaining time, or 0;
+                        * signals: where to write what came, or 0 */
     uint64_t set;      /* futex: bits; signals: those waited for */
     uint64_t done;     /* bytes that the call has already written */
 };
@@ -57,7 +56,7 @@ struct vs_wait {
 
 struct vs_signal {
     struct vs_linux_siginfo info;
-    struct vs_timer *timer; /* that sent it, or NULL */
+    struct vs_timer *timer; /* the one that sent it, or NULL */
 };
 
 struct vs_signals {
@@ -69,9 +68,9 @@ struct vs_signals {
 struct vs_task_linux {
     uint64_t clear_tid, robust;
     uint64_t blocked;
-    uint64_t blocked_before; /* if `restore`: what to go back to when the call ends */
+    uint64_t blocked_before; /* if `restore`: becomes `blocked` again when the call ends */
     bool restore;
-    enum vs_restart interrupted; /* the call that a signal woke it from has not ended yet */
+    enum vs_restart interrupted; /* not NONE: a signal woke it from a call that has not ended yet */
     struct vs_linux_stack altstack;
     struct vs_signals pending;
     struct vs_wait wait; /* while blocked */
@@ -113,14 +112,14 @@ struct vs_pipe {
 struct vs_file {
     enum vs_file_kind kind;
     unsigned users;
-    int host;      /* -1: not of the host */
-    bool borrowed; /* the simulator's own */
+    int host;      /* the host's descriptor; -1: the file is not the host's */
+    bool borrowed; /* the descriptor is the simulator's own */
     bool waits;    /* reading or writing may have to wait */
-    int flags;     /* O_x of the target */
+    int flags;     /* the target's O_x */
     struct vs_pipe *pipe;
-    uint64_t count; /* of an eventfd */
+    uint64_t count; /* an eventfd's */
     bool semaphore;
-    uint32_t number; /* its inode, if it is not of the host */
+    uint32_t number; /* its inode, if the file is not the host's */
 };
 
 struct vs_fd {
@@ -145,15 +144,15 @@ struct vs_linux {
     struct vs_fd fds[VS_FDS];
     int cwd;
     unsigned umask;
-    uint32_t files;     /* made, that are not of the host */
+    uint32_t files;     /* how many were made that are not the host's */
     bool files_changed; /* a wait for a pipe may be over */
 
     struct vs_linux_sigaction actions[VS_ABI_SIGNALS + 1];
     struct vs_signals pending;
     struct vs_timer intervals[3], timers[VS_TIMERS];
 
-    uint64_t waits;      /* begun, ever */
-    uint64_t ended_time; /* of tasks that ended */
+    uint64_t waits;      /* how many ever began */
+    uint64_t ended_time; /* what tasks that ended have used */
     uint32_t next_tid;
     int leader_status;
 };
@@ -162,19 +161,19 @@ typedef int64_t vs_handler(struct vs_process *p, struct vs_task *t, const uint64
 
 /* ---- process.c ------------------------------------------------------------------------------- */
 
-/* Appends an effect, zero but for its kind and task; valid until the next. Never NULL: without
- * memory, the last is lost and `nomem` set. */
+/* Appends an effect that is zero but for its kind and task, and returns it; it is valid until the
+ * next is added. Never NULL: without memory the last effect is lost and `nomem` is set. */
 struct vs_effect *vs_effect_add(struct vs_process *p, enum vs_effect_kind kind, struct vs_task *t);
 
-/* A new task in a free slot, with its registers zero. NULL: no memory. */
+/* Returns a new task in a free slot, with its registers zero, or NULL without memory. */
 struct vs_task *vs_task_new(struct vs_process *p);
 struct vs_task *vs_task_find(const struct vs_process *p, uint32_t tid);
 void vs_task_end(struct vs_process *p, struct vs_task *t, int status);
-/* Ends all tasks: status as by waitpid. */
+/* Ends all tasks; the status is as waitpid gives it. */
 void vs_process_end(struct vs_process *p, int status);
 
-/* The handler of t waits; it returns what this returns. A second call for the same wait goes on
- * with it. */
+/* The handler of t's call has to wait, and returns what this returns. A second call for the same
+ * wait continues it. */
 int64_t vs_wait_begin(struct vs_process *p, struct vs_task *t, enum vs_wait_kind kind,
                       enum vs_restart restart, uint64_t deadline);
 /* A blocked call ends. */
@@ -184,36 +183,37 @@ uint64_t vs_process_random(struct vs_process *p);
 
 /* ---- load_program.c -------------------------------------------------------------------------- */
 
-/* Maps the program and its stack; sets pc and sp. As vs_process_open. */
+/* Maps the program and its stack, and sets pc and sp. Returns what vs_process_open does. */
 int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_options *options,
             struct vs_diag *diag);
 
 /* ---- call_table.c ---------------------------------------------------------------------------- */
 
-/* NULL: not supported. */
+/* Returns NULL for a call that is not supported. */
 vs_handler *vs_call_handler(enum vs_syscall call);
-/* Whether it is one that writes to its first argument. */
+/* Returns whether a call that waits for the file in its first argument waits in order to write. */
 bool vs_call_writes(enum vs_syscall call);
 /* Notes that the task's call is not supported. Returns -ENOSYS. */
 int64_t vs_call_unsupported(struct vs_process *p, const struct vs_task *t);
 
 /* ---- signals.c ------------------------------------------------------------------------------- */
 
-/* Sends a signal to a task, or with t NULL to the process. 0 or -EAGAIN (too many pending). */
+/* Sends a signal to a task or, with t NULL, to the process. Returns 0; -EAGAIN (too many are
+ * pending). */
 int vs_signal_send(struct vs_process *p, struct vs_task *t, const struct vs_signal *signal);
 struct vs_signal vs_signal_plain(int number, int code, uint32_t first, uint32_t second);
-/* A signal that a task causes by what it does; kills if it is blocked or ignored. */
+/* Sends a signal that a task causes by what it does, which kills if it is blocked or ignored. */
 void vs_signal_force(struct vs_process *p, struct vs_task *t, const struct vs_signal *signal);
-/* The task waits with another mask until it leaves the call. */
+/* The task has another mask until it leaves the call that it waits in. */
 void vs_signal_mask_for_wait(struct vs_process *p, struct vs_task *t, uint64_t mask);
 /* Such a call ends without a signal. */
 void vs_signal_mask_back(struct vs_process *p, struct vs_task *t);
-/* A blocked task for which a signal is due leaves its call. */
+/* A blocked task leaves its call if a signal is due for it. */
 void vs_signal_wake(struct vs_process *p, struct vs_task *t);
-/* A signal of the process for which no task is to be woken yet finds one. */
+/* Tells each pending signal of the process to a task that wants it, if there is one. */
 void vs_signal_retarget(struct vs_process *p);
 void vs_signals_fini(struct vs_signals *s);
-/* What the timer has sent no longer belongs to it. */
+/* Signals that the timer has sent no longer belong to it. */
 void vs_signal_cancel(struct vs_process *p, const struct vs_timer *timer);
 
 /* ---- futex.c --------------------------------------------------------------------------------- */
@@ -222,40 +222,43 @@ void vs_futex_exit(struct vs_process *p, struct vs_task *t);
 
 /* ---- time.c ---------------------------------------------------------------------------------- */
 
-/* Reads a timespec: nanoseconds, VS_NEVER - 1 at most. 0; -EFAULT; -EINVAL. */
+/* Reads a timespec as nanoseconds, at most VS_NEVER - 1. Returns 0; -EFAULT; -EINVAL. */
 int vs_time_get(const struct vs_process *p, uint64_t addr, uint64_t *ns);
-/* The `now` at which `ns` from now on, or at the time ns of the clock, has come. */
+/* Return the `now` at which `ns` nanoseconds will have passed, or at which the clock will say
+ * `ns`. */
 uint64_t vs_time_after(const struct vs_process *p, uint64_t ns);
 uint64_t vs_time_at(const struct vs_process *p, int clock, uint64_t ns);
 struct vs_linux_time vs_time_spec(uint64_t ns);
-/* The timer that is due first, or NULL. */
+/* Returns the timer that is due first, or NULL. */
 struct vs_timer *vs_timer_next(const struct vs_process *p);
 void vs_timer_expire(struct vs_process *p, struct vs_timer *timer);
-/* What its signal is told. */
+/* The timer's signal is delivered: sets its overrun in info. */
 void vs_timer_taken(struct vs_timer *timer, struct vs_linux_siginfo *info);
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* files.c: takes over the simulator's standard files; closes all. 0 or -VSE_NOMEM, -VSE_IO. */
+/* files.c: init takes over the simulator's standard files, and returns 0; -VSE_NOMEM; -VSE_IO. fini
+ * closes all files. */
 int vs_files_init(struct vs_process *p);
 void vs_files_fini(struct vs_process *p);
-/* NULL: not open. */
+/* Returns NULL if the descriptor is not open. */
 struct vs_file *vs_file_of(const struct vs_process *p, uint64_t fd);
 void vs_file_release(struct vs_process *p, struct vs_file *f);
 struct vs_file *vs_file_new(struct vs_process *p, enum vs_file_kind kind, int host, int flags);
-/* The lowest free descriptor from `least` on, or -EMFILE; the file is released then. */
+/* Returns the lowest free descriptor from `least` on, now the file's; or -EMFILE, and the file is
+ * released. */
 int64_t vs_fd_install(struct vs_process *p, struct vs_file *f, bool cloexec, unsigned least);
 
-/* pipes.c: as read(2) and write(2) that do not wait: -EAGAIN. */
+/* pipes.c: like read(2) and write(2), but return -EAGAIN instead of waiting. */
 int64_t vs_pipe_read(struct vs_process *p, struct vs_file *f, void *bytes, size_t size);
 int64_t vs_pipe_write(struct vs_process *p, struct vs_file *f, const void *bytes, size_t size);
 void vs_pipe_close(struct vs_process *p, struct vs_file *f);
 int64_t vs_event_read(struct vs_process *p, struct vs_file *f, void *bytes, size_t size);
 int64_t vs_event_write(struct vs_process *p, struct vs_file *f, const void *bytes, size_t size);
 
-/* poll.c: what of POLLIN, POLLOUT ... is so now. */
+/* poll.c: returns which of the events (POLLIN, POLLOUT ...) hold now. */
 short vs_file_ready(const struct vs_file *f, short events);
-/* The files of the host that the task waits for, at most `room`; returns how many. */
+/* Lists the files of the host that the task waits for, at most `room`. Returns how many. */
 struct pollfd;
 size_t vs_poll_host(const struct vs_process *p, const struct vs_task *t, struct pollfd *list,
                     size_t room);

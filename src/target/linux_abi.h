@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What a program and the simulated platform's Linux agree on, where it is neither what the host's
- * headers say nor the ISA's own (isa/abi.h): structures as architectures have them that take the
- * kernel's generic headers, and where memory lies.
+ * headers say nor the ISA's own (isa/abi.h): structures as on architectures that use the kernel's
+ * generic headers, and where memory lies.
  * Constants that are the same for all newer architectures (errno, open, mmap, clone, futex,
- * signals) come from the host's headers; files that use them assert the ones that differ on some.
- */
+ * signals) come from the host's headers; files that use them assert those that differ on some. */
 #ifndef TARGET_LINUX_ABI_H
 #define TARGET_LINUX_ABI_H
 
@@ -12,7 +11,7 @@
 
 #include "isa/abi.h"
 
-/* Addresses as with 39 bits of virtual address. */
+/* Addresses are as with 39 bits of virtual address. */
 #define VS_LINUX_TOP        (UINT64_C(1) << 38)
 #define VS_LINUX_TRAMPOLINE (VS_LINUX_TOP - 8 * 4096) /* a page: returns from signal handlers */
 #define VS_LINUX_STACK_TOP  (VS_LINUX_TOP - 16 * 4096)
@@ -24,7 +23,7 @@
 #define VS_LINUX_PID   1000
 #define VS_LINUX_PPID  999
 #define VS_LINUX_UID   1000
-#define VS_LINUX_EPOCH UINT64_C(946684800) /* 2000-01-01, the real time at the start */
+#define VS_LINUX_EPOCH UINT64_C(946684800) /* the real time at the start: 2000-01-01 */
 
 #define VS_LINUX_SIGRTMIN  32
 #define VS_LINUX_SI_KERNEL 0x80

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Programs: from an ELF file to a task that stands before its first instruction. */
+/* Loads a program: makes an ELF file a task that stands before its first instruction. */
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ struct program {
     GElf_Ehdr header;
     GElf_Phdr segments[SEGMENTS_MAX];
     size_t count;
-    uint64_t start, end; /* of all segments, at link time, whole pages */
+    uint64_t start, end; /* of all segments, in whole pages, as linked */
 };
 
 static uint64_t page_down(uint64_t addr)
@@ -165,7 +165,7 @@ static int limit(struct vs_process *p, struct vs_diag *diag)
                        (unsigned long long)(p->linux_state->space.limit >> 20));
 }
 
-/* Bytes of the file from offset on, to addr. */
+/* Loads bytes of the file from offset on to addr. */
 static int load_bytes(struct vs_process *p, const struct program *g, uint64_t addr, uint64_t offset,
                       uint64_t size, struct vs_diag *diag)
 {
@@ -192,8 +192,8 @@ static int load_bytes(struct vs_process *p, const struct program *g, uint64_t ad
     return err;
 }
 
-/* As Linux does: whole pages of the file, zeros where the segment goes on after it. A page that is
- * part of the segment before as well has the same bytes there. */
+/* Does as Linux does: loads whole pages of the file, and zeros where the segment goes on after what
+ * it has in the file. A page that is also part of the segment before has the same bytes there. */
 static int load_segment(struct vs_process *p, struct vs_task *t, const struct program *g,
                         const GElf_Phdr *s, uint64_t base, struct vs_diag *diag)
 {
@@ -247,7 +247,7 @@ static int load_trampoline(struct vs_process *p, struct vs_task *t, struct vs_di
 
 /* ---- the stack ------------------------------------------------------------------------------- */
 
-/* Built downwards from VS_LINUX_STACK_TOP, in a copy of its end. */
+/* The stack is built downwards from VS_LINUX_STACK_TOP, in a copy of its upper end. */
 struct stack {
     uint8_t *bytes;
     uint64_t size, used; /* bytes */
@@ -281,7 +281,7 @@ static uint64_t size_of(char *const *list)
     return size;
 }
 
-/* Strings in order of address, and their addresses to `table`, ended by 0. */
+/* Pushes strings, in order of address, and puts their addresses into `table`, ended by 0. */
 static void push_strings(struct stack *s, char *const *list, uint64_t *table)
 {
     size_t n = count_of(list);

@@ -15,11 +15,12 @@
 #include "target/timed.h"
 #include "vestige/mark.h"
 
-/* A run of a core ends after so many instructions, if for no other reason: timers and the user are
- * not kept waiting. */
+/* A core's run ends after so many instructions at the latest, so that neither timers nor the user
+ * are kept waiting. */
 #define RUN_MOST 20000
 
-/* Records of a core that are kept before they become events: few enough for the host's caches. */
+/* How many of a core's records are kept before they become events: few enough for the host's
+ * caches. */
 #define LOG_SIZE 4096
 _Static_assert(LOG_SIZE >= 2 * VS_CPU_LOG_MIN, "a half-empty log takes any block");
 
@@ -29,10 +30,10 @@ _Static_assert(LOG_SIZE >= 2 * VS_CPU_LOG_MIN, "a half-empty log takes any block
 
 /* What a task is to the machine, by its slot. */
 struct place {
-    int core;       /* on which it is, or -1 */
-    int last_core;  /* on which it was */
-    uint64_t since; /* cycle since which it is ready */
-    uint64_t turn;  /* in the queue for a core; 0: not in it */
+    int core;       /* the one it is on, or -1 */
+    int last_core;  /* the one it was on last */
+    uint64_t since; /* cycle since which it has been ready */
+    uint64_t turn;  /* its place in the queue for a core; 0: it is not in it */
 };
 
 struct core {
@@ -40,7 +41,7 @@ struct core {
     uint64_t clock;       /* the cycle before which it does nothing more */
     uint64_t began;       /* when the task's slice began */
     uint64_t started;     /* when the core was last given a task */
-    int stop;             /* VS_STOP_x to be dealt with when its time has come, or -1 */
+    int stop;             /* a VS_STOP_x to deal with when its time has come, or -1 */
     uint64_t instructions, cycles;
     struct vs_past past;
     size_t emitted; /* records that became events */
@@ -57,30 +58,29 @@ struct machine {
     unsigned core_count;
     struct place *places;
     size_t place_count, place_capacity;
-    uint64_t turns; /* given out */
+    uint64_t turns; /* how many were given out */
     size_t waiting; /* ready tasks without a core */
 
-    struct vs_timed timed; /* of a timed run */
+    struct vs_timed timed; /* in a timed run */
 
-    /* The run of a core that is under way. */
-    struct core *running;
-    struct vs_moment horizon; /* accesses of the core that runs are not due from here on */
+    struct core *running;     /* the core whose run is under way, or NULL */
+    struct vs_moment horizon; /* its accesses are not due from here on */
 
     uint64_t total;   /* instructions of all cores */
     uint64_t edge;    /* value of `total` at which recording is switched, or UINT64_MAX */
-    size_t window;    /* which is next or under way */
-    uint64_t *breaks; /* addresses of places */
+    size_t window;    /* the one that is next or under way */
+    uint64_t *breaks; /* the addresses of the user's places */
     uint64_t room;    /* with marks or places: instructions that may still be recorded */
     uint64_t due;     /* cycle at which the process wants to be told the time */
     bool waits;       /* some task waits for a file of the host */
-    bool tried;       /* it has been looked at since all cores are idle */
-    uint64_t steps;   /* of the loop */
+    bool tried;       /* that file has been looked at since all cores became idle */
+    uint64_t steps;   /* turns of the loop */
     uint64_t nobody;  /* cycle of the last event that no core made */
     uint64_t next_tick, next_retry;
     uint64_t random; /* state */
     bool stopped;    /* no more is recorded */
-    uint32_t passed; /* signals of the user's that the program got; bit N is signal N */
-    bool killed;     /* by the user, who insisted */
+    uint32_t passed; /* the user's signals that the program got; bit N is signal N */
+    bool killed;     /* the user insisted on an end */
     struct vs_machine_halt halt;
 
     struct vs_diag *diag;
@@ -116,7 +116,7 @@ static void set_now(struct machine *m, uint64_t cycle)
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* An error of the consumer, or of the events themselves. */
+/* Tells an error of the consumer from one of the events themselves. */
 static int event_error(struct machine *m, int err)
 {
     if (err == 0 || err == -VSE_NOMEM)
@@ -128,7 +128,7 @@ static int event_error(struct machine *m, int err)
     return err;
 }
 
-/* The core's records so far become events. */
+/* Turns the core's records so far into events. */
 static int emit(struct machine *m, struct core *c)
 {
     size_t from = c->emitted, count = c->past.log.count - from;
@@ -146,7 +146,7 @@ static void clear_log(struct core *c)
     c->emitted = 0;
 }
 
-/* The same between runs: the log is empty afterwards. */
+/* Does the same between runs, and empties the log. */
 static int flush(struct machine *m, struct core *c)
 {
     int err = m->recorded && m->events.on && c->past.log.count ? emit(m, c) : 0;
@@ -167,7 +167,7 @@ static struct place *place_of(struct machine *m, const struct vs_task *t)
     return &m->places[t->cpu->id];
 }
 
-/* The busy core that is first, and the moment of the second. */
+/* Returns the busy core whose moment is first, or NULL, and sets *second to that of the next. */
 static struct core *first_core(struct machine *m, struct vs_moment *second)
 {
     struct core *first = NULL;
@@ -189,7 +189,7 @@ static struct core *first_core(struct machine *m, struct vs_moment *second)
     return first;
 }
 
-/* The time of events that no core makes does not go back. */
+/* The time of events that no core makes must not go back. */
 static uint64_t nobody_at(struct machine *m, uint64_t cycle)
 {
     if (m->nobody < cycle)
@@ -197,7 +197,8 @@ static uint64_t nobody_at(struct machine *m, uint64_t cycle)
     return m->nobody;
 }
 
-/* The cycle that it is now: that of the first core; if all are idle, when the last went idle. */
+/* Returns the cycle that it is now: the first core's, or, if all are idle, that in which the last
+ * went idle. */
 static uint64_t present(struct machine *m)
 {
     struct vs_moment second;
@@ -210,7 +211,7 @@ static uint64_t present(struct machine *m)
     return cycle;
 }
 
-/* A task's queue, and the cycle for an event in it now. */
+/* Returns a task's queue, and sets *cycle to that of an event added to it now. */
 static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *cycle)
 {
     int core = place_of(m, t)->core;
@@ -222,8 +223,8 @@ static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *c
     return (unsigned)core;
 }
 
-/* Code that has changed has changed for all threads, which may be ahead in the code as it was: all
- * cores wait for the one that is farthest, to *cycle. */
+/* Changed code has changed for all threads, which may be ahead in the code as it was. So all cores
+ * wait for the one that is farthest ahead; *cycle becomes when they go on. */
 static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
 {
     int err = 0;
@@ -249,7 +250,7 @@ static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
     return err;
 }
 
-/* Code that is new goes to the recorder, at its place among the events. */
+/* Hands new code to the recorder at its place among the events. */
 static int decoded(void *context, struct vs_cpu *cpu, uint64_t addr, unsigned size, unsigned insns)
 {
     struct machine *m = context;
@@ -263,7 +264,8 @@ static int decoded(void *context, struct vs_cpu *cpu, uint64_t addr, unsigned si
     struct core *c = m->running;
     int err = m->events.on ? emit(m, c) : 0;
     uint64_t cycle = m->config.timed ? c->past.pipeline.last : 0;
-    /* Also if it is new, or the same again: when it was written, is for who replays to know. */
+    /* Written code counts as changed even if it is new or the same as before: whoever replays the
+     * run has to know when it was written. */
     bool changed = vs_ram_take_written(&m->p->memory, code.addr, size) ||
                    vs_events_changes_code(&m->events, &code);
     if (!err && changed)
@@ -388,7 +390,8 @@ static void leave_core(struct machine *m, struct vs_task *t, uint64_t cycle)
     vs_ram_break(&m->p->memory, t->cpu);
 }
 
-/* An effect on a task that runs on another core, which may be ahead, comes after what it did. */
+/* An effect on a task that runs on another core, which may be ahead, comes after what that core
+ * did. */
 static int note_effect(struct machine *m, const struct vs_effect *effect, unsigned core,
                        uint64_t cycle)
 {
@@ -404,7 +407,7 @@ static int note_effect(struct machine *m, const struct vs_effect *effect, unsign
     return event_error(m, vs_events_effect(&m->events, m->p, effect, core, cycle));
 }
 
-/* Takes note of all effects; they happened on the core, or nowhere, at that cycle. */
+/* Takes note of all effects, which happened at that cycle on the core, or on none. */
 static int apply_effects(struct machine *m, unsigned core, uint64_t cycle)
 {
     int err = know_places(m);
@@ -419,7 +422,7 @@ static int apply_effects(struct machine *m, unsigned core, uint64_t cycle)
     return err;
 }
 
-/* Tasks that are ready and have no core get in line; those that cannot run leave theirs. */
+/* Tasks that are ready and have no core get in line; those that cannot run leave their core. */
 static void sort_tasks(struct machine *m, uint64_t cycle)
 {
     m->waiting = 0;
@@ -439,7 +442,8 @@ static void sort_tasks(struct machine *m, uint64_t cycle)
     }
 }
 
-/* Where the simulation stops: at this instruction of the task, or in its call if pc is that. */
+/* Notes where the simulation stops: at the task's instruction at pc, or in its call if pc is
+ * there. */
 static void note_halt(struct machine *m, const struct vs_task *t, uint64_t pc)
 {
     m->halt = (struct vs_machine_halt){.thread = t->number,
@@ -450,7 +454,8 @@ static void note_halt(struct machine *m, const struct vs_task *t, uint64_t pc)
                                        .addr = m->p->full_addr};
 }
 
-/* The same, if the process did it by itself: for the task that it wrote for. */
+/* Notes the same if the process itself touched too much: at the call of the task that it wrote
+ * for. */
 static void note_full(struct machine *m)
 {
     for (size_t i = 0; i < m->p->effect_count; i++) {
@@ -460,7 +465,7 @@ static void note_full(struct machine *m)
     }
 }
 
-/* After each call on the process. */
+/* To be called after each call to the process. */
 static int follow_process(struct machine *m, unsigned core, uint64_t cycle)
 {
     int err = apply_effects(m, core, cycle);
@@ -547,7 +552,7 @@ static unsigned busy_cores(const struct machine *m)
     return busy;
 }
 
-/* Untimed: the core's turn. */
+/* Returns how many instructions the core's turn has in an untimed run. */
 static uint64_t turn_length(struct machine *m, const struct core *c)
 {
     uint64_t most = RUN_MOST, quantum = m->config.quantum;
@@ -619,7 +624,7 @@ static int run_core(struct machine *m, struct core *c)
     return err;
 }
 
-/* What made the core stop, now that its time has come. */
+/* Deals with what made the core stop, now that its time has come. */
 static int deal_with_stop(struct machine *m, struct core *c)
 {
     struct vs_task *t = c->task;
@@ -667,7 +672,7 @@ static int attend(struct machine *m, struct core *c)
     return err ? err : follow_process(m, number_of(m, c), cycle);
 }
 
-/* Time has come to the cycle: timers and files of the host. */
+/* Time has come to the cycle: timers expire, and files of the host are tried again. */
 static int advance(struct machine *m, uint64_t cycle)
 {
     set_now(m, cycle);
@@ -701,7 +706,7 @@ static void fill_stats(const struct machine *m, struct vs_machine_stats *s)
     }
 }
 
-/* The user's signals go to the program, which does with them what it likes; unless the user
+/* The user's signals go to the program, which does with them what it likes, unless the user
  * insists. */
 static int heed_user(struct machine *m, bool *enough)
 {
@@ -727,7 +732,7 @@ static int tick(struct machine *m, bool *enough)
     if (m->o->tick) {
         fill_stats(m, &stats);
         bool stop = m->o->tick(m->o->context, &stats);
-        _mm_setcsr(VS_CPU_STATUS); /* it may have computed */
+        _mm_setcsr(VS_CPU_STATUS); /* tick may have used floating point */
         if (stop && !m->stopped) {
             m->stopped = true;
             m->edge = UINT64_MAX;
@@ -784,8 +789,8 @@ static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
     return run_core(m, c);
 }
 
-/* Timed: events before the first core's time are complete, if no ready task could still enter a
- * core before that. */
+/* In a timed run, events before the first core's time are complete if no ready task can still get a
+ * core before then. */
 static int hand_on(struct machine *m)
 {
     struct vs_moment second;
@@ -819,7 +824,7 @@ static int run(struct machine *m, enum vs_machine_end *end)
     return err;
 }
 
-/* Threads that the end of the simulation catches alive end with it. */
+/* Threads that are alive when the simulation ends, end with it. */
 static int end_threads(struct machine *m)
 {
     int err = 0;

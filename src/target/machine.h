@@ -3,11 +3,11 @@
  *
  * Memory operations and system calls take effect in one order: by cycle, and within a cycle by
  * core. A core runs ahead of others only between them. Untimed, a cycle is an instruction, and
- * cores take turns of a quantum. Everything is done by one thread, and nothing depends on the host:
- * the same program, arguments, configuration and seed give the same run.
+ * cores take turns of a quantum. One thread does everything, and nothing depends on the host: the
+ * same program, arguments, configuration and seed give the same run.
  *
- * A thread runs on one core until it waits, or until its slice is over and others wait for a core.
- */
+ * A thread runs on one core until it waits, or until its slice is over and others wait for a
+ * core. */
 #ifndef TARGET_MACHINE_H
 #define TARGET_MACHINE_H
 
@@ -27,7 +27,7 @@ struct vs_machine_core {
     struct vs_hierarchy_stats caches;
 };
 
-/* What happened. In an untimed run there is nothing of branches and caches. */
+/* What happened. In an untimed run, branches and caches stay 0. */
 struct vs_machine_stats {
     uint64_t instructions; /* of all cores, recorded or not */
     uint64_t recorded, skipped, events;
@@ -39,7 +39,7 @@ struct vs_machine_stats {
 /* Where recording begins or ends, when the instruction there is reached. */
 struct vs_machine_place {
     uint64_t addr;
-    bool link;               /* as in the program's file; else as it runs */
+    bool link;               /* addr is as in the program's file; else as the program runs */
     enum vs_place_kind kind; /* VS_PLACE_FROM or VS_PLACE_TO */
 };
 
@@ -49,15 +49,16 @@ struct vs_machine_options {
     const struct vs_consumer *consumer; /* NULL: nothing is recorded */
     bool loads, stores;
     bool every; /* as in target/events.h */
-    /* None: everything. With marks or places at most one, which starts at 0 and counts what is
-     * recorded. */
+    /* Without any, everything is recorded. With marks or places there may be at most one, which
+     * starts at 0 and counts what is recorded. */
     const struct vs_window *windows;
     size_t window_count;
-    bool marks; /* only between marks of the program (vestige/mark.h) */
+    bool marks; /* record only between the program's marks (vestige/mark.h) */
     const struct vs_machine_place *places;
     size_t place_count;
     struct vs_interrupt *interrupt; /* may be NULL */
-    /* Called now and then with how far it is. Not 0: record no more. May be NULL. */
+    /* Called now and then with how far the run is; if it does not return 0, no more is recorded.
+     * May be NULL. */
     int (*tick)(void *context, const struct vs_machine_stats *stats);
     void *context;
 };
@@ -65,16 +66,16 @@ struct vs_machine_options {
 enum vs_machine_end {
     VS_END_EXIT,        /* the program ended */
     VS_END_DEADLOCK,    /* all its threads wait for each other */
-    VS_END_INTERRUPTED, /* the user insisted on an end, and the program did not come to it */
+    VS_END_INTERRUPTED, /* the user insisted on an end before the program came to its own */
     VS_END_MEMORY,      /* it touched more memory than config.memory */
 };
 
-/* Where a simulation stopped that the program did not end. */
+/* Where a simulation stopped, if it did not stop because the program ended. */
 struct vs_machine_halt {
     uint32_t thread;
     int core;     /* -1: on none */
     uint64_t pc;  /* of the access, or of the system call */
-    bool in_call; /* of this number */
+    bool in_call; /* in the system call with the number `call` */
     uint64_t call;
     uint64_t addr; /* VS_END_MEMORY: what was touched */
 };
@@ -82,17 +83,17 @@ struct vs_machine_halt {
 struct vs_machine_result {
     struct vs_machine_stats stats;
     enum vs_machine_end end;
-    struct vs_machine_halt halt; /* of VS_END_DEADLOCK, the first thread that waits; of MEMORY */
+    struct vs_machine_halt halt; /* VS_END_MEMORY; VS_END_DEADLOCK: the first thread that waits */
     uint64_t memory;             /* MiB that it might touch */
-    int status;       /* of the program, as by waitpid; as if killed if it did not end by itself */
+    int status;       /* the program's, as by waitpid; as if killed if it did not end by itself */
     bool interrupted; /* the user ended it, by a signal or by insisting */
-    bool stopped;     /* by tick */
+    bool stopped;     /* tick said to record no more */
     struct vs_unsupported unsupported[VS_UNSUPPORTED_MAX];
     size_t unsupported_count;
     double seconds;
 };
 
-/* Runs the program to its end. Whatever was delivered before an error stands.
+/* Runs the program to its end. Events that were delivered before an error remain valid.
  * Returns 0; as vs_process_open; -VSE_INVAL (the configuration); -VSE_NOMEM; -VSE_LIMIT;
  * -VSE_INTERNAL (coherence was violated: only with config.check); an error of the consumer, with
  * *theirs set and diag not written. */

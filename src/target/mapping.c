@@ -13,14 +13,14 @@
 _Static_assert(MAP_FIXED == 0x10 && MAP_ANONYMOUS == 0x20, "of the host as of the target");
 
 #define FILE_CHUNK 65536
-#define MADV_LAST  25 /* what Linux 6.1 knows */
+#define MADV_LAST  25 /* the last that Linux 6.1 knows */
 
 static uint64_t round_up(uint64_t size)
 {
     return (size + VS_PAGE_SIZE - 1) & ~(VS_PAGE_SIZE - 1);
 }
 
-/* Writing without reading is not to be had; PROT_x are the bits of VS_MAP_x. */
+/* What can be written can also be read. PROT_x are the bits of VS_MAP_x. */
 static unsigned flags_of(uint64_t protection)
 {
     unsigned flags = 0;
@@ -33,7 +33,7 @@ static unsigned flags_of(uint64_t protection)
     return flags;
 }
 
-/* Whether a mapping of this file with these flags may be made: 0 or a negative errno. */
+/* Checks that this file may be mapped with these flags. Returns 0 or a negative errno. */
 static int check_file(const struct vs_file *f, unsigned flags, uint64_t how)
 {
     bool shared = (how & MAP_TYPE) != MAP_PRIVATE;
@@ -47,7 +47,7 @@ static int check_file(const struct vs_file *f, unsigned flags, uint64_t how)
     return shared && flags & VS_MAP_WRITE ? -ENODEV : 0;
 }
 
-/* The bytes of the file become those of new memory. */
+/* Fills new memory with the bytes of the file. */
 static void fill(struct vs_process *p, struct vs_task *t, const struct vs_file *f, uint64_t addr,
                  uint64_t size, uint64_t offset)
 {
@@ -72,7 +72,8 @@ static void fill(struct vs_process *p, struct vs_task *t, const struct vs_file *
     }
 }
 
-/* Where the mapping goes, to *addr. 0 or a negative errno. */
+/* Sets *addr, which holds the address asked for, to where the mapping goes. Returns 0 or a negative
+ * errno. */
 static int place(const struct vs_process *p, uint64_t *addr, uint64_t size, uint64_t how)
 {
     if (how & (MAP_FIXED | MAP_FIXED_NOREPLACE)) {
@@ -131,7 +132,7 @@ int64_t vs_call_mprotect(struct vs_process *p, struct vs_task *t, const uint64_t
 
 /* ---- mremap ---------------------------------------------------------------------------------- */
 
-/* Pages that were touched move; the rest is zero here as there. */
+/* Moves the pages that were touched; the rest is zero at both places. */
 static void move_pages(struct vs_process *p, struct vs_task *t, uint64_t from, uint64_t to,
                        uint64_t size)
 {
@@ -202,7 +203,7 @@ int64_t vs_call_mremap(struct vs_process *p, struct vs_task *t, const uint64_t *
 
 /* ---- the rest -------------------------------------------------------------------------------- */
 
-/* Zeros, where memory is no file's. */
+/* Makes the memory zero, where it is no file's. */
 static int64_t forget(struct vs_process *p, struct vs_task *t, uint64_t addr, uint64_t end)
 {
     while (addr < end) {
@@ -254,7 +255,7 @@ int64_t vs_call_brk(struct vs_process *p, struct vs_task *t, const uint64_t *a)
     return (int64_t)s->brk;
 }
 
-/* No mapping is written back: shared ones cannot be written. */
+/* There is nothing to write back, since shared mappings cannot be written. */
 int64_t vs_call_msync(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     (void)t;

@@ -34,7 +34,7 @@ static int add_slot(struct vs_mirror *t, uint64_t line)
     return 0;
 }
 
-/* The slot of the line, or NO_SLOT. */
+/* Returns the slot of the line, or NO_SLOT. */
 static size_t find_slot(const struct vs_mirror *t, uint64_t line)
 {
     return (size_t)vs_map_value(&t->numbers, line) - 1;
@@ -66,7 +66,7 @@ int vs_mirror_get(struct vs_mirror *t, uint64_t line, uint8_t **bytes)
     return 0;
 }
 
-/* What [addr, last] is to the line of a slot. */
+/* [addr, last] was written behind the caches: does for the line of a slot what that entails. */
 static int outside_slot(struct vs_mirror *t, size_t slot, uint64_t addr, uint64_t last)
 {
     struct vs_mirror_slot *s = &t->slots[slot];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls that name files, and what is known about files. */
+/* Calls that name files or ask about them. */
 #include "target/paths.h"
 
 #include <dirent.h>
@@ -19,7 +19,7 @@
 _Static_assert(AT_FDCWD == -100 && AT_SYMLINK_NOFOLLOW == 0x100 && AT_EMPTY_PATH == 0x1000,
                "of the host as of the target");
 
-/* Removes empty parts, "." and ".." of an absolute path. */
+/* Removes empty parts, "." and ".." from an absolute path. */
 static void tidy(char *path)
 {
     char *out = path;
@@ -40,7 +40,8 @@ static void tidy(char *path)
     *out = 0;
 }
 
-/* A path into what the target has files of its own for is made plain to see. */
+/* Makes a path absolute and without detours if it leads to where the target has files of its
+ * own. */
 static void reveal_virtual(int dir, char path[PATH_MAX])
 {
     char link[64], whole[2 * PATH_MAX];
@@ -85,7 +86,7 @@ int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool emp
     return err;
 }
 
-/* The same for calls that the target's own files do not take. */
+/* Like vs_path_get, for calls that do not accept the target's own files. */
 static int plain_path(const struct vs_process *p, uint64_t fd, uint64_t addr, int *dir,
                       char path[PATH_MAX])
 {
@@ -100,7 +101,7 @@ static int64_t result_of(int64_t got)
 
 /* ---- stat ------------------------------------------------------------------------------------ */
 
-/* What is no file proper is only told apart by its kind. */
+/* Only the kind of a file is told, unless it is a regular file, a directory or a link. */
 static void make_anonymous(struct stat *st)
 {
     if (S_ISREG(st->st_mode) || S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode))
@@ -127,7 +128,8 @@ static int64_t stat_file(const struct vs_file *f, struct stat *st)
 {
     if (!f)
         return -EBADF;
-    /* What the simulator's own files are would make a run depend on where its output goes. */
+    /* If the program saw what the simulator's own files are, a run would depend on where its output
+     * goes. */
     if (f->host < 0 || f->borrowed) {
         own_stat(f, st);
         return 0;
@@ -229,7 +231,7 @@ int64_t vs_call_statx(struct vs_process *p, struct vs_task *t, const uint64_t *a
     return vs_guest_put(p, t, a[4], &x, sizeof(x));
 }
 
-/* A file system like any: how full the host's is does not matter. */
+/* Tells of a made-up file system, so that it does not matter how full the host's is. */
 static int64_t put_statfs(struct vs_process *p, struct vs_task *t, uint64_t addr)
 {
     const uint64_t out[15] = {0xef53,  4096,    1 << 28, 1 << 27, 1 << 27,
@@ -365,7 +367,7 @@ int64_t vs_call_unlinkat(struct vs_process *p, struct vs_task *t, const uint64_t
     return err ? err : result_of(unlinkat(dir, path, (int)a[2]));
 }
 
-/* Two paths, of descriptors a[0] and a[2]. */
+/* Reads two paths, relative to the descriptors a[0] and a[2]. */
 static int get_two(const struct vs_process *p, const uint64_t *a, int dirs[2],
                    char paths[2][PATH_MAX])
 {
@@ -423,7 +425,7 @@ int64_t vs_call_truncate(struct vs_process *p, struct vs_task *t, const uint64_t
     return result;
 }
 
-/* UTIME_NOW is the target's time. */
+/* UTIME_NOW means the target's time, not the host's. */
 static void no_host_time(const struct vs_process *p, struct timespec times[2])
 {
     for (size_t i = 0; i < 2; i++)
@@ -451,7 +453,7 @@ int64_t vs_call_utimensat(struct vs_process *p, struct vs_task *t, const uint64_
 
 /* ---- of open files --------------------------------------------------------------------------- */
 
-/* A file of the host, or NULL with *error set. */
+/* Returns a file of the host, or NULL with *error set. */
 static const struct vs_file *host_file(const struct vs_process *p, uint64_t fd, int64_t *error)
 {
     const struct vs_file *f = vs_file_of(p, fd);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The time of an in-order core. An instruction commits in the cycle in which it issues: its
  * operands are there, the instructions before it have issued, and nothing can undo it from then on.
- * Results are there after the operation's latency. A miss, of code or of data, holds the core until
- * the line is there; a hit's latency only delays those that use the value. A mispredicted branch
- * delays what follows by a penalty; what follows a taken branch issues in another cycle.
- */
+ * Its results are there after the operation's latency. A miss, of code or of data, holds the core
+ * until the line is there; a hit's latency only delays instructions that use the value. A
+ * mispredicted branch delays what follows by a penalty; what follows a taken branch issues in a
+ * later cycle. */
 #ifndef TARGET_PIPELINE_H
 #define TARGET_PIPELINE_H
 
@@ -16,7 +16,7 @@
 #include "target/config.h"
 #include "target/hierarchy.h"
 
-/* An operation, of which registers' files are offsets into `ready`, and its latency. */
+/* An operation, whose register files are given as offsets into `ready`, and its latency. */
 struct vs_issue {
     struct vs_operation op;
     uint16_t latency;
@@ -46,7 +46,7 @@ struct vs_pipeline {
     uint64_t width, line_mask;
     uint64_t cycle; /* the earliest in which the next instruction can issue */
     uint64_t used;  /* instructions that have issued in it */
-    uint64_t line;  /* of code that was fetched last */
+    uint64_t line;  /* the line of code that was fetched last */
     uint64_t last;  /* cycle of the last commit */
     uint64_t ready[64];
 
@@ -54,20 +54,21 @@ struct vs_pipeline {
     struct vs_ras ras;
     struct vs_ibtb ibtb;
     struct vs_pipeline_stats stats;
-    int error; /* of a fetch, or 0 */
+    int error; /* a fetch's, or 0 */
 };
 
-/* Returns 0; -VSE_NOMEM. What is given must live on. */
+/* Returns 0; -VSE_NOMEM. What is passed must outlive the pipeline. */
 int vs_pipeline_init(struct vs_pipeline *p, const struct vs_target_config *config,
                      const struct vs_issue_table *table, struct vs_hierarchy *caches,
                      unsigned core);
 /* A zeroed struct is fine. */
 void vs_pipeline_fini(struct vs_pipeline *p);
 
-/* The core turns to another thread at the cycle: nothing is in flight. */
+/* The core begins anew at the cycle, with nothing in flight. */
 void vs_pipeline_restart(struct vs_pipeline *p, uint64_t cycle);
 
-/* A line of code that is not the one fetched last. */
+/* Fetches an instruction that lies in the lines `first` to `last`, where `last` is not the line
+ * that was fetched last. */
 void vs_pipeline_fetch(struct vs_pipeline *p, uint64_t first, uint64_t last);
 
 static inline uint64_t vs_later(uint64_t a, uint64_t b)
@@ -80,8 +81,8 @@ static inline unsigned vs_record_length(const struct vs_cpu_record *r)
     return r->kind & VS_RECORD_SHORT ? 2 : 4;
 }
 
-/* When the instruction that is next will issue, if nothing happens before: fetches it. A second
- * call for the same instruction gives the same. */
+/* Fetches the next instruction, and returns when it will issue if nothing happens before. A second
+ * call for the same instruction returns the same. */
 static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
@@ -100,21 +101,21 @@ static inline void vs_pipeline_commit(struct vs_pipeline *p, uint64_t cycle)
     p->cycle = p->last = cycle;
 }
 
-/* A result is there; register 0 stands for none, and is always there. */
+/* A result is there from the cycle on. Register 0 stands for none, and is always there. */
 static inline void vs_pipeline_ready(struct vs_pipeline *p, unsigned reg, uint64_t cycle)
 {
     p->ready[reg] = cycle;
     p->ready[0] = 0;
 }
 
-/* An access to memory that issued in that cycle takes so long. */
+/* An access to memory issued in that cycle and takes `latency` cycles. */
 void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency);
 
-/* An instruction that has more to it than a latency issued. */
+/* An instruction issued in that cycle that does more to the pipeline than a latency says. */
 void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle);
 
-/* Any other instruction than an access to memory issued in that cycle. */
+/* An instruction other than an access to memory issued in that cycle. */
 static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *r,
                                      uint64_t cycle)
 {

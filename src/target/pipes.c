@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Pipes and event counters, between threads of the process: what they do depends on nothing
+/* Pipes and event counters between threads of the process. What they do depends on nothing
  * outside. */
 #include <errno.h>
 #include <fcntl.h>

@@ -12,7 +12,7 @@ static short pipe_ready(const struct vs_file *f)
     const struct vs_pipe *pipe = f->pipe;
     if (f->kind == VS_FILE_PIPE_IN)
         return (short)((pipe->used ? POLLIN | POLLRDNORM : 0) | (pipe->writers ? 0 : POLLHUP));
-    /* as Linux has it: there is room for a page */
+    /* as on Linux, a pipe is ready if there is room for a page */
     return (short)((VS_PIPE_SIZE - pipe->used >= VS_PAGE_SIZE ? POLLOUT | POLLWRNORM : 0) |
                    (pipe->readers ? 0 : POLLERR));
 }
@@ -42,7 +42,7 @@ static bool is_late(const struct vs_process *p, const struct vs_task *t)
     return t->linux_state->wait.again && t->linux_state->wait.deadline <= p->now;
 }
 
-/* Sets revents; returns how many have some. *host: some file is the host's. */
+/* Sets revents, and *host if some file is the host's. Returns how many have revents. */
 static int64_t look(const struct vs_process *p, struct vs_abi_pollfd *list, size_t count,
                     bool *host)
 {
@@ -59,7 +59,7 @@ static int64_t look(const struct vs_process *p, struct vs_abi_pollfd *list, size
     return ready;
 }
 
-/* Reads the timeout at addr, to a deadline. */
+/* Reads the timeout at addr and makes it a deadline. */
 static int get_deadline(const struct vs_process *p, uint64_t addr, uint64_t *deadline)
 {
     uint64_t ns;
@@ -70,7 +70,7 @@ static int get_deadline(const struct vs_process *p, uint64_t addr, uint64_t *dea
     return err;
 }
 
-/* Nothing is ready: waits, if there is time. Returns 0 or VS_CALL_BLOCKED. */
+/* Nothing is ready: waits if there is time left. Returns 0 or VS_CALL_BLOCKED. */
 static int64_t wait_more(struct vs_process *p, struct vs_task *t, uint64_t deadline, bool host,
                          const uint64_t *mask)
 {
@@ -146,7 +146,7 @@ static bool has(const struct sets *s, size_t kind, size_t fd)
     return s->words[kind][fd / 64] >> (fd % 64) & 1;
 }
 
-/* The list that the sets stand for. Returns its length, or -EBADF. */
+/* Makes the list that the sets stand for. Returns its length, or -EBADF. */
 static int64_t to_list(const struct vs_process *p, const struct sets *s, struct vs_abi_pollfd *list)
 {
     size_t n = 0;
@@ -163,7 +163,7 @@ static int64_t to_list(const struct vs_process *p, const struct sets *s, struct 
     return (int64_t)n;
 }
 
-/* The sets become those that are ready. Returns how many bits. */
+/* Leaves in the sets only what is ready. Returns how many bits that are. */
 static int64_t from_list(struct sets *s, const struct vs_abi_pollfd *list, size_t count)
 {
     struct sets old = *s;
@@ -178,7 +178,7 @@ static int64_t from_list(struct sets *s, const struct vs_abi_pollfd *list, size_
     return bits;
 }
 
-/* The mask that the sixth argument names. 0 or a negative errno. */
+/* Reads the mask that the sixth argument names. Returns 0 or a negative errno. */
 static int get_mask(const struct vs_process *p, uint64_t addr, uint64_t *mask, bool *given)
 {
     uint64_t pair[2];

@@ -19,7 +19,7 @@ struct vs_effect *vs_effect_add(struct vs_process *p, enum vs_effect_kind kind, 
     if (vs_array_room((void **)&p->effects, &p->effect_capacity, p->effect_count, 1,
                       sizeof(p->effects[0]))) {
         p->linux_state->nomem = true;
-        p->effect_count--; /* the first room is made by vs_process_open */
+        p->effect_count--; /* there is at least one: vs_process_open made room for it */
     }
     struct vs_effect *e = &p->effects[p->effect_count++];
     *e = (struct vs_effect){.kind = kind, .task = t};
@@ -39,7 +39,7 @@ static int outcome(const struct vs_process *p)
 
 /* ---- tasks ----------------------------------------------------------------------------------- */
 
-/* A slot that is free, or a new one. NULL: no memory. */
+/* Returns a slot that is free, or a new one; NULL without memory. */
 static struct vs_task *take_slot(struct vs_process *p)
 {
     for (size_t i = 0; i < p->task_count; i++)
@@ -201,8 +201,8 @@ void vs_process_close(struct vs_process *p)
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* Runs the handler of the task's call, first or again. Its effect goes before those of what the
- * handler does. */
+/* Runs the handler of the task's call, for the first time or again. The call's effect goes before
+ * those that the handler adds. */
 static void do_call(struct vs_process *p, struct vs_task *t)
 {
     vs_handler *handler = vs_call_handler(t->call.what);
@@ -251,7 +251,7 @@ void vs_wait_end(struct vs_process *p, struct vs_task *t, int64_t result)
     vs_signal_mask_back(p, t);
 }
 
-/* The blocked task that began to wait first after `order`, and waits for a file. */
+/* Returns the task that waits for a file and was the first to begin that after `order`, or NULL. */
 static struct vs_task *next_retry(const struct vs_process *p, uint64_t order)
 {
     struct vs_task *best = NULL;
@@ -274,7 +274,7 @@ static void retry(struct vs_process *p)
     }
 }
 
-/* What a call did to pipes may end the wait of others, and so on. */
+/* What a call did to pipes may end the waits of other tasks, whose calls may end further ones. */
 static void settle(struct vs_process *p)
 {
     while (p->linux_state->files_changed && !p->ended) {
@@ -346,7 +346,7 @@ int vs_process_fault(struct vs_process *p, struct vs_task *t, int stop)
 
 /* ---- the passing of time --------------------------------------------------------------------- */
 
-/* The blocked task whose wait times out first, or NULL. */
+/* Returns the blocked task whose wait times out first, or NULL. */
 static struct vs_task *next_timeout(const struct vs_process *p)
 {
     struct vs_task *best = NULL;
@@ -365,7 +365,7 @@ static void time_out(struct vs_process *p, struct vs_task *t)
 {
     switch (t->linux_state->wait.kind) {
     case VS_WAIT_RETRY:
-        do_call(p, t); /* sees for itself that it is late */
+        do_call(p, t); /* the handler sees for itself that it is late */
         return;
     case VS_WAIT_FUTEX:
         vs_wait_end(p, t, -ETIMEDOUT);

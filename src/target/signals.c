@@ -16,13 +16,13 @@ _Static_assert(SA_ONSTACK == 0x08000000 && SA_RESTART == 0x10000000 && SIGSYS ==
 #define AUTODISARM   (1u << 31)
 #define ALTSTACK_MIN 2048
 
-/* Stopping has no use here: nobody could make the process go on. */
+/* Signals that stop a process are ignored, since nobody could make it go on. */
 #define IGNORED                                                                                    \
     (VS_SIGNAL_BIT(SIGCHLD) | VS_SIGNAL_BIT(SIGURG) | VS_SIGNAL_BIT(SIGWINCH) |                    \
      VS_SIGNAL_BIT(SIGCONT) | VS_SIGNAL_BIT(SIGSTOP) | VS_SIGNAL_BIT(SIGTSTP) |                    \
      VS_SIGNAL_BIT(SIGTTIN) | VS_SIGNAL_BIT(SIGTTOU))
 
-/* Those that an instruction causes are delivered first. */
+/* Signals that an instruction causes are delivered first. */
 #define SYNCHRONOUS                                                                                \
     (VS_SIGNAL_BIT(SIGSEGV) | VS_SIGNAL_BIT(SIGBUS) | VS_SIGNAL_BIT(SIGILL) |                      \
      VS_SIGNAL_BIT(SIGTRAP) | VS_SIGNAL_BIT(SIGFPE) | VS_SIGNAL_BIT(SIGSYS))
@@ -37,7 +37,7 @@ void vs_signals_fini(struct vs_signals *s)
 
 static int enqueue(struct vs_process *p, struct vs_signals *s, const struct vs_signal *signal)
 {
-    /* Of the classic signals at most one each is there: only the others are limited. */
+    /* A classic signal is pending at most once, so only the others need a limit. */
     if (s->count >= VS_SIGNAL_QUEUE && signal->info.number >= VS_LINUX_SIGRTMIN)
         return -EAGAIN;
     if (vs_array_room((void **)&s->list, &s->capacity, s->count, 1, sizeof(s->list[0]))) {
@@ -63,7 +63,7 @@ static int lowest(uint64_t set)
     return __builtin_ctzll(set) + 1;
 }
 
-/* Takes the next signal of the set out: whether there was one. */
+/* Takes out the next signal of the set. Returns whether there was one. */
 static bool take(struct vs_signals *s, uint64_t set, struct vs_signal *signal)
 {
     uint64_t have = s->set & set;
@@ -132,7 +132,7 @@ static bool wants(const struct vs_task *t, int number)
            (!(t->linux_state->blocked & VS_SIGNAL_BIT(number)) || awaits(t, number));
 }
 
-/* The task that a signal of the process goes to: the first if it wants it. NULL: none does. */
+/* Returns the task that a signal of the process goes to: the oldest that wants it, or NULL. */
 static struct vs_task *choose(const struct vs_process *p, int number)
 {
     struct vs_task *best = NULL;
@@ -205,7 +205,8 @@ struct vs_signal vs_signal_plain(int number, int code, uint32_t first, uint32_t 
         .info = {.number = number, .code = code, .first = first, .second = second}};
 }
 
-/* Whether a signal is thrown away as it comes: one that is blocked may get a handler yet. */
+/* Returns whether a signal is thrown away when it comes. A blocked one is not, since it may still
+ * get a handler. */
 static bool is_dropped(const struct vs_process *p, const struct vs_task *t, int number)
 {
     if (!is_ignored(p, number))
@@ -324,7 +325,7 @@ static uint64_t stack_pointer(const struct vs_process *p, const struct vs_task *
     return vs_cpu_get(t->cpu, p->isa->abi->stack);
 }
 
-/* Where the frame goes; 0 if the stack it is on has no room. */
+/* Returns where the frame goes; 0 if its stack has no room. */
 static uint64_t frame_addr(const struct vs_process *p, const struct vs_task *t,
                            const struct vs_linux_sigaction *action)
 {
@@ -351,7 +352,7 @@ static void fill_frame(const struct vs_process *p, const struct vs_task *t,
                                s->restore ? s->blocked_before : s->blocked, frame);
 }
 
-/* Writes what Linux writes of the frame, for which there is room. */
+/* Writes those parts of the frame that Linux writes. There must be room for the frame. */
 static void put_frame(struct vs_process *p, struct vs_task *t, uint64_t addr, const uint8_t *frame)
 {
     const struct vs_abi_signals *abi = p->isa->abi->signals;
@@ -588,7 +589,7 @@ static int64_t send_to(struct vs_process *p, struct vs_task *t, uint64_t number,
     return number ? vs_signal_send(p, t, &signal) : 0;
 }
 
-/* There is no other process; process groups have only this one. */
+/* There is no other process, and each process group has only this one. */
 int64_t vs_call_kill(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     int32_t pid = (int32_t)a[0];

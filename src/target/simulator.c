@@ -73,7 +73,7 @@ static int find_places(const struct vs_engine_request *r, const char *path, stru
     return e;
 }
 
-/* A static program has all its routines in its file. */
+/* A static program has all its routines in its file, so they can be looked up before it runs. */
 static int check_places(const struct vs_engine_request *r, const char *path, struct vs_diag *diag)
 {
     struct vs_symbols *symbols = NULL;

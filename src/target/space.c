@@ -26,7 +26,7 @@ bool vs_space_is_range(uint64_t addr, uint64_t size)
 
 /* ---- areas ----------------------------------------------------------------------------------- */
 
-/* The index of the first area that ends after addr. */
+/* Returns the index of the first area that ends after addr. */
 static size_t find_area(const struct vs_space *s, uint64_t addr)
 {
     return VS_FIRST_AFTER(s->areas, s->count, end, addr);
@@ -55,7 +55,7 @@ static void remove_area(struct vs_space *s, size_t at)
     memmove(s->areas + at, s->areas + at + 1, (s->count - at) * sizeof(s->areas[0]));
 }
 
-/* Room for what a change can add: two ends that are split off, and one area. */
+/* Makes room for what a change can add: two ends that are split off, and one area. */
 static int make_room(struct vs_process *p)
 {
     struct vs_space *s = &p->linux_state->space;
@@ -68,7 +68,7 @@ static int make_room(struct vs_process *p)
     return 0;
 }
 
-/* Makes addr a border, if it lies in an area. */
+/* Splits the area that addr lies in, if there is one, at addr. */
 static void split(struct vs_space *s, uint64_t addr)
 {
     size_t i = find_area(s, addr);
@@ -85,7 +85,7 @@ static bool alike(const struct vs_area *a, const struct vs_area *b)
     return a->end == b->start && a->flags == b->flags && a->kind == b->kind;
 }
 
-/* Joins areas from the one before [start, end) to the one after it. */
+/* Joins alike neighbours, from the area before [start, end) to the one after it. */
 static void join(struct vs_space *s, uint64_t start, uint64_t end)
 {
     size_t i = find_area(s, start);
@@ -108,7 +108,7 @@ uint64_t vs_space_free(const struct vs_process *p, uint64_t hint, uint64_t size)
     uint64_t top = VS_LINUX_MMAP_TOP;
     size_t i = find_area(s, top);
     if (i < s->count && s->areas[i].start < top)
-        top = s->areas[i].start; /* an area that goes on behind what is given out */
+        top = s->areas[i].start; /* the area continues above the addresses that are given out */
     for (;; i--) {
         uint64_t bottom = i ? s->areas[i - 1].end : VS_LINUX_LOWEST;
         if (bottom < top && top - bottom >= size && top - size >= VS_LINUX_LOWEST)
@@ -122,7 +122,8 @@ uint64_t vs_space_free(const struct vs_process *p, uint64_t hint, uint64_t size)
 
 /* ---- pages ----------------------------------------------------------------------------------- */
 
-/* Calls take for each page that there is in [start, end), which may be far larger. */
+/* Calls take for each page of [start, end), but only for those that exist if the range is large:
+ * take must do nothing for the others. */
 static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
                       void (*take)(struct vs_process *p, uint64_t page, unsigned flags),
                       unsigned flags)
@@ -133,7 +134,7 @@ static void each_page(struct vs_process *p, uint64_t start, uint64_t end,
             take(p, page, flags);
         return;
     }
-    /* taking pages out moves others, so the addresses come first */
+    /* taking pages out moves others, so the addresses are collected first */
     uint64_t *pages = malloc((m->pages.count + 1) * sizeof(*pages));
     size_t count = 0;
     if (!pages) {
@@ -205,7 +206,7 @@ static void note(struct vs_process *p, struct vs_task *t, enum vs_effect_kind ki
     e->image = kind == VS_EFFECT_MAPPED && a->kind == VS_AREA_IMAGE;
 }
 
-/* Takes out what lies in [start, end), whose borders are split already. */
+/* Takes out what lies in [start, end), at whose ends areas are already split. */
 static void clear(struct vs_process *p, struct vs_task *t, uint64_t start, uint64_t end)
 {
     struct vs_space *s = &p->linux_state->space;
@@ -318,7 +319,7 @@ int vs_guest_get(const struct vs_process *p, uint64_t addr, void *bytes, uint64_
     return 0;
 }
 
-/* Copies to pages that are mapped; says whether code was among them. */
+/* Copies to mapped pages. Returns whether code was among them. */
 static bool copy_in(struct vs_process *p, uint64_t addr, const void *bytes, uint64_t size)
 {
     bool code = false;
@@ -327,7 +328,7 @@ static bool copy_in(struct vs_process *p, uint64_t addr, const void *bytes, uint
         code |= vs_space_at(p, page)->flags & VS_MAP_EXEC;
     }
     if (vs_ram_put(&p->memory, addr, bytes, size))
-        p->linux_state->nomem = true; /* the only reason not to have a page */
+        p->linux_state->nomem = true; /* the only reason for a page to be missing */
     return code;
 }
 

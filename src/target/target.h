@@ -2,16 +2,16 @@
 /* The target layer: Linux programs on simulated cores of one ISA, with or without time.
  *
  *   config     cores, caches, latencies
- *   simulator  the engine of recording: the platform, and places in a program
- *   machine    the platform: which thread is on which core, and who is next
- *   events     what harts and process did, as events of a run
- *   process    a Linux process: memory, threads, files, signals, time. It knows nothing of cores
+ *   simulator  the engine: the platform, and places in a program
+ *   machine    the platform: which thread is on which core, and which core is next
+ *   events     what cores and process did, as events of a run
+ *   process    a Linux process: memory, threads, files, signals, time. It does not know the cores
  *   linux      what its parts share: space, mapping, tasks, futex, files, io, paths, virtual,
- *              pipes, poll, signals, time, load_program; call_table is the table of the calls
+ *              pipes, poll, signals, time, load_program; call_table is the table of system calls
  *   linux_abi  what a program and its kernel agree on
- *   hierarchy  the caches; mirror, for checks, what is below them
+ *   hierarchy  the caches; for checks, mirror is what lies below them
  *   pipeline   the time of one core
- *   timed      the memory of a timed run, which brings both to the harts
+ *   timed      the memory of a timed run, through which cores meet caches and pipeline
  */
 #ifndef TARGET_TARGET_H
 #define TARGET_TARGET_H

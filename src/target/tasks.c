@@ -90,7 +90,7 @@ int64_t vs_call_gettid(struct vs_process *p, struct vs_task *t, const uint64_t *
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
-/* The process has the status of its first thread, unless it ends as a whole. */
+/* The process gets the status of its first thread, unless it ends as a whole. */
 int64_t vs_call_exit(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     int status = (int)(a[0] & 0xff) << 8;
@@ -120,7 +120,7 @@ static const struct vs_task *task_of(const struct vs_process *p, const struct vs
     return (uint32_t)tid ? vs_task_find(p, (uint32_t)tid) : t;
 }
 
-/* Bytes of a set of cores, as the kernel has it. */
+/* Returns the size in bytes of the kernel's set of cores. */
 static uint64_t mask_size(const struct vs_process *p)
 {
     return (p->linux_state->cores + 63) / 64 * 8;
@@ -142,7 +142,7 @@ int64_t vs_call_sched_getaffinity(struct vs_process *p, struct vs_task *t, const
     return (int64_t)size;
 }
 
-/* Accepted, and without effect: who runs the cores decides where. */
+/* This is accepted but has no effect: whoever runs the cores decides where a task runs. */
 int64_t vs_call_sched_setaffinity(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     uint64_t word = 0, size = a[1] < sizeof(word) ? a[1] : sizeof(word);

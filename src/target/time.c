@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks, sleep and timers, all from the process's `now`. The time that a task has used is taken
- * as a nanosecond for each instruction. */
+/* Clocks, sleep and timers, all by the process's `now`. A task is taken to have used a nanosecond
+ * for each instruction. */
 #include <errno.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -24,12 +24,12 @@ static struct vs_linux_time micro_spec(uint64_t ns)
     return (struct vs_linux_time){(int64_t)(ns / VS_SECOND), (int64_t)(ns % VS_SECOND / 1000)};
 }
 
-/* `unit`: nanoseconds that one of `rest` is. 0 or -EINVAL. */
+/* `unit` is how many nanoseconds one of `rest` stands for. Returns 0 or -EINVAL. */
 static int to_ns(const struct vs_linux_time *time, uint64_t unit, uint64_t *ns)
 {
     if (time->seconds < 0 || time->rest < 0 || (uint64_t)time->rest >= VS_SECOND / unit)
         return -EINVAL;
-    /* what is centuries away never comes */
+    /* a time that is centuries away never comes */
     uint64_t seconds = (uint64_t)time->seconds < INT64_MAX / VS_SECOND ? (uint64_t)time->seconds
                                                                        : INT64_MAX / VS_SECOND - 1;
     *ns = seconds * VS_SECOND + (uint64_t)time->rest * unit;
@@ -67,7 +67,7 @@ static uint64_t process_time(const struct vs_process *p)
     return sum;
 }
 
-/* The time of a clock that belongs to a thread or process. 0 or -EINVAL. */
+/* Gets the time of a clock that belongs to a thread or process. Returns 0 or -EINVAL. */
 static int cpu_clock(const struct vs_process *p, int32_t clock, uint64_t *ns)
 {
     int32_t id = ~(clock >> 3);
@@ -247,7 +247,7 @@ void vs_timer_taken(struct vs_timer *timer, struct vs_linux_siginfo *info)
     info->second = (uint32_t)timer->overrun;
 }
 
-/* What is left, as an itimerspec or itimerval. */
+/* Returns what is left of the timer, as an itimerspec or itimerval. */
 static struct vs_linux_interval left(const struct vs_process *p, const struct vs_timer *timer,
                                      struct vs_linux_time (*spec)(uint64_t))
 {
@@ -270,7 +270,7 @@ int64_t vs_call_getitimer(struct vs_process *p, struct vs_task *t, const uint64_
     return vs_guest_put(p, t, a[1], &now, sizeof(now));
 }
 
-/* All three run with the time of the clock: processor time passes as it does. */
+/* All three timers run by the clock, as if processor time passed as fast. */
 int64_t vs_call_setitimer(struct vs_process *p, struct vs_task *t, const uint64_t *a)
 {
     static const int signals[] = {SIGALRM, SIGVTALRM, SIGPROF};
@@ -297,7 +297,7 @@ static struct vs_timer *timer_of(const struct vs_process *p, uint64_t id)
     return (uint32_t)id < VS_TIMERS && timer->used ? timer : NULL;
 }
 
-/* 0 or a negative errno. */
+/* Returns 0 or a negative errno. */
 static int check_event(const struct vs_process *p, const struct vs_linux_sigevent *e)
 {
     if (e->notify == SIGEV_NONE)

@@ -8,7 +8,7 @@
 #include "base/likely.h"
 #include "base/random.h"
 
-/* All but the one whose access was timed already issue now. */
+/* The instruction whose access was timed has issued already; all others issue now. */
 void vs_past_settle(struct vs_past *p)
 {
     for (; p->timed < p->log.count; p->timed++) {
@@ -24,7 +24,7 @@ void vs_past_settle(struct vs_past *p)
     }
 }
 
-/* Whether the access of the instruction under way is due; then *cycle is when. */
+/* Returns whether the current instruction's access is due, and sets *cycle to when it would be. */
 static bool is_due(struct vs_timed *t, uint64_t *cycle)
 {
     struct vs_past *p = t->past;
@@ -67,8 +67,8 @@ void vs_timed_forget(struct vs_timed *t)
         t->reads[i].page = t->writes[i].page = VS_RAM_NONE;
 }
 
-/* Where the bytes lie, if they may be accessed there without the flat memory's knowledge; else
- * NULL. */
+/* Returns where the bytes lie if they may be accessed there without the flat memory's knowledge,
+ * or NULL. */
 static uint8_t *find_bytes(struct vs_timed *t, struct vs_cpu *cpu, struct vs_timed_page *list,
                            uint64_t addr, unsigned size, int writing)
 {
@@ -85,7 +85,7 @@ static uint8_t *find_bytes(struct vs_timed *t, struct vs_cpu *cpu, struct vs_tim
     return r->bytes + offset;
 }
 
-/* A size that the compiler knows is no call. */
+/* With a constant size, the compiler makes memcpy no call. */
 static inline void copy(void *to, const void *from, unsigned size)
 {
     switch (size) {
@@ -117,7 +117,7 @@ static int read_flat(struct vs_timed *t, struct vs_cpu *cpu, uint64_t addr, unsi
     return 0;
 }
 
-/* A store that may break a reservation is the flat memory's. */
+/* A store that may break a reservation is left to the flat memory. */
 static int write_flat(struct vs_timed *t, struct vs_cpu *cpu, uint64_t addr, unsigned size,
                       enum vs_access access, const void *bytes)
 {
@@ -137,7 +137,7 @@ static int timed_fetch(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t 
     return flat(t)->ops->fetch(flat(t), cpu, addr, bytes, size);
 }
 
-/* The access of the instruction under way, to the caches. */
+/* Lets the current instruction's access go to the caches. */
 static int access_caches(struct vs_timed *t, uint64_t addr, unsigned size, bool store,
                          const void *bytes, uint64_t cycle)
 {
@@ -173,7 +173,7 @@ static int timed_write(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t 
                        enum vs_access access, const void *bytes)
 {
     struct vs_timed *t = (struct vs_timed *)seen;
-    uint64_t cycle = t->past->accessed; /* of an atomic: when its read was */
+    uint64_t cycle = t->past->accessed; /* an atomic's write happens when its read did */
     if (access != VS_ACCESS_ATOMIC && !is_due(t, &cycle))
         return VS_NOT_YET;
     int err = write_flat(t, cpu, addr, size, access, bytes);
@@ -221,7 +221,7 @@ static const struct vs_cpu_memory_ops timed_ops = {
     .outside = timed_outside,
 };
 
-/* Check mode: what memory holds that no cache has seen. */
+/* With check: tells what memory that no cache has seen holds. */
 static int backing(void *context, uint64_t addr, void *bytes, size_t size)
 {
     struct vs_timed *t = context;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The memory of a timed run: a memory that knows when an access would happen, and refuses it if
- * that is not its turn.
+/* The memory of a timed run: it knows when an access would happen, and refuses one whose turn has
+ * not come.
  *
- * The pipeline learns of instructions late: their records lie in the core's log until an access, or
- * the end of the core's run, needs the time. An access is due if its moment is before the horizon;
- * if it is not, the run ends before the instruction with VS_NOT_YET, and `next` is when it would
- * be.
- */
+ * The pipeline learns about instructions late: their records lie in the core's log until an access,
+ * or the end of the core's run, needs the time. An access is due if its moment is before the
+ * horizon; if it is not, the run ends before the instruction with VS_NOT_YET, and `next` is when
+ * the access would be. */
 #ifndef TARGET_TIMED_H
 #define TARGET_TIMED_H
 
@@ -19,7 +18,7 @@
 /* What ends a run because an access is not due. */
 #define VS_NOT_YET (-VSE_END)
 
-/* A cycle and a core: what is less is earlier. */
+/* Moments are ordered by cycle, then by core. */
 struct vs_moment {
     uint64_t cycle;
     unsigned core;
@@ -41,7 +40,7 @@ struct vs_past {
     uint64_t next;     /* after VS_NOT_YET: when the access would be */
 };
 
-/* Pages of the memory that were accessed lately, by address. */
+/* How many pages that were accessed lately are remembered, by address. */
 #define VS_TIMED_RECENT 64
 
 struct vs_timed_page {
@@ -50,7 +49,7 @@ struct vs_timed_page {
 };
 
 struct vs_timed {
-    struct vs_cpu_memory seen; /* first: by the cores */
+    struct vs_cpu_memory seen; /* what the cores see; must be first */
     const struct vs_target_config *config;
     struct vs_ram *memory;
     struct vs_hierarchy caches;
@@ -64,14 +63,14 @@ struct vs_timed {
     struct vs_moment horizon; /* accesses from here on are not due */
 };
 
-/* Both must live on. Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is fine after an error, and for a
- * zeroed struct. */
+/* The configuration and the memory must outlive it. Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is fine
+ * after an error, and for a zeroed struct. */
 int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config, struct vs_ram *memory,
                   struct vs_diag *diag);
 void vs_timed_fini(struct vs_timed *t);
 
-/* A log of so many records; with a pipeline if `timed` is not NULL. Returns 0; -VSE_NOMEM. As
- * above. */
+/* Makes a log of so many records, with a pipeline if `timed` is not NULL. Returns 0; -VSE_NOMEM.
+ * fini is fine as above. */
 int vs_past_init(struct vs_past *p, struct vs_timed *timed, unsigned core, size_t records);
 void vs_past_fini(struct vs_past *p);
 
@@ -81,7 +80,8 @@ void vs_past_clear(struct vs_past *p);
 /* Gives a cycle to each record that has none. */
 void vs_past_settle(struct vs_past *p);
 
-/* Memory was mapped, or changed otherwise than by the cores. */
+/* Forgets the recent pages. To be called when memory was mapped, or changed by anyone but the
+ * cores. */
 void vs_timed_forget(struct vs_timed *t);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that say something about the machine or the process: the target's, not the host's. */
+/* Files that describe the machine or the process: the target's, not the host's. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
