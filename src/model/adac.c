@@ -59,7 +59,7 @@ uint32_t vs_adac_mru(const struct vs_adac *c, uint32_t set)
     return way_of_rank(c, set, 0);
 }
 
-/* j > 0. */
+/* After a hit with j > 0. */
 static void grow(const struct vs_adac_config *g, struct vs_adac_entry *e)
 {
     e->tcnt = (uint8_t)(g->tmax - e->tcnt > g->inc ? e->tcnt + g->inc : g->tmax);
@@ -101,7 +101,7 @@ void vs_adac_update_rest(struct vs_adac *c, uint32_t set, const struct vs_adac_r
 /* ceil(log2 n!) */
 static unsigned order_bits(uint32_t n)
 {
-    uint64_t orders = 1; /* of up to 16 things: less than 2^45 */
+    uint64_t orders = 1; /* 16! is less than 2^45 */
     for (uint32_t i = 2; i <= n; i++)
         orders *= i;
     return vs_log2_ceil(orders);

@@ -179,8 +179,8 @@ void vs_cache_clear(struct vs_cache *c)
 
 /* ---- wide sets ------------------------------------------------------------------------------- */
 
-/* Many ways are searched by hash. Lines are chained through their links, so that one that leaves
- * its set leaves the chain at once, and nothing is allocated after the cache was made. */
+/* Many ways are searched by hash. Lines are chained through their links, so one that leaves its set
+ * leaves the chain at once, and nothing is allocated once the cache is made. */
 
 static uint32_t *bucket_of(const struct vs_cache *c, uint64_t line)
 {
@@ -334,7 +334,7 @@ void vs_cache_drop(struct vs_cache *c, uint32_t index)
         set->free = way;
 }
 
-/* To the highest free way, if there is one. */
+/* Lowers `free` to the highest free way, if there is one. */
 static void lower_free(struct vs_cache *c, struct vs_cache_set *set)
 {
     const uint64_t *tags = c->tags + (size_t)(set - c->sets) * c->ways;

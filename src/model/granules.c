@@ -61,7 +61,8 @@ void vs_granules_fini(struct vs_granules *g)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Another cache is about to read the line. Whether any of the others has it. */
+/* The reader is about to read the line, so no other cache has it alone any more. Returns whether
+ * any of them has it. */
 static bool share(struct vs_granules *g, unsigned reader, uint64_t line)
 {
     bool found = false;
@@ -101,7 +102,7 @@ static inline uint64_t bits_of(unsigned first, unsigned end)
     return (~UINT64_C(0) >> (64 - (end - first))) << first;
 }
 
-/* Sets granules [first, end) of the line at an index. Whether all were set. */
+/* Sets granules [first, end) of a line. Returns whether all of them were set before. */
 static bool set_many(struct vs_granules *g, uint64_t *flags, unsigned first, unsigned end)
 {
     bool all = true;
@@ -205,7 +206,7 @@ unsigned vs_granules_write(struct vs_granules *g, unsigned cache, uint64_t addr,
     return missed;
 }
 
-/* A range of more lines than a cache has: look at the cache. */
+/* For a range of more lines than a cache has: looks at the cache's lines instead. */
 static void drop_range(struct vs_cache *c, uint64_t first, uint64_t bytes)
 {
     for (uint32_t i = 0; i < c->lines; i++)

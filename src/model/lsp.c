@@ -27,6 +27,6 @@ struct vs_cost vs_lsp_cost(const struct vs_lsp *p)
 {
     unsigned index = vs_log2_ceil(p->count);
 
-    /* published as 903 bits for 128 entries: the previous index counts as one more of them */
+    /* published as 903 bits for 128 entries: the previous index counts as one more entry */
     return (struct vs_cost){.sram = ((uint64_t)p->count + 1) * index};
 }

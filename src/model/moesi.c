@@ -83,7 +83,7 @@ static bool is_owner(enum vs_moesi_state state)
     return state >= VS_MOESI_O;
 }
 
-/* Takes the line at the index out. */
+/* Removes the line at the index. */
 static void leave(struct vs_moesi *g, unsigned core, uint32_t index, struct vs_moesi_result *r)
 {
     struct vs_moesi_core *c = &g->core[core];
@@ -160,7 +160,7 @@ void vs_moesi_read_miss(struct vs_moesi *g, unsigned core, uint64_t line, struct
     copy_from_supplier(g, core, r);
 }
 
-/* Invalidates the copies of the others, noting who supplies. */
+/* Invalidates the other cores' copies, noting who supplies the line. */
 static void invalidate_others(struct vs_moesi *g, unsigned core, uint64_t line,
                               struct vs_moesi_result *r)
 {
@@ -190,7 +190,7 @@ void vs_moesi_write_shared(struct vs_moesi *g, unsigned core, uint64_t line,
         copy_from_supplier(g, core, r);
         return;
     }
-    /* The others' bytes are the same as ours: nothing is transferred. */
+    /* The others' bytes are the same as ours, so nothing is transferred. */
     r->outcome = VS_MOESI_UPGRADE;
     r->supplier = r->supplier_index = 0;
     r->index = index;
@@ -240,7 +240,7 @@ static int broken(struct vs_diag *diag, uint64_t line, const char *what, unsigne
                        line, what, a, b);
 }
 
-/* Whether copies in these states may be side by side. NULL, or what is wrong. */
+/* Returns NULL if copies in these states may exist side by side, or what is wrong. */
 static const char *conflict(enum vs_moesi_state a, enum vs_moesi_state b)
 {
     if (a == VS_MOESI_M || b == VS_MOESI_M)
@@ -259,7 +259,8 @@ static bool same_bytes(const struct vs_moesi *g, unsigned a, unsigned b, uint64_
                    vs_moesi_bytes(g, b, vs_cache_find(&g->core[b].cache, line)), g->line);
 }
 
-/* Compares each copy with the strongest one: if M, E or a second O is among them, it shows. */
+/* Compares each copy with the strongest one, which reveals an M, an E or a second O among
+ * several. */
 int vs_moesi_check(const struct vs_moesi *g, uint64_t line, struct vs_diag *diag)
 {
     unsigned strongest = 0;

@@ -65,7 +65,7 @@ uint32_t vs_mtf_find(const struct vs_mtf *m, struct vs_mtf_key key)
     return m->miss;
 }
 
-/* Moves the numbers before an index back by one and puts one in front of them. */
+/* Moves the numbers before an index back by one and puts `number` in front of them. */
 static void put_front(struct vs_mtf *m, uint32_t index, uint16_t number, uint8_t tag)
 {
     memmove(m->order + 1, m->order, index * sizeof(*m->order));

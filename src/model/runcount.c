@@ -79,9 +79,9 @@ uint64_t vs_runcount_read(struct vs_runcount *r, uint64_t value)
 
 struct vs_cost vs_runcount_cost(const struct vs_runcount *r)
 {
-    /* The counter at its widest: events less one, at most all ones, since the next event sends them
-     * and starts anew; whether there are any; the monitor, which stays between 0 and 15; the width,
-     * which stays within its limits; and whether the run exceeded it. */
+    /* These are the counter at its widest (events less one, at most all ones, since the next event
+     * sends them and starts anew); whether there are any events; the monitor, which stays between 0
+     * and 15; the width, which stays within its limits; and whether the run exceeded it. */
     return (struct vs_cost){.registers = r->config.most + 1 + 4 +
                                          vs_log2_ceil((uint64_t)r->config.most + 1) + 1};
 }

@@ -35,7 +35,7 @@ unsigned vs_sdc_index_bits(const struct vs_sdc *c)
     return vs_log2_ceil((uint64_t)c->sets * c->ways);
 }
 
-/* The usable entries of a set: [first, end). */
+/* A set's usable entries are [first, end). */
 static uint32_t set_first(const struct vs_sdc *c, uint32_t set)
 {
     return set ? set * c->ways : 1;
@@ -72,7 +72,7 @@ static void mark_recent(struct vs_sdc *c, uint32_t first, uint32_t end, uint32_t
         c->entries[i].rank = i == used;
 }
 
-/* Entries in front of `used` move back by one. One that was not valid stood behind all. */
+/* Moves the entries in front of `used` back by one. A fresh entry stood behind all of them. */
 static void move_front(struct vs_sdc *c, uint32_t first, uint32_t end, uint32_t used, bool fresh)
 {
     unsigned rank = fresh ? VS_SDC_MAX_WAYS : c->entries[used].rank;
@@ -105,7 +105,7 @@ static void note_use(struct vs_sdc *c, uint32_t index, bool fresh)
 
 static uint32_t random_victim(struct vs_sdc *c, uint32_t first, uint32_t end)
 {
-    /* x^16 + x^14 + x^13 + x^11 + 1: of the longest period */
+    /* x^16 + x^14 + x^13 + x^11 + 1, which has the longest period */
     c->random = (uint16_t)(c->random >> 1 ^ (c->random & 1 ? 0xb400 : 0));
     return first + c->random % (end - first);
 }
@@ -183,7 +183,7 @@ struct vs_cost vs_sdc_cost(const struct vs_sdc *c, unsigned address_bits, unsign
     case VS_SDC_LRU:
         cost.sram += entries * rank;
         break;
-    case VS_SDC_FIFO: /* a set needs but the way that is next */
+    case VS_SDC_FIFO: /* a set needs only the way that is next */
         cost.sram += (uint64_t)c->sets * rank;
         break;
     case VS_SDC_RANDOM:
