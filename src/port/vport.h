@@ -28,8 +28,8 @@ struct vs_vport_pair {
     const char *name, *value;
 };
 
-/* What the file says about its streams. The strings may come from a hostile file: a reader must not
- * let them control what it does. */
+/* What the file says about its streams. Its strings are not to be trusted: they may come from a
+ * hostile file. */
 struct vs_vport_about {
     const char *technique;              /* not empty */
     const char *isa;                    /* "rv64", "x86-64", ...; not empty */
