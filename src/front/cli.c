@@ -46,7 +46,7 @@ void cli_error(struct cli *cli, const char *format, ...)
     out_flush(&err);
 }
 
-/* "chunk 7 at offset 1234: " as far as it is known. */
+/* Writes "chunk 7 at offset 1234: ", as far as this is known. */
 static void format_place(char *buf, size_t capacity, const struct vs_diag *d)
 {
     buf[0] = 0;
@@ -64,7 +64,8 @@ static const char *format_reason(int error, const struct vs_diag *d)
     return d && d->text[0] ? d->text : vs_errstr(error);
 }
 
-/* What a file of ours is that another command reads; "" if it is none, or cannot be read. */
+/* Says what kind of our files it is, if another command reads it; "" if it is none, or cannot be
+ * read. */
 static const char *other_kind(const char *path)
 {
     static const struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the commands share: output, messages, exit statuses, opening a run. */
+/* What the commands share: output, messages, exit statuses, and opening a run. */
 #ifndef FRONT_CLI_H
 #define FRONT_CLI_H
 
@@ -22,24 +22,24 @@ struct cli {
 void cli_init(struct cli *cli);
 
 /* Ends the output. Returns the exit status: the one given, or CLI_USAGE after a message if standard
- * output took not everything. That a reader went away early is no failure. */
+ * output did not take everything. It is no failure if a reader went away early. */
 int cli_finish(struct cli *cli, int status);
 
-/* One line on standard error, "vestige COMMAND: ...", after what was printed so far. */
+/* Prints one line on standard error, "vestige COMMAND: ...", after what was printed so far. */
 void cli_error(struct cli *cli, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Says why a call failed: file, chunk, offset, reason, and what to do. `diag` may be
  * NULL. Returns the exit status for the error. */
 int cli_report(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 
-/* The same, with more to say at the end of the line. */
+/* Does the same, with more to say at the end of the line. */
 int cli_report_more(struct cli *cli, const char *path, int error, const struct vs_diag *diag,
                     const char *more);
 
-/* The same of a file that a command with the option -f was to write. */
+/* Does the same for a file that a command with the option -f was to write. */
 int cli_report_output(struct cli *cli, const char *path, int error, const struct vs_diag *diag);
 
-/* Refuses to write what is also read: false, after a message. */
+/* Refuses to write a file that is also read: returns false, after a message. */
 bool cli_may_write(struct cli *cli, const char *output, const char *input);
 
 /* Opens a run, with VS_OPEN_SALVAGE if `salvage`. Returns CLI_DONE, or the status after a message.

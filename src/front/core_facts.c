@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A core by itself, or all of them. */
+/* A single core, or all of them. */
 struct core_row {
     struct vs_machine_core core;
     char name[16];
@@ -99,7 +99,7 @@ static bool core_at(const void *row, size_t i, void *element)
 
 const struct report_rows core_fact_rows = {.size = sizeof(struct core_row), .at = core_at};
 
-/* A counter is what has a name in JSON, which the fact has too. */
+/* A counter is a column that has a name in JSON, which is its name in the fact too. */
 static const char *counter_name(size_t column)
 {
     return core_fact_columns[column].json;
@@ -133,7 +133,8 @@ void core_fact_write(char text[CORE_FACT_MAX], const struct vs_machine_core *cor
                                      used ? " " : "", counter_name(i), *counter(&c, i));
 }
 
-/* Back from core_fact_write; what is not there is 0, what is not known is left out. */
+/* Reads what core_fact_write wrote; a counter that is missing is 0, and an unknown one is
+ * ignored. */
 static void read_fact(const char *text, struct vs_machine_core *core)
 {
     *core = (struct vs_machine_core){0};

@@ -8,7 +8,8 @@
 #include "base/array.h"
 
 enum {
-    /* Beyond either all is forgotten: a program has fewer instructions in use at a time. */
+    /* Beyond either limit everything is forgotten: a program has fewer instructions in use at a
+     * time. */
     TEXTS_MAX = 1 << 17,
     TEXT_BYTES_MAX = 1 << 26,
 };
@@ -22,7 +23,7 @@ static void forget_all(struct disasm *d)
     d->text_bytes = 0;
 }
 
-/* The new text of an instruction, behind its length. NULL: no memory. */
+/* Makes an instruction's text, with its length before it. Returns NULL if there is no memory. */
 static const uint8_t *make_text(struct disasm *d, uint64_t pc)
 {
     uint8_t bytes[VS_ISA_LENGTH_MAX];
@@ -77,7 +78,7 @@ void disasm_replace(struct disasm *d, uint64_t number)
     if (number >= d->block_count)
         return;
     const struct vs_block *block = &d->blocks[number];
-    /* Its pages are there since it was added: there is nothing to allocate. */
+    /* Its pages have been there since it was added, so there is nothing to allocate. */
     vs_codemap_replace(&d->code, block);
     /* An instruction that begins before the block may reach into it. */
     for (uint64_t i = 0; i < VS_ISA_LENGTH_MAX - 1 + (uint64_t)block->size; i++)

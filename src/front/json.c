@@ -18,7 +18,7 @@ static void new_line(struct json *j)
     }
 }
 
-/* Length of what needs no look at its characters: most strings as a whole. */
+/* The length of the beginning that can be printed as it is: most strings as a whole. */
 static size_t plain(const char *s)
 {
     size_t n = 0;
@@ -53,7 +53,7 @@ static void quoted(struct out *o, const char *s)
     out_char(o, '"');
 }
 
-/* What comes before every value: the comma, the line, the key. */
+/* Prints what comes before every value: the comma, the line and the key. */
 static void begin(struct json *j, const char *key)
 {
     if (!j->depth)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A streaming JSON emitter: nothing is kept but the nesting. Keys are NULL inside arrays and at the
- * top. Nesting goes to 32 levels. */
+/* A streaming JSON emitter, which keeps nothing but the nesting, of at most 32 levels. Keys are
+ * NULL inside arrays and at the top. */
 #ifndef FRONT_JSON_H
 #define FRONT_JSON_H
 
@@ -14,13 +14,13 @@ struct json {
     struct out *out;
     unsigned indent; /* spaces per level; 0 puts everything on one line */
     unsigned depth;
-    uint32_t array; /* bit per level: an array, else an object */
-    uint32_t some;  /* bit per level: has a member */
+    uint32_t array; /* a bit per level: it is an array, else an object */
+    uint32_t some;  /* a bit per level: it has a member */
 };
 
 void json_init(struct json *j, struct out *out, unsigned indent);
 
-/* json_end closes the innermost; after the outermost it ends the line. */
+/* json_end closes the innermost of them; after the outermost it ends the line. */
 void json_object(struct json *j, const char *key);
 void json_array(struct json *j, const char *key);
 void json_end(struct json *j);
@@ -31,16 +31,17 @@ void json_u64(struct json *j, const char *key, uint64_t value);
 void json_bool(struct json *j, const char *key, bool value);
 void json_null(struct json *j, const char *key);
 
-/* With `places` decimals; null if it is not finite. */
+/* Prints `places` decimals; null if the value is not finite. */
 void json_double(struct json *j, const char *key, double value, int places);
 
-/* A string "0x...": JSON numbers are read as doubles, which do not hold an address. */
+/* Prints a string "0x...", since JSON numbers are read as doubles, which cannot hold every
+ * address. */
 void json_hex(struct json *j, const char *key, uint64_t value);
 
-/* A string "0x..." of 2 n digits: the bytes as a little-endian number. */
+/* Prints a string "0x..." of 2 n digits: the bytes as a little-endian number. */
 void json_number_bytes(struct json *j, const char *key, const uint8_t *p, size_t n);
 
-/* A string of 2 n digits: the bytes in the order of memory. */
+/* Prints a string of 2 n digits: the bytes in memory order. */
 void json_bytes(struct json *j, const char *key, const uint8_t *p, size_t n);
 
 #endif

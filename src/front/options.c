@@ -13,7 +13,7 @@ struct parser {
     const struct command *command;
     char *values;
     char **argv;
-    int argc, next; /* next argument to look at */
+    int argc, next; /* next: the argument to look at next */
     int operands;
 };
 
@@ -174,7 +174,7 @@ static bool parse_long(struct parser *p, const char *arg)
     return unknown_option(p, arg, 2 + n);
 }
 
-/* -abc is -a -b -c; of a letter with a value, the rest is the value. */
+/* -abc is -a -b -c; after a letter that takes a value, the rest is the value. */
 static bool parse_letters(struct parser *p, const char *arg)
 {
     for (const char *c = arg + 1; *c; c++) {
@@ -193,7 +193,7 @@ static bool parse_letters(struct parser *p, const char *arg)
     return true;
 }
 
-/* -name, whole; its value is the next argument. */
+/* Parses -name as a whole; its value is the next argument. */
 static bool parse_word(struct parser *p, const char *arg)
 {
     for (const struct cli_option *o = p->command->options; o && o->name; o++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Options of a command, declared as rows: the parser, its messages and --help all come from them.
+/* A command's options, declared as rows: the parser, its messages and --help all come from them.
  */
 #ifndef FRONT_OPTIONS_H
 #define FRONT_OPTIONS_H
@@ -23,7 +23,7 @@ enum option_type {
     OPTION_LIST,   /* struct option_list: repeating it adds */
 };
 
-/* Both ends are inside. */
+/* Both ends are included. */
 struct range {
     uint64_t lo, hi;
 };
@@ -42,7 +42,7 @@ struct cli_option {
     const char *argument; /* what --help calls its value; NULL for a flag */
     const char *help;
     enum option_type type;
-    size_t offset; /* of the field in the command's struct */
+    size_t offset; /* the field's, in the command's struct */
 
     uint64_t min, max; /* OPTION_U64; max 0 means no limit */
 
@@ -50,9 +50,10 @@ struct cli_option {
     const char *(*number_name)(unsigned number);
     unsigned first, end;
 
-    /* OPTION_STRING, OPTION_LIST: words that are offered to who completes the value; without them
-     * that is files. Writes the word of that number, "HEAD" or "HEAD:ITEM" (what may follow a head,
-     * separated by commas); a word that ends with = goes on. False past the last. */
+    /* OPTION_STRING, OPTION_LIST: gives the words that completion offers for the value; if it is
+     * NULL, files are offered. Writes the word of that number, "HEAD" or "HEAD:ITEM" (items may
+     * follow a head, separated by commas); a word that ends with = goes on. Returns false past the
+     * last word. */
     bool (*offer)(unsigned number, char word[OPTION_WORD]);
 };
 
@@ -60,15 +61,14 @@ struct cli_option {
 extern const struct cli_option options_help_row;
 
 /* Parses the arguments after the command's name into `values`, which holds the defaults. The
- * operands move to the front of argv, *argc becomes their number, and it is what the command
- * allows.
- * "--" ends the options; of a command that takes a program also the first operand does. Returns
+ * operands move to the front of argv, and *argc becomes their number, which is one that the command
+ * allows. "--" ends the options; so does the first operand if the command takes a program. Returns
  * true to go on; false if the command is over, with its exit status in *status: 0 after --help, 2
  * after a message about bad usage. */
 bool options_parse(struct cli *cli, const struct command *command, void *values, int *argc,
                    char **argv, int *status);
 
-/* Whether any of the command's options is a number, and what its help then says of them. */
+/* Whether any of the command's options is a number; its help then says this about numbers: */
 bool options_numbers(const struct command *command);
 #define OPTIONS_NUMBERS "Numbers are decimal or 0x...; K, M and G after them are powers of 1024."
 

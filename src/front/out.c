@@ -64,7 +64,7 @@ bool out_is_file(const struct out *o)
     return fstat(o->fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Room for n bytes, n <= sizeof(own). The caller adds what it wrote to o->used. */
+/* Makes room for n <= sizeof(own) bytes. The caller adds what it wrote to o->used. */
 static char *room(struct out *o, size_t n)
 {
     if (o->size - o->used < n)
@@ -180,7 +180,7 @@ size_t utf8_length(const char *s)
     for (size_t i = 1; i < n; i++)
         if ((u[i] & 0xc0) != 0x80)
             return 0;
-    /* overlong forms, surrogates, beyond U+10FFFF */
+    /* overlong forms, surrogates, and what is beyond U+10FFFF */
     if ((u[0] == 0xe0 && u[1] < 0xa0) || (u[0] == 0xed && u[1] > 0x9f) ||
         (u[0] == 0xf0 && u[1] < 0x90) || (u[0] == 0xf4 && u[1] > 0x8f))
         return 0;

@@ -8,7 +8,7 @@
 #include "base/diag.h"
 #include "front/plot_axes.h"
 
-/* Pixels. The legend is below the axes, in columns. */
+/* In pixels. The legend is below the axes, in columns. */
 enum {
     WIDTH = 960,
     LEGEND = 466,
@@ -40,9 +40,10 @@ static size_t window_count(const struct plot *p, const struct plot_line *l)
     return (size_t)(end / p->window + (end % p->window != 0));
 }
 
-/* Logarithmic if averages differ by more than 10 times. It then begins at the lowest rate, but not
- * far below the lowest average. It ends above the peak, which is of the window with the most bits:
- * the last one, if the end of the run leaves little of it, may have any rate. */
+/* The rate's axis is logarithmic if averages differ by more than 10 times. It then begins at the
+ * lowest rate, but not far below the lowest average. It ends above the peak, which is that of the
+ * window with the most bits: the last window may have any rate, if the run's end leaves little of
+ * it. */
 static void find_axes(const struct plot *p, struct axes *a)
 {
     double least = INFINITY, most = 0, low = INFINITY;
@@ -71,7 +72,8 @@ static void find_axes(const struct plot *p, struct axes *a)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
-/* XML has no way to write control characters, nor what is no character. */
+/* Whether XML can have the character: it has no way to write control characters, nor what is no
+ * character. */
 static bool is_xml(const char *s, size_t n)
 {
     return n == 1   ? (unsigned char)*s >= 0x20 && *s != 0x7f
@@ -79,7 +81,7 @@ static bool is_xml(const char *s, size_t n)
                     : n && memcmp(s, "\xef\xbf\xbe", 3) && memcmp(s, "\xef\xbf\xbf", 3);
 }
 
-/* Up to `end` bytes, and dots if that is not all. */
+/* Prints up to `end` bytes, and dots if that is not all. */
 static void put_text(struct out *out, const char *s, size_t end)
 {
     const char *stop = s + strnlen(s, end);
@@ -111,8 +113,8 @@ static void put_title(struct out *out, const char *s)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Each line has a colour and dashes of its own. The sum of cores that are shown is wider: where one
- * of them is all of it, both are seen. */
+/* Each line has a colour and dashes of its own. The sum over cores that are shown is wider, so that
+ * both are seen where a single core makes up all of it. */
 static void put_stroke(struct out *out, const struct plot *p, size_t number)
 {
     static const char *const colours[] = {"#1f77b4", "#d62728", "#2ca02c", "#ff7f0e", "#9467bd",
@@ -127,7 +129,8 @@ static void put_stroke(struct out *out, const struct plot *p, size_t number)
         out_printf(out, " stroke-dasharray=\"%s\"", dashes[number / COLOURS]);
 }
 
-/* A step for each window; if there are more windows than pixels, a stroke for those in a pixel. */
+/* Draws a step for each window; if there are more windows than pixels, a stroke for those in a
+ * pixel. */
 static void draw_line(struct out *out, const struct plot *p, const struct axes *a, size_t number)
 {
     const struct plot_line *l = &p->lines[number];

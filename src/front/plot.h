@@ -8,12 +8,12 @@
 #include "port/window.h"
 
 enum {
-    PLOT_LINES = 40, /* that can be told apart */
+    PLOT_LINES = 40, /* more could not be told apart */
     PLOT_LABEL = 96,
 };
 
 struct plot_line {
-    char label[PLOT_LABEL]; /* any text, cut to fit */
+    char label[PLOT_LABEL]; /* any text, which is cut to fit */
     const struct vs_windows *windows;
     int core; /* or VS_WINDOW_ALL */
 };
@@ -23,8 +23,8 @@ struct plot {
     struct vs_outfile file;
 
     const char *title;    /* any text */
-    unsigned cores;       /* of the run */
-    bool timed;           /* else windows are of instructions */
+    unsigned cores;       /* the run's */
+    bool timed;           /* if false, windows are of instructions */
     uint64_t window, end; /* as in struct vs_bandwidth */
     struct plot_line lines[PLOT_LINES];
     size_t count;
@@ -40,7 +40,7 @@ int plot_write(struct plot *p, struct cli *cli);
 /* Leaves no file behind, unless it was written. */
 void plot_close(struct plot *p);
 
-/* A round width, of which a run of so many cycles or instructions has 100 to 250. */
+/* A round width of windows, of which a run of so many cycles or instructions has 100 to 250. */
 uint64_t plot_window(uint64_t length);
 
 #endif

@@ -7,7 +7,7 @@ enum { LEFT = AXES_LEFT, RIGHT = AXES_RIGHT, TOP = AXES_TOP, BOTTOM = AXES_BOTTO
 
 enum { TERMS = 10 };
 
-/* The largest power of ten that is not above v, but for rounding. */
+/* The largest power of ten that is not above v, apart from rounding. */
 static double decade(double v)
 {
     double power = 1;
@@ -43,9 +43,9 @@ double axes_level_up(double v)
     return levels * step;
 }
 
-/* Natural, to more than a pixel needs, by additions and multiplications alone: charts are the same
- * whatever C library drew them. v is 2^e m with m from 1/2 to 1, whose logarithm is
- * 2 artanh((m - 1) / (m + 1)). */
+/* The natural logarithm, more exact than a pixel needs, by elementary arithmetic alone, so that
+ * charts are the same whatever C library draws them. v is 2^e m with m from 1/2 to 1, and the
+ * logarithm of m is 2 artanh((m - 1) / (m + 1)). */
 static double log_of(double v)
 {
     int e;
@@ -117,7 +117,7 @@ static void draw_linear(struct out *out, const struct axes *a)
 
 static void draw_log(struct out *out, const struct axes *a)
 {
-    bool few = a->highest < 1001 * a->lowest; /* then 2 and 5 have room for a label, too */
+    bool few = a->highest < 1001 * a->lowest; /* there is then room for labels at 2 and 5, too */
     for (double power = decade(a->lowest); power <= a->highest * (1 + 1e-9); power *= 10)
         for (unsigned m = 1; m < 10; m++) {
             double rate = m * power;

@@ -7,13 +7,13 @@
 
 #include "front/out.h"
 
-/* Pixels that they enclose. */
+/* The pixels that they enclose. */
 enum { AXES_LEFT = 72, AXES_RIGHT = 936, AXES_TOP = 60, AXES_BOTTOM = 400 };
 
 struct axes {
     const char *time, *rate; /* what they are called */
-    double end;              /* of the time, which begins at 0 */
-    double lowest, highest;  /* of the rate; the lowest is 0 unless it is logarithmic */
+    double end;              /* the time's, which begins at 0 */
+    double lowest, highest;  /* the rate's; the lowest is 0 unless the axis is logarithmic */
     bool log;
 };
 
@@ -21,17 +21,17 @@ struct axes {
 double axes_round_up(double v);
 double axes_round_down(double v);
 
-/* The lowest that ends a linear axis up to v > 0 at one of its lines. */
+/* The lowest value not below v > 0 that ends a linear axis at one of its lines. */
 double axes_level_up(double v);
 
 double axes_x(const struct axes *a, double time);
 
-/* A rate that the axis does not reach lies at its end. */
+/* A rate that the axis does not reach is placed at its end. */
 double axes_y(const struct axes *a, double rate);
 
 void axes_draw(struct out *out, const struct axes *a);
 
-/* A number, in SVG. `anchor` is "start", "middle" or "end". */
+/* Prints a number in SVG. `anchor` is "start", "middle" or "end". */
 void axes_number(struct out *out, double x, double y, const char *anchor, double number);
 
 #endif

@@ -13,8 +13,8 @@
 
 #include "base/diag.h"
 
-/* What goes on to the program. The first ones ask for an end; the last ones stop it, and us: only
- * if it is another process. */
+/* The signals that are passed on to the program. The first ones ask for an end; the last ones stop
+ * it and us, and are caught only if it is another process. */
 static const int caught[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP, SIGUSR1,
                              SIGUSR2, SIGTSTP, SIGTTIN, SIGTTOU};
 
@@ -22,12 +22,13 @@ enum { CAUGHT = sizeof(caught) / sizeof(caught[0]), ENDING = 4, STOPPING = 3 };
 
 #define SECOND INT64_C(1000000000)
 
-/* Signal handlers reach nothing else. */
+/* It is static because signal handlers reach nothing else. */
 static struct vs_interrupt interrupt;
-static _Atomic int64_t asked[CAUGHT][2]; /* when each came: the last times */
+static _Atomic int64_t asked[CAUGHT][2]; /* when each came last, and the time before */
 static struct sigaction before[CAUGHT];
 
-/* The third of a kind within a second; not of those that mean no end. */
+/* Whether this is the third of its kind within a second; false for those that do not ask for an
+ * end. */
 static bool insists(int which)
 {
     struct timespec t;
@@ -43,22 +44,22 @@ static bool insists(int which)
 
 static void handle(int signal, siginfo_t *info, void *context)
 {
-    bool sent = info->si_code <= 0; /* by a process */
+    bool sent = info->si_code <= 0; /* a process sent it */
     int error = errno, which = 0;
 
     (void)context;
     while (caught[which] != signal)
         which++;
     if (sent && interrupt.program && info->si_pid == interrupt.program) {
-        /* To its process group: it has it. */
+        /* The program sent it to its process group, and so has it itself. */
         if (which >= CAUGHT - STOPPING)
             interrupt.shared |= 1u << signal;
         return;
     }
     if (insists(which))
         interrupt.insists = true;
-    /* A terminal's keys reach the program as well; what a process sends does not, nor does the
-     * hangup that a terminal sends to the leader of its session. */
+    /* A terminal's keys reach the program as well. A signal that a process sends does not, nor does
+     * the hangup that a terminal sends to its session's leader. */
     if (sent || (signal == SIGHUP && getsid(0) == getpid()))
         interrupt.alone |= 1u << signal;
     else
@@ -112,7 +113,7 @@ static void claim_output(struct cli *cli)
     int ours = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), nowhere;
 
     if (ours < 0)
-        return; /* it is closed, and will be when we print */
+        return; /* it is closed, and will still be when we print */
     cli->out.fd = ours;
     if (dup2(STDERR_FILENO, STDOUT_FILENO) >= 0)
         return;

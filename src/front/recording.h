@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands that run a program share: signals, its exit status, messages. */
+/* What commands that run a program share: signals, the program's exit status, messages. */
 #ifndef FRONT_RECORDING_H
 #define FRONT_RECORDING_H
 
@@ -11,9 +11,9 @@
 #include "front/cli.h"
 #include "front/report.h"
 
-/* From now on signals that would end us are noted for the program instead, until released. `apart`:
- * the program is another process, so those that would stop us are noted as well. Three of a kind
- * that ask for an end within a second insist on it. */
+/* From now on, and until they are released, signals that would end us are noted for the program
+ * instead. If `apart` is set, the program is another process, and signals that would stop us are
+ * noted as well. Three signals of one kind within a second that ask for an end insist on it. */
 struct vs_interrupt *recording_catch_signals(bool apart);
 void recording_release_signals(void);
 
@@ -35,52 +35,54 @@ struct recording_shows {
         .offset = (base) + offsetof(struct recording_shows, progress)                              \
     }
 
-/* False after a message: they exclude each other. */
+/* Returns false, after a message, if both are asked for, as they exclude each other. */
 bool recording_shows_check(struct cli *cli, const struct recording_shows *s);
 
-/* A line of progress while a program runs that has our standard streams: only if neither its input
- * nor its output is a terminal, which the line would disturb, unless it is asked for. */
+/* Starts a line of progress while a program runs that has our standard streams. Unless it is asked
+ * for, it is shown only if neither the program's input nor its output is a terminal, which the line
+ * would disturb. */
 void recording_progress(struct vs_progress *p, const struct recording_shows *s, const char *what);
 
 /* Where the summary goes as JSON: standard output, which is then ours alone, and a file. */
 struct recording_stats {
     const char *path; /* NULL: none */
-    bool json;        /* to standard output */
+    bool json;        /* it goes to standard output */
     bool overwrite;
     struct vs_outfile file;
-    int fd; /* of something that is no regular file; -1: none */
+    int fd; /* for something that is no regular file; -1: none */
 };
 
-/* Before the program runs: opens the file, and has what the program prints go to standard error, so
- * that it does not mix with the object on standard output. False after a message. */
+/* Must come before the program runs: opens the file, and makes what the program prints go to
+ * standard error, so that it does not mix with the object on standard output. Returns false after a
+ * message. */
 bool recording_stats_open(struct cli *cli, struct recording_stats *s);
 
 /* Prints the summary wherever it goes. Returns CLI_DONE, or the status after a message. */
 int recording_stats_print(struct cli *cli, struct recording_stats *s,
                           const struct report_column *columns, const void *row);
 
-/* Without a summary; after one it does nothing. */
+/* Ends without a summary; does nothing after one. */
 void recording_stats_abort(struct recording_stats *s);
 
 /* When the recording is made: now, or SOURCE_DATE_EPOCH if that is set, so that files can be made
  * again bit for bit. */
 time_t recording_time(void);
 
-/* The exit status that tells a program's, as a shell does. */
+/* The exit status that stands for a program's, as in a shell. */
 int recording_status(int wait_status);
 
-/* A line "vestige: ..." on standard error, about a recording that was made. What is in it may be
- * from outside: control characters are escaped. */
+/* Prints a line "vestige: ..." on standard error, about a recording that was made. Its content may
+ * come from outside, so control characters are escaped. */
 void recording_tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Tells which signal ended a program, if one did. */
 void recording_tell_signal(int wait_status);
 
-/* Why the end of the program is missing; NULL if it is not. Static storage. */
+/* Says why the program's end is missing, in static storage; NULL if it is not missing. */
 const char *recording_incomplete(const struct vs_engine_result *result);
 
-/* Tells that children were left out, what Valgrind had to say (tidied), which image was not read if
- * that is not "", and why the recording is incomplete if that is not NULL. */
+/* Tells that children were left out, what the engine had to say, which image was not read if
+ * `unread` is not "", and why the recording is incomplete if `incomplete` is not NULL. */
 void recording_notes(unsigned forks, const char *said, const char *unread, const char *incomplete);
 
 /* Says why a program could not be recorded, and `more` at the end of the line. Returns the exit
@@ -88,7 +90,7 @@ void recording_notes(unsigned forks, const char *said, const char *unread, const
 int recording_refused(struct cli *cli, const char *program, int error, const struct vs_diag *diag,
                       const char *more);
 
-/* Of a command that runs programs under Valgrind, for its row. */
+/* The environment of a command that runs programs under Valgrind, for its row. */
 #define RECORDING_ENVIRONMENT                                                                      \
     "PATH               where to look for PROGRAM and valgrind\n"                                  \
     "VESTIGE_VALGRIND   the folder of the tool for Valgrind, if it is not\n"                       \

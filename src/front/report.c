@@ -64,7 +64,7 @@ static bool is_last(const struct report_column *c)
     return !c->json && !c->csv && !c->text && !c->group;
 }
 
-/* Room for an element of any rows. */
+/* Has room for an element of any rows. */
 union element {
     char bytes[REPORT_ROW_MAX];
     uint64_t number;
@@ -185,7 +185,7 @@ static void csv_cell(struct out *o, struct cell cell)
     }
 }
 
-/* A list in one value. */
+/* Prints a list in one value. */
 static void csv_list(struct out *o, const struct report_column *c, const void *row)
 {
     union element element;
@@ -201,8 +201,8 @@ static void csv_list(struct out *o, const struct report_column *c, const void *r
     }
 }
 
-/* The columns of one place: their names, or the row's values. Returns the highest place that there
- * is. */
+/* Prints the columns of one place: their names, or the row's values. Returns the highest place that
+ * there is. */
 static int csv_columns(struct out *o, const struct report_column *columns, const void *row,
                        bool names, int place, bool *some)
 {
@@ -267,7 +267,7 @@ void report_csv(struct out *o, const struct report_column *columns, const void *
 
 enum { SHORT = 48 };
 
-/* A value that needs no care, into buf; NULL if it is a text. */
+/* Writes a value that needs no escaping into buf; NULL if it is a text. */
 static const char *cell_digits(char buf[SHORT], const struct report_column *c, struct cell cell)
 {
     switch (cell.kind) {
@@ -363,7 +363,7 @@ void report_table_row(struct out *o, const struct report_column *columns, const 
     out_char(o, '\n');
 }
 
-/* The column of that name, and the row that it is of. */
+/* Finds the column of that name, and the row that it belongs to. */
 static const struct report_column *find_column(const struct report_column *columns,
                                                const void **row, const char *name, size_t length)
 {

@@ -102,7 +102,7 @@ void simulation_free_env(char **env)
     free(env);
 }
 
-/* "thread 1 at 0x12345 in futex on core 0", as far as it is known. */
+/* Writes "thread 1 at 0x12345 in futex on core 0", as far as this is known. */
 static void name_place(const struct vs_machine_halt *at, char *text, size_t capacity)
 {
     const char *call = at->in_call ? vs_isa_call_name(vs_isa_find(VS_TARGET_ISA), at->call) : NULL;

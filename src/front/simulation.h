@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands that use the simulated platform share: its options, its statistics. */
+/* What commands that use the simulated platform share: its options and statistics. */
 #ifndef FRONT_SIMULATION_H
 #define FRONT_SIMULATION_H
 
@@ -16,7 +16,7 @@ struct simulation_options {
     struct option_list set, env;
 };
 
-/* Rows of a table of options, for a struct simulation_options at `base` of the command's. */
+/* Rows of a table of options, for a struct simulation_options at `base` of the command's struct. */
 #define SIMULATION_OPTIONS(base)                                                                   \
     {.name = "cores",                                                                              \
      .argument = "N",                                                                              \
@@ -63,34 +63,36 @@ struct simulation_options {
         .offset = (base) + offsetof(struct simulation_options, check)                              \
     }
 
-/* For the rows. */
+/* For these rows. */
 bool simulation_offer_preset(unsigned number, char word[OPTION_WORD]);
 bool simulation_offer_parameter(unsigned number, char word[OPTION_WORD]);
 
-/* Whether any of them was given. */
+/* Whether any of the options was given. */
 bool simulation_asked(const struct simulation_options *o);
 
-/* The platform that the options describe. Returns 0, or an error with diag. */
+/* Makes the platform that the options describe. Returns 0; an error, with diag. */
 int simulation_config(const struct simulation_options *o, struct vs_target_config *config,
                       struct vs_diag *diag);
 
-/* The environment, ended by NULL; freed with simulation_free_env. NULL: out of memory. */
+/* Makes the environment, which ends with NULL and is freed with simulation_free_env. Returns NULL
+ * if there is no memory. */
 char **simulation_env(const struct simulation_options *o);
 void simulation_free_env(char **env);
 
-/* Notes the statistics as facts of a run: "cores", and in a timed run "cycles" and "core.N".
- * Returns 0, or what put returned. */
+/* Notes the statistics as a run's facts: "cores" and, in a timed run, "cycles" and "core.N".
+ * Returns 0; what put returned. */
 int simulation_facts(const struct vs_machine_stats *stats, bool timed,
                      int (*put)(void *context, const char *key, const char *value), void *context);
 
-/* Why the end of the program is missing, or NULL. */
+/* Says why the program's end is missing; NULL if it is not. */
 const char *simulation_incomplete(const struct vs_machine_result *result,
                                   char text[SIMULATION_TEXT]);
 
-/* The exit status: the program's, or the one of a simulation that it did not end. */
+/* The exit status: the program's, or that of a simulation which the program did not end. */
 int simulation_status(const struct vs_machine_result *result);
 
-/* Lines for the user: calls that were not supported; cycles as well. */
+/* Print lines for the user: the calls that were not supported; the summary has cycles as well if
+ * `timed`. */
 void simulation_notes(const struct vs_machine_result *result);
 void simulation_summary(const struct vs_machine_result *result, bool timed);
 

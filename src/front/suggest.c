@@ -15,7 +15,7 @@ static unsigned least(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Insertions, deletions, substitutions and swaps of neighbours. */
+/* Counts insertions, deletions, substitutions and swaps of neighbours. */
 static unsigned distance(const char *a, size_t na, const char *b, size_t nb)
 {
     unsigned d[LONGEST + 1][LONGEST + 1];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a mistyped word was meant to be. */
+/* Guesses what a mistyped word was meant to be. */
 #ifndef FRONT_SUGGEST_H
 #define FRONT_SUGGEST_H
 

@@ -27,7 +27,8 @@ static const struct {
     {"zstd", 4, "\x28\xb5\x2f\xfd"},
 };
 
-/* To *name, NULL if it needs none. 0, or -1 with errno. */
+/* Puts the decompressor's name into *name; NULL if the file needs none. Returns 0; -1, with
+ * errno. */
 static int decompressor(int fd, const char **name)
 {
     char head[8];
@@ -67,7 +68,7 @@ static int spawn(struct textin *in, int fd, int output)
     return e;
 }
 
-/* Returns the end of the pipe to read from; -1, with errno. */
+/* Returns the end of the pipe that is to be read; -1, with errno. */
 static int start_program(struct textin *in, int fd)
 {
     int ends[2];
