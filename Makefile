@@ -117,7 +117,7 @@ all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(f
 ## man: write manual pages, and completion for bash and zsh, to share in the build directory
 man: $(SHARE)/printed
 
-# What the tests run.
+## tests: build what the tests run
 tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT))
 generator: $(GEN)

@@ -23,11 +23,12 @@ struct vs_isa_stubs {
     bool (*find_slot)(const uint8_t *stub, size_t size, uint64_t address, uint64_t *slot);
 };
 
+/* Every member is set, but those that may be NULL. */
 struct vs_isa {
     const char *name;
     const char *title; /* for people: "64-bit RISC-V" */
     unsigned address_bits;
-    unsigned length_max; /* bytes of an instruction */
+    unsigned length_max; /* bytes of an instruction, at most VS_ISA_LENGTH_MAX */
     unsigned alignment;  /* of an instruction's address */
     /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
      * length_max of them. Writes insn only on success. Keeps nothing: any number of threads may

@@ -15,6 +15,7 @@ static uint64_t by_hand(const struct vs_bandwidth_row *row, unsigned cores)
 {
     uint64_t conditional = vs_counts_get(&row->encoded, "conditional");
     uint64_t messages = conditional + vs_counts_get(&row->encoded, "indirect") +
+                        vs_counts_get(&row->encoded, "returns") +
                         vs_counts_get(&row->encoded, "discontinuities");
     return messages * (vs_port_core_bits(cores) + 1) + conditional +
            row->counts.bits[VS_FIELD_TARGET] + row->counts.bits[VS_FIELD_ICNT] +
