@@ -16,7 +16,7 @@ static void cache_free(struct vs_granules *g)
     free(g);
 }
 
-/* Returns 0, -VSE_INVAL or -VSE_NOMEM. */
+/* Returns 0; -VSE_INVAL; -VSE_NOMEM. */
 static int cache_new(struct vs_granules **result, const struct cfiat_config *c,
                      struct vs_diag *diag)
 {
@@ -45,7 +45,7 @@ static int know(struct cfiat *t, unsigned thread, struct vs_diag *diag)
         while (!e && t->count <= thread)
             t->threads[t->count++] = (struct cfiat_thread){.cache = NULL};
     }
-    if (e || t->threads[thread].cache) /* not before it is needed: numbers come from outside */
+    if (e || t->threads[thread].cache) /* only when needed: numbers come from outside */
         return e;
     if (t->shared)
         t->threads[thread].cache = t->shared;
@@ -56,7 +56,8 @@ static int know(struct cfiat *t, unsigned thread, struct vs_diag *diag)
 
 int cfiat_init(struct cfiat *t, struct vs_diag *diag)
 {
-    /* The first thread's is made at once, since only making it tells whether it can be. */
+    /* The first thread's cache is made at once, since only making it tells whether it can be
+     * made. */
     int e = t->config.shared ? cache_new(&t->shared, &t->config, diag) : 0;
     return e ? e : know(t, 0, diag);
 }
@@ -126,7 +127,7 @@ void cfiat_store(struct cfiat *t, unsigned thread, uint64_t addr, unsigned size)
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* The rate is cut, not rounded: only what never misses has 100%. */
+/* The rate is cut and not rounded, so that only what never misses has 100%. */
 static void print_share(struct out *out, const char *name, const struct cfiat_share *s)
 {
     uint64_t total = s->hits + s->misses;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The caches behind mlvCFiat and tmlvCFiat, and what they count. Unlike the techniques of these
- * names these are the software tools: private caches do not see what other threads write, nobody
- * sees what the system writes, a store flags every granule it touches, and a shared cache still
- * has a counter per thread. */
+ * names, these are the software tools: private caches do not see what other threads write, nobody
+ * sees what the system writes, a store flags every granule that it touches, and a shared cache
+ * still has a counter per thread. */
 #ifndef PUBLISHED_CFIAT_TOOLS_H
 #define PUBLISHED_CFIAT_TOOLS_H
 
@@ -14,7 +14,7 @@
 #include "model/granules.h"
 
 struct cfiat_config {
-    uint64_t size, line, ways, granule; /* bytes, but for ways */
+    uint64_t size, line, ways, granule; /* in bytes, except for ways */
     bool shared;                        /* one cache for all threads */
 };
 
@@ -37,12 +37,13 @@ struct cfiat {
     struct cfiat_share flags[OPERAND_CLASSES]; /* loads that found all their lines */
 };
 
-/* `t` is zeroed but for the config. Returns 0; -VSE_INVAL, with diag: there is no such cache;
- * -VSE_NOMEM. fini is needed in any case. */
+/* `t` is zeroed except for the config. Returns 0; -VSE_INVAL (there is no such cache; diag says
+ * why); -VSE_NOMEM. fini is needed in any case. */
 int cfiat_init(struct cfiat *t, struct vs_diag *diag);
 void cfiat_fini(struct cfiat *t);
 
-/* Gives a thread its cache, to be called before the two below. Returns 0; -VSE_NOMEM. */
+/* Gives a thread its cache; it must be called before cfiat_load and cfiat_store. Returns 0;
+ * -VSE_NOMEM. */
 int cfiat_know_thread(struct cfiat *t, unsigned thread);
 
 static inline int cfiat_know(struct cfiat *t, unsigned thread)
@@ -50,12 +51,13 @@ static inline int cfiat_know(struct cfiat *t, unsigned thread)
     return likely(thread < t->count && t->threads[thread].cache) ? 0 : cfiat_know_thread(t, thread);
 }
 
-/* A load; size is not 0. Returns whether it takes a message, with its fahCnt. */
+/* Takes a load, whose size is not 0. Returns whether it takes a message; *hits is then its
+ * fahCnt. */
 bool cfiat_load(struct cfiat *t, unsigned thread, uint64_t addr, unsigned size, uint32_t *hits);
 
 void cfiat_store(struct cfiat *t, unsigned thread, uint64_t addr, unsigned size);
 
-/* The statistics that both tools have. */
+/* Prints the statistics that both tools have. */
 void cfiat_statistics(const struct cfiat *t, struct out *out);
 
 /* ---- rows of the tools' commands: fields are of a struct cfiat_flags at `base` --------------- */
@@ -69,7 +71,7 @@ struct cfiat_flags {
         .kilobytes = 32, .line = 32, .ways = 4, .granule = 4                                       \
     }
 
-/* What the flags say. Returns CLI_DONE with the model made, or the exit status after a message. */
+/* Makes the model that the flags describe. Returns CLI_DONE, or the exit status after a message. */
 int cfiat_make(struct cfiat *t, struct cli *cli, const struct cfiat_flags *flags, bool shared);
 
 #define CFIAT_NUMBER(title, unit, text, base, member, least, most)                                 \

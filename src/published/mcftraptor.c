@@ -124,8 +124,8 @@ static int flush(struct mtrace_in *base)
     return e;
 }
 
-/* What the code says of a transfer, for its class says neither what is a call nor how long it is.
- */
+/* Completes a transfer from the code, since its class says neither whether it is a call nor how
+ * long it is. */
 static int complete(struct input *in, struct vs_event *e, unsigned class)
 {
     uint8_t bytes[VS_ISA_LENGTH_MAX];
@@ -163,7 +163,7 @@ static int take_binary(struct mtrace_in *in, const uint8_t *b)
     return take(in, b[0], vs_get64(b + 1), vs_get64(b + 9), b[17]);
 }
 
-/* "0, 0x..., 0x..., C, D, NT": its class, 4 if it is none. */
+/* The class of "0, 0x..., 0x..., C, D, NT"; 4 if it is none. */
 static unsigned class_of(char conditional, char direct, const char *taken)
 {
     if (conditional == 'U')

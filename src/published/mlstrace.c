@@ -30,7 +30,7 @@ static int put_text(struct mtrace *m, const struct vs_batch *b, const struct vs_
 
 /* ---- binary ---------------------------------------------------------------------------------- */
 
-/* Bytes of a descriptor before the value. */
+/* How many bytes a descriptor has before the value. */
 static inline size_t head_size(const struct mtrace *m)
 {
     return m->o->store ? 19 : 18;
@@ -48,7 +48,7 @@ static inline uint8_t *binary_head(uint8_t *p, const struct mtrace *m, const str
     return p + 17;
 }
 
-/* Bytes [from, from + size) of a wide operand. */
+/* Puts bytes [from, from + size) of a wide operand. */
 static int put_piece(struct mtrace *m, const uint8_t *bytes, const struct vs_event *e,
                      unsigned from, unsigned size)
 {

@@ -11,9 +11,9 @@
 
 enum {
     HEAD = 6,        /* bytes of a descriptor before the value */
-    INPUT_HEAD = 19, /* the same of mlsTrace's, with -store */
+    INPUT_HEAD = 19, /* likewise in mlsTrace's descriptors with -store */
     EVENTS = 4096,
-    WIDE = 1 << 20, /* bytes of wide values that are kept before events are handed on */
+    WIDE = 1 << 20, /* bytes of wide values that are gathered before events are handed on */
 };
 
 struct mlvcfiat {
@@ -48,7 +48,7 @@ static uint8_t *binary_head(uint8_t *p, const struct vs_event *e, uint32_t hits,
     return p + 5;
 }
 
-/* An operand in pieces is as many loads, of which only the first was preceded by others. */
+/* An operand in pieces counts as so many loads, and only the first has hits before it. */
 static int put_wide(struct mtrace *m, const struct vs_batch *b, const struct vs_event *e,
                     uint32_t hits)
 {
@@ -137,8 +137,8 @@ static int flush(struct mtrace_in *base)
     return e;
 }
 
-/* The event, with room for its value, to be filled in from the least significant byte up; NULL
- * after an error. */
+/* Adds the event, and returns where its value has to be filled in, from the least significant byte
+ * up; NULL after an error. */
 static uint8_t *add(struct input *in, const struct vs_event *event)
 {
     struct vs_event *e = &in->events[in->count];
@@ -267,7 +267,7 @@ static int run(struct cli *cli, int argc, char **argv)
         return status;
     if (!mtrace_in_fits(cli, &o.m, "-descriptors: is for a file, which -i names"))
         return CLI_USAGE;
-    o.m.store = true; /* they fill the caches */
+    o.m.store = true; /* stores fill the caches */
     status = cfiat_make(&t.t, cli, &o.cache, o.shared);
     if (status == CLI_DONE)
         status = mtrace_run(&t.m, cli, &o.m);

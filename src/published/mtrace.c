@@ -36,7 +36,7 @@ bool mtrace_step_window(struct mtrace *m, const struct vs_event *e)
         m->open -= in_window(m, *at);
         *at = m->now;
         m->open += in_window(m, *at);
-        /* A thread that is still in the window may have more to say of its last instruction. */
+        /* A thread that is still in the window may have further events of its last instruction. */
         m->beyond = m->now >= m->end && !m->open;
     }
     return in_window(m, *at);
@@ -48,7 +48,7 @@ static void thread_begins(struct mtrace *m, const struct vs_event *e)
     out_printf(out, "%s: %sthread begin %u %llu\n", m->tool->name, m->whose ? m->whose : "",
                e->thread, (unsigned long long)e->addr);
     if (!m->o->input)
-        out_flush(out); /* among what the program prints */
+        out_flush(out); /* so that it stands among what the program prints */
 }
 
 int mtrace_other(struct mtrace *m, const struct vs_event *e)
@@ -65,8 +65,8 @@ int mtrace_other(struct mtrace *m, const struct vs_event *e)
             disasm_replace(&m->disasm, e->value);
         break;
     case VS_GAP:
-        /* Not part of the window: a thread tells of its gap when it next runs, which may be long
-         * after instructions of others that came later. */
+        /* These are not part of the window: a thread tells of its gap when it next runs, which may
+         * be long after other threads' instructions that came later. */
         m->skipped += e->addr;
         break;
     case VS_MAP:
@@ -119,8 +119,8 @@ static int take_meta(void *context, const char *key, const char *value)
     return 0;
 }
 
-/* Whether the filters can do what they were asked to, once all images of a recorded run are known.
- */
+/* Checks that the filters can do what they were asked to, once all images of a recorded run are
+ * known. */
 static int check_filters(struct mtrace *m)
 {
     const char *routine = mtrace_filter_missing(&m->filter);
@@ -184,7 +184,7 @@ static struct vs_consumer consumer(struct mtrace *m)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-/* The common part of the names, to be freed. */
+/* The common part of the files' names; it has to be freed. */
 static char *base_name(const struct mtrace *m)
 {
     time_t now = time(NULL);
@@ -275,7 +275,7 @@ static int convert(struct mtrace *m, struct vs_reader *r, bool *keep)
     return *keep ? cli_missing(m->cli, m->o->input, info) : status;
 }
 
-/* An input that is no run. */
+/* Reads an input that is no run. */
 static int read_other(struct mtrace *m, bool *keep)
 {
     int status = CLI_DONE;
@@ -303,7 +303,7 @@ static int record(struct mtrace *m, bool *keep)
         *keep = false;
         return CLI_USAGE;
     }
-    /* Threads that did not run again have not told of their part. */
+    /* Threads that did not run again have not told of their gaps. */
     m->skipped = ending.skipped;
     if (m->traced && m->skipped < m->o->skip)
         m->skipped = m->o->skip;
@@ -320,7 +320,7 @@ static void announce(struct mtrace *m, const char *path)
                m->o->disasm ? ", Assembly Code" : "");
 }
 
-/* With the output open. Commits or removes it. */
+/* Traces into the output, which is open, and commits or removes it. */
 static int trace_into(struct mtrace *m, struct vs_reader *r, const char *path,
                       const char *statistics)
 {
@@ -347,7 +347,7 @@ static int trace(struct mtrace *m, struct vs_reader *r)
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     char *base = base_name(m), *path = NULL, *statistics = NULL;
     int status;
-    /* asprintf that fails leaves anything there */
+    /* an asprintf that fails may leave anything there */
     if (base && asprintf(&path, "%s.%s%s", base, o->ascii ? "txt" : "bin",
                          mtrace_compressor_suffix(o->compressor)) < 0)
         path = NULL;
@@ -362,7 +362,7 @@ static int trace(struct mtrace *m, struct vs_reader *r)
                            !cli_may_write(m->cli, statistics, o->code))) {
         status = CLI_USAGE;
     } else {
-        /* A name of the user's choice may be used again; one with the time may not collide. */
+        /* A name that the user chose may be used again; one with the time must not collide. */
         int e = mtrace_out_open(&m->out, path, o->output != NULL, o->compressor,
                                 o->max_mb * 1000000, &diag);
         status = e ? cli_report(m->cli, path, e, &diag) : trace_into(m, r, path, statistics);
@@ -386,7 +386,7 @@ static int prepare(struct mtrace *m)
     return m->windowed && !m->at ? cli_report(m->cli, m->tool->name, -VSE_NOMEM, NULL) : CLI_DONE;
 }
 
-/* Whether a run was recorded with what the tool is to write. */
+/* Checks that a run was recorded with what the tool has to write. */
 static int check_features(struct mtrace *m, const struct vs_reader *r)
 {
     uint32_t features = vs_reader_info(r)->features;

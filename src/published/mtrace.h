@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What mcfTrace, mlsTrace, mcfTRaptor and mlvCFiat share: flags, the window of instructions,
- * filters, output, messages. A tool is a consumer of runs (trace/consumer.h) that turns events into
- * descriptors. */
+ * filters, output and messages. A tool is a consumer of runs (trace/consumer.h) that turns events
+ * into descriptors. */
 #ifndef PUBLISHED_MTRACE_H
 #define PUBLISHED_MTRACE_H
 
@@ -16,18 +16,18 @@
 
 struct mtrace_options {
     bool ascii, disasm, store;
-    bool main_only;              /* no shared libraries */
-    struct option_list routines; /* only these; empty: all */
+    bool main_only;              /* shared libraries are left out */
+    struct option_list routines; /* only these; if empty, all */
     uint64_t skip, length;       /* instructions, over all threads */
-    uint64_t max_mb;             /* of the trace, in 10^6 bytes */
+    uint64_t max_mb;             /* the trace's limit, in 10^6 bytes */
     unsigned compressor;         /* mtrace_compressor_name */
-    const char *output;          /* without suffix; NULL: from the tool's name and the time */
-    const char *input;           /* a recorded run; NULL: record `program` */
-    bool descriptors;            /* the input is no run: the tool's `read` takes it */
-    const char *code;            /* a run that has the code of descriptors */
-    char **program;              /* ended by NULL; NULL with `input` */
+    const char *output; /* without suffix; if NULL, it is made from the tool's name and the time */
+    const char *input;  /* a recorded run; if NULL, `program` is recorded */
+    bool descriptors;   /* the input is no run, and the tool's `read` takes it */
+    const char *code;   /* a run that has the descriptors' code */
+    char **program;     /* ended by NULL; NULL with `input` */
 
-    /* What other layers know; tests have others. */
+    /* This comes from another layer; tests use their own. */
     mtrace_find_routine *find_routine; /* for -filter_rtn */
 };
 
@@ -39,82 +39,84 @@ struct mtrace;
 struct mtrace_tool {
     const char *name;
     bool operands; /* it wants loads and stores */
-    /* What a descriptor consists of, for the message. */
+    /* Says what a descriptor consists of, for the message. */
     const char *(*layout)(const struct mtrace_options *o);
-    /* Turns events into descriptors. Returns 0; -VSE_END: it has enough; an error, with m->diag. */
+    /* Turns events into descriptors. Returns 0; -VSE_END (it has enough); an error, with
+     * m->diag. */
     int (*put)(struct mtrace *m, const struct vs_batch *batch);
     void (*statistics)(const struct mtrace *m, struct out *out);
-    /* Takes an input that is no run: hands its events to mtrace_feed. NULL: it takes none. Returns
-     * 0; an error, with m->diag. */
+    /* Takes an input that is no run, and hands its events to mtrace_feed; NULL if the tool takes
+     * none. Returns 0; an error, with m->diag. */
     int (*read)(struct mtrace *m);
 };
 
-/* First in a tool's own struct. */
+/* This comes first in a tool's own struct. */
 struct mtrace {
     const struct mtrace_tool *tool;
     const struct mtrace_options *o;
     struct cli *cli;
 
-    const char *whose; /* goes before "thread begin"; NULL: nothing does */
+    const char *whose; /* stands before "thread begin"; may be NULL */
 
     struct mtrace_out out;
     struct mtrace_filter filter;
     struct disasm disasm;
     struct vs_progress progress;
-    int error;           /* that ended it; -VSE_END: enough was traced */
+    int error;           /* what ended it; -VSE_END: enough was traced */
     struct vs_diag diag; /* why, unless it is -VSE_END */
 
     uint64_t traced, skipped; /* instructions */
     uint32_t threads;         /* seen */
     double milliseconds;      /* set before the statistics */
-    int program;              /* exit status of the program that was run */
+    int program;              /* the exit status of the program that was run */
 
-    /* The window: of the instructions that are delivered, skip + 1 to end, over all threads in
-     * global order. */
-    bool windowed; /* false: all of them */
+    /* The window holds the instructions skip + 1 to end of those that are delivered, over all
+     * threads in global order. */
+    bool windowed; /* if false, all instructions are in it */
     uint64_t now;  /* instructions up to here */
     uint64_t skip, end;
-    uint64_t *at;       /* of each thread, the number of its last instruction */
+    uint64_t *at;       /* by thread: the number of its last instruction */
     unsigned open;      /* threads whose last instruction is in the window */
-    bool begun, beyond; /* saw events; all that follows is after the window */
+    bool begun, beyond; /* there were events; everything that follows is after the window */
 };
 
-/* Traces as the options say. `m` is zeroed but for `tool`; afterwards it owns nothing. Returns the
- * exit status, after messages. */
+/* Traces as the options say. `m` is zeroed except for `tool`; afterwards it owns nothing. Returns
+ * the exit status, after messages. */
 int mtrace_run(struct mtrace *m, struct cli *cli, const struct mtrace_options *o);
 
-/* Parses the arguments of a tool's command. As options_parse. */
+/* Parses the arguments of a tool's command. Returns as options_parse. */
 bool mtrace_parse(struct cli *cli, const struct command *command, struct mtrace_options *o,
                   int argc, char **argv, int *status);
 
 /* How a program that was recorded ended. */
 struct mtrace_ending {
     uint64_t skipped; /* instructions that are known not to have been delivered */
-    int status;       /* the exit status that tells the program's */
+    int status;       /* the exit status that stands for the program's */
 };
 
 /* Runs o->program, recording it into the consumer, with loads and stores if `operands`; its first
  * o->skip instructions are not delivered. Returns CLI_DONE with the ending filled in, or the exit
- * status after a message: it could not be recorded. That the consumer's put returned -VSE_END means
- * that it has enough: the program runs on unrecorded, and all is well. After any other error of the
- * consumer it ends the program and returns CLI_DONE; the caller knows why. */
+ * status after a message if the program could not be recorded. If the consumer's put returns
+ * -VSE_END, it has enough: the program runs on unrecorded, and all is well. After any other of the
+ * consumer's errors, the program is ended and CLI_DONE is returned; the caller knows why. */
 int mtrace_live(struct cli *cli, const struct mtrace_options *o, bool operands,
                 const struct vs_consumer *c, struct mtrace_ending *ending);
 
-/* For a tool's read: events to its put. Returns 0 or an error, which ends the reading. */
+/* Hands events to the tool's put, on behalf of its read. Returns 0; an error, which ends the
+ * reading. */
 int mtrace_feed(struct mtrace *m, const struct vs_batch *batch);
 
 /* ---- for a tool's put ------------------------------------------------------------------------ */
 
-/* An event that is neither branch, load nor store, after mtrace_step. Returns 0 or the error to
- * return. */
+/* Takes an event that is neither branch, load nor store, after mtrace_step. Returns 0; the error
+ * that put has to return. */
 int mtrace_other(struct mtrace *m, const struct vs_event *e);
 
 /* The part of mtrace_step for a window. */
 bool mtrace_step_window(struct mtrace *m, const struct vs_event *e);
 
-/* Counts the event's instructions; to be called for every event. Returns whether its own is in the
- * window. Once m->beyond is set put returns -VSE_END. */
+/* Counts the event's instructions; it must be called for every event. Returns whether the event's
+ * own instruction is in the window. Once m->beyond is set, put returns -VSE_END. */
 static inline bool mtrace_step(struct mtrace *m, const struct vs_event *e)
 {
     if (unlikely(m->windowed))
@@ -123,10 +125,11 @@ static inline bool mtrace_step(struct mtrace *m, const struct vs_event *e)
     return true;
 }
 
-/* Why a thread's descriptor cannot be written, in binary. Returns the error. */
+/* Says why a thread's descriptor cannot be written in binary. Returns the error. */
 int mtrace_thread_too_high(struct mtrace *m, unsigned thread);
 
-/* Room for n bytes at m->out.at, and for the event's thread in them. 0 or the error to return. */
+/* Makes room for n bytes at m->out.at, in which the event's thread must fit. Returns 0; the error
+ * that put has to return. */
 static inline int mtrace_room(struct mtrace *m, const struct vs_event *e, size_t n)
 {
     if (unlikely(e->thread > 255) && !m->o->ascii)
@@ -141,7 +144,7 @@ static inline int mtrace_room(struct mtrace *m, const struct vs_event *e, size_t
 enum { MTRACE_TAIL = VS_ISA_TEXT_MAX + 1 };
 int mtrace_tail(struct mtrace *m, uint8_t *p, uint64_t pc);
 
-/* A row of the statistics: "\t12 ( %3.45 ) name". */
+/* Prints a row of the statistics: "\t12 ( %3.45 ) name". */
 void mtrace_share(struct out *out, uint64_t count, uint64_t total, const char *name);
 
 /* ---- rows of a tool's command ---------------------------------------------------------------- */

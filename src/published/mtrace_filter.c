@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-enum { RANGES_MAX = 4096 }; /* routines of one name in one image */
+enum { RANGES_MAX = 4096 }; /* the most routines of one name in one image */
 
 void mtrace_filter_init(struct mtrace_filter *f, bool main_only, const struct option_list *routines,
                         mtrace_find_routine *find)
@@ -99,7 +99,7 @@ static uint64_t end_of(uint64_t start, uint64_t length)
     return length > UINT64_MAX - start ? UINT64_MAX : start + length;
 }
 
-/* Adds what of a routine lies in the addresses that the image occupies. */
+/* Adds the part of a routine that lies in the addresses that the image occupies. */
 static int add_routine(struct mtrace_filter *f, const struct vs_image *image,
                        const struct mtrace_range *r)
 {
@@ -134,11 +134,12 @@ static int add_routines(struct mtrace_filter *f, const struct vs_image *image)
 
 /* ---- images that come and go ----------------------------------------------------------------- */
 
-/* Now the image's code passes, as far as it is to, and no other's in its place. */
+/* From now on, those parts of the image's code that are wanted pass, and no other image's in its
+ * place. */
 static int show(struct mtrace_filter *f, uint64_t number)
 {
     struct mtrace_image *image = &f->list[number];
-    f->span = 0; /* what was answered before may change */
+    f->span = 0; /* earlier answers may change */
     image->mapped = true;
     if (f->main == VS_NO_IMAGE)
         f->main = number;

@@ -8,29 +8,29 @@
 
 enum { MTRACE_IN_HEAD_MAX = 32 };
 
-/* First in a reader's own struct. */
+/* This comes first in a reader's own struct. */
 struct mtrace_in {
     struct mtrace *m;
     struct textin file;
-    uint64_t number; /* of the descriptor under way, from 1 up */
+    uint64_t number; /* the number of the descriptor under way, from 1 up */
 };
 
-/* All return 0 or an error, with m->diag. */
+/* All return 0; an error, with m->diag. */
 struct mtrace_in_ops {
     int (*text)(struct mtrace_in *in, const char *line);
-    size_t head; /* bytes of a binary one that `binary` gets; it may read more */
+    size_t head; /* how many bytes of a descriptor `binary` gets; it may read more */
     int (*binary)(struct mtrace_in *in, const uint8_t *head);
-    int (*flush)(struct mtrace_in *in); /* after the last */
+    int (*flush)(struct mtrace_in *in); /* called after the last descriptor */
 };
 
 /* Says what is wrong with the descriptor. Returns -VSE_CORRUPT. */
 int mtrace_in_refuse(struct mtrace_in *in, const char *what);
 
-/* Reads the file that -i names. Returns 0; as textin.h has it; an error of the ops. */
+/* Reads the file that -i names. Returns 0; as the functions of textin.h; the error of an op. */
 int mtrace_in_read(struct mtrace_in *in, const struct mtrace_in_ops *ops);
 
-/* Whether the other options allow that o->descriptors is set. Says why not: without -i in the words
- * of `alone`. */
+/* Whether the other options allow o->descriptors to be set. If not, it says why; `alone` is the
+ * message if -i is missing. */
 bool mtrace_in_fits(struct cli *cli, const struct mtrace_options *o, const char *alone);
 
 #endif

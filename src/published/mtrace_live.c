@@ -10,7 +10,7 @@
 /* Stands between the engine and a tool, to tell "enough" from failure. */
 struct live {
     struct vs_before before; /* the tool */
-    atomic_int error;        /* of the tool; -VSE_END: it has enough */
+    atomic_int error;        /* the tool's; -VSE_END: it has enough */
     struct vs_progress progress;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Operands in memory, as the tools that write descriptors of them see them: sizes that are counted
- * apart, and values, whose most significant byte comes first. */
+/* Operands in memory, as the tools see them that write descriptors of them: sizes that are counted
+ * separately, and values, whose most significant byte comes first. */
 #ifndef PUBLISHED_MTRACE_OPERANDS_H
 #define PUBLISHED_MTRACE_OPERANDS_H
 
@@ -12,7 +12,7 @@
 
 enum {
     OPERAND_CLASSES = 8, /* byte, word, ..., other */
-    OPERAND_PIECE = 128, /* a binary descriptor of more than 255 bytes becomes several of these */
+    OPERAND_PIECE = 128, /* binary descriptors of more than 255 bytes are split into these */
 };
 
 static inline unsigned operand_class(unsigned size)
@@ -37,10 +37,10 @@ static inline unsigned operand_class(unsigned size)
     }
 }
 
-/* "Byte", ...; "Extended Precision"; NULL for the last. */
+/* "Byte", ..., "Extended Precision", ...; NULL for the last class. */
 const char *operand_class_name(unsigned class);
 
-/* Rows of statistics: a total, and what share of it each class has. */
+/* Prints rows of statistics: a total, and each class's share of it. */
 void operand_statistics(struct out *out, const char *what, const uint64_t counts[OPERAND_CLASSES]);
 
 /* Whether the value lies in the event as a number. */
@@ -49,13 +49,13 @@ static inline bool operand_is_narrow(unsigned size)
     return size - 1u < 8;
 }
 
-/* A narrow value: its bytes first, from the most significant down. */
+/* Moves a narrow value to the top, so that its bytes come first, from the most significant down. */
 static inline uint64_t operand_top_first(uint64_t value, unsigned size)
 {
     return value << (64 - 8 * size);
 }
 
-/* ", 0x" and two digits per byte, at p. Returns the end. */
+/* Writes ", 0x" and two digits per byte at p. Returns the end. */
 static inline uint8_t *operand_text(uint8_t *p, const struct vs_batch *b, const struct vs_event *e)
 {
     p = text_put(p, ", 0x", 4);
@@ -70,7 +70,7 @@ static inline uint8_t *operand_text(uint8_t *p, const struct vs_batch *b, const 
     return p;
 }
 
-/* A narrow value at p; up to 8 bytes are written beyond it, which MTRACE_SLACK allows. Returns the
+/* Writes a narrow value at p, and up to 8 bytes beyond it, which MTRACE_SLACK allows. Returns the
  * end. */
 static inline uint8_t *operand_binary(uint8_t *p, const struct vs_event *e)
 {
@@ -78,7 +78,7 @@ static inline uint8_t *operand_binary(uint8_t *p, const struct vs_event *e)
     return p + e->size;
 }
 
-/* `size` bytes in the opposite order, at p. Returns the end. */
+/* Writes `size` bytes in the opposite order at p. Returns the end. */
 static inline uint8_t *operand_reverse(uint8_t *p, const uint8_t *bytes, unsigned size)
 {
     for (; size; size--)
@@ -86,7 +86,7 @@ static inline uint8_t *operand_reverse(uint8_t *p, const uint8_t *bytes, unsigne
     return p;
 }
 
-/* How many of the bytes from `from` on go into one binary descriptor. */
+/* How many of the operand's bytes from `from` on go into one binary descriptor. */
 static inline unsigned operand_piece(unsigned size, unsigned from)
 {
     unsigned step = size > 255 ? OPERAND_PIECE : size;

@@ -69,7 +69,7 @@ static int start_compressor(struct mtrace_out *o, struct vs_diag *diag)
     ends[1] = vs_outfile_lift(ends[1]);
     int e = ends[0] < 0 || ends[1] < 0 ? errno : 0;
     if (!e) {
-        fcntl(ends[1], F_SETPIPE_SZ, BUFFER); /* fewer turns; it works without */
+        fcntl(ends[1], F_SETPIPE_SZ, BUFFER); /* for fewer turns; it works without this */
         e = spawn(o, ends[0]);
     }
     if (ends[0] >= 0)
@@ -81,7 +81,7 @@ static int start_compressor(struct mtrace_out *o, struct vs_diag *diag)
     return vs_diag_io(diag, "run", compressors[o->compressor].name);
 }
 
-/* Closes the pipe and waits. 0, or -VSE_IO if the compressor did not end well. */
+/* Closes the pipe and waits. Returns 0; -VSE_IO (the compressor failed). */
 static int end_compressor(struct mtrace_out *o, struct vs_diag *diag)
 {
     int status;
@@ -106,8 +106,9 @@ static int end_compressor(struct mtrace_out *o, struct vs_diag *diag)
     return 0;
 }
 
-/* Like write, to a pipe whose reader may be gone, without the signal. Ignoring it would be
- * inherited by a program that is being traced, so it is held back and taken instead. */
+/* Writes like write() to a pipe whose reader may be gone, but without the signal. A program that is
+ * being traced would inherit it if the signal were ignored, so it is held back and taken
+ * instead. */
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     sigset_t set, before, pending;
@@ -117,7 +118,8 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
     pthread_sigmask(SIG_BLOCK, &set, &before);
     ssize_t n = write(fd, data, size);
     int error = errno;
-    /* Also raised if the reader left after it had taken a part, which is then returned. */
+    /* It is also raised if the reader left after it had taken a part, whose size is then
+     * returned. */
     if (!sigismember(&pending, SIGPIPE))
         sigtimedwait(&set, NULL, &(struct timespec){0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -134,7 +136,7 @@ static int feed_compressor(struct mtrace_out *o, const uint8_t *p, size_t size,
             continue;
         if (n < 0) {
             vs_diag_io(diag, "write to", compressors[o->compressor].name);
-            /* Why it went away says more than that it did. */
+            /* Why the compressor went away says more than that it did. */
             end_compressor(o, diag);
             return -VSE_IO;
         }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file that descriptors go to: plain or through a compressor, limited in size, and under its
- * name only when it is complete. A tool builds descriptors in the buffer itself:
+/* The file that descriptors go to, plain or through a compressor. It is limited in size, and gets
+ * its name only when it is complete. A tool builds descriptors in the buffer itself:
  *
  *     if (out->end - out->at < n && (e = mtrace_out_more(out, n, diag)) < 0)
  *         return e;
@@ -17,43 +17,42 @@
 #include "base/outfile.h"
 
 enum {
-    MTRACE_NEED_MAX = 1 << 18, /* bytes of one descriptor */
+    MTRACE_NEED_MAX = 1 << 18, /* the most bytes that one descriptor has */
     MTRACE_SLACK = 16,         /* bytes that may be written beyond `end` */
 };
 
 struct mtrace_out {
     uint8_t *at;  /* the next descriptor goes here */
-    uint8_t *end; /* of the buffer, or of what the limit leaves of it */
+    uint8_t *end; /* the end of the buffer, or of what the limit leaves of it */
     uint8_t *buffer;
-    uint64_t written, limit; /* bytes handed on; at most, before compression */
+    uint64_t written, limit; /* bytes handed on, and their limit, before compression */
     unsigned compressor;
     pid_t child; /* the compressor's; 0: none */
-    int pipe;    /* to it */
+    int pipe;    /* to the compressor */
     struct vs_outfile file;
 };
 
 /* Compressors are numbered from 1 up; 0 is none. */
 enum { MTRACE_COMPRESSORS_END = 7 };
 
-/* The program that compresses; NULL for 0. */
+/* The name of the program that compresses; NULL for 0. */
 const char *mtrace_compressor_name(unsigned compressor);
 
-/* What it adds to a file's name, ".gz"; "" for 0. */
+/* What it adds to a file's name, such as ".gz"; "" for 0. */
 const char *mtrace_compressor_suffix(unsigned compressor);
 
-/* Creates the file, and starts the compressor if there is one.
- * 0; -VSE_IO (among others: the compressor's program is missing); -VSE_NOMEM; as vs_outfile_open.
- */
+/* Creates the file, and starts the compressor if there is one. Returns 0; -VSE_IO (also if the
+ * compressor's program is missing); -VSE_NOMEM; as vs_outfile_open. */
 int mtrace_out_open(struct mtrace_out *o, const char *path, bool overwrite, unsigned compressor,
                     uint64_t limit, struct vs_diag *diag);
 
-/* Makes room for `need` bytes, at most MTRACE_NEED_MAX. 0; -VSE_END if the limit does not allow
- * them; -VSE_IO. */
+/* Makes room for `need` bytes, at most MTRACE_NEED_MAX. Returns 0; -VSE_END (the limit does not
+ * allow them); -VSE_IO. */
 int mtrace_out_more(struct mtrace_out *o, size_t need, struct vs_diag *diag);
 
-/* Hands everything on, waits for the compressor, gives the file its name. 0; -VSE_IO (also if the
- * compressor failed); -VSE_EXISTS. Frees o's memory in every case, and removes the file if it
- * failed. */
+/* Hands everything on, waits for the compressor and gives the file its name. Returns 0; -VSE_IO
+ * (also if the compressor failed); -VSE_EXISTS. Frees o's memory in any case, and removes the file
+ * after an error. */
 int mtrace_out_commit(struct mtrace_out *o, struct vs_diag *diag);
 
 /* Gives the file up and removes it. Does nothing after a failed open or a commit. */
@@ -67,11 +66,11 @@ static inline uint8_t *text_put(uint8_t *p, const char *text, size_t length)
     return p + length;
 }
 
-/* The 8 digits of v as bytes, the most significant first in memory. */
+/* The 8 hexadecimal digits of v as bytes, the most significant first in memory. */
 static inline uint64_t text_digits(uint32_t v)
 {
     uint64_t x = v;
-    /* a nibble into the low half of each byte, then turned around */
+    /* puts a nibble into the low half of each byte, and then reverses the bytes */
     x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
     x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
     x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
@@ -80,7 +79,7 @@ static inline uint64_t text_digits(uint32_t v)
     return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
 }
 
-/* 16 digits of v. */
+/* Writes 16 digits of v. */
 static inline uint8_t *text_hex64(uint8_t *p, uint64_t v)
 {
     uint64_t high = text_digits((uint32_t)(v >> 32)), low = text_digits((uint32_t)v);
@@ -89,13 +88,13 @@ static inline uint8_t *text_hex64(uint8_t *p, uint64_t v)
     return p + 16;
 }
 
-/* ", 0x" and 16 digits. */
+/* Writes ", 0x" and 16 digits. */
 static inline uint8_t *text_address(uint8_t *p, uint64_t v)
 {
     return text_hex64(text_put(p, ", 0x", 4), v);
 }
 
-/* Decimal, below 100,000. */
+/* Writes v, which is below 100,000, in decimal. */
 static inline uint8_t *text_small(uint8_t *p, uint32_t v)
 {
     uint32_t power = 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The published layer: the research tools that Vestige succeeds, with their options and output: a
- * command each, which is also a program of its own.
+/* The published layer: the research tools that Vestige succeeds, with their options and output.
+ * Each is a command, and also a program of its own.
  *
  *   mcftrace, mlstrace        mTrace's two tools: a native run as text or binary
- *   mcftraptor, mlvcfiat      what reads that, and reports as the published modules would
+ *   mcftraptor, mlvcfiat      read that, and report as the published modules would
  *   tmtrace                   the same with time, on the simulated platform
- *   tmcftraptor, tmlvcfiat    what reads that
+ *   tmcftraptor, tmlvcfiat    read that
  */
 #ifndef PUBLISHED_PUBLISHED_H
 #define PUBLISHED_PUBLISHED_H

@@ -21,10 +21,10 @@ struct tmcftraptor {
     struct traptor t;
     uint64_t kinds[KINDS]; /* by TmTrace's numbers */
     uint64_t written[3];   /* by traptor_kind */
-    uint64_t widest;       /* of all addresses */
+    uint64_t widest;       /* all addresses, combined by OR */
 };
 
-/* A line of TmTrace. */
+/* One of TmTrace's lines. */
 struct transfer {
     uint64_t cycle, pc, target, instructions;
     unsigned core, size, kind;
@@ -45,7 +45,7 @@ static bool is_one_of(char c, const char *letters)
     return c && strchr(letters, c);
 }
 
-/* Its flags, or -1 if the fields contradict each other. */
+/* The transfer's flags; -1 if the fields contradict each other. */
 static int flags_of(const struct transfer *x)
 {
     static const unsigned kinds[KINDS] = {[1] = VS_BR_CALL,
@@ -111,7 +111,7 @@ static int take(struct tmtool *tool, const char *line)
 
 /* ---- statistics ------------------------------------------------------------------------------ */
 
-/* A thread or type has 1 byte, a count 4. */
+/* A thread or type takes 1 byte, and a count takes 4. */
 static void print_sizes(const struct tmcftraptor *t, struct out *out)
 {
     uint64_t address = t->widest >> 32 ? 8 : 4;

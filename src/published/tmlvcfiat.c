@@ -16,10 +16,10 @@ struct tmlvcfiat {
     struct cfiat t;
     uint64_t counts[2][OPERAND_CLASSES]; /* loads, stores */
     uint64_t written;                    /* descriptors */
-    uint64_t widest;                     /* of all addresses */
+    uint64_t widest;                     /* all addresses, combined by OR */
 };
 
-/* A line of TmTrace. */
+/* One of TmTrace's lines. */
 struct operand {
     uint64_t cycle, pc, addr;
     unsigned core, store, size;
@@ -68,7 +68,7 @@ static int take(struct tmtool *tool, const char *line)
     return 0;
 }
 
-/* Core, kind and size have 1 byte, a count 4. */
+/* Core, kind and size take 1 byte each, and a count takes 4. */
 static void print_sizes(const struct tmlvcfiat *t, struct out *out)
 {
     uint64_t address = t->widest >> 32 ? 8 : 4;

@@ -115,7 +115,7 @@ static int convert(struct tmtool *t, const char *input, const char *path,
     return write_statistics(t, statistics_path);
 }
 
-/* The common part of the names, to be freed. */
+/* The common part of the files' names; it has to be freed. */
 static char *base_name(const struct tmtool *t)
 {
     time_t now = time(NULL);
@@ -136,7 +136,7 @@ int tmtool_run(struct tmtool *t, struct cli *cli, const char *input)
     int status;
     t->cli = cli;
     t->diag = (struct vs_diag){.offset = -1, .chunk = -1};
-    /* asprintf that fails leaves anything there */
+    /* an asprintf that fails may leave anything there */
     if (base && asprintf(&path, "%s.txt", base) < 0)
         path = NULL;
     if (path && asprintf(&statistics, "%s.Statistics", base) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the tools that read TmTrace's files share: an input of lines, an output of lines, which
- * begin with cycle and core, statistics, names of files. */
+/* What the tools that read TmTrace's files share: lines of input and output, which begin with cycle
+ * and core, statistics, and the names of files. */
 #ifndef PUBLISHED_TMTOOL_H
 #define PUBLISHED_TMTOOL_H
 
@@ -10,7 +10,7 @@
 #include "front/textin.h"
 
 struct tmtool_options {
-    uint64_t max_mb; /* of the trace, in 10^6 bytes */
+    uint64_t max_mb; /* the trace's limit, in 10^6 bytes */
     const char *output;
 };
 
@@ -19,13 +19,13 @@ struct tmtool_options {
         .max_mb = 50000                                                                            \
     }
 
-/* First in a tool's own struct; the tool sets the first part. */
+/* This comes first in a tool's own struct; the tool sets the first part. */
 struct tmtool {
     const char *name;
-    const char *prefix; /* of the files' names without --o; the time follows */
-    const char *what;   /* a line is of: "control transfer" */
-    /* Takes a line that begins with a digit: the others are titles. Returns 0; -VSE_END: enough; an
-     * error, with diag. */
+    const char *prefix; /* of the files' names if there is no --o; the time follows it */
+    const char *what;   /* what a line describes: "control transfer" */
+    /* Takes a line that begins with a digit; the others are titles. Returns 0; -VSE_END (it has
+     * enough); an error, with diag. */
     int (*take)(struct tmtool *t, const char *line);
     void (*statistics)(const struct tmtool *t, struct out *out);
     const struct tmtool_options *o;
@@ -33,7 +33,7 @@ struct tmtool {
     struct cli *cli;
     struct textin in;
     struct mtrace_out out;
-    uint64_t lines; /* that `take` took */
+    uint64_t lines; /* lines that `take` took */
     struct vs_progress progress;
     double milliseconds; /* set before the statistics */
     struct vs_diag diag;
@@ -48,13 +48,13 @@ int tmtool_run(struct tmtool *t, struct cli *cli, const char *input);
 /* Says what is wrong with the line. Returns the error. */
 int tmtool_refuse(struct tmtool *t, const char *what);
 
-/* Room for a line at t->out.at. Returns 0 or the error to return. */
+/* Makes room for a line at t->out.at. Returns 0; the error that take has to return. */
 enum { TMTOOL_LINE = 128 };
 int tmtool_room(struct tmtool *t);
 
 /* ---- for its statistics ---------------------------------------------------------------------- */
 
-/* The rows on the sizes of binary records, whose time has 8 bytes. `line` is what all the other
+/* Print rows about the sizes of binary records, whose time takes 8 bytes. `line` is what all other
  * fields take. */
 void tmtool_sizes_title(struct out *out);
 void tmtool_size_row(struct out *out, const char *name, uint64_t count, uint64_t line);

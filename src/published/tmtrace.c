@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timed descriptors of a simulated program: the flags and formats of TmTrace. */
+/* Timed descriptors of a simulated program, with TmTrace's flags and formats. */
 #include <inttypes.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -31,7 +31,7 @@ struct tmtrace {
     const struct tmtrace_options *o;
     struct mtrace_out out;
     struct disasm disasm;
-    uint64_t *since; /* of each thread: instructions after its last control transfer */
+    uint64_t *since; /* by thread: instructions after its last control transfer */
     size_t thread_count, thread_capacity;
     uint64_t descriptors;
     int error;
@@ -40,7 +40,7 @@ struct tmtrace {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Numbers of the kinds of control transfers. */
+/* The numbers of the kinds of control transfers. */
 enum transfer { CALL = 1, RETURN, SYSTEM, INDIRECT, JUMP, BRANCH };
 
 static enum transfer transfer_of(const struct vs_event *e)
@@ -56,7 +56,8 @@ static enum transfer transfer_of(const struct vs_event *e)
     return e->flags & VS_BR_COND ? BRANCH : JUMP;
 }
 
-/* What the instruction occupies a core with: the nearest to a micro-operation here. */
+/* What the instruction occupies a core with, which is the nearest thing to a micro-operation
+ * here. */
 static const char *operation(struct tmtrace *t, uint64_t pc)
 {
     uint8_t bytes[VS_ISA_LENGTH_MAX];
@@ -87,7 +88,7 @@ static int put_line(struct tmtrace *t, const char *format, ...)
     return 0;
 }
 
-/* Assembly and operation. */
+/* Puts the instruction's assembly and its operation. */
 static int put_code(struct tmtrace *t, uint64_t pc)
 {
     size_t length;

@@ -93,7 +93,7 @@ static int know_thread(struct traptor *t, unsigned thread)
         while (!e && t->count <= thread)
             t->threads[t->count++] = (struct traptor_thread){.set = NULL};
     }
-    if (!e && !t->threads[thread].set) /* not before it is needed: numbers come from outside */
+    if (!e && !t->threads[thread].set) /* only when needed: numbers come from outside */
         t->threads[thread].set = t->shared ? t->shared : set_new(&t->config);
     return e || t->threads[thread].set ? e : -VSE_NOMEM;
 }

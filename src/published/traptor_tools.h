@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The predictors behind mcfTRaptor and tmcfTRaptor, and what they count. Unlike the techniques of
- * these names these are the software tools: any size may be 0, and sharing includes the return
+ * these names, these are the software tools: any size may be 0, and sharing includes the return
  * address stack. */
 #ifndef PUBLISHED_TRAPTOR_TOOLS_H
 #define PUBLISHED_TRAPTOR_TOOLS_H
@@ -17,10 +17,10 @@
 struct traptor_config {
     unsigned gshare, ras, ibtb; /* entries */
     bool shared;                /* one set for all threads */
-    bool untagged;              /* the target buffer has no tags: either way may hit */
+    bool untagged;              /* the target buffer has no tags, so that either way may hit */
 };
 
-/* Sizes that can be chosen, by number from 0 up; for OPTION_ENUM. */
+/* The sizes that can be chosen, by number from 0 up, for OPTION_ENUM. */
 enum { TRAPTOR_GSHARES = 6, TRAPTOR_RASES = 4, TRAPTOR_IBTBS = 4 };
 const char *traptor_gshare_name(unsigned number);
 const char *traptor_ras_name(unsigned number);
@@ -56,28 +56,28 @@ struct traptor {
 
 enum traptor_kind { TRAPTOR_NOTHING = -1, TRAPTOR_OUTCOME, TRAPTOR_TARGET, TRAPTOR_EXCEPTION };
 
-/* What is to be written. */
+/* A message that is to be written. */
 struct traptor_message {
     enum traptor_kind kind;
-    uint32_t bcnt; /* 0 of an exception */
+    uint32_t bcnt; /* 0 for an exception */
     uint32_t icnt;
     uint64_t target;
 };
 
-/* `t` is zeroed but for the config. Returns 0; -VSE_NOMEM; fini is needed in any case. */
+/* `t` is zeroed except for the config. Returns 0; -VSE_NOMEM. fini is needed in any case. */
 int traptor_init(struct traptor *t);
 void traptor_fini(struct traptor *t);
 
-/* Counts instructions of a thread, to be called before the two below. Returns 0; -VSE_NOMEM. */
+/* Counts a thread's instructions; it must be called before the two below. Returns 0; -VSE_NOMEM. */
 int traptor_count(struct traptor *t, unsigned thread, unsigned icount);
 
-/* A branch of a thread that was counted. */
+/* Take a branch, or an exception, of a thread whose instructions were counted. */
 struct traptor_message traptor_branch(struct traptor *t, unsigned thread, uint64_t pc,
                                       uint64_t target, unsigned flags, unsigned size);
 
 struct traptor_message traptor_exception(struct traptor *t, unsigned thread, uint64_t handler);
 
-/* The statistics that both tools have. */
+/* Print the statistics that both tools have. */
 void traptor_statistics(const struct traptor *t, struct out *out, const char *tool);
 void traptor_structures(const struct traptor *t, struct out *out);
 
