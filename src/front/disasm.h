@@ -25,8 +25,7 @@ struct disasm {
 int64_t disasm_block(struct disasm *d, const struct vs_block *block);
 
 /* Takes a VS_CODE event: the block's bytes are in place from now on. Does nothing if no block has
- * that number.
- */
+ * that number. */
 void disasm_replace(struct disasm *d, uint64_t number);
 
 /* Gives the instruction at pc, which has *length bytes and no final zero; "" if its code is not

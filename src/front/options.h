@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A command's options, declared as rows: the parser, its messages and --help all come from them.
- */
+/* A command's options, declared as rows: the parser, its messages and --help all come from them. */
 #ifndef FRONT_OPTIONS_H
 #define FRONT_OPTIONS_H
 

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A core's events, for walks over a run core by core, with which a stream's order is compared.
- */
+/* A core's events, for walks over a run core by core, with which a stream's order is compared. */
 #ifndef STUDY_CORE_WALK_H
 #define STUDY_CORE_WALK_H
 
