@@ -14,6 +14,7 @@ enum { CORES = 5, PACKETS = 20000 };
 struct packet {
     unsigned core, n;
     uint64_t time, first;
+    uint64_t start; /* the bit of its stream, once it is stored */
 };
 
 static struct packet *make_packets(void)
@@ -23,7 +24,7 @@ static struct packet *make_packets(void)
 
     for (unsigned i = 0; i < PACKETS; i++) /* core 3 has none */
         all[i] = (struct packet){(unsigned)rng_below(&rng, CORES), (unsigned)rng_below(&rng, 40),
-                                 10 * i, rng_below(&rng, 1000)};
+                                 10 * i, rng_below(&rng, 1000), 0};
     for (unsigned i = 0; i < PACKETS; i++)
         all[i].core = all[i].core == 3 ? 4 : all[i].core;
     return all;
@@ -151,20 +152,32 @@ TEST(reads_packets_back_from_a_stream_per_core)
     check_round(true);
 }
 
+/* Also notes at which bit of its stream each packet starts. */
+static void store_packets(struct vs_port_store *store, const struct vs_port_shape *shape,
+                          struct packet *all)
+{
+    struct vs_port_writer w;
+
+    *store = (struct vs_port_store){0};
+    CHECK_EQ(vs_port_store_init(store, shape), 0);
+    CHECK_EQ(vs_port_writer_init(&w, shape, vs_port_to_store, store), 0);
+    for (unsigned i = 0; i < PACKETS; i++) {
+        all[i].start = vs_port_stream_bits(&w, shape->per_core ? all[i].core : 0);
+        put_packet(&w, &all[i]);
+    }
+    CHECK(vs_port_finish(&w) > 0);
+    vs_port_writer_fini(&w);
+}
+
 /* Streams are independent: they may be read one after the other. */
 TEST(reads_one_stream_to_its_end)
 {
     const struct vs_port_shape shape = {.cores = CORES, .packets = true, .per_core = true};
     struct packet *all = make_packets();
-    struct vs_port_store store = {0};
-    struct vs_port_writer w;
+    struct vs_port_store store;
     struct vs_port_reader r;
 
-    CHECK_EQ(vs_port_store_init(&store, &shape), 0);
-    CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_store, &store), 0);
-    for (unsigned i = 0; i < PACKETS; i++)
-        put_packet(&w, &all[i]);
-    CHECK(vs_port_finish(&w) > 0);
+    store_packets(&store, &shape, all);
     CHECK_EQ(vs_port_reader_init(&r, &shape, store.streams), 0);
     for (unsigned core = CORES; core-- > 0;) {
         for (unsigned i = 0; i < PACKETS; i++)
@@ -180,7 +193,25 @@ TEST(reads_one_stream_to_its_end)
     CHECK_EQ(vs_port_seek(&r, 3, 0), 0);
     CHECK_ERR(vs_port_next_packet(&r), VSE_END);
     vs_port_reader_fini(&r);
-    vs_port_writer_fini(&w);
+    vs_port_store_fini(&store);
+    free(all);
+}
+
+TEST(reads_on_from_any_packet_of_a_shared_stream)
+{
+    const struct vs_port_shape shape = {.cores = CORES, .packets = true};
+    struct packet *all = make_packets();
+    struct vs_port_store store;
+    struct vs_port_reader r;
+
+    store_packets(&store, &shape, all);
+    CHECK_EQ(vs_port_reader_init(&r, &shape, store.streams), 0);
+    for (unsigned first = PACKETS - 7; first > 1000; first -= 999) {
+        CHECK_EQ(vs_port_seek(&r, 0, all[first].start), 0);
+        for (unsigned i = first; i < first + 7; i++)
+            get_packet(&r, &all[i]);
+    }
+    vs_port_reader_fini(&r);
     vs_port_store_fini(&store);
     free(all);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique that is not in the table, frames its own packets, in a stream per core or in one, and
- * has synchronisation points: encoded, decoded, damaged, and found again. */
+/* A technique that is not in the table, frames its own packets, in a stream per core, and has
+ * synchronisation points: encoded, decoded, damaged, and found again. */
 #include "toy_technique.h"
 
+#include "base/bytes.h"
 #include "port/store.h"
 #include "port/vport.h"
 #include "replay/walk.h"
@@ -76,16 +77,17 @@ static void encode(struct fixture *f, uint64_t period)
     const struct vs_bandwidth_row *row = &b.rows[0];
     CHECK_EQ(row->bits, vs_port_streams_bits(f->store.streams, f->store.count));
     CHECK_EQ(row->bits, vs_port_counts_bits(&row->counts));
-    CHECK_EQ(row->counts.frame, (f->shape.per_core ? 24 : 32) * row->counts.messages);
+    CHECK_EQ(row->counts.frame, 64 * row->counts.messages);               /* the sums */
+    CHECK(row->counts.messages < f->v.steps * 2 / 3);                     /* packets have several */
+    CHECK(row->counts.bits[VS_FIELD_TARGET] < 64 * row->counts.messages); /* some are full */
     CHECK_EQ(vs_port_counts_payload(&row->counts), row->bits - row->counts.frame);
     vs_windows_summary(&row->windows, VS_WINDOW_ALL, b.end, &s);
     CHECK_EQ(s.bits, row->bits);
     f->syncs = vs_counts_get(&row->encoded, "syncs");
-    CHECK_EQ(row->counts.bits[VS_FIELD_SYNC], 24 * 8 * f->syncs);
     vs_bandwidth_fini(&b);
 }
 
-static void fixture_init(struct fixture *f, bool timed, const char *shared, uint64_t period)
+static void fixture_init(struct fixture *f, bool timed, uint64_t period)
 {
     const struct gen_options o = {.seed = 11,
                                   .events = 60000,
@@ -103,9 +105,8 @@ static void fixture_init(struct fixture *f, bool timed, const char *shared, uint
     f->reader = file_open(&f->file);
     CHECK_EQ(vs_verify_init(&f->v, f->reader, NULL), 0);
     CHECK_EQ(vs_technique_defaults(&f->spec, &toy_technique), 0);
-    CHECK_EQ(vs_technique_set(&f->spec, "shared", shared, NULL), 0);
     vs_technique_shape(&f->spec, &f->v.setup, &f->shape);
-    CHECK(f->shape.packets && f->shape.per_core == (*shared == '0'));
+    CHECK(f->shape.packets && f->shape.per_core);
     CHECK_EQ(vs_port_store_init(&f->store, &f->shape), 0);
     read_trails(f);
     encode(f, period);
@@ -134,10 +135,10 @@ static void check_same(struct fixture *f, const struct vs_port_stream *streams)
 
 TEST(decodes_what_it_encodes)
 {
-    for (unsigned how = 0; how < 4; how++) {
+    for (unsigned timed = 0; timed < 2; timed++) {
         struct vs_verify_result r;
         struct fixture f;
-        fixture_init(&f, how & 1, how & 2 ? "1" : "0", 0);
+        fixture_init(&f, timed, 0);
         CHECK_EQ(f.syncs, 0);
         check_same(&f, f.store.streams);
         CHECK_EQ(vs_verify_flow(&f.v, &f.spec, &r, NULL), 0);
@@ -149,13 +150,11 @@ TEST(decodes_what_it_encodes)
 
 TEST(decodes_past_synchronisation_points)
 {
-    for (unsigned shared = 0; shared < 2; shared++) {
-        struct fixture f;
-        fixture_init(&f, true, shared ? "1" : "0", PERIOD);
-        CHECK(f.syncs > f.v.instructions / PERIOD / 2 && f.syncs <= f.v.instructions / PERIOD);
-        check_same(&f, f.store.streams);
-        fixture_fini(&f);
-    }
+    struct fixture f;
+    fixture_init(&f, true, PERIOD);
+    CHECK(f.syncs > f.v.instructions / PERIOD / 2 && f.syncs <= f.v.instructions / PERIOD);
+    check_same(&f, f.store.streams);
+    fixture_fini(&f);
 }
 
 TEST(is_proved_and_mutated_without_a_table)
@@ -164,7 +163,7 @@ TEST(is_proved_and_mutated_without_a_table)
     struct vs_proof proof = {0};
     struct vs_diag diag = {0};
     struct fixture f;
-    fixture_init(&f, true, "0", 0);
+    fixture_init(&f, true, 0);
     proof.spec = f.spec;
     CHECK_EQ(vs_prove(&f.v, "run.vest", &mutate, &proof, 1, NULL, &diag), 0);
     CHECK_EQ(proof.error, 0);
@@ -181,7 +180,7 @@ TEST(lies_in_a_file)
     struct vs_vport_writer *w;
     struct vs_vport *v;
     struct fixture f;
-    fixture_init(&f, false, "0", PERIOD);
+    fixture_init(&f, false, PERIOD);
     const struct vs_vport_about about = {.technique = "toy",
                                          .isa = "x86-64",
                                          .address_bits = 64,
@@ -206,7 +205,7 @@ TEST(says_in_which_stream_it_is_cut)
 {
     struct vs_verify_result r = {0};
     struct fixture f;
-    fixture_init(&f, false, "0", 0);
+    fixture_init(&f, false, 0);
     f.store.streams[2].nbits -= 8;
     CHECK_EQ(vs_verify_decode(&f.v, &f.spec, f.store.streams, &r, NULL), 0);
     CHECK_EQ(r.outcome, VS_VERIFY_UNREADABLE);
@@ -228,10 +227,11 @@ static void walk_open(struct walking *k, struct fixture *f)
 {
     *k = (struct walking){0};
     CHECK_EQ(vs_port_reader_init(&k->port, &f->shape, f->store.streams), 0);
-    CHECK_EQ(toy_decoder.open(&k->decoder, f->spec.params, &f->v.setup, &k->port), 0);
+    CHECK_EQ(toy_technique.flow_decoder->open(&k->decoder, f->spec.params, &f->v.setup, &k->port),
+             0);
     const struct vs_walk_config config = {.isa = f->v.isa,
                                           .code = &f->v.code,
-                                          .ops = &toy_decoder,
+                                          .ops = toy_technique.flow_decoder,
                                           .decoder = k->decoder,
                                           .port = &k->port,
                                           .cores = CORES,
@@ -244,7 +244,7 @@ static void walk_open(struct walking *k, struct fixture *f)
 static void walk_close(struct walking *k)
 {
     vs_walk_fini(&k->w);
-    toy_decoder.close(k->decoder);
+    toy_technique.flow_decoder->close(k->decoder);
     vs_port_reader_fini(&k->port);
     trails_fini(k->found);
 }
@@ -278,11 +278,6 @@ static bool is_gap(const struct vs_step *s)
     return s->kind == VS_STEP_DISCONTINUITY && s->target == VS_STEP_NOWHERE;
 }
 
-struct toy_gap {
-    bool may;    /* be there */
-    uint64_t pc; /* where the core goes on, if it is known */
-};
-
 /* Instructions of the run's steps from one to another. */
 static uint64_t instructions(const struct trail *t, size_t from, size_t to)
 {
@@ -292,20 +287,20 @@ static uint64_t instructions(const struct trail *t, size_t from, size_t to)
     return n;
 }
 
-/* What was walked, a gap, where it goes on, and the rest; or all of it. */
-static void check_gap(const struct trail *run, const struct trail *found, const struct toy_gap *g)
+static void check_all(const struct trail *run, const struct trail *found)
+{
+    CHECK_EQ(found->count, run->count);
+    CHECK_EQ(same_front(run, found), run->count);
+}
+
+/* What was walked, a gap, where it goes on, and the rest. */
+static void check_gap(const struct trail *run, const struct trail *found, uint64_t pc)
 {
     size_t front = same_front(run, found), end = same_end(run, found);
-    if (front == run->count && found->count == run->count)
-        return;
-    CHECK(g->may);
-    CHECK(front < run->count - end && front + end < found->count);
-    CHECK(found->count - front - end <= 2); /* one if the core was in a gap of the run, or ended */
-    if (end) {
-        const struct vs_step *on = &found->steps[found->count - end - 1];
-        CHECK(on->kind == VS_STEP_DISCONTINUITY && on->icount == 0);
-        CHECK(!g->pc || on->target == g->pc);
-    }
+    CHECK(end > 0 && front < run->count - end && front + end < found->count);
+    CHECK(found->count - front - end <= 2); /* one if the core was in a gap of the run */
+    const struct vs_step *on = &found->steps[found->count - end - 1];
+    CHECK(on->kind == VS_STEP_DISCONTINUITY && on->icount == 0 && on->target == pc);
     if (found->count - front - end == 2)
         CHECK(is_gap(&found->steps[front]));
     /* a period, a packet's run of outcomes, and stretches without branches */
@@ -317,45 +312,39 @@ static void check_damage(struct fixture *f, unsigned hit, uint64_t bit)
     struct vs_flow_point point;
     struct walking k;
     char where[32];
-    uint64_t before = vs_port_streams_bits(f->store.streams, hit), lost = 0;
+    uint64_t before = vs_port_streams_bits(f->store.streams, hit);
     snprintf(where, sizeof(where), "stream %u, bit", hit);
     vs_port_store_flip(&f->store, before + bit);
     walk_open(&k, f);
     CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
-    CHECK_HAS(k.w.diag.text, f->shape.per_core ? where : "bit");
+    CHECK_HAS(k.w.diag.text, where);
     CHECK_EQ(vs_walk_resume(&k.w, &point), 0);
-    CHECK(point.stream == hit && point.bit + 8 * 40 > bit && point.pc);
-    CHECK(!f->shape.per_core || point.core == hit);
+    CHECK(point.stream == hit && point.core == hit && point.pc);
+    CHECK(point.bit + 64 * (TOY_WORDS + 1) > bit);
     CHECK_EQ(vs_walk_all(&k.w), 0);
-    for (unsigned c = 0; c < CORES; c++) { /* a core with another stream has noticed nothing */
-        check_gap(&f->run[c], &k.found[c],
-                  &(struct toy_gap){.may = !f->shape.per_core || c == hit,
-                                    .pc = c == point.core ? point.pc : 0});
-        lost += f->run[c].count - same_end(&f->run[c], &k.found[c]);
-    }
-    CHECK(lost > 0);
+    for (unsigned c = 0; c < CORES; c++) /* the others have noticed nothing */
+        if (c == hit)
+            check_gap(&f->run[c], &k.found[c], point.pc);
+        else
+            check_all(&f->run[c], &k.found[c]);
     walk_close(&k);
     vs_port_store_flip(&f->store, before + bit);
 }
 
 TEST(loses_no_more_than_the_stretch_to_the_next_point)
 {
-    for (unsigned shared = 0; shared < 2; shared++) {
-        struct fixture f;
-        fixture_init(&f, true, shared ? "1" : "0", PERIOD);
-        for (unsigned i = 1; i < 20; i++) {
-            unsigned hit = i % f.store.count;
-            check_damage(&f, hit, f.store.streams[hit].nbits * i / 24);
-        }
-        fixture_fini(&f);
-    }
+    struct fixture f;
+    fixture_init(&f, true, PERIOD);
+    for (unsigned i = 1; i < 20; i++)
+        check_damage(&f, i % CORES, f.store.streams[i % CORES].nbits * i / 24);
+    fixture_fini(&f);
 }
 
 TEST(begins_in_the_middle)
 {
     struct fixture f;
     struct walking k;
-    fixture_init(&f, false, "0", PERIOD);
+    fixture_init(&f, false, PERIOD);
     walk_open(&k, &f);
     for (unsigned i = 0; i < CORES; i++) {
         struct vs_flow_point point;
@@ -373,33 +362,12 @@ TEST(begins_in_the_middle)
     fixture_fini(&f);
 }
 
-/* Cores that share a stream are found one after the other, each at its own point. */
-TEST(begins_in_the_middle_of_a_shared_stream)
-{
-    struct fixture f;
-    struct walking k;
-    struct vs_flow_point point;
-    fixture_init(&f, true, "1", PERIOD);
-    uint64_t middle = f.store.streams[0].nbits / 2;
-    walk_open(&k, &f);
-    CHECK_EQ(vs_walk_sync(&k.w, 0, middle, &point), 0);
-    CHECK(point.bit >= middle && point.core < CORES);
-    CHECK_EQ(vs_walk_all(&k.w), 0);
-    for (unsigned i = 0; i < CORES; i++) {
-        CHECK(k.found[i].count > f.run[i].count / 5 && k.found[i].count < f.run[i].count * 4 / 5);
-        CHECK_EQ(same_end(&f.run[i], &k.found[i]), k.found[i].count - 1);
-    }
-    CHECK_EQ(k.found[point.core].steps[0].target, point.pc);
-    walk_close(&k);
-    fixture_fini(&f);
-}
-
 TEST(goes_on_with_the_others_if_no_point_follows)
 {
     struct fixture f;
     struct walking k;
     struct vs_flow_point point;
-    fixture_init(&f, false, "0", 0);
+    fixture_init(&f, false, 0);
     vs_port_store_flip(&f.store, f.store.streams[0].nbits / 3);
     walk_open(&k, &f);
     CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
@@ -408,30 +376,51 @@ TEST(goes_on_with_the_others_if_no_point_follows)
     CHECK(is_gap(&k.found[0].steps[k.found[0].count - 1]));
     CHECK(k.found[0].count < f.run[0].count / 2);
     for (unsigned i = 1; i < CORES; i++)
-        CHECK(k.found[i].count == f.run[i].count &&
-              same_front(&f.run[i], &k.found[i]) == f.run[i].count);
+        check_all(&f.run[i], &k.found[i]);
     walk_close(&k);
     fixture_fini(&f);
 }
 
-/* A packet that says another place than the core's is as wrong as one that is damaged. */
-TEST(compares_where_points_say_that_a_core_is)
+/* Flips a bit of a word in the first packet with a synchronisation point, and mends its sum. */
+static void forge(struct fixture *f, unsigned word, unsigned bit)
+{
+    struct vs_flow_point point;
+    struct walking k;
+    walk_open(&k, f);
+    CHECK_EQ(toy_technique.flow_decoder->sync(k.decoder, 1, 0, &point), 0);
+    walk_close(&k);
+    uint8_t *packet = &f->store.bytes[1].data[point.bit / 8], *sum = packet + 8 * TOY_WORDS;
+    uint64_t was = vs_get64(packet + 8 * word), is = was ^ UINT64_C(1) << bit;
+    vs_put64(packet + 8 * word, is);
+    vs_put64(sum, vs_get64(sum) + is - was);
+}
+
+/* A packet that says what is not so is as wrong as one that is damaged. */
+static void check_forged(unsigned word, unsigned bit, const char *why)
 {
     struct fixture f;
     struct walking k;
-    struct vs_flow_point point;
-    fixture_init(&f, false, "0", PERIOD);
-    walk_open(&k, &f);
-    CHECK_EQ(toy_decoder.sync(k.decoder, 1, 0, &point), 0);
-    walk_close(&k);
-    uint64_t before = f.store.streams[0].nbits + point.bit;
-    vs_port_store_flip(&f.store, before + 8 * 10 + 2); /* bit 2 of its pc */
-    uint8_t *sum = &f.store.bytes[1].data[point.bit / 8 + 26];
-    *sum = (uint8_t)(*sum + (point.pc & 4 ? -4 : 4));
+    fixture_init(&f, false, PERIOD);
+    forge(&f, word, bit);
     walk_open(&k, &f);
     CHECK_ERR(vs_walk_all(&k.w), VSE_CORRUPT);
     CHECK_HAS(k.w.diag.text, "stream 1, bit");
-    CHECK_HAS(k.w.diag.text, "a synchronisation point is elsewhere");
+    CHECK_HAS(k.w.diag.text, why);
     walk_close(&k);
     fixture_fini(&f);
+}
+
+TEST(compares_where_points_say_that_a_core_is)
+{
+    check_forged(PLACE, 2, "a synchronisation point is elsewhere");
+}
+
+TEST(refuses_outcomes_without_branches)
+{
+    check_forged(OUTCOMES, 0, "there are fewer branches");
+}
+
+TEST(refuses_kinds_of_packets_that_there_are_not)
+{
+    check_forged(KIND, 0, "the packet is damaged");
 }
