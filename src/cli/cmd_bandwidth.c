@@ -17,15 +17,15 @@ struct bandwidth {
     const struct bandwidth_options *o;
     struct vs_bandwidth_options study;
     struct vs_spec_list specs;
-    struct vs_bandwidth_figures *sums; /* of each spec */
-    int64_t *rows;                     /* of each spec, of this run: its row, or -1 */
-    struct plot *plot;                 /* NULL: there is none */
-    unsigned runs;                     /* that were measured */
+    struct vs_bandwidth_figures *sums; /* one for each spec */
+    int64_t *rows;                     /* for each spec, its row in this run, or -1 */
+    struct plot *plot;                 /* NULL if there is none */
+    unsigned runs;                     /* how many were measured */
 };
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
-/* The number [s, end), 1 up to `most`. */
+/* Parses the number [s, end), which is 1 to `most`. */
 static bool number(const char *s, const char *end, uint64_t most, uint64_t *v)
 {
     return !vs_number(s, end, v) && *v && *v <= most;
@@ -74,7 +74,7 @@ static uint64_t baseline_bits(const struct vs_bandwidth *b, size_t first,
     return bits;
 }
 
-/* The specs that fit the run, then the baselines of their kinds. */
+/* Adds the specs that fit the run, and then the baselines of their kinds. */
 static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs_diag *diag)
 {
     int64_t row = 0;
@@ -95,7 +95,7 @@ static int add_rows(const struct bandwidth *w, struct vs_bandwidth *b, struct vs
     return row < 0 ? (int)row : 0;
 }
 
-/* Which specs the run has anything for. */
+/* Finds out which specs the run has anything for. */
 static int choose_rows(const struct bandwidth *w, const char *path, const struct vs_run_info *info)
 {
     int status = CLI_DONE;
@@ -167,7 +167,7 @@ static void print_run(struct bandwidth *w, const char *path, const struct vs_ban
 
 /* ---- the plot -------------------------------------------------------------------------------- */
 
-/* Whether its lines can be drawn; then there are windows. */
+/* Checks that the plot's lines can be drawn; there are windows then. */
 static int prepare_plot(struct bandwidth *w, const struct vs_run_info *info)
 {
     size_t count = row_count(w);
@@ -188,7 +188,8 @@ static struct plot_line *add_line(struct plot *p, const struct vs_bandwidth_row 
     return &p->lines[p->count++];
 }
 
-/* A line for each technique; of one alone also for each core, if there are several, but few. */
+/* Draws a line for each technique; if there is only one, also for each core, if there are several
+ * but few. */
 static int plot_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
 {
     struct plot *p = w->plot;
@@ -237,7 +238,7 @@ static int measure(struct bandwidth *w, const char *path)
         vs_progress_finish(&progress);
     }
     if (e == -VSE_END && cli_missing(w->cli, path, vs_reader_info(reader)) != CLI_DONE) {
-        status = CLI_BAD_DATA; /* what there is has no thread */
+        status = CLI_BAD_DATA; /* what there is of the run has no thread */
     } else if (e) {
         status = cli_report(w->cli, path, e, &diag);
     } else {

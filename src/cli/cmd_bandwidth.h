@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What commands that measure techniques on runs have in common. */
+/* What commands that measure techniques on runs share. */
 #ifndef CLI_CMD_BANDWIDTH_H
 #define CLI_CMD_BANDWIDTH_H
 
@@ -12,7 +12,8 @@ struct bandwidth_options {
     bool json, csv, fields, overwrite;
 };
 
-/* Encodes the runs and prints what it takes, with a total of several. Returns the exit status. */
+/* Encodes the runs and prints what that takes, with a total if there are several. Returns the exit
+ * status. */
 int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int count, char **paths);
 
 #endif

@@ -19,13 +19,13 @@ enum { SHOWN_TEXT = 2 * VS_MEMORY_SHOWN + 3 };
 /* What was found out about one run. */
 struct finding {
     const char *path;
-    int error; /* of the file, -VSE_x; what follows may be partial */
+    int error; /* the file's, -VSE_x; what follows may be partial */
     struct vs_diag diag;
     struct vs_check_result file;
     bool compared;       /* the loads were looked at */
     const char *nothing; /* why no load could be compared; NULL if some were */
     struct vs_memory_check memory;
-    bool walked;         /* the same of the control flow */
+    bool walked;         /* the control flow was looked at */
     const char *no_flow; /* why no instruction could be compared */
     struct vs_flow_check flow;
     char expected[SHOWN_TEXT], got[SHOWN_TEXT]; /* bytes of the first load that differs */
@@ -47,7 +47,8 @@ static int check_events(struct vs_reader *reader, struct vs_check_result *result
     return e;
 }
 
-/* So that a run that touches more than there is ends with a message. */
+/* How many pages may be kept, so that a run that touches more than there are ends with a
+ * message. */
 static size_t pages_to_spare(void)
 {
     long pages = sysconf(_SC_PHYS_PAGES);
@@ -74,8 +75,8 @@ static int explain(struct vs_diag *diag, int error, const char *text)
     return error;
 }
 
-/* Gives all events to a check. Returns 0; an error of the reader, explained in *diag; -VSE_NOMEM,
- * explained by `limit`, if the check refuses. */
+/* Gives all events to a check. Returns 0; the reader's error, which *diag explains; -VSE_NOMEM,
+ * which `limit` explains, if the check refuses. */
 static int give_events(struct vs_reader *reader, const char *label, take_batch *take, void *check,
                        const char *limit, struct vs_diag *diag, bool quiet)
 {
@@ -112,7 +113,8 @@ static const char *why_nothing(const struct vs_run_info *info, const struct vs_m
     return c->compared ? NULL : "no load is of bytes that were seen before";
 }
 
-/* As a number, most significant byte first; bytes without an expected value are "??". */
+/* Writes bytes as a number, the most significant byte first; bytes without an expected value are
+ * "??". */
 static void format_bytes(char text[SHOWN_TEXT], const uint8_t *bytes, unsigned n, uint32_t known)
 {
     char *end = text + sprintf(text, "0x");
@@ -126,7 +128,7 @@ static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet
     const struct vs_memory_difference *d = &f->memory.first;
     const uint32_t both = VS_RUN_LOADS | VS_RUN_STORES;
 
-    /* Without the stores every changed byte would differ. */
+    /* Without stores, every changed byte would differ. */
     if ((info->features & both) == both) {
         vs_memory_check_init(&f->memory, pages_to_spare());
         f->error = give_events(reader, "comparing loads", take_memory, &f->memory,
@@ -367,7 +369,7 @@ static void report_flow(struct cli *cli, const struct finding *f)
               DIGITS(f->flow.differences));
 }
 
-/* What the run itself did wrong. */
+/* Reports what is wrong with the run itself. */
 static int report_finding(struct cli *cli, const struct finding *f)
 {
     if (nothing_compared(f)) {

@@ -19,7 +19,7 @@ struct chunks_options {
 struct surface {
     const struct vs_lengths *lengths;
     const char *field;
-    uint64_t numbers, used; /* used: bits at the port, of all that the field has */
+    uint64_t numbers, used; /* used: bits at the port, for all numbers of the field */
     unsigned most;
     struct vs_chunks best;
     uint64_t best_bits;
@@ -49,8 +49,8 @@ static void surface_of(struct surface *s, const struct vs_bandwidth_row *row, un
 
 /* ---- the pair in use ------------------------------------------------------------------------- */
 
-/* Where a field has chunks, its parameters are named after it: bcnt and bcnt_next. Returns false if
- * there are none: the technique has another code. */
+/* Finds a field's chunks, whose parameters are named after it: bcnt and bcnt_next. Returns false if
+ * there are none, since the technique has another code. */
 static bool used_pair(const struct surface *s, const struct vs_technique_spec *spec,
                       struct vs_chunks *pair)
 {
@@ -102,7 +102,7 @@ static struct field_row field_row(const struct surface *s, const struct vs_techn
     return row;
 }
 
-/* A line of the surface: all that have this first chunk. */
+/* A line of the surface: all pairs that have this first chunk. */
 struct surface_row {
     const struct surface *s;
     unsigned first;
@@ -275,7 +275,7 @@ static int measure(struct cli *cli, const struct chunks_options *o, const char *
         vs_progress_finish(&progress);
     }
     if (e == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE)
-        status = CLI_BAD_DATA; /* what there is has no thread */
+        status = CLI_BAD_DATA; /* what there is of the run has no thread */
     else
         status = e < 0 ? cli_report(cli, path, (int)e, &diag) : print(cli, o, path, &b.rows[0]);
     if (e >= 0)

@@ -27,7 +27,8 @@ struct debug_options {
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
-/* [HOST:]PORT; a host with colons is in brackets. Returns false if it is none. */
+/* Parses [HOST:]PORT; a host with colons is in brackets. Returns false if the text is not of that
+ * form. */
 static bool parse_listen(const char *text, char host[256], uint64_t *port)
 {
     const char *colon = strrchr(text, ':');
@@ -68,7 +69,7 @@ static void tell(void *context, const struct vs_gdb_notice *n)
 
 /* ---- serving --------------------------------------------------------------------------------- */
 
-/* A descriptor that can be read when the user wants an end. */
+/* Opens a descriptor that can be read when the user wants an end. */
 static int open_stop(sigset_t *before)
 {
     sigset_t set;
@@ -76,11 +77,12 @@ static int open_stop(sigset_t *before)
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     sigprocmask(SIG_BLOCK, &set, before);
-    /* With --stdio and a closed stream it would be what the debugger talks to. */
+    /* With --stdio and a closed stream, the debugger would talk to this descriptor. */
     return vs_outfile_lift(signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK));
 }
 
-/* What came must not hit when it is unblocked: the end that it asks for is under way. */
+/* A signal that came must not hit us when it is unblocked: the end that it asks for is under
+ * way. */
 static void close_stop(int fd, const sigset_t *before)
 {
     struct signalfd_siginfo info;
@@ -100,7 +102,7 @@ static int serve(struct cli *cli, const struct debug_options *o, const char *pat
                                             .in = STDIN_FILENO,
                                             .out = STDOUT_FILENO,
                                             .notice =
-                                                o->stdio ? NULL : tell, /* gdb says so itself */
+                                                o->stdio ? NULL : tell, /* gdb tells it itself */
                                             .context = cli};
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     char host[256];
@@ -148,7 +150,7 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
 
 #define GDB "gdb-multiarch"
 
-/* Appends a word of a shell's command. Returns whether there was room. */
+/* Appends a word to a shell's command. Returns whether there was room. */
 static bool add_word(char *text, size_t capacity, const char *word)
 {
     size_t used = strlen(text);
@@ -169,7 +171,7 @@ static bool add_word(char *text, size_t capacity, const char *word)
     return !*word && used + 6 < capacity;
 }
 
-/* The command that serves gdb, as gdb's pipe is told. */
+/* Writes the command that serves gdb, as gdb's pipe is told. */
 static bool write_remote(char *text, size_t capacity, const struct debug_options *o,
                          const char *path)
 {
@@ -189,7 +191,8 @@ static bool write_remote(char *text, size_t capacity, const struct debug_options
     return fits && add_word(text, capacity, "--") && add_word(text, capacity, path);
 }
 
-/* The script as a file that gdb can read while it starts; -1: errno says why. */
+/* Opens the script as a file that gdb can read while it starts. Returns -1, with errno, if it
+ * cannot. */
 static int open_script(void)
 {
     int fd = vs_outfile_lift(memfd_create("vestige.gdb", 0));
@@ -201,8 +204,8 @@ static int open_script(void)
     return fd;
 }
 
-/* gdb takes this process's place, with the user's arguments before the program, or none if that is
- * empty. */
+/* Makes gdb take this process's place, with the user's arguments, and then the program unless that
+ * is empty. */
 static int exec_gdb(struct cli *cli, char *remote, char *program, int argc, char **argv)
 {
     char name[] = GDB, quiet[] = "-q", source[] = "-x", execute[] = "-ex", script[64];
@@ -225,7 +228,7 @@ static int exec_gdb(struct cli *cli, char *remote, char *program, int argc, char
     return CLI_USAGE;
 }
 
-/* The stream is looked at before, so that what is wrong with it is said here. */
+/* The stream is looked at first, so that what is wrong with it is said here. */
 static int start_gdb(struct cli *cli, const struct debug_options *o, const char *path, int argc,
                      char **argv)
 {

@@ -119,7 +119,7 @@ static void summarize(struct decoding *d, const struct vs_walk *w)
         report_json_line(&d->cli->out, summary_columns, &s);
 }
 
-/* Whether an image lies where another was before. */
+/* Whether an image lies where another one was before. */
 static bool has_replaced(const struct vs_vport_about *about)
 {
     for (size_t i = 0; i < about->image_count; i++)
@@ -140,7 +140,7 @@ static int walk_stream(struct decoding *d, const char *path, const struct vs_wal
     vs_progress_finish(&d->progress);
     int status = CLI_DONE;
     if (d->cli->out.error) {
-        e = 0; /* said when the output is finished */
+        e = 0; /* it is reported when the output is finished */
     } else if (e == -VSE_LIMIT && d->o->until) {
         e = 0;
     }
@@ -226,7 +226,7 @@ static int run(struct cli *cli, int argc, char **argv)
                     : code_from_images(cli, &code, &o.images, &port->about);
     if (status == CLI_DONE)
         status = decode(cli, &o, argv[0], port, &spec, &setup, &code);
-    if (status == CLI_DONE) /* else the walk came to the cut, and said so */
+    if (status == CLI_DONE) /* otherwise the walk came to the cut, and said so */
         status = vport_missing(cli, port, argv[0]);
     code_free(&code);
     vs_vport_close(port);

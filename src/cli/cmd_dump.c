@@ -6,14 +6,14 @@
 #include "cli/event_print.h"
 #include "front/json.h"
 
-/* A number that was not given; the rows below keep it from being given. */
+/* Stands for a number that was not given; the options' limits keep it from being given. */
 #define NONE UINT64_MAX
 
 struct dump_options {
     bool json, full, salvage, blocks, images;
     uint64_t thread, from, to, from_insn, from_cycle, limit;
-    uint64_t kinds;        /* bit per kind; 0 is all */
-    struct range pc, addr; /* lo > hi: not given */
+    uint64_t kinds;        /* a bit per kind; 0 is all */
+    struct range pc, addr; /* lo > hi if it was not given */
 };
 
 /* ---- static tables ------------------------------------------------------------------------ */
@@ -119,7 +119,7 @@ static bool wanted(const struct dump_options *o, const struct vs_event *e)
     return !given(&o->addr) || touches(e, &o->addr);
 }
 
-/* Prints what is wanted of a batch. Returns false when there is no need of another. */
+/* Prints what is wanted of a batch. Returns false if no other is needed. */
 static bool dump_batch(struct out *out, const struct dump_options *o, const struct vs_batch *b,
                        uint64_t *left)
 {
@@ -137,8 +137,8 @@ static bool dump_batch(struct out *out, const struct dump_options *o, const stru
     return true;
 }
 
-/* Returns 0 or the reader's error. Threads are picked here and not by vs_reader_select, which loses
- * the events' numbers. */
+/* Threads are picked here and not by vs_reader_select, which loses the events' numbers. Returns 0;
+ * the reader's error. */
 static int dump_events(struct out *out, const struct dump_options *o, struct vs_reader *r)
 {
     struct vs_progress progress;
@@ -157,7 +157,7 @@ static int dump_events(struct out *out, const struct dump_options *o, struct vs_
     return e < 0 && e != -VSE_END ? e : 0;
 }
 
-/* Returns 0; -VSE_NOTFOUND if nothing lies there; the reader's error. */
+/* Returns 0; -VSE_NOTFOUND (nothing lies there); the reader's error. */
 static int seek(const struct dump_options *o, struct vs_reader *r)
 {
     if (o->from != NONE)

@@ -46,7 +46,7 @@ static int encode(struct cli *cli, const struct encode_options *o, const char *p
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 
-/* Ends the file: under its name only if all went well. */
+/* Ends the file, which gets its name only if all went well. */
 static int finish(struct cli *cli, const struct encode_options *o, struct vs_vport_writer *w,
                   const struct vs_bandwidth_row *row, int status)
 {
@@ -84,7 +84,7 @@ int encode_run(struct cli *cli, const struct encode_options *o, const char *path
     int64_t row = vs_bandwidth_init(&b, reader, NULL, &diag);
     vs_technique_settle(&spec, b.setup.timed);
     if (row == -VSE_END && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE)
-        status = CLI_BAD_DATA; /* what there is has no thread */
+        status = CLI_BAD_DATA; /* what there is of the run has no thread */
     else if (row < 0)
         status = cli_report(cli, path, (int)row, &diag);
     else

@@ -10,7 +10,7 @@
 
 enum { NONE = VS_THREADS_MAX };
 
-/* What the sizes of blocks count. */
+/* What sizes of blocks are given in. */
 enum unit { UNIT_BYTES, UNIT_VALUES, UNIT_END };
 
 struct entropy_options {
@@ -29,16 +29,16 @@ static const char *unit_name(unsigned unit)
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-/* The figures of a run, or of several. */
+/* The figures of a run, or of several runs. */
 struct entropy_row {
-    const char *run; /* NULL: a sum */
-    unsigned runs;   /* in it */
+    const char *run; /* NULL if it is a sum */
+    unsigned runs;   /* how many are in the sum */
     uint64_t thread;
     unsigned unit;
     const struct vs_entropy_figures *figures;
 };
 
-/* The blocks of a size, with one mask. */
+/* The blocks of one size, with one mask. */
 struct block_row {
     const struct entropy_row *all;
     unsigned block, mask; /* by number */
@@ -274,7 +274,7 @@ static struct cell small_ratio(const void *row)
     return cell_real(vs_entropy_small_ratio(small_of(row)->all->figures, small_of(row)->bits));
 }
 
-/* In text the words stand beside each other, under these names. */
+/* In text, the words stand beside each other under these names. */
 static const struct report_column small_columns[] = {
     {.csv = "run", .get = small_run},
     {.csv = "block"},
@@ -412,7 +412,7 @@ static struct entropy_study *study_of(struct study_runs *s)
     return (struct entropy_study *)s;
 }
 
-/* Returns 0 or an error of the reader, which has it in its diag. */
+/* Returns 0; the reader's error, which is in its diag. */
 static int consume(struct vs_entropy *e, struct vs_reader *reader, uint64_t thread)
 {
     struct vs_progress progress;

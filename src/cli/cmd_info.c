@@ -31,7 +31,7 @@ struct counts {
     struct vs_routines routines;
 };
 
-/* Returns 0 or an error; of the reader if it has that in its diag. */
+/* Returns 0; an error, which is the reader's if that has it in its diag. */
 static int count_events(struct vs_reader *reader, uint64_t total, struct counts *c)
 {
     struct vs_progress progress;

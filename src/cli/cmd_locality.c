@@ -12,10 +12,10 @@ struct locality_options {
     bool json, csv;
 };
 
-/* The figures of a run, or of several. */
+/* The figures of a run, or of several runs. */
 struct locality_row {
-    const char *run; /* NULL: a sum */
-    unsigned runs;   /* in it */
+    const char *run; /* NULL if it is a sum */
+    unsigned runs;   /* how many are in the sum */
     struct vs_locality_figures f;
 };
 
@@ -24,9 +24,9 @@ static uint64_t accesses(const struct vs_locality_figures *f)
     return f->loads + f->stores;
 }
 
-/* A line of CSV: what was counted, and how many of them were hits, or filtered. */
+/* A line of CSV: what was counted, and how many of it were hits, or filtered. */
 struct share_row {
-    const char *run, *what, *name; /* of the form; NULL: of the size */
+    const char *run, *what, *name; /* name: the form's; NULL if the line is about a size */
     unsigned entries, shift;
     uint64_t count, hits;
 };
@@ -95,7 +95,7 @@ static const struct report_column hit_columns[] = {
     {0},
 };
 
-/* The shifts stand beside each other. */
+/* Prints a table in which the shifts stand beside each other. */
 static void text_hits(struct out *out, const struct locality_row *row,
                       bool (*at)(const void *row, size_t i, void *element))
 {
@@ -128,7 +128,7 @@ static struct share_row share(const struct locality_row *row, const char *what, 
         .run = row->run, .what = what, .name = name, .count = count, .hits = count - sent};
 }
 
-/* All, then the forms. */
+/* All loads come first, and then the forms. */
 static bool loads_at(const void *row, size_t i, void *element)
 {
     const struct locality_row *r = row;

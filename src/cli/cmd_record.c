@@ -34,13 +34,13 @@ struct record {
     const struct record_options *o;
     const struct engine_row *row; /* of the engine */
     void *settings;               /* of the engine */
-    const char *path;             /* of the run */
+    const char *path;             /* the run's */
     struct vs_writer *writer;
     struct vs_before before; /* the writer */
     uint32_t features;       /* VS_RUN_* */
     struct vs_progress progress;
-    char written[32];       /* for the progress line */
-    uint64_t max_bytes;     /* 0 = no limit */
+    char written[32];       /* text for the progress line */
+    uint64_t max_bytes;     /* 0 if there is no limit */
     _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
     struct vs_window windows[WINDOWS_MAX];
     size_t window_count;
@@ -51,7 +51,7 @@ struct record {
     const char *incomplete; /* why the run is not whole, or NULL */
     char why[ENGINE_TEXT];  /* room for that */
     struct recording_stats stats;
-    uint64_t sealed; /* bytes of the run */
+    uint64_t sealed; /* the run's bytes */
 };
 
 /* ---- what to record ------------------------------------------------------------------------ */
@@ -138,7 +138,7 @@ static bool settle_options(struct record *r)
 
 /* ---- facts --------------------------------------------------------------------------------- */
 
-/* A fact in the making, and the first thing that went wrong with it. */
+/* A fact in the making, and the first error with it. */
 struct text {
     struct vs_buf bytes;
     int error;
@@ -150,7 +150,7 @@ static void append(struct text *t, const char *bytes, size_t size)
         t->error = vs_buf_put(&t->bytes, bytes, size);
 }
 
-/* The writer takes it, and the text is empty. */
+/* Gives the fact to the writer, and empties the text. */
 static int put_text(struct record *r, const char *key, struct text *t)
 {
     append(t, "", 1);
@@ -159,7 +159,8 @@ static int put_text(struct record *r, const char *key, struct text *t)
     return e;
 }
 
-/* A command line that a shell would understand. Cut where a fact must end. */
+/* Adds a word so that a shell would understand the command line. It is cut where a fact must
+ * end. */
 static void quote(struct text *t, const char *word)
 {
     bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -201,7 +202,7 @@ static int put_facts(struct record *r, char **argv)
     return e;
 }
 
-/* A word after a blank, unless it is the first. */
+/* Adds a word, after a blank unless it is the first. */
 static void add_word(struct text *t, const char *word)
 {
     if (t->bytes.len)
@@ -270,7 +271,7 @@ static int tick(void *context, uint64_t instructions)
     return r->max_bytes && bytes >= r->max_bytes;
 }
 
-/* The consumer: the writer, and a note of how far it is. */
+/* The consumer is the writer, and notes how far it is. */
 
 static int put(void *context, const struct vs_batch *batch)
 {
@@ -339,7 +340,7 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
 }
 
 struct record_summary {
-    const char *file, *incomplete, *valgrind, *unread; /* all but the file may be NULL */
+    const char *file, *incomplete, *valgrind, *unread; /* all except the file may be NULL */
     uint64_t instructions, skipped, events, threads, forks, programs, bytes, exit, cycles;
     double seconds, seconds_more;
     bool ended, timed;
@@ -377,7 +378,7 @@ static const struct report_column summary_columns[] = {
     {0},
 };
 
-/* The program's, or what stands for it. */
+/* The program's status, or what stands for it. */
 static int exit_status(const struct record *r)
 {
     return r->row->status ? r->row->status(&r->result) : recording_status(r->result.status);
@@ -419,8 +420,8 @@ static void warn_places(struct record *r)
                 r->places[i].name);
 }
 
-/* Whether every place was found somewhere: if not, nothing that was recorded is what was asked
- * for. */
+/* The first place that was found nowhere, or NULL. If there is one, nothing that was recorded is
+ * what was asked for. */
 static const char *missing_place(const struct record *r)
 {
     for (size_t i = 0; i < r->place_count; i++)
@@ -429,7 +430,7 @@ static const char *missing_place(const struct record *r)
     return NULL;
 }
 
-/* The failure may be lack of memory: without an allocation. */
+/* This makes no allocation, as the failure may be a lack of memory. */
 static void remove_partial(const char *path)
 {
     char partial[PATH_MAX + sizeof(".partial")];
@@ -457,7 +458,7 @@ static double seconds_between(const struct timespec *t0, const struct timespec *
     return (double)(t1->tv_sec - t0->tv_sec) + 1e-9 * (double)(t1->tv_nsec - t0->tv_nsec);
 }
 
-/* The summary of a run that is sealed. Returns the exit status. */
+/* Prints the summary of a run that is sealed. Returns the exit status. */
 static int conclude(struct record *r, const struct vs_writer_stats *written)
 {
     const struct vs_engine_result *c = &r->result;
@@ -466,7 +467,7 @@ static int conclude(struct record *r, const struct vs_writer_stats *written)
     r->sealed = written->bytes;
     status = summary_stats(r);
     if (*c->gave_up) {
-        /* The program did not end: the engine did, whose status means nothing. */
+        /* It was not the program that ended but the engine, whose status means nothing. */
         cli_error(r->cli, "%s: %s; what ran until then is in %s", r->request.argv[0], c->gave_up,
                   r->path);
         return CLI_USAGE;
@@ -505,8 +506,8 @@ static int finish(struct record *r)
         return report_saved(r, e, &diag, true, events);
     }
     vs_writer_stats(r->writer, &written);
-    /* Signals stay caught to the end: a user who insists does so once more, and the status is to be
-     * the program's. */
+    /* Signals stay caught to the end: a user who insists may send another one, and the status has
+     * to be the program's. */
     if ((e = vs_writer_seal(r->writer, &diag)) < 0) {
         recording_release_signals();
         if (!written.events)

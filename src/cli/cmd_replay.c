@@ -22,7 +22,7 @@ struct session {
     struct cli *cli;
     const struct replay_options *o;
     struct replaying replaying;
-    uint64_t written[2], unknown; /* bytes to standard output and error; of these not known */
+    uint64_t written[2], unknown; /* bytes to standard output and error; those not known */
 };
 
 /* ---- what the program wrote ------------------------------------------------------------------ */
@@ -42,7 +42,7 @@ static void take_output(void *context, unsigned core, uint64_t fd, const uint8_t
 
 /* ---- where to stop --------------------------------------------------------------------------- */
 
-/* N, or CORE:N */
+/* Parses N or CORE:N. */
 static int parse_until(struct cli *cli, const char *text, unsigned cores,
                        struct vs_replay_goal *goal)
 {
@@ -74,7 +74,7 @@ static uint64_t value_of(const struct vs_cpu *cpu, const struct vs_register *reg
     return reg ? vs_cpu_get(cpu, reg->number) : 0;
 }
 
-/* Registers that are listed: those of 8 bytes but for the pc. */
+/* Whether a register is listed: those of 8 bytes are, except for the pc. */
 static bool is_listed(const struct vs_register *reg)
 {
     return vs_register_is_whole(reg) && reg->size == 8 && reg->number != VS_REG_PC;
@@ -98,9 +98,9 @@ static void text_registers(struct out *out, unsigned core, const struct vs_cpu *
 struct replay_summary {
     const struct vs_replay *replay;
     int stop;
-    bool registers; /* of the cores */
+    bool registers; /* the cores' registers are printed */
     uint64_t instructions, messages, stdout_bytes, stderr_bytes, unknown_bytes;
-    const struct vs_verify_replay *check; /* NULL: nothing was compared */
+    const struct vs_verify_replay *check; /* NULL if nothing was compared */
     struct vs_verify_replay compared;
 };
 
@@ -131,7 +131,7 @@ static const struct vs_cpu *cpu_of(const void *row)
     return ((const struct core_row *)row)->core->cpu;
 }
 
-/* A register that is listed, by its place in a feature of gdb's. */
+/* A register that is listed, by its place in one of gdb's features. */
 static bool listed_at(const void *row, unsigned feature, size_t i, uint64_t *value)
 {
     const struct vs_register_set *set = ((const struct core_row *)row)->set;
@@ -311,7 +311,7 @@ static int failed(struct session *s, const char *path, int err)
 
 /* ---- running --------------------------------------------------------------------------------- */
 
-/* To the goal, in pieces, for the sake of progress. Returns what vs_replay_run does. */
+/* Runs to the goal, in pieces for the sake of progress. Returns as vs_replay_run. */
 static int run_to(struct vs_replay *r, const struct vs_replay_goal *goal,
                   struct vs_progress *progress)
 {
@@ -340,7 +340,8 @@ static int run_all(struct session *s, const char *path, const struct vs_replay_g
     return stop == VS_REPLAY_CUT ? replaying_cut(s->cli, path, &s->replaying) : CLI_DONE;
 }
 
-/* Whether there is something to compare with: not if the run is cut before its first thread. */
+/* Checks that there is something to compare with, which is not so if the run is cut off before its
+ * first thread. */
 static int check_run(struct cli *cli, const char *path)
 {
     struct vs_reader *reader;

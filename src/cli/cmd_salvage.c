@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes a sealed run of one that was cut off. The events are written anew, so what comes out is a
- * run like any other, and what they were read from stays as it is. */
+/* Makes a sealed run of one that was cut off. The events are written anew, so the result is a run
+ * like any other, and the file that they were read from stays as it is. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -25,17 +25,17 @@ struct salvage {
     struct cli *cli;
     const struct salvage_options *o;
     const char *input, *output;
-    char written[PATH_MAX]; /* the run, until it has its name */
+    char written[PATH_MAX]; /* the run's path until it has its name */
     struct vs_reader *reader;
     struct vs_writer *writer;
     struct vs_before before; /* the writer */
     struct vs_progress progress;
-    char incomplete[512]; /* the fact; "" if the run is whole */
+    char incomplete[512]; /* the fact of that name; "" if the run is whole */
 };
 
 /* ---- names ----------------------------------------------------------------------------------- */
 
-/* The name that the file was to have. */
+/* The name that the file was meant to have. */
 static const char *default_output(const char *input, char *path, size_t capacity)
 {
     size_t length = strlen(input), end = strlen(PARTIAL);
@@ -111,8 +111,8 @@ static int copy(struct salvage *s)
     return e < 0 ? cli_report(s->cli, s->output, e, vs_writer_diag(s->writer)) : CLI_DONE;
 }
 
-/* Gives the run its name. The partial file of that name may be what was read: so it had another
- * until now. */
+/* Gives the run its name. The partial file of that name may be the one that was read, so the run
+ * had another name until now. */
 static int publish(struct salvage *s)
 {
     if (!s->o->overwrite && link(s->written, s->output) == 0) {
@@ -148,7 +148,7 @@ static int write_run(struct salvage *s, struct vs_writer_stats *stats)
         char partial[PATH_MAX + sizeof(PARTIAL)];
 
         snprintf(partial, sizeof(partial), "%s" PARTIAL, s->written);
-        unlink(partial); /* what it was made of is still there */
+        unlink(partial); /* the file that it was made from is still there */
         return cli_report(s->cli, s->output, e, &diag);
     }
     return publish(s);
@@ -157,7 +157,7 @@ static int write_run(struct salvage *s, struct vs_writer_stats *stats)
 /* ---- what came of it ------------------------------------------------------------------------- */
 
 struct saved {
-    const char *file, *from, *incomplete; /* NULL: it is whole */
+    const char *file, *from, *incomplete; /* incomplete: NULL if it is whole */
     uint64_t instructions, events, threads, readable, size;
 };
 

@@ -50,7 +50,7 @@ static struct cell setting_value(const void *row)
 static const struct report_rows setting_rows = {
     .size = sizeof(struct setting), .at = setting_at, .name = setting_name};
 
-/* In text a file that --platform takes. */
+/* In text, this is a file that --platform takes. */
 static const struct report_column setting_columns[] = {
     {.json = "", .text = "value", .get = setting_value, .width = -11, .before = " = "},
     {.text = "help", .kind = CELL_WORD, REPORT_IN(setting, help), .before = "  # "},
@@ -126,7 +126,7 @@ struct simulated {
     uint64_t instructions, threads, cycles, exit;
     bool timed;
     double seconds;
-    const char *incomplete; /* NULL: it is not */
+    const char *incomplete; /* NULL if it is complete */
 };
 
 static bool was_timed(const void *row)

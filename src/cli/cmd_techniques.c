@@ -17,10 +17,10 @@ struct technique_row {
     const struct vs_technique_spec *spec;
     uint64_t cores;
     struct vs_cost_list costs;
-    uint64_t cache_bits; /* 0: there is no cache */
+    uint64_t cache_bits; /* 0 if there is no cache */
 };
 
-/* Of 64-bit addresses. */
+/* The costs are those for 64-bit addresses. */
 static int row_of(struct cli *cli, const struct techniques_options *o,
                   const struct vs_technique_spec *given, struct technique_row *row)
 {
@@ -215,7 +215,7 @@ static struct cell cost_gates(const void *row)
     return cell_count(vs_cost_gates(cost_of(row)->cost));
 }
 
-/* Of the data in the caches. */
+/* The storage as a share of the data in the caches. */
 static struct cell cost_share(const void *row)
 {
     return cell_ratio(vs_cost_storage(cost_of(row)->cost), cost_of(row)->cache_bits);

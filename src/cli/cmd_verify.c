@@ -14,11 +14,11 @@
 struct verify_options {
     struct option_list techniques;
     const char *stream;
-    struct vs_mutate mutate; /* flips 0: none */
+    struct vs_mutate mutate; /* flips is 0 if nothing is flipped */
     bool json, quiet;
 };
 
-/* Over all runs. */
+/* Sums over all runs. */
 struct tally {
     uint64_t compared;
     struct vs_mutate_counts flips;
@@ -33,7 +33,8 @@ static const char *outcome_name(enum vs_verify_outcome outcome)
     return names[outcome];
 }
 
-/* Why a technique had nothing to compare, though it may be decoded; NULL if it had. */
+/* Says why there was nothing to compare though the technique can be decoded; NULL if there was
+ * something. */
 static const char *nothing_in(const struct vs_proof *p)
 {
     const struct vs_verify_result *r = &p->result;
@@ -45,10 +46,10 @@ static const char *nothing_in(const struct vs_proof *p)
                : "nothing to compare: the run has no load and no store";
 }
 
-/* What is told of a technique on a run. */
+/* What is told about a technique on a run. */
 struct told {
     const char *run, *config;
-    const struct vs_mutate *mutate; /* NULL: nothing was flipped */
+    const struct vs_mutate *mutate; /* NULL if nothing was flipped */
     struct vs_proof proof;
 };
 
@@ -253,7 +254,7 @@ static void text_proof(struct out *out, const struct told *t)
         text_same(out, t);
 }
 
-/* By field: so many noticed of so many. */
+/* Prints, by field, how many flips were noticed of how many. */
 static void text_mutation(struct out *out, const struct told *t)
 {
     const struct vs_mutate_counts *all = &t->proof.mutation.all;
@@ -328,8 +329,8 @@ static int tell(struct cli *cli, const struct verify_options *o, const char *pat
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
-/* Those of the specs that the run has anything for. Returns CLI_DONE, or the status after a
- * message; the array is to be freed. */
+/* Chooses those specs that the run has anything for. Returns CLI_DONE, or the status after a
+ * message. The array has to be freed. */
 static int choose_specs(struct cli *cli, const char *path, const struct vs_run_info *info,
                         const struct vs_spec_list *specs, struct vs_spec_item **chosen,
                         size_t *count)
@@ -372,7 +373,7 @@ static int prove_specs(struct cli *cli, const struct verify_options *o, const ch
     return status;
 }
 
-/* A stream that was encoded before. */
+/* A stream that was encoded earlier. */
 struct stream {
     const char *path;
     struct vs_vport *port;
@@ -409,7 +410,7 @@ static int init_verify(struct vs_verify *v, struct vs_reader *reader,
     return vs_verify_prepare(v, reader, serves, needs, diag);
 }
 
-/* stream is NULL, or there is one spec: its own. */
+/* If `stream` is not NULL, there is one spec, the stream's own. */
 static int verify_reader(struct cli *cli, const struct verify_options *o, const char *path,
                          struct vs_reader *reader, const struct vs_spec_item *specs, size_t count,
                          const struct stream *stream, struct tally *tally)
@@ -419,7 +420,7 @@ static int verify_reader(struct cli *cli, const struct verify_options *o, const 
     int status, e = init_verify(&v, reader, specs, count, &diag);
     bool empty = e == -VSE_END || (e == -VSE_FEATURE && !vs_reader_meta(reader, "isa"));
     if (empty && cli_missing(cli, path, vs_reader_info(reader)) != CLI_DONE) {
-        status = CLI_BAD_DATA; /* what there is has nothing */
+        status = CLI_BAD_DATA; /* what there is of the run has nothing */
     } else if (e == -VSE_END || e == -VSE_FEATURE) {
         cli_error(cli, "%s: nothing to compare: %s", path, diag.text);
         status = CLI_USAGE;
@@ -460,7 +461,7 @@ static int open_stream(struct cli *cli, struct stream *stream, const char *path,
     return status == CLI_DONE ? specs_add(cli, specs, path, &stream->spec) : status;
 }
 
-/* What it came to. */
+/* Says what it came to. Returns the exit status. */
 static int conclude(struct cli *cli, const struct verify_options *o, const struct tally *tally,
                     int status)
 {

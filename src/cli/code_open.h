@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's code, for commands that have a port stream and no run: from ELF files, or from the
- * blocks of a run. Events are never looked at. */
+/* The program's code, for commands that have a port stream and no run. It comes from ELF files, or
+ * from a run's blocks; events are never looked at. */
 #ifndef CLI_CODE_OPEN_H
 #define CLI_CODE_OPEN_H
 
@@ -8,16 +8,16 @@
 #include "replay/image_code.h"
 
 struct code {
-    struct vs_image_code image; /* its text is indexed; of a run there is nothing loaded */
-    struct vs_reader *reader;   /* NULL: it is from files */
+    struct vs_image_code image; /* its text is indexed; nothing is loaded if it is from a run */
+    struct vs_reader *reader;   /* NULL if it is from files */
 };
 
-/* From the run at `path`, of that instruction set. Returns CLI_DONE, or the status after a message;
- * code_free is needed in any case. */
+/* Takes the code from the run at `path`, which must be of that instruction set. Returns CLI_DONE,
+ * or the status after a message. code_free is needed in any case. */
 int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa);
 
-/* From ELF files (replay/image_code.h). An empty list: the images that the stream names. As
- * code_from_run. */
+/* Takes the code from ELF files (replay/image_code.h); if the list is empty, from the images that
+ * the stream names. Returns as code_from_run. */
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of commands: a line in commands.c for each, beside the file that defines its row. */
+/* The table of commands. Each has a line in commands.c, beside the file that defines its row. */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
 
@@ -24,20 +24,20 @@ extern const struct command command_replay;
 extern const struct command command_debug;
 extern const struct command command_verify;
 
-/* The row of that number, in the order of the list. NULL past the last. */
+/* The row of that number, in the list's order; NULL past the last. */
 const struct command *commands_at(size_t number);
 
 /* "vestige" itself: what holds for all commands. It has no `run`. */
 extern const struct command commands_program;
 
-/* The row of that name. NULL, after a message with the nearest name, if there is none. */
+/* The row of that name; NULL, after a message with the nearest name, if there is none. */
 const struct command *commands_find(struct cli *cli, const char *name);
 
-/* The row of a command that is run under its own name, as in the path `program`. NULL if there is
+/* The row of the command that is run under its own name, as in the path `program`; NULL if there is
  * none. */
 const struct command *commands_by_program(const char *program);
 
-/* Prints the usage of the program and the list. */
+/* Prints the program's usage and the list of commands. */
 void commands_help(struct out *out);
 
 #endif

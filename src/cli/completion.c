@@ -8,7 +8,7 @@
 
 typedef bool offer_function(unsigned number, char word[OPTION_WORD]);
 
-/* offers->count if it is not among them. */
+/* Returns offers->count if it is not among them. */
 static unsigned find(const struct completion_offers *offers, offer_function *offer)
 {
     unsigned i = 0;
@@ -27,14 +27,14 @@ void completion_offers(struct completion_offers *offers)
 {
     const struct command *c;
     *offers = (struct completion_offers){0};
-    add(offers, specs_offer_one); /* of an operand SPEC */
+    add(offers, specs_offer_one); /* for an operand SPEC */
     for (size_t i = 0; (c = commands_at(i)); i++)
         for (const struct cli_option *o = c->options; o && o->name; o++)
             if (o->offer)
                 add(offers, o->offer);
 }
 
-/* Files, if nothing is offered. */
+/* Gives files if nothing is offered. */
 static struct completion of_offer(const struct completion_offers *offers, offer_function *offer)
 {
     unsigned i = offer ? find(offers, offer) : offers->count;
@@ -58,7 +58,7 @@ struct completion completion_of_option(const struct completion_offers *offers,
     }
 }
 
-/* "vest" of "run.vest..."; any file if there is none. */
+/* Finds the extension, "vest" in "run.vest..."; if there is none, any file will do. */
 static struct completion of_files(const char *operands)
 {
     struct completion files = {.kind = COMPLETION_FILE};

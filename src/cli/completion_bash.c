@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/completion.h"
 
-/* What does not depend on the rows. */
+/* This is the part that does not depend on the rows. */
 __asm__(".pushsection .rodata\n"
         "completion_bash_rest:\n"
         ".incbin \"src/cli/completion.bash\"\n"
@@ -9,7 +9,7 @@ __asm__(".pushsection .rodata\n"
         ".popsection");
 extern const char completion_bash_rest[];
 
-/* Words as they are: the names in rows have nothing that a shell would take for its own. */
+/* Prints words as they are, since the names in rows have nothing that a shell would interpret. */
 static void put_names(struct out *out, const struct cli_option *o)
 {
     for (unsigned i = o->first; i < o->end; i++)

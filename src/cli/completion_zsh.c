@@ -3,7 +3,7 @@
 
 #include "cli/completion.h"
 
-/* What does not depend on the rows. */
+/* This is the part that does not depend on the rows. */
 __asm__(".pushsection .rodata\n"
         "completion_zsh_rest:\n"
         ".incbin \"src/cli/completion.zsh\"\n"
@@ -11,7 +11,7 @@ __asm__(".pushsection .rodata\n"
         ".popsection");
 extern const char completion_zsh_rest[];
 
-/* Text between single quotes, on one line, in which `special` characters get a backslash. */
+/* Prints text between single quotes, on one line, in which `special` characters get a backslash. */
 static void put_quoted(struct out *out, const char *s, const char *special)
 {
     for (; *s; s++) {
@@ -24,7 +24,7 @@ static void put_quoted(struct out *out, const char *s, const char *special)
     }
 }
 
-/* Functions that add the words of an offer. */
+/* Prints functions that add the words of an offer. */
 static void put_offers(struct out *out, const struct completion_offers *offers)
 {
     char word[OPTION_WORD];
@@ -36,7 +36,7 @@ static void put_offers(struct out *out, const struct completion_offers *offers)
     }
 }
 
-/* The action of _arguments. */
+/* Prints the action for _arguments. */
 static void put_action(struct out *out, const struct completion *what)
 {
     switch (what->kind) {
@@ -64,7 +64,8 @@ static void put_action(struct out *out, const struct completion *what)
     }
 }
 
-/* '(-o --output)'{-o+,--output=}'[help]:FILE:action'. What may be repeated excludes nothing. */
+/* Prints '(-o --output)'{-o+,--output=}'[help]:FILE:action'. An option that may be repeated
+ * excludes nothing. */
 static void put_option(struct out *out, const struct command *c, const struct cli_option *o,
                        const struct completion_offers *offers)
 {

@@ -30,7 +30,7 @@ static int settle(const struct engine_options *o, void **settings, struct vs_dia
     return simulation_config(&o->simulation, &s->config, diag);
 }
 
-/* All parameters of the platform. */
+/* Adds all of the platform's parameters. */
 static void config(const void *settings, void (*add)(void *context, const char *word),
                    void *context)
 {

@@ -8,15 +8,15 @@
 #include "vestige/event.h"
 #include "vestige/run.h"
 
-/* Which kinds have a pc that is an address of code, and which an addr that is one of data. */
+/* Whether the event's kind has a pc that is an address of code, and an addr that is one of data. */
 bool event_has_pc(const struct vs_event *e);
 bool event_has_data(const struct vs_event *e);
 
-/* The event batch->events[i] as one line. Values of more than 64 bytes are shortened to their 64
- * least significant ones unless `full`. */
+/* Prints the event batch->events[i] as one line. Values of more than 64 bytes are shortened to
+ * their 64 least significant bytes unless `full` is set. */
 void event_text(struct out *o, const struct vs_batch *batch, size_t i, bool full);
 
-/* The same as one JSON object, values always in full. */
+/* Prints it as one JSON object, with values always in full. */
 void event_json(struct out *o, const struct vs_batch *batch, size_t i);
 
 #endif

@@ -179,7 +179,7 @@ static void fields(struct out *o, const struct vs_batch *b, const struct vs_even
     }
 }
 
-/* Left-aligned after a sign, so that the column stays one word. */
+/* Prints a number left-aligned after a sign, so that the column stays one word. */
 static void tag(struct out *o, char sign, uint64_t v, unsigned width)
 {
     unsigned digits = 1;

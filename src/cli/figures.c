@@ -12,7 +12,7 @@ static const struct vs_bandwidth_figures *figures_at(const void *row)
     return row;
 }
 
-/* What the encoder met, by name; all messages are "messages". */
+/* How many of that name the encoder met; "messages" are all messages. */
 static uint64_t met(const struct vs_bandwidth_figures *f, const char *name)
 {
     return strcmp(name, "messages") ? vs_counts_get(&f->encoded, name) : f->counts.messages;
@@ -23,7 +23,7 @@ static struct cell met_cell(const void *row, const void *name)
     return cell_count(met(row, name));
 }
 
-/* Of those that it met the share that took a message. */
+/* How many of those that it met took a message. */
 static uint64_t met_reported(const struct vs_bandwidth_figures *f, const char *name)
 {
     char reported[96];
@@ -57,7 +57,7 @@ static bool is_address(const void *row)
     return figures_at(row)->serves & VS_TECHNIQUE_ADDRESS;
 }
 
-/* In text the table is that of the first kind that it serves. */
+/* In text, the table is that of the first kind that the technique serves. */
 static bool is_data_first(const void *row)
 {
     return is_data(row) && !is_flow(row);
@@ -68,7 +68,7 @@ static bool is_address_first(const void *row)
     return is_address(row) && !is_flow(row) && !is_data(row);
 }
 
-/* A share: the sum of some that it met, and of what. */
+/* A share: what is summed of what the encoder met, and what it is a share of. */
 struct share {
     const char *part[3], *whole[5];
 };
@@ -130,7 +130,7 @@ static const struct report_column branch_columns[] = {
 
 /* ---- load values ----------------------------------------------------------------------------- */
 
-/* Operands of up to `bytes`; the largest class has no bound. */
+/* Operands of up to `bytes` bytes; the largest class has no bound. */
 struct size_row {
     uint64_t bytes, count, reported;
 };
@@ -170,7 +170,7 @@ static const struct report_column size_columns[] = {
     {0},
 };
 
-/* CSV has what is counted of accesses after the costs. */
+/* In CSV, what is counted of accesses comes after the costs. */
 enum { ACCESSES = 1, FIELDS, PORT, LATER, LATEST };
 
 static const struct report_column load_columns[] = {
@@ -202,7 +202,7 @@ static const struct report_column order_columns[] = {
 
 /* ---- data addresses -------------------------------------------------------------------------- */
 
-/* Operands of a form, "loads" or "stores". */
+/* Operands of one form, "loads" or "stores". */
 struct form_row {
     const char *form;
     uint64_t count, reported;
@@ -252,7 +252,7 @@ static const struct report_rows load_forms = {
 static const struct report_rows store_forms = {
     .size = sizeof(struct form_row), .at = store_form_at, .shown = is_used, .name = form_name};
 
-/* Whether anybody knows forms. */
+/* Whether any form has operands. */
 static bool has_form(const void *row, bool (*at)(const void *row, size_t i, void *element))
 {
     struct form_row form;
@@ -638,7 +638,7 @@ static const struct report_column field_columns[] = {
     {0},
 };
 
-/* What stands before the figures in text. */
+/* The columns that stand before the figures in text. */
 static const struct report_column name_columns[] = {
     {.text = "technique",
      .kind = CELL_WORD,
@@ -778,7 +778,7 @@ void figures_text(struct out *out, const struct vs_bandwidth_figures *f, bool fi
     size_t name = (size_t)-name_columns[0].width, config = (size_t)-name_columns[1].width;
     report_table_cells(out, name_columns, f, 0);
     if (strlen(f->technique) > name || strlen(f->config) > config) {
-        out_char(out, '\n'); /* one that is too long for its columns has a line of its own */
+        out_char(out, '\n'); /* a name that is too long for its columns has a line of its own */
         out_pad(out, name + 1 + config);
     }
     report_table_row(out, figures_columns, f, 0);

@@ -148,7 +148,7 @@ static bool number_at(const struct vs_count_tally *t, size_t i, struct info_coun
     return true;
 }
 
-/* In text it is called by its number and its name, if it has one. */
+/* In text, a count is called by its number, and by its name if it has one. */
 static void name_number(struct info_count *c)
 {
     snprintf(c->name, sizeof(c->name), "%llu%s%s", (unsigned long long)c->number,
@@ -315,7 +315,7 @@ static const struct report_column fact_columns[] = {
 
 struct image_row {
     struct vs_image image;
-    const uint64_t *instructions; /* NULL: they were not counted */
+    const uint64_t *instructions; /* NULL if they were not counted */
 };
 
 static bool image_at(const void *row, size_t i, void *element)
@@ -368,7 +368,7 @@ const struct report_column info_thread_columns[] = {
 
 /* ---- events ---------------------------------------------------------------------------------- */
 
-/* Events of a kind. */
+/* Counts the events of a kind. */
 static struct cell kind_count(const void *row, const void *by)
 {
     return cell_count(counts_of(row)->kinds[*(const enum vs_kind *)by]);
@@ -468,7 +468,7 @@ static const struct report_column gap_columns[] = {
 
 struct routine_row {
     const struct vs_routine_count *routine;
-    const char *image; /* NULL: it is in none */
+    const char *image; /* NULL if it is in none */
 };
 
 static bool routine_at(const void *row, size_t i, void *element)

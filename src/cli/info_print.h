@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is known of a run, as text or as a JSON object. docs/commands.md describes both. */
+/* What is known about a run, as text or as a JSON object. docs/commands.md describes both. */
 #ifndef CLI_INFO_PRINT_H
 #define CLI_INFO_PRINT_H
 
@@ -10,31 +10,31 @@
 #include "study/routines.h"
 #include "vestige/run.h"
 
-/* One run, gathered before anything of it is printed. */
+/* What is gathered about one run before anything is printed. */
 struct info_report {
     const char *path;
     const struct vs_reader *reader;
     struct vs_run_info info;
     const char *isa; /* NULL if it is not known */
 
-    /* what was counted in the events; all NULL if nothing was */
+    /* what was counted in the events; all NULL if nothing was counted */
     const struct vs_event_counts *stats;
     const struct vs_profile *profile;
     const struct vs_routines *routines;
 
     uint64_t code_bytes;     /* in all blocks */
-    struct core_facts cores; /* of a simulated run, else none */
-    uint64_t core_cycles;    /* that these took */
-    bool all_threads;        /* in the text; the JSON object always has all */
+    struct core_facts cores; /* a simulated run's, else none */
+    uint64_t core_cycles;    /* how many cycles they took */
+    bool all_threads;        /* the text has all threads; the JSON object always does */
 };
 
-/* System calls, causes and routines that are listed, at most. */
+/* How many system calls, causes and routines are listed at most. */
 enum { INFO_TOP = 16 };
 
-/* The columns of a report, of which JSON has all. */
+/* A report's columns, all of which are in JSON. */
 extern const struct report_column info_columns[];
 
-/* Some of so many, under a name; of a number also that, and its own name as the field. */
+/* A named count, out of a total. What has a number has that too, and its own name as the field. */
 struct info_count {
     char name[96], field[64];
     uint64_t number, count, total;
@@ -47,8 +47,8 @@ struct info_thread {
 };
 extern const struct report_column info_thread_columns[];
 
-/* The elements of a report's lists, as struct report_rows has them: names of features, threads,
- * and counts. */
+/* The elements of a report's lists, for struct report_rows: names of features, threads and
+ * counts. */
 bool info_feature_at(const void *report, size_t i, void *element);
 bool info_thread_at(const void *report, size_t i, void *element);
 bool info_kind_at(const void *report, size_t i, void *element);
@@ -59,10 +59,10 @@ bool info_store_size_at(const void *report, size_t i, void *element);
 bool info_syscall_at(const void *report, size_t i, void *element);
 bool info_cause_at(const void *report, size_t i, void *element);
 
-/* a / b, 0 if b is 0. */
+/* a / b; 0 if b is 0. */
 double info_ratio(uint64_t a, uint64_t b);
 
-/* Whether the run has cycles, and over how many it goes. */
+/* Whether the run has cycles, and how many it takes. */
 bool info_timed(const struct info_report *r);
 uint64_t info_cycles(const struct info_report *r);
 

@@ -28,7 +28,7 @@ static void share_row(struct out *o, const struct info_count *c)
     report_say(o, info_count_columns, c, "  {>name} {>count} {>share} %\n");
 }
 
-/* Returns how many there are. */
+/* Returns how many rows there are. */
 static size_t share_rows(struct out *o, const struct info_report *r,
                          bool (*at)(const void *report, size_t i, void *element))
 {
@@ -85,7 +85,7 @@ static void text_meta(struct out *o, const struct info_report *r)
         heading(o, "Recorded");
     for (uint32_t i = 0; vs_reader_meta_at(r->reader, i, &key, &value) == 0; i++) {
         if (core_fact_is(key))
-            continue; /* has a table */
+            continue; /* it has a table of its own */
         out_str(o, "  ");
         out_safe(o, key);
         out_pad(o, strlen(key) < 20 ? 21 - strlen(key) : 1);
@@ -173,7 +173,7 @@ static void text_causes(struct out *o, const struct info_report *r)
     more_numbers(o, &s->causes, n);
 }
 
-/* Names differ in length by far, so these rows have them last. */
+/* The names' lengths differ widely, so these rows have them last. */
 static void place_row(struct out *o, uint64_t count, uint64_t total)
 {
     const struct info_count c = {.count = count, .total = total};
@@ -211,7 +211,8 @@ static const char *file_name(const char *path)
     return slash && slash[1] ? slash + 1 : path;
 }
 
-/* "main  (program)"; without a name "program+0x1234", the address that the file has for it. */
+/* Prints "main  (program)"; if there is no name, "program+0x1234", with the address that the file
+ * has for it. */
 static void text_routine(struct out *o, const struct info_report *r,
                          const struct vs_routine_count *row)
 {
@@ -281,7 +282,7 @@ static void text_stats(struct out *o, const struct info_report *r)
     text_routines(o, r);
 }
 
-/* What the simulated platform counted. */
+/* Prints what the simulated platform counted. */
 static void text_cores(struct out *o, const struct info_report *r)
 {
     if (!r->cores.count)

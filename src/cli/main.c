@@ -47,8 +47,8 @@ static void let_fail(int signal)
     (void)signal;
 }
 
-/* A file that grows beyond the limit is an error of the write, not our end. Not ignored: programs
- * that are run would inherit that. */
+/* A file that grows beyond the limit makes the write fail, and does not end us. The signal is not
+ * ignored, because programs that we run would inherit that. */
 static void survive_limits(void)
 {
     struct sigaction action = {.sa_handler = let_fail, .sa_flags = SA_RESTART}, before;

@@ -9,7 +9,7 @@
 
 /* ---- roff ------------------------------------------------------------------------------------ */
 
-/* A character as itself: roff makes typographic ones of some, which nobody could paste. */
+/* Prints a character as itself: roff turns some into typographic ones, which nobody could paste. */
 static void put_char(struct out *out, char c)
 {
     static const struct {
@@ -43,7 +43,7 @@ static void put_font(struct out *out, char font, const char *s, size_t n)
     out_str(out, "\\fR");
 }
 
-/* The length of an option's name at s, dashes and all; 0 if there is none. */
+/* The length of an option's name at s, with its dashes; 0 if there is none. */
 static size_t option_length(const char *s)
 {
     size_t dashes = strspn(s, "-"), n = dashes;
@@ -55,7 +55,7 @@ static size_t option_length(const char *s)
     return n;
 }
 
-/* A line of prose, with options in bold. A dot would begin a request. */
+/* Prints a line of prose, with options in bold. A dot at its start would begin a request. */
 static void put_prose(struct out *out, const char *s, size_t n)
 {
     if (n && *s == '.')
@@ -72,7 +72,7 @@ static void put_prose(struct out *out, const char *s, size_t n)
     out_char(out, '\n');
 }
 
-/* Lines that are filled. An empty one ends a paragraph. */
+/* Prints lines that are filled. An empty line ends a paragraph. */
 static void put_lines(struct out *out, const char *s)
 {
     for (;;) {
@@ -87,7 +87,7 @@ static void put_lines(struct out *out, const char *s)
     }
 }
 
-/* "[--] PROGRAM [ARGUMENT...]", "RATE[:CAPACITY]": what stands for something is in italics. */
+/* Prints "[--] PROGRAM [ARGUMENT...]" or "RATE[:CAPACITY]", with placeholders in italics. */
 static void put_arguments(struct out *out, const char *s)
 {
     while (*s) {
@@ -121,7 +121,7 @@ static void put_title(struct out *out, const struct command *c)
                  ".\\\" Printed by 'vestige help --format man'; the text is in src/cli.\n"
                  ".TH ");
     put_page_name(out, c);
-    /* No words are broken: the macros go by HY, others by nh. */
+    /* No words are broken: the macros obey HY, and other text obeys nh. */
     out_printf(out, " 1 \"\" \"vestige %s\" \"Vestige\"\n", vs_version());
     out_str(out, ".nr HY 0\n.nh\n.ad l\n.SH NAME\n");
     put_page_name(out, c);
@@ -220,7 +220,8 @@ static void put_examples(struct out *out, const char *s)
     out_str(out, ".EE\n");
 }
 
-/* Lines "WORD  text"; one that begins with a blank continues the one before. */
+/* Prints lines of a word, two blanks and a text; one that begins with a blank continues the one
+ * before. */
 static void put_list(struct out *out, const char *heading, const char *s)
 {
     out_printf(out, ".SH %s\n", heading);
@@ -254,8 +255,7 @@ static bool has_word(const char *text, const char *word)
     return false;
 }
 
-/* Whether the row of c speaks of a command: of a program by its name, of others as "vestige NAME".
- */
+/* Whether c's row mentions a command: a program by its name, and others as "vestige NAME". */
 static bool speaks_of(const struct command *c, const struct command *other)
 {
     char word[64];

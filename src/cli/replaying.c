@@ -15,7 +15,7 @@
 
 /* ---- a recorded run -------------------------------------------------------------------------- */
 
-/* The technique whose streams order all that cores do to each other's memory. */
+/* The technique whose streams order everything that cores do to each other's memory. */
 #define TECHNIQUE "mc2RT"
 
 static int check_isa(struct cli *cli, const char *path, const char *isa)
@@ -49,7 +49,7 @@ static int look_at_run(struct cli *cli, const char *path, char *program, size_t 
     return status;
 }
 
-/* Encodes the run within the folder, and opens what comes out. */
+/* Encodes the run to a file in the folder, and opens that. */
 static int encode_within(struct cli *cli, struct replaying *r, const char *path, const char *folder,
                          struct vs_replay_config *config)
 {
@@ -120,7 +120,7 @@ int replaying_look(struct cli *cli, const char *path, char *program, size_t capa
     return status;
 }
 
-/* Of a run whose program's file is gone, the run has the code. */
+/* If the file of a run's program is gone, the code is taken from the run. */
 static int open_code(struct cli *cli, struct replaying *r, const char *path, bool run,
                      const struct replaying_options *o)
 {

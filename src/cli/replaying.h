@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A port stream that is replayed, for the commands that do. */
+/* A port stream that is replayed, for the commands that replay one. */
 #ifndef CLI_REPLAYING_H
 #define CLI_REPLAYING_H
 
@@ -9,7 +9,7 @@
 
 struct replaying_options {
     const struct option_list *images;
-    const char *code; /* NULL: from the images */
+    const char *code; /* a run; if NULL, the code is from the images */
     vs_replay_output *output;
     void *context;
 };
@@ -18,19 +18,19 @@ struct replaying {
     struct vs_vport *port;
     struct code code;
     struct vs_replay replay;
-    bool ready; /* the replay is */
+    bool ready; /* the replay is ready */
 };
 
-/* Opens the stream and its code; it stands at position 0. A recorded run is encoded first, to a
- * file that is gone afterwards, and that is said. Returns CLI_DONE, or the status after a message;
+/* Opens the stream and its code; the replay stands at position 0. A recorded run is first encoded
+ * to a temporary file, which the user is told. Returns CLI_DONE, or the status after a message.
  * replaying_close is needed in any case. */
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
-/* Whether it can be replayed: a stream of load values or a run, of RV64. The path of its program
- * goes to `program`, which is "" if it names none. Returns CLI_DONE, or the status after a message.
- */
+/* Whether the file can be replayed: it must be a stream of load values, or a run, of RV64. The path
+ * of its program goes to `program`, which is "" if the file names none. Returns CLI_DONE, or the
+ * status after a message. */
 int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity);
 
 /* The program that the stream names, or NULL. */

@@ -67,7 +67,7 @@ struct offer {
     char *word;
 };
 
-/* Whether "HEAD", "HEAD:ITEM" or "HEAD:ITEM=VALUE" is the one. */
+/* Whether "HEAD", "HEAD:ITEM" or "HEAD:ITEM=VALUE" is the word asked for. */
 static bool offers(struct offer *o, const char *head, const char *item, const char *value)
 {
     if (o->left--)
@@ -77,7 +77,7 @@ static bool offers(struct offer *o, const char *head, const char *item, const ch
     return true;
 }
 
-/* A number is left to the user, a word is not. */
+/* A number is left to the user; a word is not. */
 static bool offers_parameter(struct offer *o, const struct vs_technique *t,
                              const struct vs_parameter *p)
 {

@@ -7,27 +7,28 @@
 #include "technique/spec_list.h"
 #include "vestige/run.h"
 
-/* The rows of -t (technique/spec_list.h). Without any -t: the usual dozen. Returns CLI_DONE, or the
- * status after a message; vs_spec_list_fini is needed in any case. */
+/* Parses the values of -t (technique/spec_list.h); without any, takes the usual dozen. Returns
+ * CLI_DONE, or the status after a message. vs_spec_list_fini is needed in any case. */
 int specs_parse(struct cli *cli, struct vs_spec_list *specs, const struct option_list *list);
 
-/* Adds one. Returns CLI_DONE, or the status after a message. */
+/* Adds a technique. Returns CLI_DONE, or the status after a message. */
 int specs_add(struct cli *cli, struct vs_spec_list *specs, const char *config,
               const struct vs_technique_spec *spec);
 
-/* One technique, from a -t that must be there. As specs_add. */
+/* Parses one technique, from a -t that must be there. Returns as specs_add. */
 int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text);
 
-/* Whether a run has what the technique encodes. Says why not, unless the spec is one of a group.
- * Returns CLI_DONE, or the status: CLI_USAGE. */
+/* Whether a run lacks what the technique needs goes to *lacks. If it does, says why, unless the
+ * spec is one of a group and the events were not recorded. Returns CLI_DONE; CLI_USAGE if it lacks
+ * something and the spec is not one of a group. */
 int specs_lack(struct cli *cli, const struct vs_spec_item *spec, const char *path,
                const struct vs_run_info *info, bool *lacks);
 
 /* Says that a run has nothing for any of the techniques asked for. Returns the status. */
 int specs_fit_nothing(struct cli *cli, const char *path);
 
-/* What -t is offered: the names of techniques with their configurations and parameters; the first
- * also what stands for many. */
+/* What completion offers for -t: the techniques' names with their configurations and parameters;
+ * the first also offers the words that stand for many techniques. */
 bool specs_offer(unsigned number, char word[OPTION_WORD]);
 bool specs_offer_one(unsigned number, char word[OPTION_WORD]);
 
@@ -38,7 +39,7 @@ bool specs_offer_one(unsigned number, char word[OPTION_WORD]);
         .offset = (where), .offer = specs_offer                                                    \
     }
 
-/* The same of a command that takes exactly one. */
+/* The row of -t for a command that takes exactly one. */
 #define SPECS_OPTION_ONE(where)                                                                    \
     {                                                                                              \
         .name = "technique", .letter = 't', .argument = "SPEC", .help = "the technique to use",    \

@@ -13,7 +13,7 @@ static int refuse(struct cli *cli, const char *path, const char *what, const str
     return CLI_BAD_DATA;
 }
 
-/* The parameters come from a file: all are checked as a user's are. */
+/* The parameters come from a file, so all of them are checked as a user's are. */
 static int find_spec(struct cli *cli, const char *path, const struct vs_vport_about *about,
                      struct vs_technique_spec *spec)
 {
