@@ -51,7 +51,7 @@ covered() {
     fields <"$T/$1.json" >"$T/fields"
     [ -s "$T/fields" ] || fail "there are no objects of it: this file needs a line 'prints $1 ...'"
     unmatched "$T/fields" "$T/documented" >"$out"
-    [ ! -s "$out" ] || fail "docs/json.md lacks the new ones, and has some that never come"
+    [ ! -s "$out" ] || fail "docs/json.md does not have what is new, or has what is gone"
 }
 
 # prints NAME STATUS ARGUMENT...: the command's objects, added to those it has.
