@@ -40,7 +40,7 @@ static bool is_known(const struct vs_codemap_page *page, unsigned at)
     return page->known[at / 64] >> at % 64 & 1;
 }
 
-/* Copies a block into its pages, which exist; without `force` only where nothing is known. */
+/* Copies a block into its pages, which must exist; without `force` only where nothing is known. */
 static void place(struct vs_codemap *m, const struct vs_block *block, bool force)
 {
     struct vs_codemap_page *page = NULL;
@@ -61,7 +61,7 @@ static int make_pages(struct vs_codemap *m, const struct vs_block *block)
     invariant(block->size);
     uint64_t last = (block->addr % PAGE_SIZE + block->size - 1) / PAGE_SIZE;
     int e = 0;
-    /* Counted from the first page, since a block may wrap around the end of the address space. */
+    /* Pages are counted from the first, since a block may wrap around the end of the addresses. */
     for (uint64_t i = 0; e == 0 && i <= last; i++)
         e = make_page(m, (block->addr + i * PAGE_SIZE) / PAGE_SIZE);
     return e;

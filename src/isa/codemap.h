@@ -15,15 +15,16 @@ struct vs_codemap {
     struct vs_arena memory;
 };
 
-/* Puts a block's bytes in place: only where nothing is known, or in the place of what lay there.
- * Returns 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a map holds). */
+/* Put a block's bytes in place: add only where nothing is known, replace also over what lay there.
+ * Return 0; -VSE_NOMEM; -VSE_LIMIT (code is scattered over more memory than a map holds). */
 int vs_codemap_add(struct vs_codemap *m, const struct vs_block *block);
 int vs_codemap_replace(struct vs_codemap *m, const struct vs_block *block);
 
-/* Whether other bytes than the block's are known somewhere in its place. */
+/* Returns whether bytes other than the block's are known somewhere in its place. */
 bool vs_codemap_differs(const struct vs_codemap *m, const struct vs_block *block);
 
-/* Copies the bytes known from addr on without a hole, at most `capacity`. Returns how many. */
+/* Copies the bytes that are known from addr on without a hole, at most `capacity`. Returns how
+ * many. */
 size_t vs_codemap_fetch(const struct vs_codemap *m, uint64_t addr, uint8_t *bytes, size_t capacity);
 
 void vs_codemap_fini(struct vs_codemap *m);

@@ -7,7 +7,7 @@
 #include "vestige/error.h"
 #include "vestige/event.h"
 
-/* Cores begin at cache lines, and may hold vectors that have to be aligned. */
+/* Cores begin at cache lines, and may hold vectors that need to be aligned. */
 #define ALIGNMENT 64
 
 static size_t stride_of(const struct vs_cpu_ops *ops)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Execution of an ISA in user mode, over any memory: what replay, verification and the simulated
+/* Execution of an ISA in user mode over any memory, which replay, verification and the simulated
  * platform drive.
  *
- * A machine is some cores, a memory (isa/cpu_memory.h), and the decoded code that the cores share.
- * No state lies elsewhere: any number of machines run side by side, each in one thread at a time.
- * Cores of one machine take turns, so that what they do is in one order, and the same in every run.
+ * A machine consists of cores, a memory (isa/cpu_memory.h), and the decoded code that the cores
+ * share. No state lies elsewhere: any number of machines run side by side, each in one thread at a
+ * time. The cores of a machine take turns, so that what they do has one order, the same in every
+ * run.
  *
  * An ISA's row (isa/set.h) has the table of its CPU. A core's state is opaque but for its head,
- * struct vs_cpu, and so is the machine's code but for struct vs_cpu_code.
- */
+ * struct vs_cpu, and so is the machine's code but for its head, struct vs_cpu_code. */
 #ifndef ISA_CPU_H
 #define ISA_CPU_H
 
@@ -24,7 +24,7 @@ struct vs_cpu_ops;
 
 #define VS_PASSING_NONE UINT64_MAX /* no instruction's address */
 
-#define VS_CPU_DECODED_MAX 256 /* bytes of code that are decoded at a time */
+#define VS_CPU_DECODED_MAX 256 /* bytes of code that are decoded at once */
 
 #define VS_CPU_SAVED_MAX 4096 /* bytes of a copy of a core of any ISA */
 
@@ -32,98 +32,103 @@ struct vs_cpu_ops;
 struct vs_cpu {
     const struct vs_cpu_ops *ops;
     struct vs_cpu_memory *memory; /* what it accesses; the owner's */
-    struct vs_cpu_code *code;     /* may be shared with cores that fetch the same; the owner's */
+    struct vs_cpu_code *code;     /* may be shared by cores that fetch the same; the owner's */
     uint64_t pc;
     uint64_t retired; /* instructions */
-    uint64_t fault;   /* after a trap: the address at fault, or the illegal instruction; the number
-                       * of a mark */
-    uint64_t passing; /* VS_PASSING_NONE, or the address at which it is not stopped, once */
-    uint32_t id;      /* for the memory */
+    uint64_t fault;   /* after a trap: the address at fault, or the illegal instruction; after a
+                       * mark: its number */
+    uint64_t passing; /* an address at which the core does not stop next time, or
+                       * VS_PASSING_NONE */
+    uint32_t id;      /* by which the memory knows it */
 };
 
-/* The head of a machine's decoded code. The owner may set what is below `flushes` while nothing is
- * decoded. */
+/* The head of a machine's decoded code. The owner may set the members after `flushes` while nothing
+ * is decoded. */
 struct vs_cpu_code {
     const struct vs_cpu_ops *ops;
     uint64_t flushes; /* how often code was forgotten */
 
-    bool marks; /* the ISA's mark instruction stops with VS_STOP_MARK, after it retired */
-    const uint64_t *breaks; /* ascending addresses: a core stops there with VS_STOP_BREAK, unless
+    bool marks; /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
+    const uint64_t *breaks; /* ascending addresses at which a core stops with VS_STOP_BREAK, unless
                              * cpu->passing is the address */
     size_t break_count;
     /* If not NULL, called for each piece of code that was decoded, before it is executed: `size`
-     * bytes from addr on, at most VS_CPU_DECODED_MAX. In an observed run the log has all that the
-     * core did before. 0, or a negative error, which ends the run. */
+     * bytes from addr on, at most VS_CPU_DECODED_MAX. In an observed run, the log has everything
+     * that the core did before. Returns 0, or a negative error, which ends the run. */
     int (*decoded)(void *context, struct vs_cpu *cpu, uint64_t addr, unsigned size, unsigned insns);
     void *context;
 };
 
-/* Why a run ended. But for the first four, the instruction at pc did not retire. */
+/* Why a run ended. With all but the first four, the instruction at pc is where the run stopped, and
+ * did not retire. */
 enum vs_stop {
-    VS_STOP_LIMIT,       /* as many instructions as were asked for */
+    VS_STOP_LIMIT,       /* as many instructions retired as were asked for */
     VS_STOP_LOG,         /* the log has no room for more */
-    VS_STOP_CALL,        /* a system call; it has retired, pc is after it */
+    VS_STOP_CALL,        /* a system call, which has retired; pc is after it */
     VS_STOP_MARK,        /* a mark, which has retired; fault: its number */
     VS_STOP_BREAK,       /* at an address to stop at */
     VS_STOP_TRAP,        /* a breakpoint instruction */
     VS_STOP_ILLEGAL,     /* fault: the instruction */
     VS_STOP_FETCH_FAULT, /* fault: the address */
     VS_STOP_LOAD_FAULT,  /* fault: the address */
-    VS_STOP_STORE_FAULT, /* fault: the address; stores, conditional and atomic ones */
-    VS_STOP_LOAD_ALIGN,  /* fault: the address; reserved loads */
-    VS_STOP_STORE_ALIGN, /* fault: the address; conditional and atomic stores */
-    VS_STOP_ARITHMETIC,  /* such as a division by zero, where that traps */
+    VS_STOP_STORE_FAULT, /* fault: the address; also of conditional stores and atomics */
+    VS_STOP_LOAD_ALIGN,  /* fault: the address; of reserved loads */
+    VS_STOP_STORE_ALIGN, /* fault: the address; of conditional stores and atomics */
+    VS_STOP_ARITHMETIC,  /* for example a division by zero, where that traps */
 };
 
 struct vs_cpu_ops {
     size_t size;  /* bytes of a core */
-    size_t saved; /* of a copy of what its instructions can see, at most VS_CPU_SAVED_MAX */
+    size_t saved; /* bytes of a checkpoint of it, at most VS_CPU_SAVED_MAX */
 
-    /* A machine's code. NULL: no memory. */
+    /* Makes a machine's code. Returns NULL without memory. */
     struct vs_cpu_code *(*code_new)(void);
     void (*code_free)(struct vs_cpu_code *code);
     /* See vs_cpu_flush. */
     void (*flush)(struct vs_cpu_code *code, uint64_t addr, uint64_t size);
 
-    /* All registers zero. */
+    /* Makes a core whose registers are all zero. */
     void (*init)(struct vs_cpu *cpu, unsigned id, struct vs_cpu_code *code,
                  struct vs_cpu_memory *memory);
 
-    /* See vs_cpu_run. run_observed is NULL if the ISA is none of the simulated platform's. */
+    /* See vs_cpu_run. run_observed is NULL if the simulated platform does not have the ISA. */
     int (*run)(struct vs_cpu *cpu, uint64_t most);
     int (*run_observed)(struct vs_cpu *cpu, uint64_t most, struct vs_cpu_log *log);
 
-    /* A register by its DWARF number, or VS_REG_PC, little-endian. get returns its size, at most
-     * VS_REGISTER_BYTES, or -VSE_NOTFOUND. set returns 0; -VSE_CORRUPT (no such register, or it
-     * does not take that value); fewer bytes than it has leave the others zero. */
+    /* Get and set a register by its DWARF number, or VS_REG_PC, little-endian. get returns its
+     * size, at most VS_REGISTER_BYTES, or -VSE_NOTFOUND. set returns 0; -VSE_CORRUPT (there is no
+     * such register, or it cannot have that value); if there are fewer bytes than the register
+     * has, the others become zero. */
     int (*get)(const struct vs_cpu *cpu, unsigned number, void *bytes);
     int (*set)(struct vs_cpu *cpu, unsigned number, const void *bytes, size_t size);
 
-    /* See vs_cpu_forget_page. NULL: it keeps no pages. */
+    /* See vs_cpu_forget_page. NULL if cores keep no pages. */
     void (*forget_page)(struct vs_cpu *cpu, uint64_t addr, bool only_writes);
 
-    /* Checkpoints, of `saved` bytes: what the core's instructions can see, pc and retired among it.
-     * Restoring leaves id, memory and code as they are, and passing at VS_PASSING_NONE. */
+    /* Save and restore a checkpoint of `saved` bytes: everything that the core's instructions can
+     * see, with pc and retired. Restoring leaves id, memory and code as they are, and sets passing
+     * to VS_PASSING_NONE. */
     void (*save)(const struct vs_cpu *cpu, void *copy);
     void (*restore)(struct vs_cpu *cpu, const void *copy);
 };
 
-/* Executes at most `most` instructions from pc on.
- * Returns a VS_STOP_x; -VSE_NOMEM; or a negative error of the memory. In every case the core is as
- * it was after the last instruction that retired. */
+/* Executes at most `most` instructions from pc on. Returns a VS_STOP_x; -VSE_NOMEM; a negative
+ * error of the memory. In every case the core is as it was after the last instruction that
+ * retired. */
 static inline int vs_cpu_run(struct vs_cpu *cpu, uint64_t most)
 {
     return cpu->ops->run(cpu, most);
 }
 
-/* The same, and writes every instruction that retires to the log. Also returns VS_STOP_LOG. */
+/* Does the same and writes every instruction that retires to the log. May also return
+ * VS_STOP_LOG. */
 static inline int vs_cpu_run_observed(struct vs_cpu *cpu, uint64_t most, struct vs_cpu_log *log)
 {
     return cpu->ops->run_observed(cpu, most, log);
 }
 
-/* Forgets decoded code: at least what was decoded from these bytes. Not while a core that uses it
- * runs: memories return VS_CPU_CODE instead. */
+/* Forgets decoded code, at least what was decoded from these bytes. Must not be called while a core
+ * that uses the code runs: memories return VS_CPU_CODE instead. */
 static inline void vs_cpu_flush(struct vs_cpu_code *code, uint64_t addr, uint64_t size)
 {
     code->ops->flush(code, addr, size);
@@ -137,34 +142,34 @@ static inline void vs_cpu_flush_all(struct vs_cpu_code *code)
 /* NULL is fine. */
 void vs_cpu_code_free(struct vs_cpu_code *code);
 
-/* Ascending addresses to stop at, which must stay, in the place of those before. */
+/* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. */
 void vs_cpu_break(struct vs_cpu_code *code, const uint64_t *addrs, size_t count);
 
-/* Forgets what the memory's `page` has given for one page, for writing only or at all. For
- * memories, when they unmap or protect a page or begin to watch it. */
+/* Forgets what the memory's `page` returned for one page: all of it, or only what it returned for
+ * writing. Memories call this when they unmap or protect a page or begin to watch it. */
 static inline void vs_cpu_forget_page(struct vs_cpu *cpu, uint64_t addr, bool only_writes)
 {
     if (cpu->ops->forget_page)
         cpu->ops->forget_page(cpu, addr, only_writes);
 }
 
-/* Cores side by side, each of them initialized, with ids from 0 on. NULL: no memory. To be freed
- * with free(). */
+/* Returns cores side by side, all initialized, with ids from 0 on, to be freed with free(); NULL
+ * without memory. */
 struct vs_cpu *vs_cpu_new(const struct vs_cpu_ops *ops, unsigned count, struct vs_cpu_code *code,
                           struct vs_cpu_memory *memory);
-/* One of them. */
+/* Returns the core with index i among such cores. */
 struct vs_cpu *vs_cpu_at(struct vs_cpu *cpus, unsigned i);
 
-/* Makes one core of an ISA what another is, as a checkpoint does. */
+/* Copies a core to another of the same ISA, as saving and restoring a checkpoint does. */
 void vs_cpu_copy(struct vs_cpu *to, const struct vs_cpu *from);
 
-/* A register of at most 8 bytes, zero-extended; 0 if there is none of that number. */
+/* Returns a register of at most 8 bytes, zero-extended; 0 if there is none with that number. */
 uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
-/* Sets a register that there is, to a value that it takes. */
+/* Sets a register, which must exist, to a value that it can have. */
 void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value);
 
-/* Sets registers as payloads of events have them; the cause of an exception is left out.
- * Returns 0; -VSE_CORRUPT. */
+/* Sets registers from an event's payload, except for the cause of an exception. Returns 0;
+ * -VSE_CORRUPT. */
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size);
 
 #endif

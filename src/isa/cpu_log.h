@@ -8,10 +8,10 @@
 
 #include "vestige/event.h"
 
-/* One retired instruction; an atomic is two, its load and its store. */
+/* One retired instruction; an atomic has two records, for its load and its store. */
 struct vs_cpu_record {
     uint64_t pc;
-    uint64_t addr;             /* of a memory operand; of a branch its target, taken or not */
+    uint64_t addr;             /* of a memory operand; a branch's target, taken or not */
     uint64_t value;            /* loaded, stored, or got from outside; upper bytes zero */
     uint16_t op;               /* the ISA's number of the operation; RV64: enum vs_rv64_op */
     uint8_t rd, rs1, rs2, rs3; /* the ISA's numbers of registers; RV64: struct vs_rv64_insn's */
@@ -28,7 +28,7 @@ enum {
     VS_RECORD_LR,
     VS_RECORD_SC, /* flag VS_RECORD_DONE: it stored */
     VS_RECORD_AMO_LOAD,
-    VS_RECORD_AMO_STORE, /* the same instruction as the record before */
+    VS_RECORD_AMO_STORE, /* of the same instruction as the record before */
     VS_RECORD_BRANCH,    /* of any kind; flag VS_RECORD_DONE: taken */
     VS_RECORD_COUNTER,   /* value: what the memory's `outside` gave */
     VS_RECORD_ECALL,
@@ -44,7 +44,7 @@ struct vs_cpu_log {
     size_t count;
 };
 
-#define VS_CPU_LOG_MIN 129 /* a CPU that has that much room can go on */
+#define VS_CPU_LOG_MIN 129 /* with so much room a CPU can always go on */
 
 /* What an operation occupies a core with. */
 enum vs_unit {
@@ -60,29 +60,28 @@ enum vs_unit {
     VS_UNIT_FP_ROOT,
     VS_UNIT_FP_CONVERT,
     VS_UNIT_FP_MOVE,
-    VS_UNIT_BRANCH, /* of any kind; this and what follows takes more than a latency says */
-    VS_UNIT_FENCE,  /* of code: what is fetched is what was stored */
+    VS_UNIT_BRANCH, /* of any kind; this unit and those after it do more than a latency says */
+    VS_UNIT_FENCE,  /* of code: from here on, what was stored is fetched */
 };
 
-/* An operation of records. */
+/* An operation that records name. */
 struct vs_operation {
     uint8_t unit;              /* enum vs_unit */
-    uint8_t branch;            /* of a branch: VS_BR_x as far as the operation alone tells */
-    uint8_t rd, rs1, rs2, rs3; /* which register files: 0 integer, or no register; 32 floating point
-                                */
+    uint8_t branch;            /* a branch's VS_BR_x, as far as the operation alone tells */
+    uint8_t rd, rs1, rs2, rs3; /* register files: 32 is floating point; 0 is integer, or none */
 };
 
 #define VS_OPERATIONS_MAX 256
 
-/* All of an ISA's. */
+/* All operations of an ISA. */
 struct vs_operations {
     unsigned count; /* at most VS_OPERATIONS_MAX */
     struct vs_operation (*describe)(unsigned op);
-    uint32_t links; /* registers that a jump leaves its return address in if it is a call */
+    uint32_t links; /* the registers that a call leaves its return address in */
 };
 
-/* VS_BR_x of a branch, without VS_BR_TAKEN. A jump that writes a link register is a call; one that
- * goes to where another of them says is a return. */
+/* Returns a branch's VS_BR_x, without VS_BR_TAKEN. A jump that writes a link register is a call;
+ * one that goes where a link register says, and does not write the same one, is a return. */
 static inline unsigned vs_record_branch(const struct vs_cpu_record *r,
                                         const struct vs_operation *op, uint32_t links)
 {

@@ -10,7 +10,7 @@
 
 enum vs_insn_kind {
     VS_INSN_PLAIN,   /* goes on to the next instruction, or traps */
-    VS_INSN_BRANCH,  /* may go elsewhere; see branch */
+    VS_INSN_BRANCH,  /* may go elsewhere; see `branch` */
     VS_INSN_SYSCALL, /* asks the operating system */
     VS_INSN_NONDET,  /* gets a value that neither registers nor memory determine (rdtsc) */
 };
@@ -20,14 +20,14 @@ struct vs_insn {
     uint64_t target; /* of a direct branch, absolute */
     uint8_t length;  /* bytes */
     uint8_t kind;    /* VS_INSN_* */
-    uint8_t branch;  /* of a branch: VS_BR_* without VS_BR_TAKEN; 0 is a direct jump */
-    bool repeat;     /* executes a register's number of times: its memory events repeat */
+    uint8_t branch;  /* a branch's VS_BR_* without VS_BR_TAKEN; 0 is a direct jump */
+    bool repeat;     /* a register says how often it executes: its memory events repeat */
     bool locked;     /* its memory events are one atomic read-modify-write */
-    bool negated;    /* a conditional branch on the opposite of a condition: jne, if je is the other
-                      * encoding of the same instruction */
+    bool negated;    /* it branches on the opposite of a condition: jne is je negated, since their
+                      * encodings differ in one bit */
 };
 
-/* Whether the instruction is a branch whose target stands in the code. */
+/* Returns whether the instruction is a branch whose target the code tells. */
 static inline bool vs_insn_is_direct(const struct vs_insn *insn)
 {
     return insn->kind == VS_INSN_BRANCH && !(insn->branch & VS_BR_INDIRECT);

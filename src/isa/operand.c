@@ -55,7 +55,7 @@ static unsigned leading_zeros(uint64_t v, unsigned width)
     return v ? (unsigned)__builtin_clzll(v) - (64 - width) : width;
 }
 
-/* a and b are as wide as the operation, zero-extended; sa and sb the same, sign-extended. */
+/* a and b are as wide as the operation and zero-extended; sa and sb are the same, sign-extended. */
 static uint64_t operate(unsigned op, uint64_t a, uint64_t b, uint64_t sa, uint64_t sb,
                         unsigned width)
 {
@@ -167,7 +167,7 @@ unsigned vs_memory_solves(const struct vs_memory_operand *m, uint32_t valid)
         return VS_NO_REGISTER;
     unsigned reg = (unsigned)__builtin_ctz(missing);
     unsigned times = (m->base == reg ? 1u : 0u) + (m->index == reg ? m->scale : 0u);
-    return times == 1 ? reg : VS_NO_REGISTER; /* a multiple has lost its upper bits */
+    return times == 1 ? reg : VS_NO_REGISTER; /* a multiple has lost upper bits */
 }
 
 uint64_t vs_memory_solution(const struct vs_memory_operand *m, unsigned reg, uint64_t addr,

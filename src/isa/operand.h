@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* What an instruction does with integer registers and memory, as far as a debugger follows it that
- * has neither memory nor other registers.
+/* What an instruction does with integer registers and memory, as far as a debugger that has neither
+ * memory nor other registers can follow it.
  *
- * Registers are numbers below 32 of the ISA: x0 to x31 of RV64, of which x0 is never named; rax,
- * rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15 of x86-64, as instructions encode them, and as one
- * more register its direction flag. */
+ * Registers are the ISA's numbers below 32. For RV64 they are x0 to x31, of which x0 is never
+ * named; for x86-64 rax, rcx, rdx, rbx, rsp, rbp, rsi, rdi, r8 to r15, as instructions encode them,
+ * and one more for the direction flag. */
 #ifndef ISA_OPERAND_H
 #define ISA_OPERAND_H
 
@@ -12,36 +12,36 @@
 #include <stdint.h>
 
 #define VS_NO_REGISTER 0xff
-#define VS_DIRECTION   16 /* of x86-64 */
+#define VS_DIRECTION   16 /* x86-64's direction flag */
 
-/* How an address comes about. */
+/* How an address is formed. */
 enum vs_form {
     VS_FORM_BASE,     /* register + displacement */
     VS_FORM_INDEX,    /* [register +] register * scale + displacement */
     VS_FORM_PC,       /* instruction + displacement */
-    VS_FORM_STACK,    /* the stack pointer's, which the instruction implies: push, call */
-    VS_FORM_STRING,   /* a register's, and then by steps from one to the next: rep stos */
-    VS_FORM_ABSOLUTE, /* in the instruction */
-    VS_FORM_OTHER,    /* not by integer registers alone, or not known */
+    VS_FORM_STACK,    /* from the stack pointer, which the instruction implies: push, call */
+    VS_FORM_STRING,   /* a register, then step by step: rep stos */
+    VS_FORM_ABSOLUTE, /* it is in the instruction */
+    VS_FORM_OTHER,    /* not from integer registers alone, or unknown */
     VS_FORM_END
 };
 
-/* "base", "index", "pc", "stack", "string", "absolute", "other". Static storage. */
+/* Returns "base", "index", "pc", "stack", "string", "absolute" or "other". Static storage. */
 const char *vs_form_name(unsigned form);
 
 struct vs_memory_operand {
-    uint8_t form; /* VS_FORM_*; of VS_FORM_OTHER nothing else but load and store is set */
+    uint8_t form; /* VS_FORM_*; with VS_FORM_OTHER only load and store are set as well */
     uint8_t base, index;
     uint8_t scale; /* of the index: 1, 2, 4, 8 */
     bool load, store;
-    uint8_t step;         /* of VS_FORM_STRING: bytes to the address of the next iteration, upwards
-                           * if the register VS_DIRECTION is 0, else downwards */
-    int64_t displacement; /* of VS_FORM_PC and VS_FORM_ABSOLUTE: the address */
+    uint8_t step;         /* VS_FORM_STRING: bytes to the next iteration's address, upwards if the
+                           * register VS_DIRECTION is 0, otherwise downwards */
+    int64_t displacement; /* VS_FORM_PC, VS_FORM_ABSOLUTE: the address */
 };
 
 /* How a destination's value follows from registers and the instruction. */
 enum vs_alu_op {
-    VS_ALU_UNKNOWN, /* not at all: memory, other registers, flags, or not modelled */
+    VS_ALU_UNKNOWN, /* it does not: memory, other registers, flags, or not modelled */
     VS_ALU_MOVE,    /* b */
     VS_ALU_ADD,
     VS_ALU_SUB,
@@ -59,10 +59,10 @@ enum vs_alu_op {
     VS_ALU_LESS,  /* signed: 1 or 0 */
     VS_ALU_BELOW, /* the same, unsigned */
     VS_ALU_MUL,
-    VS_ALU_MULH, /* the upper half: both signed */
+    VS_ALU_MULH, /* the upper half; both signed */
     VS_ALU_MULHSU,
     VS_ALU_MULHU,
-    VS_ALU_DIV, /* as RV64 has it: by 0 and on overflow too */
+    VS_ALU_DIV, /* as on RV64, also by 0 and on overflow */
     VS_ALU_DIVU,
     VS_ALU_REM,
     VS_ALU_REMU,
@@ -70,7 +70,7 @@ enum vs_alu_op {
     VS_ALU_MINU,
     VS_ALU_MAX,
     VS_ALU_MAXU,
-    VS_ALU_CLZ, /* of b: of as many bits as width */
+    VS_ALU_CLZ, /* of b's lower `width` bits */
     VS_ALU_CTZ,
     VS_ALU_POPCOUNT,
     VS_ALU_BSWAP,
@@ -82,36 +82,36 @@ enum vs_alu_op {
     VS_ALU_OPS
 };
 
-/* register = extend(op(a, (b << shift) + constant)). Of a width of 32 both operands are cut to it,
- * and what comes out is extended from it. An operand without a register is 0. */
+/* register = extend(op(a, (b << shift) + constant)). With a width of 32, both operands are cut to
+ * 32 bits and the result is extended from 32 bits. An operand without a register is 0. */
 struct vs_alu {
     uint8_t op;
     uint8_t to;
     uint8_t a, b;      /* registers */
     uint8_t shift;     /* of b */
     uint8_t in;        /* bits of b that count before the shift: 8, 16, 32, 64 */
-    bool in_signed;    /* and how they are extended */
+    bool in_signed;    /* whether these are sign-extended */
     uint8_t width;     /* of the operation: 32 or 64 */
-    bool sign;         /* how 32 bits are extended to 64 */
+    bool sign;         /* whether a result of 32 bits is sign-extended */
     uint64_t constant; /* added to b */
 };
 
 enum { VS_OPERANDS_MEMORY = 3, VS_OPERANDS_EFFECTS = 3 };
 
-/* Of an instruction whose accesses are not one by one those listed here the forms are
- * VS_FORM_OTHER; those of VS_FORM_STRING may occur any number of times. Effects take place at once,
- * after memory was accessed. */
+/* If an instruction's accesses are not exactly those listed here, their forms are VS_FORM_OTHER;
+ * accesses of VS_FORM_STRING may occur any number of times. Effects take place all at once, after
+ * memory was accessed. */
 struct vs_operands {
     uint8_t length; /* bytes of the instruction */
     uint8_t memory_count, effect_count;
     uint32_t sources;                                    /* integer registers that are read */
-    uint32_t destinations;                               /* that are written */
-    uint32_t clobbers;                                   /* of these: without an effect */
+    uint32_t destinations;                               /* integer registers that are written */
+    uint32_t clobbers;                                   /* destinations without an effect */
     struct vs_memory_operand memory[VS_OPERANDS_MEMORY]; /* in the order of the accesses */
     struct vs_alu effects[VS_OPERANDS_EFFECTS];
 };
 
-/* The registers that an effect takes. */
+/* Return the registers that an effect, or an address, is computed from. */
 static inline uint32_t vs_alu_sources(const struct vs_alu *e)
 {
     return (e->a < 32 ? UINT32_C(1) << e->a : 0) | (e->b < 32 ? UINT32_C(1) << e->b : 0);
@@ -125,17 +125,18 @@ static inline uint32_t vs_memory_sources(const struct vs_memory_operand *m)
            (m->index < 32 ? UINT32_C(1) << m->index : 0);
 }
 
-/* The value of a destination; the effect is not VS_ALU_UNKNOWN. */
+/* Returns the value of a destination; the effect must not be VS_ALU_UNKNOWN. */
 uint64_t vs_alu_value(const struct vs_alu *e, const uint64_t registers[32]);
 
-/* The address of an operand, which is not VS_FORM_OTHER. */
+/* Returns the address of an operand, which must not be VS_FORM_OTHER. */
 uint64_t vs_memory_address(const struct vs_memory_operand *m, const uint64_t registers[32]);
 
-/* The register that the address of an operand tells if the others in it are known, by `valid`: if
- * it is the only one that is not, and the address can be inverted in it. VS_NO_REGISTER: none. */
+/* Returns the register whose value follows from the address of an operand: the only one in it that
+ * is not known (in `valid`), provided that the address can be solved for it. VS_NO_REGISTER: there
+ * is none. */
 unsigned vs_memory_solves(const struct vs_memory_operand *m, uint32_t valid);
 
-/* Its value. */
+/* Returns that register's value. */
 uint64_t vs_memory_solution(const struct vs_memory_operand *m, unsigned reg, uint64_t addr,
                             const uint64_t registers[32]);
 

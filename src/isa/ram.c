@@ -24,7 +24,7 @@ static void forget_page(struct vs_ram *m, uint64_t addr, bool only_writes)
         vs_cpu_forget_page(m->cores[i].cpu, addr, only_writes);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct vs_page *add_page(struct vs_ram *m, uint64_t addr)
 {
     struct vs_page *p = malloc(sizeof(*p));
@@ -75,7 +75,7 @@ static void lose_reservation(struct vs_ram *m, struct vs_ram_core *h)
     h->reserved = VS_RAM_NONE;
 }
 
-/* Breaks reservations of cores other than `but` that bytes at addr are part of. */
+/* Breaks the reservations that these bytes lie in, of all cores but `but`. */
 static void break_reservations(struct vs_ram *m, const struct vs_cpu *but, uint64_t addr,
                                size_t size)
 {
@@ -109,10 +109,9 @@ static bool is_watched(const struct vs_ram *m, const struct vs_cpu *cpu, uint64_
     return false;
 }
 
-/* ---- for the cores
- * -------------------------------------------------------------------------------- */
+/* ---- for the cores --------------------------------------------------------------------------- */
 
-/* The page of addr if it has all of flags, else NULL, with tval set. */
+/* Returns the page of addr if it has all of flags; otherwise NULL, with cpu->fault set. */
 static struct vs_page *allowed(struct vs_ram *m, struct vs_cpu *cpu, uint64_t addr, unsigned flags)
 {
     struct vs_page *p = find_page(m, addr);
@@ -122,7 +121,7 @@ static struct vs_page *allowed(struct vs_ram *m, struct vs_cpu *cpu, uint64_t ad
     return NULL;
 }
 
-/* Bytes of an access that lie in its first page. */
+/* Returns how many bytes of an access lie in its first page. */
 static unsigned first_part(uint64_t addr, unsigned size)
 {
     uint64_t room = VS_PAGE_SIZE - OFFSET(addr);
@@ -202,7 +201,7 @@ static int ram_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uin
     return held ? ram_write(memory, cpu, addr, size, VS_ACCESS_PLAIN, bytes) : 0;
 }
 
-/* Time that passes by one with each instruction. */
+/* Time passes by one with each instruction. */
 static int ram_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
                        unsigned size, void *bytes)
 {
@@ -306,7 +305,7 @@ int vs_ram_put(struct vs_ram *m, uint64_t addr, const void *bytes, size_t size)
         size_t room = VS_PAGE_SIZE - OFFSET(addr), part = size < room ? size : room;
         if (!p)
             return -VSE_NOTFOUND;
-        if (p->code) /* else it is loaded, which is no change */
+        if (p->code) /* otherwise bytes are being loaded, which is no change */
             put_bytes(p, OFFSET(addr), from, part);
         else
             memcpy(p->bytes + OFFSET(addr), from, part);

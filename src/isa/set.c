@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Each folder of this layer has a row. */
+/* Each of this layer's folders has a row. */
 extern const struct vs_isa vs_isa_x86_64, vs_isa_rv64;
 
 static const struct vs_isa *const sets[] = {&vs_isa_x86_64, &vs_isa_rv64};

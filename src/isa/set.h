@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The instruction sets that can be decoded, by the name in a run's fact "isa": one row each, which
- * is all that the rest of the tree sees of an ISA. */
+/* The instruction sets that can be decoded, by the name in a run's fact "isa". Each has a row,
+ * which is all that the rest of the tree sees of an ISA. */
 #ifndef ISA_SET_H
 #define ISA_SET_H
 
@@ -13,13 +13,13 @@
 #include "isa/operand.h"
 #include "isa/registers.h"
 
-#define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any of them */
-#define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any of them, and its NUL */
+#define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any set */
+#define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any set, and its NUL */
 
-/* Stubs through which an image calls others, in sections of its file that are named .plt. */
+/* Stubs through which an image calls others, in the sections of its file that are named .plt. */
 struct vs_isa_stubs {
-    unsigned relocations[2]; /* types of those that say whose address a stub's slot gets */
-    /* Whether a stub of `size` bytes, 8 at least, jumps through a slot, and through which. */
+    unsigned relocations[2]; /* the types that say whose address a stub's slot gets */
+    /* Returns whether a stub of `size` bytes, at least 8, jumps through a slot, and sets *slot. */
     bool (*find_slot)(const uint8_t *stub, size_t size, uint64_t address, uint64_t *slot);
 };
 
@@ -31,39 +31,41 @@ struct vs_isa {
     unsigned length_max; /* bytes of an instruction, at most VS_ISA_LENGTH_MAX */
     unsigned alignment;  /* of an instruction's address */
     /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
-     * length_max of them. Writes insn only on success. Keeps nothing: any number of threads may
+     * length_max of them. Writes insn only on success. Keeps no state, so any number of threads may
      * decode. Returns 0; -VSE_CORRUPT if the bytes are no instruction; -VSE_TRUNCATED if they end
      * inside what may be one. */
     int (*decode)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
-    /* What the instruction does with registers and memory. As decode. */
+    /* Tells what the instruction does with registers and memory. Works and returns as decode. */
     int (*operands)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
-    /* The instruction as text, with a NUL; targets are absolute addresses. Whatever decodes has a
-     * text. Returns its length; as decode; -VSE_LIMIT if capacity is too small, with out undefined;
-     * -VSE_INTERNAL. */
+    /* Writes the instruction as text, with a NUL; targets are absolute addresses. Whatever decodes
+     * has a text. Returns its length; errors as decode; -VSE_LIMIT if capacity is too small, with
+     * out undefined; -VSE_INTERNAL. */
     int (*format)(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
-    /* "alu", "load", ...: what the instruction occupies a processor with. NULL: the bytes are none.
-     * Static storage. The member is NULL for an ISA that has no names of that. */
+    /* Returns what the instruction occupies a processor with ("alu", "load", ...); NULL if the
+     * bytes are no instruction. Static storage. The member is NULL for an ISA without such names.
+     */
     const char *(*class_name)(const uint8_t *bytes, size_t size);
 
-    unsigned elf_machine;             /* of its programs' files: EM_x */
+    unsigned elf_machine;             /* EM_x in its programs' files */
     const struct vs_isa_stubs *stubs; /* NULL: none are known */
-    uint64_t user_end;                /* the end of what a program can map under Linux */
-    uint32_t syscall_changes; /* registers of isa/operand.h that any system call may change */
-    const uint8_t *dwarf;     /* their numbers, by DWARF's from 0 to dwarf_count - 1 */
+    uint64_t user_end;                /* where what a program can map under Linux ends */
+    uint32_t syscall_changes; /* the registers of isa/operand.h that any system call may change */
+    const uint8_t *dwarf;     /* those registers' numbers, by DWARF's from 0 to dwarf_count - 1 */
     unsigned dwarf_count;
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
     const struct vs_abi *abi;                /* of its programs under Linux */
     const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing does */
-    const struct vs_operations *operations;  /* of the CPU's log; NULL: it has none */
+    const struct vs_operations *operations;  /* those in the CPU's log; NULL: it has none */
 };
 
-/* NULL if there is none, or name is NULL. Static storage. */
+/* Returns the set with that name; NULL if there is none, or name is NULL. Static storage. */
 const struct vs_isa *vs_isa_find(const char *name);
 
-/* By the machine in the head of an ELF file. The same. */
+/* Returns the set with that machine in an ELF file's header, or NULL. Static storage. */
 const struct vs_isa *vs_isa_of_machine(unsigned elf_machine);
 
-/* The name of a system call by its number. NULL if it has none, or isa is NULL. Static storage. */
+/* Returns the name of the system call with that number; NULL if it has none, or isa is NULL. Static
+ * storage. */
 const char *vs_isa_call_name(const struct vs_isa *isa, uint64_t number);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Linux's system calls, by what they are rather than by a number, which is each ISA's own
- * (isa/abi.h); and its signals, whose numbers are the same on all ISAs that there are rows for. */
+/* Linux's system calls, by what they are rather than by number, since numbers differ between ISAs
+ * (isa/abi.h); and its signals, whose numbers are the same on all ISAs that have a row. */
 #ifndef ISA_SYSCALLS_H
 #define ISA_SYSCALLS_H
 
@@ -66,17 +66,18 @@
 /* clang-format on */
 
 enum vs_syscall {
-    VS_SYS_none, /* no call that is known */
+    VS_SYS_none, /* not a known call */
 #define NAME(name) VS_SYS_##name,
     VS_SYS_LIST(NAME)
 #undef NAME
         VS_SYS_END
 };
 
-/* "read". NULL for VS_SYS_none and what is no call. Static storage. */
+/* Returns a call's name, such as "read"; NULL for VS_SYS_none and what is no call. Static
+ * storage. */
 const char *vs_syscall_name(unsigned call);
 
-/* "SEGV" for 11, and so on. NULL if it has none. Static storage. */
+/* Returns a signal's name, "SEGV" for 11; NULL if it has none. Static storage. */
 const char *vs_signal_name(uint64_t number);
 
 #endif

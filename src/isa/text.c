@@ -105,7 +105,7 @@ int vs_text_index(struct vs_text *c)
     return err;
 }
 
-/* The first place of a page. */
+/* Returns the index of a page's first place. */
 static size_t find_page(const struct vs_text *c, uint64_t page)
 {
     return VS_FIRST_FROM(c->places, c->place_count, page, page);
@@ -116,7 +116,7 @@ static bool overlaps(const struct vs_block *b, uint64_t addr, uint64_t size)
     return addr - b->addr < b->size || b->addr - addr < size;
 }
 
-/* Puts what of the block lies on that page in place. */
+/* Copies those bytes of the block that lie on the page. */
 static void overlay(const struct vs_block *b, uint64_t page, uint64_t addr, uint8_t *bytes,
                     size_t size)
 {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A hart: the architectural state of one RV64GC core in user mode, and what it keeps to run fast.
- */
+/* A hart: the architectural state of an RV64GC core in user mode, and what it keeps to run fast. */
 #ifndef ISA_RV64_HART_H
 #define ISA_RV64_HART_H
 
@@ -17,8 +16,9 @@ struct vs_op_block;
 #define VS_TLB_BITS    8
 #define VS_TLB_ENTRIES (1 << VS_TLB_BITS)
 
-/* tag: the address of a page, or VS_TLB_NONE; the host's address of a byte is its own plus delta.
- * VS_TLB_NONE has a bit that no aligned address keeps when its page and alignment are compared. */
+/* tag is the address of a page, or VS_TLB_NONE; the host's address of a byte is the byte's own plus
+ * delta. VS_TLB_NONE has a bit that is always 0 when an address's page and alignment are
+ * compared. */
 struct vs_tlb_entry {
     uint64_t tag;
     uint64_t delta;
@@ -28,13 +28,13 @@ struct vs_tlb_entry {
 struct vs_hart {
     struct vs_cpu cpu;
 
-    /* Registers. The owner may change them between runs, x[0] excepted, which is 0. */
+    /* Registers. The owner may change them between runs, except for x[0], which is 0. */
     uint64_t x[33];
     uint64_t f[32]; /* a binary32 is boxed: its upper half is all ones */
     uint32_t fcsr;  /* flags in bits 4:0, rounding mode in bits 7:5 */
 
-    /* Where a run ended inside a block, so that the next finds its way back at once: valid while
-     * the code has not been flushed since. */
+    /* Where a run ended inside a block, so that the next run finds its way back at once. It is
+     * valid as long as the code has not been flushed since. */
     struct vs_op_block *in_block; /* or NULL */
     uint32_t in_op;
     uint64_t in_flushes;
@@ -43,7 +43,7 @@ struct vs_hart {
     struct vs_tlb_entry reads[VS_TLB_ENTRIES], writes[VS_TLB_ENTRIES];
 };
 
-/* As struct vs_cpu_ops has them. */
+/* Functions for struct vs_cpu_ops. */
 void vs_hart_init(struct vs_cpu *cpu, unsigned id, struct vs_cpu_code *code,
                   struct vs_cpu_memory *memory);
 int vs_hart_get(const struct vs_cpu *cpu, unsigned number, void *bytes);

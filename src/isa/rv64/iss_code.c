@@ -7,8 +7,8 @@
 #include "base/invariant.h"
 #include "vestige/error.h"
 
-/* More than this is forgotten before more is decoded: a program that keeps generating code does not
- * grow without bound. */
+/* When there are so many blocks, all are forgotten before more is decoded, so that a program that
+ * keeps generating code does not use memory without bound. */
 #define BLOCKS_MAX (1 << 16)
 
 struct vs_cpu_code *vs_code_new(void)
@@ -29,7 +29,7 @@ void vs_code_free(struct vs_cpu_code *code)
 void vs_code_flush(struct vs_cpu_code *head, uint64_t addr, uint64_t size)
 {
     struct vs_code *code = (struct vs_code *)head;
-    (void)addr, (void)size; /* blocks are linked to each other: all of them go */
+    (void)addr, (void)size; /* blocks are linked to each other, so all of them go */
     vs_arena_fini(&code->arena);
     memset(code->buckets, 0, sizeof(code->buckets));
     code->blocks = 0;
@@ -67,7 +67,7 @@ static bool writes_x(unsigned op)
     }
 }
 
-/* 2 bytes. */
+/* Fetches 2 bytes. */
 static int fetch_parcel(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc,
                         uint16_t *parcel)
 {
@@ -122,8 +122,9 @@ static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)
     return code->head.marks && insn->op == VS_RV64_LUI && insn->rd == 0;
 }
 
-/* Fills ops from pc on; the number of instructions, after which there may be one op more that is
- * none. What cannot be fetched is left to the next block, which begins there. */
+/* Fills ops from pc on. Returns the number of instructions, after which there may be one more op
+ * that is none; or a negative error. What cannot be fetched is left to the next block, which begins
+ * there. */
 static int decode_ops(const struct vs_code *code, struct vs_cpu_memory *memory,
                       struct vs_hart *hart, uint64_t pc, struct vs_op *ops)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Decoded instructions, in blocks: straight runs of code from one address to a jump, a branch or
  * another instruction after which execution may not simply go on. Blocks are found by address and
- * linked to those that follow them. Decoding fetches from the memory, once; the owner flushes when
- * code or what is mapped changes (fence.i does). */
+ * linked to those that follow them. Decoding fetches from the memory once; the owner flushes when
+ * code or mappings change, and so does fence.i. */
 #ifndef ISA_RV64_ISS_CODE_H
 #define ISA_RV64_ISS_CODE_H
 
@@ -19,22 +19,22 @@
 
 _Static_assert(VS_BLOCK_MAX *VS_RV64_LENGTH_MAX <= VS_CPU_DECODED_MAX, "a block is no longer");
 
-/* Operations beside those of the list; they end blocks. The first two are no instructions. */
+/* Operations beside those of the list, which end blocks. The first two are not instructions. */
 enum {
     VS_OP_END = VS_RV64_OPS, /* go on at the next address */
     VS_OP_ILLEGAL,
-    VS_OP_MARK, /* an instruction, lui x0: ends the run */
+    VS_OP_MARK, /* the instruction lui x0: ends the run */
     VS_OPS
 };
 
-/* Up to `length` laid out as the end of a struct vs_cpu_record. */
+/* The members before `length` are laid out as those in a struct vs_cpu_record from `op` on. */
 struct vs_op {
     uint16_t op;
     uint8_t rd, rs1, rs2, rs3; /* an rd of x0 is VS_X_SINK */
     uint8_t kind;              /* VS_RECORD_SHORT, or 0 */
     uint8_t length;
-    int32_t imm;     /* of csr instructions: csr << 5 | immediate */
-    uint16_t offset; /* of the instruction in its block, bytes */
+    int32_t imm;     /* in csr instructions: csr << 5 | immediate */
+    uint16_t offset; /* of the instruction in its block, in bytes */
     uint8_t rm;
 };
 
@@ -42,17 +42,17 @@ _Static_assert(sizeof(struct vs_op) == 16, "four to a cache line");
 
 struct vs_op_block {
     uint64_t pc;
-    uint64_t need; /* instructions that a run must have left to enter it at once: count, or
+    uint64_t need; /* how many instructions a run must have left to enter it at once: count, or
                     * VS_NEED_BREAK */
     struct vs_op_block *next[2]; /* if known: where it falls through to; where it jumped to last */
-    struct vs_op_block *chain;   /* of its bucket */
-    uint32_t count;              /* instructions: a VS_OP_x after them does not count */
+    struct vs_op_block *chain;   /* the next in its bucket */
+    uint32_t count;              /* instructions; a VS_OP_x after them does not count */
     struct vs_op ops[];
 };
 
 #define VS_NEED_BREAK UINT64_MAX
 
-/* Of struct vs_cpu_code `flushes` also tells that pointers to blocks are void. */
+/* When struct vs_cpu_code's `flushes` changes, pointers to blocks are no longer valid. */
 struct vs_code {
     struct vs_cpu_code head;
     struct vs_op_block *buckets[VS_CODE_BUCKETS];
@@ -60,18 +60,18 @@ struct vs_code {
     size_t blocks;
 };
 
-/* As struct vs_cpu_ops has them; flushing forgets everything. */
+/* Functions for struct vs_cpu_ops; flushing forgets everything. */
 struct vs_cpu_code *vs_code_new(void);
 void vs_code_free(struct vs_cpu_code *code);
 void vs_code_flush(struct vs_cpu_code *code, uint64_t addr, uint64_t size);
 
-/* The block at pc, decoded now if need be, to *block. 0; VS_CPU_FAULT if its first instruction
- * cannot be fetched; -VSE_NOMEM; a negative error of the memory. */
+/* Sets *block to the block at pc, which is decoded now if need be. Returns 0; VS_CPU_FAULT if its
+ * first instruction cannot be fetched; -VSE_NOMEM; a negative error of the memory. */
 int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs_hart *hart,
                    uint64_t pc, struct vs_op_block **block);
 
-/* The word of the instruction at pc, which may cross into a page that is not there: its first half
- * then. Returns 0; VS_CPU_FAULT; a negative error of the memory. */
+/* Gets the word of the instruction at pc. If it crosses into a page that is not there, the word is
+ * its first half. Returns 0; VS_CPU_FAULT; a negative error of the memory. */
 int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc, uint32_t *word);
 
 static inline struct vs_op_block *vs_code_find(struct vs_code *code, uint64_t pc)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The interpreter's body, for run.c, which includes it once for each way to run:
+/* The interpreter's body, which iss_run.c includes once for each way to run:
  *
  *   RUN       the function's name
- *   OBSERVED  1: each instruction that retires is written to a log; 0: nothing about that is left
+ *   OBSERVED  1: each instruction that retires is written to a log; 0: no code for that is left
  *
- * Blocks are executed by threaded code: each operation ends in the jump to the next one. An
- * operation reads its operands through `op`; `block` is the block it lies in; `left` counts the
- * instructions that may still be executed, from which a whole block is taken when it is entered.
+ * Blocks are executed by threaded code: each operation ends in a jump to the next one. An operation
+ * reads its operands through `op`; `block` is the block that it lies in; `left` counts the
+ * instructions that may still be executed, from which a block's are all taken when it is entered.
  */
 
 #define IMM      ((uint64_t)(int64_t)op->imm)
@@ -26,7 +26,8 @@
 #define NOTE_KIND(what)     (record->kind |= (what))
 #define NOTE_ADDR(a, bytes) (record->addr = (a), record->size = (bytes))
 #define NOTE_VALUE(v)       (record->value = (v))
-/* For two records of each instruction, and the one that is begun for what is none. */
+/* Whether there is room for two records of each instruction, and for the one that is begun for an
+ * operation that is no instruction. */
 #define HAS_ROOM() ((size_t)(end - record) > 2 * (size_t)block->count)
 #define CHECK_ROOM()                                                                               \
     if (unlikely(!HAS_ROOM()))                                                                     \
@@ -76,7 +77,7 @@
         DISPATCH();                                                                                \
     } while (0)
 
-/* To the block at `to`, which follows this one by way of next[way]. */
+/* Goes to the block at `to`, which follows this one by way of next[way]. */
 #define GO(way, to)                                                                                \
     do {                                                                                           \
         NOTED();                                                                                   \
@@ -103,7 +104,7 @@
 
 /* ---- memory --------------------------------------------------------------------------------- */
 
-/* Before the memory is asked: the hart is where this instruction begins. */
+/* To be used before the memory is asked: makes the hart stand where this instruction begins. */
 #define SYNC()                                                                                     \
     do {                                                                                           \
         hart->cpu.pc = PC;                                                                         \
@@ -111,12 +112,12 @@
         SYNC_LOG();                                                                                \
     } while (0)
 
-/* An aligned access to a page that the hart knows; anything else goes by the memory. */
+/* Whether this is an aligned access to a page that the hart knows; others go to the memory. */
 #define HIT(entry, addr, type)                                                                     \
     likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag)
 #define ENTRY(which, addr) (&hart->which[(addr) >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)])
 
-/* Loads to `value`, zero-extended. */
+/* Loads into `value`, zero-extended. */
 #define LOAD(type)                                                                                 \
     uint64_t addr = RS1 + IMM, value;                                                              \
     const struct vs_tlb_entry *entry = ENTRY(reads, addr);                                         \
@@ -153,7 +154,7 @@
         NEXT();                                                                                    \
     } while (0)
 
-/* old and operand are of the type; so is the result. */
+/* In the expression, `old` and `operand` have the type, and so has its result. */
 #define AMO(type, expression)                                                                      \
     do {                                                                                           \
         uint64_t addr = RS1, got;                                                                  \
@@ -182,7 +183,7 @@
 
 /* ---- floating point ------------------------------------------------------------------------- */
 
-/* The rounding mode of this instruction, to rm. */
+/* Sets rm to this instruction's rounding mode. */
 #define ROUNDING()                                                                                 \
     unsigned rm = op->rm;                                                                          \
     if (rm == VS_RV64_DYN)                                                                         \
@@ -232,7 +233,7 @@ int RUN(struct vs_cpu *cpu, uint64_t most
         }
     }
 
-/* Goes to pc; the block's address is noted in *from for the next time. */
+/* Goes to pc, and notes the block in *from for the next time. */
 resolve:
     if (left == 0) {
         stop = VS_STOP_LIMIT;
@@ -257,8 +258,8 @@ resolve:
     }
     ENTER();
 
-/* The block is longer than what is left: as much of it as may be executed. Or its address is one to
- * stop at. */
+/* The block is longer than what is left, and only as much of it as may be is executed; or its
+ * address is one to stop at. */
 cut:
     if (block->need == VS_NEED_BREAK && hart->cpu.passing != block->pc) {
         pc = block->pc;
@@ -300,7 +301,8 @@ log_full:
     goto out;
 #endif
 
-/* The operation was a store, and is done; or it was not, and is none of those. */
+/* With CODE_CHANGED the operation is a store that was done, after which blocks are out of date;
+ * otherwise it did not retire. */
 stored_or_trap:
     if (stop != CODE_CHANGED)
         goto trap;
@@ -311,7 +313,7 @@ stored_or_trap:
     from = NULL;
     goto resolve;
 
-/* The operation did not retire, nor did those after it. */
+/* Neither this operation nor those after it in the block retired. */
 trap:
     left += block->count - (uint64_t)(op - block->ops);
     pc = PC;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Floating-point operations of a hart: by the host where it is exact, by softfloat elsewhere.
+/* A hart's floating-point operations: by the host where it is exact, by softfloat elsewhere.
  *
- * The host's unit is exact when rounding to nearest even: results other than NaN, and all flags.
- * While a hart runs, its flags since the last vs_fp_collect are in the host's status word. It is
- * collected before anything else may change it, or the program reads it: hence the volatile
- * statements, which the compiler keeps in order among themselves.
- */
+ * When rounding to nearest even, the host's unit is exact: in results other than NaN, and in all
+ * flags. While a hart runs, its flags since the last vs_fp_collect are in the host's status word.
+ * They are collected before anything else may change the word or the program reads them: hence the
+ * volatile statements, which the compiler keeps in order among themselves. */
 #ifndef ISA_RV64_ISS_FP_H
 #define ISA_RV64_ISS_FP_H
 
@@ -23,7 +22,7 @@ static inline uint64_t vs_fp_box(uint64_t single)
     return single | VS_FP_BOX;
 }
 
-/* What is not boxed is the canonical NaN. */
+/* A value that is not boxed counts as the canonical NaN. */
 static inline uint64_t vs_fp_unbox(uint64_t f)
 {
     return f >= VS_FP_BOX ? f & 0xffffffff : VS_FP32_NAN;
@@ -65,8 +64,8 @@ static inline void vs_mxcsr_set(uint32_t v)
     __asm__ volatile("ldmxcsr %0" : : "m"(v));
 }
 
-/* What lives in the host's status word is the caller's; the owner of an integer memory leaves it as
- * it is by default. */
+/* Returns the host's status word, which is the caller's and is restored at the end. The owner of an
+ * integer memory has it at its default. */
 static inline uint32_t vs_fp_begin(const struct vs_cpu_memory *memory)
 {
     uint32_t saved = memory->integer ? VS_MXCSR_DEFAULT : vs_mxcsr_get();
@@ -199,7 +198,7 @@ VS_FP_BINARY(sub, 64)
 VS_FP_BINARY(mul, 64)
 VS_FP_BINARY(div, 64)
 
-/* The host may not signal infinity times zero plus a NaN: NaNs are left to softfloat. */
+/* The host may not signal for infinity times zero plus a NaN, so NaNs are left to softfloat. */
 #define VS_FP_WIDTH(width)                                                                         \
     static inline uint64_t vs_fp_sqrt##width(struct vs_hart *hart, uint64_t a, unsigned rm)        \
     {                                                                                              \
@@ -242,7 +241,7 @@ VS_FP_BINARY(div, 64)
         hart->fcsr |= flags;                                                                       \
         return r;                                                                                  \
     }                                                                                              \
-    /* The host's answer to what does not fit, its smallest number, may also be right. */          \
+    /* The host answers its smallest number if the value does not fit, but also if it is that. */  \
     static inline uint64_t vs_fp_to_w##width(struct vs_hart *hart, uint64_t a, unsigned rm)        \
     {                                                                                              \
         unsigned flags = 0;                                                                        \
@@ -288,7 +287,7 @@ VS_FP_BINARY(div, 64)
 VS_FP_WIDTH(32)
 VS_FP_WIDTH(64)
 
-/* Numbers as integers in the same order; both zeros are 0. */
+/* Maps numbers to integers in the same order; both zeros become 0. */
 static inline int64_t vs_fp_order64(uint64_t v)
 {
     int64_t magnitude = (int64_t)(v & INT64_MAX);

@@ -6,8 +6,8 @@
 #include "isa/rv64/iss.h"
 #include "vestige/error.h"
 
-/* Of the functions below, beside the VS_STOP_x that a run may return: the store was done, and
- * blocks are out of date. */
+/* What the functions below return beside VS_STOP_x: the store was done, and blocks are out of
+ * date. */
 #define CODE_CHANGED 1000
 
 /* ---- arithmetic ----------------------------------------------------------------------------- */
@@ -49,16 +49,16 @@ static inline uint64_t or_combine(uint64_t v)
     return (v & UINT64_C(0x0101010101010101)) * 255;
 }
 
-/* ---- memory ------------------------------------------------------------------------------------
- */
+/* ---- memory ---------------------------------------------------------------------------------- */
 
-/* A memory's answer as a stop; `fault` is what a fault is here. */
+/* Makes a memory's answer a stop; `fault` is the stop for a fault. */
 static int stop_of(int answer, int fault)
 {
     return answer == VS_CPU_FAULT ? fault : answer == VS_CPU_CODE ? CODE_CHANGED : answer;
 }
 
-/* Asks for the page of an access that does not leave it; NULL: the memory has to be asked. */
+/* Returns where an access lies in its page, if the memory gives the page away; NULL if the memory
+ * has to be asked, as for an access that leaves the page. */
 static uint8_t *find_page(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t addr,
                           unsigned size, struct vs_tlb_entry *entries, int writing)
 {
@@ -76,7 +76,7 @@ static uint8_t *find_page(struct vs_hart *hart, struct vs_cpu_memory *memory, ui
     return host + (addr - page);
 }
 
-/* Around calls of a memory's read and write. */
+/* These go around calls of a memory's read and write. */
 static inline void leave_fp(struct vs_hart *hart, const struct vs_cpu_memory *memory)
 {
     if (!memory->integer)
@@ -185,7 +185,7 @@ static __attribute__((noinline)) int decode_block(struct vs_hart *hart,
     return stop_of(answer, VS_STOP_FETCH_FAULT);
 }
 
-/* An instruction that could be decoded, or was found not to be one, once more. */
+/* Fetches again the word of an instruction that was decoded, or found not to be one. */
 static uint64_t refetch(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t pc)
 {
     uint32_t word;
@@ -195,7 +195,7 @@ static uint64_t refetch(struct vs_hart *hart, struct vs_cpu_memory *memory, uint
     return word;
 }
 
-/* Room for the first instructions of a block, and the op that ends them. */
+/* Has room for the first instructions of a block and the op that ends them. */
 struct part {
     union {
         struct vs_op_block block;
@@ -253,7 +253,7 @@ static void write_csr(struct vs_hart *hart, unsigned csr, uint64_t value)
         hart->fcsr = value & 255;
 }
 
-/* What a csr instruction writes, given what it read. */
+/* Returns what a csr instruction writes, given what it read. */
 static uint64_t csr_result(unsigned op, uint64_t old, uint64_t operand)
 {
     switch (op) {
@@ -268,7 +268,7 @@ static uint64_t csr_result(unsigned op, uint64_t old, uint64_t operand)
     }
 }
 
-/* Executes a csr instruction. *counted: *got came from the memory. */
+/* Executes a csr instruction. Sets *counted to whether *got came from the memory. */
 static int access_csr(struct vs_hart *hart, struct vs_cpu_memory *memory, const struct vs_op *op,
                       bool *counted, uint64_t *got)
 {
@@ -308,7 +308,7 @@ _Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_cpu_record,
 
 _Static_assert(2 * VS_BLOCK_MAX + 1 <= VS_CPU_LOG_MIN, "an empty log takes any block");
 
-/* Begins a record: an rd of VS_X_SINK is x0's, and there is no operand yet. */
+/* Begins a record without an operand; an rd of VS_X_SINK becomes x0. */
 static inline void note(struct vs_cpu_record *record, const struct vs_op *op, uint64_t pc)
 {
     uint64_t head;

@@ -108,8 +108,8 @@ int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word)
     return 0;
 }
 
-/* Arithmetic, and loads and stores of the widths that floating point does not use. They go on to
- * the next instruction, which is all that a walk through code needs to know. */
+/* The vector extension has arithmetic, and loads and stores of widths that floating point does not
+ * use. They go on to the next instruction, which is all that a walk through code needs to know. */
 static bool is_vector(uint32_t word)
 {
     unsigned opcode = word & 0x7f, width = word >> 12 & 7;

@@ -5,14 +5,14 @@
  *
  * What counts as what, where it is not obvious:
  *
- *   call, return  by the ISA manual's hints, the link registers being x1 and x5: jal and jalr that
- *                 write one are calls; jalr that reads one and does not write the same one is a
- *                 return, and a call as well if it writes the other
+ *   call, return  as the ISA manual hints, with x1 and x5 as link registers: a jal or jalr that
+ *                 writes one is a call; a jalr that reads one and does not write the same one is a
+ *                 return, and also a call if it writes the other
  *   system call   ecall
  *   nondet        reads of cycle, time, instret and the hpmcounters; sc, whose outcome is the
  *                 value; csrrw with rd = x0 reads nothing
- *   plain         ebreak, fence, fence.i; hints, which do nothing; of the vector extension, which
- *                 vs_rv64_decode knows but the list does not, every instruction
+ *   plain         ebreak, fence, fence.i; hints, which do nothing; every instruction of the vector
+ *                 extension, which vs_rv64_decode knows but the list does not
  *   locked        atomics, and lr and sc
  */
 #ifndef ISA_RV64_RV64_H
@@ -120,7 +120,7 @@ struct vs_rv64_row {
     uint8_t format, class, extension;
 };
 
-/* rm: rounding modes, and two reserved values between. */
+/* The values of rm: rounding modes; 5 and 6 are reserved. */
 enum {
     VS_RV64_RNE, /* to nearest, ties to even */
     VS_RV64_RTZ, /* towards zero */
@@ -130,7 +130,7 @@ enum {
     VS_RV64_DYN = 7
 };
 
-/* CSRs that user code has. */
+/* The CSRs that user code can access. */
 enum {
     VS_RV64_FFLAGS = 1,
     VS_RV64_FRM = 2,
@@ -142,27 +142,27 @@ enum {
     VS_RV64_HPMCOUNTER31 = 0xc1f,
 };
 
-/* DWARF's numbers of registers: x0 to x31 have their own. */
+/* DWARF's numbers of registers; x0 to x31 are 0 to 31. */
 enum {
     VS_RV64_REG_F0 = 32,
     VS_RV64_REG_CSR = 4096,
     VS_RV64_REG_FCSR = VS_RV64_REG_CSR + VS_RV64_FCSR,
 };
 
-/* One instruction. A compressed one is what it expands to, with its own length. Fields that its
- * format does not name are zero. */
+/* One instruction. A compressed one is described as what it expands to, but with its own length.
+ * Fields that the format does not name are zero. */
 struct vs_rv64_insn {
     uint16_t op; /* enum vs_rv64_op */
     uint8_t rd, rs1, rs2, rs3;
-    uint8_t rm;     /* of floating point; of fence: the fm field */
-    uint8_t aqrl;   /* of atomics: 2 acquire, 1 release */
+    uint8_t rm;     /* floating point: the rounding mode; fence: the fm field */
+    uint8_t aqrl;   /* atomics: 2 acquire, 1 release */
     uint8_t length; /* 2 or 4 */
     uint16_t csr;
-    int32_t imm; /* sign-extended; of lui and auipc shifted to its place; of jumps and branches
-                  * relative to the instruction; of fence pred << 4 | succ; of csr?i its number */
+    int32_t imm; /* sign-extended; lui and auipc: shifted to its place; jumps and branches: relative
+                  * to the instruction; fence: pred << 4 | succ; csr?i: the number */
 };
 
-/* The memory operand: at register base plus offset. An atomic's is read and then written. */
+/* A memory operand at the register `base` plus offset. An atomic's is read and then written. */
 struct vs_rv64_memory {
     int32_t offset;
     uint8_t base;
@@ -170,15 +170,16 @@ struct vs_rv64_memory {
     bool load, store, atomic;
 };
 
-/* The row of an operation less than VS_RV64_OPS. Static storage. */
+/* Returns the row of an operation, which must be less than VS_RV64_OPS. Static storage. */
 const struct vs_rv64_row *vs_rv64_row(unsigned op);
 
-/* Takes the word of the instruction at the start of bytes, with zeros above a compressed one. 0, or
- * -VSE_TRUNCATED if they end inside it; -VSE_CORRUPT if it is longer than VS_RV64_LENGTH_MAX. */
+/* Gets the word of the instruction at the start of bytes, with zeros above a compressed one.
+ * Returns 0; -VSE_TRUNCATED if the bytes end inside it; -VSE_CORRUPT if it is longer than
+ * VS_RV64_LENGTH_MAX. */
 int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word);
 
-/* Decodes the instruction in a word, of which a compressed one is the lower half. Writes insn only
- * on success. 0; -VSE_CORRUPT if the word is none. */
+/* Decodes the instruction in a word; a compressed one is in its lower half. Writes insn only on
+ * success. Returns 0; -VSE_CORRUPT if the word is no instruction. */
 int vs_rv64_insn_decode(uint32_t word, struct vs_rv64_insn *insn);
 
 /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
@@ -189,23 +190,26 @@ int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_ins
 
 struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
 
-/* What the instruction does with integer registers and memory. As vs_rv64_decode. Effects are known
- * of all integer instructions; what comes from memory, floating point and CSRs is not. */
+/* Tells what the instruction does with integer registers and memory. Works and returns as
+ * vs_rv64_decode. The effects of all integer instructions are known; what comes from memory,
+ * floating point and CSRs is not. */
 int vs_rv64_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 
 /* Writes the instruction as text, with a NUL, as GNU objdump does: `addi a0,a0,8`, `jal 10430`.
- * Targets are absolute addresses in hexadecimal. Whatever decodes has a text; so has the word of
- * zeros, `unimp`, which does not.
+ * Targets are absolute addresses in hexadecimal. Whatever decodes has a text; so does the word of
+ * zeros, `unimp`, which does not decode.
  * Returns the length of the text without its NUL; -VSE_CORRUPT and -VSE_TRUNCATED as above;
  * -VSE_LIMIT if capacity is too small, with out undefined. */
 int vs_rv64_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
 
-/* "alu", "load", ...: what an operation of the class occupies. Static storage. */
+/* Returns what an operation of the class occupies a processor with: "alu", "load", ... Static
+ * storage. */
 const char *vs_rv64_class_name(unsigned class);
-/* The same of the instruction at the start of bytes. NULL: they are none. */
+/* Returns the same for the instruction at the start of bytes; NULL if they are none. */
 const char *vs_rv64_class_of(const uint8_t *bytes, size_t size);
 
-/* "a0", "fs11": the ABI's name of a register, number less than 32. Static storage. */
+/* Return the ABI's name of an integer ("a0") and of a floating-point ("fs11") register; number is
+ * less than 32. Static storage. */
 const char *vs_rv64_xname(unsigned number);
 const char *vs_rv64_fname(unsigned number);
 

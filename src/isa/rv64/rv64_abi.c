@@ -47,7 +47,7 @@ struct frame {
     uint64_t pc, x[31];
     uint64_t f[32];
     uint32_t fcsr;
-    uint8_t quad[256 - 4]; /* the rest of what 128-bit registers would take */
+    uint8_t quad[256 - 4]; /* what 128-bit registers would take beyond this */
     uint32_t quad_fcsr, reserved[3];
 };
 _Static_assert(sizeof(struct frame) == 1088 && sizeof(struct frame) <= VS_ABI_FRAME_MAX,

@@ -5,8 +5,8 @@
 
 /* ---- which row ------------------------------------------------------------------------------ */
 
-/* One switch for each mask, in which only the rows with that mask can be reached: the labels of all
- * others lie beyond 32 bits, and the compiler drops them. */
+/* There is a switch for each mask, in which only the rows with that mask can be reached: the labels
+ * of all others lie beyond 32 bits, and the compiler drops them. */
 #define LABEL(match, mask, number)                                                                 \
     ((mask) == MASK ? (match) : UINT64_C(1) << 32 | (uint64_t)(number))
 #define SWITCH(mask, cases)                                                                        \
@@ -65,7 +65,7 @@ const struct vs_rv64_row *vs_rv64_row(unsigned op)
 
 /* ---- fields --------------------------------------------------------------------------------- */
 
-/* Bits high:low of a word, at place `at`. */
+/* Returns bits high:low of a word, shifted to place `at`. */
 static uint32_t bits(uint32_t word, unsigned high, unsigned low, unsigned at)
 {
     return ((word >> low) & ((UINT32_C(2) << (high - low)) - 1)) << at;
@@ -79,7 +79,7 @@ static int32_t sign(uint32_t value, unsigned width)
 /* Immediates of an instruction, by where their bits lie. */
 enum imm { IMM_NONE, IMM_I, IMM_S, IMM_B, IMM_U, IMM_J, IMM_SH, IMM_SHW, IMMS };
 
-/* All are made and one is taken: cheaper than to jump to where each is made. */
+/* All immediates are made and one is taken, which is cheaper than a jump to where each is made. */
 static int32_t immediate(uint32_t w, enum imm kind)
 {
     const int32_t all[IMMS] = {
@@ -98,12 +98,12 @@ static int32_t immediate(uint32_t w, enum imm kind)
     return all[kind];
 }
 
-/* Which fields a format has: all ones, or 0. */
+/* Masks for the fields that a format may have: HAS, or 0. */
 enum { HAS = 31 };
 
 static const struct shape {
     uint8_t rd, rs1, rs2, rs3, rm, imm;
-    bool special; /* has fields that few formats have */
+    bool special; /* it has fields that few formats have */
 } shapes[] = {
     [VS_RV64_FORMAT_NONE] = {0},
     [VS_RV64_FORMAT_R] = {HAS, HAS, HAS, .imm = IMM_NONE},
@@ -175,7 +175,7 @@ static struct vs_rv64_insn fields(uint32_t w, unsigned op)
 
 /* ---- compressed ----------------------------------------------------------------------------- */
 
-/* Registers of a compressed instruction: fixed ones, and those that its fields name. */
+/* The registers of a compressed instruction: fixed ones, and those that its fields name. */
 enum reg { ZERO, RA, SP, FULL1, FULL2, PRIME1, PRIME2, REGS };
 
 /* Immediates, by where their bits lie. */
@@ -188,7 +188,7 @@ enum cimm {
     CIMM_4SPN,
     CIMM_JUMP,
     CIMM_BRANCH,
-    CIMM_WORD, /* of loads and stores: at a register, and at sp */
+    CIMM_WORD, /* this and the rest: of loads and stores, at a register and at sp */
     CIMM_DOUBLE,
     CIMM_LWSP,
     CIMM_LDSP,

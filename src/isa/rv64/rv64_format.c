@@ -38,10 +38,11 @@ static void __attribute__((format(printf, 2, 3))) put(struct text *t, const char
         t->used += (size_t)n;
 }
 
-/* Operands by letters, d s t r rd rs1 rs2 rs3 as x registers, D S T R as f registers,
+/* Operands are written as letters say: d s t r are rd rs1 rs2 rs3 as x registers, D S T R the same
+ * as f registers,
  *   i imm in decimal   x imm in hexadecimal   u imm without its lower 12 bits
  *   o imm(rs1)   a (rs1)   p target   c the CSR   m the rounding mode unless dynamic
- * and anything else as it stands. */
+ * and anything else stands for itself. */
 struct operands {
     const struct vs_rv64_insn *insn;
     uint32_t word;
@@ -159,7 +160,7 @@ struct alias {
     int32_t imm;
 };
 
-/* Compressed additions that only move, and hints. The first that fits is taken. */
+/* These are compressed additions that only move, and hints. The first that fits is taken. */
 static const struct alias compressed_aliases[] = {
     {VS_RV64_ADD, "mv", "d,t", ANY, 0, ANY, ANY},
     {VS_RV64_LUI, "c.lui", "d,u", 0, ANY, ANY, ANY},
@@ -244,7 +245,7 @@ static bool put_alias_of(struct text *t, const struct operands *o, const struct 
     return false;
 }
 
-/* Hints that only their own words tell apart, since they expand to the same: nothing. */
+/* Writes hints that only their own words tell apart, since they all expand to the same. */
 static bool put_hint(struct text *t, const struct operands *o)
 {
     const struct vs_rv64_insn *insn = o->insn;

@@ -4,12 +4,12 @@
  *
  * VS_RV64_LIST(X): X(NAME, mnemonic, match, mask, format, class, extension). A word w is that
  * instruction if (w & mask) == match. No two rows match the same word. Memory operands need no
- * column: in this ISA bits 13:12 of every load, store and atomic are the logarithm of its size.
+ * column, since bits 13:12 of every load, store and atomic are the logarithm of its size.
  *
  * VS_RV64C_LIST(X): X(NAME, match, mask, format, EXPANSION, needs). A compressed instruction is the
  * row of the list above that it expands to, with the operands that `format` finds. `needs` names
- * the field that must not be zero, else the word is reserved. Where two rows match a word, that
- * with the mask that comes first in VS_RV64C_MASKS is meant.
+ * a field that must not be zero, or else the word is reserved. Where two rows match a word, the one
+ * whose mask comes first in VS_RV64C_MASKS is meant.
  */
 #ifndef ISA_RV64_RV64_LIST_H
 #define ISA_RV64_RV64_LIST_H
@@ -22,9 +22,9 @@
  *   SHW  rd,rs1,shamt(5)  U    rd,imm          J    rd,target       B   rs1,rs2,target
  *   LOAD rd,imm(rs1)      STORE rs2,imm(rs1)   JALR rd,imm(rs1)     LR  rd,(rs1)
  *   AMO  rd,rs2,(rs1)     FENCE pred,succ      CSR  rd,csr,rs1      CSRI rd,csr,imm
- *   FLOAD, FSTORE         as LOAD, STORE with a floating-point register
+ *   FLOAD, FSTORE         like LOAD and STORE, with a floating-point register
  *   FFF  fd,fs1,fs2       FFFR, FFFFR, FFR, XFR, FXR: f or x for each operand, with a rounding mode
- *   XF, FX, FF, XFF       the same, without one
+ *   XF, FX, XFF           the same, without a rounding mode
  */
 #define VS_RV64_LIST(X) \
     X(LUI,       "lui",       0x00000037, 0x0000007f, U,     ALU,    I) \

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "isa/rv64/rv64.h"
 
-/* What the integer instructions compute, where the format says of what. Those that are not here
- * take something else, or are done by hand below. */
+/* What those integer instructions compute whose operands follow from their format. Instructions
+ * that are not here take something else, or are handled below. */
 static const struct {
     uint8_t op;
-    bool word; /* of 32 bits */
+    bool word; /* it computes in 32 bits */
 } effects[VS_RV64_OPS] = {
     [VS_RV64_ADDI] = {VS_ALU_ADD, false},      [VS_RV64_SLTI] = {VS_ALU_LESS, false},
     [VS_RV64_SLTIU] = {VS_ALU_BELOW, false},   [VS_RV64_XORI] = {VS_ALU_XOR, false},
@@ -56,7 +56,7 @@ static uint32_t set_of(unsigned reg)
     return reg ? UINT32_C(1) << reg : 0;
 }
 
-/* rs1 << shift + rs2, of which rs1 may have 32 bits only. */
+/* Returns whether the operation is (rs1 << shift) + rs2, where only `in` bits of rs1 may count. */
 static bool shifts_and_adds(unsigned op, unsigned *shift, unsigned *in)
 {
     switch (op) {
@@ -78,7 +78,7 @@ static bool shifts_and_adds(unsigned op, unsigned *shift, unsigned *in)
     }
 }
 
-/* VS_ALU_UNKNOWN if there is none. */
+/* Returns an effect of VS_ALU_UNKNOWN if there is none. */
 static struct vs_alu effect_of(const struct vs_rv64_insn *i, uint64_t pc)
 {
     struct vs_alu e = {.op = effects[i->op].op,
@@ -120,7 +120,7 @@ static struct vs_alu effect_of(const struct vs_rv64_insn *i, uint64_t pc)
     return e;
 }
 
-/* Which of the operands are integer registers. */
+/* The following tell which operands are integer registers. */
 static bool has_integer_rd(unsigned format)
 {
     switch (format) {
@@ -206,7 +206,7 @@ int vs_rv64_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_o
         return err;
     if (vs_rv64_fetch(bytes, size, &word) == 0 && vs_rv64_insn_decode(word, &insn) == 0)
         describe(&insn, pc, operands);
-    else /* of the vector extension: not on the list */
+    else /* an instruction of the vector extension, which is not on the list */
         *operands = (struct vs_operands){
             .length = known.length, .destinations = 0xfffffffe, .clobbers = 0xfffffffe};
     return 0;

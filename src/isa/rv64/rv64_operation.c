@@ -44,7 +44,7 @@ static unsigned unit_of(unsigned class)
     }
 }
 
-/* Registers that are floating point, by format; those it lacks are x0. */
+/* Sets which registers are floating point, by format; registers that it lacks count as x0. */
 static void set_files(struct vs_operation *o, unsigned format)
 {
     switch (format) {

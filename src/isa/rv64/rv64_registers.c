@@ -5,7 +5,7 @@
 
 enum { CPU, FPU };
 
-enum { F0 = 33 }; /* place of the first of floating point in the list */
+enum { F0 = 33 }; /* the first floating-point register's place in the list */
 
 #define X(number, name, type)                                                                      \
     {                                                                                              \

@@ -95,7 +95,7 @@ static void note_signalling(const struct number *n, unsigned *flags)
 
 /* ---- rounding ------------------------------------------------------------------------------- */
 
-/* Whether to round up in magnitude, given what lies below the last place, of `width` bits. */
+/* Returns whether to round up in magnitude; `rest` is the `width` bits below the last place. */
 static bool rounds_up(bool negative, bool odd, uint64_t rest, unsigned width, unsigned rm)
 {
     uint64_t half = UINT64_C(1) << (width - 1);
@@ -113,7 +113,7 @@ static bool rounds_up(bool negative, bool odd, uint64_t rest, unsigned width, un
     }
 }
 
-/* Shifts right; what falls off is remembered in the last bit. */
+/* Shifts right; the last bit remembers whether anything but zeros fell off. */
 static uint64_t shift_jam(uint64_t v, unsigned by)
 {
     if (by >= 64)
@@ -136,7 +136,8 @@ static uint64_t overflow(const struct vs_fp_format *f, bool negative, unsigned r
     return pack_infinity(f, negative);
 }
 
-/* The number sig / 2^63 * 2^exp, of which sig's last bit stands for all bits below it. */
+/* Rounds and packs the number sig / 2^63 * 2^exp, where sig's last bit stands for all bits below
+ * it. */
 static uint64_t round_pack(const struct vs_fp_format *f, bool negative, int exp, uint64_t sig,
                            unsigned rm, unsigned *flags)
 {
@@ -144,7 +145,7 @@ static uint64_t round_pack(const struct vs_fp_format *f, bool negative, int exp,
     const int least = 1 - bias(f);
     bool tiny = exp < least;
     if (tiny) {
-        /* What rounds to the smallest normal number is not tiny. */
+        /* A number that rounds to the smallest normal one is not tiny. */
         if (exp == least - 1) {
             uint64_t kept = sig >> width;
             bool up = rounds_up(negative, kept & 1, sig & ones(width), width, rm);
@@ -170,7 +171,7 @@ static uint64_t round_pack(const struct vs_fp_format *f, bool negative, int exp,
 
 /* ---- arithmetic ----------------------------------------------------------------------------- */
 
-/* The sum of two numbers whose top bits lie at most at bit 126: sig / 2^126 * 2^exp. */
+/* The number sig / 2^126 * 2^exp, where sig's top bit is at most bit 126. */
 struct wide {
     bool negative;
     int exp;
@@ -215,8 +216,8 @@ static uint64_t fma_finite(const struct vs_fp_format *f, const struct number *a,
             return pack_zero(f, negative == c->negative ? negative : rm == VS_RV64_RDN);
         return round_pack(f, c->negative, c->exp, c->sig, rm, flags);
     }
-    /* Significands have at most 53 bits, so that the product's lower bits are zero: nothing is
-     * lost by the shifts that make room for a carry. */
+    /* Significands have at most 53 bits, so the product's lower bits are zero, and the shift that
+     * makes room for a carry loses nothing. */
     struct wide product = {negative, a->exp + b->exp + 1, (u128)a->sig * b->sig >> 1};
     struct wide addend = {c->negative, c->exp, (u128)c->sig << 63};
     if (c->kind == ZERO)
@@ -253,7 +254,7 @@ uint64_t vs_fp_fma(const struct vs_fp_format *f, uint64_t a, uint64_t b, uint64_
     return fma_numbers(f, &na, &nb, &nc, rm, flags);
 }
 
-/* A sum is a * 1 + b, a product a * b + 0 with the zero of the product's sign. */
+/* A sum is a * 1 + b; a product is a * b + 0, where the zero has the product's sign. */
 uint64_t vs_fp_add(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned rm,
                    unsigned *flags)
 {
@@ -300,14 +301,14 @@ uint64_t vs_fp_div(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigne
     bool rest = dividend % nb.sig;
     int exp = na.exp - nb.exp;
     if (!(quotient >> 63)) {
-        /* The rest then decides the bit that comes in: it is below what rounding looks at. */
+        /* The bit that comes in may be wrong, but `rest` stands in for it and all bits below. */
         quotient <<= 1;
         exp--;
     }
     return round_pack(f, negative, exp, quotient | rest, rm, flags);
 }
 
-/* The largest number whose square is not above v. */
+/* Returns the largest number whose square is not above v. */
 static uint64_t square_root(u128 v)
 {
     uint64_t root = 0;
@@ -340,7 +341,7 @@ uint64_t vs_fp_sqrt(const struct vs_fp_format *f, uint64_t a, unsigned rm, unsig
 
 /* ---- comparison ----------------------------------------------------------------------------- */
 
-/* Numbers as integers in the same order; both zeros are 0. */
+/* Maps numbers to integers in the same order; both zeros become 0. */
 static int64_t ordered(const struct vs_fp_format *f, uint64_t bits)
 {
     int64_t magnitude = (int64_t)(bits & ones(sign_bit(f)));
@@ -374,7 +375,7 @@ bool vs_fp_le(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *fl
     return !unordered(f, a, b, true, flags) && ordered(f, a) <= ordered(f, b);
 }
 
-/* That of a and b which is not a NaN, or the smaller; -0 is smaller than +0. */
+/* Returns the one of a and b that is not a NaN, or the smaller or larger; -0 is less than +0. */
 static uint64_t extreme(const struct vs_fp_format *f, uint64_t a, uint64_t b, bool largest,
                         unsigned *flags)
 {
@@ -459,7 +460,7 @@ uint64_t vs_fp_to_int(const struct vs_fp_format *f, uint64_t a, unsigned width, 
         return 0;
     if (n.kind == INFINITE || n.exp > 63)
         return saturated(width, is_signed, n.negative, flags);
-    /* The integer in the upper half, the fraction in the lower. */
+    /* The integer is in the upper half, the fraction in the lower. */
     u128 fixed = shift_jam128((u128)n.sig << 64, (unsigned)(63 - n.exp));
     uint64_t magnitude = (uint64_t)(fixed >> 64), rest = (uint64_t)fixed;
     bool up = rounds_up(n.negative, magnitude & 1, rest, 64, rm);

@@ -3,10 +3,8 @@
  * with exact exception flags. A NaN result is always the canonical one. Tininess is detected after
  * rounding.
  *
- * Values are bit patterns; a binary32 stands in the lower half of the word, the upper being
- * ignored in operands and zero in results. rm is VS_RV64_RNE to VS_RV64_RMM. Flags are added to
- * *flags.
- */
+ * Values are bit patterns. A binary32 is in the lower half of the word; the upper half is ignored
+ * in operands and zero in results. rm is VS_RV64_RNE to VS_RV64_RMM. Flags are added to *flags. */
 #ifndef ISA_RV64_SOFTFLOAT_H
 #define ISA_RV64_SOFTFLOAT_H
 
@@ -32,7 +30,7 @@ struct vs_fp_format {
 
 extern const struct vs_fp_format vs_fp32, vs_fp64;
 
-/* a * b + c, rounded once. */
+/* Returns a * b + c, rounded once. */
 uint64_t vs_fp_fma(const struct vs_fp_format *f, uint64_t a, uint64_t b, uint64_t c, unsigned rm,
                    unsigned *flags);
 uint64_t vs_fp_add(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned rm,
@@ -45,28 +43,28 @@ uint64_t vs_fp_div(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigne
                    unsigned *flags);
 uint64_t vs_fp_sqrt(const struct vs_fp_format *f, uint64_t a, unsigned rm, unsigned *flags);
 
-/* minimumNumber and maximumNumber of IEEE 754-2019. */
+/* These are minimumNumber and maximumNumber of IEEE 754-2019. */
 uint64_t vs_fp_min(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *flags);
 uint64_t vs_fp_max(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *flags);
 
-/* eq is quiet, lt and le signal. */
+/* eq is quiet; lt and le signal. */
 bool vs_fp_eq(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *flags);
 bool vs_fp_lt(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *flags);
 bool vs_fp_le(const struct vs_fp_format *f, uint64_t a, uint64_t b, unsigned *flags);
 
-/* The mask of fclass. */
+/* Returns the mask that fclass gives. */
 uint64_t vs_fp_class(const struct vs_fp_format *f, uint64_t a);
 
-/* From one format to another. */
+/* Converts from one format to another. */
 uint64_t vs_fp_convert(const struct vs_fp_format *from, const struct vs_fp_format *to, uint64_t a,
                        unsigned rm, unsigned *flags);
 
-/* To an integer of 32 or 64 bits, saturating; a NaN becomes the largest. The result of 32 bits is
- * sign-extended, that of an unsigned conversion too. */
+/* Converts to an integer of 32 or 64 bits, saturating; a NaN becomes the largest. A result of 32
+ * bits is sign-extended, even that of an unsigned conversion. */
 uint64_t vs_fp_to_int(const struct vs_fp_format *f, uint64_t a, unsigned width, bool is_signed,
                       unsigned rm, unsigned *flags);
 
-/* From an integer of 64 bits; narrower ones are extended first. */
+/* Converts from an integer of 64 bits; narrower ones have to be extended first. */
 uint64_t vs_fp_from_int(const struct vs_fp_format *f, uint64_t a, bool is_signed, unsigned rm,
                         unsigned *flags);
 

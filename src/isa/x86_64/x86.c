@@ -9,8 +9,8 @@
 
 #define LINUX_INT 0x80
 
-/* Made anew for each call: next to decoding that takes no time one could measure, and nobody has to
- * carry one around. */
+/* A decoder is made anew for each call: that takes no measurable time beside decoding, and nobody
+ * has to carry one around. */
 static ZydisDecoder long_mode(void)
 {
     ZydisDecoder decoder;
@@ -71,7 +71,7 @@ static bool is_locked(const ZydisDecodedInstruction *z)
            z->raw.modrm.mod != 3;
 }
 
-/* The last bit of a jcc's opcode, 0x70 and on or 0x0f 0x80 and on. */
+/* The last bit of a jcc's opcode (from 0x70 or 0x0f 0x80 on) negates its condition. */
 static bool is_negated(const ZydisDecodedInstruction *z)
 {
     unsigned first = z->opcode_map == ZYDIS_OPCODE_MAP_0F ? 0x80 : 0x70;
@@ -130,7 +130,7 @@ int vs_x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn
     return 0;
 }
 
-/* In place, because a formatter points into itself. */
+/* A formatter points into itself, so it is made in place. */
 static void init_intel_syntax(ZydisFormatter *formatter)
 {
     static const struct {

@@ -5,18 +5,18 @@
  *
  * What counts as what, where it is not obvious:
  *
- *   conditional   jcc, loop, loope, loopne, jrcxz, jecxz; xbegin, its fallback being the target,
- *                 where Valgrind always goes, on processors without transactions too
+ *   conditional   jcc, loop, loope, loopne, jrcxz, jecxz; xbegin, whose target is its fallback,
+ *                 where Valgrind always goes, even on processors without transactions
  *   return        ret of every form and prefix, iret, sysret, sysexit, uiret
  *   system call   syscall, sysenter, int 0x80
  *   nondet        rdtsc, rdtscp, rdpmc, rdpru, cpuid, xgetbv, rdpid, rdrand, rdseed
  *   plain         every other int, ud2, hlt; xabort and xend, which do nothing or trap where no
  *                 transaction begins
  *   repeat        movs, stos, lods, scas, cmps, ins, outs with an F2 or F3 prefix: processors
- *                 repeat on either, also where only one of them is documented
- *   locked        a LOCK prefix, which without a memory operand is no instruction; xchg with memory
+ *                 repeat on either, even where only one of them is documented
+ *   locked        a LOCK prefix, which is no instruction without a memory operand; xchg with memory
  *
- * Operand-size prefixes of near branches are ignored, as Intel's processors do. AMD's differ;
+ * Operand-size prefixes of near branches are ignored, as by Intel's processors. AMD's differ;
  * compilers emit only forms on which the two agree.
  */
 #ifndef ISA_X86_64_X86_H
@@ -57,12 +57,13 @@ int vs_x86_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn
  * -VSE_LIMIT if capacity is too small, with out undefined; -VSE_INTERNAL. */
 int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, size_t capacity);
 
-/* What the instruction does with integer registers and memory. As vs_x86_decode.
+/* Tells what the instruction does with integer registers and memory. Works and returns as
+ * vs_x86_decode.
  *
- * Effects are known of mov, movzx, movsx, lea, add, sub, and, or, xor, inc, dec, neg, not, shifts
- * and rotations by a constant, imul of two or three operands, xchg, bswap, cbw and cwd and their
- * wider forms, in 32 and 64 bits, of cld and std, and of push, pop, call, ret and leave on the
- * stack pointer. */
+ * Effects are known, in 32 and 64 bits, for mov, movzx, movsx, lea, add, sub, and, or, xor, inc,
+ * dec, neg, not, shifts and rotations by a constant, imul with two or three operands, xchg, bswap,
+ * cwde, cdqe, cdq and cqo; for cld and std; and for push, pop, call, ret and leave on the stack
+ * pointer. */
 int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
 
 extern const struct vs_register_set vs_x86_registers;

@@ -6,7 +6,7 @@
 #include "isa/set.h"
 #include "isa/x86_64/x86.h"
 
-/* rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15 */
+/* DWARF's order is rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 to r15. */
 static const uint8_t dwarf[] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
 
 /* [endbr64] [bnd] jmp *slot(%rip) */
@@ -38,7 +38,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .elf_machine = EM_X86_64,
     .stubs = &stubs,
     .user_end = UINT64_C(1) << 47,
-    .syscall_changes = 1 << 0 | 1 << 1 | 1 << 11, /* rax; rcx and r11 by the instruction */
+    .syscall_changes = 1 << 0 | 1 << 1 | 1 << 11, /* rax; the instruction itself: rcx and r11 */
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_x86_registers,

@@ -12,7 +12,7 @@ struct insn {
     uint64_t next; /* where the instruction after it lies */
 };
 
-/* The number of the integer register that a name belongs to: rax of eax, ax, al and ah. */
+/* Returns the number of the integer register that a name belongs to: rax for eax, ax, al and ah. */
 static uint8_t number_of(ZydisRegister reg)
 {
     ZydisRegister whole = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
@@ -26,7 +26,7 @@ static uint32_t set_of(uint8_t reg)
     return reg < 32 ? UINT32_C(1) << reg : 0;
 }
 
-/* A whole register of 32 or 64 bits, as an operand. Returns its width, or 0. */
+/* Sets *reg if the operand is a whole register of 32 or 64 bits. Returns its width, or 0. */
 static unsigned whole_register(const ZydisDecodedOperand *o, uint8_t *reg)
 {
     if (o->type != ZYDIS_OPERAND_TYPE_REGISTER)
@@ -43,7 +43,7 @@ static bool is_address_register(ZydisRegister reg)
     return reg == ZYDIS_REGISTER_NONE || ZydisRegisterGetClass(reg) == ZYDIS_REGCLASS_GPR64;
 }
 
-/* An access of this many bytes is one access. */
+/* Returns whether an operand of so many bits is accessed at once. */
 static bool is_single(unsigned bits)
 {
     return bits == 8 || bits == 16 || bits == 32 || bits == 64 || bits == 128 || bits == 256 ||
@@ -55,13 +55,13 @@ static bool is_string(const struct insn *i)
     return i->z.meta.category == ZYDIS_CATEGORY_STRINGOP;
 }
 
-/* By one of the mask registers of AVX-512. */
+/* Returns whether one of AVX-512's mask registers chooses elements. */
 static bool is_masked(const struct insn *i)
 {
     return i->z.avx.mask.reg != ZYDIS_REGISTER_NONE && i->z.avx.mask.reg != ZYDIS_REGISTER_K0;
 }
 
-/* Instructions whose accesses are others than their operand says, or more. */
+/* Returns whether the accesses are other, or more, than the operand says. */
 static bool is_irregular(const struct insn *i)
 {
     switch (i->z.mnemonic) {
@@ -81,7 +81,7 @@ static bool is_irregular(const struct insn *i)
     case ZYDIS_MNEMONIC_BTR:
     case ZYDIS_MNEMONIC_BTS:
         return i->operands[1].type == ZYDIS_OPERAND_TYPE_REGISTER;
-    case ZYDIS_MNEMONIC_CMPSB: /* two loads, in an order that is nobody's business */
+    case ZYDIS_MNEMONIC_CMPSB: /* two loads, in an order that is not defined */
     case ZYDIS_MNEMONIC_CMPSW:
     case ZYDIS_MNEMONIC_CMPSD:
     case ZYDIS_MNEMONIC_CMPSQ:
@@ -96,7 +96,8 @@ static bool is_segment_zero(ZydisRegister segment)
     return segment != ZYDIS_REGISTER_FS && segment != ZYDIS_REGISTER_GS;
 }
 
-/* Not under a condition alone, as of masked moves; that of a repeated one is rcx. */
+/* Returns whether the access happens for certain, unlike a masked move's. A string instruction's
+ * depends only on rcx. */
 static bool is_certain(const struct insn *i, const ZydisDecodedOperand *o)
 {
     return o->actions & (ZYDIS_OPERAND_ACTION_READ | ZYDIS_OPERAND_ACTION_WRITE) || is_string(i);
@@ -121,7 +122,7 @@ static struct vs_memory_operand memory_of(const struct insn *i, const ZydisDecod
         return m;
     }
     if (!is_address_register(o->mem.base) || !is_address_register(o->mem.index) ||
-        (pops_there && o->mem.base == ZYDIS_REGISTER_RSP)) /* by what rsp is afterwards */
+        (pops_there && o->mem.base == ZYDIS_REGISTER_RSP)) /* it uses rsp's new value */
         return m;
     m.base = o->mem.base != ZYDIS_REGISTER_NONE ? number_of(o->mem.base) : VS_NO_REGISTER;
     m.displacement = o->mem.disp.value;
@@ -173,7 +174,8 @@ static void add_effect(struct vs_operands *out, struct vs_alu e)
         out->effects[out->effect_count++] = e;
 }
 
-/* The second operand of an effect: a whole register, or a constant. */
+/* Sets the second operand of an effect: a whole register, or a constant. Returns whether it is
+ * one. */
 static bool take_source(const ZydisDecodedOperand *o, struct vs_alu *e)
 {
     if (o->type == ZYDIS_OPERAND_TYPE_IMMEDIATE) {
@@ -192,7 +194,7 @@ static void binary(const struct insn *i, unsigned op, struct vs_operands *out)
     if (!width || !take_source(&i->operands[1], &e))
         return;
     if (e.b == to && (op == VS_ALU_XOR || op == VS_ALU_SUB))
-        e = effect(VS_ALU_MOVE, to, width); /* 0, whatever it was */
+        e = effect(VS_ALU_MOVE, to, width); /* 0, whatever the register held */
     else
         e.a = to;
     add_effect(out, e);
@@ -271,7 +273,7 @@ static void load_address(const struct insn *i, struct vs_operands *out)
     add_effect(out, e);
 }
 
-/* imul of two or three operands. */
+/* imul with two or three operands */
 static void multiply(const struct insn *i, struct vs_operands *out)
 {
     uint8_t to;
@@ -299,7 +301,7 @@ static void exchange(const struct insn *i, struct vs_operands *out)
         add_effect(out, f);
 }
 
-/* Of rax's lower half to all of it, or of its sign to rdx. */
+/* Sign-extends rax's lower half to all of it, or rax into rdx. */
 static void widen(unsigned width, bool to_rdx, struct vs_operands *out)
 {
     struct vs_alu e = effect(to_rdx ? VS_ALU_SAR : VS_ALU_MOVE, to_rdx ? RDX : RAX, width);
@@ -330,7 +332,7 @@ static void move_stack(uint8_t from, uint64_t by, struct vs_operands *out)
     add_effect(out, e);
 }
 
-/* Bytes that go to or from the stack, which is a hidden operand. */
+/* Returns how many bytes go to or from the stack, which is a hidden operand. */
 static unsigned stack_bytes(const struct insn *i)
 {
     for (unsigned k = 0; k < i->z.operand_count; k++)
@@ -474,7 +476,7 @@ int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_op
     *operands = (struct vs_operands){.length = i.z.length};
     for (unsigned k = 0; k < i.z.operand_count; k++)
         add_operand(&i, &i.operands[k], operands);
-    if (is_string(&i)) /* they move on, and count; not all of that is among the operands */
+    if (is_string(&i)) /* it steps its pointers and counts, which the operands do not all tell */
         operands->destinations |= operands->sources & (set_of(RSI) | set_of(RDI) | set_of(RCX));
     add_effects(&i, operands);
     operands->clobbers = operands->destinations;

@@ -5,7 +5,7 @@
 
 enum { CORE, SSE, LINUX, SEGMENTS, AVX };
 
-/* A run has the 32 bytes of ymm0 and so on under the number of xmm0, and of x87's words those that
+/* A run has the 32 bytes of ymm0 and so on under the number of xmm0, and only those x87 words that
  * programs set. */
 static const struct vs_register list[] = {
     {"rax", "int64", 0, 0, 0, 8, CORE},
@@ -86,7 +86,7 @@ static const struct vs_register list[] = {
     {"ymm15h", "uint128", VS_X86_REG_XMM0 + 15, 128, 128, 16, AVX},
 };
 
-/* As in gdb's own descriptions. */
+/* These are as in gdb's own descriptions. */
 #define BIT(name, at)           "<field name=\"" name "\" start=\"" at "\" end=\"" at "\"/>"
 #define VECTOR(id, type, count) "<vector id=\"" id "\" type=\"" type "\" count=\"" count "\"/>\n"
 #define FIELD(name, type)       "<field name=\"" name "\" type=\"" type "\"/>"
