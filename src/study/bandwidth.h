@@ -22,9 +22,8 @@
 #include "vestige/run.h"
 
 struct vs_bandwidth_options {
-    uint64_t window; /* in cycles, or in instructions if the run is untimed; 0: no windows */
-    struct vs_drain_config
-        drain;     /* bits 0: no buffer. In an untimed run, an instruction is a cycle */
+    uint64_t window;              /* cycles, or instructions if the run is untimed; 0: no windows */
+    struct vs_drain_config drain; /* bits 0: no buffer. If untimed, an instruction is a cycle */
     uint64_t sync; /* a core's instructions from one synchronisation point to the next, for
                     * techniques that have them (see study/pace.h); 0: none */
 };

@@ -40,8 +40,8 @@ static inline void vs_comparison_at(struct vs_comparison *c, const struct vs_eve
 void vs_comparison_place(const struct vs_comparison *c, const struct vs_event *e, uint64_t number,
                          char text[VS_COMPARISON_PLACE]);
 
-/* To be called if the decoder failed at that event, or has to wait in global order. Return the
- * diag's error. */
+/* Note that the decoder failed at that event or at the core's end, or has to wait in global order.
+ * Return the diag's error. */
 int vs_comparison_fail(struct vs_comparison *c, const struct vs_event *e, uint64_t number, int err);
 int vs_comparison_fail_at_end(struct vs_comparison *c, unsigned core, int err);
 
@@ -52,8 +52,8 @@ int vs_comparison_differ(struct vs_comparison *c, unsigned core, const char *wha
 /* The event under way takes a message of that core and cycle, which are compared with its own. */
 void vs_comparison_message(struct vs_comparison *c, unsigned core, uint64_t cycle);
 
-/* To be called after the run's end with what the decoder's `turn` returned. Returns 0 if the stream
- * is over too; else the diag's error. */
+/* Takes what the decoder's `turn` returned after the run's end. Returns 0 if the stream is over
+ * too; else the diag's error. */
 int vs_comparison_over(struct vs_comparison *c, int turn);
 
 /* Opens a stream of that technique: settles its spec, opens a reader of it, and puts its bits into

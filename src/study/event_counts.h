@@ -39,8 +39,7 @@ struct vs_count_tally {
 struct vs_event_counts {
     uint64_t kinds[16];
     uint64_t branches[VS_BR_ALL + 1];       /* by flags */
-    uint64_t sizes[2][256][VS_MEM_ALL + 1]; /* [0] loads, [1] stores; by size, or 0 from 256 bytes
-                                             * up; by flags */
+    uint64_t sizes[2][256][VS_MEM_ALL + 1]; /* [loads, stores][size, 0 from 256 up][flags] */
     uint64_t operand_bytes[2];
     uint64_t external_bytes;
     uint64_t gap_instructions;

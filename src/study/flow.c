@@ -347,7 +347,7 @@ static const char *judge(struct vs_flow_check *c, struct vs_flow_thread *t,
     }
 }
 
-/* Where an event says that its thread goes. */
+/* Goes where the event says that its thread goes. */
 static void follow(struct vs_flow_thread *t, const struct vs_event *e)
 {
     const struct interrupted *i;
@@ -386,7 +386,7 @@ static void keep_difference(struct vs_flow_check *c, const struct vs_event *e, u
                                                .why = why};
 }
 
-/* After an event that differs: its instruction, if it has one, was the last. */
+/* Believes an event that differs: its instruction, if it has one, was the last. */
 static void believe(struct vs_flow_check *c, struct vs_flow_thread *t, const struct vs_event *e)
 {
     const struct vs_insn *insn;

@@ -32,8 +32,7 @@ struct vs_locality_figures {
     uint64_t table[VS_LOCALITY_SIZES][VS_LOCALITY_SHIFTS];
     bool filtered; /* the ISA is known, and what follows is set: */
     struct vs_address_counts filter;
-    uint64_t plain_bits,
-        nexus_bits; /* the stream's, if addresses are sent whole or in daNX's code */
+    uint64_t plain_bits, nexus_bits; /* the stream's: with whole addresses, and with daNX's code */
 };
 
 /* Fills in all of a run's figures. The run is read from its first event on, up to three times;

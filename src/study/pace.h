@@ -11,8 +11,7 @@
 struct vs_pace {
     uint64_t period; /* instructions; 0: never */
     unsigned cores;
-    uint64_t
-        *since; /* by core: instructions since its last point; NULL if the encoder is never asked */
+    uint64_t *since; /* by core: instructions since its last point; NULL if never asked */
 };
 
 /* For an encoder, which may have no such points. Returns 0; -VSE_NOMEM. fini is needed in any case;

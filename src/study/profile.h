@@ -57,8 +57,7 @@ struct vs_profile_thread;
 
 struct vs_profile {
     struct vs_map places; /* by pc (see vs_profile_place), without what was set aside */
-    uint64_t
-        unknown; /* instructions whose place is not known, or for which there are too many places */
+    uint64_t unknown;     /* instructions whose place is not known, or is beyond the limit */
 
     /* How often a repeated (string) instruction, which counts once, went on to a further iteration;
      * this is known as far as its operands were recorded. */

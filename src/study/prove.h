@@ -11,9 +11,8 @@
 
 struct vs_proof {
     struct vs_technique_spec spec;
-    const char
-        *skipped; /* why it cannot be decoded, in which case nothing else is set; NULL if it can */
-    int error;    /* why the comparison could not be made, with diag; else 0 */
+    const char *skipped; /* why it cannot be decoded (nothing else is set then), or NULL */
+    int error;           /* why the comparison could not be made, with diag; else 0 */
     struct vs_diag diag;
     struct vs_verify_result result;
     struct vs_mutation mutation; /* if it was asked for and the outcome is VS_VERIFY_SAME */

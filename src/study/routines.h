@@ -11,7 +11,7 @@
 #include "study/profile.h"
 #include "vestige/run.h"
 
-/* Who knows the names in an image's file.
+/* Knows the names in an image's file.
  *
  * name() gives the name of the routine that holds a link-time address of the file `path`, in at
  * most `capacity` bytes with the final zero, and the routine's first (link-time) address. It

@@ -49,9 +49,8 @@ struct vs_verify {
     const struct vs_isa *isa;
     struct vs_technique_setup setup;
     struct vs_text code;
-    uint64_t instructions, steps,
-        branches; /* the run's; branches are conditional and indirect ones */
-    uint64_t end; /* time of the last event */
+    uint64_t instructions, steps, branches; /* branches: conditional and indirect */
+    uint64_t end;                           /* time of the last event */
     struct vs_verify_core *cores;
     struct vs_pieces *pieces;  /* those of vs_verify_read, which are whole; or NULL */
     struct vs_prior *prior;    /* that of vs_verify_read; or NULL */
@@ -69,8 +68,7 @@ enum vs_verify_outcome {
 
 struct vs_verify_result {
     enum vs_verify_outcome outcome;
-    uint64_t
-        compared; /* steps; or, for load values, loads, values and registers; or data addresses */
+    uint64_t compared; /* steps; or loads, values and registers; or data addresses */
     uint64_t branches; /* conditional and indirect ones among these */
     uint64_t instructions;
     uint64_t bits; /* of the stream */
@@ -80,9 +78,8 @@ struct vs_verify_result {
     /* for load values, instead of branches and instructions: see study/verify_data.h */
     uint64_t loads, load_bytes, values, states;
     uint64_t memory_bytes, unknown_bytes;
-    uint64_t stores; /* for data addresses, beside loads: see study/verify_address.h */
-    uint64_t
-        messages; /* for both: messages whose cycle and order were compared with their events' */
+    uint64_t stores;   /* for data addresses, beside loads: see study/verify_address.h */
+    uint64_t messages; /* for both: messages whose cycle and order were compared */
 
     unsigned core;
     uint64_t position; /* the step's number among that core's, from 0 */

@@ -39,8 +39,7 @@ struct vs_verify_data {
     /* Set by the caller after init: */
     const struct vs_changes *changes; /* for a walk by turns: where code changes; NULL: nowhere */
     struct vs_recall *recall;         /* NULL: bytes that no load asked for are not compared */
-    struct vs_standing
-        end; /* of the run; if it is timed, the cycle is its last, at which cores end */
+    struct vs_standing end;     /* of the run; its cycle, if timed, is that at which cores end */
     vs_verify_unknown *unknown; /* NULL, or told of every byte that is not known */
     void *unknown_context;
 
