@@ -12,11 +12,11 @@
 #define IMM      ((uint64_t)(int64_t)op->imm)
 #define PC       (block->pc + op->offset)
 #define NEXT_PC  (PC + op->length)
-#define RS1      x[op->rs1]
-#define RS2      x[op->rs2]
+#define RS1      hart->x[op->rs1]
+#define RS2      hart->x[op->rs2]
 #define SEXT(v)  ((uint64_t)(int64_t)(int32_t)(v))
-#define F64(reg) f[op->reg]
-#define F32(reg) vs_fp_unbox(f[op->reg])
+#define F64(reg) hart->f[op->reg]
+#define F32(reg) vs_fp_unbox(hart->f[op->reg])
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
@@ -57,12 +57,12 @@
     } while (0)
 #define RESULT(v)                                                                                  \
     do {                                                                                           \
-        x[op->rd] = (v);                                                                           \
+        hart->x[op->rd] = (v);                                                                     \
         NEXT();                                                                                    \
     } while (0)
 #define RESULT_F64(v)                                                                              \
     do {                                                                                           \
-        f[op->rd] = (v);                                                                           \
+        hart->f[op->rd] = (v);                                                                     \
         NEXT();                                                                                    \
     } while (0)
 #define RESULT_F32(v) RESULT_F64(vs_fp_box(v))
@@ -175,7 +175,7 @@
         NOTE_KIND(VS_RECORD_AMO_STORE);                                                            \
         NOTE_ADDR(addr, sizeof(type));                                                             \
         NOTE_VALUE(written);                                                                       \
-        x[op->rd] = sizeof(type) == 4 ? SEXT(got) : got;                                           \
+        hart->x[op->rd] = sizeof(type) == 4 ? SEXT(got) : got;                                     \
         if (unlikely(stop))                                                                        \
             goto stored_or_trap;                                                                   \
         NEXT();                                                                                    \
@@ -211,7 +211,6 @@ int RUN(struct vs_cpu *cpu, uint64_t most
     struct vs_cpu_memory *const memory = cpu->memory;
     struct vs_code *const code = (struct vs_code *)cpu->code;
     const uint32_t saved = vs_fp_begin(memory);
-    uint64_t *const x = hart->x, *const f = hart->f;
     const uint64_t start = hart->cpu.retired;
     uint64_t left = most, pc = hart->cpu.pc;
     struct vs_op_block *block = NULL, **from = NULL;
@@ -340,13 +339,13 @@ do_LUI:
 do_AUIPC:
     RESULT(PC + IMM);
 do_JAL:
-    x[op->rd] = NEXT_PC;
+    hart->x[op->rd] = NEXT_PC;
     NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
     NOTE_ADDR(PC + IMM, 0);
     GO(1, PC + IMM);
 do_JALR:
     pc = (RS1 + IMM) & ~UINT64_C(1);
-    x[op->rd] = NEXT_PC;
+    hart->x[op->rd] = NEXT_PC;
     NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
     NOTE_ADDR(pc, 0);
     NOTED();
@@ -567,7 +566,7 @@ do_SC_D : {
     NOTE_KIND(VS_RECORD_SC | (done ? VS_RECORD_DONE : 0));
     NOTE_ADDR(RS1, (uint8_t)size);
     NOTE_VALUE(value);
-    x[op->rd] = !done;
+    hart->x[op->rd] = !done;
     if (unlikely(stop))
         goto stored_or_trap;
     NEXT();
