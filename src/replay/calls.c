@@ -4,16 +4,16 @@
 #include <errno.h>
 
 enum { PAGE = 4096 };
-enum { MOST = 0x7ffff000 }; /* bytes that one call moves */
+enum { MOST = 0x7ffff000 }; /* the most bytes that one call moves */
 
 /* How many bytes a row stands for, and when they are written. */
 enum rule {
     NOTHING,
     RESULT,      /* as many as the result says */
     FIXED,       /* `size`, if the call succeeds and the pointer is not null */
-    SIGNAL,      /* the same if the result is a signal */
-    INTERRUPTED, /* the same if a signal ended the call */
-    SPECIAL,     /* a function */
+    SIGNAL,      /* `size`, if the result is a signal */
+    INTERRUPTED, /* `size`, if a signal ended the call */
+    SPECIAL,     /* as a function tells */
 };
 
 typedef int tell(const struct vs_call_made *c, const struct vs_call_memory *m);
@@ -22,11 +22,11 @@ static tell vector, poll_list, select_sets, ioctl_answer, fcntl_answer, wake_op,
     name, pending, ids, two_words, robust, times_of_day, map, unmap, remap, advise, slept,
     clone_ids, clone3_ids;
 
-/* Sizes that are the ISA's. */
+/* These stand for sizes that the ISA's ABI has. */
 enum { SIZE_STAT = 0xffff, SIZE_SIGACTION = 0xfffe };
 
-/* Calls that write, which argument says where, and the size. A call that writes in two places is
- * SPECIAL. */
+/* The calls that write, which argument says where, and the size. A call that writes in two places
+ * is SPECIAL. */
 static const struct row {
     uint16_t call, size;
     uint8_t rule, argument;
@@ -96,8 +96,7 @@ static const struct row {
     {.call = VS_SYS_madvise, .rule = SPECIAL, .special = advise},
 };
 
-/* Calls that write nothing here, or what they do is the replay's to know (exit, brk, rt_sigreturn).
- */
+/* Calls that write nothing, or whose effects the replay itself knows (exit, brk, rt_sigreturn). */
 static const uint16_t harmless[] = {VS_SYS_eventfd2,
                                     VS_SYS_dup,
                                     VS_SYS_dup3,
@@ -189,7 +188,8 @@ static int64_t outcome(const struct vs_call_made *c)
     return (int64_t)c->result;
 }
 
-/* Whether it succeeded; *exact is cleared if it failed half-way, so that a part may be written. */
+/* Returns whether the call succeeded, or failed half-way, when a part may be written; *exact tells
+ * which. */
 static bool did(const struct vs_call_made *c, bool *exact)
 {
     *exact = outcome(c) != -EFAULT;
@@ -280,14 +280,14 @@ static int wake_op(const struct vs_call_made *c, const struct vs_call_memory *m)
     return (c->args[1] & COMMAND) == WAKE_OP && outcome(c) >= 0 ? put(m, c->args[4], 4, true) : 0;
 }
 
-/* Only a sleep for a time, not one until a time, tells what is left of it. */
+/* Only a sleep for some time, not one until some time, tells what is left of it. */
 static int slept(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     enum { ABSOLUTE = 1 };
     return outcome(c) == -EINTR && !(c->args[1] & ABSOLUTE) ? put(m, c->args[3], 16, true) : 0;
 }
 
-/* mincore: a byte for each page. */
+/* mincore writes a byte for each page. */
 static int core_map(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     bool exact;
@@ -312,7 +312,8 @@ static int pending(const struct vs_call_made *c, const struct vs_call_memory *m)
     return outcome(c) >= 0 ? put(m, c->args[0], c->args[1] < 8 ? c->args[1] : 8, true) : 0;
 }
 
-/* So many bytes at each of the first arguments, or less if one is bad. */
+/* The call writes so many bytes at each of `count` arguments from `first` on, or fewer if one is
+ * bad. */
 static int at_each(const struct vs_call_made *c, const struct vs_call_memory *m, unsigned first,
                    unsigned count, const uint8_t *sizes)
 {
@@ -355,7 +356,7 @@ static int unmap(const struct vs_call_made *c, const struct vs_call_memory *m)
     return outcome(c) >= 0 ? put(m, c->args[0], pages(c->args[1]), true) : 0;
 }
 
-/* What stays where it was is as it was. */
+/* Memory that stays in its place keeps its contents. */
 static int remap(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     uint64_t old = pages(c->args[1]), size = pages(c->args[2]);
@@ -369,7 +370,7 @@ static int remap(const struct vs_call_made *c, const struct vs_call_memory *m)
     return err ? err : put(m, c->result, size, true);
 }
 
-/* Memory of files stays what it is: which that is, is not known here. */
+/* Memory of files keeps its contents, but it is not known here which memory that is. */
 static int advise(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     enum { DONTNEED = 4 };
@@ -396,7 +397,7 @@ static int tell_ids(const struct vs_call_made *c, const struct vs_call_memory *m
     return !err && how->flags & CHILD_SETTID ? put(m, how->child_tid, 4, true) : err;
 }
 
-/* What a clone was asked for. Returns false if that is not known. */
+/* Gets what a clone was asked for. Returns false if that is not known. */
 static bool get_request(const struct vs_call_made *c, const struct vs_call_memory *m,
                         struct vs_abi_clone *how)
 {

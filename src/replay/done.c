@@ -9,7 +9,7 @@
 bool vs_done_repeat(struct vs_replay_done *d, uint64_t retired, void *bytes, size_t size)
 {
     if (d->at != retired)
-        vs_done_clear(d); /* that one is done */
+        vs_done_clear(d); /* it was about an instruction that has retired */
     if (d->asked == d->count)
         return false;
     invariant(size <= d->used - d->given);

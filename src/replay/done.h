@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the instruction under way has done already. One that has to wait for a message in the midst
- * of its accesses is executed from its beginning afterwards, and makes them again: those that were
- * made get the same answers, and nobody else sees them twice. */
+/* What the current instruction has already done. An instruction that has to wait for a message in
+ * the midst of its accesses is later executed from its beginning and makes them again: those that
+ * it made before get the same answers, and nobody else sees them twice. */
 #ifndef REPLAY_DONE_H
 #define REPLAY_DONE_H
 
@@ -13,8 +13,8 @@
 
 struct vs_replay_done {
     uint64_t at;           /* instructions retired before it */
-    unsigned count, asked; /* accesses; those that it has made again */
-    unsigned used, given;  /* bytes that they got; of these again */
+    unsigned count, asked; /* accesses that it made; how many of them it has made again */
+    unsigned used, given;  /* bytes that they got; how many of them they got again */
     uint8_t bytes[VS_CPU_PARTS_MAX];
 };
 
@@ -29,16 +29,18 @@ static inline void vs_done_clear(struct vs_replay_done *d)
     d->count = d->asked = d->used = d->given = 0;
 }
 
-/* Whether the instruction after so many has been begun. */
+/* Returns whether the instruction after so many retired ones has been begun. */
 static inline bool vs_done_is_begun(const struct vs_replay_done *d, uint64_t retired)
 {
     return d->count && d->at == retired;
 }
 
-/* Whether its next access was made before: `size` bytes that it got, then. */
+/* Returns whether the instruction's next access was made before; if so, gets the `size` bytes that
+ * it got then. */
 bool vs_done_repeat(struct vs_replay_done *d, uint64_t retired, void *bytes, size_t size);
 
-/* It made an access that others may follow, and got so many bytes. Returns 0; -VSE_LIMIT. */
+/* The instruction made an access that others may follow, and got these bytes. Returns 0;
+ * -VSE_LIMIT. */
 int vs_done_keep(struct vs_replay_done *d, uint64_t retired, const void *bytes, size_t size);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which signal ended the program. A stream says where cores end, and not why: but the instruction
+/* Finds which signal ended the program. A stream says where cores end, but not why; the instruction
  * that a core would have executed next, or its last call, shows it. */
 #include <errno.h>
 #include <signal.h>
@@ -8,7 +8,7 @@
 
 #include "replay/replay.h"
 
-/* An instruction that is tried: what it accesses is not there. */
+/* An instruction is tried over a memory in which nothing is there, to see what it accesses. */
 struct trial {
     struct vs_cpu_memory memory; /* first */
     struct vs_replay *r;
@@ -88,7 +88,7 @@ static void trial_fini(struct trial *t)
 
 enum { RIGHT_READ = 1, RIGHT_WRITE = 2 };
 
-#define LOWEST UINT64_C(0x10000) /* address that mmap gives */
+#define LOWEST UINT64_C(0x10000) /* the lowest address that mmap gives */
 
 enum presence {
     ABSENT,
@@ -96,7 +96,7 @@ enum presence {
     UNCERTAIN,
 };
 
-/* What calls said last. */
+/* Returns what the last call about that address said. */
 static enum presence ask_maps(const struct vs_replay *r, uint64_t addr, unsigned right)
 {
     for (size_t i = r->map_count; i--;)
@@ -122,7 +122,7 @@ static bool is_seen(const struct vs_replay *r, uint64_t addr)
     return false;
 }
 
-/* Whether a byte may be accessed. The parts of files begin and end within pages. */
+/* Returns whether a byte may be accessed. The parts of files may begin and end within pages. */
 static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
 {
     const struct vs_loaded *l = r->config.loaded;
@@ -136,13 +136,13 @@ static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
         if (page - (l->parts[i].addr & ~(VS_PAGE_SIZE - 1)) <
             l->parts[i].size + (l->parts[i].addr & (VS_PAGE_SIZE - 1)))
             return !writes || l->parts[i].writable;
-    /* What calls did while nobody looked is not known. */
+    /* What calls did while the core was not traced is not known. */
     return is_seen(r, addr) || (r->outside.all && addr >= LOWEST && addr < r->config.isa->user_end);
 }
 
 /* ---- cores ----------------------------------------------------------------------------------- */
 
-/* The signal that the core's next instruction causes, or 0. */
+/* Returns the signal that the core's next instruction causes, or 0. */
 static int next_fault(struct trial *t, unsigned core)
 {
     vs_cpu_copy(t->cpu, t->r->cores[core].cpu);
@@ -172,7 +172,7 @@ static int next_fault(struct trial *t, unsigned core)
     }
 }
 
-/* The signal that the call causes which was the last that the core did, or 0. */
+/* Returns the signal that the core's last call causes, if that was the last thing it did; or 0. */
 static int call_signal(const struct vs_replay_core *c)
 {
     if (c->since || !c->states || c->called)

@@ -7,8 +7,8 @@
 
 enum {
     PIECE = 1 << 18,  /* instructions between two polls */
-    BEHIND = 1 << 10, /* where a checkpoint is left before a point that was gone to */
-    COUNT_EVERY = 16, /* checkpoints */
+    BEHIND = 1 << 10, /* how far before a point that was gone to a checkpoint is left */
+    COUNT_EVERY = 16, /* checkpoints after which their memory is counted anew */
     FAR = 4 * BEHIND,
 };
 
@@ -22,7 +22,7 @@ static void count_used(struct vs_history *h)
         h->used += vs_replay_state_size(h->states[i]);
 }
 
-/* Drops every second, but for the first. */
+/* Drops every second checkpoint, but never the first. */
 static void thin(struct vs_history *h)
 {
     size_t kept = 1;
@@ -42,7 +42,7 @@ static uint64_t last_position(const struct vs_history *h)
     return vs_replay_state_position(h->states[h->count - 1]);
 }
 
-/* A checkpoint here, if it is far enough from the last. Without memory there is none. */
+/* Adds a checkpoint here if the last is far enough away, and if there is memory. */
 static void keep(struct vs_history *h)
 {
     struct vs_replay_state *s;
@@ -97,7 +97,7 @@ static uint64_t lesser(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Where to pause on the way to a position. */
+/* Returns where to pause on the way to a position. */
 static uint64_t next_pause(const struct vs_history *h, uint64_t to)
 {
     uint64_t here = h->replay->position, mark = last_position(h) + h->spacing;
@@ -125,7 +125,7 @@ int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal)
             return stop;
         if (is_polled(h))
             return VS_HISTORY_POLLED;
-        piece.fresh = true; /* what it stands at was not reported */
+        piece.fresh = true; /* a break where it now stands was not reported */
     }
 }
 
@@ -134,7 +134,7 @@ static bool is_stop(int stop)
     return stop == VS_REPLAY_BREAK || stop == VS_REPLAY_WATCH || stop == VS_REPLAY_SIGNAL;
 }
 
-/* Whatever stops it on the way, but for the poll. */
+/* Runs on, whatever stops it on the way, unless it is the poll. */
 static int run_through(struct vs_history *h, const struct vs_replay_goal *goal)
 {
     int stop;
@@ -152,13 +152,14 @@ static struct vs_replay_goal at_position(uint64_t position)
 
 /* ---- to any point ---------------------------------------------------------------------------- */
 
-/* How far a state is, for what is looked for: a position, or a core's instructions. */
+/* Returns how far a state is in terms of what is looked for: a position, or a core's
+ * instructions. */
 static uint64_t measure(const struct vs_replay_state *s, unsigned core)
 {
     return core == VS_REPLAY_NONE ? vs_replay_state_position(s) : vs_replay_state_retired(s, core);
 }
 
-/* The last checkpoint that is not beyond; the first is not. */
+/* Returns the last checkpoint that is not beyond `to`; the first never is. */
 static struct vs_replay_state *find_state(const struct vs_history *h, unsigned core, uint64_t to)
 {
     invariant(h->count && !vs_replay_state_position(h->states[0]));
@@ -179,7 +180,7 @@ static uint64_t here_of(const struct vs_replay *r, unsigned core)
     return core == VS_REPLAY_NONE ? r->position : r->cores[core].cpu->retired;
 }
 
-/* To the last checkpoint that is not beyond, unless it is shorter from here. */
+/* Goes to the last checkpoint that is not beyond `to`, unless it is shorter from here. */
 static int approach(struct vs_history *h, unsigned core, uint64_t to)
 {
     struct vs_replay_state *s = find_state(h, core, to);
@@ -242,7 +243,7 @@ static bool same_stop(const struct vs_history_stop *a, const struct vs_history_s
            a->exceptions == b->exceptions;
 }
 
-/* Where a scan ends: a signal that comes there may be part of it. */
+/* Where a scan ends; a signal that comes just there may be part of it. */
 struct end {
     uint64_t position;
     bool with_signal;
@@ -254,8 +255,8 @@ static bool is_before(const struct vs_history_stop *stop, struct end end)
            (end.with_signal && stop->kind == VS_REPLAY_SIGNAL && stop->position == end.position);
 }
 
-/* From a checkpoint to a position: the last stop before it, or until one. Returns 1 if there is
- * one; 0; VS_HISTORY_POLLED; an error. */
+/* Runs from a checkpoint to `end` and finds the last stop before it, or runs only to the stop
+ * `until`. Returns 1 if there is one; 0 if not; VS_HISTORY_POLLED; an error. */
 static int scan(struct vs_history *h, struct vs_replay_state *from, struct end end,
                 const struct vs_history_stop *until, struct vs_history_stop *last)
 {
@@ -283,8 +284,8 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, struct end e
     return err;
 }
 
-/* Finds the last stop before `end`, from checkpoint to checkpoint backwards; *from is the one that
- * leads to it. As scan. */
+/* Finds the last stop before `end`, backwards from checkpoint to checkpoint, and sets *from to the
+ * one that leads to it. Returns as scan. */
 static int search(struct vs_history *h, struct end end, struct vs_history_stop *stop,
                   struct vs_replay_state **from)
 {
@@ -292,7 +293,7 @@ static int search(struct vs_history *h, struct end end, struct vs_history_stop *
     while (!found && end.position) {
         *from = find_state(h, VS_REPLAY_NONE, end.position - 1);
         found = scan(h, *from, end, NULL, stop);
-        /* at a checkpoint the core may have entered the handler already */
+        /* at a checkpoint, the core may already have entered the handler */
         end = (struct end){vs_replay_state_position(*from), true};
         if (!found && end.position && is_polled(h)) /* a scan may be too short to ask */
             return VS_HISTORY_POLLED;
@@ -300,7 +301,7 @@ static int search(struct vs_history *h, struct end end, struct vs_history_stop *
     return found;
 }
 
-/* To just before the core's last instruction. */
+/* Goes to just before the core's last instruction. */
 static int undo(struct vs_history *h, unsigned core)
 {
     struct vs_replay *r = h->replay;
@@ -317,7 +318,7 @@ static int undo(struct vs_history *h, unsigned core)
     return vs_history_goto(h, r->position - 1);
 }
 
-/* The last access between here and `end`. As scan. */
+/* Finds the last access between here and `end`. Returns as scan. */
 static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_stop *last)
 {
     const struct vs_replay_goal goal = at_position(end);
@@ -335,7 +336,7 @@ static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_s
     }
 }
 
-/* As vs_history_step_back, but a poll leaves it anywhere. */
+/* Like vs_history_step_back, but a poll may leave it anywhere. */
 static int step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop)
 {
     uint64_t here = h->replay->position;
@@ -355,7 +356,7 @@ static int step_back(struct vs_history *h, unsigned core, struct vs_history_stop
     return err < 0 || err == VS_HISTORY_POLLED ? err : VS_REPLAY_WATCH;
 }
 
-/* A poll leaves the replay where it began to go back, which is given up here. */
+/* After a poll, the replay goes back to where it began. Drops that checkpoint. */
 static int settle(struct vs_history *h, struct vs_replay_state *began, int end)
 {
     int err = end == VS_HISTORY_POLLED ? vs_replay_restore(h->replay, began) : 0;
@@ -370,7 +371,7 @@ int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_
     return err ? err : settle(h, here, step_back(h, core, stop));
 }
 
-/* As vs_history_back, but a poll leaves it anywhere. */
+/* Like vs_history_back, but a poll may leave it anywhere. */
 static int go_back(struct vs_history *h, unsigned told, struct vs_history_stop *stop)
 {
     uint64_t here = h->replay->position;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Going anywhere in a replay, backwards too: checkpoints are kept on the way, and a point is
- * reached by running on from the last one before it. They are as far apart as memory and their
- * number allow: when one of them runs out, every second is dropped. Some more are kept near where
- * one was lately, so that the next step back is short. */
+/* Goes anywhere in a replay, backwards too. Checkpoints are kept on the way, and a point is reached
+ * by running on from the last one before it. When they take too much memory, or there are too many,
+ * every second one is dropped, so they are only as far apart as they have to be. Some more are kept
+ * near points that were visited lately, so that the next step back is short. */
 #ifndef REPLAY_HISTORY_H
 #define REPLAY_HISTORY_H
 
@@ -24,68 +24,69 @@ struct vs_history {
     unsigned next_near;
     uint64_t spacing;
     size_t most; /* bytes that checkpoints may take */
-    size_t used; /* that they took when it was counted last */
+    size_t used; /* bytes that they took when those were last counted */
     unsigned uncounted;
     bool searching; /* checkpoints are in use: none is added, and none dropped */
 
-    /* The caller's: asked every now and then whether to stop. May be NULL. */
+    /* Set by the caller: is asked every now and then whether to stop. May be NULL. */
     bool (*poll)(void *context);
     void *context;
 };
 
-/* Why it stopped. VS_HISTORY_x beside those of enum vs_replay_stop. */
+/* Why it stopped, beside the values of enum vs_replay_stop. */
 enum {
-    VS_HISTORY_BEGINNING = 16, /* nothing is before */
+    VS_HISTORY_BEGINNING = 16, /* there is nothing before */
     VS_HISTORY_POLLED,         /* the poll said so */
 };
 
 /* A stop on the way. */
 struct vs_history_stop {
     int kind;            /* VS_REPLAY_BREAK, VS_REPLAY_WATCH or VS_REPLAY_SIGNAL */
-    uint64_t position;   /* of the break or signal; of an access: before it */
-    uint64_t retired;    /* by the core, when the access is done */
-    uint64_t exceptions; /* of the core, the signal included */
+    uint64_t position;   /* of the break or the signal; just before an access */
+    uint64_t retired;    /* the core's instructions once the access is done */
+    uint64_t exceptions; /* the core's, including the signal */
     unsigned core;
     const struct vs_replay_watch *watch;
 };
 
-/* The replay stands at 0. `most` bytes are for checkpoints. Returns 0; -VSE_NOMEM; -VSE_FEATURE. */
+/* The replay must stand at 0. Checkpoints may take `most` bytes. Returns 0; -VSE_NOMEM;
+ * -VSE_FEATURE. */
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most);
 void vs_history_fini(struct vs_history *h);
 
-/* As vs_replay_run, and VS_HISTORY_POLLED. */
+/* Does and returns what vs_replay_run does; may also return VS_HISTORY_POLLED. */
 int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal);
 
-/* To a position, whatever is on the way, or as far as there is. As vs_history_run; where the poll
- * stops it, it stands there. */
+/* Goes to a position, or as far as the replay goes, whatever is on the way. Returns what
+ * vs_history_run does; if the poll stops it, it stays where it then is. */
 int vs_history_goto(struct vs_history *h, uint64_t position);
 
-/* To where the core has just retired so many instructions. As vs_history_goto. */
+/* Goes to where the core has just retired so many instructions. Otherwise like vs_history_goto. */
 int vs_history_goto_core(struct vs_history *h, unsigned core, uint64_t retired);
 
-/* What vs_history_run has stopped at, which returned VS_REPLAY_BREAK, VS_REPLAY_WATCH or
- * VS_REPLAY_SIGNAL. */
+/* Tells what vs_history_run has stopped at; kind is what it returned: VS_REPLAY_BREAK,
+ * VS_REPLAY_WATCH or VS_REPLAY_SIGNAL. */
 void vs_history_tell(const struct vs_history *h, int kind, struct vs_history_stop *stop);
 
-/* To just before the core's last instruction: VS_REPLAY_REACHED. But if there is a watched access
- * on the way, to just after the last of them: VS_REPLAY_WATCH, and it is told. VS_HISTORY_BEGINNING
- * if the core has done nothing, and it stands at 0 then; VS_HISTORY_POLLED, and it stands where it
- * stood; or an error. */
+/* Goes back to just before the core's last instruction; or, if watched accesses are on the way, to
+ * just after the last of them, which is told. Returns VS_REPLAY_REACHED; VS_REPLAY_WATCH (an
+ * access); VS_HISTORY_BEGINNING (the core has done nothing, and the replay stands at 0);
+ * VS_HISTORY_POLLED (it stands where it stood); an error. */
 int vs_history_step_back(struct vs_history *h, unsigned core, struct vs_history_stop *stop);
 
-/* What does not count on the way back, since it was told before. */
+/* Stops that do not count on the way back, since they were told before. */
 enum {
     VS_HISTORY_ACCESS_TOLD = 1, /* an access by the last instruction */
-    VS_HISTORY_SIGNAL_TOLD = 2, /* a signal that came where it stands */
+    VS_HISTORY_SIGNAL_TOLD = 2, /* a signal that came where the replay stands */
 };
 
-/* Back to the last stop before here, which is also told: at the break, just after the access, or
- * where the handler is entered. It stands at 0 and returns VS_HISTORY_BEGINNING if there is none.
- * Else VS_REPLAY_BREAK, VS_REPLAY_WATCH, VS_REPLAY_SIGNAL, VS_HISTORY_POLLED (it stands where it
- * stood), or an error. */
+/* Goes back to the last stop before here, which is also told: at the break, just after the access,
+ * or where the handler is entered. Returns VS_REPLAY_BREAK; VS_REPLAY_WATCH; VS_REPLAY_SIGNAL;
+ * VS_HISTORY_BEGINNING (there is none, and the replay stands at 0); VS_HISTORY_POLLED (it stands
+ * where it stood); an error. */
 int vs_history_back(struct vs_history *h, unsigned told, struct vs_history_stop *stop);
 
-/* Finds the last stop before here, and stays here. Returns 1 if there is one; 0;
+/* Finds the last stop before here, but stays here. Returns 1 if there is one; 0 if not;
  * VS_HISTORY_POLLED; an error. */
 int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop);
 

@@ -39,7 +39,7 @@ static int read_piece(int fd, uint8_t *bytes, size_t size, uint64_t offset, stru
     return 0;
 }
 
-/* Bytes of a file, which live as long as the code. NULL: no memory. */
+/* Returns room for bytes of a file, which lives as long as the code; NULL without memory. */
 static uint8_t *new_piece(struct vs_image_code *c, size_t size)
 {
     void *pieces = c->pieces;
@@ -68,7 +68,7 @@ static int add_piece(struct vs_image_code *c, int fd, const struct vs_segment *s
     return vs_loaded_add(&c->loaded, &part);
 }
 
-/* What the file does not have of the segment is zero. */
+/* The part of a segment that the file does not have is zero. */
 static int add_zeros(struct vs_image_code *c, const struct vs_segment *s, uint64_t base)
 {
     const struct vs_loaded_part part = {
@@ -93,7 +93,7 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Where the stream says that the file lay. NULL if it does not. */
+/* Returns where the stream says that the file lay, or NULL. */
 static const struct vs_image *find_image(const struct vs_vport_about *about, const char *path,
                                          const struct vs_elf *elf)
 {

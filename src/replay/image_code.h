@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The program's code and data, from its ELF files: for a debugger that has a port stream and no
+/* The program's code and data from its ELF files, for a debugger that has a port stream and no
  * run. */
 #ifndef REPLAY_IMAGE_CODE_H
 #define REPLAY_IMAGE_CODE_H
@@ -8,27 +8,28 @@
 #include "port/vport.h"
 #include "replay/loaded.h"
 
-/* A zeroed struct is ready. */
+/* A zeroed struct is ready for use. */
 struct vs_image_code {
     struct vs_text text;     /* code; indexed by vs_image_code_finish */
-    struct vs_loaded loaded; /* all that the files say of memory, code included */
+    struct vs_loaded loaded; /* everything that the files say about memory, including code */
     uint8_t **pieces;        /* bytes of the files */
     size_t piece_count, piece_capacity;
 };
 
-/* Whether the stream names files, and all that it names can be read. */
+/* Returns whether the stream names files and all that it names can be read. */
 bool vs_image_code_there(const struct vs_vport_about *about);
 
-/* Adds a file. Where it lay is what the stream says of the image with its build id or, if either
- * has none, its name.
+/* Adds a file. Where it lay is what the stream says about the image with the same build id or, if
+ * either has none, the same name.
  * Returns 0; -VSE_NOTFOUND (it is none of the stream's images); -VSE_IO; -VSE_INVAL (not a regular
  * file); -VSE_FORMAT (neither an executable nor a shared library); -VSE_CORRUPT; -VSE_TRUNCATED;
  * -VSE_LIMIT; -VSE_NOMEM. diag->text may stay as it was for the last two. */
 int vs_image_code_add(struct vs_image_code *c, const char *path, const struct vs_vport_about *about,
                       struct vs_diag *diag);
 
-/* After the last file: adds code that no file has, unless it is NULL, and indexes all. Its bytes
- * must outlive the code. Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
+/* To be called after the last file: adds `more`, code that no file has, unless it is NULL, and
+ * indexes all code. The bytes of `more` must outlive the code. Returns 0; -VSE_NOMEM;
+ * -VSE_LIMIT. */
 int vs_image_code_finish(struct vs_image_code *c, const struct vs_block *more);
 
 void vs_image_code_fini(struct vs_image_code *c);

@@ -8,8 +8,8 @@
 
 enum {
     PAGE = 4096,
-    AHEAD_MOST = 1 << 22, /* instructions that are looked ahead */
-    ROBUST_MOST = 2048,   /* entries of a list of robust mutexes */
+    AHEAD_MOST = 1 << 22, /* how many instructions to look ahead */
+    ROBUST_MOST = 2048,   /* how many entries of a list of robust mutexes to follow */
 };
 
 /* ---- marks ----------------------------------------------------------------------------------- */
@@ -36,7 +36,8 @@ static int mark(struct vs_copy *c, uint64_t addr, uint64_t size)
     return 0;
 }
 
-/* What two ranges have in common; neither wraps around. */
+/* Makes a range what it has in common with another; neither wraps around. Returns whether that is
+ * anything. */
 static bool meet(uint64_t *addr, uint64_t *size, uint64_t other, uint64_t other_size)
 {
     uint64_t from = *addr > other ? *addr : other;
@@ -61,7 +62,7 @@ static int mark_loaded(struct vs_replay *r, struct vs_copy *c, uint64_t addr, ui
     return err;
 }
 
-/* Pages that a view has. */
+/* Marks the bytes of the range that lie in pages of the view. */
 static int mark_view(struct vs_copy *c, const struct vs_copy *view, uint64_t addr, uint64_t size)
 {
     int err = 0;
@@ -81,7 +82,7 @@ int vs_replay_note(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t s
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
-/* Another than the program's instructions may have written these, for the core. */
+/* Something other than the program's instructions may have written these bytes, for the core. */
 static int forget(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t size)
 {
     uint64_t to_end = UINT64_MAX - addr;
@@ -137,7 +138,8 @@ static const struct vs_call_thread *find_thread(const struct vs_replay *r, uint6
     return NULL;
 }
 
-/* Its id is cleared. Which word that is, its creator's call says, if it was replayed already. */
+/* The thread's id is cleared. Unless the thread itself said which word that is, its creator's call
+ * does, if it was replayed already. */
 static int clear_id(struct vs_replay *r, unsigned core)
 {
     const struct vs_replay_core *c = &r->cores[core];
@@ -146,8 +148,8 @@ static int clear_id(struct vs_replay *r, unsigned core)
     return addr ? forget(r, core, addr, 4) : 0;
 }
 
-/* Mutexes that an exiting thread holds are marked as such. A list that the thread does not know
- * has none that it took. */
+/* Mutexes that an exiting thread holds are marked as such. If the list is unknown to the thread, it
+ * took none. */
 static int release_robust(struct vs_replay *r, unsigned core)
 {
     uint64_t at = r->cores[core].robust, head[3], next;
@@ -174,7 +176,7 @@ static int exit_thread(struct vs_replay *r, unsigned core)
     return err ? err : clear_id(r, core);
 }
 
-/* The core made a thread: it may have exited already. */
+/* The core made a thread, which may have exited already. */
 static int note_thread(struct vs_replay *r, const struct vs_call_thread *t)
 {
     struct vs_replay_outside *o = &r->outside;
@@ -224,7 +226,7 @@ static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
     }
 }
 
-/* Where memory that grows and shrinks at its end now ends. */
+/* Notes where the heap now ends. */
 static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
 {
     uint64_t before = r->outside.brk, end = (now + PAGE - 1) & ~(uint64_t)(PAGE - 1);
@@ -263,7 +265,7 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     return err ? err : vs_call_tell(&c->call, &m);
 }
 
-/* The parts of the frame that the kernel fills in. */
+/* Only those parts of the frame that the kernel fills in become unknown. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core)
 {
     const struct vs_abi_signals *abi = r->config.isa->abi->signals;
@@ -279,8 +281,8 @@ int vs_replay_after_signal(struct vs_replay *r, unsigned core)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-/* What cores other than this one know of a byte. Returns 1 if they agree; 0 if none knows it; -1 if
- * they do not agree. */
+/* Gets what cores other than this one know about a byte. Returns 1 if they agree; 0 if none knows
+ * it; -1 if they do not agree. */
 static int ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
 {
     int any = 0;
@@ -297,10 +299,10 @@ static int ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
 }
 
 enum source {
-    SOURCE_NONE,  /* none but the code, perhaps */
+    SOURCE_NONE,  /* nothing tells it, except perhaps the code */
     SOURCE_LOST,  /* it was written, and is not known */
-    SOURCE_CORES, /* the cores tell */
-    SOURCE_FILE,  /* none has seen it: it is as in the file unless somebody wrote it */
+    SOURCE_CORES, /* the cores tell it */
+    SOURCE_FILE,  /* no core has seen it: it is as in the file unless somebody wrote it */
 };
 
 static enum source find_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
@@ -309,12 +311,12 @@ static enum source find_byte(struct vs_replay *r, unsigned core, uint64_t addr, 
     const struct vs_loaded *l = r->config.loaded;
     if (!vs_copy_read(vs_replay_view(r, core), addr, byte, 1))
         return SOURCE_CORES;
-    /* What somebody else saw may have been before the kernel wrote, or after it. */
+    /* Another core may have seen the byte before the kernel wrote it, or after. */
     bool gone = is_marked(&r->outside.gone, addr);
     int others = gone || r->outside.all ? 0 : ask_others(r, core, addr, byte);
     if (others || gone)
         return others > 0 ? SOURCE_CORES : SOURCE_LOST;
-    /* Parts are small and many: the next byte lies mostly in the same one. */
+    /* There are many parts, but the next byte mostly lies in the same one. */
     if (!*part || addr - (*part)->addr >= (*part)->size)
         *part = l ? vs_loaded_find(l, addr) : NULL;
     if (!*part || ((*part)->writable && r->outside.all))
@@ -329,7 +331,7 @@ static bool is_active(const struct vs_replay *r, unsigned core)
     return c->started && !c->exited && !c->ended;
 }
 
-/* Whether nobody else can have written what was not seen yet. */
+/* Returns whether nobody else can have written anything that was not seen yet. */
 static bool is_alone(const struct vs_replay *r, unsigned core)
 {
     for (unsigned i = 0; i < r->count && r->view_count > 1; i++)
@@ -356,8 +358,8 @@ size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
 
 /* ---- code ------------------------------------------------------------------------------------ */
 
-/* A byte that no core stored before code changed last is as it was at first, if that is known:
- * whoever has stored it since did so after it was fetched, or there would be another change. */
+/* A byte that no core stored before code changed last is as it was at first, if that is known.
+ * Whoever has stored it since did so after it was fetched, or there would be another change. */
 static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
 {
     if (!vs_copy_read(&r->code.image, addr, byte, 1))
@@ -375,8 +377,8 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
     return vs_replay_read(r, core, addr, byte, 1);
 }
 
-/* Before code changes first, others have not written what a file has of it. Streams that do not
- * tell of changes are for who wrote it himself. */
+/* Before the first change of code, no other core has written code that a file has. In a stream that
+ * does not tell changes, a core fetches what it stored itself. */
 static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
 {
     const struct vs_loaded *l = r->count > 1 ? r->config.loaded : NULL;
@@ -432,14 +434,14 @@ void vs_replay_code_fini(struct vs_replay_code *c)
 
 /* ---- ahead ----------------------------------------------------------------------------------- */
 
-/* Where another core really was when this one was where it stands is known only up to messages: it
- * was before the first message of its own that follows this core's next one. */
+/* Messages alone tell where another core was when this one was where it now stands: it was before
+ * the first of its own messages that follows this core's next one. */
 struct scout {
     struct vs_replay *r;
     unsigned core;
     bool passed; /* the core has got its next message */
     bool done;
-    bool *behind; /* by core: has not got its own since */
+    bool *behind; /* by core: it has not got one of its own since */
 };
 
 static int take_note(void *context, unsigned core)
@@ -458,7 +460,7 @@ static int take_note(void *context, unsigned core)
     return s->done ? -VSE_END : 0; /* which ends the run */
 }
 
-/* Runs until it is known what others may have written by now. Returns whether it is. */
+/* Runs until it is known what others may have written by now. Returns whether that is known. */
 static bool scout_on(struct vs_replay *r, struct scout *s)
 {
     const struct vs_replay_goal goal = {
@@ -496,7 +498,7 @@ static bool look_ahead(struct vs_replay *r, unsigned core, struct vs_copy *writt
     return known;
 }
 
-/* Whether others may have written the byte that none is known to have. */
+/* Returns whether others may have written a byte that no core is known to have written. */
 static bool may_be_written(struct vs_replay *r, unsigned core, uint64_t addr)
 {
     struct vs_replay_ahead *a = &r->ahead;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What the program's files say of memory, before anything has written it: the bytes of their
- * segments, and zeros behind those. */
+/* What the program's files say about memory before anything has written it: the bytes of their
+ * segments, and zeros after those. */
 #ifndef REPLAY_LOADED_H
 #define REPLAY_LOADED_H
 
@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* [addr, addr + size), which does not wrap; of it the first `stored` bytes, which must outlive the
- * list, are given, and the others are zero. */
+/* [addr, addr + size), which does not wrap. Its first `stored` bytes are `bytes`, which must
+ * outlive the list; the others are zero. */
 struct vs_loaded_part {
     uint64_t addr, size;
     const uint8_t *bytes;
@@ -26,7 +26,7 @@ struct vs_loaded {
 /* Returns 0; -VSE_NOMEM. */
 int vs_loaded_add(struct vs_loaded *l, const struct vs_loaded_part *part);
 
-/* The part that the address lies in, of those added the first; or NULL. */
+/* Returns the first part added that the address lies in, or NULL. */
 const struct vs_loaded_part *vs_loaded_find(const struct vs_loaded *l, uint64_t addr);
 
 static inline uint8_t vs_loaded_byte(const struct vs_loaded_part *part, uint64_t addr)

@@ -11,10 +11,10 @@
 #include "base/likely.h"
 #include "replay/known.h"
 
-/* Errors of the CPUs' memory that only stop a core, before its instruction. */
+/* Errors of the CPUs' memory that only stop a core before its instruction. */
 enum {
-    NEEDS_SINGLE = -1000, /* it takes a message, or is watched: it is to be done by itself */
-    MUST_WAIT = -1001,    /* for a message of another core */
+    NEEDS_SINGLE = -1000, /* it takes a message or is watched, so it has to be done by itself */
+    MUST_WAIT = -1001,    /* it has to wait for a message of another core */
 };
 
 static int stray(struct vs_replay *r, unsigned core, const char *what)
@@ -44,7 +44,7 @@ static const struct vs_replay_watch *find_watch(const struct vs_replay *r, uint6
     return NULL;
 }
 
-/* What an access of the decoder came to. */
+/* Makes what the decoder returned an error of the CPUs' memory. */
 static int outcome(struct vs_replay *r, int err)
 {
     if (likely(!err))
@@ -83,7 +83,7 @@ static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr
     return (int)known;
 }
 
-/* Whether others of the same instruction may follow the access. */
+/* Returns whether other accesses of the same instruction may follow this one. */
 static inline bool is_part(enum vs_access access, bool writes)
 {
     return access == VS_ACCESS_PART || (access == VS_ACCESS_ATOMIC && !writes);
@@ -162,7 +162,7 @@ static int read_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsign
     return err ? err : keep(r, cpu->id, bytes, size);
 }
 
-/* Whether it stored is a value from outside. */
+/* Whether a store-conditional stored is a value from outside. */
 static int write_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
                              unsigned size, const void *bytes, int *stored)
 {
@@ -199,7 +199,7 @@ static void put_output(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t
     }
 }
 
-/* Bytes whose address is not known. */
+/* Puts out bytes whose address is not known. */
 static void put_unknown(struct vs_replay *r, unsigned core, uint64_t fd, uint64_t size)
 {
     uint8_t bytes[PIECE];
@@ -244,7 +244,8 @@ static void begin_call(struct vs_replay *r, struct vs_replay_core *c)
         vs_cpu_flush_all(r->decoded);
 }
 
-/* With the registers that it returned; one that is to be made `again` has none. */
+/* The core has the registers that its call returned; a call that is to be made `again` returned
+ * none. */
 static int end_call(struct vs_replay *r, unsigned core, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -262,7 +263,8 @@ static int end_call(struct vs_replay *r, unsigned core, bool again)
     return 0;
 }
 
-/* The core is about to take its next message. Of decoders that parse ahead it is not known. */
+/* Notes the cycle of the message that the core is about to take. With a decoder that parses ahead
+ * it is not known. */
 static void note_cycle(struct vs_replay *r, unsigned core)
 {
     if (!r->ops->ahead)
@@ -292,12 +294,12 @@ static enum cause note_cause(struct vs_replay_core *c, const uint8_t *bytes, siz
             cause = CAUSE_EXCEPTION;
         }
         if (number == VS_REG_PC && cause == CAUSE_CALL && !c->called)
-            cause = CAUSE_GAP; /* an exception has its cause behind its pc */
+            cause = CAUSE_GAP; /* an exception has its cause after its pc */
     }
     return cause;
 }
 
-/* Memory is no longer what it was. */
+/* Makes memory unknown that is no longer what it was. */
 static int after_state(struct vs_replay *r, unsigned core, enum cause cause, bool again)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -320,14 +322,13 @@ static int tell_message(struct vs_replay *r, unsigned core)
     return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
 }
 
-/* Whether the caller wants to know of the signal. */
+/* Returns whether to stop for the signal. */
 static bool is_wanted(const struct vs_replay *r, uint64_t signal)
 {
     return signal && signal <= 64 && r->signals >> (signal - 1) & 1;
 }
 
-/* Code changes, and the core is where it does. The first of the cores to come to a change begins
- * it. */
+/* The core has come to where code changes. The first core that comes to a change begins it. */
 static int pass_change(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -337,7 +338,7 @@ static int pass_change(struct vs_replay *r, unsigned core)
     if (c->changes++ < code->changes)
         return tell_message(r, core);
     if (code->due)
-        err = vs_replay_change_code(r); /* nobody did anything since the one before */
+        err = vs_replay_change_code(r); /* nobody did anything since the previous change */
     code->changes++;
     code->due = true;
     return err ? err : tell_message(r, core);
@@ -384,7 +385,7 @@ static int take_end(struct vs_replay *r, unsigned core)
 
 /* ---- one core -------------------------------------------------------------------------------- */
 
-/* Why a slice of a core ended, beside errors. */
+/* Why a core's slice ended, beside errors. */
 enum slice {
     SLICE_GOAL,
     SLICE_WAIT,
@@ -417,12 +418,12 @@ static uint64_t instructions_left(const struct vs_replay *r, unsigned core,
     return left;
 }
 
-/* Executes, and counts. Returns what vs_cpu_run does. */
+/* Executes and counts instructions. Returns what vs_cpu_run does. */
 static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 {
     struct vs_replay_core *c = &r->cores[core];
     uint64_t before = c->cpu->retired;
-    unsigned outside = _mm_getcsr(); /* what the caller computed is not the core's */
+    unsigned outside = _mm_getcsr(); /* the caller's flags must not become the core's */
     if (outside != VS_CPU_STATUS)
         _mm_setcsr(VS_CPU_STATUS);
     vs_done_restart(&c->done);
@@ -437,7 +438,7 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
     return stop;
 }
 
-/* The next instruction, which may take a message. */
+/* Executes the next instruction, which may take a message. */
 static int execute_single(struct vs_replay *r, unsigned core)
 {
     struct vs_cpu *cpu = r->cores[core].cpu;
@@ -450,15 +451,15 @@ static int execute_single(struct vs_replay *r, unsigned core)
     cpu->passing = VS_PASSING_NONE;
     r->single = false;
     if (cpu->retired == before)
-        r->hit = NULL; /* what it has accessed counts when it is done */
+        r->hit = NULL; /* an access counts when its instruction is done */
     if (stop < 0 || cpu->retired == before)
         return stop;
     int err = tell_message(r, core);
     return err ? err : stop;
 }
 
-/* Whether the core may run now: if cores cannot run ahead, it must be its turn. Returns 0; 1 if it
- * has to wait; an error. */
+/* Finds whether the core may run now: if cores cannot run ahead, it must be its turn. Returns 0 if
+ * it may; 1 if it has to wait; an error. */
 static int may_run(struct vs_replay *r, unsigned core)
 {
     unsigned turn = core;
@@ -468,8 +469,9 @@ static int may_run(struct vs_replay *r, unsigned core)
     return err ? outcome(r, err) : turn != core;
 }
 
-/* What is due of the core before its next instruction. Returns 0 if nothing is, with the most that
- * may be executed before something is; 1 if something was done; MUST_WAIT; an error. */
+/* Does what is due before the core's next instruction. Returns 0 if nothing is, with *most set to
+ * how many instructions may be executed before something is; 1 if something was done; MUST_WAIT; an
+ * error. */
 static int do_due(struct vs_replay *r, unsigned core, uint64_t *most)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -493,7 +495,8 @@ static int do_due(struct vs_replay *r, unsigned core, uint64_t *most)
     return 0;
 }
 
-/* After instructions were executed. Returns 0 to go on; a negative error; else SLICE_x + 1. */
+/* To be called after instructions were executed. Returns 0 to go on; a negative error; SLICE_x + 1
+ * to end the slice. */
 static int after_run(struct vs_replay *r, unsigned core, int stop)
 {
     switch (stop) {
@@ -511,9 +514,9 @@ static int after_run(struct vs_replay *r, unsigned core, int stop)
     }
 }
 
-/* The stream has no more messages of the core. Where cores run ahead there may be some of others,
- * which may need what it does before its next one: only if it has not begun it waits for good.
- * Returns SLICE_WAIT; else the error. */
+/* The stream has no more messages for the core. Where cores run ahead there may be some for others,
+ * but those may need what this core does before its next one; only a core that has not begun can
+ * wait for good. Returns SLICE_WAIT if it does, otherwise the error. */
 static int out_of_messages(struct vs_replay *r, unsigned core, int err)
 {
     if (!r->ops->ahead || r->cores[core].started || (err != -VSE_END && err != -VSE_TRUNCATED))
@@ -570,7 +573,7 @@ static bool all_ended(const struct vs_replay *r)
     return true;
 }
 
-/* Whose slice is next, to r->current. Returns 0; VS_REPLAY_OVER + 1; an error. */
+/* Sets r->current to the core whose slice is next. Returns 0; VS_REPLAY_OVER + 1; an error. */
 static int choose_core(struct vs_replay *r)
 {
     if (r->current != VS_REPLAY_NONE)
@@ -593,8 +596,8 @@ static int stuck(struct vs_replay *r, unsigned core)
                        (unsigned long long)r->cores[core].cpu->pc);
 }
 
-/* The core waits: another's slice is next. One whose turn has just come must have done something.
- */
+/* The core waits, and another's slice is next. A core whose turn had just come must have done
+ * something. */
 static int give_way(struct vs_replay *r, bool chosen, uint64_t progress)
 {
     unsigned core = r->current;
@@ -604,7 +607,7 @@ static int give_way(struct vs_replay *r, bool chosen, uint64_t progress)
     return began || !chosen || progress != r->progress ? 0 : stuck(r, core);
 }
 
-/* The ends of a stream are no errors: where it is cut was said when it was opened. A decoder that
+/* That a stream ends is no error: where it is cut was said when it was opened. A decoder that
  * failed is not asked again, since it may have taken half a message. */
 static int ended(struct vs_replay *r, int err)
 {
@@ -619,13 +622,14 @@ static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *g
            (goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired);
 }
 
-/* It may have to wait there, and is not stopped again when it goes on. */
+/* A core that was let past an address may have to wait there, and must not stop again when it goes
+ * on. */
 static void let_past(struct vs_replay_core *c, bool past)
 {
     c->passed = past ? c->cpu->retired + 1 : 0;
 }
 
-/* Until it is known why to stop: a VS_REPLAY_x, or an error. */
+/* Runs until there is a reason to stop. Returns a VS_REPLAY_x, or an error. */
 static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
 {
     if (r->current != VS_REPLAY_NONE)
@@ -652,7 +656,7 @@ static int run(struct vs_replay *r, const struct vs_replay_goal *goal)
     }
 }
 
-/* The position is that of all cores together. */
+/* The position must be the instructions of all cores together. */
 static bool adds_up(const struct vs_replay *r)
 {
     uint64_t sum = 0;
@@ -702,8 +706,7 @@ void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
     vs_cpu_break(r->decoded, addrs, count);
 }
 
-/* ---- for the hook's witness -------------------------------------------------------------------
- */
+/* ---- for the hook's witness ------------------------------------------------------------------ */
 
 static void hand_on_message(void *context, unsigned core, uint64_t cycle)
 {

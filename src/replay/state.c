@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Checkpoints. Pages of memory are shared with the replay until one of them writes. */
+/* Checkpoints. They share pages of memory with the replay until one of them writes. */
 #include <stdlib.h>
 
 #include "base/invariant.h"
 #include "replay/known.h"
 
 struct core_state {
-    struct vs_replay_core core; /* but for its cpu, which is saved behind all of these */
+    struct vs_replay_core core; /* without its cpu, which is saved after all of these */
     uint64_t retired;
 };
 
@@ -18,7 +18,7 @@ struct vs_replay_state {
     struct vs_replay_outside outside;
     struct vs_replay_code code;
     uint64_t position, flushes;
-    size_t map_count; /* the first of all, which are the same every time */
+    size_t map_count; /* how many of the replay's maps, which are the same every time */
     size_t saved;     /* bytes of each core's cpu */
     unsigned current, starting, last, count, view_count;
     bool over;
@@ -42,7 +42,7 @@ static void restore_core(struct vs_replay_core *c, const struct vs_replay_state 
     cpu->ops->restore(cpu, s->cpus + core * s->saved);
 }
 
-/* NULL: no memory. */
+/* Returns NULL without memory. */
 static struct vs_copy *clone_views(struct vs_copy *from, unsigned count)
 {
     struct vs_copy *to = malloc(count * sizeof(*to));
@@ -154,7 +154,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     r->hit = NULL;
     r->signalled = false;
     if (s->flushes != r->decoded->flushes)
-        vs_cpu_flush_all(r->decoded); /* code may have been another then */
+        vs_cpu_flush_all(r->decoded); /* code may have been different then */
     for (unsigned i = 0; i < r->count; i++)
         restore_core(&r->cores[i], s, i);
     return 0;

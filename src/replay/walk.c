@@ -11,20 +11,20 @@
 enum {
     RUNS = 1 << 14,
     RUN_MAX = 64, /* instructions */
-    STEPS = 1024, /* handed to the sink at once */
+    STEPS = 1024, /* at most so many are handed to the sink at once */
     NESTED = 16,
     JUMPS_MAX = 1 << 20, /* direct jumps in a row, when nothing says how far the core goes */
 };
 
 enum run_end { END_PLAIN, END_JUMP, END_CALL, END_CONDITIONAL, END_INDIRECT };
 
-/* Straight code. Ends with a branch, with a repeated instruction, or anywhere. */
+/* Straight code. It ends with a branch, with a repeated instruction, or anywhere. */
 struct vs_walk_run {
     uint64_t pc;            /* of the first instruction */
     uint64_t last_pc;       /* of the last */
     uint64_t next;          /* the address after it */
     uint64_t target;        /* of a direct branch */
-    uint32_t first_version; /* of the code, for which this holds */
+    uint32_t first_version; /* the versions of the code for which this holds */
     uint32_t last_version;
     uint16_t count; /* instructions; 0: nothing is decoded here */
     uint8_t end;    /* enum run_end */
@@ -33,24 +33,24 @@ struct vs_walk_run {
     bool repeat;    /* the last instruction is a repeated one */
 };
 
-/* What a core left when it went elsewhere. Either it had begun the repeated instruction at `begun`,
- * which is counted and goes on when the core comes back to it; or it was about to do what lies at
- * `next`. 0: not so. */
+/* What a core left when it went elsewhere. If it comes back to `begun`, it goes on with the
+ * repeated instruction there, which is already counted; if it comes back to `next`, it executes
+ * what lies there. 0: there is no such place. */
 struct interrupted {
     uint64_t begun, next;
 };
 
 struct vs_walk_core {
     uint64_t pc, count; /* instructions so far */
-    uint64_t since;     /* its last step */
+    uint64_t since;     /* instructions since its last step */
     uint64_t repeated;  /* the last instruction, if it is a repeated one */
-    uint64_t change;    /* count at which it sees another version of the code */
-    size_t view;        /* that comes next */
+    uint64_t change;    /* the count at which it sees another version of the code */
+    size_t view;        /* the one that comes next */
     uint32_t version;
     uint32_t jumps; /* since the last step */
     bool alive;
     bool begun; /* the instruction at pc was counted */
-    bool waits; /* for the answer of a branch: site */
+    bool waits; /* for the answer to the branch at `site` */
     bool lost;  /* until a synchronisation point */
     unsigned depth;
     struct vs_flow_site site;
@@ -97,7 +97,7 @@ void vs_walk_fini(struct vs_walk *w)
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* The walk itself is at a loss. */
+/* The walk itself does not know how to go on. */
 static int lost(struct vs_walk *w, const struct vs_walk_core *c, int err, const char *why)
 {
     char where[VS_PORT_WHERE];
@@ -107,7 +107,7 @@ static int lost(struct vs_walk *w, const struct vs_walk_core *c, int err, const 
                        (unsigned long long)c->count, (unsigned long long)c->pc, why);
 }
 
-/* The decoder is. */
+/* The decoder does not. */
 static int port_failed(struct vs_walk *w, const struct vs_walk_core *c, int err)
 {
     const struct vs_diag *d = &w->config.port->diag;
@@ -142,7 +142,7 @@ static void end_run(struct vs_walk_run *r, const struct vs_insn *insn)
         r->end = insn->branch & VS_BR_CALL ? END_CALL : END_JUMP;
 }
 
-/* Decodes at most `most` instructions. An empty run if there is none. */
+/* Decodes at most `most` instructions. The run is empty if there is none. */
 static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_t version,
                   uint64_t most)
 {
@@ -159,7 +159,7 @@ static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_
     vs_text_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
 }
 
-/* The code at the core's pc, `room` instructions of it at most. NULL: there is none. */
+/* Returns the code at the core's pc, at most `room` instructions of it; NULL if there is none. */
 static const struct vs_walk_run *run_at(struct vs_walk *w, struct vs_walk_core *c, uint64_t room,
                                         struct vs_walk_run *part)
 {
@@ -182,7 +182,7 @@ static const struct vs_walk_run *run_at(struct vs_walk *w, struct vs_walk_core *
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* Hands the sink what it did not get yet. */
+/* Hands the sink the steps that it has not got yet. */
 static int flush(struct vs_walk *w)
 {
     size_t count = w->pending_count;
@@ -263,7 +263,7 @@ static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_
 
 /* ---- elsewhere ------------------------------------------------------------------------------- */
 
-/* A repeated instruction that was counted before the core left ends, without being counted. */
+/* A repeated instruction that was counted before the core left ends, and is not counted again. */
 static int finish_begun(struct vs_walk *w, struct vs_walk_core *c)
 {
     struct vs_insn insn;
@@ -275,7 +275,7 @@ static int finish_begun(struct vs_walk *w, struct vs_walk_core *c)
     return 0;
 }
 
-/* Whether the core comes back to what it left; if so it forgets what it left since. */
+/* Returns whether the core comes back to what it left; if so, it forgets what it left since. */
 static bool come_back(struct vs_walk_core *c, uint64_t target)
 {
     for (unsigned i = c->depth; i > 0 && i + NESTED > c->depth; i--) {
@@ -323,7 +323,7 @@ static int discontinuity(struct vs_walk *w, struct vs_walk_core *c, const struct
 
 /* ---- walking --------------------------------------------------------------------------------- */
 
-/* The instructions of a run retire. */
+/* The instructions of a run of code retire. */
 static int pass(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r)
 {
     if (unlikely(r->count > w->config.limit - w->instructions))
@@ -382,7 +382,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
     return err;
 }
 
-/* The branch at which the core waits goes on. */
+/* The core goes on from the branch at which it waits. */
 static int resolve(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
 {
     if (c->waits != head->resolves)
@@ -406,7 +406,7 @@ static int at_end(struct vs_walk *w)
 
 /* ---- synchronisation points ------------------------------------------------------------------ */
 
-/* What follows of the core is missing, until a synchronisation point. */
+/* What the core does from here to a synchronisation point is missing. */
 static int lose(struct vs_walk *w, struct vs_walk_core *c)
 {
     bool alive = c->alive && !c->lost;
@@ -420,7 +420,7 @@ static int find_again(struct vs_walk *w, struct vs_walk_core *c, const struct vs
     if (!head->sync)
         return lost(w, c, -VSE_CORRUPT, "the core is lost, and this is no synchronisation point");
     c->lost = false;
-    c->alive = false; /* it has nothing to come back to */
+    c->alive = false; /* there is nothing for it to come back to */
     c->since = 0;
     go(w, c, head->pc);
     if (head->instructions != VS_FLOW_OPEN) {
@@ -433,7 +433,7 @@ static int find_again(struct vs_walk *w, struct vs_walk_core *c, const struct vs
         &(struct vs_step){.target = head->pc, .time = head->cycle, .kind = VS_STEP_DISCONTINUITY});
 }
 
-/* Whether the core is where the head says. */
+/* Checks that the core is where the head says. */
 static int check_sync(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
 {
     if (!c->alive || c->waits || c->pc != head->pc ||
@@ -463,7 +463,7 @@ int vs_walk_resume(struct vs_walk *w, struct vs_flow_point *point)
 
 /* ---- heads ----------------------------------------------------------------------------------- */
 
-/* Follows one head of the decoder. -VSE_END: there is none, and every core has ended. */
+/* Follows a head of the decoder. Returns -VSE_END if there is none and every core has ended. */
 static int follow_head(struct vs_walk *w)
 {
     struct vs_flow_head head = {0};

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The debugger's walk through the code: a technique's decoder says what the code does not, and out
- * comes each core's sequence of steps, as the trace module saw it.
+/* The debugger's walk through the code: a technique's decoder says what the code does not, and the
+ * outcome is each core's sequence of steps, as the trace module saw it.
  *
- * Steps of one core are in order; between cores their order is that of the messages. `time` of the
- * step that ends a message is its cycle in a timed stream; of all others it is 0.
+ * The steps of one core are in order; between cores, their order is that of the messages. In a
+ * timed stream, `time` of the step that ends a message is the message's cycle; of all others it
+ * is 0.
  *
- * A walk that has failed, or is to begin in the middle, goes on at a synchronisation point, if the
- * technique has such. What lies between is a gap, as of a run: a discontinuity to VS_STEP_NOWHERE,
- * and another where the core goes on. */
+ * A walk that has failed, or is to begin in the middle, goes on at a synchronisation point if the
+ * technique has such points. What lies between is a gap, as in a run: a discontinuity to
+ * VS_STEP_NOWHERE, and another where the core goes on. */
 #ifndef REPLAY_WALK_H
 #define REPLAY_WALK_H
 
@@ -26,9 +27,9 @@ struct vs_walk_config {
     const struct vs_text *code; /* indexed; must outlive the walk */
     const struct vs_flow_decoder_ops *ops;
     void *decoder;               /* open; stays the caller's */
-    struct vs_port_reader *port; /* what the decoder reads, to say where it is */
+    struct vs_port_reader *port; /* what the decoder reads; tells where it is */
     unsigned cores;
-    uint64_t limit;     /* instructions of all cores at most; 0: any number */
+    uint64_t limit;     /* the most instructions of all cores together; 0: any number */
     vs_walk_sink *sink; /* NULL: nobody is told */
     void *context;
 };
@@ -42,10 +43,10 @@ struct vs_walk {
     struct vs_diag diag;
 
     /* private */
-    unsigned stream; /* of the head under way */
+    unsigned stream; /* the current head's */
     struct vs_walk_core *cores;
     struct vs_walk_run *runs; /* straight code, by the address of its first instruction */
-    struct vs_step *pending;  /* steps that the sink did not get yet */
+    struct vs_step *pending;  /* steps that the sink has not got yet */
     size_t pending_count;
 };
 
@@ -53,22 +54,23 @@ struct vs_walk {
 int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config);
 void vs_walk_fini(struct vs_walk *w);
 
-/* Follows the decoder to the end of the stream, and hands all steps to the sink, also before an
+/* Follows the decoder to the end of the stream and hands all steps to the sink, even before an
  * error. Returns 0 (every core has ended); -VSE_TRUNCATED (the stream ends within a message, or
- * while a core still runs); -VSE_CORRUPT (it does not fit the code, or is none that an encoder
- * writes); -VSE_LIMIT; an error of the sink. The diag says at which bit and where the core was,
- * which has walked so far as the stream told. */
+ * while a core still runs); -VSE_CORRUPT (the stream does not fit the code, or no encoder would
+ * write it); -VSE_LIMIT; an error of the sink. The diag says at which bit it failed and where the
+ * core was, which has walked as far as the stream told. */
 int vs_walk_all(struct vs_walk *w);
 
 /* Goes to the first synchronisation point of a stream at or after a bit, from which vs_walk_all
- * goes on. All cores of that stream are lost, until they come to one of their own; those of other
- * streams are not. A core that was lost sees code that changed as it was where it got lost, unless
- * the point tells its instructions. Returns 0; -VSE_END (none follows: only the other streams go
- * on); -VSE_INVAL (the technique has no such points); an error of the sink. */
+ * goes on. All cores of that stream are lost until they come to a point of their own; those of
+ * other streams are not. If code changes, a core that was lost sees it as it was where it got lost,
+ * unless the point tells how many instructions it has retired. Returns 0; -VSE_END (no point
+ * follows, and only the other streams go on); -VSE_INVAL (the technique has no such points); an
+ * error of the sink. */
 int vs_walk_sync(struct vs_walk *w, unsigned stream, uint64_t bit, struct vs_flow_point *point);
 
-/* After vs_walk_all has failed for what a stream says: the same, behind the beginning of the
- * message that it failed with. */
+/* Does the same after vs_walk_all has failed because of what a stream says, from after the
+ * beginning of the message that it failed with. */
 int vs_walk_resume(struct vs_walk *w, struct vs_flow_point *point);
 
 #endif
