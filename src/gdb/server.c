@@ -152,8 +152,7 @@ static void note_failure(struct server *s)
     s->error = errno == EPIPE || errno == ECONNRESET ? 0 : errno;
 }
 
-/* Reads what is there, if there is room. The descriptor must be ready, so that this cannot block.
- */
+/* Reads what is there, if there is room. The descriptor must be ready, so that it cannot block. */
 static void read_some(struct server *s)
 {
     ssize_t n;

@@ -11,8 +11,8 @@ struct vs_process;
 
 /* Reads a path that is relative to the program's descriptor `fd`, and sets *dir to the host's
  * descriptor for that. A path for which vs_virtual_has holds comes out absolute and without
- * detours. Returns 0 or a negative errno of the target, -ENOENT for an empty path unless `empty`.
- */
+ * detours. Returns 0 or a negative errno of the target: -ENOENT for an empty path, unless
+ * `empty`. */
 int vs_path_get(const struct vs_process *p, uint64_t fd, uint64_t addr, bool empty, int *dir,
                 char path[PATH_MAX]);
 
