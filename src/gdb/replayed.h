@@ -18,7 +18,7 @@ struct vs_gdb_replayed {
     struct vs_history history;
     struct vs_gdb_machine machine; /* for the stub */
     unsigned current;              /* the thread that stopped last */
-    int told;                      /* which way it went if it then stopped before an access */
+    int told;                      /* which way it went if it stopped at an access; 0: it did not */
     bool signalled;                /* `current` is shown as it was before it entered a handler, */
     struct vs_cpu *before;         /* which is here */
     int ending;                    /* at the end of the run: what was told about it */

@@ -206,7 +206,7 @@ struct vs_signal vs_signal_plain(int number, int code, uint32_t first, uint32_t 
 void vs_signal_force(struct vs_process *p, struct vs_task *t, const struct vs_signal *signal);
 /* The task has another mask until it leaves the call that it waits in. */
 void vs_signal_mask_for_wait(struct vs_process *p, struct vs_task *t, uint64_t mask);
-/* Such a call ends without a signal. */
+/* Puts the mask before that back, if there is one. */
 void vs_signal_mask_back(struct vs_process *p, struct vs_task *t);
 /* A blocked task leaves its call if a signal is due for it. */
 void vs_signal_wake(struct vs_process *p, struct vs_task *t);

@@ -27,7 +27,8 @@ enum {
     VS_OPS
 };
 
-/* The members before `length` are laid out as those in a struct vs_cpu_record from `op` on. */
+/* Up to `length`, which lies where `size` does there, the members are laid out as the end of a
+ * struct vs_cpu_record. */
 struct vs_op {
     uint16_t op;
     uint8_t rd, rs1, rs2, rs3; /* an rd of x0 is VS_X_SINK */

@@ -26,8 +26,8 @@
 #define NOTE_KIND(what)     (record->kind |= (what))
 #define NOTE_ADDR(a, bytes) (record->addr = (a), record->size = (bytes))
 #define NOTE_VALUE(v)       (record->value = (v))
-/* Whether there is room for two records of each instruction, and for the one that is begun for an
- * operation that is no instruction. */
+/* Tells whether there is room for two records of each instruction, and for the one that is begun
+ * for an operation that is no instruction. */
 #define HAS_ROOM() ((size_t)(end - record) > 2 * (size_t)block->count)
 #define CHECK_ROOM()                                                                               \
     if (unlikely(!HAS_ROOM()))                                                                     \
@@ -112,7 +112,8 @@
         SYNC_LOG();                                                                                \
     } while (0)
 
-/* Whether this is an aligned access to a page that the hart knows; others go to the memory. */
+/* Tells whether the access is aligned and to a page that the hart knows; others go to the
+ * memory. */
 #define HIT(entry, addr, type)                                                                     \
     likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag)
 #define ENTRY(which, addr) (&hart->which[(addr) >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)])

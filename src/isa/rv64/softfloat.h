@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As in fflags. */
+/* Flags, as in fflags. */
 enum {
     VS_FP_NX = 1,  /* inexact */
     VS_FP_UF = 2,  /* underflow */
