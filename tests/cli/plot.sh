@@ -109,9 +109,9 @@ expect_status 0
 run python3 -c 'import sys, xml.etree.ElementTree as t
 print(ascii(t.parse(sys.argv[1]).getroot()[0].text[-23:]))' "$T/name.svg"
 expect_equal "$(cat "$out")" "'/a <b> & \"c\\' \\ufffd\\ufffd\\ufffd \\xe9.vest'"
-long=$T/$(printf 'x%.0s' {1..120}).vest
-cp "$T/u.vest" "$long"
-run "$VESTIGE" bandwidth "$long" -t mcfNX_b --plot "$T/long.svg"
+name=$T/$(printf 'x%.0s' {1..120}).vest
+cp "$T/u.vest" "$name"
+run "$VESTIGE" bandwidth "$name" -t mcfNX_b --plot "$T/long.svg"
 grep -q '<title>…x*\.vest</title>' "$T/long.svg" || fail "a long name is not cut"
 
 begin replaces_a_file_only_if_told

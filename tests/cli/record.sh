@@ -145,13 +145,13 @@ expect_equal "$(jq -s 'map(select(.pc != null and (.registers | length) > 30)) |
 [ "$(wc -l <"$out")" -ge 5 ] || fail "too few gaps"
 
 begin notes_long_names_in_full
-long=$(printf 'part%.0s' $(seq 400))
-printf 'int %s(int n) { return n + 1; }\nint main(int n, char **v) { return !v + %s(n) - n - 1; }\n' "$long" "$long" >long.c
+name=$(printf 'part%.0s' $(seq 400))
+printf 'int %s(int n) { return n + 1; }\nint main(int n, char **v) { return !v + %s(n) - n - 1; }\n' "$name" "$name" >long.c
 # shellcheck disable=SC2086
 $cc -O0 -o long long.c || exit 2
-record --routine "$long" ./long
+record --routine "$name" ./long
 expect_status 0
-expect_equal "$("$VESTIGE" info --no-scan --json r.vest | jq -r .meta.config)" "--all --routine $long"
+expect_equal "$("$VESTIGE" info --no-scan --json r.vest | jq -r .meta.config)" "--all --routine $name"
 
 begin counts_length_from_a_routine
 record --json --from sort --length 1000 ./steps
