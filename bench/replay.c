@@ -48,8 +48,11 @@ static void open_stream(struct stream *s, const char *run, const char *technique
     must(row = vs_bandwidth_add(&b, &spec, vs_port_to_buf, &s->bits, NULL), "encode");
     must(vs_bandwidth_run(&b, s->reader, NULL, NULL), "encode");
     s->stream = (struct vs_port_stream){s->bits.data, s->bits.len, b.rows[row].bits};
-    s->config = (struct vs_replay_config){
-        .spec = b.rows[row].spec, .setup = b.setup, .streams = &s->stream, .code = &s->code};
+    s->config = (struct vs_replay_config){.spec = b.rows[row].spec,
+                                          .setup = b.setup,
+                                          .isa = vs_isa_find(vs_reader_meta(s->reader, "isa")),
+                                          .streams = &s->stream,
+                                          .code = &s->code};
     s->instructions = b.instructions;
     vs_bandwidth_fini(&b);
 }
