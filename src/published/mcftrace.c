@@ -75,18 +75,15 @@ static int put(struct mtrace *m, const struct vs_batch *b)
     struct mcftrace *t = (struct mcftrace *)m;
     for (size_t i = 0; i < b->count; i++) {
         const struct vs_event *e = &b->events[i];
-        bool traced = mtrace_step(m, e);
-        if (unlikely(!traced) && m->beyond)
-            return -VSE_END;
-        int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
-        if (unlikely(error))
-            return error;
-        if (e->kind != VS_BRANCH || !traced || !mtrace_filter_pass(&m->filter, e->pc))
+        int taken = mtrace_take(m, e, e->kind == VS_BRANCH);
+        if (unlikely(taken < 0))
+            return taken;
+        if (!taken)
             continue;
         enum branch_class class = class_of(e->flags);
         if (unlikely(class == UNKNOWN))
             return no_class(m, e);
-        error = m->o->ascii ? put_text(m, e, class) : put_binary(m, e, class);
+        int error = m->o->ascii ? put_text(m, e, class) : put_binary(m, e, class);
         if (unlikely(error))
             return error;
         t->counts[class]++;

@@ -90,16 +90,12 @@ static int put(struct mtrace *m, const struct vs_batch *b)
     struct mlstrace *t = (struct mlstrace *)m;
     for (size_t i = 0; i < b->count; i++) {
         const struct vs_event *e = &b->events[i];
-        bool traced = mtrace_step(m, e);
-        if (unlikely(!traced) && m->beyond)
-            return -VSE_END;
-        int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
-        if (unlikely(error))
-            return error;
-        if (!(e->kind == VS_LOAD || (e->kind == VS_STORE && m->o->store)) || !traced ||
-            !mtrace_filter_pass(&m->filter, e->pc))
+        int taken = mtrace_take(m, e, e->kind == VS_LOAD || (e->kind == VS_STORE && m->o->store));
+        if (unlikely(taken < 0))
+            return taken;
+        if (!taken)
             continue;
-        error = m->o->ascii ? put_text(m, b, e) : put_binary(m, b, e);
+        int error = m->o->ascii ? put_text(m, b, e) : put_binary(m, b, e);
         if (unlikely(error))
             return error;
         t->counts[e->kind == VS_STORE][operand_class(e->size)]++;

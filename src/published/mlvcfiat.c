@@ -98,16 +98,12 @@ static int put(struct mtrace *m, const struct vs_batch *b)
     struct mlvcfiat *t = (struct mlvcfiat *)m;
     for (size_t i = 0; i < b->count; i++) {
         const struct vs_event *e = &b->events[i];
-        bool traced = mtrace_step(m, e);
-        if (unlikely(!traced) && m->beyond)
-            return -VSE_END;
-        int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
-        if (unlikely(error))
-            return error;
-        if ((e->kind != VS_LOAD && e->kind != VS_STORE) || !traced ||
-            !mtrace_filter_pass(&m->filter, e->pc))
+        int taken = mtrace_take(m, e, e->kind == VS_LOAD || e->kind == VS_STORE);
+        if (unlikely(taken < 0))
+            return taken;
+        if (!taken)
             continue;
-        error = put_operand(t, b, e);
+        int error = put_operand(t, b, e);
         if (unlikely(error))
             return error;
     }

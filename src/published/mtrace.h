@@ -125,6 +125,19 @@ static inline bool mtrace_step(struct mtrace *m, const struct vs_event *e)
     return true;
 }
 
+/* Takes the next event. Returns 1 if it is `wanted` and its instruction is in the window and passes
+ * the filter, so that it may have a descriptor; 0; the error that put has to return. */
+static inline int mtrace_take(struct mtrace *m, const struct vs_event *e, bool wanted)
+{
+    bool traced = mtrace_step(m, e);
+    if (unlikely(!traced) && m->beyond)
+        return -VSE_END;
+    int error = unlikely(e->kind > VS_STORE) ? mtrace_other(m, e) : 0;
+    if (unlikely(error))
+        return error;
+    return wanted && traced && mtrace_filter_pass(&m->filter, e->pc);
+}
+
 /* Says why a thread's descriptor cannot be written in binary. Returns the error. */
 int mtrace_thread_too_high(struct mtrace *m, unsigned thread);
 
