@@ -6,6 +6,7 @@
 
 #include "base/buf.h"
 #include "technique/registry.h"
+#include "encoded.h"
 #include "unittest.h"
 
 #define CODE UINT64_C(0x10000)
@@ -123,26 +124,9 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
                                       .loaded = &r->loaded,
                                       .output = take_output,
                                       .context = r};
-    struct vs_port_shape shape;
-    struct vs_port_writer w;
-    void *e;
     *r = (struct replayed){0};
-    CHECK_EQ(vs_technique_parse(&config.spec, technique, NULL), 0);
-    vs_technique_settle(&config.spec, false);
-    vs_technique_shape(&config.spec, &config.setup, &shape);
-    const struct vs_encoder_ops *ops = config.spec.technique->encoder;
-    CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &r->bits), 0);
-    CHECK_EQ(ops->open(&e, &(struct vs_technique_context){.params = config.spec.params,
-                                                          .setup = &config.setup,
-                                                          .port = &w}),
-             0);
-    CHECK_EQ(ops->consume(e, &(struct vs_slice){.events = &batch}), 0);
-    CHECK_EQ(vs_encoder_finish(ops, e), 0);
-    uint64_t nbits = (uint64_t)vs_port_finish(&w);
-    r->stream = (struct vs_port_stream){r->bits.data, r->bits.len, nbits};
+    r->stream = encode_events(&config.spec, technique, &config.setup, &batch, &r->bits);
     config.streams = &r->stream;
-    ops->close(e);
-    vs_port_writer_fini(&w);
     CHECK_EQ(vs_text_add(&r->code, &block), 0);
     CHECK_EQ(vs_text_index(&r->code), 0);
     CHECK_EQ(vs_replay_init(&r->replay, &config, NULL), 0);

@@ -8,6 +8,7 @@
 #include "rng.h"
 #include "technique/registry.h"
 #include "toy_cpu.h"
+#include "encoded.h"
 #include "unittest.h"
 
 #define CODE UINT64_C(0x100)
@@ -162,25 +163,8 @@ static void replay(struct replayed *p, const struct run *run, const char *techni
     *p = (struct replayed){0};
     struct vs_replay_config config = {
         .isa = &toy_isa, .setup = {CORES, 64, false}, .code = &p->text};
-    struct vs_port_shape shape;
-    struct vs_port_writer w;
-    void *e;
-    CHECK_EQ(vs_technique_parse(&config.spec, technique, NULL), 0);
-    vs_technique_settle(&config.spec, false);
-    vs_technique_shape(&config.spec, &config.setup, &shape);
-    const struct vs_encoder_ops *ops = config.spec.technique->encoder;
-    CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &p->bits), 0);
-    CHECK_EQ(ops->open(&e, &(struct vs_technique_context){.params = config.spec.params,
-                                                          .setup = &config.setup,
-                                                          .port = &w}),
-             0);
-    CHECK_EQ(ops->consume(e, &(struct vs_slice){.events = &batch}), 0);
-    CHECK_EQ(vs_encoder_finish(ops, e), 0);
-    uint64_t nbits = (uint64_t)vs_port_finish(&w);
-    p->stream = (struct vs_port_stream){p->bits.data, p->bits.len, nbits};
+    p->stream = encode_events(&config.spec, technique, &config.setup, &batch, &p->bits);
     config.streams = &p->stream;
-    ops->close(e);
-    vs_port_writer_fini(&w);
     CHECK_EQ(vs_text_add(&p->text, &block), 0);
     CHECK_EQ(vs_text_index(&p->text), 0);
     CHECK_EQ(vs_replay_init(&p->replay, &config, NULL), 0);
