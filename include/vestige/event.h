@@ -152,9 +152,12 @@ struct vs_syscall_head {
 };
 
 /* Registers in payloads: a sequence of {uint16 number, uint16 size, size bytes}, little-endian,
- * unpadded. The numbers are the ISA's DWARF numbers and two of our own. */
+ * unpadded. The numbers are the ISA's DWARF numbers and three of our own. */
 #define VS_REG_PC    0xffff
 #define VS_REG_CAUSE 0xfffe /* signal number or trap cause of an exception, 8 bytes */
+/* An exception came after so many iterations of the instruction at its pc, 8 bytes: the instruction
+ * repeats itself, has retired with its first iteration, and is not complete. */
+#define VS_REG_ITERATIONS 0xfffc
 
 /* Takes the next register off a payload of *size bytes at *p. Advances both.
  * Returns 1 and fills number, regsize, bytes; 0 at the end; -VSE_CORRUPT if it is cut. */

@@ -9,6 +9,7 @@
 
 #include "cli/cmd_encode.h"
 #include "cli/specs.h"
+#include "isa/cpu_load.h"
 #include "target/config.h"
 #include "target/linux_abi.h"
 #include "trace/run_file.h"
@@ -153,6 +154,11 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     if (status != CLI_DONE)
         return status;
     config.isa = vs_isa_find(r->port->about.isa);
+    int e = vs_cpu_load(config.isa, NULL, &config.cpu, NULL, &diag);
+    if (e) {
+        cli_error(cli, "%s: %s", path, diag.text);
+        return CLI_USAGE;
+    }
     if (!strcmp(config.isa->name, VS_TARGET_ISA)) {
         config.stack = VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
         config.stack_size = VS_LINUX_STACK_SIZE;
@@ -161,7 +167,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     config.code = &r->code.image.text;
     config.loaded = &r->code.image.loaded;
     r->ready = true;
-    int e = vs_replay_init(&r->replay, &config, &diag);
+    e = vs_replay_init(&r->replay, &config, &diag);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 

@@ -598,7 +598,7 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, si
     const struct vs_isa *isa = replay->config.isa;
     *m = (struct vs_gdb_replayed){.replay = replay};
     m->machine = (struct vs_gdb_machine){&ops, m, isa->registers, program, base};
-    m->before = vs_cpu_new(isa->cpu, 1, NULL, NULL);
+    m->before = vs_cpu_new(replay->config.cpu, 1, NULL, NULL);
     if (!m->before)
         return -VSE_NOMEM;
     int err = vs_replay_settle(replay); /* a debugger wants to see a thread */

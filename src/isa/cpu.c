@@ -32,15 +32,39 @@ struct vs_cpu *vs_cpu_new(const struct vs_cpu_ops *ops, unsigned count, struct v
 
 void vs_cpu_code_free(struct vs_cpu_code *code)
 {
-    if (code)
-        code->ops->code_free(code);
+    if (!code)
+        return;
+    vs_buf_fini(&code->breaks_before);
+    code->ops->code_free(code);
+}
+
+/* Forgets the code at addresses that only one of two ascending lists has. */
+static void flush_differences(struct vs_cpu_code *code, const uint64_t *a, size_t a_count,
+                              const uint64_t *b, size_t b_count)
+{
+    size_t i = 0, j = 0;
+    while (i < a_count || j < b_count) {
+        uint64_t x = i < a_count ? a[i] : UINT64_MAX, y = j < b_count ? b[j] : UINT64_MAX;
+        if (x != y)
+            vs_cpu_flush(code, x < y ? x : y, 1);
+        i += x <= y;
+        j += y <= x;
+    }
 }
 
 void vs_cpu_break(struct vs_cpu_code *code, const uint64_t *addrs, size_t count)
 {
+    struct vs_buf *before = &code->breaks_before;
     for (size_t i = 1; i < count; i++)
         invariant(addrs[i - 1] <= addrs[i]);
-    vs_cpu_flush_all(code);
+    if (before->len == code->break_count * sizeof(*addrs))
+        flush_differences(code, (const uint64_t *)(const void *)before->data, code->break_count,
+                          addrs, count);
+    else
+        vs_cpu_flush_all(code); /* there was no memory to note them */
+    before->len = 0;
+    if (count)
+        vs_buf_put(before, addrs, count * sizeof(*addrs));
     code->breaks = addrs;
     code->break_count = count;
 }
@@ -77,7 +101,7 @@ int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size)
     while (!err && (n = vs_regs_next(&bytes, &size, &number, &width, &value)) != 0) {
         if (n < 0)
             return -VSE_CORRUPT;
-        if (number != VS_REG_CAUSE)
+        if (number != VS_REG_CAUSE && number != VS_REG_ITERATIONS)
             err = cpu->ops->set(cpu, number, value, width);
     }
     return err;

@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "isa/cpu_log.h"
 #include "isa/cpu_memory.h"
 #include "isa/registers.h"
@@ -39,7 +40,12 @@ struct vs_cpu {
                        * mark: its number */
     uint64_t passing; /* an address at which the core does not stop next time, or
                        * VS_PASSING_NONE */
-    uint32_t id;      /* by which the memory knows it */
+    /* An instruction that repeats itself, such as x86's rep movs, retires with its first iteration.
+     * These are the iterations that it has done if it has retired and goes on; pc is still at it.
+     * Otherwise 0. */
+    uint64_t iterations;
+    uint64_t iterate_until; /* a run stops when `iterations` has come to this; 0: never */
+    uint32_t id;            /* by which the memory knows it */
 };
 
 /* The head of a machine's decoded code. The owner may set the members after `flushes` while nothing
@@ -50,8 +56,9 @@ struct vs_cpu_code {
 
     bool marks; /* the ISA's mark instruction stops a run with VS_STOP_MARK after it retired */
     const uint64_t *breaks; /* ascending addresses at which a core stops with VS_STOP_BREAK, unless
-                             * cpu->passing is the address */
+                             * cpu->passing is the address; set with vs_cpu_break */
     size_t break_count;
+    struct vs_buf breaks_before; /* what they were when they were set; private */
     /* If not NULL, called for each piece of code that was decoded, before it is executed: `size`
      * bytes from addr on, at most VS_CPU_DECODED_MAX. In an observed run, the log has everything
      * that the core did before. Returns 0, or a negative error, which ends the run. */
@@ -114,7 +121,12 @@ struct vs_cpu_ops {
 
 /* Executes at most `most` instructions from pc on. Returns a VS_STOP_x; -VSE_NOMEM; a negative
  * error of the memory. In every case the core is as it was after the last instruction that
- * retired. */
+ * retired.
+ *
+ * An instruction that repeats itself is executed iteration by iteration, each as if it were an
+ * instruction, but only the first retires. If the run's last instruction does so, the run ends
+ * after its first iteration, with cpu->iterations 1; the next run completes it before anything
+ * else, and only completes it if `most` is 0. */
 static inline int vs_cpu_run(struct vs_cpu *cpu, uint64_t most)
 {
     return cpu->ops->run(cpu, most);
@@ -142,7 +154,8 @@ static inline void vs_cpu_flush_all(struct vs_cpu_code *code)
 /* NULL is fine. */
 void vs_cpu_code_free(struct vs_cpu_code *code);
 
-/* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. */
+/* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. Code is
+ * forgotten only where addresses came or went. */
 void vs_cpu_break(struct vs_cpu_code *code, const uint64_t *addrs, size_t count);
 
 /* Forgets what the memory's `page` returned for one page: all of it, or only what it returned for
@@ -168,8 +181,8 @@ uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
 /* Sets a register, which must exist, to a value that it can have. */
 void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value);
 
-/* Sets registers from an event's payload, except for the cause of an exception. Returns 0;
- * -VSE_CORRUPT. */
+/* Sets registers from an event's payload, except for what is said about an exception: its cause, and
+ * the iterations before it. Returns 0; -VSE_CORRUPT. */
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size);
 
 #endif

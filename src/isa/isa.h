@@ -8,6 +8,7 @@
 #include "isa/abi.h"        /* what its Linux programs and their kernel agree on */
 #include "isa/codemap.h"    /* code by address */
 #include "isa/cpu.h"        /* execution: a CPU, and the code that it decoded */
+#include "isa/cpu_load.h"   /* finds a CPU */
 #include "isa/cpu_log.h"    /* what it did */
 #include "isa/cpu_memory.h" /* what it executes over */
 #include "isa/insn.h"       /* static facts about an instruction of any set */

@@ -54,7 +54,8 @@ struct vs_isa {
     unsigned dwarf_count;
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
     const struct vs_abi *abi;                /* of its programs under Linux */
-    const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing does */
+    const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing here does, but maybe: */
+    const char *cpu_object;                  /* the file whose CPU does (isa/cpu_load.h), or NULL */
     const struct vs_operations *operations;  /* those in the CPU's log; NULL: it has none */
 };
 

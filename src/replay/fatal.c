@@ -73,7 +73,7 @@ static const struct vs_cpu_memory_ops trial_ops = {.fetch = try_fetch,
 
 static void trial_init(struct trial *t, struct vs_replay *r)
 {
-    const struct vs_cpu_ops *ops = r->config.isa->cpu;
+    const struct vs_cpu_ops *ops = r->config.cpu;
     *t = (struct trial){.memory = {.ops = &trial_ops}, .r = r, .code = ops->code_new()};
     t->cpu = vs_cpu_new(ops, 1, t->code, &t->memory);
 }

@@ -735,13 +735,14 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
 {
     const struct vs_technique *t = config->spec.technique;
     const char *why = vs_technique_undecodable(&config->spec);
-    const struct vs_cpu_ops *cpu = config->isa->cpu;
+    const struct vs_cpu_ops *cpu = config->cpu ? config->cpu : config->isa->cpu;
     struct vs_port_shape shape;
     *r = (struct vs_replay){.config = *config,
                             .ops = t->data_decoder,
                             .memory = {.ops = &memory_ops, .integer = true},
                             .current = VS_REPLAY_NONE,
                             .count = config->setup.cores};
+    r->config.cpu = cpu;
     if (!(t->serves & VS_TECHNIQUE_DATA))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s has no load values to replay from",
                            t->name);

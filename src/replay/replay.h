@@ -50,6 +50,7 @@ typedef void vs_replay_output(void *context, unsigned core, uint64_t fd, const u
 /* Everything here must outlive the replay. */
 struct vs_replay_config {
     const struct vs_isa *isa;
+    const struct vs_cpu_ops *cpu;  /* executes it (isa/cpu_load.h); NULL: its row's */
     struct vs_technique_spec spec; /* settled; a technique for load values */
     struct vs_technique_setup setup;
     const struct vs_port_stream *streams; /* the port's */

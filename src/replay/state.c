@@ -78,7 +78,7 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
         return -VSE_NOMEM;
     s->ops = r->ops;
     s->view_count = r->view_count;
-    s->saved = (r->config.isa->cpu->saved + 15) & ~(size_t)15;
+    s->saved = (r->config.cpu->saved + 15) & ~(size_t)15;
     int err = vs_port_reader_clone(&s->reader, &r->reader);
     if (!err && !(s->cpus = malloc(r->count * s->saved)))
         err = -VSE_NOMEM;

@@ -705,7 +705,7 @@ static int open_run(struct checker *k, const char *path)
 
 static int open_truth(struct checker *k, const char *path)
 {
-    const struct vs_cpu_ops *cpu = k->replay->config.isa->cpu;
+    const struct vs_cpu_ops *cpu = k->replay->config.cpu;
     k->decoded = cpu->code_new();
     k->cpus = vs_cpu_new(cpu, k->replay->count, k->decoded, &k->memory);
     k->cores = calloc(k->replay->count, sizeof(*k->cores));

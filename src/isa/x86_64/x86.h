@@ -37,12 +37,17 @@
 enum {
     VS_X86_REG_XMM0 = 17,
     VS_X86_REG_ST0 = 33,
+    /* The same registers, not by their place on the stack, as Valgrind has them: the 64 bits of mm0
+     * and so on, or of a double. */
+    VS_X86_REG_MM0 = 41,
     VS_X86_REG_RFLAGS = 49,
     VS_X86_REG_FS_BASE = 58,
     VS_X86_REG_GS_BASE = 59,
     VS_X86_REG_MXCSR = 64,
     VS_X86_REG_FCW = 65,
     VS_X86_REG_FSW = 66,
+    /* DWARF has no number for this: which registers of x87 are in use, bit i for mm(i). */
+    VS_X86_REG_FTAG = 0xff00,
 };
 
 /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than

@@ -43,4 +43,5 @@ const struct vs_isa vs_isa_x86_64 = {
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_x86_registers,
     .abi = &vs_x86_abi,
+    .cpu_object = "vestige-vex-amd64.so",
 };
