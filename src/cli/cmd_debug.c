@@ -14,6 +14,7 @@
 #include "cli/commands.h"
 #include "cli/replaying.h"
 #include "gdb/replayed.h"
+#include "gdb/script.h"
 #include "gdb/server.h"
 
 enum { PORT = 1234, MEMORY_MIB = 512 };

@@ -6,6 +6,7 @@
 
 #include "gdb/gdb_machine.h" /* what is to be debugged */
 #include "gdb/replayed.h"    /* a replayed program as such a machine */
+#include "gdb/script.h"      /* what gdb itself is told */
 #include "gdb/server.h"      /* offers a machine to debuggers */
 
 #endif

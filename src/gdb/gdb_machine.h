@@ -8,6 +8,8 @@
  *   session   takes a debugger's bytes and gives the answers
  *   server    a connection: a socket, or a pair of file descriptors
  *   replayed  a replayed program as a machine
+ *   monitor   what such a machine answers to `monitor`
+ *   script    what gdb itself is told
  *
  * This is the machine that a stub drives. Its threads are its cores, numbered from 0. It stands at
  * one point of the run, and everything it says is as of that point. It can go forwards to the end

@@ -41,7 +41,16 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, si
                          const char *program, uint64_t base);
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m);
 
-/* A script for gdb, with which it looks anew where it stands after `monitor goto`. */
-extern const char vs_gdb_script[];
+/* ---- for what else moves the machine (gdb/monitor.h) ---- */
+
+/* Gives the replay the debugger's points, after others were set. */
+void vs_gdb_replayed_points(struct vs_gdb_replayed *m);
+
+/* The replay was sent elsewhere: the debugger is to look at the core, or at another if that has not
+ * started. */
+void vs_gdb_replayed_moved(struct vs_gdb_replayed *m, unsigned core);
+
+/* Returns the replay's error, with its text in diag. */
+int vs_gdb_replayed_failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag);
 
 #endif
