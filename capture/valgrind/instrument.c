@@ -349,41 +349,6 @@ static void emit_exit(struct emit *e, Int i, Bool wanted)
     }
 }
 
-static IRTemp add64(struct emit *e, IRTemp a, IRExpr *b)
-{
-    return assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(a), b));
-}
-
-static IRExpr *gpr(UInt number)
-{
-    return IRExpr_Get(offsetof(GuestState, guest_RAX) + 8 * number, Ity_I64);
-}
-
-/* The address of a memory operand, before its instruction. */
-static IRTemp emit_effective(struct emit *e)
-{
-    const struct x86 *x = &e->x;
-    IRTemp sum = assign(e, Ity_I64, u64(x->offset)), t;
-
-    if (x->base != X86_NONE)
-        sum = add64(e, sum, rd(assign(e, Ity_I64, gpr(x->base))));
-    if (x->index != X86_NONE) {
-        t = assign(e, Ity_I64, gpr(x->index));
-        t = assign(e, Ity_I64, IRExpr_Binop(Iop_Shl64, rd(t), IRExpr_Const(IRConst_U8(x->scale))));
-        sum = add64(e, sum, rd(t));
-    }
-    if (x->short_address)
-        sum = assign(e, Ity_I64, IRExpr_Binop(Iop_And64, rd(sum), u64(0xffffffff)));
-    if (x->segment) {
-        t = assign(e, Ity_I64,
-                   IRExpr_Get(x->segment == 0x64 ? offsetof(GuestState, guest_FS_CONST)
-                                                 : offsetof(GuestState, guest_GS_CONST),
-                              Ity_I64));
-        sum = add64(e, sum, rd(t));
-    }
-    return sum;
-}
-
 static void emit_lost_load(struct emit *e, UInt size)
 {
     const struct wire_op *op = next_op(e, WIRE_LOAD);
@@ -393,7 +358,7 @@ static void emit_lost_load(struct emit *e, UInt size)
                   : size == 8  ? Ity_I64
                   : size == 16 ? Ity_V128
                                : Ity_V256;
-    IRTemp at = emit_effective(e);
+    IRTemp at = effective_address(e->out, &e->x);
 
     emit_op(e, op, rd(at), rd(assign(e, type, IRExpr_Load(Iend_LE, type, rd(at)))), NULL);
 }
@@ -402,10 +367,10 @@ static void emit_mark(struct emit *e, Int i)
 {
     const IRSB *in = e->plan->in;
 
-    x86_decode(in->stmts[i]->Ist.IMark.addr, &e->x);
-    if (lost_load(in, i, &e->x))
+    x86_decode((const UChar *)in->stmts[i]->Ist.IMark.addr, in->stmts[i]->Ist.IMark.addr, &e->x);
+    if (the.loads && lost_load(in, i, &e->x))
         emit_lost_load(e, x86_lost_load(&e->x));
-    if (is_xgetbv(&e->x))
+    if (x86_is_xgetbv(&e->x))
         next_op(e, WIRE_NONDET);
     e->saved = IRTemp_INVALID;
 }
@@ -448,7 +413,7 @@ static void emit_stmt(struct emit *e, Int i)
         if (data->tag == Iex_Load &&
             !belongs_to_cas(e->plan->in, i, data->Iex.Load.addr, data->Iex.Load.ty))
             emit_op(e, next_op(e, WIRE_LOAD), data->Iex.Load.addr, rd(st->Ist.WrTmp.tmp),
-                    mask_of(e->plan, data->Iex.Load.addr));
+                    mask_of(e->plan->in, i, &e->x, data->Iex.Load.addr));
         break;
     case Ist_Store:
         addStmtToIRSB(e->out, st);

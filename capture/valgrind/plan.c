@@ -44,33 +44,6 @@ UInt block_insns_before(UInt number, Addr pc)
 
 /* ---- the plan ------------------------------------------------------------------------------ */
 
-static IRTemp temp_of(const IRExpr *e)
-{
-    return e && e->tag == Iex_RdTmp ? e->Iex.RdTmp.tmp : IRTemp_INVALID;
-}
-
-static Bool constant(const IRExpr *e, ULong *value)
-{
-    if (!e || e->tag != Iex_Const)
-        return False;
-    switch (e->Iex.Const.con->tag) {
-    case Ico_U8:
-        *value = e->Iex.Const.con->Ico.U8;
-        return True;
-    case Ico_U16:
-        *value = e->Iex.Const.con->Ico.U16;
-        return True;
-    case Ico_U32:
-        *value = e->Iex.Const.con->Ico.U32;
-        return True;
-    case Ico_U64:
-        *value = e->Iex.Const.con->Ico.U64;
-        return True;
-    default:
-        return False;
-    }
-}
-
 static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
 {
     ULong c;
@@ -82,8 +55,6 @@ static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
         p->offset[to] = p->offset[from];
         return;
     }
-    if (e->tag == Iex_ITE)
-        p->chosen[to] = temp_of(e->Iex.ITE.cond);
     if (e->tag != Iex_Binop)
         return;
     from = temp_of(e->Iex.Binop.arg1);
@@ -225,31 +196,6 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
     p->exits++;
 }
 
-static Bool starts_with(const HChar *s, const HChar *prefix)
-{
-    return VG_(strncmp)(s, prefix, VG_(strlen)(prefix)) == 0;
-}
-
-/* Of those that set registers: which, in the order in which they are recorded. */
-const Int cpuid_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RBX),
-                          offsetof(GuestState, guest_RCX), offsetof(GuestState, guest_RDX)};
-const Int rdtscp_sets[] = {offsetof(GuestState, guest_RAX), offsetof(GuestState, guest_RCX),
-                           offsetof(GuestState, guest_RDX)};
-
-/* Helpers through which an instruction gets something from outside. */
-enum nondet nondet_of(const IRDirty *d)
-{
-    if (starts_with(d->cee->name, "amd64g_dirtyhelper_CPUID"))
-        return NONDET_CPUID;
-    if (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSCP"))
-        return NONDET_RDTSCP;
-    if (d->tmp != IRTemp_INVALID && (starts_with(d->cee->name, "amd64g_dirtyhelper_RDTSC") ||
-                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDRAND") ||
-                                     starts_with(d->cee->name, "amd64g_dirtyhelper_RDSEED")))
-        return NONDET_TEMP;
-    return NONDET_NO;
-}
-
 static Bool always(const IRExpr *guard)
 {
     return guard->tag == Iex_Const && guard->Iex.Const.con->Ico.U1;
@@ -272,47 +218,12 @@ static void plan_dirty(struct plan *p, const IRDirty *d)
                 guarded);
 }
 
-/* Finds the compare-and-swap with which an instruction with a lock prefix stores, if there is
- * one. */
-static const IRCAS *cas_after(const IRSB *in, Int i)
-{
-    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++)
-        if (in->stmts[i]->tag == Ist_CAS)
-            return in->stmts[i]->Ist.CAS.details;
-    return NULL;
-}
-
-static UInt cas_size(const IRSB *in, const IRCAS *cas)
-{
-    return sizeofIRType(typeOfIRExpr(in->tyenv, cas->dataLo)) * (cas->dataHi ? 2 : 1);
-}
-
-/* A locked instruction is one load and one store, but Valgrind also reads before it compares and
- * swaps. */
-Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type)
-{
-    const IRCAS *cas = cas_after(in, i);
-
-    return cas && eqIRAtom(cas->addr, addr) && cas_size(in, cas) == (UInt)sizeofIRType(type);
-}
-
 static IRType loaded_type(IRLoadGOp cvt)
 {
     IRType result, loaded;
 
     typeOfIRLoadGOp(cvt, &result, &loaded);
     return loaded;
-}
-
-/* An element that is masked off is loaded too, from where the stack pointer points: the mask
- * selects the address. Returns the condition under which the load is the program's; NULL = always.
- */
-IRExpr *mask_of(const struct plan *p, const IRExpr *addr)
-{
-    IRTemp t = temp_of(addr);
-
-    return t != IRTemp_INVALID && p->chosen[t] != IRTemp_INVALID ? IRExpr_RdTmp(p->chosen[t])
-                                                                 : NULL;
 }
 
 static void plan_stmt(struct plan *p, Int i)
@@ -330,7 +241,7 @@ static void plan_stmt(struct plan *p, Int i)
             follow_sum(p, t, data);
         } else if (!belongs_to_cas(p->in, i, data->Iex.Load.addr, data->Iex.Load.ty)) {
             plan_op(p, WIRE_LOAD, 0, sizeofIRType(data->Iex.Load.ty), data->Iex.Load.addr,
-                    IRExpr_RdTmp(t), mask_of(p, data->Iex.Load.addr) != NULL);
+                    IRExpr_RdTmp(t), mask_of(p->in, i, &p->x, data->Iex.Load.addr) != NULL);
         }
         break;
     case Ist_Store:
@@ -371,29 +282,10 @@ static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
     struct x86 x;
 
-    x86_decode(pc, &x);
+    x86_decode((const UChar *)pc, pc, &x);
     return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
            (the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc) ||
                             region_wants(pc) != wanted));
-}
-
-/* Whether a statement of the same instruction after the one at i loads. */
-Bool loads_something(const IRSB *in, Int i)
-{
-    for (i++; i < in->stmts_used && in->stmts[i]->tag != Ist_IMark; i++) {
-        const IRStmt *st = in->stmts[i];
-
-        if (st->tag == Ist_LoadG || st->tag == Ist_CAS ||
-            (st->tag == Ist_WrTmp && st->Ist.WrTmp.data->tag == Iex_Load))
-            return True;
-    }
-    return False;
-}
-
-/* The size of the load that Valgrind left out, or 0. */
-UInt lost_load(const IRSB *in, Int mark, const struct x86 *x)
-{
-    return the.loads && x86_lost_load(x) && !loads_something(in, mark) ? x86_lost_load(x) : 0;
 }
 
 static void plan_lost_load(struct plan *p, UInt size)
@@ -425,25 +317,20 @@ static void plan_xgetbv(struct plan *p, Int mark)
                                        .value = high << 32 | (low & 0xffffffff)};
 }
 
-Bool is_xgetbv(const struct x86 *x)
-{
-    return x->opcode == 0x0f01 && x->rest[0] == 0xd0;
-}
-
 static void plan_insn(struct plan *p, Int i)
 {
     const IRStmt *mark = p->in->stmts[i];
 
     tl_assert(p->insns < INSNS_MAX);
     p->pc = mark->Ist.IMark.addr;
-    x86_decode(p->pc, &p->x);
+    x86_decode((const UChar *)p->pc, p->pc, &p->x);
     if (p->insns == 0)
         p->addr = p->pc;
     p->lengths[p->insns++] = mark->Ist.IMark.len;
     p->code += mark->Ist.IMark.len;
-    if (lost_load(p->in, i, &p->x))
+    if (the.loads && lost_load(p->in, i, &p->x))
         plan_lost_load(p, x86_lost_load(&p->x));
-    if (is_xgetbv(&p->x))
+    if (x86_is_xgetbv(&p->x))
         plan_xgetbv(p, i);
 }
 
@@ -484,11 +371,8 @@ void open_plan(struct plan *p, IRSB *in)
     p->value = VG_(calloc)("vestige.plan", n, sizeof(*p->value));
     p->address = VG_(calloc)("vestige.plan", n, sizeof(*p->address));
     p->recorded = VG_(calloc)("vestige.plan", n, sizeof(*p->recorded));
-    p->chosen = VG_(malloc)("vestige.plan", n * sizeof(*p->chosen));
-    for (UInt i = 0; i < n; i++) {
+    for (UInt i = 0; i < n; i++)
         p->root[i] = i;
-        p->chosen[i] = IRTemp_INVALID;
-    }
 }
 
 void close_plan(struct plan *p)
@@ -498,7 +382,6 @@ void close_plan(struct plan *p)
     VG_(free)(p->value);
     VG_(free)(p->address);
     VG_(free)(p->recorded);
-    VG_(free)(p->chosen);
 }
 
 /* ---- announcing ---------------------------------------------------------------------------- */

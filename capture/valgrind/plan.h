@@ -3,7 +3,7 @@
 #ifndef PLAN_H
 #define PLAN_H
 
-#include "libvex_ir.h"
+#include "access.h"
 #include "tool.h"
 
 /* More than one of VEX's blocks can have: VEX puts at most 100 instructions into a block. */
@@ -32,14 +32,7 @@ struct plan {
     UShort *value;   /* 1 + the operand whose value it is */
     UShort *address; /* 1 + the operand whose recorded address has this root */
     Long *recorded;  /* that operand's offset */
-    IRTemp *chosen;  /* the condition that selects its value, if there is one */
 };
-
-/* Helpers through which an instruction gets a value from outside. */
-enum nondet { NONDET_NO, NONDET_TEMP, NONDET_CPUID, NONDET_RDTSCP };
-
-/* The registers that such helpers set, in the order in which they are recorded. */
-extern const Int cpuid_sets[4], rdtscp_sets[3];
 
 /* Plans a block from its first instruction on. The statements before that are Valgrind's own. */
 void open_plan(struct plan *p, IRSB *in);
@@ -49,13 +42,5 @@ void close_plan(struct plan *p);
 /* Tells the recorder that the block was translated, and describes it if it is new. Returns its
  * number. */
 UInt announce(const struct plan *p);
-
-/* ---- questions on which planning and emitting must agree ---- */
-enum nondet nondet_of(const IRDirty *d);
-Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type);
-IRExpr *mask_of(const struct plan *p, const IRExpr *addr);
-Bool loads_something(const IRSB *in, Int i);
-UInt lost_load(const IRSB *in, Int mark, const struct x86 *x);
-Bool is_xgetbv(const struct x86 *x);
 
 #endif

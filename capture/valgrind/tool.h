@@ -6,7 +6,8 @@
  *   tool.c        set-up, options, and Valgrind's notices: threads, system calls, signals, mappings
  *   plan.c        what the record of a block holds
  *   instrument.c  what is added to translated code
- *   x86_decode.c  the little it must know about instructions beyond what Valgrind says
+ *   access.c      which of the accesses that Valgrind makes are the program's
+ *   x86_decode.c  the little that access.c must know about instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind saying so
  *   watch.c       what a system call wrote
  *   redirect.c    keeps Valgrind from replacing functions
@@ -22,11 +23,9 @@
 #include "pub_tool_libcbase.h"
 #include "pub_tool_libcprint.h"
 #include "pub_tool_tooliface.h"
-#include "libvex_guest_amd64.h"
+#include "access.h"
 
 #include "capture/wire.h"
-
-typedef VexGuestAMD64State GuestState;
 
 /* Kept in the first shadow of each thread's guest state, where translated code reaches it with one
  * instruction. Valid while the thread runs. */
@@ -131,35 +130,6 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* The number of a block's instructions that end before pc. */
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
-
-/* ---- x86_decode.c ---- */
-enum { X86_NONE = 0xff, X86_RIP = 0xfe };
-struct x86 {
-    UInt opcode;       /* for those of two bytes, 0x0f00 is added */
-    const UChar *rest; /* after the opcode */
-    UChar rex, segment;
-    UChar vector;               /* bytes, with a VEX prefix */
-    Bool narrow, short_address; /* prefixes 66, 67 */
-    /* of instructions with x86_has_modrm */
-    Bool memory;
-    UChar reg;
-    UChar base, index, scale; /* the address: base + (index << scale) + offset */
-    Long offset;
-};
-/* Reads no more bytes than the instruction has. */
-void x86_decode(Addr pc, struct x86 *x);
-Bool x86_has_modrm(UInt opcode);
-/* loop, loope, loopne, jrcxz, jecxz: Valgrind's blocks continue after them. */
-Bool x86_is_loop(const struct x86 *x);
-Bool x86_is_direct_branch(const struct x86 *x);
-/* A conditional branch to the next instruction. */
-Bool x86_goes_to_next(const struct x86 *x);
-/* bt, bts, btr and btc with two registers, for which Valgrind uses memory below the stack. */
-Bool x86_is_bit_of_register(const struct x86 *x);
-/* The size of the memory operand, if Valgrind may leave out this instruction's load because the
- * other operand determines the result: and with 0, or with all ones, cmov with a known condition.
- * Otherwise 0. */
-UInt x86_lost_load(const struct x86 *x);
 
 /* ---- region.c ---- */
 void region_init(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "tool.h"
+#include "x86_decode.h"
 
 static Bool is_prefix(UChar byte, struct x86 *x)
 {
@@ -68,7 +68,7 @@ static void take_sib(struct x86 *x, UChar sib, UInt mod)
     }
 }
 
-static void take_operand(struct x86 *x, Addr pc)
+static void take_operand(struct x86 *x, const UChar *bytes, Addr pc)
 {
     const UChar *at = x->rest;
     UChar modrm = *at++;
@@ -88,13 +88,13 @@ static void take_operand(struct x86 *x, Addr pc)
     if (size)
         x->offset = take_signed(at, size);
     if (x->base == X86_RIP) {
-        x->offset += pc + (at + size - (const UChar *)pc) + immediate_of(x);
+        x->offset += pc + (at + size - bytes) + immediate_of(x);
         x->base = X86_NONE;
     }
 }
 
-/* Takes a VEX prefix as if its parts stood alone. Returns where the opcode is. Its first byte is
- * taken to be 0f if the prefix selects that map; otherwise the opcode is of no interest. */
+/* Takes a VEX prefix as if its parts stood alone. Returns where the opcode is. The prefix selects
+ * what comes before it: 0f, 0f38, or something that is of no interest. */
 static const UChar *take_vex(struct x86 *x, const UChar *at)
 {
     Bool three = *at == 0xc4;
@@ -105,16 +105,15 @@ static const UChar *take_vex(struct x86 *x, const UChar *at)
     if (three)
         x->rex |= (first & 0x40 ? 0 : 2) | (first & 0x20 ? 0 : 1) | (last & 0x80 ? 8 : 0);
     x->vector = last & 4 ? 32 : 16;
-    x->opcode = map == 1 ? 0x0f00 : 0xff0000;
+    x->opcode = map == 1 ? 0x0f00 : map == 2 ? 0x0f3800 : 0xff0000;
     return at + (three ? 3 : 2);
 }
 
-void x86_decode(Addr pc, struct x86 *x)
+void x86_decode(const UChar *bytes, Addr pc, struct x86 *x)
 {
-    const UChar *at = (const UChar *)pc;
+    const UChar *at = bytes;
 
-    VG_(memset)(x, 0, sizeof(*x));
-    x->base = x->index = X86_NONE;
+    *x = (struct x86){.base = X86_NONE, .index = X86_NONE};
     while (is_prefix(*at, x))
         at++;
     if ((*at & 0xf0) == 0x40)
@@ -126,7 +125,7 @@ void x86_decode(Addr pc, struct x86 *x)
     x->opcode |= *at++;
     x->rest = at;
     if (x86_has_modrm(x->opcode))
-        take_operand(x, pc);
+        take_operand(x, bytes, pc);
 }
 
 Bool x86_is_loop(const struct x86 *x)
@@ -136,12 +135,12 @@ Bool x86_is_loop(const struct x86 *x)
 
 static Bool is_short_jcc(const struct x86 *x)
 {
-    return (x->opcode & 0xfff0) == 0x70;
+    return (x->opcode & ~0xfu) == 0x70;
 }
 
 static Bool is_near_jcc(const struct x86 *x)
 {
-    return (x->opcode & 0xfff0) == 0x0f80;
+    return (x->opcode & ~0xfu) == 0x0f80;
 }
 
 Bool x86_is_direct_branch(const struct x86 *x)
@@ -230,4 +229,14 @@ UInt x86_lost_load(const struct x86 *x)
     default:
         return wide;
     }
+}
+
+Bool x86_is_xgetbv(const struct x86 *x)
+{
+    return x->opcode == 0x0f01 && x->rest[0] == 0xd0;
+}
+
+Bool x86_is_gather(const struct x86 *x)
+{
+    return x->opcode >= 0x0f3890 && x->opcode <= 0x0f3893;
 }

@@ -154,8 +154,8 @@ static inline void vs_cpu_flush_all(struct vs_cpu_code *code)
 /* NULL is fine. */
 void vs_cpu_code_free(struct vs_cpu_code *code);
 
-/* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. Code is
- * forgotten only where addresses came or went. */
+/* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. Code
+ * is forgotten only where addresses came or went. */
 void vs_cpu_break(struct vs_cpu_code *code, const uint64_t *addrs, size_t count);
 
 /* Forgets what the memory's `page` returned for one page: all of it, or only what it returned for
@@ -181,8 +181,8 @@ uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
 /* Sets a register, which must exist, to a value that it can have. */
 void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value);
 
-/* Sets registers from an event's payload, except for what is said about an exception: its cause, and
- * the iterations before it. Returns 0; -VSE_CORRUPT. */
+/* Sets registers from an event's payload, except for what is said about an exception: its cause,
+ * and the iterations before it. Returns 0; -VSE_CORRUPT. */
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size);
 
 #endif
