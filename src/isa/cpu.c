@@ -2,6 +2,7 @@
 #include "isa/cpu.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/invariant.h"
 #include "vestige/error.h"
@@ -95,14 +96,23 @@ void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value)
 
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size)
 {
+    uint64_t iterations = 0;
+    bool goes = false, excepts = false;
     unsigned number, width;
     const uint8_t *value;
     int n, err = 0;
     while (!err && (n = vs_regs_next(&bytes, &size, &number, &width, &value)) != 0) {
         if (n < 0)
             return -VSE_CORRUPT;
-        if (number != VS_REG_CAUSE && number != VS_REG_ITERATIONS)
+        if (number == VS_REG_CAUSE)
+            excepts = true;
+        else if (number == VS_REG_ITERATIONS)
+            memcpy(&iterations, value, width < sizeof(iterations) ? width : sizeof(iterations));
+        else
             err = cpu->ops->set(cpu, number, value, width);
+        goes |= number == VS_REG_PC;
     }
+    if (goes)
+        cpu->iterations = excepts ? 0 : iterations;
     return err;
 }

@@ -182,7 +182,8 @@ uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
 void vs_cpu_put(struct vs_cpu *cpu, unsigned number, uint64_t value);
 
 /* Sets registers from an event's payload, except for what is said about an exception: its cause,
- * and the iterations before it. Returns 0; -VSE_CORRUPT. */
+ * and the iterations before it. If there is a pc, cpu->iterations is 0 afterwards, or what the
+ * payload says about an instruction that is resumed. Returns 0; -VSE_CORRUPT. */
 int vs_cpu_set_registers(struct vs_cpu *cpu, const uint8_t *bytes, size_t size);
 
 #endif

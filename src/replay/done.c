@@ -6,10 +6,10 @@
 #include "base/invariant.h"
 #include "vestige/error.h"
 
-bool vs_done_repeat(struct vs_replay_done *d, uint64_t retired, void *bytes, size_t size)
+bool vs_done_repeat(struct vs_replay_done *d, const struct vs_cpu *cpu, void *bytes, size_t size)
 {
-    if (d->at != retired)
-        vs_done_clear(d); /* it was about an instruction that has retired */
+    if (!vs_done_fits(d, cpu))
+        vs_done_clear(d); /* it was about one that is complete */
     if (d->asked == d->count)
         return false;
     invariant(size <= d->used - d->given);
@@ -19,14 +19,15 @@ bool vs_done_repeat(struct vs_replay_done *d, uint64_t retired, void *bytes, siz
     return true;
 }
 
-int vs_done_keep(struct vs_replay_done *d, uint64_t retired, const void *bytes, size_t size)
+int vs_done_keep(struct vs_replay_done *d, const struct vs_cpu *cpu, const void *bytes, size_t size)
 {
-    if (d->at != retired)
+    if (!vs_done_fits(d, cpu))
         vs_done_clear(d);
     if (size > sizeof(d->bytes) - d->used)
         return -VSE_LIMIT;
     memcpy(d->bytes + d->used, bytes, size);
-    d->at = retired;
+    d->at = cpu->retired;
+    d->iteration = cpu->iterations;
     d->given = d->used += (unsigned)size;
     d->asked = ++d->count;
     return 0;

@@ -94,13 +94,13 @@ static inline bool repeat(struct vs_replay *r, unsigned core, void *bytes, size_
     struct vs_replay_core *c = &r->cores[core];
     if (likely(!r->repeats))
         return false;
-    r->repeats = vs_done_repeat(&c->done, c->cpu->retired, bytes, size);
+    r->repeats = vs_done_repeat(&c->done, c->cpu, bytes, size);
     return r->repeats;
 }
 
 static int keep(struct vs_replay *r, unsigned core, const void *bytes, size_t size)
 {
-    int err = vs_done_keep(&r->cores[core].done, r->cores[core].cpu->retired, bytes, size);
+    int err = vs_done_keep(&r->cores[core].done, r->cores[core].cpu, bytes, size);
     return err ? vs_diag_set(&r->diag, err, -1, -1, "an instruction has too many accesses") : 0;
 }
 
@@ -271,6 +271,75 @@ static void note_cycle(struct vs_replay *r, unsigned core)
         r->cores[core].cycle = r->reader.cycles[core];
 }
 
+/* ---- executing ------------------------------------------------------------------------------- */
+
+static int tell_message(struct vs_replay *r, unsigned core)
+{
+    return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
+}
+
+/* Executes and counts instructions. Returns what vs_cpu_run does. */
+static int execute(struct vs_replay *r, unsigned core, uint64_t most)
+{
+    struct vs_replay_core *c = &r->cores[core];
+    uint64_t before = c->cpu->retired, iterations = c->cpu->iterations;
+    unsigned outside = _mm_getcsr(); /* the caller's flags must not become the core's */
+    if (outside != VS_CPU_STATUS)
+        _mm_setcsr(VS_CPU_STATUS);
+    vs_done_restart(&c->done);
+    r->repeats = vs_replay_is_within(c);
+    int stop = vs_cpu_run(c->cpu, most);
+    if (outside != VS_CPU_STATUS)
+        _mm_setcsr(outside);
+    uint64_t done = c->cpu->retired - before;
+    c->since += done;
+    r->position += done;
+    r->progress += done + (c->cpu->iterations != iterations);
+    return stop;
+}
+
+/* Executes the next instruction or iteration, which may take a message. */
+static int execute_single(struct vs_replay *r, unsigned core)
+{
+    struct vs_cpu *cpu = r->cores[core].cpu;
+    uint64_t before = r->progress;
+    if (r->takes)
+        note_cycle(r, core);
+    r->single = true;
+    cpu->passing = cpu->pc;
+    cpu->iterate_until = cpu->iterations ? cpu->iterations + 1 : 0;
+    int stop = execute(r, core, !cpu->iterations);
+    cpu->iterate_until = 0;
+    cpu->passing = VS_PASSING_NONE;
+    r->single = false;
+    if (r->progress == before)
+        r->hit = NULL; /* an access counts when its instruction is done */
+    if (stop < 0 || r->progress == before)
+        return stop;
+    int err = tell_message(r, core);
+    return err ? err : stop;
+}
+
+/* Lets an instruction that repeats itself do iterations until it has done so many, or all of them
+ * if `until` is 0. The core's next message is taken already, so they take none. */
+static int iterate(struct vs_replay *r, unsigned core, uint64_t until)
+{
+    struct vs_cpu *cpu = r->cores[core].cpu;
+    int stop = VS_STOP_LIMIT;
+    while (stop == VS_STOP_LIMIT && cpu->iterations && cpu->iterations != until) {
+        cpu->iterate_until = until;
+        stop = execute(r, core, 0);
+        cpu->iterate_until = 0;
+        if (stop == NEEDS_SINGLE && !r->takes)
+            stop = execute_single(r, core);
+    }
+    if (stop == VS_STOP_LIMIT && cpu->iterations == until)
+        return 0;
+    return stop < 0 && stop != NEEDS_SINGLE && stop != MUST_WAIT
+               ? stop
+               : stray(r, core, "its instruction did not repeat itself so often");
+}
+
 /* ---- registers from the stream --------------------------------------------------------------- */
 
 /* What registers came for. */
@@ -281,12 +350,17 @@ enum cause {
     CAUSE_GAP,
 };
 
-static enum cause note_cause(struct vs_replay_core *c, const uint8_t *bytes, size_t size)
+/* `iterations` is set to those that came before an exception, or to 0. */
+static enum cause note_cause(struct vs_replay_core *c, const uint8_t *bytes, size_t size,
+                             uint64_t *iterations)
 {
     enum cause cause = !c->started ? CAUSE_START : CAUSE_CALL;
     unsigned number, width;
     const uint8_t *value;
+    *iterations = 0;
     while (vs_regs_next(&bytes, &size, &number, &width, &value) > 0) {
+        if (number == VS_REG_ITERATIONS)
+            memcpy(iterations, value, width < 8 ? width : 8);
         if (number == VS_REG_CAUSE) {
             c->cause = 0;
             memcpy(&c->cause, value, width < 8 ? width : 8);
@@ -317,11 +391,6 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
     return c->called ? end_call(r, core, again) : 0;
 }
 
-static int tell_message(struct vs_replay *r, unsigned core)
-{
-    return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
-}
-
 /* Returns whether to stop for the signal. */
 static bool is_wanted(const struct vs_replay *r, uint64_t signal)
 {
@@ -349,14 +418,22 @@ static int take_state(struct vs_replay *r, unsigned core)
     struct vs_replay_core *c = &r->cores[core];
     const uint8_t *bytes;
     size_t size;
-    uint64_t next = c->cpu->pc;
+    uint64_t next = c->cpu->pc, iterations;
     note_cycle(r, core);
     int err = outcome(r, r->ops->state(r->decoder, core, c->since, &bytes, &size));
     if (err)
         return err;
     if (!size && c->started)
         return pass_change(r, core);
-    enum cause cause = note_cause(c, bytes, size);
+    enum cause cause = note_cause(c, bytes, size, &iterations);
+    if (c->cpu->iterations && cause == CAUSE_EXCEPTION) {
+        r->payload.len = 0;
+        if (vs_buf_put(&r->payload, bytes, size))
+            return -VSE_NOMEM;
+        bytes = r->payload.data;
+        if ((err = iterate(r, core, iterations)))
+            return err;
+    }
     bool wanted = cause == CAUSE_EXCEPTION && is_wanted(r, c->cause);
     if (wanted)
         vs_cpu_copy(r->before, c->cpu);
@@ -412,50 +489,10 @@ static uint64_t instructions_left(const struct vs_replay *r, unsigned core,
                                   const struct vs_replay_goal *goal)
 {
     const struct vs_cpu *cpu = r->cores[core].cpu;
-    uint64_t left = goal->position - r->position;
-    if (core == goal->core && goal->retired - cpu->retired < left)
-        left = goal->retired - cpu->retired;
+    uint64_t left = goal->position > r->position ? goal->position - r->position : 0;
+    if (core == goal->core && goal->retired < cpu->retired + left)
+        left = goal->retired > cpu->retired ? goal->retired - cpu->retired : 0;
     return left;
-}
-
-/* Executes and counts instructions. Returns what vs_cpu_run does. */
-static int execute(struct vs_replay *r, unsigned core, uint64_t most)
-{
-    struct vs_replay_core *c = &r->cores[core];
-    uint64_t before = c->cpu->retired;
-    unsigned outside = _mm_getcsr(); /* the caller's flags must not become the core's */
-    if (outside != VS_CPU_STATUS)
-        _mm_setcsr(VS_CPU_STATUS);
-    vs_done_restart(&c->done);
-    r->repeats = vs_replay_is_within(c);
-    int stop = vs_cpu_run(c->cpu, most);
-    if (outside != VS_CPU_STATUS)
-        _mm_setcsr(outside);
-    uint64_t done = c->cpu->retired - before;
-    c->since += done;
-    r->position += done;
-    r->progress += done;
-    return stop;
-}
-
-/* Executes the next instruction, which may take a message. */
-static int execute_single(struct vs_replay *r, unsigned core)
-{
-    struct vs_cpu *cpu = r->cores[core].cpu;
-    uint64_t before = cpu->retired;
-    if (r->takes)
-        note_cycle(r, core);
-    r->single = true;
-    cpu->passing = cpu->pc;
-    int stop = execute(r, core, 1);
-    cpu->passing = VS_PASSING_NONE;
-    r->single = false;
-    if (cpu->retired == before)
-        r->hit = NULL; /* an access counts when its instruction is done */
-    if (stop < 0 || cpu->retired == before)
-        return stop;
-    int err = tell_message(r, core);
-    return err ? err : stop;
 }
 
 /* Finds whether the core may run now: if cores cannot run ahead, it must be its turn. Returns 0 if
@@ -481,7 +518,8 @@ static int do_due(struct vs_replay *r, unsigned core, uint64_t *most)
     if (err)
         return err;
     *most = due - c->since;
-    if (due == c->since) {
+    /* It may have iterations left before that, whose accesses the stream counts. */
+    if (due == c->since && (!c->cpu->iterations || r->ops->takes(r->decoder, core, false))) {
         err = ends ? take_end(r, core) : take_state(r, core);
         r->progress += !err;
         return err ? err : 1;
@@ -546,7 +584,7 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
             return err == MUST_WAIT ? SLICE_WAIT : out_of_messages(r, core, err);
         if (r->hit)
             return SLICE_WATCH;
-        if (!(left = instructions_left(r, core, goal)))
+        if (!(left = instructions_left(r, core, goal)) && !c->cpu->iterations)
             return SLICE_GOAL;
         if (unlikely(r->code.due) && c->changes == r->code.changes &&
             (err = vs_replay_change_code(r)))
@@ -555,6 +593,8 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
         if (c->passed == c->cpu->retired + 1)
             c->cpu->passing = c->cpu->pc;
         int stop = execute(r, core, left < most ? left : most);
+        if (stop == NEEDS_SINGLE && !most && r->takes)
+            stop = VS_STOP_LIMIT; /* what is due comes before its next iteration */
         if (stop == NEEDS_SINGLE)
             stop = execute_single(r, core);
         c->cpu->passing = VS_PASSING_NONE;
@@ -616,10 +656,13 @@ static int ended(struct vs_replay *r, int err)
     return err == -VSE_END || err == -VSE_TRUNCATED ? VS_REPLAY_CUT : err;
 }
 
+/* An instruction that repeats itself is completed before, unless it has to wait. */
 static bool is_reached(const struct vs_replay *r, const struct vs_replay_goal *goal)
 {
-    return r->position >= goal->position ||
-           (goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired);
+    bool within = r->current != VS_REPLAY_NONE && r->cores[r->current].cpu->iterations;
+    return !within &&
+           (r->position >= goal->position ||
+            (goal->core < r->count && r->cores[goal->core].cpu->retired >= goal->retired));
 }
 
 /* A core that was let past an address may have to wait there, and must not stop again when it goes
@@ -797,6 +840,7 @@ void vs_replay_fini(struct vs_replay *r)
     vs_replay_outside_fini(&r->outside);
     vs_replay_code_fini(&r->code);
     vs_copy_fini(&r->ahead.written);
+    vs_buf_fini(&r->payload);
     r->decoder = NULL;
     r->decoded = NULL;
     r->cpus = r->before = NULL;

@@ -93,7 +93,7 @@ struct vs_replay_core {
 /* Returns whether it has made an access of its next instruction and waits to make the others. */
 static inline bool vs_replay_is_within(const struct vs_replay_core *c)
 {
-    return vs_done_is_begun(&c->done, c->cpu->retired);
+    return vs_done_is_begun(&c->done, c->cpu);
 }
 
 /* Bytes that stop the replay when they are accessed. */
@@ -182,6 +182,7 @@ struct vs_replay {
         unsigned core;
         bool valid, all; /* all: any byte may have been written */
     } ahead;
+    struct vs_buf payload; /* registers that came while an instruction repeats itself */
     uint64_t progress;
     int broken; /* the error because of which it cannot go on, or 0 */
     struct vs_diag diag;

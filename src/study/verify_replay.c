@@ -136,12 +136,15 @@ static int run_failed(struct checker *k, const struct vs_reader *reader, int err
 
 /* Bytes that no instruction wrote are not known before they are loaded. Their event follows that of
  * the system call that brought them; a call that only protects memory leaves it as it is. */
-static int forget_outside(struct vs_copy *memory, const struct vs_event *e, uint64_t call)
+static int forget_outside(const struct checker *k, struct vs_copy *memory, const struct vs_event *e,
+                          uint64_t call)
 {
-    enum { MPROTECT = 226 };
+    const struct vs_abi *abi = k->replay->config.isa->abi;
     if (e->kind == VS_EXTERNAL)
         return vs_copy_forget(memory, e->addr, e->size);
-    return e->kind == VS_MAP && call != MPROTECT ? vs_copy_forget(memory, e->addr, e->value) : 0;
+    return e->kind == VS_MAP && vs_abi_call(abi, call) != VS_SYS_mprotect
+               ? vs_copy_forget(memory, e->addr, e->value)
+               : 0;
 }
 
 /* The next event, if look() found one. */
@@ -161,7 +164,7 @@ static int look(struct checker *k, struct truth *t)
         const struct vs_event *e = event_of(t);
         if (!e)
             break;
-        if ((err = forget_outside(&t->memory, e, t->called)))
+        if ((err = forget_outside(k, &t->memory, e, t->called)))
             return vs_diag_set(&k->v->diag, err, -1, -1, "%s", vs_errstr(err));
         t->counted += e->icount;
         t->ready = matters(e);
@@ -372,11 +375,13 @@ static uint64_t see_version(struct checker *k, unsigned core, uint64_t most)
     return until - at < most ? until - at : most;
 }
 
-static int execute(struct checker *k, unsigned core, uint64_t most)
+/* With `until`, an instruction that repeats itself stops after so many iterations. */
+static int execute(struct checker *k, unsigned core, uint64_t most, uint64_t until)
 {
     struct truth *t = &k->cores[core];
     if (k->pieces.changes.count)
         most = see_version(k, core, most);
+    t->cpu->iterate_until = until;
     int stop = vs_cpu_run(t->cpu, most);
     if (stop == VS_STOP_CALL && vs_replay_flushes(k->replay->config.isa, t->cpu))
         vs_cpu_flush_all(k->decoded);
@@ -390,6 +395,46 @@ static bool goes_past(const struct truth *t, const struct vs_replay_core *c)
 {
     const struct taken *taken = first_taken(t);
     return t->cpu->retired < c->cpu->retired || t->states < c->states || (taken && taken->outside);
+}
+
+/* Returns after how many iterations of the core's last instruction the event gave registers; 0:
+ * after all of them. */
+static uint64_t iterations_before(const struct truth *t, const struct vs_event *e)
+{
+    const uint8_t *bytes = vs_event_bytes(&t->events.now.batch, e), *value;
+    size_t size = e->size;
+    unsigned number, width;
+    uint64_t iterations = 0;
+    while (vs_regs_next(&bytes, &size, &number, &width, &value) > 0)
+        if (number == VS_REG_ITERATIONS)
+            iterations = number_of(value, width);
+    return iterations;
+}
+
+/* Lets the core's last instruction, which repeats itself, do iterations: up to where the replayed
+ * core is or, if registers came meanwhile, one or as many as came before those. */
+static int iterate(struct checker *k, unsigned core, const struct vs_event *e, bool here)
+{
+    struct truth *t = &k->cores[core];
+    const struct vs_replay_core *c = &k->replay->cores[core];
+    uint64_t until = 0;
+    if (t->states < c->states)
+        until = here && e->kind == VS_EXCEPTION ? iterations_before(t, e) : t->cpu->iterations + 1;
+    else if (t->cpu->retired == c->cpu->retired)
+        until = c->cpu->iterations;
+    return execute(k, core, 0, until);
+}
+
+/* Returns whether the core's last instruction has iterations to do before anything else. */
+static bool has_iterations(const struct truth *t, const struct vs_replay_core *c,
+                           const struct vs_event *e, bool here)
+{
+    bool before = t->states < c->states;
+    if (!t->cpu->iterations)
+        return false;
+    if (before && here && gives_registers(e))
+        return e->kind == VS_EXCEPTION && iterations_before(t, e) != t->cpu->iterations;
+    return before || t->cpu->retired < c->cpu->retired || t->cpu->iterations != c->cpu->iterations;
 }
 
 /* Brings the core to where the replayed core is. */
@@ -407,6 +452,11 @@ static int advance(struct checker *k, unsigned core)
             next(t);
             continue;
         }
+        if (has_iterations(t, c, e, here)) {
+            if ((err = iterate(k, core, e, here)))
+                return err;
+            continue;
+        }
         if (here && gives_registers(e) && t->states < c->states) {
             if ((err = apply_state(k, core, e)))
                 return err;
@@ -421,7 +471,7 @@ static int advance(struct checker *k, unsigned core)
             left = t->counted - t->cpu->retired;
         if (!left)
             return differ(k, core, "kind of event", 0, e->kind);
-        if ((err = execute(k, core, left)))
+        if ((err = execute(k, core, left, 0)))
             return err;
     }
 }
@@ -434,6 +484,8 @@ static int compare_registers(struct checker *k, unsigned core)
         return differ(k, core, "number of instructions", is->retired, was->retired);
     if (is->pc != was->pc)
         return differ(k, core, "pc", is->pc, was->pc);
+    if (is->iterations != was->iterations)
+        return differ(k, core, "number of iterations", is->iterations, was->iterations);
     for (unsigned i = 0; i < set->count; i++) {
         const struct vs_register *reg = &set->list[i];
         uint8_t a[VS_REGISTER_BYTES], b[VS_REGISTER_BYTES];
@@ -641,7 +693,7 @@ static int read_memory(struct checker *k, const char *path, struct vs_copy *memo
             if (e->kind == VS_LOAD || e->kind == VS_STORE)
                 n = vs_copy_write(memory, e->addr, vs_event_bytes(&b, e), e->size);
             else
-                n = forget_outside(memory, e, calls.last[e->thread]);
+                n = forget_outside(k, memory, e, calls.last[e->thread]);
         }
     }
     if (n != -VSE_END)

@@ -23,6 +23,15 @@ static const uint8_t code[][4] = {
     {ADDI, 3, 0xff, 0}, {BRANCH, 3, 0xf5, 0}, {DIVIDE, 0, 0, 0},
 };
 
+/* The same with instructions that repeat themselves, and a handler that ends with a call. r6 and r7
+ * go through memory, and r4 says how often. */
+static const uint8_t repeating[][4] = {
+    {ADD, 6, 1, 0},       {ADD, 7, 2, 0},    {ADDI, 4, 5, 0}, {COPY, 6, 7, 4},  {ADDI, 4, 4, 0},
+    {FILL, 6, 5, 4},      {LOAD, 5, 2, 3},   {ADDI, 4, 1, 0}, {COPY, 6, 7, 4},  {ADDI, 3, 0xff, 0},
+    {BRANCH, 3, 0xf6, 0}, {DIVIDE, 0, 0, 0}, {ADD, 5, 5, 3},  {STORE, 5, 1, 7}, {CALL, 0, 0, 0},
+};
+enum { HANDLER = 12 };
+
 static const uint16_t calls[] = {VS_SYS_none, VS_SYS_getpid};
 static const struct vs_abi abi = {.call = 3,
                                   .args = {1, 1, 1, 1, 1, 1},
@@ -37,6 +46,8 @@ static const struct vs_isa toy_isa = {
 
 struct run {
     struct vs_cpu_memory seen; /* first */
+    const void *program;
+    size_t program_size;
     uint8_t data[SIZE];
     struct vs_event events[EVENTS];
     size_t count;
@@ -68,8 +79,8 @@ static void note(struct run *r, const struct vs_cpu *cpu, unsigned kind, uint64_
 static int run_fetch(struct vs_cpu_memory *m, struct vs_cpu *cpu, uint64_t addr, void *bytes,
                      size_t size)
 {
-    (void)m, (void)cpu;
-    memcpy(bytes, (const uint8_t *)code + (addr - CODE), size);
+    (void)cpu;
+    memcpy(bytes, (const uint8_t *)((struct run *)m)->program + (addr - CODE), size);
     return (int)size;
 }
 
@@ -79,7 +90,7 @@ static int run_read(struct vs_cpu_memory *m, struct vs_cpu *cpu, uint64_t addr, 
     struct run *r = (struct run *)m;
     (void)access;
     memcpy(bytes, r->data + (addr - DATA), size);
-    note(r, cpu, VS_LOAD, addr, bytes, size, cpu->retired + 1);
+    note(r, cpu, VS_LOAD, addr, bytes, size, cpu->retired + !cpu->iterations);
     return 0;
 }
 
@@ -89,7 +100,7 @@ static int run_write(struct vs_cpu_memory *m, struct vs_cpu *cpu, uint64_t addr,
     struct run *r = (struct run *)m;
     (void)access;
     memcpy(r->data + (addr - DATA), bytes, size);
-    note(r, cpu, VS_STORE, addr, bytes, size, cpu->retired + 1);
+    note(r, cpu, VS_STORE, addr, bytes, size, cpu->retired + !cpu->iterations);
     return 0;
 }
 
@@ -118,19 +129,31 @@ static void set(struct run *r, struct toy *t, unsigned kind, size_t head, const 
 
 #define SET(r, t, kind, head, ...) set(r, t, kind, head, (const int64_t[]){__VA_ARGS__, -1})
 
-static void record(struct run *r, uint64_t seed)
+static void begin(struct run *r, struct rng *rng, const void *program, size_t size)
 {
-    struct rng rng = rng_init(seed);
-    *r = (struct run){.seen.ops = &run_ops, .code = toy_code_new()};
+    *r = (struct run){
+        .seen.ops = &run_ops, .code = toy_code_new(), .program = program, .program_size = size};
     CHECK(r->code);
     for (unsigned i = 0; i < SIZE; i++)
-        r->data[i] = (uint8_t)rng_below(&rng, 256);
+        r->data[i] = (uint8_t)rng_below(rng, 256);
     for (unsigned i = 0; i < CORES; i++) {
         struct toy *t = &r->cores[i];
         toy_ops.init(&t->cpu, i, r->code, &r->seen);
         SET(r, t, VS_THREAD_START, 0, VS_REG_PC, CODE, 1, DATA + 8 * i, 2, DATA + 64 - 8 * i, 3,
             LOOPS);
     }
+}
+
+static void finish(struct run *r)
+{
+    for (unsigned i = 0; i < CORES; i++)
+        note(r, &r->cores[i].cpu, VS_COUNT, 0, NULL, 0, r->cores[i].cpu.retired);
+}
+
+static void record(struct run *r, uint64_t seed)
+{
+    struct rng rng = rng_init(seed);
+    begin(r, &rng, code, sizeof(code));
     for (unsigned ended = 0; ended != (1 << CORES) - 1;) {
         struct toy *t = &r->cores[rng_below(&rng, CORES)];
         int stop = vs_cpu_run(&t->cpu, 1 + rng_below(&rng, 3));
@@ -139,8 +162,41 @@ static void record(struct run *r, uint64_t seed)
         else if (stop == VS_STOP_ARITHMETIC)
             ended |= 1u << t->cpu.id;
     }
-    for (unsigned i = 0; i < CORES; i++)
-        note(r, &r->cores[i].cpu, VS_COUNT, 0, NULL, 0, r->cores[i].cpu.retired);
+    finish(r);
+}
+
+/* Cores stop after any iteration: another goes on, code changes, or a handler is entered. */
+static void record_repeating(struct run *r, uint64_t seed)
+{
+    struct rng rng = rng_init(seed);
+    struct toy saved[CORES];
+    bool handling[CORES] = {0};
+    begin(r, &rng, repeating, sizeof(repeating));
+    for (unsigned ended = 0; ended != (1 << CORES) - 1;) {
+        unsigned core = (unsigned)rng_below(&rng, CORES);
+        struct toy *t = &r->cores[core];
+        t->cpu.iterate_until = rng_below(&rng, 7);
+        int stop = vs_cpu_run(&t->cpu, rng_below(&rng, 3));
+        if (stop == VS_STOP_CALL) {
+            handling[core] = false;
+            SET(r, t, VS_EXCEPTION_RET, 0, VS_REG_PC, (int64_t)saved[core].cpu.pc, 5,
+                (int64_t)saved[core].r[5], VS_REG_ITERATIONS, (int64_t)saved[core].cpu.iterations);
+        } else if (stop == VS_STOP_ARITHMETIC) {
+            ended |= 1u << core;
+        } else if (!handling[core] && !rng_below(&rng, 4) && !(ended >> core & 1)) {
+            saved[core] = *t;
+            handling[core] = true;
+            uint64_t back = t->cpu.iterations;
+            if (back)
+                SET(r, t, VS_EXCEPTION, 0, VS_REG_PC, CODE + 4 * HANDLER, VS_REG_ITERATIONS,
+                    (int64_t)back, VS_REG_CAUSE, SIGUSR1);
+            else
+                SET(r, t, VS_EXCEPTION, 0, VS_REG_PC, CODE + 4 * HANDLER, VS_REG_CAUSE, SIGUSR1);
+        } else if (!rng_below(&rng, 16)) {
+            note(r, &t->cpu, VS_CODE, 0, NULL, 0, t->cpu.retired);
+        }
+    }
+    finish(r);
 }
 
 /* ---- its replay ------------------------------------------------------------------------------ */
@@ -154,8 +210,8 @@ struct replayed {
 
 static void replay(struct replayed *p, const struct run *run, const char *technique)
 {
-    const struct vs_block block = {CODE, (const uint8_t *)code, sizeof(code),
-                                   sizeof(code) / sizeof(code[0])};
+    const struct vs_block block = {CODE, run->program, (uint32_t)run->program_size,
+                                   (uint32_t)run->program_size / 4};
     const struct vs_batch batch = {.events = run->events,
                                    .wide = run->wide.data,
                                    .wide_size = run->wide.len,
@@ -224,15 +280,83 @@ static void check(const struct run *run, const char *technique)
     vs_buf_fini(&p.bits);
 }
 
+static const char *const techniques[] = {"mlvNX_b", "mlvCF_e:CS32",  "mlvCF_e:shared", "mlvFA",
+                                         "mc2RT",   "mc2RT:implied", "mlvFA_dedicated"};
+
 TEST(replays_a_cpu_that_src_does_not_know)
 {
-    static const char *const techniques[] = {"mlvNX_b", "mlvCF_e:CS32", "mlvCF_e:shared",
-                                             "mlvFA",   "mc2RT",        "mc2RT:implied"};
     static struct run run;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         record(&run, seed);
         for (unsigned i = 0; i < sizeof(techniques) / sizeof(techniques[0]); i++)
             check(&run, techniques[i]);
+        toy_code_free(run.code);
+        vs_buf_fini(&run.wide);
+    }
+}
+
+/* What can be seen where a replay stands. */
+static uint64_t fold(struct vs_replay *r)
+{
+    uint64_t sum = r->position;
+    for (unsigned i = 0; i < CORES; i++) {
+        const struct toy *t = (const struct toy *)(const void *)r->cores[i].cpu;
+        sum = sum * 31 + t->cpu.pc * 7 + t->cpu.retired * 3 + t->cpu.iterations;
+        for (unsigned k = 0; k < REGS; k++)
+            sum = sum * 31 + t->r[k];
+    }
+    return sum;
+}
+
+/* Goes from instruction to instruction, and then to some of them from a checkpoint. */
+static void check_everywhere(const struct run *run, const char *technique, uint64_t seed)
+{
+    enum { STATES = 8 };
+    struct rng rng = rng_init(seed);
+    struct vs_replay_state *states[STATES] = {0};
+    uint64_t all = 0, step = 0;
+    struct replayed p;
+    for (unsigned i = 0; i < CORES; i++)
+        all += run->cores[i].cpu.retired;
+    uint64_t *folded = calloc(all + 1, sizeof(*folded));
+    CHECK(folded);
+    step = all / STATES + 1;
+    replay(&p, run, technique);
+    for (uint64_t at = 0; at <= all; at++) {
+        CHECK_EQ(go_to(&p.replay, at), VS_REPLAY_REACHED);
+        CHECK_EQ(p.replay.position, at);
+        folded[at] = fold(&p.replay);
+        if (at % step == 0)
+            CHECK_EQ(vs_replay_save(&p.replay, &states[at / step]), 0);
+    }
+    CHECK_EQ(go_to(&p.replay, UINT64_MAX), VS_REPLAY_OVER);
+    compare(&p.replay, run);
+    for (unsigned i = 0; i < 40; i++) {
+        uint64_t from = rng_below(&rng, STATES), to = from * step;
+        if (!states[from])
+            continue;
+        to += rng_below(&rng, all + 1 - to);
+        CHECK_EQ(vs_replay_restore(&p.replay, states[from]), 0);
+        CHECK_EQ(go_to(&p.replay, to), VS_REPLAY_REACHED);
+        CHECK_EQ(fold(&p.replay), folded[to]);
+    }
+    CHECK_EQ(go_to(&p.replay, UINT64_MAX), VS_REPLAY_OVER);
+    compare(&p.replay, run);
+    for (unsigned i = 0; i < STATES; i++)
+        vs_replay_drop(states[i]);
+    vs_replay_fini(&p.replay);
+    vs_text_fini(&p.text);
+    vs_buf_fini(&p.bits);
+    free(folded);
+}
+
+TEST(replays_instructions_that_repeat_themselves)
+{
+    static struct run run;
+    for (uint64_t seed = 1; seed <= 30; seed++) {
+        record_repeating(&run, seed);
+        for (unsigned i = 0; i < sizeof(techniques) / sizeof(techniques[0]); i++)
+            check_everywhere(&run, techniques[i], seed);
         toy_code_free(run.code);
         vs_buf_fini(&run.wide);
     }

@@ -11,7 +11,9 @@
 
 enum { REGS = 8, V = 40, WIDE = 32 }; /* V: the number of the wide register */
 
-enum { ADD, ADDI, LOAD, STORE, VLOAD, VSTORE, SWAP, OUTSIDE, BRANCH, CALL, DIVIDE };
+/* COPY and FILL repeat themselves, as often as their third register says: they copy 8 bytes from
+ * the place that the second one has to that of the first, or fill them with the second one. */
+enum { ADD, ADDI, LOAD, STORE, VLOAD, VSTORE, SWAP, OUTSIDE, BRANCH, CALL, DIVIDE, COPY, FILL };
 
 struct toy {
     struct vs_cpu cpu;
@@ -66,6 +68,7 @@ static void toy_restore(struct vs_cpu *cpu, const void *copy)
     struct vs_cpu head = *cpu;
     head.pc = from->cpu.pc;
     head.retired = from->cpu.retired;
+    head.iterations = from->cpu.iterations;
     head.passing = VS_PASSING_NONE;
     *(struct toy *)cpu = *from;
     *cpu = head;
@@ -112,6 +115,30 @@ static int swap(struct vs_cpu *cpu, uint64_t a, uint64_t b)
     return err ? err : m->ops->write(m, cpu, b, 8, VS_ACCESS_PLAIN, &x);
 }
 
+/* Does an iteration of COPY or FILL. Returns as execute. */
+static int iterate(struct toy *t, const uint8_t *insn)
+{
+    struct vs_cpu_memory *m = t->cpu.memory;
+    uint64_t *to = &t->r[insn[1] % REGS], *from = &t->r[insn[2] % REGS];
+    uint64_t *left = &t->r[insn[3] % REGS], value = *from;
+    int err = 0;
+    if (*left && insn[0] == COPY)
+        err = m->ops->read(m, &t->cpu, *from, 8, VS_ACCESS_PART, &value);
+    if (*left && !err)
+        err = m->ops->write(m, &t->cpu, *to, 8, VS_ACCESS_PLAIN, &value);
+    if (err)
+        return err == VS_CPU_FAULT ? VS_STOP_LOAD_FAULT : err;
+    if (*left) {
+        *to += 8;
+        *from += insn[0] == COPY ? 8 : 0;
+        --*left;
+    }
+    t->cpu.retired += !t->cpu.iterations;
+    t->cpu.iterations = *left ? t->cpu.iterations + 1 : 0;
+    t->cpu.pc += *left ? 0 : 4;
+    return 0;
+}
+
 /* Returns 0 to go on; a VS_STOP_x; an error of the memory. */
 static int execute(struct toy *t, const uint8_t *insn)
 {
@@ -120,6 +147,9 @@ static int execute(struct toy *t, const uint8_t *insn)
     uint64_t next = t->cpu.pc + 4, got = 0;
     int err = 0;
     switch (insn[0]) {
+    case COPY:
+    case FILL:
+        return iterate(t, insn);
     case ADD:
         got = t->r[insn[2] % REGS] + t->r[insn[3] % REGS];
         break;
@@ -171,8 +201,10 @@ static bool is_break(const struct vs_cpu *cpu)
 
 static int toy_run(struct vs_cpu *cpu, uint64_t most)
 {
-    for (uint8_t insn[4]; most; most--) {
-        if (is_break(cpu))
+    uint8_t insn[4];
+    while (most || cpu->iterations) {
+        uint64_t before = cpu->retired;
+        if (!cpu->iterations && is_break(cpu))
             return VS_STOP_BREAK;
         cpu->passing = VS_PASSING_NONE;
         int err = cpu->memory->ops->fetch(cpu->memory, cpu, cpu->pc, insn, sizeof(insn));
@@ -182,6 +214,10 @@ static int toy_run(struct vs_cpu *cpu, uint64_t most)
             err = execute((struct toy *)cpu, insn);
         if (err)
             return err;
+        most -= cpu->retired - before;
+        if (cpu->iterations &&
+            (cpu->iterations == cpu->iterate_until || (!most && cpu->retired != before)))
+            break;
     }
     return VS_STOP_LIMIT;
 }
