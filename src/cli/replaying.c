@@ -22,9 +22,9 @@
 static int check_isa(struct cli *cli, const char *path, const char *isa)
 {
     const struct vs_isa *found = vs_isa_find(isa);
-    if (found && found->cpu)
+    if (found && (found->cpu || found->cpu_object))
         return CLI_DONE;
-    cli_error(cli, "%s: is of %s; only RV64 runs can be replayed yet", path, isa ? isa : "?");
+    cli_error(cli, "%s: is of %s, which nothing here executes", path, isa ? isa : "?");
     return CLI_USAGE;
 }
 

@@ -28,8 +28,8 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
-/* Whether the file can be replayed: it must be a stream of load values, or a run, of RV64. The path
- * of its program goes to `program`, which is "" if the file names none. Returns CLI_DONE, or the
+/* Whether the file can be replayed: it must be a stream of load values, or a run. The path of its
+ * program goes to `program`, which is "" if the file names none. Returns CLI_DONE, or the
  * status after a message. */
 int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity);
 

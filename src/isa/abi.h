@@ -67,8 +67,8 @@ struct vs_abi {
     const uint16_t *calls; /* enum vs_syscall by number */
     unsigned call_count;
 
-    uint8_t clone_child, clone_tls;     /* which of clone's arguments these are */
-    uint16_t stat_size, sigaction_size; /* bytes of the structures */
+    uint8_t clone_child, clone_tls;                 /* which of clone's arguments these are */
+    uint16_t stat_size, sigaction_size, epoll_size; /* bytes of the structures */
 
     const uint16_t *state; /* all registers of a thread, each of 8 bytes, in their order in the
                             * payloads of the simulated platform's events */

@@ -20,7 +20,9 @@ typedef int tell(const struct vs_call_made *c, const struct vs_call_memory *m);
 
 static tell vector, poll_list, select_sets, ioctl_answer, fcntl_answer, wake_op, core_map, groups,
     name, pending, ids, two_words, robust, times_of_day, map, unmap, remap, advise, slept,
-    clone_ids, clone3_ids;
+    clone_ids, clone3_ids, address, message, messages, received, sent, option, waited, waited_id,
+    thread_bases, epoll_list, completions, offsets, queued, in_queue, node_status, attribute,
+    capabilities, poll_until, select_until, seconds, policy, handle, anything, semaphores;
 
 /* These stand for sizes that the ISA's ABI has. */
 enum { SIZE_STAT = 0xffff, SIZE_SIGACTION = 0xfffe };
@@ -44,8 +46,55 @@ static const struct row {
     {.call = VS_SYS_readv, .rule = SPECIAL, .special = vector},
     {.call = VS_SYS_pread64, .rule = RESULT, .argument = 1},
     {.call = VS_SYS_preadv, .rule = SPECIAL, .special = vector},
-    {.call = VS_SYS_pselect6, .rule = SPECIAL, .special = select_sets},
-    {.call = VS_SYS_ppoll, .rule = SPECIAL, .special = poll_list},
+    {.call = VS_SYS_preadv2, .rule = SPECIAL, .special = vector},
+    {.call = VS_SYS_pselect6, .rule = SPECIAL, .special = select_until},
+    {.call = VS_SYS_ppoll, .rule = SPECIAL, .special = poll_until},
+    {.call = VS_SYS_select, .rule = SPECIAL, .special = select_until},
+    {.call = VS_SYS_poll, .rule = SPECIAL, .special = poll_list},
+    {.call = VS_SYS_epoll_wait, .rule = SPECIAL, .special = epoll_list},
+    {.call = VS_SYS_epoll_pwait, .rule = SPECIAL, .special = epoll_list},
+    {.call = VS_SYS_epoll_pwait2, .rule = SPECIAL, .special = epoll_list},
+    {.call = VS_SYS_pipe, .rule = FIXED, .argument = 0, .size = 8},
+    {.call = VS_SYS_getdents, .rule = RESULT, .argument = 1},
+    {.call = VS_SYS_stat, .rule = FIXED, .argument = 1, .size = SIZE_STAT},
+    {.call = VS_SYS_lstat, .rule = FIXED, .argument = 1, .size = SIZE_STAT},
+    {.call = VS_SYS_ustat, .rule = FIXED, .argument = 1, .size = 32},
+    {.call = VS_SYS_readlink, .rule = RESULT, .argument = 1},
+    {.call = VS_SYS_getxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_lgetxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_fgetxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_listxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_llistxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_flistxattr, .rule = SPECIAL, .special = attribute},
+    {.call = VS_SYS_sendfile, .rule = FIXED, .argument = 2, .size = 8},
+    {.call = VS_SYS_splice, .rule = SPECIAL, .special = offsets},
+    {.call = VS_SYS_copy_file_range, .rule = SPECIAL, .special = offsets},
+    {.call = VS_SYS_vmsplice, .rule = SPECIAL, .special = vector},
+    {.call = VS_SYS_name_to_handle_at, .rule = SPECIAL, .special = handle},
+    {.call = VS_SYS_io_setup, .rule = SPECIAL, .special = anything},
+    {.call = VS_SYS_io_getevents, .rule = SPECIAL, .special = completions},
+    {.call = VS_SYS_io_pgetevents, .rule = SPECIAL, .special = completions},
+    {.call = VS_SYS_io_cancel, .rule = FIXED, .argument = 2, .size = 32},
+    {.call = VS_SYS_timerfd_settime, .rule = FIXED, .argument = 3, .size = 32},
+    {.call = VS_SYS_timerfd_gettime, .rule = FIXED, .argument = 1, .size = 32},
+    {.call = VS_SYS_process_vm_readv, .rule = SPECIAL, .special = vector},
+    /* sockets and queues */
+    {.call = VS_SYS_accept, .rule = SPECIAL, .special = address},
+    {.call = VS_SYS_accept4, .rule = SPECIAL, .special = address},
+    {.call = VS_SYS_getsockname, .rule = SPECIAL, .special = address},
+    {.call = VS_SYS_getpeername, .rule = SPECIAL, .special = address},
+    {.call = VS_SYS_getsockopt, .rule = SPECIAL, .special = option},
+    {.call = VS_SYS_socketpair, .rule = FIXED, .argument = 3, .size = 8},
+    {.call = VS_SYS_recvfrom, .rule = SPECIAL, .special = received},
+    {.call = VS_SYS_recvmsg, .rule = SPECIAL, .special = message},
+    {.call = VS_SYS_recvmmsg, .rule = SPECIAL, .special = messages},
+    {.call = VS_SYS_sendmmsg, .rule = SPECIAL, .special = sent},
+    {.call = VS_SYS_msgrcv, .rule = SPECIAL, .special = queued},
+    {.call = VS_SYS_msgctl, .rule = FIXED, .argument = 2, .size = 120},
+    {.call = VS_SYS_semctl, .rule = SPECIAL, .special = semaphores},
+    {.call = VS_SYS_shmctl, .rule = FIXED, .argument = 2, .size = 112},
+    {.call = VS_SYS_mq_timedreceive, .rule = SPECIAL, .special = in_queue},
+    {.call = VS_SYS_mq_getsetattr, .rule = FIXED, .argument = 2, .size = 64},
     {.call = VS_SYS_readlinkat, .rule = RESULT, .argument = 2},
     {.call = VS_SYS_newfstatat, .rule = FIXED, .argument = 2, .size = SIZE_STAT},
     {.call = VS_SYS_fstat, .rule = FIXED, .argument = 1, .size = SIZE_STAT},
@@ -60,6 +109,11 @@ static const struct row {
     {.call = VS_SYS_getcpu, .rule = SPECIAL, .special = two_words},
     {.call = VS_SYS_clone, .rule = SPECIAL, .special = clone_ids},
     {.call = VS_SYS_clone3, .rule = SPECIAL, .special = clone3_ids},
+    {.call = VS_SYS_sched_getattr, .rule = FIXED, .argument = 1, .size = 56},
+    {.call = VS_SYS_arch_prctl, .rule = SPECIAL, .special = thread_bases},
+    {.call = VS_SYS_get_thread_area, .rule = FIXED, .argument = 0, .size = 16},
+    {.call = VS_SYS_wait4, .rule = SPECIAL, .special = waited},
+    {.call = VS_SYS_waitid, .rule = SPECIAL, .special = waited_id},
     /* signals */
     {.call = VS_SYS_sigaltstack, .rule = FIXED, .argument = 1, .size = 24},
     {.call = VS_SYS_rt_sigaction, .rule = FIXED, .argument = 2, .size = SIZE_SIGACTION},
@@ -76,6 +130,9 @@ static const struct row {
     {.call = VS_SYS_clock_gettime, .rule = FIXED, .argument = 1, .size = 16},
     {.call = VS_SYS_clock_getres, .rule = FIXED, .argument = 1, .size = 16},
     {.call = VS_SYS_clock_nanosleep, .rule = SPECIAL, .special = slept},
+    {.call = VS_SYS_time, .rule = SPECIAL, .special = seconds},
+    {.call = VS_SYS_adjtimex, .rule = FIXED, .argument = 0, .size = 208},
+    {.call = VS_SYS_clock_adjtime, .rule = FIXED, .argument = 1, .size = 208},
     {.call = VS_SYS_times, .rule = FIXED, .argument = 0, .size = 32},
     {.call = VS_SYS_getrusage, .rule = FIXED, .argument = 1, .size = 144},
     {.call = VS_SYS_gettimeofday, .rule = SPECIAL, .special = times_of_day},
@@ -88,7 +145,11 @@ static const struct row {
     {.call = VS_SYS_prctl, .rule = SPECIAL, .special = name},
     {.call = VS_SYS_sysinfo, .rule = FIXED, .argument = 0, .size = 112},
     {.call = VS_SYS_prlimit64, .rule = FIXED, .argument = 3, .size = 16},
+    {.call = VS_SYS_capget, .rule = SPECIAL, .special = capabilities},
+    {.call = VS_SYS_syslog, .rule = RESULT, .argument = 1},
     /* memory */
+    {.call = VS_SYS_get_mempolicy, .rule = SPECIAL, .special = policy},
+    {.call = VS_SYS_move_pages, .rule = SPECIAL, .special = node_status},
     {.call = VS_SYS_munmap, .rule = SPECIAL, .special = unmap},
     {.call = VS_SYS_mremap, .rule = SPECIAL, .special = remap},
     {.call = VS_SYS_mmap, .rule = SPECIAL, .special = map},
@@ -97,91 +158,47 @@ static const struct row {
 };
 
 /* Calls that write nothing, or whose effects the replay itself knows (exit, brk, rt_sigreturn). */
-static const uint16_t harmless[] = {VS_SYS_eventfd2,
-                                    VS_SYS_dup,
-                                    VS_SYS_dup3,
-                                    VS_SYS_flock,
-                                    VS_SYS_mkdirat,
-                                    VS_SYS_unlinkat,
-                                    VS_SYS_symlinkat,
-                                    VS_SYS_linkat,
-                                    VS_SYS_truncate,
-                                    VS_SYS_ftruncate,
-                                    VS_SYS_fallocate,
-                                    VS_SYS_faccessat,
-                                    VS_SYS_chdir,
-                                    VS_SYS_fchdir,
-                                    VS_SYS_fchmod,
-                                    VS_SYS_fchmodat,
-                                    VS_SYS_fchownat,
-                                    VS_SYS_fchown,
-                                    VS_SYS_openat,
-                                    VS_SYS_close,
-                                    VS_SYS_lseek,
-                                    VS_SYS_write,
-                                    VS_SYS_writev,
-                                    VS_SYS_pwrite64,
-                                    VS_SYS_pwritev,
-                                    VS_SYS_sync,
-                                    VS_SYS_fsync,
-                                    VS_SYS_fdatasync,
-                                    VS_SYS_utimensat,
-                                    VS_SYS_personality,
-                                    VS_SYS_exit,
-                                    VS_SYS_exit_group,
-                                    VS_SYS_waitid,
-                                    VS_SYS_set_tid_address,
-                                    VS_SYS_set_robust_list,
-                                    VS_SYS_timer_getoverrun,
-                                    VS_SYS_timer_delete,
-                                    VS_SYS_clock_settime,
-                                    VS_SYS_sched_setparam,
-                                    VS_SYS_sched_setscheduler,
-                                    VS_SYS_sched_getscheduler,
-                                    VS_SYS_sched_setaffinity,
-                                    VS_SYS_sched_yield,
-                                    VS_SYS_sched_get_priority_max,
-                                    VS_SYS_sched_get_priority_min,
-                                    VS_SYS_kill,
-                                    VS_SYS_tkill,
-                                    VS_SYS_tgkill,
-                                    VS_SYS_rt_sigsuspend,
-                                    VS_SYS_rt_sigqueueinfo,
-                                    VS_SYS_rt_sigreturn,
-                                    VS_SYS_setpriority,
-                                    VS_SYS_getpriority,
-                                    VS_SYS_setpgid,
-                                    VS_SYS_getpgid,
-                                    VS_SYS_getsid,
-                                    VS_SYS_setsid,
-                                    VS_SYS_setrlimit,
-                                    VS_SYS_umask,
-                                    VS_SYS_getpid,
-                                    VS_SYS_getppid,
-                                    VS_SYS_getuid,
-                                    VS_SYS_geteuid,
-                                    VS_SYS_getgid,
-                                    VS_SYS_getegid,
-                                    VS_SYS_gettid,
-                                    VS_SYS_readahead,
-                                    VS_SYS_brk,
-                                    VS_SYS_fadvise64,
-                                    VS_SYS_mprotect,
-                                    VS_SYS_msync,
-                                    VS_SYS_mlock,
-                                    VS_SYS_munlock,
-                                    VS_SYS_mlockall,
-                                    VS_SYS_munlockall,
-                                    VS_SYS_rt_tgsigqueueinfo,
-                                    VS_SYS_riscv_hwprobe,
-                                    VS_SYS_riscv_flush_icache,
-                                    VS_SYS_wait4,
-                                    VS_SYS_renameat2,
-                                    VS_SYS_membarrier,
-                                    VS_SYS_mlock2,
-                                    VS_SYS_rseq,
-                                    VS_SYS_close_range,
-                                    VS_SYS_faccessat2};
+/* clang-format off */
+#define HARMLESS(X) \
+    X(eventfd2) X(dup) X(dup3) X(flock) X(mkdirat) X(unlinkat) X(symlinkat) X(linkat) \
+    X(truncate) X(ftruncate) X(fallocate) X(faccessat) X(chdir) X(fchdir) X(fchmod) \
+    X(fchmodat) X(fchownat) X(fchown) X(openat) X(close) X(lseek) X(write) X(writev) \
+    X(pwrite64) X(pwritev) X(sync) X(fsync) X(fdatasync) X(utimensat) X(personality) X(exit) \
+    X(exit_group) X(set_tid_address) X(set_robust_list) X(timer_getoverrun) X(timer_delete) \
+    X(clock_settime) X(sched_setparam) X(sched_setscheduler) X(sched_getscheduler) \
+    X(sched_setaffinity) X(sched_yield) X(sched_get_priority_max) X(sched_get_priority_min) \
+    X(kill) X(tkill) X(tgkill) X(rt_sigsuspend) X(rt_sigqueueinfo) X(rt_sigreturn) \
+    X(setpriority) X(getpriority) X(setpgid) X(getpgid) X(getsid) X(setsid) X(setrlimit) \
+    X(umask) X(getpid) X(getppid) X(getuid) X(geteuid) X(getgid) X(getegid) X(gettid) \
+    X(readahead) X(brk) X(fadvise64) X(mprotect) X(msync) X(mlock) X(munlock) X(mlockall) \
+    X(munlockall) X(rt_tgsigqueueinfo) X(riscv_hwprobe) X(riscv_flush_icache) X(renameat2) \
+    X(membarrier) X(mlock2) X(rseq) X(close_range) X(faccessat2) X(open) X(creat) X(access) \
+    X(lchown) X(chown) X(chmod) X(rename) X(renameat) X(mkdir) X(rmdir) X(link) X(unlink) \
+    X(symlink) X(dup2) X(epoll_create) X(epoll_create1) X(epoll_ctl) X(eventfd) X(signalfd) \
+    X(signalfd4) X(inotify_init) X(inotify_init1) X(inotify_add_watch) X(inotify_rm_watch) \
+    X(timerfd_create) X(memfd_create) X(memfd_secret) X(openat2) X(mknod) X(mknodat) X(utime) \
+    X(utimes) X(futimesat) X(setxattr) X(lsetxattr) X(fsetxattr) X(removexattr) \
+    X(lremovexattr) X(fremovexattr) X(sync_file_range) X(syncfs) X(tee) X(sendto) X(sendmsg) \
+    X(connect) X(bind) X(listen) X(shutdown) X(socket) X(setsockopt) X(pwritev2) X(fork) \
+    X(vfork) X(execve) X(execveat) X(pause) X(alarm) X(getpgrp) X(setuid) X(setgid) \
+    X(setreuid) X(setregid) X(setresuid) X(setresgid) X(setgroups) X(setfsuid) X(setfsgid) \
+    X(sethostname) X(setdomainname) X(capset) X(chroot) X(mount) X(umount2) X(ioprio_get) \
+    X(ioprio_set) X(sched_setattr) X(restart_syscall) X(seccomp) X(unshare) X(setns) X(kcmp) \
+    X(acct) X(msgget) X(msgsnd) X(semget) X(semop) X(semtimedop) X(shmget) X(shmdt) X(mq_open) \
+    X(mq_unlink) X(mq_timedsend) X(mq_notify) X(mbind) X(set_mempolicy) X(migrate_pages) \
+    X(pkey_alloc) X(pkey_free) X(pkey_mprotect) X(set_mempolicy_home_node) X(pidfd_open) \
+    X(pidfd_getfd) X(pidfd_send_signal) X(process_madvise) X(process_mrelease) X(futex_waitv) \
+    X(io_submit) X(io_destroy) X(landlock_create_ruleset) X(landlock_add_rule) \
+    X(landlock_restrict_self) X(perf_event_open) X(fanotify_init) X(fanotify_mark) \
+    X(settimeofday) X(set_thread_area) X(vhangup) X(sysfs) X(open_by_handle_at) X(userfaultfd) \
+    X(iopl) X(ioperm)
+/* clang-format on */
+
+static const uint16_t harmless[] = {
+#define CALL(name) VS_SYS_##name,
+    HARMLESS(CALL)
+#undef CALL
+};
 
 static int64_t outcome(const struct vs_call_made *c)
 {
@@ -255,16 +272,83 @@ static int select_sets(const struct vs_call_made *c, const struct vs_call_memory
     return err;
 }
 
+/* A real kernel also says how much of the time was left. */
+static int time_left(const struct vs_call_made *c, const struct vs_call_memory *m,
+                     unsigned argument)
+{
+    return c->args[argument] ? put(m, c->args[argument], 16, false) : 0;
+}
+
+static int poll_until(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = poll_list(c, m);
+    return err || c->abi->signals ? err : time_left(c, m, 2);
+}
+
+static int select_until(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = select_sets(c, m);
+    return err || c->abi->signals ? err : time_left(c, m, 4);
+}
+
+static int epoll_list(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    uint64_t count = outcome(c) > 0 ? c->result : 0;
+    return count <= MOST / 16 ? put(m, c->args[1], count * c->abi->epoll_size, true) : 0;
+}
+
+static int completions(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    uint64_t count = outcome(c) > 0 ? c->result : 0;
+    return count <= MOST / 32 ? put(m, c->args[3], count * 32, true) : 0;
+}
+
+/* Where two files were read and written. */
+static int offsets(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = outcome(c) >= 0 ? put(m, c->args[1], 8, false) : 0;
+    return !err && outcome(c) >= 0 ? put(m, c->args[3], 8, false) : err;
+}
+
+/* With a size of 0, these only tell how long it is. */
+static int attribute(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    bool lists =
+        c->what == VS_SYS_listxattr || c->what == VS_SYS_llistxattr || c->what == VS_SYS_flistxattr;
+    unsigned at = lists ? 1 : 2;
+    return outcome(c) > 0 && c->args[at + 1] >= c->result ? put(m, c->args[at], c->result, true)
+                                                          : 0;
+}
+
+static int handle(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    enum { HANDLE_MOST = 8 + 128 };
+    int err = put(m, c->args[2], HANDLE_MOST, false);
+    return err ? err : put(m, c->args[3], 4, false);
+}
+
+static int anything(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) < 0 ? 0 : everything(m);
+}
+
 static int ioctl_answer(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     static const struct {
         uint32_t request;
         uint8_t size;
-    } requests[] = {{0x5401, 36}, {0x5413, 8}, {0x541b, 4}}; /* TCGETS, TIOCGWINSZ, FIONREAD */
+    } requests[] = {{0x5401, 36}, {0x5413, 8}, {0x541b, 4}, {0x540f, 4}}; /* TCGETS, TIOCGWINSZ,
+                                                                           * FIONREAD, TIOCGPGRP */
     for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]) && outcome(c) >= 0; i++)
         if ((uint32_t)c->args[1] == requests[i].request)
             return put(m, c->args[2], requests[i].size, true);
-    return 0;
+    /* Newer requests say how many bytes they write; older ones are small. */
+    enum { OLD_MOST = 256 };
+    uint32_t size = (uint32_t)c->args[1] >> 16 & 0x3fff, direction = (uint32_t)c->args[1] >> 30;
+    if (c->abi->signals || outcome(c) < 0 || c->args[2] < PAGE)
+        return 0;
+    return direction & 2 ? put(m, c->args[2], size, false)
+                         : put(m, c->args[2], direction ? 0 : OLD_MOST, false);
 }
 
 static int fcntl_answer(const struct vs_call_made *c, const struct vs_call_memory *m)
@@ -376,6 +460,163 @@ static int advise(const struct vs_call_made *c, const struct vs_call_memory *m)
     enum { DONTNEED = 4 };
     return c->args[2] == DONTNEED && outcome(c) >= 0 ? put(m, c->args[0], pages(c->args[1]), false)
                                                      : 0;
+}
+
+/* ---- sockets and queues ---------------------------------------------------------------------- */
+
+/* Gets a number of 4 bytes that the program gave; if it is not known, the most that it can be. */
+static uint32_t size_given(const struct vs_call_memory *m, uint64_t addr, uint32_t most)
+{
+    uint32_t size;
+    bool known = m->read(m->context, addr, (uint8_t *)&size, sizeof(size)) == sizeof(size);
+    return known && size < most ? size : most;
+}
+
+/* An address and its size, whose capacity the size said before. */
+static int put_address(const struct vs_call_memory *m, uint64_t addr, uint64_t size)
+{
+    enum { ADDRESS_MOST = 128 };
+    if (!addr || !size)
+        return 0;
+    int err = put(m, addr, size_given(m, size, ADDRESS_MOST), false);
+    return err ? err : put(m, size, 4, false);
+}
+
+static int address(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) < 0 ? 0 : put_address(m, c->args[1], c->args[2]);
+}
+
+static int option(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = outcome(c) < 0 ? 0 : put(m, c->args[3], size_given(m, c->args[4], PAGE), false);
+    return err || outcome(c) < 0 ? err : put(m, c->args[4], 4, false);
+}
+
+static int received(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    if (outcome(c) < 0 || c->result > MOST)
+        return 0;
+    uint64_t size = c->result < c->args[2] ? c->result : c->args[2];
+    int err = put(m, c->args[1], size, true);
+    return err ? err : put_address(m, c->args[4], c->args[5]);
+}
+
+struct header { /* struct msghdr */
+    uint64_t name, name_size, parts, part_count, control, control_size, flags;
+};
+
+static int put_message(const struct vs_call_made *c, const struct vs_call_memory *m, uint64_t at,
+                       uint64_t size)
+{
+    struct header h;
+    if (m->read(m->context, at, (uint8_t *)&h, sizeof(h)) != sizeof(h))
+        return everything(m);
+    const struct vs_call_made parts = {
+        .abi = c->abi, .args = {0, h.parts, h.part_count}, .result = size};
+    int err = vector(&parts, m);
+    if (!err && h.name)
+        err = put(m, h.name, (uint32_t)h.name_size, false);
+    if (!err && h.control)
+        err = put(m, h.control, h.control_size < PAGE * 16 ? h.control_size : PAGE * 16, false);
+    return err ? err : put(m, at, sizeof(h), false);
+}
+
+static int message(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) < 0 ? 0 : put_message(c, m, c->args[1], c->result);
+}
+
+enum { MESSAGE = 64 }; /* bytes of a struct mmsghdr: a header, and the size of what was moved */
+
+static int messages(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = 0;
+    for (uint64_t i = 0; outcome(c) > 0 && i < c->result && i < PAGE && !err; i++)
+        if (!(err = put_message(c, m, c->args[1] + i * MESSAGE, MOST)))
+            err = put(m, c->args[1] + i * MESSAGE + sizeof(struct header), 4, false);
+    return err || outcome(c) < 0 ? err : time_left(c, m, 4);
+}
+
+static int sent(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = 0;
+    for (uint64_t i = 0; outcome(c) > 0 && i < c->result && i < PAGE && !err; i++)
+        err = put(m, c->args[1] + i * MESSAGE + sizeof(struct header), 4, true);
+    return err;
+}
+
+static int queued(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) >= 0 && c->result <= MOST ? put(m, c->args[1], 8 + c->result, true) : 0;
+}
+
+static int in_queue(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    if (outcome(c) < 0 || c->result > MOST)
+        return 0;
+    int err = put(m, c->args[1], c->result, true);
+    return err ? err : put(m, c->args[3], 4, true);
+}
+
+/* GETALL writes as many numbers as the set has, which is not known here. */
+static int semaphores(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    enum { COMMAND = 0xff, GETALL = 13, SETVAL = 16, STATUS = 104, IPC_STAT = 2, SEM_STAT = 18 };
+    unsigned command = (unsigned)c->args[2] & COMMAND;
+    if (outcome(c) < 0)
+        return 0;
+    if (command == GETALL)
+        return everything(m);
+    return command == IPC_STAT || command >= SEM_STAT ? put(m, c->args[3], STATUS, false) : 0;
+}
+
+/* ---- the process ----------------------------------------------------------------------------- */
+
+enum { USAGE = 144 }; /* bytes of a struct rusage */
+
+static int waited(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = outcome(c) > 0 ? put(m, c->args[1], 4, true) : 0;
+    return err || outcome(c) <= 0 ? err : put(m, c->args[3], USAGE, true);
+}
+
+static int waited_id(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = outcome(c) >= 0 ? put(m, c->args[2], VS_ABI_INFO_SIZE, false) : 0;
+    return err || outcome(c) < 0 ? err : put(m, c->args[4], USAGE, false);
+}
+
+static int thread_bases(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    enum { GET_FS = 0x1003, GET_GS = 0x1004, GET_LAST = 0x1025 };
+    bool gets = c->args[0] == GET_FS || c->args[0] == GET_GS;
+    if (outcome(c) < 0 || (!gets && (c->args[0] <= GET_GS || c->args[0] > GET_LAST)))
+        return 0;
+    return put(m, c->args[1], 8, gets);
+}
+
+static int capabilities(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = put(m, c->args[0], 8, false);
+    return err || outcome(c) < 0 ? err : put(m, c->args[1], 24, false);
+}
+
+static int seconds(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) >= 0 ? put(m, c->args[0], 8, true) : 0;
+}
+
+static int policy(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    int err = outcome(c) >= 0 ? put(m, c->args[0], 4, true) : 0;
+    uint64_t size = c->args[2] < PAGE * 8 ? (c->args[2] + 63) / 64 * 8 : PAGE;
+    return err || outcome(c) < 0 ? err : put(m, c->args[1], size, false);
+}
+
+static int node_status(const struct vs_call_made *c, const struct vs_call_memory *m)
+{
+    return outcome(c) >= 0 && c->args[1] < MOST / 4 ? put(m, c->args[4], 4 * c->args[1], true) : 0;
 }
 
 /* ---- threads --------------------------------------------------------------------------------- */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What system calls do to their process's memory: the kernel's own writes, and memory that comes
  * and goes. A stream has the registers that calls return, so a call's number, arguments and result
- * tell which bytes are no longer as the program left them. The calls are those of
- * target/call_table.c; what the kernel does by itself when a thread ends is left to the replay. */
+ * tell which bytes are no longer as the program left them. All of
+ * Linux's calls are known but those that few programs make; what the kernel does by itself when a
+ * thread ends is left to the replay. */
 #ifndef REPLAY_CALLS_H
 #define REPLAY_CALLS_H
 

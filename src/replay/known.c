@@ -126,7 +126,8 @@ static int kernel_wrote(void *context, uint64_t addr, uint64_t size, bool exact)
     const struct caller *c = context;
     if (size == VS_CALL_EVERYTHING)
         return vs_replay_forget_all(c->r, c->core);
-    c->r->outside.cautious |= !exact;
+    /* Only of a simulated kernel is it known to the byte. */
+    c->r->outside.cautious |= !exact || !c->r->config.isa->abi->signals;
     return forget(c->r, c->core, addr, size);
 }
 
@@ -265,12 +266,24 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     return err ? err : vs_call_tell(&c->call, &m);
 }
 
+/* A frame of a kernel that is not simulated lies between the stack pointers before and after, or,
+ * if the handler has a stack of its own, at that stack's end. */
+static int forget_frame(struct vs_replay *r, unsigned core)
+{
+    enum { FRAME_MOST = 8192 };
+    uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->abi->stack);
+    uint64_t before = r->cores[core].interrupted_sp;
+    uint64_t size = before - sp < FRAME_MOST ? before - sp : FRAME_MOST;
+    r->outside.cautious = true;
+    return forget(r, core, sp, size);
+}
+
 /* Only those parts of the frame that the kernel fills in become unknown. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core)
 {
     const struct vs_abi_signals *abi = r->config.isa->abi->signals;
     if (!abi)
-        return vs_replay_forget_all(r, core);
+        return forget_frame(r, core);
     uint64_t sp = vs_cpu_get(r->cores[core].cpu, r->config.isa->abi->stack);
     int err = 0;
     for (unsigned i = 0; i < abi->part_count && !err; i++)

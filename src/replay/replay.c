@@ -437,6 +437,8 @@ static int take_state(struct vs_replay *r, unsigned core)
     bool wanted = cause == CAUSE_EXCEPTION && is_wanted(r, c->cause);
     if (wanted)
         vs_cpu_copy(r->before, c->cpu);
+    if (cause == CAUSE_EXCEPTION)
+        c->interrupted_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
     if (vs_cpu_set_registers(c->cpu, bytes, size))
         return stray(r, core, "it gets registers that its ISA does not have");
     vs_done_clear(&c->done);

@@ -87,6 +87,7 @@ struct vs_replay_core {
     bool exited;              /* it ended itself, and will do nothing more */
     uint64_t cause;           /* its last exception's: the signal */
     uint64_t exceptions;      /* how many it had */
+    uint64_t interrupted_sp;  /* the stack pointer before its last one */
     struct vs_replay_done done;
 };
 

@@ -591,15 +591,6 @@ expect_server 0
 begin refuses_other_streams
 vestige encode bank.vest -t mcfTR_e -o flow.vport >"$out" 2>&1
 refuse 2 'mcfTR_e has no load values' --stdio flow.vport
-vestige record -o native.vest -- "$(workload host racy)" -n 4 -p 1 >"$out" 2>&1
-vestige encode native.vest -t mlvNX_b -o native.vport >"$out" 2>&1
-refuse 2 'is of x86-64; only RV64 runs can be replayed yet' --stdio native.vport
-refuse 2 'native.vest: is of x86-64; only RV64 runs can be replayed yet' --stdio native.vest
-refuse 2 'native.vest: is of x86-64; only RV64 runs can be replayed yet' --gdb native.vest
-run vestige replay native.vest
-expect_status 2
-expect_one_line_err
-expect_err 'native.vest: is of x86-64; only RV64 runs can be replayed yet'
 refuse 1 '.' --stdio --image build/workloads/rv64/sha run.vport
 head -c 20 run.vport >short.vport
 refuse 1 '.' --stdio short.vport

@@ -157,3 +157,57 @@ TEST(tells_what_the_abi_says)
     t = tell(&(struct vs_call_made){x86(), VS_SYS_clone, {SETTID, 1, 0, 0x6000, 0x7000}, 5}, NULL);
     check_range(&t, 0, 0x6000, 4);
 }
+
+/* Calls that only a real kernel has here. */
+TEST(tells_what_native_calls_write)
+{
+    static const struct {
+        struct vs_call_made call;
+        struct range ranges[3];
+    } cases[] = {
+        {{NULL, VS_SYS_stat, {1, 0x5000}, 0}, {{0x5000, 144, true}}},
+        {{NULL, VS_SYS_pipe, {0x5000}, 0}, {{0x5000, 8, true}}},
+        {{NULL, VS_SYS_getdents, {3, 0x5000, 4096}, 48}, {{0x5000, 48, true}}},
+        {{NULL, VS_SYS_epoll_wait, {3, 0x5000, 8}, 2}, {{0x5000, 24, true}}},
+        {{NULL, VS_SYS_time, {0x5000}, 99}, {{0x5000, 8, true}}},
+        {{NULL, VS_SYS_arch_prctl, {0x1003, 0x5000}, 0}, {{0x5000, 8, true}}},
+        {{NULL, VS_SYS_arch_prctl, {0x1002, 0x5000}, 0}, {{0}}},
+        {{NULL, VS_SYS_getxattr, {1, 2, 0x5000, 0}, 7}, {{0}}},
+        {{NULL, VS_SYS_getxattr, {1, 2, 0x5000, 9}, 7}, {{0x5000, 7, true}}},
+        {{NULL, VS_SYS_wait4, {1, 0x5000, 0, 0x6000}, 9}, {{0x5000, 4, true}, {0x6000, 144, true}}},
+        {{NULL, VS_SYS_wait4, {1, 0x5000, 0, 0x6000}, 0}, {{0}}},
+        {{NULL, VS_SYS_accept, {3, 0x5000, 0x1000}, 4}, {{0x5000, 16, false}, {0x1000, 4, false}}},
+        {{NULL, VS_SYS_recvfrom, {3, 0x5000, 8, 0, 0, 0}, 6}, {{0x5000, 6, true}}},
+        {{NULL, VS_SYS_sendmmsg, {3, 0x5000, 2}, 1}, {{0x5000 + 56, 4, true}}},
+        {{NULL, VS_SYS_execve, {1, 2, 3}, 0}, {{0}}},
+    };
+    static const uint8_t memory[64] = {16};
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct vs_call_made call = cases[i].call;
+        call.abi = x86();
+        struct told t = tell(&call, memory);
+        size_t count = 0;
+        for (; count < 3 && cases[i].ranges[count].size; count++) {
+            check_range(&t, count, cases[i].ranges[count].addr, cases[i].ranges[count].size);
+            CHECK_EQ(t.list[count].exact, cases[i].ranges[count].exact);
+        }
+        CHECK_EQ(t.count, count);
+        call.result = (uint64_t)-EINVAL;
+        CHECK_EQ(tell(&call, memory).count, 0);
+    }
+}
+
+/* A message has parts, a sender and more. */
+TEST(tells_a_message_that_was_received)
+{
+    const uint64_t header[7] = {0x5000, 16, 0x1038, 0, 0x6000, 24, 0};
+    uint8_t memory[64] = {0};
+    memcpy(memory, header, sizeof(header));
+    struct told t = tell(&(struct vs_call_made){x86(), VS_SYS_recvmsg, {3, 0x1000}, 5}, memory);
+    CHECK_EQ(t.count, 3);
+    check_range(&t, 0, 0x5000, 16);
+    check_range(&t, 1, 0x6000, 24);
+    check_range(&t, 2, 0x1000, 56);
+    t = tell(&(struct vs_call_made){x86(), VS_SYS_recvmsg, {3, 0x1000}, 5}, NULL);
+    CHECK(t.list[0].size == VS_CALL_EVERYTHING);
+}

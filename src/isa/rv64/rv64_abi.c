@@ -140,6 +140,7 @@ const struct vs_abi vs_rv64_abi = {
     .clone_tls = 3,
     .stat_size = 128,
     .sigaction_size = 24,
+    .epoll_size = 16,
     .state = state,
     .state_count = sizeof(state) / sizeof(state[0]),
     .signals = &signals,

@@ -24,5 +24,6 @@ const struct vs_abi vs_x86_abi = {
     .clone_tls = 4,
     .stat_size = 144,
     .sigaction_size = 32,
+    .epoll_size = 12,
     .machine = "x86_64",
 };
