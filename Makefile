@@ -75,7 +75,8 @@ BENCH_SRC := $(wildcard bench/*.c)
 TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNIT_SRC) $(FUZZ_SRC) \
              tests/fuzz/plain/main.c $(BENCH_SRC)
 VG_SRC    := $(wildcard capture/valgrind/*.c)
-FORMATTED := $(shell find $(wildcard include src capture workloads tests bench) -name '*.[ch]')
+VEX_SRC   := $(wildcard cpu/vex/*.c) capture/valgrind/access.c capture/valgrind/x86_decode.c
+FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench) -name '*.[ch]')
 
 obj = $(1:%.c=$(B)/obj/%.o)
 LIB_OBJ  := $(call obj,$(LIB_SRC))
@@ -97,6 +98,7 @@ BASH_DIR := share/bash-completion/completions
 ZSH_DIR  := share/zsh/vendor-completions
 VG_DIR  := $(B)/lib/vestige/valgrind
 VG_TOOL := $(VG_DIR)/vestige-amd64-linux
+VEX_CPU := $(B)/lib/vestige/vestige-vex-amd64.so
 UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 INPUTS  := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/inputs/%)# the same without a fuzzer
@@ -112,13 +114,13 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 .PHONY: all man tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
-all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) man $(if $(filter $(O),$(B)),workloads)
+all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) man $(if $(filter $(O),$(B)),workloads)
 
 ## man: write manual pages, and completion for bash and zsh, to share in the build directory
 man: $(SHARE)/printed
 
 ## tests: build what the tests run
-tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
+tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT))
 generator: $(GEN)
 bench-program: $(BENCH)
@@ -251,6 +253,21 @@ $(VG_TOOL): $(VG_OBJ) $(B)/sources
 	    $(VG_LIB)/libgcc-sup-amd64-linux.a
 	@ln -sf $(VG_FILES:%=$(VG_EXEC)/%) $(VG_DIR)
 -include $(VG_OBJ:.o=.d)
+
+# ---- the CPU of native programs ----------------------------------------------------------------
+# LibVEX and what makes a CPU of it, under the GPL: an object that vestige loads when a native
+# program is to be executed. Of LibVEX, which is not made for shared objects, nothing is exported.
+
+VEX_COMPILE := gcc -std=gnu11 -O2 -g -Wall -Wextra -Werror -fPIC -fvisibility=hidden -isystem $(VG_INCLUDE) \
+               -Iinclude -Isrc -Icapture/valgrind -Icpu/vex -D_GNU_SOURCE -MMD -MP
+VEX_OBJ     := $(VEX_SRC:%.c=$(B)/vex/%.o)
+
+$(VEX_OBJ): $(B)/vex/%.o: %.c Makefile | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(VEX_COMPILE) -c -o $@ $<
+$(VEX_CPU): $(VEX_OBJ) cpu/vex/exports $(B)/sources
+	$(call say,LD,$(@))mkdir -p $(@D) && gcc -shared -o $@ $(VEX_OBJ) $(VG_LIB)/libvex-amd64-linux.a \
+	    -Wl,--version-script=cpu/vex/exports -Wl,-z,noexecstack -pthread
+-include $(VEX_OBJ:.o=.d)
 
 # ---- programs that the tests record -----------------------------------------------------------
 # Static programs for the host. Like the workloads they are not part of a variant, but lie beside
@@ -418,6 +435,7 @@ install: all
 	install -m 644 $(B)/$(BASH_DIR)/vestige "$(DESTDIR)$(PREFIX)/$(BASH_DIR)"
 	install -m 644 $(B)/$(ZSH_DIR)/_vestige "$(DESTDIR)$(PREFIX)/$(ZSH_DIR)"
 	install -m 755 $(VG_TOOL) "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
+	install -m 755 $(VEX_CPU) "$(DESTDIR)$(PREFIX)/lib/vestige"
 	ln -sf $(VG_FILES:%=$(VG_EXEC)/%) "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
 	install -m 644 $(LIB_A) "$(DESTDIR)$(LIBDIR)"
 	install -m 755 $(LIB_SO).$(VERSION) "$(DESTDIR)$(LIBDIR)"

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Translated blocks: how they are found, linked to each other and forgotten. The memory of what is
+ * forgotten stays until everything is, so what still points there does no harm. */
+#ifndef CACHE_H
+#define CACHE_H
+
+#include "core.h"
+#include "enter.h"
+
+/* A direct branch that goes to a block without leaving translated code. */
+struct link {
+    void *site;
+    const void *unlinked; /* where it goes when it is not linked */
+    struct link *next;
+};
+
+struct block {
+    uint64_t pc;
+    const void *code;
+    uint32_t length; /* bytes of the program's code */
+    uint16_t insns;
+    bool single;        /* made to be executed by itself: it is one instruction */
+    bool repeats;       /* it is one that repeats itself */
+    bool stops;         /* pc is an address to stop at */
+    bool dead;          /* it is forgotten */
+    struct link *in;    /* branches that are linked to it */
+    struct block *next; /* in its bucket */
+};
+
+struct chunk;
+struct page_entry;
+
+struct cache {
+    struct vs_cpu_code head;
+    struct target *targets;
+    struct block **buckets;
+    struct page_entry **pages; /* blocks by page, hashed */
+    struct chunk *code, *data; /* memory for code, and for blocks, sites and links */
+    size_t held;               /* bytes of both */
+};
+
+struct cache *cache_new(const struct vs_cpu_ops *ops);
+void cache_free(struct cache *cache);
+
+/* Forgets blocks that have code in these bytes, or begin there. */
+void cache_flush(struct cache *cache, uint64_t addr, uint64_t size);
+
+struct block *cache_find(const struct cache *cache, uint64_t pc, bool single);
+
+/* Adds a block with a copy of its code. Returns NULL without memory. */
+struct block *cache_add(struct cache *cache, const struct block *block, const void *code,
+                        size_t size);
+
+/* Returns room that is valid until everything is forgotten; NULL without memory. */
+void *cache_room(struct cache *cache, size_t size);
+
+/* Returns whether so much is held that everything should be forgotten. */
+bool cache_is_full(const struct cache *cache);
+
+/* Links the branch at a site, which goes to `unlinked` now, to a block. */
+void cache_link(struct cache *cache, void *site, const void *unlinked, struct block *to);
+
+/* Lets indirect branches find the block. */
+void cache_aim(struct cache *cache, const struct block *block);
+
+#endif

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An x86-64 CPU made of LibVEX, Valgrind's translator: blocks of code are translated to the host's,
+ * with every access to memory replaced by a call of the owner's memory (src/isa/cpu_memory.h).
+ *
+ *   core        a core: its registers, and the state that translated code works on
+ *   translate   a block of code through LibVEX
+ *   rewrite     what is put between the block's statements: accesses, counts
+ *   cache       translated blocks, how they are found, linked and forgotten
+ *   enter       the way into translated code and out of it
+ *   run         executes, and stops exactly where it has to
+ *
+ * What counts as an access, and in which order accesses come, is decided by the recorder's own
+ * source, capture/valgrind/access.h. This object is built with the same Valgrind as the recorder.
+ */
+#ifndef CORE_H
+#define CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <libvex_basictypes.h>
+#include <libvex_guest_amd64.h>
+
+#include "isa/cpu.h"
+
+typedef VexGuestAMD64State Guest;
+
+/* Instructions of a block, at most. */
+#define BLOCK_INSNS 48
+/* Bytes of a block, at most, and with room for what VEX looks at beyond its end. */
+#define BLOCK_BYTES (BLOCK_INSNS * 15)
+
+/* What we keep beside the guest's registers, where Valgrind's tools have their shadows: translated
+ * code can get at it. */
+struct lane {
+    uint64_t stack;   /* the host's stack pointer while translated code runs; see enter.c */
+    uint64_t targets; /* the table of blocks by address, for indirect branches */
+    uint8_t wide[32]; /* an operand of more than 8 bytes on its way to or from a helper */
+};
+
+/* The layout that LibVEX demands: the guest's registers, two shadows of the same size, and room to
+ * spill. */
+struct frame {
+    _Alignas(32) Guest guest;
+    union {
+        struct lane lane;
+        uint8_t shadow[2][sizeof(Guest)];
+    };
+    uint8_t spill[4096]; /* LibVEX_N_SPILL_BYTES */
+};
+
+#define LANE(member) ((Int)(offsetof(struct frame, lane) + offsetof(struct lane, member)))
+
+/* A place in translated code that calls a helper. */
+struct site {
+    uint64_t pc;
+    int32_t retired; /* what to add to the count at the block's beginning; see core_stand */
+    uint16_t size;   /* bytes */
+    uint8_t access;  /* enum vs_access */
+    bool undo;       /* the instruction changes registers before its last access */
+    uint16_t effect; /* of VEX's helper on memory: IREffect */
+    uint8_t address; /* which of that helper's arguments is the address */
+    bool has_state;  /* its first argument is the guest's state */
+    void *helper;
+};
+
+struct core {
+    struct vs_cpu cpu;
+    bool code_changed; /* a store said so, and the code has to be forgotten */
+    int stop;          /* why translated code was left by a helper: VS_STOP_x, or an error */
+    uint64_t counted;  /* retired, were the event counter 0 */
+    struct frame frame;
+    Guest undo;            /* registers before an instruction that changes them early */
+    uint8_t scratch[4096]; /* for VEX's helpers, and for what VEX keeps on the stack by itself */
+};
+
+static inline struct core *core_of(Guest *guest)
+{
+    return (struct core *)((uint8_t *)guest - offsetof(struct core, frame));
+}
+
+/* Makes pc and retired those of the instruction that the site belongs to. The event counter goes
+ * down by one for each instruction, at the latest when the block is left. */
+static inline void core_stand(struct core *c, const struct site *s)
+{
+    c->cpu.pc = s->pc;
+    c->cpu.retired = c->counted + (uint64_t)(int64_t)s->retired -
+                     (uint64_t)(int64_t)(int32_t)c->frame.guest.host_EvC_COUNTER;
+}
+
+/* The functions of struct vs_cpu_ops that only concern registers. */
+void core_init(struct vs_cpu *cpu, unsigned id, struct vs_cpu_code *code,
+               struct vs_cpu_memory *memory);
+int core_get(const struct vs_cpu *cpu, unsigned number, void *bytes);
+int core_set(struct vs_cpu *cpu, unsigned number, const void *bytes, size_t size);
+void core_save(const struct vs_cpu *cpu, void *copy);
+void core_restore(struct vs_cpu *cpu, const void *copy);
+
+/* A copy of a core. */
+struct core_copy {
+    Guest guest;
+    uint64_t pc, retired, iterations;
+};
+
+extern const struct vs_cpu_ops vex_cpu;
+
+#endif

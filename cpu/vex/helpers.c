@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "helpers.h"
+
+#include <string.h>
+
+#include <libvex.h>
+#include <libvex_ir.h>
+
+#include "base/likely.h"
+#include "enter.h"
+
+/* Leaves translated code before the site's instruction. */
+static _Noreturn void leave(struct core *c, const struct site *s, int stop)
+{
+    core_stand(c, s);
+    if (s->undo) {
+        c->undo.host_EvC_COUNTER = c->frame.guest.host_EvC_COUNTER;
+        c->undo.host_EvC_FAILADDR = c->frame.guest.host_EvC_FAILADDR;
+        c->frame.guest = c->undo;
+    }
+    c->stop = stop;
+    enter_escape(&c->frame);
+}
+
+static void get_bytes(struct core *c, uint64_t addr, const struct site *s, void *bytes)
+{
+    struct vs_cpu_memory *memory = c->cpu.memory;
+    core_stand(c, s);
+    int r = memory->ops->read(memory, &c->cpu, addr, s->size, s->access, bytes);
+    if (unlikely(r))
+        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_LOAD_FAULT : r);
+}
+
+/* Where code changes, a memory of ours says so between runs; one that says it here is believed when
+ * the block ends. */
+static void put_bytes(struct core *c, uint64_t addr, const struct site *s, const void *bytes)
+{
+    struct vs_cpu_memory *memory = c->cpu.memory;
+    core_stand(c, s);
+    int r = memory->ops->write(memory, &c->cpu, addr, s->size, s->access, bytes);
+    if (unlikely(r == VS_CPU_CODE))
+        c->code_changed = true;
+    else if (unlikely(r))
+        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_STORE_FAULT : r);
+}
+
+uint64_t helper_read(Guest *g, uint64_t addr, const struct site *s)
+{
+    uint64_t value = 0;
+    get_bytes(core_of(g), addr, s, &value);
+    return value;
+}
+
+void helper_read_wide(Guest *g, uint64_t addr, const struct site *s)
+{
+    struct core *c = core_of(g);
+    get_bytes(c, addr, s, c->frame.lane.wide);
+}
+
+void helper_write(Guest *g, uint64_t addr, const struct site *s, uint64_t value)
+{
+    put_bytes(core_of(g), addr, s, &value);
+}
+
+void helper_write_wide(Guest *g, uint64_t addr, const struct site *s)
+{
+    struct core *c = core_of(g);
+    put_bytes(c, addr, s, c->frame.lane.wide);
+}
+
+/* ---- values from outside --------------------------------------------------------------------- */
+
+static void get_outside(struct core *c, const struct site *s, void *bytes)
+{
+    struct vs_cpu_memory *memory = c->cpu.memory;
+    core_stand(c, s);
+    int r = memory->ops->outside(memory, &c->cpu, VS_COUNTER_OTHER, s->size, bytes);
+    if (r)
+        leave(c, s, r == VS_CPU_FAULT ? VS_STOP_ILLEGAL : r);
+}
+
+uint64_t helper_outside(Guest *g, const struct site *s)
+{
+    uint64_t value = 0;
+    get_outside(core_of(g), s, &value);
+    return value;
+}
+
+void helper_cpuid(Guest *g, const struct site *s)
+{
+    uint64_t values[4];
+    get_outside(core_of(g), s, values);
+    g->guest_RAX = values[0];
+    g->guest_RBX = values[1];
+    g->guest_RCX = values[2];
+    g->guest_RDX = values[3];
+}
+
+void helper_rdtscp(Guest *g, const struct site *s)
+{
+    uint64_t values[3];
+    get_outside(core_of(g), s, values);
+    g->guest_RAX = values[0];
+    g->guest_RCX = values[1];
+    g->guest_RDX = values[2];
+}
+
+/* ---- others ---------------------------------------------------------------------------------- */
+
+uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+    typedef uint64_t with_state(void *, uint64_t, uint64_t, uint64_t, uint64_t);
+    typedef uint64_t without(uint64_t, uint64_t, uint64_t, uint64_t);
+    struct core *core = core_of(g);
+    uint64_t args[4] = {a, b, c, d};
+    uint64_t addr = args[s->address];
+    args[s->address] = (uintptr_t)core->scratch;
+    if (s->effect == Ifx_Read || s->effect == Ifx_Modify) {
+        struct site first = *s;
+        if (s->effect == Ifx_Modify)
+            first.access = VS_ACCESS_PART;
+        get_bytes(core, addr, &first, core->scratch);
+    }
+    uint64_t result = s->has_state
+                          ? ((with_state *)s->helper)(g, args[0], args[1], args[2], args[3])
+                          : ((without *)s->helper)(args[0], args[1], args[2], args[3]);
+    if (s->effect == Ifx_Write || s->effect == Ifx_Modify)
+        put_bytes(core, addr, s, core->scratch);
+    return result;
+}
+
+void helper_keep(Guest *g)
+{
+    core_of(g)->undo = *g;
+}
+
+static uint8_t *scratch_at(Guest *g, uint64_t addr)
+{
+    struct core *c = core_of(g);
+    return c->scratch + (addr & (sizeof(c->scratch) / 2 - 1));
+}
+
+void helper_scratch_write(Guest *g, uint64_t addr, uint64_t size, uint64_t value)
+{
+    memcpy(scratch_at(g, addr), &value, size);
+}
+
+uint64_t helper_scratch_read(Guest *g, uint64_t addr, uint64_t size)
+{
+    uint64_t value = 0;
+    memcpy(&value, scratch_at(g, addr), size);
+    return value;
+}
+
+/* ---- division -------------------------------------------------------------------------------- */
+
+void helper_check_unsigned(Guest *g, const struct site *s, uint64_t high, uint64_t low,
+                           uint64_t divisor)
+{
+    bool fits = s->size == 8 ? high < divisor : low >> 32 < divisor;
+    if (!fits)
+        leave(core_of(g), s, VS_STOP_ARITHMETIC);
+}
+
+void helper_check_signed(Guest *g, const struct site *s, uint64_t high, uint64_t low,
+                         uint64_t divisor)
+{
+    unsigned bits = 8u * s->size;
+    __int128 a = s->size == 8 ? (__int128)((unsigned __int128)high << 64 | low) : (int64_t)low;
+    __int128 b = s->size == 8 ? (int64_t)divisor : (int32_t)divisor;
+    __int128 least = (__int128)((unsigned __int128)1 << 127);
+    bool fits = b != 0 && !(a == least && b == -1);
+    if (fits) {
+        __int128 quotient = a / b, half = (__int128)1 << (bits - 1);
+        fits = quotient >= -half && quotient < half;
+    }
+    if (!fits)
+        leave(core_of(g), s, VS_STOP_ARITHMETIC);
+}
+
+void helper_refuse(Guest *g, const struct site *s)
+{
+    leave(core_of(g), s, VS_STOP_LOAD_FAULT);
+}
