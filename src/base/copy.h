@@ -110,21 +110,33 @@ static inline void vs_copy_bytes(uint8_t *to, const uint8_t *from, size_t size)
         memcpy(to, from, 8);
     else if (size == 4)
         memcpy(to, from, 4);
+    else if (size == 16)
+        memcpy(to, from, 16);
+    else if (size == 32)
+        memcpy(to, from, 32);
     else
         for (size_t i = 0; i < size; i++)
             to[i] = from[i];
+}
+
+/* The most bytes that are accessed in line: 8 bytes of the bitmap have a bit for each of them. */
+#define VS_COPY_INLINE 32
+
+static inline bool vs_copy_is_inline(uint64_t addr, size_t size)
+{
+    return size <= VS_COPY_INLINE && (addr & (VS_COPY_PAGE - 1)) + size <= VS_COPY_PAGE;
 }
 
 /* Returns 0; -VSE_NOMEM. */
 static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t *bytes, size_t size)
 {
     const struct vs_copy_recent *r = &c->recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
-    if (unlikely(r->number != addr >> VS_COPY_BITS || !vs_copy_is_small(addr, size)))
+    if (unlikely(r->number != addr >> VS_COPY_BITS || !vs_copy_is_inline(addr, size)))
         return vs_copy_write_other(c, addr, bytes, size);
     size_t offset = addr & (VS_COPY_PAGE - 1);
-    uint16_t bits;
+    uint64_t bits;
     memcpy(&bits, r->page->known + offset / 8, sizeof(bits));
-    bits |= (uint16_t)(((1u << size) - 1) << offset % 8);
+    bits |= ((UINT64_C(1) << size) - 1) << offset % 8;
     memcpy(r->page->known + offset / 8, &bits, sizeof(bits));
     vs_copy_bytes(r->page->bytes + offset, bytes, size);
     return 0;
@@ -134,11 +146,12 @@ static inline int vs_copy_write(struct vs_copy *c, uint64_t addr, const uint8_t 
 static inline int vs_copy_read(struct vs_copy *c, uint64_t addr, uint8_t *bytes, size_t size)
 {
     const struct vs_copy_page *page = vs_copy_find(c, addr >> VS_COPY_BITS);
-    if (unlikely(!page || !vs_copy_is_small(addr, size)))
+    if (unlikely(!page || !vs_copy_is_inline(addr, size)))
         return vs_copy_read_other(c, addr, bytes, size);
     size_t offset = addr & (VS_COPY_PAGE - 1);
-    unsigned all = (1u << size) - 1;
-    if (unlikely((vs_copy_known_bits(page, offset) & all) != all))
+    uint64_t bits, all = (UINT64_C(1) << size) - 1;
+    memcpy(&bits, page->known + offset / 8, sizeof(bits));
+    if (unlikely((bits >> offset % 8 & all) != all))
         return -VSE_NOTFOUND;
     vs_copy_bytes(bytes, page->bytes + offset, size);
     return 0;

@@ -91,8 +91,8 @@ struct vs_cpu_memory {
     const struct vs_cpu_memory_ops *ops;
     bool integer; /* reads and writes neither compute with floating point nor look at the core's
                    * floating-point flags, some of which may be missing then; and a run begins with
-                   * the host's status word at VS_CPU_STATUS, or else its flags become the core's.
-                   * Such accesses cost less */
+                   * the host's status word at VS_CPU_STATUS, or else its flags become the core's,
+                   * and leaves it so. Such accesses cost less */
 };
 
 #endif

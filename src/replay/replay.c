@@ -25,6 +25,26 @@ static int stray(struct vs_replay *r, unsigned core, const char *what)
                        (unsigned long long)r->cores[core].cpu->retired, what);
 }
 
+/* ---- the host's floating point ----------------------------------------------------------------
+ */
+
+/* The caller's floating-point flags must not become a core's. Cores leave the host's status word at
+ * its default, so that it is looked at only when others may have changed it. Returns what it was.
+ */
+static unsigned clear_status(void)
+{
+    unsigned status = _mm_getcsr();
+    if (status != VS_CPU_STATUS)
+        _mm_setcsr(VS_CPU_STATUS);
+    return status;
+}
+
+static void set_status(unsigned status)
+{
+    if (status != VS_CPU_STATUS)
+        _mm_setcsr(status);
+}
+
 /* ---- the CPUs' memory ------------------------------------------------------------------------ */
 
 static struct vs_replay *replay_of(struct vs_cpu_memory *memory)
@@ -104,47 +124,90 @@ static int keep(struct vs_replay *r, unsigned core, const void *bytes, size_t si
     return err ? vs_diag_set(&r->diag, err, -1, -1, "an instruction has too many accesses") : 0;
 }
 
+/* Returns whether all there is to an access is what the decoder makes of it. */
+static inline bool may_be_quiet(const struct vs_replay *r, uint64_t addr, size_t size, bool writes)
+{
+    return !r->single && !r->repeats &&
+           (likely(!r->watch_count) || !find_watch(r, addr, size, writes));
+}
+
+static inline int after_read(struct vs_replay *r, unsigned core, uint64_t addr, unsigned size,
+                             enum vs_access access, const void *bytes)
+{
+    int err;
+    if (is_part(access, false) && (err = keep(r, core, bytes, size)))
+        return err;
+    return vs_copy_write(vs_replay_view(r, core), addr, bytes, size);
+}
+
+static __attribute__((noinline)) int read_loudly(struct vs_replay *r, unsigned core, uint64_t addr,
+                                                 unsigned size, enum vs_access access, void *bytes)
+{
+    if (stops_here(r, core, addr, size, false))
+        return NEEDS_SINGLE;
+    if (repeat(r, core, bytes, size)) {
+        note_watch(r, addr, size, false);
+        return 0;
+    }
+    int err = r->ops->read(r->decoder, core, addr, size, bytes);
+    if (err)
+        return outcome(r, err);
+    note_watch(r, addr, size, false);
+    return after_read(r, core, addr, size, access, bytes);
+}
+
 static int read_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
                       unsigned size, enum vs_access access, void *bytes)
 {
     struct vs_replay *r = replay_of(memory);
-    if (unlikely(stops_here(r, cpu->id, addr, size, false)))
+    if (likely(may_be_quiet(r, addr, size, false)) &&
+        likely(!r->ops->read_quietly(r->decoder, cpu->id, addr, size, bytes)))
+        return after_read(r, cpu->id, addr, size, access, bytes);
+    return read_loudly(r, cpu->id, addr, size, access, bytes);
+}
+
+static inline int after_write(struct vs_replay *r, unsigned core, uint64_t addr, unsigned size,
+                              enum vs_access access, const void *bytes)
+{
+    uint8_t none;
+    int err;
+    if (is_part(access, true) && (err = keep(r, core, &none, 0)))
+        return err;
+    if (unlikely(r->noted) && (err = vs_replay_note(r, core, addr, size)))
+        return err;
+    if (r->view_count > 1 && (err = vs_copy_write(&r->code.stored, addr, bytes, size)))
+        return err;
+    return vs_copy_write(vs_replay_view(r, core), addr, bytes, size);
+}
+
+static __attribute__((noinline)) int write_loudly(struct vs_replay *r, unsigned core, uint64_t addr,
+                                                  unsigned size, enum vs_access access,
+                                                  const void *bytes)
+{
+    uint8_t none;
+    if (stops_here(r, core, addr, size, true))
         return NEEDS_SINGLE;
-    if (repeat(r, cpu->id, bytes, size)) {
-        note_watch(r, addr, size, false);
+    if (repeat(r, core, &none, 0)) {
+        note_watch(r, addr, size, true);
         return 0;
     }
-    int err = r->ops->read(r->decoder, cpu->id, addr, size, bytes);
-    if (unlikely(err))
+    int err = r->ops->write(r->decoder, core, addr, size, bytes);
+    if (err)
         return outcome(r, err);
-    note_watch(r, addr, size, false);
-    if (is_part(access, false) && (err = keep(r, cpu->id, bytes, size)))
-        return err;
-    return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
+    note_watch(r, addr, size, true);
+    return after_write(r, core, addr, size, access, bytes);
 }
 
 static int write_value(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
                        unsigned size, enum vs_access access, const void *bytes)
 {
     struct vs_replay *r = replay_of(memory);
-    uint8_t none;
-    if (unlikely(stops_here(r, cpu->id, addr, size, true)))
-        return NEEDS_SINGLE;
-    if (repeat(r, cpu->id, &none, 0)) {
-        note_watch(r, addr, size, true);
-        return 0;
-    }
-    int err = r->ops->write(r->decoder, cpu->id, addr, size, bytes);
-    if (unlikely(err))
-        return outcome(r, err);
-    note_watch(r, addr, size, true);
-    if (is_part(access, true) && (err = keep(r, cpu->id, &none, 0)))
-        return err;
-    if (unlikely(r->noted) && (err = vs_replay_note(r, cpu->id, addr, size)))
-        return err;
-    if (r->view_count > 1 && (err = vs_copy_write(&r->code.stored, addr, bytes, size)))
-        return err;
-    return vs_copy_write(vs_replay_view(r, cpu->id), addr, bytes, size);
+    int err = VS_DECODER_LOUD;
+    if (likely(may_be_quiet(r, addr, size, true)))
+        err = r->ops->write_quietly(r->decoder, cpu->id, addr, size, bytes);
+    if (unlikely(err == VS_DECODER_LOUD))
+        return write_loudly(r, cpu->id, addr, size, access, bytes);
+    return unlikely(err) ? outcome(r, err) : after_write(r, cpu->id, addr, size, access, bytes);
 }
 
 static int read_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
@@ -260,6 +323,7 @@ static int end_call(struct vs_replay *r, unsigned core, bool again)
         put_output(r, core, args[0], args[1], result < args[2] ? result : args[2]);
     else if (c->call.what == VS_SYS_writev)
         put_vector(r, core, args[0], args[1], args[2], result);
+    clear_status();
     return 0;
 }
 
@@ -275,7 +339,11 @@ static void note_cycle(struct vs_replay *r, unsigned core)
 
 static int tell_message(struct vs_replay *r, unsigned core)
 {
-    return r->hook.message ? r->hook.message(r->hook.context, core) : 0;
+    if (!r->hook.message)
+        return 0;
+    int err = r->hook.message(r->hook.context, core);
+    clear_status();
+    return err;
 }
 
 /* Executes and counts instructions. Returns what vs_cpu_run does. */
@@ -283,14 +351,9 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 {
     struct vs_replay_core *c = &r->cores[core];
     uint64_t before = c->cpu->retired, iterations = c->cpu->iterations;
-    unsigned outside = _mm_getcsr(); /* the caller's flags must not become the core's */
-    if (outside != VS_CPU_STATUS)
-        _mm_setcsr(VS_CPU_STATUS);
     vs_done_restart(&c->done);
     r->repeats = vs_replay_is_within(c);
     int stop = vs_cpu_run(c->cpu, most);
-    if (outside != VS_CPU_STATUS)
-        _mm_setcsr(outside);
     uint64_t done = c->cpu->retired - before;
     c->since += done;
     r->position += done;
@@ -717,19 +780,19 @@ int vs_replay_run(struct vs_replay *r, const struct vs_replay_goal *goal)
     r->signalled = false;
     if (!r->broken)
         r->diag.error = 0;
+    unsigned status = clear_status();
     int stop = r->broken ? ended(r, r->broken) : run(r, goal);
+    set_status(status);
     if (!r->broken)
         return stop;
     return r->hit ? VS_REPLAY_WATCH : is_reached(r, goal) ? VS_REPLAY_REACHED : stop;
 }
 
-int vs_replay_settle(struct vs_replay *r)
+/* Does what vs_replay_settle does. */
+static int settle(struct vs_replay *r)
 {
     const struct vs_replay_goal here = {
         .position = r->position, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
-    r->hit = NULL;
-    if (r->broken)
-        return ended(r, r->broken);
     for (;;) {
         uint64_t progress = r->progress;
         bool chosen = r->current == VS_REPLAY_NONE;
@@ -744,6 +807,17 @@ int vs_replay_settle(struct vs_replay *r)
         if ((err = give_way(r, chosen, progress)))
             return ended(r, err);
     }
+}
+
+int vs_replay_settle(struct vs_replay *r)
+{
+    r->hit = NULL;
+    if (r->broken)
+        return ended(r, r->broken);
+    unsigned status = clear_status();
+    int stop = settle(r);
+    set_status(status);
+    return stop;
 }
 
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)

@@ -376,6 +376,50 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
 }
 
+/* Whether the core's next access takes a message, has to wait for one, or would fail. */
+static inline bool is_loud(struct decoder *d, unsigned core, bool store)
+{
+    if (store && !d->ordered)
+        return core >= d->cores;
+    if (unlikely(look(d, core)))
+        return true;
+    /* the last access before a turn makes it another core's turn */
+    return d->ordered ? is_due(d, core) || (d->turns && d->hits[0] + 1 == d->count)
+                      : d->core != core || d->hits[d->shared ? 0 : core] == d->count;
+}
+
+static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    if (unlikely(is_loud(d, core, false)))
+        return VS_DECODER_LOUD;
+    unsigned which = d->shared ? 0 : core;
+    if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
+        return VS_DECODER_LOUD;
+    d->hits[which]++;
+    use_turn(d, core);
+    return 0;
+}
+
+static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                 const uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    if (unlikely(is_loud(d, core, true)))
+        return VS_DECODER_LOUD;
+    if (d->ordered) {
+        d->hits[0]++;
+        use_turn(d, core);
+    }
+    return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
+}
+
+static bool decoder_takes(void *decoder, unsigned core, bool store)
+{
+    return is_loud(decoder, core, store);
+}
+
 /* Looks for a message that is due whatever the core has accessed. */
 static int look_due(struct decoder *d, unsigned core)
 {
@@ -404,18 +448,6 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
     int err = look(d, core);
     vs_data_due(!err && d->core == core && !d->turns ? &d->head : NULL, instructions, ends);
     return err < 0 ? err : 0;
-}
-
-static bool decoder_takes(void *decoder, unsigned core, bool store)
-{
-    struct decoder *d = decoder;
-    if (store && !d->ordered)
-        return false;
-    if (unlikely(look(d, core)))
-        return true;
-    /* the last access before a turn makes it another core's turn */
-    return d->ordered ? is_due(d, core) || (d->turns && d->hits[0] + 1 == d->count)
-                      : d->core != core || d->hits[d->shared ? 0 : core] == d->count;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -524,6 +556,8 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .nondet = decoder_nondet,
                                                        .due = decoder_due,
                                                        .takes = decoder_takes,
+                                                       .read_quietly = decoder_read_quietly,
+                                                       .write_quietly = decoder_write_quietly,
                                                        .state = decoder_state,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,

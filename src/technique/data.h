@@ -128,6 +128,11 @@ struct vs_data_decoder_ops {
      * would fail; if not, nobody else cares when it is made. A value from outside always takes a
      * message. */
     bool (*takes)(void *decoder, unsigned core, bool store);
+    /* Do what takes, read and write do for most accesses of a replay: those that take no message
+     * and need nothing unusual. For all others they return VS_DECODER_LOUD and change nothing. */
+    int (*read_quietly)(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes);
+    int (*write_quietly)(void *decoder, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes);
     /* The core's registers change after so many instructions. *bytes stay valid until the next
      * call. */
     int (*state)(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,

@@ -438,7 +438,8 @@ static int dedicated_decoder_open(void **decoder, const void *params,
     {                                                                                              \
         .open = (opener), .read = decoder_read, .write = decoder_write,                            \
         .nondet = vs_message_each_nondet, .due = vs_message_each_due,                              \
-        .takes = vs_message_each_takes, .state = vs_message_each_state,                            \
+        .takes = vs_message_each_takes, .read_quietly = vs_message_each_read_quietly,              \
+        .write_quietly = decoder_write, .state = vs_message_each_state,                            \
         .end = vs_message_each_end, .turn = vs_message_each_turn, .clone = decoder_clone,          \
         .size = decoder_size, .close = decoder_close                                               \
     }

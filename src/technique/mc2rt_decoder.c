@@ -441,6 +441,50 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     return err;
 }
 
+/* Returns whether the core's next access takes no message and lies in one line. */
+static inline bool is_quiet(const struct decoder *d, unsigned core, uint64_t addr, size_t size)
+{
+    if (unlikely(core >= d->cores))
+        return false;
+    const struct decoder_core *c = &d->core[core];
+    size_t line = d->caches.group.line;
+    return c->have && !c->pending && c->next.count > c->count && (addr & (line - 1)) + size <= line;
+}
+
+static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    if (unlikely(!is_quiet(d, core, addr, size)))
+        return VS_DECODER_LOUD;
+    uint64_t within = addr & (d->caches.group.line - 1);
+    struct vs_cache *cache = &d->caches.group.core[core].cache;
+    uint32_t index = vs_cache_find(cache, addr - within);
+    if (unlikely(index == VS_CACHE_NONE || !d->caches.t[core][index]))
+        return VS_DECODER_LOUD;
+    vs_cache_touch(cache, index);
+    vs_copy_bytes(bytes, vs_moesi_bytes(&d->caches.group, core, index) + within, size);
+    d->core[core].notices = 0;
+    d->core[core].count++;
+    return 0;
+}
+
+static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                 const uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    if (unlikely(!is_quiet(d, core, addr, size)))
+        return VS_DECODER_LOUD;
+    uint64_t within = addr & (d->caches.group.line - 1);
+    uint32_t index = vs_moesi_write_hit(&d->caches.group, core, addr - within);
+    if (unlikely(index == VS_CACHE_NONE))
+        return VS_DECODER_LOUD;
+    vs_copy_bytes(vs_moesi_bytes(&d->caches.group, core, index) + within, bytes, size);
+    d->core[core].notices = 0;
+    d->core[core].count++;
+    return 0;
+}
+
 /* ---- other than accesses --------------------------------------------------------------------- */
 
 static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
@@ -625,6 +669,8 @@ const struct vs_data_decoder_ops vs_mc2rt_decoder = {.open = decoder_open,
                                                      .nondet = decoder_nondet,
                                                      .due = decoder_due,
                                                      .takes = decoder_takes,
+                                                     .read_quietly = decoder_read_quietly,
+                                                     .write_quietly = decoder_write_quietly,
                                                      .state = decoder_state,
                                                      .outside = decoder_outside,
                                                      .end = decoder_end,

@@ -72,6 +72,13 @@ bool vs_message_each_takes(void *decoder, unsigned core, bool store)
     return !store;
 }
 
+int vs_message_each_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                 uint8_t *bytes)
+{
+    (void)decoder, (void)core, (void)addr, (void)size, (void)bytes;
+    return VS_DECODER_LOUD;
+}
+
 int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
                           const uint8_t **bytes, size_t *size)
 {

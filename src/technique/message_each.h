@@ -50,6 +50,8 @@ int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *b
 int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
                         bool *ends);
 bool vs_message_each_takes(void *decoder, unsigned core, bool store);
+int vs_message_each_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                 uint8_t *bytes);
 int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
                           const uint8_t **bytes, size_t *size);
 int vs_message_each_end(void *decoder, unsigned core, uint64_t instructions);

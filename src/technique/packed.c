@@ -262,6 +262,12 @@ static bool decoder_takes(void *decoder, unsigned core, bool store)
     return values_of()->takes(((struct decoder *)decoder)->base, core, store);
 }
 
+static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
+                                uint8_t *bytes)
+{
+    return values_of()->read_quietly(((struct decoder *)decoder)->base, core, addr, size, bytes);
+}
+
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
                          size_t *size)
 {
@@ -439,17 +445,19 @@ static const struct vs_technique_config values_configs[] = {
         const struct vs_packets_plan plan = mlvnx_##id##_packets(params, setup);                   \
         return decoder_open(decoder, &plan, values_unpacked, params, setup, port);                 \
     }                                                                                              \
-    static const struct vs_data_decoder_ops mlvnx_##id##_decoder = {.open =                        \
-                                                                        mlvnx_##id##_decoder_open, \
-                                                                    .read = decoder_read,          \
-                                                                    .write = decoder_write,        \
-                                                                    .nondet = decoder_nondet,      \
-                                                                    .due = decoder_due,            \
-                                                                    .takes = decoder_takes,        \
-                                                                    .state = decoder_state,        \
-                                                                    .end = decoder_end,            \
-                                                                    .turn = decoder_turn,          \
-                                                                    .close = decoder_close};       \
+    static const struct vs_data_decoder_ops mlvnx_##id##_decoder = {                               \
+        .open = mlvnx_##id##_decoder_open,                                                         \
+        .read = decoder_read,                                                                      \
+        .write = decoder_write,                                                                    \
+        .nondet = decoder_nondet,                                                                  \
+        .due = decoder_due,                                                                        \
+        .takes = decoder_takes,                                                                    \
+        .read_quietly = decoder_read_quietly,                                                      \
+        .write_quietly = decoder_write,                                                            \
+        .state = decoder_state,                                                                    \
+        .end = decoder_end,                                                                        \
+        .turn = decoder_turn,                                                                      \
+        .close = decoder_close};                                                                   \
     static const struct vs_parameter mlvnx_##id##_parameters[] = {                                 \
         VS_DATA_WORD(streams, vs_data_streams_words, "Ti and dCC with the rest, or apart"),        \
         VS_DATA_NUMBER(level, least, most, "of the compressor"),                                   \

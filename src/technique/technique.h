@@ -229,6 +229,9 @@ struct vs_flow_decoder_ops {
  * global order it means that the stream belongs to another run. */
 enum { VS_DECODER_WAIT = 1 };
 
+/* The quiet accesses of data decoders return this, with nothing done, if there is more to do. */
+enum { VS_DECODER_LOUD = 2 };
+
 /* ---- techniques ------------------------------------------------------------------------------ */
 
 /* A row of a parameter table: a counter's width. */
