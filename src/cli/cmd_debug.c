@@ -16,6 +16,7 @@
 #include "gdb/replayed.h"
 #include "gdb/script.h"
 #include "gdb/server.h"
+#include "target/config.h"
 
 enum { PORT = 1234, MEMORY_MIB = 512 };
 
@@ -129,10 +130,15 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
         cli_error(cli, "out of memory");
         return CLI_USAGE;
     }
-    const struct vs_image *image = replaying_program(r);
-    const char *program = o->images.count ? o->images.items[0] : image ? image->path : NULL;
-    int status, e = vs_gdb_replayed_init(m, &r->replay, (size_t)o->memory, program,
-                                         image ? image->base : 0);
+    const struct vs_gdb_replayed_options how = {
+        .most = (size_t)o->memory,
+        .images = r->port->about.images,
+        .image_count = r->port->about.image_count,
+        .files = o->images.items,
+        .file_count = o->images.count,
+        .cores = !strcmp(r->port->about.isa, VS_TARGET_ISA),
+    };
+    int status, e = vs_gdb_replayed_init(m, &r->replay, &how);
     if (e == -VSE_FEATURE) {
         cli_error(cli, "%s: its decoder cannot go back; encode the run with another technique",
                   path);

@@ -188,12 +188,3 @@ int replaying_cut(struct cli *cli, const char *path, const struct replaying *r)
               path, r->replay.reader.bits.pos, r->replay.reader.messages);
     return CLI_BAD_DATA;
 }
-
-const struct vs_image *replaying_program(const struct replaying *r)
-{
-    const struct vs_vport_about *about = &r->port->about;
-    for (size_t i = 0; i < about->image_count; i++)
-        if (about->images[i].path[0] == '/')
-            return &about->images[i];
-    return NULL;
-}

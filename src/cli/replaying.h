@@ -33,9 +33,6 @@ void replaying_close(struct replaying *r);
  * status after a message. */
 int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity);
 
-/* The program that the stream names, or NULL. */
-const struct vs_image *replaying_program(const struct replaying *r);
-
 /* Says that the stream ended before the program did. Returns CLI_BAD_DATA. */
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);
 

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "gdb/describe.h"
 
+#include <elf.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/bytes.h"
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
@@ -70,6 +74,19 @@ int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *reg
     return e;
 }
 
+/* Puts text between quotes. What no reader of XML takes becomes a question mark. */
+static void add_text(struct vs_buf *xml, int *error, const char *text)
+{
+    for (; *text; text++) {
+        if (strchr("<>&\"'", *text))
+            add(xml, error, "&#%d;", *text);
+        else
+            add(xml, error, "%c", (unsigned char)*text < ' ' ? '?' : *text);
+    }
+}
+
+/* ---- threads ------------------------------------------------------------------------------- */
+
 /* If the thread that stopped were missing, a debugger would take it for gone and have none to look
  * at. */
 bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_gdb_seen *seen)
@@ -90,6 +107,28 @@ const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread)
     return m->ops->get_register(m->machine, thread, VS_REG_PC, pc) < 0 ? "not started" : "ended";
 }
 
+void vs_gdb_thread_text(const struct vs_gdb_machine *m, unsigned thread, uint64_t id, char *text,
+                        size_t capacity)
+{
+    const char *state = vs_gdb_thread_state(m, thread);
+    char lwp[32] = "";
+    if (id)
+        snprintf(lwp, sizeof(lwp), "LWP %" PRIu64, id);
+    snprintf(text, capacity, "%s%s%s", lwp, id && *state ? ", " : "", state);
+}
+
+static void describe_thread(struct vs_buf *xml, const struct vs_gdb_machine *m, unsigned thread,
+                            int *e)
+{
+    struct vs_gdb_thread t = {0};
+    char text[64];
+    m->ops->describe(m->machine, thread, &t);
+    vs_gdb_thread_text(m, thread, t.id, text, sizeof(text));
+    add(xml, e, "<thread id=\"%x\" core=\"%u\" name=\"", thread + 1, thread);
+    add_text(xml, e, t.name);
+    add(xml, e, "\">%s</thread>\n", text);
+}
+
 int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
                             struct vs_gdb_seen *seen)
 {
@@ -99,10 +138,48 @@ int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
     add(xml, &e, "<?xml version=\"1.0\"?>\n<threads>\n");
     for (unsigned i = 0; i < threads; i++) {
         if (vs_gdb_is_shown(m, i, seen))
-            add(xml, &e, "<thread id=\"%x\" core=\"%u\" name=\"core %u\">%s</thread>\n", i + 1, i,
-                i, vs_gdb_thread_state(m, i));
+            describe_thread(xml, m, i, &e);
     }
     add(xml, &e, "</threads>\n");
+    return e;
+}
+
+/* ---- what is loaded ------------------------------------------------------------------------ */
+
+/* gdb only compares `lm`, the address of what the loader keeps about a library. */
+int vs_gdb_describe_libraries(struct vs_buf *xml, const struct vs_gdb_process *p)
+{
+    int e = 0;
+    add(xml, &e, "<library-list-svr4 version=\"1.0\"");
+    if (p->dynamic)
+        add(xml, &e, " main-lm=\"0x%" PRIx64 "\"", p->dynamic);
+    add(xml, &e, ">\n");
+    for (size_t i = 0; i < p->library_count; i++) {
+        const struct vs_gdb_library *l = &p->libraries[i];
+        add(xml, &e, "<library name=\"");
+        add_text(xml, &e, l->path);
+        add(xml, &e, "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64 "\"/>\n",
+            l->dynamic, l->base, l->dynamic);
+    }
+    add(xml, &e, "</library-list-svr4>\n");
+    return e;
+}
+
+int vs_gdb_describe_vector(struct vs_buf *bytes, const struct vs_gdb_process *p)
+{
+    enum { PAGE = 4096 };
+    const uint64_t entries[][2] = {
+        {AT_PHDR, p->headers}, {AT_PHENT, sizeof(Elf64_Phdr)}, {AT_PHNUM, p->header_count},
+        {AT_PAGESZ, PAGE},     {AT_BASE, p->loader},           {AT_ENTRY, p->entry},
+        {AT_NULL, 0},
+    };
+    int e = 0;
+    for (size_t i = 0; i < sizeof(entries) / sizeof(entries[0]) && !e; i++) {
+        uint8_t entry[16];
+        vs_put64(entry, entries[i][0]);
+        vs_put64(entry + 8, entries[i][1]);
+        e = vs_buf_put(bytes, entry, sizeof(entry));
+    }
     return e;
 }
 
@@ -177,15 +254,26 @@ static const char *watch_name(enum vs_gdb_point point)
                                           : "watch";
 }
 
-void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_stop *stop, bool swbreak,
-                     bool hwbreak)
+static void put_program(struct vs_gdb_writer *w, const struct vs_gdb_machine *m)
+{
+    struct vs_gdb_process p;
+    m->ops->process(m->machine, &p);
+    if (!p.program)
+        return;
+    vs_gdb_printf(w, "exec:");
+    vs_gdb_put_hex(w, p.program, strlen(p.program));
+    vs_gdb_printf(w, ";");
+}
+
+void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_machine *m,
+                     const struct vs_gdb_stop *stop, const struct vs_gdb_reasons *reasons)
 {
     bool hard = stop->point == VS_GDB_POINT_HARD_BREAK;
 
     vs_gdb_printf(w, "T%02xthread:%x;", signal_of(stop), stop->thread + 1);
     switch (stop->kind) {
     case VS_GDB_BREAK:
-        if (hard ? hwbreak : swbreak)
+        if (hard ? reasons->hwbreak : reasons->swbreak)
             vs_gdb_printf(w, "%s:;", hard ? "hwbreak" : "swbreak");
         break;
     case VS_GDB_WATCH:
@@ -196,6 +284,10 @@ void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_stop *stop, bo
         break;
     case VS_GDB_END:
         vs_gdb_printf(w, "replaylog:end;");
+        break;
+    case VS_GDB_EXEC:
+        if (reasons->exec)
+            put_program(w, m);
         break;
     case VS_GDB_STEPPED:
     case VS_GDB_INTERRUPTED:

@@ -27,18 +27,33 @@ bool vs_gdb_is_shown(const struct vs_gdb_machine *m, unsigned thread, struct vs_
 /* Returns why the thread does not run ("not started", "ended"), or "" if it does. */
 const char *vs_gdb_thread_state(const struct vs_gdb_machine *m, unsigned thread);
 
-/* Append a document to xml: the target's description, or its threads. Both return 0; -VSE_NOMEM. */
+/* Append a document to xml: the target's description, its threads, or the libraries that are
+ * loaded. They return 0; -VSE_NOMEM. */
 int vs_gdb_describe_target(struct vs_buf *xml, const struct vs_register_set *registers);
 int vs_gdb_describe_threads(struct vs_buf *xml, const struct vs_gdb_machine *m,
                             struct vs_gdb_seen *seen);
+int vs_gdb_describe_libraries(struct vs_buf *xml, const struct vs_gdb_process *process);
+
+/* Appends what a debugger needs of the vector that the system hands to a program: where the program
+ * and its loader lie. Returns 0; -VSE_NOMEM. */
+int vs_gdb_describe_vector(struct vs_buf *bytes, const struct vs_gdb_process *process);
+
+/* Writes about a thread what is not its name: its system id, and why it does not run. */
+void vs_gdb_thread_text(const struct vs_gdb_machine *m, unsigned thread, uint64_t id, char *text,
+                        size_t capacity);
 
 /* Returns gdb's number for a Linux signal, or its number for "unknown" if there is no such
  * signal. */
 unsigned vs_gdb_signal(int signal);
 
-/* Puts the pieces of a packet that say why the machine stopped. That it was a breakpoint is told
- * only to a debugger that understands the reason (swbreak, hwbreak). */
-void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_stop *stop, bool swbreak,
-                     bool hwbreak);
+/* What reasons for a stop a debugger understands. */
+struct vs_gdb_reasons {
+    bool swbreak, hwbreak, exec;
+};
+
+/* Puts the pieces of a packet that say why the machine stopped, as far as a debugger understands
+ * it. */
+void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_machine *m,
+                     const struct vs_gdb_stop *stop, const struct vs_gdb_reasons *reasons);
 
 #endif

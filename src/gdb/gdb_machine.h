@@ -3,11 +3,11 @@
  *
  *   packet    bytes from and to a debugger: frames, checksums, escapes
  *   fields    the fields that packets consist of
- *   describe  registers, stops and signals in gdb's terms
+ *   describe  registers, threads, what is loaded, stops and signals in gdb's terms
  *   stub      does with a machine what the packets ask for
  *   session   takes a debugger's bytes and gives the answers
  *   server    a connection: a socket, or a pair of file descriptors
- *   replayed  a replayed program as a machine
+ *   replayed  a replayed program as a machine; loaded_files: what it has loaded
  *   monitor   what such a machine answers to `monitor`
  *   script    what gdb itself is told
  *
@@ -33,6 +33,8 @@ enum vs_gdb_stop_kind {
     VS_GDB_BEGINNING,   /* there is nothing before */
     VS_GDB_END,         /* there is nothing after: the run ended, or what is known of it did */
     VS_GDB_INTERRUPTED, /* because the poll asked for it */
+    VS_GDB_EXEC,        /* another program is there than was: the process has become it, or, going
+                         * backwards, has not yet */
     VS_GDB_SIGNAL,      /* the thread got a signal: it stands where the signal came, and goes on in
                          * its handler, or not at all */
 };
@@ -62,6 +64,30 @@ struct vs_gdb_resume {
     void *context;
 };
 
+/* A file that the dynamic loader has loaded. */
+struct vs_gdb_library {
+    const char *path;
+    uint64_t base;    /* where it lies, minus where it was linked to lie */
+    uint64_t dynamic; /* where its dynamic section lies; no other library has the same */
+};
+
+/* What is loaded. All addresses are where things lie, and 0 if they are not known. */
+struct vs_gdb_process {
+    const char *program; /* path of the executable, or NULL */
+    uint64_t base, dynamic;
+    uint64_t entry;                 /* its first instruction */
+    uint64_t headers, header_count; /* its program headers */
+    uint64_t loader;                /* base of the dynamic loader */
+    const struct vs_gdb_library *libraries;
+    size_t library_count;
+};
+
+/* How the system calls a thread. */
+struct vs_gdb_thread {
+    char name[32];
+    uint64_t id; /* 0: it is not known */
+};
+
 /* The functions that return an int return 0 or what is said below, or an error with one line in
  * diag if they have one. After an error the machine stands where it stood, or as far as it came,
  * and can be asked again. */
@@ -73,6 +99,13 @@ struct vs_gdb_machine_ops {
      * they are; -VSE_NOTFOUND if its value is unknown, as in a thread that has not started. */
     int (*get_register)(void *machine, unsigned thread, unsigned number,
                         uint8_t bytes[VS_REGISTER_BYTES]);
+    void (*describe)(void *machine, unsigned thread, struct vs_gdb_thread *description);
+    /* Tells what is loaded. The strings and lists are valid until the machine moves. */
+    void (*process)(void *machine, struct vs_gdb_process *process);
+    /* Finds where the thread has its own copy of the variables of a library, or of the program: the
+     * one whose dynamic section lies there. -VSE_NOTFOUND: that is not known. NULL if the machine
+     * never knows. */
+    int (*thread_local)(void *machine, unsigned thread, uint64_t dynamic, uint64_t *addr);
     /* Reads memory as the thread knows it. Returns how many bytes from `addr` on are known, up to
      * size. */
     size_t (*read)(void *machine, unsigned thread, uint64_t addr, uint8_t *bytes, size_t size);
@@ -98,8 +131,6 @@ struct vs_gdb_machine {
     const struct vs_gdb_machine_ops *ops;
     void *machine;
     const struct vs_register_set *registers;
-    const char *program; /* path of the executable, or NULL */
-    uint64_t base;       /* where it lies, minus where it was linked to lie */
 };
 
 #endif

@@ -2,6 +2,7 @@
 #include "gdb/replayed.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,50 @@ static size_t read_memory(void *machine, unsigned thread, uint64_t addr, uint8_t
     return thread < r->count ? vs_replay_look(r, thread, addr, bytes, size) : 0;
 }
 
+static void describe_thread(void *machine, unsigned thread, struct vs_gdb_thread *t)
+{
+    const struct vs_gdb_replayed *m = machine;
+    const struct vs_replay_core *c = &m->replay->cores[thread];
+    const struct vs_gdb_file *program = vs_gdb_files_program(&m->files, m->execs);
+    const char *slash = program ? strrchr(program->path, '/') : NULL;
+    if (m->cores)
+        snprintf(t->name, sizeof(t->name), "core %u", thread);
+    else if (c->name[0] || !program)
+        snprintf(t->name, sizeof(t->name), "%s", c->name);
+    else
+        snprintf(t->name, VS_REPLAY_NAME, "%s", slash ? slash + 1 : program->path);
+    t->id = c->tid;
+}
+
+static void get_process(void *machine, struct vs_gdb_process *process)
+{
+    const struct vs_gdb_replayed *m = machine;
+    vs_gdb_files_now(&m->files, m->replay, process);
+}
+
+/* Reads the number at an address; 0 if it is not known. */
+static uint64_t read_number(struct vs_gdb_replayed *m, unsigned thread, uint64_t addr)
+{
+    uint8_t bytes[8];
+    return read_memory(m, thread, addr, bytes, 8) == 8 ? vs_get64(bytes) : 0;
+}
+
+static int find_thread_local(void *machine, unsigned thread, uint64_t dynamic, uint64_t *addr)
+{
+    struct vs_gdb_replayed *m = machine;
+    const struct vs_abi *abi = m->replay->config.isa->abi;
+    unsigned module = vs_gdb_files_module(&m->files, m->replay, dynamic);
+    uint8_t pointer[VS_REGISTER_BYTES];
+    if (!module || get_register(m, thread, abi->thread, pointer) != 8)
+        return -VSE_NOTFOUND;
+    uint64_t list = read_number(m, thread, vs_get64(pointer) + (uint64_t)(int64_t)abi->modules);
+    uint64_t found = list ? read_number(m, thread, list + UINT64_C(16) * module) : 0;
+    if (!found || found == UINT64_MAX) /* it has none yet */
+        return -VSE_NOTFOUND;
+    *addr = found;
+    return 0;
+}
+
 /* ---- points ---------------------------------------------------------------------------------- */
 
 static void set_breaks(struct vs_gdb_replayed *m)
@@ -74,18 +119,32 @@ static int insert_break(struct vs_gdb_replayed *m, uint64_t addr)
     if (m->break_count == VS_GDB_POINTS_MAX)
         return -VSE_LIMIT;
     memmove(&m->breaks[i + 1], &m->breaks[i], (m->break_count - i) * sizeof(m->breaks[0]));
-    m->breaks[i] = (struct vs_gdb_break){addr, 1};
+    m->breaks[i] = (struct vs_gdb_break){.addr = addr, .count = 1};
     m->break_count++;
     set_breaks(m);
     return 0;
 }
 
+/* Stops where programs begin that the first one becomes. If there are too many points, the debugger
+ * notices a new program when it stops next. */
+static void break_at_starts(struct vs_gdb_replayed *m)
+{
+    for (unsigned i = 1; i < m->files.programs; i++) {
+        uint64_t addr = vs_gdb_files_start(&m->files, i);
+        if (addr && !insert_break(m, addr)) {
+            struct vs_gdb_break *b = &m->breaks[find_break(m, addr)];
+            b->count--;
+            b->start = true;
+        }
+    }
+}
+
 static int remove_break(struct vs_gdb_replayed *m, uint64_t addr)
 {
     size_t i = find_break(m, addr);
-    if (i == m->break_count || m->breaks[i].addr != addr)
+    if (i == m->break_count || m->breaks[i].addr != addr || !m->breaks[i].count)
         return -VSE_NOTFOUND;
-    if (--m->breaks[i].count)
+    if (--m->breaks[i].count || m->breaks[i].start)
         return 0;
     m->break_count--;
     memmove(&m->breaks[i], &m->breaks[i + 1], (m->break_count - i) * sizeof(m->breaks[0]));
@@ -319,14 +378,12 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
     return end == VS_REPLAY_OVER ? come_to_end(m, was_over, stop) : end;
 }
 
-static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
-                  struct vs_diag *diag)
+/* Goes to the next stop, or to where another program begins. */
+static int go(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
+              struct vs_diag *diag)
 {
-    struct vs_gdb_replayed *m = machine;
     const struct vs_replay_watch *watch = NULL;
     bool signalled = m->signalled;
-    if (how->step && how->thread >= m->replay->count)
-        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "there is no core %u", how->thread);
     *stop = (struct vs_gdb_stop){.thread = m->current};
     m->signalled = false;
     if (signalled && how->step && !how->backwards && how->thread == m->current)
@@ -355,6 +412,80 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
     return 0;
 }
 
+/* ---- programs that become others ------------------------------------------------------------- */
+
+/* Returns whether the thread stands where its program begins, and another one was before. */
+static bool begins_program(const struct vs_gdb_replayed *m, unsigned thread)
+{
+    const struct vs_replay *r = m->replay;
+    bool alone = r->cores[thread].started && !r->cores[thread].cpu->retired;
+    for (unsigned i = 0; i < r->count && alone; i++)
+        alone = i == thread || !r->cores[i].started || r->cores[i].ended;
+    return alone && vs_gdb_files_execs(r);
+}
+
+/* Goes to just before the exec because of which a program began here. */
+static int undo_exec(struct vs_gdb_replayed *m, struct vs_diag *diag)
+{
+    struct vs_replay *r = m->replay;
+    int err = r->position ? vs_history_goto(&m->history, r->position - 1) : 0;
+    unsigned core = 0;
+    if (err < 0)
+        return vs_gdb_replayed_failed(m, err, diag);
+    while (core + 1 < r->count && (!r->cores[core].started || r->cores[core].ended))
+        core++;
+    m->current = shown(r, core);
+    return 0;
+}
+
+/* Returns whether the machine stopped only because a program may begin there. */
+static bool is_own_stop(const struct vs_gdb_replayed *m, const struct vs_gdb_stop *stop)
+{
+    size_t i = find_break(m, m->replay->cores[stop->thread].cpu->pc);
+    return stop->kind == VS_GDB_BREAK && i < m->break_count &&
+           m->breaks[i].addr == m->replay->cores[stop->thread].cpu->pc && !m->breaks[i].count;
+}
+
+/* If another program is there than the debugger knows, tells that first, and the stop the next
+ * time. */
+static int tell_program(struct vs_gdb_replayed *m, bool own, struct vs_gdb_stop *stop)
+{
+    unsigned execs = vs_gdb_files_execs(m->replay);
+    if (execs == m->execs || !m->files.count)
+        return 0;
+    m->execs = execs;
+    m->postponed = !own;
+    m->next = *stop;
+    *stop = (struct vs_gdb_stop){.kind = VS_GDB_EXEC, .thread = m->current};
+    return 1;
+}
+
+static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
+                  struct vs_diag *diag)
+{
+    struct vs_gdb_replayed *m = machine;
+    bool own;
+    if (how->step && how->thread >= m->replay->count)
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "there is no core %u", how->thread);
+    *stop = m->postponed ? m->next : (struct vs_gdb_stop){.thread = m->current};
+    if (m->postponed || tell_program(m, false, stop)) {
+        m->postponed = stop->kind == VS_GDB_EXEC;
+        return 0;
+    }
+    do {
+        bool undo = how->backwards && how->step && begins_program(m, how->thread);
+        int err = undo ? undo_exec(m, diag) : go(m, how, stop, diag);
+        own = !err && !undo && is_own_stop(m, stop);
+        if (!err && own && how->backwards && begins_program(m, stop->thread))
+            err = undo_exec(m, diag);
+        if (undo)
+            *stop = (struct vs_gdb_stop){.kind = VS_GDB_STEPPED, .thread = m->current};
+        if (err)
+            return err;
+    } while (!tell_program(m, own, stop) && own);
+    return 0;
+}
+
 /* ---- elsewhere ------------------------------------------------------------------------------- */
 
 void vs_gdb_replayed_moved(struct vs_gdb_replayed *m, unsigned core)
@@ -372,6 +503,9 @@ static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
                                               .is_alive = is_alive,
                                               .current = get_current,
                                               .get_register = get_register,
+                                              .describe = describe_thread,
+                                              .process = get_process,
+                                              .thread_local = find_thread_local,
                                               .read = read_memory,
                                               .insert = insert_point,
                                               .remove = remove_point,
@@ -382,25 +516,28 @@ static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
 
 /* ---- making ---------------------------------------------------------------------------------- */
 
-int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
-                         const char *program, uint64_t base)
+int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay,
+                         const struct vs_gdb_replayed_options *o)
 {
     const struct vs_isa *isa = replay->config.isa;
-    *m = (struct vs_gdb_replayed){.replay = replay};
-    m->machine = (struct vs_gdb_machine){&ops, m, isa->registers, program, base};
+    *m = (struct vs_gdb_replayed){.replay = replay, .cores = o->cores};
+    m->machine = (struct vs_gdb_machine){&ops, m, isa->registers};
     m->before = vs_cpu_new(replay->config.cpu, 1, NULL, NULL);
-    if (!m->before)
+    int err = vs_gdb_files_init(&m->files, o->images, o->image_count, o->files, o->file_count);
+    if (err || !m->before)
         return -VSE_NOMEM;
-    int err = vs_replay_settle(replay); /* a debugger wants to see a thread */
+    err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
-        err = vs_history_init(&m->history, replay, most);
+        err = vs_history_init(&m->history, replay, o->most);
     m->current = replay->current < replay->count ? replay->current : 0;
+    break_at_starts(m);
     return err < 0 ? err : 0;
 }
 
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m)
 {
     vs_history_fini(&m->history);
+    vs_gdb_files_fini(&m->files);
     free(m->before);
     m->before = NULL;
 }

@@ -4,13 +4,24 @@
 #define GDB_REPLAYED_H
 
 #include "gdb/gdb_machine.h"
+#include "gdb/loaded_files.h"
 #include "replay/history.h"
 
 #define VS_GDB_POINTS_MAX 1024
 
 struct vs_gdb_break {
     uint64_t addr;
-    unsigned count; /* how often it is set */
+    unsigned count; /* how often the debugger set it */
+    bool start;     /* a program begins there, other than the first one */
+};
+
+struct vs_gdb_replayed_options {
+    size_t most;                   /* bytes for checkpoints */
+    const struct vs_image *images; /* the stream's; may be NULL */
+    size_t image_count;
+    const char *const *files; /* in the place of images (gdb/loaded_files.h) */
+    size_t file_count;
+    bool cores; /* threads are the cores of a simulated platform, and are called so */
 };
 
 struct vs_gdb_replayed {
@@ -22,6 +33,11 @@ struct vs_gdb_replayed {
     bool signalled;                /* `current` is shown as it was before it entered a handler, */
     struct vs_cpu *before;         /* which is here */
     int ending;                    /* at the end of the run: what was told about it */
+    struct vs_gdb_files files;     /* what the program loads */
+    bool cores;                    /* as in the options */
+    unsigned execs;                /* how many came before the program that the debugger knows */
+    bool postponed;                /* where it stands was not told, since another program was: */
+    struct vs_gdb_stop next;       /* this is what to tell next */
     uint64_t pass;                 /* signals that do not stop it */
     uint64_t moves;                /* how often it was sent elsewhere, other than by resuming it */
     bool attended;                 /* the debugger's script asks for `moves` by itself */
@@ -33,12 +49,11 @@ struct vs_gdb_replayed {
     size_t watch_count;
 };
 
-/* Makes a machine from a replay that stands at its beginning, with at most `most` bytes for
- * checkpoints; the program's path may be NULL, and base is as in gdb/gdb_machine.h. The machine
- * then stands before the program's first instruction. Returns 0; -VSE_NOMEM; -VSE_FEATURE; as
- * vs_replay_run. fini is needed in any case. */
-int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay, size_t most,
-                         const char *program, uint64_t base);
+/* Makes a machine from a replay that stands at its beginning. What the options point to must
+ * outlive it. The machine then stands before the program's first instruction. Returns 0;
+ * -VSE_NOMEM; -VSE_FEATURE; as vs_replay_run. fini is needed in any case. */
+int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay,
+                         const struct vs_gdb_replayed_options *options);
 void vs_gdb_replayed_fini(struct vs_gdb_replayed *m);
 
 /* ---- for what else moves the machine (gdb/monitor.h) ---- */

@@ -185,7 +185,7 @@ static void remove_point(struct vs_gdb_stub *s, const char *args)
 static void answer_stop(struct vs_gdb_stub *s)
 {
     vs_gdb_begin(s->w);
-    vs_gdb_put_stop(s->w, &s->stop, s->swbreak, s->hwbreak);
+    vs_gdb_put_stop(s->w, s->machine, &s->stop, &s->reasons);
     vs_gdb_end(s->w);
 }
 
@@ -209,6 +209,8 @@ static void resume(struct vs_gdb_stub *s, struct vs_gdb_resume how)
         complain(s, &diag, e);
         stop = (struct vs_gdb_stop){.kind = VS_GDB_END, .thread = current(s)};
     }
+    if (stop.kind == VS_GDB_EXEC) /* the debugger forgets all threads but one */
+        s->seen = (struct vs_gdb_seen){0};
     s->stop = stop;
     s->general = stop.thread;
     answer_stop(s);
@@ -405,21 +407,55 @@ static void first_threads(struct vs_gdb_stub *s, const char *args)
 
 static void about_thread(struct vs_gdb_stub *s, const char *args)
 {
+    struct vs_gdb_thread about = {0};
     int64_t thread;
-    const char *state;
     char text[64];
 
     if (!get_thread(s, *args ? args + 1 : args, &thread))
         return;
     thread = stepping(s, thread);
-    state = vs_gdb_thread_state(s->machine, (unsigned)thread);
-    snprintf(text, sizeof(text), "core %u%s%s", (unsigned)thread, *state ? ", " : "", state);
+    s->machine->ops->describe(s->machine->machine, (unsigned)thread, &about);
+    vs_gdb_thread_text(s->machine, (unsigned)thread, about.id, text, sizeof(text));
     vs_gdb_begin(s->w);
+    vs_gdb_put_hex(s->w, about.name, strlen(about.name));
+    if (text[0])
+        vs_gdb_put_hex(s->w, ", ", 2);
     vs_gdb_put_hex(s->w, text, strlen(text));
     vs_gdb_end(s->w);
 }
 
+/* THREAD,OFFSET,LM: the variable at that offset among those of a library, or of the program, that
+ * each thread has of its own. LM is what the list of libraries says. */
+static void thread_local_address(struct vs_gdb_stub *s, const char *args)
+{
+    const struct vs_gdb_machine *m = s->machine;
+    uint64_t offset, library, addr;
+    int64_t thread;
+
+    args += *args == ':';
+    if (!vs_gdb_take_thread(&args, threads(s), &thread) || !vs_gdb_take_char(&args, ',') ||
+        !vs_gdb_take_pair(&args, &offset, &library) || *args) {
+        answer(s, MALFORMED);
+    } else if (!m->ops->thread_local) {
+        answer(s, "");
+    } else if (m->ops->thread_local(m->machine, stepping(s, thread), library, &addr) < 0) {
+        vs_gdb_stub_error(s, "it is not known where the thread has this variable");
+    } else {
+        vs_gdb_begin(s->w);
+        vs_gdb_printf(s->w, "%llx", (unsigned long long)(addr + offset));
+        vs_gdb_end(s->w);
+    }
+}
+
 /* ---- documents ----------------------------------------------------------------------------- */
+
+static struct vs_gdb_process loaded(const struct vs_gdb_stub *s)
+{
+    struct vs_gdb_process p;
+
+    s->machine->ops->process(s->machine->machine, &p);
+    return p;
+}
 
 static int get_features(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
@@ -435,19 +471,34 @@ static int get_threads(struct vs_gdb_stub *s, const char *annex, struct vs_buf *
 
 static int get_program(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
 {
-    const char *program = s->machine->program;
+    const char *program = loaded(s).program;
 
     (void)annex; /* it names the process, and there is only one */
     return program ? vs_buf_put(document, program, strlen(program)) : -VSE_NOTFOUND;
+}
+
+static int get_libraries(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
+{
+    const struct vs_gdb_process p = loaded(s);
+
+    (void)annex;
+    return vs_gdb_describe_libraries(document, &p);
+}
+
+static int get_vector(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document)
+{
+    const struct vs_gdb_process p = loaded(s);
+
+    return *annex || !p.entry ? -VSE_NOTFOUND : vs_gdb_describe_vector(document, &p);
 }
 
 static const struct {
     const char *object;
     int (*get)(struct vs_gdb_stub *s, const char *annex, struct vs_buf *document);
 } documents[] = {
-    {":features:read:", get_features},
-    {":threads:read:", get_threads},
-    {":exec-file:read:", get_program},
+    {":features:read:", get_features}, {":threads:read:", get_threads},
+    {":exec-file:read:", get_program}, {":libraries-svr4:read:", get_libraries},
+    {":auxv:read:", get_vector},
 };
 
 static void answer_part(struct vs_gdb_stub *s, const struct vs_buf *document, uint64_t offset,
@@ -568,16 +619,18 @@ static bool offers(const char *list, const char *feature)
 
 static void supported(struct vs_gdb_stub *s, const char *args)
 {
-    s->swbreak = offers(args, "swbreak+");
-    s->hwbreak = offers(args, "hwbreak+");
+    s->reasons = (struct vs_gdb_reasons){.swbreak = offers(args, "swbreak+"),
+                                         .hwbreak = offers(args, "hwbreak+"),
+                                         .exec = offers(args, "exec-events+")};
     s->error_message = offers(args, "error-message+");
     vs_gdb_begin(s->w);
     vs_gdb_printf(s->w,
                   "PacketSize=%x;QStartNoAckMode+;qXfer:features:read+;qXfer:threads:read+;"
                   "ReverseStep+;ReverseContinue+;vContSupported+;swbreak+;hwbreak+",
                   VS_GDB_PACKET_MAX);
-    if (s->machine->program)
-        vs_gdb_printf(s->w, ";qXfer:exec-file:read+");
+    if (loaded(s).program)
+        vs_gdb_printf(s->w, ";qXfer:exec-file:read+;qXfer:libraries-svr4:read+;qXfer:auxv:read+;"
+                            "exec-events+");
     if (s->machine->ops->pass)
         vs_gdb_printf(s->w, ";QPassSignals+");
     if (s->error_message)
@@ -633,7 +686,7 @@ static void non_stop(struct vs_gdb_stub *s, const char *args)
 /* A program that can lie anywhere is moved as a whole, so all its sections have the same offset. */
 static void offsets(struct vs_gdb_stub *s, const char *args)
 {
-    unsigned long long base = s->machine->base;
+    unsigned long long base = loaded(s).base;
 
     (void)args;
     vs_gdb_begin(s->w);
@@ -708,6 +761,7 @@ static const struct {
     {"qfThreadInfo", "", first_threads},
     {"qsThreadInfo", "", more_threads},
     {"qThreadExtraInfo", ",", about_thread},
+    {"qGetTLSAddr", ":", thread_local_address},
     {"qXfer", ":", transfer},
     {"qRcmd", ",", monitor},
     {"qSupported", ":", supported},

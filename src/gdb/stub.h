@@ -29,9 +29,10 @@ struct vs_gdb_stub {
     unsigned listed;  /* how many threads a list that takes several packets has got through */
     struct vs_gdb_stop stop;
     enum vs_gdb_wish wish;
-    bool no_acks;                         /* the debugger asked for this, and it was agreed to */
-    bool swbreak, hwbreak, error_message; /* what the debugger understands */
-    struct vs_gdb_seen seen;              /* the threads that it was told about */
+    bool no_acks;                  /* the debugger asked for this, and it was agreed to */
+    bool error_message;            /* the debugger understands errors with a text, */
+    struct vs_gdb_reasons reasons; /* and these */
+    struct vs_gdb_seen seen;       /* the threads that it was told about */
 };
 
 /* Makes a stub for a debugger that has just come. The machine and the writer stay the caller's.

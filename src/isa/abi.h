@@ -62,7 +62,9 @@ struct vs_abi {
     /* The registers of a system call's number, arguments and result. */
     uint16_t call, args[6], result;
     uint16_t stack, thread; /* the registers of the stack pointer and of the thread pointer */
-    unsigned call_length;   /* bytes of the instruction that calls */
+    int modules; /* from the thread pointer to the address of the C library's list of where the
+                  * thread has its variables, 16 bytes for each file */
+    unsigned call_length; /* bytes of the instruction that calls */
 
     const uint16_t *calls; /* enum vs_syscall by number */
     unsigned call_count;

@@ -679,7 +679,8 @@ bool vs_call_starts(const struct vs_call_made *c, const struct vs_call_memory *m
     if ((c->what != VS_SYS_clone && c->what != VS_SYS_clone3) || outcome(c) <= 0 ||
         !get_request(c, m, &how))
         return false;
-    *thread = (struct vs_call_thread){how.stack, how.flags & CHILD_CLEARTID ? how.child_tid : 0};
+    *thread = (struct vs_call_thread){how.stack, how.flags & CHILD_CLEARTID ? how.child_tid : 0,
+                                      c->result, 0};
     return true;
 }
 

@@ -39,10 +39,11 @@ int vs_call_tell(const struct vs_call_made *call, const struct vs_call_memory *m
 /* Returns whether vs_call_tell knows what the call does. */
 bool vs_call_is_known(enum vs_syscall call);
 
-/* Describes the new thread, if the call made one: where its stack begins, and where the kernel
- * clears its id when it ends, or 0. Returns whether the call made one. */
+/* Describes the new thread, if the call made one: where its stack begins, where the kernel clears
+ * its id when it ends, or 0, and that id. Returns whether the call made one. */
 struct vs_call_thread {
-    uint64_t stack, clears;
+    uint64_t stack, clears, tid;
+    unsigned creator; /* the caller's */
 };
 bool vs_call_starts(const struct vs_call_made *call, const struct vs_call_memory *m,
                     struct vs_call_thread *thread);

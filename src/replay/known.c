@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "replay/threads.h"
 
 enum {
     PAGE = 4096,
@@ -240,12 +241,21 @@ static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
     return !err && before && end < was ? forget(r, core, end, was - end) : err;
 }
 
+int vs_replay_after_end(struct vs_replay *r, unsigned core)
+{
+    if (!vs_replay_is_replaced(&r->cores[core]))
+        return 0;
+    r->outside.brk = 0;
+    return add_map(r, 0, VS_REPLAY_MAP_ALL, false, 0);
+}
+
 int vs_replay_after_call(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];
     struct caller caller = {r, core};
     const struct vs_call_memory m = {read_before, kernel_wrote, &caller};
     struct vs_call_thread thread;
+    vs_replay_thread_called(r, core);
     switch (c->call.what) {
     case VS_SYS_exit:
         return exit_thread(r, core);
@@ -260,7 +270,10 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     default:
         break;
     }
-    int err = vs_call_starts(&c->call, &m, &thread) ? note_thread(r, &thread) : 0;
+    bool starts = vs_call_starts(&c->call, &m, &thread);
+    if (starts)
+        vs_replay_thread_made(r, core, &thread);
+    int err = starts ? note_thread(r, &thread) : 0;
     if (!err)
         err = note_maps(r, &c->call);
     return err ? err : vs_call_tell(&c->call, &m);

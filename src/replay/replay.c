@@ -10,6 +10,7 @@
 #include "base/invariant.h"
 #include "base/likely.h"
 #include "replay/known.h"
+#include "replay/threads.h"
 
 /* Errors of the CPUs' memory that only stop a core before its instruction. */
 enum {
@@ -443,6 +444,7 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
     switch (cause) {
     case CAUSE_START:
         c->first_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
+        vs_replay_thread_begins(r, core);
         return 0;
     case CAUSE_EXCEPTION:
         return vs_replay_after_signal(r, core);
@@ -522,7 +524,7 @@ static int take_end(struct vs_replay *r, unsigned core)
 {
     int err = outcome(r, r->ops->end(r->decoder, core, r->cores[core].since));
     r->cores[core].ended = !err;
-    return err;
+    return err ? err : vs_replay_after_end(r, core);
 }
 
 /* ---- one core -------------------------------------------------------------------------------- */

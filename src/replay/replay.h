@@ -5,6 +5,7 @@
  *   loaded      the program's data, as its files have them
  *   image_code  code and data from the program's files
  *   calls       what system calls do to memory
+ *   threads     the system's ids and names of threads
  *   fatal       which signal ended the program
  *   done        an instruction that waits in the midst of its accesses
  *   replay      the program run again; known: what its memory is known to hold; state: copies of
@@ -70,6 +71,8 @@ struct vs_replay_hook {
     const struct vs_port_witness *witness; /* sees every message when it is taken */
 };
 
+#define VS_REPLAY_NAME 16 /* bytes of a thread's name, with its NUL */
+
 struct vs_replay_core {
     struct vs_cpu *cpu;  /* its state */
     uint64_t since;      /* instructions since it last got registers */
@@ -80,14 +83,16 @@ struct vs_replay_core {
     uint64_t passed;     /* cpu->retired + 1 where it was let past an address to stop at, or 0 */
     bool started, ended; /* it has registers; it does nothing any more */
     bool called;         /* it made a system call, and waits for its registers */
-    struct vs_call_made call; /* its last call; without the result until that comes */
-    uint64_t first_sp;        /* the stack pointer that it began with */
-    uint64_t clears;          /* where the kernel clears its id when it exits, or 0 */
-    uint64_t robust;          /* its list of robust mutexes, or 0 */
-    bool exited;              /* it ended itself, and will do nothing more */
-    uint64_t cause;           /* its last exception's: the signal */
-    uint64_t exceptions;      /* how many it had */
-    uint64_t interrupted_sp;  /* the stack pointer before its last one */
+    struct vs_call_made call;  /* its last call; without the result until that comes */
+    uint64_t first_sp;         /* the stack pointer that it began with */
+    uint64_t clears;           /* where the kernel clears its id when it exits, or 0 */
+    uint64_t robust;           /* its list of robust mutexes, or 0 */
+    bool exited;               /* it ended itself, and will do nothing more */
+    uint64_t tid;              /* its system id, once a call told it; 0 before */
+    char name[VS_REPLAY_NAME]; /* that it gave itself, or its creator's; "" if there is none */
+    uint64_t cause;            /* its last exception's: the signal */
+    uint64_t exceptions;       /* how many it had */
+    uint64_t interrupted_sp;   /* the stack pointer before its last one */
     struct vs_replay_done done;
 };
 
@@ -95,6 +100,13 @@ struct vs_replay_core {
 static inline bool vs_replay_is_within(const struct vs_replay_core *c)
 {
     return vs_done_is_begun(&c->done, c->cpu);
+}
+
+/* Returns whether it ended with an exec: another program goes on in its place. */
+static inline bool vs_replay_is_replaced(const struct vs_replay_core *c)
+{
+    return c->ended && c->called &&
+           (c->call.what == VS_SYS_execve || c->call.what == VS_SYS_execveat);
 }
 
 /* Bytes that stop the replay when they are accessed. */
@@ -106,10 +118,12 @@ struct vs_replay_watch {
 
 /* Memory that came, went or got other rights. */
 struct vs_replay_map {
-    uint64_t addr, size;
-    unsigned rights; /* PROT_x */
-    bool there;      /* if not, it is gone */
+    uint64_t addr, size; /* VS_REPLAY_MAP_ALL: an exec put another program in its place */
+    unsigned rights;     /* PROT_x */
+    bool there;          /* if not, it is gone */
 };
+
+#define VS_REPLAY_MAP_ALL UINT64_MAX
 
 /* What memory is not as the cores and the files say, since something else wrote it. */
 struct vs_replay_outside {

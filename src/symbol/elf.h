@@ -49,6 +49,21 @@ int64_t vs_elf_loaded(const struct vs_elf *e, struct vs_segment **list, struct v
  * as vs_elf_segments. */
 int64_t vs_elf_code(const struct vs_elf *e, struct vs_range **list, struct vs_diag *diag);
 
+/* What loading the file takes, and a debugger asks for. Addresses are link-time ones; 0: there is
+ * no such thing. */
+struct vs_elf_layout {
+    uint64_t entry;
+    uint64_t headers, header_count; /* the program headers, as they lie in memory */
+    uint64_t dynamic;               /* its dynamic section */
+    uint64_t start, end;            /* everything that is loaded */
+    bool tls;                       /* it has variables of threads */
+    bool program;                   /* it is started by itself: not a library */
+    char loader[256];               /* the dynamic loader that it asks for, or "" */
+};
+
+/* Returns 0; -VSE_CORRUPT; -VSE_IO; -VSE_NOMEM. */
+int vs_elf_layout(const struct vs_elf *e, struct vs_elf_layout *layout, struct vs_diag *diag);
+
 /* Calls take for each symbol that is defined and has a name in the tables of that type, SHT_SYMTAB
  * or SHT_DYNSYM. If take returns an error, stops and returns it. What cannot be read is left out,
  * except for lack of memory: -VSE_NOMEM. */

@@ -359,7 +359,7 @@ expect_equal "$(sed -n 's/^position \([0-9]*\) .*/\1/p' "$out")" "$(sed -n 's/^c
 begin sees_the_cores
 debug_run run.vport 'info threads' 'break bank_worker' 'continue' 'continue' 'continue' 'info threads' 'thread apply all bt 1' 'thread find core 2'
 expect_lines '^\* 1 .*"core 0".* in _start' 'hit Breakpoint 1, bank_worker' 'hit Breakpoint 1, bank_worker' 'hit Breakpoint 1, bank_worker' \
-    '"core 0" ' '"core 1" ' '"core 2" ' '"core 3" ' '^Thread [1-4] \(Thread [1-4] "core [0-3]"\):$' '^#0 ' '^Thread ' '^#0 ' 'Thread [0-9] has target name .core 2'
+    '"core 0" ' '"core 1" ' '"core 2" ' '"core 3" ' '^Thread [1-4] \(Thread [1-4] "core [0-3]" \(LWP [0-9]+\)\):$' '^#0 ' '^Thread ' '^#0 ' 'Thread [0-9] has target name .core 2'
 expect_equal "$(sed -n 's/^Thread [0-9] "\(core [0-3]\)" hit .*/\1/p' "$out" | sort -u | wc -l)" 3 'cores that stopped'
 
 begin switches_between_cores
@@ -381,7 +381,7 @@ for n in first again; do
 done
 [ "$(wc -l <threads.first)" = 4 ] || fail "not four threads: $(cat threads.first)"
 cmp -s threads.first threads.again || fail "other numbers: $(diff threads.first threads.again)"
-expect_lines '== end' '^[* ] 1 +Thread 1 "core 0" \(ended\)' '== start' '^[* ] 1 +Thread 1 "core 0" ' '"core 3" \(not started\) +<unavailable>' '== again' 'stop only in thread 4'
+expect_lines '== end' '^[* ] 1 +Thread 1 "core 0" \(LWP [0-9]+, ended\)' '== start' '^[* ] 1 +Thread 1 "core 0" ' '"core 3" \(not started\) +<unavailable>' '== again' 'stop only in thread 4'
 expect_no_line '"core [0-3]" .* [5-9] +Thread'
 
 begin shows_where_it_was_sent

@@ -162,7 +162,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     r->options = size ? data[0] : 0;
     r->fake.broken = r->options & BROKEN ? FAKE_STEPS / 2 : 0;
     if (r->options & NAMELESS)
-        r->machine.program = NULL;
+        r->fake.program = NULL;
+    r->fake.other = "/bin/other";
     vs_gdb_session_init(&r->session, &r->machine, poll_now, r);
     if (size > 1 && (r->options & FRAMED))
         take_packets(r, data + 1, size - 1);
@@ -176,7 +177,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- seeds --------------------------------------------------------------------------------- */
 
 static const char *const seeds[] = {
-    "qSupported:multiprocess+;swbreak+;hwbreak+;error-message+\nQStartNoAckMode\n?\nqC\nHg0",
+    "qSupported:multiprocess+;swbreak+;hwbreak+;exec-events+;error-message+\nQStartNoAckMode\n?"
+    "\nqC\nHg0",
     "qXfer:features:read:target.xml:0,1000\nqXfer:threads:read::0,1000\nqXfer:exec-file:read::0,40",
     "g\np20\np43\nm10000,8\nm80000,ffff\nG00\nP20=00\nM10000,1:00\nX10000,0:",
     "qfThreadInfo\nqsThreadInfo\nqThreadExtraInfo,2\nT1\nHg2\ng\nHc-1\nHc2\ns",
@@ -184,6 +186,7 @@ static const char *const seeds[] = {
     "vCont?\nvCont;s:1;c\nvCont;S05:2\nvCont;C05:1;c\nc\nc\nbc\nS05\nc10000",
     "qRcmd,7768657265\nqRcmd,676f746f203132\nqRcmd,6d756368\nqRcmd,6661696c\nqRcmd,00",
     "QNonStop:1\nQNonStop:0\nqAttached\nqSymbol::\nqOffsets\nvMustReplyEmpty\nD;1",
+    "qXfer:libraries-svr4:read::0,1000\nqXfer:auxv:read::0,100\nqGetTLSAddr:1,10,7e00",
     "bs\nbc\nk",
     "vKill;1",
 };

@@ -89,6 +89,38 @@ static int get_register(void *machine, unsigned thread, unsigned number,
     return 8;
 }
 
+static void describe(void *machine, unsigned thread, struct vs_gdb_thread *t)
+{
+    const struct fake_machine *f = machine;
+
+    snprintf(t->name, sizeof(t->name), "core %u", thread);
+    t->id = f->at < FAKE_STARTS ? 0 : 1000 + thread;
+}
+
+static void process(void *machine, struct vs_gdb_process *p)
+{
+    static const struct vs_gdb_library library = {"/lib/a & b.so", 0x7000, 0x7e00};
+    const struct fake_machine *f = machine;
+    bool replaced = f->other && f->at >= FAKE_REPLACED;
+
+    *p = (struct vs_gdb_process){.program = replaced ? f->other : f->program,
+                                 .dynamic = 0x10e00,
+                                 .entry = FAKE_CODE,
+                                 .headers = 0x10040,
+                                 .header_count = 3,
+                                 .libraries = &library,
+                                 .library_count = f->at >= FAKE_LOADED && !replaced};
+    if (!f->program)
+        *p = (struct vs_gdb_process){0};
+}
+
+static int thread_local(void *machine, unsigned thread, uint64_t dynamic, uint64_t *addr)
+{
+    (void)machine;
+    *addr = FAKE_DATA + 8 * thread;
+    return dynamic == 0x7e00 ? 0 : -VSE_NOTFOUND;
+}
+
 static bool byte_at(const struct fake_machine *f, uint64_t addr, uint8_t *byte)
 {
     uint8_t word[8] = {0x13}; /* nop */
@@ -229,6 +261,10 @@ static bool move(struct fake_machine *f, const struct vs_gdb_resume *how, struct
         *stop = (struct vs_gdb_stop){.kind = VS_GDB_SIGNAL, .signal = FAKE_SIGNAL};
         return true;
     }
+    if (f->other && f->at + how->backwards == FAKE_REPLACED) {
+        stop->kind = VS_GDB_EXEC;
+        return true;
+    }
     stop->kind = VS_GDB_STEPPED;
     return how->step && stop->thread == how->thread;
 }
@@ -288,6 +324,9 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
         .is_alive = is_alive,
         .current = current,
         .get_register = get_register,
+        .describe = describe,
+        .process = process,
+        .thread_local = thread_local,
         .read = read_bytes,
         .insert = insert,
         .remove = remove_point,
@@ -297,9 +336,7 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
         .detach = detach,
     };
 
-    *f = (struct fake_machine){0};
-    return (struct vs_gdb_machine){.ops = &ops,
-                                   .machine = f,
-                                   .registers = vs_isa_find("rv64")->registers,
-                                   .program = "/bin/fake"};
+    *f = (struct fake_machine){.program = "/bin/fake"};
+    return (struct vs_gdb_machine){
+        .ops = &ops, .machine = f, .registers = vs_isa_find("rv64")->registers};
 }

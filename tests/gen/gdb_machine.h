@@ -5,7 +5,8 @@
  * with step FAKE_ENDS - 1; thread 2 never starts. A thread's n-th step is a nop at its code + 4 n,
  * after which its a0 is n + 1. Step i also accesses the 8 bytes at FAKE_DATA + 8 (i % 4), that hold
  * what was stored last: it stores i if i % 3 is 0, and loads if it is 1. Before step FAKE_SIGNALLED
- * thread 0 enters the handler of a signal. */
+ * thread 0 enters the handler of a signal. From step FAKE_LOADED on there is a library. With step
+ * FAKE_REPLACED the program may become another one, without a library. */
 #ifndef GEN_GDB_MACHINE_H
 #define GEN_GDB_MACHINE_H
 
@@ -23,6 +24,8 @@ enum {
     FAKE_ENDS = 41,
     FAKE_SIGNALLED = 20,
     FAKE_SIGNAL = 10,
+    FAKE_LOADED = 10,
+    FAKE_REPLACED = 50,
     FAKE_POINTS = 4
 };
 
@@ -38,6 +41,8 @@ struct fake_machine {
     unsigned endless;          /* polls that a continuation waits for before it moves at all */
     unsigned polled, detached; /* how often */
     uint64_t passed;           /* signals */
+    const char *program;       /* NULL: it is not known */
+    const char *other;         /* what it becomes; NULL: nothing */
 };
 
 struct vs_gdb_machine fake_machine(struct fake_machine *f);

@@ -437,7 +437,7 @@ TEST(supports_no_more_than_it_can)
 {
     struct talk *t = begin();
 
-    t->machine.program = NULL;
+    t->fake.program = NULL;
     CHECK(!strstr(ask(t, "qSupported"), "exec-file"));
     CHECK(!strstr(t->answer, "error-message"));
     CHECK(!strstr(ask(t, "qSupported:no-error-message+;error-message-"), "error-message"));
@@ -613,9 +613,14 @@ TEST(describes_threads)
     CHECK_HAS(ask(t, "qThreadExtraInfo"), "E.");
     t->fake.at = FAKE_STARTS;
     CHECK_HAS(ask(t, "qXfer:threads:read::0,1000"),
-              "<thread id=\"1\" core=\"0\" name=\"core 0\"></thread>");
-    CHECK_HAS(t->answer, "<thread id=\"2\" core=\"1\" name=\"core 1\"></thread>\n</threads>");
+              "<thread id=\"1\" core=\"0\" name=\"core 0\">LWP 1000</thread>");
+    CHECK_HAS(t->answer,
+              "<thread id=\"2\" core=\"1\" name=\"core 1\">LWP 1001</thread>\n</threads>");
     CHECK(!strstr(t->answer, "core=\"2\""));
+    t->fake.at = FAKE_ENDS;
+    CHECK_HAS(ask(t, "qXfer:threads:read::0,1000"), ">LWP 1001, ended</thread>");
+    talk_unhex(ask(t, "qThreadExtraInfo,2"), text, sizeof(text));
+    CHECK_STR(text, "core 1, LWP 1001, ended");
     end(t);
 }
 
@@ -653,7 +658,7 @@ TEST(describes_the_target)
     CHECK_STR(ask(t, "qXfer:features:read:target.xml:0"), "E00");
     CHECK_STR(ask(t, "qXfer:features:read:target.xml"), "E00");
     CHECK_STR(ask(t, "qXfer:features:write:target.xml:0:0"), "");
-    CHECK_STR(ask(t, "qXfer:auxv:read::0,100"), "");
+    CHECK_STR(ask(t, "qXfer:siginfo:read::0,100"), "");
     end(t);
 }
 
@@ -685,8 +690,50 @@ TEST(names_the_program)
     CHECK_STR(ask(t, "qXfer:exec-file:read:1:0,100"), "l/bin/fake");
     CHECK_STR(ask(t, "qXfer:exec-file:read::0,9"), "l/bin/fake");
     CHECK_STR(ask(t, "qXfer:exec-file:read::0,8"), "m/bin/fak");
-    t->machine.program = "/bin/$#}*";
+    t->fake.program = "/bin/$#}*";
     CHECK_STR(ask(t, "qXfer:exec-file:read::0,100"), "l/bin/$#}*");
+    end(t);
+}
+
+TEST(lists_what_is_loaded_now)
+{
+    struct talk *t = begin();
+
+    CHECK_STR(ask(t, "qXfer:libraries-svr4:read::0,1000"),
+              "l<library-list-svr4 version=\"1.0\" main-lm=\"0x10e00\">\n</library-list-svr4>\n");
+    t->fake.at = FAKE_LOADED;
+    CHECK_HAS(ask(t, "qXfer:libraries-svr4:read::0,1000"),
+              "\n<library name=\"/lib/a &#38; b.so\" lm=\"0x7e00\" l_addr=\"0x7000\" "
+              "l_ld=\"0x7e00\"/>\n");
+    t->fake.program = NULL;
+    CHECK_STR(ask(t, "qXfer:libraries-svr4:read::0,1000"),
+              "l<library-list-svr4 version=\"1.0\">\n</library-list-svr4>\n");
+    end(t);
+}
+
+TEST(tells_where_the_program_lies)
+{
+    /* AT_PHDR, AT_PHENT and AT_PHNUM, of which two hold no byte 0 before their value */
+    struct talk *t = begin();
+
+    ask(t, "qXfer:auxv:read::0,100");
+    CHECK_EQ(t->answer[0], 'l');
+    CHECK_MEM(t->answer + 1, "\3\0\0\0\0\0\0\0\x40\0\1\0\0\0\0\0\4\0\0\0\0\0\0\0\x38", 25);
+    CHECK_MEM(t->answer + 1 + 5 * 16, "\11\0\0\0\0\0\0\0\0\0\1\0\0\0\0\0\0\0", 18);
+    t->fake.program = NULL;
+    CHECK_STR(ask(t, "qXfer:auxv:read::0,100"), "E00");
+    end(t);
+}
+
+TEST(finds_variables_of_threads)
+{
+    struct talk *t = begin();
+
+    CHECK_STR(ask(t, "qGetTLSAddr:2,10,7e00"), "80018");
+    CHECK_STR(ask(t, "qGetTLSAddr:1,10,10e00"),
+              "E.it is not known where the thread has this variable");
+    CHECK_STR(ask(t, "qGetTLSAddr:9,10,7e00"), "E01");
+    CHECK_STR(ask(t, "qGetTLSAddr:1,10"), "E01");
     end(t);
 }
 
@@ -742,6 +789,23 @@ TEST(steps_the_thread_it_is_told)
     ask(t, "Hg1");
     CHECK_STR(ask(t, "bs"), "T05thread:1;");
     CHECK_EQ(t->fake.at, 10);
+    end(t);
+}
+
+TEST(becomes_another_program)
+{
+    struct talk *t = begin();
+
+    t->fake.other = "/bin/b";
+    t->fake.at = FAKE_SIGNALLED;
+    CHECK_STR(ask(t, "qfThreadInfo"), "m1,2");
+    CHECK_STR(ask(t, "c"), "T05thread:1;"); /* it does not know this reason */
+    CHECK_EQ(t->fake.at, FAKE_REPLACED);
+    CHECK_HAS(ask(t, "qSupported:exec-events+"), ";exec-events+");
+    CHECK_STR(ask(t, "qXfer:exec-file:read::0,100"), "l/bin/b");
+    CHECK_STR(ask(t, "qfThreadInfo"), "m1");
+    CHECK_STR(ask(t, "bc"), "T05thread:1;exec:2f62696e2f66616b65;");
+    CHECK_STR(ask(t, "s"), "T05thread:1;exec:2f62696e2f62;");
     end(t);
 }
 

@@ -75,7 +75,7 @@ static struct served *prepare(void)
 
     CHECK(s);
     s->machine = fake_machine(&s->fake);
-    s->machine.program = NULL;
+    s->fake.program = NULL;
     return s;
 }
 
@@ -151,8 +151,8 @@ TEST(gdb_sees_threads)
         s,
         "info threads\nthread 2\nreverse-stepi\nreverse-stepi\nstepi\np $pc\nthread apply 1 p $pc",
         VS_GDB_SERVED_LEFT);
-    check_said(s, (const char *const[]){"* 1    Thread 1 \"core 0\" 0x0000000000010024",
-                                        "2    Thread 2 \"core 1\" 0x000000000001100c",
+    check_said(s, (const char *const[]){"* 1    Thread 1 \"core 0\" (LWP 1000) 0x0000000000010024",
+                                        "2    Thread 2 \"core 1\" (LWP 1001) 0x000000000001100c",
                                         "Switching to thread 2", "0x0000000000011008 in",
                                         "0x0000000000011004 in", "0x0000000000011008 in", "0x11008",
                                         "0x10020", NULL});

@@ -642,7 +642,8 @@ static void check_sides(const struct stream *s)
         isa.registers = &registers;
         same.config.isa = &isa;
         replay_make(&r, &same);
-        CHECK_EQ(vs_gdb_replayed_init(m, &r, 1 << 24, NULL, 0), 0);
+        CHECK_EQ(vs_gdb_replayed_init(m, &r, &(struct vs_gdb_replayed_options){.most = 1 << 24}),
+                 0);
         const struct vs_gdb_machine_ops *ops = m->machine.ops;
         CHECK_EQ(ops->insert(m, VS_GDB_POINT_ACCESS, st.watches[0].addr & ~UINT64_C(4095), 4096),
                  0);

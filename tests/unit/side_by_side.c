@@ -567,7 +567,7 @@ static void debug(struct side *s)
     struct vs_replay r;
     CHECK(m);
     open_replay(s, &r);
-    CHECK_EQ(vs_gdb_replayed_init(m, &r, 1 << 24, NULL, 0), 0);
+    CHECK_EQ(vs_gdb_replayed_init(m, &r, &(struct vs_gdb_replayed_options){.most = 1 << 24}), 0);
     vs_gdb_stub_init(&stub, &m->machine, &w, NULL, NULL);
     for (size_t i = 0; i < sizeof(packets) / sizeof(packets[0]); i++) {
         vs_gdb_stub_packet(&stub, packets[i]);

@@ -133,6 +133,7 @@ const struct vs_abi vs_rv64_abi = {
     .result = A0,
     .stack = SP,
     .thread = TP,
+    .modules = -16,
     .call_length = 4,
     .calls = calls,
     .call_count = sizeof(calls) / sizeof(calls[0]),

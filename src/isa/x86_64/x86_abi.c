@@ -17,6 +17,7 @@ const struct vs_abi vs_x86_abi = {
     .result = RAX,
     .stack = RSP,
     .thread = VS_X86_REG_FS_BASE,
+    .modules = 8,
     .call_length = 2,
     .calls = calls,
     .call_count = sizeof(calls) / sizeof(calls[0]),
