@@ -60,7 +60,7 @@ int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
     uint64_t who = 0, when = 0;
     int err;
 
-    if (!vs_bitr_left(&r->bits))
+    if (!vs_port_goes_on(r))
         return -VSE_END;
     r->start = r->bits.pos;
     r->core = 0; /* until Ti is read, the message is nobody's */
@@ -84,7 +84,7 @@ int vs_port_next(struct vs_port_reader *r, unsigned *core, uint64_t *cycle)
 int vs_port_next_packet(struct vs_port_reader *r)
 {
     invariant(r->shape.packets);
-    if (!vs_bitr_left(&r->bits))
+    if (!vs_port_goes_on(r))
         return -VSE_END;
     r->start = r->bits.pos;
     r->core = r->stream; /* in a stream of all cores this is 0 until the core is known */
@@ -103,8 +103,9 @@ int vs_port_packet_core(struct vs_port_reader *r, enum vs_field f, uint64_t core
 int vs_port_seek(struct vs_port_reader *r, unsigned stream, uint64_t bit)
 {
     vs_port_select(r, stream);
-    if (bit > r->bits.nbits)
-        return -VSE_END;
+    while (bit > r->bits.nbits)
+        if (!r->more || !r->more->get(r->more->context, &r->bits))
+            return -VSE_END;
     r->bits.pos = r->start = bit;
     return 0;
 }

@@ -6,6 +6,7 @@
  *   stream    the bits of one stream, or of one per core, by field: writer and reader
  *   framing   how streams are divided: messages with Ti and dCC, or a technique's own packets
  *   store     streams in memory
+ *   growing   a stream that is read while it is written
  *   account   bits by field and core; the cost of other codes for the same numbers
  *   window    bits over time
  *   drain     the buffer before the port: its occupancy, drops, stalls
@@ -21,6 +22,7 @@
 #include "port/drain.h"
 #include "port/field.h"
 #include "port/framing.h"
+#include "port/growing.h"
 #include "port/store.h"
 #include "port/stream.h"
 #include "port/vport.h"

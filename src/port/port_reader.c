@@ -126,6 +126,21 @@ static void note_field(const struct vs_port_reader *r, enum vs_field f, uint64_t
         memset(r->witness->fields + r->before + from, (int)f + 1, (size_t)(r->bits.pos - from));
 }
 
+/* A field that the bits did not suffice for, because they end here as yet, is read again. */
+static bool again(struct vs_port_reader *r, int err)
+{
+    return unlikely(err == -VSE_END) && r->more && r->more->get(r->more->context, &r->bits);
+}
+
+/* Returns whether so many bytes are left; waits for them if more may come. */
+static bool has_bytes(struct vs_port_reader *r, uint64_t size)
+{
+    while (unlikely(size > vs_bitr_left(&r->bits) / 8))
+        if (!again(r, -VSE_END))
+            return false;
+    return true;
+}
+
 static int checked(struct vs_port_reader *r, enum vs_field f, uint64_t from, int err)
 {
     if (unlikely(err))
@@ -142,45 +157,65 @@ int vs_port_refuse(struct vs_port_reader *r, enum vs_field f, const char *why)
 int vs_port_get(struct vs_port_reader *r, enum vs_field f, unsigned n, uint64_t *v)
 {
     uint64_t from = r->bits.pos;
+    int err;
 
-    return checked(r, f, from, vs_bitr_get(&r->bits, n, v));
+    do
+        err = vs_bitr_get(&r->bits, n, v);
+    while (again(r, err));
+    return checked(r, f, from, err);
 }
 
 int vs_port_get_chunks(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c, uint64_t *v)
 {
     uint64_t from = r->bits.pos;
+    int err;
 
-    return checked(r, f, from, vs_chunks_get(&r->bits, c, v));
+    do
+        err = vs_chunks_get(&r->bits, c, v);
+    while (again(r, err));
+    return checked(r, f, from, err);
 }
 
 int vs_port_get_unary(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t *v)
 {
     uint64_t from = r->bits.pos;
+    int err;
 
-    return checked(r, f, from, vs_unary_get(&r->bits, u, v));
+    do
+        err = vs_unary_get(&r->bits, u, v);
+    while (again(r, err));
+    return checked(r, f, from, err);
 }
 
 int vs_port_get_difference(struct vs_port_reader *r, enum vs_field f, struct vs_chunks c,
                            unsigned width, struct vs_difference *d)
 {
     uint64_t at = r->bits.pos;
+    int err;
 
-    return checked(r, f, at, vs_chunks_difference_get(&r->bits, c, width, d));
+    do
+        err = vs_chunks_difference_get(&r->bits, c, width, d);
+    while (again(r, err));
+    return checked(r, f, at, err);
 }
 
 int vs_port_get_address(struct vs_port_reader *r, enum vs_field f, struct vs_unary u, uint64_t from,
                         unsigned width, uint64_t *to)
 {
     uint64_t at = r->bits.pos;
+    int err;
 
-    return checked(r, f, at, vs_unary_address_get(&r->bits, u, from, width, to));
+    do
+        err = vs_unary_address_get(&r->bits, u, from, width, to);
+    while (again(r, err));
+    return checked(r, f, at, err);
 }
 
 int vs_port_skip_bytes(struct vs_port_reader *r, enum vs_field f, uint64_t size)
 {
     uint64_t from = r->bits.pos;
 
-    if (size > vs_bitr_left(&r->bits) / 8)
+    if (!has_bytes(r, size))
         return fail(r, f, -VSE_END, NULL);
     r->bits.pos += 8 * size;
     note_field(r, f, from);
@@ -191,7 +226,7 @@ int vs_port_get_bytes(struct vs_port_reader *r, enum vs_field f, uint8_t *bytes,
 {
     uint64_t v = 0, from = r->bits.pos;
 
-    if (size > vs_bitr_left(&r->bits) / 8)
+    if (!has_bytes(r, size))
         return fail(r, f, -VSE_END, NULL);
     for (; size >= 8; bytes += 8, size -= 8) {
         vs_bitr_get(&r->bits, 64, &v);

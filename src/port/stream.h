@@ -232,6 +232,16 @@ struct vs_port_witness {
     uint8_t *fields;
 };
 
+/* Where a reader of one stream gets bits that are not there yet. */
+struct vs_port_more {
+    /* Waits until the stream has more bits than these, which then has them; their data stay where
+     * they are. Returns false if no more come. */
+    bool (*get)(void *context, struct vs_bitr *bits);
+    /* Returns whether no more come because of an error, which is told. */
+    bool (*why)(void *context, struct vs_diag *diag);
+    void *context;
+};
+
 /* The state of a stream that is not being read now. */
 struct vs_port_in {
     struct vs_bitr bits;
@@ -251,6 +261,7 @@ struct vs_port_reader {
     unsigned core;          /* the core of the message under way */
     struct vs_diag diag;
     const struct vs_port_witness *witness; /* NULL, or the owner's, set after init */
+    const struct vs_port_more *more;       /* NULL, or the owner's, set after init */
 };
 
 /* Begins with the first stream. The streams' data must outlive the reader.
@@ -268,7 +279,13 @@ void vs_port_select(struct vs_port_reader *r, unsigned stream);
 /* The bits of a stream that have not been read yet. */
 uint64_t vs_port_left(const struct vs_port_reader *r, unsigned stream);
 
-/* The bits of all streams, and how many of them have been read. */
+/* Returns whether the stream being read has another bit; waits for it if more may come. */
+static inline bool vs_port_goes_on(struct vs_port_reader *r)
+{
+    return vs_bitr_left(&r->bits) || (r->more && r->more->get(r->more->context, &r->bits));
+}
+
+/* The bits of all streams, as far as they are there, and how many of them have been read. */
 uint64_t vs_port_reader_bits(const struct vs_port_reader *r);
 uint64_t vs_port_reader_done(const struct vs_port_reader *r);
 

@@ -891,6 +891,7 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
         r->cores[i].cpu = vs_cpu_at(r->cpus, i);
     if (!err)
         err = vs_port_reader_init(&r->reader, &shape, config->streams);
+    r->reader.more = config->more;
     r->witness = (struct vs_port_witness){.context = r,
                                           .message = hand_on_message,
                                           .memory = hand_on_memory,

@@ -55,6 +55,8 @@ struct vs_replay_config {
     struct vs_technique_spec spec; /* settled; a technique for load values */
     struct vs_technique_setup setup;
     const struct vs_port_stream *streams; /* the port's */
+    const struct vs_port_more *more;      /* if there is one stream: where more of it comes from,
+                                           * or NULL */
     const struct vs_text *code;
     const struct vs_loaded
         *loaded;                /* what memory holds at first, as far as files say; may be NULL */

@@ -84,7 +84,8 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     b->rows[b->count] = (struct vs_bandwidth_row){.spec = *spec, .sink = sink, .context = context};
     vs_technique_settle(&b->rows[b->count].spec, b->setup.timed);
-    b->needs |= spec->technique->encoder->needs & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE);
+    b->needs |= spec->technique->encoder->needs & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE) &
+                (b->options.at_once ? ~(unsigned)VS_NEEDS_PRIOR : ~0u);
     return (int64_t)b->count++;
 }
 
@@ -297,6 +298,10 @@ static int read_run(struct pass *p, struct vs_reader *reader)
     bool any = false;
     int n = rewind_run(reader);
     while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
+        if (b->options.stop && atomic_load(b->options.stop)) {
+            n = -VSE_END;
+            break;
+        }
         n = take_batch(p, &stepper, &batch);
         if (batch.cycles) {
             first = any ? first : batch.cycles[0];

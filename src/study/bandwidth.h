@@ -6,6 +6,8 @@
 #ifndef STUDY_BANDWIDTH_H
 #define STUDY_BANDWIDTH_H
 
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +28,9 @@ struct vs_bandwidth_options {
     struct vs_drain_config drain; /* bits 0: no buffer. If untimed, an instruction is a cycle */
     uint64_t sync; /* a core's instructions from one synchronisation point to the next, for
                     * techniques that have them (see study/pace.h); 0: none */
+    bool at_once;  /* bits come without a pass beforehand: there is no prior (technique/seen.h), so
+                    * there are more of them */
+    const atomic_bool *stop; /* NULL, or ends the reading early once it is set */
 };
 
 /* What a technique cost on the run. */

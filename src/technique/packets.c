@@ -143,7 +143,7 @@ static int get_last(const struct vs_packets_plan *m, struct vs_unpacking *u, uns
         if (i == stream)
             u->length = length;
     }
-    if (!err && vs_bitr_left(&u->packets.bits))
+    if (!err && vs_port_goes_on(&u->packets))
         err = vs_port_refuse(&u->packets, VS_FIELD_HEADER, "something follows the last packet");
     u->last = true;
     vs_unpack_end(u->unpack);
@@ -211,7 +211,7 @@ static void refill(struct vs_unpacker *d, unsigned stream)
     u->bits.bits.bytes = u->size;
     u->bits.bits.nbits = u->ended ? u->length - 8 * u->before : 8 * (uint64_t)u->size;
     if (u->packets.bits.pos > d->port->bits.pos)
-        d->port->bits.pos = u->packets.bits.pos;
+        d->port->bits = u->packets.bits; /* there may be more of them */
 }
 
 void vs_unpacker_prepare(struct vs_unpacker *d)
@@ -277,6 +277,7 @@ static int unpacking_open(const struct vs_unpacker *d, struct vs_unpacking *u)
                                   &(struct vs_port_stream){all->data, all->bytes, all->nbits});
     u->packets.bits.pos = all->pos;
     u->packets.witness = d->port->witness;
+    u->packets.more = d->port->more;
     if (!err)
         err = vs_port_reader_init(&u->bits, &shape, &(struct vs_port_stream){u->window, 0, 0});
     if (!err && d->port->witness) {
