@@ -85,7 +85,7 @@ document_compare() {
 # Starts a server in the background, at any free port.
 document_serve() {
     : >"$out"
-    bash -c "exec $1 --listen 127.0.0.1:0" >"$out" 2>&1 &
+    bash -c "exec ${1/--listen 1234/--listen 0}" >"$out" 2>&1 &
     document_server=$! document_port=''
     await grep -q 'listening on 127.0.0.1:[0-9]*$' "$out"
     document_port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' "$out")
@@ -104,13 +104,17 @@ document_command() {
     ran=$((ran + 1))
     _command="$plain (line $_line)"
     case $plain in
-    'vestige debug '*' &') document_serve "${plain% &}" && status=0 ;;
-    gdb-multiarch* | 'vestige debug --gdb '*)
+    'vestige debug --listen 1234 '*' &') document_serve "${plain% &}" && status=0 ;;
+    *' --gdb-script'*)
+        timeout 300 bash -c "$_shell" >said 2>&1 </dev/null
+        status=$?
+        ;;
+    gdb* | 'vestige debug '*)
         loose=1
         for line in "${_inside[@]}"; do arguments+=(-ex "echo (gdb) $line\\n" -ex "$line"); done
         plain=${plain//:1234/:$document_port}
         case $plain in
-        gdb*) plain=${plain/gdb-multiarch/gdb-multiarch -nx -batch -ex \"set width 0\"} ;;
+        gdb*) plain=${plain/ / -nx -batch -ex \"set width 0\" } ;;
         *) plain="$plain -- -nx -batch -ex 'set width 0'" ;;
         esac
         eval "timeout 300 $plain "'"${arguments[@]}"' >said 2>&1 </dev/null

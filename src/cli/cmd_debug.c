@@ -13,6 +13,7 @@
 #include "base/outfile.h"
 #include "cli/commands.h"
 #include "cli/replaying.h"
+#include "cli/specs.h"
 #include "gdb/replayed.h"
 #include "gdb/script.h"
 #include "gdb/server.h"
@@ -22,10 +23,16 @@ enum { PORT = 1234, MEMORY_MIB = 512 };
 
 struct debug_options {
     struct option_list images;
-    const char *code, *listen;
+    const char *code, *technique, *listen, *gdb;
     uint64_t memory;
-    bool stdio, once, gdb, script;
+    bool stdio, once, script;
 };
+
+static struct replaying_options replaying_how(const struct debug_options *o)
+{
+    return (struct replaying_options){
+        .images = &o->images, .code = o->code, .technique = o->technique, .quiet = true};
+}
 
 /* ---- where ----------------------------------------------------------------------------------- */
 
@@ -49,13 +56,19 @@ static bool parse_listen(const char *text, char host[256], uint64_t *port)
 
 /* ---- saying it ------------------------------------------------------------------------------- */
 
+struct listener {
+    struct cli *cli;
+    const struct vs_isa *isa;
+};
+
 static void tell(void *context, const struct vs_gdb_notice *n)
 {
     static const char *const what[] = {[VS_GDB_LISTENS] = "listening on",
                                        [VS_GDB_COMES] = "a debugger comes",
                                        [VS_GDB_REFUSED] = "another debugger is refused",
                                        [VS_GDB_LEAVES] = "the debugger leaves"};
-    struct cli *cli = context;
+    const struct listener *l = context;
+    struct cli *cli = l->cli;
     if (n->kind == VS_GDB_LEAVES || !n->port) {
         cli_error(cli, "%s", what[n->kind]);
         return;
@@ -64,9 +77,9 @@ static void tell(void *context, const struct vs_gdb_notice *n)
     cli_error(cli, "%s%s %s:%u", what[n->kind], here ? "" : ", from", n->host, n->port);
     if (here)
         cli_error(cli,
-                  "gdb-multiarch -x SCRIPT -ex 'target remote %s:%u' PROGRAM; 'vestige debug "
+                  "%s -x SCRIPT -ex 'target remote %s:%u' PROGRAM; 'vestige debug "
                   "--gdb-script' prints SCRIPT; Ctrl-C ends this",
-                  n->host, n->port);
+                  l->isa->debuggers[0], n->host, n->port);
 }
 
 /* ---- serving --------------------------------------------------------------------------------- */
@@ -96,8 +109,9 @@ static void close_stop(int fd, const sigset_t *before)
 }
 
 static int serve(struct cli *cli, const struct debug_options *o, const char *path,
-                 const struct vs_gdb_machine *machine)
+                 const struct vs_isa *isa, const struct vs_gdb_machine *machine)
 {
+    struct listener listener = {cli, isa};
     struct vs_gdb_server_options options = {.once = o->once,
                                             .port = PORT,
                                             .fds = o->stdio,
@@ -105,7 +119,7 @@ static int serve(struct cli *cli, const struct debug_options *o, const char *pat
                                             .out = STDOUT_FILENO,
                                             .notice =
                                                 o->stdio ? NULL : tell, /* gdb tells it itself */
-                                            .context = cli};
+                                            .context = &listener};
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     char host[256];
     sigset_t before;
@@ -132,11 +146,11 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     }
     const struct vs_gdb_replayed_options how = {
         .most = (size_t)o->memory,
-        .images = r->port->about.images,
-        .image_count = r->port->about.image_count,
+        .images = r->about->images,
+        .image_count = r->about->image_count,
         .files = o->images.items,
         .file_count = o->images.count,
-        .cores = !strcmp(r->port->about.isa, VS_TARGET_ISA),
+        .cores = !strcmp(r->about->isa, VS_TARGET_ISA),
     };
     int status, e = vs_gdb_replayed_init(m, &r->replay, &how);
     if (e == -VSE_FEATURE) {
@@ -146,7 +160,7 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     } else if (e) {
         status = cli_report(cli, path, e, r->replay.diag.error == e ? &r->replay.diag : NULL);
     } else {
-        status = serve(cli, o, path, &m->machine);
+        status = serve(cli, o, path, r->replay.config.isa, &m->machine);
     }
     vs_gdb_replayed_fini(m);
     free(m);
@@ -154,8 +168,6 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
 }
 
 /* ---- starting gdb ---------------------------------------------------------------------------- */
-
-#define GDB "gdb-multiarch"
 
 /* Appends a word to a shell's command. Returns whether there was room. */
 static bool add_word(char *text, size_t capacity, const char *word)
@@ -186,10 +198,13 @@ static bool write_remote(char *text, size_t capacity, const struct debug_options
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[n > 0 ? n : 0] = 0;
     snprintf(memory, sizeof(memory), "%llu", (unsigned long long)o->memory);
-    snprintf(text, capacity, "target remote |");
+    snprintf(text, capacity, "target remote | exec");
     bool fits = n > 0 && add_word(text, capacity, self) && add_word(text, capacity, "debug") &&
                 add_word(text, capacity, "--stdio") && add_word(text, capacity, "--memory") &&
                 add_word(text, capacity, memory);
+    if (o->technique)
+        fits = fits && add_word(text, capacity, "--technique") &&
+               add_word(text, capacity, o->technique);
     if (o->code)
         fits = fits && add_word(text, capacity, "--code") && add_word(text, capacity, o->code);
     for (size_t i = 0; i < o->images.count; i++)
@@ -211,43 +226,74 @@ static int open_script(void)
     return fd;
 }
 
+/* Makes the first of these gdbs that there is take this process's place. */
+static void exec_first(const char *const *names, size_t count, char **words)
+{
+    for (size_t i = 0; i < count && names[i]; i++) {
+        char *name = strdup(names[i]);
+        if (!name)
+            return;
+        words[0] = name;
+        execvp(name, words);
+        free(name);
+        if (errno != ENOENT)
+            return;
+    }
+}
+
+static int refuse_gdb(struct cli *cli, const char *name, bool chosen)
+{
+    if (errno != ENOENT)
+        cli_error(cli, "cannot start %s: %s", name, strerror(errno));
+    else if (chosen)
+        cli_error(cli, "cannot start %s: there is no such program", name);
+    else
+        cli_error(cli, "cannot start %s: it is not installed; the package of that name has it",
+                  name);
+    return CLI_USAGE;
+}
+
 /* Makes gdb take this process's place, with the user's arguments, and then the program unless that
  * is empty. */
-static int exec_gdb(struct cli *cli, char *remote, char *program, int argc, char **argv)
+static int exec_gdb(struct cli *cli, const struct debug_options *o, const struct vs_isa *isa,
+                    char *remote, char *program, int argc, char **argv)
 {
-    char name[] = GDB, quiet[] = "-q", source[] = "-x", execute[] = "-ex", script[64];
+    char quiet[] = "-q", source[] = "-x", execute[] = "-ex", script[64];
     char **words = calloc((size_t)argc + 8, sizeof(*words));
-    int fd = words ? open_script() : -1, n = 0;
+    int fd = words ? open_script() : -1, n = 1;
     if (fd >= 0) {
         snprintf(script, sizeof(script), "/proc/self/fd/%d", fd);
-        char *const first[] = {name, quiet, source, script, execute, remote};
+        char *const first[] = {quiet, source, script, execute, remote};
         for (size_t i = 0; i < sizeof(first) / sizeof(first[0]); i++)
             words[n++] = first[i];
         for (int i = 0; i < argc; i++)
             words[n++] = argv[i];
         words[n] = *program ? program : NULL;
-        execvp(GDB, words);
+        if (o->gdb)
+            exec_first(&o->gdb, 1, words);
+        else
+            exec_first(isa->debuggers, sizeof(isa->debuggers) / sizeof(isa->debuggers[0]), words);
         close(fd);
     }
-    cli_error(cli, "cannot start " GDB ": %s%s", strerror(errno),
-              errno == ENOENT ? "; the package of that name has it" : "");
     free(words);
-    return CLI_USAGE;
+    return refuse_gdb(cli, o->gdb ? o->gdb : isa->debuggers[0], o->gdb);
 }
 
-/* The stream is looked at first, so that what is wrong with it is said here. */
+/* The file is looked at first, so that what is wrong with it is said here. */
 static int start_gdb(struct cli *cli, const struct debug_options *o, const char *path, int argc,
                      char **argv)
 {
+    const struct replaying_options how = replaying_how(o);
     char program[4096] = "", remote[16384];
-    int status = replaying_look(cli, path, program, sizeof(program));
+    const struct vs_isa *isa = NULL;
+    int status = replaying_look(cli, path, &how, &isa, program, sizeof(program));
     if (status != CLI_DONE)
         return status;
     if (o->images.count)
         snprintf(program, sizeof(program), "%s", o->images.items[0]);
     if (write_remote(remote, sizeof(remote), o, path))
-        return exec_gdb(cli, remote, program, argc, argv);
-    cli_error(cli, "cannot start " GDB ": the paths are too long");
+        return exec_gdb(cli, o, isa, remote, program, argc, argv);
+    cli_error(cli, "cannot start gdb: the paths are too long");
     return CLI_USAGE;
 }
 
@@ -263,20 +309,26 @@ static int run(struct cli *cli, int argc, char **argv)
         return CLI_DONE;
     }
     if (!argc) {
-        cli_error(cli, "nothing to work on: run.vport is missing; see 'vestige debug --help'");
+        cli_error(cli, "nothing to work on: run.vest is missing; see 'vestige debug --help'");
         return CLI_USAGE;
     }
-    if (o.stdio + o.gdb + !!o.listen > 1) {
+    if (o.stdio + !!o.gdb + !!o.listen > 1) {
         cli_error(cli, "--stdio, --listen and --gdb exclude each other");
         return CLI_USAGE;
     }
-    if (argc > 1 && !o.gdb) {
-        cli_error(cli, "'%s' is one too many: only --gdb takes arguments for gdb", argv[1]);
+    bool serves = o.stdio || o.listen;
+    if (argc > 1 && serves) {
+        cli_error(cli, "'%s' is one too many: no gdb is started with --stdio and --listen",
+                  argv[1]);
         return CLI_USAGE;
     }
-    const struct replaying_options how = {.images = &o.images, .code = o.code};
-    if (o.gdb)
+    if (o.once && !o.listen) {
+        cli_error(cli, "--once: is for --listen");
+        return CLI_USAGE;
+    }
+    if (!serves)
         return start_gdb(cli, &o, argv[0], argc - 1, argv + 1);
+    const struct replaying_options how = replaying_how(&o);
     status = replaying_open(cli, &r, argv[0], &how);
     if (status == CLI_DONE)
         status = debug(cli, &o, argv[0], &r);
@@ -287,25 +339,36 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct debug_options, member)
 
 static const struct cli_option options[] = {
+    {.name = "technique",
+     .letter = 't',
+     .argument = "SPEC",
+     .help = "encode a recorded run with this technique (mc2RT)",
+     .type = OPTION_STRING,
+     .offset = FIELD(technique),
+     .offer = specs_offer_one},
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
+    {.name = "gdb",
+     .argument = "PROGRAM",
+     .help = "start this gdb (gdb, or gdb-multiarch for RV64)",
+     .type = OPTION_STRING,
+     .offset = FIELD(gdb)},
     {.name = "listen",
      .argument = "PORT",
-     .help = "listen for debuggers on PORT, or on HOST:PORT; 0 is\n"
-             "any free port (127.0.0.1:1234)",
+     .help = "start no gdb, but listen for debuggers on PORT of\n"
+             "127.0.0.1, or on HOST:PORT; 0 is any free port",
      .type = OPTION_STRING,
      .offset = FIELD(listen)},
     {.name = "stdio",
-     .help = "talk to the debugger through standard input and output",
+     .help = "start no gdb, but talk to one through standard input\n"
+             "and output",
      .offset = FIELD(stdio)},
-    {.name = "gdb",
-     .help = "start gdb-multiarch on it; operands after -- are its\n"
-             "arguments",
-     .offset = FIELD(gdb)},
+    {.name = "once",
+     .help = "with --listen: end when the first debugger leaves",
+     .offset = FIELD(once)},
     {.name = "gdb-script",
-     .help = "print the script that --gdb loads, so that gdb\n"
-             "follows 'monitor goto'",
+     .help = "print the script that gdb is started with, for one\n"
+             "that you start yourself",
      .offset = FIELD(script)},
-    {.name = "once", .help = "end when the first debugger leaves", .offset = FIELD(once)},
     {.name = "memory",
      .argument = "BYTES",
      .help = "keep at most this much memory for checkpoints (512M)",
@@ -317,25 +380,30 @@ static const struct cli_option options[] = {
 
 const struct command command_debug = {
     .name = "debug",
-    .summary = "debug a port stream in gdb, forwards and backwards",
+    .summary = "debug a recorded run in gdb, forwards and backwards",
     .run = run,
     .options = options,
-    .operands = "run.vport [-- GDB-ARGUMENT...]",
+    .operands = "FILE [-- GDB-ARGUMENT...]",
     .operands_min = 0,
     .operands_max = INT_MAX,
     .description =
-        "Replays a port stream for gdb, which --gdb starts, or which connects with\n"
-        "'target remote'. The cores are gdb's threads. gdb can step and continue in both\n"
+        "Starts gdb on a recorded run or a port stream, with the program, its symbols and\n"
+        "further commands; the run is replayed. gdb can step and continue in both\n"
         "directions, stop at breakpoints, watchpoints and signals, and read registers and\n"
         "memory. Bytes that neither the stream nor the program's file tells are\n"
-        "unavailable, and nothing can be changed. 'monitor help' lists further commands:\n"
-        "time, goto, cycle, who-wrote, messages. A recorded run is encoded with mc2RT\n"
-        "first.",
-    .example = "vestige debug --gdb run.vport\n"
-               "vestige debug --gdb-script >vestige.gdb\n"
+        "unavailable, and nothing can be changed. In gdb, 'monitor help' lists what else\n"
+        "the run knows: who wrote, system calls, output, and jumps to any position.\n"
+        "\n"
+        "A recorded run is encoded in memory, as a trace module on the chip would, and gdb\n"
+        "sees what a decoder makes of the bits.\n"
+        "\n"
+        "" SPECS_HELP_ONE,
+    .example = "vestige debug run.vest\n"
+               "vestige debug run.vest -- -ex 'break main' -ex continue\n"
+               "vestige debug run.vest -t mlvCF_e\n"
                "vestige debug run.vport --image ./program\n"
-               "gdb-multiarch -x vestige.gdb -ex 'target remote :1234' ./program",
-    .exits = "0  the debugger is done\n"
+               "vestige debug --listen 1234 run.vport",
+    .exits = "0  the debugger is done; or gdb's own status\n"
              "1  the stream is damaged, or does not fit the code\n"
              "2  bad usage, or the system refused something",
 };

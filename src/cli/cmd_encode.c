@@ -2,11 +2,16 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
-#include "cli/cmd_encode.h"
 #include "front/report.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
 #include "study/bandwidth.h"
+
+struct encode_options {
+    struct option_list techniques;
+    const char *output;
+    bool overwrite, json;
+};
 
 /* What was written. */
 struct written {
@@ -58,13 +63,12 @@ static int finish(struct cli *cli, const struct encode_options *o, struct vs_vpo
     int e = vs_vport_seal(w, &diag);
     if (e)
         return cli_report(cli, o->output, e, &diag);
-    if (!o->quiet)
-        print(&cli->out, o, row);
+    print(&cli->out, o, row);
     return CLI_DONE;
 }
 
-int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
-               const struct vs_technique_spec *given)
+static int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
+                      const struct vs_technique_spec *given)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_technique_spec spec = *given;

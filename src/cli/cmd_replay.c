@@ -393,6 +393,8 @@ static int run(struct cli *cli, int argc, char **argv)
         status = parse_until(cli, o.until, s.replaying.replay.count, &goal);
     if (status == CLI_DONE)
         status = o.check ? check_all(&s, argv[0]) : run_all(&s, argv[0], &goal);
+    if (status == CLI_DONE && s.replaying.incomplete)
+        status = CLI_BAD_DATA;
     if (status == CLI_DONE && s.unknown) {
         cli_error(cli,
                   "%s: %s bytes that the program wrote are not known; the stream has only what its "

@@ -3,11 +3,8 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "cli/cmd_encode.h"
 #include "cli/specs.h"
 #include "isa/cpu_load.h"
 #include "target/config.h"
@@ -35,7 +32,8 @@ static void note_program(char *program, size_t capacity, const struct vs_image *
         snprintf(program, capacity, "%s", image->path);
 }
 
-static int look_at_run(struct cli *cli, const char *path, char *program, size_t capacity)
+static int look_at_run(struct cli *cli, const char *path, const struct vs_isa **isa, char *program,
+                       size_t capacity)
 {
     struct vs_reader *reader;
     struct vs_image image;
@@ -43,6 +41,7 @@ static int look_at_run(struct cli *cli, const char *path, char *program, size_t 
     if (status != CLI_DONE)
         return status;
     status = check_isa(cli, path, vs_reader_meta(reader, "isa"));
+    *isa = vs_isa_find(vs_reader_meta(reader, "isa"));
     for (uint32_t i = 0; i < vs_reader_info(reader)->images; i++)
         if (!vs_reader_image(reader, i, &image))
             note_program(program, capacity, &image);
@@ -50,45 +49,32 @@ static int look_at_run(struct cli *cli, const char *path, char *program, size_t 
     return status;
 }
 
-/* Encodes the run to a file in the folder, and opens that. */
-static int encode_within(struct cli *cli, struct replaying *r, const char *path, const char *folder,
-                         struct vs_replay_config *config)
+static int parse_technique(struct cli *cli, const struct replaying_options *o,
+                           struct vs_technique_spec *spec)
 {
-    char output[512];
-    const struct encode_options o = {.output = output, .quiet = true};
-    struct vs_technique_spec spec;
-    snprintf(output, sizeof(output), "%s/stream.vport", folder);
-    int status = specs_parse_one(cli, &spec, TECHNIQUE);
-    if (status == CLI_DONE)
-        status = encode_run(cli, &o, path, &spec);
-    if (status == CLI_DONE)
-        status = vport_open(cli, &r->port, output, &config->spec, &config->setup);
-    unlink(output);
-    if (status == CLI_DONE)
-        cli_error(cli,
-                  "%s: a recorded run: encoded with %s for this, %" PRIu64
-                  " bits; 'vestige encode' keeps a stream",
-                  path, TECHNIQUE, r->port->nbits);
+    int status = specs_parse_one(cli, spec, o->technique ? o->technique : TECHNIQUE);
+    if (status == CLI_DONE && !(spec->technique->serves & VS_TECHNIQUE_DATA)) {
+        cli_error(cli, "-t: %s has no load values to replay from", spec->technique->name);
+        status = CLI_USAGE;
+    }
     return status;
 }
 
 static int open_run(struct cli *cli, struct replaying *r, const char *path,
-                    struct vs_replay_config *config)
+                    const struct replaying_options *o, struct vs_replay_config *config)
 {
-    const char *where = getenv("TMPDIR");
-    char folder[256];
-    int n = snprintf(folder, sizeof(folder), "%s/vestige.XXXXXX", where && *where ? where : "/tmp");
-    char program[1] = "";
-    int status = look_at_run(cli, path, program, sizeof(program));
+    struct vs_technique_spec spec;
+    int status = parse_technique(cli, o, &spec);
+    if (status == CLI_DONE)
+        status = encoding_open(cli, &r->encoding, path, &spec);
     if (status != CLI_DONE)
         return status;
-    if ((size_t)n >= sizeof(folder) || !mkdtemp(folder)) {
-        cli_error(cli, "%s: no room for a stream: cannot make a folder in TMPDIR or /tmp", path);
-        return CLI_USAGE;
-    }
-    status = encode_within(cli, r, path, folder, config);
-    rmdir(folder);
-    return status;
+    config->spec = r->encoding->spec;
+    config->setup = r->encoding->setup;
+    config->streams = &r->encoding->bits.stream;
+    config->more = &r->encoding->bits.more;
+    r->about = &r->encoding->about;
+    return CLI_DONE;
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */
@@ -103,29 +89,64 @@ static int check_stream(struct cli *cli, const char *path, const struct vs_techn
     return CLI_USAGE;
 }
 
-int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity)
+static int check_technique(struct cli *cli, const char *path, const struct replaying_options *o)
+{
+    if (!o->technique)
+        return CLI_DONE;
+    cli_error(cli, "%s: is encoded already; -t is for recorded runs", path);
+    return CLI_USAGE;
+}
+
+static int open_stream(struct cli *cli, struct replaying *r, const char *path,
+                       const struct replaying_options *o, struct vs_replay_config *config)
+{
+    int status = check_technique(cli, path, o);
+    if (status == CLI_DONE)
+        status = vport_open(cli, &r->port, path, &config->spec, &config->setup);
+    if (status != CLI_DONE)
+        return status;
+    config->streams = r->port->streams;
+    r->about = &r->port->about;
+    return CLI_DONE;
+}
+
+int replaying_look(struct cli *cli, const char *path, const struct replaying_options *o,
+                   const struct vs_isa **isa, char *program, size_t capacity)
 {
     struct vs_technique_spec spec;
     struct vs_technique_setup setup;
     struct vs_vport *port;
     program[0] = 0;
-    if (vs_run_file_is(path))
-        return look_at_run(cli, path, program, capacity);
-    int status = vport_open(cli, &port, path, &spec, &setup);
-    if (status != CLI_DONE)
+    bool run = vs_run_file_is(path);
+    int status = run ? parse_technique(cli, o, &spec) : check_technique(cli, path, o);
+    if (status == CLI_DONE)
+        status = run ? look_at_run(cli, path, isa, program, capacity)
+                     : vport_open(cli, &port, path, &spec, &setup);
+    if (run || status != CLI_DONE)
         return status;
     status = check_stream(cli, path, &spec, port->about.isa);
+    *isa = vs_isa_find(port->about.isa);
     for (size_t i = 0; i < port->about.image_count; i++)
         note_program(program, capacity, &port->about.images[i]);
     vs_vport_close(port);
     return status;
 }
 
+static void tell_run(struct cli *cli, struct replaying *r, const char *path,
+                     const struct replaying_options *o)
+{
+    if (!o->quiet)
+        cli_error(cli,
+                  "%s: a recorded run: encoded with %s for this; 'vestige encode' keeps a stream",
+                  path, r->about->technique);
+    r->incomplete = cli_missing(cli, path, encoding_info(r->encoding)) != CLI_DONE;
+}
+
 /* If the file of a run's program is gone, the code is taken from the run. */
 static int open_code(struct cli *cli, struct replaying *r, const char *path, bool run,
                      const struct replaying_options *o)
 {
-    const struct vs_vport_about *about = &r->port->about;
+    const struct vs_vport_about *about = r->about;
     const char *code = o->code;
     if (run && !code && !o->images->count && !vs_image_code_there(about))
         code = path;
@@ -144,16 +165,17 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         return CLI_USAGE;
     }
     bool run = vs_run_file_is(path);
-    int status = run ? open_run(cli, r, path, &config)
-                     : vport_open(cli, &r->port, path, &config.spec, &config.setup);
+    int status = run ? open_run(cli, r, path, o, &config) : open_stream(cli, r, path, o, &config);
     if (status != CLI_DONE)
         return status;
-    status = check_stream(cli, path, &config.spec, r->port->about.isa);
+    status = check_stream(cli, path, &config.spec, r->about->isa);
+    if (status == CLI_DONE && run)
+        tell_run(cli, r, path, o);
     if (status == CLI_DONE)
         status = open_code(cli, r, path, run, o);
     if (status != CLI_DONE)
         return status;
-    config.isa = vs_isa_find(r->port->about.isa);
+    config.isa = vs_isa_find(r->about->isa);
     int e = vs_cpu_load(config.isa, NULL, &config.cpu, NULL, &diag);
     if (e) {
         cli_error(cli, "%s: %s", path, diag.text);
@@ -163,7 +185,6 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         config.stack = VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
         config.stack_size = VS_LINUX_STACK_SIZE;
     }
-    config.streams = r->port->streams;
     config.code = &r->code.image.text;
     config.loaded = &r->code.image.loaded;
     r->ready = true;
@@ -177,11 +198,16 @@ void replaying_close(struct replaying *r)
         vs_replay_fini(&r->replay);
     code_free(&r->code);
     vs_vport_close(r->port);
+    encoding_close(r->encoding);
     *r = (struct replaying){0};
 }
 
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r)
 {
+    const struct vs_port_more *more = r->replay.reader.more;
+    struct vs_diag why;
+    if (more && more->why(more->context, &why))
+        return cli_report_more(cli, path, why.error, &why, "; it was replayed to there");
     cli_error(cli,
               "%s: the stream ends at bit %" PRIu64 ", after message %" PRIu64
               ", and the program goes on: it was replayed to there",

@@ -4,34 +4,41 @@
 #define CLI_REPLAYING_H
 
 #include "cli/code_open.h"
+#include "cli/encoding.h"
 #include "cli/vport_open.h"
 #include "replay/replay.h"
 
 struct replaying_options {
     const struct option_list *images;
-    const char *code; /* a run; if NULL, the code is from the images */
+    const char *code;      /* a run; if NULL, the code is from the images */
+    const char *technique; /* for a run, what encodes it; NULL: mc2RT */
+    bool quiet;            /* the user is not told that a run is encoded */
     vs_replay_output *output;
     void *context;
 };
 
 struct replaying {
-    struct vs_vport *port;
+    struct vs_vport *port;     /* NULL if it is a run, */
+    struct encoding *encoding; /* and NULL if it is a stream */
+    const struct vs_vport_about *about;
     struct code code;
     struct vs_replay replay;
-    bool ready; /* the replay is ready */
+    bool ready;      /* the replay is ready */
+    bool incomplete; /* the run lacks something, as the user was told */
 };
 
-/* Opens the stream and its code; the replay stands at position 0. A recorded run is first encoded
- * to a temporary file, which the user is told. Returns CLI_DONE, or the status after a message.
- * replaying_close is needed in any case. */
+/* Opens the stream and its code; the replay stands at position 0. A recorded run is encoded in
+ * memory while it is replayed. Returns CLI_DONE, or the status after a message. replaying_close is
+ * needed in any case. */
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
-/* Whether the file can be replayed: it must be a stream of load values, or a run. The path of its
- * program goes to `program`, which is "" if the file names none. Returns CLI_DONE, or the
- * status after a message. */
-int replaying_look(struct cli *cli, const char *path, char *program, size_t capacity);
+/* Whether the file can be replayed: it must be a stream of load values, or a run, of an ISA that
+ * can be executed. The path of its program goes to `program`, which is "" if the file names none.
+ * Returns CLI_DONE, or the status after a message. */
+int replaying_look(struct cli *cli, const char *path, const struct replaying_options *o,
+                   const struct vs_isa **isa, char *program, size_t capacity);
 
 /* Says that the stream ended before the program did. Returns CLI_BAD_DATA. */
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);

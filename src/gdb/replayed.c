@@ -262,6 +262,11 @@ static unsigned shown(const struct vs_replay *r, unsigned core)
 static int cut(const struct vs_gdb_replayed *m, struct vs_diag *diag)
 {
     const struct vs_port_reader *reader = &m->replay->reader;
+    const struct vs_port_more *more = reader->more;
+    struct vs_diag why;
+    if (more && more->why(more->context, &why))
+        return vs_diag_set(diag, why.error, why.offset, why.chunk,
+                           "the run is damaged, and the program goes on: %s", why.text);
     return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1,
                        "the stream ends at bit %" PRIu64 ", after message %" PRIu64
                        ", and the program goes on",

@@ -53,6 +53,7 @@ struct vs_isa {
     const uint8_t *dwarf;     /* those registers' numbers, by DWARF's from 0 to dwarf_count - 1 */
     unsigned dwarf_count;
     const struct vs_register_set *registers; /* all of them, for a debugger and people */
+    const char *debuggers[2];                /* the gdbs that know it; a package has the first */
     const struct vs_abi *abi;                /* of its programs under Linux */
     const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing here does, but maybe: */
     const char *cpu_object;                  /* the file whose CPU does (isa/cpu_load.h), or NULL */

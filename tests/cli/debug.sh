@@ -536,26 +536,27 @@ expect_no_out
 # ---- all at once -------------------------------------------------------------------------------
 
 begin starts_gdb
-run both vestige debug --gdb run.vport -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest' -ex 'monitor goto 10' -ex 'thread'
+run both vestige debug run.vport -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest' -ex 'monitor goto 10' -ex 'thread'
 expect_status 0
 expect_lines '_start' 'Breakpoint 1, bank_check' '^\$1 = -12$' '^#0 ' 'Current thread is 1'
 mkdir -p "odd 'names"
 cp run.vport "odd 'names/a b.vport"
-run both vestige debug --gdb "odd 'names/a b.vport" --image "$racy" -- -nx -batch -ex 'print 41 + 1'
+run both vestige debug "odd 'names/a b.vport" --image "$racy" -- -nx -batch -ex 'print 41 + 1'
 expect_status 0
 expect_lines '_start' '^\$1 = 42$'
 
 begin debugs_a_recorded_run
-run both vestige debug --gdb bank.vest -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest'
+run both vestige debug bank.vest -- -nx -batch -ex 'break bank_check' -ex 'continue' -ex 'print s->account[4].lowest'
 expect_status 0
-expect_lines 'bank.vest: a recorded run: encoded with mc2RT' 'Breakpoint 1, bank_check' '^\$1 = -12$'
+expect_lines 'Breakpoint 1, bank_check' '^\$1 = -12$'
+expect_no_line 'bank.vest'
 mkdir -p tmp
 run env TMPDIR="$T/tmp" vestige replay bank.vest --print-output
 expect_status 0
 expect_out '^replayed 164,987 instructions to the end'
 expect_out 'account 4 was down to -12'
 expect_one_line_err
-expect_err 'bank.vest: a recorded run: encoded with mc2RT for this, [0-9]+ bits'
+expect_err 'bank.vest: a recorded run: encoded with mc2RT for this'
 expect_equal "$(ls tmp)" '' 'what is left behind'
 
 # ---- bad usage -------------------------------------------------------------------------------
@@ -575,7 +576,7 @@ begin refuses_bad_usage
 refuse 2 "'x' is not \[HOST:\]PORT" --listen x run.vport
 refuse 2 'is not \[HOST:\]PORT' --listen 127.0.0.1:65536 run.vport
 refuse 2 'exclude each other' --stdio --listen 0 run.vport
-refuse 2 'exclude each other' --stdio --gdb run.vport
+refuse 2 'exclude each other' --stdio --gdb gdb run.vport
 refuse 2 'one too many' --stdio run.vport more
 refuse 2 'no.such|No such file' --stdio none.vport
 refuse 2 '.' --stdio

@@ -27,6 +27,7 @@ const struct vs_isa vs_isa_rv64 = {
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_rv64_registers,
+    .debuggers = {"gdb-multiarch", "gdb"},
     .cpu = &vs_rv64_cpu,
     .operations = &vs_rv64_operation_set,
     .abi = &vs_rv64_abi,

@@ -42,6 +42,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .dwarf = dwarf,
     .dwarf_count = sizeof(dwarf),
     .registers = &vs_x86_registers,
+    .debuggers = {"gdb", "gdb-multiarch"},
     .abi = &vs_x86_abi,
     .cpu_object = "vestige-vex-amd64.so",
 };
