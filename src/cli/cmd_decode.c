@@ -218,12 +218,12 @@ static int run(struct cli *cli, int argc, char **argv)
                   "%s: %s has %s, and no control flow; %s'vestige verify RUN --stream' compares "
                   "them",
                   argv[0], spec.technique->name, vs_technique_kinds_name(spec.technique->serves),
-                  data ? "'vestige replay' runs an RV64 program from them, " : "");
+                  data ? "'vestige replay' runs the program from them, " : "");
         vs_vport_close(port);
         return CLI_USAGE;
     }
     status = o.code ? code_from_run(cli, &code, o.code, port->about.isa)
-                    : code_from_images(cli, &code, &o.images, &port->about);
+                    : code_from_images(cli, &code, &o.images, &port->about, NULL);
     if (status == CLI_DONE)
         status = decode(cli, &o, argv[0], port, &spec, &setup, &code);
     if (status == CLI_DONE) /* otherwise the walk came to the cut, and said so */

@@ -14,9 +14,9 @@ void code_free(struct code *c)
     *c = (struct code){0};
 }
 
-int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa)
+/* Adds the run's blocks, where nothing else is known. */
+static int add_run(struct cli *cli, struct code *c, const char *path, const char *isa)
 {
-    *c = (struct code){0};
     int status = cli_open(cli, &c->reader, path, false);
     if (status != CLI_DONE)
         return status;
@@ -30,33 +30,59 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
         return CLI_BAD_DATA;
     }
     int e = vs_codeview_add(&c->image.text, c->reader);
-    if (!e)
-        e = vs_text_index(&c->image.text);
     return e ? cli_report(cli, path, e, NULL) : CLI_DONE;
 }
 
-static int add_file(struct cli *cli, struct code *c, const char *path,
-                    const struct vs_vport_about *about)
+int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa)
 {
-    struct vs_diag diag = {.offset = -1, .chunk = -1};
-    int e = vs_image_code_add(&c->image, path, about, &diag);
-    if (!e)
-        return CLI_DONE;
-    int status = cli_report(cli, path, e, diag.text[0] ? &diag : NULL);
+    *c = (struct code){0};
+    int status = add_run(cli, c, path, isa);
+    int e = status == CLI_DONE ? vs_text_index(&c->image.text) : 0;
+    return e ? cli_report(cli, path, e, NULL) : status;
+}
+
+static int report(struct cli *cli, const char *path, int e, const struct vs_diag *diag)
+{
+    int status = cli_report(cli, path, e, diag->text[0] ? diag : NULL);
     return e == -VSE_NOTFOUND ? CLI_BAD_DATA : status;
 }
 
-int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
+static int add_files(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about)
 {
-    int status = CLI_DONE;
+    int e = 0, status = CLI_DONE;
+    for (size_t i = 0; i < files->count && !e; i++) {
+        struct vs_diag diag = {.offset = -1, .chunk = -1};
+        if ((e = vs_image_code_add_file(&c->image, files->items[i], about, &diag)))
+            status = report(cli, files->items[i], e, &diag);
+    }
+    return status;
+}
+
+/* Adds the files that the stream names. The first is the program itself. */
+static int add_images(struct cli *cli, struct code *c, const struct vs_vport_about *about,
+                      bool needed)
+{
+    for (size_t i = 0; i < about->image_count; i++) {
+        struct vs_diag diag = {.offset = -1, .chunk = -1};
+        const char *path = about->images[i].path;
+        int e = path[0] == '/' ? vs_image_code_add(&c->image, about, i, &diag) : 0;
+        int status = e ? report(cli, path, e, &diag) : CLI_DONE;
+        if (e && (needed || e == -VSE_NOMEM))
+            return status;
+        needed &= path[0] != '/';
+    }
+    return CLI_DONE;
+}
+
+int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
+                     const struct vs_vport_about *about, const char *run)
+{
     *c = (struct code){0};
-    for (size_t i = 0; i < files->count && status == CLI_DONE; i++)
-        status = add_file(cli, c, files->items[i], about);
-    for (size_t i = 0; i < about->image_count && !files->count && status == CLI_DONE; i++)
-        if (about->images[i].path[0] == '/')
-            status = add_file(cli, c, about->images[i].path, about);
-    if (status == CLI_DONE && !c->image.piece_count) {
+    int status = files->count ? add_files(cli, c, files, about) : add_images(cli, c, about, !run);
+    if (status == CLI_DONE && run)
+        status = add_run(cli, c, run, about->isa);
+    if (status == CLI_DONE && !c->image.piece_count && !run) {
         cli_error(cli, "the stream names no image with code; --code or --image does");
         status = CLI_USAGE;
     }

@@ -17,9 +17,11 @@ struct code {
 int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa);
 
 /* Takes the code from ELF files (replay/image_code.h); if the list is empty, from the images that
- * the stream names. Returns as code_from_run. */
+ * the stream names. If `run` is not NULL, that run's blocks are the code of what the files do not
+ * have. Of the stream's images, only the first program has to be there, and not even that if there
+ * is a run; a line says which others are missing or have changed. Returns as code_from_run. */
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
-                     const struct vs_vport_about *about);
+                     const struct vs_vport_about *about, const char *run);
 
 void code_free(struct code *c);
 

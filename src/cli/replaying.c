@@ -142,16 +142,14 @@ static void tell_run(struct cli *cli, struct replaying *r, const char *path,
     r->incomplete = cli_missing(cli, path, encoding_info(r->encoding)) != CLI_DONE;
 }
 
-/* If the file of a run's program is gone, the code is taken from the run. */
+/* A run has the code that its files do not have. */
 static int open_code(struct cli *cli, struct replaying *r, const char *path, bool run,
                      const struct replaying_options *o)
 {
     const struct vs_vport_about *about = r->about;
-    const char *code = o->code;
-    if (run && !code && !o->images->count && !vs_image_code_there(about))
-        code = path;
-    return code ? code_from_run(cli, &r->code, code, about->isa)
-                : code_from_images(cli, &r->code, o->images, about);
+    return o->code ? code_from_run(cli, &r->code, o->code, about->isa)
+                   : code_from_images(cli, &r->code, o->images, about,
+                                      run && !o->images->count ? path : NULL);
 }
 
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,

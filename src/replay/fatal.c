@@ -125,6 +125,7 @@ static bool is_seen(const struct vs_replay *r, uint64_t addr)
 /* Returns whether a byte may be accessed. The parts of files may begin and end within pages. */
 static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
 {
+    unsigned program = r->outside.present.program_count - 1;
     const struct vs_loaded *l = r->config.loaded;
     uint64_t page = addr & ~(VS_PAGE_SIZE - 1);
     enum presence said = ask_maps(r, addr, writes ? RIGHT_WRITE : RIGHT_READ);
@@ -133,8 +134,9 @@ static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes)
     if (is_stack(r, addr))
         return true;
     for (size_t i = 0; l && i < l->count; i++)
-        if (page - (l->parts[i].addr & ~(VS_PAGE_SIZE - 1)) <
-            l->parts[i].size + (l->parts[i].addr & (VS_PAGE_SIZE - 1)))
+        if (vs_present_has(&r->outside.present, program, l->parts[i].image) &&
+            page - (l->parts[i].addr & ~(VS_PAGE_SIZE - 1)) <
+                l->parts[i].size + (l->parts[i].addr & (VS_PAGE_SIZE - 1)))
             return !writes || l->parts[i].writable;
     /* What calls did while the core was not traced is not known. */
     return is_seen(r, addr) || (r->outside.all && addr >= LOWEST && addr < r->config.isa->user_end);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/array.h"
@@ -51,40 +52,43 @@ static uint8_t *new_piece(struct vs_image_code *c, size_t size)
     return bytes;
 }
 
-static int add_piece(struct vs_image_code *c, int fd, const struct vs_segment *s, uint64_t at,
-                     uint64_t base, struct vs_diag *diag)
+/* Adds a segment's code, in pieces that are no larger than a block may be. */
+static int add_code(struct vs_image_code *c, uint64_t addr, const uint8_t *bytes, uint64_t size)
 {
-    size_t size = s->size - at < PIECE ? (size_t)(s->size - at) : PIECE;
-    uint8_t *bytes = new_piece(c, size);
-    int e = bytes ? read_piece(fd, bytes, size, s->offset + at, diag) : -VSE_NOMEM;
-    if (e)
-        return e;
-    const struct vs_block block = {
-        .addr = s->address + at + base, .bytes = bytes, .size = (uint32_t)size, .insns = 1};
-    const struct vs_loaded_part part = {
-        .addr = block.addr, .size = size, .bytes = bytes, .stored = size, .writable = s->writable};
-    if (s->code && (e = vs_text_add(&c->text, &block)))
-        return e;
-    return vs_loaded_add(&c->loaded, &part);
+    int e = 0;
+    for (uint64_t at = 0; at < size && !e; at += PIECE) {
+        uint64_t n = size - at < PIECE ? size - at : PIECE;
+        const struct vs_block block = {
+            .addr = addr + at, .bytes = bytes + at, .size = (uint32_t)n, .insns = 1};
+        e = vs_text_add(&c->text, &block);
+    }
+    return e;
 }
 
 /* The part of a segment that the file does not have is zero. */
-static int add_zeros(struct vs_image_code *c, const struct vs_segment *s, uint64_t base)
-{
-    const struct vs_loaded_part part = {
-        .addr = s->address + s->size + base, .size = s->memory - s->size, .writable = s->writable};
-    return part.size ? vs_loaded_add(&c->loaded, &part) : 0;
-}
-
-static int add_segment(struct vs_image_code *c, int fd, const struct vs_segment *s, uint64_t base,
+static int add_segment(struct vs_image_code *c, const struct vs_elf *elf, uint64_t file_size,
+                       const struct vs_segment *s, const struct vs_image *image, unsigned index,
                        struct vs_diag *diag)
 {
-    int e = 0;
-    if (s->address + base > UINT64_MAX - s->memory)
+    struct vs_loaded_part part = {.addr = s->address + image->base,
+                                  .size = s->memory,
+                                  .stored = s->size,
+                                  .writable = s->writable,
+                                  .image = index};
+    if (part.addr > UINT64_MAX - s->memory)
         return vs_diag_set(diag, -VSE_CORRUPT, -1, -1, "its segments wrap around");
-    for (uint64_t at = 0; at < s->size && !e; at += PIECE)
-        e = add_piece(c, fd, s, at, base, diag);
-    return e ? e : add_zeros(c, s, base);
+    if (s->offset > file_size || s->size > file_size - s->offset)
+        return vs_diag_set(diag, -VSE_TRUNCATED, -1, -1, "what it has to load lies beyond its end");
+    if (s->size) {
+        uint8_t *bytes = new_piece(c, s->size);
+        int e = bytes ? read_piece(elf->fd, bytes, s->size, s->offset, diag) : -VSE_NOMEM;
+        if (!e && s->code)
+            e = add_code(c, part.addr, bytes, s->size);
+        if (e)
+            return e;
+        part.bytes = bytes;
+    }
+    return vs_loaded_add(&c->loaded, &part);
 }
 
 static const char *file_name(const char *path)
@@ -93,60 +97,71 @@ static const char *file_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Returns where the stream says that the file lay, or NULL. */
-static const struct vs_image *find_image(const struct vs_vport_about *about, const char *path,
-                                         const struct vs_elf *elf)
+/* Returns whether the file may be the one that the stream means. */
+static bool is_same(const struct vs_image *image, const char *path, const struct vs_elf *elf)
 {
     uint8_t id[VS_BUILD_ID_MAX];
     int64_t size = vs_elf_build_id(elf, id, NULL);
-    for (size_t i = 0; i < about->image_count; i++) {
-        const struct vs_image *image = &about->images[i];
-        if (size > 0 && image->build_id_size
-                ? image->build_id_size == size && !memcmp(image->build_id, id, (size_t)size)
-                : !strcmp(file_name(image->path), file_name(path)))
-            return image;
-    }
-    return NULL;
+    return size > 0 && image->build_id_size
+               ? image->build_id_size == size && !memcmp(image->build_id, id, (size_t)size)
+               : !strcmp(file_name(image->path), file_name(path));
 }
 
-static int add_segments(struct vs_image_code *c, const struct vs_elf *elf, uint64_t base,
-                        struct vs_diag *diag)
+static int add_image(struct vs_image_code *c, const struct vs_elf *elf,
+                     const struct vs_vport_about *about, size_t index, struct vs_diag *diag)
 {
+    const struct vs_image *image = &about->images[index];
     struct vs_segment *list = NULL;
+    struct stat st;
+    if (fstat(elf->fd, &st))
+        return vs_diag_io(diag, "look at", NULL);
     int64_t count = vs_elf_loaded(elf, &list, diag);
     int e = count < 0 ? (int)count : 0;
+    if (!e && !c->loaded.images)
+        e = vs_loaded_name(&c->loaded, about->image_count);
     for (int64_t i = 0; i < count && !e; i++)
-        e = add_segment(c, elf->fd, &list[i], base, diag);
+        e = add_segment(c, elf, (uint64_t)st.st_size, &list[i], image, (unsigned)index, diag);
+    if (!e)
+        c->loaded.images[index] = (struct vs_loaded_image){
+            .entry = vs_elf_entry(elf) + image->base, .code = image->start, .known = true};
     free(list);
     return e;
 }
 
-int vs_image_code_add(struct vs_image_code *c, const char *path, const struct vs_vport_about *about,
+static int refuse(struct vs_diag *diag)
+{
+    return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
+                       "is none of the images of the stream: another program, or built again");
+}
+
+int vs_image_code_add(struct vs_image_code *c, const struct vs_vport_about *about, size_t index,
                       struct vs_diag *diag)
 {
-    const struct vs_image *image;
+    const struct vs_image *image = &about->images[index];
     struct vs_elf elf;
-    int e = vs_elf_open(&elf, path, diag);
+    int e = vs_elf_open(&elf, image->path, diag);
     if (e)
         return e;
-    image = find_image(about, path, &elf);
-    e = image ? add_segments(c, &elf, image->base, diag)
-              : vs_diag_set(diag, -VSE_NOTFOUND, -1, -1,
-                            "is none of the images of the stream: another program, or built again");
+    e = is_same(image, image->path, &elf) ? add_image(c, &elf, about, index, diag) : refuse(diag);
     vs_elf_close(&elf);
     return e;
 }
 
-bool vs_image_code_there(const struct vs_vport_about *about)
+int vs_image_code_add_file(struct vs_image_code *c, const char *path,
+                           const struct vs_vport_about *about, struct vs_diag *diag)
 {
-    size_t count = 0;
-    for (size_t i = 0; i < about->image_count; i++)
-        if (about->images[i].path[0] == '/') {
-            if (access(about->images[i].path, R_OK))
-                return false;
-            count++;
+    bool any = false;
+    struct vs_elf elf;
+    int e = vs_elf_open(&elf, path, diag);
+    if (e)
+        return e;
+    for (size_t i = 0; i < about->image_count && !e; i++)
+        if (is_same(&about->images[i], path, &elf)) {
+            e = add_image(c, &elf, about, i, diag);
+            any = true;
         }
-    return count > 0;
+    vs_elf_close(&elf);
+    return e || any ? e : refuse(diag);
 }
 
 int vs_image_code_finish(struct vs_image_code *c, const struct vs_block *more)

@@ -16,16 +16,18 @@ struct vs_image_code {
     size_t piece_count, piece_capacity;
 };
 
-/* Returns whether the stream names files and all that it names can be read. */
-bool vs_image_code_there(const struct vs_vport_about *about);
-
-/* Adds a file. Where it lay is what the stream says about the image with the same build id or, if
- * either has none, the same name.
- * Returns 0; -VSE_NOTFOUND (it is none of the stream's images); -VSE_IO; -VSE_INVAL (not a regular
- * file); -VSE_FORMAT (neither an executable nor a shared library); -VSE_CORRUPT; -VSE_TRUNCATED;
+/* Adds the file that the stream names as image `index`, unless it is another file by now.
+ * Returns 0; -VSE_NOTFOUND (its build id differs); -VSE_IO; -VSE_INVAL (not a regular file);
+ * -VSE_FORMAT (neither an executable nor a shared library); -VSE_CORRUPT; -VSE_TRUNCATED;
  * -VSE_LIMIT; -VSE_NOMEM. diag->text may stay as it was for the last two. */
-int vs_image_code_add(struct vs_image_code *c, const char *path, const struct vs_vport_about *about,
+int vs_image_code_add(struct vs_image_code *c, const struct vs_vport_about *about, size_t index,
                       struct vs_diag *diag);
+
+/* Adds a file instead of what the stream names: as every image with the same build id or, if either
+ * has none, the same name. Returns as vs_image_code_add; -VSE_NOTFOUND: it is none of the stream's
+ * images. */
+int vs_image_code_add_file(struct vs_image_code *c, const char *path,
+                           const struct vs_vport_about *about, struct vs_diag *diag);
 
 /* To be called after the last file: adds `more`, code that no file has, unless it is NULL, and
  * indexes all code. The bytes of `more` must outlive the code. Returns 0; -VSE_NOMEM;

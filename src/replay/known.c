@@ -53,7 +53,7 @@ static bool meet(uint64_t *addr, uint64_t *size, uint64_t other, uint64_t other_
 
 static int mark_loaded(struct vs_replay *r, struct vs_copy *c, uint64_t addr, uint64_t size)
 {
-    const struct vs_loaded *l = r->config.loaded;
+    const struct vs_loaded *l = r->config.loaded; /* also what is not there yet, to be safe */
     int err = 0;
     for (size_t i = 0; l && i < l->count && !err; i++) {
         uint64_t from = addr, n = size;
@@ -207,6 +207,128 @@ static int add_map(struct vs_replay *r, uint64_t addr, uint64_t size, bool there
     return err;
 }
 
+/* ---- programs and their files ---------------------------------------------------------------- */
+
+/* Returns the part of a file that lies at an address for the core, or NULL. *part is that of an
+ * address before, or NULL: the next byte mostly lies in the same one. */
+static const struct vs_loaded_part *find_part(struct vs_replay *r, unsigned core, uint64_t addr,
+                                              bool executes, const struct vs_loaded_part **part)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    if (!*part || addr - (*part)->addr >= (*part)->size)
+        *part = l ? vs_present_find(&r->outside.present, l, r->cores[core].program, addr, executes)
+                  : NULL;
+    return *part;
+}
+
+/* The bytes of an image are as in its file from now on. */
+static int renew_image(struct vs_replay *r, unsigned image)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    int err = 0;
+    for (size_t i = 0; i < l->count && !err; i++)
+        if (l->parts[i].image == image)
+            err = vs_copy_forget(&r->outside.gone, l->parts[i].addr, l->parts[i].size);
+    return err;
+}
+
+/* Memory of a file or of zeros came. If that is what the core's images have there, it is known. */
+static int renew_parts(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t size, bool file)
+{
+    const struct vs_loaded *l = r->config.loaded;
+    int err = 0;
+    for (size_t i = 0; l && i < l->count && !err; i++) {
+        const struct vs_loaded_part *part = &l->parts[i];
+        uint64_t from = part->addr, n = file ? part->stored : part->size - part->stored;
+        if (!file)
+            from += part->stored;
+        if (part->image < l->image_count && n && meet(&from, &n, addr, size) &&
+            vs_present_came_already(&r->outside.present, r->cores[core].program, part->image))
+            err = vs_copy_forget(&r->outside.gone, from, n);
+    }
+    return err;
+}
+
+/* A call brought memory, or made it executable. */
+static int bring_images(struct vs_replay *r, unsigned core, const struct vs_call_made *c)
+{
+    enum { EXECUTE = 4, FIXED = 0x10, ANONYMOUS = 0x20 };
+    const uint64_t *a = c->args;
+    bool maps = c->what == VS_SYS_mmap;
+    uint64_t addr = maps ? c->result : a[0], size = (a[1] + PAGE - 1) & ~(uint64_t)(PAGE - 1);
+    if (!r->config.loaded || !size)
+        return 0;
+    if (a[2] & EXECUTE) {
+        unsigned image = vs_present_came(&r->outside.present, r->config.loaded,
+                                         r->cores[core].program, addr, size);
+        vs_cpu_flush(r->decoded, addr, size);
+        return image == VS_PRESENT_NONE ? 0 : renew_image(r, image);
+    }
+    return maps && a[3] & FIXED ? renew_parts(r, core, addr, size, !(a[3] & ANONYMOUS)) : 0;
+}
+
+static int note_images(struct vs_replay *r, unsigned core, const struct vs_call_made *c)
+{
+    if ((int64_t)c->result < 0)
+        return 0;
+    switch (c->what) {
+    case VS_SYS_mmap:
+    case VS_SYS_mprotect:
+    case VS_SYS_pkey_mprotect:
+        return bring_images(r, core, c);
+    case VS_SYS_munmap:
+        if (r->config.loaded && vs_present_went(&r->outside.present, r->config.loaded,
+                                                r->cores[core].program, c->args[0], c->args[1]))
+            vs_cpu_flush(r->decoded, c->args[0], c->args[1]);
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Returns whether a core of the last program waits for another program to be executed. */
+static bool is_executing(const struct vs_replay *r)
+{
+    for (unsigned i = 0; i < r->count; i++) {
+        const struct vs_replay_core *c = &r->cores[i];
+        if (c->called && c->program + 1 == r->outside.present.program_count &&
+            (c->call.what == VS_SYS_execve || c->call.what == VS_SYS_execveat))
+            return true;
+    }
+    return false;
+}
+
+static bool is_first(const struct vs_replay *r, unsigned core)
+{
+    for (unsigned i = 0; i < r->count; i++)
+        if (i != core && r->cores[i].started)
+            return false;
+    return true;
+}
+
+int vs_replay_begin(struct vs_replay *r, unsigned core)
+{
+    struct vs_present *present = &r->outside.present;
+    struct vs_replay_core *c = &r->cores[core];
+    int err = 0;
+    if (!is_first(r, core) &&
+        (vs_present_begins(r->config.loaded, c->cpu->pc) || is_executing(r))) {
+        vs_present_exec(present);
+        if (r->view_count == 1)
+            vs_copy_fini(&r->views[0]);
+        vs_copy_fini(&r->code.stored);
+        vs_copy_fini(&r->code.image);
+        vs_copy_fini(&r->outside.gone);
+        r->code.changed = r->outside.all = false;
+        r->outside.brk = r->outside.thread_count = 0;
+        err = add_map(r, 0, r->config.isa->user_end, false, 0);
+    }
+    c->program = present->program_count - 1;
+    return err;
+}
+
+/* ---- after a call ---------------------------------------------------------------------------- */
+
 static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
 {
     const uint64_t *a = c->args, up = PAGE - 1;
@@ -276,7 +398,9 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     int err = starts ? note_thread(r, &thread) : 0;
     if (!err)
         err = note_maps(r, &c->call);
-    return err ? err : vs_call_tell(&c->call, &m);
+    if (!err)
+        err = vs_call_tell(&c->call, &m);
+    return err ? err : note_images(r, core, &c->call);
 }
 
 /* A frame of a kernel that is not simulated lies between the stack pointers before and after, or,
@@ -314,7 +438,8 @@ static int ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
     int any = 0;
     for (unsigned i = 0; i < r->view_count && r->view_count > 1; i++) {
         uint8_t other;
-        if (i == core || vs_copy_read(&r->views[i], addr, &other, 1))
+        if (i == core || r->cores[i].program != r->cores[core].program ||
+            vs_copy_read(&r->views[i], addr, &other, 1))
             continue;
         if (any && other != *byte)
             return -1;
@@ -334,7 +459,6 @@ enum source {
 static enum source find_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
                              const struct vs_loaded_part **part)
 {
-    const struct vs_loaded *l = r->config.loaded;
     if (!vs_copy_read(vs_replay_view(r, core), addr, byte, 1))
         return SOURCE_CORES;
     /* Another core may have seen the byte before the kernel wrote it, or after. */
@@ -342,10 +466,7 @@ static enum source find_byte(struct vs_replay *r, unsigned core, uint64_t addr, 
     int others = gone || r->outside.all ? 0 : ask_others(r, core, addr, byte);
     if (others || gone)
         return others > 0 ? SOURCE_CORES : SOURCE_LOST;
-    /* There are many parts, but the next byte mostly lies in the same one. */
-    if (!*part || addr - (*part)->addr >= (*part)->size)
-        *part = l ? vs_loaded_find(l, addr) : NULL;
-    if (!*part || ((*part)->writable && r->outside.all))
+    if (!find_part(r, core, addr, false, part) || ((*part)->writable && r->outside.all))
         return SOURCE_NONE;
     *byte = vs_loaded_byte(*part, addr);
     return SOURCE_FILE;
@@ -386,12 +507,12 @@ size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
 
 /* A byte that no core stored before code changed last is as it was at first, if that is known.
  * Whoever has stored it since did so after it was fetched, or there would be another change. */
-static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
+                       const struct vs_loaded_part **last)
 {
     if (!vs_copy_read(&r->code.image, addr, byte, 1))
         return true;
-    const struct vs_loaded *l = r->config.loaded;
-    const struct vs_loaded_part *part = l ? vs_loaded_find(l, addr) : NULL;
+    const struct vs_loaded_part *part = find_part(r, core, addr, true, last);
     if (!is_marked(&r->outside.gone, addr) && !(r->outside.all && part && part->writable)) {
         if (part) {
             *byte = vs_loaded_byte(part, addr);
@@ -405,12 +526,12 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
 
 /* Before the first change of code, no other core has written code that a file has. In a stream that
  * does not tell changes, a core fetches what it stored itself. */
-static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
+                        const struct vs_loaded_part **last)
 {
-    const struct vs_loaded *l = r->count > 1 ? r->config.loaded : NULL;
-    const struct vs_loaded_part *part = l ? vs_loaded_find(l, addr) : NULL;
+    const struct vs_loaded_part *part = find_part(r, core, addr, true, last);
     bool own = r->view_count > 1 && is_marked(&r->views[core], addr);
-    if (!part || own || r->outside.all || is_marked(&r->outside.gone, addr))
+    if (!part || r->count == 1 || own || r->outside.all || is_marked(&r->outside.gone, addr))
         return vs_replay_read(r, core, addr, byte, 1);
     *byte = vs_loaded_byte(part, addr);
     return true;
@@ -419,9 +540,10 @@ static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8
 size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *bytes,
                        size_t size)
 {
+    const struct vs_loaded_part *part = NULL;
     size_t n = 0;
-    while (n < size && (r->code.changed ? fetch_byte(r, core, addr + n, &bytes[n])
-                                        : fetch_first(r, core, addr + n, &bytes[n])))
+    while (n < size && (r->code.changed ? fetch_byte(r, core, addr + n, &bytes[n], &part)
+                                        : fetch_first(r, core, addr + n, &bytes[n], &part)))
         n++;
     return n;
 }
@@ -566,7 +688,8 @@ int vs_replay_outside_clone(struct vs_replay_outside *to, struct vs_replay_outsi
     *to = *from;
     to->threads = malloc(cores * sizeof(*to->threads));
     int err = vs_copy_clone(&to->gone, &from->gone);
-    if (!err && !to->threads)
+    int e = vs_present_clone(&to->present, &from->present);
+    if (!err && (!to->threads || e))
         err = -VSE_NOMEM;
     if (!err)
         memcpy(to->threads, from->threads, cores * sizeof(*to->threads));
@@ -578,6 +701,7 @@ int vs_replay_outside_clone(struct vs_replay_outside *to, struct vs_replay_outsi
 void vs_replay_outside_fini(struct vs_replay_outside *o)
 {
     vs_copy_fini(&o->gone);
+    vs_present_fini(&o->present);
     free(o->threads);
     o->threads = NULL;
 }

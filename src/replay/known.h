@@ -28,6 +28,10 @@ int vs_replay_after_end(struct vs_replay *r, unsigned core);
 /* The core enters a signal handler: the kernel wrote a frame where the core's stack now ends. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core);
 
+/* The core begins. If it is the first of another program, which the one before executed, memory and
+ * code are the new program's. */
+int vs_replay_begin(struct vs_replay *r, unsigned core);
+
 /* Nothing is known about memory any more, because of what the core did while it was not traced. */
 int vs_replay_forget_all(struct vs_replay *r, unsigned core);
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "vestige/error.h"
 
 int vs_loaded_add(struct vs_loaded *l, const struct vs_loaded_part *part)
 {
@@ -14,16 +15,16 @@ int vs_loaded_add(struct vs_loaded *l, const struct vs_loaded_part *part)
     return err;
 }
 
-const struct vs_loaded_part *vs_loaded_find(const struct vs_loaded *l, uint64_t addr)
+int vs_loaded_name(struct vs_loaded *l, size_t images)
 {
-    for (size_t i = 0; i < l->count; i++)
-        if (addr - l->parts[i].addr < l->parts[i].size)
-            return &l->parts[i];
-    return NULL;
+    l->images = calloc(images + 1, sizeof(*l->images));
+    l->image_count = l->images ? images : 0;
+    return l->images ? 0 : -VSE_NOMEM;
 }
 
 void vs_loaded_fini(struct vs_loaded *l)
 {
     free(l->parts);
+    free(l->images);
     *l = (struct vs_loaded){0};
 }

@@ -15,19 +15,28 @@ struct vs_loaded_part {
     const uint8_t *bytes;
     uint64_t stored;
     bool writable;
+    unsigned image; /* the file's index in the stream's list */
+};
+
+/* A file that the stream names. */
+struct vs_loaded_image {
+    uint64_t entry, code; /* where a program begins; where executable memory begins */
+    bool known;           /* the file was read */
 };
 
 /* A zeroed struct is empty. */
 struct vs_loaded {
     struct vs_loaded_part *parts;
     size_t count, capacity;
+    struct vs_loaded_image *images; /* NULL, or all that the stream names */
+    size_t image_count;
 };
 
 /* Returns 0; -VSE_NOMEM. */
 int vs_loaded_add(struct vs_loaded *l, const struct vs_loaded_part *part);
 
-/* Returns the first part added that the address lies in, or NULL. */
-const struct vs_loaded_part *vs_loaded_find(const struct vs_loaded *l, uint64_t addr);
+/* Makes room for that many images, of which nothing is known. Returns 0; -VSE_NOMEM. */
+int vs_loaded_name(struct vs_loaded *l, size_t images);
 
 static inline uint8_t vs_loaded_byte(const struct vs_loaded_part *part, uint64_t addr)
 {

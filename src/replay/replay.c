@@ -352,6 +352,10 @@ static int execute(struct vs_replay *r, unsigned core, uint64_t most)
 {
     struct vs_replay_core *c = &r->cores[core];
     uint64_t before = c->cpu->retired, iterations = c->cpu->iterations;
+    if (unlikely(c->program != r->decoded_program)) {
+        vs_cpu_flush_all(r->decoded);
+        r->decoded_program = c->program;
+    }
     vs_done_restart(&c->done);
     r->repeats = vs_replay_is_within(c);
     int stop = vs_cpu_run(c->cpu, most);
@@ -445,7 +449,7 @@ static int after_state(struct vs_replay *r, unsigned core, enum cause cause, boo
     case CAUSE_START:
         c->first_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
         vs_replay_thread_begins(r, core);
-        return 0;
+        return vs_replay_begin(r, core);
     case CAUSE_EXCEPTION:
         return vs_replay_after_signal(r, core);
     case CAUSE_GAP:
@@ -887,6 +891,9 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
         vs_copy_init(&r->views[i]);
     bool made = r->decoded && r->cpus && r->before && r->cores;
     int err = made && r->views && r->outside.threads ? 0 : -VSE_NOMEM;
+    if (!err)
+        err = vs_present_init(&r->outside.present, config->loaded ? config->loaded->image_count : 0,
+                              r->count);
     for (unsigned i = 0; i < r->count && !err; i++)
         r->cores[i].cpu = vs_cpu_at(r->cpus, i);
     if (!err)

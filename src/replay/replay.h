@@ -4,6 +4,7 @@
  *   walk        control flow from a port stream and the code
  *   loaded      the program's data, as its files have them
  *   image_code  code and data from the program's files
+ *   present     which of those files are in memory
  *   calls       what system calls do to memory
  *   threads     the system's ids and names of threads
  *   fatal       which signal ended the program
@@ -40,6 +41,7 @@
 #include "replay/calls.h"
 #include "replay/done.h"
 #include "replay/loaded.h"
+#include "replay/present.h"
 #include "isa/text.h"
 #include "base/copy.h"
 #include "technique/data.h"
@@ -95,6 +97,7 @@ struct vs_replay_core {
     uint64_t cause;            /* its last exception's: the signal */
     uint64_t exceptions;       /* how many it had */
     uint64_t interrupted_sp;   /* the stack pointer before its last one */
+    unsigned program;          /* which it executes: how many times exec came before */
     struct vs_replay_done done;
 };
 
@@ -135,6 +138,7 @@ struct vs_replay_outside {
     uint64_t brk;        /* what a call to brk last returned */
     struct vs_call_thread *threads; /* those that calls started; room for as many as cores */
     unsigned thread_count;
+    struct vs_present present; /* the files in memory */
 };
 
 /* What the cores fetch. Fetches, by any core, see stores to code from where the stream says that
@@ -199,7 +203,8 @@ struct vs_replay {
         unsigned core;
         bool valid, all; /* all: any byte may have been written */
     } ahead;
-    struct vs_buf payload; /* registers that came while an instruction repeats itself */
+    unsigned decoded_program; /* whose code is decoded */
+    struct vs_buf payload;    /* registers that came while an instruction repeats itself */
     uint64_t progress;
     int broken; /* the error because of which it cannot go on, or 0 */
     struct vs_diag diag;

@@ -121,6 +121,13 @@ int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], str
     return size;
 }
 
+uint64_t vs_elf_entry(const struct vs_elf *e)
+{
+    GElf_Ehdr header;
+
+    return gelf_getehdr(e->elf, &header) ? header.e_entry : 0;
+}
+
 /* ---- where code lies ------------------------------------------------------------------------- */
 
 static bool is_loaded(const GElf_Phdr *p)

@@ -38,6 +38,9 @@ void vs_elf_close(struct vs_elf *e);
  */
 int64_t vs_elf_build_id(const struct vs_elf *e, uint8_t id[VS_BUILD_ID_MAX], struct vs_diag *diag);
 
+/* Returns where a program begins, before it is moved; 0 if the file does not say. */
+uint64_t vs_elf_entry(const struct vs_elf *e);
+
 /* The segments that code is loaded from. Returns how many are in *list, which the caller frees;
  * -VSE_CORRUPT; -VSE_IO; -VSE_NOMEM. */
 int64_t vs_elf_segments(const struct vs_elf *e, struct vs_segment **list, struct vs_diag *diag);

@@ -95,8 +95,8 @@ static void load_program(struct machine *m)
     m->config.code = &m->code;
     m->config.isa = vs_isa_find("rv64");
     const struct vs_loaded_part parts[] = {
-        {CODE, sizeof(program), (const uint8_t *)program, sizeof(program), false},
-        {0x20000, 0x3000, (const uint8_t *)program, sizeof(program), true}};
+        {CODE, sizeof(program), (const uint8_t *)program, sizeof(program), false, 0},
+        {0x20000, 0x3000, (const uint8_t *)program, sizeof(program), true, 0}};
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
         must(!vs_loaded_add(&m->loaded, &parts[i]));
     m->config.loaded = &m->loaded;

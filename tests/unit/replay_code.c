@@ -304,7 +304,8 @@ TEST(stops_once_where_a_core_waits)
 
 static void load(struct replayed *r, uint64_t addr, const char *text, size_t size, bool writable)
 {
-    const struct vs_loaded_part part = {addr, size, (const uint8_t *)text, strlen(text), writable};
+    const struct vs_loaded_part part = {addr,         size,     (const uint8_t *)text,
+                                        strlen(text), writable, 0};
     CHECK_EQ(vs_loaded_add(&r->loaded, &part), 0);
 }
 
