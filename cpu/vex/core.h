@@ -60,7 +60,8 @@ struct site {
     uint8_t access;  /* enum vs_access */
     bool undo;       /* the instruction changes registers before its last access */
     uint16_t effect; /* of VEX's helper on memory: IREffect */
-    uint8_t address; /* which of that helper's arguments is the address */
+    uint8_t address; /* which of that helper's arguments is the address, ... */
+    uint16_t offset; /* ... from which the operand is so far away */
     bool has_state;  /* its first argument is the guest's state */
     void *helper;
 };

@@ -113,19 +113,20 @@ uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uin
     typedef uint64_t without(uint64_t, uint64_t, uint64_t, uint64_t);
     struct core *core = core_of(g);
     uint64_t args[4] = {a, b, c, d};
-    uint64_t addr = args[s->address];
+    uint64_t addr = args[s->address] + s->offset;
+    uint8_t *operand = core->scratch + s->offset;
     args[s->address] = (uintptr_t)core->scratch;
     if (s->effect == Ifx_Read || s->effect == Ifx_Modify) {
         struct site first = *s;
         if (s->effect == Ifx_Modify)
             first.access = VS_ACCESS_PART;
-        get_bytes(core, addr, &first, core->scratch);
+        get_bytes(core, addr, &first, operand);
     }
     uint64_t result = s->has_state
                           ? ((with_state *)s->helper)(g, args[0], args[1], args[2], args[3])
                           : ((without *)s->helper)(args[0], args[1], args[2], args[3]);
     if (s->effect == Ifx_Write || s->effect == Ifx_Modify)
-        put_bytes(core, addr, s, core->scratch);
+        put_bytes(core, addr, s, operand);
     return result;
 }
 

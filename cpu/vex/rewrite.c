@@ -336,6 +336,46 @@ static void copy_effects(IRDirty *to, const IRDirty *from)
     }
 }
 
+/* What an address is the sum of. */
+struct sum {
+    IRTemp root; /* IRTemp_INVALID: nothing but the offset */
+    ULong offset;
+};
+
+/* Follows copies and additions of constants back from the statement at i. */
+static struct sum sum_of(const struct work *w, Int i, const IRExpr *e)
+{
+    struct sum s = {temp_of(e), 0};
+    ULong c;
+    if (constant(e, &s.offset))
+        return s;
+    while (--i >= 0) {
+        const IRStmt *st = w->in->stmts[i];
+        if (st->tag != Ist_WrTmp || st->Ist.WrTmp.tmp != s.root)
+            continue;
+        const IRExpr *from = st->Ist.WrTmp.data;
+        if (from->tag == Iex_RdTmp) {
+            s.root = from->Iex.RdTmp.tmp;
+            continue;
+        }
+        if (from->tag != Iex_Binop || from->Iex.Binop.op != Iop_Add64 ||
+            !constant(from->Iex.Binop.arg2, &c) || temp_of(from->Iex.Binop.arg1) == IRTemp_INVALID)
+            break;
+        s.root = temp_of(from->Iex.Binop.arg1);
+        s.offset += c;
+    }
+    return s;
+}
+
+/* Whether an address is at or little above another; the distance is set. */
+static bool is_above(const struct work *w, Int i, const IRExpr *e, const IRExpr *other,
+                     ULong *distance)
+{
+    struct sum a = sum_of(w, i, e), b = sum_of(w, i, other);
+    *distance = a.offset - b.offset;
+    return a.root == b.root && *distance <= VS_CPU_ACCESS_MAX;
+}
+
 /* Calls it through helper_call. Its arguments, but for the state, which comes first, are handed on;
  * one of them is the address. */
 static void rewrite_accessing(struct work *w, Int i, const IRDirty *d)
@@ -343,6 +383,7 @@ static void rewrite_accessing(struct work *w, Int i, const IRDirty *d)
     IRExpr *args[4] = {u64(0), u64(0), u64(0), u64(0)};
     unsigned n = 0;
     int address = -1;
+    ULong offset = 0;
     bool has_state = d->cee && d->args[0] && d->args[0]->tag == Iex_GSPTR;
     for (IRExpr **a = d->args + has_state; *a; a++, n++) {
         if (n == 4 || is_IRExpr_VECRET_or_GSPTR(*a)) {
@@ -350,7 +391,7 @@ static void rewrite_accessing(struct work *w, Int i, const IRDirty *d)
             return;
         }
         args[n] = *a;
-        if (address < 0 && eqIRAtom(*a, d->mAddr))
+        if (address < 0 && is_above(w, i, d->mAddr, *a, &offset))
             address = (int)n;
     }
     struct site *s = new_site(w, (unsigned)d->mSize, access_at(w, i));
@@ -362,6 +403,7 @@ static void rewrite_accessing(struct work *w, Int i, const IRDirty *d)
         args[k] = widen(w, typeOfIRExpr(w->in->tyenv, args[k]), args[k]);
     s->effect = (uint16_t)d->mFx;
     s->address = (uint8_t)address;
+    s->offset = (uint16_t)offset;
     s->has_state = has_state;
     s->helper = d->cee->addr;
     IRExpr **all = mkIRExprVec_6(IRExpr_GSPTR(), pointer(s), args[0], args[1], args[2], args[3]);
