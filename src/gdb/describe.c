@@ -17,9 +17,10 @@ void vs_gdb_put_register(struct vs_gdb_writer *w, const struct vs_gdb_machine *m
 {
     const struct vs_register *reg = &m->registers->list[place];
     uint8_t whole[VS_REGISTER_BYTES], bytes[VS_REGISTER_BYTES];
-    int width = reg->number == VS_REGISTER_NONE
-                    ? -VSE_NOTFOUND
-                    : m->ops->get_register(m->machine, thread, reg->number, whole);
+    int width = reg->number == VS_REGISTER_NONE ? -VSE_NOTFOUND : 0;
+
+    if (vs_register_is_numbered(reg))
+        width = m->ops->get_register(m->machine, thread, reg->number, whole);
 
     if (width < 0) {
         for (unsigned i = 0; i < reg->size; i++)
@@ -158,7 +159,9 @@ int vs_gdb_describe_libraries(struct vs_buf *xml, const struct vs_gdb_process *p
         const struct vs_gdb_library *l = &p->libraries[i];
         add(xml, &e, "<library name=\"");
         add_text(xml, &e, l->path);
-        add(xml, &e, "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64 "\"/>\n",
+        add(xml, &e,
+            "\" lm=\"0x%" PRIx64 "\" l_addr=\"0x%" PRIx64 "\" l_ld=\"0x%" PRIx64
+            "\" lmid=\"0x0\"/>\n",
             l->dynamic, l->base, l->dynamic);
     }
     add(xml, &e, "</library-list-svr4>\n");

@@ -13,12 +13,17 @@
 
 #define VS_REGISTER_BYTES 32 /* the largest that has a number */
 #define VS_REGISTER_NONE  0xfffd
+#define VS_REGISTER_ONES  0xfffc
+#define VS_REGISTER_PAIRS 0x8000
 
 struct vs_register {
-    const char *name;    /* the ABI's, which is also gdb's */
-    const char *type;    /* gdb's */
-    uint16_t number;     /* VS_REGISTER_NONE: its value is never known */
-    uint16_t from, bits; /* which bits of that number it is; bits 0: all that `size` holds */
+    const char *name; /* the ABI's, which is also gdb's */
+    const char *type; /* gdb's */
+    uint16_t number;  /* VS_REGISTER_NONE: its value is never known; VS_REGISTER_ONES: its bits are
+                       * always set */
+    uint16_t from, bits; /* which bits of that number it is; bits 0: all that `size` holds; with
+                          * VS_REGISTER_PAIRS, each of them is two bits here: 00 if it is set, or
+                          * else 11 */
     uint8_t size;        /* bytes, as gdb has it */
     uint8_t feature;     /* in gdb's target description: its place in `features` */
 };
@@ -45,8 +50,11 @@ const struct vs_register *vs_register_find(const struct vs_register_set *set, co
 /* Returns whether it has a number and is a register by itself, not some bits of one. */
 bool vs_register_is_whole(const struct vs_register *reg);
 
-/* Gets its `size` bytes from the `width` bytes of the register that its number names. What those
- * lack is zero. */
+/* Returns whether its value is that of a number. */
+bool vs_register_is_numbered(const struct vs_register *reg);
+
+/* Gets its `size` bytes from the `width` bytes of the register that its number names, if it has a
+ * number. What those lack is zero. */
 void vs_register_cut(const struct vs_register *reg, const uint8_t *whole, size_t width,
                      uint8_t *bytes);
 

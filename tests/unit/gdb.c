@@ -704,7 +704,7 @@ TEST(lists_what_is_loaded_now)
     t->fake.at = FAKE_LOADED;
     CHECK_HAS(ask(t, "qXfer:libraries-svr4:read::0,1000"),
               "\n<library name=\"/lib/a &#38; b.so\" lm=\"0x7e00\" l_addr=\"0x7000\" "
-              "l_ld=\"0x7e00\"/>\n");
+              "l_ld=\"0x7e00\" lmid=\"0x0\"/>\n");
     t->fake.program = NULL;
     CHECK_STR(ask(t, "qXfer:libraries-svr4:read::0,1000"),
               "l<library-list-svr4 version=\"1.0\">\n</library-list-svr4>\n");

@@ -114,11 +114,14 @@ TEST(gdb_knows_the_registers_of_x86_64)
     struct served *s = prepare();
 
     s->machine.registers = vs_isa_find("x86-64")->registers;
-    serve(s, "info registers rax rip mxcsr fs_base ftag\np $xmm0.v2_int64\np $ymm0.v4_int64",
+    serve(s,
+          "info registers rax rip mxcsr fs_base ftag fop orig_rax\np $xmm0.v2_int64\np "
+          "$ymm0.v4_int64",
           VS_GDB_SERVED_LEFT);
     check_said(s, (const char *const[]){"rax            0x0", "rip            0x10000",
                                         "mxcsr          0x61", "fs_base        0x400000000000001a",
-                                        "ftag           <unavailable>",
+                                        "ftag           0xc3fc", "fop            <unavailable>",
+                                        "orig_rax       0xffffffffffffffff",
                                         "$1 = {1229782938247303441, 0}",
                                         "$2 = {1229782938247303441, 0, 0, 0}", NULL});
     free(s);

@@ -17,7 +17,8 @@ TEST(names_registers_once_and_features_in_order)
 
         for (unsigned i = 0; i < set->count; i++) {
             const struct vs_register *r = &set->list[i];
-            unsigned bits = r->bits ? r->bits : 8u * r->size;
+            bool pairs = r->bits & VS_REGISTER_PAIRS;
+            unsigned bits = !r->bits ? 8u * r->size : pairs ? r->bits % 256 * 2 : r->bits;
 
             CHECK(vs_register_find(set, r->name) == r);
             CHECK(r->feature == feature || r->feature == feature + 1);
@@ -75,6 +76,8 @@ TEST(cuts_registers_out_of_others)
     CHECK_EQ(cut("x86-64", "ymm3h", whole, 32), 0x1817161514131211);
     CHECK_EQ(cut("x86-64", "ymm3h", whole, 16), 0);
     CHECK_EQ(cut("x86-64", "eflags", whole, 8), 0x04030201);
+    CHECK_EQ(cut("x86-64", "ftag", (const uint8_t[]){0x81, 0}, 2), 0x3ffc);
+    CHECK_EQ(cut("x86-64", "orig_rax", whole, 0), UINT64_MAX);
 }
 
 TEST(tells_whole_registers_from_parts)
@@ -88,6 +91,8 @@ TEST(tells_whole_registers_from_parts)
     CHECK(!vs_register_is_whole(vs_register_find(rv64, "frm")));
     CHECK(!vs_register_is_whole(vs_register_find(x86, "xmm0")));
     CHECK(!vs_register_is_whole(vs_register_find(x86, "ymm0h")));
-    CHECK(!vs_register_is_whole(vs_register_find(x86, "ftag"))); /* nothing tells of it */
-    CHECK_EQ(vs_register_find(x86, "ftag")->number, VS_REGISTER_NONE);
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "ftag")));
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "orig_rax")));
+    CHECK(!vs_register_is_whole(vs_register_find(x86, "fop"))); /* nothing tells of it */
+    CHECK_EQ(vs_register_find(x86, "fop")->number, VS_REGISTER_NONE);
 }

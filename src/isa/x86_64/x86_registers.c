@@ -42,7 +42,7 @@ static const struct vs_register list[] = {
     {"st7", "i387_ext", VS_X86_REG_ST0 + 7, 0, 0, 10, CORE},
     {"fctrl", "int", VS_X86_REG_FCW, 0, 0, 4, CORE},
     {"fstat", "int", VS_X86_REG_FSW, 0, 0, 4, CORE},
-    {"ftag", "int", VS_REGISTER_NONE, 0, 0, 4, CORE},
+    {"ftag", "int", VS_X86_REG_FTAG, 0, 8 | VS_REGISTER_PAIRS, 4, CORE},
     {"fiseg", "int", VS_REGISTER_NONE, 0, 0, 4, CORE},
     {"fioff", "int", VS_REGISTER_NONE, 0, 0, 4, CORE},
     {"foseg", "int", VS_REGISTER_NONE, 0, 0, 4, CORE},
@@ -65,7 +65,7 @@ static const struct vs_register list[] = {
     {"xmm14", "vec128", VS_X86_REG_XMM0 + 14, 0, 128, 16, SSE},
     {"xmm15", "vec128", VS_X86_REG_XMM0 + 15, 0, 128, 16, SSE},
     {"mxcsr", "i386_mxcsr", VS_X86_REG_MXCSR, 0, 0, 4, SSE},
-    {"orig_rax", "int", VS_REGISTER_NONE, 0, 0, 8, LINUX},
+    {"orig_rax", "int", VS_REGISTER_ONES, 0, 0, 8, LINUX}, /* it is in no system call */
     {"fs_base", "int", VS_X86_REG_FS_BASE, 0, 0, 8, SEGMENTS},
     {"gs_base", "int", VS_X86_REG_GS_BASE, 0, 0, 8, SEGMENTS},
     {"ymm0h", "uint128", VS_X86_REG_XMM0 + 0, 128, 128, 16, AVX},
