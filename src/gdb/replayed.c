@@ -52,7 +52,7 @@ static void describe_thread(void *machine, unsigned thread, struct vs_gdb_thread
 {
     const struct vs_gdb_replayed *m = machine;
     const struct vs_replay_core *c = &m->replay->cores[thread];
-    const struct vs_gdb_file *program = vs_gdb_files_program(&m->files, m->execs);
+    const struct vs_gdb_file *program = vs_gdb_files_program(&m->files, m->replay);
     const char *slash = program ? strrchr(program->path, '/') : NULL;
     if (m->cores)
         snprintf(t->name, sizeof(t->name), "core %u", thread);
@@ -61,6 +61,12 @@ static void describe_thread(void *machine, unsigned thread, struct vs_gdb_thread
     else
         snprintf(t->name, VS_REPLAY_NAME, "%s", slash ? slash + 1 : program->path);
     t->id = c->tid;
+}
+
+/* Returns how often the program has become another one. */
+static unsigned execs(const struct vs_replay *r)
+{
+    return r->outside.present.program_count - 1;
 }
 
 static void get_process(void *machine, struct vs_gdb_process *process)
@@ -129,7 +135,7 @@ static int insert_break(struct vs_gdb_replayed *m, uint64_t addr)
  * notices a new program when it stops next. */
 static void break_at_starts(struct vs_gdb_replayed *m)
 {
-    for (unsigned i = 1; i < m->files.programs; i++) {
+    for (size_t i = 0; i < m->files.count; i++) {
         uint64_t addr = vs_gdb_files_start(&m->files, i);
         if (addr && !insert_break(m, addr)) {
             struct vs_gdb_break *b = &m->breaks[find_break(m, addr)];
@@ -426,7 +432,7 @@ static bool begins_program(const struct vs_gdb_replayed *m, unsigned thread)
     bool alone = r->cores[thread].started && !r->cores[thread].cpu->retired;
     for (unsigned i = 0; i < r->count && alone; i++)
         alone = i == thread || !r->cores[i].started || r->cores[i].ended;
-    return alone && vs_gdb_files_execs(r);
+    return alone && execs(r);
 }
 
 /* Goes to just before the exec because of which a program began here. */
@@ -455,10 +461,9 @@ static bool is_own_stop(const struct vs_gdb_replayed *m, const struct vs_gdb_sto
  * time. */
 static int tell_program(struct vs_gdb_replayed *m, bool own, struct vs_gdb_stop *stop)
 {
-    unsigned execs = vs_gdb_files_execs(m->replay);
-    if (execs == m->execs || !m->files.count)
+    if (execs(m->replay) == m->execs || !m->files.count)
         return 0;
-    m->execs = execs;
+    m->execs = execs(m->replay);
     m->postponed = !own;
     m->next = *stop;
     *stop = (struct vs_gdb_stop){.kind = VS_GDB_EXEC, .thread = m->current};

@@ -99,7 +99,7 @@ enum presence {
 /* Returns what the last call about that address said. */
 static enum presence ask_maps(const struct vs_replay *r, uint64_t addr, unsigned right)
 {
-    for (size_t i = r->map_count; i-- && r->maps[i].size != VS_REPLAY_MAP_ALL;)
+    for (size_t i = r->map_count; i--;)
         if (addr - r->maps[i].addr < r->maps[i].size)
             return r->maps[i].there && r->maps[i].rights & right ? PRESENT : ABSENT;
     return UNCERTAIN;

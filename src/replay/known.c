@@ -363,14 +363,6 @@ static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
     return !err && before && end < was ? forget(r, core, end, was - end) : err;
 }
 
-int vs_replay_after_end(struct vs_replay *r, unsigned core)
-{
-    if (!vs_replay_is_replaced(&r->cores[core]))
-        return 0;
-    r->outside.brk = 0;
-    return add_map(r, 0, VS_REPLAY_MAP_ALL, false, 0);
-}
-
 int vs_replay_after_call(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];

@@ -22,9 +22,6 @@ void vs_replay_code_fini(struct vs_replay_code *c);
  * unknown. */
 int vs_replay_after_call(struct vs_replay *r, unsigned core);
 
-/* The core has ended: if it made an exec, the process's memory is another program's. */
-int vs_replay_after_end(struct vs_replay *r, unsigned core);
-
 /* The core enters a signal handler: the kernel wrote a frame where the core's stack now ends. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core);
 

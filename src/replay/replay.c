@@ -528,7 +528,7 @@ static int take_end(struct vs_replay *r, unsigned core)
 {
     int err = outcome(r, r->ops->end(r->decoder, core, r->cores[core].since));
     r->cores[core].ended = !err;
-    return err ? err : vs_replay_after_end(r, core);
+    return err;
 }
 
 /* ---- one core -------------------------------------------------------------------------------- */

@@ -107,13 +107,6 @@ static inline bool vs_replay_is_within(const struct vs_replay_core *c)
     return vs_done_is_begun(&c->done, c->cpu);
 }
 
-/* Returns whether it ended with an exec: another program goes on in its place. */
-static inline bool vs_replay_is_replaced(const struct vs_replay_core *c)
-{
-    return c->ended && c->called &&
-           (c->call.what == VS_SYS_execve || c->call.what == VS_SYS_execveat);
-}
-
 /* Bytes that stop the replay when they are accessed. */
 struct vs_replay_watch {
     uint64_t addr, size;
@@ -123,12 +116,10 @@ struct vs_replay_watch {
 
 /* Memory that came, went or got other rights. */
 struct vs_replay_map {
-    uint64_t addr, size; /* VS_REPLAY_MAP_ALL: an exec put another program in its place */
-    unsigned rights;     /* PROT_x */
-    bool there;          /* if not, it is gone */
+    uint64_t addr, size;
+    unsigned rights; /* PROT_x */
+    bool there;      /* if not, it is gone */
 };
-
-#define VS_REPLAY_MAP_ALL UINT64_MAX
 
 /* What memory is not as the cores and the files say, since something else wrote it. */
 struct vs_replay_outside {
