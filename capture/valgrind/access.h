@@ -11,6 +11,7 @@
  *   helper (dirty)     a load, then a store, if it does both
  *   lost load          comes first
  *   masked load        happens only if its mask is set
+ *   request            of Valgrind: one mark for five instructions, see x86_request_lengths
  *   bit of a register  the loads and stores of x86_is_bit_of_register are not the program's
  */
 #ifndef ACCESS_H

@@ -23,6 +23,7 @@ struct emit {
     IRTemp saved, saved_at; /* see emit_bit_of_register */
     Bool moved;             /* the cursor is past the record: an exit was passed */
     UInt counted;           /* instructions counted so far */
+    Bool gets_original;     /* the instruction is such a request */
 };
 
 static IRExpr *u64(ULong v)
@@ -314,6 +315,8 @@ static void emit_leave(struct emit *e, Bool wanted)
     if (wanted) {
         if (x->target_at)
             store(e, x->target_at, e->plan->in->next);
+        if (x->leave == WIRE_TO_REQUEST)
+            addStmtToIRSB(e->out, IRStmt_Put(e->lane + offsetof(struct lane, requested), u64(1)));
         store(e, e->plan->length, u64(e->exits + 1));
         if (!e->moved)
             put_cursor(e, e->plan->length);
@@ -366,12 +369,14 @@ static void emit_lost_load(struct emit *e, UInt size)
 static void emit_mark(struct emit *e, Int i)
 {
     const IRSB *in = e->plan->in;
+    const UChar *pc = (const UChar *)in->stmts[i]->Ist.IMark.addr;
 
-    x86_decode((const UChar *)in->stmts[i]->Ist.IMark.addr, in->stmts[i]->Ist.IMark.addr, &e->x);
+    x86_decode(pc, (Addr)pc, &e->x);
     if (the.loads && lost_load(in, i, &e->x))
         emit_lost_load(e, x86_lost_load(&e->x));
     if (x86_is_xgetbv(&e->x))
         next_op(e, WIRE_NONDET);
+    e->gets_original = x86_gets_original(pc, in->stmts[i]->Ist.IMark.len);
     e->saved = IRTemp_INVALID;
 }
 
@@ -414,6 +419,11 @@ static void emit_stmt(struct emit *e, Int i)
             !belongs_to_cas(e->plan->in, i, data->Iex.Load.addr, data->Iex.Load.ty))
             emit_op(e, next_op(e, WIRE_LOAD), data->Iex.Load.addr, rd(st->Ist.WrTmp.tmp),
                     mask_of(e->plan->in, i, &e->x, data->Iex.Load.addr));
+        break;
+    case Ist_Put:
+        addStmtToIRSB(e->out, st);
+        if (e->gets_original && st->Ist.Put.offset == offsetof(GuestState, guest_RAX))
+            emit_op(e, next_op(e, WIRE_NONDET), NULL, st->Ist.Put.data, NULL);
         break;
     case Ist_Store:
         addStmtToIRSB(e->out, st);

@@ -37,6 +37,7 @@ UInt block_insns_before(UInt number, Addr pc)
     Addr at = b->addr;
     UInt n = 0;
 
+    pc = shown_address(pc);
     while (n < b->insns && at != pc)
         at += lengths[n++];
     return n < b->insns ? n : 0;
@@ -160,6 +161,8 @@ static UInt leave_of(IRJumpKind kind)
         return WIRE_TO_SYSCALL;
     case Ijk_SigTRAP:
         return WIRE_TO_TRAP;
+    case Ijk_ClientReq:
+        return WIRE_TO_REQUEST;
     case Ijk_NoDecode:
     case Ijk_MapFail:
     case Ijk_SigILL:
@@ -184,15 +187,15 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
                             .ops = p->ops,
                             .leave = leave_of(kind),
                             .is_end = end,
-                            .target = target};
+                            .target = shown_address(target)};
     if (next && !constant(next, &c))
         x->target_at = take_room(p, 8);
     else if (next)
-        x->target = c;
+        x->target = shown_address(c);
     /* A repeated instruction goes back to itself, and one that faults has not completed either. */
-    p->retired[p->exits] =
-        p->insns - (x->leave == WIRE_TO_FAULT ||
-                    (!x->target_at && x->target == p->pc && !x86_is_direct_branch(&p->x)));
+    p->retired[p->exits] = p->insns - (x->leave == WIRE_TO_FAULT ||
+                                       (!x->target_at && x->target == shown_address(p->pc) &&
+                                        !x86_is_direct_branch(&p->x)));
     p->exits++;
 }
 
@@ -317,21 +320,33 @@ static void plan_xgetbv(struct plan *p, Int mark)
                                        .value = high << 32 | (low & 0xffffffff)};
 }
 
+static void plan_lengths(struct plan *p, UInt length)
+{
+    tl_assert(p->insns + X86_REQUEST_INSNS <= INSNS_MAX);
+    p->code += length;
+    if (length != X86_REQUEST_LENGTH) {
+        p->lengths[p->insns++] = length;
+        return;
+    }
+    for (UInt i = 0; i < X86_REQUEST_INSNS; i++)
+        p->lengths[p->insns++] = x86_request_lengths[i];
+}
+
 static void plan_insn(struct plan *p, Int i)
 {
     const IRStmt *mark = p->in->stmts[i];
 
-    tl_assert(p->insns < INSNS_MAX);
     p->pc = mark->Ist.IMark.addr;
     x86_decode((const UChar *)p->pc, p->pc, &p->x);
     if (p->insns == 0)
         p->addr = p->pc;
-    p->lengths[p->insns++] = mark->Ist.IMark.len;
-    p->code += mark->Ist.IMark.len;
+    plan_lengths(p, mark->Ist.IMark.len);
     if (the.loads && lost_load(p->in, i, &p->x))
         plan_lost_load(p, x86_lost_load(&p->x));
     if (x86_is_xgetbv(&p->x))
         plan_xgetbv(p, i);
+    if (x86_gets_original((const UChar *)p->pc, mark->Ist.IMark.len))
+        plan_op(p, WIRE_NONDET, 0, 8, NULL, NULL, False);
 }
 
 /* The statements before the first instruction are Valgrind's own. */
@@ -416,7 +431,7 @@ static struct made *describe(const struct plan *p)
     UChar *to = (UChar *)(&m->block + 1);
 
     m->size = size;
-    m->block = (struct wire_block){.addr = p->addr,
+    m->block = (struct wire_block){.addr = shown_address(p->addr),
                                    .length = p->length,
                                    .insns = p->insns,
                                    .ops = p->ops,

@@ -6,8 +6,9 @@
 #include "access.h"
 #include "tool.h"
 
-/* More than one of VEX's blocks can have: VEX puts at most 100 instructions into a block. */
-#define INSNS_MAX 128
+/* More than one of VEX's blocks can have: VEX puts at most 100 instructions into a block, and takes
+ * five for one in a request. */
+#define INSNS_MAX 512
 #define OPS_MAX   2048
 #define EXITS_MAX 256
 

@@ -28,6 +28,8 @@ struct tool the = {.socket = -1, .memory = -1, .log = -1};
 
 /* The most bytes that one WIRE_EXTERNAL holds. */
 #define PIECE (WIRE_RECORD_MAX / 2)
+/* The bytes that VG_USERREQ__MAP_IP_TO_SRCLOC writes. */
+#define SOURCE_PLACE 64
 
 /* ---- registers ----------------------------------------------------------------------------- */
 
@@ -40,7 +42,7 @@ void registers_of(const GuestState *gst, struct wire_regs *regs)
 {
     VG_(memset)(regs, 0, sizeof(*regs));
     VG_(memcpy)(regs->gpr, &gst->guest_RAX, sizeof(regs->gpr));
-    regs->rip = gst->guest_RIP;
+    regs->rip = shown_address(gst->guest_RIP);
     regs->rflags = LibVEX_GuestAMD64_get_rflags(gst);
     regs->fs_base = gst->guest_FS_CONST;
     regs->gs_base = gst->guest_GS_CONST;
@@ -48,6 +50,7 @@ void registers_of(const GuestState *gst, struct wire_regs *regs)
     VG_(memcpy)(regs->fpr_used, gst->guest_FPTAG, sizeof(regs->fpr_used));
     regs->fpr_top = gst->guest_FTOP;
     regs->fpr_round = gst->guest_FPROUND;
+    regs->fpr_conditions = gst->guest_FC3210;
     regs->sse_round = gst->guest_SSEROUND;
     VG_(memcpy)(regs->ymm, &gst->guest_YMM0, sizeof(regs->ymm));
 }
@@ -129,6 +132,29 @@ static void end_gap(ThreadId tid, struct lane *lane)
     the.threads[tid].off = False;
 }
 
+/* Records what the thread got, if its last block ended with a client request, and what Valgrind
+ * wrote for it. */
+static void end_request(ThreadId tid)
+{
+    struct lane lane;
+    GuestState gst;
+    ULong *result, args[3];
+
+    lane_get(tid, &lane);
+    if (!lane.requested)
+        return;
+    lane.requested = 0;
+    lane_set(tid, &lane);
+    VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
+    result = ring_record(WIRE_REQUEST, tid, sizeof(*result));
+    if (result)
+        *result = gst.guest_RDX;
+    ring_done();
+    if (copy_safely(args, gst.guest_RAX, sizeof(args)) == sizeof(args) &&
+        args[0] == VG_USERREQ__MAP_IP_TO_SRCLOC)
+        external(tid, args[2], SOURCE_PLACE);
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
@@ -136,6 +162,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
 
     the.turns++;
     lane_collect();
+    end_request(tid);
     lane_get(tid, &lane);
     resume(tid);
     if (tid != the.stream) {
@@ -193,7 +220,7 @@ void lane_collect(void)
 
 static void thread_begins(ThreadId tid)
 {
-    struct lane lane = {0, 0, 0};
+    struct lane lane = {0};
     struct wire_start *start;
 
     the.threads[tid] = (struct thread){
@@ -243,6 +270,8 @@ static void thread_ends(ThreadId tid)
 {
     ULong *status;
 
+    lane_collect();
+    end_request(tid);
     kernel_ends(tid, VG_(gettid)(), observed(tid));
     settle_gap(tid);
     status = ring_record(WIRE_EXIT, tid, sizeof(*status));
@@ -271,6 +300,7 @@ static void settle_gaps(void)
             Bool off;
 
             lane_collect();
+            end_request(i);
             off = the.threads[i].off;
             settle_gap(i);
             the.threads[i].off = off;
@@ -363,6 +393,8 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         call->result = sr_isError(result) ? -(ULong)sr_Err(result) : sr_Res(result);
         call->rcx = gst.guest_RCX;
         call->r11 = gst.guest_R11;
+        call->fs_base = gst.guest_FS_CONST;
+        call->gs_base = gst.guest_GS_CONST;
     }
     ring_done();
 }
@@ -422,6 +454,7 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
     if (!observed(tid))
         return;
     ring_fault(VG_(get_IP)(tid));
+    end_request(tid);
     resume(tid);
     /* A call that is restarted after the handler has no end of its own. */
     watch_end(tid);
@@ -533,6 +566,15 @@ static void forked_parent(ThreadId tid)
     ring_simple(WIRE_FORK, tid);
 }
 
+static void say_hello(void)
+{
+    struct wire_hello *hello = ring_record(WIRE_HELLO, 0, sizeof(*hello));
+
+    if (hello)
+        facts_fill(hello);
+    ring_done();
+}
+
 static void after_options(void)
 {
     if (the.socket < 0 || the.memory < 0 || the.log < 0 || !the.state) {
@@ -546,7 +588,7 @@ static void after_options(void)
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
     ring_open();
     region_init();
-    ring_simple(WIRE_HELLO, 0);
+    say_hello();
 }
 
 static void add_window(const HChar *text)

@@ -10,7 +10,8 @@
  *   x86_decode.c  the little that access.c must know about instructions beyond what Valgrind says
  *   kernel.c      what the kernel does to memory without Valgrind saying so
  *   watch.c       what a system call wrote
- *   redirect.c    keeps Valgrind from replacing functions
+ *   redirect.c    keeps Valgrind from replacing functions, and hides what it must replace
+ *   facts.c       which Valgrind and which processor these are
  *   limits.c      how many files the program may open
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
@@ -33,6 +34,7 @@ struct lane {
     ULong cursor;  /* the slot of the next record */
     ULong limit;   /* the last slot where a block's record may start; 0 = the thread is in a gap */
     ULong skipped; /* instructions in the gap */
+    ULong requested; /* the last block ended with a client request, which has no WIRE_REQUEST yet */
 };
 
 enum mode {
@@ -130,6 +132,14 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* The number of a block's instructions that end before pc. */
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
+
+/* ---- facts.c ---- */
+void facts_fill(struct wire_hello *hello);
+
+/* ---- redirect.c ---- */
+/* Where the program has this code: somewhere else only if it is Valgrind's in place of the old
+ * system calls at the end of the address space. */
+Addr shown_address(Addr a);
 
 /* ---- region.c ---- */
 void region_init(void);

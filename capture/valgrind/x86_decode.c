@@ -240,3 +240,10 @@ Bool x86_is_gather(const struct x86 *x)
 {
     return x->opcode >= 0x0f3890 && x->opcode <= 0x0f3893;
 }
+
+const UChar x86_request_lengths[X86_REQUEST_INSNS] = {4, 4, 4, 4, 3};
+
+Bool x86_gets_original(const UChar *bytes, UInt length)
+{
+    return length == X86_REQUEST_LENGTH && bytes[length - 1] == 0xc9; /* xchg %rcx, %rcx */
+}

@@ -34,6 +34,13 @@ Bool x86_is_bit_of_register(const struct x86 *x);
  * other operand determines the result: and with 0, or with all ones, cmov with a known condition.
  * Otherwise 0. */
 UInt x86_lost_load(const struct x86 *x);
+/* VEX takes the sequences with which a program talks to Valgrind for one instruction each. They are
+ * five: four rotations, and the exchange of a register with itself, which says what is wanted. */
+enum { X86_REQUEST_LENGTH = 19, X86_REQUEST_INSNS = 5 };
+extern const UChar x86_request_lengths[X86_REQUEST_INSNS];
+/* Whether an instruction of that length is the one that sets rax to where the original of a
+ * replaced function is. The one that asks for something, and sets rdx, leaves its block. */
+Bool x86_gets_original(const UChar *bytes, UInt length);
 /* xgetbv, whose result Valgrind makes up when it translates. */
 Bool x86_is_xgetbv(const struct x86 *x);
 /* A gather, which loads also where its mask says not to. */

@@ -28,7 +28,8 @@ enum vs_kind {
     VS_EXTERNAL = 4,      /* addr, size, value: bytes that no instruction of the run wrote; pc = the
                              instruction on whose behalf they were written, or 0 */
     VS_EXCEPTION = 5,     /* pc = the instruction that did not retire; addr = handler; value =
-                           * registers changed, among them VS_REG_CAUSE */
+                           * VS_REG_CAUSE, and registers: those changed, or all if the instruction
+                           * may have set some before it came to nothing */
     VS_EXCEPTION_RET = 6, /* pc = the returning instruction; addr = where it resumes; value =
                            * registers changed */
     VS_SYSCALL = 7,       /* pc; addr = number; value = struct vs_syscall_head, then registers */
@@ -152,11 +153,25 @@ struct vs_syscall_head {
 };
 
 /* Registers in payloads: a sequence of {uint16 number, uint16 size, size bytes}, little-endian,
- * unpadded. The numbers are the ISA's DWARF numbers and three of our own. */
+ * unpadded. The numbers are the ISA's DWARF numbers and some of our own.
+ *
+ * A register that is not named is as before; but after VS_THREAD_START and VS_GAP, which name all
+ * that matters, it is as a new thread has it: zero, except for words of control, which are as the
+ * system's ABI says.
+ *
+ * x86-64: xmm(i) has the 32 bytes of ymm(i). Of x87, a payload has either nothing or all that
+ * changed: the control word; the status word with the top of the stack and C3 to C0; under 0xff00,
+ * in 2 bytes, which registers are in use, bit i for mm(i); and the registers under the numbers of
+ * mm0 to mm7, each as the 64 bits that an MMX register or a double has, by register and not by
+ * stack place. (Runs of format version 1 have st(i) instead, with 80 bits.) */
 #define VS_REG_PC    0xffff
 #define VS_REG_CAUSE 0xfffe /* signal number or trap cause of an exception, 8 bytes */
-/* An exception came after so many iterations of the instruction at its pc, 8 bytes: the instruction
- * repeats itself, has retired with its first iteration, and is not complete. */
+/* How many iterations an instruction that repeats itself (rep movs) has done since it began, 8
+ * bytes, not 0. It has retired with its first iteration and is not complete. With VS_EXCEPTION,
+ * beside VS_REG_CAUSE, it is the instruction at the event's pc, which was interrupted between two
+ * iterations, or in one after the first. With VS_EXCEPTION_RET it is the instruction at which the
+ * thread resumes: it goes on and does not retire again. If this is not there, the instruction has
+ * not begun. */
 #define VS_REG_ITERATIONS 0xfffc
 
 /* Takes the next register off a payload of *size bytes at *p. Advances both.

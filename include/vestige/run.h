@@ -10,7 +10,8 @@
 #include "vestige/error.h"
 #include "vestige/event.h"
 
-#define VS_RUN_VERSION        1 /* what this build writes */
+#define VS_RUN_VERSION        2 /* what this build writes */
+#define VS_RUN_VERSION_NEEDED 1 /* the oldest whose readers understand that */
 #define VS_RUN_VERSION_OLDEST 1 /* the oldest it reads */
 
 /* What a run holds, as feature bits of the file. A reader refuses a file with bits that it does not

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/assemble.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/likely.h"
 #include "capture/blocks.h"
 #include "capture/wire_registers.h"
+#include "isa/noted.h"
 
 /* How many events are delivered together: few enough to stay in a cache on the way, and many enough
  * to be worth waking a thread. */
@@ -26,16 +28,25 @@
 
 enum pending { PENDING_NONE, PENDING_SIGNAL, PENDING_RETURN };
 
+/* A repeated instruction that was counted but goes on. */
+struct repetition {
+    uint64_t pc;         /* 0 = there is none */
+    uint64_t iterations; /* that it has done */
+};
+
 struct thread {
     bool live;
     uint16_t number;
     uint64_t since;      /* instructions retired after its last event */
     uint64_t call_pc;    /* of the system call that it is in; 0 = none */
-    uint64_t counted_pc; /* a repeated instruction that was counted but goes on; 0 = none */
+    uint64_t request_pc; /* of the client request whose result is due; 0 = none */
+    struct repetition repeats;
     enum pending pending;
     uint64_t signal;
     struct wire_regs before;
-    uint64_t interrupted[NESTED]; /* counted_pc when signal handlers were entered */
+    bool torn; /* it was interrupted within an instruction, which may have set registers already */
+    uint64_t bases[2];                     /* of fs and gs, as far as is known */
+    struct repetition interrupted[NESTED]; /* when signal handlers were entered */
     unsigned depth;
 };
 
@@ -320,7 +331,7 @@ static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t po
     struct thread *t = a->current;
     uint64_t since;
 
-    if (!t || t->call_pc || t->counted_pc)
+    if (!t || t->call_pc || t->repeats.pc)
         return pos;
     since = t->since;
     while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH) {
@@ -428,7 +439,8 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
 {
     struct vs_block_leave fault = {0};
     const struct vs_block_leave *l = &fault;
-    unsigned counted;
+    unsigned counted, retired;
+    bool goes_on;
 
     if (left & WIRE_LEFT_FAULT) {
         if ((left & ~WIRE_LEFT_FAULT) > b->insns)
@@ -443,18 +455,25 @@ static int take_special(struct vs_assembler *a, struct thread *t, const struct v
     }
     if (t->call_pc)
         settle_call(t, b->addr);
-    counted = put_some_steps(a, t, b, record, l->steps, t->counted_pc == b->addr);
-    /* If an iteration of a repeated instruction faults, the instruction stays counted. */
-    if (t->counted_pc != b->addr || l->leave != WIRE_TO_FAULT || l->insns)
-        t->counted_pc = 0;
+    goes_on = t->repeats.pc == b->addr;
+    counted = put_some_steps(a, t, b, record, l->steps, goes_on);
+    retired = l->insns + (l->again ? 1u : 0);
     if (l->branch)
         put_branch(a, t, l, record, counted);
-    else if (l->insns > counted)
-        t->since += l->insns - counted;
-    else if (l->again && counted > l->insns)
-        t->counted_pc = vs_code_block_pc(b, l->insns);
+    else if (retired > counted)
+        t->since += retired - counted;
+    if (l->again) {
+        goes_on = goes_on && l->insns == 0;
+        t->repeats = (struct repetition){vs_code_block_pc(b, l->insns),
+                                         goes_on ? t->repeats.iterations + 1 : 1};
+    } else if (!goes_on || l->leave != WIRE_TO_FAULT || l->insns) {
+        /* If an iteration of a repeated instruction faults, the instruction stays counted. */
+        t->repeats.pc = 0;
+    }
+    t->torn = l->leave == WIRE_TO_FAULT;
     if (l->leave == WIRE_TO_SYSCALL)
         t->call_pc = b->last_pc;
+    t->request_pc = l->leave == WIRE_TO_REQUEST ? b->last_pc : 0;
     return 0;
 }
 
@@ -563,9 +582,11 @@ static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_
     t = *place;
     if ((e = end_thread(a, t, 0)) < 0)
         return e;
-    *t = (struct thread){.live = true, .number = (uint16_t)a->thread_count++};
+    *t = (struct thread){.live = true,
+                         .number = (uint16_t)a->thread_count++,
+                         .bases = {start->regs.fs_base, start->regs.gs_base}};
     a->stats.threads = a->thread_count;
-    n = vs_wire_registers_put(&a->numbers, a->payload, 0, &start->regs, NULL);
+    n = vs_wire_registers_put(&a->numbers, a->payload, 0, &start->regs, NULL, VS_WIRE_NEW);
     return put_other(
         a, t,
         (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
@@ -590,8 +611,30 @@ static void settle_calls(struct vs_assembler *a)
             settle_call(a->threads[i], 0);
 }
 
+static int put_facts(struct vs_assembler *a, const struct wire_hello *h)
+{
+    const struct {
+        const char *key, *text;
+        size_t capacity;
+    } facts[] = {
+        {"valgrind", h->valgrind, sizeof(h->valgrind)},
+        {"recorder", h->tool, sizeof(h->tool)},
+        {"processor", h->processor, sizeof(h->processor)},
+        {"offered", h->offered, sizeof(h->offered)},
+        {VS_NOTED_FACT, VS_NOTED_NOW, sizeof(VS_NOTED_NOW)},
+    };
+    char text[sizeof(*h)];
+    int e = 0;
+
+    for (size_t i = 0; e == 0 && i < sizeof(facts) / sizeof(*facts); i++) {
+        snprintf(text, sizeof(text), "%.*s", (int)facts[i].capacity, facts[i].text);
+        e = (int)theirs(a, vs_relay_meta(a->o.relay, facts[i].key, text));
+    }
+    return e;
+}
+
 /* A program begins. If it is not the first, it replaced the one before. */
-static int hello(struct vs_assembler *a)
+static int hello(struct vs_assembler *a, const struct wire_hello *h)
 {
     struct vs_event gone = {
         .kind = VS_MAP, .pc = VS_NO_IMAGE, .value = a->isa->user_end, .flags = VS_MAP_GONE};
@@ -606,6 +649,8 @@ static int hello(struct vs_assembler *a)
         a->block_count = 1;
         vs_arena_fini(&a->arena);
         vs_images_forget(a->o.images);
+    } else {
+        e = put_facts(a, h);
     }
     return e;
 }
@@ -619,7 +664,7 @@ static int take_syscall(struct vs_assembler *a, struct thread *t, const struct w
 
     memcpy(head.args, c->args, sizeof(head.args));
     memcpy(a->payload, &head, sizeof(head));
-    n = vs_wire_registers_put_call(&a->numbers, a->payload, n, c);
+    n = vs_wire_registers_put_call(&a->numbers, a->payload, n, c, t->bases);
     t->call_pc = 0;
     return put_other(a, t, e, a->payload, n, own);
 }
@@ -631,16 +676,35 @@ static int take_external(struct vs_assembler *a, struct thread *t, const struct 
     return x->size ? put_other(a, t, e, x + 1, x->size, 0) : 0;
 }
 
+/* The instruction that asked is counted. */
+static int take_request(struct vs_assembler *a, struct thread *t, uint64_t result)
+{
+    struct vs_event e = {.kind = VS_NONDET, .pc = t->request_pc};
+
+    t->request_pc = 0;
+    return e.pc ? put_other(a, t, e, &result, sizeof(result), 0) : -VSE_CORRUPT;
+}
+
 static void take_signal(struct thread *t, const struct wire_signal *s, enum pending pending)
 {
     if (pending == PENDING_SIGNAL) {
+        t->torn |= t->call_pc != 0;
         settle_call(t, s->regs.rip);
-        t->interrupted[t->depth++ % NESTED] = t->counted_pc;
-        t->counted_pc = 0;
+        t->interrupted[t->depth++ % NESTED] = t->repeats;
+        t->repeats.pc = 0;
     }
     t->pending = pending;
     t->signal = s->number;
     t->before = s->regs;
+}
+
+/* Says that the instruction at pc was counted and goes on, if that is so. */
+static size_t put_repetition(struct vs_assembler *a, size_t used, const struct repetition *r,
+                             uint64_t pc)
+{
+    return r->pc && r->pc == pc
+               ? vs_wire_registers_put_one(a->payload, used, VS_REG_ITERATIONS, r->iterations)
+               : used;
 }
 
 static int take_resume(struct vs_assembler *a, struct thread *t, const struct wire_regs *now)
@@ -657,16 +721,22 @@ static int take_resume(struct vs_assembler *a, struct thread *t, const struct wi
         e.kind = VS_EXCEPTION;
         e.pc = t->before.rip;
         n = vs_wire_registers_put_one(a->payload, n, VS_REG_CAUSE, t->signal);
+        n = put_repetition(a, n, &t->interrupted[(t->depth - 1) % NESTED], e.pc);
     } else {
         e.kind = VS_EXCEPTION_RET;
         e.pc = t->call_pc;
         own = t->call_pc != 0;
         t->call_pc = 0;
-        t->counted_pc = t->interrupted[--t->depth % NESTED];
-        if (t->counted_pc != now->rip)
-            t->counted_pc = 0;
+        t->repeats = t->interrupted[--t->depth % NESTED];
+        if (t->repeats.pc != now->rip)
+            t->repeats.pc = 0;
+        n = put_repetition(a, n, &t->repeats, now->rip);
     }
-    n = vs_wire_registers_put(&a->numbers, a->payload, n, now, &t->before);
+    t->bases[0] = now->fs_base;
+    t->bases[1] = now->gs_base;
+    n = vs_wire_registers_put(&a->numbers, a->payload, n, now, &t->before,
+                              t->torn ? VS_WIRE_ALL : VS_WIRE_CHANGED);
+    t->torn = false;
     return put_other(a, t, e, a->payload, n, own);
 }
 
@@ -685,7 +755,7 @@ static int put_all_since(struct vs_assembler *a)
 static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_gap *g)
 {
     struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
-    size_t n = vs_wire_registers_put(&a->numbers, a->payload, 0, &g->regs, NULL);
+    size_t n = vs_wire_registers_put(&a->numbers, a->payload, 0, &g->regs, NULL, VS_WIRE_NEW);
 
     settle_call(t, g->regs.rip);
     if (g->window != a->window) {
@@ -699,8 +769,10 @@ static int take_gap(struct vs_assembler *a, struct thread *t, const struct wire_
         a->left = window_length(a, g->window);
         a->cut = false;
     }
-    t->counted_pc = 0;
+    t->repeats.pc = 0;
     t->depth = 0;
+    t->bases[0] = g->regs.fs_base;
+    t->bases[1] = g->regs.gs_base;
     return put_other(a, t, e, a->payload, n, 0);
 }
 
@@ -737,8 +809,11 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_block);
     case WIRE_START:
         return sizeof(struct wire_start);
+    case WIRE_HELLO:
+        return sizeof(struct wire_hello);
     case WIRE_EXIT:
     case WIRE_AGAIN:
+    case WIRE_REQUEST:
         return 8;
     case WIRE_SYSCALL:
         return sizeof(struct wire_syscall);
@@ -783,6 +858,8 @@ static int take_thread_record(struct vs_assembler *a, uint32_t kind, struct thre
         return take_resume(a, t, data);
     case WIRE_GAP:
         return take_gap(a, t, data);
+    case WIRE_REQUEST:
+        return take_request(a, t, *(const uint64_t *)data);
     default:
         return -VSE_CORRUPT;
     }
@@ -800,7 +877,7 @@ static int take_record(struct vs_assembler *a, uint32_t kind, const struct wire_
         return nonsense(diag, "a short record");
     switch (kind) {
     case WIRE_HELLO:
-        return hello(a);
+        return hello(a, data);
     case WIRE_BLOCK:
         return define_block(a, data, size, diag);
     case WIRE_AGAIN:

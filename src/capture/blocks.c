@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-/* Valgrind takes a client request's five instructions for one. */
-#define REQUEST_LENGTH 19
-#define REQUEST_INSNS  5
 /* Far more than VEX puts into a block, and few enough for a count of 16 bits to hold those of two
  * blocks and what a thread may have retired without an event. */
 #define INSNS_MOST 4096
@@ -157,8 +154,7 @@ static void make_leave(const struct vs_code_block *b, struct vs_block_leave *l,
         l->insns--;
     if (l->insns > counted)
         l->after = (uint16_t)(l->insns - counted);
-    /* A repetition without recorded operands leaves no trace. */
-    l->plain = !b->guarded && !(l->again && counted > l->insns) && x->leave == WIRE_BORING;
+    l->plain = !b->guarded && !l->again && x->leave == WIRE_BORING;
     if (!l->branch)
         return;
     l->event = (struct vs_event){.pc = b->last_pc,
@@ -186,36 +182,27 @@ static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const st
         const struct wire_exit *x = &exits[i];
 
         if (x->insn >= w->insns || x->ops > w->ops || x->target_at + 8u > w->length ||
-            x->leave < WIRE_BORING || x->leave > WIRE_TO_TRAP)
+            x->leave < WIRE_BORING || x->leave > WIRE_TO_REQUEST)
             return -VSE_CORRUPT;
         make_leave(b, &b->leaves[i], x, x->insn + 1u == w->insns, last);
     }
     return 0;
 }
 
-/* Makes the instructions' lengths, and tells those of a client request apart, which is always a
- * block's last. What Valgrind cannot decode also comes last, and has no length. */
+/* Takes the instructions' lengths. What Valgrind cannot decode comes last, and has no length. */
 static int make_lengths(struct vs_code_block *b, struct vs_arena *arena, const uint8_t *lengths)
 {
-    static const uint8_t request[REQUEST_INSNS] = {4, 4, 4, 4, 3};
-    bool requests = b->insns && lengths[b->insns - 1] == REQUEST_LENGTH;
-    uint8_t *to = vs_arena_alloc(arena, b->insns + REQUEST_INSNS, 1);
     unsigned sum = 0;
 
-    if (!to)
+    b->lengths = vs_arena_dup(arena, lengths, b->insns);
+    if (!b->lengths)
         return -VSE_NOMEM;
-    memcpy(to, lengths, b->insns);
-    if (requests) {
-        memcpy(to + b->insns - 1, request, sizeof(request));
-        b->insns = (uint16_t)(b->insns + REQUEST_INSNS - 1);
-    }
     for (unsigned i = 0; i < b->insns; i++) {
-        if (!to[i] && i + 1u < b->insns)
+        if (!lengths[i] && i + 1u < b->insns)
             return -VSE_CORRUPT;
-        sum += to[i];
+        sum += lengths[i];
     }
-    b->lengths = to;
-    b->decoded = b->insns - !to[b->insns - 1];
+    b->decoded = b->insns - !lengths[b->insns - 1];
     return sum == b->code_size ? 0 : -VSE_CORRUPT;
 }
 

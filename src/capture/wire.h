@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     3
+#define WIRE_VERSION     4
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -56,7 +56,7 @@ struct wire_slot {
 /* Records that are not blocks. */
 enum wire_kind {
     WIRE_FIRST = 0xffffff00,
-    WIRE_HELLO = WIRE_FIRST, /* a program begins; after an exec, it is another one */
+    WIRE_HELLO = WIRE_FIRST, /* struct wire_hello: a program begins; after an exec, another one */
     WIRE_BLOCK,              /* struct wire_block: code was translated */
     WIRE_RUN,                /* another thread runs */
     WIRE_START,              /* struct wire_start: a thread begins */
@@ -71,6 +71,7 @@ enum wire_kind {
     WIRE_FORK,               /* the program forked; the child is not followed */
     WIRE_BYE,                /* the program ends */
     WIRE_AGAIN,              /* u64 number of a block: the same code was translated again */
+    WIRE_REQUEST,            /* u64: what the thread got from Valgrind, see WIRE_TO_REQUEST */
     WIRE_END
 };
 
@@ -79,11 +80,20 @@ struct wire_head {
     uint32_t thread; /* Valgrind's number for it, from 1 up */
 };
 
+/* Texts, ended by a zero byte. */
+struct wire_hello {
+    char valgrind[16];   /* its version */
+    char tool[16];       /* the tool's */
+    char processor[128]; /* vendor, family, model, stepping, name */
+    char offered[128];   /* the extensions that Valgrind offers the program, in words */
+};
+
 struct wire_regs {
     uint64_t gpr[16]; /* rax rcx rdx rbx rsp rbp rsi rdi r8 ... r15: the encoding's order */
     uint64_t rip, rflags, fs_base, gs_base;
-    uint64_t fpr[8]; /* x87, as the doubles that Valgrind keeps; by register, not by stack place */
-    uint32_t fpr_top, fpr_round, sse_round, reserved;
+    uint64_t fpr[8]; /* x87, as Valgrind keeps them; by register, not by stack place */
+    uint32_t fpr_top, fpr_round, sse_round;
+    uint32_t fpr_conditions; /* C3 to C0, where the status word has them */
     uint8_t fpr_used[8];
     uint8_t ymm[16][32];
 };
@@ -95,7 +105,7 @@ struct wire_start {
 
 struct wire_syscall {
     uint64_t number, args[6], result;
-    uint64_t rcx, r11;
+    uint64_t rcx, r11, fs_base, gs_base; /* afterwards */
 };
 
 struct wire_external {
@@ -140,7 +150,9 @@ struct wire_block {
 };
 
 /* WIRE_NONDET has an instruction's results: cpuid's are rax, rbx, rcx and rdx, rdtscp's are rax,
- * rcx and rdx, and xgetbv's is edx:eax. */
+ * rcx and rdx, xgetbv's is edx:eax, and rax is what a program gets that asks Valgrind where the
+ * function is that the running one replaces (the exchange of rcx with itself that ends this
+ * request). */
 enum wire_op_kind { WIRE_LOAD = 1, WIRE_STORE, WIRE_NONDET };
 
 enum {
@@ -167,6 +179,9 @@ enum wire_leave {
     WIRE_TO_SYSCALL,
     WIRE_TO_FAULT, /* the instruction does not retire: a signal follows */
     WIRE_TO_TRAP,  /* the instruction retires, and a signal follows */
+    /* The instruction retires: it is the exchange of rbx with itself that ends a client request. A
+     * WIRE_REQUEST has what rdx is afterwards, before anything else of the thread. */
+    WIRE_TO_REQUEST,
 };
 
 struct wire_exit {

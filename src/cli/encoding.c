@@ -33,6 +33,8 @@ static int describe(struct cli *cli, struct encoding *e)
                                        .address_bits = e->setup.address_bits,
                                        .cores = e->setup.cores,
                                        .timed = e->setup.timed,
+                                       .facts = e->facts,
+                                       .fact_count = vport_facts(e->reader, e->facts),
                                        .images = e->images,
                                        .image_count = count};
     return CLI_DONE;

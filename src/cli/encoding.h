@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 
 #include "base/workers.h"
+#include "cli/vport_open.h"
 #include "front/cli.h"
 #include "port/growing.h"
-#include "port/vport.h"
 #include "study/bandwidth.h"
 
 struct encoding {
@@ -21,6 +21,7 @@ struct encoding {
     /* private */
     struct vs_reader *reader;
     struct vs_image *images;
+    struct vs_vport_pair facts[VPORT_FACTS];
     struct vs_bandwidth study;
     struct vs_workers *workers;
     struct vs_job job;

@@ -14,9 +14,10 @@ static void registers(struct json *j, const uint8_t *p, size_t size)
         char name[16];
         snprintf(name, sizeof(name), "%u", number);
         json_number_bytes(j,
-                          number == VS_REG_PC      ? "pc"
-                          : number == VS_REG_CAUSE ? "cause"
-                                                   : name,
+                          number == VS_REG_PC           ? "pc"
+                          : number == VS_REG_CAUSE      ? "cause"
+                          : number == VS_REG_ITERATIONS ? "iterations"
+                                                        : name,
                           bytes, n);
     }
     json_end(j);

@@ -69,6 +69,8 @@ static void registers(struct out *o, const uint8_t *p, size_t size, bool full)
             out_str(o, " pc=");
         } else if (number == VS_REG_CAUSE) {
             out_str(o, " cause=");
+        } else if (number == VS_REG_ITERATIONS) {
+            out_str(o, " iterations=");
         } else {
             out_str(o, " r");
             out_dec(o, number, 0);

@@ -7,6 +7,7 @@
 
 #include "cli/specs.h"
 #include "isa/cpu_load.h"
+#include "isa/noted.h"
 #include "target/config.h"
 #include "target/linux_abi.h"
 #include "trace/run_file.h"
@@ -16,9 +17,16 @@
 /* The technique whose streams order everything that cores do to each other's memory. */
 #define TECHNIQUE "mc2RT"
 
-static int check_isa(struct cli *cli, const char *path, const char *isa)
+static int check_isa(struct cli *cli, const char *path, const char *isa, const char *noted)
 {
     const struct vs_isa *found = vs_isa_find(isa);
+    const char *lacks = vs_noted_lacks(isa, noted);
+    if (lacks) {
+        cli_error(cli,
+                  "%s: was recorded by an older vestige, which did not note %s; record it again",
+                  path, lacks);
+        return CLI_USAGE;
+    }
     if (found && (found->cpu || found->cpu_object))
         return CLI_DONE;
     cli_error(cli, "%s: is of %s, which nothing here executes", path, isa ? isa : "?");
@@ -40,7 +48,8 @@ static int look_at_run(struct cli *cli, const char *path, const struct vs_isa **
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
-    status = check_isa(cli, path, vs_reader_meta(reader, "isa"));
+    status =
+        check_isa(cli, path, vs_reader_meta(reader, "isa"), vs_reader_meta(reader, VS_NOTED_FACT));
     *isa = vs_isa_find(vs_reader_meta(reader, "isa"));
     for (uint32_t i = 0; i < vs_reader_info(reader)->images; i++)
         if (!vs_reader_image(reader, i, &image))
@@ -80,10 +89,10 @@ static int open_run(struct cli *cli, struct replaying *r, const char *path,
 /* ---- a stream -------------------------------------------------------------------------------- */
 
 static int check_stream(struct cli *cli, const char *path, const struct vs_technique_spec *spec,
-                        const char *isa)
+                        const struct vs_vport_about *about)
 {
     if (spec->technique->serves & VS_TECHNIQUE_DATA)
-        return check_isa(cli, path, isa);
+        return check_isa(cli, path, about->isa, vs_vport_fact(about, VS_NOTED_FACT));
     cli_error(cli, "%s: %s has no load values; 'vestige decode' follows its control flow", path,
               spec->technique->name);
     return CLI_USAGE;
@@ -124,7 +133,7 @@ int replaying_look(struct cli *cli, const char *path, const struct replaying_opt
                      : vport_open(cli, &port, path, &spec, &setup);
     if (run || status != CLI_DONE)
         return status;
-    status = check_stream(cli, path, &spec, port->about.isa);
+    status = check_stream(cli, path, &spec, &port->about);
     *isa = vs_isa_find(port->about.isa);
     for (size_t i = 0; i < port->about.image_count; i++)
         note_program(program, capacity, &port->about.images[i]);
@@ -166,7 +175,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     int status = run ? open_run(cli, r, path, o, &config) : open_stream(cli, r, path, o, &config);
     if (status != CLI_DONE)
         return status;
-    status = check_stream(cli, path, &config.spec, r->about->isa);
+    status = check_stream(cli, path, &config.spec, r->about);
     if (status == CLI_DONE && run)
         tell_run(cli, r, path, o);
     if (status == CLI_DONE)

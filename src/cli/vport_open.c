@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "isa/noted.h"
 #include "isa/set.h"
 
 /* ---- reading --------------------------------------------------------------------------------- */
@@ -88,6 +89,19 @@ static int create(struct cli *cli, struct vs_vport_writer **w, const char *path,
     return e ? cli_report_output(cli, path, e, &diag) : CLI_DONE;
 }
 
+size_t vport_facts(const struct vs_reader *run, struct vs_vport_pair facts[VPORT_FACTS])
+{
+    static const char *const keys[VPORT_FACTS] = {VS_NOTED_FACT, "valgrind", "processor",
+                                                  "offered"};
+    size_t count = 0;
+    for (size_t i = 0; i < VPORT_FACTS; i++) {
+        const char *value = vs_reader_meta(run, keys[i]);
+        if (value)
+            facts[count++] = (struct vs_vport_pair){keys[i], value};
+    }
+    return count;
+}
+
 int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, bool overwrite,
                  const struct vs_reader *run, const struct vs_technique_spec *spec,
                  const struct vs_technique_setup *setup)
@@ -97,6 +111,7 @@ int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, 
     size_t count = parameter_count(spec->technique);
     struct vs_vport_pair *params = calloc(count + 1, sizeof(*params));
     char(*values)[TEXT] = calloc(count + 1, sizeof(*values));
+    struct vs_vport_pair facts[VPORT_FACTS];
     struct vs_image *images = calloc(info->images + 1u, sizeof(*images));
     struct vs_port_shape shape;
     int status;
@@ -118,6 +133,8 @@ int vport_create(struct cli *cli, struct vs_vport_writer **w, const char *path, 
                                        .per_core = shape.per_core,
                                        .params = params,
                                        .param_count = count,
+                                       .facts = facts,
+                                       .fact_count = vport_facts(run, facts),
                                        .images = images,
                                        .image_count = info->images};
         for (uint32_t i = 0; i < info->images; i++)

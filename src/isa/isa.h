@@ -12,6 +12,7 @@
 #include "isa/cpu_log.h"    /* what it did */
 #include "isa/cpu_memory.h" /* what it executes over */
 #include "isa/insn.h"       /* static facts about an instruction of any set */
+#include "isa/noted.h"      /* whether a run can be replayed exactly */
 #include "isa/operand.h"    /* what an instruction does with registers and memory */
 #include "isa/ram.h"        /* a ready-made memory */
 #include "isa/registers.h"  /* the registers of a set, for a debugger and people */

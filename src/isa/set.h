@@ -57,7 +57,9 @@ struct vs_isa {
     const struct vs_abi *abi;                /* of its programs under Linux */
     const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing here does, but maybe: */
     const char *cpu_object;                  /* the file whose CPU does (isa/cpu_load.h), or NULL */
-    const struct vs_operations *operations;  /* those in the CPU's log; NULL: it has none */
+    const char *unnoted; /* what runs lack whose recorder did not say what it notes (isa/noted.h);
+                          * NULL: nothing */
+    const struct vs_operations *operations; /* those in the CPU's log; NULL: it has none */
 };
 
 /* Returns the set with that name; NULL if there is none, or name is NULL. Static storage. */

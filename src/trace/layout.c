@@ -36,7 +36,7 @@ void vs_header_pack(uint8_t out[VS_HEADER_SIZE], uint32_t features)
     memset(out, 0, VS_HEADER_SIZE);
     memcpy(out, header_magic, 8);
     vs_put16(out + 8, VS_RUN_VERSION);
-    vs_put16(out + 10, VS_RUN_VERSION); /* the oldest version whose readers understand it */
+    vs_put16(out + 10, VS_RUN_VERSION_NEEDED);
     vs_put32(out + 12, features);
     seal(out);
 }

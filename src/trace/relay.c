@@ -148,6 +148,18 @@ int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image)
     return e;
 }
 
+int vs_relay_meta(struct vs_relay *r, const char *key, const char *value)
+{
+    int e;
+
+    if (!r->consumer->meta)
+        return 0;
+    pthread_mutex_lock(&r->calls);
+    e = r->consumer->meta(r->consumer->context, key, value);
+    pthread_mutex_unlock(&r->calls);
+    return e;
+}
+
 int vs_relay_drain(struct vs_relay *r)
 {
     int e;

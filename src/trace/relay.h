@@ -32,6 +32,7 @@ int vs_relay_send(struct vs_relay *r);
  * sent earlier are consumed. */
 int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block);
 int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image);
+int vs_relay_meta(struct vs_relay *r, const char *key, const char *value);
 
 /* Waits until everything is consumed. Returns 0; the consumer's first error. */
 int vs_relay_drain(struct vs_relay *r);

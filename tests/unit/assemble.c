@@ -63,6 +63,24 @@ TEST(starts_and_ends_threads)
     teardown(&f);
 }
 
+TEST(tells_where_it_is_once)
+{
+    struct fixture f;
+
+    setup(&f);
+    wb_hello(&f.w);
+    finish(&f);
+    CHECK_STR(f.got.facts, "valgrind=3.19\nrecorder=0.1.0\nprocessor=a processor\noffered=avx2\n"
+                           "noted=1\n");
+    teardown(&f);
+    open_with(&f, NULL, 0);
+    f.got.meta_error = -VSE_LIMIT;
+    wb_hello(&f.w);
+    CHECK_ERR(feed(&f), VSE_LIMIT);
+    CHECK(f.theirs);
+    teardown(&f);
+}
+
 TEST(counts_instructions_up_to_events)
 {
     struct fixture f;
@@ -269,6 +287,8 @@ TEST(counts_a_repeated_instruction_once)
 TEST(counts_a_repeated_instruction_once_when_operands_are_not_recorded)
 {
     struct fixture f;
+    struct wire_regs at = wb_regs(0x1000), handler = wb_regs(0x3000);
+    const struct vs_event *e;
 
     setup(&f);
     wb_block_init(&b, 0x1000);
@@ -279,8 +299,13 @@ TEST(counts_a_repeated_instruction_once_when_operands_are_not_recorded)
     for (int i = 0; i < 5; i++)
         wb_ran(&f.w, &b, 1);
     wb_ran(&f.w, &b, 0);
+    wb_ran(&f.w, &b, 1);
+    wb_signal(&f.w, WIRE_SIGNAL, 1, 14, &at);
+    wb_resume(&f.w, 1, &handler);
     finish(&f);
-    EXPECT(&f, .kind = VS_THREAD_EXIT, .icount = 1);
+    e = EXPECT_KIND(&f, VS_EXCEPTION, 2);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), 1);
+    expect_end(&f);
     teardown(&f);
 }
 
@@ -303,14 +328,30 @@ TEST(resumes_a_repeated_instruction_after_a_signal)
     wb_signal(&f.w, WIRE_RETURN, 1, 0, &handler);
     wb_resume(&f.w, 1, &at);
     run_rep(&f.w, &b, 1);
+    run_rep(&f.w, &b, 2);
+    wb_exec(&f.w, &b);
+    wb_fault(&f.w, 0); /* an iteration faults */
+    wb_signal(&f.w, WIRE_SIGNAL, 1, 11, &at);
+    handler.rip = 0x3000;
+    wb_resume(&f.w, 1, &handler);
+    wb_ran(&f.w, &b2, 0);
+    wb_signal(&f.w, WIRE_RETURN, 1, 0, &handler);
+    wb_resume(&f.w, 1, &at);
     wb_ran(&f.w, &b, 0);
     finish(&f);
     expect_rep(&f, 0x1000, 0, 1, 0);
-    EXPECT_KIND(&f, VS_EXCEPTION, 0);
+    e = EXPECT_KIND(&f, VS_EXCEPTION, 0);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), 1);
     e = EXPECT_KIND(&f, VS_EXCEPTION_RET, 2);
     CHECK_EQ(e->pc, 0x3001);
     CHECK_EQ(e->addr, 0x1000);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), 1);
     expect_rep(&f, 0x1000, 1, 0, VS_MEM_REPEAT);
+    expect_rep(&f, 0x1000, 2, 0, VS_MEM_REPEAT);
+    e = EXPECT_KIND(&f, VS_EXCEPTION, 0);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), 3);
+    e = EXPECT_KIND(&f, VS_EXCEPTION_RET, 2);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), 3);
     expect_end(&f);
     teardown(&f);
 }
@@ -319,6 +360,7 @@ TEST(begins_a_repeated_instruction_anew_where_a_handler_went)
 {
     struct fixture f;
     struct wire_regs at = wb_regs(0x1000), handler = wb_regs(0x3000), other = wb_regs(0x4000);
+    const struct vs_event *e;
 
     setup(&f);
     make_rep(&b, 0x1000, 0);
@@ -338,7 +380,8 @@ TEST(begins_a_repeated_instruction_anew_where_a_handler_went)
     finish(&f);
     expect_rep(&f, 0x1000, 0, 1, 0);
     EXPECT_KIND(&f, VS_EXCEPTION, 0);
-    EXPECT_KIND(&f, VS_EXCEPTION_RET, 2);
+    e = EXPECT_KIND(&f, VS_EXCEPTION_RET, 2);
+    CHECK_EQ(reg_of(&f, e, 0, VS_REG_ITERATIONS), -1);
     EXPECT_KIND(&f, VS_BRANCH, 1);
     expect_rep(&f, 0x1000, 1, 1, 0);
     expect_end(&f);
@@ -411,7 +454,7 @@ TEST(counts_calls_that_were_not_reported)
 TEST(says_which_registers_a_signal_changed)
 {
     struct fixture f;
-    struct wire_regs before = wb_regs(0x1001), after = before;
+    struct wire_regs before = wb_regs(0x1003), after = before;
     const struct vs_event *e;
 
     setup(&f);
@@ -423,8 +466,7 @@ TEST(says_which_registers_a_signal_changed)
     make_call(&b2, 0x3000);
     wb_define(&f.w, &b);
     wb_define(&f.w, &b2);
-    wb_exec(&f.w, &b);
-    wb_fault(&f.w, 1);
+    wb_ran(&f.w, &b, 0);
     after.rip = 0x3000;
     after.gpr[4] = 0x8888; /* rsp */
     after.ymm[3][17]++;
@@ -436,8 +478,9 @@ TEST(says_which_registers_a_signal_changed)
     wb_signal(&f.w, WIRE_RETURN, 1, 0, &after);
     wb_resume(&f.w, 1, &before);
     finish(&f);
-    e = EXPECT_KIND(&f, VS_EXCEPTION, 1);
-    CHECK_EQ(e->pc, 0x1001);
+    EXPECT_KIND(&f, VS_LOAD, 2);
+    e = EXPECT_KIND(&f, VS_EXCEPTION, 0);
+    CHECK_EQ(e->pc, 0x1003);
     CHECK_EQ(e->addr, 0x3000);
     CHECK_EQ(reg_count(&f, e), 4);
     CHECK_EQ(reg_of(&f, e, 0, VS_REG_CAUSE), 11);
@@ -446,9 +489,51 @@ TEST(says_which_registers_a_signal_changed)
     CHECK(reg_of(&f, e, 0, 17 + 3) != -1);
     e = EXPECT_KIND(&f, VS_EXCEPTION_RET, 2);
     CHECK_EQ(e->pc, 0x3001);
-    CHECK_EQ(e->addr, 0x1001);
+    CHECK_EQ(e->addr, 0x1003);
     CHECK_EQ(reg_count(&f, e), 3);
     CHECK_EQ(reg_of(&f, e, 0, 7), 0x104);
+    expect_end(&f);
+    teardown(&f);
+}
+
+/* What faults, or is a call that is made again, may have set registers before. */
+TEST(says_all_registers_after_part_of_an_instruction)
+{
+    struct fixture f;
+    struct wire_regs at = wb_regs(0x1001), handler = wb_regs(0x3000);
+    const struct vs_event *e;
+
+    setup(&f);
+    wb_block_init(&b, 0x1000);
+    wb_insn(&b, "90");
+    wb_insn(&b, "50"); /* push rax */
+    wb_op(&b, WIRE_STORE, 0, 8);
+    wb_end_to(&b, WIRE_BORING, 0x1002);
+    make_call(&b2, 0x2000);
+    make_straight(&b3, 0x3000, 1);
+    wb_define(&f.w, &b);
+    wb_define(&f.w, &b2);
+    wb_define(&f.w, &b3);
+    wb_exec(&f.w, &b);
+    wb_fault(&f.w, 1);
+    wb_signal(&f.w, WIRE_SIGNAL, 1, 11, &at);
+    wb_resume(&f.w, 1, &handler);
+    at.rip = 0x2001;
+    wb_ran(&f.w, &b2, 0);
+    wb_signal(&f.w, WIRE_SIGNAL, 1, 14, &at);
+    wb_resume(&f.w, 1, &handler);
+    wb_ran(&f.w, &b3, 0);
+    wb_signal(&f.w, WIRE_SIGNAL, 1, 14, &at);
+    wb_resume(&f.w, 1, &handler);
+    finish(&f);
+    for (unsigned i = 0; i < 2; i++) {
+        e = EXPECT_KIND(&f, VS_EXCEPTION, 1);
+        CHECK_EQ(e->pc, i ? 0x2001 : 0x1001);
+        CHECK_EQ(reg_of(&f, e, 0, REG_RCX), 0x101);
+        CHECK_EQ(reg_of(&f, e, 0, 41 + 7), 0); /* of x87 too, whatever they are */
+    }
+    e = EXPECT_KIND(&f, VS_EXCEPTION, 1);
+    CHECK_EQ(reg_count(&f, e), 2);
     expect_end(&f);
     teardown(&f);
 }
@@ -510,20 +595,54 @@ TEST(takes_what_valgrind_could_not_decode)
     teardown(&f);
 }
 
-TEST(tells_the_instructions_of_a_client_request_apart)
+TEST(says_what_a_client_request_got)
 {
     struct fixture f;
 
     setup(&f);
     wb_block_init(&b, 0x1000);
-    wb_insn(&b, "90");
-    wb_insn(&b, "48 c1 c7 03 48 c1 c7 0d 48 c1 c7 3d 48 c1 c7 33 48 87 db");
-    wb_end_to(&b, WIRE_BORING, 0x1014);
+    wb_insn(&b, "48 c1 c7 33");
+    wb_insn(&b, "48 87 db");
+    wb_end_to(&b, WIRE_TO_REQUEST, 0x1007);
     wb_define(&f.w, &b);
     wb_ran(&f.w, &b, 0);
+    wb_request(&f.w, 1, 99);
     finish(&f);
-    CHECK_EQ(f.got.blocks[0].insns, 6);
-    EXPECT(&f, .kind = VS_THREAD_EXIT, .icount = 6);
+    EXPECT(&f, .kind = VS_NONDET, .pc = 0x1004, .size = 8, .value = 99, .icount = 2);
+    expect_end(&f);
+    teardown(&f);
+}
+
+TEST(refuses_what_nobody_asked_for)
+{
+    struct fixture f;
+
+    setup(&f);
+    wb_request(&f.w, 1, 99);
+    CHECK_ERR(feed(&f), VSE_CORRUPT);
+    teardown(&f);
+}
+
+TEST(says_which_bases_a_call_changed)
+{
+    struct fixture f;
+    const size_t head = sizeof(struct vs_syscall_head);
+    const struct vs_event *e;
+
+    setup(&f);
+    make_call(&b, 0x1000);
+    wb_define(&f.w, &b);
+    for (unsigned i = 0; i < 2; i++) {
+        wb_ran(&f.w, &b, 0);
+        wb_base_call(&f.w, 1, 158, 0, 0x500);
+    }
+    finish(&f);
+    e = EXPECT_KIND(&f, VS_SYSCALL, 2);
+    CHECK_EQ(reg_of(&f, e, head, 58), 0x7500);
+    CHECK_EQ(reg_of(&f, e, head, 59), -1);
+    e = EXPECT_KIND(&f, VS_SYSCALL, 2);
+    CHECK_EQ(reg_of(&f, e, head, 58), -1);
+    expect_end(&f);
     teardown(&f);
 }
 

@@ -20,8 +20,9 @@ struct taken {
     struct vs_block blocks[64];
     size_t block_count;
     struct vs_image image;
+    char facts[512];                   /* "key=value" in lines */
     unsigned images, parcels, fail_at; /* parcel that is refused, from 1 up */
-    int put_error, block_error, image_error;
+    int put_error, block_error, image_error, meta_error;
 };
 
 static inline int put(void *context, const struct vs_batch *b)
@@ -61,6 +62,15 @@ static inline int64_t block(void *context, const struct vs_block *b)
     return (int64_t)t->block_count++;
 }
 
+static inline int meta(void *context, const char *key, const char *value)
+{
+    struct taken *t = context;
+    size_t n = strlen(t->facts);
+
+    snprintf(t->facts + n, sizeof(t->facts) - n, "%s=%s\n", key, value);
+    return t->meta_error;
+}
+
 static inline int64_t image(void *context, const struct vs_image *i)
 {
     struct taken *t = context;
@@ -90,8 +100,8 @@ static inline void open_with(struct fixture *f, const uint64_t *windows, size_t 
     struct vs_assembler_options o = {.windows = windows, .window_count = count};
 
     *f = (struct fixture){0};
-    f->consumer =
-        (struct vs_consumer){.context = &f->got, .put = put, .block = block, .image = image};
+    f->consumer = (struct vs_consumer){
+        .context = &f->got, .meta = meta, .put = put, .block = block, .image = image};
     CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, VS_PARCEL_EVENTS, false), 0);
     f->images.relay = o.relay = f->relay;
     o.images = &f->images;

@@ -80,7 +80,7 @@ TEST(refuses_blocks_that_lie)
     REFUSE_BLOCK(b.exits[0].ops = 4);
     REFUSE_BLOCK(b.exits[0].target_at = 60000);
     REFUSE_BLOCK(b.exits[0].leave = 0);
-    REFUSE_BLOCK(b.exits[0].leave = WIRE_TO_TRAP + 1);
+    REFUSE_BLOCK(b.exits[0].leave = WIRE_TO_REQUEST + 1);
     /* more than one operand in one place */
     REFUSE_BLOCK({
         for (int i = 0; i < 10; i++)

@@ -62,7 +62,8 @@ TEST(puts_all_registers_under_their_dwarf_numbers)
     r.sse_round = 2;
     r.fpr_round = 3;
     r.fpr_top = 6;
-    n = vs_wire_registers_put(numbers(), buf, 0, &r, NULL);
+    r.fpr_conditions = 0x4500;
+    n = vs_wire_registers_put(numbers(), buf, 0, &r, NULL, VS_WIRE_NEW);
     for (unsigned i = 0; i < 16; i++) {
         CHECK_EQ(word(buf, n, dwarf[i]), 0x100 + i);
         CHECK_EQ(find(buf, n, 17 + i).size, 32);
@@ -74,35 +75,48 @@ TEST(puts_all_registers_under_their_dwarf_numbers)
     CHECK_EQ(word(buf, n, 59), 0x7100);
     CHECK_EQ(word(buf, n, 64), 0x1f80 | 2 << 13);
     CHECK_EQ(word(buf, n, 65), 0x37f | 3 << 10);
-    CHECK_EQ(word(buf, n, 66), 6 << 11);
+    CHECK_EQ(word(buf, n, 66), 6 << 11 | 0x4500);
     CHECK_EQ(find(buf, n, 0).count, 16 + 16 + 4 + 3);
 }
 
-TEST(puts_the_x87_stack_by_place)
+/* The numbers of the registers in a payload, in order. */
+static size_t list(const uint8_t *p, size_t size, unsigned *numbers, size_t most)
 {
+    const uint8_t *bytes;
+    unsigned regsize;
+    size_t count = 0;
+
+    while (count < most && vs_regs_next(&p, &size, &numbers[count], &regsize, &bytes) == 1)
+        count++;
+    return count;
+}
+
+TEST(puts_x87_as_it_is)
+{
+    static const unsigned order[] = {65, 66, 0xff00, 41, 48};
+    const uint64_t signalling = 0x7ff0000000000001;
     struct wire_regs r = wb_regs(0);
     uint8_t buf[VS_REGS_MAX];
-    const double values[2] = {1.5, -2.25};
-    long double wide = 0;
-    size_t n;
+    unsigned numbered[64];
+    size_t n, count;
 
     r.fpr_top = 7;
-    r.fpr_used[7] = 1; /* st(0) */
-    r.fpr_used[0] = 1; /* st(1) */
-    memcpy(&r.fpr[7], &values[0], 8);
-    memcpy(&r.fpr[0], &values[1], 8);
-    n = vs_wire_registers_put(numbers(), buf, 0, &r, NULL);
-    for (unsigned i = 0; i < 2; i++) {
-        struct found f = find(buf, n, 33 + i);
-
-        CHECK_EQ(f.size, 10);
-        memcpy(&wide, f.bytes, 10);
-        CHECK(wide == (long double)values[i]);
-    }
-    CHECK_EQ(find(buf, n, 35).size, 0);
-    memset(r.fpr_used, 1, sizeof(r.fpr_used)); /* with all of them it is never too long */
-    n = vs_wire_registers_put(numbers(), buf, 12, &r, NULL);
-    CHECK(n < VS_REGS_MAX);
+    r.fpr_used[7] = 1;
+    r.fpr_used[1] = 1; /* it has the value 0 */
+    r.fpr[7] = signalling;
+    r.fpr[0] = 5; /* not in use, but an MMX instruction reads it all the same */
+    n = vs_wire_registers_put(numbers(), buf, 0, &r, NULL, VS_WIRE_NEW);
+    CHECK_EQ(word(buf, n, 41), 5);
+    CHECK_EQ(word(buf, n, 48), signalling);
+    CHECK_EQ(find(buf, n, 0xff00).size, 2);
+    CHECK_MEM(find(buf, n, 0xff00).bytes, "\x82\0", 2);
+    count = list(buf, n, numbered, 64);
+    CHECK(count > 5);
+    CHECK_MEM(&numbered[count - 5], order, sizeof(order));
+    n = vs_wire_registers_put(numbers(), buf, 24, &r, NULL, VS_WIRE_ALL);
+    CHECK(n < VS_REGS_MAX); /* with all of them it is never too long */
+    CHECK_EQ(list(buf + 24, n - 24, numbered, 64), 16 + 16 + 4 + 3 + 1 + 8);
+    CHECK_EQ(word(buf + 24, n - 24, 42), 0);
 }
 
 TEST(puts_only_what_changed)
@@ -111,24 +125,34 @@ TEST(puts_only_what_changed)
     uint8_t buf[VS_REGS_MAX];
     size_t n;
 
-    CHECK_EQ(vs_wire_registers_put(numbers(), buf, 0, &now, &before), 0);
+    CHECK_EQ(vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED), 0);
     now.gpr[3]++;
-    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before);
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
     CHECK_EQ(find(buf, n, 3).count, 1);
     CHECK_EQ(word(buf, n, 3), 0x104);
     now = before;
     now.rip = 0x20;
     now.ymm[15][31] = 0;
-    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before);
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
     CHECK_EQ(find(buf, n, 0).count, 2);
     CHECK_EQ(find(buf, n, 32).size, 32);
     now = before;
     now.fpr_used[2] = 1;
-    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before);
-    CHECK_EQ(find(buf, n, 0).count, 3); /* the register and both words of control */
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
+    CHECK_EQ(find(buf, n, 0).count, 3); /* which are in use, and the words */
+    before.fpr[3] = now.fpr[3] = 1;
+    now.fpr[3] = 0;
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
+    CHECK_EQ(word(buf, n, 44), 0); /* it became 0 */
+    before.fpr[3] = 0;
+    now = before;
+    now.fpr_conditions = 0x100;
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
+    CHECK_EQ(word(buf, n, 66), 0x100);
+    CHECK_EQ(find(buf, n, 0).count, 2);
     now = before;
     now.sse_round = 1;
-    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before);
+    n = vs_wire_registers_put(numbers(), buf, 0, &now, &before, VS_WIRE_CHANGED);
     CHECK_EQ(find(buf, n, 0).count, 1);
     CHECK_EQ(word(buf, n, 64), 0x1f80 | 1 << 13);
 }

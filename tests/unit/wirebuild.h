@@ -109,7 +109,9 @@ static inline void wb_simple(struct wb *w, uint32_t kind, uint32_t thread)
 
 static inline void wb_hello(struct wb *w)
 {
-    wb_simple(w, WIRE_HELLO, 0);
+    const struct wire_hello hello = {"3.19", "0.1.0", "a processor", "avx2"};
+
+    wb_record(w, WIRE_HELLO, 0, &hello, sizeof(hello));
     w->blocks = 0;
 }
 
@@ -142,12 +144,30 @@ static inline void wb_exit(struct wb *w, uint32_t thread, uint64_t status)
     wb_record(w, WIRE_EXIT, thread, &status, sizeof(status));
 }
 
-static inline void wb_syscall(struct wb *w, uint32_t thread, uint64_t number, uint64_t result)
+/* A call that moves the base of fs by so much. */
+static inline void wb_base_call(struct wb *w, uint32_t thread, uint64_t number, uint64_t result,
+                                uint64_t moves)
 {
-    struct wire_syscall s = {
-        .number = number, .args = {1, 2, 3, 4, 5, 6}, .result = result, .rcx = 0xc, .r11 = 0x11};
+    struct wire_regs regs = wb_regs(0);
+    struct wire_syscall s = {.number = number,
+                             .args = {1, 2, 3, 4, 5, 6},
+                             .result = result,
+                             .rcx = 0xc,
+                             .r11 = 0x11,
+                             .fs_base = regs.fs_base + moves,
+                             .gs_base = regs.gs_base};
 
     wb_record(w, WIRE_SYSCALL, thread, &s, sizeof(s));
+}
+
+static inline void wb_syscall(struct wb *w, uint32_t thread, uint64_t number, uint64_t result)
+{
+    wb_base_call(w, thread, number, result, 0);
+}
+
+static inline void wb_request(struct wb *w, uint32_t thread, uint64_t result)
+{
+    wb_record(w, WIRE_REQUEST, thread, &result, sizeof(result));
 }
 
 static inline void wb_external(struct wb *w, uint32_t thread, uint64_t addr, const void *bytes,

@@ -9,7 +9,8 @@
  *                 where Valgrind always goes, even on processors without transactions
  *   return        ret of every form and prefix, iret, sysret, sysexit, uiret
  *   system call   syscall, sysenter, int 0x80
- *   nondet        rdtsc, rdtscp, rdpmc, rdpru, cpuid, xgetbv, rdpid, rdrand, rdseed
+ *   nondet        rdtsc, rdtscp, rdpmc, rdpru, cpuid, xgetbv, rdpid, rdrand, rdseed; xchg rbx, rbx
+ *                 and xchg rcx, rcx, which end requests of Valgrind
  *   plain         every other int, ud2, hlt; xabort and xend, which do nothing or trap where no
  *                 transaction begins
  *   repeat        movs, stos, lods, scas, cmps, ins, outs with an F2 or F3 prefix: processors
