@@ -39,7 +39,7 @@ struct vs_vport_about {
     bool per_core;                      /* a stream for each core; else one */
     const struct vs_vport_pair *params; /* the technique's, all that shape the bits */
     size_t param_count;
-    const struct vs_vport_pair *facts; /* for people: where the run came from, ... */
+    const struct vs_vport_pair *facts; /* of the run: what a replay depends on */
     size_t fact_count;
     const struct vs_image *images; /* the code */
     size_t image_count;
