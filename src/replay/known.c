@@ -373,6 +373,8 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     switch (c->call.what) {
     case VS_SYS_exit:
         return exit_thread(r, core);
+    case VS_SYS_exit_group:
+        return r->config.isa->abi->signals ? 0 : clear_id(r, core); /* as exit, if it is real */
     case VS_SYS_set_tid_address:
         c->clears = c->call.args[0];
         return 0;

@@ -91,7 +91,7 @@ static inline bool stops_here(struct vs_replay *r, unsigned core, uint64_t addr,
 {
     if (r->single)
         return false;
-    r->takes = r->ops->takes(r->decoder, core, writes);
+    r->takes = r->ops->takes(r->decoder, core, addr, size, writes);
     return r->takes || (unlikely(r->watch_count) && find_watch(r, addr, size, writes));
 }
 
@@ -590,7 +590,7 @@ static int do_due(struct vs_replay *r, unsigned core, uint64_t *most)
         return err;
     *most = due - c->since;
     /* It may have iterations left before that, whose accesses the stream counts. */
-    if (due == c->since && (!c->cpu->iterations || r->ops->takes(r->decoder, core, false))) {
+    if (due == c->since && (!c->cpu->iterations || r->ops->takes(r->decoder, core, 0, 1, false))) {
         err = ends ? take_end(r, core) : take_state(r, core);
         r->progress += !err;
         return err ? err : 1;

@@ -18,6 +18,12 @@ struct taken {
     struct vs_port_outside what; /* if it tells of an outside write */
 };
 
+/* Memory as the run has it. */
+struct memory {
+    struct vs_copy is;      /* what was loaded, stored, or written from outside */
+    struct vs_copy outside; /* its known bytes were written from outside, and not accessed since */
+};
+
 /* A core as the run has it. */
 struct truth {
     struct vs_cpu *cpu;
@@ -25,18 +31,18 @@ struct truth {
     uint64_t counted; /* instructions up to and including the next event */
     uint64_t since;   /* instructions after the last registers, up to the last event that was met */
     uint64_t states;
-    uint64_t called;       /* number of its last system call, if nothing came since; else 0 */
-    uint64_t notices;      /* outside writes without a message, since its last access or message */
-    uint64_t load, last;   /* numbers of its last load, and of its last event that matters */
-    uint64_t cycle;        /* of that one */
-    bool ready;            /* the next event is counted */
-    bool live;             /* it has begun */
-    size_t change;         /* the next change of code that it passes, of all */
-    uint64_t changes;      /* how many the replayed core has passed, as far as they were met */
-    struct vs_copy memory; /* what it loaded and stored */
-    struct vs_buf taken;   /* of struct taken: messages whose events were not met yet */
-    struct vs_buf lines;   /* what came with them: each a struct line and its bytes */
-    bool fresh;            /* the last message of all cores is its own */
+    uint64_t called;      /* number of its last system call, if nothing came since; else 0 */
+    uint64_t notices;     /* outside writes without a message, since its last access or message */
+    uint64_t load, last;  /* numbers of its last load, and of its last event that matters */
+    uint64_t cycle;       /* of that one */
+    bool ready;           /* the next event is counted */
+    bool live;            /* it has begun */
+    size_t change;        /* the next change of code that it passes, of all */
+    uint64_t changes;     /* how many the replayed core has passed, as far as they were met */
+    struct memory memory; /* as it knows it */
+    struct vs_buf taken;  /* of struct taken: messages whose events were not met yet */
+    struct vs_buf lines;  /* what came with them: each a struct line and its bytes */
+    bool fresh;           /* the last message of all cores is its own */
 };
 
 struct line {
@@ -134,17 +140,46 @@ static int run_failed(struct checker *k, const struct vs_reader *reader, int err
                        d && d->error == err ? d->text : vs_errstr(err));
 }
 
-/* Bytes that no instruction wrote are not known before they are loaded. Their event follows that of
- * the system call that brought them; a call that only protects memory leaves it as it is. */
-static int forget_outside(const struct checker *k, struct vs_copy *memory, const struct vs_event *e,
-                          uint64_t call)
+/* Returns whether a mapping's bytes may be others than before; a call that only protects memory
+ * leaves them as they are. On the simulated platform a call's mappings follow it; elsewhere they
+ * come before, and only code's rights are told. */
+static bool is_new(const struct checker *k, const struct vs_event *e, uint64_t call)
 {
     const struct vs_abi *abi = k->replay->config.isa->abi;
-    if (e->kind == VS_EXTERNAL)
-        return vs_copy_forget(memory, e->addr, e->size);
-    return e->kind == VS_MAP && vs_abi_call(abi, call) != VS_SYS_mprotect
-               ? vs_copy_forget(memory, e->addr, e->value)
-               : 0;
+    return abi->signals ? vs_abi_call(abi, call) != VS_SYS_mprotect
+                        : !(e->flags & VS_MAP_EXEC && e->pc != VS_NO_IMAGE);
+}
+
+/* Bytes that no instruction wrote need not be known to the replay before they are loaded. */
+static int write_outside(const struct checker *k, struct memory *m, const struct vs_batch *batch,
+                         const struct vs_event *e, uint64_t call)
+{
+    int err = 0;
+    if (e->kind == VS_EXTERNAL) {
+        const uint8_t *bytes = vs_event_bytes(batch, e);
+        err = vs_copy_write(&m->is, e->addr, bytes, e->size);
+        return err ? err : vs_copy_write(&m->outside, e->addr, bytes, e->size);
+    }
+    return e->kind == VS_MAP && is_new(k, e, call) ? vs_copy_forget(&m->is, e->addr, e->value) : 0;
+}
+
+/* What an instruction accessed is known to the replay. */
+static int write_inside(struct memory *m, uint64_t addr, const void *bytes, size_t size)
+{
+    int err = vs_copy_write(&m->is, addr, bytes, size);
+    return err ? err : vs_copy_forget(&m->outside, addr, size);
+}
+
+static void memory_init(struct memory *m)
+{
+    vs_copy_init(&m->is);
+    vs_copy_init(&m->outside);
+}
+
+static void memory_fini(struct memory *m)
+{
+    vs_copy_fini(&m->is);
+    vs_copy_fini(&m->outside);
 }
 
 /* The next event, if look() found one. */
@@ -164,7 +199,7 @@ static int look(struct checker *k, struct truth *t)
         const struct vs_event *e = event_of(t);
         if (!e)
             break;
-        if ((err = forget_outside(k, &t->memory, e, t->called)))
+        if ((err = write_outside(k, &t->memory, &t->events.now.batch, e, t->called)))
             return vs_diag_set(&k->v->diag, err, -1, -1, "%s", vs_errstr(err));
         t->counted += e->icount;
         t->ready = matters(e);
@@ -256,7 +291,7 @@ static int truth_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
 {
     struct checker *k = checker_of(memory);
     size_t n = k->pieces.changes.count ? vs_text_fetch(&k->text, k->version, addr, bytes, size) : 0;
-    if (n == size || !vs_copy_read(&k->cores[cpu->id].memory, addr, bytes, size))
+    if (n == size || !vs_copy_read(&k->cores[cpu->id].memory.is, addr, bytes, size))
         return (int)size;
     /* Another core may have made it. */
     n = vs_replay_read(k->replay, cpu->id, addr, bytes, size);
@@ -276,7 +311,7 @@ static int truth_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t
         return err;
     const struct vs_core_events *events = &k->cores[cpu->id].events;
     memcpy(bytes, vs_event_bytes(&events->now.batch, e), size);
-    return vs_copy_write(&k->cores[cpu->id].memory, addr, bytes, size);
+    return write_inside(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
 /* The first bytes, at most 8, as a number. */
@@ -299,7 +334,7 @@ static int truth_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
     const uint8_t *should = vs_event_bytes(&k->cores[cpu->id].events.now.batch, e);
     if (memcmp(bytes, should, size) != 0)
         return differ(k, cpu->id, "stored value", number_of(bytes, size), number_of(should, size));
-    return vs_copy_write(&k->cores[cpu->id].memory, addr, bytes, size);
+    return write_inside(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
 static int truth_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
@@ -621,14 +656,19 @@ static int check_core(void *context, unsigned core)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-static int compare_page(struct checker *k, const struct vs_copy_page *is,
-                        const struct vs_copy_page *was)
+static bool is_known(const struct vs_copy_page *page, size_t i)
 {
-    uint64_t at = is->number << VS_COPY_BITS;
+    return page && page->known[i / 8] >> i % 8 & 1;
+}
+
+/* The replay may know less than the run where something else wrote, but nothing wrong. */
+static int compare_page(struct checker *k, uint64_t number, const struct vs_copy_page *is,
+                        const struct vs_copy_page *was, const struct vs_copy_page *outside)
+{
+    uint64_t at = number << VS_COPY_BITS;
     for (size_t i = 0; i < VS_COPY_PAGE; i++) {
-        bool known = is->known[i / 8] >> i % 8 & 1;
-        bool should = was && was->known[i / 8] >> i % 8 & 1;
-        if (!known && k->replay->outside.cautious)
+        bool known = is_known(is, i), should = is_known(was, i);
+        if (!known && (k->replay->outside.cautious || is_known(outside, i)))
             continue;
         if (known != should || (known && is->bytes[i] != was->bytes[i]))
             return vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
@@ -641,16 +681,17 @@ static int compare_page(struct checker *k, const struct vs_copy_page *is,
     return 0;
 }
 
-static int compare_memory(struct checker *k, const struct vs_copy *is, const struct vs_copy *was)
+static int compare_memory(struct checker *k, const struct vs_copy *is, const struct memory *was)
 {
     int err = 0;
     const struct vs_copy_page *page;
     for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(is, &e));)
-        err = compare_page(k, page, vs_copy_look(was, page->number));
-    if (!err && is->pages.count != was->pages.count && !k->replay->outside.cautious)
-        err = vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
-                          "memory has %zu pages, and had %zu at the end", is->pages.count,
-                          was->pages.count);
+        err = compare_page(k, page->number, page, vs_copy_look(&was->is, page->number),
+                           vs_copy_look(&was->outside, page->number));
+    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(&was->is, &e));)
+        if (!vs_copy_look(is, page->number))
+            err = compare_page(k, page->number, NULL, page,
+                               vs_copy_look(&was->outside, page->number));
     return err;
 }
 
@@ -676,7 +717,7 @@ static int note_call(struct calls *c, const struct vs_event *e)
 }
 
 /* Makes all of the run's accesses in their order. */
-static int read_memory(struct checker *k, const char *path, struct vs_copy *memory)
+static int read_memory(struct checker *k, const char *path, struct memory *memory)
 {
     struct calls calls = {0};
     struct vs_reader *reader;
@@ -691,9 +732,9 @@ static int read_memory(struct checker *k, const char *path, struct vs_copy *memo
             if ((n = note_call(&calls, e)))
                 break;
             if (e->kind == VS_LOAD || e->kind == VS_STORE)
-                n = vs_copy_write(memory, e->addr, vs_event_bytes(&b, e), e->size);
+                n = write_inside(memory, e->addr, vs_event_bytes(&b, e), e->size);
             else
-                n = forget_outside(k, memory, e, calls.last[e->thread]);
+                n = write_outside(k, memory, &b, e, calls.last[e->thread]);
         }
     }
     if (n != -VSE_END)
@@ -706,7 +747,7 @@ static int read_memory(struct checker *k, const char *path, struct vs_copy *memo
 static int check_memory(struct checker *k, const char *path, bool over)
 {
     struct vs_replay *r = k->replay;
-    struct vs_copy memory;
+    struct memory memory;
     int err = 0;
     if (r->count == 1 || r->view_count > 1) {
         for (unsigned i = 0; i < r->view_count && !err; i++)
@@ -715,10 +756,10 @@ static int check_memory(struct checker *k, const char *path, bool over)
     }
     if (!over)
         return 0; /* nothing says what the other cores had done by then */
-    vs_copy_init(&memory);
+    memory_init(&memory);
     if (!(err = read_memory(k, path, &memory)))
         err = compare_memory(k, &r->views[0], &memory);
-    vs_copy_fini(&memory);
+    memory_fini(&memory);
     return err;
 }
 
@@ -765,7 +806,7 @@ static int open_truth(struct checker *k, const char *path)
         return vs_diag_set(&k->v->diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
     for (unsigned i = 0; i < k->replay->count; i++) {
         k->cores[i].cpu = vs_cpu_at(k->cpus, i);
-        vs_copy_init(&k->cores[i].memory);
+        memory_init(&k->cores[i].memory);
     }
     int err = open_run(k, path);
     vs_recall_init(&k->recall, &k->pieces, k->prior);
@@ -775,7 +816,7 @@ static int open_truth(struct checker *k, const char *path)
 static void close_truth(struct checker *k)
 {
     for (unsigned i = 0; k->cores && i < k->replay->count; i++) {
-        vs_copy_fini(&k->cores[i].memory);
+        memory_fini(&k->cores[i].memory);
         vs_buf_fini(&k->cores[i].taken);
         vs_buf_fini(&k->cores[i].lines);
     }

@@ -5,7 +5,8 @@
  * and whose every access must be the recorded one. Whenever the replay has taken a message, all
  * registers of both are compared, and so is what else the message says: its cycle, its place in the
  * order of all messages, outside writes and, in granules and lines, the bytes that the run knows
- * then or later (study/recall.h). At the end, all bytes of memory that both know are compared. */
+ * then or later (study/recall.h). At the end, memory is compared: what the replay knows must be
+ * right, and it must know all but what something other than the program's instructions wrote. */
 #ifndef STUDY_VERIFY_REPLAY_H
 #define STUDY_VERIFY_REPLAY_H
 

@@ -415,8 +415,9 @@ static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, si
     return vs_copy_write(&d->copies[d->shared ? 0 : core], addr, bytes, size);
 }
 
-static bool decoder_takes(void *decoder, unsigned core, bool store)
+static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
+    (void)addr, (void)size;
     return is_loud(decoder, core, store);
 }
 

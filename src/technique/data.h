@@ -124,10 +124,10 @@ struct vs_data_decoder_ops {
      * UINT64_MAX: something else comes first, or it is not known yet; ask again when the core has
      * taken a message. VS_DECODER_WAIT: the core must not go on. */
     int (*due)(void *decoder, unsigned core, uint64_t since, uint64_t *instructions, bool *ends);
-    /* Whether the core's next access, a load or a store, takes a message, has to wait for one, or
-     * would fail; if not, nobody else cares when it is made. A value from outside always takes a
-     * message. */
-    bool (*takes)(void *decoder, unsigned core, bool store);
+    /* Whether the core's next access, a load or a store of so many bytes, takes a message, has to
+     * wait for one, or would fail; if not, nobody else cares when it is made. A value from outside
+     * always takes a message. */
+    bool (*takes)(void *decoder, unsigned core, uint64_t addr, size_t size, bool store);
     /* Do what takes, read and write do for most accesses of a replay: those that take no message
      * and need nothing unusual. For all others they return VS_DECODER_LOUD and change nothing. */
     int (*read_quietly)(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes);

@@ -527,12 +527,14 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
     return err;
 }
 
-static bool decoder_takes(void *decoder, unsigned core, bool store)
+/* Each line of an access counts. */
+static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
     struct decoder *d = decoder;
     const struct message *m;
+    uint64_t line = d->caches.group.line, more = (addr % line + size - 1) / line;
     (void)store;
-    return core >= d->cores || next_of(d, core, &m) || m->count <= d->core[core].count;
+    return core >= d->cores || next_of(d, core, &m) || m->count <= d->core[core].count + more;
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,

@@ -66,9 +66,9 @@ int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *
     return err < 0 ? err : 0;
 }
 
-bool vs_message_each_takes(void *decoder, unsigned core, bool store)
+bool vs_message_each_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
-    (void)decoder, (void)core;
+    (void)decoder, (void)core, (void)addr, (void)size;
     return !store;
 }
 

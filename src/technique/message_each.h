@@ -49,7 +49,7 @@ void vs_message_each_fini(struct vs_message_each *m);
 int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes);
 int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
                         bool *ends);
-bool vs_message_each_takes(void *decoder, unsigned core, bool store);
+bool vs_message_each_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store);
 int vs_message_each_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
                                  uint8_t *bytes);
 int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,

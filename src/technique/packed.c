@@ -257,9 +257,9 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
                                values_of()->due(d->base, core, since, instructions, ends));
 }
 
-static bool decoder_takes(void *decoder, unsigned core, bool store)
+static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
-    return values_of()->takes(((struct decoder *)decoder)->base, core, store);
+    return values_of()->takes(((struct decoder *)decoder)->base, core, addr, size, store);
 }
 
 static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
