@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/copy.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "base/invariant.h"
 
 static void forget_recent(struct vs_copy *c)
 {
+    c->noted = false;
     for (size_t i = 0; i < VS_COPY_RECENT; i++)
         c->recent[i].number = c->shared[i].number = UINT64_MAX; /* no page has it */
 }
@@ -17,10 +19,17 @@ void vs_copy_init(struct vs_copy *c)
     forget_recent(c);
 }
 
+/* A page that only one copy has is that copy's to write. Others that had it have read it before. */
+static bool is_shared(struct vs_copy_page *page)
+{
+    return atomic_load_explicit(&page->refs, memory_order_acquire) > 1;
+}
+
 static void drop_page(struct vs_copy_page *page)
 {
-    invariant(page->refs);
-    if (--page->refs == 0)
+    uint64_t refs = atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel);
+    invariant(refs);
+    if (refs == 1)
         free(page);
 }
 
@@ -40,8 +49,9 @@ int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
     if (vs_map_clone(&to->pages, &from->pages))
         return -VSE_NOMEM;
     for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(from, &e));)
-        page->refs++;
-    forget_recent(from);
+        atomic_fetch_add_explicit(&page->refs, 1, memory_order_relaxed);
+    if (from->noted)
+        forget_recent(from);
     return 0;
 }
 
@@ -50,13 +60,14 @@ size_t vs_copy_size(const struct vs_copy *c)
     size_t n = c->pages.capacity * sizeof(*c->pages.entries);
     const struct vs_copy_page *page;
     for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(c, &e));)
-        n += sizeof(*page) / page->refs;
+        n += sizeof(*page) / atomic_load_explicit(&page->refs, memory_order_relaxed);
     return n;
 }
 
 static void note_recent(struct vs_copy *c, struct vs_copy_page *page)
 {
-    struct vs_copy_recent *recent = page->refs > 1 ? c->shared : c->recent;
+    struct vs_copy_recent *recent = is_shared(page) ? c->shared : c->recent;
+    c->noted = true;
     recent[page->number % VS_COPY_RECENT] = (struct vs_copy_recent){page->number, page};
 }
 
@@ -79,12 +90,14 @@ static struct vs_copy_page *separate(struct vs_copy *c, struct vs_map_entry *ent
     struct vs_copy_page *own = malloc(sizeof(*own)), *page = entry->pointer;
     if (!own)
         return NULL;
-    memcpy(own, page, sizeof(*own));
-    invariant(page->refs > 1);
-    own->refs = 1;
-    page->refs--;
+    own->number = page->number;
+    own->since = page->since;
+    memcpy(own->known, page->known, sizeof(own->known));
+    memcpy(own->bytes, page->bytes, sizeof(own->bytes));
+    atomic_init(&own->refs, 1);
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
         c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
+    drop_page(page);
     return entry->pointer = own;
 }
 
@@ -96,7 +109,7 @@ static struct vs_copy_page *add_page(struct vs_copy *c, uint64_t number)
         return NULL;
     }
     page->number = number;
-    page->refs = 1;
+    atomic_init(&page->refs, 1);
     return page;
 }
 
@@ -110,7 +123,7 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
     struct vs_copy_page *page = entry ? entry->pointer : NULL;
     if (!page)
         *made = (page = add_page(c, number));
-    else if (page->refs > 1)
+    else if (is_shared(page))
         page = separate(c, entry);
     if (page)
         note_recent(c, page);

@@ -20,7 +20,7 @@
 struct vs_copy_page {
     uint64_t number;
     uint64_t since;                      /* for the owner's use */
-    uint64_t refs;                       /* how many copies have the page */
+    _Atomic uint64_t refs;               /* how many copies have the page; others' may change it */
     uint8_t known[VS_COPY_PAGE / 8 + 8]; /* a bit per byte; the last 8 bytes stay 0 */
     uint8_t bytes[VS_COPY_PAGE];         /* 0 where unknown */
 };
@@ -35,13 +35,15 @@ struct vs_copy {
     struct vs_copy_recent recent[VS_COPY_RECENT]; /* its own pages, by their number's low bits */
     struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same for pages that it shares */
     struct vs_map pages;                          /* by number */
+    bool noted;                                   /* there is something in `recent` or `shared` */
 };
 
 void vs_copy_init(struct vs_copy *c);
 void vs_copy_fini(struct vs_copy *c);
 
 /* Makes `to`, which need not be initialised, a copy with the same content that shares its pages
- * with `from`. Copies that share pages must be used by one thread. Returns 0; -VSE_NOMEM. */
+ * with `from`. Copies that share pages may be used by several threads, each by one at a time;
+ * several may clone a copy at once that nothing but clone was done with. Returns 0; -VSE_NOMEM. */
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
 
 /* The bytes of memory that the copy takes. A shared page counts in part. */

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/invariant.h"
 #include "vestige/error.h"
@@ -79,6 +80,12 @@ static void block_signals(sigset_t *old)
     for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
         sigdelset(&set, faults[i]);
     pthread_sigmask(SIG_SETMASK, &set, old);
+}
+
+unsigned vs_workers_beside(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+    return n > 64 ? 63 : n > 1 ? (unsigned)n - 1 : 0;
 }
 
 int vs_workers_open(struct vs_workers **out, unsigned threads)

@@ -44,6 +44,9 @@ struct vs_strand {
     bool busy;
 };
 
+/* Returns how many threads are worth having beside the caller's: one for each further processor. */
+unsigned vs_workers_beside(void);
+
 /* Starts `threads` threads. With 0, a job is run by whoever submits it, before submit returns.
  * 0, or -VSE_NOMEM: no memory, or no more threads to be had; then *ws is NULL. */
 int vs_workers_open(struct vs_workers **ws, unsigned threads);

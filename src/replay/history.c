@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/invariant.h"
+#include "base/workers.h"
+#include "replay/hunt.h"
 
 enum {
     PIECE = 1 << 18,  /* instructions between two polls */
@@ -39,7 +41,7 @@ static void thin(struct vs_history *h)
 
 static uint64_t last_position(const struct vs_history *h)
 {
-    return vs_replay_state_position(h->states[h->count - 1]);
+    return h->count ? vs_replay_state_position(h->states[h->count - 1]) : 0;
 }
 
 /* Adds a checkpoint here if the last is far enough away, and if there is memory. */
@@ -69,7 +71,10 @@ static void keep_near(struct vs_history *h)
 
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
 {
-    *h = (struct vs_history){.replay = replay, .spacing = VS_HISTORY_SPACING, .most = most};
+    *h = (struct vs_history){.replay = replay,
+                             .spacing = VS_HISTORY_SPACING,
+                             .most = most,
+                             .threads = vs_workers_beside()};
     int err = vs_replay_save(replay, &h->states[0]);
     h->count = !err;
     return err;
@@ -77,6 +82,8 @@ int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
 
 void vs_history_fini(struct vs_history *h)
 {
+    vs_hunt_close(h->hunt);
+    h->hunt = NULL;
     for (size_t i = 0; i < h->count; i++)
         vs_replay_drop(h->states[i]);
     for (size_t i = 0; i < VS_HISTORY_NEAR; i++)
@@ -243,30 +250,23 @@ static bool same_stop(const struct vs_history_stop *a, const struct vs_history_s
            a->exceptions == b->exceptions;
 }
 
-/* Where a scan ends; a signal that comes just there may be part of it. */
-struct end {
-    uint64_t position;
-    bool with_signal;
-};
-
-static bool is_before(const struct vs_history_stop *stop, struct end end)
+static bool is_before(const struct vs_history_stop *stop, struct vs_hunt_end end)
 {
     return stop->position < end.position ||
            (end.with_signal && stop->kind == VS_REPLAY_SIGNAL && stop->position == end.position);
 }
 
-/* Runs from a checkpoint to `end` and finds the last stop before it, or runs only to the stop
- * `until`. Returns 1 if there is one; 0 if not; VS_HISTORY_POLLED; an error. */
-static int scan(struct vs_history *h, struct vs_replay_state *from, struct end end,
-                const struct vs_history_stop *until, struct vs_history_stop *last)
+int vs_history_scan(struct vs_history *h, const struct vs_hunt_part *part,
+                    const struct vs_history_stop *until, struct vs_history_stop *last)
 {
-    struct vs_replay_goal goal = at_position(end.position);
-    int found = 0, err = vs_replay_restore(h->replay, from);
+    struct vs_replay_goal goal = at_position(part->end.position);
+    int found = 0, err = vs_replay_restore(h->replay, part->from);
     goal.fresh = true;
     while (!err) {
+        bool searching = h->searching;
         h->searching = true;
         int stop = vs_history_run(h, &goal);
-        h->searching = false;
+        h->searching = searching;
         if (stop < 0 || stop == VS_HISTORY_POLLED)
             return stop;
         if (!is_stop(stop))
@@ -274,7 +274,7 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, struct end e
         goal.fresh = false;
         struct vs_history_stop here;
         vs_history_tell(h, stop, &here);
-        if (!is_before(&here, end))
+        if (!is_before(&here, part->end))
             return found;
         *last = here;
         found = 1;
@@ -284,19 +284,53 @@ static int scan(struct vs_history *h, struct vs_replay_state *from, struct end e
     return err;
 }
 
+/* The part of the run that ends there, from the last checkpoint before it. */
+static struct vs_hunt_part part_before(const struct vs_history *h, struct vs_hunt_end end)
+{
+    return (struct vs_hunt_part){find_state(h, VS_REPLAY_NONE, end.position - 1), end};
+}
+
+/* Where that part begins. At a checkpoint, a core may already have entered a handler. */
+static struct vs_hunt_end begin_of(const struct vs_hunt_part *part)
+{
+    return (struct vs_hunt_end){vs_replay_state_position(part->from), true};
+}
+
+static bool can_hunt(struct vs_history *h)
+{
+    return h->threads && (h->hunt || !vs_hunt_open(&h->hunt, h));
+}
+
+/* Searches on in several threads. Returns as vs_history_scan. */
+static int hunt(struct vs_history *h, struct vs_hunt_end end, struct vs_history_stop *stop,
+                struct vs_replay_state **from)
+{
+    struct vs_hunt_part parts[VS_HISTORY_STATES + VS_HISTORY_NEAR];
+    size_t count = 0, which;
+    for (; end.position; end = begin_of(&parts[count++]))
+        parts[count] = part_before(h, end);
+    int found = vs_hunt_run(h->hunt, parts, count, &which, stop);
+    if (found == 1)
+        *from = parts[which].from;
+    return found;
+}
+
 /* Finds the last stop before `end`, backwards from checkpoint to checkpoint, and sets *from to the
- * one that leads to it. Returns as scan. */
-static int search(struct vs_history *h, struct end end, struct vs_history_stop *stop,
+ * one that leads to it. Most searches end in the last part, for which threads are not worth it.
+ * Returns as vs_history_scan. */
+static int search(struct vs_history *h, struct vs_hunt_end end, struct vs_history_stop *stop,
                   struct vs_replay_state **from)
 {
     int found = 0;
     while (!found && end.position) {
-        *from = find_state(h, VS_REPLAY_NONE, end.position - 1);
-        found = scan(h, *from, end, NULL, stop);
-        /* at a checkpoint, the core may already have entered the handler */
-        end = (struct end){vs_replay_state_position(*from), true};
+        const struct vs_hunt_part part = part_before(h, end);
+        found = vs_history_scan(h, &part, NULL, stop);
+        *from = part.from;
+        end = begin_of(&part);
         if (!found && end.position && is_polled(h)) /* a scan may be too short to ask */
             return VS_HISTORY_POLLED;
+        if (!found && end.position && can_hunt(h))
+            return hunt(h, end, stop, from);
     }
     return found;
 }
@@ -318,7 +352,7 @@ static int undo(struct vs_history *h, unsigned core)
     return vs_history_goto(h, r->position - 1);
 }
 
-/* Finds the last access between here and `end`. Returns as scan. */
+/* Finds the last access between here and `end`. Returns as vs_history_scan. */
 static int scan_accesses(struct vs_history *h, uint64_t end, struct vs_history_stop *last)
 {
     const struct vs_replay_goal goal = at_position(end);
@@ -376,15 +410,16 @@ static int go_back(struct vs_history *h, unsigned told, struct vs_history_stop *
 {
     uint64_t here = h->replay->position;
     struct vs_replay_state *from;
-    struct end end = {here, !(told & VS_HISTORY_SIGNAL_TOLD)};
+    struct vs_hunt_end end = {here, !(told & VS_HISTORY_SIGNAL_TOLD)};
     if (told & VS_HISTORY_ACCESS_TOLD && here)
-        end = (struct end){here - 1, true};
+        end = (struct vs_hunt_end){here - 1, true};
     int found = search(h, end, stop, &from), reached;
     if (found < 0 || found == VS_HISTORY_POLLED)
         return found;
     if (found == 1 && stop->kind != VS_REPLAY_WATCH) {
         const struct vs_history_stop until = *stop;
-        found = scan(h, from, (struct end){here, true}, &until, stop);
+        const struct vs_hunt_part part = {from, {here, true}};
+        found = vs_history_scan(h, &part, &until, stop);
         return found == 1 ? until.kind : found;
     }
     reached = found ? vs_history_goto_core(h, stop->core, stop->retired) : vs_history_goto(h, 0);
@@ -406,7 +441,7 @@ int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
     int err = vs_replay_save(h->replay, &now);
     if (err)
         return err;
-    int found = search(h, (struct end){h->replay->position, false}, stop, &from);
+    int found = search(h, (struct vs_hunt_end){h->replay->position, false}, stop, &from);
     err = vs_replay_restore(h->replay, now);
     vs_replay_drop(now);
     return err ? err : found;

@@ -16,6 +16,8 @@
 #define VS_HISTORY_NEAR    8
 #define VS_HISTORY_SPACING (UINT64_C(1) << 16) /* instructions, at first */
 
+struct vs_hunt;
+
 struct vs_history {
     struct vs_replay *replay;
     struct vs_replay_state *states[VS_HISTORY_STATES]; /* by position; the first is at 0 */
@@ -27,6 +29,10 @@ struct vs_history {
     size_t used; /* bytes that they took when those were last counted */
     unsigned uncounted;
     bool searching; /* checkpoints are in use: none is added, and none dropped */
+
+    unsigned threads;     /* that search backwards beside the caller's; the caller may set it before
+                           * the first search. At first, one for each further processor */
+    struct vs_hunt *hunt; /* they; NULL: there are none yet */
 
     /* Set by the caller: is asked every now and then whether to stop. May be NULL. */
     bool (*poll)(void *context);

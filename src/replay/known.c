@@ -202,9 +202,12 @@ static int note_thread(struct vs_replay *r, const struct vs_call_thread *t)
 static int add_map(struct vs_replay *r, uint64_t addr, uint64_t size, bool there, uint64_t rights)
 {
     int err = vs_array_room((void **)&r->maps, &r->map_capacity, r->map_count, 1, sizeof(*r->maps));
-    if (!err)
-        r->maps[r->map_count++] = (struct vs_replay_map){addr, size, (unsigned)(rights & 7), there};
-    return err;
+    if (err)
+        return err;
+    r->maps[r->map_count++] = (struct vs_replay_map){addr, size, (unsigned)(rights & 7), there};
+    if (r->map_known < r->map_count)
+        r->map_known = r->map_count;
+    return 0;
 }
 
 /* ---- programs and their files ---------------------------------------------------------------- */

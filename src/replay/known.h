@@ -14,6 +14,9 @@ size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
 /* All cores have come to the change of code: from now on they fetch what was stored before. */
 int vs_replay_change_code(struct vs_replay *r);
 
+/* Gives decoded code another version if the program has changed it since this was last called. */
+void vs_replay_note_code(struct vs_replay *r);
+
 /* For checkpoints. The copy has memory of its own. */
 int vs_replay_code_clone(struct vs_replay_code *to, struct vs_replay_code *from);
 void vs_replay_code_fini(struct vs_replay_code *c);

@@ -828,7 +828,9 @@ int vs_replay_settle(struct vs_replay *r)
 
 void vs_replay_break(struct vs_replay *r, const uint64_t *addrs, size_t count)
 {
+    vs_replay_note_code(r);
     vs_cpu_break(r->decoded, addrs, count);
+    r->flushes = r->decoded->flushes; /* these were not the program's */
 }
 
 /* ---- for the hook's witness ------------------------------------------------------------------ */

@@ -11,7 +11,7 @@
  *   done        an instruction that waits in the midst of its accesses
  *   replay      the program run again; known: what its memory is known to hold; state: copies of
  *               where it is
- *   history     going anywhere in a replay
+ *   history     going anywhere in a replay; hunt: searching it backwards in several threads
  *
  * A replay is a program run again from its port stream and its code alone. Each core is a CPU
  * (isa/cpu.h) whose memory is the decoder of a load-value technique.
@@ -168,6 +168,7 @@ struct vs_replay {
 
     struct vs_replay_map *maps; /* what calls did to memory, in order */
     size_t map_count, map_capacity;
+    size_t map_known; /* how many there are, although it may have gone back since */
 
     /* The caller sets these while the replay stands still. Addresses to stop at are set with
      * vs_replay_break. */
@@ -195,6 +196,9 @@ struct vs_replay {
         bool valid, all; /* all: any byte may have been written */
     } ahead;
     unsigned decoded_program; /* whose code is decoded */
+    uint64_t code_version;    /* of what is decoded; no two that may differ have the same */
+    uint64_t versions;        /* the last that was given; the caller may set it before running */
+    uint64_t flushes;         /* decoded->flushes when the version was last looked at */
     struct vs_buf payload;    /* registers that came while an instruction repeats itself */
     uint64_t progress;
     int broken; /* the error because of which it cannot go on, or 0 */

@@ -17,10 +17,10 @@ struct vs_replay_state {
     struct vs_copy *views;
     struct vs_replay_outside outside;
     struct vs_replay_code code;
-    uint64_t position, flushes;
+    uint64_t position, code_version;
     size_t map_count; /* how many of the replay's maps, which are the same every time */
     size_t saved;     /* bytes of each core's cpu */
-    unsigned current, starting, last, count, view_count;
+    unsigned current, starting, last, count, view_count, decoded_program;
     bool over;
     int broken;
     struct vs_diag diag; /* if it is broken */
@@ -68,6 +68,13 @@ static void free_views(struct vs_copy *views, unsigned count)
     free(views);
 }
 
+void vs_replay_note_code(struct vs_replay *r)
+{
+    if (r->flushes != r->decoded->flushes)
+        r->code_version = ++r->versions;
+    r->flushes = r->decoded->flushes;
+}
+
 int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
 {
     *state = NULL;
@@ -95,7 +102,9 @@ int vs_replay_save(struct vs_replay *r, struct vs_replay_state **state)
         return err;
     }
     s->position = r->position;
-    s->flushes = r->decoded->flushes;
+    vs_replay_note_code(r);
+    s->code_version = r->code_version;
+    s->decoded_program = r->decoded_program;
     s->map_count = r->map_count;
     s->current = r->current;
     s->starting = r->starting;
@@ -140,6 +149,7 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
     vs_port_reader_fini(&r->reader);
     free_views(r->views, r->view_count);
     r->reader = reader;
+    r->reader.witness = &r->witness;
     r->views = views;
     r->decoder = decoder;
     r->position = s->position;
@@ -153,8 +163,12 @@ int vs_replay_restore(struct vs_replay *r, struct vs_replay_state *s)
         r->diag = s->diag;
     r->hit = NULL;
     r->signalled = false;
-    if (s->flushes != r->decoded->flushes)
+    vs_replay_note_code(r);
+    if (s->code_version != r->code_version)
         vs_cpu_flush_all(r->decoded); /* code may have been different then */
+    r->code_version = s->code_version;
+    r->decoded_program = s->decoded_program;
+    r->flushes = r->decoded->flushes;
     for (unsigned i = 0; i < r->count; i++)
         restore_core(&r->cores[i], s, i);
     return 0;

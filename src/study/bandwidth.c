@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/array.h"
 #include "base/diag.h"
@@ -25,12 +24,6 @@ int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *i
         return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "it has %u threads, more than %u",
                            info->threads, t->cores_max);
     return 0;
-}
-
-unsigned vs_bandwidth_threads(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-    return n > 64 ? 63 : n > 1 ? (unsigned)n - 1 : 0;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -372,7 +365,7 @@ static int pass_init(struct pass *p, struct vs_bandwidth *b)
             task->job = (struct vs_job){.run = encode_slot, .arg = task};
         }
     }
-    return vs_workers_open(&p->workers, vs_bandwidth_threads());
+    return vs_workers_open(&p->workers, vs_workers_beside());
 }
 
 static void pass_fini(struct pass *p)

@@ -96,7 +96,4 @@ int vs_bandwidth_lacks(const struct vs_technique *t, const struct vs_run_info *i
 int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs_progress *progress,
                      struct vs_diag *diag);
 
-/* How many threads are worth starting beside the caller's own. */
-unsigned vs_bandwidth_threads(void);
-
 #endif

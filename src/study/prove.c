@@ -109,7 +109,7 @@ static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
                        const struct vs_mutate *mutate, struct vs_diag *diag)
 {
     struct vs_crew *crew = &p->crew;
-    *p = (struct prover){.v = v, .mutate = mutate, .crew.threads = vs_bandwidth_threads()};
+    *p = (struct prover){.v = v, .mutate = mutate, .crew.threads = vs_workers_beside()};
     crew->readers = calloc(crew->threads + 1, sizeof(struct vs_reader *));
     int err = crew->readers ? vs_workers_open(&crew->workers, crew->threads) : -VSE_NOMEM;
     if (err)

@@ -156,7 +156,7 @@ TEST(is_as_separate_memories_are)
         vs_copy_init(&copies[i]);
     for (unsigned n = 0; n < 60000; n++) {
         unsigned which = (unsigned)rng_below(&rng, COPIES);
-        size_t size = rng_below(&rng, 8) ? 1 + rng_below(&rng, 8) : 1 + rng_below(&rng, 300);
+        size_t size = rng_below(&rng, 8) ? 1 + rng_below(&rng, 40) : 1 + rng_below(&rng, 300);
         size_t at = rng_below(&rng, SPAN - size);
         if (rng_below(&rng, 100) == 0) {
             unsigned to = (unsigned)rng_below(&rng, COPIES);

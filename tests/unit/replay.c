@@ -494,9 +494,9 @@ static void go_back(struct vs_history *h, const struct stops *st, uint64_t from)
     }
 }
 
-static void check_back(const struct stream *s)
+static void check_back_with(const struct stream *s, unsigned threads)
 {
-    struct rng rng = rng_init(8);
+    struct rng rng = rng_init(8 + threads);
     struct samples all;
     struct stops st;
     struct vs_history h;
@@ -505,6 +505,7 @@ static void check_back(const struct stream *s)
     choose_stops(&st, s, &all);
     list_stops(&st, s);
     history_make(&h, &r, s, 3000, SIZE_MAX);
+    h.threads = threads;
     use_stops(&r, &st);
     for (unsigned i = 0; i < 20; i++)
         go_back(&h, &st, rng_below(&rng, all.end + 1));
@@ -517,7 +518,107 @@ static void check_back(const struct stream *s)
     free(st.list);
 }
 
+static void check_back(const struct stream *s)
+{
+    check_back_with(s, 0);
+}
+
 EACH(finds_stops_backwards, check_back)
+
+static void check_hunt(const struct stream *s)
+{
+    check_back_with(s, 3);
+}
+
+EACH(finds_stops_backwards_in_threads, check_hunt)
+
+/* With and without threads, from many places: signals, and accesses to the stack. */
+static void compare_searches(const struct stream *s)
+{
+    struct rng rng = rng_init(10);
+    struct samples all;
+    struct vs_history h;
+    struct vs_replay r;
+    unsigned signals = 0;
+    take_samples(&all, s);
+    history_make(&h, &r, s, 3000, SIZE_MAX);
+    CHECK_EQ(vs_history_goto(&h, all.end), VS_REPLAY_REACHED);
+    uint64_t sp = vs_cpu_get(r.cores[0].cpu, s->config.isa->abi->stack);
+    const struct vs_replay_watch watch = {
+        .addr = sp & ~UINT64_C(7), .size = 8, .reads = true, .writes = true};
+    r.signals = UINT64_MAX;
+    for (unsigned i = 0; i < 30; i++) {
+        struct vs_history_stop alone, together;
+        CHECK_EQ(vs_history_goto(&h, rng_below(&rng, all.end + 1)), VS_REPLAY_REACHED);
+        r.watches = &watch;
+        r.watch_count = i % 2;
+        h.threads = 0;
+        int found = vs_history_find_back(&h, &alone);
+        h.threads = 3;
+        CHECK_EQ(vs_history_find_back(&h, &together), found);
+        if (found)
+            check_stop(&together, &alone);
+        signals += found && alone.kind == VS_REPLAY_SIGNAL;
+        r.watch_count = 0;
+    }
+    CHECK(signals);
+    vs_history_fini(&h);
+    vs_replay_fini(&r);
+}
+
+static void search_signals(const char *technique)
+{
+    struct file run = record("--cores 2", "workloads/rv64/signals", "");
+    struct stream s;
+    stream_make(&s, &run, technique);
+    compare_searches(&s);
+    stream_free(&s);
+    file_free(&run);
+}
+
+TEST(finds_signals_backwards_in_threads_in_mlvcf)
+{
+    search_signals("mlvCF_e:CS32");
+}
+
+TEST(finds_signals_backwards_in_threads_in_mc2rt)
+{
+    search_signals("mc2RT");
+}
+
+/* A poll that says so ends the search, and leaves the replay where it was. */
+static bool soon(void *context)
+{
+    return ++*(unsigned *)context > 3;
+}
+
+static void check_polled(const struct stream *s)
+{
+    struct vs_history h;
+    struct vs_replay r;
+    struct vs_history_stop stop;
+    unsigned asked = 0;
+    const struct vs_replay_watch nowhere = {.addr = 16, .size = 1, .reads = true, .writes = true};
+    history_make(&h, &r, s, 300, SIZE_MAX);
+    h.threads = 3;
+    CHECK_EQ(vs_history_goto(&h, UINT64_MAX), VS_REPLAY_OVER);
+    r.watches = &nowhere;
+    r.watch_count = 1;
+    CHECK_EQ(vs_history_find_back(&h, &stop), 0);
+    uint64_t before = digest_of(&r);
+    h.poll = soon;
+    h.context = &asked;
+    CHECK_EQ(vs_history_back(&h, 0, &stop), VS_HISTORY_POLLED);
+    CHECK(asked > 3);
+    CHECK_EQ(digest_of(&r), before);
+    vs_history_fini(&h);
+    vs_replay_fini(&r);
+}
+
+TEST(ends_a_search_in_threads_when_polled)
+{
+    with("mc2RT", "--cores 4", check_polled);
+}
 
 /* ---- limits ---------------------------------------------------------------------------------- */
 
