@@ -9,6 +9,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/commands.h"
@@ -18,6 +19,7 @@
 #include "gdb/script.h"
 #include "gdb/server.h"
 #include "target/config.h"
+#include "trace/retired.h"
 
 enum { PORT = 1234, MEMORY_MIB = 512 };
 
@@ -136,6 +138,42 @@ static int serve(struct cli *cli, const struct debug_options *o, const char *pat
     return end < 0 ? cli_report(cli, path, end, &diag) : CLI_DONE;
 }
 
+/* ---- events of a recorded run ---------------------------------------------------------------- */
+
+static int read_place(struct vs_reader *run, uint64_t event, unsigned *thread, uint64_t *at)
+{
+    uint64_t *retired = calloc(VS_THREADS_MAX, sizeof(*retired));
+    struct vs_batch batch;
+    int e = retired ? vs_reader_seek_event(run, event) : -VSE_NOMEM;
+    if (!e)
+        e = vs_reader_retired(run, retired);
+    if (!e && (e = vs_reader_next(run, &batch)) > 0) {
+        *thread = batch.events[0].thread;
+        *at = vs_event_place(&batch.events[0], retired);
+        e = 0;
+    }
+    free(retired);
+    return e;
+}
+
+/* Finds an event in the run at the path `context`: where it is, and nothing else about it. */
+static int find_event(void *context, uint64_t event, unsigned *thread, uint64_t *at,
+                      struct vs_diag *diag)
+{
+    struct vs_reader *run;
+    int e = vs_reader_open(&run, context, VS_OPEN_DEFAULT, diag);
+    if (e)
+        return e;
+    e = read_place(run, event, thread, at);
+    if (e == -VSE_NOTFOUND)
+        vs_diag_set(diag, e, -1, -1, "there is no event %llu: the run has %llu",
+                    (unsigned long long)event, (unsigned long long)vs_reader_info(run)->events);
+    else if (e)
+        vs_diag_set(diag, e, -1, -1, "%s", vs_errstr(e));
+    vs_reader_close(run);
+    return e;
+}
+
 static int debug(struct cli *cli, const struct debug_options *o, const char *path,
                  struct replaying *r)
 {
@@ -144,7 +182,10 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
         cli_error(cli, "out of memory");
         return CLI_USAGE;
     }
+    char *run = strdup(path);
+    const struct vs_gdb_events events = {find_event, run};
     const struct vs_gdb_replayed_options how = {
+        .events = r->encoding && run ? &events : NULL,
         .most = (size_t)o->memory,
         .images = r->about->images,
         .image_count = r->about->image_count,
@@ -164,6 +205,7 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     }
     vs_gdb_replayed_fini(m);
     free(m);
+    free(run);
     return status;
 }
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/event_print.h"
 #include "front/json.h"
+#include "trace/retired.h"
 
 /* Stands for a number that was not given; the options' limits keep it from being given. */
 #define NONE UINT64_MAX
@@ -121,17 +123,18 @@ static bool wanted(const struct dump_options *o, const struct vs_event *e)
 
 /* Prints what is wanted of a batch. Returns false if no other is needed. */
 static bool dump_batch(struct out *out, const struct dump_options *o, const struct vs_batch *b,
-                       uint64_t *left)
+                       uint64_t *retired, uint64_t *left)
 {
     for (size_t i = 0; i < b->count; i++) {
+        uint64_t at = vs_event_place(&b->events[i], retired);
         if (b->first + i > o->to || !*left || out->error)
             return false;
         if (!wanted(o, &b->events[i]))
             continue;
         if (o->json)
-            event_json(out, b, i);
+            event_json(out, b, i, at);
         else
-            event_text(out, b, i, o->full);
+            event_text(out, b, i, at, o->full);
         --*left;
     }
     return true;
@@ -143,17 +146,18 @@ static int dump_events(struct out *out, const struct dump_options *o, struct vs_
 {
     struct vs_progress progress;
     struct vs_batch batch;
-    uint64_t left = o->limit;
-    int e = 0;
+    uint64_t left = o->limit, *retired = calloc(VS_THREADS_MAX, sizeof(*retired));
+    int e = retired ? vs_reader_retired(r, retired) : -VSE_NOMEM;
 
     vs_progress_init(&progress, out_is_file(out) ? stderr : NULL, "dumping",
                      vs_reader_info(r)->events, "events");
-    while (left && !out->error && (e = vs_reader_next(r, &batch)) > 0) {
+    while (e >= 0 && left && !out->error && (e = vs_reader_next(r, &batch)) > 0) {
         vs_progress_update(&progress, batch.first);
-        if (!dump_batch(out, o, &batch, &left))
+        if (!dump_batch(out, o, &batch, retired, &left))
             break;
     }
     vs_progress_finish(&progress);
+    free(retired);
     return e < 0 && e != -VSE_END ? e : 0;
 }
 
@@ -321,9 +325,11 @@ const struct command command_dump = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Prints the events of a run, one per line: number, cycle in a timed run, thread,\n"
-        "kind, address of the instruction, what belongs to the kind, and the instructions\n"
-        "that the thread retired since its previous event. Ranges include both ends.",
+        "Prints the events of a run, one per line: number, cycle in a timed run, place, kind,\n"
+        "address of the instruction, what belongs to the kind, and the instructions that\n"
+        "the thread retired since its previous event. The place is tT:N: thread T had\n"
+        "retired N instructions before this one; 'monitor goto' of 'vestige debug' goes\n"
+        "there. Ranges include both ends.",
     .example = "vestige dump --thread 0 --kind load,store --limit 20 run.vest\n"
                "vestige dump --json --addr 0x7ffe0000-0x7fffffff run.vest | jq -r .value",
     .exits = COMMAND_EXITS,

@@ -117,7 +117,7 @@ static void fields(struct json *j, const struct vs_batch *b, const struct vs_eve
     }
 }
 
-void event_json(struct out *o, const struct vs_batch *b, size_t i)
+void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at)
 {
     const struct vs_event *e = &b->events[i];
     struct json j;
@@ -127,6 +127,7 @@ void event_json(struct out *o, const struct vs_batch *b, size_t i)
     if (b->cycles)
         json_u64(&j, "cycle", b->cycles[i]);
     json_u64(&j, "thread", e->thread);
+    json_u64(&j, "at", at);
     json_str(&j, "kind", vs_kind_name(e->kind));
     json_u64(&j, "icount", e->icount);
     if (event_has_pc(e))

@@ -12,11 +12,12 @@
 bool event_has_pc(const struct vs_event *e);
 bool event_has_data(const struct vs_event *e);
 
-/* Prints the event batch->events[i] as one line. Values of more than 64 bytes are shortened to
- * their 64 least significant bytes unless `full` is set. */
-void event_text(struct out *o, const struct vs_batch *batch, size_t i, bool full);
+/* Prints the event batch->events[i], whose thread had retired `at` instructions (trace/retired.h),
+ * as one line. Values of more than 64 bytes are shortened to their 64 least significant bytes
+ * unless `full` is set. */
+void event_text(struct out *o, const struct vs_batch *batch, size_t i, uint64_t at, bool full);
 
 /* Prints it as one JSON object, with values always in full. */
-void event_json(struct out *o, const struct vs_batch *batch, size_t i);
+void event_json(struct out *o, const struct vs_batch *batch, size_t i, uint64_t at);
 
 #endif

@@ -181,18 +181,40 @@ static void fields(struct out *o, const struct vs_batch *b, const struct vs_even
     }
 }
 
+static unsigned digits(uint64_t v)
+{
+    unsigned n = 1;
+    for (; v >= 10; v /= 10)
+        n++;
+    return n;
+}
+
+/* Ends a column that has so many characters. */
+static void pad(struct out *o, unsigned used, unsigned width)
+{
+    out_pad(o, used < width ? width - used + 2 : 2);
+}
+
 /* Prints a number left-aligned after a sign, so that the column stays one word. */
 static void tag(struct out *o, char sign, uint64_t v, unsigned width)
 {
-    unsigned digits = 1;
-    for (uint64_t rest = v; rest >= 10; rest /= 10)
-        digits++;
     out_char(o, sign);
     out_dec(o, v, 0);
-    out_pad(o, digits < width ? width - digits + 2 : 2);
+    pad(o, digits(v), width);
 }
 
-void event_text(struct out *o, const struct vs_batch *b, size_t i, bool full)
+/* Prints tT:N, as a debugger takes it. */
+static void place(struct out *o, unsigned thread, uint64_t at)
+{
+    enum { WIDTH = 10 };
+    out_char(o, 't');
+    out_dec(o, thread, 0);
+    out_char(o, ':');
+    out_dec(o, at, 0);
+    pad(o, digits(thread) + digits(at) + 2, WIDTH);
+}
+
+void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, bool full)
 {
     static const char no_pc[] = "                 -";
     enum { KIND_WIDTH = 8 };
@@ -204,7 +226,7 @@ void event_text(struct out *o, const struct vs_batch *b, size_t i, bool full)
     out_str(o, "  ");
     if (b->cycles)
         tag(o, '@', b->cycles[i], 10);
-    tag(o, 't', e->thread, 2);
+    place(o, e->thread, at);
     out_mem(o, kind, n);
     out_pad(o, n < KIND_WIDTH ? KIND_WIDTH - n + 2 : 2);
     if (event_has_pc(e))

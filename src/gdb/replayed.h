@@ -4,6 +4,7 @@
 #define GDB_REPLAYED_H
 
 #include "gdb/gdb_machine.h"
+#include "gdb/monitor.h"
 #include "gdb/loaded_files.h"
 #include "replay/history.h"
 
@@ -15,6 +16,14 @@ struct vs_gdb_break {
     bool start;     /* a program begins there, other than the first one */
 };
 
+/* Tells where the events of a recorded run are, and nothing else of it: just before the event's
+ * instruction, the thread had retired so many. Returns 0; an error, with diag. */
+struct vs_gdb_events {
+    int (*find)(void *context, uint64_t event, unsigned *thread, uint64_t *retired,
+                struct vs_diag *diag);
+    void *context;
+};
+
 struct vs_gdb_replayed_options {
     size_t most;                   /* bytes for checkpoints */
     const struct vs_image *images; /* the stream's; may be NULL */
@@ -22,6 +31,7 @@ struct vs_gdb_replayed_options {
     const char *const *files; /* in the place of images (gdb/loaded_files.h) */
     size_t file_count;
     bool cores; /* threads are the cores of a simulated platform, and are called so */
+    const struct vs_gdb_events *events; /* NULL: there is no recorded run */
 };
 
 struct vs_gdb_replayed {
@@ -38,9 +48,11 @@ struct vs_gdb_replayed {
     unsigned execs;                /* how many came before the program that the debugger knows */
     bool postponed;                /* where it stands was not told, since another program was: */
     struct vs_gdb_stop next;       /* this is what to tell next */
-    uint64_t pass;                 /* signals that do not stop it */
-    uint64_t moves;                /* how often it was sent elsewhere, other than by resuming it */
-    bool attended;                 /* the debugger's script asks for `moves` by itself */
+    const struct vs_gdb_events *events; /* as in the options */
+    struct vs_gdb_notes notes;          /* for `monitor` */
+    uint64_t pass;                      /* signals that do not stop it */
+    uint64_t moves; /* how often it was sent elsewhere, other than by resuming it */
+    bool attended;  /* the debugger's script asks for `moves` by itself */
 
     struct vs_gdb_break breaks[VS_GDB_POINTS_MAX]; /* ascending */
     uint64_t addrs[VS_GDB_POINTS_MAX];             /* their addresses, for the replay */
@@ -64,10 +76,6 @@ void vs_gdb_replayed_points(struct vs_gdb_replayed *m);
 /* The replay was sent elsewhere: the debugger is to look at the core, or at another if that has not
  * started. */
 void vs_gdb_replayed_moved(struct vs_gdb_replayed *m, unsigned core);
-
-/* Returns whether another program is there than the debugger knows. It is told when it resumes the
- * machine, which then stays where it is. */
-bool vs_gdb_replayed_is_other(const struct vs_gdb_replayed *m);
 
 /* Returns the replay's error, with its text in diag. */
 int vs_gdb_replayed_failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag);

@@ -318,6 +318,10 @@ static int end_call(struct vs_replay *r, unsigned core, bool again)
     c->call.result = result;
     c->called = false;
     int err = again ? 0 : vs_replay_after_call(r, core);
+    if (!err && !again && r->hook.call) {
+        r->hook.call(r->hook.context, core);
+        clear_status();
+    }
     if (err || !r->config.output || again || (int64_t)result <= 0)
         return err;
     if (c->call.what == VS_SYS_write || c->call.what == VS_SYS_pwrite64)
@@ -660,6 +664,8 @@ static int run_slice(struct vs_replay *r, unsigned core, const struct vs_replay_
         if (unlikely(r->code.due) && c->changes == r->code.changes &&
             (err = vs_replay_change_code(r)))
             return err;
+        if (unlikely(r->hook.turn) && r->last != core)
+            r->hook.turn(r->hook.context, core);
         r->last = core;
         if (c->passed == c->cpu->retired + 1)
             c->cpu->passing = c->cpu->pc;

@@ -73,6 +73,10 @@ struct vs_replay_hook {
     int (*message)(void *context, unsigned core);
     void *context;
     const struct vs_port_witness *witness; /* sees every message when it is taken */
+    /* A core's call has returned (cores[core].call), and has done what it does. */
+    void (*call)(void *context, unsigned core);
+    /* A core other than the last one is about to execute. */
+    void (*turn)(void *context, unsigned core);
 };
 
 #define VS_REPLAY_NAME 16 /* bytes of a thread's name, with its NUL */

@@ -885,7 +885,7 @@ int vs_verify_replay(struct vs_replay *r, const char *path, struct vs_verify_rep
     struct vs_replay_hook hook = r->hook;
     *v = (struct vs_verify_replay){0};
     k.witness.context = &k;
-    r->hook = (struct vs_replay_hook){check_core, &k, &k.witness};
+    r->hook = (struct vs_replay_hook){.message = check_core, .context = &k, .witness = &k.witness};
     int err = open_truth(&k, path), stop = VS_REPLAY_OVER;
     if (!err && (stop = replay_all(&k, progress)) < 0)
         err = stop;

@@ -7,6 +7,7 @@
 #include "base/invariant.h"
 #include "trace/chunk_decode.h"
 #include "trace/chunk_load.h"
+#include "trace/retired.h"
 #include "vestige/run.h"
 
 #define BATCH VS_DECODE_MAX
@@ -450,6 +451,41 @@ int vs_reader_seek_cycle(struct vs_reader *r, uint64_t n)
     int64_t chunk = r->cycles ? vs_index_find_cycle(&r->index, n) : -VSE_NOTFOUND;
 
     return chunk < 0 ? (int)chunk : seek(r, chunk, &n, at_cycle);
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+struct count_goal {
+    uint64_t event, *retired;
+};
+
+static bool count_to(struct vs_reader *r, unsigned i, void *goal)
+{
+    const struct count_goal *g = goal;
+
+    if (r->first + i == g->event)
+        return true;
+    if (r->events[i].thread < r->index.total_count)
+        g->retired[r->events[i].thread] += r->events[i].icount;
+    return false;
+}
+
+int vs_reader_retired(struct vs_reader *r, uint64_t *retired)
+{
+    struct count_goal g = {r->position, retired};
+    int64_t chunk = vs_index_find_event(&r->index, g.event);
+    size_t end = chunk < 0 ? r->index.summary_count : (size_t)chunk;
+
+    for (size_t t = 0; t < r->index.total_count; t++)
+        retired[t] = 0;
+    for (size_t k = 0; k < end; k++) {
+        const struct vs_summary *s = &r->index.summaries[k];
+
+        for (uint32_t i = 0; i < s->threads; i++)
+            retired[r->index.threads[s->thread_at + i].thread] +=
+                r->index.threads[s->thread_at + i].insns;
+    }
+    return chunk < 0 ? 0 : seek(r, chunk, &g, count_to);
 }
 
 /* ---- checking ------------------------------------------------------------------------------ */

@@ -7,6 +7,7 @@
  *   consumer  what takes a run as it is made
  *   relay     a consumer in a thread of its own
  *   run_file  telling a run from other files
+ *   retired   where events are, in instructions
  *
  * The rest is how a .vest file is made:
  *

@@ -37,16 +37,30 @@ expect_equal "$(wc -l <"$T/all.json")" "$events"
 expect_equal "$events" "$("$VESTIGE" info --json --no-scan "$T/a.vest" | jq .events)"
 
 begin prints_text_and_json_alike
-jq -r '[.event, "t\(.thread)", .kind, "+\(.icount)"] | join(" ")' "$T/all.json" >"$T/want"
+jq -r '[.event, "t\(.thread):\(.at)", .kind, "+\(.icount)"] | join(" ")' "$T/all.json" >"$T/want"
 run awk '{ print $1, $2, $3, $NF }' "$T/all.txt"
 same "$T/want"
+
+begin tells_places_that_a_debugger_takes
+# What a thread retired before an instruction's events, or before an event that is no instruction's.
+jq -s -r 'reduce .[] as $e ({sum: {}, out: []}; (($e.thread | tostring) as $t | .sum[$t] += $e.icount |
+    .out += [.sum[$t] - (if ($e.kind | IN("branch", "load", "store", "syscall", "nondet", "exception-return")) and .sum[$t] > 0 then 1 else 0 end)])) |
+    .out[]' "$T/all.json" >"$T/want"
+run jq -r .at "$T/all.json"
+same "$T/want"
+for from in 1 4999 7777; do
+    expect_events "select(.event >= $from)" --from $from
+done
+run=timed
+expect_events 'select(.event >= 5000)' --from 5000
+run=a
 
 begin prints_operands_in_text
 jq -r 'select(.kind == "load" or .kind == "store") | select(.size <= 64) |
     [.size, .value] | join(" ")' "$T/all.json" >"$T/want"
 run awk '$3 == "load" || $3 == "store" { if ($6 <= 64) print $6, $8 }' "$T/all.txt"
 same "$T/want"
-grep -qE '^ +[0-9]+  t[0-9]+ +load +0x[0-9a-f]{16} \[0x[0-9a-f]{16}\] 8 = 0x[0-9a-f]{16} ' "$T/all.txt" ||
+grep -qE '^ +[0-9]+  t[0-9]+:[0-9]+ +load +0x[0-9a-f]{16} \[0x[0-9a-f]{16}\] 8 = 0x[0-9a-f]{16} ' "$T/all.txt" ||
     fail "no load of 8 bytes"
 
 begin prints_values_as_wide_as_their_operands
@@ -87,7 +101,7 @@ same "$T/want"
 
 begin picks_a_thread
 expect_events 'select(.thread == 1)' --thread 1
-awk '$2 == "t1"' "$T/all.txt" >"$T/want"
+awk '$2 ~ /^t1:/' "$T/all.txt" >"$T/want"
 run "$VESTIGE" dump --thread=1 "$T/a.vest"
 same "$T/want"
 
@@ -133,7 +147,7 @@ expect_status 0
 expect_no_out
 
 begin limits_the_lines
-awk '$2 == "t2"' "$T/all.txt" | head -n 7 >"$T/want"
+awk '$2 ~ /^t2:/' "$T/all.txt" | head -n 7 >"$T/want"
 run "$VESTIGE" dump --limit 7 --thread 2 "$T/a.vest"
 same "$T/want"
 run "$VESTIGE" dump --limit 0 "$T/a.vest"
