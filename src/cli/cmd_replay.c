@@ -80,6 +80,31 @@ static bool is_listed(const struct vs_register *reg)
     return vs_register_is_whole(reg) && reg->size == 8 && reg->number != VS_REG_PC;
 }
 
+enum { HEX_SIZE = 2 * VS_REGISTER_BYTES + 3 };
+
+/* Writes a register's value, most significant byte first. Returns whether the CPU has it. */
+static bool put_hex(const struct vs_cpu *cpu, const struct vs_register *reg, char hex[HEX_SIZE])
+{
+    uint8_t whole[VS_REGISTER_BYTES], bytes[VS_REGISTER_BYTES];
+    int size = reg->number == VS_REGISTER_NONE ? -1 : cpu->ops->get(cpu, reg->number, whole);
+    if (size < 0)
+        return false;
+    vs_register_cut(reg, whole, (size_t)size, bytes);
+    for (unsigned i = 0; i < reg->size; i++)
+        snprintf(hex + 2 * i, 3, "%02x", bytes[reg->size - 1 - i]);
+    return true;
+}
+
+/* Registers of more than 8 bytes, two to a line. */
+static void text_wide(struct out *out, const struct vs_cpu *cpu, const struct vs_register_set *set)
+{
+    unsigned listed = 0;
+    char hex[HEX_SIZE];
+    for (unsigned i = 0; i < set->count; i++)
+        if (set->list[i].size > 8 && put_hex(cpu, &set->list[i], hex))
+            out_printf(out, "%s  %-5s %32s", listed++ % 2 ? "" : "\n", set->list[i].name, hex);
+}
+
 static void text_registers(struct out *out, unsigned core, const struct vs_cpu *cpu,
                            const struct vs_register_set *set)
 {
@@ -92,6 +117,7 @@ static void text_registers(struct out *out, unsigned core, const struct vs_cpu *
         if (is_listed(&set->list[i]))
             out_printf(out, "%s  %-4s %016" PRIx64, listed++ % 4 ? "" : "\n", set->list[i].name,
                        value_of(cpu, &set->list[i]));
+    text_wide(out, cpu, set);
     out_printf(out, "\n");
 }
 
@@ -198,10 +224,55 @@ static struct cell core_fcsr(const void *row)
     return cell_count(value_of(cpu_of(row), vs_register_find(set, "fcsr")));
 }
 
+/* RV64 has arrays, as it had before there were other ISAs. */
+static bool with_arrays(const void *row)
+{
+    const struct core_row *r = row;
+    return r->registers && vs_register_find(r->set, "fcsr");
+}
+
 static bool with_registers(const void *row)
 {
-    return ((const struct core_row *)row)->registers;
+    return ((const struct core_row *)row)->registers && !with_arrays(row);
 }
+
+struct register_row {
+    const char *name;
+    char hex[HEX_SIZE + 2];
+};
+
+static bool register_at(const void *row, size_t i, void *element)
+{
+    const struct vs_register_set *set = ((const struct core_row *)row)->set;
+    struct register_row *r = element;
+    for (unsigned k = 0; k < set->count; k++) {
+        const struct vs_register *reg = &set->list[k];
+        if (reg->number != VS_REG_PC && put_hex(cpu_of(row), reg, r->hex + 2) && !i--) {
+            r->name = reg->name;
+            memcpy(r->hex, "0x", 2);
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *register_name(const void *element)
+{
+    return ((const struct register_row *)element)->name;
+}
+
+static struct cell register_value(const void *row)
+{
+    return cell_word(((const struct register_row *)row)->hex);
+}
+
+static const struct report_rows register_rows = {
+    .size = sizeof(struct register_row), .at = register_at, .name = register_name};
+
+static const struct report_column named_columns[] = {
+    {.json = "", .get = register_value},
+    {0},
+};
 
 static const struct report_column core_columns[] = {
     {.text = "core", REPORT_AT(core_row, number), .width = -3, .plain = true},
@@ -211,9 +282,10 @@ static const struct report_column core_columns[] = {
     {.json = "started", .get = core_started},
     {.json = "ended", .get = core_ended},
     {.text = "state", .get = core_state},
-    {.json = "x", .rows = &x_rows, .group = register_columns, .when = with_registers},
-    {.json = "f", .rows = &f_rows, .group = register_columns, .when = with_registers},
-    {.json = "fcsr", .get = core_fcsr, .when = with_registers},
+    {.json = "x", .rows = &x_rows, .group = register_columns, .when = with_arrays},
+    {.json = "f", .rows = &f_rows, .group = register_columns, .when = with_arrays},
+    {.json = "fcsr", .get = core_fcsr, .when = with_arrays},
+    {.json = "registers", .rows = &register_rows, .group = named_columns, .when = with_registers},
     {0},
 };
 
@@ -242,6 +314,7 @@ static const struct report_column compared_columns[] = {
     REPORT_COUNT(vs_verify_replay, registers),
     REPORT_COUNT(vs_verify_replay, accesses),
     REPORT_COUNT(vs_verify_replay, memory_bytes),
+    REPORT_COUNT(vs_verify_replay, output_bytes),
     {0},
 };
 
@@ -276,7 +349,8 @@ static void text_summary(struct out *out, const struct replay_summary *s)
     if (s->check)
         report_say(out, summary_columns, s,
                    "compared {compared.registers} times all registers, {compared.accesses} "
-                   "accesses and {compared.memory_bytes} bytes of memory: all equal\n");
+                   "accesses, {compared.memory_bytes} bytes of memory and "
+                   "{compared.output_bytes} bytes of output: all equal\n");
 }
 
 static void summarize(const struct session *s, int stop, const struct vs_verify_replay *check)
@@ -428,7 +502,7 @@ static const struct cli_option options[] = {
     {.name = "check",
      .argument = "RUN",
      .help = "compare with this run: registers at every message,\n"
-             "every access, and memory at the end",
+             "every access, output, and memory at the end",
      .type = OPTION_STRING,
      .offset = FIELD(check)},
     {.name = "json", .help = "print a JSON object", .offset = FIELD(json)},
@@ -444,7 +518,7 @@ const struct command command_replay = {
     .operands_min = 1,
     .operands_max = 1,
     .description =
-        "Executes an RV64 program's code once more. Loads get their values from the\n"
+        "Executes the program's code once more. Loads get their values from the\n"
         "stream, and nothing else is needed; cores run in the order that the stream\n"
         "tells. Without --code and --image, the code is that of the files that the stream\n"
         "names. A stream that is cut is replayed up to its last whole message. A recorded\n"

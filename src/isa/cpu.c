@@ -78,6 +78,13 @@ void vs_cpu_copy(struct vs_cpu *to, const struct vs_cpu *from)
     to->ops->restore(to, copy);
 }
 
+void vs_cpu_clear(struct vs_cpu *cpu)
+{
+    uint64_t retired = cpu->retired;
+    cpu->ops->init(cpu, cpu->id, cpu->code, cpu->memory);
+    cpu->retired = retired;
+}
+
 uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number)
 {
     union {

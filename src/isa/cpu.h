@@ -176,6 +176,9 @@ struct vs_cpu *vs_cpu_at(struct vs_cpu *cpus, unsigned i);
 /* Copies a core to another of the same ISA, as saving and restoring a checkpoint does. */
 void vs_cpu_copy(struct vs_cpu *to, const struct vs_cpu *from);
 
+/* Makes all registers as a new core has them. It stays the core that retired what it did. */
+void vs_cpu_clear(struct vs_cpu *cpu);
+
 /* Returns a register of at most 8 bytes, zero-extended; 0 if there is none with that number. */
 uint64_t vs_cpu_get(const struct vs_cpu *cpu, unsigned number);
 /* Sets a register, which must exist, to a value that it can have. */

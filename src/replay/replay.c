@@ -512,6 +512,8 @@ static int take_state(struct vs_replay *r, unsigned core)
         vs_cpu_copy(r->before, c->cpu);
     if (cause == CAUSE_EXCEPTION)
         c->interrupted_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
+    if (cause == CAUSE_GAP)
+        vs_cpu_clear(c->cpu); /* whatever is not named is as at the beginning */
     if (vs_cpu_set_registers(c->cpu, bytes, size))
         return stray(r, core, "it gets registers that its ISA does not have");
     vs_done_clear(&c->done);

@@ -43,6 +43,15 @@ struct truth {
     struct vs_buf taken;  /* of struct taken: messages whose events were not met yet */
     struct vs_buf lines;  /* what came with them: each a struct line and its bytes */
     bool fresh;           /* the last message of all cores is its own */
+    struct vs_buf
+        output;       /* what the replayed core wrote to files: each a struct output and bytes */
+    size_t output_at; /* how much of that was compared */
+};
+
+/* Bytes that a replayed core wrote; those that it does not know are '?'. */
+struct output {
+    uint64_t fd;
+    size_t size, known;
 };
 
 struct line {
@@ -70,6 +79,8 @@ struct checker {
     bool tells;                     /* that message tells of an outside write */
     uint64_t last;                  /* number of the event that took the last message */
     int error;                      /* of a witness, which cannot return it */
+    vs_replay_output *output;       /* the replay's own */
+    void *context;
 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -387,6 +398,8 @@ static int apply_state(struct checker *k, unsigned core, const struct vs_event *
     if (e->size < head)
         return differ(k, core, "size of registers", e->size, head);
     const struct vs_batch *batch = &t->events.now.batch;
+    if (e->kind == VS_GAP)
+        vs_cpu_clear(t->cpu);
     if (vs_cpu_set_registers(t->cpu, vs_event_bytes(batch, e) + head, e->size - head))
         return differ(k, core, "kind of registers", 0, 0);
     t->called = e->kind == VS_SYSCALL ? e->addr : 0;
@@ -524,7 +537,8 @@ static int compare_registers(struct checker *k, unsigned core)
     for (unsigned i = 0; i < set->count; i++) {
         const struct vs_register *reg = &set->list[i];
         uint8_t a[VS_REGISTER_BYTES], b[VS_REGISTER_BYTES];
-        int size = vs_register_is_whole(reg) ? is->ops->get(is, reg->number, a) : 0;
+        bool first = reg->number != VS_REGISTER_NONE && !reg->from; /* others are parts of one */
+        int size = first ? is->ops->get(is, reg->number, a) : 0;
         if (size > 0 && (was->ops->get(was, reg->number, b) != size || memcmp(a, b, (size_t)size)))
             return differ(k, core, reg->name, number_of(a, (size_t)size),
                           number_of(b, (size_t)size));
@@ -716,7 +730,102 @@ static int note_call(struct calls *c, const struct vs_event *e)
     return 0;
 }
 
-/* Makes all of the run's accesses in their order. */
+/* ---- output ---------------------------------------------------------------------------------- */
+
+static void see_output(void *context, unsigned core, uint64_t fd, const uint8_t *bytes, size_t size,
+                       size_t known)
+{
+    struct checker *k = context;
+    const struct output output = {fd, size, known};
+    struct vs_buf *b = &k->cores[core].output;
+    if (vs_buf_put(b, &output, sizeof(output)) || vs_buf_put(b, bytes, size))
+        k->error = -VSE_NOMEM;
+    if (k->output)
+        k->output(k->context, core, fd, bytes, size, known);
+}
+
+/* Compares bytes at an address, which the core wrote to a file, with what the replayed core wrote
+ * next. What a stream that is cut did not come to is not compared. */
+static int compare_output(struct checker *k, unsigned core, struct memory *m, uint64_t fd,
+                          uint64_t addr, uint64_t size)
+{
+    struct truth *t = &k->cores[core];
+    while (size && t->output_at < t->output.len) {
+        struct output output;
+        const uint8_t *bytes = t->output.data + t->output_at + sizeof(output);
+        memcpy(&output, t->output.data + t->output_at, sizeof(output));
+        if (output.fd != fd || output.size > size)
+            return differ(k, core, "size of what is written to a file", output.size, size);
+        for (size_t i = 0; i < output.size; i++) {
+            uint8_t should;
+            if ((bytes[i] == '?' && output.known < output.size) ||
+                vs_copy_read(&m->is, addr + i, &should, 1))
+                continue;
+            if (bytes[i] != should)
+                return differ(k, core, "a byte that is written to a file", bytes[i], should);
+            k->v->output_bytes++;
+        }
+        t->output_at += sizeof(output) + output.size;
+        addr += output.size;
+        size -= output.size;
+    }
+    return 0;
+}
+
+static int compare_parts(struct checker *k, unsigned core, struct memory *m,
+                         const struct vs_syscall_head *call)
+{
+    enum { PARTS_MOST = 1024 };
+    uint64_t size = call->result;
+    int err = 0;
+    for (uint64_t i = 0; i < call->args[2] && i < PARTS_MOST && size && !err; i++) {
+        struct vs_abi_iovec part;
+        if (vs_copy_read(&m->is, call->args[1] + i * sizeof(part), (uint8_t *)&part, sizeof(part)))
+            return 0; /* the replay does not know it either */
+        uint64_t n = part.size < size ? part.size : size;
+        err = compare_output(k, core, m, call->args[0], part.base, n);
+        size -= n;
+    }
+    return err;
+}
+
+static int compare_call(struct checker *k, struct memory *m, const struct vs_batch *b,
+                        const struct vs_event *e)
+{
+    struct vs_syscall_head call;
+    uint64_t pc;
+    if (e->size < sizeof(call) || vs_syscall_resumes(b, e, &pc))
+        return 0;
+    memcpy(&call, vs_event_bytes(b, e), sizeof(call));
+    if ((int64_t)call.result <= 0)
+        return 0;
+    switch (vs_abi_call(k->replay->config.isa->abi, e->addr)) {
+    case VS_SYS_write:
+    case VS_SYS_pwrite64:
+        return compare_output(k, e->thread, m, call.args[0], call.args[1],
+                              call.result < call.args[2] ? call.result : call.args[2]);
+    case VS_SYS_writev:
+        return compare_parts(k, e->thread, m, &call);
+    default:
+        return 0;
+    }
+}
+
+/* ---- all events ------------------------------------------------------------------------------ */
+
+static int take_event(struct checker *k, struct calls *calls, struct memory *m,
+                      const struct vs_batch *b, const struct vs_event *e)
+{
+    int err = note_call(calls, e);
+    if (err)
+        return err;
+    if (e->kind == VS_LOAD || e->kind == VS_STORE)
+        return write_inside(m, e->addr, vs_event_bytes(b, e), e->size);
+    return e->kind == VS_SYSCALL ? compare_call(k, m, b, e)
+                                 : write_outside(k, m, b, e, calls->last[e->thread]);
+}
+
+/* Makes all of the run's accesses in their order, and compares output. */
 static int read_memory(struct checker *k, const char *path, struct memory *memory)
 {
     struct calls calls = {0};
@@ -727,17 +836,10 @@ static int read_memory(struct checker *k, const char *path, struct memory *memor
         return n;
     while (!n && (n = vs_reader_next(reader, &b)) > 0) {
         n = 0;
-        for (size_t i = 0; i < b.count && !n; i++) {
-            const struct vs_event *e = &b.events[i];
-            if ((n = note_call(&calls, e)))
-                break;
-            if (e->kind == VS_LOAD || e->kind == VS_STORE)
-                n = write_inside(memory, e->addr, vs_event_bytes(&b, e), e->size);
-            else
-                n = write_outside(k, memory, &b, e, calls.last[e->thread]);
-        }
+        for (size_t i = 0; i < b.count && !n; i++)
+            n = take_event(k, &calls, memory, &b, &b.events[i]);
     }
-    if (n != -VSE_END)
+    if (n != -VSE_END && !k->v->diag.error)
         run_failed(k, reader, n);
     free(calls.last);
     vs_reader_close(reader);
@@ -749,15 +851,14 @@ static int check_memory(struct checker *k, const char *path, bool over)
     struct vs_replay *r = k->replay;
     struct memory memory;
     int err = 0;
-    if (r->count == 1 || r->view_count > 1) {
+    if (r->count == 1 || r->view_count > 1)
         for (unsigned i = 0; i < r->view_count && !err; i++)
             err = compare_memory(k, &r->views[i], &k->cores[i].memory);
-        return err;
-    }
-    if (!over)
-        return 0; /* nothing says what the other cores had done by then */
     memory_init(&memory);
-    if (!(err = read_memory(k, path, &memory)))
+    if (!err)
+        err = read_memory(k, path, &memory);
+    /* If it is not over, nothing says what the other cores had done by then. */
+    if (!err && r->count > 1 && r->view_count == 1 && over)
         err = compare_memory(k, &r->views[0], &memory);
     memory_fini(&memory);
     return err;
@@ -819,6 +920,7 @@ static void close_truth(struct checker *k)
         memory_fini(&k->cores[i].memory);
         vs_buf_fini(&k->cores[i].taken);
         vs_buf_fini(&k->cores[i].lines);
+        vs_buf_fini(&k->cores[i].output);
     }
     if (k->cores && k->cpus && k->decoded)
         vs_recall_fini(&k->recall);
@@ -883,6 +985,10 @@ int vs_verify_replay(struct vs_replay *r, const char *path, struct vs_verify_rep
         .memory = {.ops = &truth_ops},
         .witness = {.message = see_message, .memory = see_memory, .outside = see_outside}};
     struct vs_replay_hook hook = r->hook;
+    k.output = r->config.output;
+    k.context = r->config.context;
+    r->config.output = see_output;
+    r->config.context = &k;
     *v = (struct vs_verify_replay){0};
     k.witness.context = &k;
     r->hook = (struct vs_replay_hook){.message = check_core, .context = &k, .witness = &k.witness};
@@ -896,6 +1002,8 @@ int vs_verify_replay(struct vs_replay *r, const char *path, struct vs_verify_rep
     if (!err && !v->registers)
         err = vs_diag_set(&v->diag, -VSE_NOTFOUND, -1, -1, "nothing was compared");
     r->hook = hook;
+    r->config.output = k.output;
+    r->config.context = k.context;
     close_truth(&k);
     return err ? err : stop;
 }

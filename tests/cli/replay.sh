@@ -51,7 +51,7 @@ expect_replayed() {
         fail "it says otherwise"
     head -1 "$T/rest" | grep -qE '^replayed [1-9][0-9,]* instructions to the end, from [0-9,]+ messages$' || fail "not to the end"
     tail -1 "$T/rest" |
-        grep -qE '^compared [1-9][0-9,]* times all registers, [1-9][0-9,]* accesses and [1-9][0-9,]* bytes of memory: all equal$' ||
+        grep -qE '^compared [1-9][0-9,]* times all registers, [1-9][0-9,]* accesses, [1-9][0-9,]* bytes of memory and [0-9,]+ bytes of output: all equal$' ||
         fail "nothing was compared"
 }
 
@@ -320,7 +320,7 @@ replay_window() {
         run "$VESTIGE" replay "$T/run.vport" --check "$T/run.vest"
         # bytes that it wrote may have been made outside the window
         [ $status = 0 ] || expect_err ': [0-9]+ bytes that the program wrote are not known; '
-        expect_out ' times all registers, [1-9][0-9,]* accesses and [0-9,]+ bytes of memory: all equal$'
+        expect_out ' times all registers, [1-9][0-9,]* accesses, [0-9,]+ bytes of memory and [0-9,]+ bytes of output: all equal$'
     done
     run "$VESTIGE" replay "$T/run.vport" --json
     expect_equal "$(jq .instructions "$out")" "$("$VESTIGE" info --no-scan --json "$T/run.vest" | jq .instructions)"
