@@ -57,6 +57,17 @@ enum nondet nondet_of(const IRDirty *d)
     return NONDET_NO;
 }
 
+enum { XSAVE_SSE = 24, XSAVE_SSE_END = 32 };
+
+UInt written_parts(const IRDirty *d, struct written parts[2])
+{
+    Bool two = starts_with(d->cee->name, "amd64g_dirtyhelper_XSAVE_COMPONENT_0");
+
+    parts[0] = (struct written){0, two ? XSAVE_SSE : d->mSize};
+    parts[1] = (struct written){XSAVE_SSE_END, two ? d->mSize - XSAVE_SSE_END : 0};
+    return two ? 2 : 1;
+}
+
 /* Finds the compare-and-swap with which an instruction with a lock prefix stores, if there is
  * one. */
 static const IRCAS *cas_after(const IRSB *in, Int i)

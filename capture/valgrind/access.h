@@ -30,6 +30,13 @@ enum nondet nondet_of(const IRDirty *d);
 /* The registers that such helpers set, in the order in which they are recorded. */
 extern const Int cpuid_sets[4], rdtscp_sets[3];
 
+/* What a helper that writes memory writes of its operand, in one or two parts. Returns how many:
+ * the helper of xsave that says it writes 160 bytes leaves those alone that belong to SSE. */
+struct written {
+    UShort offset, size;
+};
+UInt written_parts(const IRDirty *d, struct written parts[2]);
+
 /* The temporary that the expression is, or IRTemp_INVALID. */
 IRTemp temp_of(const IRExpr *e);
 

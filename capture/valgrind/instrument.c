@@ -205,26 +205,30 @@ static void emit_copy(struct emit *e, const struct wire_op *op, IRExpr *addr)
         }
 }
 
-static void emit_memory_op(struct emit *e, const struct wire_op *op, const IRDirty *of)
+/* The operand is `more` bytes above the helper's. */
+static void emit_memory_op(struct emit *e, const struct wire_op *op, const IRDirty *of, UInt more)
 {
+    IRExpr *addr = of->mAddr;
     IRTemp to;
     IRDirty *d;
 
     if (!op)
         return;
+    if (more)
+        addr = rd(assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, addr, u64(more))));
     if (op->guard_at)
         store(e, op->guard_at, i64_of_bit(e, of->guard));
-    emit_address(e, op, of->mAddr);
+    emit_address(e, op, addr);
     if (!op->guard_at && op->size <= INLINE_MAX) {
-        emit_copy(e, op, of->mAddr);
+        emit_copy(e, op, addr);
         return;
     }
     to = assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(e->cursor), u64(op->value_at)));
     d = unsafeIRDirty_0_N(0, "copy_operand", VG_(fnptr_to_fnentry)(copy_operand),
-                          mkIRExprVec_3(rd(to), of->mAddr, u64(op->size)));
+                          mkIRExprVec_3(rd(to), addr, u64(op->size)));
     d->guard = of->guard;
     d->mFx = Ifx_Read;
-    d->mAddr = of->mAddr;
+    d->mAddr = addr;
     d->mSize = op->size;
     addStmtToIRSB(e->out, IRStmt_Dirty(d));
 }
@@ -239,14 +243,16 @@ static void emit_dirty(struct emit *e, IRStmt *st)
 {
     IRDirty *d = st->Ist.Dirty.details;
     const struct wire_op *op;
+    struct written parts[2];
 
     if (d->mFx == Ifx_Modify)
-        emit_memory_op(e, next_op(e, WIRE_LOAD), d);
+        emit_memory_op(e, next_op(e, WIRE_LOAD), d, 0);
     addStmtToIRSB(e->out, st);
     if (d->mFx == Ifx_Read)
-        emit_memory_op(e, next_op(e, WIRE_LOAD), d);
+        emit_memory_op(e, next_op(e, WIRE_LOAD), d, 0);
     if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
-        emit_memory_op(e, next_op(e, WIRE_STORE), d);
+        for (UInt i = 0; i < written_parts(d, parts); i++)
+            emit_memory_op(e, next_op(e, WIRE_STORE), d, parts[i].offset);
     if (nondet_of(d) == NONDET_CPUID)
         emit_registers(e, next_op(e, WIRE_NONDET), cpuid_sets);
     if (nondet_of(d) == NONDET_RDTSCP)

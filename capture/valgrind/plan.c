@@ -75,26 +75,27 @@ static UInt take_room(struct plan *p, UInt size)
     return at;
 }
 
-static void place_address(struct plan *p, struct wire_op *op, const IRExpr *addr)
+/* The operand is `more` bytes above the address. */
+static void place_address(struct plan *p, struct wire_op *op, const IRExpr *addr, UInt more)
 {
     IRTemp t = temp_of(addr), root;
     ULong c;
 
     if (constant(addr, &c)) {
         op->flags |= WIRE_ADDR_CONST;
-        op->addr = c;
+        op->addr = c + more;
         return;
     }
     root = p->root[t];
     if (p->address[root]) {
         op->flags |= WIRE_ADDR_OF;
         op->of = p->address[root] - 1;
-        op->addr = p->offset[t] - p->recorded[root];
+        op->addr = p->offset[t] + more - p->recorded[root];
         return;
     }
     op->addr_at = take_room(p, 8);
     p->address[root] = p->ops + 1;
-    p->recorded[root] = p->offset[t];
+    p->recorded[root] = p->offset[t] + more;
 }
 
 /* data: the value, if it has at most 8 bytes; NULL for what is always recorded */
@@ -118,9 +119,10 @@ static void place_value(struct plan *p, struct wire_op *op, const IRExpr *data)
         p->value[t] = p->ops + 1;
 }
 
-/* Plans an operand. If it is a load, its result `data` counts as recorded with it. */
-static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
-                    const IRExpr *data, Bool guarded)
+/* Plans an operand, which is `more` bytes above the address. If it is a load, its result `data`
+ * counts as recorded with it. */
+static void plan_part(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
+                      UInt more, const IRExpr *data, Bool guarded)
 {
     struct wire_op *op = &p->op[p->ops];
 
@@ -134,17 +136,23 @@ static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IREx
         op->flags |= WIRE_GUARDED;
         op->guard_at = take_room(p, 8);
         if (addr && addr->tag == Iex_Const) {
-            place_address(p, op, addr);
+            place_address(p, op, addr, more);
         } else if (addr) {
             op->addr_at = take_room(p, 8);
         }
         op->value_at = take_room(p, size);
     } else {
         if (addr)
-            place_address(p, op, addr);
+            place_address(p, op, addr, more);
         place_value(p, op, data);
     }
     p->ops++;
+}
+
+static void plan_op(struct plan *p, UInt kind, UInt flags, UInt size, const IRExpr *addr,
+                    const IRExpr *data, Bool guarded)
+{
+    plan_part(p, kind, flags, size, addr, 0, data, guarded);
 }
 
 static UInt leave_of(IRJumpKind kind)
@@ -207,11 +215,13 @@ static Bool always(const IRExpr *guard)
 static void plan_dirty(struct plan *p, const IRDirty *d)
 {
     Bool guarded = !always(d->guard);
+    struct written parts[2];
 
     if (d->mFx == Ifx_Read || d->mFx == Ifx_Modify)
         plan_op(p, WIRE_LOAD, 0, d->mSize, d->mAddr, NULL, guarded);
     if (d->mFx == Ifx_Write || d->mFx == Ifx_Modify)
-        plan_op(p, WIRE_STORE, 0, d->mSize, d->mAddr, NULL, guarded);
+        for (UInt i = 0; i < written_parts(d, parts); i++)
+            plan_part(p, WIRE_STORE, 0, parts[i].size, d->mAddr, parts[i].offset, NULL, guarded);
     if (nondet_of(d) == NONDET_CPUID)
         plan_op(p, WIRE_NONDET, 0, 8 * sizeof(cpuid_sets) / sizeof(Int), NULL, NULL, False);
     if (nondet_of(d) == NONDET_RDTSCP)

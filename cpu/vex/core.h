@@ -62,7 +62,11 @@ struct site {
     uint16_t effect; /* of VEX's helper on memory: IREffect */
     uint8_t address; /* which of that helper's arguments is the address, ... */
     uint16_t offset; /* ... from which the operand is so far away */
-    bool has_state;  /* its first argument is the guest's state */
+    uint8_t parts;   /* in how many parts it writes its operand, ... */
+    struct {
+        uint16_t offset, size;
+    } part[2];      /* ... which these are */
+    bool has_state; /* its first argument is the guest's state */
     void *helper;
 };
 

@@ -107,6 +107,17 @@ void helper_rdtscp(Guest *g, const struct site *s)
 
 /* ---- others ---------------------------------------------------------------------------------- */
 
+static void put_parts(struct core *c, uint64_t addr, const struct site *s, const uint8_t *operand)
+{
+    for (unsigned i = 0; i < s->parts; i++) {
+        struct site part = *s;
+        part.size = s->part[i].size;
+        if (i + 1u < s->parts)
+            part.access = VS_ACCESS_PART;
+        put_bytes(c, addr + s->part[i].offset, &part, operand + s->part[i].offset);
+    }
+}
+
 uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
     typedef uint64_t with_state(void *, uint64_t, uint64_t, uint64_t, uint64_t);
@@ -126,7 +137,7 @@ uint64_t helper_call(Guest *g, const struct site *s, uint64_t a, uint64_t b, uin
                           ? ((with_state *)s->helper)(g, args[0], args[1], args[2], args[3])
                           : ((without *)s->helper)(args[0], args[1], args[2], args[3]);
     if (s->effect == Ifx_Write || s->effect == Ifx_Modify)
-        put_bytes(core, addr, s, operand);
+        put_parts(core, addr, s, operand);
     return result;
 }
 

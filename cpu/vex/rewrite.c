@@ -405,6 +405,12 @@ static void rewrite_accessing(struct work *w, Int i, const IRDirty *d)
     s->address = (uint8_t)address;
     s->offset = (uint16_t)offset;
     s->has_state = has_state;
+    struct written parts[2];
+    s->parts = (uint8_t)written_parts(d, parts);
+    for (unsigned k = 0; k < 2; k++) {
+        s->part[k].offset = parts[k].offset;
+        s->part[k].size = parts[k].size;
+    }
     s->helper = d->cee->addr;
     IRExpr **all = mkIRExprVec_6(IRExpr_GSPTR(), pointer(s), args[0], args[1], args[2], args[3]);
     IRDirty *call = d->tmp == IRTemp_INVALID ? CALL(helper_call, all, d->guard)
