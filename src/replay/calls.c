@@ -358,10 +358,14 @@ static int fcntl_answer(const struct vs_call_made *c, const struct vs_call_memor
                                                             : 0;
 }
 
+/* Native runs tell of the word that a call waited for or woke others at as if it was written. */
 static int wake_op(const struct vs_call_made *c, const struct vs_call_memory *m)
 {
     enum { WAKE_OP = 5, COMMAND = 127 };
-    return (c->args[1] & COMMAND) == WAKE_OP && outcome(c) >= 0 ? put(m, c->args[4], 4, true) : 0;
+    if (outcome(c) < 0)
+        return 0;
+    int err = c->abi->signals ? 0 : put(m, c->args[0], 4, false);
+    return !err && (c->args[1] & COMMAND) == WAKE_OP ? put(m, c->args[4], 4, true) : err;
 }
 
 /* Only a sleep for some time, not one until some time, tells what is left of it. */
