@@ -33,7 +33,7 @@ struct debug_options {
 static struct replaying_options replaying_how(const struct debug_options *o)
 {
     return (struct replaying_options){
-        .images = &o->images, .code = o->code, .technique = o->technique, .quiet = true};
+        .images = &o->images, .code = o->code, .technique = o->technique, .at_once = true};
 }
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -195,9 +195,7 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     };
     int status, e = vs_gdb_replayed_init(m, &r->replay, &how);
     if (e == -VSE_FEATURE) {
-        cli_error(cli, "%s: its decoder cannot go back; encode the run with another technique",
-                  path);
-        status = CLI_USAGE;
+        status = replaying_one_way(cli, path, r->replay.config.spec.technique);
     } else if (e) {
         status = cli_report(cli, path, e, r->replay.diag.error == e ? &r->replay.diag : NULL);
     } else {

@@ -41,7 +41,7 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
     return e ? cli_report(cli, path, e, NULL) : status;
 }
 
-static int report(struct cli *cli, const char *path, int e, const struct vs_diag *diag)
+int code_report(struct cli *cli, const char *path, int e, const struct vs_diag *diag)
 {
     int status = cli_report(cli, path, e, diag->text[0] ? diag : NULL);
     return e == -VSE_NOTFOUND ? CLI_BAD_DATA : status;
@@ -54,7 +54,7 @@ static int add_files(struct cli *cli, struct code *c, const struct option_list *
     for (size_t i = 0; i < files->count && !e; i++) {
         struct vs_diag diag = {.offset = -1, .chunk = -1};
         if ((e = vs_image_code_add_file(&c->image, files->items[i], about, &diag)))
-            status = report(cli, files->items[i], e, &diag);
+            status = code_report(cli, files->items[i], e, &diag);
     }
     return status;
 }
@@ -67,7 +67,7 @@ static int add_images(struct cli *cli, struct code *c, const struct vs_vport_abo
         struct vs_diag diag = {.offset = -1, .chunk = -1};
         const char *path = about->images[i].path;
         int e = path[0] == '/' ? vs_image_code_add(&c->image, about, i, &diag) : 0;
-        int status = e ? report(cli, path, e, &diag) : CLI_DONE;
+        int status = e ? code_report(cli, path, e, &diag) : CLI_DONE;
         if (e && (needed || e == -VSE_NOMEM))
             return status;
         needed &= path[0] != '/';

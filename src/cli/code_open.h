@@ -23,6 +23,9 @@ int code_from_run(struct cli *cli, struct code *c, const char *path, const char 
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about, const char *run);
 
+/* Says why a file's code cannot be taken (replay/image_code.h). Returns the status. */
+int code_report(struct cli *cli, const char *path, int e, const struct vs_diag *diag);
+
 void code_free(struct code *c);
 
 #endif

@@ -40,9 +40,9 @@ static int describe(struct cli *cli, struct encoding *e)
     return CLI_DONE;
 }
 
-static int prepare(struct cli *cli, struct encoding *e, const char *path)
+static int prepare(struct cli *cli, struct encoding *e, const char *path, bool at_once)
 {
-    const struct vs_bandwidth_options options = {.at_once = true, .stop = &e->stop};
+    const struct vs_bandwidth_options options = {.at_once = at_once, .stop = &e->stop};
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_port_shape shape;
     bool lacks;
@@ -68,9 +68,9 @@ static int prepare(struct cli *cli, struct encoding *e, const char *path)
     return describe(cli, e);
 }
 
-static int start(struct cli *cli, struct encoding *e, const char *path)
+static int start(struct cli *cli, struct encoding *e, const char *path, bool at_once)
 {
-    int status = prepare(cli, e, path);
+    int status = prepare(cli, e, path, at_once);
     if (status != CLI_DONE)
         return status;
     int err = vs_workers_open(&e->workers, 1);
@@ -82,7 +82,7 @@ static int start(struct cli *cli, struct encoding *e, const char *path)
 }
 
 int encoding_open(struct cli *cli, struct encoding **to, const char *path,
-                  const struct vs_technique_spec *spec)
+                  const struct vs_technique_spec *spec, bool at_once)
 {
     struct encoding *e = *to = calloc(1, sizeof(*e));
     if (!e || vs_port_growing_init(&e->bits)) {
@@ -94,7 +94,7 @@ int encoding_open(struct cli *cli, struct encoding **to, const char *path,
     e->spec = *spec;
     int status = cli_open(cli, &e->reader, path, false);
     if (status == CLI_DONE)
-        status = start(cli, e, path);
+        status = start(cli, e, path, at_once);
     if (status != CLI_DONE) {
         encoding_close(e);
         *to = NULL;

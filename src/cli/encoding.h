@@ -28,10 +28,11 @@ struct encoding {
     atomic_bool stop;
 };
 
-/* Begins to encode the run at `path` as the spec says. Returns CLI_DONE, or the status after a
- * message; then *e is NULL. */
+/* Begins to encode the run at `path` as the spec says; with `at_once`, bits come without a pass
+ * beforehand (study/bandwidth.h). Returns CLI_DONE, or the status after a message; then *e is
+ * NULL. */
 int encoding_open(struct cli *cli, struct encoding **e, const char *path,
-                  const struct vs_technique_spec *spec);
+                  const struct vs_technique_spec *spec, bool at_once);
 
 /* Ends it, whether or not the run is at its end. NULL is fine. */
 void encoding_close(struct encoding *e);

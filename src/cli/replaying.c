@@ -33,27 +33,43 @@ static int check_isa(struct cli *cli, const char *path, const char *isa, const c
     return CLI_USAGE;
 }
 
-/* Notes the first image that is a file. */
-static void note_program(char *program, size_t capacity, const struct vs_image *image)
+/* Notes the first image that is a file, if that can be read and is what it was: a debugger must not
+ * take its symbols otherwise. Returns as vs_image_code_add. */
+static int note_program(char *program, size_t capacity, const struct vs_vport_about *about,
+                        const char **path, struct vs_diag *diag)
 {
-    if (!*program && image->path[0] == '/')
-        snprintf(program, capacity, "%s", image->path);
+    struct vs_image_code code = {0};
+    size_t i = 0;
+    while (i < about->image_count && about->images[i].path[0] != '/')
+        i++;
+    if (i == about->image_count)
+        return 0;
+    *path = about->images[i].path;
+    int e = vs_image_code_add(&code, about, i, diag);
+    if (!e)
+        snprintf(program, capacity, "%s", *path);
+    vs_image_code_fini(&code);
+    return e;
 }
 
 static int look_at_run(struct cli *cli, const char *path, const struct vs_isa **isa, char *program,
                        size_t capacity)
 {
+    struct vs_diag diag;
     struct vs_reader *reader;
     struct vs_image image;
+    const char *name;
     int status = cli_open(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
     status =
         check_isa(cli, path, vs_reader_meta(reader, "isa"), vs_reader_meta(reader, VS_NOTED_FACT));
     *isa = vs_isa_find(vs_reader_meta(reader, "isa"));
-    for (uint32_t i = 0; i < vs_reader_info(reader)->images; i++)
-        if (!vs_reader_image(reader, i, &image))
-            note_program(program, capacity, &image);
+    uint32_t i = 0, count = vs_reader_info(reader)->images;
+    while (i < count && (vs_reader_image(reader, i, &image) || image.path[0] != '/'))
+        i++;
+    const struct vs_vport_about about = {.images = &image, .image_count = i < count};
+    note_program(program, capacity, &about, &name, &diag); /* if it fails, the run has the code */
     vs_reader_close(reader);
     return status;
 }
@@ -75,7 +91,7 @@ static int open_run(struct cli *cli, struct replaying *r, const char *path,
     struct vs_technique_spec spec;
     int status = parse_technique(cli, o, &spec);
     if (status == CLI_DONE)
-        status = encoding_open(cli, &r->encoding, path, &spec);
+        status = encoding_open(cli, &r->encoding, path, &spec, o->at_once);
     if (status != CLI_DONE)
         return status;
     config->spec = r->encoding->spec;
@@ -119,6 +135,42 @@ static int open_stream(struct cli *cli, struct replaying *r, const char *path,
     return CLI_DONE;
 }
 
+int replaying_one_way(struct cli *cli, const char *path, const struct vs_technique *t)
+{
+    cli_error(cli, "%s: %s cannot be debugged, since its decoder cannot go back; mc2RT can", path,
+              t->name);
+    return CLI_USAGE;
+}
+
+static int load_cpu(struct cli *cli, const char *path, const struct vs_isa *isa,
+                    const struct vs_cpu_ops **cpu)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    if (!vs_cpu_load(isa, NULL, cpu, NULL, &diag))
+        return CLI_DONE;
+    cli_error(cli, "%s: %s", path, diag.text);
+    return CLI_USAGE;
+}
+
+/* Says what would be said later. */
+static int check_debugger(struct cli *cli, const char *path, const struct vs_technique *t,
+                          const struct vs_isa *isa)
+{
+    const struct vs_cpu_ops *cpu;
+    return t->data_decoder->clone ? load_cpu(cli, path, isa, &cpu)
+                                  : replaying_one_way(cli, path, t);
+}
+
+/* A stream's code must come from somewhere. */
+static int look_at_program(struct cli *cli, const struct replaying_options *o,
+                           const struct vs_vport_about *about, char *program, size_t capacity)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    const char *name = NULL;
+    int e = note_program(program, capacity, about, &name, &diag);
+    return e && !o->code && !o->images->count ? code_report(cli, name, e, &diag) : CLI_DONE;
+}
+
 int replaying_look(struct cli *cli, const char *path, const struct replaying_options *o,
                    const struct vs_isa **isa, char *program, size_t capacity)
 {
@@ -131,20 +183,20 @@ int replaying_look(struct cli *cli, const char *path, const struct replaying_opt
     if (status == CLI_DONE)
         status = run ? look_at_run(cli, path, isa, program, capacity)
                      : vport_open(cli, &port, path, &spec, &setup);
-    if (run || status != CLI_DONE)
-        return status;
-    status = check_stream(cli, path, &spec, &port->about);
-    *isa = vs_isa_find(port->about.isa);
-    for (size_t i = 0; i < port->about.image_count; i++)
-        note_program(program, capacity, &port->about.images[i]);
-    vs_vport_close(port);
-    return status;
+    if (status == CLI_DONE && !run) {
+        status = check_stream(cli, path, &spec, &port->about);
+        *isa = vs_isa_find(port->about.isa);
+        if (status == CLI_DONE)
+            status = look_at_program(cli, o, &port->about, program, capacity);
+        vs_vport_close(port);
+    }
+    return status == CLI_DONE ? check_debugger(cli, path, spec.technique, *isa) : status;
 }
 
 static void tell_run(struct cli *cli, struct replaying *r, const char *path,
                      const struct replaying_options *o)
 {
-    if (!o->quiet)
+    if (!o->at_once)
         cli_error(cli,
                   "%s: a recorded run: encoded with %s for this; 'vestige encode' keeps a stream",
                   path, r->about->technique);
@@ -183,11 +235,9 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     if (status != CLI_DONE)
         return status;
     config.isa = vs_isa_find(r->about->isa);
-    int e = vs_cpu_load(config.isa, NULL, &config.cpu, NULL, &diag);
-    if (e) {
-        cli_error(cli, "%s: %s", path, diag.text);
-        return CLI_USAGE;
-    }
+    status = load_cpu(cli, path, config.isa, &config.cpu);
+    if (status != CLI_DONE)
+        return status;
     if (!strcmp(config.isa->name, VS_TARGET_ISA)) {
         config.stack = VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
         config.stack_size = VS_LINUX_STACK_SIZE;
@@ -195,7 +245,7 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     config.code = &r->code.image.text;
     config.loaded = &r->code.image.loaded;
     r->ready = true;
-    e = vs_replay_init(&r->replay, &config, &diag);
+    int e = vs_replay_init(&r->replay, &config, &diag);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 

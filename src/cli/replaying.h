@@ -12,7 +12,7 @@ struct replaying_options {
     const struct option_list *images;
     const char *code;      /* a run; if NULL, the code is from the images */
     const char *technique; /* for a run, what encodes it; NULL: mc2RT */
-    bool quiet;            /* the user is not told that a run is encoded */
+    bool at_once;          /* a run is encoded without a pass beforehand; the user is not told */
     vs_replay_output *output;
     void *context;
 };
@@ -34,11 +34,15 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);
 void replaying_close(struct replaying *r);
 
-/* Whether the file can be replayed: it must be a stream of load values, or a run, of an ISA that
- * can be executed. The path of its program goes to `program`, which is "" if the file names none.
- * Returns CLI_DONE, or the status after a message. */
+/* Whether the file can be debugged: it must be a stream of load values, or a run, of an ISA that
+ * can be executed here, and the decoder must be able to go back. The path of its program goes to
+ * `program`, which is "" if the file names none. Returns CLI_DONE, or the status after a message.
+ */
 int replaying_look(struct cli *cli, const char *path, const struct replaying_options *o,
                    const struct vs_isa **isa, char *program, size_t capacity);
+
+/* Says that the technique's streams can only be read forwards. Returns CLI_USAGE. */
+int replaying_one_way(struct cli *cli, const char *path, const struct vs_technique *t);
 
 /* Says that the stream ended before the program did. Returns CLI_BAD_DATA. */
 int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);

@@ -17,28 +17,38 @@ static bool is_named(const char *path, const char *other)
     return !strcmp(name_of(path), name_of(other));
 }
 
+static bool has_id(const struct vs_elf *elf, const struct vs_image *image)
+{
+    uint8_t id[VS_BUILD_ID_MAX];
+    struct vs_diag diag;
+    int64_t size = vs_elf_build_id(elf, id, &diag);
+    return size == image->build_id_size && !memcmp(id, image->build_id, (size_t)size);
+}
+
 /* Returns whether the file is the image, under whatever name, or has its name. */
 static bool is_image(const char *path, const struct vs_image *image)
 {
-    uint8_t id[VS_BUILD_ID_MAX];
     struct vs_diag diag;
     struct vs_elf elf;
     if (is_named(path, image->path))
         return true;
     if (!image->build_id_size || vs_elf_open(&elf, path, &diag))
         return false;
-    int64_t size = vs_elf_build_id(&elf, id, &diag);
+    bool is = has_id(&elf, image);
     vs_elf_close(&elf);
-    return size == image->build_id_size && !memcmp(id, image->build_id, (size_t)size);
+    return is;
 }
 
+/* A file that the user gave is taken as it is. */
 static int read_file(struct vs_gdb_file *file)
 {
     struct vs_diag diag;
     struct vs_elf elf;
     int err = vs_elf_open(&elf, file->path, &diag);
     if (!err) {
-        err = vs_elf_layout(&elf, &file->layout, &diag);
+        file->changed = file->path == file->image->path && file->image->build_id_size &&
+                        !has_id(&elf, file->image);
+        err = file->changed ? -VSE_NOTFOUND : vs_elf_layout(&elf, &file->layout, &diag);
         vs_elf_close(&elf);
     }
     file->readable = !err;
@@ -90,7 +100,7 @@ const struct vs_gdb_file *vs_gdb_files_program(const struct vs_gdb_files *f,
                                                const struct vs_replay *r)
 {
     size_t first = first_file(r), i = first;
-    while (i < f->count && !f->list[i].layout.program)
+    while (i < f->count && f->list[i].readable && !f->list[i].layout.program)
         i++;
     return i < f->count ? &f->list[i] : first < f->count ? &f->list[first] : NULL;
 }
@@ -139,7 +149,8 @@ static bool is_library(const struct vs_gdb_files *f, size_t i, const struct vs_g
 {
     const struct vs_gdb_file *file = &f->list[i];
     const struct vs_present *present = &r->outside.present;
-    if (file == program || (file->readable ? !file->layout.dynamic : file->path[0] != '/'))
+    if (file == program || file->changed ||
+        (file->readable ? !file->layout.dynamic : file->path[0] != '/'))
         return false;
     return file == find_loader(f, first_file(r), program) ||
            vs_present_came_already(present, present->program_count - 1, (unsigned)i);
@@ -154,7 +165,7 @@ void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
         return;
     const struct vs_elf_layout *l = &program->layout;
     const struct vs_gdb_file *loader = find_loader(f, first_file(r), program);
-    p->program = program->path;
+    p->program = program->readable ? program->path : NULL;
     p->base = program->image->base;
     p->dynamic = dynamic_of(program);
     p->entry = l->entry ? l->entry + p->base : 0;

@@ -15,6 +15,7 @@ struct vs_gdb_file {
     const char *path;
     struct vs_elf_layout layout; /* zero if the file cannot be read */
     bool readable;
+    bool changed; /* it is another file by now: what it says is not true of the run */
 };
 
 struct vs_gdb_files {

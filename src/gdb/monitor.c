@@ -390,6 +390,8 @@ static void say_call(const struct talk *t, const struct vs_gdb_happening *x)
 
 static void say_turn(const struct talk *t, const struct vs_gdb_happening *x)
 {
+    if (x->retired == x->retired_end)
+        return; /* another was here before it did anything */
     sayf(t, "  t%u:%" PRIu64 "%s to t%u:%" PRIu64 ", from position %" PRIu64 "%s\n", x->core,
          x->retired, x->begun ? " or before" : "", x->core, x->retired_end, x->position,
          x->begun ? " or before" : "");
