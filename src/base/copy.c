@@ -15,41 +15,65 @@ static void forget_recent(struct vs_copy *c)
 
 void vs_copy_init(struct vs_copy *c)
 {
-    *c = (struct vs_copy){.pages = {0}};
+    *c = (struct vs_copy){.count = 0};
     forget_recent(c);
 }
 
-/* A page that only one copy has is that copy's to write. Others that had it have read it before. */
-static bool is_shared(struct vs_copy_page *page)
+static uint64_t key_of(uint64_t number)
 {
-    return atomic_load_explicit(&page->refs, memory_order_acquire) > 1;
+    return number / VS_COPY_GROUP;
+}
+
+/* What only one has is its to write: others that had it have read it before. */
+static bool is_shared(_Atomic uint64_t *refs)
+{
+    return atomic_load_explicit(refs, memory_order_acquire) > 1;
+}
+
+static void share(_Atomic uint64_t *refs)
+{
+    atomic_fetch_add_explicit(refs, 1, memory_order_relaxed);
+}
+
+/* Returns whether nobody has it any more. */
+static bool release(_Atomic uint64_t *refs)
+{
+    uint64_t had = atomic_fetch_sub_explicit(refs, 1, memory_order_acq_rel);
+    invariant(had);
+    return had == 1;
 }
 
 static void drop_page(struct vs_copy_page *page)
 {
-    uint64_t refs = atomic_fetch_sub_explicit(&page->refs, 1, memory_order_acq_rel);
-    invariant(refs);
-    if (refs == 1)
+    if (page && release(&page->refs))
         free(page);
+}
+
+static void drop_group(struct vs_copy_group *group)
+{
+    if (!release(&group->refs))
+        return;
+    for (size_t i = 0; i < VS_COPY_GROUP; i++)
+        drop_page(group->pages[i]);
+    free(group);
 }
 
 void vs_copy_fini(struct vs_copy *c)
 {
-    struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(c, &e));)
-        drop_page(page);
-    vs_map_fini(&c->pages);
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));)
+        drop_group(e->pointer);
+    vs_map_fini(&c->groups);
     vs_copy_init(c);
 }
 
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
 {
-    struct vs_copy_page *page;
     vs_copy_init(to);
-    if (vs_map_clone(&to->pages, &from->pages))
+    if (vs_map_clone(&to->groups, &from->groups))
         return -VSE_NOMEM;
-    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(from, &e));)
-        atomic_fetch_add_explicit(&page->refs, 1, memory_order_relaxed);
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&from->groups, e));)
+        share(&((struct vs_copy_group *)e->pointer)->refs);
+    to->count = from->count;
     if (from->noted)
         forget_recent(from);
     return 0;
@@ -57,37 +81,76 @@ int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
 
 size_t vs_copy_size(const struct vs_copy *c)
 {
-    size_t n = c->pages.capacity * sizeof(*c->pages.entries);
-    const struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(c, &e));)
-        n += sizeof(*page) / atomic_load_explicit(&page->refs, memory_order_relaxed);
+    size_t n = c->groups.capacity * sizeof(*c->groups.entries);
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));) {
+        struct vs_copy_group *group = e->pointer;
+        size_t all = sizeof(*group);
+        for (size_t i = 0; i < VS_COPY_GROUP; i++)
+            if (group->pages[i])
+                all += sizeof(struct vs_copy_page) /
+                       atomic_load_explicit(&group->pages[i]->refs, memory_order_relaxed);
+        n += all / atomic_load_explicit(&group->refs, memory_order_relaxed);
+    }
     return n;
 }
 
-static void note_recent(struct vs_copy *c, struct vs_copy_page *page)
+struct vs_copy_page *vs_copy_next(const struct vs_copy *c, struct vs_copy_walk *walk)
 {
-    struct vs_copy_recent *recent = is_shared(page) ? c->shared : c->recent;
-    c->noted = true;
+    for (;;) {
+        if (!walk->entry || walk->next == VS_COPY_GROUP) {
+            walk->entry = vs_map_next(&c->groups, walk->entry);
+            walk->next = 0;
+        }
+        if (!walk->entry)
+            return NULL;
+        const struct vs_copy_group *group = walk->entry->pointer;
+        while (walk->next < VS_COPY_GROUP)
+            if (group->pages[walk->next++])
+                return group->pages[walk->next - 1];
+    }
+}
+
+static void note_recent(struct vs_copy *c, struct vs_copy_page *page, bool shared)
+{
+    struct vs_copy_recent *recent = shared ? c->shared : c->recent;
     recent[page->number % VS_COPY_RECENT] = (struct vs_copy_recent){page->number, page};
+    c->noted = true;
 }
 
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number)
 {
-    return vs_map_pointer(&c->pages, number);
+    const struct vs_copy_group *group = vs_map_pointer(&c->groups, key_of(number));
+    return group ? group->pages[number % VS_COPY_GROUP] : NULL;
 }
 
 const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_page *page = vs_map_pointer(&c->pages, number);
+    struct vs_copy_group *group = vs_map_pointer(&c->groups, key_of(number));
+    struct vs_copy_page *page = group ? group->pages[number % VS_COPY_GROUP] : NULL;
     if (page)
-        note_recent(c, page);
+        note_recent(c, page, is_shared(&group->refs) || is_shared(&page->refs));
     return page;
 }
 
-/* Gives the copy a page of its own in place of a shared one. */
-static struct vs_copy_page *separate(struct vs_copy *c, struct vs_map_entry *entry)
+/* Gives the copy a group of its own in place of a shared one. */
+static struct vs_copy_group *separate_group(struct vs_map_entry *entry)
 {
-    struct vs_copy_page *own = malloc(sizeof(*own)), *page = entry->pointer;
+    struct vs_copy_group *own = malloc(sizeof(*own)), *group = entry->pointer;
+    if (!own)
+        return NULL;
+    atomic_init(&own->refs, 1);
+    memcpy(own->pages, group->pages, sizeof(own->pages));
+    for (size_t i = 0; i < VS_COPY_GROUP; i++)
+        if (own->pages[i])
+            share(&own->pages[i]->refs);
+    drop_group(group);
+    return entry->pointer = own;
+}
+
+/* Gives the copy a page of its own in place of a shared one. */
+static struct vs_copy_page *separate_page(struct vs_copy *c, struct vs_copy_page **slot)
+{
+    struct vs_copy_page *own = malloc(sizeof(*own)), *page = *slot;
     if (!own)
         return NULL;
     own->number = page->number;
@@ -98,19 +161,29 @@ static struct vs_copy_page *separate(struct vs_copy *c, struct vs_map_entry *ent
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
         c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
     drop_page(page);
-    return entry->pointer = own;
+    return *slot = own;
 }
 
-static struct vs_copy_page *add_page(struct vs_copy *c, uint64_t number)
+static struct vs_copy_group *add_group(struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_page *page = calloc(1, sizeof(*page));
-    if (!page || vs_map_set_pointer(&c->pages, number, page)) {
-        free(page);
+    struct vs_copy_group *group = calloc(1, sizeof(*group));
+    if (!group || vs_map_set_pointer(&c->groups, key_of(number), group)) {
+        free(group);
         return NULL;
     }
+    atomic_init(&group->refs, 1);
+    return group;
+}
+
+static struct vs_copy_page *add_page(struct vs_copy *c, struct vs_copy_page **slot, uint64_t number)
+{
+    struct vs_copy_page *page = calloc(1, sizeof(*page));
+    if (!page)
+        return NULL;
     page->number = number;
     atomic_init(&page->refs, 1);
-    return page;
+    c->count++;
+    return *slot = page;
 }
 
 struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made)
@@ -119,14 +192,21 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
     if (c->recent[number % VS_COPY_RECENT].number == number)
         return c->recent[number % VS_COPY_RECENT].page;
     /* A page that exists takes no room in the map, and memory only if it is shared. */
-    struct vs_map_entry *entry = vs_map_find(&c->pages, number);
-    struct vs_copy_page *page = entry ? entry->pointer : NULL;
+    struct vs_map_entry *entry = vs_map_find(&c->groups, key_of(number));
+    struct vs_copy_group *group = entry ? entry->pointer : NULL;
+    if (!group)
+        group = add_group(c, number);
+    else if (is_shared(&group->refs))
+        group = separate_group(entry);
+    if (!group)
+        return NULL;
+    struct vs_copy_page **slot = &group->pages[number % VS_COPY_GROUP], *page = *slot;
     if (!page)
-        *made = (page = add_page(c, number));
-    else if (is_shared(page))
-        page = separate(c, entry);
+        *made = (page = add_page(c, slot, number));
+    else if (is_shared(&page->refs))
+        page = separate_page(c, slot);
     if (page)
-        note_recent(c, page);
+        note_recent(c, page, false);
     return page;
 }
 
@@ -183,7 +263,7 @@ static int forget_pages(struct vs_copy *c, uint64_t first, uint64_t count)
 {
     const struct vs_copy_page *page;
     int err = 0;
-    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(c, &e));)
+    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(c, &w));)
         if (page->number - first < count)
             err = forget_part(c, page->number, 0, VS_COPY_PAGE);
     return err;
@@ -196,7 +276,7 @@ int vs_copy_forget(struct vs_copy *c, uint64_t addr, uint64_t size)
         uint64_t number = addr >> VS_COPY_BITS, whole = size >> VS_COPY_BITS;
         size_t offset = addr & (VS_COPY_PAGE - 1), rest = VS_COPY_PAGE - offset;
         uint64_t n = size < rest ? size : rest;
-        if (!offset && whole > c->pages.count) {
+        if (!offset && whole > c->count) {
             n = whole << VS_COPY_BITS;
             err = forget_pages(c, number, whole);
         } else if (vs_copy_look(c, number)) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A sparse copy of memory, in pages, that knows which of its bytes it was ever given. Addresses
- * wrap around at 2^64. Copies may share pages: a copy that writes to a shared page gets its own. */
+ * wrap around at 2^64. Copies may share pages: a copy that writes to a shared page gets its own.
+ * They share whole groups of neighbouring pages, too, so that a clone costs little. */
 #ifndef BASE_COPY_H
 #define BASE_COPY_H
 
@@ -16,13 +17,19 @@
 #define VS_COPY_BITS   12
 #define VS_COPY_PAGE   (UINT64_C(1) << VS_COPY_BITS)
 #define VS_COPY_RECENT 64
+#define VS_COPY_GROUP  64 /* pages */
 
 struct vs_copy_page {
     uint64_t number;
     uint64_t since;                      /* for the owner's use */
-    _Atomic uint64_t refs;               /* how many copies have the page; others' may change it */
+    _Atomic uint64_t refs;               /* how many groups have the page */
     uint8_t known[VS_COPY_PAGE / 8 + 8]; /* a bit per byte; the last 8 bytes stay 0 */
     uint8_t bytes[VS_COPY_PAGE];         /* 0 where unknown */
+};
+
+struct vs_copy_group {
+    _Atomic uint64_t refs;                     /* how many copies have the group */
+    struct vs_copy_page *pages[VS_COPY_GROUP]; /* by their number's low bits; NULL: there is none */
 };
 
 struct vs_copy_recent {
@@ -34,7 +41,8 @@ struct vs_copy_recent {
 struct vs_copy {
     struct vs_copy_recent recent[VS_COPY_RECENT]; /* its own pages, by their number's low bits */
     struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same for pages that it shares */
-    struct vs_map pages;                          /* by number */
+    struct vs_map groups;                         /* by the high bits of their pages' numbers */
+    size_t count;                                 /* pages */
     bool noted;                                   /* there is something in `recent` or `shared` */
 };
 
@@ -53,13 +61,15 @@ size_t vs_copy_size(const struct vs_copy *c);
  * threads may look at once. */
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);
 
-/* Walks over the pages, by the map's entries: see vs_map_next. NULL after the last. */
-static inline struct vs_copy_page *vs_copy_next(const struct vs_copy *c,
-                                                const struct vs_map_entry **entry)
-{
-    *entry = vs_map_next(&c->pages, *entry);
-    return *entry ? (*entry)->pointer : NULL;
-}
+/* Where a walk over a copy's pages is; zeroed at first. Pages that are there may be written on the
+ * way, but none added. */
+struct vs_copy_walk {
+    const struct vs_map_entry *entry;
+    unsigned next;
+};
+
+/* Returns the next page, in no particular order; NULL after the last. */
+struct vs_copy_page *vs_copy_next(const struct vs_copy *c, struct vs_copy_walk *walk);
 
 const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number);
 

@@ -68,7 +68,7 @@ static int mark_view(struct vs_copy *c, const struct vs_copy *view, uint64_t add
 {
     int err = 0;
     const struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(view, &e));) {
+    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(view, &w));) {
         uint64_t from = addr, n = size;
         if (meet(&from, &n, page->number << VS_COPY_BITS, VS_COPY_PAGE))
             err = mark(c, from, n);

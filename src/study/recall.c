@@ -27,7 +27,7 @@ static int forget_mapping(struct vs_recall *r, uint64_t addr, uint64_t size)
     uint64_t first = addr >> VS_COPY_BITS, last = (addr + (size - 1)) >> VS_COPY_BITS;
     last = last < first ? UINT64_MAX >> VS_COPY_BITS : last;
     struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(&r->touched, &e));)
+    for (struct vs_copy_walk w = {0}; (page = vs_copy_next(&r->touched, &w));)
         if (page->number - first <= last - first)
             memset(page->known, 0, sizeof(page->known));
     return vs_seen_map(&r->seen, addr, size);

@@ -699,10 +699,10 @@ static int compare_memory(struct checker *k, const struct vs_copy *is, const str
 {
     int err = 0;
     const struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(is, &e));)
+    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(is, &w));)
         err = compare_page(k, page->number, page, vs_copy_look(&was->is, page->number),
                            vs_copy_look(&was->outside, page->number));
-    for (const struct vs_map_entry *e = NULL; !err && (page = vs_copy_next(&was->is, &e));)
+    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(&was->is, &w));)
         if (!vs_copy_look(is, page->number))
             err = compare_page(k, page->number, NULL, page,
                                vs_copy_look(&was->outside, page->number));

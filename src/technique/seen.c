@@ -137,7 +137,7 @@ bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr)
 static void renew_all(struct vs_seen *s, uint64_t first, uint64_t last)
 {
     struct vs_copy_page *page;
-    for (const struct vs_map_entry *e = NULL; (page = vs_copy_next(&s->copy, &e));)
+    for (struct vs_copy_walk w = {0}; (page = vs_copy_next(&s->copy, &w));)
         if (page->number - first <= last - first)
             begin_page(s, page, s->boundaries);
 }
@@ -148,7 +148,7 @@ int vs_seen_map(struct vs_seen *s, uint64_t addr, uint64_t size)
     if (!size)
         return 0;
     uint64_t first = addr >> VS_COPY_BITS, last = (addr + (size - 1)) >> VS_COPY_BITS;
-    if (last < first || last - first >= s->copy.pages.count) {
+    if (last < first || last - first >= s->copy.count) {
         renew_all(s, first, last < first ? UINT64_MAX : last);
         return 0;
     }

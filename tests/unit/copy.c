@@ -43,8 +43,8 @@ TEST(shares_until_one_writes)
     CHECK_EQ(get(&b, AT + 1), -1);
     put(&b, AT + 0x5000, 6);
     CHECK_EQ(get(&a, AT + 0x5000), -1);
-    CHECK_EQ(a.pages.count, 2);
-    CHECK_EQ(b.pages.count, 3);
+    CHECK_EQ(a.count, 2);
+    CHECK_EQ(b.count, 3);
     vs_copy_fini(&a);
     CHECK_EQ(get(&b, AT + 0x1000), 2);
     vs_copy_fini(&b);

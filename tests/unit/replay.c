@@ -127,7 +127,7 @@ static uint64_t digest_view(const struct vs_copy *view)
 {
     uint64_t sum = 0;
     const struct vs_copy_page *p;
-    for (const struct vs_map_entry *e = NULL; (p = vs_copy_next(view, &e));)
+    for (struct vs_copy_walk w = {0}; (p = vs_copy_next(view, &w));)
         sum +=
             mix(mix(mix(1, &p->number, 8), p->known, sizeof(p->known)), p->bytes, sizeof(p->bytes));
     return sum;

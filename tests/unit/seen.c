@@ -7,12 +7,13 @@
 
 #define AT UINT64_C(0x10000)
 
-/* Pages that fill half of a table of 256 slots: one more and it has to grow. */
+/* Pages, each in a group of its own, that fill half of a table of 256 slots: one more and it has to
+ * grow. */
 enum { PAGES = 128 };
 
 static uint64_t page(unsigned number)
 {
-    return AT + number * VS_COPY_PAGE;
+    return AT + number * VS_COPY_GROUP * VS_COPY_PAGE;
 }
 
 /* The pages that were made first are no longer among those found lately. */
@@ -22,7 +23,7 @@ static void fill(struct vs_seen *s)
     vs_seen_init(s, NULL);
     for (unsigned i = 0; i < PAGES; i++)
         CHECK_EQ(vs_seen_write(s, page(i), &byte, 1), 0);
-    CHECK_EQ(s->copy.pages.capacity, 2 * PAGES);
+    CHECK_EQ(s->copy.groups.capacity, 2 * PAGES);
 }
 
 TEST(needs_no_room_for_a_page_that_is_there)
@@ -31,10 +32,10 @@ TEST(needs_no_room_for_a_page_that_is_there)
     const uint8_t byte = 2;
     fill(&s);
     CHECK_EQ(vs_seen_write(&s, page(0), &byte, 1), 0);
-    CHECK_EQ(s.copy.pages.capacity, 2 * PAGES);
+    CHECK_EQ(s.copy.groups.capacity, 2 * PAGES);
     CHECK_EQ(vs_seen_write(&s, page(PAGES), &byte, 1), 0);
-    CHECK_EQ(s.copy.pages.capacity, 4 * PAGES);
-    CHECK_EQ(s.copy.pages.count, PAGES + 1);
+    CHECK_EQ(s.copy.groups.capacity, 4 * PAGES);
+    CHECK_EQ(s.copy.count, PAGES + 1);
     vs_seen_fini(&s);
 }
 
