@@ -79,18 +79,23 @@ int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
     return 0;
 }
 
-size_t vs_copy_size(const struct vs_copy *c)
+/* Only groups of its own can have pages that nobody else has. */
+static size_t group_alone(struct vs_copy_group *group)
+{
+    size_t n = sizeof(*group);
+    if (is_shared(&group->refs))
+        return 0;
+    for (size_t i = 0; i < VS_COPY_GROUP; i++)
+        if (group->pages[i] && !is_shared(&group->pages[i]->refs))
+            n += sizeof(struct vs_copy_page);
+    return n;
+}
+
+size_t vs_copy_alone(const struct vs_copy *c)
 {
     size_t n = c->groups.capacity * sizeof(*c->groups.entries);
-    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));) {
-        struct vs_copy_group *group = e->pointer;
-        size_t all = sizeof(*group);
-        for (size_t i = 0; i < VS_COPY_GROUP; i++)
-            if (group->pages[i])
-                all += sizeof(struct vs_copy_page) /
-                       atomic_load_explicit(&group->pages[i]->refs, memory_order_relaxed);
-        n += all / atomic_load_explicit(&group->refs, memory_order_relaxed);
-    }
+    for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));)
+        n += group_alone(e->pointer);
     return n;
 }
 
@@ -133,7 +138,7 @@ const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number
 }
 
 /* Gives the copy a group of its own in place of a shared one. */
-static struct vs_copy_group *separate_group(struct vs_map_entry *entry)
+static struct vs_copy_group *separate_group(struct vs_copy *c, struct vs_map_entry *entry)
 {
     struct vs_copy_group *own = malloc(sizeof(*own)), *group = entry->pointer;
     if (!own)
@@ -144,6 +149,7 @@ static struct vs_copy_group *separate_group(struct vs_map_entry *entry)
         if (own->pages[i])
             share(&own->pages[i]->refs);
     drop_group(group);
+    c->made += sizeof(*own);
     return entry->pointer = own;
 }
 
@@ -161,6 +167,7 @@ static struct vs_copy_page *separate_page(struct vs_copy *c, struct vs_copy_page
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
         c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
     drop_page(page);
+    c->made += sizeof(*own);
     return *slot = own;
 }
 
@@ -172,6 +179,7 @@ static struct vs_copy_group *add_group(struct vs_copy *c, uint64_t number)
         return NULL;
     }
     atomic_init(&group->refs, 1);
+    c->made += sizeof(*group);
     return group;
 }
 
@@ -183,6 +191,7 @@ static struct vs_copy_page *add_page(struct vs_copy *c, struct vs_copy_page **sl
     page->number = number;
     atomic_init(&page->refs, 1);
     c->count++;
+    c->made += sizeof(*page);
     return *slot = page;
 }
 
@@ -197,7 +206,7 @@ struct vs_copy_page *vs_copy_make(struct vs_copy *c, uint64_t number, bool *made
     if (!group)
         group = add_group(c, number);
     else if (is_shared(&group->refs))
-        group = separate_group(entry);
+        group = separate_group(c, entry);
     if (!group)
         return NULL;
     struct vs_copy_page **slot = &group->pages[number % VS_COPY_GROUP], *page = *slot;

@@ -43,6 +43,7 @@ struct vs_copy {
     struct vs_copy_recent shared[VS_COPY_RECENT]; /* the same for pages that it shares */
     struct vs_map groups;                         /* by the high bits of their pages' numbers */
     size_t count;                                 /* pages */
+    size_t made;                                  /* bytes it has allocated for groups and pages */
     bool noted;                                   /* there is something in `recent` or `shared` */
 };
 
@@ -54,8 +55,8 @@ void vs_copy_fini(struct vs_copy *c);
  * several may clone a copy at once that nothing but clone was done with. Returns 0; -VSE_NOMEM. */
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
 
-/* The bytes of memory that the copy takes. A shared page counts in part. */
-size_t vs_copy_size(const struct vs_copy *c);
+/* Returns the bytes of memory that nobody else has: those that vs_copy_fini frees. */
+size_t vs_copy_alone(const struct vs_copy *c);
 
 /* The page with that number (an address >> VS_COPY_BITS), or NULL. Changes nothing, so that several
  * threads may look at once. */

@@ -8,20 +8,35 @@
 #include "replay/hunt.h"
 
 enum {
-    PIECE = 1 << 18,  /* instructions between two polls */
-    BEHIND = 1 << 10, /* how far before a point that was gone to a checkpoint is left */
-    COUNT_EVERY = 16, /* checkpoints after which their memory is counted anew */
+    PIECE = 1 << 18,     /* instructions between two polls */
+    BEHIND = 1 << 10,    /* how far before a point that was gone to a checkpoint is left */
+    FAR_APART = 1 << 20, /* instructions after which a checkpoint is worth any number of pages */
     FAR = 4 * BEHIND,
 };
 
+#define SPACING_MOST (UINT64_C(1) << 40)
+
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
-static void count_used(struct vs_history *h)
+/* Returns what the replay has allocated since it was last at a checkpoint. */
+static size_t made_since(struct vs_history *h)
 {
-    h->uncounted = 0;
-    h->used = 0;
-    for (size_t i = 0; i < h->count; i++)
-        h->used += vs_replay_state_size(h->states[i]);
+    size_t made = vs_replay_made(h->replay);
+    return made < h->made ? made : made - h->made;
+}
+
+/* Counts the memory of a checkpoint that was just taken. */
+static void count_state(struct vs_history *h, struct vs_replay_state *s)
+{
+    h->used += vs_replay_state_size(s) + made_since(h);
+    h->made = vs_replay_made(h->replay);
+}
+
+static void drop(struct vs_history *h, struct vs_replay_state *s)
+{
+    size_t size = s ? vs_replay_state_size(s) : 0;
+    h->used -= size < h->used ? size : h->used;
+    vs_replay_drop(s);
 }
 
 /* Drops every second checkpoint, but never the first. */
@@ -32,11 +47,17 @@ static void thin(struct vs_history *h)
         if (i % 2 == 0)
             h->states[kept++] = h->states[i];
         else
-            vs_replay_drop(h->states[i]);
+            drop(h, h->states[i]);
     }
     h->count = kept;
-    h->spacing *= 2;
-    count_used(h);
+    if (h->spacing < SPACING_MOST)
+        h->spacing *= 2;
+}
+
+static bool is_full(struct vs_history *h)
+{
+    size_t replay = made_since(h); /* what it has alone */
+    return h->count == VS_HISTORY_STATES || (replay < h->most ? h->most - replay : 0) < h->used;
 }
 
 static uint64_t last_position(const struct vs_history *h)
@@ -44,27 +65,36 @@ static uint64_t last_position(const struct vs_history *h)
     return h->count ? vs_replay_state_position(h->states[h->count - 1]) : 0;
 }
 
-/* Adds a checkpoint here if the last is far enough away, and if there is memory. */
+/* Returns whether the last checkpoint is far enough away. The pages that were written since had to
+ * be copied because of it, which must take little time beside the replay itself. */
+static bool is_due(struct vs_history *h)
+{
+    uint64_t last = last_position(h), here = h->replay->position, far = here - last;
+    return here >= last + h->spacing &&
+           (far >= FAR_APART || far >= made_since(h) / VS_COPY_PAGE * h->page_worth);
+}
+
+/* Adds a checkpoint here if one is due, and if there is memory. */
 static void keep(struct vs_history *h)
 {
     struct vs_replay_state *s;
-    if (h->searching || h->replay->position < last_position(h) + h->spacing ||
-        vs_replay_save(h->replay, &s))
+    if (h->searching || !is_due(h) || vs_replay_save(h->replay, &s))
         return;
     invariant(h->count < VS_HISTORY_STATES);
     h->states[h->count++] = s;
-    if (++h->uncounted >= COUNT_EVERY)
-        count_used(h);
-    while (h->count == VS_HISTORY_STATES || (h->used > h->most && h->count > 1))
+    count_state(h, s);
+    while (h->count > 1 && is_full(h))
         thin(h);
 }
 
 static void keep_near(struct vs_history *h)
 {
     struct vs_replay_state *s;
-    if (h->used > h->most || vs_replay_save(h->replay, &s))
+    drop(h, h->near[h->next_near]);
+    h->near[h->next_near] = NULL;
+    if (is_full(h) || vs_replay_save(h->replay, &s))
         return;
-    vs_replay_drop(h->near[h->next_near]);
+    count_state(h, s);
     h->near[h->next_near] = s;
     h->next_near = (h->next_near + 1) % VS_HISTORY_NEAR;
 }
@@ -73,10 +103,13 @@ int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
 {
     *h = (struct vs_history){.replay = replay,
                              .spacing = VS_HISTORY_SPACING,
+                             .page_worth = VS_HISTORY_PAGE_WORTH,
                              .most = most,
                              .threads = vs_workers_beside()};
     int err = vs_replay_save(replay, &h->states[0]);
     h->count = !err;
+    if (!err)
+        count_state(h, h->states[0]);
     return err;
 }
 
@@ -107,10 +140,10 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 /* Returns where to pause on the way to a position. */
 static uint64_t next_pause(const struct vs_history *h, uint64_t to)
 {
-    uint64_t here = h->replay->position, mark = last_position(h) + h->spacing;
+    uint64_t here = h->replay->position, last = last_position(h);
     uint64_t pause = here + PIECE;
-    if (mark > here && mark < pause)
-        pause = mark;
+    if (h->spacing && here >= last) /* a checkpoint may be due every `spacing` from the last on */
+        pause = lesser(pause, here + h->spacing - (here - last) % h->spacing);
     return lesser(pause, to);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Goes anywhere in a replay, backwards too. Checkpoints are kept on the way, and a point is reached
- * by running on from the last one before it. When they take too much memory, or there are too many,
- * every second one is dropped, so they are only as far apart as they have to be. Some more are kept
- * near points that were visited lately, so that the next step back is short. */
+ * by running on from the last one before it. They are as close as they can be without slowing the
+ * replay down. When they take too much memory, or there are too many, every second one is dropped,
+ * so they are only as far apart as they have to be. Some more are kept near points that were
+ * visited lately, so that the next step back is short. */
 #ifndef REPLAY_HISTORY_H
 #define REPLAY_HISTORY_H
 
@@ -12,9 +13,12 @@
 
 #include "replay/replay.h"
 
-#define VS_HISTORY_STATES  256
+#define VS_HISTORY_STATES  1024
 #define VS_HISTORY_NEAR    8
-#define VS_HISTORY_SPACING (UINT64_C(1) << 16) /* instructions, at first */
+#define VS_HISTORY_SPACING (UINT64_C(1) << 18) /* instructions, at first */
+
+/* Copying a page takes less than a tenth of the time of so many instructions. */
+#define VS_HISTORY_PAGE_WORTH 4096
 
 struct vs_hunt;
 
@@ -25,10 +29,11 @@ struct vs_history {
     struct vs_replay_state *near[VS_HISTORY_NEAR]; /* in a ring */
     unsigned next_near;
     uint64_t spacing;
-    size_t most; /* bytes that checkpoints may take */
-    size_t used; /* bytes that they took when those were last counted */
-    unsigned uncounted;
-    bool searching; /* checkpoints are in use: none is added, and none dropped */
+    uint64_t page_worth; /* instructions between checkpoints for each page copied; 0: any */
+    size_t most;         /* bytes that checkpoints may take, and the replay with them */
+    size_t used;         /* bytes that checkpoints take */
+    size_t made;         /* what the replay had allocated when it was last asked */
+    bool searching;      /* checkpoints are in use: none is added, and none dropped */
 
     unsigned threads;     /* that search backwards beside the caller's; the caller may set it before
                            * the first search. At first, one for each further processor */
@@ -55,7 +60,8 @@ struct vs_history_stop {
     const struct vs_replay_watch *watch;
 };
 
-/* The replay must stand at 0. Checkpoints may take `most` bytes. Returns 0; -VSE_NOMEM;
+/* The replay must stand at 0. It and its checkpoints may take `most` bytes, as far as it needs no
+ * more by itself. Returns 0; -VSE_NOMEM;
  * -VSE_FEATURE. */
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most);
 void vs_history_fini(struct vs_history *h);

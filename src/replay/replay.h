@@ -290,7 +290,11 @@ void vs_replay_drop(struct vs_replay_state *state);
 uint64_t vs_replay_state_position(const struct vs_replay_state *state);
 /* Returns how many instructions the core had retired. */
 uint64_t vs_replay_state_retired(const struct vs_replay_state *state, unsigned core);
-/* Returns about how many bytes of memory it takes, with its part of what is shared. */
-size_t vs_replay_state_size(const struct vs_replay_state *state);
+/* Returns about how many bytes of memory it takes, without those that it shares: what is free once
+ * it is dropped. */
+size_t vs_replay_state_size(struct vs_replay_state *state);
+/* Returns how many bytes the replay has allocated for memory since it was made or restored. What it
+ * allocates between two checkpoints is what the second has that the first has not. */
+size_t vs_replay_made(struct vs_replay *r);
 
 #endif

@@ -198,12 +198,62 @@ uint64_t vs_replay_state_retired(const struct vs_replay_state *s, unsigned core)
     return s->cores[core].retired;
 }
 
-size_t vs_replay_state_size(const struct vs_replay_state *s)
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+/* All copies of memory of a replay or a checkpoint. */
+struct copies {
+    struct vs_copy *views, *decoder;
+    unsigned view_count, decoder_count;
+    struct vs_copy *others[3];
+};
+
+static struct copies find_copies(const struct vs_data_decoder_ops *ops, void *decoder,
+                                 struct vs_copy *views, unsigned view_count,
+                                 struct vs_replay_outside *outside, struct vs_replay_code *code)
 {
+    struct copies c = {.views = views,
+                       .view_count = view_count,
+                       .others = {&outside->gone, &code->stored, &code->image}};
+    c.decoder = ops->copies ? ops->copies(decoder, &c.decoder_count) : NULL;
+    return c;
+}
+
+static struct copies copies_of_replay(struct vs_replay *r)
+{
+    return find_copies(r->ops, r->decoder, r->views, r->view_count, &r->outside, &r->code);
+}
+
+static struct copies copies_of_state(struct vs_replay_state *s)
+{
+    return find_copies(s->ops, s->decoder, s->views, s->view_count, &s->outside, &s->code);
+}
+
+/* Returns NULL after the last. */
+static struct vs_copy *copy_at(const struct copies *c, size_t i)
+{
+    if (i < c->view_count)
+        return &c->views[i];
+    i -= c->view_count;
+    if (i < c->decoder_count)
+        return &c->decoder[i];
+    i -= c->decoder_count;
+    return i < 3 ? c->others[i] : NULL;
+}
+
+size_t vs_replay_made(struct vs_replay *r)
+{
+    const struct copies c = copies_of_replay(r);
+    size_t made = 0;
+    for (size_t i = 0; copy_at(&c, i); i++)
+        made += copy_at(&c, i)->made;
+    return made;
+}
+
+size_t vs_replay_state_size(struct vs_replay_state *s)
+{
+    const struct copies c = copies_of_state(s);
     size_t size = sizeof(*s) + s->count * (sizeof(s->cores[0]) + s->saved);
-    for (unsigned i = 0; i < s->view_count; i++)
-        size += vs_copy_size(&s->views[i]);
-    size += vs_copy_size(&s->outside.gone);
-    size += vs_copy_size(&s->code.stored) + vs_copy_size(&s->code.image);
+    for (size_t i = 0; copy_at(&c, i); i++)
+        size += sizeof(struct vs_copy) + vs_copy_alone(copy_at(&c, i));
     return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
 }

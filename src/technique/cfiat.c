@@ -517,10 +517,17 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     return -VSE_NOMEM;
 }
 
+static struct vs_copy *decoder_copies(void *decoder, unsigned *count)
+{
+    struct decoder *d = decoder;
+    *count = d->copy_count;
+    return d->copies;
+}
+
 static size_t decoder_size(const void *decoder)
 {
-    const struct decoder *d = decoder;
-    return sizeof(*d) + vs_data_copies_size(d->copies, d->copy_count);
+    return sizeof(struct decoder) +
+           ((const struct decoder *)decoder)->copy_count * sizeof(struct vs_copy);
 }
 
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
@@ -563,6 +570,7 @@ static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
                                                        .end = decoder_end,
                                                        .turn = decoder_turn,
                                                        .clone = decoder_clone,
+                                                       .copies = decoder_copies,
                                                        .size = decoder_size,
                                                        .close = decoder_close};
 

@@ -428,14 +428,6 @@ struct vs_copy *vs_data_copies_clone(struct vs_copy *copies, unsigned count)
     return NULL;
 }
 
-size_t vs_data_copies_size(const struct vs_copy *copies, unsigned count)
-{
-    size_t size = 0;
-    for (unsigned i = 0; i < count; i++)
-        size += vs_copy_size(&copies[i]);
-    return size;
-}
-
 void vs_data_copies_free(struct vs_copy *copies, unsigned count)
 {
     for (unsigned i = 0; copies && i < count; i++)

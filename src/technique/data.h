@@ -150,8 +150,9 @@ struct vs_data_decoder_ops {
     /* Makes another decoder that is where this one is, over a reader that is where its reader is.
      * Both may go on. NULL: it cannot be done. Returns 0; -VSE_NOMEM. */
     int (*clone)(void *decoder, struct vs_port_reader *port, void **clone);
-    /* Returns about how many bytes of memory it takes, including its share of what clones have in
-     * common. NULL: few. */
+    /* Returns the copies of memory that it keeps, which clones share. NULL: it keeps none. */
+    struct vs_copy *(*copies)(void *decoder, unsigned *count);
+    /* Returns about how many bytes of memory it takes besides. NULL: few. */
     size_t (*size)(const void *decoder);
     void (*close)(void *decoder); /* NULL is fine */
 };

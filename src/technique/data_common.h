@@ -292,7 +292,6 @@ int vs_data_ended(struct vs_port_reader *port, unsigned core);
  * memory. */
 struct vs_copy *vs_data_copies_new(unsigned count);
 struct vs_copy *vs_data_copies_clone(struct vs_copy *copies, unsigned count);
-size_t vs_data_copies_size(const struct vs_copy *copies, unsigned count);
 void vs_data_copies_free(struct vs_copy *copies, unsigned count);
 
 #endif

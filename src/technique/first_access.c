@@ -391,11 +391,20 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     return -VSE_NOMEM;
 }
 
+static struct vs_copy *decoder_copies(void *decoder, unsigned *count)
+{
+    struct decoder *d = decoder;
+    *count = d->copies ? d->each.cores : 0;
+    return d->copies;
+}
+
 static size_t decoder_size(const void *decoder)
 {
     const struct decoder *d = decoder;
-    return sizeof(*d) + (d->dedicated ? d->each.cores * (size_t)d->values->cache.config.size
-                                      : vs_data_copies_size(d->copies, d->each.cores));
+    size_t each = d->dedicated
+                      ? (size_t)d->values->cache.config.size + 20 * (size_t)d->values->cache.lines
+                      : sizeof(struct vs_copy);
+    return sizeof(*d) + d->each.cores * each;
 }
 
 static int open_decoder(void **decoder, const struct vs_data_params *p,
@@ -441,7 +450,7 @@ static int dedicated_decoder_open(void **decoder, const void *params,
         .takes = vs_message_each_takes, .read_quietly = vs_message_each_read_quietly,              \
         .write_quietly = decoder_write, .state = vs_message_each_state,                            \
         .end = vs_message_each_end, .turn = vs_message_each_turn, .clone = decoder_clone,          \
-        .size = decoder_size, .close = decoder_close                                               \
+        .copies = decoder_copies, .size = decoder_size, .close = decoder_close                     \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

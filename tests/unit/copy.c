@@ -86,24 +86,29 @@ TEST(forgets_what_it_found_lately)
     vs_copy_fini(&a);
 }
 
-TEST(counts_shared_pages_in_parts)
+TEST(counts_what_it_has_alone)
 {
     struct vs_copy a, b, c;
     vs_copy_init(&a);
     for (unsigned i = 0; i < 100; i++)
         put(&a, AT + 0x1000 * i, 1);
-    size_t alone = vs_copy_size(&a);
-    CHECK(alone >= 100 * sizeof(struct vs_copy_page));
+    size_t alone = vs_copy_alone(&a), made = a.made;
+    CHECK(made >= 100 * sizeof(struct vs_copy_page) && made <= alone);
     CHECK_EQ(vs_copy_clone(&b, &a), 0);
-    CHECK_EQ(vs_copy_size(&a), vs_copy_size(&b));
-    CHECK(vs_copy_size(&a) < alone / 2 + alone / 10);
+    size_t table = vs_copy_alone(&a);
+    CHECK_EQ(vs_copy_alone(&b), table);
+    CHECK(table < alone / 10);
+    CHECK_EQ(b.made, 0);
     CHECK_EQ(vs_copy_clone(&c, &b), 0);
-    CHECK(vs_copy_size(&a) < alone / 3 + alone / 10);
+    put(&a, AT + 0x1000, 2);
+    CHECK_EQ(a.made, made + sizeof(struct vs_copy_page) + sizeof(struct vs_copy_group));
+    CHECK_EQ(vs_copy_alone(&a), table + a.made - made);
+    CHECK_EQ(vs_copy_alone(&b), table);
     for (unsigned i = 0; i < 100; i++)
         put(&a, AT + 0x1000 * i, 2);
-    CHECK_EQ(vs_copy_size(&a), alone);
+    CHECK_EQ(vs_copy_alone(&a), alone);
     vs_copy_fini(&c);
-    CHECK_EQ(vs_copy_size(&b), alone);
+    CHECK_EQ(vs_copy_alone(&b), alone);
     vs_copy_fini(&b);
     vs_copy_fini(&a);
 }

@@ -311,6 +311,7 @@ static void history_make(struct vs_history *h, struct vs_replay *r, const struct
     CHECK_EQ(vs_history_init(h, r, most), 0);
     if (spacing)
         h->spacing = spacing;
+    h->page_worth = 0;
 }
 
 static void go_about(const struct stream *s, const struct samples *all, const struct stops *st,
@@ -637,10 +638,14 @@ static void check_memory(const struct stream *s)
     size_t most = 8 << 20;
     history_make(&h, &r, s, 16, most);
     CHECK_EQ(vs_history_goto(&h, all.end), VS_REPLAY_REACHED);
-    size_t used = 0;
-    for (size_t i = 0; i < h.count; i++)
-        used += vs_replay_state_size(h.states[i]);
-    CHECK(h.count == 1 || used < 2 * most);
+    CHECK(h.count > 1 && h.used <= most);
+    size_t used = h.used;
+    while (h.count) { /* what is counted is what they have */
+        size_t size = vs_replay_state_size(h.states[--h.count]);
+        used = size < used ? used - size : 0;
+        vs_replay_drop(h.states[h.count]);
+    }
+    CHECK(used < vs_replay_made(&r) + (64 << 10));
     vs_history_fini(&h);
     vs_replay_fini(&r);
 }
@@ -706,10 +711,8 @@ static void check_search(const struct stream *s)
     while (r.position < st.list[b].position);
     CHECK_EQ(h.count, 2);
     h.most = 1;
-    h.uncounted = UINT_MAX - 1;
     CHECK_EQ(vs_history_find_back(&h, &stop), 1);
     check_stop(&stop, &st.list[w]);
-    h.uncounted = UINT_MAX - 1;
     CHECK_EQ(vs_history_back(&h, false, &stop), VS_REPLAY_WATCH);
     CHECK_EQ(r.cores[stop.core].cpu->retired, st.list[w].retired);
     vs_history_fini(&h);
