@@ -88,11 +88,14 @@ int code_from_images(struct cli *cli, struct code *c, const struct option_list *
     }
     if (status != CLI_DONE)
         return status;
+    const struct vs_isa *isa = vs_isa_find(about->isa);
     const struct vs_abi_signals *signals = vs_isa_find(VS_TARGET_ISA)->abi->signals;
     const struct vs_block trampoline = {.addr = VS_LINUX_TRAMPOLINE, /* the simulated platform's */
                                         .bytes = signals->back,
                                         .size = signals->back_size,
                                         .insns = signals->back_insns};
-    int e = vs_image_code_finish(&c->image, strcmp(about->isa, VS_TARGET_ISA) ? NULL : &trampoline);
+    int e = vs_image_code_finish(&c->image, !strcmp(about->isa, VS_TARGET_ISA) ? &trampoline
+                                            : isa && isa->abi                  ? isa->abi->fixed
+                                                                               : NULL);
     return e ? cli_report(cli, "code", e, NULL) : CLI_DONE;
 }

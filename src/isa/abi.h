@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "isa/syscalls.h"
+#include "vestige/event.h"
 
 struct vs_cpu;
 
@@ -76,6 +77,8 @@ struct vs_abi {
                             * payloads of the simulated platform's events */
     unsigned state_count;
     const struct vs_abi_signals *signals;
+    const struct vs_block *fixed; /* code that no file has, at the same place in every program;
+                                   * NULL: there is none */
 
     const char *machine; /* as uname -m says */
     uint64_t hwcap;      /* AT_HWCAP */

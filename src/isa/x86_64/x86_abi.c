@@ -11,6 +11,16 @@ static const uint16_t calls[] = {
 #undef CALL
 };
 
+/* gettimeofday, time and getcpu as programs once called them: mov $number, %rax; syscall; ret.
+ * Linux keeps them, and Valgrind runs the same. */
+static const uint8_t old_calls[] = {
+    [0x000] = 0x48, 0xc7, 0xc0, 0x60, 0x00, 0x00, 0x00, 0x0f, 0x05, 0xc3,
+    [0x400] = 0x48, 0xc7, 0xc0, 0xc9, 0x00, 0x00, 0x00, 0x0f, 0x05, 0xc3,
+    [0x800] = 0x48, 0xc7, 0xc0, 0x35, 0x01, 0x00, 0x00, 0x0f, 0x05, 0xc3,
+};
+static const struct vs_block fixed = {
+    .addr = 0xffffffffff600000, .bytes = old_calls, .size = sizeof(old_calls), .insns = 9};
+
 const struct vs_abi vs_x86_abi = {
     .call = RAX,
     .args = {RDI, RSI, RDX, R10, R8, R9},
@@ -26,5 +36,6 @@ const struct vs_abi vs_x86_abi = {
     .stat_size = 144,
     .sigaction_size = 32,
     .epoll_size = 12,
+    .fixed = &fixed,
     .machine = "x86_64",
 };
