@@ -68,6 +68,29 @@ UInt written_parts(const IRDirty *d, struct written parts[2])
     return two ? 2 : 1;
 }
 
+/* What the temporary was set to before the statement at i; NULL if it was not set there. */
+static const IRExpr *set_to(const IRSB *in, Int i, IRTemp t)
+{
+    while (--i >= 0)
+        if (in->stmts[i]->tag == Ist_WrTmp && in->stmts[i]->Ist.WrTmp.tmp == t)
+            return in->stmts[i]->Ist.WrTmp.data;
+    return NULL;
+}
+
+/* What the expression, at the statement at i, is a copy of. VEX leaves copies behind. */
+static const IRExpr *original_of(const IRSB *in, Int i, const IRExpr *e)
+{
+    const IRExpr *from;
+
+    while (temp_of(e) != IRTemp_INVALID) {
+        from = set_to(in, i, temp_of(e));
+        if (!from || temp_of(from) == IRTemp_INVALID)
+            break;
+        e = from;
+    }
+    return e;
+}
+
 /* Finds the compare-and-swap with which an instruction with a lock prefix stores, if there is
  * one. */
 static const IRCAS *cas_after(const IRSB *in, Int i)
@@ -87,16 +110,8 @@ Bool belongs_to_cas(const IRSB *in, Int i, const IRExpr *addr, IRType type)
 {
     const IRCAS *cas = cas_after(in, i);
 
-    return cas && eqIRAtom(cas->addr, addr) && cas_size(in, cas) == (UInt)sizeofIRType(type);
-}
-
-/* What the temporary was set to before the statement at i; NULL if it was not set there. */
-static const IRExpr *set_to(const IRSB *in, Int i, IRTemp t)
-{
-    while (--i >= 0)
-        if (in->stmts[i]->tag == Ist_WrTmp && in->stmts[i]->Ist.WrTmp.tmp == t)
-            return in->stmts[i]->Ist.WrTmp.data;
-    return NULL;
+    return cas && cas_size(in, cas) == (UInt)sizeofIRType(type) &&
+           eqIRAtom(original_of(in, in->stmts_used, cas->addr), original_of(in, i, addr));
 }
 
 /* The mask selects the address; a segment's base may be added to it, and its upper half may be cut
@@ -111,6 +126,7 @@ IRExpr *mask_of(const IRSB *in, Int i, const struct x86 *x, const IRExpr *addr)
         if (e && e->tag == Iex_ITE)
             return temp_of(e->Iex.ITE.cond) == IRTemp_INVALID ? NULL : e->Iex.ITE.cond;
         addr = !e                    ? NULL
+               : e->tag == Iex_RdTmp ? e
                : e->tag == Iex_Unop  ? e->Iex.Unop.arg
                : e->tag == Iex_Binop ? e->Iex.Binop.arg1
                                      : NULL;

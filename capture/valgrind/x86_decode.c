@@ -180,6 +180,9 @@ Bool x86_has_modrm(UInt opcode)
     case 0x0fdb:
     case 0x0fdf:
     case 0x0feb:
+    case 0x0f38f2: /* andn, bzhi, bextr and what shares their opcodes */
+    case 0x0f38f5:
+    case 0x0f38f7:
         return True;
     default:
         return False;
