@@ -217,6 +217,15 @@ int vs_events_advance(struct vs_events *e, uint64_t cycle, unsigned core)
     return err;
 }
 
+uint64_t vs_events_latest(const struct vs_events *e)
+{
+    uint64_t latest = 0;
+    for (unsigned i = 0; i <= e->options.cores; i++)
+        if (latest < e->queues[i].last)
+            latest = e->queues[i].last;
+    return latest;
+}
+
 int vs_events_finish(struct vs_events *e)
 {
     int err = vs_events_advance(e, UINT64_MAX, UINT32_MAX);

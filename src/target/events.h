@@ -106,6 +106,9 @@ int vs_events_advance(struct vs_events *e, uint64_t cycle, unsigned core);
 /* Everything that is left goes out and is consumed. */
 int vs_events_finish(struct vs_events *e);
 
+/* Timed: returns the cycle of the latest event so far. */
+uint64_t vs_events_latest(const struct vs_events *e);
+
 /* Returns whether enough is queued to make vs_events_advance worthwhile. */
 static inline bool vs_events_many(const struct vs_events *e)
 {

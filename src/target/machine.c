@@ -224,7 +224,9 @@ static unsigned queue_of(struct machine *m, const struct vs_task *t, uint64_t *c
 }
 
 /* Changed code has changed for all threads, which may be ahead in the code as it was. So all cores
- * wait for the one that is farthest ahead; *cycle becomes when they go on. */
+ * wait for the one that is farthest ahead; *cycle becomes when the code changes, which is after
+ * every event so far. Events of the same cycle are in the order of cores, whichever came first, so
+ * the others go on a cycle later. */
 static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
 {
     int err = 0;
@@ -240,14 +242,18 @@ static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
         err = event_error(m, vs_events_count(&m->events, t, queue, at));
         *cycle = vs_later(*cycle, at + 1);
     }
-    for (unsigned i = 0; i < m->core_count && m->config.timed && !err; i++) {
+    if (!m->config.timed || err)
+        return err;
+    *cycle = vs_later(*cycle, vs_events_latest(&m->events) + 1);
+    vs_pipeline_restart(&c->past.pipeline, *cycle);
+    for (unsigned i = 0; i < m->core_count; i++) {
         struct core *other = &m->cores[i];
-        if (other->task)
-            vs_pipeline_restart(&other->past.pipeline, *cycle);
-        if (other->task && other != c)
-            other->clock = vs_later(other->clock, *cycle);
+        if (!other->task || other == c)
+            continue;
+        vs_pipeline_restart(&other->past.pipeline, *cycle + 1);
+        other->clock = vs_later(other->clock, *cycle + 1);
     }
-    return err;
+    return 0;
 }
 
 /* Hands new code to the recorder at its place among the events. */

@@ -154,7 +154,9 @@ if [ -z "$brief" ]; then
     race call_once --cores 2 --timed -- "$targets/jit_race" fresh
     race have_in_a_file --cores 4 -- "$targets/jit_race" file
     race do_not_fence --cores 1 -- "$targets/jit_race" race no
-    for how in ${long:+race turns fresh file both}; do
+    # Others store in the very cycle in which code may change; 2 cores, and the writer's number is the lower one.
+    race have_in_a_storm --cores 2 --timed -- "$targets/jit_race" storm
+    for how in ${long:+race turns fresh file both storm}; do
         for cores in 1 2 4; do
             for time in '' --timed; do
                 for fence in '' no; do

@@ -3,8 +3,9 @@
  * the program's output, is that of the version that each call fetched. The first argument says how:
  * "race" (the default) does not wait for anybody, "turns" waits until the others
  * have called each version, "fresh" takes a new place for each version, which it wipes afterwards,
- * "file" begins with what the program's file has, and "both" has two writers that take turns. A
- * second argument leaves out fence.i. */
+ * "file" begins with what the program's file has, "both" has two writers that take turns, and
+ * "storm" stores the versions one right after the other. A second argument leaves out fence.i,
+ * which "storm" never has. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { VERSIONS = 60, CALLERS = 3, SPACE = 16384 };
+enum { VERSIONS = 60, STORM = 2000, CALLERS = 3, SPACE = 16384 };
 
 /* li a0, 1; ret: a page of its own */
 static uint32_t in_file[1024] __attribute__((aligned(4096))) = {0x00100513, 0x8067};
@@ -22,6 +23,7 @@ static volatile unsigned version; /* the last that was written */
 static volatile unsigned seen[CALLERS];
 static uint64_t sums[CALLERS], counts[CALLERS];
 static int fences = 1, turns;
+static long last = VERSIONS; /* version */
 
 static long call(void)
 {
@@ -34,10 +36,16 @@ static void rest(void)
     nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
 }
 
+/* li a0, n */
+static uint32_t loads(unsigned n)
+{
+    return n << 20 | 10u << 7 | 0x13;
+}
+
 /* li a0, n; ret */
 static void write_version(uint32_t *at, unsigned n)
 {
-    at[0] = n << 20 | 10u << 7 | 0x13;
+    at[0] = loads(n);
     at[1] = 0x8067;
     if (fences && n % 2)
         __asm__ volatile("fence.i" ::: "memory");
@@ -56,7 +64,7 @@ static void *call_it(void *arg)
         if (++count % 64 == 0)
             rest();
         seen[me] = (unsigned)n;
-    } while (n < VERSIONS);
+    } while (n < last);
     sums[me] = sum;
     counts[me] = count;
     return NULL;
@@ -67,6 +75,14 @@ static void wait_for_callers(unsigned n)
     for (unsigned i = 0; i < CALLERS; i++)
         while (seen[i] < n)
             rest();
+}
+
+static void write_storm(void)
+{
+    volatile uint32_t *at = code;
+    wait_for_callers(1);
+    for (unsigned n = 2; n <= STORM; n++)
+        *at = loads(n);
 }
 
 static void *write_odd(void *arg)
@@ -84,12 +100,13 @@ static void *write_odd(void *arg)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "race";
-    int fresh = !strcmp(how, "fresh"), both = !strcmp(how, "both");
+    int fresh = !strcmp(how, "fresh"), both = !strcmp(how, "both"), storm = !strcmp(how, "storm");
     pthread_t threads[CALLERS], odd;
     uint32_t *space =
         mmap(NULL, SPACE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     turns = !strcmp(how, "turns");
     fences = argc <= 2;
+    last = storm ? STORM : VERSIONS;
     code = space;
     if (!strcmp(how, "file")) {
         code = in_file;
@@ -102,7 +119,9 @@ int main(int argc, char **argv)
         pthread_create(&threads[i], NULL, call_it, (void *)i);
     if (both)
         pthread_create(&odd, NULL, write_odd, NULL);
-    for (unsigned n = 2; n <= VERSIONS; n++) {
+    if (storm)
+        write_storm();
+    for (unsigned n = 2; n <= VERSIONS && !storm; n++) {
         if (turns || fresh)
             wait_for_callers(n - 1);
         if (both && n % 2)
