@@ -317,8 +317,8 @@ int vs_replay_begin(struct vs_replay *r, unsigned core)
     if (!is_first(r, core) &&
         (vs_present_begins(r->config.loaded, c->cpu->pc) || is_executing(r))) {
         vs_present_exec(present);
-        if (r->view_count == 1)
-            vs_copy_fini(&r->views[0]);
+        for (unsigned i = 0; i < r->view_count; i++)
+            vs_copy_fini(&r->views[i]);
         vs_copy_fini(&r->code.stored);
         vs_copy_fini(&r->code.image);
         vs_copy_fini(&r->outside.gone);
@@ -509,7 +509,7 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
 {
     if (!vs_copy_read(&r->code.image, addr, byte, 1))
         return true;
-    const struct vs_loaded_part *part = find_part(r, core, addr, true, last);
+    const struct vs_loaded_part *part = find_part(r, core, addr, false, last);
     if (!is_marked(&r->outside.gone, addr) && !(r->outside.all && part && part->writable)) {
         if (part) {
             *byte = vs_loaded_byte(part, addr);
@@ -526,7 +526,7 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
 static bool fetch_first(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte,
                         const struct vs_loaded_part **last)
 {
-    const struct vs_loaded_part *part = find_part(r, core, addr, true, last);
+    const struct vs_loaded_part *part = find_part(r, core, addr, false, last);
     bool own = r->view_count > 1 && is_marked(&r->views[core], addr);
     if (!part || r->count == 1 || own || r->outside.all || is_marked(&r->outside.gone, addr))
         return vs_replay_read(r, core, addr, byte, 1);
@@ -539,6 +539,7 @@ size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
 {
     const struct vs_loaded_part *part = NULL;
     size_t n = 0;
+    find_part(r, core, addr, true, &part); /* only the first byte is sure to be executed */
     while (n < size && (r->code.changed ? fetch_byte(r, core, addr + n, &bytes[n], &part)
                                         : fetch_first(r, core, addr + n, &bytes[n], &part)))
         n++;

@@ -122,12 +122,18 @@ bool vs_present_went(struct vs_present *p, const struct vs_loaded *l, unsigned p
     return any;
 }
 
+/* The new program's images follow the last one that a call brought. Without any, they follow those
+ * of which something was executed; a piece of code that is decoded may reach into a later one. */
 void vs_present_exec(struct vs_present *p)
 {
-    unsigned first = p->programs[p->program_count - 1];
-    for (unsigned i = first; i < p->image_count; i++)
-        if (p->images[i] != IMAGE_UNKNOWN)
+    unsigned first = p->programs[p->program_count - 1], i = first;
+    while (i < p->image_count && p->images[i] == IMAGE_USED)
+        first = ++i;
+    for (; i < p->image_count; i++)
+        if (p->images[i] == IMAGE_CAME || p->images[i] == IMAGE_WENT)
             first = i + 1;
+    for (i = first; i < p->image_count; i++)
+        p->images[i] = IMAGE_UNKNOWN;
     if (p->program_count < p->program_capacity)
         p->programs[p->program_count++] = first;
 }
