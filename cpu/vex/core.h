@@ -4,7 +4,9 @@
  *
  *   core        a core: its registers, and the state that translated code works on
  *   translate   a block of code through LibVEX
- *   rewrite     what is put between the block's statements: accesses, counts
+ *   rewrite     a block's instructions: what waits, what is kept, what is counted
+ *   accesses    statements that access memory or may fail; work: what statements are made of
+ *   helpers     what translated code calls
  *   cache       translated blocks, how they are found, linked and forgotten
  *   enter       the way into translated code and out of it
  *   run         executes, and stops exactly where it has to

@@ -29,7 +29,7 @@ record() {
     run timeout 300 env -i PATH="$PATH" "$VESTIGE" record -f -o r.vest "$@"
 }
 
-# flow FILE: its events, each with the number of the instruction, gaps counted.
+# flow FILE: its events, each with the number of the instruction, gaps counted, in place of its position.
 flow() {
     "$VESTIGE" dump "$1" | awk '
         $3 == "map" || $3 == "thread-start" || $3 == "code" {
@@ -37,7 +37,7 @@ flow() {
             next
         }
         $3 == "gap" { for (i = 4; i < NF; i++) if ($i == "instructions") at += $(i + 1); next }
-        { n = $NF; sub(/^\+/, "", n); at += n; kind = $3; $1 = $NF = "" }
+        { n = $NF; sub(/^\+/, "", n); at += n; kind = $3; $1 = $NF = ""; sub(/:.*/, "", $2) }
         kind != "count" && kind != "thread-exit" { print at, $0 }'
 }
 
