@@ -65,6 +65,7 @@ static void ask(void)
     volatile char place[64] = "?";
     uint64_t original = 5;
 
+    seen[5] = request(7, 0x56530001, 0, NULL);           /* vestige_start */
     seen[0] = request(7, 0x1001, 0, NULL);               /* is this Valgrind? */
     seen[1] = request(7, 0x56530002, 0, NULL);           /* vestige_stop */
     seen[2] = request(9, 0x47110815, 0, NULL);           /* what nobody knows */
@@ -75,8 +76,9 @@ static void ask(void)
                      :
                      : "cc");
     seen[4] = original;
-    printf("%lu %lu %lu %lu %lu %d\n", (unsigned long)seen[0], (unsigned long)seen[1],
-           (unsigned long)seen[2], (unsigned long)seen[3], (unsigned long)seen[4], place[0]);
+    printf("%lu %lu %lu %lu %lu %lu %d\n", (unsigned long)seen[5], (unsigned long)seen[0],
+           (unsigned long)seen[1], (unsigned long)seen[2], (unsigned long)seen[3],
+           (unsigned long)seen[4], place[0]);
 }
 
 /* ---- x87, as a new thread finds it
