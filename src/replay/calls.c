@@ -184,7 +184,7 @@ static const struct row {
     X(setreuid) X(setregid) X(setresuid) X(setresgid) X(setgroups) X(setfsuid) X(setfsgid) \
     X(sethostname) X(setdomainname) X(capset) X(chroot) X(mount) X(umount2) X(ioprio_get) \
     X(ioprio_set) X(sched_setattr) X(restart_syscall) X(seccomp) X(unshare) X(setns) X(kcmp) \
-    X(acct) X(msgget) X(msgsnd) X(semget) X(semop) X(semtimedop) X(shmget) X(shmdt) X(mq_open) \
+    X(acct) X(msgget) X(msgsnd) X(semget) X(semop) X(semtimedop) X(shmget) X(mq_open) \
     X(mq_unlink) X(mq_timedsend) X(mq_notify) X(mbind) X(set_mempolicy) X(migrate_pages) \
     X(pkey_alloc) X(pkey_free) X(pkey_mprotect) X(set_mempolicy_home_node) X(pidfd_open) \
     X(pidfd_getfd) X(pidfd_send_signal) X(process_madvise) X(process_mrelease) X(futex_waitv) \

@@ -123,7 +123,7 @@ static int add_image(struct vs_image_code *c, const struct vs_elf *elf,
         e = add_segment(c, elf, (uint64_t)st.st_size, &list[i], image, (unsigned)index, diag);
     if (!e)
         c->loaded.images[index] = (struct vs_loaded_image){
-            .entry = vs_elf_entry(elf) + image->base, .code = image->start, .known = true};
+            .entry = vs_elf_entry(elf) + image->base, .code = image->start, .path = image->path};
     free(list);
     return e;
 }

@@ -252,6 +252,33 @@ static int renew_parts(struct vs_replay *r, unsigned core, uint64_t addr, uint64
     return err;
 }
 
+/* A call opened a file: notes its name, as far as that is known. */
+static void note_opened(struct vs_replay *r, unsigned core, const struct vs_call_made *c)
+{
+    struct vs_replay_outside *o = &r->outside;
+    struct vs_replay_opened *opened = &o->opened[o->opened_at++ % VS_REPLAY_OPENED];
+    uint64_t addr = c->args[c->what == VS_SYS_open ? 0 : 1];
+    size_t used = 0;
+    *opened = (struct vs_replay_opened){.fd = c->result};
+    for (uint8_t byte; vs_replay_read(r, core, addr, &byte, 1) && byte; addr++) {
+        used = byte == '/' ? 0 : used;
+        if (byte != '/' && used + 1 < sizeof(opened->name))
+            opened->name[used++] = (char)byte;
+        opened->name[used] = 0;
+    }
+}
+
+static const char *name_of(const struct vs_replay *r, uint64_t fd)
+{
+    const struct vs_replay_outside *o = &r->outside;
+    for (unsigned i = 1; i <= VS_REPLAY_OPENED && i <= o->opened_at; i++) {
+        const struct vs_replay_opened *opened = &o->opened[(o->opened_at - i) % VS_REPLAY_OPENED];
+        if (opened->fd == fd)
+            return opened->name;
+    }
+    return "";
+}
+
 /* A call brought memory, or made it executable. */
 static int bring_images(struct vs_replay *r, unsigned core, const struct vs_call_made *c)
 {
@@ -262,8 +289,9 @@ static int bring_images(struct vs_replay *r, unsigned core, const struct vs_call
     if (!r->config.loaded || !size)
         return 0;
     if (a[2] & EXECUTE) {
-        unsigned image = vs_present_came(&r->outside.present, r->config.loaded,
-                                         r->cores[core].program, addr, size);
+        unsigned image =
+            vs_present_came(&r->outside.present, r->config.loaded, r->cores[core].program, addr,
+                            size, maps ? name_of(r, (uint32_t)a[4]) : "");
         vs_cpu_flush(r->decoded, addr, size);
         return image == VS_PRESENT_NONE ? 0 : renew_image(r, image);
     }
@@ -279,6 +307,11 @@ static int note_images(struct vs_replay *r, unsigned core, const struct vs_call_
     case VS_SYS_mprotect:
     case VS_SYS_pkey_mprotect:
         return bring_images(r, core, c);
+    case VS_SYS_open:
+    case VS_SYS_openat:
+    case VS_SYS_openat2:
+        note_opened(r, core, c);
+        return 0;
     case VS_SYS_munmap:
         if (r->config.loaded && vs_present_went(&r->outside.present, r->config.loaded,
                                                 r->cores[core].program, c->args[0], c->args[1]))

@@ -21,7 +21,7 @@ struct vs_loaded_part {
 /* A file that the stream names. */
 struct vs_loaded_image {
     uint64_t entry, code; /* where a program begins; where executable memory begins */
-    bool known;           /* the file was read */
+    const char *path;     /* the stream's, which must outlive this; NULL: the file was not read */
 };
 
 /* A zeroed struct is empty. */

@@ -88,21 +88,34 @@ const struct vs_loaded_part *vs_present_find(struct vs_present *p, const struct 
 /* Returns whether the image's code begins in that range. */
 static bool begins_in(const struct vs_loaded *l, unsigned image, uint64_t addr, uint64_t size)
 {
-    return image < l->image_count && l->images[image].known && l->images[image].code - addr < size;
+    return image < l->image_count && l->images[image].path && l->images[image].code - addr < size;
 }
 
+/* Returns whether a file that was opened under that name may be the image: a library's name is
+ * often a link to one that has more of its version. */
+static bool is_named(const struct vs_loaded_image *image, const char *name)
+{
+    const char *slash = strrchr(image->path, '/');
+    return *name && !strncmp(slash ? slash + 1 : image->path, name, strlen(name));
+}
+
+/* Of several images that lay at the same place, the one of that name came; or else the first that
+ * was not there yet. */
 unsigned vs_present_came(struct vs_present *p, const struct vs_loaded *l, unsigned program,
-                         uint64_t addr, uint64_t size)
+                         uint64_t addr, uint64_t size, const char *name)
 {
     unsigned found = VS_PRESENT_NONE;
+    int best = -1;
     for (unsigned i = p->programs[program]; i < end_of(p, program); i++) {
         if (!begins_in(l, i, addr, size))
             continue;
-        if (p->images[i] == IMAGE_CAME) {
-            p->images[i] = IMAGE_WENT; /* its place was taken */
-        } else if (p->images[i] == IMAGE_UNKNOWN && found == VS_PRESENT_NONE) {
+        int fits = 2 * is_named(&l->images[i], name) + (p->images[i] == IMAGE_UNKNOWN);
+        if (fits > best) {
+            best = fits;
             found = i;
         }
+        if (p->images[i] == IMAGE_CAME)
+            p->images[i] = IMAGE_WENT; /* its place was taken, if only by itself */
     }
     if (found != VS_PRESENT_NONE)
         p->images[found] = IMAGE_CAME;
@@ -141,7 +154,7 @@ void vs_present_exec(struct vs_present *p)
 bool vs_present_begins(const struct vs_loaded *l, uint64_t pc)
 {
     for (size_t i = 0; l && i < l->image_count; i++)
-        if (l->images[i].known && l->images[i].entry == pc)
+        if (l->images[i].path && l->images[i].entry == pc)
             return true;
     return false;
 }

@@ -38,10 +38,10 @@ bool vs_present_came_already(const struct vs_present *p, unsigned program, unsig
 const struct vs_loaded_part *vs_present_find(struct vs_present *p, const struct vs_loaded *l,
                                              unsigned program, uint64_t addr, bool executes);
 
-/* A call made memory of the program executable. Returns the image that it brought, if it brought
- * one, or VS_PRESENT_NONE. */
+/* A call made memory of the program executable, with the file of that name, or "" if that is not
+ * known. Returns the image that it brought, if it brought one, or VS_PRESENT_NONE. */
 unsigned vs_present_came(struct vs_present *p, const struct vs_loaded *l, unsigned program,
-                         uint64_t addr, uint64_t size);
+                         uint64_t addr, uint64_t size, const char *name);
 #define VS_PRESENT_NONE UINT32_MAX
 
 /* A call took memory away. Returns whether an image was there. */

@@ -125,6 +125,8 @@ struct vs_replay_map {
     bool there;      /* if not, it is gone */
 };
 
+#define VS_REPLAY_OPENED 8 /* how many are remembered; loaders map a file soon after opening it */
+
 /* What memory is not as the cores and the files say, since something else wrote it. */
 struct vs_replay_outside {
     struct vs_copy gone; /* `known`: bytes of files or of another view that were written */
@@ -134,6 +136,11 @@ struct vs_replay_outside {
     struct vs_call_thread *threads; /* those that calls started; room for as many as cores */
     unsigned thread_count;
     struct vs_present present; /* the files in memory */
+    struct vs_replay_opened {
+        uint64_t fd;
+        char name[64];          /* without its folder, and cut */
+    } opened[VS_REPLAY_OPENED]; /* the last files that were opened, in a ring */
+    unsigned opened_at;
 };
 
 /* What the cores fetch. Fetches, by any core, see stores to code from where the stream says that

@@ -65,7 +65,7 @@ struct checker {
     struct vs_cpu_memory memory;
     struct vs_cpu_code *decoded;
     struct vs_cpu *cpus; /* the cores', side by side */
-    struct vs_text text; /* if the run's code changes: what was fetched when */
+    struct vs_text text; /* the run's code: what was fetched when */
     uint32_t version;    /* the version of the text that is decoded */
     struct truth *cores;
 
@@ -301,11 +301,7 @@ static int truth_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
                        size_t size)
 {
     struct checker *k = checker_of(memory);
-    size_t n = k->pieces.changes.count ? vs_text_fetch(&k->text, k->version, addr, bytes, size) : 0;
-    if (n == size || !vs_copy_read(&k->cores[cpu->id].memory.is, addr, bytes, size))
-        return (int)size;
-    /* Another core may have made it. */
-    n = vs_replay_read(k->replay, cpu->id, addr, bytes, size);
+    size_t n = vs_text_fetch(&k->text, k->version, addr, bytes, size);
     if (!n)
         cpu->fault = addr;
     return (int)n;
@@ -867,12 +863,15 @@ static int check_memory(struct checker *k, const char *path, bool over)
 
 /* ---- everything ------------------------------------------------------------------------------ */
 
+/* Code that does not change has no versions. */
 static int read_text(struct checker *k)
 {
     struct vs_pieces_cursor cursor = {.pieces = &k->pieces};
     struct vs_batch batch;
     const struct vs_event *e;
     int err = vs_codeview_add(&k->text, k->reader);
+    if (!err && !k->pieces.changes.count)
+        err = -VSE_END;
     while (!err && !(err = vs_pieces_next(&cursor, &batch, &e)))
         err = vs_codeview_take(&k->text, k->reader, &(struct vs_batch){.events = e, .count = 1});
     vs_pieces_cursor_fini(&cursor);
@@ -893,7 +892,7 @@ static int open_run(struct checker *k, const char *path)
         (err = vs_pieces_feed_init(&k->feed, &k->pieces, k->replay->count)) ||
         (err = vs_prior_open(&k->prior)) || (err = vs_pieces_read(&k->pieces, k->prior)))
         return run_failed(k, k->reader, err);
-    if (k->pieces.changes.count && (err = read_text(k)))
+    if ((err = read_text(k)))
         return run_failed(k, k->reader, err);
     return 0;
 }
