@@ -538,6 +538,8 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay,
     err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, o->most);
+    if (!err)
+        err = vs_history_scout(&m->history);
     m->current = replay->current < replay->count ? replay->current : 0;
     break_at_starts(m);
     return err < 0 ? err : 0;

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "replay/history.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/invariant.h"
 #include "base/workers.h"
 #include "replay/hunt.h"
+#include "replay/scout.h"
 
 enum {
     PIECE = 1 << 18,     /* instructions between two polls */
@@ -19,17 +22,18 @@ enum {
 /* ---- checkpoints ----------------------------------------------------------------------------- */
 
 /* Returns what the replay has allocated since it was last at a checkpoint. */
-static size_t made_since(struct vs_history *h)
+static size_t made_since(struct vs_replay *r, size_t before)
 {
-    size_t made = vs_replay_made(h->replay);
-    return made < h->made ? made : made - h->made;
+    size_t made = vs_replay_made(r);
+    return made < before ? made : made - before;
 }
 
 /* Counts the memory of a checkpoint that was just taken. */
-static void count_state(struct vs_history *h, struct vs_replay_state *s)
+static void count_state(struct vs_history *h, struct vs_replay *r, size_t *made,
+                        struct vs_replay_state *s)
 {
-    h->used += vs_replay_state_size(s) + made_since(h);
-    h->made = vs_replay_made(h->replay);
+    h->used += vs_replay_state_size(s) + made_since(r, *made);
+    *made = vs_replay_made(r);
 }
 
 static void drop(struct vs_history *h, struct vs_replay_state *s)
@@ -54,10 +58,10 @@ static void thin(struct vs_history *h)
         h->spacing *= 2;
 }
 
-static bool is_full(struct vs_history *h)
+/* A quarter is for what replays have alone, and for what is between allocated pieces. */
+static bool is_full(const struct vs_history *h)
 {
-    size_t replay = made_since(h); /* what it has alone */
-    return h->count == VS_HISTORY_STATES || (replay < h->most ? h->most - replay : 0) < h->used;
+    return h->count == VS_HISTORY_STATES || h->used > h->most - h->most / 4;
 }
 
 static uint64_t last_position(const struct vs_history *h)
@@ -67,37 +71,124 @@ static uint64_t last_position(const struct vs_history *h)
 
 /* Returns whether the last checkpoint is far enough away. The pages that were written since had to
  * be copied because of it, which must take little time beside the replay itself. */
-static bool is_due(struct vs_history *h)
+static bool is_due(const struct vs_history *h, struct vs_replay *r, size_t made)
 {
-    uint64_t last = last_position(h), here = h->replay->position, far = here - last;
+    uint64_t last = last_position(h), here = r->position, far = here - last;
     return here >= last + h->spacing &&
-           (far >= FAR_APART || far >= made_since(h) / VS_COPY_PAGE * h->page_worth);
+           (far >= FAR_APART || far >= made_since(r, made) / VS_COPY_PAGE * h->page_worth);
 }
 
-/* Adds a checkpoint here if one is due, and if there is memory. */
-static void keep(struct vs_history *h)
+/* Adds a checkpoint of the replay if one is due, and if there is memory. */
+static void add_state(struct vs_history *h, struct vs_replay *r, size_t *made)
 {
     struct vs_replay_state *s;
-    if (h->searching || !is_due(h) || vs_replay_save(h->replay, &s))
+    if (!is_due(h, r, *made) || vs_replay_save(r, &s))
         return;
     invariant(h->count < VS_HISTORY_STATES);
     h->states[h->count++] = s;
-    count_state(h, s);
+    count_state(h, r, made, s);
     while (h->count > 1 && is_full(h))
         thin(h);
+}
+
+static void keep(struct vs_history *h)
+{
+    if (h->searching)
+        return;
+    pthread_mutex_lock(&h->lock);
+    if (!h->scouting)
+        add_state(h, h->replay, &h->made);
+    pthread_mutex_unlock(&h->lock);
 }
 
 static void keep_near(struct vs_history *h)
 {
     struct vs_replay_state *s;
+    pthread_mutex_lock(&h->lock);
     drop(h, h->near[h->next_near]);
     h->near[h->next_near] = NULL;
-    if (is_full(h) || vs_replay_save(h->replay, &s))
-        return;
-    count_state(h, s);
-    h->near[h->next_near] = s;
-    h->next_near = (h->next_near + 1) % VS_HISTORY_NEAR;
+    if (!is_full(h) && !vs_replay_save(h->replay, &s)) {
+        count_state(h, h->replay, &h->made, s);
+        h->near[h->next_near] = s;
+        h->next_near = (h->next_near + 1) % VS_HISTORY_NEAR;
+    }
+    pthread_mutex_unlock(&h->lock);
 }
+
+/* ---- the scout's ----------------------------------------------------------------------------- */
+
+uint64_t vs_history_next_due(struct vs_history *h)
+{
+    pthread_mutex_lock(&h->lock);
+    uint64_t next = h->spacing < PIECE ? h->spacing : PIECE;
+    pthread_mutex_unlock(&h->lock);
+    return next;
+}
+
+/* Notes the mappings that the scout has met since it was last asked. */
+static int note_maps(struct vs_history *h, const struct vs_replay *r)
+{
+    size_t more = r->map_count - h->map_count;
+    int err =
+        vs_array_room((void **)&h->maps, &h->map_capacity, h->map_count, more, sizeof(*h->maps));
+    if (err)
+        return err;
+    if (more)
+        memcpy(h->maps + h->map_count, r->maps + h->map_count, more * sizeof(*h->maps));
+    h->map_count += more;
+    return 0;
+}
+
+void vs_history_offer(struct vs_history *h, struct vs_replay *r, size_t *made)
+{
+    pthread_mutex_lock(&h->lock);
+    if (!note_maps(h, r))
+        add_state(h, r, made);
+    pthread_mutex_unlock(&h->lock);
+}
+
+void vs_history_scouted(struct vs_history *h)
+{
+    pthread_mutex_lock(&h->lock);
+    h->scouting = false;
+    pthread_mutex_unlock(&h->lock);
+}
+
+int vs_history_scout(struct vs_history *h)
+{
+    if (!h->threads)
+        return 0;
+    h->scouting = true;
+    int err = vs_scout_open(&h->scout, h);
+    if (err)
+        h->scouting = false;
+    return err;
+}
+
+/* The lock is held from here on until `leave`: checkpoints stay where they are, and the replay may
+ * go to any of them. Returns 0; -VSE_NOMEM. */
+static int enter(struct vs_history *h)
+{
+    struct vs_replay *r = h->replay;
+    pthread_mutex_lock(&h->lock);
+    if (r->map_known >= h->map_count)
+        return 0;
+    int err = vs_array_room((void **)&r->maps, &r->map_capacity, r->map_known,
+                            h->map_count - r->map_known, sizeof(*r->maps));
+    if (err)
+        return err;
+    memcpy(r->maps + r->map_known, h->maps + r->map_known,
+           (h->map_count - r->map_known) * sizeof(*r->maps));
+    r->map_known = h->map_count;
+    return 0;
+}
+
+static void leave(struct vs_history *h)
+{
+    pthread_mutex_unlock(&h->lock);
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
 
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
 {
@@ -106,17 +197,22 @@ int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
                              .page_worth = VS_HISTORY_PAGE_WORTH,
                              .most = most,
                              .threads = vs_workers_beside()};
+    pthread_mutex_init(&h->lock, NULL);
     int err = vs_replay_save(replay, &h->states[0]);
     h->count = !err;
     if (!err)
-        count_state(h, h->states[0]);
+        count_state(h, replay, &h->made, h->states[0]);
     return err;
 }
 
 void vs_history_fini(struct vs_history *h)
 {
+    vs_scout_close(h->scout);
     vs_hunt_close(h->hunt);
+    h->scout = NULL;
     h->hunt = NULL;
+    free(h->maps);
+    h->maps = NULL;
     for (size_t i = 0; i < h->count; i++)
         vs_replay_drop(h->states[i]);
     for (size_t i = 0; i < VS_HISTORY_NEAR; i++)
@@ -138,12 +234,16 @@ static uint64_t lesser(uint64_t a, uint64_t b)
 }
 
 /* Returns where to pause on the way to a position. */
-static uint64_t next_pause(const struct vs_history *h, uint64_t to)
+static uint64_t next_pause(struct vs_history *h, uint64_t to)
 {
-    uint64_t here = h->replay->position, last = last_position(h);
-    uint64_t pause = here + PIECE;
-    if (h->spacing && here >= last) /* a checkpoint may be due every `spacing` from the last on */
+    uint64_t here = h->replay->position, pause = here + PIECE;
+    if (h->searching)
+        return lesser(pause, to);
+    pthread_mutex_lock(&h->lock);
+    uint64_t last = last_position(h);
+    if (here >= last && !h->scouting) /* one may be due every `spacing` from the last on */
         pause = lesser(pause, here + h->spacing - (here - last) % h->spacing);
+    pthread_mutex_unlock(&h->lock);
     return lesser(pause, to);
 }
 
@@ -223,12 +323,15 @@ static uint64_t here_of(const struct vs_replay *r, unsigned core)
 /* Goes to the last checkpoint that is not beyond `to`, unless it is shorter from here. */
 static int approach(struct vs_history *h, unsigned core, uint64_t to)
 {
-    struct vs_replay_state *s = find_state(h, core, to);
     uint64_t here = here_of(h->replay, core);
-    if (here <= to && h->replay->position >= vs_replay_state_position(s) &&
-        (core == VS_REPLAY_NONE || here < to))
-        return 0;
-    return vs_replay_restore(h->replay, s);
+    int err = enter(h);
+    struct vs_replay_state *s = find_state(h, core, to);
+    bool near = here <= to && h->replay->position >= vs_replay_state_position(s) &&
+                (core == VS_REPLAY_NONE || here < to);
+    if (!err && !near)
+        err = vs_replay_restore(h->replay, s);
+    leave(h);
+    return err;
 }
 
 int vs_history_goto(struct vs_history *h, uint64_t position)
@@ -446,15 +549,18 @@ static int go_back(struct vs_history *h, unsigned told, struct vs_history_stop *
     struct vs_hunt_end end = {here, !(told & VS_HISTORY_SIGNAL_TOLD)};
     if (told & VS_HISTORY_ACCESS_TOLD && here)
         end = (struct vs_hunt_end){here - 1, true};
-    int found = search(h, end, stop, &from), reached;
-    if (found < 0 || found == VS_HISTORY_POLLED)
-        return found;
-    if (found == 1 && stop->kind != VS_REPLAY_WATCH) {
+    int err = enter(h), found = err ? err : search(h, end, stop, &from);
+    int reached = found;
+    bool watch = found == 1 && stop->kind == VS_REPLAY_WATCH;
+    if (found == 1 && !watch) {
         const struct vs_history_stop until = *stop;
         const struct vs_hunt_part part = {from, {here, true}};
         found = vs_history_scan(h, &part, &until, stop);
-        return found == 1 ? until.kind : found;
+        reached = found == 1 ? until.kind : found;
     }
+    leave(h);
+    if (found && !watch)
+        return reached;
     reached = found ? vs_history_goto_core(h, stop->core, stop->retired) : vs_history_goto(h, 0);
     if (reached < 0 || reached == VS_HISTORY_POLLED)
         return reached;
@@ -474,7 +580,10 @@ int vs_history_find_back(struct vs_history *h, struct vs_history_stop *stop)
     int err = vs_replay_save(h->replay, &now);
     if (err)
         return err;
-    int found = search(h, (struct vs_hunt_end){h->replay->position, false}, stop, &from);
+    err = enter(h);
+    int found =
+        err ? err : search(h, (struct vs_hunt_end){h->replay->position, false}, stop, &from);
+    leave(h);
     err = vs_replay_restore(h->replay, now);
     vs_replay_drop(now);
     return err ? err : found;

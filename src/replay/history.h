@@ -7,6 +7,7 @@
 #ifndef REPLAY_HISTORY_H
 #define REPLAY_HISTORY_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,19 +22,27 @@
 #define VS_HISTORY_PAGE_WORTH 4096
 
 struct vs_hunt;
+struct vs_scout;
 
 struct vs_history {
     struct vs_replay *replay;
+
+    pthread_mutex_t lock; /* for what follows, up to `scouting`, while there is a scout */
     struct vs_replay_state *states[VS_HISTORY_STATES]; /* by position; the first is at 0 */
     size_t count;
     struct vs_replay_state *near[VS_HISTORY_NEAR]; /* in a ring */
     unsigned next_near;
     uint64_t spacing;
-    uint64_t page_worth; /* instructions between checkpoints for each page copied; 0: any */
-    size_t most;         /* bytes that checkpoints may take, and the replay with them */
-    size_t used;         /* bytes that checkpoints take */
-    size_t made;         /* what the replay had allocated when it was last asked */
-    bool searching;      /* checkpoints are in use: none is added, and none dropped */
+    uint64_t page_worth;        /* instructions between checkpoints for each page copied; 0: any */
+    size_t most;                /* bytes that checkpoints may take, and the replay with them */
+    size_t used;                /* bytes that checkpoints take */
+    size_t made;                /* what the replay had allocated when it was last asked */
+    struct vs_replay_map *maps; /* those that the scout has met */
+    size_t map_count, map_capacity;
+    bool scouting; /* the scout takes the checkpoints */
+
+    struct vs_scout *scout;
+    bool searching; /* checkpoints are in use: none is added, and none dropped */
 
     unsigned threads;     /* that search backwards beside the caller's; the caller may set it before
                            * the first search. At first, one for each further processor */
@@ -65,6 +74,11 @@ struct vs_history_stop {
  * -VSE_FEATURE. */
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most);
 void vs_history_fini(struct vs_history *h);
+
+/* Begins to take checkpoints of the whole run in a thread of its own, if there is a processor for
+ * it; the caller then takes none itself. To be called after init, before anything else. Returns 0;
+ * -VSE_NOMEM. */
+int vs_history_scout(struct vs_history *h);
 
 /* Does and returns what vs_replay_run does; may also return VS_HISTORY_POLLED. */
 int vs_history_run(struct vs_history *h, const struct vs_replay_goal *goal);

@@ -11,7 +11,8 @@
  *   done        an instruction that waits in the midst of its accesses
  *   replay      the program run again; known: what its memory is known to hold; state: copies of
  *               where it is
- *   history     going anywhere in a replay; hunt: searching it backwards in several threads
+ *   history     going anywhere in a replay; hunt: searching it backwards in several threads;
+ *               scout: running ahead for checkpoints
  *
  * A replay is a program run again from its port stream and its code alone. Each core is a CPU
  * (isa/cpu.h) whose memory is the decoder of a load-value technique.

@@ -2,6 +2,7 @@
 /* Replays of recorded programs: a position is the same whichever way one comes there. */
 #include "replay/replay.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -314,31 +315,37 @@ static void history_make(struct vs_history *h, struct vs_replay *r, const struct
     h->page_worth = 0;
 }
 
-static void go_about(const struct stream *s, const struct samples *all, const struct stops *st,
-                     uint64_t spacing, size_t most)
+static void go_about_in(struct vs_history *h, const struct samples *all, const struct stops *st)
 {
-    struct rng rng = rng_init(spacing + most);
-    struct vs_history h;
-    struct vs_replay r;
-    history_make(&h, &r, s, spacing, most);
-    use_stops(&r, st);
+    struct rng rng = rng_init(h->spacing + h->most);
+    struct vs_replay *r = h->replay;
+    use_stops(r, st);
     for (unsigned i = 0; i < 120; i += unittest_every(8)) {
         const struct sample *to = &all->at[rng_below(&rng, all->count)];
         if (rng_below(&rng, 4) == 0) {
-            struct vs_replay_goal goal = at_position(r.position + rng_below(&rng, 5000));
-            CHECK(vs_history_run(&h, &goal) >= 0); /* to anywhere, or a stop */
+            struct vs_replay_goal goal = at_position(r->position + rng_below(&rng, 5000));
+            CHECK(vs_history_run(h, &goal) >= 0); /* to anywhere, or a stop */
         }
         if (rng_below(&rng, 2)) {
-            CHECK_EQ(vs_history_goto(&h, to->position), VS_REPLAY_REACHED);
-            check_at(&r, to, "goto");
+            CHECK_EQ(vs_history_goto(h, to->position), VS_REPLAY_REACHED);
+            check_at(r, to, "goto");
         } else {
-            CHECK_EQ(vs_history_goto_core(&h, to->core, to->retired), VS_REPLAY_REACHED);
-            check_at(&r, to, "goto core");
+            CHECK_EQ(vs_history_goto_core(h, to->core, to->retired), VS_REPLAY_REACHED);
+            check_at(r, to, "goto core");
         }
-        CHECK(h.count <= VS_HISTORY_STATES);
-        if (most == 1 && spacing)
-            CHECK(h.count <= 17);
     }
+}
+
+static void go_about(const struct stream *s, const struct samples *all, const struct stops *st,
+                     uint64_t spacing, size_t most)
+{
+    struct vs_history h;
+    struct vs_replay r;
+    history_make(&h, &r, s, spacing, most);
+    go_about_in(&h, all, st);
+    CHECK(h.count <= VS_HISTORY_STATES);
+    if (most == 1)
+        CHECK_EQ(h.count, 1);
     vs_history_fini(&h);
     vs_replay_fini(&r);
 }
@@ -532,6 +539,58 @@ static void check_hunt(const struct stream *s)
 }
 
 EACH(finds_stops_backwards_in_threads, check_hunt)
+
+/* While another thread takes the checkpoints, and when it has taken them all. */
+static void check_scout(const struct stream *s)
+{
+    struct samples all;
+    struct stops st;
+    struct vs_history h;
+    struct vs_replay r;
+    take_samples(&all, s);
+    choose_stops(&st, s, &all);
+    list_stops(&st, s);
+    history_make(&h, &r, s, 3000, SIZE_MAX);
+    h.threads = 3;
+    CHECK_EQ(vs_history_scout(&h), 0);
+    go_about_in(&h, &all, &st);
+    go_back(&h, &st, all.end / 2);
+    for (bool scouting = true; scouting; sched_yield()) {
+        pthread_mutex_lock(&h.lock);
+        scouting = h.scouting;
+        pthread_mutex_unlock(&h.lock);
+    }
+    CHECK(h.count > all.end / 3000 / 2);
+    CHECK(vs_replay_state_position(h.states[h.count - 1]) + 3000 > all.end);
+    go_about_in(&h, &all, NULL);
+    use_stops(&r, &st);
+    go_back(&h, &st, all.end);
+    vs_history_fini(&h);
+    vs_replay_fini(&r);
+    free(st.list);
+}
+
+EACH(goes_anywhere_with_a_scout, check_scout)
+
+/* It is stopped in the midst, wherever it is. */
+static void check_early_end(const struct stream *s)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        struct vs_history h;
+        struct vs_replay r;
+        history_make(&h, &r, s, 100, i % 2 ? SIZE_MAX : 1 << 20);
+        h.threads = 1;
+        CHECK_EQ(vs_history_scout(&h), 0);
+        CHECK_EQ(vs_history_goto(&h, 1000 * i), VS_REPLAY_REACHED);
+        vs_history_fini(&h);
+        vs_replay_fini(&r);
+    }
+}
+
+TEST(ends_before_its_scout)
+{
+    with("mc2RT", "--cores 4", check_early_end);
+}
 
 /* With and without threads, from many places: signals, and accesses to the stack. */
 static void compare_searches(const struct stream *s)
