@@ -358,12 +358,15 @@ static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, b
     return m->machine.registers->watch_after ? go_near(m, found.position, end) : end;
 }
 
-static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how,
+/* `signalled`: the core stands at the first instruction of a handler, and was not shown there. */
+static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, bool signalled,
                  struct vs_gdb_stop *stop, const struct vs_replay_watch **watch)
 {
     struct vs_replay *r = m->replay;
-    struct vs_replay_goal goal = {
-        .position = UINT64_MAX, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
+    struct vs_replay_goal goal = {.position = UINT64_MAX,
+                                  .core = VS_REPLAY_NONE,
+                                  .retired = UINT64_MAX,
+                                  .fresh = signalled};
     if (how->step) {
         goal.core = how->thread;
         goal.retired = r->cores[how->thread].cpu->retired + 1;
@@ -401,8 +404,8 @@ static int go(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, struct
     m->history.poll = how->poll;
     m->history.context = how->context;
     m->replay->signals = ~m->pass;
-    int end =
-        how->backwards ? go_back(m, how, signalled, stop, &watch) : go_on(m, how, stop, &watch);
+    int end = how->backwards ? go_back(m, how, signalled, stop, &watch)
+                             : go_on(m, how, signalled, stop, &watch);
     m->history.poll = NULL;
     m->replay->signals = 0;
     /* With watch_after it is past the access, and cannot meet it again. */
