@@ -266,7 +266,8 @@ static void settle_gap(ThreadId tid)
     lane_set(tid, &lane);
 }
 
-/* The thread that ran may have ended the process within a block, by a signal that nothing handles. */
+/* The thread that ran may have ended the process within a block, by a signal that nothing handles.
+ */
 static void settle_block(void)
 {
     if (the.stream)

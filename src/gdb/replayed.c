@@ -363,10 +363,8 @@ static int go_on(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, boo
                  struct vs_gdb_stop *stop, const struct vs_replay_watch **watch)
 {
     struct vs_replay *r = m->replay;
-    struct vs_replay_goal goal = {.position = UINT64_MAX,
-                                  .core = VS_REPLAY_NONE,
-                                  .retired = UINT64_MAX,
-                                  .fresh = signalled};
+    struct vs_replay_goal goal = {
+        .position = UINT64_MAX, .core = VS_REPLAY_NONE, .retired = UINT64_MAX, .fresh = signalled};
     if (how->step) {
         goal.core = how->thread;
         goal.retired = r->cores[how->thread].cpu->retired + 1;

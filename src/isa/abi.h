@@ -4,6 +4,7 @@
 #ifndef ISA_ABI_H
 #define ISA_ABI_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -59,6 +60,19 @@ struct vs_abi_signals {
     unsigned back_size, back_insns;
 };
 
+/* Where a handler finds what the kernel put on its stack, for a debugger. */
+struct vs_abi_saved {
+    uint16_t number, at; /* a register, and its place from the handler's first stack pointer on */
+    bool changed;        /* the handler does not find it as it was */
+};
+
+struct vs_abi_frame {
+    uint16_t restorer; /* where rt_sigaction's structure has the address that a handler returns to,
+                        * which lies at the handler's first stack pointer */
+    const struct vs_abi_saved *saved;
+    unsigned saved_count;
+};
+
 struct vs_abi {
     /* The registers of a system call's number, arguments and result. */
     uint16_t call, args[6], result;
@@ -77,8 +91,9 @@ struct vs_abi {
                             * payloads of the simulated platform's events */
     unsigned state_count;
     const struct vs_abi_signals *signals;
-    const struct vs_block *fixed; /* code that no file has, at the same place in every program;
-                                   * NULL: there is none */
+    const struct vs_block *fixed;     /* code that no file has, at the same place in every program;
+                                       * NULL: there is none */
+    const struct vs_abi_frame *frame; /* NULL: not known */
 
     const char *machine; /* as uname -m says */
     uint64_t hwcap;      /* AT_HWCAP */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "replay/signal_frames.h"
 #include "replay/threads.h"
 
 enum {
@@ -174,6 +175,16 @@ static int release_robust(struct vs_replay *r, unsigned core)
 static int exit_thread(struct vs_replay *r, unsigned core)
 {
     r->cores[core].exited = true;
+    int err = release_robust(r, core);
+    return err ? err : clear_id(r, core);
+}
+
+/* A real kernel does the same for threads that others or a signal end; the simulated one does not.
+ */
+int vs_replay_after_end(struct vs_replay *r, unsigned core)
+{
+    if (r->cores[core].exited || r->config.isa->abi->signals)
+        return 0;
     int err = release_robust(r, core);
     return err ? err : clear_id(r, core);
 }
@@ -406,11 +417,10 @@ int vs_replay_after_call(struct vs_replay *r, unsigned core)
     const struct vs_call_memory m = {read_before, kernel_wrote, &caller};
     struct vs_call_thread thread;
     vs_replay_thread_called(r, core);
+    vs_replay_frame_called(r, core);
     switch (c->call.what) {
     case VS_SYS_exit:
         return exit_thread(r, core);
-    case VS_SYS_exit_group:
-        return r->config.isa->abi->signals ? 0 : clear_id(r, core); /* as exit, if it is real */
     case VS_SYS_set_tid_address:
         c->clears = c->call.args[0];
         return 0;
@@ -442,7 +452,8 @@ static int forget_frame(struct vs_replay *r, unsigned core)
     uint64_t before = r->cores[core].interrupted_sp;
     uint64_t size = before - sp < FRAME_MOST ? before - sp : FRAME_MOST;
     r->outside.cautious = true;
-    return forget(r, core, sp, size);
+    int err = forget(r, core, sp, size);
+    return err ? err : vs_replay_frame_fill(r, core);
 }
 
 /* Only those parts of the frame that the kernel fills in become unknown. */

@@ -25,6 +25,9 @@ void vs_replay_code_fini(struct vs_replay_code *c);
  * unknown. */
 int vs_replay_after_call(struct vs_replay *r, unsigned core);
 
+/* The core has ended, whatever ended it. */
+int vs_replay_after_end(struct vs_replay *r, unsigned core);
+
 /* The core enters a signal handler: the kernel wrote a frame where the core's stack now ends. */
 int vs_replay_after_signal(struct vs_replay *r, unsigned core);
 

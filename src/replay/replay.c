@@ -508,10 +508,10 @@ static int take_state(struct vs_replay *r, unsigned core)
             return err;
     }
     bool wanted = cause == CAUSE_EXCEPTION && is_wanted(r, c->cause);
-    if (wanted)
+    if (cause == CAUSE_EXCEPTION) {
         vs_cpu_copy(r->before, c->cpu);
-    if (cause == CAUSE_EXCEPTION)
         c->interrupted_sp = vs_cpu_get(c->cpu, r->config.isa->abi->stack);
+    }
     if (cause == CAUSE_GAP)
         vs_cpu_clear(c->cpu); /* whatever is not named is as at the beginning */
     if (vs_cpu_set_registers(c->cpu, bytes, size))
@@ -534,7 +534,7 @@ static int take_end(struct vs_replay *r, unsigned core)
 {
     int err = outcome(r, r->ops->end(r->decoder, core, r->cores[core].since));
     r->cores[core].ended = !err;
-    return err;
+    return err ? err : vs_replay_after_end(r, core);
 }
 
 /* ---- one core -------------------------------------------------------------------------------- */

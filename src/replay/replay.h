@@ -7,6 +7,7 @@
  *   present     which of those files are in memory
  *   calls       what system calls do to memory
  *   threads     the system's ids and names of threads
+ *   signal_frames  what handlers find on their stacks
  *   fatal       which signal ended the program
  *   done        an instruction that waits in the midst of its accesses
  *   replay      the program run again; known: what its memory is known to hold; state: copies of
@@ -142,6 +143,7 @@ struct vs_replay_outside {
         char name[64];          /* without its folder, and cut */
     } opened[VS_REPLAY_OPENED]; /* the last files that were opened, in a ring */
     unsigned opened_at;
+    uint64_t restorers[VS_ABI_SIGNALS]; /* by signal: where its handler returns to, or 0 */
 };
 
 /* What the cores fetch. Fetches, by any core, see stores to code from where the stream says that

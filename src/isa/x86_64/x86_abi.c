@@ -2,8 +2,21 @@
 #include "isa/abi.h"
 #include "isa/x86_64/x86.h"
 #include "isa/x86_64/x86_syscalls.h"
+#include "vestige/event.h"
 
-enum { RAX = 0, RDX = 1, RSI = 4, RDI = 5, RSP = 7, R8 = 8, R9 = 9, R10 = 10 };
+enum {
+    RAX = 0,
+    RDX = 1,
+    RCX = 2,
+    RBX = 3,
+    RSI = 4,
+    RDI = 5,
+    RBP = 6,
+    RSP = 7,
+    R8 = 8,
+    R9 = 9,
+    R10 = 10
+};
 
 static const uint16_t calls[] = {
 #define CALL(number, name) [number] = VS_SYS_##name,
@@ -21,6 +34,21 @@ static const uint8_t old_calls[] = {
 static const struct vs_block fixed = {
     .addr = 0xffffffffff600000, .bytes = old_calls, .size = sizeof(old_calls), .insns = 9};
 
+/* The return address, a ucontext_t of which the first 40 bytes are other things, and registers in
+ * this order. */
+#define AT(place) (8 + 40 + 8 * (place))
+
+static const struct vs_abi_saved saved[] = {
+    {8, AT(0), false},         {9, AT(1), false},    {10, AT(2), false},   {11, AT(3), false},
+    {12, AT(4), false},        {13, AT(5), false},   {14, AT(6), false},   {15, AT(7), false},
+    {RDI, AT(8), true},        {RSI, AT(9), true},   {RBP, AT(10), false}, {RBX, AT(11), false},
+    {RDX, AT(12), true},       {RAX, AT(13), false}, {RCX, AT(14), false}, {RSP, AT(15), true},
+    {VS_REG_PC, AT(16), true},
+};
+
+static const struct vs_abi_frame frame = {
+    .restorer = 16, .saved = saved, .saved_count = sizeof(saved) / sizeof(saved[0])};
+
 const struct vs_abi vs_x86_abi = {
     .call = RAX,
     .args = {RDI, RSI, RDX, R10, R8, R9},
@@ -37,5 +65,6 @@ const struct vs_abi vs_x86_abi = {
     .sigaction_size = 32,
     .epoll_size = 12,
     .fixed = &fixed,
+    .frame = &frame,
     .machine = "x86_64",
 };
