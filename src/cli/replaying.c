@@ -70,6 +70,8 @@ static int look_at_run(struct cli *cli, const char *path, const struct vs_isa **
         i++;
     const struct vs_vport_about about = {.images = &image, .image_count = i < count};
     note_program(program, capacity, &about, &name, &diag); /* if it fails, the run has the code */
+    if (status == CLI_DONE && !vs_reader_info(reader)->threads)
+        status = cli_missing(cli, path, vs_reader_info(reader));
     vs_reader_close(reader);
     return status;
 }

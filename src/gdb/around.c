@@ -117,8 +117,8 @@ static void listen(struct taker *k, enum vs_gdb_around_kind kind)
     k->r->hook = (struct vs_replay_hook){.call = kind == VS_GDB_CALLS ? take_call : NULL,
                                          .turn = kind == VS_GDB_TURNS ? take_turn : NULL,
                                          .context = k};
-    if (kind == VS_GDB_TURNS && k->r->position)
-        begin_turn(k, k->r->last, true);
+    if (kind == VS_GDB_TURNS)
+        begin_turn(k, k->r->last, k->r->position);
 }
 
 /* ---- before and after ------------------------------------------------------------------------ */
