@@ -8,7 +8,7 @@
 #include <libvex.h>
 
 #define CHUNK   ((size_t)1 << 20)
-#define HELD    ((size_t)256 << 20) /* bytes after which everything is forgotten */
+#define HELD    ((size_t)256 << 20) /* bytes after which everything is dropped */
 #define BUCKETS ((size_t)1 << BUCKET_BITS)
 #define PAGES   64 /* if more are to be forgotten, all blocks are looked at */
 
@@ -62,19 +62,19 @@ void *cache_room(struct cache *cache, size_t size)
     return take(cache, &cache->data, size, PROT_READ | PROT_WRITE);
 }
 
-bool cache_is_full(const struct cache *cache)
-{
-    return cache->held >= HELD;
-}
-
 /* ---- making ---------------------------------------------------------------------------------- */
+
+static void clear_targets(struct cache *cache)
+{
+    for (size_t i = 0; i < TARGETS; i++)
+        cache->targets[i].pc = NO_TARGET;
+}
 
 static void clear(struct cache *cache)
 {
     memset(cache->buckets, 0, BUCKETS * sizeof(*cache->buckets));
     memset(cache->pages, 0, BUCKETS * sizeof(*cache->pages));
-    for (size_t i = 0; i < TARGETS; i++)
-        cache->targets[i].pc = NO_TARGET;
+    clear_targets(cache);
 }
 
 struct cache *cache_new(const struct vs_cpu_ops *ops)
@@ -137,12 +137,16 @@ struct block *cache_add(struct cache *cache, const struct block *block, const vo
 {
     struct block *b = cache_room(cache, sizeof(*b));
     void *copy = take(cache, &cache->code, size, PROT_READ | PROT_WRITE | PROT_EXEC);
+    uint8_t *bytes = cache_room(cache, block->length);
     uint64_t first = block->pc >> VS_PAGE_BITS, last = last_page(block);
-    if (!b || !copy)
+    if (!b || !copy || !bytes)
         return NULL;
     memcpy(copy, code, size);
+    memcpy(bytes, block->bytes, block->length);
     *b = *block;
     b->code = copy;
+    b->bytes = bytes;
+    b->believed = cache->doubts;
     for (uint64_t page = first; page == first || page == last; page++) {
         struct page_entry *e = cache_room(cache, sizeof(*e));
         struct page_entry **place = &cache->pages[bucket_of(page)];
@@ -159,9 +163,11 @@ struct block *cache_add(struct cache *cache, const struct block *block, const vo
 
 void cache_link(struct cache *cache, void *site, const void *unlinked, struct block *to)
 {
-    struct link *l = cache_room(cache, sizeof(*l));
+    struct link *l = cache->unused ? cache->unused : cache_room(cache, sizeof(*l));
     if (!l)
         return;
+    if (l == cache->unused)
+        cache->unused = l->next;
     *l = (struct link){site, unlinked, to->in};
     to->in = l;
     LibVEX_Chain(VexArchAMD64, VexEndnessLE, site, unlinked, to->code);
@@ -169,14 +175,24 @@ void cache_link(struct cache *cache, void *site, const void *unlinked, struct bl
 
 /* ---- forgetting ------------------------------------------------------------------------------ */
 
+static void unlink_all(struct cache *cache, struct block *b)
+{
+    struct link *next;
+    for (struct link *l = b->in; l; l = next) {
+        next = l->next;
+        LibVEX_UnChain(VexArchAMD64, VexEndnessLE, l->site, b->code, l->unlinked);
+        l->next = cache->unused;
+        cache->unused = l;
+    }
+    b->in = NULL;
+}
+
 static void forget(struct cache *cache, struct block *b)
 {
     struct target *t = &cache->targets[b->pc & (TARGETS - 1)];
     struct block **place = &cache->buckets[bucket_of(b->pc)];
     b->dead = true;
-    for (const struct link *l = b->in; l; l = l->next)
-        LibVEX_UnChain(VexArchAMD64, VexEndnessLE, l->site, b->code, l->unlinked);
-    b->in = NULL;
+    unlink_all(cache, b);
     if (t->pc == b->pc && t->code == b->code)
         t->pc = NO_TARGET;
     while (*place && *place != b)
@@ -204,11 +220,33 @@ static void flush_page(struct cache *cache, uint64_t page, uint64_t addr, uint64
     }
 }
 
-static void flush_all(struct cache *cache)
+static void doubt_all(struct cache *cache)
 {
+    cache->doubts++;
+    for (size_t i = 0; i < BUCKETS; i++)
+        for (struct block *b = cache->buckets[i]; b; b = b->next)
+            unlink_all(cache, b);
+    clear_targets(cache);
+}
+
+bool cache_believe(struct cache *cache, struct block *block, const uint8_t *bytes)
+{
+    if (memcmp(block->bytes, bytes, block->length) == 0)
+        block->believed = cache->doubts;
+    else
+        forget(cache, block);
+    return !block->dead;
+}
+
+void cache_relieve(struct cache *cache)
+{
+    if (cache->held < HELD)
+        return;
     drop(&cache->code);
     drop(&cache->data);
     cache->held = 0;
+    cache->unused = NULL;
+    cache->head.flushes++;
     clear(cache);
 }
 
@@ -218,7 +256,7 @@ void cache_flush(struct cache *cache, uint64_t addr, uint64_t size)
     uint64_t pages = size ? ((addr & (VS_PAGE_SIZE - 1)) + size - 1) / VS_PAGE_SIZE + 1 : 0;
     cache->head.flushes++;
     if (pages > PAGES || size > UINT64_MAX - VS_PAGE_SIZE) {
-        flush_all(cache);
+        doubt_all(cache);
         return;
     }
     for (uint64_t i = 0; i < pages; i++)

@@ -25,15 +25,28 @@ static struct cache *cache_of(struct core *c)
     return (struct cache *)c->cpu.code;
 }
 
-/* Finds the block at pc, and translates it if it is new. Returns 0; as translate. */
+/* Looks whether a block's code is what it was. */
+static bool is_same(struct core *c, struct block *block)
+{
+    struct vs_cpu_memory *memory = c->cpu.memory;
+    uint8_t bytes[BLOCK_BYTES];
+    uint64_t fault = c->cpu.fault;
+    int n = memory->ops->fetch(memory, &c->cpu, c->cpu.pc, bytes, block->length);
+    c->cpu.fault = fault;
+    if (n != (int)block->length)
+        memset(bytes, 0, sizeof(bytes));
+    return cache_believe(cache_of(c), block, bytes);
+}
+
+/* Finds the block at pc, and translates it if it is new. What was found before may be gone then.
+ * Returns 0; as translate. */
 static int find(struct core *c, bool single, struct block **block)
 {
     struct cache *cache = cache_of(c);
     *block = cache_find(cache, c->cpu.pc, single);
-    if (likely(*block))
+    if (likely(*block) && (likely(!cache_doubts(cache, *block)) || is_same(c, *block)))
         return 0;
-    if (cache_is_full(cache))
-        cache_flush(cache, 0, UINT64_MAX);
+    cache_relieve(cache);
     return translate(c, cache, single, block);
 }
 
@@ -108,30 +121,36 @@ static int fill_fault(struct core *c, uint64_t reason)
 }
 
 /* Links a branch that was just taken to its target, which pc is. */
-static int link_branch(struct core *c, const struct block *from, void *site, bool fast)
+static void link_branch(struct core *c, void *site, bool fast)
 {
     struct cache *cache = cache_of(c);
     uint64_t flushes = cache->head.flushes;
     struct block *to;
-    int stop = find(c, false, &to);
-    if (stop)
-        return GO_ON; /* if it cannot be executed, its turn will tell */
-    /* Translating may have forgotten everything, and the site with it. */
-    if (!from->single && !to->stops && !to->repeats && cache->head.flushes == flushes)
+    if (find(c, false, &to))
+        return; /* if it cannot be executed, its turn will tell */
+    if (!to->stops && !to->repeats && cache->head.flushes == flushes)
         cache_link(cache, site, fast ? enter_chain_fast : enter_chain_slow, to);
-    return GO_ON;
 }
 
-static int after(struct core *c, const struct block *from, int left, uint64_t site)
+static void aim_branch(struct core *c)
 {
     struct block *to;
+    if (!find(c, false, &to) && !to->stops && !to->repeats)
+        cache_aim(cache_of(c), to);
+}
+
+/* Translated code was left; `single` if what ran was made to be executed by itself. */
+static int after(struct core *c, bool single, int left, uint64_t site)
+{
     switch (left) {
     case LEFT_CHAIN_SLOW:
     case LEFT_CHAIN_FAST:
-        return link_branch(c, from, (void *)(uintptr_t)site, left == LEFT_CHAIN_FAST);
+        if (!single)
+            link_branch(c, (void *)(uintptr_t)site, left == LEFT_CHAIN_FAST);
+        return GO_ON;
     case LEFT_INDIRECT:
-        if (!from->single && !find(c, false, &to) && !to->stops && !to->repeats)
-            cache_aim(cache_of(c), to);
+        if (!single)
+            aim_branch(c);
         return GO_ON;
     case LEFT_ASSISTED:
         return fill_fault(c, site);
@@ -200,8 +219,9 @@ static int advance(struct core *c, uint64_t most)
     int32_t counter = most < BLOCK_INSNS                 ? 1
                       : most - BLOCK_INSNS < COUNTER_MAX ? (int32_t)(most - BLOCK_INSNS + 1)
                                                          : COUNTER_MAX;
-    int left = enter(c, b, b->single ? 1 : counter, &site);
-    return after(c, b, left, site);
+    bool single = b->single;
+    int left = enter(c, b, single ? 1 : counter, &site);
+    return after(c, single, left, site);
 }
 
 static int run_entered(struct core *c, uint64_t most)

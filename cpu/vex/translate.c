@@ -204,6 +204,7 @@ static int translate_held(struct core *c, struct cache *cache, bool single, stru
         return VS_STOP_FETCH_FAULT;
     }
     const struct block b = {.pc = r.addr,
+                            .bytes = r.bytes,
                             .length = r.length,
                             .insns = (uint16_t)r.insns,
                             .single = single,
