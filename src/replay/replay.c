@@ -716,14 +716,17 @@ static int stuck(struct vs_replay *r, unsigned core)
 }
 
 /* The core waits, and another's slice is next. A core whose turn had just come must have done
- * something. */
+ * something, or at least have taken messages that need nothing done. */
 static int give_way(struct vs_replay *r, bool chosen, uint64_t progress)
 {
-    unsigned core = r->current;
+    unsigned core = r->current, turn;
     bool began = r->ops->ahead && r->starting < r->count;
     r->current = VS_REPLAY_NONE;
     r->starting += began;
-    return began || !chosen || progress != r->progress ? 0 : stuck(r, core);
+    if (began || !chosen || progress != r->progress)
+        return 0;
+    int err = outcome(r, r->ops->turn(r->decoder, &turn));
+    return err ? err : turn == core ? stuck(r, core) : 0;
 }
 
 /* That a stream ends is no error: where it is cut was said when it was opened. A decoder that
