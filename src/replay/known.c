@@ -590,17 +590,31 @@ size_t vs_replay_fetch(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
     return n;
 }
 
+/* Forgets what was decoded of pages that one copy has and the other has not, or has otherwise. */
+static void flush_changed(struct vs_replay *r, const struct vs_copy *one,
+                          const struct vs_copy *other)
+{
+    const struct vs_copy_page *page;
+    for (struct vs_copy_walk walk = {0}; (page = vs_copy_next(one, &walk));) {
+        const struct vs_copy_page *same = vs_copy_look(other, page->number);
+        if (same != page && (!same || memcmp(same->bytes, page->bytes, sizeof(page->bytes)) ||
+                             memcmp(same->known, page->known, sizeof(page->known))))
+            vs_cpu_flush(r->decoded, page->number << VS_COPY_BITS, VS_COPY_PAGE);
+    }
+}
+
 int vs_replay_change_code(struct vs_replay *r)
 {
     struct vs_copy image;
     int err = vs_copy_clone(&image, r->view_count > 1 ? &r->code.stored : &r->views[0]);
     if (err)
         return err;
+    flush_changed(r, &image, &r->code.image);
+    flush_changed(r, &r->code.image, &image);
     vs_copy_fini(&r->code.image);
     r->code.image = image;
     r->code.changed = true;
     r->code.due = false;
-    vs_cpu_flush_all(r->decoded);
     return 0;
 }
 

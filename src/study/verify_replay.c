@@ -413,8 +413,9 @@ static uint64_t see_version(struct checker *k, unsigned core, uint64_t most)
     const struct vs_address_code code = vs_code_of_text(&k->text, NULL);
     uint64_t until, at = k->cores[core].cpu->retired;
     uint32_t version = code.version(code.context, core, at, &until);
-    if (version != k->version)
-        vs_cpu_flush_all(k->decoded);
+    uint32_t lesser = version < k->version ? version : k->version;
+    for (uint32_t i = lesser; i < version || i < k->version; i++)
+        vs_cpu_flush(k->decoded, k->text.changes[i].addr, k->text.changes[i].size);
     k->version = version;
     return until - at < most ? until - at : most;
 }
