@@ -484,13 +484,31 @@ static struct thread *someone(struct vs_assembler *a)
     return a->current ? a->current : &a->nobody;
 }
 
-/* Notes that a block's code, which the consumer knows, is in place now, and tells the consumer if
- * other code was there. */
+/* Whether all of the block's bytes are known as code. */
+static bool is_known(const struct vs_assembler *a, const struct vs_block *block)
+{
+    uint8_t bytes[256];
+    size_t at = 0, n = 1;
+
+    while (at < block->size && n) {
+        size_t rest = block->size - at;
+
+        n = vs_codemap_fetch(&a->code, block->addr + at, bytes,
+                             rest < sizeof(bytes) ? rest : sizeof(bytes));
+        at += n;
+    }
+    return at == block->size;
+}
+
+/* Notes that a block's code, which the consumer knows, is in place now. Tells the consumer if other
+ * code was there, or if the program made the code: which bytes that is, nothing but its place among
+ * the events says. */
 static int place_code(struct vs_assembler *a, const struct vs_code_block *b, struct vs_diag *diag)
 {
     const struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
-    bool differs = vs_codemap_differs(&a->code, &block);
-    int e = differs ? vs_codemap_replace(&a->code, &block) : vs_codemap_add(&a->code, &block);
+    bool changes = vs_codemap_differs(&a->code, &block);
+    bool differs = changes || (!vs_images_have(a->o.images, b->addr) && !is_known(a, &block));
+    int e = changes ? vs_codemap_replace(&a->code, &block) : vs_codemap_add(&a->code, &block);
 
     if (e == -VSE_LIMIT)
         return vs_diag_set(diag, e, -1, -1, "the program has code in too many places");

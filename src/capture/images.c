@@ -16,7 +16,8 @@ struct vs_mapped_image {
     uint64_t start, length; /* its code's */
     int64_t number;
     bool main;
-    bool told; /* its places were told */
+    bool told;  /* its places were told */
+    bool there; /* it is mapped now */
 };
 
 static void fini_list(struct vs_images *m)
@@ -95,8 +96,19 @@ int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uin
             m->list[m->last] = image;
         }
     }
+    if (e >= 0)
+        m->list[m->last].there = true;
     vs_symbols_close(s);
     return e;
+}
+
+bool vs_images_have(const struct vs_images *m, uint64_t addr)
+{
+    bool found = !m->count;
+
+    for (size_t i = 0; i < m->count && !found; i++)
+        found = m->list[i].there && addr - m->list[i].start < m->list[i].length;
+    return found;
 }
 
 void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length)
@@ -105,9 +117,9 @@ void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length)
         struct vs_mapped_image *image = &m->list[i];
 
         if (start < image->start + image->length && image->start - start < length)
-            image->told = false;
+            image->told = image->there = false;
         else if (start >= image->start && start - image->start < image->length)
-            image->told = false;
+            image->told = image->there = false;
     }
 }
 

@@ -34,6 +34,9 @@ int64_t vs_images_map(struct vs_images *m, const char *path, uint64_t start, uin
  * are told again. */
 void vs_images_replaced(struct vs_images *m, uint64_t start, uint64_t length);
 
+/* Returns whether an image is mapped at that address, or no image is known at all. */
+bool vs_images_have(const struct vs_images *m, uint64_t addr);
+
 /* Forgets all images, as the program was replaced by another. */
 void vs_images_forget(struct vs_images *m);
 

@@ -66,6 +66,11 @@ program jit
 record_run -- env sh -c 'exec ./jit'
 replays mlvCF_e mc2RT
 
+begin replays_code_that_other_threads_make
+program made
+record_run -- ./made
+replays mlvCF_e mc2RT
+
 begin replays_libraries_at_the_same_place
 program dl
 $cc -shared -fPIC -DFACTOR=3 -o one.so "$P/real_dl_lib.c" || exit 2
