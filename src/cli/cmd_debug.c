@@ -434,8 +434,8 @@ const struct command command_debug = {
         "unavailable, and nothing can be changed. In gdb, 'monitor help' lists what else\n"
         "the run knows: who wrote, system calls, output, and jumps to any position.\n"
         "\n"
-        "A recorded run is encoded in memory, as a trace module on the chip would, and gdb\n"
-        "sees what a decoder makes of the bits.\n"
+        "A recorded run is encoded in memory, as a trace module on the chip would, and\n"
+        "gdb sees what a decoder makes of the bits.\n"
         "\n"
         "" SPECS_HELP_ONE,
     .example = "vestige debug run.vest\n"

@@ -323,6 +323,25 @@ for isa in $both; do
         "^vestige: 'none' is no place; goto POSITION" 'the end of what is known' '^vestige: there is no event 999999999: the run has ' '^vestige: threads: takes nothing' '^vestige: calls ' '^vestige: calls ' '^vestige: there is no thread t77'
 done
 
+# What an editor makes gdb do.
+begin serves_an_editor
+"$VESTIGE" debug --gdb-script >vestige.gdb
+for isa in $both; do
+    : >server.err
+    "$VESTIGE" debug --listen 0 --once $isa.vest 2>server.err &
+    server=$!
+    await grep -q 'listening on 127.0.0.1:[0-9]*$' server.err
+    port=$(sed -n 's/.*listening on 127.0.0.1:\([0-9]*\)$/\1/p' server.err)
+    printf '%s\n' '-interpreter-exec console "source vestige.gdb"' "-file-exec-and-symbols $T/$isa" "-target-select remote 127.0.0.1:$port" '-break-insert mark' \
+        '-exec-continue' '-exec-continue' '-stack-list-frames' '-data-evaluate-expression counter' '-exec-continue --reverse' '-data-evaluate-expression counter' \
+        '-interpreter-exec console "who-wrote counter"' '-gdb-exit' >commands.mi
+    case $isa in native) gdb=gdb ;; *) gdb=gdb-multiarch ;; esac
+    run timeout 300 $gdb -nx -q -i=mi <commands.mi
+    expect_lines 'connected' 'stopped,reason="breakpoint-hit".*func="mark".*value="1"' 'stopped,reason="breakpoint-hit".*func="mark".*value="2"' 'stack=\[frame=\{.*func="main"' \
+        'done,value="1"' 'stopped,reason="breakpoint-hit".*func="mark".*value="1"' 'done,value="0"' 'wrote it before here'
+    await has_ended $server
+done
+
 begin finds_events_in_recorded_runs_only
 debug rv64.vport 'monitor goto event 3' 'monitor goto t0:3'
 expect_lines '^vestige: event: only a recorded run has events' '^t0:3, position 3,'

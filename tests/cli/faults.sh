@@ -334,6 +334,7 @@ try replay '' "$VESTIGE" replay --print-output --registers "$port"
 try replay_check '' "$VESTIGE" replay --check "$run" --json "$port"
 kind=talks input=$T/talk
 try debug '' "$VESTIGE" debug --stdio "$port"
+try debug_run '' "$VESTIGE" debug --stdio "$run"
 
 # What encoder and decoder of every technique allocate. Control flow is decoded, load values are replayed; going back clones
 # their decoders.

@@ -41,7 +41,7 @@ small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
 small replay "$VESTIGE" replay --check run.vest data.vport
-small debug "$VESTIGE" debug --stdio --once data.vport </dev/null
+small debug "$VESTIGE" debug --stdio data.vport </dev/null
 small simulate "$VESTIGE" simulate --cores 4 --timed -- "$fft" -p 4 -n 8
 small simulate_list "$VESTIGE" simulate --list
 small record "$VESTIGE" record -f -o r.vest --cores 4 --timed -- "$fft" -p 4 -n 8
