@@ -11,7 +11,7 @@
  *   kernel.c      what the kernel does to memory without Valgrind saying so
  *   watch.c       what a system call wrote
  *   redirect.c    keeps Valgrind from replacing functions, and hides what it must replace
- *   facts.c       which Valgrind and which processor these are
+ *   facts.c       which Valgrind this is, and what it offers
  *   limits.c      how many files the program may open
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when

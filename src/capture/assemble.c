@@ -631,19 +631,21 @@ static void settle_calls(struct vs_assembler *a)
 
 static int put_facts(struct vs_assembler *a, const struct wire_hello *h)
 {
+    char processor[VS_ISA_HOST_MAX];
     const struct {
         const char *key, *text;
         size_t capacity;
     } facts[] = {
         {"valgrind", h->valgrind, sizeof(h->valgrind)},
         {"recorder", h->tool, sizeof(h->tool)},
-        {"processor", h->processor, sizeof(h->processor)},
+        {"processor", processor, sizeof(processor)},
         {"offered", h->offered, sizeof(h->offered)},
         {VS_NOTED_FACT, VS_NOTED_NOW, sizeof(VS_NOTED_NOW)},
     };
     char text[sizeof(*h)];
     int e = 0;
 
+    a->isa->host(processor);
     for (size_t i = 0; e == 0 && i < sizeof(facts) / sizeof(*facts); i++) {
         snprintf(text, sizeof(text), "%.*s", (int)facts[i].capacity, facts[i].text);
         e = (int)theirs(a, vs_relay_meta(a->o.relay, facts[i].key, text));

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     4
+#define WIRE_VERSION     5
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -82,10 +82,9 @@ struct wire_head {
 
 /* Texts, ended by a zero byte. */
 struct wire_hello {
-    char valgrind[16];   /* its version */
-    char tool[16];       /* the tool's */
-    char processor[128]; /* vendor, family, model, stepping, name */
-    char offered[128];   /* the extensions that Valgrind offers the program, in words */
+    char valgrind[16]; /* its version */
+    char tool[16];     /* the tool's */
+    char offered[128]; /* the extensions that Valgrind offers the program, in words */
 };
 
 struct wire_regs {

@@ -215,6 +215,22 @@ static int open_code(struct cli *cli, struct replaying *r, const char *path, boo
                                       run && !o->images->count ? path : NULL);
 }
 
+static void tell_host(struct cli *cli, const char *path, const struct vs_vport_about *about)
+{
+    const struct vs_isa *isa = vs_isa_find(about->isa);
+    const char *then = vs_vport_fact(about, "processor");
+    char now[VS_ISA_HOST_MAX];
+    if (!then || !isa->host)
+        return;
+    isa->host(now);
+    if (*now && strcmp(then, now) != 0)
+        cli_error(
+            cli,
+            "%s: was recorded on '%s', and this is '%s': approximations (rsqrt, rcp) and x87's "
+            "functions may differ",
+            path, then, now);
+}
+
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o)
 {
@@ -230,6 +246,8 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
     if (status != CLI_DONE)
         return status;
     status = check_stream(cli, path, &config.spec, r->about);
+    if (status == CLI_DONE)
+        tell_host(cli, path, r->about);
     if (status == CLI_DONE && run)
         tell_run(cli, r, path, o);
     if (status == CLI_DONE)

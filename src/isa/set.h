@@ -15,6 +15,7 @@
 
 #define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any set */
 #define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any set, and its NUL */
+#define VS_ISA_HOST_MAX   128 /* holds what a processor is called, and its NUL */
 
 /* Stubs through which an image calls others, in the sections of its file that are named .plt. */
 struct vs_isa_stubs {
@@ -57,6 +58,10 @@ struct vs_isa {
     const struct vs_abi *abi;                /* of its programs under Linux */
     const struct vs_cpu_ops *cpu;            /* executes it; NULL: nothing here does, but maybe: */
     const char *cpu_object;                  /* the file whose CPU does (isa/cpu_load.h), or NULL */
+    /* Writes which processor this is, if what it computes (approximations, for instance) is not the
+     * same on all of them, and a replay computes it again; nothing if it is none of this set. NULL:
+     * all are alike. */
+    void (*host)(char text[VS_ISA_HOST_MAX]);
     const char *unnoted; /* what runs lack whose recorder did not say what it notes (isa/noted.h);
                           * NULL: nothing */
     const struct vs_operations *operations; /* those in the CPU's log; NULL: it has none */

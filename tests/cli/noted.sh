@@ -142,4 +142,17 @@ for file in older.vest older.vport; do
     expect_err "$file: was recorded by an older vestige, which did not note interrupted rep .*; record it again\$"
 done
 
+begin warns_of_another_processor
+./older_run rep.vest other.vest 'GenuineOther family 1' || fail "no such run"
+run "$VESTIGE" encode -t mlvCF_e -o other.vport other.vest
+expect_status 0
+run "$VESTIGE" replay --check other.vest other.vport
+expect_status 0
+expect_one_line_err
+expect_err "other.vport: was recorded on 'GenuineOther family 1', and this is '[A-Za-z]+ family .*': approximations .* may differ\$"
+run "$VESTIGE" encode -f -t mlvCF_e -o run.vport rep.vest
+run "$VESTIGE" replay --check rep.vest run.vport
+expect_status 0
+expect_no_err
+
 finish

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* older_run IN OUT: the same native run as format version 1 had it: no facts of what was noted, and
- * st(0) among a thread's first registers. */
+ * st(0) among a thread's first registers. older_run IN OUT PROCESSOR: the same run, of a processor
+ * that is called so. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,8 +24,12 @@ static bool is_new(const char *key)
     return false;
 }
 
+static const char *processor; /* NULL: the run is older */
+
 static int put_meta(void *context, const char *key, const char *value)
 {
+    if (processor)
+        return vs_writer_meta(context, key, strcmp(key, "processor") ? value : processor);
     return is_new(key) ? 0 : vs_writer_meta(context, key, value);
 }
 
@@ -49,7 +54,7 @@ static int put_events(void *context, const struct vs_batch *batch)
         if (vs_event_is_wide(&e)) {
             memcpy(wide, vs_event_bytes(batch, &e), e.size);
             e.value = 0;
-            if (e.kind == VS_THREAD_START)
+            if (e.kind == VS_THREAD_START && !processor)
                 e.size = (uint16_t)vs_regs_put(wide, sizeof(wide), e.size, ST0, one, sizeof(one));
             single.wide_size = e.size;
         }
@@ -76,7 +81,8 @@ int main(int argc, char **argv)
     struct vs_reader *in;
     struct vs_writer *out;
     bool theirs;
-    if (argc != 3 || vs_reader_open(&in, argv[1], VS_OPEN_STRICT, NULL))
+    processor = argc == 4 ? argv[3] : NULL;
+    if (argc < 3 || vs_reader_open(&in, argv[1], VS_OPEN_STRICT, NULL))
         return 2;
     const struct vs_writer_options options = {.features = vs_reader_info(in)->features};
     if (vs_writer_open(&out, argv[2], &options, NULL))
@@ -88,5 +94,5 @@ int main(int argc, char **argv)
                                          .block = put_block};
     bool good = !vs_consume_run(in, &consumer, &theirs) && !vs_writer_seal(out, NULL);
     vs_reader_close(in);
-    return good && set_version(argv[2]) ? 0 : 2;
+    return good && (processor || set_version(argv[2])) ? 0 : 2;
 }

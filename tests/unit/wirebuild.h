@@ -109,7 +109,7 @@ static inline void wb_simple(struct wb *w, uint32_t kind, uint32_t thread)
 
 static inline void wb_hello(struct wb *w)
 {
-    const struct wire_hello hello = {"3.19", "0.1.0", "a processor", "avx2"};
+    const struct wire_hello hello = {"3.19", "0.1.0", "avx2"};
 
     wb_record(w, WIRE_HELLO, 0, &hello, sizeof(hello));
     w->blocks = 0;

@@ -30,6 +30,7 @@
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
+#include "isa/set.h"
 
 #define VS_X86_LENGTH_MAX 15  /* bytes of an instruction */
 #define VS_X86_TEXT_MAX   128 /* holds the text of every instruction, and its NUL */
@@ -71,6 +72,10 @@ int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, siz
  * cwde, cdqe, cdq and cqo; for cld and std; and for push, pop, call, ret and leave on the stack
  * pointer. */
 int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+
+/* Writes this processor's vendor, family, model, stepping and name, as in "GenuineIntel family 6
+ * model 85 stepping 7: Intel(R) Xeon(R)"; nothing if it is no x86-64 processor. */
+void vs_x86_host(char text[VS_ISA_HOST_MAX]);
 
 extern const struct vs_register_set vs_x86_registers;
 extern const struct vs_abi vs_x86_abi;

@@ -44,6 +44,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .registers = &vs_x86_registers,
     .debuggers = {"gdb", "gdb-multiarch"},
     .abi = &vs_x86_abi,
+    .host = vs_x86_host,
     .unnoted = "interrupted rep instructions, the answers to requests of Valgrind, and x87's "
                "registers as they are",
     .cpu_object = "vestige-vex-amd64.so",
