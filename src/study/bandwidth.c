@@ -75,7 +75,8 @@ int64_t vs_bandwidth_add(struct vs_bandwidth *b, const struct vs_technique_spec 
     b->rows = rows;
     if (err)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
-    b->rows[b->count] = (struct vs_bandwidth_row){.spec = *spec, .sink = sink, .context = context};
+    b->rows[b->count] = (struct vs_bandwidth_row){
+        .spec = *spec, .sink = sink, .context = context, .at_once = b->options.at_once};
     vs_technique_settle(&b->rows[b->count].spec, b->setup.timed);
     b->needs |= spec->technique->encoder->needs & (b->isa ? ~0u : ~(unsigned)VS_NEEDS_CODE) &
                 (b->options.at_once ? ~(unsigned)VS_NEEDS_PRIOR : ~0u);
@@ -188,6 +189,8 @@ static void encode_slot(void *arg)
     struct vs_bandwidth_row *row = task->row;
     if (!row->error)
         row->error = take_slot(row, task->slot);
+    if (row->at_once)
+        vs_port_flush(&row->port);
     if (!row->error)
         row->error = row->port.error;
     task->error = row->error;

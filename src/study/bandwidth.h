@@ -28,8 +28,8 @@ struct vs_bandwidth_options {
     struct vs_drain_config drain; /* bits 0: no buffer. If untimed, an instruction is a cycle */
     uint64_t sync; /* a core's instructions from one synchronisation point to the next, for
                     * techniques that have them (see study/pace.h); 0: none */
-    bool at_once;  /* bits come without a pass beforehand: there is no prior (technique/seen.h), so
-                    * there are more of them */
+    bool at_once;  /* bits come soon: without a pass beforehand, so that there is no prior
+                    * (technique/seen.h) and there are more of them; and in small pieces */
     const atomic_bool *stop; /* NULL, or ends the reading early once it is set */
 };
 
@@ -47,6 +47,7 @@ struct vs_bandwidth_row {
     /* private */
     vs_port_sink *sink;
     void *context;
+    bool at_once; /* as in the options */
     struct vs_port_writer port;
     void *encoder;
     struct vs_pace pace;
