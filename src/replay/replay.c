@@ -486,6 +486,14 @@ static int pass_change(struct vs_replay *r, unsigned core)
     return err ? err : tell_message(r, core);
 }
 
+/* Another core stores where this one stored, and comes there only now. */
+static int pass_place(struct vs_replay *r, unsigned core)
+{
+    r->cores[core].since = 0;
+    r->cores[core].places++;
+    return tell_message(r, core);
+}
+
 static int take_state(struct vs_replay *r, unsigned core)
 {
     struct vs_replay_core *c = &r->cores[core];
@@ -498,6 +506,8 @@ static int take_state(struct vs_replay *r, unsigned core)
         return err;
     if (!size && c->started)
         return pass_change(r, core);
+    if (size == VS_DATA_PLACE && c->started)
+        return bytes[0] ? stray(r, core, "it gets half a register") : pass_place(r, core);
     enum cause cause = note_cause(c, bytes, size, &iterations);
     if (c->cpu->iterations && cause == CAUSE_EXCEPTION) {
         r->payload.len = 0;

@@ -88,6 +88,7 @@ struct vs_replay_core {
     uint64_t since;      /* instructions since it last got registers */
     uint64_t states;     /* how often it got registers */
     uint64_t changes;    /* changes of code that it has passed, or that came before it began */
+    uint64_t places;     /* how often the stream told only its place */
     uint64_t cycle;      /* its last message's, in a timed stream whose decoder does not
                           * run ahead */
     uint64_t passed;     /* cpu->retired + 1 where it was let past an address to stop at, or 0 */

@@ -63,6 +63,7 @@ void vs_bandwidth_fini(struct vs_bandwidth *b)
         row_fini(b, &b->rows[i]);
     vs_prior_close(b->prior);
     vs_text_fini(&b->text);
+    vs_code_pages_fini(&b->code_pages);
     free(b->rows);
     *b = (struct vs_bandwidth){0};
 }
@@ -89,7 +90,8 @@ static int open_encoder(const struct vs_bandwidth *b, struct vs_bandwidth_row *r
                                                  .setup = &b->setup,
                                                  .port = &row->port,
                                                  .prior = b->prior,
-                                                 .code = b->code.isa ? &b->code : NULL};
+                                                 .code = b->code.isa ? &b->code : NULL,
+                                                 .code_pages = &b->code_pages};
     return row->spec.technique->encoder->open(&row->encoder, &context);
 }
 
@@ -402,6 +404,9 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
     if (needs_before(b) && (err = read_before(b, reader, progress, &done)))
         return failed(reader, err,
                       "its code is scattered over too much memory, or changes too often", diag);
+    if (b->needs & VS_NEEDS_STORES && b->setup.cores > 1 &&
+        (err = vs_codeview_pages(&b->code_pages, reader)))
+        return vs_study_explain(reader, err, diag);
     for (size_t i = 0; i < b->count; i++)
         if ((err = row_open(b, &b->rows[i], diag)))
             return err;

@@ -21,6 +21,7 @@
 #include "study/pace.h"
 #include "technique/address.h"
 #include "technique/technique.h"
+#include "technique/writers.h"
 #include "vestige/run.h"
 
 struct vs_bandwidth_options {
@@ -71,6 +72,7 @@ struct vs_bandwidth {
     struct vs_prior *prior; /* NULL if no row needs one */
     struct vs_text text;    /* empty if no row needs it */
     struct vs_address_code code;
+    struct vs_code_pages code_pages;
 };
 
 /* Prepares a study of that run. options may be NULL. Returns 0; -VSE_INVAL (there is no such

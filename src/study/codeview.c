@@ -4,15 +4,37 @@
 #include "base/likely.h"
 #include "base/search.h"
 
-int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader)
+typedef int take_block(void *to, const struct vs_block *block);
+
+static int each_block(const struct vs_reader *reader, take_block *take, void *to)
 {
     uint32_t count = vs_reader_info(reader)->blocks;
     struct vs_block block;
     int err = 0;
     for (uint32_t i = 0; !err && i < count; i++)
         if (!(err = vs_reader_block(reader, i, &block)))
-            err = vs_text_add(text, &block);
+            err = take(to, &block);
     return err;
+}
+
+static int add_to_text(void *to, const struct vs_block *block)
+{
+    return vs_text_add(to, block);
+}
+
+static int add_to_pages(void *to, const struct vs_block *block)
+{
+    return vs_code_pages_add(to, block->addr, block->size);
+}
+
+int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader)
+{
+    return each_block(reader, add_to_text, text);
+}
+
+int vs_codeview_pages(struct vs_code_pages *pages, const struct vs_reader *reader)
+{
+    return each_block(reader, add_to_pages, pages);
 }
 
 int vs_codeview_take(struct vs_text *text, const struct vs_reader *reader,

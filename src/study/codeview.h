@@ -7,10 +7,14 @@
 #include "isa/set.h"
 #include "isa/text.h"
 #include "technique/address.h"
+#include "technique/writers.h"
 #include "vestige/run.h"
 
 /* Adds all of a run's blocks, whose bytes stay the reader's. Returns as vs_text_add. */
 int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader);
+
+/* Adds the pages of all of them. Returns as vs_code_pages_add. */
+int vs_codeview_pages(struct vs_code_pages *pages, const struct vs_reader *reader);
 
 /* Takes the run's next events, of all threads: changes of code, and the counts of instructions
  * between them. Returns 0; -VSE_NOMEM; -VSE_LIMIT; -VSE_CORRUPT (an event names a block that does

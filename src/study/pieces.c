@@ -251,7 +251,7 @@ static int load(struct vs_pieces *p, size_t number, bool learns, struct vs_prior
 
 int vs_pieces_read(struct vs_pieces *p, struct vs_prior *prior)
 {
-    int err = 0;
+    int err = p->changes.known ? 0 : vs_changes_init(&p->changes, p->reader);
     for (size_t i = 0; i < p->count && !err; i++)
         err = load(p, i, true, prior);
     p->whole = p->changes.known = !err;

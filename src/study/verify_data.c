@@ -177,35 +177,40 @@ static int do_outside(struct vs_verify_data *v, const struct vs_event *e)
 
 /* ---- changes of code ---- */
 
-/* The core learns that code changes where it stands, so many instructions after its last event. The
- * message is one of registers, but holds none. */
-static int do_change(struct vs_verify_data *v, unsigned core, unsigned icount,
-                     const struct vs_standing *standing)
+/* The core's place is told, so many instructions after its last event, unless it has ended there
+ * and that was told before. The message is one of registers, but holds none; `size` is that of what
+ * it holds: 0 says that code changes. */
+static int do_place(struct vs_verify_data *v, unsigned core, unsigned icount, size_t size,
+                    const struct vs_standing *standing)
 {
+    static const uint8_t mark[VS_DATA_PLACE];
     const struct vs_event change = {
         .kind = VS_CODE, .thread = (uint16_t)core, .icount = (uint16_t)icount};
     if (!v->live[core] && !(v->since[core] + icount))
         return 0;
     vs_comparison_at(&v->c, &change, standing->number, standing);
-    int err = do_state(v, &change, standing->number, v->bytes, 0);
+    int err = do_state(v, &change, standing->number, mark, size);
     if (!err)
         v->since[core] = 0;
     v->c.who = NULL;
     return err;
 }
 
-/* Makes the core pass its next change of code, if that comes before the event of that number;
- * *passed says whether it did. Returns 0; VS_DECODER_WAIT; an error. */
+/* Makes the core pass its next change of code, or where another core stores over what it stored, if
+ * that comes before the event of that number; *passed says whether it did. Returns 0;
+ * VS_DECODER_WAIT; an error. */
 static int pass_change(struct vs_verify_data *v, unsigned core, uint64_t number, bool timed,
                        bool *passed)
 {
     *passed = false;
-    if (likely(!v->changes) || v->changed[core] == v->changes->count)
+    if (likely(!v->changes))
         return 0;
-    const struct vs_change *c = &v->changes->all[v->changed[core]];
-    if (c->number >= number)
+    const struct vs_change *c =
+        vs_changes_next(v->changes, core, !v->ops->ahead, &v->changed[core]);
+    if (!c || c->number >= number)
         return 0;
-    int err = do_change(v, core, 0, &(struct vs_standing){c->number, c->cycle, timed});
+    int err = do_place(v, core, 0, c->core == VS_CHANGE_ALL ? 0 : VS_DATA_PLACE,
+                       &(struct vs_standing){c->number, c->cycle, timed});
     *passed = !err;
     v->changed[core] += !err;
     return v->c.diag.error ? v->c.diag.error : err;
@@ -217,12 +222,12 @@ static int do_code(struct vs_verify_data *v, const struct vs_event *e,
 {
     int err = 0;
     if (v->c.by_turns) {
-        err = do_change(v, e->thread, e->icount, standing);
+        err = do_place(v, e->thread, e->icount, 0, standing);
         v->changed[e->thread] += !err;
         return err;
     }
     for (unsigned core = 0; core < v->c.cores && !err; core++)
-        err = do_change(v, core, core == e->thread ? e->icount : 0, standing);
+        err = do_place(v, core, core == e->thread ? e->icount : 0, 0, standing);
     return err;
 }
 

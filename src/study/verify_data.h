@@ -33,7 +33,7 @@ struct vs_verify_data {
     uint64_t ends;     /* of cores that have ended; they end one after the other */
     uint64_t *since;   /* by core: instructions after its last registers */
     bool *live;        /* by core: it has begun, and not ended */
-    size_t *changed;   /* by core, in a walk by turns: changes of code that it has passed */
+    size_t *changed;   /* by core, in a walk by turns: the entry of `changes` that is next */
     uint64_t *notices; /* by core: notices of outside writes since its last access or message */
 
     /* Set by the caller after init: */

@@ -39,6 +39,7 @@ struct truth {
     bool live;            /* it has begun */
     size_t change;        /* the next change of code that it passes, of all */
     uint64_t changes;     /* how many the replayed core has passed, as far as they were met */
+    uint64_t places;      /* the same of its places that were told */
     struct memory memory; /* as it knows it */
     struct vs_buf taken;  /* of struct taken: messages whose events were not met yet */
     struct vs_buf lines;  /* what came with them: each a struct line and its bytes */
@@ -616,15 +617,17 @@ static uint64_t place_of_version(const struct checker *k, unsigned core, size_t 
     return i < c->view_count ? c->views[i].count : c->count;
 }
 
-/* Compares the last message that the core took, which tells that code changes. */
+/* Compares the last message that the core took, which tells that code changes, or only its
+ * place. */
 static int compare_change(struct checker *k, unsigned core, const struct taken *taken)
 {
     struct truth *t = &k->cores[core];
     const struct vs_changes *all = &k->pieces.changes;
-    const struct vs_change *change = all->all + t->change;
+    const struct vs_change *change = vs_changes_next(all, core, !k->replay->ops->ahead, &t->change);
+    bool placed = t->places != k->replay->cores[core].places;
     int err = 0;
-    if (t->change == all->count)
-        return differ(k, core, "number of changes of code", t->change + 1, all->count);
+    if (!change || (change->core != VS_CHANGE_ALL) != placed)
+        return differ(k, core, "number of changes of code", t->change + 1, t->change);
     while (!err && !(err = look(k, t)) && event_of(t) && is_outside(event_of(t)) &&
            vs_core_events_standing(&t->events).number < change->number)
         next(t);
@@ -634,7 +637,9 @@ static int compare_change(struct checker *k, unsigned core, const struct taken *
     const struct taken *turn; /* a message that may have come before it */
     while ((turn = first_taken(t)) && !turn->outside && (!timed || turn->cycle == change->cycle))
         pop_taken(t);
-    uint64_t place = core < k->text.core_count ? place_of_version(k, core, t->change + 1) : 0;
+    uint64_t place = placed ? change->place : 0;
+    if (!placed && core < k->text.core_count)
+        place = place_of_version(k, core, change->version);
     if (t->cpu->retired != place)
         return differ(k, core, "place of a change of code", t->cpu->retired, place);
     if (timed && taken->cycle != change->cycle)
@@ -643,7 +648,8 @@ static int compare_change(struct checker *k, unsigned core, const struct taken *
     t->last = change->number;
     t->cycle = change->cycle;
     t->change++;
-    t->changes++;
+    t->changes += !placed;
+    t->places += placed;
     return 0;
 }
 
@@ -652,7 +658,8 @@ static int check_core(void *context, unsigned core)
     struct checker *k = context;
     struct truth *t = &k->cores[core];
     struct taken change;
-    bool changes = t->live && k->replay->cores[core].changes != t->changes && t->taken.len;
+    const struct vs_replay_core *c = &k->replay->cores[core];
+    bool changes = t->live && (c->changes != t->changes || c->places != t->places) && t->taken.len;
     if (changes) {
         t->taken.len -= sizeof(change);
         memcpy(&change, t->taken.data + t->taken.len, sizeof(change));

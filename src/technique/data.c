@@ -46,16 +46,20 @@ int vs_data_encoder_init(struct vs_data_encoder *e, const struct vs_data_rare *r
     e->cores = setup->cores;
     e->full = vs_counter_full(params->icnt_bits);
     vs_seen_init(&e->seen, context->prior);
+    e->writers.code = setup->cores > 1 && !rare->ordered ? context->code_pages : NULL;
     e->since = calloc(setup->cores, sizeof(*e->since));
     e->live = calloc(setup->cores, sizeof(*e->live));
-    return e->since && e->live ? 0 : -VSE_NOMEM;
+    e->filled = calloc(setup->cores, sizeof(*e->filled));
+    return e->since && e->live && e->filled ? 0 : -VSE_NOMEM;
 }
 
 void vs_data_encoder_fini(struct vs_data_encoder *e)
 {
     vs_seen_fini(&e->seen);
+    vs_writers_fini(&e->writers);
     free(e->since);
     free(e->live);
+    free(e->filled);
 }
 
 static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
@@ -84,6 +88,7 @@ void vs_data_put_full(struct vs_data_encoder *e, unsigned core)
 {
     for (; e->since[core] >= e->full; e->since[core] -= e->full) {
         put_place(e, core, VS_DATA_FULL, 0, e->full);
+        e->filled[core] = true;
         vs_port_end(e->port);
         e->counts.state_bits += vs_data_message_bits(e);
     }
@@ -96,6 +101,7 @@ static void put_state_head(struct vs_data_encoder *e, unsigned core, enum vs_dat
     vs_port_put_chunks(e->port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS,
                        what == VS_DATA_END ? 0 : size + 1);
     e->since[core] = 0;
+    e->filled[core] = false;
 }
 
 static void put_state(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
@@ -155,13 +161,38 @@ static int gap(struct vs_data_encoder *e, const struct vs_event *event, const ui
     return e->memory ? vs_seen_gap(&e->seen) : 0;
 }
 
-/* Code changed for all cores: tells where each of them stands, and where a core ended that went on
- * after its last registers. */
+/* Returns whether a core's place has to be told when others need to know it: not before it begins,
+ * and not if it ended where it was told last. */
+static bool has_place(const struct vs_data_encoder *e, unsigned core)
+{
+    return e->live[core] || e->since[core] || e->filled[core];
+}
+
+/* Code changed for all cores: tells where each of them stands. */
 static void code_changed(struct vs_data_encoder *e)
 {
     for (unsigned core = 0; core < e->cores; core++)
-        if (e->live[core] || e->since[core])
+        if (has_place(e, core))
             put_state(e, core, NULL, 0);
+}
+
+int vs_data_order_store(struct vs_data_encoder *e, const struct vs_event *event)
+{
+    uint64_t addr = event->addr;
+    size_t size = event->size;
+    unsigned other;
+    int err = 0;
+    while (size && !err &&
+           !(err = vs_writers_take(&e->writers, event->thread, &addr, &size, &other))) {
+        if (other == VS_WRITERS_NOBODY || !has_place(e, other))
+            continue;
+        put_state_head(e, other, VS_DATA_STATE, VS_DATA_PLACE);
+        vs_port_put(e->port, VS_FIELD_STATE, 0, 8 * VS_DATA_PLACE);
+        vs_port_end(e->port);
+        e->counts.orders++;
+        e->counts.order_bits += vs_data_message_bits(e);
+    }
+    return err;
 }
 
 int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,

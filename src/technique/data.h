@@ -11,6 +11,10 @@
  *                                     exception came
  *   ends of cores                     in the same way
  *   changes of code (VS_CODE)         to every core that has begun: an empty set of registers
+ *   places of cores                   in place of registers VS_DATA_PLACE bytes, which no set of
+ *                                     registers has: other cores go on when this one is there. This
+ *                                     is sent before another core stores to the same line of code
+ *                                     (technique/writers.h), unless the stream orders stores anyway
  *   passed instructions               when the counter of instructions since the last registers is
  *                                     full: all ones in place of their number, and nothing else
  * Outside writes and mappings make it forget what they touch; a gap makes it forget everything.
@@ -106,6 +110,9 @@ struct vs_data_counts {
 };
 
 extern const struct vs_count_row vs_data_count_rows[];
+
+/* The size of what is sent in place of registers if only the core's place is told. */
+#define VS_DATA_PLACE 1
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "model/cache.h"
 #include "technique/data.h"
 #include "technique/registry.h"
+#include "technique/writers.h"
 
 /* The code of the numbers that go with registers: instructions, and bytes. */
 #define VS_DATA_STATE_CHUNKS ((struct vs_chunks){8, 8})
@@ -93,7 +94,8 @@ struct vs_data_encoder;
 
 /* The part of an encoder for rare events. Any function but head may be NULL. */
 struct vs_data_rare {
-    bool kinds; /* heads say what the message is, so there is no escape */
+    bool kinds;   /* heads say what the message is, so there is no escape */
+    bool ordered; /* the stream orders the stores of all cores */
     /* Begins the core's message, up to its payload of so many bytes. */
     void (*head)(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size);
     /* Something outside wrote these bytes. */
@@ -113,6 +115,8 @@ struct vs_data_encoder {
     uint64_t *since; /* by core: instructions after its last registers, or full counter */
     uint64_t full;   /* at which the counter is full */
     bool *live;      /* by core: it has begun and not ended */
+    bool *filled;    /* by core: its counter was full since its last registers */
+    struct vs_writers writers;
     struct vs_data_counts counts;
     uint8_t granules[VS_SIZE_MAX + 2 * VS_DATA_LINE_MAX]; /* a message's bytes */
 };
@@ -128,6 +132,9 @@ int vs_data_rare_event(struct vs_data_encoder *e, const struct vs_batch *b,
 
 /* The core's counter of instructions is full or beyond: sends messages until it is not. */
 void vs_data_put_full(struct vs_data_encoder *e, unsigned core);
+
+/* A core is about to store where code may lie. Returns 0; -VSE_NOMEM. */
+int vs_data_order_store(struct vs_data_encoder *e, const struct vs_event *event);
 
 /* Puts the ends of all cores. */
 void vs_data_put_ends(struct vs_data_encoder *e);
@@ -186,7 +193,10 @@ static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_enc
             err = load(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
         } else if (event->kind == VS_STORE) {
             e->counts.stores++;
-            err = store(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
+            if (unlikely(vs_writers_concern(&e->writers, event->addr, event->size)))
+                err = vs_data_order_store(e, event);
+            if (likely(!err))
+                err = store(e, event->thread, event->addr, event->size, vs_event_bytes(b, event));
         } else if (event->kind != VS_BRANCH) {
             err = vs_data_rare_event(e, b, event);
         }

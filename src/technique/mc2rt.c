@@ -183,8 +183,11 @@ static void rare_forget(struct vs_data_encoder *base, unsigned core)
     put_outside((struct encoder *)base, core, 0, 0);
 }
 
-static const struct vs_data_rare rare = {
-    .kinds = true, .head = rare_head, .outside = rare_outside, .forget = rare_forget};
+static const struct vs_data_rare rare = {.kinds = true,
+                                         .ordered = true,
+                                         .head = rare_head,
+                                         .outside = rare_outside,
+                                         .forget = rare_forget};
 
 static void put_line(struct encoder *e, unsigned core, uint64_t line)
 {

@@ -12,6 +12,7 @@
  *   address     data addresses
  *   validity    registers that the debugger knows from data addresses
  *   seen        memory as a run shows it
+ *   writers     which core stored last to code
  *   packets     streams through a general compressor
  *   spec_list   several techniques, as users ask for them
  *
@@ -54,6 +55,9 @@ struct vs_data_decoder_ops;
 struct vs_address_code;
 struct vs_address_decoder_ops;
 
+/* technique/writers.h */
+struct vs_code_pages;
+
 /* technique/packets.h */
 struct vs_packets_plan;
 
@@ -83,9 +87,10 @@ enum vs_technique_need {
 struct vs_technique_context {
     const void *params; /* checked and settled */
     const struct vs_technique_setup *setup;
-    struct vs_port_writer *port;        /* its shape is the technique's */
-    const struct vs_prior *prior;       /* NULL: there is none, even if the encoder needs one */
-    const struct vs_address_code *code; /* NULL: there is none, or its ISA is not known */
+    struct vs_port_writer *port;            /* its shape is the technique's */
+    const struct vs_prior *prior;           /* NULL: there is none, even if the encoder needs one */
+    const struct vs_address_code *code;     /* NULL: there is none, or its ISA is not known */
+    const struct vs_code_pages *code_pages; /* NULL: the program does not write code */
 };
 
 /* A stretch of the run. Steps and events cover the same stretch, each in global order, and are set

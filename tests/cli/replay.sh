@@ -156,7 +156,10 @@ if [ -z "$brief" ]; then
     race do_not_fence --cores 1 -- "$targets/jit_race" race no
     # Others store in the very cycle in which code may change; 2 cores, and the writer's number is the lower one.
     race have_in_a_storm --cores 2 --timed -- "$targets/jit_race" storm
-    for how in ${long:+race turns fresh file both storm}; do
+    # What two cores store over each other's stores is executed in the order of the stores, whichever core comes first.
+    race write_by_turns --cores 4 -- "$targets/jit_race" both no
+    race write_at_once --cores 4 --timed -- "$targets/jit_race" clash
+    for how in ${long:+race turns fresh file both storm clash}; do
         for cores in 1 2 4; do
             for time in '' --timed; do
                 for fence in '' no; do

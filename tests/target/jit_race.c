@@ -3,9 +3,9 @@
  * the program's output, is that of the version that each call fetched. The first argument says how:
  * "race" (the default) does not wait for anybody, "turns" waits until the others
  * have called each version, "fresh" takes a new place for each version, which it wipes afterwards,
- * "file" begins with what the program's file has, "both" has two writers that take turns, and
- * "storm" stores the versions one right after the other. A second argument leaves out fence.i,
- * which "storm" never has. */
+ * "file" begins with what the program's file has, "both" has two writers that take turns,
+ * "storm" stores the versions one right after the other, and "clash" has two writers that do so at
+ * once. A second argument leaves out fence.i, which the last two never have. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -77,12 +77,19 @@ static void wait_for_callers(unsigned n)
             rest();
 }
 
-static void write_storm(void)
+static void write_storm(unsigned from, unsigned step)
 {
     volatile uint32_t *at = code;
     wait_for_callers(1);
-    for (unsigned n = 2; n <= STORM; n++)
+    for (unsigned n = from; n < STORM; n += step)
         *at = loads(n);
+}
+
+static void *clash(void *arg)
+{
+    (void)arg;
+    write_storm(3, 2);
+    return NULL;
 }
 
 static void *write_odd(void *arg)
@@ -100,7 +107,8 @@ static void *write_odd(void *arg)
 int main(int argc, char **argv)
 {
     const char *how = argc > 1 ? argv[1] : "race";
-    int fresh = !strcmp(how, "fresh"), both = !strcmp(how, "both"), storm = !strcmp(how, "storm");
+    int fresh = !strcmp(how, "fresh"), both = !strcmp(how, "both");
+    int two = !strcmp(how, "clash"), storm = two || !strcmp(how, "storm");
     pthread_t threads[CALLERS], odd;
     uint32_t *space =
         mmap(NULL, SPACE, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -117,10 +125,14 @@ int main(int argc, char **argv)
     version = 1;
     for (uintptr_t i = 0; i < CALLERS; i++)
         pthread_create(&threads[i], NULL, call_it, (void *)i);
-    if (both)
-        pthread_create(&odd, NULL, write_odd, NULL);
+    if (both || two)
+        pthread_create(&odd, NULL, both ? write_odd : clash, NULL);
     if (storm)
-        write_storm();
+        write_storm(2, two ? 2 : 1);
+    if (two)
+        pthread_join(odd, NULL);
+    if (storm)
+        code[0] = loads(STORM);
     for (unsigned n = 2; n <= VERSIONS && !storm; n++) {
         if (turns || fresh)
             wait_for_callers(n - 1);

@@ -410,6 +410,25 @@ TEST(says_that_icnt_is_full)
     script_free(s);
 }
 
+/* The core is not known to have begun, and its counter is 0 when code changes. */
+TEST(tells_of_a_change_of_code_after_icnt_is_full)
+{
+    static const char *const names[] = {"mlvNX_b", "mlvFA", "mlvCF_e", "mc2RT"};
+    struct script *s = script_new();
+    for (unsigned i = 0; i < 15; i++)
+        store(s, 0, 0x100, 4);
+    run_add(&s->run, &(struct vs_event){.kind = VS_CODE, .thread = 1}, NULL, 100);
+    load(s, 0, 0x200, 4);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct stream t;
+        encode(&t, names[i], "icnt_bits=4", &s->run, true);
+        CHECK_EQ(t.counts.states, 1);
+        check_replays(&t, &s->run);
+        stream_free(&t);
+    }
+    script_free(s);
+}
+
 TEST(tells_every_transaction_in_order)
 {
     struct script *s = script_new();
