@@ -411,7 +411,8 @@ static const struct cli_option options[] = {
      .offset = FIELD(script)},
     {.name = "memory",
      .argument = "BYTES",
-     .help = "keep at most this much memory for checkpoints (512M)",
+     .help = "take about this much memory at most, with checkpoints\n"
+             "(512M)",
      .type = OPTION_U64,
      .offset = FIELD(memory),
      .min = 1 << 20},

@@ -58,10 +58,16 @@ static void thin(struct vs_history *h)
         h->spacing *= 2;
 }
 
-/* A quarter is for what replays have alone, and for what is between allocated pieces. */
-static bool is_full(const struct vs_history *h)
+/* Returns whether there are too many checkpoints, or they take too much memory. What replays take
+ * is known from this one, which may be any: there are the caller's, the scout's and those that
+ * search. They and the stream may take most of what is allowed, but not all. */
+static bool is_full(const struct vs_history *h, struct vs_replay *r)
 {
-    return h->count == VS_HISTORY_STATES || h->used > h->most - h->most / 4;
+    size_t room = h->most - h->most / 8; /* the rest is lost between pieces of memory */
+    size_t others = vs_port_reader_bits(&r->reader) / 8;
+    others += (2 + (size_t)h->threads) * vs_replay_held(r);
+    return h->count == VS_HISTORY_STATES ||
+           h->used > (others < room - room / 4 ? room - others : room / 4);
 }
 
 static uint64_t last_position(const struct vs_history *h)
@@ -87,7 +93,7 @@ static void add_state(struct vs_history *h, struct vs_replay *r, size_t *made)
     invariant(h->count < VS_HISTORY_STATES);
     h->states[h->count++] = s;
     count_state(h, r, made, s);
-    while (h->count > 1 && is_full(h))
+    while (h->count > 1 && is_full(h, r))
         thin(h);
 }
 
@@ -107,7 +113,7 @@ static void keep_near(struct vs_history *h)
     pthread_mutex_lock(&h->lock);
     drop(h, h->near[h->next_near]);
     h->near[h->next_near] = NULL;
-    if (!is_full(h) && !vs_replay_save(h->replay, &s)) {
+    if (!is_full(h, h->replay) && !vs_replay_save(h->replay, &s)) {
         count_state(h, h->replay, &h->made, s);
         h->near[h->next_near] = s;
         h->next_near = (h->next_near + 1) % VS_HISTORY_NEAR;

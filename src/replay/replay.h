@@ -307,5 +307,7 @@ size_t vs_replay_state_size(struct vs_replay_state *state);
 /* Returns how many bytes the replay has allocated for memory since it was made or restored. What it
  * allocates between two checkpoints is what the second has that the first has not. */
 size_t vs_replay_made(struct vs_replay *r);
+/* Returns about how many bytes it takes if it shares nothing with a checkpoint. */
+size_t vs_replay_held(struct vs_replay *r);
 
 #endif

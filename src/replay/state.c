@@ -249,6 +249,15 @@ size_t vs_replay_made(struct vs_replay *r)
     return made;
 }
 
+size_t vs_replay_held(struct vs_replay *r)
+{
+    const struct copies c = copies_of_replay(r);
+    size_t held = r->ops->size ? r->ops->size(r->decoder) : 0;
+    for (size_t i = 0; copy_at(&c, i); i++)
+        held += copy_at(&c, i)->count * sizeof(struct vs_copy_page);
+    return held;
+}
+
 size_t vs_replay_state_size(struct vs_replay_state *s)
 {
     const struct copies c = copies_of_state(s);
