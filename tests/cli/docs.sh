@@ -91,7 +91,7 @@ for file in "${documents[@]}"; do
         named=$((named + 1))
         [ -e "$VESTIGE_SRC/$path" ] || fail "${file##*/}: no $path"
     done < <(awk '/^```/ { inside = !inside } !inside' "$file" |
-        grep -oE '`(src|include|capture|tests|tools|bench|workloads|docs)/[^`<*$ ]*`' | tr -d '`')
+        grep -oE '`(src|include|capture|cpu|tests|tools|bench|workloads|docs)/[^`<*$ ]*`' | tr -d '`')
 done
 [ $named -ge 100 ] || fail "only $named files"
 
