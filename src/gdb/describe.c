@@ -245,8 +245,8 @@ unsigned vs_gdb_signal(int signal)
 
 static unsigned signal_of(const struct vs_gdb_stop *stop)
 {
-    if (stop->kind == VS_GDB_INTERRUPTED)
-        return GDB_INT;
+    if (stop->kind == VS_GDB_INTERRUPTED || stop->kind == VS_GDB_STANDING)
+        return stop->kind == VS_GDB_INTERRUPTED ? GDB_INT : 0;
     return stop->kind == VS_GDB_SIGNAL ? vs_gdb_signal(stop->signal) : GDB_TRAP;
 }
 
@@ -293,6 +293,7 @@ void vs_gdb_put_stop(struct vs_gdb_writer *w, const struct vs_gdb_machine *m,
             put_program(w, m);
         break;
     case VS_GDB_STEPPED:
+    case VS_GDB_STANDING:
     case VS_GDB_INTERRUPTED:
     case VS_GDB_SIGNAL:
         break;

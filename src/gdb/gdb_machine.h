@@ -35,6 +35,7 @@ enum vs_gdb_stop_kind {
     VS_GDB_INTERRUPTED, /* because the poll asked for it */
     VS_GDB_EXEC,        /* another program is there than was: the process has become it, or, going
                          * backwards, has not yet */
+    VS_GDB_STANDING,    /* only another program was to be told; it has not moved since */
     VS_GDB_SIGNAL,      /* the thread got a signal: it stands where the signal came, and goes on in
                          * its handler, or not at all */
 };

@@ -245,12 +245,12 @@ static int go_to(const struct talk *t, const char *args)
     return 0;
 }
 
-/* Tells the script whether to look anew, and at which thread. */
+/* Tells the script whether to look anew, at which thread, and whether at another program. */
 static int attend(const struct talk *t, const char *args)
 {
     (void)args;
     t->m->attended = true;
-    sayf(t, "%" PRIu64 " %u\n", t->m->moves, t->m->current + 1);
+    sayf(t, "%" PRIu64 " %u %d\n", t->m->moves, t->m->current + 1, vs_gdb_replayed_is_other(t->m));
     return 0;
 }
 

@@ -12,6 +12,12 @@
 
 /* ---- what is asked --------------------------------------------------------------------------- */
 
+/* Returns how often the program has become another one. */
+static unsigned execs(const struct vs_replay *r)
+{
+    return r->outside.present.program_count - 1;
+}
+
 static unsigned get_threads(void *machine)
 {
     return ((struct vs_gdb_replayed *)machine)->replay->count;
@@ -20,7 +26,8 @@ static unsigned get_threads(void *machine)
 static bool is_alive(void *machine, unsigned thread)
 {
     const struct vs_replay *r = ((struct vs_gdb_replayed *)machine)->replay;
-    return thread < r->count && r->cores[thread].started && !r->cores[thread].ended;
+    const struct vs_replay_core *c = &r->cores[thread];
+    return thread < r->count && c->started && !c->ended && c->program == execs(r);
 }
 
 static unsigned get_current(void *machine)
@@ -60,12 +67,6 @@ static void describe_thread(void *machine, unsigned thread, struct vs_gdb_thread
     else
         snprintf(t->name, VS_REPLAY_NAME, "%s", slash ? slash + 1 : program->path);
     t->id = c->tid;
-}
-
-/* Returns how often the program has become another one. */
-static unsigned execs(const struct vs_replay *r)
-{
-    return r->outside.present.program_count - 1;
 }
 
 static void get_process(void *machine, struct vs_gdb_process *process)
@@ -340,6 +341,10 @@ static int go_back(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, b
         m->replay->signals = 0;
         end = vs_history_step_back(&m->history, how->thread, &found);
         set_watches(m);
+        if (end == VS_REPLAY_REACHED && !m->replay->cores[how->thread].started) {
+            int err = vs_replay_settle(m->replay); /* its first instruction is next */
+            end = err < 0 ? err : end;
+        }
     } else if (m->replay->over && m->ending == END_OVER && ends_by_signal(m, stop)) {
         m->ending = END_SIGNAL;
         return VS_REPLAY_SIGNAL;
@@ -429,10 +434,10 @@ static int go(struct vs_gdb_replayed *m, const struct vs_gdb_resume *how, struct
 static bool begins_program(const struct vs_gdb_replayed *m, unsigned thread)
 {
     const struct vs_replay *r = m->replay;
-    bool alone = r->cores[thread].started && !r->cores[thread].cpu->retired;
+    bool alone = execs(r) && r->cores[thread].started && !r->cores[thread].cpu->retired;
     for (unsigned i = 0; i < r->count && alone; i++)
-        alone = i == thread || !r->cores[i].started || r->cores[i].ended;
-    return alone && execs(r);
+        alone = i == thread || !r->cores[i].started || r->cores[i].program != execs(r);
+    return alone;
 }
 
 /* Goes to just before the exec because of which a program began here. */
@@ -443,7 +448,7 @@ static int undo_exec(struct vs_gdb_replayed *m, struct vs_diag *diag)
     unsigned core = 0;
     if (err < 0)
         return vs_gdb_replayed_failed(m, err, diag);
-    while (core + 1 < r->count && (!r->cores[core].started || r->cores[core].ended))
+    while (core + 1 < r->count && !is_alive(m, core))
         core++;
     m->current = shown(r, core);
     return 0;
@@ -457,11 +462,16 @@ static bool is_own_stop(const struct vs_gdb_replayed *m, const struct vs_gdb_sto
            m->breaks[i].addr == m->replay->cores[stop->thread].cpu->pc && !m->breaks[i].count;
 }
 
+bool vs_gdb_replayed_is_other(const struct vs_gdb_replayed *m)
+{
+    return execs(m->replay) != m->execs && m->files.count;
+}
+
 /* If another program is there than the debugger knows, tells that first, and the stop the next
  * time. */
 static int tell_program(struct vs_gdb_replayed *m, bool own, struct vs_gdb_stop *stop)
 {
-    if (execs(m->replay) == m->execs || !m->files.count)
+    if (!vs_gdb_replayed_is_other(m))
         return 0;
     m->execs = execs(m->replay);
     m->postponed = !own;
@@ -477,11 +487,12 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
     bool own;
     if (how->step && how->thread >= m->replay->count)
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "there is no core %u", how->thread);
-    *stop = m->postponed ? m->next : (struct vs_gdb_stop){.thread = m->current};
-    if (m->postponed || tell_program(m, false, stop)) {
-        m->postponed = stop->kind == VS_GDB_EXEC;
+    /* After another program, a debugger that has not asked for a stop there continues. */
+    bool told = m->postponed && !how->step;
+    *stop = told ? m->next : (struct vs_gdb_stop){VS_GDB_STANDING, .thread = m->current};
+    m->postponed = false;
+    if (told || tell_program(m, false, stop))
         return 0;
-    }
     do {
         bool undo = how->backwards && how->step && begins_program(m, how->thread);
         int err = undo ? undo_exec(m, diag) : go(m, how, stop, diag);
@@ -489,7 +500,7 @@ static int resume(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_
         if (!err && own && how->backwards && begins_program(m, stop->thread))
             err = undo_exec(m, diag);
         if (undo)
-            *stop = (struct vs_gdb_stop){.kind = VS_GDB_STEPPED, .thread = m->current};
+            *stop = (struct vs_gdb_stop){VS_GDB_STANDING, .thread = m->current};
         if (err)
             return err;
     } while (!tell_program(m, own, stop) && own);

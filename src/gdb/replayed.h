@@ -77,6 +77,10 @@ void vs_gdb_replayed_points(struct vs_gdb_replayed *m);
  * started. */
 void vs_gdb_replayed_moved(struct vs_gdb_replayed *m, unsigned core);
 
+/* Returns whether another program is there than the debugger knows. It is told when it resumes the
+ * machine, which then stays where it is. */
+bool vs_gdb_replayed_is_other(const struct vs_gdb_replayed *m);
+
 /* Returns the replay's error, with its text in diag. */
 int vs_gdb_replayed_failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag);
 

@@ -121,6 +121,23 @@ expect_equal() {
     [ "$1" = "$2" ] || fail "${3:+$3: }got '$1', expected '$2'"
 }
 
+# expect_order PATTERN...: each matches a line of standard output behind that of the one before.
+expect_order() {
+    local from=1 n
+    for pattern; do
+        n=$(tail -n "+$from" "$out" | grep -anE -m 1 -e "$pattern" | cut -d: -f1)
+        if [ -z "$n" ]; then
+            fail "from line $from on no line matches: $pattern"
+            return
+        fi
+        from=$((from + n))
+    done
+}
+
+expect_no_line() {
+    ! grep -aqE -e "$1" "$out" || fail "a line matches: $1"
+}
+
 # await COMMAND...: waits until it succeeds, however slow the machine is; the case fails if that
 # does not happen within five minutes.
 await() {

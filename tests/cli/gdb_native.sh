@@ -1,0 +1,100 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# gdb finds its way in native programs by itself: libraries, signal handlers, threads, code that nobody compiled, another
+# program, exceptions, a crash; forwards and backwards.
+# shellcheck disable=SC2016 # what is in single quotes is for gdb
+. "$(dirname "$0")/lib.sh"
+
+command -v gdb >/dev/null || skip_all "there is no gdb"
+cd "$T" || exit 2
+P=$VESTIGE_SRC/tests/programs
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+# shellcheck disable=SC2086 # a compiler may have options
+{
+    $cc -O0 -g -D_GNU_SOURCE -pthread -o debugged "$P/real_debugged.c" -ldl || exit 2
+    $cc -O1 -g -fcf-protection=none -D_GNU_SOURCE -pthread -o other "$P/real_debugged.c" -ldl || exit 2
+    $cc -shared -fPIC -g -DFACTOR=3 -o library.so "$P/real_dl_lib.c" || exit 2
+}
+
+# debug NAME COMMAND...: in gdb, all that is recorded as NAME.vest, which is made first if it is not there: of `debugged NAME`,
+# or of the program NAME.
+debug() {
+    local name=$1 arguments=(-nx -batch -iex 'set debug-file-directory /nonexistent' -ex 'set width 0') program=./debugged
+    shift
+    [ ! -x "$name" ] || program=./$name
+    [ -e "$name.vest" ] || "$VESTIGE" record -o "$name.vest" -- "$program" "$name" >"$out" 2>&1
+    for line; do arguments+=(-ex "$line"); done
+    run timeout 300 sh -c '"$@" 2>&1' sh "$VESTIGE" debug --gdb gdb "$name.vest" -- "${arguments[@]}"
+    expect_status 0
+    expect_no_line '^warning: .*(description|library list)|^Traceback|internal-error'
+}
+
+begin follows_libraries
+debug library 'info sharedlibrary' 'echo == main\n' 'break main' 'continue' 'info sharedlibrary' 'echo == twist\n' 'set breakpoint pending on' 'break twist' 'continue' 'backtrace' 'info sharedlibrary' \
+    'echo == puts\n' 'tbreak puts' 'continue' 'backtrace' 'echo == back\n' 'delete' 'reverse-continue' 'info sharedlibrary'
+expect_order ' in (_start|\?\?) \(\) from .*/ld-linux-x86-64.so.2' 'Yes .*/ld-linux-x86-64.so.2' '== main' 'Breakpoint 1, main \(argc=2, ' 'Yes .*/libc.so.6' '== twist' \
+    '^Breakpoint 2 .twist. pending' 'Breakpoint 2, twist \(x=2\) at .*/real_dl_lib.c' '^#0  twist ' '^#1 .* main .*real_debugged.c' 'Yes .*/library.so' \
+    '== puts' 'Temporary breakpoint 3, .*puts' '^#1 .* main ' '== back' 'No more reverse' ' in (_start|\?\?) ' 'Yes .*/ld-linux'
+sed -n '/== main/,/== twist/p; /== back/,$p' "$out" >parts
+! grep -q library.so parts || fail "the library is there before it is loaded"
+
+begin finds_variables_of_threads
+debug library 'break puts' 'continue' 'up' 'print own' 'print &own' 'print &errno != 0'
+expect_order '^\$1 = 7$' '^\$2 = \(int \*\) 0x[0-9a-f]+' '^\$3 = 1$'
+
+begin shows_all_registers
+debug library 'break puts' 'continue' 'up' 'print $rip' 'print $eflags' 'print $fs_base != 0' 'print $ymm0' 'print $st0' 'info float' 'print $orig_rax' 'info registers rsp' \
+    'print sizeof($xmm3)' 'info all-registers mxcsr' 'maintenance print architecture'
+expect_order '^\$1 = .*<main\+' '^\$2 = \[ ' '^\$3 = 1$' '^\$4 = \{.*v4_int64' '^\$5 = ' '^Status Word: ' '^Tag Word: +0xffff' '^\$6 = -1$' '^rsp +0x' '^\$7 = 16$' '^mxcsr +0x1f80'
+expect_no_line 'rchitecture rejected'
+
+begin goes_through_signal_handlers
+debug signal 'continue' 'echo == handler\n' 'break handle' 'continue' 'backtrace' 'finish' 'echo == back\n' 'delete' 'reverse-continue' 'info signals SIGUSR1' 'stepi' 'backtrace 2'
+expect_order 'received signal SIGUSR1' '== handler' 'Breakpoint 1, handle \(number=10\)' '^#0  handle ' '^#1  <signal handler called>' '^#[23] .*raise' \
+    '^#[3-6] .* signalled \(\) ' '^#[4-7] .* main ' '<signal handler called>' '== back' 'received signal SIGUSR1' '^SIGUSR1' '^#0 .*handle' '<signal handler called>'
+
+begin names_threads
+debug threads 'break work' 'continue' 'info threads' 'next 2' 'info threads' 'continue' 'next 3' 'print own' 'info threads' 'thread apply all backtrace 1' 'watch shared' 'reverse-continue' \
+    'reverse-continue' 'reverse-continue'
+expect_order 'Thread 2 "debugged" hit Breakpoint 1, work' '^  1 +Thread 1 "debugged" \(LWP [0-9]+\)' '^\* 2 +Thread 2 "debugged" ' '^\* 2 +Thread 2 "reader" \(LWP [0-9]+\)' \
+    'Thread 3 "debugged" hit Breakpoint 1' '^\$1 = 42$' '^\* 3 +Thread 3 "writer" \(LWP [0-9]+\)' '^Thread 3 \(Thread 3 "writer"' '^#0 .*work' \
+    'Thread 3 "writer" hit Hardware watchpoint 2: shared' '^Old value = 2' '^New value = 1' 'hit Breakpoint 1' 'Thread 2 "reader" hit Hardware watchpoint' '^New value = 0'
+
+begin shows_code_that_nobody_compiled
+debug made 'break made' 'continue' 'next 3' 'x/3i page' 'break *page' 'continue' 'x/i $pc' 'backtrace 1' 'stepi' 'print $eax' 'find $pc - 3, +7, (char)0x83' 'reverse-stepi' 'x/i $pc' 'stepi 3' 'print $eax'
+expect_order 'lea +\(%rdi,%rdi,1\),%eax' 'add +\$0x1,%eax' 'ret' 'Breakpoint 2, 0x[0-9a-f]+ in' '=> .*lea ' '^#0 ' '^\$1 = 40$' '^1 pattern found' '=> .*lea ' ' in made |^made ' '^\$2 = 41$'
+
+begin follows_an_exec
+debug exec 'catch exec' 'break main' 'continue' 'info threads' 'continue' 'echo == other\n' 'info threads' 'continue' 'info inferiors' 'info sharedlibrary' 'next 3' 'backtrace' 'delete' \
+    'echo == back\n' 'tbreak puts' 'continue' 'break main' 'reverse-continue' 'reverse-continue' 'info inferiors' 'print argc' 'next 4'
+expect_order 'Breakpoint 2, main \(argc=2, ' '^\* 1 +Thread 1 "debugged" ' 'is executing new program: .*/other' 'Catchpoint 1 \(exec.d .*/other\)' '== other' '^\* [0-9]+ +Thread 2 "other" ' \
+    'Breakpoint 2, main \(argc=' '^\* 1 .*/other' 'Yes .*/libc.so.6' '^#0  main ' '== back' 'puts' 'Breakpoint [0-9]+, main ' 'is executing new program: .*/debugged' \
+    '"debugged" hit Breakpoint [0-9]+, main ' '^\* 1 .*/debugged' '^\$1 = 2$'
+expect_no_line '"other" \(LWP .*ended'
+
+begin jumps_to_another_program
+debug exec 'break puts' 'continue' 'continue' 'delete' 'monitor goto 1000' 'info inferiors' 'info threads' 'monitor goto t1:100' 'info inferiors' 'info threads' 'stepi'
+expect_order '" hit Breakpoint 1, .*puts' 'position 1000, ' 'is executing new program: .*/debugged' '^\* 1 .*/debugged' '"debugged"' 'is executing new program: .*/other' \
+    '^\* 1 .*/other' '"other"'
+
+begin stops_where_it_crashed
+debug crash 'continue' 'backtrace' 'print node' 'print most' 'x/i $pc' 'continue' 'reverse-continue' 'watch node' 'reverse-continue' 'print *node' 'delete' 'tbreak sum' 'reverse-continue' 'print *node->next' \
+    'until' 'reverse-finish'
+expect_order 'received signal SIGSEGV' ' in sum |^sum ' '^#0 .*sum ' '^#1 .* crash ' '^#2 .* main ' '^\$1 = .*0x0$' '^\$2 = 0$' '^=> .*sum' 'No more reverse' 'received signal SIGSEGV' \
+    'Hardware watchpoint 1: node|watchpoint 1: node' '^\$3 = \{next = 0x0, value = 1\}' 'Temporary breakpoint 2, sum ' '^\$4 = \{next = 0x0, value = 1\}'
+
+begin refuses_what_cannot_be
+debug crash 'break sum' 'continue' 'print sum(node, 1)' 'set var shared = 1' 'set var $rax = 1' 'print shared' 'kill'
+expect_order 'Breakpoint 1, sum' '^Cannot call functions in the program' '^Writing to memory is not allowed' '^Could not write register "rax".*the past cannot be changed' '^\$1 = 0$'
+
+begin goes_through_exceptions
+if has_program g++; then
+    g++ -O1 -g -pthread -o throw "$P/real_throw.cc" || fail "not compiled"
+    debug throw 'catch throw' 'continue' 'backtrace' 'catch catch' 'continue' 'backtrace' 'delete 2' 'reverse-continue' 'backtrace 2'
+    expect_order 'Catchpoint 1 \(exception thrown\)' '^#0 .*__cxa_throw' '^#1 .* shapes::Box::volume ' '^#2 .* nested ' 'Catchpoint 2 \(exception caught\)' '^#1 .* work ' \
+        'Catchpoint 1 \(exception thrown\)' '^#1 .* shapes::Box::volume '
+else
+    skip "there is no g++"
+fi
+
+finish
