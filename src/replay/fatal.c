@@ -8,6 +8,8 @@
 
 #include "replay/replay.h"
 
+static bool is_there(const struct vs_replay *r, uint64_t addr, bool writes);
+
 /* An instruction is tried over a memory in which nothing is there, to see what it accesses. */
 struct trial {
     struct vs_cpu_memory memory; /* first */
@@ -43,10 +45,14 @@ static int try_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t a
     return note(memory, cpu, addr, size, access == VS_ACCESS_ATOMIC);
 }
 
+/* An instruction that repeats itself goes on as long as there is memory. */
 static int try_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
                      enum vs_access access, const void *bytes)
 {
+    const struct vs_replay *r = ((struct trial *)memory)->r;
     (void)access, (void)bytes;
+    if (cpu->iterations && is_there(r, addr, true) && is_there(r, addr + size - 1, true))
+        return 0;
     return note(memory, cpu, addr, size, true);
 }
 
@@ -151,7 +157,7 @@ static int next_fault(struct trial *t, unsigned core)
     t->cpu->id = core;
     t->accesses = false;
     vs_cpu_flush_all(t->code);
-    switch (vs_cpu_run(t->cpu, 1)) {
+    switch (vs_cpu_run(t->cpu, !t->cpu->iterations)) {
     case VS_STOP_TRAP:
         return SIGTRAP;
     case VS_STOP_ILLEGAL:

@@ -110,6 +110,76 @@ int vs_replay_forget_all(struct vs_replay *r, unsigned core)
     return 0;
 }
 
+/* A memory that only notes what is stored. */
+struct noting {
+    struct vs_cpu_memory memory; /* first */
+    struct vs_replay *r;
+    unsigned core, left; /* how many more stores it takes */
+};
+
+static int note_fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                      size_t size)
+{
+    struct vs_replay *r = ((struct noting *)memory)->r;
+    return r->memory.ops->fetch(&r->memory, cpu, addr, bytes, size);
+}
+
+static int note_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, unsigned size,
+                     enum vs_access access, void *bytes)
+{
+    (void)memory, (void)size, (void)access, (void)bytes;
+    cpu->fault = addr;
+    return VS_CPU_FAULT;
+}
+
+static int note_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                      unsigned size, enum vs_access access, const void *bytes)
+{
+    struct noting *n = (struct noting *)memory;
+    (void)access, (void)bytes;
+    cpu->fault = addr;
+    return n->left-- ? forget(n->r, n->core, addr, size) : VS_CPU_FAULT;
+}
+
+static int note_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                            unsigned size, const void *bytes, int *stored)
+{
+    (void)memory, (void)addr, (void)size, (void)bytes, (void)stored;
+    cpu->fault = addr;
+    return VS_CPU_FAULT;
+}
+
+static int note_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                        unsigned size, void *bytes)
+{
+    (void)memory, (void)cpu, (void)what, (void)size, (void)bytes;
+    return VS_CPU_FAULT;
+}
+
+static const struct vs_cpu_memory_ops note_ops = {.fetch = note_fetch,
+                                                  .read = note_read,
+                                                  .write = note_write,
+                                                  .conditional = note_conditional,
+                                                  .outside = note_outside};
+
+int vs_replay_forget_iterations(struct vs_replay *r, unsigned core)
+{
+    const struct vs_cpu_ops *ops = r->config.cpu;
+    struct noting n = {.memory = {.ops = &note_ops}, .r = r, .core = core, .left = 1 << 20};
+    struct vs_cpu_code *code = ops->code_new();
+    struct vs_cpu *cpu = vs_cpu_new(ops, 1, code, &n.memory);
+    int stop = code && cpu ? 0 : -VSE_NOMEM;
+    r->outside.cautious = true;
+    if (!stop) {
+        vs_cpu_copy(cpu, r->cores[core].cpu);
+        cpu->id = core;
+        stop = vs_cpu_run(cpu, 0);
+    }
+    vs_cpu_code_free(code);
+    free(cpu);
+    return stop < 0 ? stop : n.left ? 0 : vs_replay_forget_all(r, core);
+}
+
 /* ---- system calls ---------------------------------------------------------------------------- */
 
 struct caller {

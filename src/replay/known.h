@@ -38,6 +38,10 @@ int vs_replay_begin(struct vs_replay *r, unsigned core);
 /* Nothing is known about memory any more, because of what the core did while it was not traced. */
 int vs_replay_forget_all(struct vs_replay *r, unsigned core);
 
+/* The core ended while its last instruction repeated itself: what further iterations would store
+ * becomes unknown, since nothing tells how many of them were done. */
+int vs_replay_forget_iterations(struct vs_replay *r, unsigned core);
+
 /* The core stored; r->noted must not be NULL. */
 int vs_replay_note(struct vs_replay *r, unsigned core, uint64_t addr, uint64_t size);
 

@@ -544,6 +544,8 @@ static int take_end(struct vs_replay *r, unsigned core)
 {
     int err = outcome(r, r->ops->end(r->decoder, core, r->cores[core].since));
     r->cores[core].ended = !err;
+    if (!err && r->cores[core].cpu->iterations)
+        err = vs_replay_forget_iterations(r, core);
     return err ? err : vs_replay_after_end(r, core);
 }
 
