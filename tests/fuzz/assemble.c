@@ -308,6 +308,13 @@ static void seed_kernel(struct wb *w)
     wb_signal(w, WIRE_SIGNAL, 1, 4, &at);
     wb_resume(w, 1, &handler);
     wb_ran(w, &b3, 0);
+    wb_block_init(&b1, 0x1005);
+    wb_insn(&b1, "48 c1 c7 33");
+    wb_insn(&b1, "48 87 db");
+    wb_end_to(&b1, WIRE_TO_REQUEST, 0x100c);
+    wb_define(w, &b1);
+    wb_ran(w, &b1, 0);
+    wb_request(w, 1, 7);
 }
 
 static void seed_windows(struct wb *w)
