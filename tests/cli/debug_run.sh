@@ -69,19 +69,6 @@ debug() {
     run timeout 300 sh -c 'exec "$@" 2>&1' sh "$VESTIGE" debug "${more[@]}" "$file" -- "${arguments[@]}"
 }
 
-# expect_lines PATTERN...: each matches a line of standard output behind that of the one before.
-expect_lines() {
-    local from=1 n
-    for pattern; do
-        n=$(tail -n "+$from" "$out" | grep -anE -m 1 -e "$pattern" | cut -d: -f1)
-        if [ -z "$n" ]; then
-            fail "from line $from on no line matches: $pattern"
-            return
-        fi
-        from=$((from + n))
-    done
-}
-
 # nobody_serves FILE: no process has it open for gdb.
 nobody_serves() {
     ! pgrep -f -- "--stdio .*$1" >/dev/null
