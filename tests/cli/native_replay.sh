@@ -78,6 +78,23 @@ $cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
 record_run -- ./dl ./one.so ./two.so
 replays mlvCF_e mc2RT
 
+begin replays_a_fault_in_a_repeated_instruction
+cat >fill.c <<'EOF'
+#include <sys/mman.h>
+int main(void)
+{
+    char *p = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    munmap(p + 4096, 4096);
+    char *to = p + 4000;
+    unsigned long count = 200;
+    __asm__ volatile("rep stosb" : "+D"(to), "+c"(count) : "a"(7) : "memory");
+    return 0;
+}
+EOF
+$cc -O1 -o fill fill.c || exit 2
+record_run -- ./fill
+replays mlvCF_e mc2RT
+
 begin replays_stretches
 printf '20000 3000\n60000 9000\n' >windows
 record_run --windows windows -- "$(workload host radix)" -n 300 -p 3
