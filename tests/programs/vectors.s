@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# needs avx2 xsave
+# needs avx2 bmi1 bmi2 xsave
 # Vectors of 16 and 32 bytes, masked and gathered ones, and the areas that hold all of the processor's state.
     .intel_syntax noprefix
     .globl _start
@@ -63,6 +63,11 @@ _start:
     vpand ymm5, ymm4, [v]         #= load 32 v 0x1f1e1d1c1b1a191817161514131211100f0e0d0c0b0a09080706050403020100
     xor r9d, r9d
     vandps xmm5, xmm4, [rax + r9 * 2] #= load 16 v 0x0f0e0d0c0b0a09080706050403020100
+    mov rcx, -1
+    andn rdx, rcx, [v]            #= load 8 v 0x0706050403020100
+    xor ecx, ecx
+    bextr rdx, [v], rcx           #= load 8 v 0x0706050403020100
+    bzhi edx, [v], ecx            #= load 4 v 0x03020100
     vmovups ymm2, [mask]
     vpxor xmm4, xmm4, xmm4
     vpgatherqq ymm3, [rax + ymm4 * 8 + 8], ymm2 #= load 8 v+8 0x0f0e0d0c0b0a0908
