@@ -87,7 +87,7 @@ for isa in $both; do
     begin "debugs_a_run_of_$isa"
     debug $isa.vest 'break mark' 'continue' 'continue' 'print counter' 'bt' 'reverse-continue' 'print counter'
     expect_status 0
-    expect_lines 'Breakpoint 1 at .*steps.c, line 10' 'mark \(n=.*1\) at steps.c:10' 'mark \(n=.*2\)' '^\$1 = 1$' '^#1 .* in main .*steps.c:2[0-9]' 'mark \(n=.*1\)' '^\$2 = 0$'
+    expect_order 'Breakpoint 1 at .*steps.c, line 10' 'mark \(n=.*1\) at steps.c:10' 'mark \(n=.*2\)' '^\$1 = 1$' '^#1 .* in main .*steps.c:2[0-9]' 'mark \(n=.*1\)' '^\$2 = 0$'
     ! grep -q 'vestige debug' "$out" || fail "something is said between gdb's lines"
 
     begin "leaves_the_terminal_to_gdb_with_$isa"
@@ -146,7 +146,7 @@ END
 chmod +x mygdb
 run "$VESTIGE" debug --gdb ./mygdb rv64.vest -- -ex 'one two' --three
 expect_status 5
-expect_lines '^-q$' '^-x$' '^target remote \| exec .*--stdio.*rv64.vest' '^one two$' '^--three$' "^$T/rv64\$"
+expect_order '^-q$' '^-x$' '^target remote \| exec .*--stdio.*rv64.vest' '^one two$' '^--three$' "^$T/rv64\$"
 
 begin says_that_there_is_no_gdb
 run env PATH="$T" "$VESTIGE" debug rv64.vest
@@ -167,7 +167,7 @@ begin encodes_with_the_technique_that_is_named
 for technique in mlvCF_e:CS32 mlvNX_b mc2RT:CS16; do
     more=(-t $technique)
     debug rv64.vest 'break mark if n == 4' 'continue' 'print counter' 'print other'
-    expect_lines 'mark \(n=.*4\)' '^\$1 = 6$' '^\$2 = 50$'
+    expect_order 'mark \(n=.*4\)' '^\$1 = 6$' '^\$2 = 50$'
 done
 more=()
 
@@ -202,7 +202,7 @@ for isa in $both; do
     begin "shows_what_there_is_of_a_cut_run_of_$isa"
     head -c $(($(stat -c %s chunks.$isa.vest) * 3 / 4)) chunks.$isa.vest >cut.vest
     debug cut.vest 'continue' 'monitor position' 'reverse-stepi' 'monitor position'
-    expect_lines '^vestige debug: cut.vest: incomplete: ' '^t0:[1-9][0-9]+, position [1-9]' '^t0:[1-9][0-9]+, position [1-9]'
+    expect_order '^vestige debug: cut.vest: incomplete: ' '^t0:[1-9][0-9]+, position [1-9]' '^t0:[1-9][0-9]+, position [1-9]'
     run "$VESTIGE" replay cut.vest
     expect_status 1
     expect_err 'cut.vest: incomplete: '
@@ -219,7 +219,7 @@ size=$(stat -c %s chunks.rv64.vest)
 cp chunks.rv64.vest damaged.vest
 printf 'XXXX' | dd of=damaged.vest bs=1 seek=$((size * 3 / 4)) conv=notrunc 2>"$out"
 debug damaged.vest 'continue' 'monitor position' 'reverse-stepi' 'monitor position'
-expect_lines '^vestige: the run is damaged, and the program goes on: .*checksum differs' '^t0:[1-9][0-9]+, position [1-9]' '^t0:[1-9][0-9]+, position [1-9]'
+expect_order '^vestige: the run is damaged, and the program goes on: .*checksum differs' '^t0:[1-9][0-9]+, position [1-9]' '^t0:[1-9][0-9]+, position [1-9]'
 run "$VESTIGE" replay damaged.vest
 expect_status 1
 expect_err 'damaged.vest: chunk .*checksum differs.*; it was replayed to there$'
@@ -229,7 +229,7 @@ for isa in $both; do
     "$VESTIGE" encode -f $isa.vest -t mc2RT -o $isa.vport >"$out" || fail 'not encoded'
     mv $isa away
     debug $isa.vest 'break mark' 'continue' 'monitor output'
-    expect_lines "^vestige debug: $T/$isa: cannot open it: No such file" '^Function "mark" not defined|No symbol table' 'No more reverse' '^file 1, 16 bytes:$' 'head'
+    expect_order "^vestige debug: $T/$isa: cannot open it: No such file" '^Function "mark" not defined|No symbol table' 'No more reverse' '^file 1, 16 bytes:$' 'head'
     refuse 2 "$T/$isa: cannot open it: No such file" $isa.vport
 
     begin "takes_no_symbols_of_another_program_for_$isa"
@@ -240,7 +240,7 @@ for isa in $both; do
     *) riscv64-linux-gnu-gcc -march=rv64gc -g -O1 -w -static -pthread -Wl,--build-id -o rv64 changed.c ;;
     esac
     debug $isa.vest 'break mark' 'continue' 'monitor output'
-    expect_lines "^vestige debug: $T/$isa: is none of the images of the stream: another program, or built again" '^Function "mark" not defined|No symbol table' 'No more reverse' '^file 1, 16 bytes:$' 'head'
+    expect_order "^vestige debug: $T/$isa: is none of the images of the stream: another program, or built again" '^Function "mark" not defined|No symbol table' 'No more reverse' '^file 1, 16 bytes:$' 'head'
     refuse 1 'another program, or built again' $isa.vport
     mv away $isa
 done
@@ -275,12 +275,12 @@ for isa in $both; do
         cmp -s want got || fail "other calls: $(diff want got | head -3)"
     done
     [ "$(sed -n '/== one/,$p' "$out" | grep -c '^  t1:')" = 3 ] || fail 'not three calls of a thread'
-    expect_lines '  t0:[0-9]+ +write\(1, "first\\n", 6\) = 6$' '  t0:[0-9]+ +writev\(1, 0x[0-9a-f]+, 2\) = 10$' '  t0:[0-9]+ +write\(2, "\\"odd\\" \\001\\n", 8\) = 8$' \
+    expect_order '  t0:[0-9]+ +write\(1, "first\\n", 6\) = 6$' '  t0:[0-9]+ +writev\(1, 0x[0-9a-f]+, 2\) = 10$' '  t0:[0-9]+ +write\(2, "\\"odd\\" \\001\\n", 8\) = 8$' \
         '  t0:[0-9]+ +write\(99, "nowhere", 7\) = -1 EBADF$' '  t0:[0-9]+ +exit_group\(0\)$' ' <- here$' '== start' '^t0:0, position 0, pc .* <- here$'
 
     begin "tells_what_was_written_in_$isa"
     debug $isa.vest 'break mark' 'continue' 'continue' 'echo == two\n' 'written' 'continue' 'echo == three\n' 'monitor output 1' 'reverse-continue' 'echo == again\n' 'monitor output' 'echo == end\n' 'goto end' 'monitor output'
-    expect_lines '== two' '^file 1, 6 bytes:$' '^first$' '== three' '^file 1, 16 bytes:$' '^first$' '^head-tail$' '== again' '^file 1, 6 bytes:$' '^first$' '== end' '^file 1, 16 bytes:$' '^head-tail$' '^file 2, 8 bytes:$' '^\\"odd\\" \\001$'
+    expect_order '== two' '^file 1, 6 bytes:$' '^first$' '== three' '^file 1, 16 bytes:$' '^first$' '^head-tail$' '== again' '^file 1, 6 bytes:$' '^first$' '== end' '^file 1, 16 bytes:$' '^head-tail$' '^file 2, 8 bytes:$' '^\\"odd\\" \\001$'
     ! sed -n '/== two/,/== three/p' "$out" | grep -q 'head-tail' || fail 'written too early'
     ! sed -n '/== again/,/== end/p' "$out" | grep -q 'head-tail' || fail 'still there after going back'
 
@@ -291,7 +291,7 @@ for isa in $both; do
     read=$(jq -r "select(.kind == \"load\" and .addr == \"$address\") | \"t\\(.thread):\\(.at)\"" events.json | tail -1)
     debug $isa.vest "monitor who-writes $address" "monitor who-wrote $address" 'goto end' "monitor who-wrote $address" "monitor who-read $address" "monitor who-writes $address" \
         'break mark if n == 4' 'reverse-continue' 'who-wrote counter' 'who-read &counter @ sizeof(counter)' 'who-writes counter' 'who-reads counter' 'who-wrote other' 'who-wrote 3 + 4' 'monitor who-wrote' 'monitor who-wrote 1 0' 'monitor who-wrote x'
-    expect_lines "^$first, position [0-9]+, pc 0x" '^no instruction wrote it before here' 'the end of what is known' "^$last, position" "^$read, position" '^no instruction writes it from here on' \
+    expect_order "^$first, position [0-9]+, pc 0x" '^no instruction wrote it before here' 'the end of what is known' "^$last, position" "^$read, position" '^no instruction writes it from here on' \
         'mark \(n=.*4\)' '^t0:.*pc 0x' '^(mark|main) ' 'steps.c:10$' '^t0:' 'steps.c:10$' '^t0:' 'steps.c:10$' '^t0:' 'steps.c:10$' '^t1:' '^work ' 'steps.c:15$' 'not in memory; an address needs a size' \
         '^vestige: who-wrote ADDR' '^vestige: who-wrote ADDR' '^vestige: who-wrote ADDR'
 
@@ -301,12 +301,12 @@ for isa in $both; do
     # the turns are all instructions, one after the other
     sed -n '1,/<- here/s/^  t\([0-9]*\):\([0-9]*\) to t[0-9]*:\([0-9]*\), from position \([0-9]*\)$/\1 \2 \3 \4/p' "$out" >turns
     expect_equal "$(awk '{ if ($2 != at[$1] + 0 || $4 != sum + 0) bad = 1; at[$1] = $3; sum += $3 - $2 } END { print bad + 0, sum }' turns)" "0 $total" 'turns'
-    expect_lines '== one' '^  t1:[0-9]+ to t1:'
+    expect_order '== one' '^  t1:[0-9]+ to t1:'
 
     begin "keeps_bookmarks_in_$isa"
     debug $isa.vest 'monitor bookmark' 'break mark' 'continue' 'continue' 'monitor bookmark two' 'continue' 'monitor bookmark three' 'monitor goto two' 'print counter' 'monitor bookmark' 'monitor bookmark end' 'monitor bookmark 12' 'monitor bookmark t1:3' \
         'monitor goto none' 'monitor goto 0:99999999999' 'monitor goto event 999999999' 'monitor threads extra' 'monitor calls 0' 'monitor calls x' 'monitor ran t77'
-    expect_lines '^there are no bookmarks' 'mark \(n=.*2\)' '^two: t0:[0-9]+, position [0-9]+$' '^three: ' '^t0:[0-9]+, position [0-9]+, pc ' '^\$1 = 1$' '^two: ' '^three: ' '^vestige: bookmark NAME' '^vestige: bookmark NAME' '^vestige: bookmark NAME' \
+    expect_order '^there are no bookmarks' 'mark \(n=.*2\)' '^two: t0:[0-9]+, position [0-9]+$' '^three: ' '^t0:[0-9]+, position [0-9]+, pc ' '^\$1 = 1$' '^two: ' '^three: ' '^vestige: bookmark NAME' '^vestige: bookmark NAME' '^vestige: bookmark NAME' \
         "^vestige: 'none' is no place; goto POSITION" 'the end of what is known' '^vestige: there is no event 999999999: the run has ' '^vestige: threads: takes nothing' '^vestige: calls ' '^vestige: calls ' '^vestige: there is no thread t77'
 done
 
@@ -324,13 +324,13 @@ for isa in $both; do
         '-interpreter-exec console "who-wrote counter"' '-gdb-exit' >commands.mi
     case $isa in native) gdb=gdb ;; *) gdb=gdb-multiarch ;; esac
     run timeout 300 $gdb -nx -q -i=mi <commands.mi
-    expect_lines 'connected' 'stopped,reason="breakpoint-hit".*func="mark".*value="1"' 'stopped,reason="breakpoint-hit".*func="mark".*value="2"' 'stack=\[frame=\{.*func="main"' \
+    expect_order 'connected' 'stopped,reason="breakpoint-hit".*func="mark".*value="1"' 'stopped,reason="breakpoint-hit".*func="mark".*value="2"' 'stack=\[frame=\{.*func="main"' \
         'done,value="1"' 'stopped,reason="breakpoint-hit".*func="mark".*value="1"' 'done,value="0"' 'wrote it before here'
     await has_ended $server
 done
 
 begin finds_events_in_recorded_runs_only
 debug rv64.vport 'monitor goto event 3' 'monitor goto t0:3'
-expect_lines '^vestige: event: only a recorded run has events' '^t0:3, position 3,'
+expect_order '^vestige: event: only a recorded run has events' '^t0:3, position 3,'
 
 finish
