@@ -15,6 +15,7 @@ enum {
     BEHIND = 1 << 10,    /* how far before a point that was gone to a checkpoint is left */
     FAR_APART = 1 << 20, /* instructions after which a checkpoint is worth any number of pages */
     FAR = 4 * BEHIND,
+    LEAD = 4, /* by how many checkpoints a replay must be ahead of the scout to take them */
 };
 
 #define SPACING_MOST (UINT64_C(1) << 40)
@@ -84,12 +85,17 @@ static bool is_due(const struct vs_history *h, struct vs_replay *r, size_t made)
            (far >= FAR_APART || far >= made_since(r, made) / VS_COPY_PAGE * h->page_worth);
 }
 
-/* Adds a checkpoint of the replay if one is due, and if there is memory. */
+/* Adds a checkpoint of the replay if one is due, and if there is memory. The caller's replay may
+ * overtake the scout's, and takes them then, until the scout is ahead again. */
 static void add_state(struct vs_history *h, struct vs_replay *r, size_t *made)
 {
     struct vs_replay_state *s;
+    bool mine = r == h->replay;
+    if (mine && h->scouting && !h->leads && r->position < last_position(h) + LEAD * h->spacing)
+        return;
     if (!is_due(h, r, *made) || vs_replay_save(r, &s))
         return;
+    h->leads = mine;
     invariant(h->count < VS_HISTORY_STATES);
     h->states[h->count++] = s;
     count_state(h, r, made, s);
@@ -102,8 +108,7 @@ static void keep(struct vs_history *h)
     if (h->searching)
         return;
     pthread_mutex_lock(&h->lock);
-    if (!h->scouting)
-        add_state(h, h->replay, &h->made);
+    add_state(h, h->replay, &h->made);
     pthread_mutex_unlock(&h->lock);
 }
 
@@ -247,7 +252,7 @@ static uint64_t next_pause(struct vs_history *h, uint64_t to)
         return lesser(pause, to);
     pthread_mutex_lock(&h->lock);
     uint64_t last = last_position(h);
-    if (here >= last && !h->scouting) /* one may be due every `spacing` from the last on */
+    if (here >= last) /* a checkpoint may be due every `spacing` from the last on */
         pause = lesser(pause, here + h->spacing - (here - last) % h->spacing);
     pthread_mutex_unlock(&h->lock);
     return lesser(pause, to);

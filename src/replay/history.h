@@ -39,7 +39,8 @@ struct vs_history {
     size_t made;                /* what the replay had allocated when it was last asked */
     struct vs_replay_map *maps; /* those that the scout has met */
     size_t map_count, map_capacity;
-    bool scouting; /* the scout takes the checkpoints */
+    bool scouting; /* the scout takes checkpoints */
+    bool leads;    /* the last one is the caller's, not the scout's */
 
     struct vs_scout *scout;
     bool searching; /* checkpoints are in use: none is added, and none dropped */
@@ -76,8 +77,8 @@ int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most)
 void vs_history_fini(struct vs_history *h);
 
 /* Begins to take checkpoints of the whole run in a thread of its own, if there is a processor for
- * it; the caller then takes none itself. To be called after init, before anything else. Returns 0;
- * -VSE_NOMEM. */
+ * it; the caller then takes some only where it is ahead. To be called after init, before anything
+ * else. Returns 0; -VSE_NOMEM. */
 int vs_history_scout(struct vs_history *h);
 
 /* Does and returns what vs_replay_run does; may also return VS_HISTORY_POLLED. */

@@ -560,7 +560,7 @@ static void check_scout(const struct stream *s)
         scouting = h.scouting;
         pthread_mutex_unlock(&h.lock);
     }
-    CHECK(h.count > all.end / 3000 / 2);
+    CHECK(h.count > all.end / 3000 / 8);
     CHECK(vs_replay_state_position(h.states[h.count - 1]) + 3000 > all.end);
     go_about_in(&h, &all, NULL);
     use_stops(&r, &st);
