@@ -96,19 +96,6 @@ expect_err() {
     grep -aqE -e "$1" "$err" || fail "no line of stderr matches: $1"
 }
 
-# expect_lines PATTERN...: each matches a line of standard output behind that of the one before.
-expect_lines() {
-    local from=1 n
-    for pattern; do
-        n=$(tail -n "+$from" "$out" | grep -anE -m 1 -e "$pattern" | cut -d: -f1)
-        if [ -z "$n" ]; then
-            fail "from line $from on no line matches: $pattern"
-            return
-        fi
-        from=$((from + n))
-    done
-}
-
 expect_no_out() {
     [ ! -s "$out" ] || fail "stdout is not empty"
 }
