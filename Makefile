@@ -216,6 +216,7 @@ $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
 $(FUZZERS): LINK += -fsanitize=fuzzer
+$(B)/test/fuzz/cpu $(B)/test/inputs/cpu: | $(VEX_CPU)
 $(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
 $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(ALL_A) $(B)/sources
