@@ -38,5 +38,6 @@ void bench_flow(struct bench *b);
 void bench_data(struct bench *b);
 void bench_address(struct bench *b);
 void bench_replay(struct bench *b);
+void bench_debug(struct bench *b);
 
 #endif

@@ -28,7 +28,7 @@ static const struct {
 } benches[] = {
     {"vest", bench_vest},     {"record", bench_record}, {"sim", bench_sim},
     {"flow", bench_flow},     {"data", bench_data},     {"address", bench_address},
-    {"replay", bench_replay},
+    {"replay", bench_replay}, {"debug", bench_debug},
 };
 
 void bench_fail(const char *fmt, ...)

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "bench.h"
 #include "command.h"
+#include "isa/cpu_load.h"
 #include "study/codeview.h"
 #include "replay/history.h"
 #include "study/bandwidth.h"
@@ -33,6 +34,16 @@ static void must(int64_t e, const char *what)
         bench_fail("%s: %s", what, vs_errstr((int)e));
 }
 
+/* The CPU of native programs is beside the program, not beside this one. */
+static void load_cpu(struct stream *s)
+{
+    char folder[PATH_MAX], path[PATH_MAX + 16];
+
+    command_build(folder, sizeof(folder));
+    snprintf(path, sizeof(path), "%s/lib/vestige", folder);
+    must(vs_cpu_load(s->config.isa, path, &s->config.cpu, NULL, NULL), "CPU");
+}
+
 static void open_stream(struct stream *s, const char *run, const char *technique)
 {
     struct vs_technique_spec spec;
@@ -53,6 +64,7 @@ static void open_stream(struct stream *s, const char *run, const char *technique
                                           .isa = vs_isa_find(vs_reader_meta(s->reader, "isa")),
                                           .streams = &s->stream,
                                           .code = &s->code};
+    load_cpu(s);
     s->instructions = b.instructions;
     vs_bandwidth_fini(&b);
 }
@@ -67,7 +79,7 @@ static void close_stream(struct stream *s)
 static const struct vs_replay_goal everything = {
     .position = UINT64_MAX, .core = VS_REPLAY_NONE, .retired = UINT64_MAX};
 
-static double replay_once(const struct stream *s)
+static double replay_once(const struct stream *s, uint64_t *messages)
 {
     struct vs_replay r;
     double start;
@@ -77,6 +89,7 @@ static double replay_once(const struct stream *s)
     if (vs_replay_run(&r, &everything) != VS_REPLAY_OVER || r.position != s->instructions)
         bench_fail("replay: %s", r.diag.text);
     start = bench_now() - start;
+    *messages = r.reader.messages;
     vs_replay_fini(&r);
     return start;
 }
@@ -143,18 +156,41 @@ static void one(struct bench *b, const char *run, const char *name, const char *
     struct stream s;
     char row[64];
     double best = 1e9, once;
+    uint64_t messages = 0;
 
     open_stream(&s, run, technique);
     snprintf(row, sizeof(row), "%s, %s", name, technique);
     for (unsigned i = 0; i < bench_repeats(b); i++)
-        if ((once = replay_once(&s)) < best)
+        if ((once = replay_once(&s, &messages)) < best)
             best = once;
     bench_row(b, "replay", row, "instructions", 1e-6 * (double)s.instructions, "M", 0, 0);
     bench_row(b, "replay", row, "speed", 1e-6 * (double)s.instructions / best, "Minsn/s", 1,
               target);
+    bench_row(b, "replay", row, "a message", 1e9 * best / (double)(messages ? messages : 1), "ns",
+              -1, 0);
     if (back)
         go_back(b, row, &s);
     close_stream(&s);
+}
+
+/* Native programs: long enough that translating them does not matter. */
+static void measure_native(struct bench *b, const char *vestige, const char *build, const char *run)
+{
+    static const struct {
+        const char *name;
+        double size;
+    } programs[] = {{"sort", 900}, {"interp", 200}, {"lpc", 600}};
+    char program[PATH_MAX + 64], size[32], name[32];
+    const char *argv[] = {vestige, "record", "-f", "-o", run, "--", program, "-n", size, NULL};
+
+    for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
+        snprintf(program, sizeof(program), "%s/workloads/host/%s", build, programs[i].name);
+        snprintf(size, sizeof(size), "%.0f", programs[i].size * bench_scale(b) + 8);
+        snprintf(name, sizeof(name), "%s, native", programs[i].name);
+        command_run(argv, "/dev/null");
+        one(b, run, name, "mlvCF_e:CS32", 50, i == 0);
+        one(b, run, name, "mc2RT", 50, i == 0);
+    }
 }
 
 void bench_replay(struct bench *b)
@@ -175,5 +211,6 @@ void bench_replay(struct bench *b)
     command_run(parallel, "/dev/null");
     one(b, run, "fft, 4 cores", "mlvCF_e:CS32", 0, true);
     one(b, run, "fft, 4 cores", "mc2RT", 0, true);
+    measure_native(b, vestige, self, run);
     unlink(run);
 }
