@@ -114,6 +114,10 @@ struct vs_gdb_machine_ops {
      * remove. */
     int (*insert)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
     int (*remove)(void *machine, enum vs_gdb_point point, uint64_t addr, uint64_t size);
+    /* Forgets the points that the debugger takes for removed: all of them, if it was just told
+     * about another program; otherwise, if it was told what is loaded, the breakpoints in libraries
+     * that it knew and that are not there any more. NULL if nothing ever goes. */
+    void (*forget)(void *machine, bool all);
     int (*resume)(void *machine, const struct vs_gdb_resume *how, struct vs_gdb_stop *stop,
                   struct vs_diag *diag);
     /* Obeys a `monitor` command and calls say with pieces of its output. -VSE_NOTFOUND: there is no

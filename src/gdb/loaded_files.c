@@ -182,6 +182,36 @@ void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
     }
 }
 
+/* A debugger takes a file for the same that has the same name and lies at the same place. */
+static bool is_there(const struct vs_gdb_files *f, const struct vs_gdb_file *file,
+                     const struct vs_replay *r, const struct vs_gdb_file *program)
+{
+    for (size_t i = first_file(r); i < f->count && program; i++)
+        if (f->list[i].image->base == file->image->base && !strcmp(f->list[i].path, file->path) &&
+            is_library(f, i, program, r))
+            return true;
+    return false;
+}
+
+const struct vs_image *vs_gdb_files_gone(struct vs_gdb_files *f, const struct vs_replay *r)
+{
+    const struct vs_gdb_file *program = vs_gdb_files_program(f, r);
+    for (size_t i = 0; i < f->count; i++)
+        if (f->list[i].told && !is_there(f, &f->list[i], r, program)) {
+            f->list[i].told = false;
+            return f->list[i].image;
+        }
+    for (size_t i = first_file(r); i < f->count && program; i++)
+        f->list[i].told |= is_library(f, i, program, r);
+    return NULL;
+}
+
+void vs_gdb_files_untell(struct vs_gdb_files *f)
+{
+    for (size_t i = 0; i < f->count; i++)
+        f->list[i].told = false;
+}
+
 unsigned vs_gdb_files_module(const struct vs_gdb_files *f, const struct vs_replay *r,
                              uint64_t dynamic)
 {

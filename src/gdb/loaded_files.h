@@ -16,6 +16,7 @@ struct vs_gdb_file {
     struct vs_elf_layout layout; /* zero if the file cannot be read */
     bool readable;
     bool changed; /* it is another file by now: what it says is not true of the run */
+    bool told;    /* the debugger knows it as a library */
 };
 
 struct vs_gdb_files {
@@ -42,6 +43,14 @@ uint64_t vs_gdb_files_start(const struct vs_gdb_files *f, size_t i);
 /* Tells what is loaded where the replay stands. */
 void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
                       struct vs_gdb_process *process);
+
+/* The debugger was told what is loaded. Finds a library that it knew and that is not there any
+ * more, and lets it know that one no longer. Returns NULL if there is none; the debugger then knows
+ * those that are loaded. */
+const struct vs_image *vs_gdb_files_gone(struct vs_gdb_files *f, const struct vs_replay *r);
+
+/* The debugger has forgotten all libraries. */
+void vs_gdb_files_untell(struct vs_gdb_files *f);
 
 /* Returns the loader's number for the file whose dynamic section lies there, by which it finds the
  * file's variables of threads; 0 if it has none. After files were unloaded, the number may be

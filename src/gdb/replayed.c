@@ -212,13 +212,42 @@ void vs_gdb_replayed_points(struct vs_gdb_replayed *m)
     set_watches(m);
 }
 
+/* Those that stop where programs begin stay. */
+static void remove_breaks(struct vs_gdb_replayed *m, uint64_t start, uint64_t length)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < m->break_count; i++) {
+        struct vs_gdb_break *b = &m->breaks[i];
+        if (b->addr - start < length)
+            b->count = 0;
+        if (b->count || b->start)
+            m->breaks[count++] = *b;
+    }
+    m->break_count = count;
+    set_breaks(m);
+}
+
+static void forget(void *machine, bool all)
+{
+    struct vs_gdb_replayed *m = machine;
+    const struct vs_image *gone;
+    if (all) {
+        vs_gdb_files_untell(&m->files);
+        remove_breaks(m, 0, UINT64_MAX);
+        m->watch_count = 0;
+        set_watches(m);
+        return;
+    }
+    while ((gone = vs_gdb_files_gone(&m->files, m->replay)))
+        remove_breaks(m, gone->start, gone->length);
+}
+
 static void detach(void *machine)
 {
     struct vs_gdb_replayed *m = machine;
     m->pass = 0;
     m->attended = false;
-    m->break_count = m->watch_count = 0;
-    vs_gdb_replayed_points(m);
+    forget(m, true);
 }
 
 /* ---- going ----------------------------------------------------------------------------------- */
@@ -530,6 +559,7 @@ static const struct vs_gdb_machine_ops ops = {.threads = get_threads,
                                               .read = read_memory,
                                               .insert = insert_point,
                                               .remove = remove_point,
+                                              .forget = forget,
                                               .resume = resume,
                                               .monitor = vs_gdb_monitor,
                                               .pass = pass_signals,

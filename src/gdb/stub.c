@@ -211,6 +211,8 @@ static void resume(struct vs_gdb_stub *s, struct vs_gdb_resume how)
     }
     if (stop.kind == VS_GDB_EXEC) /* the debugger forgets all threads but one */
         s->seen = (struct vs_gdb_seen){0};
+    if (stop.kind == VS_GDB_EXEC && s->reasons.exec && s->machine->ops->forget)
+        s->machine->ops->forget(s->machine->machine, true);
     s->stop = stop;
     s->general = stop.thread;
     answer_stop(s);
@@ -482,6 +484,8 @@ static int get_libraries(struct vs_gdb_stub *s, const char *annex, struct vs_buf
     const struct vs_gdb_process p = loaded(s);
 
     (void)annex;
+    if (s->machine->ops->forget)
+        s->machine->ops->forget(s->machine->machine, false);
     return vs_gdb_describe_libraries(document, &p);
 }
 

@@ -14,7 +14,12 @@ cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
     $cc -O0 -g -D_GNU_SOURCE -pthread -o debugged "$P/real_debugged.c" -ldl || exit 2
     $cc -O1 -g -fcf-protection=none -D_GNU_SOURCE -pthread -o other "$P/real_debugged.c" -ldl || exit 2
     $cc -shared -fPIC -g -DFACTOR=3 -o library.so "$P/real_dl_lib.c" || exit 2
+    $cc -shared -fPIC -g -DFACTOR=3 -o first.so "$P/real_dl_lib.c" || exit 2
+    $cc -shared -fPIC -g -DFACTOR=5 -o second.so "$P/real_dl_lib.c" || exit 2
+    $cc -O0 -g -o loads "$P/real_dl.c" -ldl || exit 2
 }
+
+"$VESTIGE" record -q -o libraries.vest -- ./loads ./first.so ./second.so >"$out" 2>&1 || exit 2
 
 # debug NAME COMMAND...: in gdb, all that is recorded as NAME.vest, which is made first if it is not there: of `debugged NAME`,
 # or of the program NAME.
@@ -79,6 +84,28 @@ debug crash 'continue' 'backtrace' 'print node' 'print most' 'x/i $pc' 'print su
 expect_order 'received signal SIGSEGV' ' in sum |^sum ' '^#0 .*sum ' '^#1 .* crash ' '^#2 .* main ' '^\$1 = .*0x0$' '^\$2 = 0$' '^=> .*sum' '^Cannot call functions in the program' '^Writing to memory is not allowed' \
     '^Could not write register "rax".*the past cannot be changed' 'No more reverse' 'received signal SIGSEGV' \
     'Hardware watchpoint 1: node|watchpoint 1: node' '^\$3 = \{next = 0x0, value = 1\}' 'Temporary breakpoint 2, sum ' '^\$4 = \{next = 0x0, value = 1\}'
+
+begin stops_where_a_thread_crashed
+debug crash-in-thread 'continue' 'backtrace' 'info threads' 'continue' 'reverse-continue' 'thread 1' 'backtrace'
+expect_order '" received signal SIGSEGV' '^#0 .*sum ' '^#1 .* crash ' '^#2 .* crash_alone ' '^  1 +Thread 1 "debugged" \(LWP [0-9]+' '^\* 2 +Thread 2 "debugged" \(LWP [0-9]+.* sum ' \
+    'No more reverse' 'received signal SIGSEGV' 'Switching to thread 1' ' crash_in_thread ' ' main '
+expect_no_line '^vestige: '
+
+begin finds_the_other_thread_of_a_race
+debug race 'break printf' 'continue' 'print balance' 'watch balance' 'reverse-continue' 'backtrace 2' 'print found' 'reverse-continue' 'backtrace 2' 'print found' 'who-wrote balance' 'delete 2' \
+    'rwatch balance' 'reverse-continue' 'reverse-continue' 'backtrace 2' 'next'
+# 30 were added to a balance that the other thread had changed since it was read
+expect_order 'Breakpoint 1, ' '^\$1 = 130$' 'hit Hardware watchpoint 2: balance' '^Old value = 130$' '^New value = 120$' '^#0 .*pay_in \(amount=30, ' '^#1 .* slow_clerk ' '^\$2 = 100$' \
+    'hit Hardware watchpoint 2: balance' '^Old value = 120$' '^New value = 100$' '^#0 .*pay_in \(amount=20, ' '^#1 .* quick_clerk ' '^\$3 = 100$' 'no instruction wrote it before here' \
+    'hit Hardware read watchpoint 3: balance' '^Value = 100$' 'hit Hardware read watchpoint 3: balance' '^Value = 100$' '^#0 .*pay_in \(amount=30, ' '^#1 .* slow_clerk '
+
+begin follows_libraries_that_come_and_go
+# gdb does not remove breakpoints in what was unloaded, and must not be stopped by them
+debug libraries 'set breakpoint pending on' 'break twist' 'continue' 'info symbol $pc' 'ignore 1 99' 'continue' 'info symbol $pc' 'tbreak dlclose' 'ignore 1 1000' 'continue' 'delete' 'echo == back\n' \
+    'set debug remote 1' 'reverse-continue' 'set debug remote 0' 'info sharedlibrary'
+expect_order 'Breakpoint 1, twist \(x=0\)' '^twist .*/first.so' 'Breakpoint 1, twist \(x=0\)' '^twist .*/second.so' 'Temporary breakpoint 2, .*dlclose' '== back' 'No more reverse' ' from .*/ld-linux' 'Yes .*/ld-linux'
+sed -n '/== back/,$p' "$out" >parts
+[ "$(grep -c 'Sending packet: $bc#' parts)" -lt 20 ] || fail "stopped by breakpoints that are gone"
 
 begin goes_through_exceptions
 if has_program g++; then

@@ -317,6 +317,13 @@ static int monitor(void *machine, const char *command, void (*say)(void *context
     return 0;
 }
 
+static void forget(void *machine, bool all)
+{
+    struct fake_machine *f = machine;
+
+    f->forgot[all]++;
+}
+
 struct vs_gdb_machine fake_machine(struct fake_machine *f)
 {
     static const struct vs_gdb_machine_ops ops = {
@@ -330,6 +337,7 @@ struct vs_gdb_machine fake_machine(struct fake_machine *f)
         .read = read_bytes,
         .insert = insert,
         .remove = remove_point,
+        .forget = forget,
         .resume = resume,
         .monitor = monitor,
         .pass = pass,

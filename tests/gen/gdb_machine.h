@@ -40,6 +40,7 @@ struct fake_machine {
     unsigned broken;           /* what begins with this step cannot be known; 0: all is */
     unsigned endless;          /* polls that a continuation waits for before it moves at all */
     unsigned polled, detached; /* how often */
+    unsigned forgot[2];        /* how often what is gone, and all */
     uint64_t passed;           /* signals */
     const char *program;       /* NULL: it is not known */
     const char *other;         /* what it becomes; NULL: nothing */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What a debugger is to find its way in: libraries, signal handlers, threads, code that nobody
- * compiled, another program, and a crash. The first argument says which. */
+ * compiled, another program, a race, and crashes. The first argument says which. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,59 @@ static void crash(void)
     printf("%d\n", sum(first, 3));
 }
 
+static void *crash_alone(void *unused)
+{
+    crash();
+    return unused;
+}
+
+static void crash_in_thread(void)
+{
+    pthread_t thread;
+    pthread_create(&thread, NULL, crash_alone, NULL);
+    pthread_join(thread, NULL);
+}
+
+static long balance = 100;
+static sem_t looked, paid;
+
+/* What another thread pays in between is lost. */
+static void pay_in(long amount, int slowly)
+{
+    long found = balance;
+    if (slowly) {
+        sem_post(&looked);
+        sem_wait(&paid);
+    }
+    balance = found + amount;
+}
+
+static void *slow_clerk(void *unused)
+{
+    pay_in(30, 1);
+    return unused;
+}
+
+static void *quick_clerk(void *unused)
+{
+    sem_wait(&looked);
+    pay_in(20, 0);
+    sem_post(&paid);
+    return unused;
+}
+
+static void race(void)
+{
+    pthread_t slow, quick;
+    sem_init(&looked, 0, 0);
+    sem_init(&paid, 0, 0);
+    pthread_create(&slow, NULL, slow_clerk, NULL);
+    pthread_create(&quick, NULL, quick_clerk, NULL);
+    pthread_join(slow, NULL);
+    pthread_join(quick, NULL);
+    printf("%ld\n", balance);
+}
+
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
@@ -100,6 +154,10 @@ int main(int argc, char **argv)
         printf("%d\n", made(20));
     if (!strcmp(what, "crash"))
         crash();
+    if (!strcmp(what, "crash-in-thread"))
+        crash_in_thread();
+    if (!strcmp(what, "race"))
+        race();
     if (!strcmp(what, "library")) {
         void *library = dlopen("./library.so", RTLD_NOW);
         int (*function)(int) = library ? (int (*)(int))dlsym(library, "twist") : NULL;

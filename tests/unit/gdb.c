@@ -705,6 +705,8 @@ TEST(lists_what_is_loaded_now)
     CHECK_HAS(ask(t, "qXfer:libraries-svr4:read::0,1000"),
               "\n<library name=\"/lib/a &#38; b.so\" lm=\"0x7e00\" l_addr=\"0x7000\" "
               "l_ld=\"0x7e00\" lmid=\"0x0\"/>\n");
+    CHECK(t->fake.forgot[false] == 2);
+    CHECK(!t->fake.forgot[true]);
     t->fake.program = NULL;
     CHECK_STR(ask(t, "qXfer:libraries-svr4:read::0,1000"),
               "l<library-list-svr4 version=\"1.0\">\n</library-list-svr4>\n");
@@ -805,7 +807,9 @@ TEST(becomes_another_program)
     CHECK_STR(ask(t, "qXfer:exec-file:read::0,100"), "l/bin/b");
     CHECK_STR(ask(t, "qfThreadInfo"), "m1");
     CHECK_STR(ask(t, "bc"), "T05thread:1;exec:2f62696e2f66616b65;");
+    CHECK(t->fake.forgot[true] == 1);
     CHECK_STR(ask(t, "s"), "T05thread:1;exec:2f62696e2f62;");
+    CHECK(t->fake.forgot[true] == 2);
     end(t);
 }
 
