@@ -8,6 +8,7 @@
 
 #include "base/buf.h"
 #include "gdb/replayed.h"
+#include "isa/cpu_load.h"
 #include "replay/history.h"
 #include "runs.h"
 #include "study/codeview.h"
@@ -75,7 +76,7 @@ static void stream_make(struct stream *s, const struct file *run, const char *te
     CHECK_EQ(vs_text_index(&s->code), 0);
     s->config.streams = &s->stream;
     s->config.code = &s->code;
-    s->config.isa = vs_isa_find("rv64");
+    s->config.isa = vs_isa_find(vs_reader_meta(s->reader, "isa"));
 }
 
 static void stream_free(struct stream *s)
@@ -626,11 +627,19 @@ static void compare_searches(const struct stream *s)
     vs_replay_fini(&r);
 }
 
-static void search_signals(const char *technique)
+static void search_signals(const char *technique, const char *isa, const char *options,
+                           const char *program)
 {
-    struct file run = record("--cores 2", "workloads/rv64/signals", "");
+    struct vs_diag diag = {0};
+    const struct vs_cpu_ops *cpu;
+    char folder[PATH_MAX];
+    unittest_built("lib/vestige", folder);
+    if (vs_cpu_load(vs_isa_find(isa), folder, &cpu, NULL, &diag))
+        unittest_fail(__FILE__, __LINE__, "%s", diag.text);
+    struct file run = record(options, program, "");
     struct stream s;
     stream_make(&s, &run, technique);
+    s.config.cpu = cpu;
     compare_searches(&s);
     stream_free(&s);
     file_free(&run);
@@ -638,12 +647,18 @@ static void search_signals(const char *technique)
 
 TEST(finds_signals_backwards_in_threads_in_mlvcf)
 {
-    search_signals("mlvCF_e:CS32");
+    search_signals("mlvCF_e:CS32", "rv64", "--cores 2", "workloads/rv64/signals");
 }
 
 TEST(finds_signals_backwards_in_threads_in_mc2rt)
 {
-    search_signals("mc2RT");
+    search_signals("mc2RT", "rv64", "--cores 2", "workloads/rv64/signals");
+}
+
+/* Each thread translates the code anew, while others do. */
+TEST(finds_signals_backwards_in_threads_in_a_native_run)
+{
+    search_signals("mc2RT", "x86-64", "", "workloads/host/signals");
 }
 
 /* A poll that says so ends the search, and leaves the replay where it was. */
