@@ -18,7 +18,7 @@ same() {
 # The number of an event's instruction is that of its thread's last event that retired some.
 descriptors() {
     awk -v kinds="^($1)\$" -v skip="${2:-0}" -v most="${3:--1}" '
-        { n = substr($NF, 2) + 0; now += n; if (n) at[$2] = now }
+        { sub(/:.*/, "", $2); n = substr($NF, 2) + 0; now += n; if (n) at[$2] = now }
         at[$2] <= skip || (most >= 0 && at[$2] > skip + most) || $3 !~ kinds { next }
         { thread = substr($2, 2) }
         $3 == "branch" {
