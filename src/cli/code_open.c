@@ -59,13 +59,22 @@ static int add_files(struct cli *cli, struct code *c, const struct option_list *
     return status;
 }
 
-/* Adds the files that the stream names. The first is the program itself. */
+static bool is_added(const struct code *c, size_t index)
+{
+    const struct vs_loaded *l = &c->image.loaded;
+    return l->images && l->images[index].path;
+}
+
+/* Adds the files that the stream names, other than those in whose place there is one already. The
+ * first is the program itself. */
 static int add_images(struct cli *cli, struct code *c, const struct vs_vport_about *about,
                       bool needed)
 {
     for (size_t i = 0; i < about->image_count; i++) {
         struct vs_diag diag = {.offset = -1, .chunk = -1};
         const char *path = about->images[i].path;
+        if (is_added(c, i))
+            continue;
         int e = path[0] == '/' ? vs_image_code_add(&c->image, about, i, &diag) : 0;
         int status = e ? code_report(cli, path, e, &diag) : CLI_DONE;
         if (e && (needed || e == -VSE_NOMEM))
@@ -79,7 +88,9 @@ int code_from_images(struct cli *cli, struct code *c, const struct option_list *
                      const struct vs_vport_about *about, const char *run)
 {
     *c = (struct code){0};
-    int status = files->count ? add_files(cli, c, files, about) : add_images(cli, c, about, !run);
+    int status = add_files(cli, c, files, about);
+    if (status == CLI_DONE)
+        status = add_images(cli, c, about, !run && !files->count);
     if (status == CLI_DONE && run)
         status = add_run(cli, c, run, about->isa);
     if (status == CLI_DONE && !c->image.piece_count && !run) {

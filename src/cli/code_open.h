@@ -16,10 +16,11 @@ struct code {
  * or the status after a message. code_free is needed in any case. */
 int code_from_run(struct cli *cli, struct code *c, const char *path, const char *isa);
 
-/* Takes the code from ELF files (replay/image_code.h); if the list is empty, from the images that
- * the stream names. If `run` is not NULL, that run's blocks are the code of what the files do not
- * have. Of the stream's images, only the first program has to be there, and not even that if there
- * is a run; a line says which others are missing or have changed. Returns as code_from_run. */
+/* Takes the code from ELF files (replay/image_code.h), and for images that the stream names and
+ * that none of them is, from their own files. If `run` is not NULL, that run's blocks are the code
+ * of what the files do not have. Of the stream's images, only the first program has to be there,
+ * and not even that if there is a run or a file in the list; a line says which others are missing
+ * or have changed. Returns as code_from_run. */
 int code_from_images(struct cli *cli, struct code *c, const struct option_list *files,
                      const struct vs_vport_about *about, const char *run);
 

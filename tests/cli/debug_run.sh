@@ -231,6 +231,13 @@ for isa in $both; do
     debug $isa.vest 'break mark' 'continue' 'monitor output'
     expect_order "^vestige debug: $T/$isa: cannot open it: No such file" '^Function "mark" not defined|No symbol table' 'No more reverse' '^file 1, 16 bytes:$' 'head'
     refuse 2 "$T/$isa: cannot open it: No such file" $isa.vport
+    for file in $isa.vest $isa.vport; do # what else it loaded is found as ever
+        more=(--image away)
+        debug $file 'break mark' 'continue' 'monitor goto end' 'monitor output'
+        expect_order 'mark \(n=.*1\) at steps.c:10' 'the end of what is known' '^head-tail$'
+        ! grep -q 'vestige debug: ' "$out" || fail 'something is missing'
+    done
+    more=()
 
     begin "takes_no_symbols_of_another_program_for_$isa"
     sed 's/counter += n/counter += 2 * n/' steps.c >changed.c
