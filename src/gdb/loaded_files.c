@@ -54,6 +54,9 @@ static int read_file(struct vs_gdb_file *file)
     file->readable = !err;
     if (err)
         file->layout = (struct vs_elf_layout){0};
+    /* An executable of which only some other code is mapped, such as Valgrind's, is not run. */
+    const struct vs_image *image = file->image;
+    file->layout.program &= file->layout.entry + image->base - image->start < image->length;
     return err == -VSE_NOMEM ? err : 0;
 }
 
@@ -89,26 +92,35 @@ void vs_gdb_files_fini(struct vs_gdb_files *f)
 
 /* ---- programs -------------------------------------------------------------------------------- */
 
-/* Returns the first file of the program that now runs. */
-static size_t first_file(const struct vs_replay *r)
+static bool is_loader(const struct vs_gdb_file *file, const struct vs_gdb_file *program)
+{
+    return file != program && program->layout.loader[0] &&
+           is_named(file->path, program->layout.loader);
+}
+
+/* Returns the first file of the program that now runs. If the replay has its code from elsewhere
+ * and knows no files, each executable begins a program; its loader may come just before it. */
+static size_t first_file(const struct vs_gdb_files *f, const struct vs_replay *r)
 {
     const struct vs_present *present = &r->outside.present;
-    return present->programs[present->program_count - 1];
+    unsigned programs = 0;
+    if (present->image_count)
+        return present->programs[present->program_count - 1];
+    for (size_t i = 0; i < f->count; i++) {
+        programs += f->list[i].layout.program;
+        if (f->list[i].layout.program && programs == present->program_count)
+            return i && is_loader(&f->list[i - 1], &f->list[i]) ? i - 1 : i;
+    }
+    return present->program_count > 1 ? f->count : 0;
 }
 
 const struct vs_gdb_file *vs_gdb_files_program(const struct vs_gdb_files *f,
                                                const struct vs_replay *r)
 {
-    size_t first = first_file(r), i = first;
-    while (i < f->count && f->list[i].readable && !f->list[i].layout.program)
+    size_t first = first_file(f, r), i = first;
+    while (i < f->count && !f->list[i].layout.program)
         i++;
     return i < f->count ? &f->list[i] : first < f->count ? &f->list[first] : NULL;
-}
-
-static bool is_loader(const struct vs_gdb_file *file, const struct vs_gdb_file *program)
-{
-    return file != program && program->layout.loader[0] &&
-           is_named(file->path, program->layout.loader);
 }
 
 static const struct vs_gdb_file *find_loader(const struct vs_gdb_files *f, size_t first,
@@ -152,7 +164,7 @@ static bool is_library(const struct vs_gdb_files *f, size_t i, const struct vs_g
     if (file == program || file->changed ||
         (file->readable ? !file->layout.dynamic : file->path[0] != '/'))
         return false;
-    return file == find_loader(f, first_file(r), program) ||
+    return file == find_loader(f, first_file(f, r), program) ||
            vs_present_came_already(present, present->program_count - 1, (unsigned)i);
 }
 
@@ -164,7 +176,7 @@ void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
     if (!program)
         return;
     const struct vs_elf_layout *l = &program->layout;
-    const struct vs_gdb_file *loader = find_loader(f, first_file(r), program);
+    const struct vs_gdb_file *loader = find_loader(f, first_file(f, r), program);
     p->program = program->readable ? program->path : NULL;
     p->base = program->image->base;
     p->dynamic = dynamic_of(program);
@@ -172,7 +184,7 @@ void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
     p->headers = l->headers ? l->headers + p->base : 0;
     p->header_count = l->header_count;
     p->loader = loader ? loader->image->base : 0;
-    for (size_t i = first_file(r); i < f->count; i++) {
+    for (size_t i = first_file(f, r); i < f->count; i++) {
         const struct vs_gdb_file *file = &f->list[i];
         if (is_library(f, i, program, r))
             f->libraries[p->library_count++] = (struct vs_gdb_library){
@@ -186,7 +198,7 @@ void vs_gdb_files_now(const struct vs_gdb_files *f, const struct vs_replay *r,
 static bool is_there(const struct vs_gdb_files *f, const struct vs_gdb_file *file,
                      const struct vs_replay *r, const struct vs_gdb_file *program)
 {
-    for (size_t i = first_file(r); i < f->count && program; i++)
+    for (size_t i = first_file(f, r); i < f->count && program; i++)
         if (f->list[i].image->base == file->image->base && !strcmp(f->list[i].path, file->path) &&
             is_library(f, i, program, r))
             return true;
@@ -201,7 +213,7 @@ const struct vs_image *vs_gdb_files_gone(struct vs_gdb_files *f, const struct vs
             f->list[i].told = false;
             return f->list[i].image;
         }
-    for (size_t i = first_file(r); i < f->count && program; i++)
+    for (size_t i = first_file(f, r); i < f->count && program; i++)
         f->list[i].told |= is_library(f, i, program, r);
     return NULL;
 }
@@ -217,7 +229,7 @@ unsigned vs_gdb_files_module(const struct vs_gdb_files *f, const struct vs_repla
 {
     const struct vs_gdb_file *program = vs_gdb_files_program(f, r);
     unsigned number = 0;
-    for (size_t i = first_file(r); i < f->count && program; i++) {
+    for (size_t i = first_file(f, r); i < f->count && program; i++) {
         const struct vs_gdb_file *file = &f->list[i];
         if (!file->layout.tls || (file != program && !is_library(f, i, program, r)))
             continue;
