@@ -238,7 +238,7 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "code",
      .argument = "RUN",
-     .help = "take the code from this run; its events are not read",
+     .help = "take the code from this run, with its changes",
      .type = OPTION_STRING,
      .offset = FIELD(code)},
     {.name = "image",

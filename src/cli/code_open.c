@@ -14,7 +14,7 @@ void code_free(struct code *c)
     *c = (struct code){0};
 }
 
-/* Adds the run's blocks, where nothing else is known. */
+/* Adds the run's blocks, before any other code. */
 static int add_run(struct cli *cli, struct code *c, const char *path, const char *isa)
 {
     int status = cli_open(cli, &c->reader, path, false);
@@ -30,6 +30,8 @@ static int add_run(struct cli *cli, struct code *c, const char *path, const char
         return CLI_BAD_DATA;
     }
     int e = vs_codeview_add(&c->image.text, c->reader);
+    if (!e)
+        e = vs_codeview_changes(&c->image.text, c->reader);
     return e ? cli_report(cli, path, e, NULL) : CLI_DONE;
 }
 
@@ -88,11 +90,11 @@ int code_from_images(struct cli *cli, struct code *c, const struct option_list *
                      const struct vs_vport_about *about, const char *run)
 {
     *c = (struct code){0};
-    int status = add_files(cli, c, files, about);
+    int status = run ? add_run(cli, c, run, about->isa) : CLI_DONE;
+    if (status == CLI_DONE)
+        status = add_files(cli, c, files, about);
     if (status == CLI_DONE)
         status = add_images(cli, c, about, !run && !files->count);
-    if (status == CLI_DONE && run)
-        status = add_run(cli, c, run, about->isa);
     if (status == CLI_DONE && !c->image.piece_count && !run) {
         cli_error(cli, "the stream names no image with code; --code or --image does");
         status = CLI_USAGE;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program's code, for commands that have a port stream and no run. It comes from ELF files, or
- * from a run's blocks; events are never looked at. */
+ * from a run's blocks; of its events, only changes of code are looked at. */
 #ifndef CLI_CODE_OPEN_H
 #define CLI_CODE_OPEN_H
 

@@ -51,7 +51,7 @@ int replaying_cut(struct cli *cli, const char *path, const struct replaying *r);
 #define REPLAYING_OPTIONS(images_at, code_at)                                                      \
     {.name = "code",                                                                               \
      .argument = "RUN",                                                                            \
-     .help = "take the code from this run; its events are not read",                               \
+     .help = "take the code from this run, with its changes",                                      \
      .type = OPTION_STRING,                                                                        \
      .offset = (code_at)},                                                                         \
     {                                                                                              \

@@ -107,6 +107,18 @@ static bool is_same(const struct vs_image *image, const char *path, const struct
                : !strcmp(file_name(image->path), file_name(path));
 }
 
+/* Notes where all images lay, also those whose files are not there: where one of them was, no other
+ * may be taken for it. */
+static int name_images(struct vs_image_code *c, const struct vs_vport_about *about)
+{
+    int e = c->loaded.images ? 0 : vs_loaded_name(&c->loaded, about->image_count);
+    for (size_t i = 0; i < about->image_count && !e; i++) {
+        c->loaded.images[i].code = about->images[i].start;
+        c->loaded.images[i].path = about->images[i].path;
+    }
+    return e;
+}
+
 static int add_image(struct vs_image_code *c, const struct vs_elf *elf,
                      const struct vs_vport_about *about, size_t index, struct vs_diag *diag)
 {
@@ -117,13 +129,12 @@ static int add_image(struct vs_image_code *c, const struct vs_elf *elf,
         return vs_diag_io(diag, "look at", NULL);
     int64_t count = vs_elf_loaded(elf, &list, diag);
     int e = count < 0 ? (int)count : 0;
-    if (!e && !c->loaded.images)
-        e = vs_loaded_name(&c->loaded, about->image_count);
+    if (!e)
+        e = name_images(c, about);
     for (int64_t i = 0; i < count && !e; i++)
         e = add_segment(c, elf, (uint64_t)st.st_size, &list[i], image, (unsigned)index, diag);
     if (!e)
-        c->loaded.images[index] = (struct vs_loaded_image){
-            .entry = vs_elf_entry(elf) + image->base, .code = image->start, .path = image->path};
+        c->loaded.images[index].entry = vs_elf_entry(elf) + image->base;
     free(list);
     return e;
 }

@@ -403,16 +403,15 @@ static int note_images(struct vs_replay *r, unsigned core, const struct vs_call_
     }
 }
 
-/* Returns whether a core of the last program waits for another program to be executed. */
-static bool is_executing(const struct vs_replay *r)
+/* Returns whether all registers for arguments are zero. Where the kernel is real, that is so when a
+ * program begins; a thread has some of what its creator called it with. */
+static bool is_blank(const struct vs_replay *r, unsigned core)
 {
-    for (unsigned i = 0; i < r->count; i++) {
-        const struct vs_replay_core *c = &r->cores[i];
-        if (c->called && c->program + 1 == r->outside.present.program_count &&
-            (c->call.what == VS_SYS_execve || c->call.what == VS_SYS_execveat))
-            return true;
-    }
-    return false;
+    const struct vs_abi *abi = r->config.isa->abi;
+    for (unsigned i = 0; i < sizeof(abi->args) / sizeof(abi->args[0]); i++)
+        if (abi->signals || vs_cpu_get(r->cores[core].cpu, abi->args[i]))
+            return false;
+    return true;
 }
 
 static bool is_first(const struct vs_replay *r, unsigned core)
@@ -429,7 +428,7 @@ int vs_replay_begin(struct vs_replay *r, unsigned core)
     struct vs_replay_core *c = &r->cores[core];
     int err = 0;
     if (!is_first(r, core) &&
-        (vs_present_begins(r->config.loaded, c->cpu->pc) || is_executing(r))) {
+        (vs_present_begins(r->config.loaded, c->cpu->pc) || is_blank(r, core))) {
         vs_present_exec(present);
         for (unsigned i = 0; i < r->view_count; i++)
             vs_copy_fini(&r->views[i]);
@@ -542,6 +541,13 @@ int vs_replay_after_signal(struct vs_replay *r, unsigned core)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
+/* Gets a byte of code that the cores did not tell. A run's code has as many versions as there are
+ * changes in its stream; files have one. */
+static bool fetch_text(const struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
+{
+    return vs_text_fetch(r->config.code, (uint32_t)r->cores[core].changes, addr, byte, 1);
+}
+
 /* Gets what cores other than this one know about a byte. Returns 1 if they agree; 0 if none knows
  * it; -1 if they do not agree. */
 static int ask_others(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t *byte)
@@ -608,7 +614,7 @@ size_t vs_replay_read(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
         enum source source = find_byte(r, core, addr, &bytes[n], &part);
         if (source == SOURCE_CORES || (source == SOURCE_FILE && (alone || !part->writable)))
             continue;
-        if (source == SOURCE_LOST || !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))
+        if (source == SOURCE_LOST || !fetch_text(r, core, addr, &bytes[n]))
             break;
     }
     return n;
@@ -629,7 +635,7 @@ static bool fetch_byte(struct vs_replay *r, unsigned core, uint64_t addr, uint8_
             *byte = vs_loaded_byte(part, addr);
             return true;
         }
-        if (vs_text_fetch(r->config.code, 0, addr, byte, 1))
+        if (fetch_text(r, core, addr, byte))
             return true;
     }
     return vs_replay_read(r, core, addr, byte, 1);
@@ -679,6 +685,10 @@ int vs_replay_change_code(struct vs_replay *r)
     int err = vs_copy_clone(&image, r->view_count > 1 ? &r->code.stored : &r->views[0]);
     if (err)
         return err;
+    const struct vs_text *text = r->config.code;
+    if (r->code.changes && r->code.changes <= text->change_count)
+        vs_cpu_flush(r->decoded, text->changes[r->code.changes - 1].addr,
+                     text->changes[r->code.changes - 1].size);
     flush_changed(r, &image, &r->code.image);
     flush_changed(r, &r->code.image, &image);
     vs_copy_fini(&r->code.image);
@@ -799,8 +809,7 @@ size_t vs_replay_look(struct vs_replay *r, unsigned core, uint64_t addr, uint8_t
         if (source == SOURCE_FILE && !alone && part->writable && may_be_written(r, core, addr))
             break;
         if (source == SOURCE_LOST ||
-            (source == SOURCE_NONE &&
-             (part || !vs_text_fetch(r->config.code, 0, addr, &bytes[n], 1))))
+            (source == SOURCE_NONE && (part || !fetch_text(r, core, addr, &bytes[n]))))
             break;
     }
     return n;

@@ -20,8 +20,9 @@ struct vs_loaded_part {
 
 /* A file that the stream names. */
 struct vs_loaded_image {
-    uint64_t entry, code; /* where a program begins; where executable memory begins */
-    const char *path;     /* the stream's, which must outlive this; NULL: the file was not read */
+    uint64_t entry;   /* where a program begins; 0 if the file was not read */
+    uint64_t code;    /* where executable memory begins */
+    const char *path; /* the stream's, which must outlive this */
 };
 
 /* A zeroed struct is empty. */

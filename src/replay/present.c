@@ -88,7 +88,7 @@ const struct vs_loaded_part *vs_present_find(struct vs_present *p, const struct 
 /* Returns whether the image's code begins in that range. */
 static bool begins_in(const struct vs_loaded *l, unsigned image, uint64_t addr, uint64_t size)
 {
-    return image < l->image_count && l->images[image].path && l->images[image].code - addr < size;
+    return image < l->image_count && l->images[image].code - addr < size;
 }
 
 /* Returns whether a file that was opened under that name may be the image: a library's name is
@@ -154,7 +154,7 @@ void vs_present_exec(struct vs_present *p)
 bool vs_present_begins(const struct vs_loaded *l, uint64_t pc)
 {
     for (size_t i = 0; l && i < l->image_count; i++)
-        if (l->images[i].path && l->images[i].entry == pc)
+        if (l->images[i].entry && l->images[i].entry == pc)
             return true;
     return false;
 }

@@ -32,6 +32,30 @@ int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader)
     return each_block(reader, add_to_text, text);
 }
 
+static int find_difference(void *text, const struct vs_block *block)
+{
+    return vs_codemap_differs(&((struct vs_text *)text)->base, block);
+}
+
+int vs_codeview_changes(struct vs_text *text, struct vs_reader *reader)
+{
+    struct vs_batch batch;
+    struct vs_block block;
+    int err = each_block(reader, find_difference, text);
+    if (err <= 0)
+        return err;
+    err = 0;
+    while (!err && (err = vs_reader_next(reader, &batch)) > 0) {
+        err = 0;
+        for (size_t i = 0; i < batch.count && !err; i++)
+            if (unlikely(batch.events[i].kind == VS_CODE))
+                err = vs_reader_block(reader, batch.events[i].value, &block) < 0
+                          ? -VSE_CORRUPT
+                          : vs_text_change(text, &block);
+    }
+    return err == -VSE_END ? 0 : err;
+}
+
 int vs_codeview_pages(struct vs_code_pages *pages, const struct vs_reader *reader)
 {
     return each_block(reader, add_to_pages, pages);

@@ -13,6 +13,11 @@
 /* Adds all of a run's blocks, whose bytes stay the reader's. Returns as vs_text_add. */
 int vs_codeview_add(struct vs_text *text, const struct vs_reader *reader);
 
+/* Adds the changes of code that the run's events tell, after all of its blocks were added and
+ * nothing else. If no block differs from another in the same place, there is no need to, and no
+ * event is read. Returns 0; as vs_text_change; as vs_reader_next. */
+int vs_codeview_changes(struct vs_text *text, struct vs_reader *reader);
+
 /* Adds the pages of all of them. Returns as vs_code_pages_add. */
 int vs_codeview_pages(struct vs_code_pages *pages, const struct vs_reader *reader);
 

@@ -77,6 +77,14 @@ $cc -shared -fPIC -DFACTOR=3 -o one.so "$P/real_dl_lib.c" || exit 2
 $cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
 record_run -- ./dl ./one.so ./two.so
 replays mlvCF_e mc2RT
+$cc -shared -fPIC -DFACTOR=7 -o two.so "$P/real_dl_lib.c" || exit 2
+run "$VESTIGE" replay run.vport # in which two.so is another one
+expect_status 1
+expect_err '/two.so: is none of the images of the stream'
+expect_err 'no code is known there'
+run "$VESTIGE" replay --code run.vest --check run.vest run.vport
+expect_status 0
+expect_no_err
 
 begin replays_a_fault_in_a_repeated_instruction
 cat >fill.c <<'EOF'
