@@ -327,9 +327,9 @@ const struct command command_dump = {
     .description =
         "Prints the events of a run, one per line: number, cycle in a timed run, place,\n"
         "kind, address of the instruction, what belongs to the kind, and the instructions\n"
-        "that the thread retired since its previous event. The place is tT:N: thread T had\n"
-        "retired N instructions before this one; in 'vestige debug', 'monitor goto' goes\n"
-        "there. Ranges include both ends.",
+        "that the thread retired since its previous event. The place is tT:N: thread T\n"
+        "had retired N instructions before this one; in 'vestige debug', 'monitor goto'\n"
+        "goes there. Ranges include both ends.",
     .example = "vestige dump --thread 0 --kind load,store --limit 20 run.vest\n"
                "vestige dump --json --addr 0x7ffe0000-0x7fffffff run.vest | jq -r .value",
     .exits = COMMAND_EXITS,

@@ -138,7 +138,9 @@ static int look_back(struct vs_history *h, enum vs_gdb_around_kind kind, struct 
         if (kind == VS_GDB_TURNS)
             end_turn(k);
         h->replay->hook = (struct vs_replay_hook){0};
-        if (err < 0 || !from || k->count > k->most || far > UINT64_MAX / FARTHER)
+        /* the first turn may have begun earlier */
+        bool enough = k->count >= k->most + (kind == VS_GDB_TURNS);
+        if (err < 0 || !from || enough || far > UINT64_MAX / FARTHER)
             return err;
     }
 }
