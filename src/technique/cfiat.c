@@ -342,20 +342,27 @@ static int take_load(struct decoder *d, unsigned core, struct vs_copy *copy, uin
     return 0;
 }
 
+/* A load that takes no message. Returns 0; -VSE_NOTFOUND, with nothing changed. */
+static inline int read_copy(struct decoder *d, unsigned core, uint64_t addr, size_t size,
+                            uint8_t *bytes)
+{
+    unsigned which = d->shared ? 0 : core;
+    if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
+        return -VSE_NOTFOUND;
+    d->hits[which]++;
+    use_turn(d, core);
+    return 0;
+}
+
 static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
     int err = look(d, core);
     if (unlikely(err))
         return err;
-    unsigned which = d->shared ? 0 : core;
     if (unlikely(is_due(d, core)))
-        return take_load(d, core, &d->copies[which], addr, size, bytes);
-    if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
-        return unknown(d, core, addr);
-    d->hits[which]++;
-    use_turn(d, core);
-    return 0;
+        return take_load(d, core, &d->copies[d->shared ? 0 : core], addr, size, bytes);
+    return unlikely(read_copy(d, core, addr, size, bytes)) ? unknown(d, core, addr) : 0;
 }
 
 static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
@@ -394,12 +401,7 @@ static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, siz
     struct decoder *d = decoder;
     if (unlikely(is_loud(d, core, false)))
         return VS_DECODER_LOUD;
-    unsigned which = d->shared ? 0 : core;
-    if (unlikely(vs_copy_read(&d->copies[which], addr, bytes, size)))
-        return VS_DECODER_LOUD;
-    d->hits[which]++;
-    use_turn(d, core);
-    return 0;
+    return unlikely(read_copy(d, core, addr, size, bytes)) ? VS_DECODER_LOUD : 0;
 }
 
 static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
