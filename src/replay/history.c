@@ -13,7 +13,7 @@
 enum {
     PIECE = 1 << 18,     /* instructions between two polls */
     BEHIND = 1 << 10,    /* how far before a point that was gone to a checkpoint is left */
-    FAR_APART = 1 << 20, /* instructions after which a checkpoint is worth any number of pages */
+    FAR_APART = 1 << 19, /* instructions after which a checkpoint is worth any number of pages */
     FAR = 4 * BEHIND,
     LEAD = 4, /* by how many checkpoints a replay must be ahead of the scout to take them */
 };
