@@ -64,7 +64,7 @@ static int add_files(struct cli *cli, struct code *c, const struct option_list *
 static bool is_added(const struct code *c, size_t index)
 {
     const struct vs_loaded *l = &c->image.loaded;
-    return l->images && l->images[index].path;
+    return l->images && l->images[index].read;
 }
 
 /* Adds the files that the stream names, other than those in whose place there is one already. The

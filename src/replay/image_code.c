@@ -135,6 +135,8 @@ static int add_image(struct vs_image_code *c, const struct vs_elf *elf,
         e = add_segment(c, elf, (uint64_t)st.st_size, &list[i], image, (unsigned)index, diag);
     if (!e)
         c->loaded.images[index].entry = vs_elf_entry(elf) + image->base;
+    if (!e)
+        c->loaded.images[index].read = true;
     free(list);
     return e;
 }

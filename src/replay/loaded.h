@@ -20,9 +20,10 @@ struct vs_loaded_part {
 
 /* A file that the stream names. */
 struct vs_loaded_image {
-    uint64_t entry;   /* where a program begins; 0 if the file was not read */
     uint64_t code;    /* where executable memory begins */
     const char *path; /* the stream's, which must outlive this */
+    bool read;        /* the file was read: */
+    uint64_t entry;   /* where a program begins */
 };
 
 /* A zeroed struct is empty. */

@@ -154,7 +154,7 @@ void vs_present_exec(struct vs_present *p)
 bool vs_present_begins(const struct vs_loaded *l, uint64_t pc)
 {
     for (size_t i = 0; l && i < l->image_count; i++)
-        if (l->images[i].entry && l->images[i].entry == pc)
+        if (l->images[i].read && l->images[i].entry == pc)
             return true;
     return false;
 }

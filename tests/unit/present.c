@@ -18,7 +18,7 @@ static void load(struct vs_loaded *l, struct vs_present *p)
     for (unsigned i = 0; i < IMAGES; i++) {
         const struct vs_loaded_part part = {.addr = places[i], .size = 0x1000, .image = i};
         l->images[i] = (struct vs_loaded_image){
-            .entry = places[i] + 0x10, .code = places[i], .path = paths[i]};
+            .entry = places[i] + 0x10, .code = places[i], .path = paths[i], .read = true};
         CHECK_EQ(vs_loaded_add(l, &part), 0);
     }
     CHECK_EQ(vs_present_init(p, IMAGES, 2), 0);
