@@ -12,9 +12,10 @@
 /* This is more than all registers take. */
 #define VS_REGS_MAX 2048
 
-/* The numbers that general registers have in payloads. */
+/* The numbers that registers have in payloads. */
 struct vs_wire_numbers {
     uint16_t gpr[16]; /* in the order of struct wire_regs */
+    uint16_t rflags, fs_base, gs_base, xmm0, mxcsr, mm0, fcw, fsw, tags;
 };
 
 /* Finds them in the ISA that the tool records. */
