@@ -57,6 +57,23 @@ enum nondet nondet_of(const IRDirty *d)
     return NONDET_NO;
 }
 
+Bool faults(IRJumpKind kind)
+{
+    switch (kind) {
+    case Ijk_NoDecode:
+    case Ijk_MapFail:
+    case Ijk_SigILL:
+    case Ijk_SigSEGV:
+    case Ijk_SigBUS:
+    case Ijk_SigFPE:
+    case Ijk_SigFPE_IntDiv:
+    case Ijk_SigFPE_IntOvf:
+        return True;
+    default:
+        return False;
+    }
+}
+
 enum { XSAVE_SSE = 24, XSAVE_SSE_END = 32 };
 
 UInt written_parts(const IRDirty *d, struct written parts[2])

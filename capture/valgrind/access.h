@@ -37,6 +37,9 @@ struct written {
 };
 UInt written_parts(const IRDirty *d, struct written parts[2]);
 
+/* Whether an instruction that is left in this way has not retired. */
+Bool faults(IRJumpKind kind);
+
 /* The temporary that the expression is, or IRTemp_INVALID. */
 IRTemp temp_of(const IRExpr *e);
 

@@ -171,17 +171,8 @@ static UInt leave_of(IRJumpKind kind)
         return WIRE_TO_TRAP;
     case Ijk_ClientReq:
         return WIRE_TO_REQUEST;
-    case Ijk_NoDecode:
-    case Ijk_MapFail:
-    case Ijk_SigILL:
-    case Ijk_SigSEGV:
-    case Ijk_SigBUS:
-    case Ijk_SigFPE:
-    case Ijk_SigFPE_IntDiv:
-    case Ijk_SigFPE_IntOvf:
-        return WIRE_TO_FAULT;
     default:
-        return WIRE_BORING;
+        return faults(kind) ? WIRE_TO_FAULT : WIRE_BORING;
     }
 }
 

@@ -6,6 +6,7 @@
 #include <libvex.h>
 #include <libvex_ir.h>
 
+#include "access.h"
 #include "base/likely.h"
 #include "enter.h"
 
@@ -86,23 +87,23 @@ uint64_t helper_outside(Guest *g, const struct site *s)
     return value;
 }
 
-void helper_cpuid(Guest *g, const struct site *s)
+/* Sets registers, by their places in the guest's state, to what came from outside. */
+static void set_registers(Guest *g, const struct site *s, const Int *places)
 {
     uint64_t values[4];
     get_outside(core_of(g), s, values);
-    g->guest_RAX = values[0];
-    g->guest_RBX = values[1];
-    g->guest_RCX = values[2];
-    g->guest_RDX = values[3];
+    for (unsigned i = 0; i < s->size / sizeof(values[0]); i++)
+        memcpy((uint8_t *)g + places[i], &values[i], sizeof(values[i]));
+}
+
+void helper_cpuid(Guest *g, const struct site *s)
+{
+    set_registers(g, s, cpuid_sets);
 }
 
 void helper_rdtscp(Guest *g, const struct site *s)
 {
-    uint64_t values[3];
-    get_outside(core_of(g), s, values);
-    g->guest_RAX = values[0];
-    g->guest_RCX = values[1];
-    g->guest_RDX = values[2];
+    set_registers(g, s, rdtscp_sets);
 }
 
 /* ---- others ---------------------------------------------------------------------------------- */

@@ -119,29 +119,11 @@ static void count(struct work *w, Int retired)
     w->taken = wanted;
 }
 
-static bool is_fault(IRJumpKind kind)
-{
-    switch (kind) {
-    case Ijk_NoDecode:
-    case Ijk_MapFail:
-    case Ijk_SigILL:
-    case Ijk_SigSEGV:
-    case Ijk_SigBUS:
-    case Ijk_SigFPE:
-    case Ijk_SigFPE_IntDiv:
-    case Ijk_SigFPE_IntOvf:
-    case Ijk_EmFail:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* Counts for an exit. Whether an instruction that repeats itself retires is not for the block to
  * say. */
 static void count_exit(struct work *w, IRJumpKind kind)
 {
-    count(w, w->r->repeats ? 0 : (Int)w->r->insns - is_fault(kind));
+    count(w, w->r->repeats ? 0 : (Int)w->r->insns - faults(kind));
 }
 
 static bool is_string(uint8_t opcode)
