@@ -172,3 +172,14 @@ void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason
     if (count && vs_isa_find(VS_VALGRIND_ISA)->format(bytes, count, 0, text, sizeof(text)) > 0)
         snprintf(reason, capacity, "it does not know the instruction '%s'", text);
 }
+
+int vs_valgrind_log_signal(const struct vs_valgrind_log *log, int process)
+{
+    char words[96];
+
+    snprintf(words, sizeof(words), "==%d== Process terminating with default action of signal ",
+             process);
+    const char *at = strstr(log->tail, words);
+    long signal = at ? strtol(at + strlen(words), NULL, 10) : 0;
+    return signal > 0 && signal <= 64 ? (int)signal : 0;
+}

@@ -22,4 +22,7 @@ void vs_valgrind_log_failure(const struct vs_valgrind_log *log, char *reason, si
  * Valgrind knew it, or if it is no instruction, so that the signal was the program's own. */
 void vs_valgrind_log_instruction(const struct vs_valgrind_log *log, char *reason, size_t capacity);
 
+/* Returns the signal of which Valgrind says that it ended this process; 0 if it says of none. */
+int vs_valgrind_log_signal(const struct vs_valgrind_log *log, int process);
+
 #endif

@@ -263,6 +263,12 @@ static void take_log(struct session *r)
     snprintf(result->said, sizeof(result->said), "%s", log.said);
     if (!r->stats.programs)
         return;
+    /* Valgrind sends itself the signal that ended the program. If that goes to another thread,
+     * Valgrind may wonder why it is still there, and exit, before the signal arrives. */
+    int signal = vs_valgrind_log_signal(&log, r->launch.pid);
+    if (signal && r->stats.ended && WIFEXITED(r->launch.status) &&
+        WEXITSTATUS(r->launch.status) == 1)
+        r->launch.status = W_EXITCODE(0, signal);
     /* A program that ends by itself is reported as ended; only Valgrind's own exit is not. */
     if (WIFEXITED(r->launch.status) && !r->stats.ended)
         vs_valgrind_log_failure(&log, why, sizeof(why));
