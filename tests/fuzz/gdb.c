@@ -177,8 +177,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 /* ---- seeds --------------------------------------------------------------------------------- */
 
 static const char *const seeds[] = {
-    "qSupported:multiprocess+;swbreak+;hwbreak+;exec-events+;error-message+\nQStartNoAckMode\n?"
-    "\nqC\nHg0",
+    "qSupported:multiprocess+;swbreak+;hwbreak+;exec-events+;error-message+\nQStartNoAckMode\n?",
+    "?\nqC\nHg0",
     "qXfer:features:read:target.xml:0,1000\nqXfer:threads:read::0,1000\nqXfer:exec-file:read::0,40",
     "g\np20\np43\nm10000,8\nm80000,ffff\nG00\nP20=00\nM10000,1:00\nX10000,0:",
     "qfThreadInfo\nqsThreadInfo\nqThreadExtraInfo,2\nT1\nHg2\ng\nHc-1\nHc2\ns",
