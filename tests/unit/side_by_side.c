@@ -116,6 +116,7 @@ struct subject {
     struct vs_technique_spec spec; /* of a stream to be replayed */
     struct vs_buf bits;
     uint64_t nbits;
+    struct vs_port_stream stream; /* these */
 };
 
 struct recording {
@@ -506,16 +507,16 @@ static void stream_for_replay(struct subject *u, unsigned number)
     vs_technique_settle(&u->spec, u->setup.timed);
     vs_technique_shape(&u->spec, &u->setup, &shape);
     u->nbits = encode(&s, &u->spec, &shape, &u->bits);
+    u->stream = (struct vs_port_stream){u->bits.data, u->bits.len, u->nbits};
 }
 
 static void open_replay(const struct side *s, struct vs_replay *r)
 {
     const struct subject *u = s->of;
-    const struct vs_port_stream stream = {u->bits.data, u->bits.len, u->nbits};
     const struct vs_replay_config config = {.isa = vs_isa_find("rv64"),
                                             .spec = u->spec,
                                             .setup = u->setup,
-                                            .streams = &stream,
+                                            .streams = &u->stream,
                                             .code = &u->text};
     struct vs_diag diag = {0};
     if (vs_replay_init(r, &config, &diag))
@@ -558,9 +559,12 @@ static void replay(struct side *s)
 /* What a debugger asks, forwards and backwards. */
 static void debug(struct side *s)
 {
-    static const char *const packets[] = {"?",  "g",  "qfThreadInfo",   "vCont;s", "vCont;s", "g",
-                                          "bs", "g",  "qRcmd,74696d65", "vCont;c", "bs",      "bs",
-                                          "g",  "bc", "vCont;c",        "?",       "D"};
+    static const char *const packets[] = {"?",       "g",       "qfThreadInfo",
+                                          "vCont;s", "vCont;s", "g",
+                                          "bs",      "g",       "qRcmd,706f736974696f6e",
+                                          "vCont;c", "bs",      "bs",
+                                          "g",       "bc",      "vCont;c",
+                                          "?",       "D"};
     struct vs_gdb_replayed *m = malloc(sizeof(*m));
     struct vs_gdb_writer w = {0};
     struct vs_gdb_stub stub;
