@@ -29,7 +29,8 @@ struct truth {
     struct vs_cpu *cpu;
     struct vs_core_events events;
     uint64_t counted; /* instructions up to and including the next event */
-    uint64_t since;   /* instructions after the last registers, up to the last event that was met */
+    uint64_t met;     /* instructions up to the last event that was met */
+    uint64_t base;    /* instructions up to the last registers, or the last change of code */
     uint64_t states;
     uint64_t called;      /* number of its last system call, if nothing came since; else 0 */
     uint64_t notices;     /* outside writes without a message, since its last access or message */
@@ -216,7 +217,7 @@ static int look(struct checker *k, struct truth *t)
         t->counted += e->icount;
         t->ready = matters(e);
         if (!t->ready) {
-            t->since += e->icount;
+            t->met += e->icount;
             t->events.at++;
         }
     }
@@ -234,7 +235,8 @@ static bool tells_of(const struct truth *t, const struct taken *taken, const str
     else if (e->kind == VS_GAP)
         addr = size = 0;
     return taken->what.addr == addr && taken->what.size == size &&
-           taken->what.notices == t->notices && taken->what.instructions == t->since + e->icount;
+           taken->what.notices == t->notices &&
+           taken->what.instructions == t->met - t->base + e->icount;
 }
 
 /* Goes past the next event. The messages that it took are those that have its cycle. */
@@ -250,7 +252,8 @@ static void next(struct truth *t)
         told |= taken->outside;
         pop_taken(t);
     }
-    t->since = gives_registers(e) ? 0 : t->since + e->icount;
+    t->met += e->icount;
+    t->base = gives_registers(e) ? t->met : t->base;
     t->notices = is_outside(e) && !told ? t->notices + 1 : 0;
     t->load = e->kind == VS_LOAD ? at.number : t->load;
     t->last = at.number;
@@ -644,7 +647,8 @@ static int compare_change(struct checker *k, unsigned core, const struct taken *
         return differ(k, core, "place of a change of code", t->cpu->retired, place);
     if (timed && taken->cycle != change->cycle)
         return differ(k, core, "cycle of a change of code", taken->cycle, change->cycle);
-    t->since = t->notices = 0;
+    t->base = t->cpu->retired; /* events after the change may have been met */
+    t->notices = 0;
     t->last = change->number;
     t->cycle = change->cycle;
     t->change++;

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* One thread makes routines in memory that had other contents, one after the other, and two others
- * run each of them; now and then an earlier one is made anew. */
+ * run each of them; now and then an earlier one is made anew. In between, the kernel writes what
+ * was read before. */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,13 +16,13 @@ static unsigned char *memory;
 static pthread_barrier_t before, after;
 static long sums[RUNNERS];
 
-/* mov eax, value; ret */
+/* mov eax, value; jmp to the next; ret */
 static void make(int i, int value)
 {
     unsigned char *at = memory + i * SIZE;
     at[0] = 0xb8;
     memcpy(at + 1, &value, 4);
-    at[5] = 0xc3;
+    memcpy(at + 5, "\xeb\x00\xc3", 3);
 }
 
 static void *run(void *sum)
@@ -50,6 +52,11 @@ int main(void)
             make(i - 2, 1000 + i);
         pthread_barrier_wait(&before);
         pthread_barrier_wait(&after);
+        struct sigaction old;
+        make(i, 5 * i);
+        sums[0] += ((routine *)(void *)(memory + i * SIZE))();
+        sigaction(SIGUSR1, NULL, &old);
+        sums[0] += old.sa_handler != SIG_DFL || sigismember(&old.sa_mask, SIGUSR2);
     }
     for (int i = 0; i < RUNNERS; i++)
         pthread_join(threads[i], NULL);
