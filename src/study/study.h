@@ -20,6 +20,7 @@
 #include "study/profile.h"           /* where instructions retired */
 #include "study/prove.h"             /* many techniques proved on a run */
 #include "study/recall.h"            /* what a run knows of memory */
+#include "study/run_memory.h"        /* memory as a run has it */
 #include "study/routines.h"          /* a profile by routine */
 #include "study/verify.h"            /* control flow, decoded, against the run */
 #include "study/verify_address.h"    /* data addresses, decoded, against the run */

@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "study/codeview.h"
 #include "study/recall.h"
+#include "study/run_memory.h"
 #include "vestige/run.h"
 
 /* A message that a core took. */
@@ -16,12 +17,6 @@ struct taken {
     uint64_t cycle;
     bool outside;
     struct vs_port_outside what; /* if it tells of an outside write */
-};
-
-/* Memory as the run has it. */
-struct memory {
-    struct vs_copy is;      /* what was loaded, stored, or written from outside */
-    struct vs_copy outside; /* its known bytes were written from outside, and not accessed since */
 };
 
 /* A core as the run has it. */
@@ -32,19 +27,19 @@ struct truth {
     uint64_t met;     /* instructions up to the last event that was met */
     uint64_t base;    /* instructions up to the last registers, or the last change of code */
     uint64_t states;
-    uint64_t called;      /* number of its last system call, if nothing came since; else 0 */
-    uint64_t notices;     /* outside writes without a message, since its last access or message */
-    uint64_t load, last;  /* numbers of its last load, and of its last event that matters */
-    uint64_t cycle;       /* of that one */
-    bool ready;           /* the next event is counted */
-    bool live;            /* it has begun */
-    size_t change;        /* the next change of code that it passes, of all */
-    uint64_t changes;     /* how many the replayed core has passed, as far as they were met */
-    uint64_t places;      /* the same of its places that were told */
-    struct memory memory; /* as it knows it */
-    struct vs_buf taken;  /* of struct taken: messages whose events were not met yet */
-    struct vs_buf lines;  /* what came with them: each a struct line and its bytes */
-    bool fresh;           /* the last message of all cores is its own */
+    uint64_t called;     /* number of its last system call, if nothing came since; else 0 */
+    uint64_t notices;    /* outside writes without a message, since its last access or message */
+    uint64_t load, last; /* numbers of its last load, and of its last event that matters */
+    uint64_t cycle;      /* of that one */
+    bool ready;          /* the next event is counted */
+    bool live;           /* it has begun */
+    size_t change;       /* the next change of code that it passes, of all */
+    uint64_t changes;    /* how many the replayed core has passed, as far as they were met */
+    uint64_t places;     /* the same of its places that were told */
+    struct vs_run_memory memory; /* as it knows it */
+    struct vs_buf taken;         /* of struct taken: messages whose events were not met yet */
+    struct vs_buf lines;         /* what came with them: each a struct line and its bytes */
+    bool fresh;                  /* the last message of all cores is its own */
     struct vs_buf
         output;       /* what the replayed core wrote to files: each a struct output and bytes */
     size_t output_at; /* how much of that was compared */
@@ -153,48 +148,6 @@ static int run_failed(struct checker *k, const struct vs_reader *reader, int err
                        d && d->error == err ? d->text : vs_errstr(err));
 }
 
-/* Returns whether a mapping's bytes may be others than before; a call that only protects memory
- * leaves them as they are. On the simulated platform a call's mappings follow it; elsewhere they
- * come before, and only code's rights are told. */
-static bool is_new(const struct checker *k, const struct vs_event *e, uint64_t call)
-{
-    const struct vs_abi *abi = k->replay->config.isa->abi;
-    return abi->signals ? vs_abi_call(abi, call) != VS_SYS_mprotect
-                        : !(e->flags & VS_MAP_EXEC && e->pc != VS_NO_IMAGE);
-}
-
-/* Bytes that no instruction wrote need not be known to the replay before they are loaded. */
-static int write_outside(const struct checker *k, struct memory *m, const struct vs_batch *batch,
-                         const struct vs_event *e, uint64_t call)
-{
-    int err = 0;
-    if (e->kind == VS_EXTERNAL) {
-        const uint8_t *bytes = vs_event_bytes(batch, e);
-        err = vs_copy_write(&m->is, e->addr, bytes, e->size);
-        return err ? err : vs_copy_write(&m->outside, e->addr, bytes, e->size);
-    }
-    return e->kind == VS_MAP && is_new(k, e, call) ? vs_copy_forget(&m->is, e->addr, e->value) : 0;
-}
-
-/* What an instruction accessed is known to the replay. */
-static int write_inside(struct memory *m, uint64_t addr, const void *bytes, size_t size)
-{
-    int err = vs_copy_write(&m->is, addr, bytes, size);
-    return err ? err : vs_copy_forget(&m->outside, addr, size);
-}
-
-static void memory_init(struct memory *m)
-{
-    vs_copy_init(&m->is);
-    vs_copy_init(&m->outside);
-}
-
-static void memory_fini(struct memory *m)
-{
-    vs_copy_fini(&m->is);
-    vs_copy_fini(&m->outside);
-}
-
 /* The next event, if look() found one. */
 static const struct vs_event *event_of(const struct truth *t)
 {
@@ -212,7 +165,8 @@ static int look(struct checker *k, struct truth *t)
         const struct vs_event *e = event_of(t);
         if (!e)
             break;
-        if ((err = write_outside(k, &t->memory, &t->events.now.batch, e, t->called)))
+        if ((err = vs_run_memory_outside(&t->memory, k->replay->config.isa->abi,
+                                         &t->events.now.batch, e, t->called)))
             return vs_diag_set(&k->v->diag, err, -1, -1, "%s", vs_errstr(err));
         t->counted += e->icount;
         t->ready = matters(e);
@@ -322,7 +276,7 @@ static int truth_read(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t
         return err;
     const struct vs_core_events *events = &k->cores[cpu->id].events;
     memcpy(bytes, vs_event_bytes(&events->now.batch, e), size);
-    return write_inside(&k->cores[cpu->id].memory, addr, bytes, size);
+    return vs_run_memory_inside(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
 /* The first bytes, at most 8, as a number. */
@@ -345,7 +299,7 @@ static int truth_write(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
     const uint8_t *should = vs_event_bytes(&k->cores[cpu->id].events.now.batch, e);
     if (memcmp(bytes, should, size) != 0)
         return differ(k, cpu->id, "stored value", number_of(bytes, size), number_of(should, size));
-    return write_inside(&k->cores[cpu->id].memory, addr, bytes, size);
+    return vs_run_memory_inside(&k->cores[cpu->id].memory, addr, bytes, size);
 }
 
 static int truth_conditional(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
@@ -676,46 +630,7 @@ static int check_core(void *context, unsigned core)
     return err ? err : compare_registers(k, core);
 }
 
-/* ---- memory ---------------------------------------------------------------------------------- */
-
-static bool is_known(const struct vs_copy_page *page, size_t i)
-{
-    return page && page->known[i / 8] >> i % 8 & 1;
-}
-
-/* The replay may know less than the run where something else wrote, but nothing wrong. */
-static int compare_page(struct checker *k, uint64_t number, const struct vs_copy_page *is,
-                        const struct vs_copy_page *was, const struct vs_copy_page *outside)
-{
-    uint64_t at = number << VS_COPY_BITS;
-    for (size_t i = 0; i < VS_COPY_PAGE; i++) {
-        bool known = is_known(is, i), should = is_known(was, i);
-        if (!known && (k->replay->outside.cautious || is_known(outside, i)))
-            continue;
-        if (known != should || (known && is->bytes[i] != was->bytes[i]))
-            return vs_diag_set(&k->v->diag, -VSE_CORRUPT, -1, -1,
-                               "memory at 0x%llx is 0x%x%s, and was 0x%x%s at the end",
-                               (unsigned long long)(at + i), known ? is->bytes[i] : 0,
-                               known ? "" : " (unknown)", should ? was->bytes[i] : 0,
-                               should ? "" : " (unknown)");
-        k->v->memory_bytes += known;
-    }
-    return 0;
-}
-
-static int compare_memory(struct checker *k, const struct vs_copy *is, const struct memory *was)
-{
-    int err = 0;
-    const struct vs_copy_page *page;
-    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(is, &w));)
-        err = compare_page(k, page->number, page, vs_copy_look(&was->is, page->number),
-                           vs_copy_look(&was->outside, page->number));
-    for (struct vs_copy_walk w = {0}; !err && (page = vs_copy_next(&was->is, &w));)
-        if (!vs_copy_look(is, page->number))
-            err = compare_page(k, page->number, NULL, page,
-                               vs_copy_look(&was->outside, page->number));
-    return err;
-}
+/* ---- calls ----------------------------------------------------------------------------------- */
 
 /* The number of each thread's last system call; 0 if something came since. */
 struct calls {
@@ -754,7 +669,7 @@ static void see_output(void *context, unsigned core, uint64_t fd, const uint8_t 
 
 /* Compares bytes at an address, which the core wrote to a file, with what the replayed core wrote
  * next. What a stream that is cut did not come to is not compared. */
-static int compare_output(struct checker *k, unsigned core, struct memory *m, uint64_t fd,
+static int compare_output(struct checker *k, unsigned core, struct vs_run_memory *m, uint64_t fd,
                           uint64_t addr, uint64_t size)
 {
     struct truth *t = &k->cores[core];
@@ -780,7 +695,7 @@ static int compare_output(struct checker *k, unsigned core, struct memory *m, ui
     return 0;
 }
 
-static int compare_parts(struct checker *k, unsigned core, struct memory *m,
+static int compare_parts(struct checker *k, unsigned core, struct vs_run_memory *m,
                          const struct vs_syscall_head *call)
 {
     enum { PARTS_MOST = 1024 };
@@ -797,7 +712,7 @@ static int compare_parts(struct checker *k, unsigned core, struct memory *m,
     return err;
 }
 
-static int compare_call(struct checker *k, struct memory *m, const struct vs_batch *b,
+static int compare_call(struct checker *k, struct vs_run_memory *m, const struct vs_batch *b,
                         const struct vs_event *e)
 {
     struct vs_syscall_head call;
@@ -821,20 +736,21 @@ static int compare_call(struct checker *k, struct memory *m, const struct vs_bat
 
 /* ---- all events ------------------------------------------------------------------------------ */
 
-static int take_event(struct checker *k, struct calls *calls, struct memory *m,
+static int take_event(struct checker *k, struct calls *calls, struct vs_run_memory *m,
                       const struct vs_batch *b, const struct vs_event *e)
 {
     int err = note_call(calls, e);
     if (err)
         return err;
     if (e->kind == VS_LOAD || e->kind == VS_STORE)
-        return write_inside(m, e->addr, vs_event_bytes(b, e), e->size);
-    return e->kind == VS_SYSCALL ? compare_call(k, m, b, e)
-                                 : write_outside(k, m, b, e, calls->last[e->thread]);
+        return vs_run_memory_inside(m, e->addr, vs_event_bytes(b, e), e->size);
+    return e->kind == VS_SYSCALL
+               ? compare_call(k, m, b, e)
+               : vs_run_memory_outside(m, k->replay->config.isa->abi, b, e, calls->last[e->thread]);
 }
 
 /* Makes all of the run's accesses in their order, and compares output. */
-static int read_memory(struct checker *k, const char *path, struct memory *memory)
+static int read_memory(struct checker *k, const char *path, struct vs_run_memory *memory)
 {
     struct calls calls = {0};
     struct vs_reader *reader;
@@ -854,22 +770,29 @@ static int read_memory(struct checker *k, const char *path, struct memory *memor
     return n == -VSE_END ? 0 : n;
 }
 
+static int compare_memory(struct checker *k, const struct vs_copy *is,
+                          const struct vs_run_memory *was)
+{
+    return vs_run_memory_compare(was, is, k->replay->outside.cautious, &k->v->memory_bytes,
+                                 &k->v->diag);
+}
+
 static int check_memory(struct checker *k, const char *path, bool over)
 {
     struct vs_replay *r = k->replay;
-    struct memory memory;
+    struct vs_run_memory memory;
     int err = 0;
     if (r->count == 1 || r->view_count > 1)
         for (unsigned i = 0; i < r->view_count && !err; i++)
             if (r->cores[i].program + 1 == r->outside.present.program_count) /* exec took others' */
                 err = compare_memory(k, &r->views[i], &k->cores[i].memory);
-    memory_init(&memory);
+    vs_run_memory_init(&memory);
     if (!err)
         err = read_memory(k, path, &memory);
     /* If it is not over, nothing says what the other cores had done by then. */
     if (!err && r->count > 1 && r->view_count == 1 && over)
         err = compare_memory(k, &r->views[0], &memory);
-    memory_fini(&memory);
+    vs_run_memory_fini(&memory);
     return err;
 }
 
@@ -919,7 +842,7 @@ static int open_truth(struct checker *k, const char *path)
         return vs_diag_set(&k->v->diag, -VSE_NOMEM, -1, -1, "%s", vs_errstr(-VSE_NOMEM));
     for (unsigned i = 0; i < k->replay->count; i++) {
         k->cores[i].cpu = vs_cpu_at(k->cpus, i);
-        memory_init(&k->cores[i].memory);
+        vs_run_memory_init(&k->cores[i].memory);
     }
     int err = open_run(k, path);
     vs_recall_init(&k->recall, &k->pieces, k->prior);
@@ -929,7 +852,7 @@ static int open_truth(struct checker *k, const char *path)
 static void close_truth(struct checker *k)
 {
     for (unsigned i = 0; k->cores && i < k->replay->count; i++) {
-        memory_fini(&k->cores[i].memory);
+        vs_run_memory_fini(&k->cores[i].memory);
         vs_buf_fini(&k->cores[i].taken);
         vs_buf_fini(&k->cores[i].lines);
         vs_buf_fini(&k->cores[i].output);
