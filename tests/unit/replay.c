@@ -503,6 +503,17 @@ static void go_back(struct vs_history *h, const struct stops *st, uint64_t from)
     }
 }
 
+/* Finds out what is to be met, and makes a history that is searched in so many threads. */
+static void prepare_search(const struct stream *s, struct samples *all, struct stops *st,
+                           struct vs_history *h, struct vs_replay *r, unsigned threads)
+{
+    take_samples(all, s);
+    choose_stops(st, s, all);
+    list_stops(st, s);
+    history_make(h, r, s, 3000, SIZE_MAX);
+    h->threads = threads;
+}
+
 static void check_back_with(const struct stream *s, unsigned threads)
 {
     struct rng rng = rng_init(8 + threads);
@@ -510,11 +521,7 @@ static void check_back_with(const struct stream *s, unsigned threads)
     struct stops st;
     struct vs_history h;
     struct vs_replay r;
-    take_samples(&all, s);
-    choose_stops(&st, s, &all);
-    list_stops(&st, s);
-    history_make(&h, &r, s, 3000, SIZE_MAX);
-    h.threads = threads;
+    prepare_search(s, &all, &st, &h, &r, threads);
     use_stops(&r, &st);
     for (unsigned i = 0; i < 20; i++)
         go_back(&h, &st, rng_below(&rng, all.end + 1));
@@ -548,11 +555,7 @@ static void check_scout(const struct stream *s)
     struct stops st;
     struct vs_history h;
     struct vs_replay r;
-    take_samples(&all, s);
-    choose_stops(&st, s, &all);
-    list_stops(&st, s);
-    history_make(&h, &r, s, 3000, SIZE_MAX);
-    h.threads = 3;
+    prepare_search(s, &all, &st, &h, &r, 3);
     CHECK_EQ(vs_history_scout(&h), 0);
     go_about_in(&h, &all, &st);
     go_back(&h, &st, all.end / 2);
