@@ -66,6 +66,7 @@ struct vs_assembler {
     size_t count;
     uint64_t window, left; /* the current window, and what is left of it */
     bool cut;              /* the window is over */
+    unsigned begun;        /* threads that have begun before that */
     uint64_t cut_pc;       /* the window's last instruction, if that has events; 0 = none */
     uint16_t cut_thread;
     bool theirs; /* the error that is returned is the consumer's */
@@ -153,9 +154,13 @@ struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
 
 /* ---- delivering events --------------------------------------------------------------------- */
 
-/* Whether an event is kept outside of a window too, because later ones rely on it. */
-static bool is_structure(const struct vs_event *e)
+/* Whether an event is kept outside of a window too, because later ones rely on it. After the last
+ * window nothing does: a mapping there would be taken for one that the recorded part made. Only the
+ * threads that have begun still end. */
+static bool is_structure(const struct vs_assembler *a, const struct vs_event *e)
 {
+    if (a->window + 1 >= a->o.window_count)
+        return e->kind == VS_THREAD_EXIT && e->thread < a->begun;
     return e->kind == VS_THREAD_START || e->kind == VS_THREAD_EXIT || e->kind == VS_MAP ||
            e->kind == VS_CODE;
 }
@@ -182,10 +187,12 @@ static void apply_window(struct vs_assembler *a)
             if (e.icount && e.thread == a->cut_thread)
                 a->cut_pc = 0;
             e.icount = 0;
-            if (completes || is_structure(&e))
+            if (completes || is_structure(a, &e))
                 a->events[kept++] = e;
             continue;
         }
+        if (e.kind == VS_THREAD_START)
+            a->begun = e.thread + 1u;
         if (e.icount >= a->left) {
             a->cut = true;
             a->cut_pc = e.icount == a->left ? e.pc : 0;
@@ -209,6 +216,7 @@ static int deliver(struct vs_assembler *a)
         apply_window(a);
     for (size_t i = 0; i < a->count; i++) {
         a->stats.instructions += a->events[i].icount;
+        a->stats.threads += a->events[i].kind == VS_THREAD_START;
         if (a->events[i].kind == VS_GAP)
             a->stats.skipped += a->events[i].addr;
     }
@@ -603,7 +611,6 @@ static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_
     *t = (struct thread){.live = true,
                          .number = (uint16_t)a->thread_count++,
                          .bases = {start->regs.fs_base, start->regs.gs_base}};
-    a->stats.threads = a->thread_count;
     n = vs_wire_registers_put(&a->numbers, a->payload, 0, &start->regs, NULL, VS_WIRE_NEW);
     return put_other(
         a, t,

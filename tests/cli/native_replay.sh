@@ -109,6 +109,24 @@ record_run --windows windows -- "$(workload host radix)" -n 300 -p 3
 : >wanted # it wrote nothing meanwhile
 replays mlvCF_e mc2RT
 
+begin replays_a_beginning_without_what_came_after_it
+cat >mapped.c <<'EOF'
+#include <sys/mman.h>
+#include <unistd.h>
+int main(void)
+{
+    volatile char *p = mmap(0, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    for (int i = 0; i < 1000000; i++)
+        p[i % 65536] = i;
+    munmap((void *)p, 65536);
+    return execl("/bin/true", "true", NULL);
+}
+EOF
+$cc -O1 -o mapped mapped.c || exit 2
+record_run --length 1M -- ./mapped
+replays mlvCF_e mc2RT
+expect_out ', [1-9][0-9,]* bytes of memory'
+
 begin prints_registers
 run "$VESTIGE" replay --until 50000 --registers --json run.vport
 expect_status 0

@@ -1007,6 +1007,26 @@ TEST(keeps_a_windows_last_instruction_whole)
     teardown(&f);
 }
 
+TEST(ends_only_what_has_begun_after_the_last_window)
+{
+    static const uint64_t windows[] = {4};
+    struct fixture f;
+
+    setup_with(&f, windows, 1);
+    make_nops(&b, 0x1000, 3, 0x1000); /* 4 instructions */
+    wb_define(&f.w, &b);
+    wb_ran(&f.w, &b, 0);
+    wb_map(&f.w, 0x5000, 0x1000, WIRE_MAP_READ, "");
+    wb_start(&f.w, 2, 78, 0x2000);
+    wb_ran(&f.w, &b, 0);
+    finish(&f);
+    EXPECT_KIND(&f, VS_BRANCH, 4);
+    expect_end(&f);
+    CHECK_EQ(vs_assembler_stats(f.a).threads, 1);
+    CHECK(vs_assembler_stats(f.a).full);
+    teardown(&f);
+}
+
 /* ---- errors of the consumer ------------------------------------------------------------------ */
 
 TEST(passes_on_errors_of_the_consumer)
