@@ -10,6 +10,7 @@
 #include "base/byte_source.h" /* a file or memory to read from at any offset */
 #include "base/bytes.h"       /* little-endian loads and stores */
 #include "base/copy.h"        /* a sparse copy of memory */
+#include "base/copy_pool.h"   /* where many copies get their pages from */
 #include "base/crc32c.h"      /* the checksum */
 #include "base/diag.h"        /* filling in a struct vs_diag */
 #include "base/hash.h"        /* scattering numbers */
@@ -24,6 +25,7 @@
 #include "base/power.h"       /* powers of two */
 #include "base/progress.h"    /* a progress line on a terminal */
 #include "base/random.h"      /* reproducible random numbers */
+#include "base/scratch.h"     /* address space that is filled, in memory or in a file */
 #include "base/search.h"      /* binary search in an array of structs */
 #include "base/varint.h"      /* LEB128 and zigzag integers */
 #include "base/workers.h"     /* worker threads and jobs */

@@ -2,8 +2,8 @@
 #include "base/copy.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 
+#include "base/copy_pool.h"
 #include "base/invariant.h"
 
 static void forget_recent(struct vs_copy *c)
@@ -43,32 +43,41 @@ static bool release(_Atomic uint64_t *refs)
     return had == 1;
 }
 
-static void drop_page(struct vs_copy_page *page)
+static void drop_page(struct vs_copy_pool *pool, struct vs_copy_page *page)
 {
     if (page && release(&page->refs))
-        free(page);
+        vs_copy_pool_give_page(pool, page);
 }
 
-static void drop_group(struct vs_copy_group *group)
+static void drop_group(struct vs_copy_pool *pool, struct vs_copy_group *group)
 {
     if (!release(&group->refs))
         return;
     for (size_t i = 0; i < VS_COPY_GROUP; i++)
-        drop_page(group->pages[i]);
-    free(group);
+        drop_page(pool, group->pages[i]);
+    vs_copy_pool_give_group(pool, group);
 }
 
 void vs_copy_fini(struct vs_copy *c)
 {
+    struct vs_copy_pool *pool = c->pool;
     for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));)
-        drop_group(e->pointer);
+        drop_group(pool, e->pointer);
     vs_map_fini(&c->groups);
     vs_copy_init(c);
+    c->pool = pool;
+}
+
+void vs_copy_use(struct vs_copy *c, struct vs_copy_pool *pool)
+{
+    invariant(!c->groups.count);
+    c->pool = pool;
 }
 
 int vs_copy_clone(struct vs_copy *to, struct vs_copy *from)
 {
     vs_copy_init(to);
+    to->pool = from->pool;
     if (vs_map_clone(&to->groups, &from->groups))
         return -VSE_NOMEM;
     for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&from->groups, e));)
@@ -140,7 +149,7 @@ const struct vs_copy_page *vs_copy_find_other(struct vs_copy *c, uint64_t number
 /* Gives the copy a group of its own in place of a shared one. */
 static struct vs_copy_group *separate_group(struct vs_copy *c, struct vs_map_entry *entry)
 {
-    struct vs_copy_group *own = malloc(sizeof(*own)), *group = entry->pointer;
+    struct vs_copy_group *own = vs_copy_pool_group(c->pool), *group = entry->pointer;
     if (!own)
         return NULL;
     atomic_init(&own->refs, 1);
@@ -148,7 +157,7 @@ static struct vs_copy_group *separate_group(struct vs_copy *c, struct vs_map_ent
     for (size_t i = 0; i < VS_COPY_GROUP; i++)
         if (own->pages[i])
             share(&own->pages[i]->refs);
-    drop_group(group);
+    drop_group(c->pool, group);
     c->made += sizeof(*own);
     return entry->pointer = own;
 }
@@ -156,7 +165,7 @@ static struct vs_copy_group *separate_group(struct vs_copy *c, struct vs_map_ent
 /* Gives the copy a page of its own in place of a shared one. */
 static struct vs_copy_page *separate_page(struct vs_copy *c, struct vs_copy_page **slot)
 {
-    struct vs_copy_page *own = malloc(sizeof(*own)), *page = *slot;
+    struct vs_copy_page *own = vs_copy_pool_page(c->pool), *page = *slot;
     if (!own)
         return NULL;
     own->number = page->number;
@@ -166,16 +175,19 @@ static struct vs_copy_page *separate_page(struct vs_copy *c, struct vs_copy_page
     atomic_init(&own->refs, 1);
     if (c->shared[page->number % VS_COPY_RECENT].page == page)
         c->shared[page->number % VS_COPY_RECENT].number = UINT64_MAX;
-    drop_page(page);
+    drop_page(c->pool, page);
     c->made += sizeof(*own);
     return *slot = own;
 }
 
 static struct vs_copy_group *add_group(struct vs_copy *c, uint64_t number)
 {
-    struct vs_copy_group *group = calloc(1, sizeof(*group));
-    if (!group || vs_map_set_pointer(&c->groups, key_of(number), group)) {
-        free(group);
+    struct vs_copy_group *group = vs_copy_pool_group(c->pool);
+    if (!group)
+        return NULL;
+    memset(group, 0, sizeof(*group));
+    if (vs_map_set_pointer(&c->groups, key_of(number), group)) {
+        vs_copy_pool_give_group(c->pool, group);
         return NULL;
     }
     atomic_init(&group->refs, 1);
@@ -185,9 +197,10 @@ static struct vs_copy_group *add_group(struct vs_copy *c, uint64_t number)
 
 static struct vs_copy_page *add_page(struct vs_copy *c, struct vs_copy_page **slot, uint64_t number)
 {
-    struct vs_copy_page *page = calloc(1, sizeof(*page));
+    struct vs_copy_page *page = vs_copy_pool_page(c->pool);
     if (!page)
         return NULL;
+    memset(page, 0, sizeof(*page));
     page->number = number;
     atomic_init(&page->refs, 1);
     c->count++;

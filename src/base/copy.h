@@ -37,6 +37,8 @@ struct vs_copy_recent {
     struct vs_copy_page *page;
 };
 
+struct vs_copy_pool;
+
 /* A zeroed struct is not a valid copy; call vs_copy_init. */
 struct vs_copy {
     struct vs_copy_recent recent[VS_COPY_RECENT]; /* its own pages, by their number's low bits */
@@ -45,10 +47,15 @@ struct vs_copy {
     size_t count;                                 /* pages */
     size_t made;                                  /* bytes it has allocated for groups and pages */
     bool noted;                                   /* there is something in `recent` or `shared` */
+    struct vs_copy_pool *pool;                    /* where its pages come from; NULL: malloc */
 };
 
 void vs_copy_init(struct vs_copy *c);
+/* Leaves an empty copy with the same pool. */
 void vs_copy_fini(struct vs_copy *c);
+
+/* Gives an empty copy a pool (base/copy_pool.h), which all that share pages with it have too. */
+void vs_copy_use(struct vs_copy *c, struct vs_copy_pool *pool);
 
 /* Makes `to`, which need not be initialised, a copy with the same content that shares its pages
  * with `from`. Copies that share pages may be used by several threads, each by one at a time;

@@ -2,6 +2,7 @@
 /* Copies of memory that share pages, and clones of what decoders have beside: each goes on by
  * itself, and the same from there on. */
 #include "base/copy.h"
+#include "base/copy_pool.h"
 
 #include <stdlib.h>
 
@@ -150,15 +151,18 @@ static void write_both(struct vs_copy *c, struct plain *p, struct rng *rng, size
     CHECK_EQ(vs_copy_write(c, address(at), bytes, size), 0);
 }
 
-TEST(is_as_separate_memories_are)
+/* Every now and then `pool` is trimmed, and what it has in a file is put away. */
+static void check_separate(struct vs_copy_pool *pool)
 {
     struct rng rng = rng_init(1);
     struct vs_copy *copies = malloc(COPIES * sizeof(*copies));
     struct plain *plain = malloc(COPIES * sizeof(*plain));
     CHECK(copies && plain);
     memset(plain, 0xff, COPIES * sizeof(*plain));
-    for (unsigned i = 0; i < COPIES; i++)
+    for (unsigned i = 0; i < COPIES; i++) {
         vs_copy_init(&copies[i]);
+        vs_copy_use(&copies[i], pool);
+    }
     for (unsigned n = 0; n < 60000; n++) {
         unsigned which = (unsigned)rng_below(&rng, COPIES);
         size_t size = rng_below(&rng, 8) ? 1 + rng_below(&rng, 40) : 1 + rng_below(&rng, 300);
@@ -170,6 +174,10 @@ TEST(is_as_separate_memories_are)
             vs_copy_fini(&copies[to]);
             CHECK_EQ(vs_copy_clone(&copies[to], &copies[which]), 0);
             plain[to] = plain[which];
+            if (pool && rng_below(&rng, 2)) {
+                vs_copy_pool_trim(pool);
+                vs_scratch_rest(&pool->scratch);
+            }
         } else if (rng_below(&rng, 2)) {
             write_both(&copies[which], &plain[which], &rng, at, size);
         } else {
@@ -183,6 +191,34 @@ TEST(is_as_separate_memories_are)
     }
     free(plain);
     free(copies);
+}
+
+TEST(is_as_separate_memories_are)
+{
+    check_separate(NULL);
+}
+
+static void check_pool(const char *folder)
+{
+    struct vs_copy_pool pool;
+    CHECK_EQ(vs_copy_pool_init(&pool, folder, NULL), 0);
+    check_separate(&pool);
+    size_t groups = 0, each = sizeof(struct vs_copy_page) / sizeof(struct vs_copy_group);
+    for (void *g = pool.free_group; g; g = *(void **)g)
+        groups++;
+    CHECK_EQ(pool.free_count + groups / each, pool.cells); /* everything came back */
+    CHECK(pool.cells <= COPIES * (PAGES + 2));             /* and was used again */
+    vs_copy_pool_fini(&pool);
+}
+
+TEST(is_as_separate_memories_are_in_a_pool)
+{
+    check_pool(NULL);
+}
+
+TEST(is_as_separate_memories_are_in_a_file)
+{
+    check_pool(unittest_folder());
 }
 
 /* ---- caches ---------------------------------------------------------------------------------- */

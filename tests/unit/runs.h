@@ -25,9 +25,7 @@ struct place {
 
 static inline void place_init(struct place *p)
 {
-    const char *tmp = getenv("TMPDIR");
-
-    snprintf(p->path, sizeof(p->path), "%s/vestige-unit-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+    snprintf(p->path, sizeof(p->path), "%s/vestige-unit-XXXXXX", unittest_folder());
     CHECK(mkdtemp(p->path));
     CHECK_EQ(chdir(p->path), 0);
 }

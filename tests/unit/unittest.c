@@ -183,3 +183,10 @@ int main(int argc, char **argv)
     printf("%u passed, %u failed\n", passed, failed);
     return failed || !passed;
 }
+
+const char *unittest_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/tmp";
+}

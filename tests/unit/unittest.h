@@ -80,4 +80,7 @@ unsigned unittest_every(unsigned n);
  * variants, as workloads, lies in the root of the build, of which a variant's folder is a part. */
 void unittest_built(const char *name, char path[PATH_MAX]);
 
+/* Where files may be made: TMPDIR, or /tmp. */
+const char *unittest_folder(void);
+
 #endif
