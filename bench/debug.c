@@ -24,17 +24,28 @@ enum { OUTPUT = 1 << 16 };
     "    return time.monotonic() - start\n"                                                        \
     "def median(command): return sorted(seconds(command) for i in range(STEPS))[STEPS // 2]\n"
 
+/* What the process at the other end of gdb's pipe has taken at most, in MiB. */
+#define MEMORY                                                                                     \
+    "def memory():\n"                                                                              \
+    "    for p in os.listdir('/proc'):\n"                                                          \
+    "        try: facts = dict(l.split(':', 1) for l in open('/proc/%s/status' % p))\n"            \
+    "        except (OSError, ValueError): continue\n"                                             \
+    "        if int(facts['PPid']) == os.getpid() and 'VmHWM' in facts:\n"                         \
+    "            return int(facts['VmHWM'].split()[0]) / 1024\n"                                   \
+    "    return -1\n"
+
 static const char ours[] =
-    COMMON "figure('prompt', time.monotonic() - float(os.environ['BENCH_START']))\n"
-           "if os.environ.get('BENCH_ALL'):\n"
-           "    gdb.execute('set confirm off')\n"
-           "    gdb.execute('tbreak main', to_string=True)\n"
-           "    gdb.execute('continue', to_string=True)\n"
-           "    gdb.execute('break main', to_string=True)\n"
-           "    figure('forwards', seconds('continue'))\n"
-           "    figure('step', 1e3 * median('reverse-stepi'))\n"
-           "    figure('backwards', seconds('reverse-continue'))\n"
-           "    figure('at main', gdb.selected_frame().name() == 'main')\n";
+    COMMON MEMORY "figure('prompt', time.monotonic() - float(os.environ['BENCH_START']))\n"
+                  "if os.environ.get('BENCH_ALL'):\n"
+                  "    gdb.execute('set confirm off')\n"
+                  "    gdb.execute('tbreak main', to_string=True)\n"
+                  "    gdb.execute('continue', to_string=True)\n"
+                  "    gdb.execute('break main', to_string=True)\n"
+                  "    figure('forwards', seconds('continue'))\n"
+                  "    figure('step', 1e3 * median('reverse-stepi'))\n"
+                  "    figure('backwards', seconds('reverse-continue'))\n"
+                  "    figure('at main', gdb.selected_frame().name() == 'main')\n"
+                  "    figure('memory', memory())\n";
 
 /* gdb's recording knows no AVX, so the C library must not use it. */
 static const char peer[] =
@@ -129,6 +140,8 @@ void bench_debug(struct bench *b)
               command_figure(text, "backwards"), "s", -1, 5);
     if (command_figure(text, "at main") != 1)
         bench_fail("reverse-continue did not come to main");
+    bench_row(b, "debug", "vestige debug", "memory, of 512", command_figure(text, "memory"), "MiB",
+              -1, 512);
     unsetenv("BENCH_ALL");
     measure_peer(b, program, size, script, out, text);
     unlink(run);

@@ -21,19 +21,44 @@
 #include "target/config.h"
 #include "trace/retired.h"
 
-enum { PORT = 1234, MEMORY_MIB = 512 };
+enum {
+    PORT = 1234,
+    MEMORY_MIB = 512,
+    OWN_MIB = 24,      /* what is needed beside checkpoints, replayed memory and the stream */
+    ENCODING_MIB = 24, /* what is needed to read and encode a run */
+};
 
 struct debug_options {
     struct option_list images;
     const char *code, *technique, *listen, *gdb;
-    uint64_t memory;
+    uint64_t memory, disk;
     bool stdio, once, script;
 };
 
+/* /tmp is often in memory. */
+static const char *scratch_folder(void)
+{
+    const char *folder = getenv("TMPDIR");
+    return folder && *folder ? folder : "/var/tmp";
+}
+
 static struct replaying_options replaying_how(const struct debug_options *o)
 {
-    return (struct replaying_options){
-        .images = &o->images, .code = o->code, .technique = o->technique, .at_once = true};
+    return (struct replaying_options){.images = &o->images,
+                                      .code = o->code,
+                                      .technique = o->technique,
+                                      .at_once = true,
+                                      .pooled = true,
+                                      .folder = o->disk ? scratch_folder() : NULL};
+}
+
+/* Returns what is left for checkpoints, replayed memory and the stream. */
+static size_t room_for(const struct debug_options *o, const struct replaying *r)
+{
+    uint64_t own = (OWN_MIB + (r->encoding ? ENCODING_MIB : 0)) * UINT64_C(1) << 20;
+    if (o->disk)
+        return (size_t)o->disk;
+    return (size_t)(o->memory - (own < o->memory / 2 ? own : o->memory / 2));
 }
 
 /* ---- where ----------------------------------------------------------------------------------- */
@@ -174,6 +199,15 @@ static int find_event(void *context, uint64_t event, unsigned *thread, uint64_t 
     return e;
 }
 
+/* Without a core that has registers, there is nothing that gdb could show. */
+static bool is_begun(const struct vs_replay *r)
+{
+    unsigned i = 0;
+    while (i < r->count && !r->cores[i].started)
+        i++;
+    return i < r->count;
+}
+
 static int debug(struct cli *cli, const struct debug_options *o, const char *path,
                  struct replaying *r)
 {
@@ -186,7 +220,8 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     const struct vs_gdb_events events = {find_event, run};
     const struct vs_gdb_replayed_options how = {
         .events = r->encoding && run ? &events : NULL,
-        .most = (size_t)o->memory,
+        .most = room_for(o, r),
+        .rests = {&r->pool.scratch, r->encoding ? &r->encoding->bits.scratch : NULL},
         .images = r->about->images,
         .image_count = r->about->image_count,
         .files = o->images.items,
@@ -198,6 +233,8 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
         status = replaying_one_way(cli, path, r->replay.config.spec.technique);
     } else if (e) {
         status = cli_report(cli, path, e, r->replay.diag.error == e ? &r->replay.diag : NULL);
+    } else if (!is_begun(&r->replay)) {
+        status = replaying_cut(cli, path, r);
     } else {
         status = serve(cli, o, path, r->replay.config.isa, &m->machine);
     }
@@ -234,14 +271,17 @@ static bool add_word(char *text, size_t capacity, const char *word)
 static bool write_remote(char *text, size_t capacity, const struct debug_options *o,
                          const char *path)
 {
-    char self[4096], memory[32];
+    char self[4096], memory[32], disk[32];
     ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
     self[n > 0 ? n : 0] = 0;
     snprintf(memory, sizeof(memory), "%llu", (unsigned long long)o->memory);
+    snprintf(disk, sizeof(disk), "%llu", (unsigned long long)o->disk);
     snprintf(text, capacity, "target remote | exec");
     bool fits = n > 0 && add_word(text, capacity, self) && add_word(text, capacity, "debug") &&
                 add_word(text, capacity, "--stdio") && add_word(text, capacity, "--memory") &&
                 add_word(text, capacity, memory);
+    if (o->disk)
+        fits = fits && add_word(text, capacity, "--disk") && add_word(text, capacity, disk);
     if (o->technique)
         fits = fits && add_word(text, capacity, "--technique") &&
                add_word(text, capacity, o->technique);
@@ -319,6 +359,17 @@ static int exec_gdb(struct cli *cli, const struct debug_options *o, const struct
     return refuse_gdb(cli, o->gdb ? o->gdb : isa->debuggers[0], o->gdb);
 }
 
+static int look_at_folder(struct cli *cli, const char *path, const char *folder)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_scratch s;
+    int e = vs_scratch_open(&s, folder, &diag);
+    if (e)
+        return cli_report(cli, path, e, &diag);
+    vs_scratch_close(&s);
+    return CLI_DONE;
+}
+
 /* The file is looked at first, so that what is wrong with it is said here. */
 static int start_gdb(struct cli *cli, const struct debug_options *o, const char *path, int argc,
                      char **argv)
@@ -327,6 +378,8 @@ static int start_gdb(struct cli *cli, const struct debug_options *o, const char 
     char program[4096] = "", remote[16384];
     const struct vs_isa *isa = NULL;
     int status = replaying_look(cli, path, &how, &isa, program, sizeof(program));
+    if (status == CLI_DONE && how.folder)
+        status = look_at_folder(cli, path, how.folder);
     if (status != CLI_DONE)
         return status;
     if (o->images.count)
@@ -415,6 +468,13 @@ static const struct cli_option options[] = {
              "(512M)",
      .type = OPTION_U64,
      .offset = FIELD(memory),
+     .min = 1 << 20},
+    {.name = "disk",
+     .argument = "BYTES",
+     .help = "keep checkpoints, and a run's stream, in a file of up to\n"
+             "this size in TMPDIR or /var/tmp, instead of in memory",
+     .type = OPTION_U64,
+     .offset = FIELD(disk),
      .min = 1 << 20},
     {0},
 };

@@ -2,7 +2,9 @@
 #include "cli/encoding.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/diag.h"
 #include "cli/specs.h"
 
 /* If the run turns out to be damaged, what came before is encoded. */
@@ -13,6 +15,9 @@ static void encode_all(void *arg)
     int err = vs_bandwidth_run(&e->study, e->reader, NULL, &diag);
     if (err && e->study.rows[0].encoder && !e->study.rows[0].port.error)
         vs_port_finish(&e->study.rows[0].port);
+    if (e->bits.scratch.error)
+        vs_diag_set(&diag, err, -1, -1, "the file for its stream cannot grow: %s",
+                    strerror(e->bits.scratch.error));
     diag.error = err;
     vs_port_growing_end(&e->bits, err ? &diag : NULL);
 }
@@ -82,19 +87,20 @@ static int start(struct cli *cli, struct encoding *e, const char *path, bool at_
 }
 
 int encoding_open(struct cli *cli, struct encoding **to, const char *path,
-                  const struct vs_technique_spec *spec, bool at_once)
+                  const struct vs_technique_spec *spec, const struct encoding_options *o)
 {
     struct encoding *e = *to = calloc(1, sizeof(*e));
-    if (!e || vs_port_growing_init(&e->bits)) {
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    int err = e ? vs_port_growing_init(&e->bits, o->folder, &diag) : -VSE_NOMEM;
+    if (err) {
         free(e);
         *to = NULL;
-        cli_error(cli, "out of memory");
-        return CLI_USAGE;
+        return cli_report(cli, path, err, &diag);
     }
     e->spec = *spec;
     int status = cli_open(cli, &e->reader, path, false);
     if (status == CLI_DONE)
-        status = start(cli, e, path, at_once);
+        status = start(cli, e, path, o->at_once);
     if (status != CLI_DONE) {
         encoding_close(e);
         *to = NULL;

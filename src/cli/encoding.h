@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A recorded run that is encoded in memory, by a thread of its own, while its stream is already
- * being replayed. */
+/* A recorded run that is encoded by a thread of its own while its stream is already being
+ * replayed. */
 #ifndef CLI_ENCODING_H
 #define CLI_ENCODING_H
 
@@ -28,11 +28,15 @@ struct encoding {
     atomic_bool stop;
 };
 
-/* Begins to encode the run at `path` as the spec says; with `at_once`, bits come without a pass
- * beforehand (study/bandwidth.h). Returns CLI_DONE, or the status after a message; then *e is
- * NULL. */
+struct encoding_options {
+    bool at_once;       /* bits come without a pass beforehand (study/bandwidth.h) */
+    const char *folder; /* the bits are kept in a file there; NULL: in memory */
+};
+
+/* Begins to encode the run at `path` as the spec says. Returns CLI_DONE, or the status after a
+ * message; then *e is NULL. */
 int encoding_open(struct cli *cli, struct encoding **e, const char *path,
-                  const struct vs_technique_spec *spec, bool at_once);
+                  const struct vs_technique_spec *spec, const struct encoding_options *o);
 
 /* Ends it, whether or not the run is at its end. NULL is fine. */
 void encoding_close(struct encoding *e);

@@ -93,7 +93,8 @@ static int open_run(struct cli *cli, struct replaying *r, const char *path,
     struct vs_technique_spec spec;
     int status = parse_technique(cli, o, &spec);
     if (status == CLI_DONE)
-        status = encoding_open(cli, &r->encoding, path, &spec, o->at_once);
+        status = encoding_open(cli, &r->encoding, path, &spec,
+                               &(struct encoding_options){o->at_once, o->folder});
     if (status != CLI_DONE)
         return status;
     config->spec = r->encoding->spec;
@@ -262,10 +263,15 @@ int replaying_open(struct cli *cli, struct replaying *r, const char *path,
         config.stack = VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE;
         config.stack_size = VS_LINUX_STACK_SIZE;
     }
+    int e = o->pooled ? vs_copy_pool_init(&r->pool, o->folder, &diag) : 0;
+    if (e)
+        return cli_report(cli, path, e, &diag);
+    r->pooled = o->pooled;
+    config.pool = o->pooled ? &r->pool : NULL;
     config.code = &r->code.image.text;
     config.loaded = &r->code.image.loaded;
     r->ready = true;
-    int e = vs_replay_init(&r->replay, &config, &diag);
+    e = vs_replay_init(&r->replay, &config, &diag);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 
@@ -273,6 +279,8 @@ void replaying_close(struct replaying *r)
 {
     if (r->ready)
         vs_replay_fini(&r->replay);
+    if (r->pooled)
+        vs_copy_pool_fini(&r->pool);
     code_free(&r->code);
     vs_vport_close(r->port);
     encoding_close(r->encoding);

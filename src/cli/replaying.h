@@ -3,6 +3,7 @@
 #ifndef CLI_REPLAYING_H
 #define CLI_REPLAYING_H
 
+#include "base/copy_pool.h"
 #include "cli/code_open.h"
 #include "cli/encoding.h"
 #include "cli/vport_open.h"
@@ -13,6 +14,8 @@ struct replaying_options {
     const char *code;      /* a run; if NULL, the code is from the images */
     const char *technique; /* for a run, what encodes it; NULL: mc2RT */
     bool at_once;          /* a run is encoded without a pass beforehand; the user is not told */
+    bool pooled;           /* pages of memory are in a pool, for checkpoints */
+    const char *folder;    /* the pool, and a run's stream, are in files there; NULL: in memory */
     vs_replay_output *output;
     void *context;
 };
@@ -22,7 +25,9 @@ struct replaying {
     struct encoding *encoding; /* and NULL if it is a stream */
     const struct vs_vport_about *about;
     struct code code;
+    struct vs_copy_pool pool; /* if pages are in one */
     struct vs_replay replay;
+    bool pooled;     /* there is the pool */
     bool ready;      /* the replay is ready */
     bool incomplete; /* the run lacks something, as the user was told */
 };

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/copy_pool.h"
 #include "base/diag.h"
 #include "isa/isa.h"
 
@@ -279,6 +280,10 @@ static enum vs_gdb_stop_kind kind_of(int stop, bool step)
 int vs_gdb_replayed_failed(const struct vs_gdb_replayed *m, int err, struct vs_diag *diag)
 {
     const struct vs_diag *d = &m->replay->diag;
+    const struct vs_copy_pool *pool = m->replay->config.pool;
+    if (err == -VSE_NOMEM && pool && pool->scratch.error)
+        return vs_diag_set(diag, err, -1, -1, "the file for memory's pages cannot grow: %s",
+                           strerror(pool->scratch.error));
     bool said = d->error == err && d->text[0];
     return vs_diag_set(diag, err, said ? d->offset : -1, -1, "%s", said ? d->text : vs_errstr(err));
 }
@@ -580,6 +585,7 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay,
     err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, o->most);
+    memcpy(m->history.rests, o->rests, sizeof(o->rests));
     if (!err)
         err = vs_history_scout(&m->history);
     m->current = replay->current < replay->count ? replay->current : 0;

@@ -25,7 +25,8 @@ struct vs_gdb_events {
 };
 
 struct vs_gdb_replayed_options {
-    size_t most;                   /* bytes for checkpoints */
+    size_t most;                   /* bytes for checkpoints (replay/history.h) */
+    struct vs_scratch *rests[2];   /* also there */
     const struct vs_image *images; /* the stream's; may be NULL */
     size_t image_count;
     const char *const *files; /* in the place of images (gdb/loaded_files.h) */

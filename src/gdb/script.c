@@ -10,6 +10,7 @@ const char vs_gdb_script[] =
     "set sysroot /\n"
     "set may-write-memory off\n"
     "set may-call-functions off\n"
+    "set remotetimeout 100000\n" /* a monitor command takes the time that it takes */
     "python\n"
     "def vestige_steps():\n"
     "    facts = gdb.execute('maintenance print architecture', to_string=True)\n"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* A stream in memory that is read while it is being written, by another thread. Its bytes stay
- * where they are, so that readers and their copies can go on from any bit. */
+/* A stream in memory, or in a file without a name, that is read while it is being written, by
+ * another thread. Its bytes stay where they are, so that readers and their copies can go on from
+ * any bit. */
 #ifndef PORT_GROWING_H
 #define PORT_GROWING_H
 
 #include <pthread.h>
 
+#include "base/scratch.h"
 #include "port/stream.h"
 
 struct vs_port_growing {
@@ -15,20 +17,18 @@ struct vs_port_growing {
     /* private */
     pthread_mutex_t lock; /* for all below */
     pthread_cond_t changed;
-    uint8_t *data;
-    size_t room; /* bytes of address space */
+    struct vs_scratch scratch;
     uint64_t nbits;
     bool ended;
     struct vs_diag why; /* if an error ended it */
 };
 
-/* Makes an empty stream. Returns 0; -VSE_NOMEM (too little address space). fini is needed after 0
- * only, when no thread uses it any more. */
-int vs_port_growing_init(struct vs_port_growing *g);
+/* Makes an empty stream, in memory or in a file in `folder`. Returns as vs_scratch_open; fini is
+ * needed after 0 only, when no thread uses it any more. */
+int vs_port_growing_init(struct vs_port_growing *g, const char *folder, struct vs_diag *diag);
 void vs_port_growing_fini(struct vs_port_growing *g);
 
-/* A vs_port_sink whose context is the stream, for a port with one. Returns 0; -VSE_NOMEM (the
- * address space is used up). */
+/* A vs_port_sink whose context is the stream, for a port with one. Returns as vs_scratch_reach. */
 int vs_port_to_growing(void *growing, unsigned stream, const uint8_t *bytes, uint64_t nbits);
 
 /* No bits follow. `why` is NULL, or the error that ended it. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/copy_pool.h"
 #include "base/invariant.h"
 #include "base/workers.h"
 #include "replay/hunt.h"
@@ -29,6 +30,21 @@ static size_t made_since(struct vs_replay *r, size_t before)
     return made < before ? made : made - before;
 }
 
+/* What is in files is in memory only while it is in use: from one checkpoint to the next. */
+static void rest(struct vs_history *h)
+{
+    for (size_t i = 0; i < sizeof(h->rests) / sizeof(h->rests[0]); i++)
+        if (h->rests[i])
+            vs_scratch_rest(h->rests[i]);
+}
+
+/* Goes to a checkpoint. */
+static int restore(struct vs_history *h, struct vs_replay_state *s)
+{
+    rest(h);
+    return vs_replay_restore(h->replay, s);
+}
+
 /* Counts the memory of a checkpoint that was just taken. */
 static void count_state(struct vs_history *h, struct vs_replay *r, size_t *made,
                         struct vs_replay_state *s)
@@ -42,6 +58,7 @@ static void drop(struct vs_history *h, struct vs_replay_state *s)
     size_t size = s ? vs_replay_state_size(s) : 0;
     h->used -= size < h->used ? size : h->used;
     vs_replay_drop(s);
+    rest(h); /* a checkpoint that goes looks at its pages */
 }
 
 /* Drops every second checkpoint, but never the first. */
@@ -57,6 +74,8 @@ static void thin(struct vs_history *h)
     h->count = kept;
     if (h->spacing < SPACING_MOST)
         h->spacing *= 2;
+    if (h->replay->config.pool)
+        vs_copy_pool_trim(h->replay->config.pool);
 }
 
 /* Returns whether there are too many checkpoints, or they take too much memory. What replays take
@@ -64,7 +83,7 @@ static void thin(struct vs_history *h)
  * search. They and the stream may take most of what is allowed, but not all. */
 static bool is_full(const struct vs_history *h, struct vs_replay *r)
 {
-    size_t room = h->most - h->most / 8; /* the rest is lost between pieces of memory */
+    size_t room = h->most - h->most / 16; /* the rest is lost between pieces of memory */
     size_t others = vs_port_reader_bits(&r->reader) / 8;
     others += (2 + (size_t)h->threads) * vs_replay_held(r);
     return h->count == VS_HISTORY_STATES ||
@@ -101,6 +120,7 @@ static void add_state(struct vs_history *h, struct vs_replay *r, size_t *made)
     count_state(h, r, made, s);
     while (h->count > 1 && is_full(h, r))
         thin(h);
+    rest(h);
 }
 
 static void keep(struct vs_history *h)
@@ -340,7 +360,7 @@ static int approach(struct vs_history *h, unsigned core, uint64_t to)
     bool near = here <= to && h->replay->position >= vs_replay_state_position(s) &&
                 (core == VS_REPLAY_NONE || here < to);
     if (!err && !near)
-        err = vs_replay_restore(h->replay, s);
+        err = restore(h, s);
     leave(h);
     return err;
 }
@@ -407,7 +427,7 @@ int vs_history_scan(struct vs_history *h, const struct vs_hunt_part *part,
                     const struct vs_history_stop *until, struct vs_history_stop *last)
 {
     struct vs_replay_goal goal = at_position(part->end.position);
-    int found = 0, err = vs_replay_restore(h->replay, part->from);
+    int found = 0, err = restore(h, part->from);
     goal.fresh = true;
     while (!err) {
         bool searching = h->searching;

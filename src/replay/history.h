@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/scratch.h"
 #include "replay/replay.h"
 
 #define VS_HISTORY_STATES  1024
@@ -34,7 +35,8 @@ struct vs_history {
     unsigned next_near;
     uint64_t spacing;
     uint64_t page_worth;        /* instructions between checkpoints for each page copied; 0: any */
-    size_t most;                /* bytes that checkpoints may take, and the replay with them */
+    size_t most;                /* bytes that checkpoints may take, and replays and the stream with
+                                 * them, wherever they are */
     size_t used;                /* bytes that checkpoints take */
     size_t made;                /* what the replay had allocated when it was last asked */
     struct vs_replay_map *maps; /* those that the scout has met */
@@ -48,6 +50,10 @@ struct vs_history {
     unsigned threads;     /* that search backwards beside the caller's; the caller may set it before
                            * the first search. At first, one for each further processor */
     struct vs_hunt *hunt; /* they; NULL: there are none yet */
+
+    /* Set by the caller before anything else: files that have pages or the stream, of which memory
+     * is to hold only what is in use. Each may be NULL. */
+    struct vs_scratch *rests[2];
 
     /* Set by the caller: is asked every now and then whether to stop. May be NULL. */
     bool (*poll)(void *context);
@@ -70,9 +76,9 @@ struct vs_history_stop {
     const struct vs_replay_watch *watch;
 };
 
-/* The replay must stand at 0. It and its checkpoints may take `most` bytes, as far as it needs no
- * more by itself. Returns 0; -VSE_NOMEM;
- * -VSE_FEATURE. */
+/* The replay must stand at 0. Checkpoints, other replays that are made for this, and the stream may
+ * take `most` bytes with it; if the stream and replays need nearly as much, checkpoints still get a
+ * quarter. Returns 0; -VSE_NOMEM; -VSE_FEATURE. */
 int vs_history_init(struct vs_history *h, struct vs_replay *replay, size_t most);
 void vs_history_fini(struct vs_history *h);
 

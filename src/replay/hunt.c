@@ -87,15 +87,16 @@ void vs_hunt_close(struct vs_hunt *hunt)
     free(hunt);
 }
 
-static int add_hunter(struct vs_hunt *hunt, const struct vs_replay *like)
+static int add_hunter(struct vs_hunt *hunt, const struct vs_history *h)
 {
     struct hunter *me = &hunt->others[hunt->count++];
-    struct vs_replay_config config = like->config;
+    struct vs_replay_config config = h->replay->config;
     config.output = NULL;
     me->hunt = hunt;
     me->history = &me->own;
     me->own = (struct vs_history){
         .replay = &me->replay, .searching = true, .poll = is_done, .context = me};
+    memcpy(me->own.rests, h->rests, sizeof(h->rests));
     me->job = (struct vs_job){.run = search_parts, .arg = me};
     int err = vs_replay_init(&me->replay, &config, NULL);
     me->replay.versions = OWN_VERSIONS;
@@ -111,7 +112,7 @@ int vs_hunt_open(struct vs_hunt **to, struct vs_history *h)
     hunt->others = calloc(h->threads, sizeof(*hunt->others));
     int err = hunt->others ? vs_workers_open(&hunt->workers, h->threads) : -VSE_NOMEM;
     for (unsigned i = 0; i < h->threads && !err; i++)
-        err = add_hunter(hunt, h->replay);
+        err = add_hunter(hunt, h);
     if (err) {
         vs_hunt_close(hunt);
         *to = NULL;

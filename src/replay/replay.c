@@ -931,6 +931,8 @@ int vs_replay_init(struct vs_replay *r, const struct vs_replay_config *config, s
     r->reader.witness = &r->witness;
     if (!err)
         err = r->ops->open(&r->decoder, config->spec.params, &config->setup, &r->reader);
+    if (!err)
+        vs_replay_use(r, config->pool);
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
 }
 

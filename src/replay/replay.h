@@ -65,6 +65,8 @@ struct vs_replay_config {
     const struct vs_loaded
         *loaded;                /* what memory holds at first, as far as files say; may be NULL */
     uint64_t stack, stack_size; /* the first thread's stack; a size of 0: it is not known */
+    struct vs_copy_pool *pool;  /* where its memory's pages come from; NULL: malloc. All replays
+                                 * that use the same checkpoints have the same one */
     vs_replay_output *output;   /* NULL: nobody is told */
     void *context;
 };
@@ -309,5 +311,7 @@ size_t vs_replay_state_size(struct vs_replay_state *state);
 size_t vs_replay_made(struct vs_replay *r);
 /* Returns about how many bytes it takes if it shares nothing with a checkpoint. */
 size_t vs_replay_held(struct vs_replay *r);
+/* Lets a replay that knows nothing yet take its pages from the pool. */
+void vs_replay_use(struct vs_replay *r, struct vs_copy_pool *pool);
 
 #endif

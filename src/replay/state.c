@@ -240,6 +240,13 @@ static struct vs_copy *copy_at(const struct copies *c, size_t i)
     return i < 3 ? c->others[i] : NULL;
 }
 
+void vs_replay_use(struct vs_replay *r, struct vs_copy_pool *pool)
+{
+    const struct copies c = copies_of_replay(r);
+    for (size_t i = 0; copy_at(&c, i); i++)
+        vs_copy_use(copy_at(&c, i), pool);
+}
+
 size_t vs_replay_made(struct vs_replay *r)
 {
     const struct copies c = copies_of_replay(r);

@@ -163,6 +163,27 @@ expect_err 'cannot start ./none: there is no such program$'
 
 # ---- techniques ------------------------------------------------------------------------------
 
+for isa in $both; do
+    begin "keeps_checkpoints_on_disk_with_$isa"
+    mkdir -p scratch
+    more=(--disk 64M)
+    TMPDIR=$T/scratch debug $isa.vest 'break mark' 'continue' 'continue' 'continue' 'monitor goto end' 'reverse-continue' 'reverse-continue' 'print counter'
+    more=()
+    expect_status 0
+    expect_order 'mark \(n=.*1\)' 'mark \(n=.*2\)' 'mark \(n=.*3\)' 'mark \(n=.*4\)' 'mark \(n=.*3\)' '^\$1 = 3$'
+    expect_equal "$(ls scratch)" ''
+done
+
+begin says_that_there_is_no_room_on_disk
+run env TMPDIR="$T/none" "$VESTIGE" debug --disk 64M rv64.vest
+expect_status 2
+expect_one_line_err
+expect_err 'rv64.vest: cannot make a file in .*/none: No such file or directory$'
+run sh -c 'ulimit -f 64; exec "$1" debug --disk 64M --stdio rv64.vest </dev/null' sh "$VESTIGE"
+expect_status 2
+expect_one_line_err
+expect_err 'rv64.vest: the file for its stream cannot grow: File too large'
+
 begin encodes_with_the_technique_that_is_named
 for technique in mlvCF_e:CS32 mlvNX_b mc2RT:CS16; do
     more=(-t $technique)

@@ -71,7 +71,7 @@ static void read_message(struct vs_port_reader *r, struct rng *rng)
         CHECK_EQ(bytes[i], 0xa5);
 }
 
-static void read_all(bool fails)
+static void read_all(const char *folder, bool fails)
 {
     struct vs_port_growing g;
     struct writing w = {&g, fails};
@@ -80,7 +80,7 @@ static void read_all(bool fails)
     struct vs_port_reader r, early;
     struct rng rng = rng_init(5), then;
     struct vs_diag why;
-    CHECK_EQ(vs_port_growing_init(&g), 0);
+    CHECK_EQ(vs_port_growing_init(&g, folder, NULL), 0);
     CHECK_EQ(vs_port_reader_init(&r, &shape, &g.stream), 0);
     r.more = &g.more;
     CHECK_EQ(vs_workers_open(&workers, 1), 0);
@@ -109,12 +109,17 @@ static void read_all(bool fails)
 
 TEST(reads_while_it_is_written)
 {
-    read_all(false);
+    read_all(NULL, false);
+}
+
+TEST(reads_a_file_while_it_is_written)
+{
+    read_all(unittest_folder(), false);
 }
 
 TEST(tells_why_it_ended)
 {
-    read_all(true);
+    read_all(NULL, true);
 }
 
 TEST(sees_a_message_that_is_cut)
@@ -123,7 +128,7 @@ TEST(sees_a_message_that_is_cut)
     struct vs_port_reader r;
     const uint8_t bytes[2] = {0xff, 0xff};
     uint64_t v;
-    CHECK_EQ(vs_port_growing_init(&g), 0);
+    CHECK_EQ(vs_port_growing_init(&g, NULL, NULL), 0);
     CHECK_EQ(vs_port_reader_init(&r, &shape, &g.stream), 0);
     r.more = &g.more;
     CHECK_EQ(vs_port_to_growing(&g, 0, bytes, 16), 0);

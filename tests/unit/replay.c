@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/buf.h"
+#include "base/copy_pool.h"
 #include "gdb/replayed.h"
 #include "isa/cpu_load.h"
 #include "replay/history.h"
@@ -421,6 +422,53 @@ static void with(const char *technique, const char *options, void (*check)(const
     }
 
 EACH(goes_anywhere, check_history)
+
+/* ---- pages in a pool ------------------------------------------------------------------------- */
+
+/* A scout and searches in threads share the pool's pages; there is room for few checkpoints. */
+static void check_pooled(const struct stream *s, const char *folder)
+{
+    const size_t most = 8 << 20;
+    struct vs_copy_pool pool;
+    struct stream pooled = *s;
+    struct samples all;
+    struct vs_history h;
+    struct vs_replay r;
+    take_samples(&all, s);
+    CHECK_EQ(vs_copy_pool_init(&pool, folder, NULL), 0);
+    pooled.config.pool = &pool;
+    history_make(&h, &r, &pooled, 500, most);
+    h.threads = 2;
+    h.rests[0] = &pool.scratch;
+    CHECK_EQ(vs_history_scout(&h), 0);
+    go_about_in(&h, &all, NULL);
+    CHECK_EQ(vs_history_goto(&h, all.end), VS_REPLAY_REACHED);
+    CHECK(h.count > 1 && h.used <= most);
+    vs_history_fini(&h);
+    vs_replay_fini(&r);
+    CHECK(pool.cells);
+    vs_copy_pool_fini(&pool);
+}
+
+static void check_in_memory(const struct stream *s)
+{
+    check_pooled(s, NULL);
+}
+
+static void check_in_file(const struct stream *s)
+{
+    check_pooled(s, unittest_folder());
+}
+
+TEST(goes_anywhere_in_a_pool)
+{
+    with("mlvCF_e:CS32", "--cores 4", check_in_memory);
+}
+
+TEST(goes_anywhere_in_a_file)
+{
+    with("mc2RT", "--cores 4", check_in_file);
+}
 
 /* ---- back ------------------------------------------------------------------------------------ */
 
