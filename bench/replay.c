@@ -150,8 +150,9 @@ static void go_back(struct bench *b, const char *name, const struct stream *s)
     vs_replay_fini(&r);
 }
 
-static void one(struct bench *b, const char *run, const char *name, const char *technique,
-                double target, bool back)
+/* Returns the nanoseconds for each message. */
+static double one(struct bench *b, const char *run, const char *name, const char *technique,
+                  double target, bool back)
 {
     struct stream s;
     char row[64];
@@ -166,30 +167,44 @@ static void one(struct bench *b, const char *run, const char *name, const char *
     bench_row(b, "replay", row, "instructions", 1e-6 * (double)s.instructions, "M", 0, 0);
     bench_row(b, "replay", row, "speed", 1e-6 * (double)s.instructions / best, "Minsn/s", 1,
               target);
-    bench_row(b, "replay", row, "a message", 1e9 * best / (double)(messages ? messages : 1), "ns",
-              -1, 0);
+    double each = 1e9 * best / (double)(messages ? messages : 1);
+    bench_row(b, "replay", row, "a message", each, "ns", -1, 0);
     if (back)
         go_back(b, row, &s);
     close_stream(&s);
+    return each;
 }
 
-/* Native programs: long enough that translating them does not matter. */
-static void measure_native(struct bench *b, const char *vestige, const char *build, const char *run)
+/* The same programs natively and on RV64, long enough that translating them does not matter. */
+static void measure_both(struct bench *b, const char *vestige, const char *build, const char *run)
 {
+    static const char *const techniques[] = {"mlvCF_e:CS32", "mc2RT"};
+    static const struct {
+        const char *folder, *name;
+    } kinds[] = {{"host", "native"}, {"rv64", "RV64"}};
     static const struct {
         const char *name;
         double size;
     } programs[] = {{"sort", 900}, {"interp", 200}, {"lpc", 600}};
-    char program[PATH_MAX + 64], size[32], name[32];
+    char program[PATH_MAX + 64], size[32], name[64];
     const char *argv[] = {vestige, "record", "-f", "-o", run, "--", program, "-n", size, NULL};
+    double each[2][2];
 
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        snprintf(program, sizeof(program), "%s/workloads/host/%s", build, programs[i].name);
         snprintf(size, sizeof(size), "%.0f", programs[i].size * bench_scale(b) + 8);
-        snprintf(name, sizeof(name), "%s, native", programs[i].name);
-        command_run(argv, "/dev/null");
-        one(b, run, name, "mlvCF_e:CS32", 50, i == 0);
-        one(b, run, name, "mc2RT", 50, i == 0);
+        for (size_t k = 0; k < 2; k++) {
+            bool native = k == 0;
+            snprintf(program, sizeof(program), "%s/workloads/%s/%s", build, kinds[k].folder,
+                     programs[i].name);
+            snprintf(name, sizeof(name), "%s, %s", programs[i].name, kinds[k].name);
+            command_run(argv, "/dev/null");
+            for (size_t t = 0; t < 2; t++)
+                each[t][k] = one(b, run, name, techniques[t], native ? 50 : 0, native && i == 0);
+        }
+        for (size_t t = 0; t < 2; t++) {
+            snprintf(name, sizeof(name), "%s, native / RV64, %s", programs[i].name, techniques[t]);
+            bench_row(b, "replay", name, "a message", each[t][0] / each[t][1], "x", -1, 1.5);
+        }
     }
 }
 
@@ -211,6 +226,6 @@ void bench_replay(struct bench *b)
     command_run(parallel, "/dev/null");
     one(b, run, "fft, 4 cores", "mlvCF_e:CS32", 0, true);
     one(b, run, "fft, 4 cores", "mc2RT", 0, true);
-    measure_native(b, vestige, self, run);
+    measure_both(b, vestige, self, run);
     unlink(run);
 }
