@@ -471,8 +471,8 @@ static const struct cli_option options[] = {
      .min = 1 << 20},
     {.name = "disk",
      .argument = "BYTES",
-     .help = "keep checkpoints, and a run's stream, in a file of up to\n"
-             "this size in TMPDIR or /var/tmp, instead of in memory",
+     .help = "keep checkpoints and a run's stream not in memory, but\n"
+             "in a file of up to this size in TMPDIR or /var/tmp",
      .type = OPTION_U64,
      .offset = FIELD(disk),
      .min = 1 << 20},
