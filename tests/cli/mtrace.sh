@@ -229,7 +229,7 @@ refuses_compressor() {
 
 begin refuses_a_missing_compressor
 mkdir none
-PATH=$PWD/none run "$MCF" -c gzip -o q -i a.vest
+run env PATH="$PWD/none" "$MCF" -c gzip -o q -i a.vest
 refuses_compressor '^vestige mcfTrace: q\.bin\.gz: run gzip: No such file or directory$'
 
 begin reports_a_compressor_that_fails
