@@ -9,8 +9,10 @@
 
 struct vs_assembler;
 
-/* A parcel has room for a batch and one more whole block. */
-#define VS_PARCEL_EVENTS (16384 + 2304)
+/* How many events are delivered together: few enough to stay in a cache on the way, and many enough
+ * to be worth waking a thread. A parcel has room for them and one more whole block. */
+#define VS_PARCEL_BATCH  16384
+#define VS_PARCEL_EVENTS (VS_PARCEL_BATCH + 2304)
 
 struct vs_assembler_options {
     struct vs_relay *relay; /* for parcels of VS_PARCEL_EVENTS */

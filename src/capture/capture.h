@@ -4,7 +4,8 @@
  *   valgrind   the engine, whose other half is the tool in Valgrind (capture/valgrind)
  *   wire       what both halves share
  *   launch     starting Valgrind
- *   assemble   from the tool's records to events, with blocks and registers
+ *   assemble   from the tool's records to events, with blocks and registers; assemble_records: from
+ *              those that are no blocks
  *   images     what a program maps; places checks whether what the user named can be there
  *   log        what Valgrind says
  */
