@@ -102,7 +102,7 @@ static size_t group_alone(struct vs_copy_group *group)
 
 size_t vs_copy_alone(const struct vs_copy *c)
 {
-    size_t n = c->groups.capacity * sizeof(*c->groups.entries);
+    size_t n = vs_copy_table(c);
     for (const struct vs_map_entry *e = NULL; (e = vs_map_next(&c->groups, e));)
         n += group_alone(e->pointer);
     return n;

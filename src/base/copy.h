@@ -65,6 +65,12 @@ int vs_copy_clone(struct vs_copy *to, struct vs_copy *from);
 /* Returns the bytes of memory that nobody else has: those that vs_copy_fini frees. */
 size_t vs_copy_alone(const struct vs_copy *c);
 
+/* Returns those of them that are neither pages nor groups of pages. */
+static inline size_t vs_copy_table(const struct vs_copy *c)
+{
+    return c->groups.capacity * sizeof(*c->groups.entries);
+}
+
 /* The page with that number (an address >> VS_COPY_BITS), or NULL. Changes nothing, so that several
  * threads may look at once. */
 const struct vs_copy_page *vs_copy_look(const struct vs_copy *c, uint64_t number);

@@ -136,11 +136,14 @@ static bool is_free(const struct vs_copy_pool *pool, size_t cell)
 void vs_copy_pool_trim(struct vs_copy_pool *pool)
 {
     size_t size = sizeof(struct vs_copy_page);
+    if (vs_scratch_is_file(&pool->scratch))
+        return;
     pthread_mutex_lock(&pool->lock);
     for (size_t from = 0, to; from < pool->cells; from = to + 1) {
         for (to = from; is_free(pool, to); to++)
             ;
-        vs_scratch_free(&pool->scratch, from * size, to * size);
+        if (to > from)
+            vs_scratch_free(&pool->scratch, from * size, to * size);
     }
     pthread_mutex_unlock(&pool->lock);
 }

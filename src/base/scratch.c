@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/outfile.h"
 
 /* Address space that is asked for, and the least that is taken. Memory is used as it is filled. */
 #define ROOM_MOST  ((size_t)1 << 38)
@@ -20,7 +21,7 @@
 static int open_nameless(const char *folder)
 {
     char path[4096];
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    int fd = vs_outfile_lift(open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (fd >= 0 || (errno != EOPNOTSUPP && errno != EISDIR && errno != EINVAL))
         return fd;
     if (snprintf(path, sizeof(path), "%s/vestige-XXXXXX", folder) >= (int)sizeof(path)) {
@@ -30,7 +31,7 @@ static int open_nameless(const char *folder)
     fd = mkostemp(path, O_CLOEXEC);
     if (fd >= 0)
         unlink(path);
-    return fd;
+    return vs_outfile_lift(fd);
 }
 
 int vs_scratch_open(struct vs_scratch *s, const char *folder, struct vs_diag *diag)
@@ -40,15 +41,19 @@ int vs_scratch_open(struct vs_scratch *s, const char *folder, struct vs_diag *di
     if (folder && (s->fd = open_nameless(folder)) < 0)
         return vs_diag_io(diag, "cannot make a file in", folder);
     int flags = folder ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    while (data == MAP_FAILED && s->room >= ROOM_LEAST) {
+    errno = ENOMEM;
+    while (data == MAP_FAILED && s->room >= ROOM_LEAST && errno == ENOMEM) {
         data = mmap(NULL, s->room, PROT_READ | PROT_WRITE, flags, s->fd, 0);
         if (data == MAP_FAILED)
             s->room /= 2;
     }
     if (data == MAP_FAILED) {
+        int err = errno == ENOMEM
+                      ? vs_diag_set(diag, -VSE_NOMEM, -1, -1, "there is too little address space")
+                      : vs_diag_io(diag, "cannot map a file in", folder);
         if (folder)
             close(s->fd);
-        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "there is too little address space");
+        return err;
     }
     s->data = data;
     return 0;
@@ -82,6 +87,7 @@ int vs_scratch_reach(struct vs_scratch *s, size_t size)
             return -VSE_IO;
         }
     }
+    s->error = 0;
     s->reached = to;
     return 0;
 }

@@ -4,6 +4,7 @@
 #ifndef BASE_SCRATCH_H
 #define BASE_SCRATCH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -12,11 +13,12 @@
 struct vs_scratch {
     uint8_t *data;
     size_t room;       /* bytes of address space */
-    _Atomic int error; /* the errno because of which a file could not grow, or 0 */
+    _Atomic int error; /* the errno because of which a file could not grow last, or 0 */
+
+    _Atomic size_t reached; /* bytes that may be used */
 
     /* private */
-    _Atomic size_t reached; /* bytes that may be used */
-    int fd;                 /* -1: it is in memory */
+    int fd; /* -1: it is in memory */
 };
 
 /* Opens an empty one; `folder` is where its file is to be, or NULL for memory. Returns 0; with
@@ -25,15 +27,20 @@ struct vs_scratch {
 int vs_scratch_open(struct vs_scratch *s, const char *folder, struct vs_diag *diag);
 void vs_scratch_close(struct vs_scratch *s);
 
-/* Lets the first `size` bytes be used; new ones are 0. Returns 0; -VSE_NOMEM (the address space is
- * used up); -VSE_IO, with s->error (the disk is full). */
+static inline bool vs_scratch_is_file(const struct vs_scratch *s)
+{
+    return s->fd >= 0;
+}
+
+/* Lets the first `size` bytes be used; new ones are 0. One thread at a time may call it. Returns 0;
+ * -VSE_NOMEM (the address space is used up); -VSE_IO, with s->error (the disk is full). */
 int vs_scratch_reach(struct vs_scratch *s, size_t size);
 
 /* Says that nothing of it is needed soon: what is in a file need not be in memory as well. The
  * bytes stay, and other threads may use them meanwhile. */
 void vs_scratch_rest(struct vs_scratch *s);
 
-/* Says that the bytes from `from` up to `to` are not needed: their memory may be free, and then
+/* Says that the bytes from `from` up to `to` are not needed: their memory may be freed, and then
  * they are 0. What is in a file stays. */
 void vs_scratch_free(struct vs_scratch *s, size_t from, size_t to);
 

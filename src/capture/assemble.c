@@ -100,12 +100,24 @@ static bool completes_window(const struct vs_assembler *a, const struct vs_event
             e->kind == VS_NONDET);
 }
 
+/* Puts the event at i that crosses the end of the window behind it: the instructions before the end
+ * get one of their own. A parcel has room for it (VS_BLOCK_EVENTS). */
+static void part_event(struct vs_assembler *a, size_t i)
+{
+    struct vs_event *e = &a->events[i];
+
+    memmove(e + 1, e, (a->count++ - i) * sizeof(*e));
+    *e = (struct vs_event){.kind = VS_COUNT, .thread = e->thread, .icount = (uint16_t)a->left};
+}
+
 /* Leaves out what lies behind the end of the window. */
 static void apply_window(struct vs_assembler *a)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < a->count; i++) {
+        if (!a->cut && a->events[i].icount > a->left)
+            part_event(a, i);
         struct vs_event e = a->events[i];
 
         if (a->cut) {
@@ -114,20 +126,15 @@ static void apply_window(struct vs_assembler *a)
             if (e.icount && e.thread == a->cut_thread)
                 a->cut_pc = 0;
             e.icount = 0;
-            if (completes || is_structure(a, &e))
-                a->events[kept++] = e;
-            continue;
+            if (!completes && !is_structure(a, &e))
+                continue;
+        } else if (e.icount == a->left) {
+            a->cut = true;
+            a->cut_pc = e.pc;
+            a->cut_thread = e.thread;
         }
         if (e.kind == VS_THREAD_START)
             a->begun = e.thread + 1u;
-        if (e.icount >= a->left) {
-            a->cut = true;
-            a->cut_pc = e.icount == a->left ? e.pc : 0;
-            a->cut_thread = e.thread;
-            if (e.icount > a->left)
-                e = (struct vs_event){
-                    .kind = VS_COUNT, .thread = e.thread, .icount = (uint16_t)a->left};
-        }
         a->left -= e.icount;
         a->events[kept++] = e;
     }

@@ -221,7 +221,9 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     const struct vs_gdb_replayed_options how = {
         .events = r->encoding && run ? &events : NULL,
         .most = room_for(o, r),
-        .rests = {&r->pool.scratch, r->encoding ? &r->encoding->bits.scratch : NULL},
+        .heap_most = o->disk ? (size_t)o->memory / 2 : 0,
+        .pages = &r->pool.scratch,
+        .stream = r->encoding ? &r->encoding->bits.scratch : NULL,
         .images = r->about->images,
         .image_count = r->about->image_count,
         .files = o->images.items,
@@ -232,7 +234,9 @@ static int debug(struct cli *cli, const struct debug_options *o, const char *pat
     if (e == -VSE_FEATURE) {
         status = replaying_one_way(cli, path, r->replay.config.spec.technique);
     } else if (e) {
-        status = cli_report(cli, path, e, r->replay.diag.error == e ? &r->replay.diag : NULL);
+        struct vs_diag diag;
+        vs_gdb_replayed_failed(m, e, &diag);
+        status = cli_report(cli, path, e, &diag);
     } else if (!is_begun(&r->replay)) {
         status = replaying_cut(cli, path, r);
     } else {
@@ -472,7 +476,7 @@ static const struct cli_option options[] = {
     {.name = "disk",
      .argument = "BYTES",
      .help = "keep checkpoints and a run's stream not in memory, but\n"
-             "in a file of up to this size in TMPDIR or /var/tmp",
+             "in files of about this size in TMPDIR or /var/tmp",
      .type = OPTION_U64,
      .offset = FIELD(disk),
      .min = 1 << 20},
@@ -495,7 +499,7 @@ const struct command command_debug = {
         "unavailable, and nothing can be changed. In gdb, 'monitor help' lists what else\n"
         "the run knows: who wrote, system calls, output, and jumps to any position.\n"
         "\n"
-        "A recorded run is encoded in memory, as a trace module on the chip would, and\n"
+        "A recorded run is encoded on the way, as a trace module on the chip would, and\n"
         "gdb sees what a decoder makes of the bits.\n"
         "\n"
         "" SPECS_HELP_ONE,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/encoding.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/diag.h"
 #include "cli/specs.h"
@@ -15,9 +15,10 @@ static void encode_all(void *arg)
     int err = vs_bandwidth_run(&e->study, e->reader, NULL, &diag);
     if (err && e->study.rows[0].encoder && !e->study.rows[0].port.error)
         vs_port_finish(&e->study.rows[0].port);
-    if (e->bits.scratch.error)
-        vs_diag_set(&diag, err, -1, -1, "the file for its stream cannot grow: %s",
-                    strerror(e->bits.scratch.error));
+    if (e->bits.scratch.error) {
+        errno = e->bits.scratch.error;
+        vs_diag_io(&diag, "the file for its stream cannot grow", NULL);
+    }
     diag.error = err;
     vs_port_growing_end(&e->bits, err ? &diag : NULL);
 }

@@ -32,8 +32,8 @@ struct replaying {
     bool incomplete; /* the run lacks something, as the user was told */
 };
 
-/* Opens the stream and its code; the replay stands at position 0. A recorded run is encoded in
- * memory while it is replayed. Returns CLI_DONE, or the status after a message. replaying_close is
+/* Opens the stream and its code; the replay stands at position 0. A recorded run is encoded
+ * while it is replayed. Returns CLI_DONE, or the status after a message. replaying_close is
  * needed in any case. */
 int replaying_open(struct cli *cli, struct replaying *r, const char *path,
                    const struct replaying_options *o);

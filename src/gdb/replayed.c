@@ -283,7 +283,7 @@ int vs_gdb_replayed_failed(const struct vs_gdb_replayed *m, int err, struct vs_d
     const struct vs_copy_pool *pool = m->replay->config.pool;
     if (err == -VSE_NOMEM && pool && pool->scratch.error)
         return vs_diag_set(diag, err, -1, -1, "the file for memory's pages cannot grow: %s",
-                           strerror(pool->scratch.error));
+                           strerrordesc_np(pool->scratch.error));
     bool said = d->error == err && d->text[0];
     return vs_diag_set(diag, err, said ? d->offset : -1, -1, "%s", said ? d->text : vs_errstr(err));
 }
@@ -585,7 +585,9 @@ int vs_gdb_replayed_init(struct vs_gdb_replayed *m, struct vs_replay *replay,
     err = vs_replay_settle(replay); /* a debugger wants to see a thread */
     if (err >= 0)
         err = vs_history_init(&m->history, replay, o->most);
-    memcpy(m->history.rests, o->rests, sizeof(o->rests));
+    m->history.pages = o->pages;
+    m->history.stream = o->stream;
+    m->history.heap_most = o->heap_most;
     if (!err)
         err = vs_history_scout(&m->history);
     m->current = replay->current < replay->count ? replay->current : 0;

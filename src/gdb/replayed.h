@@ -25,9 +25,10 @@ struct vs_gdb_events {
 };
 
 struct vs_gdb_replayed_options {
-    size_t most;                   /* bytes for checkpoints (replay/history.h) */
-    struct vs_scratch *rests[2];   /* also there */
-    const struct vs_image *images; /* the stream's; may be NULL */
+    size_t most;                       /* bytes for checkpoints (replay/history.h) */
+    size_t heap_most;                  /* also there, */
+    struct vs_scratch *pages, *stream; /* and these */
+    const struct vs_image *images;     /* the stream's; may be NULL */
     size_t image_count;
     const char *const *files; /* in the place of images (gdb/loaded_files.h) */
     size_t file_count;

@@ -5,6 +5,9 @@
 
 #include "base/invariant.h"
 
+#define REST_EVERY ((size_t)1 << 24) /* bytes after which what is in a file is not kept in memory  \
+                                      */
+
 static bool get_more(void *context, struct vs_bitr *bits)
 {
     struct vs_port_growing *g = context;
@@ -60,6 +63,8 @@ int vs_port_to_growing(void *growing, unsigned stream, const uint8_t *bytes, uin
     int err = size > g->scratch.room ? -VSE_NOMEM : vs_scratch_reach(&g->scratch, used + size);
     if (!err) {
         memcpy(g->scratch.data + used, bytes, size);
+        if ((used + size) / REST_EVERY != used / REST_EVERY)
+            vs_scratch_rest(&g->scratch);
         g->nbits += nbits;
         pthread_cond_broadcast(&g->changed);
     }

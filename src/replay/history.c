@@ -33,9 +33,10 @@ static size_t made_since(struct vs_replay *r, size_t before)
 /* What is in files is in memory only while it is in use: from one checkpoint to the next. */
 static void rest(struct vs_history *h)
 {
-    for (size_t i = 0; i < sizeof(h->rests) / sizeof(h->rests[0]); i++)
-        if (h->rests[i])
-            vs_scratch_rest(h->rests[i]);
+    if (h->pages)
+        vs_scratch_rest(h->pages);
+    if (h->stream)
+        vs_scratch_rest(h->stream);
 }
 
 /* Goes to a checkpoint. */
@@ -50,13 +51,17 @@ static void count_state(struct vs_history *h, struct vs_replay *r, size_t *made,
                         struct vs_replay_state *s)
 {
     h->used += vs_replay_state_size(s) + made_since(r, *made);
+    h->heap += vs_replay_state_heap(s);
     *made = vs_replay_made(r);
 }
 
 static void drop(struct vs_history *h, struct vs_replay_state *s)
 {
-    size_t size = s ? vs_replay_state_size(s) : 0;
+    if (!s)
+        return;
+    size_t size = vs_replay_state_size(s);
     h->used -= size < h->used ? size : h->used;
+    h->heap -= vs_replay_state_heap(s);
     vs_replay_drop(s);
     rest(h); /* a checkpoint that goes looks at its pages */
 }
@@ -85,8 +90,10 @@ static bool is_full(const struct vs_history *h, struct vs_replay *r)
 {
     size_t room = h->most - h->most / 16; /* the rest is lost between pieces of memory */
     size_t others = vs_port_reader_bits(&r->reader) / 8;
+    if (h->stream && h->stream->reached > others) /* the encoder may be far ahead */
+        others = h->stream->reached;
     others += (2 + (size_t)h->threads) * vs_replay_held(r);
-    return h->count == VS_HISTORY_STATES ||
+    return h->count == VS_HISTORY_STATES || (h->heap_most && h->heap > h->heap_most) ||
            h->used > (others < room - room / 4 ? room - others : room / 4);
 }
 
@@ -245,9 +252,9 @@ void vs_history_fini(struct vs_history *h)
     free(h->maps);
     h->maps = NULL;
     for (size_t i = 0; i < h->count; i++)
-        vs_replay_drop(h->states[i]);
+        drop(h, h->states[i]);
     for (size_t i = 0; i < VS_HISTORY_NEAR; i++)
-        vs_replay_drop(h->near[i]);
+        drop(h, h->near[i]);
     h->count = 0;
     memset(h->near, 0, sizeof(h->near));
 }

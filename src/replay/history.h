@@ -37,7 +37,8 @@ struct vs_history {
     uint64_t page_worth;        /* instructions between checkpoints for each page copied; 0: any */
     size_t most;                /* bytes that checkpoints may take, and replays and the stream with
                                  * them, wherever they are */
-    size_t used;                /* bytes that checkpoints take */
+    size_t used;                /* bytes that checkpoints take, */
+    size_t heap;                /* and those of them that are in no page */
     size_t made;                /* what the replay had allocated when it was last asked */
     struct vs_replay_map *maps; /* those that the scout has met */
     size_t map_count, map_capacity;
@@ -51,9 +52,10 @@ struct vs_history {
                            * the first search. At first, one for each further processor */
     struct vs_hunt *hunt; /* they; NULL: there are none yet */
 
-    /* Set by the caller before anything else: files that have pages or the stream, of which memory
-     * is to hold only what is in use. Each may be NULL. */
-    struct vs_scratch *rests[2];
+    /* Set by the caller after init and before anything else: where pages are, and a stream that
+     * grows. If they are in files, memory holds only what is in use. Each may be NULL. */
+    struct vs_scratch *pages, *stream;
+    size_t heap_most; /* if they are: bytes that checkpoints may take in memory; 0: any */
 
     /* Set by the caller: is asked every now and then whether to stop. May be NULL. */
     bool (*poll)(void *context);

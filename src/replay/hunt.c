@@ -96,7 +96,8 @@ static int add_hunter(struct vs_hunt *hunt, const struct vs_history *h)
     me->history = &me->own;
     me->own = (struct vs_history){
         .replay = &me->replay, .searching = true, .poll = is_done, .context = me};
-    memcpy(me->own.rests, h->rests, sizeof(h->rests));
+    me->own.pages = h->pages;
+    me->own.stream = h->stream;
     me->job = (struct vs_job){.run = search_parts, .arg = me};
     int err = vs_replay_init(&me->replay, &config, NULL);
     me->replay.versions = OWN_VERSIONS;

@@ -306,6 +306,8 @@ uint64_t vs_replay_state_retired(const struct vs_replay_state *state, unsigned c
 /* Returns about how many bytes of memory it takes, without those that it shares: what is free once
  * it is dropped. */
 size_t vs_replay_state_size(struct vs_replay_state *state);
+/* Returns how many of these are in no page and no group of pages. */
+size_t vs_replay_state_heap(struct vs_replay_state *state);
 /* Returns how many bytes the replay has allocated for memory since it was made or restored. What it
  * allocates between two checkpoints is what the second has that the first has not. */
 size_t vs_replay_made(struct vs_replay *r);

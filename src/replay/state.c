@@ -265,11 +265,20 @@ size_t vs_replay_held(struct vs_replay *r)
     return held;
 }
 
-size_t vs_replay_state_size(struct vs_replay_state *s)
+size_t vs_replay_state_heap(struct vs_replay_state *s)
 {
     const struct copies c = copies_of_state(s);
     size_t size = sizeof(*s) + s->count * (sizeof(s->cores[0]) + s->saved);
     for (size_t i = 0; copy_at(&c, i); i++)
-        size += sizeof(struct vs_copy) + vs_copy_alone(copy_at(&c, i));
+        size += sizeof(struct vs_copy) + vs_copy_table(copy_at(&c, i));
     return size + (s->ops->size ? s->ops->size(s->decoder) : 0);
+}
+
+size_t vs_replay_state_size(struct vs_replay_state *s)
+{
+    const struct copies c = copies_of_state(s);
+    size_t size = vs_replay_state_heap(s);
+    for (size_t i = 0; copy_at(&c, i); i++)
+        size += vs_copy_alone(copy_at(&c, i)) - vs_copy_table(copy_at(&c, i));
+    return size;
 }

@@ -335,6 +335,7 @@ try replay_check '' "$VESTIGE" replay --check "$run" --json "$port"
 kind=talks input=$T/talk
 try debug '' "$VESTIGE" debug --stdio "$port"
 try debug_run '' "$VESTIGE" debug --stdio "$run"
+try debug_disk '' "$VESTIGE" debug --stdio --disk 64M "$run"
 
 # What encoder and decoder of every technique allocate. Control flow is decoded, load values are replayed; going back clones
 # their decoders.
@@ -415,7 +416,7 @@ rm -f "$W"/*
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
     "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
-    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "debug --stdio PORT"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
 

@@ -533,6 +533,13 @@ SHOWN int ftruncate(int fd, off_t size)
     return fails(FILES, "ftruncate") ? -1 : real(fd, size);
 }
 
+/* It returns the error. */
+SHOWN int posix_fallocate(int fd, off_t from, off_t size)
+{
+    NEXT(posix_fallocate);
+    return fails(FILES, "posix_fallocate") ? errno : real(fd, from, size);
+}
+
 SHOWN int unlink(const char *path)
 {
     NEXT(unlink);

@@ -1027,6 +1027,45 @@ TEST(ends_only_what_has_begun_after_the_last_window)
     teardown(&f);
 }
 
+TEST(ends_threads_that_began_between_windows)
+{
+    static const uint64_t windows[] = {4, 2};
+    struct fixture f;
+
+    setup_with(&f, windows, 2);
+    make_nops(&b, 0x1000, 3, 0x1000); /* 4 instructions */
+    wb_define(&f.w, &b);
+    wb_ran(&f.w, &b, 0);
+    wb_start(&f.w, 2, 78, 0x2000);
+    wb_gap(&f.w, 1, 1000, 1, 0x1000);
+    wb_ran(&f.w, &b, 0);
+    finish(&f);
+    EXPECT_KIND(&f, VS_BRANCH, 4);
+    EXPECT_KIND(&f, VS_THREAD_START, 0);
+    EXPECT_KIND(&f, VS_GAP, 0);
+    EXPECT(&f, .kind = VS_COUNT, .icount = 2);
+    EXPECT(&f, .kind = VS_THREAD_EXIT);
+    EXPECT(&f, .kind = VS_THREAD_EXIT, .thread = 1);
+    CHECK_EQ(vs_assembler_stats(f.a).threads, 2);
+    teardown(&f);
+}
+
+TEST(keeps_the_end_of_a_thread_that_crosses_a_windows_end)
+{
+    static const uint64_t windows[] = {2};
+    struct fixture f;
+
+    setup_with(&f, windows, 1);
+    make_straight(&b, 0x1000, 4);
+    wb_define(&f.w, &b);
+    wb_ran(&f.w, &b, 0); /* the end counts all of these */
+    finish(&f);
+    EXPECT(&f, .kind = VS_COUNT, .icount = 2);
+    EXPECT(&f, .kind = VS_THREAD_EXIT);
+    CHECK_EQ(icounts(&f), 2);
+    teardown(&f);
+}
+
 /* ---- errors of the consumer ------------------------------------------------------------------ */
 
 TEST(passes_on_errors_of_the_consumer)

@@ -439,7 +439,7 @@ static void check_pooled(const struct stream *s, const char *folder)
     pooled.config.pool = &pool;
     history_make(&h, &r, &pooled, 500, most);
     h.threads = 2;
-    h.rests[0] = &pool.scratch;
+    h.pages = &pool.scratch;
     CHECK_EQ(vs_history_scout(&h), 0);
     go_about_in(&h, &all, NULL);
     CHECK_EQ(vs_history_goto(&h, all.end), VS_REPLAY_REACHED);
