@@ -5,9 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/diag.h"
 #include "base/number.h"
+#include "gdb/mappings.h"
 #include "gdb/replayed.h"
 
 struct talk {
@@ -119,6 +121,45 @@ static int tell_threads(const struct talk *t, const char *args)
              c->cpu->pc);
     }
     return 0;
+}
+
+static int tell_process(const struct talk *t, const char *args)
+{
+    const struct vs_replay *r = t->m->replay;
+    const struct vs_gdb_file *program = vs_gdb_files_program(&t->m->files, r);
+    struct vs_gdb_thread about = {0};
+    if (!at_end(args))
+        return refuse(t, "process: takes nothing");
+    t->m->machine.ops->describe(t->m, 0, &about);
+    if (about.id)
+        sayf(t, "process %" PRIu64 "\n", about.id);
+    else
+        sayf(t, "its process id is not known here\n");
+    if (program) {
+        sayf(t, "exe = '");
+        t->say(t->context, program->path);
+        sayf(t, "'\n");
+    }
+    return 0;
+}
+
+static int tell_mappings(const struct talk *t, const char *args)
+{
+    struct vs_gdb_mappings m;
+    if (!at_end(args))
+        return refuse(t, "mappings: takes nothing");
+    int err = vs_gdb_mappings_init(&m, t->m->replay);
+    sayf(t, "%18s %18s %12s  perms  file\n", "start", "end", "size");
+    for (size_t i = 0; i < m.count && !err; i++) {
+        const struct vs_gdb_mapping *p = &m.list[i];
+        sayf(t, "0x%016" PRIx64 " 0x%016" PRIx64 " %#12" PRIx64 "  %c%c%c    ", p->addr,
+             p->addr + p->size, p->size, p->rights & PROT_READ ? 'r' : '-',
+             p->rights & PROT_WRITE ? 'w' : '-', p->rights & PROT_EXEC ? 'x' : '-');
+        t->say(t->context, p->image < t->m->files.count ? t->m->files.list[p->image].path : "");
+        sayf(t, "\n");
+    }
+    vs_gdb_mappings_fini(&m);
+    return err ? failed(t, err) : 0;
 }
 
 static int tell_cycle(const struct talk *t, const char *args)
@@ -523,6 +564,8 @@ static const struct {
 } commands[] = {
     {"position", tell_position, "where the program stands"},
     {"threads", tell_threads, "where each thread stands"},
+    {"process", tell_process, "the process id and the program"},
+    {"mappings", tell_mappings, "what is mapped, as files and calls tell"},
     {"goto", go_to, "goto POSITION, tT:N, start, end, event N, or a bookmark"},
     {"bookmark", set_bookmark, "bookmark [NAME]: notes this place, or lists them"},
     {"who-wrote", who_wrote, "who-wrote ADDR [BYTES]: the last write before here"},
@@ -549,7 +592,7 @@ static int tell_help(const struct talk *t, const char *args)
 
 static int refuse_command(const char *command, size_t n, struct vs_diag *diag)
 {
-    char names[160];
+    char names[192];
     size_t used = 0;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
         if (commands[i].help)

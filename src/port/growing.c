@@ -5,8 +5,9 @@
 
 #include "base/invariant.h"
 
-#define REST_EVERY ((size_t)1 << 24) /* bytes after which what is in a file is not kept in memory  \
-                                      */
+#define REST_EVERY                                                                                 \
+    ((size_t)1 << 24) /* bytes after which what is in a file is not kept in memory                 \
+                       */
 
 static bool get_more(void *context, struct vs_bitr *bits)
 {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/array.h"
 #include "replay/signal_frames.h"
@@ -445,9 +446,19 @@ int vs_replay_begin(struct vs_replay *r, unsigned core)
 
 /* ---- after a call ---------------------------------------------------------------------------- */
 
+/* The rights to the memory at that address, as the last call about it said. */
+static unsigned rights_of(const struct vs_replay *r, uint64_t addr)
+{
+    for (size_t i = r->map_count; i--;)
+        if (addr - r->maps[i].addr < r->maps[i].size)
+            return r->maps[i].rights;
+    return PROT_READ | PROT_WRITE;
+}
+
 static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
 {
     const uint64_t *a = c->args, up = PAGE - 1;
+    unsigned rights = c->what == VS_SYS_mremap ? rights_of(r, a[0]) : 0;
     int err;
     if ((int64_t)c->result < 0)
         return 0;
@@ -460,7 +471,7 @@ static int note_maps(struct vs_replay *r, const struct vs_call_made *c)
         return add_map(r, a[0], (a[1] + up) & ~up, true, a[2]);
     case VS_SYS_mremap:
         err = add_map(r, a[0], (a[1] + up) & ~up, false, 0);
-        return err ? err : add_map(r, c->result, (a[2] + up) & ~up, true, 7);
+        return err ? err : add_map(r, c->result, (a[2] + up) & ~up, true, rights);
     default:
         return 0;
     }
@@ -474,8 +485,8 @@ static int note_brk(struct vs_replay *r, unsigned core, uint64_t now)
     int err = 0;
     r->outside.brk = now;
     if (before && end != was)
-        err =
-            end < was ? add_map(r, end, was - end, false, 0) : add_map(r, was, end - was, true, 7);
+        err = end < was ? add_map(r, end, was - end, false, 0)
+                        : add_map(r, was, end - was, true, PROT_READ | PROT_WRITE);
     return !err && before && end < was ? forget(r, core, end, was - end) : err;
 }
 

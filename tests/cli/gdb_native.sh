@@ -65,6 +65,13 @@ begin shows_code_that_nobody_compiled
 debug made 'break made' 'continue' 'next 3' 'x/3i page' 'break *page' 'continue' 'x/i $pc' 'backtrace 1' 'stepi' 'print $eax' 'find $pc - 3, +7, (char)0x83' 'reverse-stepi' 'x/i $pc' 'stepi 3' 'print $eax'
 expect_order 'lea +\(%rdi,%rdi,1\),%eax' 'add +\$0x1,%eax' 'ret' 'Breakpoint 2, 0x[0-9a-f]+ in' '=> .*lea ' '^#0 ' '^\$1 = 40$' '^1 pattern found' '=> .*lea ' ' in made |^made ' '^\$2 = 41$'
 
+begin shows_the_process_and_its_memory
+debug made 'break made' 'continue' 'info proc' 'echo == before\n' 'info proc mappings' 'echo == after\n' 'next 2' 'printf "page 0x%016lx\n", (long)page' 'info proc mappings' 'info proc stat' 'info threads'
+expect_order '^process [1-9][0-9]*$' "^exe = '/.*/debugged'$" '== before' 'r-x +/.*/debugged' 'rw- +/.*/debugged' 'r-x +/.*/ld-linux' 'r-x +/.*/libc.so.6' '== after' '^page 0x' 'rwx +$' 'there are info proc and info proc mappings'
+page=$(sed -n 's/^page //p' "$out")
+expect_equal "$(sed '/== after/q' "$out" | grep -c "^$page .*rwx")" 0
+expect_equal "$(sed '1,/== after/d' "$out" | grep -c "^$page .*rwx")" 1
+
 begin follows_an_exec
 debug exec 'catch exec' 'break main' 'continue' 'info threads' 'continue' 'echo == other\n' 'info threads' 'continue' 'info inferiors' 'info sharedlibrary' 'next 3' 'backtrace' 'delete' \
     'echo == back\n' 'tbreak puts' 'continue' 'break main' 'reverse-continue' 'reverse-continue' 'info inferiors' 'print argc' 'next 4'
