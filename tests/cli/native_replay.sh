@@ -46,6 +46,10 @@ workload_replays() {
 
 if [ -n "$long" ]; then
     each_workload all '1 4 8' workload_replays
+    mapfile -t techniques < <("$VESTIGE" techniques --json | jq -r '.[] | select(.name | test("^m(lv|c2RT)")) | .name')
+    [ ${#techniques[@]} -ge 10 ] || exit 2
+    workload_replays racy 5 - -n 20 -p 5
+    techniques=(mlvCF_e mc2RT)
 else
     techniques=(mlvCF_e mlvNX_b mlvNX_zstd)
     workload_replays sha 1 - -n 1
