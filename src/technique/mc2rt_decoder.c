@@ -233,6 +233,13 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
     return err;
 }
 
+/* Returns whether the core ends before the access that it is about to make. A run that was cut off
+ * may end between two accesses of an instruction. */
+static bool ends_within(const struct decoder *d, unsigned core, const struct message *m)
+{
+    return m->kind == VS_MC2RT_END && m->count == d->core[core].count && d->core[core].pending;
+}
+
 /* Gets the message of that kind which the core needs now. */
 static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
                   const struct message **m)
@@ -242,6 +249,8 @@ static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
         return err;
     if ((*m)->number != d->taken)
         return VS_DECODER_WAIT;
+    if (ends_within(d, core, *m))
+        return vs_data_ended(d->port, core);
     if ((*m)->kind != kind)
         return refuse(d, core, *m, "needs another kind of message");
     if ((*m)->count != d->core[core].count)
@@ -356,7 +365,8 @@ static inline int decode_write(struct decoder *d, unsigned core, uint64_t line)
     if (unlikely(vs_moesi_write_hit(&d->caches.group, core, line) == VS_CACHE_NONE))
         return decode_write_shared(d, core, line, silent);
     if (unlikely(!silent))
-        return refuse(d, core, m, "writes a line that it owns");
+        return ends_within(d, core, m) ? vs_data_ended(d->port, core)
+                                       : refuse(d, core, m, "writes a line that it owns");
     d->core[core].count++;
     return 0;
 }

@@ -429,6 +429,38 @@ TEST(tells_of_a_change_of_code_after_icnt_is_full)
     script_free(s);
 }
 
+/* As a replay finds it where a run was cut off between two accesses of an instruction: the stream
+ * ends there, and is not damaged. */
+TEST(ends_where_a_core_makes_one_more_access)
+{
+    struct script *s = script_new();
+    struct stream t;
+    struct vs_port_reader reader;
+    uint8_t bytes[8];
+    void *d;
+    store(s, 0, 0x100, 8);
+    load(s, 0, 0x100, 8);
+    encode(&t, "mc2RT", "CS32", &s->run, true);
+    const struct vs_data_decoder_ops *ops = t.spec.technique->data_decoder;
+    for (unsigned i = 0; i < 3; i++) { /* an owned line, another one, and a load */
+        CHECK_EQ(vs_port_reader_init(&reader, &t.shape,
+                                     &(struct vs_port_stream){t.bits.data, t.bits.len, t.nbits}),
+                 0);
+        CHECK_EQ(ops->open(&d, t.spec.params, &t.setup, &reader), 0);
+        memset(bytes, 1, sizeof(bytes));
+        uint64_t addr = s->run.events[0].addr;
+        CHECK_EQ(ops->write(d, 0, addr, 8, bytes), 0);
+        CHECK_EQ(ops->read(d, 0, addr, 8, bytes), 0);
+        CHECK_ERR(i == 2 ? ops->read(d, 0, addr, 8, bytes)
+                         : ops->write(d, 0, addr + i * 0x1000, 8, bytes),
+                  VSE_END);
+        ops->close(d);
+        vs_port_reader_fini(&reader);
+    }
+    stream_free(&t);
+    script_free(s);
+}
+
 TEST(tells_every_transaction_in_order)
 {
     struct script *s = script_new();
