@@ -59,7 +59,8 @@ static int take_away(struct vs_gdb_mappings *m, uint64_t addr, uint64_t size)
         m->list[to].size = end_of(&m->list[to]) - end;
         m->list[to].addr = end;
     }
-    memmove(m->list + at, m->list + to, (m->count - to) * sizeof(*m->list));
+    if (to > at)
+        memmove(m->list + at, m->list + to, (m->count - to) * sizeof(*m->list));
     m->count -= to - at;
     return 0;
 }
