@@ -270,7 +270,8 @@ static bool is_break(const struct vs_cpu_code *code, uint64_t pc)
     return lo < code->break_count && code->breaks[lo] == pc;
 }
 
-/* Whether the block ends before the instruction at the mark. */
+/* Whether the block ends before the instruction at the mark. It ends after xgetbv, whose result VEX
+ * knows better and has already put into what follows. */
 static bool is_cut(struct work *w, const IRStmt *mark)
 {
     struct rewrite *r = w->r;
@@ -280,8 +281,9 @@ static bool is_cut(struct work *w, const IRStmt *mark)
         r->beyond = !r->insns;
         return true;
     }
-    return r->insns && (r->insns == r->most || is_repeated(bytes, r->size - at) ||
-                        rewrite_is_request(bytes) || is_break(r->of, mark->Ist.IMark.addr));
+    return r->insns &&
+           (r->insns == r->most || x86_is_xgetbv(&w->x) || is_repeated(bytes, r->size - at) ||
+            rewrite_is_request(bytes) || is_break(r->of, mark->Ist.IMark.addr));
 }
 
 IRSB *rewrite_block(void *rewrite, IRSB *in, const VexGuestLayout *layout,
