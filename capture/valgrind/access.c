@@ -211,3 +211,18 @@ IRTemp effective_address(IRSB *out, const struct x86 *x)
                                               : offsetof(GuestState, guest_GS_CONST)));
     return sum;
 }
+
+Bool is_division(const IRStmt *st)
+{
+    if (st->tag != Ist_WrTmp || st->Ist.WrTmp.data->tag != Iex_Binop)
+        return False;
+    switch (st->Ist.WrTmp.data->Iex.Binop.op) {
+    case Iop_DivModU64to32:
+    case Iop_DivModS64to32:
+    case Iop_DivModU128to64:
+    case Iop_DivModS128to64:
+        return True;
+    default:
+        return False;
+    }
+}

@@ -66,4 +66,7 @@ UInt lost_load(const IRSB *in, Int mark, const struct x86 *x);
 /* Appends what computes the address of x's memory operand; it must come right after x's mark. */
 IRTemp effective_address(IRSB *out, const struct x86 *x);
 
+/* A division, which may fail: it is no access, but a handler sees the registers there, too. */
+Bool is_division(const IRStmt *st);
+
 #endif

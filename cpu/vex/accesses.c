@@ -321,21 +321,6 @@ static void rewrite_dirty(struct work *w, Int i)
 
 /* ---- division -------------------------------------------------------------------------------- */
 
-static bool is_division(const IRStmt *st)
-{
-    if (st->tag != Ist_WrTmp || st->Ist.WrTmp.data->tag != Iex_Binop)
-        return false;
-    switch (st->Ist.WrTmp.data->Iex.Binop.op) {
-    case Iop_DivModU64to32:
-    case Iop_DivModS64to32:
-    case Iop_DivModU128to64:
-    case Iop_DivModS128to64:
-        return true;
-    default:
-        return false;
-    }
-}
-
 static void check_division(struct work *w, const IRStmt *st)
 {
     const IRExpr *e = st->Ist.WrTmp.data;

@@ -70,6 +70,9 @@ struct site {
     } part[2];      /* ... which these are */
     bool has_state; /* its first argument is the guest's state */
     void *helper;
+    /* of a branch */
+    struct vs_insn insn;
+    uint64_t to; /* if its exit is taken, or 0: then it goes where the call says */
 };
 
 struct core {

@@ -32,9 +32,10 @@ static inline void enter_begin(struct enter_words *host)
     __asm__ volatile("fldcw %0\n\tldmxcsr %1" : : "m"(x87), "m"(sse));
 }
 
+/* VEX leaves numbers on the x87 stack, which has to be empty for everybody else. */
 static inline void enter_end(const struct enter_words *host)
 {
-    __asm__ volatile("fldcw %0\n\tldmxcsr %1" : : "m"(host->x87), "m"(host->sse));
+    __asm__ volatile("emms\n\tfldcw %0\n\tldmxcsr %1" : : "m"(host->x87), "m"(host->sse));
 }
 
 /* To be called by helpers: ends enter_code, which returns LEFT_ESCAPE. */

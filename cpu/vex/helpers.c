@@ -195,3 +195,10 @@ void helper_refuse(Guest *g, const struct site *s)
 {
     leave(core_of(g), s, VS_STOP_LOAD_FAULT);
 }
+
+void helper_branch(Guest *g, const struct site *s, uint64_t taken, uint64_t next)
+{
+    struct core *c = core_of(g);
+    core_stand(c, s);
+    c->cpu.code->branched(&c->cpu, &s->insn, taken ? s->to : next, taken);
+}

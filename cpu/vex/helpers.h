@@ -37,4 +37,7 @@ void helper_check_signed(Guest *g, const struct site *s, uint64_t high, uint64_t
 /* Leaves translated code: the program may not do this. */
 void helper_refuse(Guest *g, const struct site *s);
 
+/* Tells about a branch: `taken` if it leaves by its exit, and otherwise goes to `next`. */
+void helper_branch(Guest *g, const struct site *s, uint64_t taken, uint64_t next);
+
 #endif

@@ -132,7 +132,8 @@ static bool is_string(uint8_t opcode)
            (opcode >= 0x6c && opcode <= 0x6f);
 }
 
-/* A string instruction with a prefix that repeats it. */
+/* A string instruction with a prefix that repeats it. As VEX does, this takes REX for a prefix like
+ * any other. */
 static bool is_repeated(const uint8_t *bytes, size_t size)
 {
     bool repeated = false;
@@ -140,13 +141,27 @@ static bool is_repeated(const uint8_t *bytes, size_t size)
         uint8_t b = bytes[i];
         if (b == 0xf2 || b == 0xf3)
             repeated = true;
-        else if ((b & 0xf0) == 0x40)
-            return repeated && i + 1 < size && is_string(bytes[i + 1]);
-        else if (b != 0x66 && b != 0x67 && b != 0x26 && b != 0x2e && b != 0x36 && b != 0x3e &&
-                 b != 0x64 && b != 0x65 && b != 0xf0)
+        else if ((b & 0xf0) != 0x40 && b != 0x66 && b != 0x67 && b != 0x26 && b != 0x2e &&
+                 b != 0x36 && b != 0x3e && b != 0x64 && b != 0x65 && b != 0xf0)
             return repeated && is_string(b);
     }
     return false;
+}
+
+/* Whether the instruction at the mark may be followed by itself. VEX does not repeat lods, whatever
+ * its prefix. */
+static bool goes_back(const struct work *w)
+{
+    const IRSB *in = w->in;
+    uint64_t pc = in->stmts[w->mark]->Ist.IMark.addr;
+    for (Int i = w->mark + 1; i < in->stmts_used; i++) {
+        const IRStmt *st = in->stmts[i];
+        if (st->tag == Ist_IMark)
+            return false;
+        if (st->tag == Ist_Exit && !faults(st->Ist.Exit.jk) && st->Ist.Exit.dst->Ico.U64 == pc)
+            return true;
+    }
+    return in->next->tag == Iex_Const && in->next->Iex.Const.con->Ico.U64 == pc;
 }
 
 bool rewrite_is_request(const uint8_t *bytes)
@@ -192,10 +207,39 @@ static void lose_load(struct work *w)
                        w->last > w->mark ? VS_ACCESS_PART : VS_ACCESS_PLAIN, NULL));
 }
 
+/* ---- branches -------------------------------------------------------------------------------- */
+
+/* Whether the owner is to be told about the instruction; `insn` says what it is. */
+static bool is_told(const struct work *w, struct vs_insn *insn)
+{
+    const struct vs_cpu_code *of = w->r->of;
+    size_t at = (size_t)(w->pc - w->r->addr);
+    return of->branched && of->describe(w->bytes, w->r->size - at, w->pc, insn) == 0 &&
+           insn->kind == VS_INSN_BRANCH;
+}
+
+static void tell_branch(struct work *w, const struct vs_insn *insn, const IRStmt *exit,
+                        IRExpr *next)
+{
+    struct site *s = new_site(w, 0, VS_ACCESS_PLAIN);
+    IRExpr *taken = u64(0);
+    s->insn = *insn;
+    w->told = true;
+    if (exit) {
+        s->to = exit->Ist.Exit.dst->Ico.U64;
+        taken = rd(unop(w, Ity_I64, Iop_1Uto64, exit->Ist.Exit.guard));
+    }
+    add(w, IRStmt_Dirty(
+               CALL(helper_branch, mkIRExprVec_4(IRExpr_GSPTR(), pointer(s), taken, next), NULL)));
+}
+
+/* ---- an instruction and its neighbours ------------------------------------------------------- */
+
 static void begin_insn(struct work *w)
 {
     look_ahead(w);
     w->cas_loaded = w->outside = IRTemp_INVALID;
+    w->told = false;
     w->pending_count = 0;
     add(w, w->in->stmts[w->mark]);
     if (w->undo) {
@@ -239,9 +283,23 @@ static void rewrite_stmt(struct work *w, Int i)
     }
     if (rewrite_access(w, i))
         return;
-    if (st->tag == Ist_Exit)
+    if (st->tag == Ist_Exit) {
+        struct vs_insn insn;
+        if (!faults(st->Ist.Exit.jk) && !w->told && is_told(w, &insn))
+            tell_branch(w, &insn, st,
+                        w->end < w->in->stmts_used ? u64(w->pc + insn.length) : w->in->next);
         count_exit(w, st->Ist.Exit.jk);
+    }
     add(w, st);
+}
+
+/* An instruction that has no exit goes where the block goes. */
+static void end_block(struct work *w)
+{
+    struct vs_insn insn;
+    if (!faults(w->in->jumpkind) && !w->told && is_told(w, &insn))
+        tell_branch(w, &insn, NULL, w->in->next);
+    count_exit(w, w->in->jumpkind);
 }
 
 static void rewrite_insn(struct work *w)
@@ -270,6 +328,15 @@ static bool is_break(const struct vs_cpu_code *code, uint64_t pc)
     return lo < code->break_count && code->breaks[lo] == pc;
 }
 
+/* A branch to the next instruction has to begin a block: otherwise VEX may know from what precedes
+ * it whether it is taken, and leave by another exit than its condition says. */
+static bool goes_to_next(const uint8_t *bytes, uint64_t pc)
+{
+    struct x86 x;
+    x86_decode(bytes, pc, &x);
+    return x86_goes_to_next(&x);
+}
+
 /* Whether the block ends before the instruction at the mark. It ends after xgetbv, whose result VEX
  * knows better and has already put into what follows. */
 static bool is_cut(struct work *w, const IRStmt *mark)
@@ -283,7 +350,8 @@ static bool is_cut(struct work *w, const IRStmt *mark)
     }
     return r->insns &&
            (r->insns == r->most || x86_is_xgetbv(&w->x) || is_repeated(bytes, r->size - at) ||
-            rewrite_is_request(bytes) || is_break(r->of, mark->Ist.IMark.addr));
+            rewrite_is_request(bytes) || is_break(r->of, mark->Ist.IMark.addr) ||
+            (r->of->branched && goes_to_next(bytes, mark->Ist.IMark.addr)));
 }
 
 IRSB *rewrite_block(void *rewrite, IRSB *in, const VexGuestLayout *layout,
@@ -307,12 +375,12 @@ IRSB *rewrite_block(void *rewrite, IRSB *in, const VexGuestLayout *layout,
         }
         w.pc = mark->Ist.IMark.addr;
         w.bytes = r->bytes + (w.pc - r->addr);
-        r->repeats = is_repeated(w.bytes, r->size - (w.pc - r->addr));
+        r->repeats = is_repeated(w.bytes, r->size - (w.pc - r->addr)) && goes_back(&w);
         x86_decode(w.bytes, w.pc, &w.x);
         r->insns++;
         r->length = (unsigned)(w.pc - r->addr) + mark->Ist.IMark.len;
         rewrite_insn(&w);
     }
-    count_exit(&w, in->jumpkind);
+    end_block(&w);
     return w.out;
 }

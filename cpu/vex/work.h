@@ -20,6 +20,7 @@ struct work {
     Int taken;           /* what the event counter lost so far beside VEX's one */
     IRTemp cas_loaded;   /* what a load before a compare-and-swap got */
     IRTemp outside;      /* xgetbv's result */
+    bool told;           /* the owner was told about the branch that it is */
     Int pending[256];    /* statements that set registers, to be done after `last` */
     unsigned pending_count;
 };

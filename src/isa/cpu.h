@@ -19,6 +19,7 @@
 #include "base/buf.h"
 #include "isa/cpu_log.h"
 #include "isa/cpu_memory.h"
+#include "isa/insn.h"
 #include "isa/registers.h"
 
 struct vs_cpu_ops;
@@ -64,6 +65,12 @@ struct vs_cpu_code {
      * that the core did before. Returns 0, or a negative error, which ends the run. */
     int (*decoded)(void *context, struct vs_cpu *cpu, uint64_t addr, unsigned size, unsigned insns);
     void *context;
+    /* If not NULL, called for each branch that is about to retire, taken or not: what `describe`
+     * said about it, where control goes, and whether it leaves by the exit that depends on the
+     * condition as the processor has it, not negated. Not by CPUs that run observed. */
+    void (*branched)(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition);
+    /* Goes with `branched`: says what the instruction at pc is, as an ISA's decode does. */
+    int (*describe)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
 };
 
 /* Why a run ended. With all but the first four, the instruction at pc is where the run stopped, and

@@ -65,6 +65,10 @@ struct vs_isa {
     const char *unnoted; /* what runs lack whose recorder did not say what it notes (isa/noted.h);
                           * NULL: nothing */
     const struct vs_operations *operations; /* those in the CPU's log; NULL: it has none */
+    /* The registers of a thread's digest (vestige/event.h), in order, by DWARF number or VS_REG_PC;
+     * each has a multiple of 8 bytes, or 4, which are followed by zeros. NULL: there is none. */
+    const uint16_t *digest;
+    unsigned digest_count;
 };
 
 /* Returns the set with that name; NULL if there is none, or name is NULL. Static storage. */

@@ -26,6 +26,12 @@ static const struct vs_isa_stubs stubs = {{R_X86_64_JUMP_SLOT, R_X86_64_GLOB_DAT
 _Static_assert(VS_X86_LENGTH_MAX <= VS_ISA_LENGTH_MAX, "none is longer");
 _Static_assert(VS_X86_TEXT_MAX <= VS_ISA_TEXT_MAX, "none has a longer text");
 
+/* As capture/valgrind has them: general registers in the encoding's order, rip, rflags, ymm. */
+static const uint16_t digest[] = {
+    0,  2,  1,  3,  7,  6,  4,  5,  8,  9,  10, 11, 12, 13, 14, 15, VS_REG_PC, VS_X86_REG_RFLAGS,
+    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+};
+
 const struct vs_isa vs_isa_x86_64 = {
     .name = "x86-64",
     .title = "x86-64",
@@ -48,4 +54,6 @@ const struct vs_isa vs_isa_x86_64 = {
     .unnoted = "interrupted rep instructions, the answers to requests of Valgrind, and x87's "
                "registers as they are",
     .cpu_object = "vestige-vex-amd64.so",
+    .digest = digest,
+    .digest_count = sizeof(digest) / sizeof(digest[0]),
 };
