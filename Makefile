@@ -216,7 +216,7 @@ $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
 $(FUZZERS): LINK += -fsanitize=fuzzer
-$(B)/test/fuzz/cpu $(B)/test/inputs/cpu: | $(VEX_CPU)
+$(foreach t,cpu rerun,$(B)/test/fuzz/$t $(B)/test/inputs/$t): | $(VEX_CPU)
 $(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
 $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(ALL_A) $(B)/sources
@@ -243,7 +243,7 @@ VG_COMPILE := gcc -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror 
               -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 -fno-stack-protector -fno-builtin \
               -fno-strict-aliasing -fno-pie -fomit-frame-pointer -MMD -MP
 VG_LINK    := gcc -no-pie -static -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none \
-              -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=vgPlain_redir_do_lookup
+              -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=vgPlain_redir_do_lookup,--wrap=LibVEX_Translate
 VG_OBJ     := $(VG_SRC:%.c=$(B)/vg/%.o)
 
 $(VG_OBJ): $(B)/vg/%.o: %.c Makefile | deps-build

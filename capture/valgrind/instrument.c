@@ -23,7 +23,9 @@ struct emit {
     IRTemp saved, saved_at; /* see emit_bit_of_register */
     Bool moved;             /* the cursor is past the record: an exit was passed */
     UInt counted;           /* instructions counted so far */
+    IRTemp iterations;      /* of the repeated instruction, when it began or went on */
     Bool gets_original;     /* the instruction is such a request */
+    Addr pc;                /* the instruction's */
 };
 
 static IRExpr *u64(ULong v)
@@ -113,9 +115,15 @@ static void emit_count(struct emit *e, Long n)
     addStmtToIRSB(e->out, IRStmt_Store(Iend_LE, at, rd(sum)));
 }
 
-static void emit_skipped(struct emit *e, Long n)
+static void put_lane(struct emit *e, UInt member, IRExpr *value)
 {
-    Int at = e->lane + offsetof(struct lane, skipped);
+    addStmtToIRSB(e->out, IRStmt_Put(e->lane + member, value));
+}
+
+/* Counts in the thread's lane. */
+static void emit_counted(struct emit *e, Long n)
+{
+    Int at = e->lane + offsetof(struct lane, counted);
     IRTemp old, sum;
 
     if (n == 0)
@@ -178,11 +186,52 @@ static void emit_address(struct emit *e, const struct wire_op *op, IRExpr *addr)
         store(e, op->addr_at, addr);
 }
 
+static void declare_note(IRDirty *d, Int lane, const Int *places, UInt count)
+{
+    declare_lane(d, lane, Ifx_Modify);
+    for (UInt i = 0; i < count; i++) {
+        d->fxState[1 + i].fx = Ifx_Read;
+        d->fxState[1 + i].offset = places[i];
+        d->fxState[1 + i].size = 8;
+    }
+    d->nFxState = 1 + count;
+}
+
+/* What inputs.c wants to know about a value's operand. */
+static IRExpr *how_much(const struct emit *e, const struct wire_op *op)
+{
+    return u64((ULong)(op->insn + 1 - e->counted) << 16 | op->size);
+}
+
+/* Tells at once what the instruction gets from outside. */
+static void emit_value(struct emit *e, const struct wire_op *op, IRExpr *value, IRExpr *guard)
+{
+    IRType type = typeOfIRExpr(e->out->tyenv, value);
+    IRTemp wide = type == Ity_I64 ? assign(e, Ity_I64, value)
+                                  : assign(e, Ity_I64,
+                                           IRExpr_Unop(type == Ity_I32   ? Iop_32Uto64
+                                                       : type == Ity_I16 ? Iop_16Uto64
+                                                                         : Iop_8Uto64,
+                                                       value));
+    IRDirty *d = unsafeIRDirty_0_N(
+        0, "inputs_value", VG_(fnptr_to_fnentry)(inputs_value),
+        mkIRExprVec_4(IRExpr_GSPTR(), how_much(e, op), u64(shown_address(e->pc)), rd(wide)));
+
+    declare_note(d, e->lane, NULL, 0);
+    if (guard)
+        d->guard = guard;
+    addStmtToIRSB(e->out, IRStmt_Dirty(d));
+}
+
 static void emit_op(struct emit *e, const struct wire_op *op, IRExpr *addr, IRExpr *value,
                     IRExpr *guard)
 {
     if (!op)
         return;
+    if (the.light) {
+        emit_value(e, op, value, guard);
+        return;
+    }
     if (guard)
         store(e, op->guard_at, i64_of_bit(e, guard));
     emit_address(e, op, addr);
@@ -235,6 +284,16 @@ static void emit_memory_op(struct emit *e, const struct wire_op *op, const IRDir
 
 static void emit_registers(struct emit *e, const struct wire_op *op, const Int *regs)
 {
+    IRDirty *d;
+
+    if (the.light) {
+        d = unsafeIRDirty_0_N(0, "inputs_registers", VG_(fnptr_to_fnentry)(inputs_registers),
+                              mkIRExprVec_4(IRExpr_GSPTR(), how_much(e, op),
+                                            u64(shown_address(e->pc)), u64((Addr)regs)));
+        declare_note(d, e->lane, regs, op->size / 8);
+        addStmtToIRSB(e->out, IRStmt_Dirty(d));
+        return;
+    }
     for (UInt i = 0; i < op->size / 8; i++)
         store(e, op->value_at + 8 * i, rd(assign(e, Ity_I64, IRExpr_Get(regs[i], Ity_I64))));
 }
@@ -308,8 +367,40 @@ static void emit_counts(struct emit *e, Bool wanted)
 
     if (the.mode != MODE_ON || the.counting)
         emit_count(e, n);
-    if (!wanted)
-        emit_skipped(e, n);
+    if (!wanted || the.inputs)
+        emit_counted(e, n);
+}
+
+/* Notes what struct wire_ran is to say about an exit that is not yet taken. */
+static void emit_special(struct emit *e)
+{
+    const struct wire_exit *x = &e->plan->exit[e->exits];
+    Addr pc = shown_address(e->pc) + (x->leave == WIRE_TO_REQUEST ? X86_REQUEST_LENGTH - 3 : 0);
+
+    if (x->leave != WIRE_BORING) {
+        put_lane(e, offsetof(struct lane, left), u64(x->leave));
+        put_lane(e, offsetof(struct lane, at), u64(pc));
+    }
+    if (!e->plan->repeats || x->insn + 1u != e->plan->insns)
+        return;
+    if (e->iterations == IRTemp_INVALID)
+        e->iterations =
+            assign(e, Ity_I64, IRExpr_Get(e->lane + offsetof(struct lane, iterations), Ity_I64));
+    put_lane(e, offsetof(struct lane, iterations),
+             e->plan->again[e->exits]
+                 ? rd(assign(e, Ity_I64, IRExpr_Binop(Iop_Add64, rd(e->iterations), u64(1))))
+                 : u64(0));
+}
+
+/* Takes back what it noted about an exit that was not taken. */
+static void emit_plain(struct emit *e)
+{
+    const struct wire_exit *x = &e->plan->exit[e->exits];
+
+    if (x->leave != WIRE_BORING)
+        put_lane(e, offsetof(struct lane, left), u64(0));
+    if (e->iterations != IRTemp_INVALID)
+        put_lane(e, offsetof(struct lane, iterations), rd(e->iterations));
 }
 
 /* At an exit that is not yet taken. */
@@ -318,11 +409,13 @@ static void emit_leave(struct emit *e, Bool wanted)
     const struct wire_exit *x = &e->plan->exit[e->exits];
 
     emit_counts(e, wanted);
-    if (wanted) {
+    if (the.inputs)
+        emit_special(e);
+    if (wanted && x->leave == WIRE_TO_REQUEST)
+        put_lane(e, offsetof(struct lane, requested), u64(1));
+    if (wanted && !the.light) {
         if (x->target_at)
             store(e, x->target_at, e->plan->in->next);
-        if (x->leave == WIRE_TO_REQUEST)
-            addStmtToIRSB(e->out, IRStmt_Put(e->lane + offsetof(struct lane, requested), u64(1)));
         store(e, e->plan->length, u64(e->exits + 1));
         if (!e->moved)
             put_cursor(e, e->plan->length);
@@ -351,8 +444,10 @@ static void emit_exit(struct emit *e, Int i, Bool wanted)
     emit_leave(e, wanted);
     addStmtToIRSB(e->out, e->plan->in->stmts[i]);
     e->counted = n;
+    if (the.inputs)
+        emit_plain(e);
     e->exits++;
-    if (wanted && more_follows(e->plan, i)) {
+    if (wanted && !the.light && more_follows(e->plan, i)) {
         put_cursor(e, 0);
         e->moved = False;
     }
@@ -372,6 +467,13 @@ static void emit_lost_load(struct emit *e, UInt size)
     emit_op(e, op, rd(at), rd(assign(e, type, IRExpr_Load(Iend_LE, type, rd(at)))), NULL);
 }
 
+/* The record has no room for it, since its description says it. */
+static void emit_constant(struct emit *e, const struct wire_op *op)
+{
+    if (the.light)
+        emit_value(e, op, u64(op->value), NULL);
+}
+
 static void emit_mark(struct emit *e, Int i)
 {
     const IRSB *in = e->plan->in;
@@ -380,8 +482,9 @@ static void emit_mark(struct emit *e, Int i)
     x86_decode(pc, (Addr)pc, &e->x);
     if (the.loads && lost_load(in, i, &e->x))
         emit_lost_load(e, x86_lost_load(&e->x));
+    e->pc = (Addr)pc;
     if (x86_is_xgetbv(&e->x))
-        next_op(e, WIRE_NONDET);
+        emit_constant(e, next_op(e, WIRE_NONDET));
     e->gets_original = x86_gets_original(pc, in->stmts[i]->Ist.IMark.len);
     e->saved = IRTemp_INVALID;
 }
@@ -479,7 +582,12 @@ static void emit_body(struct emit *e, Int first, Bool wanted)
 /* The mark of the first instruction is in place. */
 static void emit_first(struct emit *e, Int first)
 {
-    emit_entry(e, announce(e->plan));
+    UInt number = announce(e->plan);
+
+    if (the.light)
+        put_lane(e, offsetof(struct lane, block), u64(number));
+    else
+        emit_entry(e, number);
     emit_mark(e, first);
 }
 
@@ -488,12 +596,12 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
                  IRType host_word)
 {
     static struct plan plan; /* too large for Valgrind's stack */
-    struct emit e = {.plan = &plan, .lane = layout->total_sizeB};
+    struct emit e = {.plan = &plan, .lane = layout->total_sizeB, .iterations = IRTemp_INVALID};
     Bool wanted, on = the.mode == MODE_ON;
     UInt trigger;
     Int first = 0;
 
-    if (the.mode == MODE_DONE || the.silent)
+    if (the.mode == MODE_DONE || the.silent || (the.light && inputs_need_exact(in)))
         return in;
     e.out = deepCopyIRSBExceptStmts(in);
     while (first < in->stmts_used && in->stmts[first]->tag != Ist_IMark)

@@ -201,6 +201,8 @@ void kernel_replaced(ThreadId tid)
         *map = (struct wire_map){t->args[0], VG_PGROUNDUP(t->args[1]), 0,
                                  WIRE_MAP_READ | WIRE_MAP_WRITE, 0};
     ring_done();
+    if (the.inputs)
+        inputs_mapped(t->args[0], VG_PGROUNDUP(t->args[1]), False);
 }
 
 /* ---- the end of a thread --------------------------------------------------------------------- */

@@ -43,6 +43,39 @@ UInt block_insns_before(UInt number, Addr pc)
     return n < b->insns ? n : 0;
 }
 
+static Bool goes_back(const struct wire_exit *x, Addr pc)
+{
+    return x->leave == WIRE_BORING && !x->target_at && x->target == pc;
+}
+
+/* The address of an instruction of the block. */
+static Addr insn_address(const struct wire_block *b, UInt insn)
+{
+    const UChar *lengths = lengths_of(b);
+    Addr at = b->addr;
+
+    while (insn)
+        at += lengths[--insn];
+    return at;
+}
+
+UInt block_counted_before(UInt number, Addr pc)
+{
+    const struct wire_block *b = &made[number]->block;
+    const struct wire_exit *x =
+        (const struct wire_exit *)((const UChar *)(b + 1) + b->ops * sizeof(struct wire_op));
+    UInt at = block_insns_before(number, pc), counted = 0;
+
+    for (; !x->is_end && x->insn <= at; x++) {
+        Bool back = goes_back(x, insn_address(b, x->insn));
+
+        if (back && x->insn == at)
+            break; /* it comes after the accesses of its instruction */
+        counted = x->insn + (x->leave != WIRE_TO_FAULT && !back);
+    }
+    return counted;
+}
+
 /* ---- the plan ------------------------------------------------------------------------------ */
 
 static void follow_sum(struct plan *p, IRTemp to, const IRExpr *e)
@@ -192,9 +225,9 @@ static void plan_exit(struct plan *p, IRJumpKind kind, Bool end, const IRExpr *n
     else if (next)
         x->target = shown_address(c);
     /* A repeated instruction goes back to itself, and one that faults has not completed either. */
-    p->retired[p->exits] = p->insns - (x->leave == WIRE_TO_FAULT ||
-                                       (!x->target_at && x->target == shown_address(p->pc) &&
-                                        !x86_is_direct_branch(&p->x)));
+    p->again[p->exits] = goes_back(x, shown_address(p->pc)) && !x86_is_direct_branch(&p->x);
+    p->repeats |= p->again[p->exits];
+    p->retired[p->exits] = p->insns - (x->leave == WIRE_TO_FAULT || p->again[p->exits]);
     p->exits++;
 }
 
@@ -281,11 +314,13 @@ static void plan_stmt(struct plan *p, Int i)
  * block. A branch to the next instruction also begins one: otherwise Valgrind could tell from what
  * precedes it whether it is taken, and leave by another exit than branch_taken in
  * src/capture/blocks.c expects. A block can only be cut if registers are up to date at each
- * instruction, which tool.c asks for. */
+ * instruction, which tool.c asks for unless blocks are not recorded. */
 static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
     struct x86 x;
 
+    if (the.light)
+        return False;
     x86_decode((const UChar *)pc, pc, &x);
     return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
            (the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc) ||

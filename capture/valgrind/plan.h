@@ -26,6 +26,8 @@ struct plan {
     struct wire_op op[OPS_MAX];
     struct wire_exit exit[EXITS_MAX];
     UInt retired[EXITS_MAX]; /* instructions retired at each exit */
+    Bool again[EXITS_MAX];   /* whether the exit's instruction is then repeated */
+    Bool repeats;            /* whether there is such an exit */
 
     /* By temporary: where its value came from. */
     IRTemp *root;    /* itself, or the temporary that it is the sum of ... */

@@ -201,14 +201,21 @@ void ring_simple(UInt kind, ThreadId tid)
 
 void ring_fault(Addr pc)
 {
+    ThreadId tid;
     UInt number;
 
-    lane_collect();
+    if (the.inputs && the.running)
+        inputs_fault(pc);
+    tid = lane_stop();
     number = slot_at(the.cursor)->what;
-    if (number == 0 || the.silent)
-        return;
-    the.cursor += block_length(number);
-    *slot_at(the.cursor) = (struct wire_slot){WIRE_LEFT_FAULT | block_insns_before(number, pc), 0};
+    if (number && !the.silent) {
+        the.cursor += block_length(number);
+        *slot_at(the.cursor) =
+            (struct wire_slot){WIRE_LEFT_FAULT | block_insns_before(number, pc), 0};
+    }
+    /* The thread did not come to where it could be said. */
+    if (the.inputs && tid)
+        inputs_ran(tid);
 }
 
 void ring_publish(void)

@@ -55,7 +55,7 @@ void registers_of(const GuestState *gst, struct wire_regs *regs)
     VG_(memcpy)(regs->ymm, &gst->guest_YMM0, sizeof(regs->ymm));
 }
 
-static void thread_registers(ThreadId tid, struct wire_regs *regs)
+void thread_registers(ThreadId tid, struct wire_regs *regs)
 {
     GuestState gst;
 
@@ -123,12 +123,12 @@ static void end_gap(ThreadId tid, struct lane *lane)
     struct wire_gap *gap = ring_record(WIRE_GAP, tid, sizeof(*gap));
 
     if (gap) {
-        gap->skipped = lane->skipped;
+        gap->skipped = lane->counted;
         gap->window = the.window;
         thread_registers(tid, &gap->regs);
     }
     ring_done();
-    lane->skipped = 0;
+    lane->counted = 0;
     the.threads[tid].off = False;
 }
 
@@ -180,6 +180,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     lane_set(tid, &lane);
     if (!the.stop_asked)
         set_discard(tid, 0, 0);
+    the.from = VG_(get_IP)(tid);
     the.running = tid;
     ring_publish();
 }
@@ -201,19 +202,28 @@ static void discarded(Addr start, VexGuestExtents extents)
     the.forgotten = True;
 }
 
-void lane_collect(void)
+ThreadId lane_stop(void)
 {
     struct lane lane;
     ThreadId tid = the.running;
     Bool done = the.stop_asked;
 
     if (!tid)
-        return;
+        return 0;
     the.running = 0;
     lane_get(tid, &lane);
     the.cursor = lane.cursor;
     if (!done)
         the.threads[tid].off = lane.limit == 0;
+    return tid;
+}
+
+void lane_collect(void)
+{
+    ThreadId tid = lane_stop();
+
+    if (tid && the.inputs)
+        inputs_ran(tid);
 }
 
 /* ---- threads ------------------------------------------------------------------------------- */
@@ -260,7 +270,7 @@ static void settle_gap(ThreadId tid)
     if (the.silent || the.stop_asked || the.mode == MODE_DONE || !the.threads[tid].off)
         return;
     lane_get(tid, &lane);
-    if (!lane.skipped)
+    if (!lane.counted)
         return;
     end_gap(tid, &lane);
     lane_set(tid, &lane);
@@ -493,7 +503,7 @@ static Bool is_main(const NSegment *segment)
     return entry && entry->dev == segment->dev && entry->ino == segment->ino;
 }
 
-static void map(Addr a, SizeT length, UInt flags)
+static void map(Addr a, SizeT length, UInt flags, Bool startup)
 {
     const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
     const HChar *path = segment ? VG_(am_get_filename)(segment) : NULL;
@@ -509,6 +519,8 @@ static void map(Addr a, SizeT length, UInt flags)
                            size};
     VG_(memcpy)(m + 1, path, size);
     ring_done();
+    if (the.inputs && !(flags & WIRE_MAP_GONE))
+        inputs_mapped(a, length, startup);
     if (the.asks && path && (flags & WIRE_MAP_EXEC))
         ring_flush(True);
 }
@@ -518,14 +530,19 @@ static UInt rights(Bool r, Bool w, Bool x)
     return (r ? WIRE_MAP_READ : 0) | (w ? WIRE_MAP_WRITE : 0) | (x ? WIRE_MAP_EXEC : 0);
 }
 
+static void first_mapping(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
+{
+    map(a, length, rights(r, w, x), True);
+}
+
 static void new_mapping(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 {
-    map(a, length, rights(r, w, x));
+    map(a, length, rights(r, w, x), False);
 }
 
 static void new_break(Addr a, SizeT length, ThreadId tid)
 {
-    map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE);
+    map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE, False);
 }
 
 /* The contents stay, so only code that becomes executable matters. */
@@ -534,17 +551,19 @@ static void changed_rights(Addr a, SizeT length, Bool r, Bool w, Bool x)
     const NSegment *segment = VG_(am_find_nsegment)(a);
 
     if (x && segment && VG_(am_get_filename)(segment) && the.asks)
-        map(a, length, rights(r, w, x));
+        map(a, length, rights(r, w, x), False);
 }
 
 static void moved(Addr from, Addr to, SizeT length)
 {
-    map(to, length, WIRE_MAP_READ | WIRE_MAP_WRITE);
+    map(to, length, WIRE_MAP_READ | WIRE_MAP_WRITE, False);
+    if (the.inputs)
+        inputs_moved(from, to, length);
 }
 
 static void unmapped(Addr a, SizeT length)
 {
-    map(a, length, WIRE_MAP_GONE);
+    map(a, length, WIRE_MAP_GONE, False);
 }
 
 /* ---- marks --------------------------------------------------------------------------------- */
@@ -595,6 +614,11 @@ static void after_options(void)
     the.log = VG_(safe_fd)(the.log);
     VG_(log_output_sink).fd = the.log;
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
+    if (the.light) {
+        /* Nobody looks at registers but where an access may fault, and where a block ends. */
+        VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
+        VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
+    }
     ring_open();
     region_init();
     say_hello();
@@ -635,6 +659,9 @@ static Bool option(const HChar *arg)
     } else if VG_BOOL_CLO (arg, "--only-ranges", the.only_ranges) {
     } else if VG_BOOL_CLO (arg, "--marks", the.marks) {
     } else if VG_BOOL_CLO (arg, "--start-off", the.start_off) {
+    } else if VG_BOOL_CLO (arg, "--inputs", the.inputs) {
+    } else if VG_BOOL_CLO (arg, "--light", the.light) {
+    } else if VG_BOOL_CLO (arg, "--whole", the.whole) {
     } else {
         return False;
     }
@@ -682,7 +709,7 @@ static void before_options(void)
     VG_(track_pre_mem_write)(pre_mem_write);
     VG_(track_post_mem_write)(post_mem_write);
     VG_(track_pre_deliver_signal)(before_signal);
-    VG_(track_new_mem_startup)(new_mapping);
+    VG_(track_new_mem_startup)(first_mapping);
     VG_(track_new_mem_mmap)(new_mapping);
     VG_(track_new_mem_brk)(new_break);
     VG_(track_change_mem_mprotect)(changed_rights);

@@ -15,6 +15,7 @@
  *   limits.c      how many files the program may open
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
+ *   inputs.c      what is needed to execute the run again
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -33,8 +34,12 @@
 struct lane {
     ULong cursor;  /* the slot of the next record */
     ULong limit;   /* the last slot where a block's record may start; 0 = the thread is in a gap */
-    ULong skipped; /* instructions in the gap */
+    ULong counted; /* instructions in the gap; if inputs are recorded, since the last WIRE_RAN */
     ULong requested; /* the last block ended with a client request, which has no WIRE_REQUEST yet */
+    /* If inputs are recorded: */
+    ULong block;      /* the number of the one that ran last, if blocks are not recorded */
+    ULong left, at;   /* as in struct wire_ran */
+    ULong iterations; /* likewise */
 };
 
 enum mode {
@@ -72,6 +77,9 @@ struct tool {
     Bool only_ranges; /* only code in the wanted ranges is recorded */
     Bool marks;       /* marks in the program switch recording */
     Bool start_off;   /* recording waits for a mark or a routine */
+    Bool inputs;      /* record what is needed to execute the run again ... */
+    Bool light;       /* ... and nothing that follows from it */
+    Bool whole;       /* record the bytes of mapped files, too */
     Bool regions;     /* blocks may have to end before some instruction */
 
     /* the ring */
@@ -87,6 +95,7 @@ struct tool {
     struct thread *threads;
     ThreadId running; /* 0 = none */
     ULong turns;      /* how often a thread began to run */
+    Addr from;        /* where the running thread began */
 
     /* what is recorded */
     enum mode mode;
@@ -102,6 +111,10 @@ struct tool {
     UInt range_count, range_capacity;
 
     UInt blocks; /* numbered so far */
+
+    /* What is being translated, if blocks are not recorded. */
+    Bool exact;     /* registers are up to date at each instruction */
+    Bool not_exact; /* it needs that, and has to be translated again */
 };
 
 extern struct tool the;
@@ -132,6 +145,9 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
 /* The number of a block's instructions that end before pc. */
 UInt block_insns_before(UInt number, Addr pc);
 UInt block_length(UInt number);
+/* How many of a block's instructions are counted when the one at pc, which they include or not,
+ * faults: the exits before it count. */
+UInt block_counted_before(UInt number, Addr pc);
 
 /* ---- facts.c ---- */
 void facts_fill(struct wire_hello *hello);
@@ -162,10 +178,32 @@ void region_switch(Bool on);
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);
-/* Takes the cursor back from the thread that was running. */
+/* Takes the cursor back from the thread that was running, and tells what it did, if inputs are
+ * recorded. */
 void lane_collect(void);
+/* Does only the first. Returns the thread, or 0 if none was running. */
+ThreadId lane_stop(void);
 /* Records what the kernel, or something else outside, wrote. */
 void external(ThreadId tid, Addr a, SizeT size);
+
+/* The thread's registers, as they are in its state. */
+void thread_registers(ThreadId tid, struct wire_regs *regs);
+
+/* ---- inputs.c ---- */
+/* Tells what the thread did, if anything, now that it has stopped. */
+void inputs_ran(ThreadId tid);
+/* The running thread's block is left at the instruction at pc. */
+void inputs_fault(Addr pc);
+/* Whether the block, which is being translated, has to be translated again with more registers up
+ * to date. */
+Bool inputs_need_exact(const IRSB *in);
+/* Called by translated code: an instruction got a value from outside, or so many registers. `how`:
+ * instructions that are not counted yet << 16 | bytes. */
+void inputs_value(GuestState *gst, ULong how, ULong pc, ULong value);
+void inputs_registers(GuestState *gst, ULong how, ULong pc, const Int *places);
+/* Tells what was just mapped; `startup` if the program has not begun. */
+void inputs_mapped(Addr a, SizeT length, Bool startup);
+void inputs_moved(Addr from, Addr to, SizeT length);
 
 /* ---- watch.c ---- */
 /* These surround a system call that is recorded. */

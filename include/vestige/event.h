@@ -42,7 +42,11 @@ enum vs_kind {
                            * VS_NO_IMAGE */
     VS_CODE = 13, /* value = block id: its bytes replace what lay at its address, for all threads at
                      once; they may be the same bytes, or the first ones there */
-    VS_COUNT = 14, /* only icount: instructions that no other event accounts for */
+    VS_COUNT = 14,   /* only icount: instructions that no other event accounts for */
+    VS_TURN = 15,    /* the thread came this far before another one ran, or simply this far: value =
+                      * struct vs_turn, or its first 8 bytes */
+    VS_CONTENT = 16, /* addr; what memory holds there without an instruction of the run having
+                      * written it: bytes, or as flags VS_CONTENT_* say */
     VS_KIND_END
 };
 
@@ -72,6 +76,13 @@ enum {
     VS_MAP_EXEC = 4,
     VS_MAP_GONE = 8, /* unmapped */
     VS_MAP_ALL = 15
+};
+
+/* flags of VS_CONTENT: at most one is set */
+enum {
+    VS_CONTENT_FILE = 1,  /* value = struct vs_content_file, then the file's path */
+    VS_CONTENT_MOVED = 2, /* value = struct vs_content_moved: what lay somewhere else */
+    VS_CONTENT_ALL = 3
 };
 
 /* pc of a VS_MAP that belongs to no image */
@@ -150,6 +161,40 @@ static inline const uint8_t *vs_event_bytes(const struct vs_batch *b, const stru
 struct vs_syscall_head {
     uint64_t args[6];
     uint64_t result;
+};
+
+/* The payload of VS_TURN, little-endian. */
+struct vs_turn {
+    uint64_t digest;     /* of the thread's registers (docs/format.md says how); 0: not known */
+    uint64_t iterations; /* as VS_REG_ITERATIONS, if the thread is in such an instruction; else 0,
+                          * and left out */
+};
+
+/* Adds words to a digest of registers, which is 0 at first. */
+static inline uint64_t vs_turn_digest(uint64_t digest, const uint64_t *words, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        digest = (digest ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        digest ^= digest >> 29;
+    }
+    return digest;
+}
+
+/* Ends a digest. */
+static inline uint64_t vs_turn_digest_end(uint64_t digest)
+{
+    return digest ? digest : 1;
+}
+
+/* The payload of VS_CONTENT with VS_CONTENT_FILE. Bytes beyond the file's end are zero. */
+struct vs_content_file {
+    uint64_t offset, length;
+    uint32_t crc; /* CRC-32C of these bytes, as far as the file has them */
+    uint32_t reserved;
+};
+
+struct vs_content_moved {
+    uint64_t from, length;
 };
 
 /* Registers in payloads: a sequence of {uint16 number, uint16 size, size bytes}, little-endian,

@@ -21,7 +21,11 @@ enum {
     VS_RUN_TIMED = 1,  /* every event has a commit cycle */
     VS_RUN_LOADS = 2,  /* loads were recorded */
     VS_RUN_STORES = 4, /* stores were recorded */
-    VS_RUN_KNOWN = 7
+    VS_RUN_INPUTS = 8, /* has VS_TURN and VS_CONTENT: all that is needed to execute the run again */
+    /* Branches, loads and stores are not in the file, since executing the run again makes them.
+     * Such a run has VS_RUN_INPUTS too; what its loads and stores are is said by the bits above. */
+    VS_RUN_SHORT = 16,
+    VS_RUN_KNOWN = 31
 };
 
 /* ---- writing ------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@
 #include "base/copy_pool.h"   /* where many copies get their pages from */
 #include "base/crc32c.h"      /* the checksum */
 #include "base/diag.h"        /* filling in a struct vs_diag */
+#include "base/file_part.h"   /* a part of a file, as a program maps it */
 #include "base/hash.h"        /* scattering numbers */
 #include "base/infile.h"      /* a file or pipe to read from front to back */
 #include "base/invariant.h"   /* what must hold, checked in release builds */

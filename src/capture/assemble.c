@@ -176,9 +176,49 @@ static inline bool batch_full(const struct vs_assembler *a)
     return a->count >= VS_PARCEL_BATCH || a->parcel->wide.len >= WIDE_BATCH;
 }
 
+static int append(struct vs_assembler *a, struct vs_event e)
+{
+    a->events[a->count++] = e;
+    return batch_full(a) ? deliver(a) : 0;
+}
+
+/* Events of their own for more instructions than one event can count. */
+static int put_counts(struct vs_assembler *a, struct vs_capture_thread *t, unsigned more)
+{
+    const struct vs_event full = {.kind = VS_COUNT, .thread = t->number, .icount = UINT16_MAX};
+    int err = 0;
+
+    for (; t->since + more > UINT16_MAX && !err; t->since -= UINT16_MAX)
+        err = append(a, full);
+    return err;
+}
+
+/* Whether an event would happen elsewhere than before it would be believed to: within an
+ * instruction that repeats itself, or after one. */
+static bool is_elsewhere(const struct vs_assembler *a, const struct vs_capture_thread *t,
+                         const struct vs_event *e, unsigned more)
+{
+    uint64_t iterations = t->repeats.pc ? t->repeats.iterations : 0;
+
+    return a->o.inputs && e->kind != VS_TURN && e->kind != VS_EXCEPTION &&
+           e->kind != VS_EXCEPTION_RET && t != &a->nobody &&
+           iterations != (t->since + more ? 0 : t->said);
+}
+
 int vs_assembler_put(struct vs_assembler *a, struct vs_capture_thread *t, struct vs_event e,
                      const void *payload, size_t size, unsigned more)
 {
+    int err = is_elsewhere(a, t, &e, more) ? vs_assembler_put_turn(a, t, true) : 0;
+
+    if (err == 0 && t->since + more > VS_CAPTURE_SINCE_MAX)
+        err = -VSE_CORRUPT;
+    if (err == 0)
+        err = put_counts(a, t, more);
+    if (err < 0)
+        return err;
+    if (t->since + more)
+        t->said = 0;
+    t->unsaid = false;
     e.thread = t->number;
     e.icount = (uint16_t)(t->since + more);
     t->since = 0;
@@ -193,8 +233,7 @@ int vs_assembler_put(struct vs_assembler *a, struct vs_capture_thread *t, struct
             memcpy(&e.value, payload, size);
         }
     }
-    a->events[a->count++] = e;
-    return batch_full(a) ? deliver(a) : 0;
+    return append(a, e);
 }
 
 int vs_assembler_put_since(struct vs_assembler *a, struct vs_capture_thread *t)
@@ -414,7 +453,7 @@ static int take_special(struct vs_assembler *a, struct vs_capture_thread *t,
     t->torn = l->leave == WIRE_TO_FAULT;
     if (l->leave == WIRE_TO_SYSCALL)
         t->call_pc = b->last_pc;
-    t->request_pc = l->leave == WIRE_TO_REQUEST ? b->last_pc : 0;
+    vs_assembler_request(t, l->leave == WIRE_TO_REQUEST ? b->last_pc : 0);
     return 0;
 }
 

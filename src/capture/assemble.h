@@ -21,6 +21,8 @@ struct vs_assembler_options {
      * out. 0 means that it has no end. The last instruction is there with all its events. */
     const uint64_t *windows;
     size_t window_count;
+    bool inputs; /* the tool tells how far threads ran, ... */
+    bool light;  /* ... instead of blocks */
 };
 
 struct vs_assembler_stats {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tool tells beside blocks that ran: code, threads, calls, signals, mappings. */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/diag.h"
+#include "base/file_part.h"
 #include "capture/assembler.h"
 #include "isa/noted.h"
 
@@ -96,6 +98,36 @@ static int meet_again(struct vs_assembler *a, uint64_t number, struct vs_diag *d
     return a->blocks[number].decoded ? place_code(a, &a->blocks[number], diag) : 0;
 }
 
+/* ---- turns ----------------------------------------------------------------------------------- */
+
+/* How many instructions a thread runs before it is said how far it came, even if nothing else
+ * happens: so much is executed again before a difference is noticed. */
+#define STRETCH (1u << 20)
+
+/* Something happens to a thread: where the one that runs has come to is said before. */
+static int put_others_turn(struct vs_assembler *a, const struct vs_capture_thread *t)
+{
+    return a->current && a->current != t ? vs_assembler_put_turn(a, a->current, false) : 0;
+}
+
+int vs_assembler_put_turn(struct vs_assembler *a, struct vs_capture_thread *t, bool always)
+{
+    struct vs_turn turn = {t->digest, t->repeats.pc ? t->repeats.iterations : 0};
+    int e;
+
+    if (!always && !t->unsaid)
+        return 0; /* its last event says all */
+    t->stretch = 0;
+    t->digest = 0;
+    /* The registers are those after an instruction that is not done yet. */
+    if (t->call_pc || t->request_pc)
+        turn.digest = 0;
+    e = vs_assembler_put(a, t, (struct vs_event){.kind = VS_TURN}, &turn,
+                         turn.iterations ? sizeof(turn) : sizeof(turn.digest), 0);
+    t->said = turn.iterations;
+    return e;
+}
+
 /* ---- threads ------------------------------------------------------------------------------- */
 
 static int end_thread(struct vs_assembler *a, struct vs_capture_thread *t, uint64_t status)
@@ -137,7 +169,7 @@ static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_
     if (!place || (!*place && !(*place = calloc(1, sizeof(*t)))))
         return -VSE_NOMEM;
     t = *place;
-    if ((e = end_thread(a, t, 0)) < 0)
+    if ((e = end_thread(a, t, 0)) < 0 || (e = put_others_turn(a, t)) < 0)
         return e;
     *t = (struct vs_capture_thread){.live = true,
                                     .number = (uint16_t)a->thread_count++,
@@ -227,6 +259,7 @@ static int take_syscall(struct vs_assembler *a, struct vs_capture_thread *t,
     memcpy(a->payload, &head, sizeof(head));
     n = vs_wire_registers_put_call(&a->numbers, a->payload, n, c, t->bases);
     t->call_pc = 0;
+    t->digest = 0;
     return vs_assembler_put(a, t, e, a->payload, n, own);
 }
 
@@ -238,13 +271,13 @@ static int take_external(struct vs_assembler *a, struct vs_capture_thread *t,
     return x->size ? vs_assembler_put(a, t, e, x + 1, x->size, 0) : 0;
 }
 
-/* The instruction that asked is counted. */
 static int take_request(struct vs_assembler *a, struct vs_capture_thread *t, uint64_t result)
 {
     struct vs_event e = {.kind = VS_NONDET, .pc = t->request_pc};
 
     t->request_pc = 0;
-    return e.pc ? vs_assembler_put(a, t, e, &result, sizeof(result), 0) : -VSE_CORRUPT;
+    t->digest = 0;
+    return e.pc ? vs_assembler_put(a, t, e, &result, sizeof(result), 1) : -VSE_CORRUPT;
 }
 
 static void take_signal(struct vs_capture_thread *t, const struct wire_signal *s,
@@ -254,7 +287,6 @@ static void take_signal(struct vs_capture_thread *t, const struct wire_signal *s
         t->torn |= t->call_pc != 0;
         vs_assembler_settle_call(t, s->regs.rip);
         t->interrupted[t->depth++ % VS_CAPTURE_NESTED] = t->repeats;
-        t->repeats.pc = 0;
     }
     t->pending = pending;
     t->signal = s->number;
@@ -277,6 +309,7 @@ static int take_resume(struct vs_assembler *a, struct vs_capture_thread *t,
     enum vs_pending pending = t->pending;
     unsigned own = 0;
     size_t n = 0;
+    int err;
 
     t->pending = VS_PENDING_NONE;
     if (pending == VS_PENDING_NONE)
@@ -285,7 +318,8 @@ static int take_resume(struct vs_assembler *a, struct vs_capture_thread *t,
         e.kind = VS_EXCEPTION;
         e.pc = t->before.rip;
         n = vs_wire_registers_put_one(a->payload, n, VS_REG_CAUSE, t->signal);
-        n = put_repetition(a, n, &t->interrupted[(t->depth - 1) % VS_CAPTURE_NESTED], e.pc);
+        n = put_repetition(a, n, &t->repeats, e.pc);
+        t->repeats.pc = 0;
     } else {
         e.kind = VS_EXCEPTION_RET;
         e.pc = t->call_pc;
@@ -301,7 +335,10 @@ static int take_resume(struct vs_assembler *a, struct vs_capture_thread *t,
     n = vs_wire_registers_put(&a->numbers, a->payload, n, now, &t->before,
                               t->torn ? VS_WIRE_ALL : VS_WIRE_CHANGED);
     t->torn = false;
-    return vs_assembler_put(a, t, e, a->payload, n, own);
+    t->digest = 0;
+    err = vs_assembler_put(a, t, e, a->payload, n, own);
+    t->said = t->repeats.pc ? t->repeats.iterations : 0;
+    return err;
 }
 
 /* Gives events to all instructions that have none, so that they count in the window that they ran
@@ -336,6 +373,98 @@ static int take_gap(struct vs_assembler *a, struct vs_capture_thread *t, const s
     t->bases[1] = g->regs.gs_base;
     return vs_assembler_put(a, t, e, a->payload, n, 0);
 }
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+/* The repeated instruction that the thread is in, after what it did. */
+static struct vs_repetition repetition_after(const struct vs_capture_thread *t,
+                                             const struct wire_ran *r)
+{
+    struct vs_repetition after = {r->rip, r->iterations};
+
+    if (!r->insns && t->repeats.pc && t->repeats.pc == r->rip)
+        after.iterations += t->repeats.iterations;
+    return after.iterations ? after : (struct vs_repetition){0};
+}
+
+/* Counts what the tool told as blocks do. */
+static void count_ran(struct vs_capture_thread *t, const struct wire_ran *r)
+{
+    struct vs_repetition after = repetition_after(t, r);
+    uint64_t n = r->insns + (after.pc != 0) - (t->repeats.pc != 0);
+
+    if (t->call_pc)
+        vs_assembler_settle_call(t, r->from);
+    t->since += n;
+    t->repeats = after;
+    t->torn = r->left == WIRE_TO_FAULT;
+    vs_assembler_request(t, r->left == WIRE_TO_REQUEST ? r->at : 0);
+    if (r->left == WIRE_TO_SYSCALL) {
+        t->since--;
+        t->call_pc = r->at;
+    }
+}
+
+static int take_ran(struct vs_assembler *a, struct vs_capture_thread *t, const struct wire_ran *r)
+{
+    if (r->insns > VS_CAPTURE_SINCE_MAX || r->iterations > VS_CAPTURE_SINCE_MAX)
+        return -VSE_CORRUPT;
+    if (a->o.light && r->rip)
+        count_ran(t, r);
+    else if (a->o.light)
+        t->since += r->insns; /* the rest of its block is still to come */
+    t->digest = r->digest;
+    t->stretch += r->insns + r->iterations;
+    t->unsaid |= r->insns || r->iterations;
+    return t->stretch >= STRETCH && r->rip && !r->left ? vs_assembler_put_turn(a, t, false) : 0;
+}
+
+static int take_value(struct vs_assembler *a, struct vs_capture_thread *t,
+                      const struct wire_value *v, size_t size)
+{
+    struct vs_event e = {.kind = VS_NONDET, .pc = v->pc};
+    int err;
+
+    if (!v->size || v->size > size)
+        return -VSE_CORRUPT;
+    err = vs_assembler_put(a, t, e, v + 1, v->size, v->more);
+    t->since -= v->more;
+    return err;
+}
+
+static int take_content(struct vs_assembler *a, const struct wire_content *c, size_t size)
+{
+    struct vs_event e = {.kind = VS_CONTENT, .addr = c->addr};
+    struct vs_content_moved moved = {c->from, c->length};
+    uint8_t payload[sizeof(struct vs_content_file) + PATH_MAX];
+    struct vs_content_file file = {.offset = c->from, .length = c->length};
+    size -= sizeof(*c);
+
+    switch (c->kind) {
+    case WIRE_CONTENT_BYTES:
+        return c->length && c->length <= size
+                   ? vs_assembler_put(a, someone(a), e, c + 1, c->length, 0)
+                   : -VSE_CORRUPT;
+    case WIRE_CONTENT_MOVED:
+        e.flags = VS_CONTENT_MOVED;
+        return vs_assembler_put(a, someone(a), e, &moved, sizeof(moved), 0);
+    case WIRE_CONTENT_FILE:
+        if (!c->path || c->path > size || c->path >= PATH_MAX)
+            return -VSE_CORRUPT;
+        memcpy(payload + sizeof(file), c + 1, c->path);
+        payload[sizeof(file) + c->path] = 0;
+        /* If it cannot be read now, it cannot be found later, which is said then. */
+        vs_file_part((const char *)payload + sizeof(file), file.offset, file.length, NULL, NULL,
+                     &file.crc, NULL);
+        memcpy(payload, &file, sizeof(file));
+        e.flags = VS_CONTENT_FILE;
+        return vs_assembler_put(a, someone(a), e, payload, sizeof(file) + c->path, 0);
+    default:
+        return -VSE_CORRUPT;
+    }
+}
+
+/* ---- mappings -------------------------------------------------------------------------------- */
 
 static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t size)
 {
@@ -391,6 +520,12 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_gap);
     case WIRE_MAP:
         return sizeof(struct wire_map);
+    case WIRE_RAN:
+        return sizeof(struct wire_ran);
+    case WIRE_VALUE:
+        return sizeof(struct wire_value);
+    case WIRE_CONTENT:
+        return sizeof(struct wire_content);
     default:
         return 0;
     }
@@ -403,6 +538,10 @@ static int take_thread_record(struct vs_assembler *a, uint32_t kind, struct vs_c
     case WIRE_RUN:
         a->current = t;
         return 0;
+    case WIRE_RAN:
+        return take_ran(a, t, data);
+    case WIRE_VALUE:
+        return take_value(a, t, data, size - sizeof(struct wire_value));
     case WIRE_EXIT:
         return end_thread(a, t, *(const uint64_t *)data);
     case WIRE_SYSCALL:
@@ -450,6 +589,9 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
         return start_thread(a, head->thread, data, diag);
     case WIRE_MAP:
         return take_map(a, data, size);
+    case WIRE_CONTENT:
+        e = take_content(a, data, size);
+        return e == -VSE_CORRUPT && !a->theirs ? vs_assembler_nonsense(diag, "content") : e;
     case WIRE_FORK:
         a->stats.forks++;
         return 0;
@@ -457,7 +599,9 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
         a->stats.ended = true;
         return 0;
     default:
-        e = t ? take_thread_record(a, kind, t, data, size) : -VSE_CORRUPT;
+        e = t ? put_others_turn(a, t) : -VSE_CORRUPT;
+        if (e == 0)
+            e = take_thread_record(a, kind, t, data, size);
         return e == -VSE_CORRUPT && !a->theirs ? vs_assembler_nonsense(diag, "a record") : e;
     }
 }

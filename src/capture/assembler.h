@@ -10,8 +10,10 @@
 #include "capture/wire_registers.h"
 
 /* One of VEX's blocks has no more operands than this, with a branch. */
-#define VS_BLOCK_EVENTS   (VS_PARCEL_EVENTS - VS_PARCEL_BATCH)
-#define VS_CAPTURE_NESTED 16 /* signal handlers of a thread within each other that are followed */
+#define VS_BLOCK_EVENTS (VS_PARCEL_EVENTS - VS_PARCEL_BATCH)
+/* More instructions than a thread runs between two of the tool's records. */
+#define VS_CAPTURE_SINCE_MAX (UINT64_C(1) << 32)
+#define VS_CAPTURE_NESTED    16 /* signal handlers of a thread within each other that are followed */
 
 enum vs_pending { VS_PENDING_NONE, VS_PENDING_SIGNAL, VS_PENDING_RETURN };
 
@@ -24,7 +26,8 @@ struct vs_repetition {
 struct vs_capture_thread {
     bool live;
     uint16_t number;
-    uint64_t since;      /* instructions retired after its last event */
+    uint64_t since;      /* instructions retired after its last event; less than 0, modulo 2^64, if
+                          * the tool is yet to count them */
     uint64_t call_pc;    /* of the system call that it is in; 0 = none */
     uint64_t request_pc; /* of the client request whose result is due; 0 = none */
     struct vs_repetition repeats;
@@ -35,6 +38,11 @@ struct vs_capture_thread {
     uint64_t bases[2];                                   /* of fs and gs, as far as is known */
     struct vs_repetition interrupted[VS_CAPTURE_NESTED]; /* when signal handlers were entered */
     unsigned depth;
+    /* If inputs are recorded: */
+    uint64_t digest;  /* of its registers now; 0 = not known */
+    uint64_t stretch; /* instructions since its last VS_TURN */
+    uint64_t said;    /* the iterations in that, if nothing retired since; else 0 */
+    bool unsaid;      /* it ran after its last event that is no branch, load or store */
 };
 
 struct vs_assembler {
@@ -88,11 +96,23 @@ static inline void vs_assembler_settle_call(struct vs_capture_thread *t, uint64_
     t->call_pc = 0;
 }
 
+/* Notes a client request that was counted, or that there is none. It retires when its result is
+ * known, as something may happen before that. */
+static inline void vs_assembler_request(struct vs_capture_thread *t, uint64_t pc)
+{
+    t->request_pc = pc;
+    t->since -= pc != 0;
+}
+
 /* Appends an event that no instruction of a block makes; `payload` becomes its value if it has more
  * than 8 bytes. The event counts the instructions since the thread's last one, and `more`. Returns
- * 0; -VSE_NOMEM; the consumer's error. */
+ * 0; -VSE_NOMEM; -VSE_CORRUPT (there are too many of them); the consumer's error. */
 int vs_assembler_put(struct vs_assembler *a, struct vs_capture_thread *t, struct vs_event e,
                      const void *payload, size_t size, unsigned more);
+
+/* Says how far the thread came, if that is not clear already, or in any case. Returns as
+ * vs_assembler_put. */
+int vs_assembler_put_turn(struct vs_assembler *a, struct vs_capture_thread *t, bool always);
 
 /* Gives an event to the instructions of a thread that have none. Returns as vs_assembler_put. */
 int vs_assembler_put_since(struct vs_assembler *a, struct vs_capture_thread *t);

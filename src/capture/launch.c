@@ -27,7 +27,7 @@
 #include "isa/isa.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
-#define FIXED_OPTIONS 20
+#define FIXED_OPTIONS 24
 /* How many descriptors Valgrind keeps for itself, above the program's, ... */
 #define RESERVED 12
 /* ... of which there can be this many, even if more are allowed: the kernel's table of them gets as
@@ -224,7 +224,10 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
          add(a, "--state=" WIRE_STATE, 0ull, 0u, WIRE_STATE_NEW) &&
          add(a, "--files=" WIRE_FILES, (unsigned long long)files.rlim_cur,
              (unsigned long long)files.rlim_max) &&
-         add(a, "--loads=%s", yes_no(o->loads)) && add(a, "--stores=%s", yes_no(o->stores)) &&
+         add(a, "--loads=%s", yes_no(o->loads && !o->light)) &&
+         add(a, "--stores=%s", yes_no(o->stores && !o->light)) &&
+         add(a, "--inputs=%s", yes_no(o->inputs)) && add(a, "--light=%s", yes_no(o->light)) &&
+         add(a, "--whole=%s", yes_no(o->whole)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
          add(a, "--start-off=%s", yes_no(o->marks || from));

@@ -235,7 +235,10 @@ static int take_remains(struct session *r)
 static int prepare(struct session *r)
 {
     const struct vs_engine_request *o = r->o;
-    struct vs_assembler_options a = {.images = &r->images, .window_count = o->window_count};
+    struct vs_assembler_options a = {.images = &r->images,
+                                     .window_count = o->window_count,
+                                     .inputs = o->inputs,
+                                     .light = o->light};
 
     if (vs_relay_open(&r->relay, o->consumer, VS_PARCEL_EVENTS, false) < 0)
         return -VSE_NOMEM;

@@ -17,7 +17,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     5
+#define WIRE_VERSION     6
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -72,6 +72,10 @@ enum wire_kind {
     WIRE_BYE,                /* the program ends */
     WIRE_AGAIN,              /* u64 number of a block: the same code was translated again */
     WIRE_REQUEST,            /* u64: what the thread got from Valgrind, see WIRE_TO_REQUEST */
+    WIRE_RAN,                /* struct wire_ran: the thread ran so far, if inputs are recorded */
+    WIRE_VALUE,              /* struct wire_value, bytes: what an instruction got from outside, if
+                              * blocks are not recorded */
+    WIRE_CONTENT,            /* struct wire_content, bytes or path: what memory holds */
     WIRE_END
 };
 
@@ -136,6 +140,33 @@ struct wire_map {
     uint64_t addr, length, offset; /* offset: in the file */
     uint32_t flags;
     uint32_t path; /* bytes of the path that follows, padded; 0 = no file */
+};
+
+/* What the thread did since its last WIRE_RAN. A repeated instruction counts when it is complete.
+ */
+struct wire_ran {
+    uint64_t insns;
+    uint64_t from, rip;  /* where it began, and where it is; 0: within a block */
+    uint64_t at;         /* if it left the last block in a special way: by which instruction */
+    uint64_t iterations; /* of the repeated instruction that it is in; 0 = none */
+    uint64_t digest;     /* of its registers (vestige/event.h); 0: they may not be exact */
+    uint32_t left;       /* that way: enum wire_leave; 0 = WIRE_BORING */
+    uint32_t reserved;
+};
+
+struct wire_value {
+    uint64_t pc;
+    uint32_t more; /* instructions after those of the last WIRE_RAN, up to this one */
+    uint32_t size; /* bytes that follow, padded to 8 */
+};
+
+enum wire_content_kind { WIRE_CONTENT_BYTES = 1, WIRE_CONTENT_FILE, WIRE_CONTENT_MOVED };
+
+struct wire_content {
+    uint64_t addr, length;
+    uint64_t from; /* where it was, or the offset in the file */
+    uint32_t kind; /* enum wire_content_kind */
+    uint32_t path; /* bytes of the path that follows, padded */
 };
 
 /* One of Valgrind's superblocks: instructions in a row, left at one of its exits. */

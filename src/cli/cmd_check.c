@@ -9,9 +9,11 @@
 #include "front/report.h"
 #include "study/flow.h"
 #include "study/memory.h"
+#include "study/verify_inputs.h"
+#include "rerun/run_open.h"
 
 struct check_options {
-    bool json, quiet, memory, flow;
+    bool json, quiet, memory, flow, inputs;
 };
 
 enum { SHOWN_TEXT = 2 * VS_MEMORY_SHOWN + 3 };
@@ -29,6 +31,8 @@ struct finding {
     const char *no_flow; /* why no instruction could be compared */
     struct vs_flow_check flow;
     char expected[SHOWN_TEXT], got[SHOWN_TEXT]; /* bytes of the first load that differs */
+    bool executed;                              /* the run was made again from its inputs */
+    struct vs_inputs_check inputs;
 };
 
 static void show_progress(void *context, uint64_t done, uint64_t total)
@@ -159,22 +163,52 @@ static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
     f->walked = !f->error;
 }
 
-static void inspect(const char *path, const struct check_options *o, struct finding *f)
+static void check_file(const char *path, const struct check_options *o, struct finding *f)
 {
-    struct vs_reader *reader = NULL;
+    struct vs_reader *reader;
 
-    f->diag = (struct vs_diag){.offset = -1, .chunk = -1};
     f->error = vs_reader_open(&reader, path, VS_OPEN_DEFAULT, &f->diag);
     if (f->error)
         return;
     f->error = check_events(reader, &f->file, o->quiet);
     if (f->error)
         f->diag = *vs_reader_diag(reader);
-    if (!f->error && o->memory)
+    vs_reader_close(reader);
+}
+
+static void check_inputs(const char *path, struct finding *f, bool quiet)
+{
+    struct vs_progress progress;
+
+    vs_progress_init(&progress, quiet ? NULL : stderr, "executing", 0, "instructions");
+    f->error = vs_inputs_check(&f->inputs, path, show_progress, &progress, &f->diag);
+    vs_progress_finish(&progress);
+    f->executed = !f->error;
+}
+
+/* Looks at all events of the run, wherever they come from. */
+static void check_run(const char *path, const struct check_options *o, struct finding *f)
+{
+    struct vs_reader *reader;
+
+    f->error = vs_run_open(&reader, path, VS_OPEN_DEFAULT, &f->diag);
+    if (f->error)
+        return;
+    if (o->memory)
         check_memory(reader, f, o->quiet);
     if (!f->error && o->flow)
         check_flow(reader, f, o->quiet);
     vs_reader_close(reader);
+}
+
+static void inspect(const char *path, const struct check_options *o, struct finding *f)
+{
+    f->diag = (struct vs_diag){.offset = -1, .chunk = -1};
+    check_file(path, o, f);
+    if (!f->error && o->inputs)
+        check_inputs(path, f, o->quiet);
+    if (!f->error && (o->memory || o->flow))
+        check_run(path, o, f);
 }
 
 /* ---- saying it ---- */
@@ -186,7 +220,8 @@ static bool nothing_compared(const struct finding *f)
 
 static bool all_well(const struct finding *f)
 {
-    return !f->error && !nothing_compared(f) && !f->memory.differences && !f->flow.differences;
+    return !f->error && !nothing_compared(f) && !f->memory.differences && !f->flow.differences &&
+           !f->inputs.differences;
 }
 
 static const struct finding *finding_of(const void *row)
@@ -247,6 +282,26 @@ static bool was_compared(const void *row)
 static bool was_walked(const void *row)
 {
     return finding_of(row)->walked;
+}
+
+static bool was_executed(const void *row)
+{
+    return finding_of(row)->executed;
+}
+
+static bool inputs_differ(const void *row)
+{
+    return finding_of(row)->inputs.differences;
+}
+
+static struct cell expected_kind(const void *row)
+{
+    return cell_word(vs_kind_name(finding_of(row)->inputs.first.expected.kind));
+}
+
+static struct cell made_kind(const void *row)
+{
+    return cell_word(vs_kind_name(finding_of(row)->inputs.first.got.kind));
 }
 
 static bool memory_differs(const void *row)
@@ -313,6 +368,25 @@ static const struct report_column flow_columns[] = {
     {0},
 };
 
+static const struct report_column inputs_first[] = {
+    {.json = "event", REPORT_AT(finding, inputs.first.event)},
+    {.json = "expected", .get = expected_kind},
+    {.json = "expected_pc", .kind = CELL_HEX, REPORT_IN(finding, inputs.first.expected.pc)},
+    {.json = "made", .get = made_kind},
+    {.json = "made_pc", .kind = CELL_HEX, REPORT_IN(finding, inputs.first.got.pc)},
+    {0},
+};
+
+static const struct report_column inputs_columns[] = {
+    {.json = "instructions", REPORT_AT(finding, inputs.instructions)},
+    {.json = "made", REPORT_AT(finding, inputs.made)},
+    {.json = "digests", REPORT_AT(finding, inputs.digests)},
+    {.json = "compared", REPORT_AT(finding, inputs.compared)},
+    {.json = "differences", REPORT_AT(finding, inputs.differences)},
+    {.json = "first", .group = inputs_first, .known = inputs_differ},
+    {0},
+};
+
 static const struct report_column columns[] = {
     {.json = "file", .kind = CELL_TEXT, REPORT_IN(finding, path)},
     {.json = "ok", .get = is_ok},
@@ -325,6 +399,7 @@ static const struct report_column columns[] = {
     {.json = "text", .get = error_text, .when = is_bad},
     {.json = "memory", .group = memory_columns, .when = was_compared},
     {.json = "flow", .group = flow_columns, .when = was_walked},
+    {.json = "inputs", .group = inputs_columns, .when = was_executed},
     {0},
 };
 
@@ -340,6 +415,11 @@ static void print_text(struct out *out, const struct finding *f)
         report_say(out, columns, f,
                    "{file}: compared {flow.instructions} instructions ({flow.branches} branches): "
                    "all equal\n");
+    if (f->executed && !f->inputs.differences)
+        report_say(out, columns, f,
+                   "{file}: executed {inputs.instructions} instructions again, compared registers "
+                   "{inputs.digests} times and {inputs.compared} of {inputs.made} events: all "
+                   "equal\n");
 }
 
 static void report_difference(struct cli *cli, const struct finding *f)
@@ -369,6 +449,19 @@ static void report_flow(struct cli *cli, const struct finding *f)
               DIGITS(f->flow.differences));
 }
 
+static void report_inputs(struct cli *cli, const struct finding *f)
+{
+    const struct vs_event *expected = &f->inputs.first.expected, *got = &f->inputs.first.got;
+
+    cli_error(cli,
+              "%s: event %llu is not made as it was recorded: %s of thread %u, pc 0x%llx, address "
+              "0x%llx; made: %s of thread %u, pc 0x%llx, address 0x%llx",
+              f->path, (unsigned long long)f->inputs.first.event, vs_kind_name(expected->kind),
+              expected->thread, (unsigned long long)expected->pc,
+              (unsigned long long)expected->addr, vs_kind_name(got->kind), got->thread,
+              (unsigned long long)got->pc, (unsigned long long)got->addr);
+}
+
 /* Reports what is wrong with the run itself. */
 static int report_finding(struct cli *cli, const struct finding *f)
 {
@@ -381,6 +474,8 @@ static int report_finding(struct cli *cli, const struct finding *f)
         report_difference(cli, f);
     if (f->flow.differences)
         report_flow(cli, f);
+    if (f->inputs.differences)
+        report_inputs(cli, f);
     return all_well(f) ? CLI_DONE : CLI_BAD_DATA;
 }
 
@@ -424,6 +519,9 @@ static const struct cli_option options[] = {
      .help = "also compare each load with what was last written\nto its bytes",
      .offset = FIELD(memory)},
     {.name = "flow", .help = "also walk the code from event to event", .offset = FIELD(flow)},
+    {.name = "inputs",
+     .help = "also execute the run again from its inputs",
+     .offset = FIELD(inputs)},
     {0},
 };
 
@@ -443,7 +541,9 @@ const struct command command_check = {
         "With --memory it also checks the run itself: every load must return what the\n"
         "last store or external write of any thread put there. With --flow it walks the\n"
         "code: from one event of a thread to the next, there must be as many instructions\n"
-        "in a row as were counted, without a branch in between.",
+        "in a row as were counted, without a branch in between. With --inputs it executes\n"
+        "the run again and compares registers wherever the recorder noted them, and every\n"
+        "event, if the events were recorded too (record --inputs --all).",
     .example = "vestige check run.vest\n"
                "vestige check --quiet *.vest && echo all intact\n"
                "vestige check --memory --flow run.vest",

@@ -258,7 +258,7 @@ static int measure(struct cli *cli, const struct chunks_options *o, const char *
     struct vs_progress progress;
     struct vs_reader *reader;
     struct vs_bandwidth b;
-    int status = cli_open(cli, &reader, path, false);
+    int status = cli_open_file(cli, &reader, path, false);
     if (status != CLI_DONE)
         return status;
     if (vs_bandwidth_lacks(spec->technique, vs_reader_info(reader), &diag)) {

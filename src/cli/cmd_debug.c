@@ -20,6 +20,7 @@
 #include "gdb/server.h"
 #include "target/config.h"
 #include "trace/retired.h"
+#include "rerun/run_open.h"
 
 enum {
     PORT = 1234,
@@ -186,7 +187,7 @@ static int find_event(void *context, uint64_t event, unsigned *thread, uint64_t 
                       struct vs_diag *diag)
 {
     struct vs_reader *run;
-    int e = vs_reader_open(&run, context, VS_OPEN_DEFAULT, diag);
+    int e = vs_run_open(&run, context, VS_OPEN_DEFAULT, diag);
     if (e)
         return e;
     e = read_place(run, event, thread, at);

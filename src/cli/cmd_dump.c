@@ -12,7 +12,7 @@
 #define NONE UINT64_MAX
 
 struct dump_options {
-    bool json, full, salvage, blocks, images;
+    bool json, full, salvage, inputs, blocks, images;
     uint64_t thread, from, to, from_insn, from_cycle, limit;
     uint64_t kinds;        /* a bit per kind; 0 is all */
     struct range pc, addr; /* lo > hi if it was not given */
@@ -235,7 +235,7 @@ static int run(struct cli *cli, int argc, char **argv)
         return status;
     if (!check_usage(cli, &o))
         return CLI_USAGE;
-    status = cli_open(cli, &r, argv[0], o.salvage);
+    status = (o.inputs ? cli_open_file : cli_open)(cli, &r, argv[0], o.salvage);
     if (status == CLI_DONE)
         status = dump_run(cli, &o, r, argv[0]);
     vs_reader_close(r);
@@ -309,6 +309,10 @@ static const struct cli_option options[] = {
      .help = "print the blocks of code instead of events",
      .offset = FIELD(blocks)},
     {.name = "images", .help = "print the images instead of events", .offset = FIELD(images)},
+    {.name = "inputs",
+     .help = "of a run that was recorded with --inputs, print only\n"
+             "what was recorded, without executing it again",
+     .offset = FIELD(inputs)},
     {.name = "salvage",
      .help = "ignore the index; read the chunks before the first\n"
              "damaged one",

@@ -22,7 +22,7 @@ struct record_options {
     const char *engine;
     const char *output, *stats;
     uint64_t skip, length, max_mb;
-    bool main_only, control_only, loads, all, marks, overwrite, json;
+    bool main_only, control_only, loads, all, inputs, whole, marks, overwrite, json;
     struct option_list routines, from, to;
     const char *windows;
     struct engine_options own;
@@ -104,6 +104,22 @@ static bool settle_options(struct record *r)
         return false;
     if (o->control_only + o->loads + o->all > 1) {
         cli_error(r->cli, "--control-only, --loads and --all exclude each other");
+        return false;
+    }
+    if (o->inputs && (o->control_only || o->loads)) {
+        cli_error(r->cli,
+                  "--inputs excludes --control-only and --loads: what is executed again has "
+                  "everything");
+        return false;
+    }
+    if (o->inputs && (o->windows || o->skip || o->marks || o->main_only || o->from.count ||
+                      o->to.count || o->routines.count)) {
+        cli_error(r->cli, "--inputs records from the beginning, and all code: leave out --skip, "
+                          "--windows, --marks, --from, --to, --routine and --no-shared-libs");
+        return false;
+    }
+    if (o->whole && !o->inputs) {
+        cli_error(r->cli, "--self-contained is for --inputs");
         return false;
     }
     if (o->windows && (o->skip || o->length)) {
@@ -241,7 +257,12 @@ static int put_config(struct record *r)
 
     if (r->row->config)
         r->row->config(r->settings, add_setting, &b);
-    add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
+    if (o->inputs)
+        add_word(&b, "--inputs");
+    if (o->whole)
+        add_word(&b, "--self-contained");
+    if (!o->inputs || o->all)
+        add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
     add_number(&b, "--max-size", o->max_mb);
@@ -546,6 +567,9 @@ static int record(struct record *r, char **argv)
     *c = (struct vs_engine_request){.argv = argv,
                                     .loads = !o->control_only,
                                     .stores = !o->control_only && !o->loads,
+                                    .inputs = o->inputs,
+                                    .light = o->inputs && !o->all,
+                                    .whole = o->whole,
                                     .windows = r->windows,
                                     .window_count = r->window_count,
                                     .places = r->places,
@@ -555,7 +579,8 @@ static int record(struct record *r, char **argv)
                                     .consumer = &consumer,
                                     .tick = tick,
                                     .context = r};
-    r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u);
+    r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
+                  (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u);
     e = r->row->settle ? r->row->settle(&o->own, &r->settings, &diag) : 0;
     c->settings = r->settings;
     if (e < 0 || (e = r->row->engine->check(c, &r->features, &diag)) < 0)
@@ -665,6 +690,15 @@ static const struct cli_option options[] = {
      .offset = FIELD(all)},
     {.name = "loads", .help = "record control flow and loads", .offset = FIELD(loads)},
     {.name = "control-only", .help = "record only control flow", .offset = FIELD(control_only)},
+    {.name = "inputs",
+     .help = "record only what comes from outside the program;\n"
+             "the rest is executed again when the run is read\n"
+             "(with --all: record both)",
+     .offset = FIELD(inputs)},
+    {.name = "self-contained",
+     .help = "with --inputs: keep what mapped files hold in the run,\n"
+             "instead of their names",
+     .offset = FIELD(whole)},
     {.name = "skip",
      .argument = "N",
      .help = "leave out the first N instructions of all threads",

@@ -202,7 +202,7 @@ static void print(struct salvage *s, const struct vs_writer_stats *w)
 static int salvage(struct salvage *s)
 {
     struct vs_writer_stats stats;
-    int status = cli_open(s->cli, &s->reader, s->input, true);
+    int status = cli_open_file(s->cli, &s->reader, s->input, true);
 
     if (status != CLI_DONE)
         return status;

@@ -18,6 +18,8 @@ extern const struct command command_help;
 extern const struct command command_info;
 extern const struct command command_record;
 extern const struct command command_salvage;
+extern const struct command command_expand;
+extern const struct command command_shrink;
 extern const struct command command_simulate;
 extern const struct command command_techniques;
 extern const struct command command_replay;

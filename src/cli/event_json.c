@@ -72,6 +72,33 @@ static void mapping(struct json *j, const struct vs_event *e)
         json_u64(j, "image", e->pc);
 }
 
+static void content(struct json *j, const struct vs_batch *b, const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(b, e);
+    char path[EVENT_PATH_MAX];
+    json_hex(j, "addr", e->addr);
+    if (!e->flags) {
+        json_u64(j, "size", e->size);
+        json_number_bytes(j, "value", p, e->size);
+        return;
+    }
+    json_hex(j, "length", vs_get64(p + 8));
+    json_hex(j, e->flags & VS_CONTENT_FILE ? "offset" : "from", vs_get64(p));
+    if (e->flags & VS_CONTENT_FILE) {
+        event_content_path(b, e, path);
+        json_str(j, "file", path);
+    }
+}
+
+static void turn(struct json *j, const struct vs_batch *b, const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(b, e);
+    json_hex(j, "digest", vs_get64(p));
+    json_u64(j, "iterations",
+             e->size == sizeof(struct vs_turn) ? vs_get64(p + offsetof(struct vs_turn, iterations))
+                                               : 0);
+}
+
 static void fields(struct json *j, const struct vs_batch *b, const struct vs_event *e)
 {
     switch (e->kind) {
@@ -111,6 +138,12 @@ static void fields(struct json *j, const struct vs_batch *b, const struct vs_eve
         break;
     case VS_CODE:
         json_u64(j, "block", e->value);
+        break;
+    case VS_TURN:
+        turn(j, b, e);
+        break;
+    case VS_CONTENT:
+        content(j, b, e);
         break;
     default:
         break;

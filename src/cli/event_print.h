@@ -12,6 +12,12 @@
 bool event_has_pc(const struct vs_event *e);
 bool event_has_data(const struct vs_event *e);
 
+#define EVENT_PATH_MAX 4096
+
+/* The path in a VS_CONTENT with VS_CONTENT_FILE. */
+void event_content_path(const struct vs_batch *batch, const struct vs_event *e,
+                        char path[EVENT_PATH_MAX]);
+
 /* Prints the event batch->events[i], whose thread had retired `at` instructions (trace/retired.h),
  * as one line. Values of more than 64 bytes are shortened to their 64 least significant bytes
  * unless `full` is set. */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -8,7 +9,8 @@ enum { SHOWN_BYTES = 64, REGISTERS_SHOWN = 4 };
 
 bool event_has_pc(const struct vs_event *e)
 {
-    const uint32_t without = 1u << VS_THREAD_EXIT | 1u << VS_MAP | 1u << VS_CODE | 1u << VS_COUNT;
+    const uint32_t without = 1u << VS_THREAD_EXIT | 1u << VS_MAP | 1u << VS_CODE | 1u << VS_COUNT |
+                             1u << VS_TURN | 1u << VS_CONTENT;
     return !(without >> e->kind & 1) && (e->kind != VS_EXTERNAL || e->pc);
 }
 
@@ -16,6 +18,14 @@ bool event_has_data(const struct vs_event *e)
 {
     const uint32_t with = 1u << VS_LOAD | 1u << VS_STORE | 1u << VS_EXTERNAL | 1u << VS_MAP;
     return with >> e->kind & 1;
+}
+
+void event_content_path(const struct vs_batch *b, const struct vs_event *e,
+                        char path[EVENT_PATH_MAX])
+{
+    const size_t head = sizeof(struct vs_content_file);
+    snprintf(path, EVENT_PATH_MAX, "%.*s", (int)(e->size - head),
+             (const char *)vs_event_bytes(b, e) + head);
 }
 
 static void number_value(struct out *o, const uint8_t *p, size_t n, bool full)
@@ -40,6 +50,38 @@ static void memory(struct out *o, const struct vs_batch *b, const struct vs_even
         out_str(o, " atomic");
     if (e->flags & VS_MEM_REPEAT)
         out_str(o, " repeat");
+}
+
+static void content(struct out *o, const struct vs_batch *b, const struct vs_event *e, bool full)
+{
+    const uint8_t *p = vs_event_bytes(b, e);
+    if (!e->flags) {
+        memory(o, b, e, full);
+        return;
+    }
+    out_str(o, " [");
+    out_hex(o, e->addr, 16);
+    out_str(o, "] length ");
+    out_hex(o, vs_get64(p + 8), 0);
+    out_str(o, e->flags & VS_CONTENT_FILE ? " offset " : " from ");
+    out_hex(o, vs_get64(p), 0);
+    if (e->flags & VS_CONTENT_FILE) {
+        char path[EVENT_PATH_MAX];
+        event_content_path(b, e, path);
+        out_str(o, " of ");
+        out_safe(o, path);
+    }
+}
+
+static void turn(struct out *o, const struct vs_batch *b, const struct vs_event *e)
+{
+    const uint8_t *p = vs_event_bytes(b, e);
+    out_str(o, " digest ");
+    out_hex(o, vs_get64(p), 16);
+    if (e->size == sizeof(struct vs_turn)) {
+        out_str(o, " iterations ");
+        out_dec(o, vs_get64(p + offsetof(struct vs_turn, iterations)), 0);
+    }
 }
 
 static void branch(struct out *o, const struct vs_event *e)
@@ -175,6 +217,12 @@ static void fields(struct out *o, const struct vs_batch *b, const struct vs_even
         break;
     case VS_CODE:
         label_number(o, " block ", e->value);
+        break;
+    case VS_TURN:
+        turn(o, b, e);
+        break;
+    case VS_CONTENT:
+        content(o, b, e, full);
         break;
     default:
         break;

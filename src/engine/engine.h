@@ -21,6 +21,9 @@
 struct vs_engine_request {
     char *const *argv; /* program and arguments, ended by NULL; [0] is searched in PATH */
     bool loads, stores;
+    /* What is needed to execute the run again, and whether that is all. `whole`: with the bytes of
+     * files that are mapped, instead of their names. */
+    bool inputs, light, whole;
     bool main_only; /* shared libraries are left out */
     bool marks;     /* only what is between the program's marks (vestige/mark.h) */
     /* If there are none, everything is recorded. With marks or places that switch recording, there

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/cli.h"
+#include "rerun/run_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -143,6 +144,13 @@ bool cli_may_write(struct cli *cli, const char *output, const char *input)
 }
 
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    int e = vs_run_open(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, &diag);
+    return e < 0 ? cli_report(cli, path, e, &diag) : CLI_DONE;
+}
+
+int cli_open_file(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     int e = vs_reader_open(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, &diag);

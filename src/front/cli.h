@@ -46,6 +46,10 @@ bool cli_may_write(struct cli *cli, const char *output, const char *input);
  */
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);
 
+/* The same, but the reader delivers the events that the file has: if these are only inputs, no
+ * others. */
+int cli_open_file(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);
+
 /* Says what a run lacks, if anything. Returns CLI_DONE or CLI_BAD_DATA. */
 int cli_missing(struct cli *cli, const char *path, const struct vs_run_info *info);
 

@@ -8,6 +8,7 @@
 #include "published/traptor_tools.h"
 #include "isa/set.h"
 #include "isa/codemap.h"
+#include "rerun/run_open.h"
 
 enum { BINARY = 18, INPUT_BINARY = 18, EVENTS = 4096 };
 
@@ -190,7 +191,7 @@ static int load_code(struct input *in, const char *path)
     struct vs_diag *diag = &in->in.m->diag;
     struct vs_block block;
     struct vs_diag why = {.offset = -1, .chunk = -1};
-    int e = vs_reader_open(&in->run, path, VS_OPEN_DEFAULT, &why);
+    int e = vs_run_open(&in->run, path, VS_OPEN_DEFAULT, &why);
     if (e)
         return vs_diag_set(diag, e, why.offset, why.chunk, "the code, %s: %s", path, why.text);
     in->isa = vs_isa_find(vs_reader_meta(in->run, "isa"));

@@ -37,7 +37,7 @@ struct vs_count_tally {
 
 /* A zeroed struct is a valid start; it is freed with vs_event_counts_fini. */
 struct vs_event_counts {
-    uint64_t kinds[16];
+    uint64_t kinds[32];
     uint64_t branches[VS_BR_ALL + 1];       /* by flags */
     uint64_t sizes[2][256][VS_MEM_ALL + 1]; /* [loads, stores][size, 0 from 256 up][flags] */
     uint64_t operand_bytes[2];
@@ -48,7 +48,7 @@ struct vs_event_counts {
     uint64_t causeless;           /* exceptions that do not tell their cause */
 };
 
-_Static_assert(VS_KIND_END <= 16, "every kind has a counter");
+_Static_assert(VS_KIND_END <= 32, "every kind has a counter");
 
 /* Returns 0; -VSE_NOMEM. */
 int vs_event_counts_add(struct vs_event_counts *s, const struct vs_batch *batch);

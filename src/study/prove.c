@@ -9,6 +9,7 @@
 #include "port/store.h"
 #include "study/bandwidth.h"
 #include "study/decoders.h"
+#include "rerun/run_open.h"
 
 struct stream {
     struct vs_job job;
@@ -115,7 +116,7 @@ static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
     if (err)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     for (unsigned i = 0; i <= crew->threads && !err; i++)
-        err = vs_reader_open(&crew->readers[i], path, VS_OPEN_DEFAULT, diag);
+        err = vs_run_open(&crew->readers[i], path, VS_OPEN_DEFAULT, diag);
     return err;
 }
 

@@ -25,6 +25,7 @@
 #include "study/verify.h"            /* control flow, decoded, against the run */
 #include "study/verify_address.h"    /* data addresses, decoded, against the run */
 #include "study/verify_data.h"       /* load values, decoded, against the run */
+#include "study/verify_inputs.h"     /* a run executed again against itself */
 #include "study/verify_replay.h"     /* a replay against the run */
 
 #endif

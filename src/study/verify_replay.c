@@ -11,6 +11,7 @@
 #include "study/recall.h"
 #include "study/run_memory.h"
 #include "vestige/run.h"
+#include "rerun/run_open.h"
 
 /* A message that a core took. */
 struct taken {
@@ -755,7 +756,7 @@ static int read_memory(struct checker *k, const char *path, struct vs_run_memory
     struct calls calls = {0};
     struct vs_reader *reader;
     struct vs_batch b;
-    int n = vs_reader_open(&reader, path, VS_OPEN_DEFAULT, &k->v->diag);
+    int n = vs_run_open(&reader, path, VS_OPEN_DEFAULT, &k->v->diag);
     if (n)
         return n;
     while (!n && (n = vs_reader_next(reader, &b)) > 0) {
@@ -815,7 +816,7 @@ static int read_text(struct checker *k)
 
 static int open_run(struct checker *k, const char *path)
 {
-    int err = vs_reader_open(&k->reader, path, VS_OPEN_DEFAULT, &k->v->diag);
+    int err = vs_run_open(&k->reader, path, VS_OPEN_DEFAULT, &k->v->diag);
     if (err)
         return err;
     const struct vs_run_info *info = vs_reader_info(k->reader);

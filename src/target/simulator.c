@@ -105,6 +105,9 @@ static int check(const struct vs_engine_request *r, uint32_t *features, struct v
         if (r->places[i].kind == VS_PLACE_WANTED)
             return vs_diag_set(diag, -VSE_INVAL, -1, -1,
                                "the simulator does not filter by --routine; use --from and --to");
+    if (r->inputs)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "the simulator records everything; --inputs is for native programs");
     if ((e = vs_process_check(path, diag)) < 0 || (e = check_places(r, path, diag)) < 0)
         return e;
     if (settings->config.timed)

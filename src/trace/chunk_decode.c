@@ -311,6 +311,10 @@ static unsigned allowed_kinds(uint32_t features)
 {
     unsigned all = (1u << VS_KIND_END) - 2;
 
+    if (features & VS_RUN_SHORT)
+        all &= ~(1u << VS_BRANCH | 1u << VS_LOAD | 1u << VS_STORE);
+    if (!(features & VS_RUN_INPUTS))
+        all &= ~(1u << VS_TURN | 1u << VS_CONTENT);
     return all & ~(features & VS_RUN_LOADS ? 0 : 1u << VS_LOAD) &
            ~(features & VS_RUN_STORES ? 0 : 1u << VS_STORE);
 }

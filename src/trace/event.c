@@ -28,6 +28,8 @@ static const struct {
     [VS_MAP] = {"map", true, true, true, 0, 0, VS_MAP_ALL},
     [VS_CODE] = {"code", false, false, true, 0, 0, 0},
     [VS_COUNT] = {"count", false, false, false, 0, 0, 0},
+    [VS_TURN] = {"turn", false, false, false, 8, sizeof(struct vs_turn), 0},
+    [VS_CONTENT] = {"content", false, true, false, 1, VS_SIZE_MAX, VS_CONTENT_ALL},
 };
 
 bool vs_syscall_resumes(const struct vs_batch *batch, const struct vs_event *e, uint64_t *pc)
@@ -85,6 +87,16 @@ static const char *branch_fault(const struct vs_event *e)
     return NULL;
 }
 
+static const char *content_fault(const struct vs_event *e)
+{
+    if (e->flags == VS_CONTENT_ALL)
+        return "content of two kinds";
+    if ((e->flags & VS_CONTENT_FILE && e->size <= sizeof(struct vs_content_file)) ||
+        (e->flags & VS_CONTENT_MOVED && e->size != sizeof(struct vs_content_moved)))
+        return "a size that its kind does not allow";
+    return NULL;
+}
+
 static const char *event_fault(const struct vs_event *e, size_t wide_size)
 {
     if (e->kind == 0 || e->kind >= VS_KIND_END)
@@ -97,6 +109,8 @@ static const char *event_fault(const struct vs_event *e, size_t wide_size)
         return "an address that its kind does not have";
     if (e->kind == VS_BRANCH)
         return branch_fault(e);
+    if (e->kind == VS_CONTENT && content_fault(e))
+        return content_fault(e);
     if (kinds[e->kind].number)
         return NULL;
     if (e->size > 8)

@@ -7,6 +7,7 @@
 #include "base/invariant.h"
 #include "trace/chunk_decode.h"
 #include "trace/chunk_load.h"
+#include "trace/expander.h"
 #include "trace/retired.h"
 #include "vestige/run.h"
 
@@ -28,7 +29,10 @@ struct vs_reader {
     unsigned at, count;
     uint64_t first; /* global number of events[0] */
     struct vs_buf wide;
-    uint64_t *cycles; /* timed runs */
+    uint64_t *cycles;             /* timed runs */
+    struct vs_expander *expander; /* NULL: the events are the file's */
+    struct vs_batch made;         /* by the expander; its events from made_at on come next */
+    size_t made_at;
     struct vs_event events[BATCH];
 };
 
@@ -156,6 +160,8 @@ void vs_reader_close(struct vs_reader *r)
     vs_loader_fini(&r->loader);
     vs_buf_fini(&r->wide);
     free(r->cycles);
+    if (r->expander)
+        r->expander->ops->close(r->expander);
     free(r);
 }
 
@@ -175,6 +181,10 @@ int vs_reader_thread(const struct vs_reader *r, unsigned thread, struct vs_threa
 {
     if (thread >= r->index.total_count)
         return -VSE_NOTFOUND;
+    if (r->expander) {
+        *info = r->expander->threads[thread];
+        return 0;
+    }
     *info = (struct vs_thread_info){r->index.totals[thread].events, r->index.totals[thread].insns};
     return 0;
 }
@@ -297,11 +307,62 @@ static int decode(struct vs_reader *r)
     return n;
 }
 
+/* ---- events that are made -------------------------------------------------------------------- */
+
+void vs_reader_expand(struct vs_reader *r, struct vs_expander *x)
+{
+    r->expander = x;
+    r->info.events = x->events;
+    r->info.features &= ~(uint32_t)VS_RUN_SHORT;
+}
+
+/* Lets the expander make events, if all that it made were taken. Returns 0; -VSE_END; an error. */
+static int make(struct vs_reader *r)
+{
+    int n = 0;
+
+    if (r->made_at == r->made.count) {
+        n = r->expander->ops->next(r->expander, &r->made, &r->diag);
+        r->made_at = n < 0 ? r->made.count : 0;
+    }
+    return n < 0 ? n : 0;
+}
+
+/* Takes the next made events as decode does. */
+static int take_made(struct vs_reader *r)
+{
+    int err = make(r);
+    size_t n = r->made.count - r->made_at;
+
+    r->at = r->count = 0;
+    if (err < 0)
+        return err;
+    if (n > BATCH)
+        n = BATCH;
+    memcpy(r->events, r->made.events + r->made_at, n * sizeof(*r->events));
+    r->first = r->made.first + r->made_at;
+    r->count = (unsigned)n;
+    r->made_at += n;
+    return (int)n;
+}
+
+static int rewind_made(struct vs_reader *r)
+{
+    r->made = (struct vs_batch){0};
+    r->made_at = 0;
+    r->at = r->count = 0;
+    r->failed = 0;
+    return r->expander->ops->rewind(r->expander, &r->diag);
+}
+
 /* Makes sure that something is decoded and not yet delivered. Returns 0; -VSE_END; an error. */
 static int fill(struct vs_reader *r)
 {
     int err;
 
+    while (r->expander && r->at == r->count)
+        if ((err = take_made(r)) < 0)
+            return err;
     while (r->at == r->count) {
         if (!r->in_chunk) {
             while (r->thread >= 0 && r->next < r->index.summary_count &&
@@ -358,8 +419,8 @@ int vs_reader_next(struct vs_reader *r, struct vs_batch *batch)
     while (r->thread >= 0 && !filter(r));
     *batch = (struct vs_batch){.events = r->events + r->at,
                                .cycles = r->cycles ? r->cycles + r->at : NULL,
-                               .wide = r->wide.data,
-                               .wide_size = r->wide.len,
+                               .wide = r->expander ? r->made.wide : r->wide.data,
+                               .wide_size = r->expander ? r->made.wide_size : r->wide.len,
                                .count = r->count - r->at,
                                .first = r->first + r->at};
     if (r->thread < 0)
@@ -403,15 +464,56 @@ static int seek(struct vs_reader *r, int64_t chunk, void *goal,
                                            "the index promises an event that is not there"));
 }
 
+/* Does the same with events that are made, from where the expander is. */
+static int seek_made(struct vs_reader *r, void *goal,
+                     bool (*reached)(struct vs_reader *r, unsigned i, void *goal))
+{
+    int err;
+
+    r->failed = 0;
+    while ((err = take_made(r)) > 0)
+        for (; r->at < r->count; r->at++)
+            if (reached(r, r->at, goal)) {
+                r->position = r->first + r->at;
+                return 0;
+            }
+    return failed(r, err);
+}
+
+/* Passes over whole batches before the event. */
+static int skip_made(struct vs_reader *r, uint64_t event)
+{
+    int err = 0;
+
+    if (event < r->made.first + r->made_at || !r->made.count)
+        err = rewind_made(r);
+    while (!err && !(err = make(r)) && r->made.first + r->made.count <= event)
+        r->made_at = r->made.count;
+    return err;
+}
+
 static bool at_event(struct vs_reader *r, unsigned i, void *goal)
 {
     return r->first + i == *(const uint64_t *)goal;
 }
 
+static int seek_made_event(struct vs_reader *r, uint64_t n)
+{
+    int err;
+
+    if (n >= r->info.events)
+        return -VSE_NOTFOUND;
+    err = skip_made(r, n);
+    return err < 0 ? failed(r, err) : seek_made(r, &n, at_event);
+}
+
 int vs_reader_seek_event(struct vs_reader *r, uint64_t n)
 {
-    int64_t chunk = vs_index_find_event(&r->index, n);
+    int64_t chunk;
 
+    if (r->expander)
+        return seek_made_event(r, n);
+    chunk = vs_index_find_event(&r->index, n);
     return chunk < 0 ? (int)chunk : seek(r, chunk, &n, at_event);
 }
 
@@ -432,9 +534,17 @@ static bool at_insn(struct vs_reader *r, unsigned i, void *goal)
 
 int vs_reader_seek_insn(struct vs_reader *r, unsigned thread, uint64_t n)
 {
-    int64_t chunk = vs_index_find_insn(&r->index, thread, n);
     struct insn_goal g = {thread, 0, n};
+    int64_t chunk;
+    int err;
 
+    if (r->expander) {
+        if (thread >= r->index.total_count || r->expander->threads[thread].instructions < n)
+            return -VSE_NOTFOUND;
+        err = rewind_made(r);
+        return err < 0 ? failed(r, err) : seek_made(r, &g, at_insn);
+    }
+    chunk = vs_index_find_insn(&r->index, thread, n);
     if (chunk < 0)
         return (int)chunk;
     g.count = vs_index_part(&r->index, (size_t)chunk, thread)->before;
@@ -475,9 +585,16 @@ int vs_reader_retired(struct vs_reader *r, uint64_t *retired)
     struct count_goal g = {r->position, retired};
     int64_t chunk = vs_index_find_event(&r->index, g.event);
     size_t end = chunk < 0 ? r->index.summary_count : (size_t)chunk;
+    int err;
 
     for (size_t t = 0; t < r->index.total_count; t++)
         retired[t] = 0;
+    if (r->expander) {
+        err = rewind_made(r);
+        if (err == 0)
+            err = seek_made(r, &g, count_to);
+        return err == -VSE_END ? 0 : err;
+    }
     for (size_t k = 0; k < end; k++) {
         const struct vs_summary *s = &r->index.summaries[k];
 

@@ -87,7 +87,8 @@ static bool site_valid(const struct vs_site *site)
 
     memcpy(&e.thread, &site->meta, 8);
     if (!vs_kind_is_hot(e.kind))
-        return e.kind > 0 && e.kind < VS_KIND_END && (e.kind == VS_MAP || e.flags == 0) &&
+        return e.kind > 0 && e.kind < VS_KIND_END &&
+               (e.kind == VS_MAP || e.kind == VS_CONTENT || e.flags == 0) &&
                (e.flags & ~VS_MAP_ALL) == 0;
     if (e.kind == VS_BRANCH) {
         if (e.flags & VS_BR_TAKEN)

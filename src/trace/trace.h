@@ -8,6 +8,7 @@
  *   relay     a consumer in a thread of its own
  *   run_file  telling a run from other files
  *   retired   where events are, in instructions
+ *   expander  what makes events that a file does not have
  *
  * The rest is how a .vest file is made:
  *
@@ -28,6 +29,7 @@
 #define TRACE_TRACE_H
 
 #include "trace/consumer.h"
+#include "trace/expander.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 

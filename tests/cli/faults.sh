@@ -36,6 +36,8 @@ run=$T/run.vest port=$T/run.vport flow=$T/flow.vport
     exit 2
 }
 printf '#include <unistd.h>\nint main(void) { return write(1, "x", 1) == 1 ? 0 : 0; }\n' | gcc -static -x c -o "$T/native" - || exit 2
+"$VESTIGE" record -q -f --inputs --all -o "$T/both.vest" -- /bin/true || exit 2
+"$VESTIGE" shrink -f -o "$T/short.vest" "$T/both.vest" >"$T/shrunk" || exit 2
 head -c $(($(wc -c <"$run") - 30)) "$run" >"$T/cut" # without all of its index
 printf 'cores = 2\n# of the platform\ntimed = yes\n' >"$T/platform"
 printf '100 200\n# and\n1000 50\n' >"$T/windows"
@@ -314,6 +316,9 @@ try dump_blocks '' "$VESTIGE" dump --blocks "$run"
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"
+try expand x.vest "$VESTIGE" expand -f -o x.vest "$T/short.vest"
+try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
+try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"
 try bandwidth '' "$VESTIGE" bandwidth "$run"
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
@@ -416,7 +421,7 @@ rm -f "$W"/*
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
     "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
-    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
 

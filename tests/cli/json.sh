@@ -90,6 +90,16 @@ prints check 1 "$T/cut.vest"
 head -c $(($(wc -c <"$T/timed.vest") - 30)) "$T/timed.vest" >"$T/end.vest.partial"
 prints salvage 0 "$T/end.vest.partial"
 prints salvage 0 -o "$T/again.vest" "$T/timed.vest"
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+for name in maps shared; do
+    # shellcheck disable=SC2086 # a compiler may have options
+    $cc -O1 -D_GNU_SOURCE -o "$T/$name" "$VESTIGE_SRC/tests/programs/real_$name.c" || exit 2
+    "$VESTIGE" record -q -f --inputs --all -o "$T/$name.vest" -- "$T/$name" >"$out" || exit 2
+done
+prints shrink 0 -o "$T/short.vest" "$T/maps.vest"
+prints expand 0 -o "$T/expanded.vest" "$T/short.vest"
+prints dump 0 --inputs "$T/short.vest"
+prints check 1 --inputs "$T/maps.vest" "$T/shared.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle

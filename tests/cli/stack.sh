@@ -14,6 +14,9 @@ cd "$T" || exit 2
 "$VESTIGE" tmTrace --mcf --mTrace flow.gz --cores 2 -- "$fft" -p 2 -n 8 >"$out" 2>&1 || exit 2
 "$VESTIGE" tmTrace --mld --mst --mTrace data.gz --cores 2 -- "$fft" -p 2 -n 8 >"$out" 2>&1 || exit 2
 
+"$VESTIGE" record -q --inputs --all -o both.vest -- /bin/true || exit 2
+"$VESTIGE" shrink -o short.vest both.vest >"$out" || exit 2
+
 # small NAME COMMAND...: does what it does with a larger stack.
 small() {
     begin "needs_little_stack_for_$1"
@@ -39,6 +42,8 @@ small decode "$VESTIGE" decode flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
+small expand "$VESTIGE" expand -f -o whole.vest short.vest
+small shrink "$VESTIGE" shrink -f -o small.vest both.vest
 small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
 small replay "$VESTIGE" replay --check run.vest data.vport
 small debug "$VESTIGE" debug --stdio data.vport </dev/null

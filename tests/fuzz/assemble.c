@@ -88,7 +88,9 @@ static void open_run(struct run *r, unsigned options)
     struct vs_assembler_options o = {.relay = relay,
                                      .images = &r->images,
                                      .windows = windows[options >> 1 & 3],
-                                     .window_count = counts[options >> 1 & 3]};
+                                     .window_count = counts[options >> 1 & 3],
+                                     .inputs = options >> 3 & 1,
+                                     .light = (options >> 3 & 3) == 3};
 
     wb_must(vs_relay_drain(relay) == 0);
     sink = (struct sink){0};

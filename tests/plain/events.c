@@ -250,6 +250,7 @@ static void read_other(struct plain *p, struct vs_event *e)
         e->value = set_value(p, take_varint(p, b), 8);
     else
         memcpy(p->value, take(p, column(p, WIDE), e->size), e->size);
+    must(p, e->kind < VS_TURN || p->totals->features & 8, "no input to be recorded");
     must(p, e->kind != VS_CODE || e->value < p->chunk.blocks, "no such block");
     must(p, e->kind != VS_MAP || e->pc == VS_NO_IMAGE || e->pc < p->chunk.images, "no such image");
     if (e->kind == VS_EXTERNAL && p->chunk.shadow_bits > 0)
@@ -288,6 +289,7 @@ static void read_event(struct plain *p, struct thread *t)
     e.kind = s->kind;
     e.flags = s->flags;
     set_value(p, 0, 8);
+    must(p, e.kind > VS_STORE || !(p->totals->features & 16), "what is to be executed again");
     if (e.kind == VS_BRANCH)
         read_branch(p, t, site, &e);
     else if (e.kind == VS_LOAD || e.kind == VS_STORE)

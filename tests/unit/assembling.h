@@ -95,10 +95,8 @@ struct fixture {
     size_t next; /* event to look at */
 };
 
-static inline void open_with(struct fixture *f, const uint64_t *windows, size_t count)
+static inline void open_options(struct fixture *f, struct vs_assembler_options o)
 {
-    struct vs_assembler_options o = {.windows = windows, .window_count = count};
-
     *f = (struct fixture){0};
     f->consumer = (struct vs_consumer){
         .context = &f->got, .meta = meta, .put = put, .block = block, .image = image};
@@ -106,6 +104,11 @@ static inline void open_with(struct fixture *f, const uint64_t *windows, size_t 
     f->images.relay = o.relay = f->relay;
     o.images = &f->images;
     CHECK_EQ(vs_assembler_open(&f->a, &o), 0);
+}
+
+static inline void open_with(struct fixture *f, const uint64_t *windows, size_t count)
+{
+    open_options(f, (struct vs_assembler_options){.windows = windows, .window_count = count});
 }
 
 /* A program with one thread, 1, that runs. */

@@ -52,6 +52,14 @@ static struct vs_event full(unsigned kind)
         return e;
     case VS_COUNT:
         return e;
+    case VS_TURN:
+        e.size = sizeof(struct vs_turn);
+        return e;
+    case VS_CONTENT:
+        e.addr = UINT64_MAX;
+        e.size = sizeof(struct vs_content_file) + 1;
+        e.flags = VS_CONTENT_FILE;
+        return e;
     case VS_NONDET:
         e.pc = 1;
         e.size = 8;
@@ -85,7 +93,10 @@ TEST(refuses_unknown_kinds)
 TEST(refuses_flags_a_kind_does_not_have)
 {
     static const uint8_t allowed[VS_KIND_END] = {
-        [VS_LOAD] = VS_MEM_ALL, [VS_STORE] = VS_MEM_ALL, [VS_MAP] = VS_MAP_ALL};
+        [VS_LOAD] = VS_MEM_ALL,
+        [VS_STORE] = VS_MEM_ALL,
+        [VS_MAP] = VS_MAP_ALL,
+        [VS_CONTENT] = VS_CONTENT_FILE}; /* what else it has goes with another size */
 
     for (unsigned k = VS_LOAD; k < VS_KIND_END; k++) {
         for (unsigned bit = 1; bit < 256; bit <<= 1) {
@@ -112,6 +123,15 @@ TEST(refuses_sizes_a_kind_does_not_allow)
     BAD("size", .kind = VS_MAP, .size = 8);
     BAD("size", .kind = VS_CODE, .size = 8);
     BAD("size", .kind = VS_COUNT, .size = 1);
+    BAD("size", .kind = VS_TURN, .size = 7);
+    BAD("size", .kind = VS_TURN, .size = sizeof(struct vs_turn) + 1);
+    BAD("size", .kind = VS_CONTENT);
+    BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_FILE, .size = 24);
+    BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_MOVED, .size = 15);
+    BAD("two kinds", .kind = VS_CONTENT, .flags = VS_CONTENT_ALL, .size = 16);
+    GOOD(.kind = VS_TURN, .size = 8);
+    GOOD(.kind = VS_CONTENT, .size = 1);
+    GOOD(.kind = VS_CONTENT, .flags = VS_CONTENT_MOVED, .size = 16);
     GOOD(.kind = VS_EXCEPTION);
     GOOD(.kind = VS_EXCEPTION_RET);
     GOOD(.kind = VS_THREAD_START);
@@ -127,6 +147,8 @@ TEST(refuses_addresses_a_kind_does_not_have)
     BAD("address", .kind = VS_CODE, .pc = 1);
     BAD("address", .kind = VS_COUNT, .addr = 1);
     BAD("address", .kind = VS_COUNT, .pc = 1);
+    BAD("address", .kind = VS_TURN, .size = 8, .addr = 1);
+    BAD("address", .kind = VS_CONTENT, .size = 8, .pc = 1);
 }
 
 TEST(refuses_values_larger_than_their_size)

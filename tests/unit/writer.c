@@ -226,6 +226,25 @@ TEST(refuses_memory_events_a_run_does_not_have)
     place_fini(&p);
 }
 
+TEST(refuses_inputs_a_run_does_not_have_and_what_follows_from_them)
+{
+    struct vs_event l = load(0, 1), turn = {.kind = VS_TURN, .size = 8};
+    struct vs_writer *w;
+    struct place p;
+
+    place_init(&p);
+    w = open_writer(VS_RUN_LOADS);
+    CHECK_ERR(put(w, &turn, NULL, 1), VSE_INVAL);
+    check_refusal(w, "event 0 ", "VS_RUN_INPUTS");
+    vs_writer_abort(w);
+    w = open_writer(VS_RUN_LOADS | VS_RUN_INPUTS | VS_RUN_SHORT);
+    CHECK_ERR(put(w, &l, NULL, 1), VSE_INVAL);
+    check_refusal(w, "event 0 ", "VS_RUN_SHORT");
+    CHECK_EQ(put(w, &turn, NULL, 1), 0);
+    vs_writer_abort(w);
+    place_fini(&p);
+}
+
 TEST(refuses_thread_numbers_that_skip)
 {
     struct vs_event e[] = {load(0, 0), load(1, 0), load(0, 0), load(2, 0)}, bad;

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is needed to execute the run again: how far each thread came before something happened from
+ * outside, what instructions got from outside, and what memory holds that is new. What a system
+ * call wrote, and registers that were set from outside, are recorded in any case. */
+#include "pub_tool_aspacemgr.h"
+#include "pub_tool_libcfile.h"
+#include "pub_tool_machine.h"
+#include "pub_tool_threadstate.h"
+#include "pub_tool_vki.h"
+#include "tool.h"
+#include "vestige/event.h"
+
+/* The most bytes that one WIRE_CONTENT holds. */
+#define PIECE 32768u
+/* Mapped files of at most this size are recorded as bytes if the program may write to them. */
+#define SMALL_FILE (1u << 20)
+
+/* ---- how far a thread came ------------------------------------------------------------------- */
+
+static ULong digest_of(ThreadId tid)
+{
+    struct wire_regs regs;
+    ULong digest;
+
+    thread_registers(tid, &regs);
+    digest = vs_turn_digest(0, regs.gpr, 16);
+    digest = vs_turn_digest(digest, &regs.rip, 2); /* and rflags */
+    digest = vs_turn_digest(digest, (const uint64_t *)(Addr)regs.ymm, sizeof(regs.ymm) / 8);
+    return vs_turn_digest_end(digest);
+}
+
+static void tell(ThreadId tid, const struct lane *lane, const struct wire_ran *place)
+{
+    struct wire_ran *ran = ring_record(WIRE_RAN, tid, sizeof(*ran));
+
+    if (ran) {
+        *ran = *place;
+        ran->insns = lane->counted;
+        ran->at = lane->at;
+        ran->left = lane->left;
+        ran->iterations = lane->iterations;
+    }
+    ring_done();
+}
+
+static void get_lane(ThreadId tid, struct lane *lane)
+{
+    VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+}
+
+static void set_lane(ThreadId tid, const struct lane *lane)
+{
+    VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+}
+
+void inputs_ran(ThreadId tid)
+{
+    struct wire_ran place = {.from = shown_address(the.from),
+                             .rip = shown_address(VG_(get_IP)(tid))};
+    struct lane lane;
+
+    get_lane(tid, &lane);
+    if (!lane.counted && !lane.left && !lane.iterations)
+        return;
+    /* In the midst of an instruction, some registers may be set already. */
+    if (lane.left != WIRE_TO_FAULT)
+        place.digest = digest_of(tid);
+    tell(tid, &lane, &place);
+    lane.counted = lane.left = lane.at = lane.iterations = 0;
+    set_lane(tid, &lane);
+}
+
+void inputs_fault(Addr pc)
+{
+    ThreadId tid = the.running;
+    struct lane lane;
+    UInt number;
+
+    get_lane(tid, &lane);
+    number = the.light ? lane.block : ((const struct wire_slot *)lane.cursor)->what;
+    if (!number)
+        return;
+    lane.counted += (Long)block_insns_before(number, pc) - (Long)block_counted_before(number, pc);
+    lane.left = WIRE_TO_FAULT;
+    lane.at = shown_address(pc);
+    set_lane(tid, &lane);
+}
+
+/* ---- blocks that need more registers --------------------------------------------------------- */
+
+extern VexTranslateResult __real_LibVEX_Translate(VexTranslateArgs *args);
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
+
+static UInt (*needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
+
+static UInt exact_registers(void *closure, VexRegisterUpdates *updates,
+                            const VexGuestExtents *extents)
+{
+    UInt checks = needs_self_check(closure, updates, extents);
+
+    *updates = VexRegUpdAllregsAtEachInsn;
+    return checks;
+}
+
+/* Valgrind's core calls this to translate a block. A handler looks at registers where a division
+ * fails, too, but VEX sets them only before accesses, unless it is told to with each instruction:
+ * such blocks are translated a second time. */
+VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
+{
+    VexTranslateResult result;
+
+    the.not_exact = False;
+    result = __real_LibVEX_Translate(args);
+    if (!the.not_exact)
+        return result;
+    needs_self_check = args->needs_self_check;
+    args->needs_self_check = exact_registers;
+    the.exact = True;
+    result = __real_LibVEX_Translate(args);
+    the.exact = False;
+    args->needs_self_check = needs_self_check;
+    return result;
+}
+
+/* An instruction whose result is found where it sets its registers (plan.c), which VEX leaves out
+ * if they are set again before anybody could look. */
+static Bool is_told_by_registers(const IRStmt *st)
+{
+    struct x86 x;
+
+    if (st->tag != Ist_IMark)
+        return False;
+    x86_decode((const UChar *)st->Ist.IMark.addr, st->Ist.IMark.addr, &x);
+    return x86_is_xgetbv(&x) ||
+           x86_gets_original((const UChar *)st->Ist.IMark.addr, st->Ist.IMark.len);
+}
+
+Bool inputs_need_exact(const IRSB *in)
+{
+    if (the.exact)
+        return False;
+    for (Int i = 0; i < in->stmts_used && !the.not_exact; i++)
+        the.not_exact = is_division(in->stmts[i]) || is_told_by_registers(in->stmts[i]);
+    return the.not_exact;
+}
+
+/* ---- values from outside --------------------------------------------------------------------- */
+
+static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
+{
+    const struct wire_ran place = {0};
+    struct lane *lane = lane_of(gst);
+    ThreadId tid = the.running;
+    UInt size = how & 0xffff;
+    struct wire_value *v;
+
+    /* The thread runs on after this, so that its lane stays as it is. */
+    the.running = 0;
+    the.cursor = lane->cursor;
+    if (lane->counted)
+        tell(tid, lane, &place);
+    lane->counted = 0;
+    v = ring_record(WIRE_VALUE, tid, sizeof(*v) + size);
+    if (v) {
+        *v = (struct wire_value){.pc = pc, .more = how >> 16, .size = size};
+        VG_(memcpy)(v + 1, bytes, size);
+    }
+    ring_done();
+    lane->cursor = the.cursor;
+    the.running = tid;
+}
+
+void inputs_value(GuestState *gst, ULong how, ULong pc, ULong got)
+{
+    value(gst, how, pc, &got);
+}
+
+void inputs_registers(GuestState *gst, ULong how, ULong pc, const Int *places)
+{
+    ULong got[4];
+
+    for (UInt i = 0; i < (how & 0xffff) / 8; i++)
+        VG_(memcpy)(&got[i], (const UChar *)gst + places[i], 8);
+    value(gst, how, pc, got);
+}
+
+/* ---- memory ---------------------------------------------------------------------------------- */
+
+static void content(UInt kind, Addr a, SizeT length, ULong from, const void *bytes, UInt size)
+{
+    struct wire_content *c = ring_record(WIRE_CONTENT, 0, sizeof(*c) + size);
+
+    if (c) {
+        *c = (struct wire_content){a, length, from, kind, kind == WIRE_CONTENT_FILE ? size : 0};
+        VG_(memcpy)(c + 1, bytes, size);
+    }
+    ring_done();
+}
+
+static Bool is_zero(const UChar *bytes, SizeT size)
+{
+    for (SizeT i = 0; i < size; i++)
+        if (bytes[i])
+            return False;
+    return True;
+}
+
+/* Memory is zero where nothing else is said. */
+static void content_bytes(Addr a, SizeT length)
+{
+    static UChar piece[PIECE];
+
+    for (SizeT at = 0; at < length; at += PIECE) {
+        SizeT size = length - at < PIECE ? length - at : PIECE, from = 0;
+        SizeT got = copy_safely(piece, a + at, size);
+
+        while (from < got) {
+            SizeT n = got - from < VKI_PAGE_SIZE ? got - from : VKI_PAGE_SIZE;
+
+            if (!is_zero(piece + from, n))
+                content(WIRE_CONTENT_BYTES, a + at + from, n, 0, piece + from, n);
+            from += n;
+        }
+    }
+}
+
+/* Whether what the file has can be found there later. */
+static Bool is_kept(const NSegment *s, SizeT length, Bool startup)
+{
+    const HChar *path = VG_(am_get_filename)(s);
+    struct vg_stat st;
+
+    if (the.whole || s->kind != SkFileC || !path || sr_isError(VG_(stat)(path, &st)) ||
+        st.dev != s->dev || st.ino != s->ino)
+        return False;
+    /* The loader may have changed what the program can write. */
+    return !s->hasW || (!startup && length > SMALL_FILE);
+}
+
+static void part_mapped(const NSegment *s, Addr a, SizeT length, Bool startup)
+{
+    const HChar *path = VG_(am_get_filename)(s);
+
+    if (s->kind == SkAnonC && !startup)
+        return;
+    if (is_kept(s, length, startup))
+        content(WIRE_CONTENT_FILE, a, length, s->offset + (a - s->start), path, VG_(strlen)(path));
+    else
+        content_bytes(a, length);
+}
+
+void inputs_mapped(Addr a, SizeT length, Bool startup)
+{
+    while (length) {
+        const NSegment *s = VG_(am_find_nsegment)(a);
+        SizeT n = s && s->end - a < length - 1 ? s->end - a + 1 : length;
+
+        if (s && s->kind & (SkAnonC | SkFileC | SkShmC))
+            part_mapped(s, a, n, startup);
+        a += n;
+        length -= n;
+    }
+}
+
+void inputs_moved(Addr from, Addr to, SizeT length)
+{
+    content(WIRE_CONTENT_MOVED, to, length, from, NULL, 0);
+}

@@ -1,0 +1,591 @@
+/* SPDX-License-Identifier: MIT */
+#include "rerun/rerun.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/diag.h"
+#include "isa/cpu_load.h"
+#include "isa/noted.h"
+#include "rerun/whole_memory.h"
+
+#define BATCH 16384 /* events, about */
+#define SLICE                                                                                      \
+    4096 /* instructions, or iterations of one, between looks at how many events there are */
+#define LOCKS 256 /* a power of 2 */
+
+struct thread {
+    struct vs_cpu *cpu; /* NULL: it has not begun, or is over */
+    uint64_t goal;      /* instructions that it has retired, according to the inputs */
+    uint64_t last;      /* those that events account for */
+    uint64_t held;      /* if its last event happened within an instruction that repeats itself:
+                         * how many iterations it has done; 0: the instruction is complete */
+};
+
+/* Whether the instruction at pc is locked. */
+struct lock {
+    uint64_t pc;
+    bool known, locked;
+};
+
+struct vs_rerun {
+    struct vs_cpu_memory seen; /* first: what the cores access */
+    struct vs_whole_memory memory;
+    const struct vs_isa *isa;
+    const struct vs_cpu_ops *ops;
+    struct vs_cpu_code *code;
+    struct vs_reader *inputs;
+    struct thread *threads;
+    unsigned thread_count;
+    struct lock locks[LOCKS];
+
+    struct vs_batch in; /* inputs; from `at` on they are still to come */
+    size_t at;
+    bool begun;             /* the one at `at` is due: its thread is on the way there */
+    const uint8_t *outside; /* what the thread gets from outside on that way; NULL: nothing */
+    int failed;             /* what is returned once the events before it were */
+    struct vs_diag diag;    /* and why */
+
+    struct vs_event *events;
+    size_t count, capacity;
+    struct vs_buf wide;
+    uint64_t delivered;
+    struct vs_thread_info *counts; /* if events are only counted */
+};
+
+/* ---- making events --------------------------------------------------------------------------- */
+
+static void fail(struct vs_rerun *r, int err)
+{
+    if (!r->failed)
+        r->failed = err;
+}
+
+static bool make_room(struct vs_rerun *r)
+{
+    size_t capacity = r->capacity ? 2 * r->capacity : 2 * BATCH;
+    struct vs_event *events = realloc(r->events, capacity * sizeof(*events));
+    if (!events) {
+        fail(r, -VSE_NOMEM);
+        return false;
+    }
+    r->events = events;
+    r->capacity = capacity;
+    return true;
+}
+
+/* Appends an event whose value, if that has more than 8 bytes, is in `bytes`. */
+static void append(struct vs_rerun *r, struct vs_event e, const uint8_t *bytes)
+{
+    if (r->counts) {
+        r->counts[e.thread].events++;
+        r->counts[e.thread].instructions += e.icount;
+        r->count++;
+        return;
+    }
+    if (unlikely(r->count == r->capacity) && !make_room(r))
+        return;
+    if (unlikely(vs_event_is_wide(&e))) {
+        e.value = r->wide.len;
+        if (vs_buf_put(&r->wide, bytes, e.size) < 0) {
+            fail(r, -VSE_NOMEM);
+            return;
+        }
+    }
+    r->events[r->count++] = e;
+}
+
+/* Appends an event that comes after so many of the thread's instructions. */
+static void append_after(struct vs_rerun *r, struct vs_event e, const uint8_t *bytes,
+                         uint64_t retired)
+{
+    struct thread *t = &r->threads[e.thread];
+    for (; unlikely(retired - t->last > UINT16_MAX); t->last += UINT16_MAX)
+        append(r, (struct vs_event){.kind = VS_COUNT, .thread = e.thread, .icount = UINT16_MAX},
+               NULL);
+    e.icount = (uint16_t)(retired - t->last);
+    t->last = retired;
+    append(r, e, bytes);
+}
+
+/* A further iteration of an instruction was counted with the first. */
+static uint64_t with_own(const struct vs_cpu *cpu)
+{
+    return cpu->retired + !cpu->iterations;
+}
+
+static bool is_locked(struct vs_rerun *r, uint64_t pc)
+{
+    struct lock *l = &r->locks[pc % LOCKS];
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    struct vs_insn insn;
+    if (l->known && l->pc == pc)
+        return l->locked;
+    *l = (struct lock){.pc = pc, .known = true};
+    l->locked = vs_whole_get(&r->memory, pc, bytes, sizeof(bytes)) == 0 &&
+                r->isa->decode(bytes, sizeof(bytes), pc, &insn) == 0 && insn.locked;
+    return l->locked;
+}
+
+static void note_access(struct vs_rerun *r, struct vs_cpu *cpu, unsigned kind, uint64_t addr,
+                        unsigned size, enum vs_access access, const void *bytes)
+{
+    struct vs_event e = {.pc = cpu->pc,
+                         .addr = addr,
+                         .size = (uint16_t)size,
+                         .kind = (uint8_t)kind,
+                         .thread = (uint16_t)cpu->id};
+    if (size <= 8)
+        memcpy(&e.value, bytes, size);
+    if (access == VS_ACCESS_ATOMIC && is_locked(r, cpu->pc))
+        e.flags |= VS_MEM_ATOMIC;
+    if (cpu->iterations)
+        e.flags |= VS_MEM_REPEAT;
+    append_after(r, e, bytes, with_own(cpu));
+}
+
+/* ---- what cores do --------------------------------------------------------------------------- */
+
+static int read_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                       unsigned size, enum vs_access access, void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    int err = vs_whole_get(&r->memory, addr, bytes, size);
+    if (!err)
+        note_access(r, cpu, VS_LOAD, addr, size, access, bytes);
+    return err;
+}
+
+static void code_changed(struct vs_rerun *r)
+{
+    memset(r->locks, 0, sizeof(r->locks));
+}
+
+static int write_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                        unsigned size, enum vs_access access, const void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    bool code = false;
+    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
+    if (err)
+        return err;
+    note_access(r, cpu, VS_STORE, addr, size, access, bytes);
+    if (likely(!code))
+        return 0;
+    code_changed(r);
+    return VS_CPU_CODE;
+}
+
+/* Code is what memory holds, as far as anything is there. */
+static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
+                 size_t size)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    size_t done = 0;
+    while (done < size) {
+        struct vs_whole_page *page = vs_map_pointer(&r->memory.pages, (addr + done) / VS_PAGE_SIZE);
+        size_t at = (size_t)((addr + done) % VS_PAGE_SIZE), n = VS_PAGE_SIZE - at;
+        if (!page)
+            break;
+        page->code = true;
+        if (n > size - done)
+            n = size - done;
+        memcpy((uint8_t *)bytes + done, page->bytes + at, n);
+        done += n;
+    }
+    if (!done)
+        cpu->fault = addr;
+    return (int)done;
+}
+
+static int get_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
+                       unsigned size, void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    (void)what;
+    if (!r->outside || size != r->in.events[r->at].size)
+        return vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
+                           "executed again, thread %u gets a value from outside at 0x%llx that was "
+                           "not recorded",
+                           cpu->id, (unsigned long long)cpu->pc);
+    memcpy(bytes, r->outside, size);
+    r->outside = NULL;
+    return 0;
+}
+
+static const struct vs_cpu_memory_ops memory_ops = {
+    .fetch = fetch, .read = read_memory, .write = write_memory, .outside = get_outside};
+
+static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool condition)
+{
+    if (!(insn->branch & VS_BR_COND))
+        return true;
+    return insn->target != pc + insn->length ? to == insn->target : condition != insn->negated;
+}
+
+static void branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition)
+{
+    struct vs_event e = {.pc = cpu->pc,
+                         .addr = insn->branch & VS_BR_INDIRECT ? to : insn->target,
+                         .size = insn->length,
+                         .kind = VS_BRANCH,
+                         .flags = insn->branch,
+                         .thread = (uint16_t)cpu->id};
+    if (is_taken(insn, cpu->pc, to, condition))
+        e.flags |= VS_BR_TAKEN;
+    append_after((struct vs_rerun *)cpu->memory, e, NULL, with_own(cpu));
+}
+
+/* ---- running --------------------------------------------------------------------------------- */
+
+static int differs(struct vs_rerun *r, const struct vs_cpu *cpu, const char *what)
+{
+    return vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
+                       "executed again, thread %u is not where it was after %llu instructions, at "
+                       "0x%llx: %s; something that was not recorded must have changed its memory",
+                       cpu->id, (unsigned long long)cpu->retired, (unsigned long long)cpu->pc,
+                       what);
+}
+
+static const char *stop_text(int stop)
+{
+    switch (stop) {
+    case VS_STOP_FETCH_FAULT:
+        return "there is no code";
+    case VS_STOP_LOAD_FAULT:
+    case VS_STOP_STORE_FAULT:
+        return "it makes an access that cannot be made";
+    case VS_STOP_ARITHMETIC:
+        return "it divides by zero";
+    default:
+        return "there is an instruction that cannot be executed";
+    }
+}
+
+/* Runs the core to where its thread has to be: after its goal's instructions and, if the last of
+ * them repeats itself and is not complete, after that many iterations of it. Returns 0; 1 if there
+ * are many events already; an error. */
+static int run_on(struct vs_rerun *r, struct thread *t, uint64_t iterations)
+{
+    struct vs_cpu *cpu = t->cpu;
+    while (cpu->retired != t->goal || cpu->iterations != iterations) {
+        uint64_t left = t->goal - cpu->retired, until = cpu->iterations + SLICE;
+        if (r->count >= BATCH)
+            return 1;
+        if (cpu->retired > t->goal || (!left && !cpu->iterations))
+            return differs(r, cpu, "it went too far");
+        if (!left && iterations) {
+            if (cpu->iterations > iterations)
+                return differs(r, cpu, "an instruction repeated itself too often");
+            if (until > iterations)
+                until = iterations;
+        }
+        cpu->iterate_until = until;
+        int stop = vs_cpu_run(cpu, left < SLICE ? left : SLICE);
+        if (r->failed)
+            return r->failed;
+        if (stop < 0)
+            return stop;
+        if (stop != VS_STOP_LIMIT && stop != VS_STOP_CALL)
+            return differs(r, cpu, stop_text(stop));
+    }
+    return 0;
+}
+
+/* The iterations that a thread has done of the instruction that it is in when the event happens. */
+static uint64_t iterations_at(const struct thread *t, const struct vs_event *e,
+                              const uint8_t *payload)
+{
+    const uint8_t *bytes;
+    size_t size = e->size;
+    unsigned number, width;
+    uint64_t iterations = 0;
+    if (e->kind == VS_TURN && e->size == sizeof(struct vs_turn))
+        memcpy(&iterations, payload + offsetof(struct vs_turn, iterations), sizeof(iterations));
+    if (e->kind != VS_EXCEPTION)
+        return e->kind == VS_TURN ? iterations : t->held;
+    while (vs_regs_next(&payload, &size, &number, &width, &bytes) > 0)
+        if (number == VS_REG_ITERATIONS && width == sizeof(iterations))
+            memcpy(&iterations, bytes, sizeof(iterations));
+    return iterations;
+}
+
+/* ---- inputs ---------------------------------------------------------------------------------- */
+
+static int start_thread(struct vs_rerun *r, struct thread *t, const struct vs_event *e,
+                        const uint8_t *payload)
+{
+    free(t->cpu);
+    t->cpu = vs_cpu_new(r->ops, 1, r->code, &r->seen);
+    if (!t->cpu)
+        return -VSE_NOMEM;
+    t->cpu->id = e->thread;
+    t->cpu->retired = t->goal;
+    int err = vs_cpu_set_registers(t->cpu, payload, e->size);
+    t->cpu->pc = e->pc;
+    return err;
+}
+
+static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t wanted)
+{
+    uint64_t digest = 0;
+    for (unsigned i = 0; i < r->isa->digest_count; i++) {
+        uint64_t words[VS_REGISTER_BYTES / 8] = {0};
+        int n = cpu->ops->get(cpu, r->isa->digest[i], words);
+        if (n > 0)
+            digest = vs_turn_digest(digest, words, ((unsigned)n + 7) / 8);
+    }
+    return !wanted || vs_turn_digest_end(digest) == wanted
+               ? 0
+               : differs(r, cpu, "its registers are not what they were");
+}
+
+static void memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size)
+{
+    vs_cpu_flush(r->code, addr, size);
+    code_changed(r);
+}
+
+static int put_outside(struct vs_rerun *r, uint64_t addr, const void *bytes, size_t size)
+{
+    bool code = false;
+    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
+    if (code)
+        memory_changed(r, addr, size);
+    return err;
+}
+
+/* Code that lies where nothing is mapped is Valgrind's in place of the kernel's. */
+static int place_code(struct vs_rerun *r, uint64_t id)
+{
+    struct vs_block b;
+    if (vs_reader_block(r->inputs, id, &b) ||
+        vs_map_pointer(&r->memory.pages, b.addr / VS_PAGE_SIZE))
+        return 0;
+    return put_outside(r, b.addr, b.bytes, b.size);
+}
+
+/* Does what the input does, now that its thread is there. */
+static int apply(struct vs_rerun *r, struct thread *t, const struct vs_event *e,
+                 const uint8_t *payload)
+{
+    const size_t head = e->kind == VS_SYSCALL ? sizeof(struct vs_syscall_head) : 0;
+    uint64_t digest;
+    int err;
+    switch (e->kind) {
+    case VS_THREAD_START:
+        return start_thread(r, t, e, payload);
+    case VS_THREAD_EXIT:
+        free(t->cpu);
+        t->cpu = NULL;
+        return 0;
+    case VS_EXTERNAL:
+        return put_outside(r, e->addr, payload, e->size);
+    case VS_CONTENT:
+        err = vs_whole_content(&r->memory, e, payload, &r->diag);
+        memory_changed(r, e->addr, e->size);
+        return err;
+    case VS_MAP:
+        vs_whole_clear(&r->memory, e->addr, e->value);
+        memory_changed(r, e->addr, e->value);
+        return 0;
+    case VS_CODE:
+        return place_code(r, e->value);
+    case VS_TURN:
+        memcpy(&digest, payload, sizeof(digest));
+        return t->cpu ? check_digest(r, t->cpu, digest) : 0;
+    case VS_NONDET:
+        return r->outside && t->cpu
+                   ? differs(r, t->cpu, "it takes no value from outside where it did")
+                   : 0;
+    case VS_SYSCALL:
+    case VS_EXCEPTION:
+    case VS_EXCEPTION_RET:
+        if (!t->cpu)
+            return -VSE_CORRUPT;
+        if (e->kind == VS_EXCEPTION && t->cpu->pc != e->pc)
+            return differs(r, t->cpu, "a signal came somewhere else");
+        if ((err = vs_cpu_set_registers(t->cpu, payload + head, e->size - head)))
+            return err;
+        if (e->kind != VS_SYSCALL)
+            t->cpu->pc = e->addr;
+        if (e->kind == VS_EXCEPTION)
+            t->cpu->iterations = 0;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+/* Whether the event is made anew. */
+static bool is_made(const struct vs_event *e)
+{
+    return e->kind <= VS_STORE || e->kind == VS_COUNT;
+}
+
+/* Takes the input at r->at, with all that its thread does before. Returns 0; 1 if it is not there
+ * yet; an error. */
+static int take_input(struct vs_rerun *r)
+{
+    const struct vs_event *e = &r->in.events[r->at];
+    struct thread *t = &r->threads[e->thread];
+    const uint8_t *payload = e->kind == VS_BRANCH ? NULL : vs_event_bytes(&r->in, e);
+    int err = 0;
+    if (!r->begun) {
+        t->goal += e->icount;
+        if (e->icount)
+            t->held = 0;
+        r->outside = e->kind == VS_NONDET ? payload : NULL;
+        r->begun = true;
+    }
+    if (!is_made(e)) {
+        err = t->cpu ? run_on(r, t, iterations_at(t, e, payload)) : 0;
+        if (!err)
+            err = apply(r, t, e, payload);
+        if (!err)
+            append_after(r, *e, payload, t->goal);
+        if (!err)
+            t->held = t->cpu ? t->cpu->iterations : 0;
+    }
+    if (!err) {
+        r->begun = false;
+        r->at++;
+    }
+    return err;
+}
+
+/* Says why there are no more events. */
+static int explain(const struct vs_rerun *r, int err, struct vs_diag *diag)
+{
+    if (err == -VSE_NOMEM)
+        return vs_diag_set(diag, err, -1, -1, "out of memory");
+    if (err != -VSE_END && !r->diag.error)
+        return vs_diag_set(diag, err, -1, -1, "the run's inputs make no sense");
+    if (err != -VSE_END && diag)
+        *diag = r->diag;
+    return err;
+}
+
+int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_thread_info *counts,
+                  struct vs_diag *diag)
+{
+    int err = r->failed;
+    r->count = 0;
+    r->wide.len = 0;
+    r->counts = counts;
+    while (!err && r->count < BATCH) {
+        if (r->at == r->in.count) {
+            r->at = r->in.count = 0;
+            err = vs_reader_next(r->inputs, &r->in);
+            if (err < 0 && err != -VSE_END)
+                r->diag = *vs_reader_diag(r->inputs);
+            err = err < 0 ? err : 0;
+        }
+        if (!err)
+            err = take_input(r);
+        if (!err)
+            err = r->failed;
+    }
+    r->failed = err < 0 ? err : 0;
+    if (!r->count && err < 0)
+        return explain(r, err, diag);
+    *batch = (struct vs_batch){.events = r->events,
+                               .wide = r->wide.data,
+                               .wide_size = r->wide.len,
+                               .count = r->count,
+                               .first = r->delivered};
+    r->delivered += r->count;
+    return (int)r->count;
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
+
+static void forget(struct vs_rerun *r)
+{
+    for (unsigned i = 0; i < r->thread_count; i++) {
+        free(r->threads[i].cpu);
+        r->threads[i] = (struct thread){0};
+    }
+    vs_whole_fini(&r->memory);
+    vs_cpu_flush_all(r->code);
+    code_changed(r);
+    r->at = r->in.count = 0;
+    r->begun = false;
+    r->failed = 0;
+    r->delivered = 0;
+    r->diag = (struct vs_diag){0};
+}
+
+int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag)
+{
+    forget(r);
+    if (!vs_reader_info(r->inputs)->events)
+        return 0;
+    int err = vs_reader_seek_event(r->inputs, 0);
+    if (err && diag)
+        *diag = *vs_reader_diag(r->inputs);
+    return err;
+}
+
+static int prepare(struct vs_rerun *r, const char *folder, struct vs_diag *diag)
+{
+    const struct vs_run_info *info = vs_reader_info(r->inputs);
+    r->isa = vs_isa_find(vs_reader_meta(r->inputs, "isa"));
+    if (!(info->features & VS_RUN_INPUTS))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "the run does not have what is needed to execute it again; record it "
+                           "with --inputs");
+    if (!r->isa)
+        return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "the run's instruction set is unknown");
+    int err = vs_cpu_load(r->isa, folder, &r->ops, NULL, diag);
+    if (err)
+        return err;
+    r->threads = calloc(info->threads + 1u, sizeof(*r->threads));
+    r->code = r->threads ? r->ops->code_new() : NULL;
+    if (!r->code)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    r->thread_count = info->threads;
+    r->code->branched = branched;
+    r->code->describe = r->isa->decode;
+    return 0;
+}
+
+/* A run that touches more than there is ends with a message. */
+static size_t pages_to_spare(void)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    return pages > 0 ? (size_t)pages / 4 * 3 : 0;
+}
+
+int vs_rerun_open(struct vs_rerun **out, struct vs_reader *inputs, const char *folder,
+                  struct vs_diag *diag)
+{
+    struct vs_rerun *r = calloc(1, sizeof(*r));
+    *out = r;
+    if (!r)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    r->seen.ops = &memory_ops;
+    r->memory.limit = pages_to_spare();
+    r->inputs = inputs;
+    int err = prepare(r, folder, diag);
+    if (err) {
+        vs_rerun_close(r);
+        *out = NULL;
+    }
+    return err;
+}
+
+void vs_rerun_close(struct vs_rerun *r)
+{
+    if (!r)
+        return;
+    if (r->code)
+        forget(r);
+    vs_cpu_code_free(r->code);
+    free(r->threads);
+    free(r->events);
+    vs_buf_fini(&r->wide);
+    free(r);
+}

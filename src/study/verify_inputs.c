@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+#include "study/verify_inputs.h"
+
+#include <string.h>
+
+#include "rerun/rerun.h"
+
+struct check {
+    struct vs_inputs_check *result;
+    struct vs_reader *inputs, *recorded; /* recorded: NULL if there are only inputs */
+    struct vs_rerun *rerun;
+    struct vs_batch there; /* recorded events; those from `at` on are not compared yet */
+    size_t at;
+    struct vs_diag *diag;
+};
+
+static bool same(const struct vs_batch *a, const struct vs_event *x, const struct vs_batch *b,
+                 const struct vs_event *y)
+{
+    struct vs_event p = *x, q = *y;
+    if (!vs_event_is_wide(x) || !vs_event_is_wide(y))
+        return memcmp(x, y, sizeof(*x)) == 0;
+    p.value = q.value = 0;
+    return memcmp(&p, &q, sizeof(p)) == 0 &&
+           memcmp(vs_event_bytes(a, x), vs_event_bytes(b, y), x->size) == 0;
+}
+
+/* Gets recorded events. Returns 0; -VSE_END; an error. */
+static int refill(struct check *k)
+{
+    int n = 0;
+    if (k->at == k->there.count) {
+        k->at = k->there.count = 0;
+        n = vs_reader_next(k->recorded, &k->there);
+        if (n < 0 && n != -VSE_END)
+            *k->diag = *vs_reader_diag(k->recorded);
+    }
+    return n < 0 ? n : 0;
+}
+
+static void differ(struct check *k, uint64_t event, const struct vs_event *expected,
+                   const struct vs_event *got)
+{
+    k->result->differences = 1;
+    k->result->first.event = event;
+    if (expected)
+        k->result->first.expected = *expected;
+    if (got)
+        k->result->first.got = *got;
+}
+
+static int compare(struct check *k, const struct vs_batch *made)
+{
+    int err = 0;
+    for (size_t i = 0; i < made->count && !k->result->differences; i++) {
+        const struct vs_event *got = &made->events[i], *expected;
+        err = refill(k);
+        if (err && err != -VSE_END)
+            return err;
+        expected = err ? NULL : &k->there.events[k->at];
+        if (!expected || !same(&k->there, expected, made, got)) {
+            differ(k, made->first + i, expected, got);
+            break;
+        }
+        k->at++;
+        k->result->compared++;
+    }
+    return 0;
+}
+
+static void count(struct check *k, const struct vs_batch *made)
+{
+    struct vs_inputs_check *c = k->result;
+    for (size_t i = 0; i < made->count; i++) {
+        const struct vs_event *e = &made->events[i];
+        uint64_t digest;
+        c->instructions += e->icount;
+        if (e->kind != VS_TURN)
+            continue;
+        memcpy(&digest, vs_event_bytes(made, e), sizeof(digest));
+        c->digests += digest != 0;
+    }
+    c->made += made->count;
+}
+
+static int go(struct check *k, vs_check_progress *progress, void *context)
+{
+    uint64_t total = vs_reader_info(k->inputs)->instructions;
+    struct vs_batch made;
+    int n = 0, err = 0;
+    while (!err && !k->result->differences &&
+           (n = vs_rerun_next(k->rerun, &made, NULL, k->diag)) > 0) {
+        count(k, &made);
+        err = k->recorded ? compare(k, &made) : 0;
+        if (progress)
+            progress(context, k->result->instructions, total);
+    }
+    if (err || k->result->differences)
+        return err;
+    if (n != -VSE_END)
+        return n;
+    err = k->recorded ? refill(k) : -VSE_END;
+    if (!err)
+        differ(k, k->result->made, &k->there.events[k->at], NULL);
+    return err == -VSE_END ? 0 : err;
+}
+
+int vs_inputs_check(struct vs_inputs_check *c, const char *path, vs_check_progress *progress,
+                    void *context, struct vs_diag *diag)
+{
+    struct check k = {.result = c, .diag = diag};
+    *c = (struct vs_inputs_check){0};
+    int err = vs_reader_open(&k.inputs, path, VS_OPEN_DEFAULT, diag);
+    if (!err && !(vs_reader_info(k.inputs)->features & VS_RUN_SHORT))
+        err = vs_reader_open(&k.recorded, path, VS_OPEN_DEFAULT, diag);
+    if (!err)
+        err = vs_rerun_open(&k.rerun, k.inputs, NULL, diag);
+    if (!err)
+        err = go(&k, progress, context);
+    vs_rerun_close(k.rerun);
+    vs_reader_close(k.inputs);
+    vs_reader_close(k.recorded);
+    return err;
+}

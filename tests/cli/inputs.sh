@@ -1,0 +1,204 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Runs that have nothing but their inputs. Programs are recorded both ways at once, and what is made by executing them
+# again is compared event by event; then with inputs alone, where registers are compared. All commands read such runs as
+# others; files that changed, damaged runs and missing parts are noticed. With VESTIGE_LONG=1 every workload on 1, 4 and
+# 8 threads.
+. "$(dirname "$0")/lib.sh"
+
+P=$VESTIGE_SRC/tests/programs
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+cd "$T" || exit 2
+
+# made_again PROGRAM...: whatever its status.
+made_again() {
+    "$VESTIGE" record -q -f --inputs --all -o both.vest -- "$@" >wanted 2>"$err" </dev/null
+    expect_file both.vest
+    run "$VESTIGE" check --inputs both.vest
+    expect_status 0
+    expect_no_err
+    expect_out '^both.vest: executed ([0-9,]+) instructions again, compared registers [0-9,]+ times and ([0-9,]+) of \2 events: all equal$'
+    "$VESTIGE" record -q -f --inputs -o short.vest -- "$@" >got 2>"$err" </dev/null
+    expect_file short.vest
+    run "$VESTIGE" check --inputs --memory --flow short.vest
+    expect_status 0
+    expect_no_err
+    expect_out '^short.vest: executed [1-9][0-9,]* instructions again, compared registers [0-9,]+ times and 0 of [1-9][0-9,]* events: all equal$'
+    expect_out 'compared [1-9][0-9,]* loads .*: all equal$'
+    expect_out 'compared [1-9][0-9,]* instructions .*: all equal$'
+}
+
+# program NAME [FILE]: makes ./NAME.
+program() {
+    # shellcheck disable=SC2086 # a compiler may have options
+    $cc -O1 -g -w -D_GNU_SOURCE -I"$VESTIGE_SRC/include" -pthread -o "$1" "$P/${2:-real_$1.c}" -ldl -lm || exit 2
+}
+
+workload_again() {
+    begin "makes_$1_$2_again"
+    made_again "$(workload host "$1")" "${@:4}"
+}
+
+if [ -n "$long" ]; then
+    each_workload all '1 4 8' workload_again
+else
+    workload_again sha 1 - -n 1
+    workload_again radix 4 - -n 1000 -p 4
+    workload_again signals 1 - -n 100
+fi
+
+# Faults within blocks and within repeated instructions; a division that a handler repairs; signals between iterations.
+begin makes_faults_again
+program faults faults.c
+made_again ./faults
+
+# Values from outside: the counter of time, processor identification, xgetbv, random numbers.
+begin makes_values_from_outside_again
+program values values.c
+made_again ./values
+
+begin makes_threads_signals_and_code_again
+for name in threads signals jit maps; do
+    program "$name"
+    made_again "./$name"
+done
+
+begin follows_exec
+made_again sh -c 'exec sh -c "exec ls /"'
+expect_equal "$(cat wanted)" "$(ls /)"
+
+begin answers_requests_of_valgrind
+program marks
+made_again ./marks
+
+# ---- reading ----
+
+"$VESTIGE" record -q -f --inputs --all -o both.vest -- "$(workload host fft)" -p 4 >/dev/null || exit 2
+"$VESTIGE" shrink -f both.vest -o short.vest >/dev/null || exit 2
+
+begin shrinks_and_expands_without_loss
+run "$VESTIGE" expand -f short.vest -o whole.vest
+expect_status 0
+expect_out '^whole.vest: [1-9][0-9,]* instructions, [1-9][0-9,]* events, [1-9][0-9,]* bytes \(short.vest: [1-9][0-9,]*\)$'
+"$VESTIGE" dump both.vest >both.txt
+"$VESTIGE" dump whole.vest | cmp -s - both.txt || fail 'other events'
+"$VESTIGE" dump short.vest | cmp -s - both.txt || fail 'other events while they are made'
+run "$VESTIGE" shrink -f whole.vest -o again.vest
+expect_status 0
+cmp -s short.vest again.vest || fail 'another run'
+
+# told RUN WORDS...: what a command says about a run, but for its name and its size.
+told() {
+    "$VESTIGE" "${@:2}" "$1.vest" >said 2>&1 || fail "${*:2} $1.vest: status $?: $(tail -1 said)"
+    sed "s/$1/RUN/g" said | grep -v 'bytes/event\|bits/instruction\|^  size '
+}
+
+begin is_read_by_all_commands
+for words in 'info' 'dump --from 70000 --limit 20' 'dump --thread 2 --limit 20' 'dump --thread 1 --from-insn 5000 --limit 3' \
+    'bandwidth -t mcfTR_e -t mc2RT' 'verify -t mlvCF_e' 'locality' 'entropy' 'mcfTRaptor -a -o descriptors -i'; do
+    # shellcheck disable=SC2086 # words
+    told both $words >1
+    [ -e descriptors.txt ] && mv descriptors.txt wanted.txt
+    # shellcheck disable=SC2086
+    told short $words >2
+    cmp -s 1 2 || fail "$words: $(diff 1 2 | head -3)"
+    [ -s 1 ] || fail "$words: nothing"
+done
+cmp -s wanted.txt descriptors.txt || fail 'other descriptors'
+[ -s descriptors.txt ] || fail 'no descriptors'
+
+begin is_replayed
+run "$VESTIGE" encode -f -t mc2RT -o short.vport short.vest
+expect_status 0
+run "$VESTIGE" replay --check short.vest short.vport
+expect_status 0
+expect_out 'all equal$'
+
+begin prints_what_was_recorded
+run "$VESTIGE" dump --inputs --kind content,turn short.vest
+expect_status 0
+expect_out ' content +- \[0x[0-9a-f]{16}\] length 0x[0-9a-f]+ offset 0x[0-9a-f]+ of /.*fft  '
+expect_out ' turn +- digest 0x[0-9a-f]{16}  '
+run "$VESTIGE" dump --inputs --kind branch,load,store short.vest
+expect_no_out
+run "$VESTIGE" info --json short.vest
+expect_equal "$(jq -c .features "$out")" '["loads","stores","inputs"]'
+
+# ---- what is not as it was ----
+
+begin notices_a_changed_file
+cp "$(workload host sha)" prog
+"$VESTIGE" record -q -f --inputs -o file.vest -- ./prog -n 1 >/dev/null || fail 'not recorded'
+printf x | dd of=prog bs=1 seek=5000 conv=notrunc status=none
+run "$VESTIGE" info file.vest
+expect_status 1
+expect_one_line_err
+expect_err '/prog is not what it was when the run was recorded: its bytes from [0-9]+ on differ; bring the old file back'
+rm prog
+run "$VESTIGE" check --inputs file.vest
+expect_status 2
+expect_one_line_err
+expect_err '/prog cannot be read, which the program had mapped; bring it back'
+run "$VESTIGE" check file.vest
+expect_status 0
+
+begin keeps_files_if_asked
+cp "$(workload host sha)" prog
+run "$VESTIGE" record -q -f --inputs --self-contained -o file.vest -- ./prog -n 1
+expect_status 0
+rm prog
+run "$VESTIGE" check --inputs file.vest
+expect_status 0
+run "$VESTIGE" dump --inputs --kind content file.vest
+expect_no_line ' of /'
+
+begin notices_memory_that_others_change
+program shared
+run "$VESTIGE" record -q -f --inputs -o shared.vest -- ./shared
+expect_status 0
+expect_out '^126000000$'
+run "$VESTIGE" check --inputs shared.vest
+expect_status 1
+expect_one_line_err
+expect_err 'executed again, thread 0 is not where it was after [0-9]+ instructions, at 0x[0-9a-f]+: '
+run "$VESTIGE" record -q -f --inputs --all -o shared.vest -- ./shared
+expect_status 0
+run "$VESTIGE" check --inputs shared.vest
+expect_status 1
+expect_one_line_err
+expect_err 'event [0-9]+ is not made as it was recorded: load of thread 0, pc 0x[0-9a-f]+, address 0x[0-9a-f]+; made: load of '
+
+begin refuses_what_cannot_be
+"$VESTIGE" record -q -f -o full.vest -- true || fail 'not recorded'
+for words in 'check --inputs full.vest' 'shrink full.vest -o x.vest' 'record --inputs --control-only true' \
+    'record --inputs --skip 5 true' 'record --self-contained true' 'expand short.vest' 'shrink whole.vest' \
+    'expand -f short.vest -o short.vest' 'expand short.vest -o whole.vest'; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" $words
+    expect_status 2
+    expect_one_line_err
+done
+expect_no_file x.vest
+run "$VESTIGE" record --inputs -e sim -o x.vest "$(workload rv64 sha)"
+expect_status 2
+expect_one_line_err
+expect_no_file x.vest
+
+begin reads_a_recording_that_was_cut
+size=$(stat -c %s short.vest)
+head -c $((size - 100)) short.vest >cut.vest
+run "$VESTIGE" check --inputs cut.vest
+expect_status 1
+expect_one_line_err
+run "$VESTIGE" salvage -f -o saved.vest cut.vest
+expect_status 0
+run "$VESTIGE" check --inputs saved.vest
+expect_status 0
+
+begin needs_the_cpu
+mkdir -p alone/bin && cp "$VESTIGE" alone/bin/vestige
+run alone/bin/vestige info short.vest
+expect_status 2
+expect_one_line_err
+
+finish

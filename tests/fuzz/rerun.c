@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* A run with any inputs, executed again: 32 bytes that say what happens, two for each event, and
+ * then the code. Whatever comes of it are proper events, and the same the second time, until
+ * something does not fit. */
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/random.h"
+#include "rerun/rerun.h"
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+#define CODE UINT64_C(0x7000)
+
+enum { SCRIPT = 32, EVENTS_MOST = 100000 };
+
+static char folder[] = "/tmp/fuzz-rerun.XXXXXX";
+static char path[sizeof(folder) + 16], objects[PATH_MAX + sizeof("/lib/vestige")];
+
+static void must(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+static void remove_folder(void)
+{
+    rmdir(folder);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+    ssize_t n = readlink("/proc/self/exe", objects, PATH_MAX - 1);
+    char *slash;
+    (void)argc, (void)argv;
+    must(n > 0);
+    for (int up = 0; up < 3 && (slash = strrchr(objects, '/')); up++)
+        *slash = 0;
+    strcat(objects, "/lib/vestige");
+    must(mkdtemp(folder) && atexit(remove_folder) == 0);
+    snprintf(path, sizeof(path), "%s/run.vest", folder);
+    return 0;
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void put(struct vs_writer *w, struct vs_event e, const void *payload, size_t size)
+{
+    struct vs_batch b = {.events = &e, .count = 1};
+    if (size) {
+        e.size = (uint16_t)size;
+        if (size > 8) {
+            b.wide = payload;
+            b.wide_size = size;
+        } else {
+            memcpy(&e.value, payload, size);
+        }
+    }
+    must(vs_writer_put(w, &b) == 0);
+}
+
+/* Registers 0 to 15 and the program counter. */
+static size_t registers(uint8_t *to, size_t capacity, uint64_t seed, uint64_t pc)
+{
+    int64_t n = 0;
+    for (unsigned i = 0; i < 16; i++) {
+        uint64_t value = vs_random(&seed) >> (i % 4 * 16);
+        n = vs_regs_put(to, capacity, (size_t)n, i, &value, 8);
+    }
+    n = vs_regs_put(to, capacity, (size_t)n, VS_REG_PC, &pc, 8);
+    must(n > 0);
+    return (size_t)n;
+}
+
+static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigned *threads)
+{
+    static const uint8_t zeros[64];
+    const struct vs_content_moved moved = {CODE, 0x3000};
+    const struct vs_turn turn = {0, count};
+    uint8_t payload[512] = {0};
+    uint16_t thread = (uint16_t)(kind >> 4 & 1 && *threads > 1), icount = (uint16_t)count;
+    uint64_t pc = CODE + kind % 8;
+    size_t head = sizeof(struct vs_syscall_head), n = registers(payload + head, 400, count, pc);
+    struct vs_event e = {.thread = thread, .icount = icount};
+    e.kind = (uint8_t[]){VS_TURN,          VS_NONDET,   VS_SYSCALL, VS_EXCEPTION,
+                         VS_EXCEPTION_RET, VS_EXTERNAL, VS_MAP,     VS_CONTENT}[kind % 8];
+    switch (e.kind) {
+    case VS_TURN:
+        put(w, e, &turn, kind & 8 ? sizeof(turn) : 8);
+        return;
+    case VS_NONDET:
+        e.pc = pc;
+        put(w, e, zeros, kind & 8 ? 32 : 8);
+        return;
+    case VS_SYSCALL:
+        put(w, e, payload, head + (kind & 8 ? n : 0));
+        return;
+    case VS_EXCEPTION:
+    case VS_EXCEPTION_RET:
+        e.pc = pc;
+        e.addr = CODE + kind;
+        put(w, e, payload + head, n);
+        return;
+    case VS_EXTERNAL:
+        e.addr = CODE + 16u * kind;
+        put(w, e, zeros, 40);
+        return;
+    case VS_MAP:
+        e.pc = VS_NO_IMAGE;
+        e.addr = CODE & ~UINT64_C(0xfff);
+        e.value = 0x1000u * (kind >> 5);
+        put(w, e, NULL, 0);
+        return;
+    default:
+        if (kind & 8 && *threads < 2) {
+            e = (struct vs_event){.kind = VS_THREAD_START, .thread = 1, .pc = pc};
+            put(w, e, payload + head, n);
+            ++*threads;
+            return;
+        }
+        e.flags = VS_CONTENT_MOVED;
+        e.addr = 0x9000;
+        put(w, e, &moved, sizeof(moved));
+    }
+}
+
+static void write_run(const uint8_t *data, size_t size)
+{
+    const struct vs_writer_options o = {.features = VS_RUN_LOADS | VS_RUN_STORES | VS_RUN_INPUTS |
+                                                    VS_RUN_SHORT,
+                                        .inline_work = true,
+                                        .overwrite = true};
+    uint8_t payload[512];
+    unsigned threads = 1;
+    struct vs_writer *w;
+    must(vs_writer_open(&w, path, &o, NULL) == 0 && vs_writer_meta(w, "isa", "x86-64") == 0);
+    put(w, (struct vs_event){.kind = VS_CONTENT, .addr = CODE}, data + SCRIPT, size - SCRIPT);
+    put(w, (struct vs_event){.kind = VS_THREAD_START, .pc = CODE}, payload,
+        registers(payload, sizeof(payload), data[0], CODE));
+    for (size_t i = 0; i < SCRIPT; i += 2)
+        put_step(w, data[i], data[i + 1], &threads);
+    must(vs_writer_seal(w, NULL) == 0);
+}
+
+/* ---- executed -------------------------------------------------------------------------------- */
+
+/* Returns what the events add up to. */
+static uint64_t execute(struct vs_rerun *r, int *end)
+{
+    struct vs_diag diag = {0};
+    uint64_t sum = 0, count = 0;
+    struct vs_batch b;
+    int n = 0;
+    while (count < EVENTS_MOST && (n = vs_rerun_next(r, &b, NULL, &diag)) > 0)
+        for (size_t i = 0; i < b.count; i++, count++) {
+            uint64_t words[4];
+            must(vs_event_check(&b.events[i], b.wide_size, NULL) == 0);
+            memcpy(words, &b.events[i], sizeof(words));
+            sum = vs_turn_digest(sum, words, 4);
+        }
+    must(n > 0 || n == -VSE_END || diag.text[0]);
+    *end = n > 0 ? 1 : n;
+    return sum;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct vs_reader *inputs;
+    struct vs_rerun *r;
+    struct vs_diag diag = {0};
+    int first_end, second_end;
+    if (size <= SCRIPT || size > 4096)
+        return 0;
+    write_run(data, size);
+    must(vs_reader_open(&inputs, path, VS_OPEN_STRICT, NULL) == 0 && unlink(path) == 0);
+    if (vs_rerun_open(&r, inputs, objects, &diag)) {
+        fprintf(stderr, "%s\n", diag.text);
+        exit(2);
+    }
+    uint64_t first = execute(r, &first_end);
+    must(vs_rerun_rewind(r, &diag) == 0);
+    must(execute(r, &second_end) == first && first_end == second_end);
+    vs_rerun_close(r);
+    vs_reader_close(inputs);
+    return 0;
+}

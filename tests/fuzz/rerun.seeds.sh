@@ -1,0 +1,18 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# usage: rerun.seeds.sh DIR: code of some sorts, with events of each kind.
+set -eu
+
+number=0
+while read -r code; do
+    number=$((number + 1))
+    printf '\0\5\1\2\2\3\3\1\4\2\5\0\47\1\17\0\30\3\20\7\13\2\16\1\0\2\0\3\0\4\0\5' >"$1/$number"
+    printf "$code" >>"$1/$number"
+done <<'CODE'
+\x48\x89\x07\x48\x8b\x4f\x08\x48\xff\xc0\xeb\xf4
+\xf3\xa4\xf3\x48\xab\xf2\xae\xf3\xa6
+\xf0\x48\x0f\xb1\x0f\xf0\x48\x01\x07\x74\xf4
+\x0f\xa2\x0f\x31\x0f\x01\xd0\xeb\xf6
+\xff\x37\x8f\x07\xe8\x00\x00\x00\x00\x58\xff\xe0
+\x0f\x05\x48\xff\xc0\x0f\x05\xeb\xf7
+CODE
