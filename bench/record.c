@@ -21,8 +21,8 @@ struct recorded {
 };
 
 struct totals {
-    double none, control, all, more, instructions;
-    double control_bytes, all_bytes, descriptor_bytes;
+    double none, control, all, inputs, again, more, instructions;
+    double control_bytes, all_bytes, inputs_bytes, descriptor_bytes;
 };
 
 struct place {
@@ -83,6 +83,15 @@ static double lackey(const char *program, const char *size)
     return command_run(argv, "/dev/null");
 }
 
+/* The run that was recorded last, which has only its inputs, executed again with all of its events
+ * made. */
+static double execute(const struct place *p)
+{
+    const char *argv[] = {p->vestige, "check", "-q", "--inputs", p->run, NULL};
+
+    return command_run(argv, p->out);
+}
+
 /* Loads and stores as descriptors, compressed. */
 static double descriptors(const struct place *p)
 {
@@ -105,16 +114,23 @@ static void one(struct bench *b, const struct place *p, const char *name, const 
                 bool with_lackey, struct totals *t)
 {
     char program[PATH_MAX + 96];
-    struct recorded control, all;
-    double base, other, bytes;
+    struct recorded control, all, inputs;
+    double base, other, bytes, again;
 
     snprintf(program, sizeof(program), "%s/%s", p->workloads, name);
     base = none(b, p, program, size);
     control = record(b, p, program, size, "--control-only");
     all = record(b, p, program, size, "--all");
     bytes = descriptors(p);
+    inputs = record(b, p, program, size, "--inputs");
+    again = execute(p);
     bench_row(b, "record", name, "control flow / none", control.seconds / base, "x", -1, 0);
     bench_row(b, "record", name, "all / none", all.seconds / base, "x", -1, 0);
+    bench_row(b, "record", name, "inputs / none", inputs.seconds / base, "x", -1, 0);
+    bench_row(b, "record", name, "inputs, size", 8 * inputs.bytes / inputs.instructions, "bit/insn",
+              -1, 0);
+    bench_row(b, "record", name, "inputs, executed again", 1e-6 * inputs.instructions / again,
+              "Minsn/s", 1, 0);
     bench_row(b, "record", name, "control flow, size", 8 * control.bytes / control.instructions,
               "bit/insn", -1, 0);
     bench_row(b, "record", name, "all, size", 8 * all.bytes / all.instructions, "bit/insn", -1, 0);
@@ -127,6 +143,9 @@ static void one(struct bench *b, const struct place *p, const char *name, const 
     t->none += base;
     t->control += control.seconds;
     t->all += all.seconds;
+    t->inputs += inputs.seconds;
+    t->again += again;
+    t->inputs_bytes += inputs.bytes;
     t->more += all.more;
     t->instructions += all.instructions;
     t->control_bytes += control.bytes;
@@ -140,6 +159,10 @@ static void suite(struct bench *b, const struct totals *t)
 
     bench_row(b, "record", "suite", "control flow / none", t->control / t->none, "x", -1, 1.6);
     bench_row(b, "record", "suite", "all / none", t->all / t->none, "x", -1, 5);
+    bench_row(b, "record", "suite", "inputs / none", t->inputs / t->none, "x", -1, 1.4);
+    bench_row(b, "record", "suite", "inputs, size", 8 * t->inputs_bytes / n, "bit/insn", -1, 0.01);
+    bench_row(b, "record", "suite", "inputs, executed again", 1e-6 * n / t->again, "Minsn/s", 1,
+              100);
     bench_row(b, "record", "suite", "end of program to sealed", t->more / t->all, "of time", -1,
               0.1);
     bench_row(b, "record", "suite", "control flow, speed", 1e-6 * n / t->control, "Minsn/s", 1, 0);
