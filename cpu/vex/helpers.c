@@ -45,11 +45,21 @@ static void put_bytes(struct core *c, uint64_t addr, const struct site *s, const
         leave(c, s, r == VS_CPU_FAULT ? VS_STOP_STORE_FAULT : r);
 }
 
+/* Reads back what the memory wrote, not more: a processor forwards a store only to a load that is
+ * within it, and otherwise waits. */
 uint64_t helper_read(Guest *g, uint64_t addr, const struct site *s)
 {
-    uint64_t value = 0;
+    union {
+        uint8_t u8;
+        uint16_t u16;
+        uint32_t u32;
+        uint64_t u64;
+    } value;
     get_bytes(core_of(g), addr, s, &value);
-    return value;
+    return s->size == 8   ? value.u64
+           : s->size == 4 ? value.u32
+           : s->size == 1 ? value.u8
+                          : value.u16;
 }
 
 void helper_read_wide(Guest *g, uint64_t addr, const struct site *s)

@@ -20,6 +20,7 @@ struct thread {
     struct vs_cpu *cpu; /* NULL: it has not begun, or is over */
     uint64_t goal;      /* instructions that it has retired, according to the inputs */
     uint64_t last;      /* those that events account for */
+    uint64_t events;    /* if they are counted */
     uint64_t held;      /* if its last event happened within an instruction that repeats itself:
                          * how many iterations it has done; 0: the instruction is complete */
 };
@@ -48,11 +49,11 @@ struct vs_rerun {
     int failed;             /* what is returned once the events before it were */
     struct vs_diag diag;    /* and why */
 
-    struct vs_event *events;
+    struct vs_event *events, lost;
     size_t count, capacity;
     struct vs_buf wide;
     uint64_t delivered;
-    struct vs_thread_info *counts; /* if events are only counted */
+    bool counts; /* events are counted, and not made */
 };
 
 /* ---- making events --------------------------------------------------------------------------- */
@@ -76,42 +77,71 @@ static bool make_room(struct vs_rerun *r)
     return true;
 }
 
-/* Appends an event whose value, if that has more than 8 bytes, is in `bytes`. */
-static void append(struct vs_rerun *r, struct vs_event e, const uint8_t *bytes)
+/* Where the next event goes, which is not among those that are made if there is no memory; the run
+ * has failed then. */
+static inline struct vs_event *next_event(struct vs_rerun *r)
 {
-    if (r->counts) {
-        r->counts[e.thread].events++;
-        r->counts[e.thread].instructions += e.icount;
-        r->count++;
-        return;
-    }
     if (unlikely(r->count == r->capacity) && !make_room(r))
-        return;
-    if (unlikely(vs_event_is_wide(&e))) {
-        e.value = r->wide.len;
-        if (vs_buf_put(&r->wide, bytes, e.size) < 0) {
-            fail(r, -VSE_NOMEM);
-            return;
-        }
-    }
-    r->events[r->count++] = e;
+        return &r->lost;
+    return &r->events[r->count++];
 }
 
-/* Appends an event that comes after so many of the thread's instructions. */
-static void append_after(struct vs_rerun *r, struct vs_event e, const uint8_t *bytes,
+/* Gives events to instructions that are too many for one. */
+static void append_counts(struct vs_rerun *r, unsigned thread, uint64_t retired)
+{
+    struct thread *t = &r->threads[thread];
+    for (; retired - t->last > UINT16_MAX; t->last += UINT16_MAX)
+        if (r->counts)
+            t->events++;
+        else
+            *next_event(r) = (struct vs_event){
+                .kind = VS_COUNT, .thread = (uint16_t)thread, .icount = UINT16_MAX};
+}
+
+/* The instructions that a thread's event accounts for, which comes after so many of all that it
+ * retires. */
+static inline uint16_t count_since(struct vs_rerun *r, unsigned thread, uint64_t retired)
+{
+    struct thread *t = &r->threads[thread];
+    if (unlikely(retired - t->last > UINT16_MAX))
+        append_counts(r, thread, retired);
+    uint16_t since = (uint16_t)(retired - t->last);
+    t->last = retired;
+    return since;
+}
+
+/* Counts an event that is not made. */
+static inline void count_event(struct vs_rerun *r, unsigned thread, uint64_t retired)
+{
+    count_since(r, thread, retired);
+    r->threads[thread].events++;
+}
+
+/* Puts the bytes of a wide value where the event says that they are. */
+static void append_wide(struct vs_rerun *r, struct vs_event *e, const void *bytes)
+{
+    e->value = r->wide.len;
+    if (vs_buf_put(&r->wide, bytes, e->size) < 0)
+        fail(r, -VSE_NOMEM);
+}
+
+/* Appends an input, of which `bytes` is the value if it is wide. */
+static void append_input(struct vs_rerun *r, const struct vs_event *input, const uint8_t *bytes,
                          uint64_t retired)
 {
-    struct thread *t = &r->threads[e.thread];
-    for (; unlikely(retired - t->last > UINT16_MAX); t->last += UINT16_MAX)
-        append(r, (struct vs_event){.kind = VS_COUNT, .thread = e.thread, .icount = UINT16_MAX},
-               NULL);
-    e.icount = (uint16_t)(retired - t->last);
-    t->last = retired;
-    append(r, e, bytes);
+    struct vs_event e = *input;
+    if (r->counts) {
+        count_event(r, e.thread, retired);
+        return;
+    }
+    e.icount = count_since(r, e.thread, retired);
+    if (vs_event_is_wide(&e))
+        append_wide(r, &e, bytes);
+    *next_event(r) = e;
 }
 
 /* A further iteration of an instruction was counted with the first. */
-static uint64_t with_own(const struct vs_cpu *cpu)
+static inline uint64_t with_own(const struct vs_cpu *cpu)
 {
     return cpu->retired + !cpu->iterations;
 }
@@ -129,21 +159,25 @@ static bool is_locked(struct vs_rerun *r, uint64_t pc)
     return l->locked;
 }
 
-static void note_access(struct vs_rerun *r, struct vs_cpu *cpu, unsigned kind, uint64_t addr,
-                        unsigned size, enum vs_access access, const void *bytes)
+static inline __attribute__((always_inline)) void
+note_access(struct vs_rerun *r, struct vs_cpu *cpu, unsigned kind, uint64_t addr, unsigned size,
+            enum vs_access access, const void *bytes)
 {
-    struct vs_event e = {.pc = cpu->pc,
-                         .addr = addr,
-                         .size = (uint16_t)size,
-                         .kind = (uint8_t)kind,
-                         .thread = (uint16_t)cpu->id};
-    if (size <= 8)
-        memcpy(&e.value, bytes, size);
-    if (access == VS_ACCESS_ATOMIC && is_locked(r, cpu->pc))
-        e.flags |= VS_MEM_ATOMIC;
-    if (cpu->iterations)
-        e.flags |= VS_MEM_REPEAT;
-    append_after(r, e, bytes, with_own(cpu));
+    uint16_t since = count_since(r, cpu->id, with_own(cpu));
+    struct vs_event *e = next_event(r);
+    e->pc = cpu->pc;
+    e->addr = addr;
+    e->thread = (uint16_t)cpu->id;
+    e->size = (uint16_t)size;
+    e->icount = since;
+    e->kind = (uint8_t)kind;
+    e->flags = cpu->iterations ? VS_MEM_REPEAT : 0;
+    if (unlikely(access == VS_ACCESS_ATOMIC) && is_locked(r, cpu->pc))
+        e->flags |= VS_MEM_ATOMIC;
+    if (likely(size <= 8))
+        e->value = vs_whole_number(bytes, size);
+    else
+        append_wide(r, e, bytes);
 }
 
 /* ---- what cores do --------------------------------------------------------------------------- */
@@ -153,9 +187,18 @@ static int read_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_
 {
     struct vs_rerun *r = (struct vs_rerun *)memory;
     int err = vs_whole_get(&r->memory, addr, bytes, size);
-    if (!err)
+    if (likely(!err))
         note_access(r, cpu, VS_LOAD, addr, size, access, bytes);
     return err;
+}
+
+static int read_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                        unsigned size, enum vs_access access, void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    (void)access;
+    count_event(r, cpu->id, with_own(cpu));
+    return vs_whole_get(&r->memory, addr, bytes, size);
 }
 
 static void code_changed(struct vs_rerun *r)
@@ -169,13 +212,24 @@ static int write_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64
     struct vs_rerun *r = (struct vs_rerun *)memory;
     bool code = false;
     int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
-    if (err)
+    if (unlikely(err))
         return err;
     note_access(r, cpu, VS_STORE, addr, size, access, bytes);
     if (likely(!code))
         return 0;
     code_changed(r);
     return VS_CPU_CODE;
+}
+
+static int write_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                         unsigned size, enum vs_access access, const void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    bool code = false;
+    (void)access;
+    count_event(r, cpu->id, with_own(cpu));
+    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
+    return likely(!code) || err ? err : VS_CPU_CODE;
 }
 
 /* Code is what memory holds, as far as anything is there. */
@@ -215,8 +269,11 @@ static int get_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigne
     return 0;
 }
 
-static const struct vs_cpu_memory_ops memory_ops = {
+static const struct vs_cpu_memory_ops making_ops = {
     .fetch = fetch, .read = read_memory, .write = write_memory, .outside = get_outside};
+
+static const struct vs_cpu_memory_ops counting_ops = {
+    .fetch = fetch, .read = read_counted, .write = write_counted, .outside = get_outside};
 
 static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool condition)
 {
@@ -227,15 +284,21 @@ static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool 
 
 static void branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition)
 {
-    struct vs_event e = {.pc = cpu->pc,
-                         .addr = insn->branch & VS_BR_INDIRECT ? to : insn->target,
-                         .size = insn->length,
-                         .kind = VS_BRANCH,
-                         .flags = insn->branch,
-                         .thread = (uint16_t)cpu->id};
-    if (is_taken(insn, cpu->pc, to, condition))
-        e.flags |= VS_BR_TAKEN;
-    append_after((struct vs_rerun *)cpu->memory, e, NULL, with_own(cpu));
+    struct vs_rerun *r = (struct vs_rerun *)cpu->memory;
+    if (r->counts) {
+        count_event(r, cpu->id, with_own(cpu));
+        return;
+    }
+    uint16_t since = count_since(r, cpu->id, with_own(cpu));
+    struct vs_event *e = next_event(r);
+    e->pc = cpu->pc;
+    e->addr = insn->branch & VS_BR_INDIRECT ? to : insn->target;
+    e->value = 0;
+    e->thread = (uint16_t)cpu->id;
+    e->size = insn->length;
+    e->icount = since;
+    e->kind = VS_BRANCH;
+    e->flags = (uint8_t)(insn->branch | (is_taken(insn, cpu->pc, to, condition) ? VS_BR_TAKEN : 0));
 }
 
 /* ---- running --------------------------------------------------------------------------------- */
@@ -445,7 +508,7 @@ static int take_input(struct vs_rerun *r)
         if (!err)
             err = apply(r, t, e, payload);
         if (!err)
-            append_after(r, *e, payload, t->goal);
+            append_input(r, e, payload, t->goal);
         if (!err)
             t->held = t->cpu ? t->cpu->iterations : 0;
     }
@@ -468,21 +531,25 @@ static int explain(const struct vs_rerun *r, int err, struct vs_diag *diag)
     return err;
 }
 
-int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_thread_info *counts,
-                  struct vs_diag *diag)
+/* Gets more inputs if all were taken. Returns 0; -VSE_END; an error. */
+static int get_inputs(struct vs_rerun *r)
+{
+    if (r->at < r->in.count)
+        return 0;
+    r->at = r->in.count = 0;
+    int n = vs_reader_next(r->inputs, &r->in);
+    if (n < 0 && n != -VSE_END)
+        r->diag = *vs_reader_diag(r->inputs);
+    return n < 0 ? n : 0;
+}
+
+int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag)
 {
     int err = r->failed;
     r->count = 0;
     r->wide.len = 0;
-    r->counts = counts;
     while (!err && r->count < BATCH) {
-        if (r->at == r->in.count) {
-            r->at = r->in.count = 0;
-            err = vs_reader_next(r->inputs, &r->in);
-            if (err < 0 && err != -VSE_END)
-                r->diag = *vs_reader_diag(r->inputs);
-            err = err < 0 ? err : 0;
-        }
+        err = get_inputs(r);
         if (!err)
             err = take_input(r);
         if (!err)
@@ -498,6 +565,27 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_thread_i
                                .first = r->delivered};
     r->delivered += r->count;
     return (int)r->count;
+}
+
+int vs_rerun_count(struct vs_rerun *r, struct vs_thread_info *counts, struct vs_diag *diag)
+{
+    int err = vs_rerun_rewind(r, diag);
+    if (err)
+        return err;
+    r->counts = true;
+    r->seen.ops = &counting_ops;
+    while (!err) {
+        err = get_inputs(r);
+        if (!err)
+            err = take_input(r);
+    }
+    r->counts = false;
+    r->seen.ops = &making_ops;
+    if (err != -VSE_END)
+        return explain(r, err, diag);
+    for (unsigned i = 0; i < r->thread_count; i++)
+        counts[i] = (struct vs_thread_info){r->threads[i].events, r->threads[i].last};
+    return vs_rerun_rewind(r, diag);
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -566,7 +654,7 @@ int vs_rerun_open(struct vs_rerun **out, struct vs_reader *inputs, const char *f
     *out = r;
     if (!r)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    r->seen.ops = &memory_ops;
+    r->seen.ops = &making_ops;
     r->memory.limit = pages_to_spare();
     r->inputs = inputs;
     int err = prepare(r, folder, diag);

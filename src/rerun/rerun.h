@@ -31,11 +31,13 @@ int vs_rerun_open(struct vs_rerun **out, struct vs_reader *inputs, const char *f
 void vs_rerun_close(struct vs_rerun *r);
 
 /* Makes the next events: those of the inputs, in their places, and all branches, loads and stores.
- * If `counts` is not NULL, no events are made, but counted, by thread; *batch then has only their
- * number. Returns and is valid as vs_reader_next; also -VSE_CHECKSUM (a file is not what it was),
+ * Returns and is valid as vs_reader_next; also -VSE_CHECKSUM (a file is not what it was),
  * -VSE_CORRUPT (what is executed is not what the inputs belong to; the diag says where). */
-int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_thread_info *counts,
-                  struct vs_diag *diag);
+int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag);
+
+/* Executes the whole run without making its events, counts them for each thread, and begins again.
+ * Returns 0; as vs_rerun_next. */
+int vs_rerun_count(struct vs_rerun *r, struct vs_thread_info *counts, struct vs_diag *diag);
 
 /* Begins again. Returns 0; as vs_reader_next. */
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag);

@@ -15,7 +15,7 @@ struct expansion {
 
 static int next(struct vs_expander *x, struct vs_batch *batch, struct vs_diag *diag)
 {
-    return vs_rerun_next(((struct expansion *)x)->rerun, batch, NULL, diag);
+    return vs_rerun_next(((struct expansion *)x)->rerun, batch, diag);
 }
 
 static int begin_again(struct vs_expander *x, struct vs_diag *diag)
@@ -35,16 +35,6 @@ static void close_expansion(struct vs_expander *x)
 static const struct vs_expander_ops ops = {
     .next = next, .rewind = begin_again, .close = close_expansion};
 
-/* Executes the run once in order to count its events. */
-static int count_events(struct expansion *e, struct vs_diag *diag)
-{
-    struct vs_batch batch;
-    int n;
-    while ((n = vs_rerun_next(e->rerun, &batch, e->seen.threads, diag)) > 0)
-        e->seen.events += (uint64_t)n;
-    return n == -VSE_END ? vs_rerun_rewind(e->rerun, diag) : n;
-}
-
 static int expand(struct expansion *e, const char *path, enum vs_open_mode mode,
                   struct vs_diag *diag)
 {
@@ -55,7 +45,11 @@ static int expand(struct expansion *e, const char *path, enum vs_open_mode mode,
     if (!e->seen.threads)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     err = vs_rerun_open(&e->rerun, e->inputs, NULL, diag);
-    return err ? err : count_events(e, diag);
+    if (!err)
+        err = vs_rerun_count(e->rerun, e->seen.threads, diag);
+    for (unsigned i = 0; !err && i < vs_reader_info(e->inputs)->threads; i++)
+        e->seen.events += e->seen.threads[i].events;
+    return err;
 }
 
 int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,

@@ -44,7 +44,7 @@ static size_t part_of_page(uint64_t addr, size_t size)
     return size < room ? size : room;
 }
 
-int vs_whole_get(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t size)
+int vs_whole_get_any(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t size)
 {
     for (uint8_t *to = bytes; size;) {
         size_t n = part_of_page(addr, size);
@@ -57,8 +57,8 @@ int vs_whole_get(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t s
     return 0;
 }
 
-int vs_whole_put(struct vs_whole_memory *m, uint64_t addr, const void *bytes, size_t size,
-                 bool *code)
+int vs_whole_put_any(struct vs_whole_memory *m, uint64_t addr, const void *bytes, size_t size,
+                     bool *code)
 {
     for (const uint8_t *from = bytes; size;) {
         size_t n = part_of_page(addr, size);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/likely.h"
 #include "base/map.h"
@@ -45,10 +46,80 @@ static inline struct vs_whole_page *vs_whole_page(struct vs_whole_memory *m, uin
     return likely(r->number == number && r->page) ? r->page : vs_whole_page_other(m, number);
 }
 
-/* Return 0; -VSE_NOMEM. put sets *code if a page of code was written to. */
-int vs_whole_get(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t size);
-int vs_whole_put(struct vs_whole_memory *m, uint64_t addr, const void *bytes, size_t size,
-                 bool *code);
+/* Return 0; -VSE_NOMEM. put sets *code if a page of code was written to. The second of each is for
+ * what is not within one page, and not a number. */
+int vs_whole_get_any(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t size);
+int vs_whole_put_any(struct vs_whole_memory *m, uint64_t addr, const void *bytes, size_t size,
+                     bool *code);
+
+/* Copies 1, 2, 4 or 8 bytes, and returns whether the size is one of these. */
+static inline bool vs_whole_copy(void *to, const void *from, size_t size)
+{
+    switch (size) {
+    case 1:
+        memcpy(to, from, 1);
+        return true;
+    case 2:
+        memcpy(to, from, 2);
+        return true;
+    case 4:
+        memcpy(to, from, 4);
+        return true;
+    case 8:
+        memcpy(to, from, 8);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A number of at most 8 bytes. */
+static inline uint64_t vs_whole_number(const void *bytes, size_t size)
+{
+    uint64_t number = 0;
+    switch (size) {
+    case 1:
+        return *(const uint8_t *)bytes;
+    case 2: {
+        uint16_t half;
+        memcpy(&half, bytes, sizeof(half));
+        return half;
+    }
+    case 4: {
+        uint32_t word;
+        memcpy(&word, bytes, sizeof(word));
+        return word;
+    }
+    default:
+        memcpy(&number, bytes, size);
+        return number;
+    case 8:
+        memcpy(&number, bytes, sizeof(number));
+        return number;
+    }
+}
+
+static inline int vs_whole_get(struct vs_whole_memory *m, uint64_t addr, void *bytes, size_t size)
+{
+    const struct vs_whole_recent *r = &m->recent[addr / VS_PAGE_SIZE % VS_WHOLE_RECENT];
+    size_t at = addr % VS_PAGE_SIZE;
+    if (likely(r->number == addr / VS_PAGE_SIZE && r->page && at <= VS_PAGE_SIZE - size) &&
+        vs_whole_copy(bytes, r->page->bytes + at, size))
+        return 0;
+    return vs_whole_get_any(m, addr, bytes, size);
+}
+
+static inline int vs_whole_put(struct vs_whole_memory *m, uint64_t addr, const void *bytes,
+                               size_t size, bool *code)
+{
+    const struct vs_whole_recent *r = &m->recent[addr / VS_PAGE_SIZE % VS_WHOLE_RECENT];
+    size_t at = addr % VS_PAGE_SIZE;
+    if (likely(r->number == addr / VS_PAGE_SIZE && r->page && !r->page->code &&
+               at <= VS_PAGE_SIZE - size) &&
+        vs_whole_copy(r->page->bytes + at, bytes, size))
+        return 0;
+    return vs_whole_put_any(m, addr, bytes, size, code);
+}
 
 /* Makes memory zero. */
 void vs_whole_clear(struct vs_whole_memory *m, uint64_t addr, uint64_t size);

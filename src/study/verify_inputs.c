@@ -88,8 +88,7 @@ static int go(struct check *k, vs_check_progress *progress, void *context)
     uint64_t total = vs_reader_info(k->inputs)->instructions;
     struct vs_batch made;
     int n = 0, err = 0;
-    while (!err && !k->result->differences &&
-           (n = vs_rerun_next(k->rerun, &made, NULL, k->diag)) > 0) {
+    while (!err && !k->result->differences && (n = vs_rerun_next(k->rerun, &made, k->diag)) > 0) {
         count(k, &made);
         err = k->recorded ? compare(k, &made) : 0;
         if (progress)

@@ -155,7 +155,7 @@ static uint64_t execute(struct vs_rerun *r, int *end)
     uint64_t sum = 0, count = 0;
     struct vs_batch b;
     int n = 0;
-    while (count < EVENTS_MOST && (n = vs_rerun_next(r, &b, NULL, &diag)) > 0)
+    while (count < EVENTS_MOST && (n = vs_rerun_next(r, &b, &diag)) > 0)
         for (size_t i = 0; i < b.count; i++, count++) {
             uint64_t words[4];
             must(vs_event_check(&b.events[i], b.wide_size, NULL) == 0);
