@@ -187,6 +187,13 @@ void vs_progress_tick(struct vs_progress *p, uint64_t done)
         draw(p, done, rate);
 }
 
+void vs_progress_show(void *progress, uint64_t done, uint64_t total)
+{
+    struct vs_progress *p = progress;
+    p->total = total;
+    vs_progress_update(p, done);
+}
+
 void vs_progress_finish(struct vs_progress *p)
 {
     if (!p || !p->out)

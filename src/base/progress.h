@@ -52,6 +52,9 @@ static inline void vs_progress_update(struct vs_progress *p, uint64_t done)
         vs_progress_tick(p, done);
 }
 
+/* The same as a callback that gets a struct vs_progress, and is told the total each time. */
+void vs_progress_show(void *progress, uint64_t done, uint64_t total);
+
 /* Erases the line and makes p inactive. p may be NULL. */
 void vs_progress_finish(struct vs_progress *p);
 

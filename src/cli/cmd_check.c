@@ -35,18 +35,11 @@ struct finding {
     struct vs_inputs_check inputs;
 };
 
-static void show_progress(void *context, uint64_t done, uint64_t total)
-{
-    struct vs_progress *p = context;
-    p->total = total;
-    vs_progress_update(p, done);
-}
-
 static int check_events(struct vs_reader *reader, struct vs_check_result *result, bool quiet)
 {
     struct vs_progress progress;
     vs_progress_init(&progress, quiet ? NULL : stderr, "checking", 0, "bytes");
-    int e = vs_reader_check(reader, result, show_progress, &progress);
+    int e = vs_reader_check(reader, result, vs_progress_show, &progress);
     vs_progress_finish(&progress);
     return e;
 }
@@ -181,7 +174,7 @@ static void check_inputs(const char *path, struct finding *f, bool quiet)
     struct vs_progress progress;
 
     vs_progress_init(&progress, quiet ? NULL : stderr, "executing", 0, "instructions");
-    f->error = vs_inputs_check(&f->inputs, path, show_progress, &progress, &f->diag);
+    f->error = vs_inputs_check(&f->inputs, path, vs_progress_show, &progress, &f->diag);
     vs_progress_finish(&progress);
     f->executed = !f->error;
 }

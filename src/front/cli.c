@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 #include "front/cli.h"
-#include "rerun/run_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/progress.h"
+#include "rerun/run_open.h"
 
 void cli_init(struct cli *cli)
 {
@@ -146,7 +148,13 @@ bool cli_may_write(struct cli *cli, const char *output, const char *input)
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    int e = vs_run_open(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, &diag);
+    struct vs_progress progress;
+    int e;
+
+    vs_progress_init(&progress, stderr, "executing", 0, "instructions");
+    e = vs_run_open_shown(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, vs_progress_show,
+                          &progress, &diag);
+    vs_progress_finish(&progress);
     return e < 0 ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "rerun/rerun.h"
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,52 +7,11 @@
 #include "base/diag.h"
 #include "isa/cpu_load.h"
 #include "isa/noted.h"
-#include "rerun/whole_memory.h"
+#include "rerun/rerun_state.h"
 
 #define BATCH 16384 /* events, about */
-#define SLICE                                                                                      \
-    4096 /* instructions, or iterations of one, between looks at how many events there are */
-#define LOCKS 256 /* a power of 2 */
-
-struct thread {
-    struct vs_cpu *cpu; /* NULL: it has not begun, or is over */
-    uint64_t goal;      /* instructions that it has retired, according to the inputs */
-    uint64_t last;      /* those that events account for */
-    uint64_t events;    /* if they are counted */
-    uint64_t held;      /* if its last event happened within an instruction that repeats itself:
-                         * how many iterations it has done; 0: the instruction is complete */
-};
-
-/* Whether the instruction at pc is locked. */
-struct lock {
-    uint64_t pc;
-    bool known, locked;
-};
-
-struct vs_rerun {
-    struct vs_cpu_memory seen; /* first: what the cores access */
-    struct vs_whole_memory memory;
-    const struct vs_isa *isa;
-    const struct vs_cpu_ops *ops;
-    struct vs_cpu_code *code;
-    struct vs_reader *inputs;
-    struct thread *threads;
-    unsigned thread_count;
-    struct lock locks[LOCKS];
-
-    struct vs_batch in; /* inputs; from `at` on they are still to come */
-    size_t at;
-    bool begun;             /* the one at `at` is due: its thread is on the way there */
-    const uint8_t *outside; /* what the thread gets from outside on that way; NULL: nothing */
-    int failed;             /* what is returned once the events before it were */
-    struct vs_diag diag;    /* and why */
-
-    struct vs_event *events, lost;
-    size_t count, capacity;
-    struct vs_buf wide;
-    uint64_t delivered;
-    bool counts; /* events are counted, and not made */
-};
+/* Instructions, or iterations of one, between looks at how many events there are. */
+#define SLICE 4096
 
 /* ---- making events --------------------------------------------------------------------------- */
 
@@ -89,32 +46,26 @@ static inline struct vs_event *next_event(struct vs_rerun *r)
 /* Gives events to instructions that are too many for one. */
 static void append_counts(struct vs_rerun *r, unsigned thread, uint64_t retired)
 {
-    struct thread *t = &r->threads[thread];
-    for (; retired - t->last > UINT16_MAX; t->last += UINT16_MAX)
-        if (r->counts)
-            t->events++;
-        else
+    struct vs_rerun_thread *t = &r->threads[thread];
+    for (; retired - t->last > UINT16_MAX; t->last += UINT16_MAX) {
+        t->events++;
+        if (!r->counting)
             *next_event(r) = (struct vs_event){
                 .kind = VS_COUNT, .thread = (uint16_t)thread, .icount = UINT16_MAX};
+    }
 }
 
-/* The instructions that a thread's event accounts for, which comes after so many of all that it
- * retires. */
-static inline uint16_t count_since(struct vs_rerun *r, unsigned thread, uint64_t retired)
+/* Counts a thread's event, which comes after so many of all instructions that it retires. Returns
+ * those that the event accounts for. */
+static inline uint16_t count_event(struct vs_rerun *r, unsigned thread, uint64_t retired)
 {
-    struct thread *t = &r->threads[thread];
+    struct vs_rerun_thread *t = &r->threads[thread];
     if (unlikely(retired - t->last > UINT16_MAX))
         append_counts(r, thread, retired);
     uint16_t since = (uint16_t)(retired - t->last);
     t->last = retired;
+    t->events++;
     return since;
-}
-
-/* Counts an event that is not made. */
-static inline void count_event(struct vs_rerun *r, unsigned thread, uint64_t retired)
-{
-    count_since(r, thread, retired);
-    r->threads[thread].events++;
 }
 
 /* Puts the bytes of a wide value where the event says that they are. */
@@ -130,11 +81,9 @@ static void append_input(struct vs_rerun *r, const struct vs_event *input, const
                          uint64_t retired)
 {
     struct vs_event e = *input;
-    if (r->counts) {
-        count_event(r, e.thread, retired);
+    e.icount = count_event(r, e.thread, retired);
+    if (r->counting)
         return;
-    }
-    e.icount = count_since(r, e.thread, retired);
     if (vs_event_is_wide(&e))
         append_wide(r, &e, bytes);
     *next_event(r) = e;
@@ -148,12 +97,12 @@ static inline uint64_t with_own(const struct vs_cpu *cpu)
 
 static bool is_locked(struct vs_rerun *r, uint64_t pc)
 {
-    struct lock *l = &r->locks[pc % LOCKS];
+    struct vs_rerun_lock *l = &r->locks[pc % VS_RERUN_LOCKS];
     uint8_t bytes[VS_ISA_LENGTH_MAX];
     struct vs_insn insn;
     if (l->known && l->pc == pc)
         return l->locked;
-    *l = (struct lock){.pc = pc, .known = true};
+    *l = (struct vs_rerun_lock){.pc = pc, .known = true};
     l->locked = vs_whole_get(&r->memory, pc, bytes, sizeof(bytes)) == 0 &&
                 r->isa->decode(bytes, sizeof(bytes), pc, &insn) == 0 && insn.locked;
     return l->locked;
@@ -163,7 +112,7 @@ static inline __attribute__((always_inline)) void
 note_access(struct vs_rerun *r, struct vs_cpu *cpu, unsigned kind, uint64_t addr, unsigned size,
             enum vs_access access, const void *bytes)
 {
-    uint16_t since = count_since(r, cpu->id, with_own(cpu));
+    uint16_t since = count_event(r, cpu->id, with_own(cpu));
     struct vs_event *e = next_event(r);
     e->pc = cpu->pc;
     e->addr = addr;
@@ -243,7 +192,7 @@ static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr
         size_t at = (size_t)((addr + done) % VS_PAGE_SIZE), n = VS_PAGE_SIZE - at;
         if (!page)
             break;
-        page->code = true;
+        page->code = page->noted = true;
         if (n > size - done)
             n = size - done;
         memcpy((uint8_t *)bytes + done, page->bytes + at, n);
@@ -285,11 +234,9 @@ static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool 
 static void branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition)
 {
     struct vs_rerun *r = (struct vs_rerun *)cpu->memory;
-    if (r->counts) {
-        count_event(r, cpu->id, with_own(cpu));
+    uint16_t since = count_event(r, cpu->id, with_own(cpu));
+    if (r->counting)
         return;
-    }
-    uint16_t since = count_since(r, cpu->id, with_own(cpu));
     struct vs_event *e = next_event(r);
     e->pc = cpu->pc;
     e->addr = insn->branch & VS_BR_INDIRECT ? to : insn->target;
@@ -330,7 +277,7 @@ static const char *stop_text(int stop)
 /* Runs the core to where its thread has to be: after its goal's instructions and, if the last of
  * them repeats itself and is not complete, after that many iterations of it. Returns 0; 1 if there
  * are many events already; an error. */
-static int run_on(struct vs_rerun *r, struct thread *t, uint64_t iterations)
+static int run_on(struct vs_rerun *r, struct vs_rerun_thread *t, uint64_t iterations)
 {
     struct vs_cpu *cpu = t->cpu;
     while (cpu->retired != t->goal || cpu->iterations != iterations) {
@@ -358,7 +305,7 @@ static int run_on(struct vs_rerun *r, struct thread *t, uint64_t iterations)
 }
 
 /* The iterations that a thread has done of the instruction that it is in when the event happens. */
-static uint64_t iterations_at(const struct thread *t, const struct vs_event *e,
+static uint64_t iterations_at(const struct vs_rerun_thread *t, const struct vs_event *e,
                               const uint8_t *payload)
 {
     const uint8_t *bytes;
@@ -377,7 +324,7 @@ static uint64_t iterations_at(const struct thread *t, const struct vs_event *e,
 
 /* ---- inputs ---------------------------------------------------------------------------------- */
 
-static int start_thread(struct vs_rerun *r, struct thread *t, const struct vs_event *e,
+static int start_thread(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_event *e,
                         const uint8_t *payload)
 {
     free(t->cpu);
@@ -394,6 +341,7 @@ static int start_thread(struct vs_rerun *r, struct thread *t, const struct vs_ev
 static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t wanted)
 {
     uint64_t digest = 0;
+    r->digests += wanted != 0;
     for (unsigned i = 0; i < r->isa->digest_count; i++) {
         uint64_t words[VS_REGISTER_BYTES / 8] = {0};
         int n = cpu->ops->get(cpu, r->isa->digest[i], words);
@@ -405,7 +353,7 @@ static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t w
                : differs(r, cpu, "its registers are not what they were");
 }
 
-static void memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size)
+void vs_rerun_memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size)
 {
     vs_cpu_flush(r->code, addr, size);
     code_changed(r);
@@ -416,7 +364,7 @@ static int put_outside(struct vs_rerun *r, uint64_t addr, const void *bytes, siz
     bool code = false;
     int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
     if (code)
-        memory_changed(r, addr, size);
+        vs_rerun_memory_changed(r, addr, size);
     return err;
 }
 
@@ -431,7 +379,7 @@ static int place_code(struct vs_rerun *r, uint64_t id)
 }
 
 /* Does what the input does, now that its thread is there. */
-static int apply(struct vs_rerun *r, struct thread *t, const struct vs_event *e,
+static int apply(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_event *e,
                  const uint8_t *payload)
 {
     const size_t head = e->kind == VS_SYSCALL ? sizeof(struct vs_syscall_head) : 0;
@@ -448,11 +396,11 @@ static int apply(struct vs_rerun *r, struct thread *t, const struct vs_event *e,
         return put_outside(r, e->addr, payload, e->size);
     case VS_CONTENT:
         err = vs_whole_content(&r->memory, e, payload, &r->diag);
-        memory_changed(r, e->addr, e->size);
+        vs_rerun_memory_changed(r, e->addr, e->size);
         return err;
     case VS_MAP:
         vs_whole_clear(&r->memory, e->addr, e->value);
-        memory_changed(r, e->addr, e->value);
+        vs_rerun_memory_changed(r, e->addr, e->value);
         return 0;
     case VS_CODE:
         return place_code(r, e->value);
@@ -493,11 +441,12 @@ static bool is_made(const struct vs_event *e)
 static int take_input(struct vs_rerun *r)
 {
     const struct vs_event *e = &r->in.events[r->at];
-    struct thread *t = &r->threads[e->thread];
+    struct vs_rerun_thread *t = &r->threads[e->thread];
     const uint8_t *payload = e->kind == VS_BRANCH ? NULL : vs_event_bytes(&r->in, e);
     int err = 0;
     if (!r->begun) {
         t->goal += e->icount;
+        r->executed += e->icount;
         if (e->icount)
             t->held = 0;
         r->outside = e->kind == VS_NONDET ? payload : NULL;
@@ -543,9 +492,18 @@ static int get_inputs(struct vs_rerun *r)
     return n < 0 ? n : 0;
 }
 
+uint64_t vs_rerun_events(const struct vs_rerun *r)
+{
+    uint64_t n = 0;
+    for (unsigned i = 0; i < r->thread_count; i++)
+        n += r->threads[i].events;
+    return n;
+}
+
 int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag)
 {
     int err = r->failed;
+    uint64_t first = vs_rerun_events(r);
     r->count = 0;
     r->wide.len = 0;
     while (!err && r->count < BATCH) {
@@ -562,60 +520,86 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
                                .wide = r->wide.data,
                                .wide_size = r->wide.len,
                                .count = r->count,
-                               .first = r->delivered};
-    r->delivered += r->count;
+                               .first = first};
     return (int)r->count;
 }
 
-int vs_rerun_count(struct vs_rerun *r, struct vs_thread_info *counts, struct vs_diag *diag)
+int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag)
 {
-    int err = vs_rerun_rewind(r, diag);
-    if (err)
-        return err;
-    r->counts = true;
+    uint64_t from = r->executed;
+    int err = r->failed;
+    r->count = 0; /* nothing is left to be delivered */
+    r->counting = true;
     r->seen.ops = &counting_ops;
-    while (!err) {
+    while (!err && (r->executed - from < instructions || r->begun)) {
         err = get_inputs(r);
         if (!err)
             err = take_input(r);
     }
-    r->counts = false;
+    r->counting = false;
     r->seen.ops = &making_ops;
-    if (err != -VSE_END)
-        return explain(r, err, diag);
-    for (unsigned i = 0; i < r->thread_count; i++)
-        counts[i] = (struct vs_thread_info){r->threads[i].events, r->threads[i].last};
-    return vs_rerun_rewind(r, diag);
+    r->failed = err;
+    return err ? explain(r, err, diag) : 0;
 }
 
-/* ---- opening and closing --------------------------------------------------------------------- */
+const struct vs_cpu_ops *vs_rerun_cpu(const struct vs_rerun *r)
+{
+    return r->ops;
+}
 
-static void forget(struct vs_rerun *r)
+uint64_t vs_rerun_executed(const struct vs_rerun *r)
+{
+    return r->executed;
+}
+
+uint64_t vs_rerun_digests(const struct vs_rerun *r)
+{
+    return r->digests;
+}
+
+struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread)
+{
+    return (struct vs_thread_info){r->threads[thread].events, r->threads[thread].last};
+}
+
+/* ---- going somewhere else -------------------------------------------------------------------- */
+
+void vs_rerun_forget(struct vs_rerun *r)
 {
     for (unsigned i = 0; i < r->thread_count; i++) {
         free(r->threads[i].cpu);
-        r->threads[i] = (struct thread){0};
+        r->threads[i] = (struct vs_rerun_thread){0};
     }
     vs_whole_fini(&r->memory);
     vs_cpu_flush_all(r->code);
     code_changed(r);
-    r->at = r->in.count = 0;
+    r->at = 0;
+    r->in = (struct vs_batch){0};
     r->begun = false;
+    r->executed = r->digests = 0;
     r->failed = 0;
-    r->delivered = 0;
     r->diag = (struct vs_diag){0};
 }
 
-int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag)
+int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *diag)
 {
-    forget(r);
+    r->at = 0;
+    r->in = (struct vs_batch){.first = number};
     if (!vs_reader_info(r->inputs)->events)
         return 0;
-    int err = vs_reader_seek_event(r->inputs, 0);
+    int err = vs_reader_seek_event(r->inputs, number);
     if (err && diag)
         *diag = *vs_reader_diag(r->inputs);
     return err;
 }
+
+int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag)
+{
+    vs_rerun_forget(r);
+    return vs_rerun_seek_input(r, 0, diag);
+}
+
+/* ---- opening and closing --------------------------------------------------------------------- */
 
 static int prepare(struct vs_rerun *r, const char *folder, struct vs_diag *diag)
 {
@@ -670,7 +654,7 @@ void vs_rerun_close(struct vs_rerun *r)
     if (!r)
         return;
     if (r->code)
-        forget(r);
+        vs_rerun_forget(r);
     vs_cpu_code_free(r->code);
     free(r->threads);
     free(r->events);

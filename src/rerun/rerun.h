@@ -4,6 +4,8 @@
  *   run_open      opens any run, so that it delivers all of its events
  *   rerun         executes a run again
  *   shrink        leaves out of a run what that makes
+ *   snapshots     states from which it can be executed on
+ *   survey        how many events it has, and its snapshots, kept beside it
  *   whole_memory  what its memory holds
  *
  * A run with VS_RUN_INPUTS has everything that the program cannot have computed: registers that
@@ -17,8 +19,11 @@
 
 #include "rerun/run_open.h"
 #include "rerun/shrink.h"
+#include "rerun/snapshots.h"
+#include "rerun/survey.h"
 #include "vestige/run.h"
 
+struct vs_cpu_ops;
 struct vs_rerun;
 
 /* Prepares to execute the run again whose inputs the reader has, which must outlive this; it is at
@@ -35,11 +40,31 @@ void vs_rerun_close(struct vs_rerun *r);
  * -VSE_CORRUPT (what is executed is not what the inputs belong to; the diag says where). */
 int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag);
 
-/* Executes the whole run without making its events, counts them for each thread, and begins again.
- * Returns 0; as vs_rerun_next. */
-int vs_rerun_count(struct vs_rerun *r, struct vs_thread_info *counts, struct vs_diag *diag);
+/* Executes about so many instructions without making their events, and stops between two inputs.
+ * Returns 0; -VSE_END (the run is over); as vs_rerun_next. */
+int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag);
+
+/* What executes it. */
+const struct vs_cpu_ops *vs_rerun_cpu(const struct vs_rerun *r);
+
+/* What was executed so far: instructions of all threads, comparisons of registers, and what a
+ * thread did. */
+uint64_t vs_rerun_executed(const struct vs_rerun *r);
+uint64_t vs_rerun_digests(const struct vs_rerun *r);
+struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread);
 
 /* Begins again. Returns 0; as vs_reader_next. */
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag);
+
+/* Lets snapshots be taken, before anything was executed. */
+void vs_rerun_track(struct vs_rerun *r);
+/* Adds a snapshot to the list, right after vs_rerun_track, vs_rerun_skip or vs_rerun_save. Returns
+ * 0; -VSE_NOMEM. */
+int vs_rerun_save(struct vs_rerun *r, struct vs_snapshot_list *to);
+
+/* Goes to a snapshot of the same run. Returns 0; -VSE_NOMEM; -VSE_CORRUPT (the snapshots are
+ * damaged; nothing can be made until vs_rerun_rewind); with diag, as vs_reader_seek_event. */
+int vs_rerun_restore(struct vs_rerun *r, const struct vs_packed_snapshots *s, unsigned number,
+                     struct vs_diag *diag);
 
 #endif

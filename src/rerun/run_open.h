@@ -3,12 +3,18 @@
 #ifndef RERUN_RUN_OPEN_H
 #define RERUN_RUN_OPEN_H
 
+#include "rerun/survey.h"
 #include "vestige/run.h"
 
 /* Does what vs_reader_open does. If the file has only inputs, the reader delivers all events,
- * which are made by executing the run again while they are read; they are counted first. Returns
+ * which are made by executing the run again while they are read; they are counted first, if that
+ * was not done before (survey.h). Returns
  * as vs_reader_open; also as vs_rerun_open and vs_rerun_next. */
 int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                 struct vs_diag *diag);
+
+/* The same; says how far it came with executing the run, if it has to. */
+int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                      vs_survey_progress *progress, void *context, struct vs_diag *diag);
 
 #endif

@@ -5,21 +5,80 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/diag.h"
 #include "base/file_part.h"
 
-static void forget_recent(struct vs_whole_memory *m)
+static void remove_all(struct vs_whole_memory *m)
 {
+    for (struct vs_map_entry *e = NULL; (e = vs_map_next(&m->pages, e));)
+        free(e->pointer);
+    vs_map_fini(&m->pages);
     memset(m->recent, 0, sizeof(m->recent));
 }
 
 void vs_whole_fini(struct vs_whole_memory *m)
 {
-    for (struct vs_map_entry *e = NULL; (e = vs_map_next(&m->pages, e));)
-        free(e->pointer);
-    vs_map_fini(&m->pages);
-    forget_recent(m);
+    remove_all(m);
+    free(m->changes);
+    m->changes = NULL;
+    m->change_count = m->change_room = 0;
+    m->emptied = m->lost = false;
 }
+
+/* ---- what changes ---------------------------------------------------------------------------- */
+
+static void note_change(struct vs_whole_memory *m, uint64_t number)
+{
+    if (vs_array_room((void **)&m->changes, &m->change_room, m->change_count, 1,
+                      sizeof(*m->changes)))
+        m->lost = true;
+    else
+        m->changes[m->change_count++] = number;
+}
+
+static void note_write(struct vs_whole_memory *m, struct vs_whole_page *page, uint64_t number)
+{
+    if (m->tracked && !page->changed)
+        note_change(m, number);
+    page->changed = true;
+    page->noted = page->code;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+int vs_whole_changes(struct vs_whole_memory *m)
+{
+    size_t n = 0;
+    if (m->lost)
+        return -VSE_NOMEM;
+    if (m->change_count)
+        qsort(m->changes, m->change_count, sizeof(*m->changes), by_number);
+    for (size_t i = 0; i < m->change_count; i++)
+        if (!n || m->changes[n - 1] != m->changes[i])
+            m->changes[n++] = m->changes[i];
+    m->change_count = n;
+    return 0;
+}
+
+void vs_whole_settle(struct vs_whole_memory *m)
+{
+    for (size_t i = 0; i < m->change_count; i++) {
+        struct vs_whole_page *page = vs_map_pointer(&m->pages, m->changes[i]);
+        if (page) {
+            page->changed = false;
+            page->noted = true;
+        }
+    }
+    m->change_count = 0;
+    m->emptied = m->lost = false;
+}
+
+/* ---- pages ----------------------------------------------------------------------------------- */
 
 struct vs_whole_page *vs_whole_page_other(struct vs_whole_memory *m, uint64_t number)
 {
@@ -29,6 +88,7 @@ struct vs_whole_page *vs_whole_page_other(struct vs_whole_memory *m, uint64_t nu
         if (!page)
             return NULL;
         memset(page, 0, sizeof(*page));
+        page->noted = m->tracked;
         if (vs_map_set_pointer(&m->pages, number, page)) {
             free(page);
             return NULL;
@@ -65,6 +125,8 @@ int vs_whole_put_any(struct vs_whole_memory *m, uint64_t addr, const void *bytes
         struct vs_whole_page *page = vs_whole_page(m, addr / VS_PAGE_SIZE);
         if (!page)
             return -VSE_NOMEM;
+        if (page->noted)
+            note_write(m, page, addr / VS_PAGE_SIZE);
         memcpy(page->bytes + addr % VS_PAGE_SIZE, from, n);
         *code |= page->code;
         from += n, addr += n, size -= n;
@@ -76,8 +138,16 @@ int vs_whole_put_any(struct vs_whole_memory *m, uint64_t addr, const void *bytes
 
 static void drop_page(struct vs_whole_memory *m, uint64_t number)
 {
-    free(vs_map_pointer(&m->pages, number));
+    struct vs_whole_page *page = vs_map_pointer(&m->pages, number);
+    struct vs_whole_recent *recent = &m->recent[number % VS_WHOLE_RECENT];
+    if (!page)
+        return;
+    if (recent->number == number)
+        recent->page = NULL;
+    free(page);
     vs_map_remove(&m->pages, number);
+    if (m->tracked)
+        note_change(m, number);
 }
 
 /* Finds a page within a range, if the range has more pages than there are. */
@@ -95,12 +165,13 @@ static bool find_within(const struct vs_whole_memory *m, uint64_t first, uint64_
 static void drop_pages(struct vs_whole_memory *m, uint64_t first, uint64_t count)
 {
     uint64_t number;
-    forget_recent(m);
     if (count <= m->pages.count) {
         for (uint64_t i = 0; i < count; i++)
             drop_page(m, first + i);
     } else if (count > UINT64_MAX / VS_PAGE_SIZE / 4) {
-        vs_whole_fini(m); /* another program begins */
+        remove_all(m); /* another program begins */
+        m->change_count = 0;
+        m->emptied = true;
     } else {
         while (find_within(m, first, count, &number))
             drop_page(m, number);
@@ -110,8 +181,11 @@ static void drop_pages(struct vs_whole_memory *m, uint64_t first, uint64_t count
 static void clear_part(struct vs_whole_memory *m, uint64_t addr, uint64_t size)
 {
     struct vs_whole_page *page = vs_map_pointer(&m->pages, addr / VS_PAGE_SIZE);
-    if (page)
-        memset(page->bytes + addr % VS_PAGE_SIZE, 0, (size_t)size);
+    if (!page)
+        return;
+    if (page->noted)
+        note_write(m, page, addr / VS_PAGE_SIZE);
+    memset(page->bytes + addr % VS_PAGE_SIZE, 0, (size_t)size);
 }
 
 void vs_whole_clear(struct vs_whole_memory *m, uint64_t addr, uint64_t size)
@@ -126,6 +200,16 @@ void vs_whole_clear(struct vs_whole_memory *m, uint64_t addr, uint64_t size)
         drop_pages(m, addr / VS_PAGE_SIZE, size / VS_PAGE_SIZE);
     if (size % VS_PAGE_SIZE)
         clear_part(m, addr + size / VS_PAGE_SIZE * VS_PAGE_SIZE, size % VS_PAGE_SIZE);
+}
+
+int vs_whole_set(struct vs_whole_memory *m, uint64_t number, const uint8_t *bytes, bool *code)
+{
+    struct vs_whole_page *page = vs_map_pointer(&m->pages, number);
+    *code = page && page->code;
+    if (bytes)
+        return vs_whole_put_any(m, number * VS_PAGE_SIZE, bytes, VS_PAGE_SIZE, code);
+    drop_page(m, number);
+    return 0;
 }
 
 /* ---- content --------------------------------------------------------------------------------- */

@@ -18,7 +18,9 @@
 #define VS_WHOLE_RECENT 4096 /* a power of 2 */
 
 struct vs_whole_page {
-    bool code; /* instructions were fetched from it */
+    bool code;    /* instructions were fetched from it */
+    bool changed; /* it is among the memory's changes */
+    bool noted;   /* whoever writes to it has to look at the two above */
     _Alignas(64) uint8_t bytes[VS_PAGE_SIZE];
 };
 
@@ -32,9 +34,25 @@ struct vs_whole_memory {
     size_t limit;        /* pages that there may be; 0: any number */
     struct vs_map pages; /* by address / VS_PAGE_SIZE */
     struct vs_whole_recent recent[VS_WHOLE_RECENT];
+    /* If `tracked` is set, which is to be done before there are pages: what changed since
+     * vs_whole_settle. */
+    bool tracked;
+    bool emptied;      /* everything was removed meanwhile */
+    uint64_t *changes; /* numbers of pages that were written to or removed; some more than once */
+    size_t change_count, change_room;
+    bool lost; /* there was no memory for a number */
 };
 
 void vs_whole_fini(struct vs_whole_memory *m);
+
+/* Sorts the changes, so that each is there once, and returns 0; -VSE_NOMEM: some are lost. */
+int vs_whole_changes(struct vs_whole_memory *m);
+/* Begins anew with no changes. */
+void vs_whole_settle(struct vs_whole_memory *m);
+
+/* Makes a page hold these VS_PAGE_SIZE bytes; NULL removes it. Says in *code whether code was
+ * fetched from it. Returns 0; -VSE_NOMEM. */
+int vs_whole_set(struct vs_whole_memory *m, uint64_t number, const uint8_t *bytes, bool *code);
 
 /* Finds a page, and makes one of zeros if there is none. Returns NULL without memory, or at the
  * limit. */
@@ -114,7 +132,7 @@ static inline int vs_whole_put(struct vs_whole_memory *m, uint64_t addr, const v
 {
     const struct vs_whole_recent *r = &m->recent[addr / VS_PAGE_SIZE % VS_WHOLE_RECENT];
     size_t at = addr % VS_PAGE_SIZE;
-    if (likely(r->number == addr / VS_PAGE_SIZE && r->page && !r->page->code &&
+    if (likely(r->number == addr / VS_PAGE_SIZE && r->page && !r->page->noted &&
                at <= VS_PAGE_SIZE - size) &&
         vs_whole_copy(r->page->bytes + at, bytes, size))
         return 0;

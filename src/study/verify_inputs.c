@@ -5,6 +5,8 @@
 
 #include "rerun/rerun.h"
 
+#define STRETCH (UINT64_C(1) << 22) /* instructions between two reports of progress */
+
 struct check {
     struct vs_inputs_check *result;
     struct vs_reader *inputs, *recorded; /* recorded: NULL if there are only inputs */
@@ -90,7 +92,7 @@ static int go(struct check *k, vs_check_progress *progress, void *context)
     int n = 0, err = 0;
     while (!err && !k->result->differences && (n = vs_rerun_next(k->rerun, &made, k->diag)) > 0) {
         count(k, &made);
-        err = k->recorded ? compare(k, &made) : 0;
+        err = compare(k, &made);
         if (progress)
             progress(context, k->result->instructions, total);
     }
@@ -98,9 +100,27 @@ static int go(struct check *k, vs_check_progress *progress, void *context)
         return err;
     if (n != -VSE_END)
         return n;
-    err = k->recorded ? refill(k) : -VSE_END;
+    err = refill(k);
     if (!err)
         differ(k, k->result->made, &k->there.events[k->at], NULL);
+    return err == -VSE_END ? 0 : err;
+}
+
+/* Without events to compare with, none have to be made. */
+static int execute(struct check *k, vs_check_progress *progress, void *context)
+{
+    const struct vs_run_info *info = vs_reader_info(k->inputs);
+    struct vs_inputs_check *c = k->result;
+    int err;
+    do {
+        err = vs_rerun_skip(k->rerun, STRETCH, k->diag);
+        if (progress)
+            progress(context, vs_rerun_executed(k->rerun), info->instructions);
+    } while (!err);
+    for (unsigned i = 0; i < info->threads; i++)
+        c->made += vs_rerun_thread(k->rerun, i).events;
+    c->instructions = vs_rerun_executed(k->rerun);
+    c->digests = vs_rerun_digests(k->rerun);
     return err == -VSE_END ? 0 : err;
 }
 
@@ -115,7 +135,7 @@ int vs_inputs_check(struct vs_inputs_check *c, const char *path, vs_check_progre
     if (!err)
         err = vs_rerun_open(&k.rerun, k.inputs, NULL, diag);
     if (!err)
-        err = go(&k, progress, context);
+        err = k.recorded ? go(&k, progress, context) : execute(&k, progress, context);
     vs_rerun_close(k.rerun);
     vs_reader_close(k.inputs);
     vs_reader_close(k.recorded);

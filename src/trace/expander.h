@@ -11,8 +11,10 @@ struct vs_expander;
 struct vs_expander_ops {
     /* Delivers the next events. Returns and fills the diag as vs_reader_next does. */
     int (*next)(struct vs_expander *x, struct vs_batch *batch, struct vs_diag *diag);
-    /* Begins again. Returns 0, or an error. */
-    int (*rewind)(struct vs_expander *x, struct vs_diag *diag);
+    /* Goes to a place; the events after it are delivered next. Returns 0, or an error. */
+    int (*go)(struct vs_expander *x, unsigned place, struct vs_diag *diag);
+    /* Instructions that a thread has retired there. */
+    uint64_t (*retired)(const struct vs_expander *x, unsigned place, unsigned thread);
     void (*close)(struct vs_expander *x);
 };
 
@@ -21,6 +23,10 @@ struct vs_expander {
     const struct vs_expander_ops *ops;
     uint64_t events;                /* of all threads */
     struct vs_thread_info *threads; /* as many as the run has */
+    /* Places from which events can be made: how many events are before each, in ascending order.
+     * The first is the beginning. */
+    const uint64_t *places;
+    unsigned place_count;
 };
 
 /* Lets the reader deliver the expander's events, from the first on; the reader closes it. What the

@@ -346,13 +346,23 @@ static int take_made(struct vs_reader *r)
     return (int)n;
 }
 
-static int rewind_made(struct vs_reader *r)
+static int go_made(struct vs_reader *r, unsigned place)
 {
     r->made = (struct vs_batch){0};
     r->made_at = 0;
     r->at = r->count = 0;
     r->failed = 0;
-    return r->expander->ops->rewind(r->expander, &r->diag);
+    return r->expander->ops->go(r->expander, place, &r->diag);
+}
+
+/* The last place that is not after the event. */
+static unsigned place_before(const struct vs_reader *r, uint64_t event)
+{
+    unsigned i = r->expander->place_count - 1;
+
+    while (i && r->expander->places[i] > event)
+        i--;
+    return i;
 }
 
 /* Makes sure that something is decoded and not yet delivered. Returns 0; -VSE_END; an error. */
@@ -480,13 +490,15 @@ static int seek_made(struct vs_reader *r, void *goal,
     return failed(r, err);
 }
 
-/* Passes over whole batches before the event. */
+/* Passes over whole batches before the event, if that is nearer than a place. */
 static int skip_made(struct vs_reader *r, uint64_t event)
 {
+    unsigned place = place_before(r, event);
+    uint64_t here = r->made.first + r->made_at;
     int err = 0;
 
-    if (event < r->made.first + r->made_at || !r->made.count)
-        err = rewind_made(r);
+    if (!r->made.count || event < here || here < r->expander->places[place])
+        err = go_made(r, place);
     while (!err && !(err = make(r)) && r->made.first + r->made.count <= event)
         r->made_at = r->made.count;
     return err;
@@ -532,17 +544,28 @@ static bool at_insn(struct vs_reader *r, unsigned i, void *goal)
     return g->count >= g->wanted;
 }
 
+static int seek_made_insn(struct vs_reader *r, struct insn_goal *g)
+{
+    const struct vs_expander *x = r->expander;
+    unsigned place = x->place_count - 1;
+    int err;
+
+    while (place && x->ops->retired(x, place, g->thread) >= g->wanted)
+        place--;
+    g->count = x->ops->retired(x, place, g->thread);
+    err = go_made(r, place);
+    return err < 0 ? failed(r, err) : seek_made(r, g, at_insn);
+}
+
 int vs_reader_seek_insn(struct vs_reader *r, unsigned thread, uint64_t n)
 {
     struct insn_goal g = {thread, 0, n};
     int64_t chunk;
-    int err;
 
     if (r->expander) {
         if (thread >= r->index.total_count || r->expander->threads[thread].instructions < n)
             return -VSE_NOTFOUND;
-        err = rewind_made(r);
-        return err < 0 ? failed(r, err) : seek_made(r, &g, at_insn);
+        return seek_made_insn(r, &g);
     }
     chunk = vs_index_find_insn(&r->index, thread, n);
     if (chunk < 0)
@@ -580,21 +603,30 @@ static bool count_to(struct vs_reader *r, unsigned i, void *goal)
     return false;
 }
 
+static int count_made(struct vs_reader *r, struct count_goal *g)
+{
+    const struct vs_expander *x = r->expander;
+    unsigned place = place_before(r, g->event);
+    int err;
+
+    for (unsigned t = 0; t < r->index.total_count; t++)
+        g->retired[t] = x->ops->retired(x, place, t);
+    err = go_made(r, place);
+    if (err == 0)
+        err = seek_made(r, g, count_to);
+    return err == -VSE_END ? 0 : err;
+}
+
 int vs_reader_retired(struct vs_reader *r, uint64_t *retired)
 {
     struct count_goal g = {r->position, retired};
     int64_t chunk = vs_index_find_event(&r->index, g.event);
     size_t end = chunk < 0 ? r->index.summary_count : (size_t)chunk;
-    int err;
 
     for (size_t t = 0; t < r->index.total_count; t++)
         retired[t] = 0;
-    if (r->expander) {
-        err = rewind_made(r);
-        if (err == 0)
-            err = seek_made(r, &g, count_to);
-        return err == -VSE_END ? 0 : err;
-    }
+    if (r->expander)
+        return count_made(r, &g);
     for (size_t k = 0; k < end; k++) {
         const struct vs_summary *s = &r->index.summaries[k];
 

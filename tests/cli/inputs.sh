@@ -107,6 +107,58 @@ done
 cmp -s wanted.txt descriptors.txt || fail 'other descriptors'
 [ -s descriptors.txt ] || fail 'no descriptors'
 
+# A run that takes long to execute is executed once, and then has snapshots beside it.
+begin reads_from_snapshots
+"$VESTIGE" record -q -f --inputs -o long.vest -- "$(workload host radix)" -n 300000 -p 4 >/dev/null || fail 'not recorded'
+"$VESTIGE" info --no-scan long.vest >said || fail 'not executed'
+[ "$(sed -n 's/^  instructions *//p' said | tr -d ,)" -gt 67108864 ] || fail 'too short for that'
+expect_file long.vest.cache
+if [ -z "$brief" ]; then
+    "$VESTIGE" expand -f long.vest -o whole.vest >/dev/null || fail 'not expanded'
+    events=$("$VESTIGE" info --json --no-scan long.vest | jq .events)
+    expect_equal "$events" "$("$VESTIGE" info --json --no-scan whole.vest | jq .events)"
+    for part in 1 3 4 7; do
+        "$VESTIGE" dump --from $((part * events / 8)) --limit 1000 whole.vest >1
+        "$VESTIGE" dump --from $((part * events / 8)) --limit 1000 long.vest >2
+        cmp -s 1 2 || fail "other events at $part/8: $(diff 1 2 | head -3)"
+        for thread in 0 3; do
+            "$VESTIGE" dump --thread $thread --from-insn $((part * 1000000)) --limit 10 whole.vest >1
+            "$VESTIGE" dump --thread $thread --from-insn $((part * 1000000)) --limit 10 long.vest >2
+            cmp -s 1 2 || fail "other events of thread $thread: $(diff 1 2 | head -3)"
+        done
+    done
+    # Nothing depends on that file: it may be gone, damaged, cut, or another run's.
+    wanted=$("$VESTIGE" dump --from $((events / 2)) --limit 1 whole.vest)
+    "$VESTIGE" shrink -f whole.vest -o other.vest >/dev/null
+    "$VESTIGE" info --no-scan other.vest >/dev/null
+    damage() {
+        case $1 in
+        gone) rm long.vest.cache ;;
+        empty) : >long.vest.cache ;;
+        cut) truncate -s 5000 long.vest.cache ;;
+        changed) printf XXXXXXXX | dd of=long.vest.cache bs=1 seek=90000 conv=notrunc status=none ;;
+        longer) printf X >>long.vest.cache ;;
+        esac
+    }
+    for how in gone empty cut changed longer; do
+        damage $how
+        run "$VESTIGE" dump --limit 1 --from $((events / 2)) long.vest
+        expect_status 0
+        expect_no_err
+        expect_equal "$(cat "$out")" "$wanted" "$how"
+        expect_file long.vest.cache
+    done
+    cp other.vest.cache long.vest.cache
+    run "$VESTIGE" dump --limit 1 --from $((events / 2)) long.vest
+    expect_equal "$(cat "$out")" "$wanted" "with another run's"
+fi
+# Where it cannot be written, the run is executed each time.
+rm -f long.vest.cache long.vest.cache.partial && mkdir long.vest.cache
+run "$VESTIGE" info --no-scan long.vest
+expect_status 0
+expect_no_err
+rmdir long.vest.cache
+
 begin is_replayed
 run "$VESTIGE" encode -f -t mc2RT -o short.vport short.vest
 expect_status 0

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/random.h"
+#include "isa/cpu.h"
 #include "rerun/rerun.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -148,31 +149,71 @@ static void write_run(const uint8_t *data, size_t size)
 
 /* ---- executed -------------------------------------------------------------------------------- */
 
-/* Returns what the events add up to. */
-static uint64_t execute(struct vs_rerun *r, int *end)
+static uint64_t hash_of(const struct vs_batch *b, size_t i)
+{
+    struct vs_event e = b->events[i];
+    uint64_t words[4], number = b->first + i, sum = vs_turn_digest(0, &number, 1);
+    if (vs_event_is_wide(&e)) {
+        const uint8_t *bytes = vs_event_bytes(b, &e);
+        for (e.value = 0; bytes < vs_event_bytes(b, &b->events[i]) + e.size; bytes++)
+            e.value = e.value * 31 + *bytes;
+    }
+    memcpy(words, &e, sizeof(words));
+    return vs_turn_digest(sum, words, 4);
+}
+
+/* Sets *sum to what the events that follow add up to, and parts[i] to the part of those that come
+ * after snapshot i. Returns how they end: -VSE_END, an error, or 1 if there are too many. */
+static int execute(struct vs_rerun *r, uint64_t *sum, const struct vs_packed_snapshots *s,
+                   uint64_t *parts)
 {
     struct vs_diag diag = {0};
-    uint64_t sum = 0, count = 0;
+    uint64_t count = 0;
     struct vs_batch b;
     int n = 0;
+    *sum = 0;
     while (count < EVENTS_MOST && (n = vs_rerun_next(r, &b, &diag)) > 0)
         for (size_t i = 0; i < b.count; i++, count++) {
-            uint64_t words[4];
+            uint64_t hash = hash_of(&b, i);
             must(vs_event_check(&b.events[i], b.wide_size, NULL) == 0);
-            memcpy(words, &b.events[i], sizeof(words));
-            sum = vs_turn_digest(sum, words, 4);
+            *sum += hash;
+            for (unsigned k = 0; parts && k < s->count; k++)
+                if (b.first + i >= s->snapshots[k].head.events)
+                    parts[k] += hash;
         }
     must(n > 0 || n == -VSE_END || diag.text[0]);
-    *end = n > 0 ? 1 : n;
-    return sum;
+    return n > 0 ? 1 : n;
+}
+
+/* Takes snapshots on the way, as far as it leads. */
+static void take_snapshots(struct vs_rerun *r, struct vs_packed_snapshots *s, struct vs_buf *packed,
+                           unsigned threads)
+{
+    static struct vs_snapshot_list list;
+    struct vs_diag diag;
+    uint64_t next = 1;
+    list.every = 1;
+    vs_rerun_track(r);
+    must(vs_rerun_rewind(r, &diag) == 0);
+    while (vs_rerun_skip(r, 1, &diag) == 0 && vs_rerun_executed(r) < EVENTS_MOST)
+        if (vs_rerun_executed(r) >= next) {
+            must(vs_rerun_save(r, &list) == 0);
+            next = vs_rerun_executed(r) + list.every;
+        }
+    must(vs_snapshot_list_pack(&list, packed) == 0);
+    must(vs_snapshots_parse(s, packed->data, packed->len, list.count, threads,
+                            vs_rerun_cpu(r)->saved) == 0);
+    vs_snapshot_list_fini(&list);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    uint64_t first, again, parts[VS_SNAPSHOTS_MOST] = {0};
+    struct vs_packed_snapshots snapshots;
+    struct vs_buf packed = {0};
     struct vs_reader *inputs;
     struct vs_rerun *r;
     struct vs_diag diag = {0};
-    int first_end, second_end;
     if (size <= SCRIPT || size > 4096)
         return 0;
     write_run(data, size);
@@ -181,10 +222,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fprintf(stderr, "%s\n", diag.text);
         exit(2);
     }
-    uint64_t first = execute(r, &first_end);
+    take_snapshots(r, &snapshots, &packed, vs_reader_info(inputs)->threads);
     must(vs_rerun_rewind(r, &diag) == 0);
-    must(execute(r, &second_end) == first && first_end == second_end);
+    int end = execute(r, &first, &snapshots, parts);
+    must(vs_rerun_rewind(r, &diag) == 0);
+    must(execute(r, &again, NULL, NULL) == end && again == first);
+    for (unsigned i = snapshots.count; i-- && end != 1;) {
+        must(vs_rerun_restore(r, &snapshots, i, &diag) == 0);
+        must(execute(r, &again, NULL, NULL) == end && again == parts[i]);
+    }
     vs_rerun_close(r);
     vs_reader_close(inputs);
+    vs_buf_fini(&packed);
     return 0;
 }

@@ -5,6 +5,8 @@
 #include "trace/expander.h"
 #include "trace/retired.h"
 
+enum { PLACES = 7 };
+
 /* Delivers a run's events, some at a time. */
 struct fake {
     struct vs_expander seen; /* first */
@@ -12,7 +14,8 @@ struct fake {
     struct run made; /* what the last batch refers to */
     size_t at;
     uint64_t state;
-    unsigned rewound;
+    unsigned moved;
+    uint64_t places[PLACES];
     bool closed, fails;
 };
 
@@ -37,13 +40,24 @@ static int next(struct vs_expander *x, struct vs_batch *batch, struct vs_diag *d
     return (int)n;
 }
 
-static int begin_again(struct vs_expander *x, struct vs_diag *diag)
+static int go(struct vs_expander *x, unsigned place, struct vs_diag *diag)
 {
     struct fake *f = (struct fake *)x;
     (void)diag;
-    f->at = 0;
-    f->rewound++;
+    CHECK(place < PLACES);
+    f->at = f->places[place];
+    f->moved++;
     return 0;
+}
+
+static uint64_t retired_at(const struct vs_expander *x, unsigned place, unsigned thread)
+{
+    const struct fake *f = (const struct fake *)x;
+    uint64_t n = 0;
+    for (size_t i = 0; i < f->places[place]; i++)
+        if (f->run->events[i].thread == thread)
+            n += f->run->events[i].icount;
+    return n;
 }
 
 static void note_close(struct vs_expander *x)
@@ -54,7 +68,7 @@ static void note_close(struct vs_expander *x)
 }
 
 static const struct vs_expander_ops ops = {
-    .next = next, .rewind = begin_again, .close = note_close};
+    .next = next, .go = go, .retired = retired_at, .close = note_close};
 
 struct fixture {
     struct place place;
@@ -88,6 +102,10 @@ static void setup(struct fixture *x)
         t->events++;
         t->instructions += x->run.events[i].icount;
     }
+    for (unsigned i = 0; i < PLACES; i++)
+        x->fake.places[i] = i * x->run.count / (PLACES + 1);
+    x->fake.seen.places = x->fake.places;
+    x->fake.seen.place_count = PLACES;
     CHECK(vs_reader_info(x->reader)->features & VS_RUN_SHORT);
     vs_reader_expand(x->reader, &x->fake.seen);
 }
@@ -143,9 +161,10 @@ TEST(finds_events_by_number)
         check_at(&x, at);
     }
     CHECK_ERR(vs_reader_seek_event(x.reader, x.run.count), VSE_NOTFOUND);
-    unsigned rewound = x.fake.rewound;
+    CHECK_EQ(vs_reader_seek_event(x.reader, x.fake.places[PLACES - 1] + 10), 0);
+    unsigned moved = x.fake.moved;
     CHECK_EQ(vs_reader_seek_event(x.reader, x.run.count - 1), 0);
-    CHECK_EQ(x.fake.rewound, rewound); /* forwards, it only goes on */
+    CHECK_EQ(x.fake.moved, moved); /* where no place is between, it only goes on */
     check_at(&x, x.run.count - 1);
     teardown(&x);
 }

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* A run that is executed again, as the files of this layer see it. */
+#ifndef RERUN_RERUN_STATE_H
+#define RERUN_RERUN_STATE_H
+
+#include "isa/cpu.h"
+#include "isa/set.h"
+#include "rerun/rerun.h"
+#include "rerun/whole_memory.h"
+
+#define VS_RERUN_LOCKS 256 /* a power of 2 */
+
+struct vs_rerun_thread {
+    struct vs_cpu *cpu; /* NULL: it has not begun, or is over */
+    uint64_t goal;      /* instructions that it has retired, according to the inputs */
+    uint64_t last;      /* those that events account for */
+    uint64_t events;    /* of the thread */
+    uint64_t held;      /* if its last event happened within an instruction that repeats itself:
+                         * how many iterations it has done; 0: the instruction is complete */
+};
+
+/* Whether the instruction at pc is locked. */
+struct vs_rerun_lock {
+    uint64_t pc;
+    bool known, locked;
+};
+
+struct vs_rerun {
+    struct vs_cpu_memory seen; /* first: what the cores access */
+    struct vs_whole_memory memory;
+    const struct vs_isa *isa;
+    const struct vs_cpu_ops *ops;
+    struct vs_cpu_code *code;
+    struct vs_reader *inputs;
+    struct vs_rerun_thread *threads;
+    unsigned thread_count;
+    struct vs_rerun_lock locks[VS_RERUN_LOCKS];
+
+    struct vs_batch in; /* inputs; from `at` on they are still to come */
+    size_t at;
+    bool begun;             /* the one at `at` is due: its thread is on the way there */
+    const uint8_t *outside; /* what the thread gets from outside on that way; NULL: nothing */
+    int failed;             /* what is returned once the events before it were */
+    struct vs_diag diag;    /* and why */
+
+    struct vs_event *events, lost;
+    size_t count, capacity;
+    struct vs_buf wide;
+    bool counting;     /* events are counted, and not made */
+    uint64_t executed; /* instructions of all threads, as the inputs say */
+    uint64_t digests;  /* that were compared */
+};
+
+/* Makes it as if nothing had been executed; the reader of the inputs stays where it is. */
+void vs_rerun_forget(struct vs_rerun *r);
+
+/* Goes to an input, which is then the next. Returns 0; with diag, as vs_reader_seek_event. */
+int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *diag);
+
+/* Events of all threads so far. */
+uint64_t vs_rerun_events(const struct vs_rerun *r);
+
+/* Says that memory changed which is not a thread's doing. */
+void vs_rerun_memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size);
+
+#endif
