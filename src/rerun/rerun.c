@@ -23,14 +23,14 @@ static void fail(struct vs_rerun *r, int err)
 
 static bool make_room(struct vs_rerun *r)
 {
-    size_t capacity = r->capacity ? 2 * r->capacity : 2 * BATCH;
-    struct vs_event *events = realloc(r->events, capacity * sizeof(*events));
+    size_t capacity = r->made.capacity ? 2 * r->made.capacity : 2 * BATCH;
+    struct vs_event *events = realloc(r->made.events, capacity * sizeof(*events));
     if (!events) {
         fail(r, -VSE_NOMEM);
         return false;
     }
-    r->events = events;
-    r->capacity = capacity;
+    r->made.events = events;
+    r->made.capacity = capacity;
     return true;
 }
 
@@ -38,9 +38,9 @@ static bool make_room(struct vs_rerun *r)
  * has failed then. */
 static inline struct vs_event *next_event(struct vs_rerun *r)
 {
-    if (unlikely(r->count == r->capacity) && !make_room(r))
+    if (unlikely(r->count == r->made.capacity) && !make_room(r))
         return &r->lost;
-    return &r->events[r->count++];
+    return &r->made.events[r->count++];
 }
 
 /* Gives events to instructions that are too many for one. */
@@ -71,8 +71,8 @@ static inline uint16_t count_event(struct vs_rerun *r, unsigned thread, uint64_t
 /* Puts the bytes of a wide value where the event says that they are. */
 static void append_wide(struct vs_rerun *r, struct vs_event *e, const void *bytes)
 {
-    e->value = r->wide.len;
-    if (vs_buf_put(&r->wide, bytes, e->size) < 0)
+    e->value = r->made.wide.len;
+    if (vs_buf_put(&r->made.wide, bytes, e->size) < 0)
         fail(r, -VSE_NOMEM);
 }
 
@@ -505,7 +505,7 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     int err = r->failed;
     uint64_t first = vs_rerun_events(r);
     r->count = 0;
-    r->wide.len = 0;
+    r->made.wide.len = 0;
     while (!err && r->count < BATCH) {
         err = get_inputs(r);
         if (!err)
@@ -516,12 +516,27 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     r->failed = err < 0 ? err : 0;
     if (!r->count && err < 0)
         return explain(r, err, diag);
-    *batch = (struct vs_batch){.events = r->events,
-                               .wide = r->wide.data,
-                               .wide_size = r->wide.len,
+    *batch = (struct vs_batch){.events = r->made.events,
+                               .wide = r->made.wide.data,
+                               .wide_size = r->made.wide.len,
                                .count = r->count,
                                .first = first};
     return (int)r->count;
+}
+
+void vs_rerun_swap(struct vs_rerun *r, struct vs_made *made)
+{
+    struct vs_made mine = r->made;
+    r->made = *made;
+    *made = mine;
+    r->count = 0;
+}
+
+void vs_made_fini(struct vs_made *made)
+{
+    free(made->events);
+    vs_buf_fini(&made->wide);
+    *made = (struct vs_made){0};
 }
 
 int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag)
@@ -657,7 +672,6 @@ void vs_rerun_close(struct vs_rerun *r)
         vs_rerun_forget(r);
     vs_cpu_code_free(r->code);
     free(r->threads);
-    free(r->events);
-    vs_buf_fini(&r->wide);
+    vs_made_fini(&r->made);
     free(r);
 }

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 
+#include "base/buf.h"
 #include "rerun/run_open.h"
 #include "rerun/shrink.h"
 #include "rerun/snapshots.h"
@@ -39,6 +40,18 @@ void vs_rerun_close(struct vs_rerun *r);
  * Returns and is valid as vs_reader_next; also -VSE_CHECKSUM (a file is not what it was),
  * -VSE_CORRUPT (what is executed is not what the inputs belong to; the diag says where). */
 int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag);
+
+/* Where made events are kept. A zeroed struct is empty. */
+struct vs_made {
+    struct vs_event *events;
+    size_t capacity;
+    struct vs_buf wide;
+};
+
+/* Gives the events that were made last to *made, which belong to the caller then, and stay as they
+ * are when more are made; what it had before is used for these. */
+void vs_rerun_swap(struct vs_rerun *r, struct vs_made *made);
+void vs_made_fini(struct vs_made *made);
 
 /* Executes about so many instructions without making their events, and stops between two inputs.
  * Returns 0; -VSE_END (the run is over); as vs_rerun_next. */

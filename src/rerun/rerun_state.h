@@ -43,9 +43,9 @@ struct vs_rerun {
     int failed;             /* what is returned once the events before it were */
     struct vs_diag diag;    /* and why */
 
-    struct vs_event *events, lost;
-    size_t count, capacity;
-    struct vs_buf wide;
+    struct vs_made made;
+    size_t count; /* of its events */
+    struct vs_event lost;
     bool counting;     /* events are counted, and not made */
     uint64_t executed; /* instructions of all threads, as the inputs say */
     uint64_t digests;  /* that were compared */

@@ -4,8 +4,23 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/workers.h"
 #include "rerun/rerun.h"
 #include "trace/expander.h"
+
+/* Batches: the one that was delivered last, and those that are made meanwhile. */
+#define AHEAD 3
+
+struct expansion;
+
+struct batch_job {
+    struct vs_job job;
+    struct expansion *of;
+    struct vs_made made;
+    struct vs_batch batch;
+    struct vs_diag diag;
+    int n;
+};
 
 struct expansion {
     struct vs_expander seen; /* first */
@@ -13,16 +28,62 @@ struct expansion {
     struct vs_rerun *rerun;
     struct vs_survey survey;
     uint64_t places[1 + VS_SNAPSHOTS_MOST]; /* the beginning, and the snapshots */
+    /* A thread executes the run while events are read. */
+    struct vs_workers *workers; /* NULL: nothing was read yet */
+    struct batch_job jobs[AHEAD];
+    unsigned sent, taken; /* jobs that were submitted, and those that were waited for */
 };
+
+static void make_batch(void *arg)
+{
+    struct batch_job *j = arg;
+    j->diag = (struct vs_diag){.offset = -1, .chunk = -1};
+    j->n = vs_rerun_next(j->of->rerun, &j->batch, &j->diag);
+    if (j->n > 0)
+        vs_rerun_swap(j->of->rerun, &j->made);
+}
+
+/* Lets the thread make as many batches as there is room for. */
+static int send(struct expansion *e)
+{
+    if (!e->workers && vs_workers_open(&e->workers, vs_workers_beside() ? 1 : 0))
+        return -VSE_NOMEM;
+    for (; e->sent - e->taken < AHEAD - (e->taken != 0); e->sent++) {
+        struct batch_job *j = &e->jobs[e->sent % AHEAD];
+        j->of = e;
+        j->job.run = make_batch;
+        j->job.arg = j;
+        vs_workers_submit(e->workers, &j->job);
+    }
+    return 0;
+}
+
+/* Waits for what is being made, and forgets it. */
+static void stop(struct expansion *e)
+{
+    for (; e->taken != e->sent; e->taken++)
+        vs_workers_wait(e->workers, &e->jobs[e->taken % AHEAD].job);
+    e->taken = e->sent = 0;
+}
 
 static int next(struct vs_expander *x, struct vs_batch *batch, struct vs_diag *diag)
 {
-    return vs_rerun_next(((struct expansion *)x)->rerun, batch, diag);
+    struct expansion *e = (struct expansion *)x;
+    struct batch_job *j = &e->jobs[e->taken % AHEAD];
+    if (send(e))
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    vs_workers_wait(e->workers, &j->job);
+    e->taken++;
+    *batch = j->batch;
+    if (j->n < 0 && j->n != -VSE_END)
+        *diag = j->diag;
+    return j->n;
 }
 
 static int go(struct vs_expander *x, unsigned place, struct vs_diag *diag)
 {
     struct expansion *e = (struct expansion *)x;
+    stop(e);
     if (place && vs_rerun_restore(e->rerun, &e->survey.snapshots, place - 1, diag) == 0)
         return 0;
     /* A damaged snapshot is none: the way from the beginning is longer, but leads there, too. */
@@ -38,6 +99,9 @@ static uint64_t retired(const struct vs_expander *x, unsigned place, unsigned th
 static void close_expansion(struct vs_expander *x)
 {
     struct expansion *e = (struct expansion *)x;
+    vs_workers_close(e->workers);
+    for (unsigned i = 0; i < AHEAD; i++)
+        vs_made_fini(&e->jobs[i].made);
     vs_rerun_close(e->rerun);
     vs_reader_close(e->inputs);
     vs_survey_fini(&e->survey);
