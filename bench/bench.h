@@ -33,6 +33,7 @@ const char *bench_folder(const struct bench *b);
 /* The benchmarks. */
 void bench_vest(struct bench *b);
 void bench_record(struct bench *b);
+void bench_long(struct bench *b);
 void bench_sim(struct bench *b);
 void bench_flow(struct bench *b);
 void bench_data(struct bench *b);

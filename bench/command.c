@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +46,15 @@ double command_run(const char *const argv[], const char *out)
     if (seconds < 0)
         bench_fail("%s %s failed", argv[0], argv[1]);
     return seconds;
+}
+
+double command_size(const char *path)
+{
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        bench_fail("no %s", path);
+    return (double)st.st_size;
 }
 
 double command_figure(const char *text, const char *key)

@@ -13,6 +13,9 @@ double command_run(const char *const argv[], const char *out);
 /* What a file holds, as text, cut to fit. */
 void command_output(const char *path, char *text, size_t capacity);
 
+/* The bytes of a file, which must be there. */
+double command_size(const char *path);
+
 /* The number behind "key": in a JSON text, which must have it. */
 double command_figure(const char *text, const char *key);
 

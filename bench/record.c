@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -97,17 +96,16 @@ static double descriptors(const struct place *p)
 {
     char name[PATH_MAX + 8], path[PATH_MAX + 32];
     const char *argv[] = {p->mlstrace, "-store", "-c", "zstd", "-o", name, "-i", p->run, NULL};
-    struct stat st;
+    double size;
 
     snprintf(name, sizeof(name), "%s.mls", p->run);
     command_run(argv, p->out);
     snprintf(path, sizeof(path), "%s.bin.zst", name);
-    if (stat(path, &st) < 0)
-        bench_fail("no %s", path);
+    size = command_size(path);
     unlink(path);
     snprintf(path, sizeof(path), "%s.Statistics", name);
     unlink(path);
-    return (double)st.st_size;
+    return size;
 }
 
 static void one(struct bench *b, const struct place *p, const char *name, const char *size,

@@ -11,7 +11,7 @@ if [ -n "$sanitized" ]; then
 fi
 
 cd "$VESTIGE_SRC" || exit 2
-names=(vest replay debug)
+names=(vest long replay debug)
 [ -z "$long" ] || names+=(sim flow data address)
 begin measures_what_there_is
 run "$VESTIGE_BUILD/bench/bench" --repeats 1 --scale 0.001 --folder "$T" --json "$T/bench.json" "${names[@]}"
