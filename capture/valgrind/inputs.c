@@ -14,6 +14,11 @@
 #define PIECE 32768u
 /* Mapped files of at most this size are recorded as bytes if the program may write to them. */
 #define SMALL_FILE (1u << 20)
+/* In the kernel's pagemap: the page is in memory, or is swapped out. */
+#define PAGE_IS_THERE (3ull << 62)
+
+/* Offered by Valgrind's core, whose headers Debian does not install. */
+extern SysRes VG_(pread)(Int fd, void *buffer, Int count, OffT offset);
 
 /* ---- how far a thread came ------------------------------------------------------------------- */
 
@@ -205,10 +210,11 @@ static Bool is_zero(const UChar *bytes, SizeT size)
     return True;
 }
 
+static UChar piece[PIECE];
+
 /* Memory is zero where nothing else is said. */
 static void content_bytes(Addr a, SizeT length)
 {
-    static UChar piece[PIECE];
 
     for (SizeT at = 0; at < length; at += PIECE) {
         SizeT size = length - at < PIECE ? length - at : PIECE, from = 0;
@@ -224,8 +230,77 @@ static void content_bytes(Addr a, SizeT length)
     }
 }
 
+/* The same for memory that may not be accessed now, but may have been: reads what there is of it in
+ * another way. There can be a lot of such memory that never was touched. */
+static void content_hidden(Addr a, SizeT length)
+{
+    SysRes pages = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
+    SysRes memory = VG_(open)("/proc/self/mem", VKI_O_RDONLY, 0);
+    static ULong entries[PIECE / sizeof(ULong)];
+    Bool ok = !sr_isError(pages) && !sr_isError(memory);
+
+    for (SizeT at = 0; ok && at < length; at += sizeof(entries) / 8 * VKI_PAGE_SIZE) {
+        SizeT wanted = (length - at) / VKI_PAGE_SIZE * 8, got;
+        SysRes r =
+            VG_(pread)(sr_Res(pages), entries, wanted < sizeof(entries) ? wanted : sizeof(entries),
+                       (a + at) / VKI_PAGE_SIZE * 8);
+
+        got = sr_isError(r) ? 0 : sr_Res(r) / 8;
+        for (SizeT i = 0; i < got; i++) {
+            Addr page = a + at + i * VKI_PAGE_SIZE;
+
+            if (!(entries[i] & PAGE_IS_THERE))
+                continue;
+            r = VG_(pread)(sr_Res(memory), piece, VKI_PAGE_SIZE, page);
+            if (!sr_isError(r) && sr_Res(r) == VKI_PAGE_SIZE && !is_zero(piece, VKI_PAGE_SIZE))
+                content(WIRE_CONTENT_BYTES, page, VKI_PAGE_SIZE, 0, piece, VKI_PAGE_SIZE);
+        }
+    }
+    if (!sr_isError(pages))
+        VG_(close)(sr_Res(pages));
+    if (!sr_isError(memory))
+        VG_(close)(sr_Res(memory));
+}
+
+/* Whether memory holds what the file has. Behind the file's end, there are zeros. */
+static Bool is_as_in_file(Int fd, Addr a, SizeT length, ULong offset)
+{
+    static UChar there[PIECE];
+
+    for (SizeT at = 0; at < length; at += PIECE) {
+        SizeT size = length - at < PIECE ? length - at : PIECE, have = 0;
+        SizeT got = copy_safely(piece, a + at, size);
+
+        while (have < got) {
+            SysRes r = VG_(pread)(fd, there + have, got - have, offset + at + have);
+
+            if (sr_isError(r))
+                return False;
+            if (!sr_Res(r))
+                break;
+            have += sr_Res(r);
+        }
+        VG_(memset)(there + have, 0, got - have);
+        if (VG_(memcmp)(piece, there, got) != 0)
+            return False;
+    }
+    return True;
+}
+
+/* Whether the file has what memory holds, although the program may have changed either. */
+static Bool is_unchanged(const NSegment *s, const HChar *path, Addr a, SizeT length)
+{
+    SysRes file = VG_(open)(path, VKI_O_RDONLY, 0);
+    Bool same =
+        !sr_isError(file) && is_as_in_file(sr_Res(file), a, length, s->offset + (a - s->start));
+
+    if (!sr_isError(file))
+        VG_(close)(sr_Res(file));
+    return same;
+}
+
 /* Whether what the file has can be found there later. */
-static Bool is_kept(const NSegment *s, SizeT length, Bool startup)
+static Bool is_kept(const NSegment *s, Addr a, SizeT length, enum mapped when)
 {
     const HChar *path = VG_(am_get_filename)(s);
     struct vg_stat st;
@@ -233,30 +308,35 @@ static Bool is_kept(const NSegment *s, SizeT length, Bool startup)
     if (the.whole || s->kind != SkFileC || !path || sr_isError(VG_(stat)(path, &st)) ||
         st.dev != s->dev || st.ino != s->ino)
         return False;
+    /* What may not be written now may have been written before: the loader does so. */
+    if (when == MAPPED_BEFORE)
+        return !s->hasW && is_unchanged(s, path, a, length);
     /* The loader may have changed what the program can write. */
-    return !s->hasW || (!startup && length > SMALL_FILE);
+    return !s->hasW || (when == MAPPED_NOW && length > SMALL_FILE);
 }
 
-static void part_mapped(const NSegment *s, Addr a, SizeT length, Bool startup)
+static void part_mapped(const NSegment *s, Addr a, SizeT length, enum mapped when)
 {
     const HChar *path = VG_(am_get_filename)(s);
 
-    if (s->kind == SkAnonC && !startup)
+    if (s->kind == SkAnonC && when == MAPPED_NOW)
         return;
-    if (is_kept(s, length, startup))
+    if (s->kind == SkAnonC && !s->hasR)
+        content_hidden(a, length);
+    else if (is_kept(s, a, length, when))
         content(WIRE_CONTENT_FILE, a, length, s->offset + (a - s->start), path, VG_(strlen)(path));
     else
         content_bytes(a, length);
 }
 
-void inputs_mapped(Addr a, SizeT length, Bool startup)
+void inputs_mapped(Addr a, SizeT length, enum mapped when)
 {
     while (length) {
         const NSegment *s = VG_(am_find_nsegment)(a);
         SizeT n = s && s->end - a < length - 1 ? s->end - a + 1 : length;
 
         if (s && s->kind & (SkAnonC | SkFileC | SkShmC))
-            part_mapped(s, a, n, startup);
+            part_mapped(s, a, n, when);
         a += n;
         length -= n;
     }

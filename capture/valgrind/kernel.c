@@ -202,7 +202,7 @@ void kernel_replaced(ThreadId tid)
                                  WIRE_MAP_READ | WIRE_MAP_WRITE, 0};
     ring_done();
     if (the.inputs)
-        inputs_mapped(t->args[0], VG_PGROUNDUP(t->args[1]), False);
+        inputs_mapped(t->args[0], VG_PGROUNDUP(t->args[1]), MAPPED_NOW);
 }
 
 /* ---- the end of a thread --------------------------------------------------------------------- */

@@ -502,6 +502,14 @@ static void send(UInt kind, const void *data, UInt size)
     }
 }
 
+void blocks_forget(void)
+{
+    if (made_by_content)
+        VG_(HT_destruct)(made_by_content, VG_(free));
+    made_by_content = NULL;
+    the.blocks = 0;
+}
+
 UInt announce(const struct plan *p)
 {
     struct made *m = describe(p), *same;

@@ -8,6 +8,7 @@
 
 /* Offered by Valgrind's core. */
 extern void VG_(discard_translations_safely)(Addr start, SizeT len, const HChar *who);
+extern void VG_(discard_translations)(Addr start, ULong len, const HChar *who);
 
 /* The last instructions before the start of a window are executed one by one. This is more than any
  * block has. */
@@ -108,6 +109,20 @@ static Bool take_state(void)
     if (how == WIRE_STATE_NEW)
         return !the.window_count || the.windows[0].start == 0;
     return how == WIRE_STATE_ON || !the.window_count;
+}
+
+void region_fork(void)
+{
+    enum mode before = the.mode;
+
+    VG_(sprintf)(the.state, WIRE_STATE, 0ull, 0u, WIRE_STATE_NEW);
+    the.range_count = 0;
+    the.stepping = False;
+    region_init();
+    if (!the.window_count && before != MODE_DONE)
+        the.mode = before;
+    /* Within a system call this is what Valgrind does itself, when memory is unmapped. */
+    VG_(discard_translations)(0x1000, ~(ULong)0xfff, "vestige");
 }
 
 void region_init(void)

@@ -11,11 +11,20 @@
 extern SysRes VG_(am_shared_mmap_file_float_valgrind)(SizeT length, UInt prot, Int fd,
                                                       Off64T offset);
 extern SysRes VG_(am_mmap_anon_float_valgrind)(SizeT length);
+extern SysRes VG_(am_munmap_valgrind)(Addr start, SizeT length);
+extern Int VG_(safe_fd)(Int fd);
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
                               RegWord, RegWord);
 
+/* Where Valgrind's messages go. Only the first member matters here. */
+extern struct {
+    Int fd;
+} VG_(log_output_sink);
+
 /* linux/socket.h */
 #define MESSAGE_NOSIGNAL 0x4000
+#define MESSAGE_CLOEXEC  0x40000000
+#define SOCKET_LEVEL     1
 
 static struct wire_slot *slot_at(ULong address)
 {
@@ -61,13 +70,52 @@ static Bool read_all(void *to, SizeT size)
     return True;
 }
 
+/* Keeps the descriptors that came along with a reply, where the program does not meet them. */
+static void keep_descriptors(struct vki_msghdr *message)
+{
+    const struct vki_cmsghdr *c = VKI_CMSG_FIRSTHDR(message);
+    const Int *fds;
+
+    if (!c || c->cmsg_level != SOCKET_LEVEL || c->cmsg_type != VKI_SCM_RIGHTS)
+        return;
+    fds = VKI_CMSG_DATA(c);
+    if (c->cmsg_len != VKI_CMSG_ALIGN(sizeof(*c)) + sizeof(the.child)) {
+        /* We may have as many files open as we are allowed to. */
+        for (UInt i = 0; i < (c->cmsg_len - VKI_CMSG_ALIGN(sizeof(*c))) / sizeof(*fds); i++)
+            VG_(close)(fds[i]);
+        return;
+    }
+    for (UInt i = 0; i < WIRE_DESCRIPTORS; i++)
+        the.child[i] = VG_(safe_fd)(fds[i]);
+}
+
+/* Receives the head of a reply, and what comes along with it. */
+static Bool receive(struct wire_reply *reply)
+{
+    ULong control[8];
+    struct vki_iovec part = {reply, sizeof(*reply)};
+    struct vki_msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
+    SysRes r;
+
+    do {
+        message.msg_control = control;
+        message.msg_controllen = sizeof(control);
+        r = VG_(do_syscall)(__NR_recvmsg, the.socket, (Addr)&message, MESSAGE_CLOEXEC, 0, 0, 0, 0,
+                            0);
+    } while (sr_isError(r) && sr_Err(r) == VKI_EINTR);
+    if (sr_isError(r) || sr_Res(r) == 0)
+        return False;
+    keep_descriptors(&message);
+    return read_all((UChar *)reply + sr_Res(r), sizeof(*reply) - sr_Res(r));
+}
+
 /* Receives one reply. Returns its kind, or 0 if nobody is there. */
 static UInt take_reply(void)
 {
     struct wire_reply reply;
     struct wire_range range;
 
-    if (!read_all(&reply, sizeof(reply)))
+    if (!receive(&reply))
         return 0;
     if (reply.kind == WIRE_FREE)
         the.free++;
@@ -129,6 +177,59 @@ void ring_abandon(void)
         VG_(exit)(1);
     the.ring = (struct wire_ring *)(Addr)sr_Res(r);
     enter_buffer(0);
+}
+
+void ring_drop_child(void)
+{
+    for (UInt i = 0; i < WIRE_DESCRIPTORS && the.child[i] >= 0; i++) {
+        VG_(close)(the.child[i]);
+        the.child[i] = -1;
+    }
+}
+
+/* Sends a note, and waits for a reply of that kind. */
+static void ask_for(const struct wire_note *note, UInt kind)
+{
+    UInt reply = 0;
+
+    if (the.silent)
+        return;
+    if (send_note(note))
+        do
+            reply = take_reply();
+        while (reply && reply != kind);
+    if (!reply)
+        nobody_listens();
+}
+
+void ring_ask_child(void)
+{
+    const struct wire_note note = {WIRE_CHILD, 0, 0, 0};
+
+    ask_for(&note, WIRE_CHANNEL);
+}
+
+void ring_adopt(void)
+{
+    VG_(am_munmap_valgrind)((Addr)the.ring, WIRE_RING_SIZE);
+    VG_(close)(the.socket);
+    VG_(close)(the.memory);
+    VG_(close)(the.log);
+    the.socket = the.child[0];
+    the.memory = the.child[1];
+    the.log = the.child[2];
+    VG_(log_output_sink).fd = the.log;
+    for (UInt i = 0; i < WIRE_DESCRIPTORS; i++)
+        the.child[i] = -1;
+    ring_open();
+}
+
+void ring_introduce(void)
+{
+    const struct wire_note note = {WIRE_BORN, VG_(getpid)(), VG_(getppid)(), 0};
+
+    ask_for(&note, WIRE_FREE);
+    the.free = WIRE_BUFFERS;
 }
 
 void ring_flush(Bool ask)

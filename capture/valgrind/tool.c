@@ -14,7 +14,6 @@
 #include "vestige/mark.h"
 
 /* Offered by Valgrind's core, whose headers Debian does not install. */
-extern Bool VG_(clo_trace_children);
 extern UWord *VG_(client_auxv);
 extern Int VG_(safe_fd)(Int fd);
 extern Int VG_(fcntl)(Int fd, Int cmd, Addr arg);
@@ -24,7 +23,7 @@ extern struct {
     Int fd;
 } VG_(log_output_sink);
 
-struct tool the = {.socket = -1, .memory = -1, .log = -1};
+struct tool the = {.socket = -1, .memory = -1, .log = -1, .child = {-1, -1, -1}};
 
 /* The most bytes that one WIRE_EXTERNAL holds. */
 #define PIECE (WIRE_RECORD_MAX / 2)
@@ -228,7 +227,7 @@ void lane_collect(void)
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
-static void thread_begins(ThreadId tid)
+void thread_begins(ThreadId tid)
 {
     struct lane lane = {0};
     struct wire_start *start;
@@ -387,6 +386,11 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
     struct wire_syscall *call;
     GuestState gst;
 
+    if (the.newborn) {
+        newborn_begins(tid);
+        return;
+    }
+    ring_drop_child(); /* if the fork failed */
     if (number == __NR_set_tid_address)
         t->clear_tid = t->args[0];
     if (number == __NR_set_robust_list)
@@ -401,6 +405,8 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
     limits_after(tid, !sr_isError(result));
     if (!sr_isError(result))
         kernel_replaced(tid);
+    if (the.follow && !sr_isError(result))
+        tell_reaped(tid, sr_Res(result));
     if (number == __NR_rt_sigreturn || !observed(tid))
         return;
     kernel_wrote(tid);
@@ -503,7 +509,7 @@ static Bool is_main(const NSegment *segment)
     return entry && entry->dev == segment->dev && entry->ino == segment->ino;
 }
 
-static void map(Addr a, SizeT length, UInt flags, Bool startup)
+void map(Addr a, SizeT length, UInt flags, enum mapped when)
 {
     const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
     const HChar *path = segment ? VG_(am_get_filename)(segment) : NULL;
@@ -520,29 +526,29 @@ static void map(Addr a, SizeT length, UInt flags, Bool startup)
     VG_(memcpy)(m + 1, path, size);
     ring_done();
     if (the.inputs && !(flags & WIRE_MAP_GONE))
-        inputs_mapped(a, length, startup);
+        inputs_mapped(a, length, when);
     if (the.asks && path && (flags & WIRE_MAP_EXEC))
         ring_flush(True);
 }
 
-static UInt rights(Bool r, Bool w, Bool x)
+UInt rights(Bool r, Bool w, Bool x)
 {
     return (r ? WIRE_MAP_READ : 0) | (w ? WIRE_MAP_WRITE : 0) | (x ? WIRE_MAP_EXEC : 0);
 }
 
 static void first_mapping(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 {
-    map(a, length, rights(r, w, x), True);
+    map(a, length, rights(r, w, x), MAPPED_AT_START);
 }
 
 static void new_mapping(Addr a, SizeT length, Bool r, Bool w, Bool x, ULong handle)
 {
-    map(a, length, rights(r, w, x), False);
+    map(a, length, rights(r, w, x), MAPPED_NOW);
 }
 
 static void new_break(Addr a, SizeT length, ThreadId tid)
 {
-    map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE, False);
+    map(a, length, WIRE_MAP_READ | WIRE_MAP_WRITE, MAPPED_NOW);
 }
 
 /* The contents stay, so only code that becomes executable matters. */
@@ -551,19 +557,19 @@ static void changed_rights(Addr a, SizeT length, Bool r, Bool w, Bool x)
     const NSegment *segment = VG_(am_find_nsegment)(a);
 
     if (x && segment && VG_(am_get_filename)(segment) && the.asks)
-        map(a, length, rights(r, w, x), False);
+        map(a, length, rights(r, w, x), MAPPED_NOW);
 }
 
 static void moved(Addr from, Addr to, SizeT length)
 {
-    map(to, length, WIRE_MAP_READ | WIRE_MAP_WRITE, False);
+    map(to, length, WIRE_MAP_READ | WIRE_MAP_WRITE, MAPPED_NOW);
     if (the.inputs)
         inputs_moved(from, to, length);
 }
 
 static void unmapped(Addr a, SizeT length)
 {
-    map(a, length, WIRE_MAP_GONE, False);
+    map(a, length, WIRE_MAP_GONE, MAPPED_NOW);
 }
 
 /* ---- marks --------------------------------------------------------------------------------- */
@@ -580,27 +586,15 @@ static Bool client_request(ThreadId tid, UWord *args, UWord *result)
 
 /* ---- set-up -------------------------------------------------------------------------------- */
 
-static void forked_child(ThreadId tid)
-{
-    VG_(clo_trace_children) = False;
-    ring_abandon();
-    /* The translations that it inherited are thrown away when it runs, because that is not possible
-     * here. */
-    the.stop_asked = True;
-}
-
-static void forked_parent(ThreadId tid)
-{
-    ring_simple(WIRE_FORK, tid);
-}
-
-static void say_hello(void)
+void say_hello(void)
 {
     struct wire_hello *hello = ring_record(WIRE_HELLO, 0, sizeof(*hello));
 
     if (hello)
         facts_fill(hello);
     ring_done();
+    if (the.follow)
+        tell_command();
 }
 
 static void after_options(void)
@@ -662,6 +656,7 @@ static Bool option(const HChar *arg)
     } else if VG_BOOL_CLO (arg, "--inputs", the.inputs) {
     } else if VG_BOOL_CLO (arg, "--light", the.light) {
     } else if VG_BOOL_CLO (arg, "--whole", the.whole) {
+    } else if VG_BOOL_CLO (arg, "--follow", the.follow) {
     } else {
         return False;
     }
@@ -716,7 +711,7 @@ static void before_options(void)
     VG_(track_copy_mem_remap)(moved);
     VG_(track_die_mem_brk)(unmapped);
     VG_(track_die_mem_munmap)(unmapped);
-    VG_(atfork)(NULL, forked_parent, forked_child);
+    VG_(atfork)(forking, forked_parent, forked_child);
     /* A block is consecutive code, as the processor would run it. */
     VG_(clo_vex_control).guest_chase = False;
     VG_(clo_vex_control).iropt_unroll_thresh = 0;

@@ -16,6 +16,7 @@
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  *   inputs.c      what is needed to execute the run again
+ *   follow.c      the program's children, and how they end
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -49,6 +50,13 @@ enum mode {
     MODE_DONE, /* run on, unobserved */
 };
 
+/* When what is mapped came to be. */
+enum mapped {
+    MAPPED_NOW,
+    MAPPED_AT_START, /* the program has not begun */
+    MAPPED_BEFORE,   /* the run begins in the midst of the program */
+};
+
 struct thread {
     Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
     Bool off;        /* in a gap, or about to begin with one; as of its last stop */
@@ -80,6 +88,7 @@ struct tool {
     Bool inputs;      /* record what is needed to execute the run again ... */
     Bool light;       /* ... and nothing that follows from it */
     Bool whole;       /* record the bytes of mapped files, too */
+    Bool follow;      /* record the program's children, each as a run of its own */
     Bool regions;     /* blocks may have to end before some instruction */
 
     /* the ring */
@@ -88,8 +97,10 @@ struct tool {
     UInt free;    /* buffers that may be filled, this one included */
     ULong cursor; /* while no thread runs; else the running thread's lane has it */
     ULong base, limit;
-    ThreadId stream; /* the thread whose blocks are being written */
-    Bool silent;     /* in a forked child, or when nobody listens: send nothing */
+    ThreadId stream;             /* the thread whose blocks are being written */
+    Bool silent;                 /* in a forked child, or when nobody listens: send nothing */
+    Int child[WIRE_DESCRIPTORS]; /* for the child that is about to be made; [0] is -1: none */
+    Bool newborn; /* a child that is followed, within the call that made it: silent until then */
 
     /* threads */
     struct thread *threads;
@@ -123,6 +134,14 @@ extern struct tool the;
 void ring_open(void);
 /* After a fork, in the child: the ring is the parent's. */
 void ring_abandon(void);
+/* Before a fork: gets the descriptors for the child, if it is to be followed. */
+void ring_ask_child(void);
+/* Closes them, in the parent. */
+void ring_drop_child(void);
+/* After the fork, in the child: they replace the parent's. */
+void ring_adopt(void);
+/* Introduces the child, which is not silent any more. */
+void ring_introduce(void);
 /* Hands over the buffer's contents. With `ask`, waits for the answer, which goes to region.c. */
 void ring_flush(Bool ask);
 /* Waits for one word from the recorder. */
@@ -149,6 +168,9 @@ UInt block_length(UInt number);
  * faults: the exits before it count. */
 UInt block_counted_before(UInt number, Addr pc);
 
+/* Forgets all blocks, of which there is no translation any more. */
+void blocks_forget(void);
+
 /* ---- facts.c ---- */
 void facts_fill(struct wire_hello *hello);
 
@@ -159,6 +181,9 @@ Addr shown_address(Addr a);
 
 /* ---- region.c ---- */
 void region_init(void);
+/* In a child that is followed: windows are counted from here. What marks and routines switch stays
+ * as it is. All translations are thrown away. */
+void region_fork(void);
 /* Before an exec: writes into the.state where region_init of the next program is to continue. */
 void region_keep(void);
 /* Whether the instruction at pc is to be recorded when recording is on. */
@@ -186,6 +211,14 @@ ThreadId lane_stop(void);
 /* Records what the kernel, or something else outside, wrote. */
 void external(ThreadId tid, Addr a, SizeT size);
 
+/* A thread begins: tells so. */
+void thread_begins(ThreadId tid);
+/* A program begins, or a child that is followed. */
+void say_hello(void);
+/* Tells what is mapped there. */
+void map(Addr a, SizeT length, UInt flags, enum mapped when);
+UInt rights(Bool r, Bool w, Bool x);
+
 /* The thread's registers, as they are in its state. */
 void thread_registers(ThreadId tid, struct wire_regs *regs);
 
@@ -201,9 +234,20 @@ Bool inputs_need_exact(const IRSB *in);
  * instructions that are not counted yet << 16 | bytes. */
 void inputs_value(GuestState *gst, ULong how, ULong pc, ULong value);
 void inputs_registers(GuestState *gst, ULong how, ULong pc, const Int *places);
-/* Tells what was just mapped; `startup` if the program has not begun. */
-void inputs_mapped(Addr a, SizeT length, Bool startup);
+/* Tells what was mapped. */
+void inputs_mapped(Addr a, SizeT length, enum mapped when);
 void inputs_moved(Addr from, Addr to, SizeT length);
+
+/* ---- follow.c ---- */
+void forking(ThreadId tid);
+void forked_parent(ThreadId tid);
+void forked_child(ThreadId tid);
+/* In a child that is followed, when the call that made it is over: its run begins. */
+void newborn_begins(ThreadId tid);
+/* After a call that succeeded: tells how a child ended, if the call says so. */
+void tell_reaped(ThreadId tid, ULong result);
+/* Tells the program's words. */
+void tell_command(void);
 
 /* ---- watch.c ---- */
 /* These surround a system call that is recorded. */

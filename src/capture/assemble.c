@@ -71,12 +71,19 @@ void vs_assembler_close(struct vs_assembler *a)
     free(a->blocks);
     vs_arena_fini(&a->arena);
     vs_codemap_fini(&a->code);
+    vs_buf_fini(&a->command);
     free(a);
 }
 
 struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
 {
     return a->stats;
+}
+
+const char *vs_assembler_command(const struct vs_assembler *a, size_t *size)
+{
+    *size = a->command.len;
+    return (const char *)a->command.data;
 }
 
 /* ---- delivering events --------------------------------------------------------------------- */

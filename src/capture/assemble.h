@@ -23,15 +23,20 @@ struct vs_assembler_options {
     size_t window_count;
     bool inputs; /* the tool tells how far threads ran, ... */
     bool light;  /* ... instead of blocks */
+    /* Called when the tool says that the program waited for a child; may be NULL. */
+    void (*reaped)(void *context, unsigned process, int status);
+    void *context;
 };
 
 struct vs_assembler_stats {
     uint64_t instructions; /* recorded */
     uint64_t skipped;      /* known not to have been recorded */
     uint64_t events;
-    unsigned threads, forks, programs;
-    bool ended; /* the program came to its end */
-    bool full;  /* the last window is over: nothing more will be recorded */
+    unsigned threads, programs;
+    unsigned forks; /* children that are not followed ... */
+    unsigned made;  /* ... and that are, or were to be */
+    bool ended;     /* the program came to its end */
+    bool full;      /* the last window is over: nothing more will be recorded */
 };
 
 /* Returns 0; -VSE_NOMEM. What the options point to must outlive the assembler. */
@@ -52,5 +57,9 @@ int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
 int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *theirs);
 
 struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a);
+
+/* The words of the last program, each ended by a zero byte, as far as the tool told them. *size
+ * gets their bytes. */
+const char *vs_assembler_command(const struct vs_assembler *a, size_t *size);
 
 #endif

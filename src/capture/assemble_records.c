@@ -247,6 +247,16 @@ static int hello(struct vs_assembler *a, const struct wire_hello *h)
     return e;
 }
 
+static int take_command(struct vs_assembler *a, const uint64_t *bytes, size_t size)
+{
+    const char *words = (const char *)(bytes + 1);
+
+    a->command.len = 0;
+    if (!*bytes || *bytes > size - sizeof(*bytes) || words[*bytes - 1])
+        return -VSE_CORRUPT;
+    return vs_buf_put(&a->command, words, *bytes);
+}
+
 static int take_syscall(struct vs_assembler *a, struct vs_capture_thread *t,
                         const struct wire_syscall *c)
 {
@@ -506,6 +516,7 @@ static size_t record_size(uint32_t kind)
     case WIRE_EXIT:
     case WIRE_AGAIN:
     case WIRE_REQUEST:
+    case WIRE_COMMAND:
         return 8;
     case WIRE_SYSCALL:
         return sizeof(struct wire_syscall);
@@ -526,6 +537,8 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_value);
     case WIRE_CONTENT:
         return sizeof(struct wire_content);
+    case WIRE_REAPED:
+        return sizeof(struct wire_reaped);
     default:
         return 0;
     }
@@ -592,8 +605,19 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
     case WIRE_CONTENT:
         e = take_content(a, data, size);
         return e == -VSE_CORRUPT && !a->theirs ? vs_assembler_nonsense(diag, "content") : e;
+    case WIRE_COMMAND:
+        e = take_command(a, data, size);
+        return e == -VSE_CORRUPT ? vs_assembler_nonsense(diag, "a command") : e;
+    case WIRE_REAPED:
+        if (a->o.reaped)
+            a->o.reaped(a->o.context, ((const struct wire_reaped *)data)->process,
+                        (int)((const struct wire_reaped *)data)->status);
+        return 0;
     case WIRE_FORK:
         a->stats.forks++;
+        return 0;
+    case WIRE_MADE:
+        a->stats.made++;
         return 0;
     case WIRE_BYE:
         a->stats.ended = true;

@@ -5,6 +5,7 @@
 #define CAPTURE_ASSEMBLER_H
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "capture/assemble.h"
 #include "capture/blocks.h"
 #include "capture/wire_registers.h"
@@ -67,6 +68,7 @@ struct vs_assembler {
     uint16_t cut_thread;
     bool theirs; /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
+    struct vs_buf command;
     const struct vs_isa *isa;
     struct vs_wire_numbers numbers;
     uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];

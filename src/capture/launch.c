@@ -15,6 +15,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <time.h>
@@ -27,7 +28,7 @@
 #include "isa/isa.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
-#define FIXED_OPTIONS 24
+#define FIXED_OPTIONS 25
 /* How many descriptors Valgrind keeps for itself, above the program's, ... */
 #define RESERVED 12
 /* ... of which there can be this many, even if more are allowed: the kernel's table of them gets as
@@ -198,7 +199,8 @@ static const char *yes_no(bool b)
     return b ? "yes" : "no";
 }
 
-static int make_arguments(struct arguments *a, const struct vs_engine_request *o, const int fds[3])
+static int make_arguments(struct arguments *a, const struct vs_engine_request *o,
+                          const int fds[WIRE_DESCRIPTORS])
 {
     struct rlimit files = {0};
     bool from = false, to = false, wanted = o->main_only, switched, ok;
@@ -228,6 +230,7 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
          add(a, "--stores=%s", yes_no(o->stores && !o->light)) &&
          add(a, "--inputs=%s", yes_no(o->inputs)) && add(a, "--light=%s", yes_no(o->light)) &&
          add(a, "--whole=%s", yes_no(o->whole)) &&
+         add(a, "--follow=%s", yes_no(o->follower != NULL)) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
          add(a, "--start-off=%s", yes_no(o->marks || from));
@@ -313,23 +316,31 @@ static void *make_memory(int *fd)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+/* What is shared with the tool, by descriptor: ours, then the tool's in the order of its option. */
+enum { OURS, THEIRS, MEMORY, LOG, FDS };
+
+static int share(struct vs_launch *l, int fds[FDS], struct vs_diag *diag)
+{
+    l->memory = make_memory(&fds[MEMORY]);
+    fds[LOG] = memfd_create("vestige-log", MFD_CLOEXEC);
+    if (!l->memory || fds[LOG] < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
+        return vs_diag_set(diag, -VSE_IO, -1, -1, "cannot share memory with Valgrind: %s",
+                           strerror(errno));
+    return 0;
+}
+
 int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, struct vs_diag *diag)
 {
-    enum { OURS, THEIRS, MEMORY, LOG, FDS };
     int fds[FDS] = {-1, -1, -1, -1}, e;
     struct arguments a = {0};
 
-    *l = (struct vs_launch){.socket = -1, .log = -1};
+    *l = (struct vs_launch){.socket = -1, .log = -1, .process = -1};
     strcpy(a.library, LIBRARY);
     if ((e = find_tool(tool_folder(o), a.library + strlen(LIBRARY),
                        sizeof(a.library) - strlen(LIBRARY), diag)) < 0 ||
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
-    l->memory = make_memory(&fds[MEMORY]);
-    fds[LOG] = memfd_create("vestige-log", MFD_CLOEXEC);
-    if (!l->memory || fds[LOG] < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) < 0)
-        e = vs_diag_set(diag, -VSE_IO, -1, -1, "cannot share memory with Valgrind: %s",
-                        strerror(errno));
+    e = share(l, fds, diag);
     if (e == 0)
         e = make_arguments(&a, o, &fds[THEIRS]);
     if (e == 0)
@@ -345,15 +356,67 @@ int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, stru
     return e;
 }
 
+int vs_launch_child(struct vs_launch *l, int theirs[WIRE_DESCRIPTORS], struct vs_diag *diag)
+{
+    int fds[FDS] = {-1, -1, -1, -1}, yes = 1, e;
+
+    *l = (struct vs_launch){.socket = -1, .log = -1, .process = -1, .child = true};
+    e = share(l, fds, diag);
+    /* Its first words are to say which process it is, in our numbers. */
+    if (e == 0)
+        e = setsockopt(fds[OURS], SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes));
+    /* We keep a descriptor of the log for ourselves. */
+    if (e == 0 && (l->log = fcntl(fds[LOG], F_DUPFD_CLOEXEC, 0)) < 0)
+        e = -1;
+    l->socket = fds[OURS];
+    if (e == 0) {
+        memcpy(theirs, &fds[THEIRS], WIRE_DESCRIPTORS * sizeof(*theirs));
+        return 0;
+    }
+    if (diag->error == 0)
+        vs_diag_set(diag, -VSE_IO, -1, -1, "%s", strerror(errno));
+    close_all(&fds[THEIRS], WIRE_DESCRIPTORS);
+    vs_launch_close(l);
+    return -VSE_IO;
+}
+
+void vs_launch_born(struct vs_launch *l, pid_t pid)
+{
+    l->pid = pid;
+    l->process = (int)syscall(SYS_pidfd_open, pid, 0);
+}
+
+void vs_launch_gone(struct vs_launch *l)
+{
+    struct wire_ring ring;
+
+    memcpy(&ring, l->memory, sizeof(ring));
+    l->over = true;
+    l->lost = ring.version != WIRE_VERSION || !(ring.ending & WIRE_ENDED);
+    l->status = l->lost ? 0 : (int)(ring.ending & 0xffff);
+}
+
+void vs_launch_signal(const struct vs_launch *l, int signal)
+{
+    if (l->over || l->pid <= 0)
+        return;
+    if (!l->child)
+        kill(l->pid, signal);
+    else if (l->process >= 0)
+        syscall(SYS_pidfd_send_signal, l->process, signal, NULL, 0);
+}
+
 bool vs_launch_over(struct vs_launch *l)
 {
-    if (!l->over && l->pid > 0 && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
+    if (!l->over && !l->child && l->pid > 0 && waitpid(l->pid, &l->status, WNOHANG) == l->pid)
         l->over = true;
     return l->over;
 }
 
 void vs_launch_wait(struct vs_launch *l)
 {
+    if (l->child)
+        return;
     while (!l->over && l->pid > 0 && waitpid(l->pid, &l->status, 0) < 0 && errno == EINTR)
         ;
     l->over = true;
@@ -381,6 +444,13 @@ static bool find_status(const struct vs_launch *l, const char *word, char *text,
         }
     vs_infile_close(&f);
     return found;
+}
+
+static bool is_stopped(const struct vs_launch *l)
+{
+    char state[32];
+
+    return find_status(l, "State", state, sizeof(state)) && *state == 'T';
 }
 
 static bool ignores(const struct vs_launch *l, int signal)
@@ -427,10 +497,11 @@ void vs_launch_stop(const struct vs_launch *l)
 {
     const struct timespec moment = {.tv_nsec = 20000000};
     struct termios modes;
-    char state[32];
     int tty;
 
-    if (ignores(l, SIGTSTP))
+    if (l->over)
+        stop_us();
+    if (l->over || ignores(l, SIGTSTP))
         return;
     kill(l->pid, SIGSTOP);
     await_stop(l);
@@ -447,19 +518,35 @@ void vs_launch_stop(const struct vs_launch *l)
         close(tty);
     /* A shell continues the program as well. */
     nanosleep(&moment, NULL);
-    if (find_status(l, "State", state, sizeof(state)) && *state == 'T')
+    if (is_stopped(l))
         kill(l->pid, SIGCONT);
+}
+
+void vs_launch_pause(struct vs_launch *l)
+{
+    if (l->over || l->pid <= 0 || is_stopped(l))
+        return;
+    l->paused = true;
+    vs_launch_signal(l, SIGSTOP);
+}
+
+void vs_launch_continue(struct vs_launch *l)
+{
+    if (l->paused && is_stopped(l))
+        vs_launch_signal(l, SIGCONT);
+    l->paused = false;
 }
 
 void vs_launch_close(struct vs_launch *l)
 {
     if (l->pid > 0 && !vs_launch_over(l)) {
-        kill(l->pid, SIGKILL);
+        vs_launch_signal(l, SIGKILL);
         vs_launch_wait(l);
     }
     close_all(&l->socket, 1);
     close_all(&l->log, 1);
+    close_all(&l->process, 1);
     if (l->memory)
         munmap((void *)(uintptr_t)l->memory, WIRE_RING_SIZE);
-    *l = (struct vs_launch){.socket = -1, .log = -1};
+    *l = (struct vs_launch){.socket = -1, .log = -1, .process = -1};
 }

@@ -11,13 +11,17 @@
  * either blocks of code that ran (what = the block's number, from 1 up; the data is laid out as the
  * block's WIRE_BLOCK said) or one of enum wire_kind (a struct wire_head follows). Everything is in
  * the order in which it happened; sizes are multiples of 8.
+ *
+ * If children are followed, a tool whose program is about to fork asks for memory and a socket for
+ * the child (WIRE_CHILD), which come along with the reply. The tool in the child takes them instead
+ * of its parent's, and introduces itself (WIRE_BORN) before anything else.
  */
 #ifndef CAPTURE_WIRE_H
 #define CAPTURE_WIRE_H
 
 #include <stdint.h>
 
-#define WIRE_VERSION     6
+#define WIRE_VERSION     7
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -29,11 +33,14 @@
  * block, and when a thread starts to run: it says what is valid should the tool never say another
  * word. */
 struct wire_ring {
-    uint32_t version, reserved;
+    uint32_t version;
+    uint32_t ending; /* how the program ended, as waitpid gives it, and WIRE_ENDED; 0: not known */
     /* The buffer being filled << 32 | its bytes, in whole records. It is one word, so that the tool
      * can be killed at any time. */
     uint64_t valid;
 };
+
+#define WIRE_ENDED 0x80000000u
 
 /* The tool's option --state: instructions counted, the window's number, WIRE_STATE_*. The tool that
  * a program's exec starts gets it as the previous tool has overwritten it, so its width is
@@ -68,7 +75,7 @@ enum wire_kind {
     WIRE_RESUME,             /* struct wire_regs: the thread goes on, after either of these */
     WIRE_GAP,                /* struct wire_gap: the thread's next block is recorded again */
     WIRE_MAP,                /* struct wire_map, path */
-    WIRE_FORK,               /* the program forked; the child is not followed */
+    WIRE_FORK,               /* the program forked, and the child is not followed */
     WIRE_BYE,                /* the program ends */
     WIRE_AGAIN,              /* u64 number of a block: the same code was translated again */
     WIRE_REQUEST,            /* u64: what the thread got from Valgrind, see WIRE_TO_REQUEST */
@@ -76,6 +83,10 @@ enum wire_kind {
     WIRE_VALUE,              /* struct wire_value, bytes: what an instruction got from outside, if
                               * blocks are not recorded */
     WIRE_CONTENT,            /* struct wire_content, bytes or path: what memory holds */
+    WIRE_COMMAND,            /* u64 bytes, and the program's words, each ended by a zero byte, if
+                              * children are followed */
+    WIRE_MADE,               /* the program forked, and the child is followed */
+    WIRE_REAPED,             /* struct wire_reaped: the program waited for a child, likewise */
     WIRE_END
 };
 
@@ -169,6 +180,11 @@ struct wire_content {
     uint32_t path; /* bytes of the path that follows, padded */
 };
 
+struct wire_reaped {
+    uint32_t process;
+    uint32_t status; /* as waitpid gives it */
+};
+
 /* One of Valgrind's superblocks: instructions in a row, left at one of its exits. */
 struct wire_block {
     uint64_t addr;
@@ -223,7 +239,13 @@ struct wire_exit {
 };
 
 /* Tool to recorder. */
-enum wire_note_kind { WIRE_FULL = 1, WIRE_ASK = 2 /* full, and the tool waits for WIRE_RANGES */ };
+enum wire_note_kind {
+    WIRE_FULL = 1,
+    WIRE_ASK = 2,   /* full, and the tool waits for WIRE_RANGES */
+    WIRE_CHILD = 3, /* the program is about to fork, and the tool waits for WIRE_CHANNEL */
+    WIRE_BORN = 4,  /* this is the child; `buffer` and `bytes` are the numbers of its process and of
+                     * its parent. The tool waits for WIRE_FREE */
+};
 struct wire_note {
     uint32_t kind, buffer, bytes, reserved;
 };
@@ -233,7 +255,11 @@ enum wire_reply_kind {
     WIRE_FREE = 1,   /* buffer `value` was read */
     WIRE_RANGES = 2, /* `value` struct wire_range follow: what the image just mapped holds */
     WIRE_STOP = 3,   /* record no more */
+    /* With it come WIRE_DESCRIPTORS descriptors for a child, in the order of the option --fds; or
+     * none: the child is not followed. */
+    WIRE_CHANNEL = 4,
 };
+#define WIRE_DESCRIPTORS 3
 struct wire_reply {
     uint32_t kind, value;
 };

@@ -4,52 +4,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "base/buf.h"
 #include "base/diag.h"
 #include "base/progress.h"
 #include "cli/commands.h"
-#include "cli/engines.h"
-#include "front/recording.h"
+#include "cli/following.h"
+#include "cli/recorded.h"
 
 enum { WINDOWS_MAX = 4096 };
-
-struct record_options {
-    const char *engine;
-    const char *output, *stats;
-    uint64_t skip, length, max_mb;
-    bool main_only, control_only, loads, all, inputs, whole, marks, overwrite, json;
-    struct option_list routines, from, to;
-    const char *windows;
-    struct engine_options own;
-    struct recording_shows shows;
-};
 
 struct record {
     struct cli *cli;
     const struct record_options *o;
-    const struct engine_row *row; /* of the engine */
-    void *settings;               /* of the engine */
-    const char *path;             /* the run's */
-    struct vs_writer *writer;
-    struct vs_before before; /* the writer */
-    uint32_t features;       /* VS_RUN_* */
+    struct record_plan plan;
+    const char *path; /* the run's */
+    struct recorded run;
     struct vs_progress progress;
-    char written[32];       /* text for the progress line */
-    uint64_t max_bytes;     /* 0 if there is no limit */
-    _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
+    char written[32]; /* text for the progress line */
     struct vs_window windows[WINDOWS_MAX];
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
     struct vs_engine_request request;
     struct vs_engine_result result;
-    const char *incomplete; /* why the run is not whole, or NULL */
-    char why[ENGINE_TEXT];  /* room for that */
+    struct following following;   /* with --follow */
+    uint64_t instructions, bytes; /* as it was told last */
     struct recording_stats stats;
     uint64_t sealed; /* the run's bytes */
 };
@@ -122,6 +102,10 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--self-contained is for --inputs");
         return false;
     }
+    if (o->follow && !r->plan.row->engine->apart) {
+        cli_error(r->cli, "--follow is for native programs: a simulated one has no children");
+        return false;
+    }
     if (o->windows && (o->skip || o->length)) {
         cli_error(r->cli, "--windows excludes --skip and --length");
         return false;
@@ -135,7 +119,7 @@ static bool settle_options(struct record *r)
         return false;
     }
     for (const struct engine_row *const *row = engine_rows; *row; row++)
-        if (*row != r->row && (*row)->asked && (*row)->asked(&o->own)) {
+        if (*row != r->plan.row && (*row)->asked && (*row)->asked(&o->own)) {
             cli_error(r->cli, "%s are for the engine %s", (*row)->own, (*row)->engine->name);
             return false;
         }
@@ -148,136 +132,7 @@ static bool settle_options(struct record *r)
     add_places(r, &o->routines, VS_PLACE_WANTED);
     add_places(r, &o->from, VS_PLACE_FROM);
     add_places(r, &o->to, VS_PLACE_TO);
-    r->max_bytes = o->max_mb * 1000000;
     return check_addresses(r);
-}
-
-/* ---- facts --------------------------------------------------------------------------------- */
-
-/* A fact in the making, and the first error with it. */
-struct text {
-    struct vs_buf bytes;
-    int error;
-};
-
-static void append(struct text *t, const char *bytes, size_t size)
-{
-    if (t->error == 0)
-        t->error = vs_buf_put(&t->bytes, bytes, size);
-}
-
-/* Gives the fact to the writer, and empties the text. */
-static int put_text(struct record *r, const char *key, struct text *t)
-{
-    append(t, "", 1);
-    int e = t->error ? t->error : vs_writer_meta(r->writer, key, (const char *)t->bytes.data);
-    vs_buf_fini(&t->bytes);
-    return e;
-}
-
-/* Adds a word so that a shell would understand the command line. It is cut where a fact must
- * end. */
-static void quote(struct text *t, const char *word)
-{
-    bool plain = *word && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-                                             "0123456789_-+=./,:@%")];
-
-    if (t->bytes.len)
-        append(t, " ", 1);
-    if (plain) {
-        append(t, word, strlen(word));
-        return;
-    }
-    append(t, "'", 1);
-    for (; *word; word++)
-        append(t, *word == '\'' ? "'\\''" : word, *word == '\'' ? 4 : 1);
-    append(t, "'", 1);
-}
-
-static int put_facts(struct record *r, char **argv)
-{
-    struct text command = {0};
-    struct utsname name;
-    char host[256] = "", when[32] = "";
-    time_t now = recording_time();
-    struct tm tm;
-    int e;
-
-    for (char **arg = argv; *arg && command.bytes.len < (1 << 19); arg++)
-        quote(&command, *arg);
-    if (uname(&name) == 0)
-        snprintf(host, sizeof(host), "%s %s %s", name.sysname, name.release, name.machine);
-    if (gmtime_r(&now, &tm))
-        strftime(when, sizeof(when), "%Y-%m-%dT%H:%M:%SZ", &tm);
-    if ((e = vs_writer_meta(r->writer, "engine", r->row->engine->name)) == 0 &&
-        (e = vs_writer_meta(r->writer, "isa", r->row->engine->isa)) == 0 &&
-        (e = put_text(r, "command", &command)) == 0 &&
-        (e = vs_writer_meta(r->writer, "host", host)) == 0)
-        e = vs_writer_meta(r->writer, "time", when);
-    vs_buf_fini(&command.bytes);
-    return e;
-}
-
-/* Adds a word, after a blank unless it is the first. */
-static void add_word(struct text *t, const char *word)
-{
-    if (t->bytes.len)
-        append(t, " ", 1);
-    append(t, word, strlen(word));
-}
-
-static void add_number(struct text *t, const char *option, uint64_t value)
-{
-    char digits[24];
-
-    snprintf(digits, sizeof(digits), "%llu", (unsigned long long)value);
-    if (value) {
-        add_word(t, option);
-        add_word(t, digits);
-    }
-}
-
-static void add_names(struct text *t, const char *option, const struct option_list *names)
-{
-    for (size_t i = 0; i < names->count; i++) {
-        add_word(t, option);
-        add_word(t, names->items[i]);
-    }
-}
-
-static void add_setting(void *context, const char *word)
-{
-    add_word(context, word);
-}
-
-static int put_config(struct record *r)
-{
-    const struct record_options *o = r->o;
-    struct text b = {0};
-
-    if (r->row->config)
-        r->row->config(r->settings, add_setting, &b);
-    if (o->inputs)
-        add_word(&b, "--inputs");
-    if (o->whole)
-        add_word(&b, "--self-contained");
-    if (!o->inputs || o->all)
-        add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
-    add_number(&b, "--skip", o->skip);
-    add_number(&b, "--length", o->length);
-    add_number(&b, "--max-size", o->max_mb);
-    if (o->windows) {
-        add_word(&b, "--windows");
-        add_word(&b, o->windows);
-    }
-    if (o->main_only)
-        add_word(&b, "--no-shared-libs");
-    if (o->marks)
-        add_word(&b, "--marks");
-    add_names(&b, "--routine", &o->routines);
-    add_names(&b, "--from", &o->from);
-    add_names(&b, "--to", &o->to);
-    return put_text(r, "config", &b);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -285,64 +140,31 @@ static int put_config(struct record *r)
 static int tick(void *context, uint64_t instructions)
 {
     struct record *r = context;
-    uint64_t bytes = r->bytes;
+    uint64_t bytes = r->run.bytes;
 
+    if (r->o->follow) {
+        following_tick(&r->following, instructions - r->instructions, bytes - r->bytes);
+        r->instructions = instructions;
+        r->bytes = bytes;
+        return recorded_full(&r->run);
+    }
     snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
     vs_progress_update(&r->progress, instructions);
-    return r->max_bytes && bytes >= r->max_bytes;
+    return recorded_full(&r->run);
 }
 
-/* The consumer is the writer, and notes how far it is. */
-
-static int put(void *context, const struct vs_batch *batch)
-{
-    struct record *r = context;
-    struct vs_writer_stats written;
-    int e = vs_writer_put(r->writer, batch);
-
-    vs_writer_stats(r->writer, &written);
-    r->bytes = written.bytes;
-    return e;
-}
-
-/* Why the run is not whole, or NULL. */
-static const char *incomplete(struct record *r)
-{
-    const struct vs_engine_result *c = &r->result;
-    const char *why = r->row->incomplete ? r->row->incomplete(c, r->why) : recording_incomplete(c);
-
-    return *c->gave_up ? c->gave_up : why ? why : c->stopped ? "stopped at --max-size" : NULL;
-}
-
-static void put_ending(struct record *r)
-{
-    const struct vs_engine_result *c = &r->result;
-    char text[64];
-    int status = c->status;
-
-    if (WIFSIGNALED(status))
-        snprintf(text, sizeof(text), "signal %d (SIG%s)", WTERMSIG(status),
-                 sigabbrev_np(WTERMSIG(status)) ? sigabbrev_np(WTERMSIG(status)) : "?");
-    else
-        snprintf(text, sizeof(text), "%d", WEXITSTATUS(status));
-    if (!c->halted && !*c->gave_up)
-        vs_writer_meta(r->writer, "exit", text);
-    if (r->incomplete)
-        vs_writer_meta(r->writer, "incomplete", r->incomplete);
-    if (c->forks) {
-        snprintf(text, sizeof(text), "%u", c->forks);
-        vs_writer_meta(r->writer, "forks", text);
-    }
-    if (r->row->facts)
-        r->row->facts(c, r->features & VS_RUN_TIMED, r->writer);
-}
-
-static void summary_text(struct record *r, const struct vs_writer_stats *w)
+static void summary_text(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
     double seconds = c->seconds + c->more;
     char a[32], b[32];
 
+    if (r->o->follow) {
+        following_tell(&r->following, seconds);
+        recording_notes((unsigned)r->following.forks, c->said, c->unread, r->run.incomplete);
+        recording_tell_signal(c->status);
+        return;
+    }
     recording_tell("%s instructions, %s events, %s thread%s in %.1f s (%.1f M/s)",
                    group_digits(a, c->instructions), group_digits(b, c->events), DIGITS(c->threads),
                    c->threads == 1 ? "" : "s", seconds,
@@ -351,13 +173,13 @@ static void summary_text(struct record *r, const struct vs_writer_stats *w)
         recording_tell("what was to be recorded never ran");
     if (c->skipped)
         recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
-    if (r->row->summary)
-        r->row->summary(c, r->features & VS_RUN_TIMED);
-    recording_notes(c->forks, c->said, c->unread, r->incomplete);
+    if (r->plan.row->summary)
+        r->plan.row->summary(c, r->plan.features & VS_RUN_TIMED);
+    recording_notes(c->forks, c->said, c->unread, r->run.incomplete);
     if (!c->halted)
         recording_tell_signal(c->status);
-    recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)w->bytes,
-                   c->instructions ? 8 * (double)w->bytes / (double)c->instructions : 0);
+    recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)r->sealed,
+                   c->instructions ? 8 * (double)r->sealed / (double)c->instructions : 0);
 }
 
 struct record_summary {
@@ -365,6 +187,7 @@ struct record_summary {
     uint64_t instructions, skipped, events, threads, forks, programs, bytes, exit, cycles;
     double seconds, seconds_more;
     bool ended, timed;
+    const struct following *following; /* NULL without --follow */
 };
 
 static bool has_ended(const void *row)
@@ -376,6 +199,19 @@ static bool was_timed(const void *row)
 {
     return ((const struct record_summary *)row)->timed;
 }
+
+static bool was_followed(const void *row)
+{
+    return ((const struct record_summary *)row)->following;
+}
+
+static bool child_at(const void *row, size_t i, void *element)
+{
+    return following_child(((const struct record_summary *)row)->following, i, element);
+}
+
+static const struct report_rows children = {.size = sizeof(struct manifest_process),
+                                            .at = child_at};
 
 static const struct report_column summary_columns[] = {
     REPORT_TEXT(record_summary, file),
@@ -396,13 +232,15 @@ static const struct report_column summary_columns[] = {
     REPORT_TEXT(record_summary, valgrind),
     REPORT_TEXT(record_summary, unread),
     {.json = "cycles", REPORT_AT(record_summary, cycles), .known = was_timed},
+    {.json = "children", .group = manifest_columns, .rows = &children, .when = was_followed},
     {0},
 };
 
 /* The program's status, or what stands for it. */
 static int exit_status(const struct record *r)
 {
-    return r->row->status ? r->row->status(&r->result) : recording_status(r->result.status);
+    return r->plan.row->status ? r->plan.row->status(&r->result)
+                               : recording_status(r->result.status);
 }
 
 static int summary_stats(struct record *r)
@@ -410,7 +248,7 @@ static int summary_stats(struct record *r)
     const struct vs_engine_result *c = &r->result;
     const struct record_summary row = {
         .file = r->path,
-        .incomplete = r->incomplete,
+        .incomplete = r->run.incomplete,
         .valgrind = *c->said ? c->said : NULL,
         .unread = *c->unread ? c->unread : NULL,
         .instructions = c->instructions,
@@ -425,7 +263,8 @@ static int summary_stats(struct record *r)
         .seconds = c->seconds,
         .seconds_more = c->more,
         .ended = !*c->gave_up,
-        .timed = r->features & VS_RUN_TIMED,
+        .timed = r->plan.features & VS_RUN_TIMED,
+        .following = r->o->follow ? &r->following : NULL,
     };
 
     return recording_stats_print(r->cli, &r->stats, summary_columns, &row);
@@ -451,24 +290,13 @@ static const char *missing_place(const struct record *r)
     return NULL;
 }
 
-/* This makes no allocation, as the failure may be a lack of memory. */
-static void remove_partial(const char *path)
-{
-    char partial[PATH_MAX + sizeof(".partial")];
-
-    if ((size_t)snprintf(partial, sizeof(partial), "%s.partial", path) < sizeof(partial))
-        unlink(partial);
-}
-
 /* Says why a recording came to nothing, and what is left of it. Returns the exit status. */
 static int report_saved(struct record *r, int error, const struct vs_diag *diag, bool theirs,
                         uint64_t events)
 {
-    char more[PATH_MAX + 128] = "", digits[32];
+    char more[PATH_MAX + 128];
 
-    if (events)
-        snprintf(more, sizeof(more), "; %s events are saved: 'vestige salvage %s.partial'",
-                 group_digits(digits, events), r->path);
+    recorded_saved(r->path, events, more, sizeof(more));
     if (theirs)
         return cli_report_more(r->cli, r->path, error, diag, more);
     return recording_refused(r->cli, r->request.argv[0], error, diag, more);
@@ -480,13 +308,11 @@ static double seconds_between(const struct timespec *t0, const struct timespec *
 }
 
 /* Prints the summary of a run that is sealed. Returns the exit status. */
-static int conclude(struct record *r, const struct vs_writer_stats *written)
+static int conclude(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
-    int status;
+    int status = summary_stats(r);
 
-    r->sealed = written->bytes;
-    status = summary_stats(r);
     if (*c->gave_up) {
         /* It was not the program that ended but the engine, whose status means nothing. */
         cli_error(r->cli, "%s: %s; what ran until then is in %s", r->request.argv[0], c->gave_up,
@@ -496,48 +322,51 @@ static int conclude(struct record *r, const struct vs_writer_stats *written)
     if (!r->o->shows.quiet) {
         warn_places(r);
         if (!r->o->json)
-            summary_text(r, written);
+            summary_text(r);
     }
     return status == CLI_DONE ? exit_status(r) : status;
 }
 
+/* The program's run came to this: with --follow, this is noted. Returns CLI_DONE, or the status
+ * after a message. */
+static int finish_list(struct record *r, enum run_left left)
+{
+    return r->o->follow ? following_finish(&r->following, &r->run, &r->result, left, r->sealed)
+                        : CLI_DONE;
+}
+
 static int finish(struct record *r)
 {
-    struct vs_writer_stats written;
     struct vs_diag diag;
     const char *missing = missing_place(r);
     struct timespec t0, t1;
-    int e;
+    uint64_t events;
+    int e, status;
 
     if (missing) {
         recording_release_signals();
-        vs_writer_abort(r->writer);
+        vs_writer_abort(r->run.writer);
+        if (r->o->follow)
+            following_abort(&r->following);
         cli_error(r->cli,
                   "no routine '%s' in the program or its libraries; 'nm -C' lists what there is",
                   missing);
         return CLI_USAGE;
     }
-    r->incomplete = incomplete(r);
-    put_ending(r);
+    recorded_ending(&r->run, &r->result);
     clock_gettime(CLOCK_MONOTONIC, &t0);
-    if ((e = vs_writer_flush(r->writer)) < 0) {
-        diag = *vs_writer_diag(r->writer);
-        uint64_t events = vs_writer_keep(r->writer);
-        recording_release_signals();
-        return report_saved(r, e, &diag, true, events);
-    }
-    vs_writer_stats(r->writer, &written);
     /* Signals stay caught to the end: a user who insists may send another one, and the status has
      * to be the program's. */
-    if ((e = vs_writer_seal(r->writer, &diag)) < 0) {
+    if ((e = recorded_seal(&r->run, &r->sealed, &events, &diag)) < 0) {
         recording_release_signals();
-        if (!written.events)
-            remove_partial(r->path);
-        return report_saved(r, e, &diag, true, written.events);
+        e = report_saved(r, e, &diag, true, events);
+        return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->result.more += seconds_between(&t0, &t1);
-    return conclude(r, &written);
+    e = finish_list(r, RUN_SEALED);
+    status = conclude(r);
+    return e == CLI_DONE ? status : e;
 }
 
 /* The engine that the user named, or else the one for the program. */
@@ -553,12 +382,19 @@ static const struct engine_row *choose_engine(struct record *r, const char *prog
     return row;
 }
 
+static int put_facts(struct record *r, char **argv)
+{
+    char *command = recorded_words(argv);
+    int e = command ? recorded_facts(&r->run, command) : -VSE_NOMEM;
+
+    free(command);
+    return e;
+}
+
 static int record(struct record *r, char **argv)
 {
     const struct record_options *o = r->o;
-    struct vs_writer_options w = {.workers = 2, .overwrite = o->overwrite};
     struct vs_engine_request *c = &r->request;
-    struct vs_consumer consumer;
     struct vs_diag diag = {0};
     char program[PATH_MAX];
     bool theirs;
@@ -576,55 +412,60 @@ static int record(struct record *r, char **argv)
                                     .place_count = r->place_count,
                                     .main_only = o->main_only,
                                     .marks = o->marks,
-                                    .consumer = &consumer,
+                                    .consumer = &r->run.consumer,
                                     .tick = tick,
                                     .context = r};
-    r->features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
-                  (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u);
-    e = r->row->settle ? r->row->settle(&o->own, &r->settings, &diag) : 0;
-    c->settings = r->settings;
-    if (e < 0 || (e = r->row->engine->check(c, &r->features, &diag)) < 0)
+    r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
+                       (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u);
+    e = r->plan.row->settle ? r->plan.row->settle(&o->own, &r->plan.settings, &diag) : 0;
+    c->settings = r->plan.settings;
+    if (e < 0 || (e = r->plan.row->engine->check(c, &r->plan.features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag, "");
-    w.features = r->features;
+    if (o->follow) {
+        if ((e = following_open(&r->following, r->cli, &r->plan, r->path)) != CLI_DONE)
+            return e;
+        r->path = r->following.path;
+        c->follower = &r->following.follower;
+    }
     if (vs_find_program(argv[0], program, sizeof(program)) == 0 &&
         !cli_may_write(r->cli, r->path, program))
         return CLI_USAGE;
     r->stats = (struct recording_stats){
         .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
-    if ((e = vs_writer_open(&r->writer, r->path, &w, &diag)) < 0)
+    if ((e = recorded_open(&r->run, &r->plan, r->path, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if (!recording_stats_open(r->cli, &r->stats)) {
-        vs_writer_abort(r->writer);
+        vs_writer_abort(r->run.writer);
         return CLI_USAGE;
     }
-    if ((e = put_facts(r, argv)) < 0 || (e = put_config(r)) < 0) {
-        e = cli_report(r->cli, r->path, e, vs_writer_diag(r->writer));
-        vs_writer_abort(r->writer);
+    if ((e = put_facts(r, argv)) < 0) {
+        e = cli_report(r->cli, r->path, e, e != -VSE_NOMEM ? vs_writer_diag(r->run.writer) : NULL);
+        vs_writer_abort(r->run.writer);
         return e;
     }
-    r->before = (struct vs_before){.to = vs_consumer_writer(r->writer), .put = put, .context = r};
-    consumer = vs_consumer_before(&r->before);
     recording_progress(&r->progress, &o->shows, "recording");
-    r->progress.more = r->written;
-    c->interrupt = recording_catch_signals(r->row->engine->apart);
-    e = r->row->engine->run(c, &r->result, &diag, &theirs);
+    r->progress.more = o->follow ? r->following.written : r->written;
+    r->following.progress = &r->progress;
+    c->interrupt = recording_catch_signals(r->plan.row->engine->apart);
+    e = r->plan.row->engine->run(c, &r->result, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
         if (theirs)
-            diag = *vs_writer_diag(r->writer);
-        uint64_t events = vs_writer_keep(r->writer);
+            diag = *vs_writer_diag(r->run.writer);
+        uint64_t events = vs_writer_keep(r->run.writer);
         recording_release_signals();
-        return report_saved(r, e, &diag, theirs, events);
+        e = report_saved(r, e, &diag, theirs, events);
+        return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
     }
     return finish(r);
 }
 
-/* The default name of a run: the program's. */
-static const char *default_path(const char *program, char *path, size_t capacity)
+/* The default name of a run, or of a folder of runs: the program's. */
+static const char *default_path(const char *program, bool follow, char *path, size_t capacity)
 {
     const char *slash = strrchr(program, '/');
 
-    snprintf(path, capacity, "%s.vest", slash ? slash + 1 : program);
+    snprintf(path, capacity, "%s.%s", slash ? slash + 1 : program, follow ? "runs" : "vest");
     return path;
 }
 
@@ -645,16 +486,18 @@ static int run(struct cli *cli, int argc, char **argv)
     } else {
         memcpy(program, argv, (size_t)argc * sizeof(*program));
         r->cli = cli;
-        r->o = &o;
-        r->path = o.output ? o.output : default_path(argv[0], path, sizeof(path));
-        r->row = choose_engine(r, argv[0]);
-        if (r->row && settle_options(r)) {
+        r->o = r->plan.o = &o;
+        r->path = o.output ? o.output : default_path(argv[0], o.follow, path, sizeof(path));
+        r->plan.row = choose_engine(r, argv[0]);
+        if (r->plan.row && settle_options(r)) {
             r->stats.fd = r->stats.file.fd = -1;
             status = record(r, program);
             recording_stats_abort(&r->stats);
             vs_engine_result_fini(&r->result);
-            if (r->row->unsettle)
-                r->row->unsettle(r->settings);
+            if (r->following.cli)
+                following_fini(&r->following);
+            if (r->plan.row->unsettle)
+                r->plan.row->unsettle(r->plan.settings);
         }
     }
     free(program);
@@ -670,7 +513,8 @@ static const struct cli_option options[] = {
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",
-     .help = "write the run to FILE (PROGRAM.vest in this folder)",
+     .help = "write the run to FILE (PROGRAM.vest in this folder);\n"
+             "with --follow, the runs to this folder (PROGRAM.runs)",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
     {.name = "force",
@@ -699,6 +543,10 @@ static const struct cli_option options[] = {
      .help = "with --inputs: keep what mapped files hold in the run,\n"
              "instead of their names",
      .offset = FIELD(whole)},
+    {.name = "follow",
+     .help = "record the program's children too, each as a run of its\n"
+             "own, in the folder FILE",
+     .offset = FIELD(follow)},
     {.name = "skip",
      .argument = "N",
      .help = "leave out the first N instructions of all threads",

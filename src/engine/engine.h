@@ -8,10 +8,12 @@
  *   interrupt  signals that the user sends to the program
  *   windows    which instructions are recorded, and files that say so
  *   place      routines and addresses that the user names; finding the program
+ *   follower   children that are recorded too
  */
 #ifndef ENGINE_ENGINE_H
 #define ENGINE_ENGINE_H
 
+#include "engine/follower.h"
 #include "engine/interrupt.h"
 #include "engine/place.h"
 #include "engine/windows.h"
@@ -35,6 +37,7 @@ struct vs_engine_request {
     const void *settings;           /* of this engine alone, as its header says; may be NULL */
     struct vs_interrupt *interrupt; /* may be NULL */
     const struct vs_consumer *consumer;
+    const struct vs_follower *follower; /* NULL: children are not recorded */
     /* Called often with the instructions so far; may be NULL. If it does not return 0, nothing more
      * is recorded, and the program runs on. */
     int (*tick)(void *context, uint64_t instructions);
@@ -46,8 +49,10 @@ struct vs_engine_result {
     uint64_t skipped;      /* known not to have been recorded */
     uint64_t events;
     uint64_t cycles; /* if the run is timed */
-    unsigned threads, forks, programs;
+    unsigned threads, programs;
+    unsigned forks;   /* children that were not recorded */
     int status;       /* the program's, as waitpid gives it */
+    bool lost;        /* nobody said how it ended: there is no status */
     bool ended;       /* the program came to its end */
     bool halted;      /* the engine stopped the program because of what it did; see details */
     bool interrupted; /* the user ended the program, by a signal or by insisting */
@@ -57,9 +62,13 @@ struct vs_engine_result {
     char gave_up[288];
     char said[2048];  /* the start of what the engine had to say, in lines */
     char unread[512]; /* an image whose symbols could not be read, and why; or "" */
-    double seconds;   /* until the program ended ... */
-    double more;      /* ... and then until everything was delivered */
-    void *details;    /* of this engine alone, as its header says; may be NULL */
+    /* If children are recorded: the words of the process's last program, each ended by a zero byte.
+     */
+    char *command;
+    size_t command_size;
+    double seconds; /* until the program ended ... */
+    double more;    /* ... and then until everything was delivered */
+    void *details;  /* of this engine alone, as its header says; may be NULL */
 };
 
 void vs_engine_result_fini(struct vs_engine_result *result);
