@@ -10,6 +10,7 @@
 #include "cli/commands.h"
 #include "cli/figures.h"
 #include "front/plot.h"
+#include "front/runs.h"
 #include "cli/specs.h"
 
 struct bandwidth {
@@ -330,10 +331,15 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct bandwidth_options o = {0};
+    struct runs runs;
     int status;
     if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
         return status;
-    return bandwidth_measure(cli, &o, argc, argv);
+    status = runs_open(cli, &runs, argc, argv);
+    if (status == CLI_DONE)
+        status = bandwidth_measure(cli, &o, runs.count, runs.paths);
+    runs_fini(&runs);
+    return status;
 }
 
 #define FIELD(member) offsetof(struct bandwidth_options, member)

@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "front/report.h"
+#include "front/runs.h"
 #include "study/flow.h"
 #include "study/memory.h"
 #include "study/verify_inputs.h"
@@ -489,12 +490,14 @@ static int check_one(struct cli *cli, const struct check_options *o, const char 
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct check_options o = {0};
+    struct runs runs;
     int status;
     if (!options_parse(cli, &command_check, &o, &argc, argv, &status))
         return status;
-    status = CLI_DONE;
-    for (int i = 0; i < argc; i++)
-        status = cli_worse(status, check_one(cli, &o, argv[i]));
+    status = runs_open(cli, &runs, argc, argv);
+    for (int i = 0; i < runs.count; i++)
+        status = cli_worse(status, check_one(cli, &o, runs.paths[i]));
+    runs_fini(&runs);
     return status;
 }
 

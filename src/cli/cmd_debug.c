@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/replaying.h"
 #include "cli/specs.h"
+#include "front/runs.h"
 #include "gdb/replayed.h"
 #include "gdb/script.h"
 #include "gdb/server.h"
@@ -31,7 +32,7 @@ enum {
 
 struct debug_options {
     struct option_list images;
-    const char *code, *technique, *listen, *gdb;
+    const char *code, *technique, *listen, *gdb, *process;
     uint64_t memory, disk;
     bool stdio, once, script;
 };
@@ -395,10 +396,26 @@ static int start_gdb(struct cli *cli, const struct debug_options *o, const char 
     return CLI_USAGE;
 }
 
+/* Debugs a run. The arguments are gdb's. */
+static int debug_one(struct cli *cli, const struct debug_options *o, const char *path, int argc,
+                     char **argv)
+{
+    const struct replaying_options how = replaying_how(o);
+    struct replaying r;
+    int status;
+    if (!o->stdio && !o->listen)
+        return start_gdb(cli, o, path, argc, argv);
+    status = replaying_open(cli, &r, path, &how);
+    if (status == CLI_DONE)
+        status = debug(cli, o, path, &r);
+    replaying_close(&r);
+    return status;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct debug_options o = {.memory = (uint64_t)MEMORY_MIB << 20};
-    struct replaying r;
+    char *path;
     int status;
     if (!options_parse(cli, &command_debug, &o, &argc, argv, &status))
         return status;
@@ -414,8 +431,7 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "--stdio, --listen and --gdb exclude each other");
         return CLI_USAGE;
     }
-    bool serves = o.stdio || o.listen;
-    if (argc > 1 && serves) {
+    if (argc > 1 && (o.stdio || o.listen)) {
         cli_error(cli, "'%s' is one too many: no gdb is started with --stdio and --listen",
                   argv[1]);
         return CLI_USAGE;
@@ -424,13 +440,10 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "--once: is for --listen");
         return CLI_USAGE;
     }
-    if (!serves)
-        return start_gdb(cli, &o, argv[0], argc - 1, argv + 1);
-    const struct replaying_options how = replaying_how(&o);
-    status = replaying_open(cli, &r, argv[0], &how);
+    status = runs_find(cli, argv[0], o.process, &path);
     if (status == CLI_DONE)
-        status = debug(cli, &o, argv[0], &r);
-    replaying_close(&r);
+        status = debug_one(cli, &o, path, argc - 1, argv + 1);
+    free(path);
     return status;
 }
 
@@ -445,6 +458,12 @@ static const struct cli_option options[] = {
      .offset = FIELD(technique),
      .offer = specs_offer_one},
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
+    {.name = "process",
+     .argument = "N",
+     .help = "of a folder of runs: the one of process N, by its\n"
+             "number in the folder, or else by its process ID",
+     .type = OPTION_STRING,
+     .offset = FIELD(process)},
     {.name = "gdb",
      .argument = "PROGRAM",
      .help = "start this gdb (gdb, or gdb-multiarch for RV64)",
@@ -508,6 +527,7 @@ const struct command command_debug = {
                "vestige debug run.vest -- -ex 'break main' -ex continue\n"
                "vestige debug run.vest -t mlvCF_e\n"
                "vestige debug run.vport --image ./program\n"
+               "vestige debug make.runs --process 3\n"
                "vestige debug --listen 1234 run.vport",
     .exits = "0  the debugger is done; or gdb's own status\n"
              "1  the stream is damaged, or does not fit the code\n"

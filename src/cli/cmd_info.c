@@ -7,6 +7,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/info_print.h"
+#include "front/runs.h"
 #include "isa/isa.h"
 #include "study/routine_names.h"
 
@@ -139,15 +140,17 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct info_options o = {0};
+    struct runs runs;
     int status;
     if (!options_parse(cli, &command_info, &o, &argc, argv, &status))
         return status;
-    status = CLI_DONE;
-    for (int i = 0; i < argc; i++) {
+    status = runs_open(cli, &runs, argc, argv);
+    for (int i = 0; i < runs.count; i++) {
         if (i && !o.json)
             out_char(&cli->out, '\n');
-        status = cli_worse(status, info_one(cli, &o, argv[i]));
+        status = cli_worse(status, info_one(cli, &o, runs.paths[i]));
     }
+    runs_fini(&runs);
     return status;
 }
 

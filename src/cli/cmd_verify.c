@@ -6,6 +6,7 @@
 
 #include "cli/commands.h"
 #include "front/report.h"
+#include "front/runs.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
 #include "study/decoders.h"
@@ -484,20 +485,27 @@ static int run(struct cli *cli, int argc, char **argv)
     struct vs_spec_list specs = {0};
     struct stream stream = {0};
     struct tally tally = {0};
+    struct runs runs;
     int status;
     if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
         return status;
-    if (o.stream && (o.techniques.count || argc > 1)) {
+    if ((status = runs_open(cli, &runs, argc, argv)) != CLI_DONE) {
+        runs_fini(&runs);
+        return status;
+    }
+    if (o.stream && (o.techniques.count || runs.count > 1)) {
         cli_error(cli, "--stream is of one technique and one run; leave the %s out",
-                  argc > 1 ? "other runs" : "-t");
+                  runs.count > 1 ? "other runs" : "-t");
+        runs_fini(&runs);
         return CLI_USAGE;
     }
     status = o.stream ? open_stream(cli, &stream, o.stream, &specs)
                       : specs_parse(cli, &specs, &o.techniques);
     bool ready = status == CLI_DONE;
-    for (int i = 0; i < argc && ready; i++)
-        status = cli_worse(status,
-                           verify_run(cli, &o, argv[i], &specs, o.stream ? &stream : NULL, &tally));
+    for (int i = 0; i < runs.count && ready; i++)
+        status = cli_worse(
+            status, verify_run(cli, &o, runs.paths[i], &specs, o.stream ? &stream : NULL, &tally));
+    runs_fini(&runs);
     vs_spec_list_fini(&specs);
     vs_vport_close(stream.port);
     return conclude(cli, &o, &tally, status);
