@@ -3,6 +3,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -46,8 +47,10 @@ struct vs_family {
     pthread_cond_t changed; /* a child is done */
     struct member *members; /* those that have begun, by number - 1 */
     size_t count, capacity;
-    size_t expected; /* children that were to be made so far */
-    size_t made;     /* those that were, by processes that are over */
+    size_t expected;    /* children that were to be made so far */
+    size_t made;        /* those that were, by processes that are over */
+    size_t forks;       /* those that were not followed, likewise */
+    struct vs_diag why; /* the first of them */
     struct child *children;
 };
 
@@ -102,14 +105,10 @@ static int record(struct child *c)
     c->process.started = now - f->start;
     lock(f);
     vs_launch_born(&s->launch, s->sender);
-    e = vs_array_room((void **)&f->members, &f->capacity, f->count, 1, sizeof(*f->members));
-    if (e == 0) {
-        f->members[f->count++] = (struct member){.id = c->process.id, .parent = c->process.parent};
-        c->process.number = s->number = (unsigned)f->count;
-    }
+    /* There is room for it: adopt made that. */
+    f->members[f->count++] = (struct member){.id = c->process.id, .parent = c->process.parent};
+    c->process.number = s->number = (unsigned)f->count;
     unlock(f);
-    if (e < 0)
-        return e;
     e = follower->begin(follower->context, &c->process, &c->request, &c->diag);
     if (e < 0)
         return e;
@@ -212,13 +211,30 @@ static int adopt(struct vs_family *f, struct child *c)
     int e = -VSE_LIMIT;
 
     lock(f);
+    /* The program, and all children that there are or will be. */
     if (f->expected + 1 < VS_PROCESSES_MAX)
-        e = pthread_create(&c->thread, NULL, live, c) == 0 ? 0 : -VSE_NOMEM;
+        e = vs_array_room((void **)&f->members, &f->capacity, f->count, f->expected + 2 - f->count,
+                          sizeof(*f->members));
+    if (e == 0 && pthread_create(&c->thread, NULL, live, c) != 0)
+        e = -VSE_NOMEM;
     if (e == 0) {
         f->expected++;
         c->next = f->children;
         f->children = c;
     }
+    unlock(f);
+    return e;
+}
+
+/* Notes why a child is not followed. Returns the error. */
+static int refuse(struct vs_family *f, int e, const struct vs_diag *diag)
+{
+    lock(f);
+    if (!f->why.error && diag)
+        f->why = *diag;
+    else if (!f->why.error)
+        vs_diag_set(&f->why, e, -1, -1, "%s",
+                    e == -VSE_LIMIT ? "there are too many of them" : "out of memory");
     unlock(f);
     return e;
 }
@@ -231,22 +247,27 @@ static int child(void *context, unsigned parent, int theirs[WIRE_DESCRIPTORS])
 
     bury(f);
     if (f->failed || !(c = child_new(f, parent)))
-        return -VSE_NOMEM;
+        return refuse(f, -VSE_NOMEM, NULL);
     e = vs_launch_child(&c->session.launch, theirs, &c->diag);
-    if (e == 0 && (e = adopt(f, c)) < 0)
+    if (e < 0) {
+        refuse(f, e, &c->diag);
+    } else if ((e = adopt(f, c)) < 0) {
+        refuse(f, e, NULL);
         for (int i = 0; i < WIRE_DESCRIPTORS; i++)
             close(theirs[i]);
+    }
     if (e < 0)
         child_free(c);
     return e;
 }
 
-static void made(void *context, unsigned children)
+static void made(void *context, unsigned children, unsigned forks)
 {
     struct vs_family *f = context;
 
     lock(f);
     f->made += children;
+    f->forks += forks;
     unlock(f);
 }
 
@@ -337,7 +358,17 @@ int vs_family_begin(struct vs_family *f, struct vs_session *program)
     return f->o->follower->begin(f->o->follower->context, &p, &request, program->diag);
 }
 
-unsigned vs_family_wait(struct vs_family *f, struct vs_session *program, bool has_failed)
+/* Those that were killed before they could begin are missing, too. */
+static void take_missing(const struct vs_family *f, struct vs_engine_result *result)
+{
+    if (f->made >= f->count)
+        result->forks += (unsigned)(f->made + 1 - f->count);
+    if (f->forks)
+        snprintf(result->unfollowed, sizeof(result->unfollowed), "%s",
+                 f->why.error ? f->why.text : "the program had too many files open");
+}
+
+void vs_family_wait(struct vs_family *f, struct vs_session *program, bool has_failed)
 {
     struct timespec until;
     bool left = true;
@@ -357,7 +388,7 @@ unsigned vs_family_wait(struct vs_family *f, struct vs_session *program, bool ha
             pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, &until);
         unlock(f);
     }
-    return f->made >= f->count ? (unsigned)(f->made + 1 - f->count) : 0;
+    take_missing(f, program->result);
 }
 
 void vs_family_close(struct vs_family *f)

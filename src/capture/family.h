@@ -15,10 +15,9 @@ int vs_family_open(struct vs_family **f, const struct vs_engine_request *o);
 int vs_family_begin(struct vs_family *f, struct vs_session *program);
 
 /* Waits until all of the program's children are over, while it heeds the user. If the program could
- * not be recorded, they are killed. Returns how many were killed before they could begin, if not
- * so.
- */
-unsigned vs_family_wait(struct vs_family *f, struct vs_session *program, bool failed);
+ * not be recorded, they are killed. Adds to the program's result what is known of children that
+ * were not recorded. */
+void vs_family_wait(struct vs_family *f, struct vs_session *program, bool failed);
 
 /* NULL is fine. */
 void vs_family_close(struct vs_family *f);

@@ -405,7 +405,7 @@ static int take_result(struct vs_session *s, double start, double end)
     result->threads = s->stats.threads;
     result->forks = s->stats.forks;
     if (s->family)
-        s->family->made(s->family->context, s->stats.made);
+        s->family->made(s->family->context, s->stats.made, s->stats.forks);
     result->programs = s->stats.programs;
     result->ended = s->stats.ended;
     take_log(s);

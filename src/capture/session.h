@@ -14,8 +14,9 @@ struct vs_session_family {
     /* A child is about to be made. *theirs gets the descriptors for its tool, which the session
      * closes. Returns 0; an error: the child is not followed. */
     int (*child)(void *context, unsigned parent, int theirs[WIRE_DESCRIPTORS]);
-    /* The process is over, and has made so many children that were to be followed. */
-    void (*made)(void *context, unsigned children);
+    /* The process is over, and has made so many children that were to be followed, and so many that
+     * were not. */
+    void (*made)(void *context, unsigned children, unsigned forks);
     /* The process has waited for a child of its own, which ended so. */
     void (*reaped)(void *context, unsigned parent, int process, int status);
     /* Whether all processes are to be killed. */

@@ -34,7 +34,7 @@ static int record(struct vs_session *s, struct vs_family *family)
     if (e == 0)
         e = vs_session_run(s, start);
     if (family)
-        s->result->forks += vs_family_wait(family, s, e < 0);
+        vs_family_wait(family, s, e < 0);
     return e;
 }
 

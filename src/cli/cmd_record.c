@@ -161,7 +161,8 @@ static void summary_text(struct record *r)
 
     if (r->o->follow) {
         following_tell(&r->following, seconds);
-        recording_notes((unsigned)r->following.forks, c->said, c->unread, r->run.incomplete);
+        recording_notes(*c->unfollowed ? 0 : (unsigned)r->following.forks, c->said, c->unread,
+                        r->run.incomplete);
         recording_tell_signal(c->status);
         return;
     }

@@ -210,19 +210,21 @@ static int begin(void *context, const struct vs_followed *process,
                  struct vs_engine_request *request, struct vs_diag *diag)
 {
     struct following *f = context;
-    struct child *c;
+    struct child *c = NULL;
     int e = note_process(f, process);
 
-    if (e < 0 || process->number == 1)
-        return e;
-    c = calloc(1, sizeof(*c));
-    if (!c)
-        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    c->following = f;
-    e = open_run(c, process, diag);
+    /* Of the program itself, it is said elsewhere. */
+    if (process->number == 1)
+        return e < 0 ? vs_diag_set(diag, e, -1, -1, "out of memory") : 0;
+    if (e == 0 && !(c = calloc(1, sizeof(*c))))
+        e = -VSE_NOMEM;
+    if (e == 0) {
+        c->following = f;
+        e = open_run(c, process, diag);
+    }
     if (e < 0) {
         lock(f);
-        fail(f, cli_report(f->cli, *c->path ? c->path : f->folder, e, diag));
+        fail(f, cli_report(f->cli, c && *c->path ? c->path : f->folder, e, c ? diag : NULL));
         unlock(f);
         free(c);
         return e;
@@ -352,7 +354,14 @@ int following_finish(struct following *f, const struct recorded *run,
     if (!has_run(f))
         return f->status;
     e = manifest_write(&f->list, f->folder, &diag);
-    return e < 0 ? cli_report(f->cli, f->folder, e, &diag) : f->status;
+    if (e < 0)
+        return cli_report(f->cli, f->folder, e, &diag);
+    if (*result->unfollowed) {
+        cli_error(f->cli, "%s: %s child process%s not recorded: %s", f->folder, DIGITS(f->forks),
+                  f->forks == 1 ? " was" : "es were", result->unfollowed);
+        return CLI_USAGE;
+    }
+    return f->status;
 }
 
 bool following_child(const struct following *f, size_t i, struct manifest_process *child)

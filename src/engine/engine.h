@@ -60,6 +60,9 @@ struct vs_engine_result {
     /* The engine, and why it could not go on though the program could have; or "". If it is set,
      * `status` is not the program's, and what was delivered is what ran until then. */
     char gave_up[288];
+    /* Why children were not recorded that were to be; or "". Those that were killed before they
+     * could begin do not count. */
+    char unfollowed[288];
     char said[2048];  /* the start of what the engine had to say, in lines */
     char unread[512]; /* an image whose symbols could not be read, and why; or "" */
     /* If children are recorded: the words of the process's last program, each ended by a zero byte.

@@ -262,6 +262,18 @@ wrong "Is a directory" simulate --platform "$T" "$(workload rv64 fft)"
 wrong "No such file" simulate "$T/none"
 wrong "No such file" record -o "$T/x.vest" "$T/none"
 wrong "'0' is not between 1 and" record --length 0 prog
+wrong "no folder; with --follow" record --follow -o "$run_" true
+wrong "'0' is not between 1 and" record --follow --length 0 prog
+wrong "for native programs" record --follow -o "$T/x.vest" "$(workload rv64 fft)"
+mkdir "$T/folder"
+for command in info check verify bandwidth "debug --stdio"; do
+    # shellcheck disable=SC2086 # words
+    wrong "a folder without runs; 'vestige record --follow' makes" $command "$T/folder"
+done
+cp "$run_" "$T/folder/1.vest"
+wrong "there is no process 2" debug --stdio --process 2 "$T/folder"
+wrong "takes a number, not 'x'" debug --stdio --process x "$T/folder"
+wrong "is for a folder of runs" debug --stdio --process 1 "$run_"
 wrong "neither N nor CORE:N" replay --until x --code "$run_" "$T/data.vport"
 wrong "is not \[HOST:\]PORT" debug --listen 99999 --code "$run_" "$T/data.vport"
 wrong "is not between 1048576 and" debug --memory 1 --code "$run_" "$T/data.vport"

@@ -404,6 +404,69 @@ for fault in "read:EIO:$((reads * 3 / 4))+" write:EIO:2; do
     sound
 done
 
+# A recording that follows children makes several files, at the same time. What is left is whole, or is what it says
+# that it saved, and the list has it; no process stays.
+begin survives_faults_of_following
+cat >"$T/forks.c" <<'END'
+#include <sys/wait.h>
+#include <unistd.h>
+int main(void)
+{
+    if (fork() == 0)
+        _exit(write(1, "c", 1) == 1 ? 3 : 4);
+    wait(NULL);
+    return write(1, "x", 1) != 1;
+}
+END
+gcc -static -o "$T/forks" "$T/forks.c" || fail "not compiled"
+
+# follow FAULT: into the folder runs.
+follow() {
+    local file
+    rm -rf runs
+    attempts=$((attempts + 1))
+    fault=$1
+    : >"$log"
+    _command="VESTIGE_FAULT=$1 record --follow"
+    LD_PRELOAD=$inject VESTIGE_FAULT=$1 VESTIGE_FAULT_LOG=$log "$VESTIGE" record -q --follow -o runs -- "$T/forks" \
+        >"$out" 2>"$err" </dev/null
+    status=$?
+    ! was_hit || fired=$((fired + 1))
+    [ $status = 0 ] || [ $status = 2 ] || wrong "status $status"
+    [ $status != 0 ] || [ "$(echo runs/*)" = "runs/1.vest runs/2.vest runs/manifest.json" ] ||
+        wrong "status 0, but there is $(echo runs/*)"
+    [ $status = 0 ] || expect_one_error
+    for file in runs/*; do
+        case $file in
+        runs/\*) ;;
+        runs/[12].vest) "$VESTIGE" check --quiet --flow "$file" >"$T/saved" 2>&1 || wrong "$file is not complete" ;;
+        runs/[12].vest.partial) is_saved "$file" || wrong "$file is left, and not said to be" ;;
+        runs/manifest.json) jq . "$file" >"$T/saved" 2>&1 || wrong "the list is not complete" ;;
+        *) wrong "left behind: $file" ;;
+        esac
+    done
+}
+
+if [[ following =~ ${FAULTS_ONLY:-.} ]]; then
+    follow ''
+    expect_status 0
+    declare -A calls=()
+    while read -r word count _; do calls[$word]=$count; done <"$log"
+    for class in memory:ENOMEM:12 map:ENOMEM:2 thread:EAGAIN:7 process:EAGAIN:1 open:EMFILE:8 read:EIO:6 write:ENOSPC:8 \
+        sync:EIO:3 rename:EACCES:3 files:EIO:6 close:EIO:3; do
+        IFS=: read -r class how most <<<"$class"
+        [ -z "$long" ] || most=1000000
+        for n in $(numbers "${calls[$class]}" "$most"); do
+            follow "$class:$how:$n"
+        done
+    done
+    for fault in read:EINTR:1+ wait:EINTR:1+ read:short:1+ write:short:1+; do
+        follow $fault
+        expect_status 0
+    done
+fi
+rm -rf runs
+
 begin tries_every_command
 for name in $("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p'); do
     grep -qE "^ *try ${name}[_ ]" "$VESTIGE_SRC/tests/cli/faults.sh" || fail "no line 'try $name ...' above"

@@ -68,9 +68,26 @@ expect_one_line_err
 run bash -c 'ulimit -s 128 && exec "$@"' _ "$VESTIGE"
 expect_status 2
 
+mkdir runs
+cp run.vest runs/1.vest
+small a_folder "$VESTIGE" check runs
+echo '{"version":1,"processes":[{"process":1,"file":"1.vest"}]}' >runs/manifest.json
+small a_list "$VESTIGE" check runs
+
 # Valgrind's own start needs a megabyte.
 begin records_natively_or_says_why
 run timeout 120 bash -c 'ulimit -s 128 && exec "$@"' _ "$VESTIGE" record -f -o r.vest -- /bin/true
 [ "$status" = 0 ] || { expect_status 2 && expect_one_line_err; }
+
+# The recorder has little stack, and so have its threads; Valgrind has what it needs.
+begin needs_little_stack_to_follow
+printf '%s\n' '#!/bin/sh' 'ulimit -s 8192' 'exec /usr/bin/env valgrind.bin "$@"' >valgrind.bin
+sed -i "s|/usr/bin/env valgrind.bin|$(command -v valgrind.bin || command -v valgrind)|" valgrind.bin
+chmod +x valgrind.bin
+run timeout 120 env PATH="$T:$PATH" bash -c 'ulimit -S -s 128 && exec "$@"' _ \
+    "$VESTIGE" record -q --follow -o followed -- sh -c 'echo a | cat; echo b'
+expect_status 0
+expect_equal "$(tr '\n' ' ' <"$out")" "a b "
+expect_equal "$(jq '.processes | length' followed/manifest.json)" 3
 
 finish

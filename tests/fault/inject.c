@@ -18,6 +18,7 @@
  * calls within itself cannot be replaced, except for the allocator; streams that are opened for
  * reading are therefore made of calls that can.
  */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <execinfo.h>
@@ -447,6 +448,34 @@ SHOWN ssize_t send(int fd, const void *bytes, size_t size, int flags)
     return part < 0 ? -1 : real(fd, bytes, (size_t)part, flags);
 }
 
+/* A message's bytes are in one piece. */
+
+SHOWN ssize_t recvmsg(int fd, struct msghdr *message, int flags)
+{
+    NEXT(recvmsg);
+    size_t size = message->msg_iov->iov_len;
+    ssize_t part = transfer(READ, "recvmsg", fd, size), n;
+    if (part < 0)
+        return -1;
+    message->msg_iov->iov_len = (size_t)part;
+    n = real(fd, message, flags);
+    message->msg_iov->iov_len = size;
+    return n;
+}
+
+SHOWN ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    NEXT(sendmsg);
+    struct iovec piece = *message->msg_iov;
+    struct msghdr shorter = *message;
+    ssize_t part = transfer(WRITE, "sendmsg", fd, piece.iov_len);
+    if (part < 0)
+        return -1;
+    piece.iov_len = (size_t)part;
+    shorter.msg_iov = &piece;
+    return real(fd, &shorter, flags);
+}
+
 /* ---- streams for reading --------------------------------------------------------------------- */
 
 static ssize_t cookie_read(void *cookie, char *bytes, size_t size)
@@ -538,6 +567,18 @@ SHOWN int posix_fallocate(int fd, off_t from, off_t size)
 {
     NEXT(posix_fallocate);
     return fails(FILES, "posix_fallocate") ? errno : real(fd, from, size);
+}
+
+SHOWN int mkdir(const char *path, mode_t mode)
+{
+    NEXT(mkdir);
+    return fails(FILES, "mkdir") ? -1 : real(path, mode);
+}
+
+SHOWN DIR *opendir(const char *path)
+{
+    NEXT(opendir);
+    return fails(OPEN, "opendir") ? NULL : real(path);
 }
 
 SHOWN int unlink(const char *path)
