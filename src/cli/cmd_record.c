@@ -623,8 +623,9 @@ const struct command command_record = {
         "Runs a program and records its control flow, every memory operand with its\n"
         "value, system calls and what they wrote, signals, threads, and the order between\n"
         "them. The program behaves as usual. exec is followed; the children of fork are\n"
-        "not recorded.",
+        "recorded only with --follow.",
     .example = "vestige record -o sort.vest -- sort -u words.txt\n"
+               "vestige record --follow -o build.runs -- make -j2\n"
                "vestige record --control-only --from main --length 50M ./prog",
     .exits = "0  the program was recorded, and ended with 0\n"
              "1  recorded until all simulated threads were waiting for ever\n"

@@ -292,6 +292,18 @@ static int parse(struct parser *p)
     return p->to->count ? 0 : corrupt(p, "no processes");
 }
 
+int manifest_parse(struct manifest *m, const char *bytes, size_t size, struct vs_diag *diag)
+{
+    struct parser p = {.to = m, .diag = diag};
+    int e;
+
+    *m = (struct manifest){0};
+    json_reader_init(&p.json, bytes, size);
+    e = parse(&p);
+    json_reader_fini(&p.json);
+    return e;
+}
+
 /* Reads the whole file. Returns 0; -VSE_NOTFOUND; -VSE_IO; -VSE_LIMIT; -VSE_NOMEM. */
 static int load(const char *path, struct vs_buf *bytes, struct vs_diag *diag)
 {
@@ -374,7 +386,6 @@ static int list_name(void *context, const char *name)
 
 int manifest_read(struct manifest *m, const char *folder, struct vs_diag *diag)
 {
-    struct parser p = {.to = m, .diag = diag};
     struct vs_buf bytes = {0};
     char path[PATH_MAX];
     int e = path_of(folder, MANIFEST_NAME, path, diag);
@@ -383,9 +394,7 @@ int manifest_read(struct manifest *m, const char *folder, struct vs_diag *diag)
     if (e == 0)
         e = load(path, &bytes, diag);
     if (e == 0) {
-        json_reader_init(&p.json, (const char *)bytes.data, bytes.len);
-        e = parse(&p);
-        json_reader_fini(&p.json);
+        e = manifest_parse(m, (const char *)bytes.data, bytes.len, diag);
     } else if (e == -VSE_NOTFOUND) {
         e = each_name(folder, list_name, m, diag);
         if (e == 0 && !m->count)

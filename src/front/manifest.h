@@ -55,6 +55,9 @@ int manifest_write(const struct manifest *m, const char *folder, struct vs_diag 
  * -VSE_CORRUPT; -VSE_LIMIT; -VSE_IO; -VSE_NOMEM. */
 int manifest_read(struct manifest *m, const char *folder, struct vs_diag *diag);
 
+/* Reads a list from memory. Returns 0; -VSE_CORRUPT; -VSE_NOMEM. */
+int manifest_parse(struct manifest *m, const char *bytes, size_t size, struct vs_diag *diag);
+
 /* Removes from the folder the list and all runs, by their names. Returns 0; -VSE_IO. */
 int manifest_clear(const char *folder, struct vs_diag *diag);
 

@@ -67,6 +67,7 @@ program=$(workload rv64 fft)
 begin records_for_the_rest
 prints record 0 -o "$T/timed.vest" --cores 2 --timed -- "$program" -p 2 -n 4
 prints record 0 -o "$T/part.vest" --skip 1000 --length 500 -- "$program" -n 4
+prints record 0 --follow -o "$T/runs" -- sh -c 'true | true'
 prints simulate 0 --cores 2 --timed -- "$program" -p 2 -n 4
 prints simulate 0 --list
 "$VESTIGE_GEN" -o "$T/mixed.vest" --seed 1 --threads 3 --events 2000 >"$out" || exit 2

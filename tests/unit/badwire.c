@@ -135,7 +135,7 @@ TEST(refuses_streams_that_make_no_sense)
         REFUSE(&f);
     }
     for (uint32_t kind = WIRE_BLOCK; kind < WIRE_END; kind++) {
-        if (kind == WIRE_RUN || kind == WIRE_FORK || kind == WIRE_BYE)
+        if (kind == WIRE_RUN || kind == WIRE_FORK || kind == WIRE_MADE || kind == WIRE_BYE)
             continue;
         setup(&f);
         wb_simple(&f.w, kind, 1); /* too short */
@@ -154,6 +154,21 @@ TEST(refuses_streams_that_make_no_sense)
     wb_external(&f.w, 1, 0x5000, "12345678", 8);
     memcpy(f.w.out.data + at + 24, &(uint64_t){9}, 8);
     REFUSE(&f);
+}
+
+TEST(refuses_commands_without_an_end)
+{
+    static const struct {
+        uint64_t bytes;
+        char words[8];
+    } commands[] = {{0, ""}, {9, "1234567"}, {UINT64_MAX, ""}, {4, "abcdefg"}};
+    struct fixture f;
+
+    for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+        setup(&f);
+        wb_record(&f.w, WIRE_COMMAND, 0, &commands[i], sizeof(commands[i]));
+        REFUSE(&f);
+    }
 }
 
 TEST(refuses_blocks_that_were_left_by_no_exit)
