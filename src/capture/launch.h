@@ -5,6 +5,7 @@
 #ifndef CAPTURE_LAUNCH_H
 #define CAPTURE_LAUNCH_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -19,7 +20,7 @@ struct vs_launch {
     int socket;  /* to the tool, which sends struct wire_note and gets struct wire_reply */
     const uint8_t *memory; /* WIRE_RING_SIZE bytes */
     int log;               /* what Valgrind says is written to this file */
-    bool over;             /* the program ended; status is valid */
+    _Atomic bool over;     /* the program ended; status is valid. Others may ask, too */
     bool lost;             /* but it is not, as nobody said how */
     bool paused;           /* by vs_launch_pause */
     int status;

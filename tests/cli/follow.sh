@@ -85,8 +85,7 @@ while read -r way count exits; do
     options=()
     expect_native "$family" "$way"
     expect_runs "$count"
-    # shellcheck disable=SC2046,SC2086 # words
-    expect_equal "$(echo $(listed .exit))" "0 $exits" "exit statuses"
+    expect_equal "$(listed .exit | paste -sd ' ')" "0 $exits" "exit statuses"
     expect_checked compared -- --memory
     expect_checked compared -- --flow
 
@@ -108,10 +107,8 @@ options=()
 
 begin says_who_made_whom
 follow -- "$family" generations
-# shellcheck disable=SC2046 # words
-expect_equal "$(echo $(listed .process))" "1 2 3 4 5" processes
-# shellcheck disable=SC2046 # words
-expect_equal "$(echo $(listed .parent))" "null 1 2 3 4" parents
+expect_equal "$(listed .process | paste -sd ' ')" "1 2 3 4 5" processes
+expect_equal "$(listed .parent | paste -sd ' ')" "null 1 2 3 4" parents
 expect_equal "$(jq '.processes as $p | [$p[1:][] | .parent_pid == $p[.parent - 1].pid] | all' runs/manifest.json)" true
 expect_equal "$(jq '.processes as $p | [$p[1:][] | .started >= $p[.parent - 1].started and .ended >= .started] | all' \
     runs/manifest.json)" true "times are in order"
@@ -455,11 +452,48 @@ kill -TERM $recorder
 wait $recorder
 status=$?
 expect_status 0
-# shellcheck disable=SC2046 # words
-expect_equal "$(echo $(listed .exit))" "0 143"
+expect_equal "$(listed .exit | paste -sd ' ')" "0 143"
 expect_equal "$(listed .incomplete)" "null
 interrupted"
 expect_checked -- -q
+
+# are_stopped COUNT: of the recorder and the processes that say that they stay.
+are_stopped() {
+    local process n=0
+    for process in $recorder $(sed -n 's/^stays //p' said); do
+        ! grep -qs '^State:.T' "/proc/$process/status" || n=$((n + 1))
+    done
+    [ $n = "$1" ]
+}
+
+begin stops_and_continues_all_of_them
+rm -rf runs
+"$VESTIGE" record -q --follow -o runs -- "$family" stay >said 2>&1 &
+recorder=$!
+await says stays 2
+kill -TSTP $recorder
+await are_stopped 3
+kill -CONT $recorder
+await are_stopped 0
+# shellcheck disable=SC2046 # words
+kill -KILL $(sed -n 's/^stays //p' said)
+wait $recorder
+status=$?
+expect_status 137
+expect_runs 2
+expect_checked -- -q
+
+begin lets_a_terminal_interrupt_all_of_them
+if has_program python3; then
+    rm -rf runs
+    printf '%s\n' 'expect waits' 'expect waits' 'send \x03' >talk
+    run timeout 300 python3 "$VESTIGE_SRC/tests/cli/terminal.py" 80 "$VESTIGE" record -q --follow -o runs -- \
+        "$family" interrupt <talk
+    expect_status 130
+    expect_equal "$(listed '"\(.exit) \(.incomplete)"')" "130 interrupted
+130 interrupted"
+    expect_checked -- -q
+fi
 
 begin kills_all_if_the_user_insists
 rm -rf runs

@@ -169,6 +169,15 @@ static void stay(void)
         pause();
 }
 
+/* Two that a signal ends. */
+static void interrupt(void)
+{
+    fork();
+    say("waits\n");
+    for (;;)
+        pause();
+}
+
 /* The child goes on until it is told to end. */
 static void leave(void)
 {
@@ -385,11 +394,12 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)(void);
     } ways[] = {
-        {"fork", by_fork},       {"clone", by_clone},     {"vfork", by_vfork},
-        {"spawn", by_spawn},     {"failing", by_failing}, {"outlive", outlive},
-        {"kill", kill_child},    {"abort", abort_child},  {"otherwise", wait_otherwise},
-        {"handler", in_handler}, {"thread", in_thread},   {"memory", with_memory},
-        {"server", server},      {"stay", stay},          {"leave", leave},
+        {"fork", by_fork},        {"clone", by_clone},     {"vfork", by_vfork},
+        {"spawn", by_spawn},      {"failing", by_failing}, {"outlive", outlive},
+        {"kill", kill_child},     {"abort", abort_child},  {"otherwise", wait_otherwise},
+        {"handler", in_handler},  {"thread", in_thread},   {"memory", with_memory},
+        {"server", server},       {"stay", stay},          {"leave", leave},
+        {"interrupt", interrupt},
     };
     const char *way = argc > 1 ? argv[1] : "fork";
 
