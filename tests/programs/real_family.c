@@ -2,6 +2,7 @@
 /* Processes that make others, in all the ways there are. The first argument says which. */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
@@ -265,7 +266,8 @@ static void in_thread(void)
     pthread_join(b, NULL);
 }
 
-/* Memory that may not be accessed at the fork holds what it held; files that were written to do. */
+/* Memory that may not be accessed at the fork holds what it held; so does a file that was mapped
+ * and written to, and may only be read since. */
 static void with_memory(void)
 {
     size_t size = 1 << 20;
@@ -273,14 +275,14 @@ static void with_memory(void)
         mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     unsigned char *reserved =
         mmap(NULL, (size_t)1 << 32, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    FILE *f = tmpfile();
+    int fd = open(self, O_RDONLY);
     unsigned char *file, *given;
     unsigned sum = 0;
     pid_t child;
 
-    if (hidden == MAP_FAILED || reserved == MAP_FAILED || !f || ftruncate(fileno(f), 8192) < 0)
+    if (hidden == MAP_FAILED || reserved == MAP_FAILED || fd < 0)
         exit(9);
-    file = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, fileno(f), 0);
+    file = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
     given = malloc(300000);
     if (file == MAP_FAILED || !given)
         exit(9);
