@@ -16,6 +16,8 @@ extern Int VG_(safe_fd)(Int fd);
 extern SysRes VG_(do_syscall)(UWord number, RegWord, RegWord, RegWord, RegWord, RegWord, RegWord,
                               RegWord, RegWord);
 
+extern Bool VG_(clo_trace_children);
+
 /* Where Valgrind's messages go. Only the first member matters here. */
 extern struct {
     Int fd;
@@ -46,11 +48,12 @@ static void enter_buffer(UInt number)
     *slot_at(the.cursor) = (struct wire_slot){0, 0};
 }
 
-/* Nobody reads any more, so the program runs on unobserved. */
+/* Nobody reads any more, so the program runs on unobserved, and natively from its next exec on. */
 static void nobody_listens(void)
 {
     the.silent = True;
     the.stop_asked = True;
+    VG_(clo_trace_children) = False;
 }
 
 static Bool read_all(void *to, SizeT size)

@@ -359,10 +359,12 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
         break;
     case __NR_execve:
     case __NR_execveat:
-        if (the.silent)
-            limits_give(True);
-        else
+        if (!the.silent)
             before_exec();
+        if (the.silent) {
+            keep_over_exec(False);
+            limits_give(True);
+        }
         break;
     case __NR_rt_sigreturn:
         if (!observed(tid))

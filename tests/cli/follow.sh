@@ -533,4 +533,22 @@ run "$VESTIGE" info --no-scan --json runs
 expect_equal "$(jq -r .file "$out")" "runs/1.vest.partial
 runs/2.vest.partial"
 
+# What is executed after that runs without Valgrind, and has none of its descriptors.
+begin lets_processes_go_on_if_it_is_killed
+mkfifo go
+printf '%s\n' 'echo starts 1' 'read -r line <go' 'sh -c "echo forks 1"' \
+    'exec sh -c "ls -l /proc/\$\$/fd | grep -c memfd; echo ends 1"' >goes_on
+for option in --follow ''; do
+    rm -rf runs
+    # shellcheck disable=SC2086 # none or one
+    "$VESTIGE" record -q $option -o runs -- sh goes_on >said 2>&1 &
+    recorder=$!
+    await says starts 1
+    kill -KILL $recorder
+    wait $recorder 2>/dev/null
+    echo >go
+    await says ends 1
+    expect_equal "$(paste -sd ' ' said)" 'starts 1 forks 1 0 ends 1'
+done
+
 finish
