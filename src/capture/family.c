@@ -52,6 +52,7 @@ struct vs_family {
     size_t forks;       /* those that were not followed, likewise */
     struct vs_diag why; /* the first of them */
     struct child *children;
+    struct vs_place *places; /* what children found */
 };
 
 static void lock(struct vs_family *f)
@@ -64,19 +65,27 @@ static void unlock(struct vs_family *f)
     pthread_mutex_unlock(&f->lock);
 }
 
+/* Notes why a child is not followed. Returns the error. */
+static int refuse(struct vs_family *f, int e, const struct vs_diag *diag)
+{
+    lock(f);
+    if (!f->why.error && diag)
+        f->why = *diag;
+    else if (!f->why.error)
+        vs_diag_set(&f->why, e, -1, -1, "%s",
+                    e == -VSE_LIMIT ? "there are too many of them" : "out of memory");
+    unlock(f);
+    return e;
+}
+
 /* ---- a child's thread ------------------------------------------------------------------------ */
 
-/* The child's places were found or not; so were the program's, of which it has a copy. */
-static void add_places(struct child *c)
+static void add_places(struct vs_place *to, const struct vs_place *places, size_t count)
 {
-    struct vs_family *f = c->family;
-
-    lock(f);
-    for (size_t i = 0; i < f->o->place_count; i++) {
-        f->o->places[i].found += c->places[i].found;
-        f->o->places[i].chooser |= c->places[i].chooser;
+    for (size_t i = 0; i < count; i++) {
+        to[i].found += places[i].found;
+        to[i].chooser |= places[i].chooser;
     }
-    unlock(f);
 }
 
 /* Tells how a process ended, once. */
@@ -119,7 +128,9 @@ static int record(struct child *c)
         e = vs_session_run(s, now);
     if (e == -VSE_NOMEM && !c->theirs)
         vs_diag_set(&c->diag, e, -1, -1, "out of memory");
-    add_places(c);
+    lock(f);
+    add_places(f->places, c->places, f->o->place_count);
+    unlock(f);
     if (e == 0 && !c->result.lost)
         tell_end(f, c->process.number, c->result.status);
     return follower->end(follower->context, &c->process, &c->request, &c->result, e, &c->diag,
@@ -134,9 +145,10 @@ static void *live(void *context)
     struct vs_family *f = c->family;
     int e = vs_session_await(&c->session, &c->process.id, &c->process.parent_id);
 
-    if (e > 0)
-        e = record(c);
+    /* If we do not hear what it says, it goes on when we are gone. */
     if (e < 0)
+        refuse(f, e, &c->diag);
+    else if (e > 0 && record(c) < 0)
         f->failed = true;
     vs_session_close(&c->session);
     vs_engine_result_fini(&c->result);
@@ -222,19 +234,6 @@ static int adopt(struct vs_family *f, struct child *c)
         c->next = f->children;
         f->children = c;
     }
-    unlock(f);
-    return e;
-}
-
-/* Notes why a child is not followed. Returns the error. */
-static int refuse(struct vs_family *f, int e, const struct vs_diag *diag)
-{
-    lock(f);
-    if (!f->why.error && diag)
-        f->why = *diag;
-    else if (!f->why.error)
-        vs_diag_set(&f->why, e, -1, -1, "%s",
-                    e == -VSE_LIMIT ? "there are too many of them" : "out of memory");
     unlock(f);
     return e;
 }
@@ -342,7 +341,9 @@ int vs_family_open(struct vs_family **out, const struct vs_engine_request *o)
     f->start = vs_session_now();
     pthread_mutex_init(&f->lock, NULL);
     pthread_cond_init(&f->changed, NULL);
-    return vs_array_room((void **)&f->members, &f->capacity, 0, 1, sizeof(*f->members));
+    f->places = calloc(o->place_count + 1, sizeof(*f->places));
+    return f->places ? vs_array_room((void **)&f->members, &f->capacity, 0, 1, sizeof(*f->members))
+                     : -VSE_NOMEM;
 }
 
 int vs_family_begin(struct vs_family *f, struct vs_session *program)
@@ -363,7 +364,7 @@ static void take_missing(const struct vs_family *f, struct vs_engine_result *res
 {
     if (f->made >= f->count)
         result->forks += (unsigned)(f->made + 1 - f->count);
-    if (f->forks)
+    if (f->forks || f->why.error)
         snprintf(result->unfollowed, sizeof(result->unfollowed), "%s",
                  f->why.error ? f->why.text : "the program had too many files open");
 }
@@ -388,6 +389,7 @@ void vs_family_wait(struct vs_family *f, struct vs_session *program, bool has_fa
             pthread_cond_clockwait(&f->changed, &f->lock, CLOCK_MONOTONIC, &until);
         unlock(f);
     }
+    add_places(f->o->places, f->places, f->o->place_count);
     take_missing(f, program->result);
 }
 
@@ -398,5 +400,6 @@ void vs_family_close(struct vs_family *f)
     pthread_cond_destroy(&f->changed);
     pthread_mutex_destroy(&f->lock);
     free(f->members);
+    free(f->places);
     free(f);
 }
