@@ -156,7 +156,7 @@ expect_equal "$offered" ""
 completes vestige record -- --fo
 expect_equal "$offered" ""
 completes vestige record -o x.vest --fo
-expect_equal "$offered" "--force"
+expect_equal "$offered" "--follow --force"
 completes mcfTrace -o x ./prog no
 expect_equal "$offered" "notes.txt"
 
