@@ -515,7 +515,7 @@ static const struct cli_option options[] = {
      .letter = 'o',
      .argument = "FILE",
      .help = "write the run to FILE (PROGRAM.vest in this folder);\n"
-             "with --follow, the runs to this folder (PROGRAM.runs)",
+             "with --follow, runs to this folder (PROGRAM.runs)",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
     {.name = "force",
@@ -545,8 +545,8 @@ static const struct cli_option options[] = {
              "instead of their names",
      .offset = FIELD(whole)},
     {.name = "follow",
-     .help = "record the program's children too, each as a run of its\n"
-             "own, in the folder FILE",
+     .help = "record the program's children too, each as a run of\n"
+             "its own, in the folder FILE",
      .offset = FIELD(follow)},
     {.name = "skip",
      .argument = "N",
