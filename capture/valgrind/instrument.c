@@ -530,7 +530,8 @@ static void emit_stmt(struct emit *e, Int i)
                     mask_of(e->plan->in, i, &e->x, data->Iex.Load.addr));
         break;
     case Ist_Put:
-        addStmtToIRSB(e->out, st);
+        if (!e->plan->unseen[i])
+            addStmtToIRSB(e->out, st);
         if (e->gets_original && st->Ist.Put.offset == offsetof(GuestState, guest_RAX))
             emit_op(e, next_op(e, WIRE_NONDET), NULL, st->Ist.Put.data, NULL);
         break;
@@ -569,7 +570,7 @@ static void emit_body(struct emit *e, Int first, Bool wanted)
             emit_exit(e, i, wanted);
         else if (wanted)
             emit_stmt(e, i);
-        else
+        else if (!p->unseen[i])
             addStmtToIRSB(e->out, p->in->stmts[i]);
     }
     if (p->cut < p->in->stmts_used) {
@@ -611,6 +612,7 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     wanted = on && region_wants(in->stmts[first]->Ist.IMark.addr);
     open_plan(&plan, in);
     make_plan(&plan, first, region_wants(in->stmts[first]->Ist.IMark.addr));
+    find_unseen(&plan, first);
     addStmtToIRSB(e.out, in->stmts[first]);
     trigger = region_trigger(plan.addr);
     if (trigger)

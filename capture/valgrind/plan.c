@@ -433,6 +433,7 @@ void close_plan(struct plan *p)
     VG_(free)(p->value);
     VG_(free)(p->address);
     VG_(free)(p->recorded);
+    VG_(free)(p->unseen);
 }
 
 /* ---- announcing ---------------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ struct plan {
     UInt retired[EXITS_MAX]; /* instructions retired at each exit */
     Bool again[EXITS_MAX];   /* whether the exit's instruction is then repeated */
     Bool repeats;            /* whether there is such an exit */
+    Bool *unseen; /* by statement: it sets a register that is set again before anybody looks */
 
     /* By temporary: where its value came from. */
     IRTemp *root;    /* itself, or the temporary that it is the sum of ... */
@@ -41,6 +42,9 @@ struct plan {
 void open_plan(struct plan *p, IRSB *in);
 void make_plan(struct plan *p, Int first, Bool wanted);
 void close_plan(struct plan *p);
+
+/* Finds what sets registers in vain, of a block that is planned (unseen.c). */
+void find_unseen(struct plan *p, Int first);
 
 /* Tells the recorder that the block was translated, and describes it if it is new. Returns its
  * number. */
