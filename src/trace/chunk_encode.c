@@ -7,6 +7,7 @@
 #include "base/invariant.h"
 #include "base/likely.h"
 #include "base/varint.h"
+#include "trace/chunk_flow.h"
 
 /* For how many events room is made at a time. */
 #define BLOCK 1024
@@ -34,6 +35,7 @@ void vs_encoder_fini(struct vs_encoder *c)
     for (uint32_t i = 0; i < c->thread_count; i++)
         free(c->threads[i]);
     free(c->threads);
+    vs_encoder_recipes_fini(&c->recipes);
     c->threads = NULL;
     c->thread_count = 0;
 }
@@ -54,32 +56,8 @@ int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols)
         t->events = t->insns = 0;
         t->present = false;
     }
+    c->links++;
     return vs_flow_reset(&c->flow, c->sites->count);
-}
-
-/* ---- appending to columns ------------------------------------------------------------------ */
-
-static int put_varint(struct vs_encoder *c, unsigned column, uint64_t v)
-{
-    struct vs_buf *col = &c->cols->col[column];
-    uint8_t *start, *end;
-
-    if (vs_buf_reserve(col, VS_VARINT_MAX) < 0)
-        return -VSE_NOMEM;
-    start = col->data + col->len;
-    end = vs_varint_put(start, v);
-    col->len += (size_t)(end - start);
-    c->room -= end - start;
-    return 0;
-}
-
-/* Ends a run of right predictions. */
-static int put_gap(struct vs_encoder *c, unsigned column, uint64_t *run)
-{
-    int err = put_varint(c, column, *run);
-
-    *run = 0;
-    return err;
 }
 
 /* ---- what an event is, and control flow ------------------------------------------------------ */
@@ -108,22 +86,22 @@ static int64_t other_site(struct vs_encoder *c, uint32_t expect, uint32_t link,
     if (site == expect) {
         c->runs.site++;
     } else {
-        if (put_gap(c, VS_COL_SITE_GAP, &c->runs.site) < 0 ||
-            put_varint(c, VS_COL_SITE, vs_zigzag(site - (int64_t)expect)) < 0)
+        if (vs_encoder_gap(c, VS_COL_SITE_GAP, &c->runs.site) < 0 ||
+            vs_encoder_varint(c, VS_COL_SITE, vs_zigzag(site - (int64_t)expect)) < 0)
             return -VSE_NOMEM;
-        *vs_link(&c->flow, link) = (uint32_t)site;
+        vs_encoder_link(c, link, (uint32_t)site);
     }
     if (site == 0 && put_literal(c, &key) < 0)
         return -VSE_NOMEM;
     return site;
 }
 
-static int wrong_target(struct vs_encoder *c, const struct vs_event *e)
+int vs_encoder_wrong_target(struct vs_encoder *c, const struct vs_event *e)
 {
     struct vs_buf *col = &c->cols->col[VS_COL_TARGET];
     uint8_t how, *p;
 
-    if (vs_buf_reserve(col, 8) < 0 || put_gap(c, VS_COL_TARGET_GAP, &c->runs.target) < 0)
+    if (vs_buf_reserve(col, 8) < 0 || vs_encoder_gap(c, VS_COL_TARGET_GAP, &c->runs.target) < 0)
         return -VSE_NOMEM;
     p = col->data + col->len;
     how = (uint8_t)vs_delta_put(&p, vs_zigzag((int64_t)(e->addr - e->pc)), false);
@@ -132,43 +110,14 @@ static int wrong_target(struct vs_encoder *c, const struct vs_event *e)
     return vs_buf_put(&c->cols->col[VS_COL_TARGET_HOW], &how, 1);
 }
 
-static inline int put_branch(struct vs_encoder *c, struct vs_lane *l, uint32_t site,
-                             const struct vs_event *e)
-{
-    bool taken = e->flags & VS_BR_TAKEN;
-
-    l->link = vs_link_site(site, (e->flags & VS_BR_COND) && taken);
-    if (e->flags & VS_BR_COND) {
-        uint8_t *counter = vs_outcome_counter(&c->flow, l, site);
-
-        if (likely((*counter >= 2) == taken))
-            c->runs.outcome++;
-        else if (put_gap(c, VS_COL_OUTCOME_GAP, &c->runs.outcome) < 0)
-            return -VSE_NOMEM;
-        vs_outcome_learn(l, counter, taken);
-    }
-    if ((e->flags & VS_BR_INDIRECT) && taken) {
-        uint64_t *entry = vs_target_entry(&c->flow, l, site, e->flags);
-
-        if (likely(*entry == e->addr))
-            c->runs.target++;
-        else if (wrong_target(c, e) < 0)
-            return -VSE_NOMEM;
-        vs_target_learn(l, entry, e->addr);
-        l->link = vs_link_arrival(e->addr);
-    }
-    if ((e->flags & VS_BR_CALL) && taken)
-        vs_call(l, e->pc + e->size);
-    l->expect = *vs_link(&c->flow, l->link);
-    return 0;
-}
-
 static int put_other(struct vs_encoder *c, const struct vs_event *e)
 {
-    if (put_varint(c, VS_COL_OTHER, e->pc) < 0 || put_varint(c, VS_COL_OTHER, e->addr) < 0 ||
-        put_varint(c, VS_COL_OTHER, e->size) < 0 || put_varint(c, VS_COL_OTHER, e->icount) < 0)
+    if (vs_encoder_varint(c, VS_COL_OTHER, e->pc) < 0 ||
+        vs_encoder_varint(c, VS_COL_OTHER, e->addr) < 0 ||
+        vs_encoder_varint(c, VS_COL_OTHER, e->size) < 0 ||
+        vs_encoder_varint(c, VS_COL_OTHER, e->icount) < 0)
         return -VSE_NOMEM;
-    return e->size > 8 ? 0 : put_varint(c, VS_COL_OTHER, e->value);
+    return e->size > 8 ? 0 : vs_encoder_varint(c, VS_COL_OTHER, e->value);
 }
 
 static inline void set_operand(struct vs_chunk_operand *p, const struct vs_event *e, uint32_t site)
@@ -210,7 +159,7 @@ static inline int put_event(struct vs_encoder *c, struct vs_lane *l, const struc
     else if ((site = other_site(c, l->expect, l->link, e)) < 0)
         return -VSE_NOMEM;
     if (e->kind == VS_BRANCH)
-        return put_branch(c, l, (uint32_t)site, e);
+        return vs_encoder_branch(c, l, (uint32_t)site, e);
     l->link = vs_link_site((uint32_t)site, false);
     l->expect = c->flow.successors[site].next[0];
     if (unlikely(e->kind > VS_STORE || e->size > 8))
@@ -278,9 +227,9 @@ static int put_order(struct vs_encoder *c)
 {
     if (c->run_length == 0)
         return 0;
-    if (put_varint(c, VS_COL_ORDER, c->run_thread) < 0)
+    if (vs_encoder_varint(c, VS_COL_ORDER, c->run_thread) < 0)
         return -VSE_NOMEM;
-    return put_varint(c, VS_COL_ORDER, c->run_length);
+    return vs_encoder_varint(c, VS_COL_ORDER, c->run_length);
 }
 
 static int add_thread(struct vs_encoder *c)
@@ -295,8 +244,7 @@ static int add_thread(struct vs_encoder *c)
     return 0;
 }
 
-/* Makes the next event's thread ready for this chunk. Returns NULL if there is no memory. */
-static struct vs_encoder_thread *enter_thread(struct vs_encoder *c, unsigned number)
+struct vs_encoder_thread *vs_encoder_enter(struct vs_encoder *c, unsigned number)
 {
     struct vs_encoder_thread *t;
 
@@ -318,15 +266,10 @@ static struct vs_encoder_thread *enter_thread(struct vs_encoder *c, unsigned num
 
 static inline int put_cycle(struct vs_encoder *c, struct vs_lane *l, uint64_t cycle)
 {
-    int err = put_varint(c, VS_COL_CYCLE, cycle - l->cycle);
+    int err = vs_encoder_varint(c, VS_COL_CYCLE, cycle - l->cycle);
 
     c->cycle = l->cycle = cycle;
     return err;
-}
-
-static inline bool chunk_full(const struct vs_encoder *c)
-{
-    return c->events >= c->chunk_events || c->room <= 0;
 }
 
 /* Puts events of one thread as long as sites and targets are as predicted. It does for an event
@@ -377,7 +320,7 @@ static int64_t put_expected(struct vs_encoder *c, uint64_t thread, struct vs_lan
                     runs.outcome++;
                 } else {
                     c->room = room;
-                    if (put_gap(c, VS_COL_OUTCOME_GAP, &runs.outcome) < 0)
+                    if (vs_encoder_gap(c, VS_COL_OUTCOME_GAP, &runs.outcome) < 0)
                         return -VSE_NOMEM;
                     room = c->room;
                 }
@@ -425,8 +368,8 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
                    const char **why)
 {
     const struct vs_event *e = &b->events[pos];
-    struct vs_encoder_thread *t = enter_thread(c, e->thread);
-    struct vs_chunk_operand *operand = c->operands->list + c->operands->count;
+    struct vs_encoder_thread *t = vs_encoder_enter(c, e->thread);
+    struct vs_chunk_operand *operand = c->operands->list + c->operands->count, *before = operand;
     const uint64_t thread = e->thread;
     uint64_t insns = 0;
     size_t done = 0;
@@ -459,8 +402,9 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
         insns += e[done].icount;
         done++;
     }
-    c->operands->count = (size_t)(operand - c->operands->list);
-    invariant(c->operands->count <= VS_OPERANDS && c->sites->count <= c->flow.site_capacity);
+    c->operands->count += (size_t)(operand - before);
+    c->operands->total += (size_t)(operand - before);
+    invariant(c->operands->total <= VS_OPERANDS && c->sites->count <= c->flow.site_capacity);
     c->events += done;
     c->run_length += done;
     c->insns += insns;
@@ -489,7 +433,7 @@ static int put_block(struct vs_encoder *c, const struct vs_batch *b, size_t pos,
 {
     size_t done = 0;
 
-    while (done < n && !*why && !chunk_full(c)) {
+    while (done < n && !*why && !vs_encoder_full(c)) {
         int got;
 
         if (!is_present(c, b->events[pos + done].thread) &&
@@ -513,9 +457,9 @@ int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *b, size_t *pos,
     *why = NULL;
     c->operands = o;
     while (got >= 0 && *pos < b->count && !*why) {
-        size_t room = VS_OPERANDS - o->count;
+        size_t room = VS_OPERANDS - o->total;
 
-        if (chunk_full(c))
+        if (vs_encoder_full(c))
             return VS_ENCODED_CHUNK;
         if (room == 0 || o->wide.len >= VS_OPERANDS_WIDE)
             return VS_ENCODED_BLOCK;

@@ -4,9 +4,11 @@
 #ifndef TRACE_CHUNK_ENCODE_H
 #define TRACE_CHUNK_ENCODE_H
 
+#include "base/arena.h"
 #include "trace/index.h"
 #include "trace/chunk_operands.h"
 #include "trace/predict.h"
+#include "trace/recipe.h"
 #include "trace/tables.h"
 
 struct vs_encoder_thread {
@@ -26,6 +28,15 @@ struct vs_encoder_runs {
  * a chunk may have stay within the format's limits however wrong this estimate is. */
 #define VS_OPERAND_BYTES 4
 
+/* Recipes that the encoder knows (chunk_records.c). */
+struct vs_encoder_recipes {
+    struct vs_encoder_recipe **list;
+    size_t count, capacity;
+    struct vs_arena arena;
+};
+
+void vs_encoder_recipes_fini(struct vs_encoder_recipes *r);
+
 struct vs_encoder {
     struct vs_tables *tables;           /* the caller's; the encoder adds sites */
     struct vs_sites *sites;             /* of the tables */
@@ -37,6 +48,8 @@ struct vs_encoder {
     uint32_t thread_count;              /* no event had a higher number */
     size_t thread_capacity;
     struct vs_encoder_runs runs;
+    struct vs_encoder_recipes recipes;
+    uint64_t links; /* changes whenever another site follows a load or store than was expected */
     struct vs_site literal; /* the chunk's last literal */
     uint32_t run_thread;    /* current run of the order */
     uint64_t run_length;
@@ -56,7 +69,16 @@ void vs_encoder_fini(struct vs_encoder *c);
 /* Starts a chunk, into empty columns that stay the caller's. Returns 0; -VSE_NOMEM. */
 int vs_encoder_begin(struct vs_encoder *c, struct vs_columns *cols);
 
-enum { VS_ENCODED_ALL = 0, VS_ENCODED_CHUNK = 1, VS_ENCODED_BLOCK = 2 };
+/* Takes a recipe, which it copies. Returns its number, from 0 up; -VSE_INVAL; -VSE_LIMIT;
+ * -VSE_NOMEM. */
+int64_t vs_encoder_recipe(struct vs_encoder *c, const struct vs_recipe *recipe);
+
+enum {
+    VS_ENCODED_ALL = 0,
+    VS_ENCODED_CHUNK = 1,
+    VS_ENCODED_BLOCK = 2,
+    VS_ENCODED_EVENTS = 3, /* only when records are put */
+};
 
 /* Takes events from *pos on; their operands go to a block of the caller's. Returns VS_ENCODED_ALL
  * when the batch is used up; _CHUNK when the chunk is full; _BLOCK when the block is full, and the
@@ -65,6 +87,23 @@ enum { VS_ENCODED_ALL = 0, VS_ENCODED_CHUNK = 1, VS_ENCODED_BLOCK = 2 };
  * useless. Where a chunk ends does not depend on how events are divided into batches. */
 int vs_encoder_put(struct vs_encoder *c, const struct vs_batch *batch, size_t *pos,
                    struct vs_chunk_operands *operands, const char **why);
+
+/* Which of a thread's records is next, and where it is. */
+struct vs_record_place {
+    size_t record, at;
+};
+
+/* Takes records from *place on, as vs_encoder_put takes events; there are no cycles. Also returns
+ * VS_ENCODED_EVENTS: the record at *place has to be put as events. */
+int vs_encoder_put_records(struct vs_encoder *c, const struct vs_records *records,
+                           struct vs_record_place *place, struct vs_chunk_operands *operands);
+
+/* The length of a recipe's records. */
+uint32_t vs_encoder_length(const struct vs_encoder *c, uint32_t recipe);
+
+/* Makes events of one record, which is then their wide area. Returns how many. */
+size_t vs_encoder_expand(const struct vs_encoder *c, uint32_t recipe, const uint8_t *record,
+                         uint16_t thread, struct vs_event *events);
 
 /* Ends the chunk, which has at least one event: completes the columns, except those of operands,
  * and fills the summary and a buffer of struct vs_chunk_thread. Returns 0; -VSE_NOMEM. */

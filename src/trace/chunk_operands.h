@@ -32,16 +32,43 @@ static inline unsigned vs_chunk_operand_kind(const struct vs_chunk_operand *p)
     return p->site_kind & 0xff;
 }
 
+/* How the operands of a record (trace/recipe.h) are found in it. A branch is none. */
+struct vs_operand_step {
+    uint64_t addr, addr_mask, value, value_mask;
+    uint32_t site;
+    uint16_t size, addr_at, value_at;
+    bool load;
+};
+
+struct vs_operand_recipe {
+    uint32_t length, count;
+    struct vs_operand_step steps[];
+};
+
+/* Operands of one thread that are still in their records, and how many of the list precede them. */
+struct vs_operand_part {
+    uint32_t listed, records;
+    uint16_t thread;
+};
+
 /* Enough operands to make handing them to another thread worthwhile, and few enough to be still in
  * a cache there. */
 #define VS_OPERANDS      8192
 #define VS_OPERANDS_WIDE (256u << 10) /* a block is also full with so many bytes of wide values */
+#define VS_OPERAND_PARTS 256
 
-/* A block of operands, all of one chunk, in order. */
+/* A block of operands, all of one chunk, in order: those of the parts, then the rest of the
+ * list. */
 struct vs_chunk_operands {
     struct vs_chunk_operand *list; /* room for VS_OPERANDS, and for looking ahead */
     size_t count;
-    struct vs_buf wide;      /* values over 8 bytes */
+    size_t total;       /* with those in records; at most VS_OPERANDS */
+    struct vs_buf wide; /* values over 8 bytes */
+    struct vs_operand_part parts[VS_OPERAND_PARTS];
+    size_t part_count, parted;                /* parted: how many of the list belong to parts */
+    const struct vs_operand_recipe **recipes; /* of the records: room for VS_OPERANDS */
+    size_t record_count;
+    struct vs_buf records;
     uint32_t sites, threads; /* upper bounds of their numbers; set before encoding */
 };
 
@@ -59,6 +86,7 @@ struct vs_chunk_operand_coder {
     unsigned shadow_bits;
     struct vs_trail *trails; /* by thread */
     size_t trail_count, trail_capacity;
+    uint64_t *addrs; /* of the records being put */
     uint8_t scratch[VS_SIZE_MAX + 1];
 };
 

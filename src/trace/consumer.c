@@ -21,13 +21,25 @@ static int64_t writer_block(void *context, const struct vs_block *block)
     return vs_writer_block(context, block);
 }
 
+static int64_t writer_recipe(void *context, const struct vs_recipe *recipe)
+{
+    return vs_writer_recipe(context, recipe);
+}
+
+static int writer_records(void *context, const struct vs_records *records)
+{
+    return vs_writer_records(context, records);
+}
+
 struct vs_consumer vs_consumer_writer(struct vs_writer *w)
 {
     return (struct vs_consumer){.context = w,
                                 .meta = writer_meta,
                                 .put = writer_put,
                                 .image = writer_image,
-                                .block = writer_block};
+                                .block = writer_block,
+                                .recipe = writer_recipe,
+                                .records = writer_records};
 }
 
 /* ---- before another -------------------------------------------------------------------------- */
@@ -60,13 +72,31 @@ static int64_t before_block(void *context, const struct vs_block *block)
     return b->to.block(b->to.context, block);
 }
 
+static int64_t before_recipe(void *context, const struct vs_recipe *recipe)
+{
+    const struct vs_before *b = context;
+
+    return b->to.recipe(b->to.context, recipe);
+}
+
+static int before_records(void *context, const struct vs_records *records)
+{
+    const struct vs_before *b = context;
+
+    return b->records(b->context, records);
+}
+
 struct vs_consumer vs_consumer_before(struct vs_before *before)
 {
+    bool records = before->records && before->to.records;
+
     return (struct vs_consumer){.context = before,
                                 .meta = before->to.meta ? before_meta : NULL,
                                 .put = before_put,
                                 .image = before->to.image ? before_image : NULL,
-                                .block = before->to.block ? before_block : NULL};
+                                .block = before->to.block ? before_block : NULL,
+                                .recipe = records ? before_recipe : NULL,
+                                .records = records ? before_records : NULL};
 }
 
 /* ---- a recorded run -------------------------------------------------------------------------- */

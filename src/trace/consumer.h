@@ -9,6 +9,7 @@
 #ifndef TRACE_CONSUMER_H
 #define TRACE_CONSUMER_H
 
+#include "trace/recipe.h"
 #include "vestige/run.h"
 
 struct vs_consumer {
@@ -19,6 +20,10 @@ struct vs_consumer {
     /* Return the number, from 0 up; or an error. */
     int64_t (*image)(void *context, const struct vs_image *image);
     int64_t (*block)(void *context, const struct vs_block *block);
+    /* Events as records (trace/recipe.h): both or neither. A recipe's number as above; -VSE_LIMIT
+     * if there cannot be more of them, and its events have to be put instead. */
+    int64_t (*recipe)(void *context, const struct vs_recipe *recipe);
+    int (*records)(void *context, const struct vs_records *records);
 };
 
 /* The writer stays the caller's. */
@@ -29,7 +34,9 @@ struct vs_consumer vs_consumer_writer(struct vs_writer *w);
 struct vs_before {
     struct vs_consumer to;
     int (*put)(void *context, const struct vs_batch *batch);
-    void *context; /* of put */
+    /* NULL: no records */
+    int (*records)(void *context, const struct vs_records *records);
+    void *context; /* of put and records */
 };
 
 /* Makes a consumer, which the struct must outlive. */

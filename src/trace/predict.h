@@ -35,13 +35,15 @@ struct vs_successor {
     uint32_t next[2];
 };
 
-/* What is expected of a site's load or store. Its 64 bytes are one cache line. */
+/* What is expected of a site's load or store. Its 64 bytes are one cache line. What changes
+ * together does not lie together: compilers would join the two in a vector register, which takes
+ * longer than storing both. */
 struct vs_site_state {
-    uint64_t addr;     /* its last address */
-    uint64_t stride;   /* between its addresses; changes when a difference is seen twice */
-    uint64_t relative; /* its last address minus the thread's address before that */
-    uint64_t value;    /* its last value of at most 8 bytes */
+    uint64_t addr; /* its last address */
     uint64_t value_stride;
+    uint64_t stride;   /* between its addresses; changes when a difference is seen twice */
+    uint64_t value;    /* its last value of at most 8 bytes */
+    uint64_t relative; /* its last address minus the thread's address before that */
     uint32_t stride_seen, value_stride_seen; /* last differences, low 32 bits */
     uint8_t trust; /* address: 0, 1 by stride, 2, 3 relative to the thread's last address */
     uint8_t unused[15];

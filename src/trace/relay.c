@@ -71,13 +71,23 @@ static void *work(void *arg)
     return NULL;
 }
 
-int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, size_t events,
-                  bool timed)
+/* Consumes a parcel, unless something failed before, and empties it. Returns 0; an error. */
+static int consume_here(struct vs_relay *r, struct vs_parcel *p)
+{
+    if (r->error == 0)
+        r->error = consume(r, p);
+    p->count = 0;
+    p->wide.len = 0;
+    return r->error;
+}
+
+static int open_relay(struct vs_relay **out, const struct vs_consumer *consumer, size_t events,
+                      bool timed, int parcels)
 {
     struct vs_relay *r = calloc(1, sizeof(*r));
     bool ok = r != NULL;
 
-    *out = NULL;
+    *out = r;
     if (!ok)
         return -VSE_NOMEM;
     r->consumer = consumer;
@@ -85,24 +95,44 @@ int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, siz
     pthread_mutex_init(&r->state, NULL);
     pthread_mutex_init(&r->calls, NULL);
     pthread_cond_init(&r->changed, NULL);
-    for (int i = 0; i < PARCELS; i++) {
+    for (int i = 0; i < parcels; i++) {
         ok &= (r->parcels[i].events = calloc(events, sizeof(struct vs_event))) != NULL;
         ok &= !timed || (r->parcels[i].cycles = calloc(events, sizeof(uint64_t))) != NULL;
     }
-    ok = ok && pthread_create(&r->thread, NULL, work, r) == 0;
-    r->started = ok;
-    if (!ok) {
-        vs_relay_close(r);
-        return -VSE_NOMEM;
-    }
-    *out = r;
-    return 0;
+    return ok ? 0 : -VSE_NOMEM;
+}
+
+/* Undoes an opening that failed. */
+static int give_up(struct vs_relay **out)
+{
+    vs_relay_close(*out);
+    *out = NULL;
+    return -VSE_NOMEM;
+}
+
+int vs_relay_open(struct vs_relay **out, const struct vs_consumer *consumer, size_t events,
+                  bool timed)
+{
+    struct vs_relay *r;
+
+    if (open_relay(out, consumer, events, timed, PARCELS) < 0)
+        return give_up(out);
+    r = *out;
+    r->started = pthread_create(&r->thread, NULL, work, r) == 0;
+    return r->started ? 0 : give_up(out);
+}
+
+int vs_relay_open_here(struct vs_relay **out, const struct vs_consumer *consumer, size_t events)
+{
+    return open_relay(out, consumer, events, false, 1) < 0 ? give_up(out) : 0;
 }
 
 struct vs_parcel *vs_relay_take(struct vs_relay *r)
 {
     struct vs_parcel *p = &r->parcels[r->sent % PARCELS];
 
+    if (!r->started)
+        return &r->parcels[0];
     pthread_mutex_lock(&r->state);
     while (r->sent - r->consumed == PARCELS)
         pthread_cond_wait(&r->changed, &r->state);
@@ -114,6 +144,8 @@ int vs_relay_send(struct vs_relay *r)
 {
     int e;
 
+    if (!r->started)
+        return consume_here(r, &r->parcels[0]);
     invariant(r->parcels[r->sent % PARCELS].count <= r->events);
     pthread_mutex_lock(&r->state);
     r->sent++;
@@ -158,6 +190,25 @@ int vs_relay_meta(struct vs_relay *r, const char *key, const char *value)
     e = r->consumer->meta(r->consumer->context, key, value);
     pthread_mutex_unlock(&r->calls);
     return e;
+}
+
+bool vs_relay_takes_records(const struct vs_relay *r)
+{
+    return !r->started && r->consumer->recipe && r->consumer->records;
+}
+
+int64_t vs_relay_recipe(struct vs_relay *r, const struct vs_recipe *recipe)
+{
+    invariant(!r->started);
+    return r->consumer->recipe(r->consumer->context, recipe);
+}
+
+int vs_relay_records(struct vs_relay *r, const struct vs_records *records)
+{
+    invariant(!r->started);
+    if (r->error == 0)
+        r->error = r->consumer->records(r->consumer->context, records);
+    return r->error;
 }
 
 int vs_relay_drain(struct vs_relay *r)

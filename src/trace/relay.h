@@ -21,6 +21,9 @@ struct vs_parcel {
 int vs_relay_open(struct vs_relay **r, const struct vs_consumer *consumer, size_t events,
                   bool timed);
 
+/* The same without a thread: whoever sends calls the consumer, and waits for it. */
+int vs_relay_open_here(struct vs_relay **r, const struct vs_consumer *consumer, size_t events);
+
 /* An empty parcel, after waiting for one if necessary. */
 struct vs_parcel *vs_relay_take(struct vs_relay *r);
 
@@ -33,6 +36,14 @@ int vs_relay_send(struct vs_relay *r);
 int64_t vs_relay_block(struct vs_relay *r, const struct vs_block *block);
 int64_t vs_relay_image(struct vs_relay *r, const struct vs_image *image);
 int vs_relay_meta(struct vs_relay *r, const char *key, const char *value);
+
+/* Whether there may be records: the consumer takes them, and there is no thread in between. */
+bool vs_relay_takes_records(const struct vs_relay *r);
+
+/* These come after the parcels that were sent earlier. They return what the consumer's functions
+ * do. */
+int64_t vs_relay_recipe(struct vs_relay *r, const struct vs_recipe *recipe);
+int vs_relay_records(struct vs_relay *r, const struct vs_records *records);
 
 /* Waits until everything is consumed. Returns 0; the consumer's first error. */
 int vs_relay_drain(struct vs_relay *r);

@@ -16,6 +16,7 @@
 #include "base/outfile.h"
 #include "base/workers.h"
 #include "trace/chunk_encode.h"
+#include "trace/recipe.h"
 #include "trace/tables.h"
 #include "vestige/run.h"
 
@@ -86,7 +87,8 @@ struct vs_writer {
     unsigned ring_size;
     unsigned oldest, current; /* current is being filled; [oldest, current) are submitted */
     struct vs_encoder encoder;
-    bool in_chunk; /* the encoder has begun the current chunk */
+    struct vs_buf expanded; /* events of a record: room for those of any recipe */
+    bool in_chunk;          /* the encoder has begun the current chunk */
     uint32_t features, shadow_bits;
     uint64_t bytes;
     int failed; /* sticky */
@@ -240,6 +242,7 @@ static void free_writer(struct vs_writer *w)
     free(w->blocks);
     free(w->tools);
     vs_encoder_fini(&w->encoder);
+    vs_buf_fini(&w->expanded);
     vs_tables_fini(&w->tables);
     vs_index_fini(&w->index);
     free(w);
@@ -361,7 +364,7 @@ static void submit_block(struct vs_writer *w)
 {
     struct block *b = &w->blocks[w->block];
 
-    invariant(!b->busy && b->operands.count);
+    invariant(!b->busy && (b->operands.count || b->operands.part_count));
     b->chunk = w->ring[w->current];
     b->busy = true;
     b->job.run = encode_block;
@@ -469,7 +472,7 @@ static int end_chunk(struct vs_writer *w)
         return submit_tables(w);
     if (vs_encoder_end(&w->encoder, &k->summary, &k->threads) < 0)
         return fail(w, -VSE_NOMEM);
-    if (w->blocks[w->block].operands.count)
+    if (w->blocks[w->block].operands.count || w->blocks[w->block].operands.part_count)
         submit_block(w);
     swap_aside(w);
     err = submit_tables(w);
@@ -515,6 +518,17 @@ static int refuse(struct vs_writer *w, size_t pos, const char *why)
                        (unsigned long long)number, pos, why);
 }
 
+/* Makes sure that there is a chunk to put events into. */
+static int begin_chunk(struct vs_writer *w)
+{
+    if (w->in_chunk)
+        return 0;
+    if (vs_encoder_begin(&w->encoder, &w->ring[w->current]->cols) < 0)
+        return fail(w, -VSE_NOMEM);
+    w->in_chunk = true;
+    return 0;
+}
+
 int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch)
 {
     const char *why = "";
@@ -526,11 +540,8 @@ int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch)
     if (batch->count && !batch->cycles != !(w->features & VS_RUN_TIMED))
         return refuse(w, 0, batch->cycles ? "a cycle in an untimed run" : "no cycle");
     while (pos < batch->count) {
-        if (!w->in_chunk) {
-            if (vs_encoder_begin(&w->encoder, &w->ring[w->current]->cols) < 0)
-                return fail(w, -VSE_NOMEM);
-            w->in_chunk = true;
-        }
+        if ((err = begin_chunk(w)) < 0)
+            return err;
         err = vs_encoder_put(&w->encoder, batch, &pos, &w->blocks[w->block].operands, &why);
         if (err == -VSE_INVAL)
             return refuse(w, pos, why);
@@ -539,6 +550,58 @@ int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch)
         if (err == VS_ENCODED_BLOCK)
             submit_block(w);
         if (err == VS_ENCODED_CHUNK && (err = end_chunk(w)) < 0)
+            return err;
+    }
+    return 0;
+}
+
+int64_t vs_writer_recipe(struct vs_writer *w, const struct vs_recipe *recipe)
+{
+    int64_t number = w->failed ? w->failed : vs_encoder_recipe(&w->encoder, recipe);
+
+    if (number >= 0 && vs_buf_reserve(&w->expanded, recipe->count * sizeof(struct vs_event)) < 0)
+        number = -VSE_NOMEM;
+    return w->failed ? number : added(w, number, "a recipe");
+}
+
+/* Puts one record as events, and goes on behind it. The record may change while it is read, unlike
+ * a batch. */
+static int put_expanded(struct vs_writer *w, const struct vs_records *r,
+                        struct vs_record_place *place)
+{
+    struct vs_event *events = (void *)w->expanded.data;
+    uint32_t recipe = r->recipes[place->record], length = vs_encoder_length(&w->encoder, recipe);
+    const uint8_t *record = r->bytes + place->at;
+    struct vs_batch batch = {.events = events, .wide = record, .wide_size = length};
+
+    batch.count = vs_encoder_expand(&w->encoder, recipe, record, r->thread, events);
+    place->record++;
+    place->at += length;
+    return vs_writer_put(w, &batch);
+}
+
+int vs_writer_records(struct vs_writer *w, const struct vs_records *r)
+{
+    struct vs_record_place place = {0};
+    int err;
+
+    if (w->failed)
+        return w->failed;
+    while (place.record < r->count) {
+        if ((err = begin_chunk(w)) < 0)
+            return err;
+        err = w->features & VS_RUN_TIMED
+                  ? VS_ENCODED_EVENTS
+                  : vs_encoder_put_records(&w->encoder, r, &place, &w->blocks[w->block].operands);
+        if (err == -VSE_NOMEM)
+            return fail(w, err);
+        if (err == VS_ENCODED_BLOCK)
+            submit_block(w);
+        else if (err == VS_ENCODED_CHUNK)
+            err = end_chunk(w);
+        else if (err == VS_ENCODED_EVENTS)
+            err = put_expanded(w, r, &place);
+        if (err < 0)
             return err;
     }
     return 0;

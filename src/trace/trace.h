@@ -5,6 +5,7 @@
  * reader); and of this folder
  *
  *   consumer  what takes a run as it is made
+ *   recipe    events that come together, as records of what varies
  *   relay     a consumer in a thread of its own
  *   run_file  telling a run from other files
  *   retired   where events are, in instructions
@@ -20,6 +21,8 @@
  *   index           summaries of chunks, seeking                    4
  *   predict         what is expected next; shared by those below    6, 7
  *   chunk_encode    events to columns: all but addresses and values
+ *   chunk_records   the same for records
+ *   chunk_flow      what these two have in common
  *   chunk_operands  addresses and values to columns
  *   chunk_decode    columns to events
  *   run_writer      chunk_encode + chunk_operands + columns + workers -> file

@@ -193,3 +193,45 @@ TEST(delivers_what_is_pending_when_closed)
     vs_relay_close(f.relay);
     vs_relay_close(NULL);
 }
+
+/* ---- without a thread ------------------------------------------------------------------------ */
+
+static int64_t recipe(void *context, const struct vs_recipe *r)
+{
+    (void)context;
+    return r->length;
+}
+
+static int records(void *context, const struct vs_records *r)
+{
+    struct sink *s = context;
+
+    CHECK_EQ(s->next, 2 * 3);
+    return r->count == 5 ? -VSE_IO : 0;
+}
+
+TEST(calls_the_consumer_of_records_at_once)
+{
+    struct vs_recipe r = {.length = 24};
+    struct vs_records some = {.count = 1}, bad = {.count = 5};
+    struct fixture f;
+
+    setup(&f);
+    CHECK(!vs_relay_takes_records(f.relay));
+    vs_relay_close(f.relay);
+    CHECK_EQ(vs_relay_open_here(&f.relay, &f.consumer, EVENTS), 0);
+    CHECK(!vs_relay_takes_records(f.relay));
+    f.consumer.recipe = recipe;
+    f.consumer.records = records;
+    CHECK(vs_relay_takes_records(f.relay));
+    CHECK_EQ(send_some(&f, 3), 0);
+    CHECK_EQ(f.sink.next, 3);
+    CHECK_EQ(send_some(&f, 3), 0);
+    CHECK_EQ(vs_relay_recipe(f.relay, &r), 24);
+    CHECK_EQ(vs_relay_records(f.relay, &some), 0);
+    CHECK_ERR(vs_relay_records(f.relay, &bad), VSE_IO);
+    CHECK_ERR(send_some(&f, 3), VSE_IO); /* and it is thrown away */
+    CHECK_EQ(f.sink.next, 6);
+    CHECK_ERR(vs_relay_drain(f.relay), VSE_IO);
+    vs_relay_close(f.relay);
+}
