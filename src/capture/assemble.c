@@ -14,6 +14,10 @@
 #define WIDE_BATCH (1u << 20)
 /* How many instructions may come without an event before they are given one; icount has 16 bits. */
 #define SINCE_MAX 32768
+/* A block is left so many times in the same way before that gets recipes, which cost time and
+ * memory; and there are none for threads that retired more than this without an event. */
+#define RUNS_COLD  8
+#define RECIPE_MAX 1024
 
 int vs_assembler_nonsense(struct vs_diag *diag, const char *what)
 {
@@ -51,7 +55,9 @@ int vs_assembler_open(struct vs_assembler **out, const struct vs_assembler_optio
     a->isa = vs_isa_find(VS_VALGRIND_ISA);
     vs_wire_numbers_init(&a->numbers, a->isa);
     a->left = window_length(a, 0);
-    if (next_parcel(a) < 0 ||
+    a->records = vs_relay_takes_records(a->o.relay);
+    a->steps = calloc(VS_BLOCK_EVENTS, sizeof(*a->steps));
+    if (!a->steps || next_parcel(a) < 0 ||
         vs_array_room((void **)&a->blocks, &a->block_capacity, 0, 1, sizeof(*a->blocks)) < 0) {
         vs_assembler_close(a);
         *out = NULL;
@@ -69,6 +75,8 @@ void vs_assembler_close(struct vs_assembler *a)
         free(a->threads[i]);
     free(a->threads);
     free(a->blocks);
+    free(a->steps);
+    vs_map_fini(&a->recipes);
     vs_arena_fini(&a->arena);
     vs_codemap_fini(&a->code);
     vs_buf_fini(&a->command);
@@ -306,35 +314,137 @@ static inline uint32_t half_at(const uint8_t *bytes, size_t at)
     return __atomic_load_n((const uint32_t *)(const void *)(bytes + at), __ATOMIC_RELAXED);
 }
 
-/* Takes blocks that ran and were left as most are, up to something special or the batch's end.
- * Returns where that is. Everything used is in registers, as there are tens of millions of blocks a
- * second. */
+/* Finds out which block ran at pos, how it was left, and where the next slot is. Returns NULL if
+ * there is no block that was left by one of its exits. */
+static inline struct vs_block_leave *find_leave(const struct vs_assembler *a, const uint8_t *bytes,
+                                                size_t pos, size_t last,
+                                                const struct vs_code_block **block, size_t *next)
+{
+    uint32_t what = half_at(bytes, pos + offsetof(struct wire_slot, what)), left;
+    const struct vs_code_block *b = &a->blocks[what];
+
+    if (unlikely(what - 1u >= a->block_count - 1))
+        return NULL;
+    *block = b;
+    *next = pos + b->length;
+    if (unlikely(*next > last || (left = half_at(bytes, *next) - 1) >= b->leave_count))
+        return NULL;
+    return &b->leaves[left];
+}
+
+/* Finds or makes a recipe that is not the one used last. Returns as has_recipe. */
+static int64_t other_recipe(struct vs_assembler *a, const struct vs_code_block *b,
+                            struct vs_block_leave *l, uint64_t since)
+{
+    struct vs_recipe recipe = {.steps = a->steps, .length = b->length};
+    uint64_t key = (uint64_t)(b - a->blocks) << 32 | (uint64_t)(l - b->leaves) << 16 | since;
+    int64_t number;
+
+    if (!l->hot || l->runs < RUNS_COLD || since > RECIPE_MAX)
+        return 0;
+    number = (int64_t)vs_map_value(&a->recipes, key) - 1;
+    if (number < 0) {
+        recipe.count = vs_code_block_recipe(b, l, (unsigned)since, a->steps);
+        number = vs_relay_recipe(a->o.relay, &recipe);
+        if (number == -VSE_LIMIT)
+            return l->hot = false;
+        if (number < 0)
+            return vs_assembler_theirs(a, number);
+        if (vs_map_set(&a->recipes, key, (uint64_t)number + 1) < 0)
+            return -VSE_NOMEM;
+    }
+    l->since = (uint16_t)since;
+    l->recipe = (uint32_t)number + 1;
+    return 1;
+}
+
+/* Whether there is a recipe for a block that was left in this way, after so many instructions
+ * without an event: it is then the one used last. Returns 1 or 0; -VSE_NOMEM; the consumer's
+ * error. */
+static inline int64_t has_recipe(struct vs_assembler *a, const struct vs_code_block *b,
+                                 struct vs_block_leave *l, uint64_t since)
+{
+    return likely(l->recipe && l->since == since) ? 1 : other_recipe(a, b, l, since);
+}
+
+static bool takes_plain(const struct vs_assembler *a)
+{
+    return a->current && !a->current->call_pc && !a->current->repeats.pc;
+}
+
+/* Whether blocks become records. A window's end may be within a block. */
+static bool takes_records(const struct vs_assembler *a)
+{
+    return a->records && a->left == UINT64_MAX && !a->cut && takes_plain(a);
+}
+
+/* Delivers blocks that ran as records, as long as they have recipes. Returns where the next slot
+ * is; -VSE_NOMEM; the consumer's error. */
+static int64_t take_records(struct vs_assembler *a, const uint8_t *bytes, size_t pos, size_t size)
+{
+    const size_t last = size - sizeof(struct wire_slot);
+    struct vs_capture_thread *t = a->current;
+    struct vs_records records = {.bytes = bytes + pos, .recipes = a->taken};
+    uint32_t *taken = a->taken, *end = taken + VS_RECORDS;
+    uint64_t since, insns = 0, events = 0;
+    const struct vs_code_block *b;
+    struct vs_block_leave *l;
+    int64_t has = 0;
+    size_t next;
+    int e = 0;
+
+    if (!takes_records(a))
+        return (int64_t)pos;
+    since = t->since;
+    while (taken < end && (l = find_leave(a, bytes, pos, last, &b, &next)) &&
+           (has = has_recipe(a, b, l, since)) > 0) {
+        *taken++ = l->recipe - 1;
+        insns += l->insns;
+        events += l->all;
+        since = l->then;
+        pos = next;
+    }
+    if (has < 0)
+        return has;
+    if (taken == a->taken)
+        return (int64_t)pos;
+    if (a->count && (e = deliver(a)) < 0)
+        return e;
+    records.count = (size_t)(taken - a->taken);
+    records.size = (size_t)(bytes + pos - records.bytes);
+    records.thread = t->number;
+    a->stats.events += events;
+    a->stats.instructions += t->since + insns - since;
+    t->since = since;
+    e = (int)vs_assembler_theirs(a, vs_relay_records(a->o.relay, &records));
+    return e < 0 ? e : (int64_t)pos;
+}
+
+/* Takes blocks that ran and were left as most are, up to something special, the batch's end, or one
+ * that has a recipe. Returns where that is. Everything used is in registers, as there may be tens
+ * of millions of blocks a second. */
 static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t pos, size_t size)
 {
-    const struct vs_code_block *blocks = a->blocks;
     const struct vs_parcel *parcel = a->parcel;
-    const size_t last = size - sizeof(struct wire_slot), block_count = a->block_count;
+    const size_t last = size - sizeof(struct wire_slot);
+    const bool records = takes_records(a);
     struct vs_event *events = a->events + a->count, *end = a->events + VS_PARCEL_BATCH;
     struct vs_capture_thread *t = a->current;
+    const struct vs_code_block *b;
+    struct vs_block_leave *l;
     uint64_t since;
+    size_t next;
 
-    if (!t || t->call_pc || t->repeats.pc)
+    if (!takes_plain(a))
         return pos;
     since = t->since;
-    while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH) {
-        uint32_t what = half_at(bytes, pos + offsetof(struct wire_slot, what)), left;
-        const struct vs_code_block *b = &blocks[what];
-        const struct vs_block_leave *l;
-        size_t next;
-
-        if (what - 1u >= block_count - 1)
-            break;
-        next = pos + b->length;
-        if (next > last || (left = half_at(bytes, next) - 1) >= b->leave_count)
-            break;
-        l = &b->leaves[left];
-        if (!l->plain)
-            break;
+    while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH &&
+           (l = find_leave(a, bytes, pos, last, &b, &next)) && l->plain) {
+        if (records && l->runs++ >= RUNS_COLD) {
+            l->runs = RUNS_COLD;
+            if (has_recipe(a, b, l, since))
+                break;
+        }
         put_steps(a, t->number, b, bytes + pos, events, l->steps);
         if (l->branch) {
             struct vs_event *e = &events[l->steps];
@@ -508,11 +618,14 @@ static int64_t take_other(struct vs_assembler *a, uint32_t what, const uint8_t *
  * buffer is handed over, the tool notes there what runs next. */
 static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, struct vs_diag *diag)
 {
-    int64_t pos = 0, last = (int64_t)(size - sizeof(struct wire_slot));
+    int64_t pos = 0, last = (int64_t)(size - sizeof(struct wire_slot)), from;
     uint32_t what;
     int e;
 
     while (pos >= 0 && pos < last) {
+        from = pos;
+        if ((pos = take_records(a, bytes, (size_t)pos, size)) < 0)
+            break;
         pos = (int64_t)take_plain(a, bytes, (size_t)pos, size);
         if (batch_full(a)) {
             if ((e = deliver(a)) < 0)
@@ -521,6 +634,8 @@ static int take_all(struct vs_assembler *a, const uint8_t *bytes, size_t size, s
         }
         if (pos == last)
             break;
+        if (pos > from)
+            continue;
         what = half_at(bytes, (size_t)pos + offsetof(struct wire_slot, what));
         if (what == 0)
             return vs_assembler_nonsense(diag, "an early end");

@@ -239,6 +239,7 @@ static int hello(struct vs_assembler *a, const struct wire_hello *h)
             e = vs_assembler_put(a, someone(a), gone, NULL, 0, 0);
         a->current = NULL;
         a->block_count = 1;
+        vs_map_fini(&a->recipes);
         vs_arena_fini(&a->arena);
         vs_images_forget(a->o.images);
     } else {

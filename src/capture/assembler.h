@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/map.h"
 #include "capture/assemble.h"
 #include "capture/blocks.h"
 #include "capture/wire_registers.h"
@@ -15,6 +16,9 @@
 /* More instructions than a thread runs between two of the tool's records. */
 #define VS_CAPTURE_SINCE_MAX (UINT64_C(1) << 32)
 #define VS_CAPTURE_NESTED    16 /* signal handlers of a thread within each other that are followed */
+
+/* How many records are delivered together. */
+#define VS_RECORDS 4096
 
 enum vs_pending { VS_PENDING_NONE, VS_PENDING_SIGNAL, VS_PENDING_RETURN };
 
@@ -66,7 +70,11 @@ struct vs_assembler {
     unsigned begun;        /* threads that have begun before that */
     uint64_t cut_pc;       /* the window's last instruction, if that has events; 0 = none */
     uint16_t cut_thread;
-    bool theirs; /* the error that is returned is the consumer's */
+    bool records;                 /* the consumer takes records */
+    struct vs_map recipes;        /* numbers plus one, by block, exit and instructions before */
+    uint32_t taken[VS_RECORDS];   /* recipes of the records to be delivered */
+    struct vs_recipe_step *steps; /* of the recipe that is made: room for VS_BLOCK_EVENTS */
+    bool theirs;                  /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
     struct vs_buf command;
     const struct vs_isa *isa;

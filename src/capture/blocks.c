@@ -154,7 +154,10 @@ static void make_leave(const struct vs_code_block *b, struct vs_block_leave *l,
         l->insns--;
     if (l->insns > counted)
         l->after = (uint16_t)(l->insns - counted);
+    l->all = (uint16_t)(l->steps + l->branch);
+    l->then = l->branch ? 0 : l->after;
     l->plain = !b->guarded && !l->again && x->leave == WIRE_BORING;
+    l->hot = l->plain && l->all && l->insns >= counted;
     if (!l->branch)
         return;
     l->event = (struct vs_event){.pc = b->last_pc,
@@ -171,6 +174,15 @@ static void make_leave(const struct vs_code_block *b, struct vs_block_leave *l,
     }
 }
 
+/* Whether all steps before it are loads and stores. */
+static bool is_accesses(const struct vs_code_block *b, const struct vs_block_leave *l)
+{
+    for (unsigned i = 0; i < l->steps; i++)
+        if (b->steps[i].event.kind == VS_NONDET)
+            return false;
+    return true;
+}
+
 static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const struct wire_block *w,
                        const struct wire_exit *exits, const struct vs_insn *last)
 {
@@ -185,8 +197,55 @@ static int make_leaves(struct vs_code_block *b, struct vs_arena *arena, const st
             x->leave < WIRE_BORING || x->leave > WIRE_TO_REQUEST)
             return -VSE_CORRUPT;
         make_leave(b, &b->leaves[i], x, x->insn + 1u == w->insns, last);
+        b->leaves[i].hot &= is_accesses(b, &b->leaves[i]);
     }
     return 0;
+}
+
+/* An address or value that is another step's comes from the same place in the record. */
+static void make_recipe_step(const struct vs_block_step *s, const struct vs_recipe_step *before,
+                             struct vs_recipe_step *to)
+{
+    *to = (struct vs_recipe_step){.event = s->event};
+    if (s->addr == VS_BLOCK_RECORDED) {
+        to->addr_mask = UINT64_MAX;
+        to->addr_at = s->addr_at;
+        to->event.addr = 0;
+    } else if (s->addr == VS_BLOCK_OF_STEP) {
+        to->addr_mask = before[s->addr_of].addr_mask;
+        to->addr_at = before[s->addr_of].addr_at;
+        to->event.addr += before[s->addr_of].event.addr;
+    }
+    if (s->value == VS_BLOCK_RECORDED) {
+        to->value_mask = s->mask;
+        to->value_at = s->value_at;
+        to->event.value = 0;
+    } else if (s->value == VS_BLOCK_OF_STEP) {
+        to->value_mask = before[s->value_of].value_mask;
+        to->value_at = before[s->value_of].value_at;
+        to->event.value = before[s->value_of].event.value;
+    }
+}
+
+unsigned vs_code_block_recipe(const struct vs_code_block *b, const struct vs_block_leave *l,
+                              unsigned since, struct vs_recipe_step *steps)
+{
+    unsigned n = 0;
+
+    for (; n < l->steps; n++)
+        make_recipe_step(&b->steps[n], steps, &steps[n]);
+    if (l->branch) {
+        steps[n] = (struct vs_recipe_step){.event = l->event};
+        if (l->target_at) {
+            steps[n].event.addr = 0;
+            steps[n].addr_mask = UINT64_MAX;
+            steps[n].addr_at = l->target_at;
+        }
+        n++;
+    }
+    if (n)
+        steps[0].event.icount = (uint16_t)(steps[0].event.icount + since);
+    return n;
 }
 
 /* Takes the instructions' lengths. What Valgrind cannot decode comes last, and has no length. */

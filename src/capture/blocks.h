@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "capture/wire.h"
 #include "isa/isa.h"
+#include "trace/recipe.h"
 #include "vestige/event.h"
 #include "vestige/run.h"
 
@@ -30,15 +31,23 @@ struct vs_block_step {
 
 /* What leaving a block by one of its exits means. */
 struct vs_block_leave {
-    struct vs_event event; /* the branch's, if any; icount: instructions since the last step */
-    uint16_t steps;        /* that precede it */
-    uint16_t insns;        /* that retire */
-    uint16_t after;        /* those of them after the last step */
-    uint16_t target_at;    /* where the record has an indirect target; 0: the event has it */
-    uint8_t leave;         /* enum wire_leave */
+    /* The recipe used last, which is for a thread that had retired `since` instructions without an
+     * event. */
+    uint32_t recipe; /* its number plus one; 0: there is none */
+    uint16_t since;
+    uint16_t then;      /* what `since` is afterwards */
+    uint32_t insns;     /* that retire */
+    uint16_t steps;     /* that precede it */
+    uint16_t all;       /* events: the steps, and the branch */
+    uint16_t after;     /* instructions after the last step */
+    uint16_t target_at; /* where the record has an indirect target; 0: the event has it */
+    uint8_t leave;      /* enum wire_leave */
+    uint8_t runs;       /* how often it was taken before it had a recipe */
     bool branch;
     bool again; /* the last instruction is repeated: insns does not count it */
     bool plain; /* nothing is special about it, nor about the steps before it */
+    bool hot;   /* it may have recipes: it is plain, has events, and steps are loads and stores */
+    struct vs_event event; /* the branch's, if any; icount: instructions since the last step */
 };
 
 struct vs_code_block {
@@ -61,6 +70,11 @@ struct vs_code_block {
  * arena. Returns 0; -VSE_NOMEM; -VSE_CORRUPT. */
 int vs_code_block_make(struct vs_code_block *b, struct vs_arena *arena, const struct vs_isa *isa,
                        const void *record, size_t size);
+
+/* Makes the steps of a recipe for a plain leave: room for its steps and one more. The first event
+ * counts `since` more instructions. Returns how many. */
+unsigned vs_code_block_recipe(const struct vs_code_block *b, const struct vs_block_leave *l,
+                              unsigned since, struct vs_recipe_step *steps);
 
 /* An instruction's address. */
 uint64_t vs_code_block_pc(const struct vs_code_block *b, unsigned insn);

@@ -338,7 +338,10 @@ int vs_session_open(struct vs_session *s)
                                      .context = s};
 
     s->last_buffer = -1;
-    if (vs_relay_open(&s->relay, o->consumer, VS_PARCEL_EVENTS, false) < 0)
+    /* Records are little work for this thread; for making events of everything, it wants another
+     * one beside it. */
+    if ((o->consumer->records ? vs_relay_open_here(&s->relay, o->consumer, VS_PARCEL_EVENTS)
+                              : vs_relay_open(&s->relay, o->consumer, VS_PARCEL_EVENTS, false)) < 0)
         return -VSE_NOMEM;
     s->images = (struct vs_images){.relay = s->relay,
                                    .places = o->places,

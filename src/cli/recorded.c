@@ -170,15 +170,27 @@ static int put_config(struct recorded *r)
 
 /* The consumer is the writer, and notes how far it is. */
 
-static int put(void *context, const struct vs_batch *batch)
+static int note_bytes(struct recorded *r, int e)
 {
-    struct recorded *r = context;
     struct vs_writer_stats written;
-    int e = vs_writer_put(r->writer, batch);
 
     vs_writer_stats(r->writer, &written);
     r->bytes = written.bytes;
     return e;
+}
+
+static int put(void *context, const struct vs_batch *batch)
+{
+    struct recorded *r = context;
+
+    return note_bytes(r, vs_writer_put(r->writer, batch));
+}
+
+static int put_records(void *context, const struct vs_records *records)
+{
+    struct recorded *r = context;
+
+    return note_bytes(r, vs_writer_records(r->writer, records));
 }
 
 int recorded_open(struct recorded *r, const struct record_plan *plan, const char *path,
@@ -192,7 +204,8 @@ int recorded_open(struct recorded *r, const struct record_plan *plan, const char
     r->path = path;
     if (e < 0)
         return e;
-    r->before = (struct vs_before){.to = vs_consumer_writer(r->writer), .put = put, .context = r};
+    r->before = (struct vs_before){
+        .to = vs_consumer_writer(r->writer), .put = put, .records = put_records, .context = r};
     r->consumer = vs_consumer_before(&r->before);
     return 0;
 }

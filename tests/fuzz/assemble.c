@@ -7,6 +7,7 @@
  *       below BLOCKS  WIRE_FIRST + what; which is the thread, or SPLIT to begin a new buffer first
  *       others        block what - BLOCKS ran and was left by exit `which` - 1, or by a fault
  *   bits 1 and 2: one of several lists of windows
+ *   bit 5: whoever takes the events takes records, too
  *
  * `assemble --seed DIR` writes inputs of both forms. */
 #include <stdio.h>
@@ -19,7 +20,8 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { ITEMS = 1, BLOCKS = 0x40, BLOCK_COUNT = 256 - BLOCKS, FAULT = 0x80, SPLIT = 0xff };
+enum { ITEMS = 1, RECORDS = 0x20, RECIPES = 1000 };
+enum { BLOCKS = 0x40, BLOCK_COUNT = 256 - BLOCKS, FAULT = 0x80, SPLIT = 0xff };
 
 /* ---- who takes the events ---- */
 
@@ -27,6 +29,8 @@ struct sink {
     uint64_t instructions, events, sum;
     unsigned threads;
     int64_t blocks, images;
+    struct vs_recipe recipes[RECIPES];
+    unsigned recipe_count;
 };
 
 static int put(void *context, const struct vs_batch *b)
@@ -68,11 +72,56 @@ static int64_t image(void *context, const struct vs_image *i)
     return s->images++;
 }
 
-/* Opened once: what a relay has is large. It never fails, so that nothing stays in it. */
+static int64_t recipe(void *context, const struct vs_recipe *r)
+{
+    struct sink *s = context;
+
+    if (s->recipe_count == RECIPES)
+        return -VSE_LIMIT;
+    wb_must(r->count <= VS_PARCEL_EVENTS && r->length >= 8 && r->length % 8 == 0);
+    s->recipes[s->recipe_count] = *r;
+    s->recipes[s->recipe_count].steps = malloc((r->count + 1) * sizeof(*r->steps));
+    wb_must(s->recipes[s->recipe_count].steps);
+    memcpy((void *)(uintptr_t)s->recipes[s->recipe_count].steps, r->steps,
+           r->count * sizeof(*r->steps));
+    return s->recipe_count++;
+}
+
+static int records(void *context, const struct vs_records *r)
+{
+    static struct vs_event events[VS_PARCEL_EVENTS];
+    struct sink *s = context;
+    size_t at = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const struct vs_recipe *k = &s->recipes[r->recipes[i]];
+
+        wb_must(r->recipes[i] < s->recipe_count && at + k->length <= r->size);
+        for (uint32_t n = 0; n < k->count; n++)
+            events[n] = vs_recipe_event(&k->steps[n], r->bytes + at, at, r->thread);
+        put(s, &(struct vs_batch){.events = events,
+                                  .wide = r->bytes,
+                                  .wide_size = r->size,
+                                  .count = k->count,
+                                  .first = s->events});
+        at += k->length;
+    }
+    wb_must(at == r->size);
+    return 0;
+}
+
+/* Opened once: what a relay has is large. It never fails, so that nothing stays in it. The second
+ * one takes records. */
 static struct sink sink;
 static const struct vs_consumer consumer = {
     .context = &sink, .put = put, .block = block, .image = image};
-static struct vs_relay *relay;
+static const struct vs_consumer consumer_of_records = {.context = &sink,
+                                                       .put = put,
+                                                       .block = block,
+                                                       .image = image,
+                                                       .recipe = recipe,
+                                                       .records = records};
+static struct vs_relay *relays[2];
 
 /* ---- what is done with a stream ---- */
 
@@ -85,6 +134,7 @@ static void open_run(struct run *r, unsigned options)
 {
     static const uint64_t windows[4][3] = {{0, 0, 0}, {5, 0, 0}, {3, 7, 0}, {1, 2, 3}};
     static const size_t counts[4] = {0, 1, 3, 3};
+    struct vs_relay *relay = relays[(options & RECORDS) != 0];
     struct vs_assembler_options o = {.relay = relay,
                                      .images = &r->images,
                                      .windows = windows[options >> 1 & 3],
@@ -127,6 +177,9 @@ static void close_run(struct run *r, int e)
     }
     vs_assembler_close(r->a);
     vs_images_fini(&r->images);
+    for (unsigned i = 0; i < sink.recipe_count; i++)
+        free((void *)(uintptr_t)sink.recipes[i].steps);
+    sink.recipe_count = 0;
 }
 
 /* ---- inputs ---- */
@@ -265,6 +318,30 @@ static void seed_operands(struct wb *w)
         wb_leave(w, i & 1);
         wb_exec(w, &b2);
         wb_guard(w, &b2, i & 1, true);
+        wb_leave(w, 0);
+    }
+    wb_exit(w, 1, 0);
+    wb_simple(w, WIRE_BYE, 1);
+}
+
+/* A block that runs so often that it gets a recipe, and one between its runs. */
+static void seed_often(struct wb *w)
+{
+    seed_begin(w);
+    wb_block_init(&b1, 0x1000);
+    wb_insn(&b1, "48 8b 03");
+    wb_op(&b1, WIRE_LOAD, 0, 4);
+    wb_op(&b1, WIRE_STORE, WIRE_ADDR_OF | WIRE_VALUE_OF, 4);
+    wb_op(&b1, WIRE_LOAD, WIRE_ADDR_CONST, 32);
+    wb_insn(&b1, "ff e0");
+    wb_end_indirect(&b1);
+    wb_block_init(&b2, 0x1005);
+    wb_insn(&b2, "90");
+    wb_end_to(&b2, WIRE_BORING, 0x1006);
+    wb_define(w, &b1);
+    wb_define(w, &b2);
+    for (unsigned i = 0; i < 24; i++) {
+        wb_exec(w, i % 5 == 4 ? &b2 : &b1);
         wb_leave(w, 0);
     }
     wb_exit(w, 1, 0);
@@ -423,11 +500,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     if (*argc == 3 && strcmp((*argv)[1], "--seed") == 0) {
         make_seed((*argv)[2], "operands", seed_operands, 0);
         make_seed((*argv)[2], "operands-window", seed_operands, 1 << 1);
+        make_seed((*argv)[2], "often", seed_often, RECORDS);
+        make_seed((*argv)[2], "operands-records", seed_operands, RECORDS);
         make_seed((*argv)[2], "kernel", seed_kernel, 0);
         make_seed((*argv)[2], "windows", seed_windows, 2 << 1);
         make_seed((*argv)[2], "no-windows", seed_windows, 0);
         _exit(0);
     }
-    wb_must(vs_relay_open(&relay, &consumer, VS_PARCEL_EVENTS, false) == 0);
+    wb_must(vs_relay_open(&relays[0], &consumer, VS_PARCEL_EVENTS, false) == 0);
+    wb_must(vs_relay_open_here(&relays[1], &consumer_of_records, VS_PARCEL_EVENTS) == 0);
     return 0;
 }

@@ -23,6 +23,9 @@ struct taken {
     char facts[512];                   /* "key=value" in lines */
     unsigned images, parcels, fail_at; /* parcel that is refused, from 1 up */
     int put_error, block_error, image_error, meta_error;
+    struct vs_recipe recipes[64]; /* if records are taken */
+    unsigned recipe_count, recipe_most;
+    size_t records;
 };
 
 static inline int put(void *context, const struct vs_batch *b)
@@ -81,6 +84,45 @@ static inline int64_t image(void *context, const struct vs_image *i)
     return t->images++;
 }
 
+static inline int64_t recipe(void *context, const struct vs_recipe *r)
+{
+    struct taken *t = context;
+    struct vs_recipe_step *steps = malloc((r->count + 1) * sizeof(*steps));
+
+    CHECK(steps && t->recipe_count < 64 && r->length >= 8);
+    if (t->recipe_count == t->recipe_most)
+        return free(steps), -VSE_LIMIT;
+    memcpy(steps, r->steps, r->count * sizeof(*steps));
+    t->recipes[t->recipe_count] = (struct vs_recipe){steps, r->count, r->length};
+    return t->recipe_count++;
+}
+
+/* Takes records as the events that they stand for. */
+static inline int records(void *context, const struct vs_records *r)
+{
+    struct taken *t = context;
+    size_t at = 0;
+    int e = 0;
+
+    for (size_t i = 0; i < r->count && !e; i++) {
+        const struct vs_recipe *k = &t->recipes[r->recipes[i]];
+        struct vs_event events[64];
+
+        CHECK(r->recipes[i] < t->recipe_count && k->count <= 64);
+        for (uint32_t n = 0; n < k->count; n++)
+            events[n] = vs_recipe_event(&k->steps[n], r->bytes + at, at, r->thread);
+        e = put(t, &(struct vs_batch){.events = events,
+                                      .wide = r->bytes,
+                                      .wide_size = r->size,
+                                      .count = k->count,
+                                      .first = t->expected_first});
+        at += k->length;
+    }
+    CHECK(e || at == r->size);
+    t->records += r->count;
+    return e;
+}
+
 /* ---- a stream through an assembler ----------------------------------------------------------- */
 
 struct fixture {
@@ -103,6 +145,24 @@ static inline void open_options(struct fixture *f, struct vs_assembler_options o
     CHECK_EQ(vs_relay_open(&f->relay, &f->consumer, VS_PARCEL_EVENTS, false), 0);
     f->images.relay = o.relay = f->relay;
     o.images = &f->images;
+    CHECK_EQ(vs_assembler_open(&f->a, &o), 0);
+}
+
+/* The same, for a consumer that takes so many recipes, and records. */
+static inline void open_records(struct fixture *f, unsigned recipes)
+{
+    struct vs_assembler_options o = {.images = &f->images};
+
+    *f = (struct fixture){.got.recipe_most = recipes};
+    f->consumer = (struct vs_consumer){.context = &f->got,
+                                       .meta = meta,
+                                       .put = put,
+                                       .block = block,
+                                       .image = image,
+                                       .recipe = recipe,
+                                       .records = records};
+    CHECK_EQ(vs_relay_open_here(&f->relay, &f->consumer, VS_PARCEL_EVENTS), 0);
+    f->images.relay = o.relay = f->relay;
     CHECK_EQ(vs_assembler_open(&f->a, &o), 0);
 }
 
@@ -150,6 +210,8 @@ static inline void teardown(struct fixture *f)
     vs_assembler_close(f->a);
     vs_images_fini(&f->images);
     wb_fini(&f->w);
+    for (unsigned i = 0; i < f->got.recipe_count; i++)
+        free((void *)(uintptr_t)f->got.recipes[i].steps);
     free(f->got.events);
     vs_buf_fini(&f->got.wide);
 }
