@@ -126,7 +126,7 @@ static inline bool value_is(const struct coding *k, struct vs_site_state *s, uns
     uint32_t bits = (1u << size) - 1;
     uint64_t word;
 
-    if (off + size > VS_SHADOW_LINE || line->tag != addr / VS_SHADOW_LINE + 1 ||
+    if (off + size > VS_SHADOW_LINE || line->tag != vs_shadow_tag(k->shadow, addr) ||
         (~line->known >> off & bits))
         return false;
     memcpy(&word, line->bytes + off, 8);
@@ -170,8 +170,8 @@ static __attribute__((noinline)) unsigned put_stored(const struct coding *k, uin
 
     if (unlikely(((s->value + s->value_stride) & mask) != value || off + size > VS_SHADOW_LINE))
         return put_value(k, col, s, 2 * size, addr, value);
-    line->known = bits | (line->tag == addr / VS_SHADOW_LINE + 1 ? line->known : 0);
-    line->tag = addr / VS_SHADOW_LINE + 1;
+    line->known = bits | (line->tag == vs_shadow_tag(k->shadow, addr) ? line->known : 0);
+    line->tag = vs_shadow_tag(k->shadow, addr);
     memcpy(&word, line->bytes + off, 8);
     word = (word & ~mask) | value;
     memcpy(line->bytes + off, &word, 8);

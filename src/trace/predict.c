@@ -71,8 +71,14 @@ static int reset_shadow(struct vs_shadow *m, size_t lines)
         if (!m->lines)
             return -VSE_NOMEM;
         m->mask = lines - 1;
+        m->age = 0;
+    } else {
+        m->age += VS_SHADOW_AGE; /* 0 after all of them */
     }
-    memset(m->lines, 0, lines * sizeof(*m->lines));
+    if (m->age == 0) {
+        memset(m->lines, 0, lines * sizeof(*m->lines));
+        m->age = VS_SHADOW_AGE;
+    }
     return 0;
 }
 
@@ -133,7 +139,7 @@ bool vs_shadow_read(struct vs_shadow m, uint64_t addr, unsigned size, uint8_t *o
         uint32_t bits;
         unsigned n = part(addr, size, &bits);
 
-        if (l->tag != addr / VS_SHADOW_LINE + 1 || (l->known & bits) != bits)
+        if (l->tag != vs_shadow_tag(m, addr) || (l->known & bits) != bits)
             return false;
         memcpy(out, l->bytes + addr % VS_SHADOW_LINE, n);
         out += n;
@@ -150,8 +156,8 @@ void vs_shadow_write(struct vs_shadow m, uint64_t addr, unsigned size, const uin
         uint32_t bits;
         unsigned n = part(addr, size, &bits);
 
-        if (l->tag != addr / VS_SHADOW_LINE + 1) {
-            l->tag = addr / VS_SHADOW_LINE + 1;
+        if (l->tag != vs_shadow_tag(m, addr)) {
+            l->tag = vs_shadow_tag(m, addr);
             l->known = 0;
         }
         l->known |= bits;

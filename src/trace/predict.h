@@ -52,7 +52,7 @@ _Static_assert(sizeof(struct vs_site_state) == 64, "one cache line");
 
 /* A line of the shadow memory: the bytes last seen at an address. */
 struct vs_shadow_line {
-    uint64_t tag; /* address / VS_SHADOW_LINE + 1; 0 = empty */
+    uint64_t tag; /* vs_shadow_tag; 0 = empty */
     uint32_t known, unused;
     uint8_t bytes[VS_SHADOW_LINE];
     uint8_t pad[16]; /* so that a word may be fetched at any byte */
@@ -76,11 +76,16 @@ struct vs_trail {
     uint64_t loaded[2]; /* its last value of at most 8 bytes: [true] loaded; [false] is a sink */
 };
 
-/* A direct-mapped memory of the bytes last seen. */
+/* A direct-mapped memory of the bytes last seen. It is forgotten by another age: clearing all of it
+ * would take as long as a good part of what a chunk does with it. */
 struct vs_shadow {
     struct vs_shadow_line *lines;
     uint64_t mask; /* number of lines - 1 */
+    uint64_t age;  /* a multiple of VS_SHADOW_AGE, but not 0 */
 };
+
+/* What the upper bits of a tag count, above any address. */
+#define VS_SHADOW_AGE (UINT64_C(1) << 59)
 
 /* Control flow. */
 struct vs_flow {
@@ -286,6 +291,12 @@ static inline struct vs_shadow_line *vs_shadow_at(struct vs_shadow m, uint64_t a
     return &m.lines[(line ^ line >> 15) & m.mask];
 }
 
+/* What the line of this address has as its tag, if it is this address's. */
+static inline uint64_t vs_shadow_tag(struct vs_shadow m, uint64_t addr)
+{
+    return addr / VS_SHADOW_LINE | m.age;
+}
+
 /* Reads `size` bytes, in the general case. Returns whether all are known; only then is out filled.
  */
 bool vs_shadow_read(struct vs_shadow m, uint64_t addr, unsigned size, uint8_t *out);
@@ -315,7 +326,7 @@ static inline struct vs_cell vs_cell_open(const struct vs_shadow *m, struct vs_s
     }
     c.line = line;
     c.bits = ((1u << size) - 1) << off;
-    c.same = line->tag == addr / VS_SHADOW_LINE + 1;
+    c.same = line->tag == vs_shadow_tag(*m, addr);
     c.known = c.same & ((line->known & c.bits) == c.bits);
     memcpy(&c.word, line->bytes + off, 8);
     c.value = c.word & vs_size_mask(size) & (0 - (uint64_t)c.known);
@@ -329,7 +340,7 @@ static inline void vs_cell_store(const struct vs_shadow *m, const struct vs_cell
         uint64_t word = (c->word & ~vs_size_mask(size)) | value;
 
         c->line->known = (c->line->known & (0 - (uint32_t)c->same)) | c->bits;
-        c->line->tag = addr / VS_SHADOW_LINE + 1;
+        c->line->tag = vs_shadow_tag(*m, addr);
         memcpy(c->line->bytes + addr % VS_SHADOW_LINE, &word, 8);
         return;
     }
