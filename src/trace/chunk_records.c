@@ -26,7 +26,8 @@ enum end {
     END_OTHER,
 };
 
-/* What that means for outcomes. */
+/* What that means for outcomes; without branches, since which of them it is would often be
+ * mispredicted. */
 struct outcome {
     uint8_t conditional, taken;
     uint8_t wrong;      /* bit N: a counter of N predicts something else */
@@ -49,6 +50,7 @@ struct vs_encoder_recipe {
     uint32_t cost;   /* of the chunk's room, if all is as predicted */
     uint32_t weight; /* steps, or more if it may cost more than STEP_MAX for each of them */
     struct vs_operand_recipe *operand;
+    struct outcome outcome;
     uint8_t end; /* enum end */
     bool ready;  /* the sites are known */
     uint32_t *sites;
@@ -113,8 +115,11 @@ static void describe(struct vs_encoder_recipe *k)
     }
     units = (k->cost + k->count * WRONG_MAX + STEP_MAX - 1) / STEP_MAX;
     k->weight = units > k->count ? units : k->count;
-    if (k->count)
-        k->end = (uint8_t)end_of(&k->steps[k->count - 1]);
+    if (!k->count)
+        return;
+    k->end = (uint8_t)end_of(&k->steps[k->count - 1]);
+    if (k->end != END_OTHER)
+        k->outcome = ways[k->end];
 }
 
 static struct vs_encoder_recipe *make_recipe(struct vs_arena *arena, const struct vs_recipe *r)
@@ -309,10 +314,11 @@ static uint64_t weight_left(const struct vs_encoder *c, const struct vs_chunk_op
                : left;
 }
 
-/* Puts a conditional branch that was not predicted. Returns 0; -VSE_NOMEM. */
-static __attribute__((noinline)) int wrong_outcome(struct vs_encoder *c, uint64_t *run)
+/* Puts a conditional branch that was not predicted, after more that were. Returns 0; -VSE_NOMEM. */
+static __attribute__((noinline)) int wrong_outcome(struct vs_encoder *c, uint64_t more)
 {
-    return vs_encoder_gap(c, VS_COL_OUTCOME_GAP, run);
+    c->runs.outcome += more;
+    return vs_encoder_gap(c, VS_COL_OUTCOME_GAP, &c->runs.outcome);
 }
 
 /* Puts records as long as their sites are known to follow each other, which most are. What it needs
@@ -355,23 +361,22 @@ static int put_usual(struct vs_encoder *c, struct vs_encoder_thread *t, const st
             *recipes++ = k->operand;
         }
         record += k->length;
-        if (k->end <= END_TAKEN) {
-            /* All of these at once: which of them it is would often be mispredicted. */
-            const struct outcome *way = &ways[k->end];
+        if (likely(k->end != END_OTHER)) {
             uint8_t *counter = &outcome[(site << 2 ^ history) & ((1 << VS_OUTCOME_BITS) - 1)];
-            uint8_t before = *counter;
+            const uint8_t before = *counter;
+            const uint32_t taken = k->outcome.taken;
 
-            outcomes += way->conditional;
-            if (unlikely(way->wrong >> before & 1)) {
-                outcomes += c->runs.outcome - 1;
-                if ((err = wrong_outcome(c, &outcomes)) < 0)
+            if (unlikely(k->outcome.wrong >> before & 1)) {
+                if ((err = wrong_outcome(c, outcomes)) < 0)
                     break;
-                c->runs.outcome = 0;
+                outcomes = 0;
+            } else {
+                outcomes += k->outcome.conditional;
             }
-            *counter = way->learned[before];
-            history = history << way->conditional | way->taken;
-            link = vs_link_site(site, way->taken);
-            expect = successors[site].next[way->taken];
+            *counter = k->outcome.learned[before];
+            history = history << k->outcome.conditional | taken;
+            link = site << 1 | taken;
+            expect = successors[site].next[taken];
             continue;
         }
         l->history = history;
