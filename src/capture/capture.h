@@ -2,7 +2,7 @@
 /* The capture layer: the engine that records native programs. Other layers include only its row.
  *
  *   valgrind   the engine, whose other half is the tool in Valgrind (capture/valgrind)
- *   session    one process under Valgrind; family: a program and the children that are followed
+ *   tool_session  one process under Valgrind; family: a program and the children that are followed
  *   wire       what both halves share
  *   launch     starting Valgrind
  *   assemble   from the tool's records to events, with blocks and registers; assemble_records: from

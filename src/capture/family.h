@@ -4,7 +4,7 @@
 #ifndef CAPTURE_FAMILY_H
 #define CAPTURE_FAMILY_H
 
-#include "capture/session.h"
+#include "capture/tool_session.h"
 
 struct vs_family;
 

@@ -3,7 +3,7 @@
 
 #include "base/diag.h"
 #include "capture/family.h"
-#include "capture/session.h"
+#include "capture/tool_session.h"
 
 /* ---- the row --------------------------------------------------------------------------------- */
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* One process under Valgrind that is recorded: takes what its tool says until there is no more. */
-#ifndef CAPTURE_SESSION_H
-#define CAPTURE_SESSION_H
+#ifndef CAPTURE_TOOL_SESSION_H
+#define CAPTURE_TOOL_SESSION_H
 
 #include <stdatomic.h>
 

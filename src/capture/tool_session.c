@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/session.h"
+#include "capture/tool_session.h"
 
 #include <errno.h>
 #include <poll.h>
