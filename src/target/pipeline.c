@@ -5,7 +5,10 @@
 
 #include "base/likely.h"
 
-#define NO_LINE UINT64_MAX
+/* No line's address, nor near one: it is beyond what a program can map. */
+#define NO_LINE (UINT64_C(1) << 63)
+
+#define LENGTH_MAX 4 /* bytes of an instruction */
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
@@ -57,6 +60,7 @@ int vs_pipeline_init(struct vs_pipeline *p, const struct vs_target_config *confi
                               .core = core,
                               .width = config->width,
                               .line_mask = ~(config->line - 1),
+                              .inside = config->line - LENGTH_MAX,
                               .line = NO_LINE};
     int err = 0;
     if (config->gshare)
@@ -104,8 +108,11 @@ static void fetch_line(struct vs_pipeline *p, uint64_t line)
         stall(p, (uint64_t)latency - p->config->l1);
 }
 
-void vs_pipeline_fetch(struct vs_pipeline *p, uint64_t first, uint64_t last)
+void vs_pipeline_fetch(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
+    uint64_t first = r->pc & p->line_mask, last = (r->pc + vs_record_length(r) - 1) & p->line_mask;
+    if (last == p->line)
+        return;
     if (first != p->line)
         fetch_line(p, first);
     if (first != last)
@@ -160,10 +167,10 @@ static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, u
         stall(p, 1);
 }
 
-void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle)
+/* An instruction issues in that cycle that does more to the pipeline than a latency says. */
+static void issue_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
-    vs_pipeline_commit(p, cycle);
     if (i->op.unit == VS_UNIT_FENCE) {
         vs_hierarchy_fence_i(p->caches, p->core);
         p->line = NO_LINE;
@@ -173,4 +180,49 @@ void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, u
     if (!(flags & VS_BR_COND))
         vs_pipeline_ready(p, r->rd, cycle + 1);
     issue_branch(p, r, flags);
+}
+
+/* ---- instructions in a row ------------------------------------------------------------------- */
+
+/* What each instruction changes is kept in variables, since the compiler cannot know that storing
+ * to `ready` leaves the pipeline's members alone. */
+void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *records, uint64_t *cycles,
+                       size_t count)
+{
+    const struct vs_issue *const ops = p->table->ops;
+    const uint64_t width = p->width, inside = p->inside;
+    uint64_t cycle = p->cycle, used = p->used, line = p->line;
+    for (size_t i = 0; i < count; i++) {
+        const struct vs_cpu_record *r = &records[i];
+        const struct vs_issue *o = &ops[r->op];
+        if (unlikely(r->pc - line > inside)) {
+            p->cycle = cycle;
+            p->used = used;
+            vs_pipeline_fetch(p, r);
+            cycle = p->cycle;
+            used = p->used;
+            line = p->line;
+        }
+        uint64_t at = cycle + (used == width);
+        at = vs_later(at, p->ready[r->rs1 + o->op.rs1]);
+        at = vs_later(at, p->ready[r->rs2 + o->op.rs2]);
+        at = vs_later(at, p->ready[r->rs3 + o->op.rs3]);
+        cycles[i] = at;
+        used = at == cycle ? used + 1 : 1;
+        cycle = at;
+        if (likely(o->op.unit < VS_UNIT_BRANCH)) {
+            vs_pipeline_ready(p, r->rd + o->op.rd, at + o->latency);
+            continue;
+        }
+        p->cycle = cycle;
+        p->used = used;
+        issue_special(p, r, at);
+        cycle = p->cycle;
+        used = p->used;
+        line = p->line;
+    }
+    p->cycle = cycle;
+    p->used = used;
+    if (count)
+        p->last = cycles[count - 1];
 }

@@ -44,10 +44,11 @@ struct vs_pipeline {
     unsigned core;
 
     uint64_t width, line_mask;
-    uint64_t cycle; /* the earliest in which the next instruction can issue */
-    uint64_t used;  /* instructions that have issued in it */
-    uint64_t line;  /* the line of code that was fetched last */
-    uint64_t last;  /* cycle of the last commit */
+    uint64_t inside; /* the last offset in a line at which any instruction ends in the line, too */
+    uint64_t cycle;  /* the earliest in which the next instruction can issue */
+    uint64_t used;   /* instructions that have issued in it */
+    uint64_t line;   /* the line of code that was fetched last */
+    uint64_t last;   /* cycle of the last commit */
     uint64_t ready[64];
 
     struct vs_gshare gshare;
@@ -67,9 +68,8 @@ void vs_pipeline_fini(struct vs_pipeline *p);
 /* The core begins anew at the cycle, with nothing in flight. */
 void vs_pipeline_restart(struct vs_pipeline *p, uint64_t cycle);
 
-/* Fetches an instruction that lies in the lines `first` to `last`, where `last` is not the line
- * that was fetched last. */
-void vs_pipeline_fetch(struct vs_pipeline *p, uint64_t first, uint64_t last);
+/* Fetches an instruction, unless it lies in the line that was fetched last. */
+void vs_pipeline_fetch(struct vs_pipeline *p, const struct vs_cpu_record *r);
 
 static inline uint64_t vs_later(uint64_t a, uint64_t b)
 {
@@ -81,14 +81,19 @@ static inline unsigned vs_record_length(const struct vs_cpu_record *r)
     return r->kind & VS_RECORD_SHORT ? 2 : 4;
 }
 
+/* Returns whether an instruction of any length at pc lies in the line that was fetched last. */
+static inline bool vs_pipeline_has(const struct vs_pipeline *p, uint64_t pc)
+{
+    return pc - p->line <= p->inside;
+}
+
 /* Fetches the next instruction, and returns when it will issue if nothing happens before. A second
  * call for the same instruction returns the same. */
 static inline uint64_t vs_pipeline_when(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
     const struct vs_issue *i = &p->table->ops[r->op];
-    uint64_t first = r->pc & p->line_mask, last = (r->pc + vs_record_length(r) - 1) & p->line_mask;
-    if (unlikely(last != p->line))
-        vs_pipeline_fetch(p, first, last);
+    if (unlikely(!vs_pipeline_has(p, r->pc)))
+        vs_pipeline_fetch(p, r);
     uint64_t at = p->cycle + (p->used == p->width);
     at = vs_later(at, p->ready[r->rs1 + i->op.rs1]);
     at = vs_later(at, p->ready[r->rs2 + i->op.rs2]);
@@ -112,20 +117,8 @@ static inline void vs_pipeline_ready(struct vs_pipeline *p, unsigned reg, uint64
 void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency);
 
-/* An instruction issued in that cycle that does more to the pipeline than a latency says. */
-void vs_pipeline_special(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle);
-
-/* An instruction other than an access to memory issued in that cycle. */
-static inline void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *r,
-                                     uint64_t cycle)
-{
-    const struct vs_issue *i = &p->table->ops[r->op];
-    if (unlikely(i->op.unit >= VS_UNIT_BRANCH)) {
-        vs_pipeline_special(p, r, cycle);
-        return;
-    }
-    vs_pipeline_commit(p, cycle);
-    vs_pipeline_ready(p, r->rd + i->op.rd, cycle + i->latency);
-}
+/* The next `count` instructions issue, none of which accesses memory. Sets the cycle of each. */
+void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *records, uint64_t *cycles,
+                       size_t count);
 
 #endif

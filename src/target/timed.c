@@ -8,20 +8,13 @@
 #include "base/likely.h"
 #include "base/random.h"
 
-/* The instruction whose access was timed has issued already; all others issue now. */
 void vs_past_settle(struct vs_past *p)
 {
-    for (; p->timed < p->log.count; p->timed++) {
-        const struct vs_cpu_record *r = &p->log.records[p->timed];
-        uint64_t cycle;
-        if (p->timed == p->access || (r->kind & VS_RECORD_KIND) == VS_RECORD_AMO_STORE) {
-            cycle = p->accessed;
-        } else {
-            cycle = vs_pipeline_when(&p->pipeline, r);
-            vs_pipeline_issue(&p->pipeline, r, cycle);
-        }
-        p->commits[p->timed] = cycle;
-    }
+    size_t from = p->timed;
+    if (from >= p->log.count)
+        return;
+    p->timed = p->log.count;
+    vs_pipeline_issue(&p->pipeline, p->log.records + from, p->commits + from, p->timed - from);
 }
 
 /* Returns whether the current instruction's access is due, and sets *cycle to when it would be. */
@@ -43,12 +36,14 @@ static uint64_t perturb(struct vs_timed *t, uint64_t latency)
     return latency + vs_random(&t->random) % (t->config->jitter + 1);
 }
 
-static void note_access(struct vs_timed *t, uint64_t cycle, uint64_t latency)
+/* The current instruction, which has so many records, retires now. */
+static inline void note_access(struct vs_timed *t, uint64_t cycle, uint64_t latency,
+                               unsigned records)
 {
     struct vs_past *p = t->past;
     vs_pipeline_access(&p->pipeline, &p->log.records[p->log.count], cycle, perturb(t, latency));
-    p->access = p->log.count;
-    p->accessed = cycle;
+    p->timed = p->log.count + records;
+    p->commits[p->log.count] = p->commits[p->timed - 1] = cycle;
 }
 
 static struct vs_cpu_memory *flat(struct vs_timed *t)
@@ -137,22 +132,20 @@ static int timed_fetch(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t 
     return flat(t)->ops->fetch(flat(t), cpu, addr, bytes, size);
 }
 
-/* Lets the current instruction's access go to the caches. */
-static int access_caches(struct vs_timed *t, uint64_t addr, unsigned size, bool store,
-                         const void *bytes, uint64_t cycle)
+/* These let the current instruction's access go to the caches. They return its latency, or an
+ * error. */
+static inline int load_cached(struct vs_timed *t, uint64_t addr, unsigned size, const void *bytes)
 {
-    unsigned core = t->core;
-    int latency;
-    if (unlikely(t->config->check))
-        latency = store ? vs_hierarchy_store_checked(&t->caches, core, addr, size, bytes)
-                        : vs_hierarchy_load_checked(&t->caches, core, addr, size, bytes);
-    else
-        latency = store ? vs_hierarchy_store(&t->caches, core, addr, size)
-                        : vs_hierarchy_load(&t->caches, core, addr, size);
-    if (unlikely(latency < 0))
-        return latency;
-    note_access(t, cycle, (uint64_t)latency);
-    return 0;
+    return unlikely(t->config->check)
+               ? vs_hierarchy_load_checked(&t->caches, t->core, addr, size, bytes)
+               : vs_hierarchy_load(&t->caches, t->core, addr, size);
+}
+
+static inline int store_cached(struct vs_timed *t, uint64_t addr, unsigned size, const void *bytes)
+{
+    return unlikely(t->config->check)
+               ? vs_hierarchy_store_checked(&t->caches, t->core, addr, size, bytes)
+               : vs_hierarchy_store(&t->caches, t->core, addr, size);
 }
 
 static int timed_read(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr, unsigned size,
@@ -164,9 +157,13 @@ static int timed_read(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t a
         return VS_NOT_YET;
     int err = read_flat(t, cpu, addr, size, access, bytes);
     t->past->accessed = cycle;
-    if (unlikely(err) || access == VS_ACCESS_ATOMIC)
+    if (unlikely(err || access == VS_ACCESS_ATOMIC))
         return err;
-    return access_caches(t, addr, size, false, bytes, cycle);
+    int latency = load_cached(t, addr, size, bytes);
+    if (unlikely(latency < 0))
+        return latency;
+    note_access(t, cycle, (uint64_t)latency, 1);
+    return 0;
 }
 
 static int timed_write(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr, unsigned size,
@@ -179,8 +176,11 @@ static int timed_write(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t 
     int err = write_flat(t, cpu, addr, size, access, bytes);
     if (unlikely(err && err != VS_CPU_CODE))
         return err;
-    int failed = access_caches(t, addr, size, true, bytes, cycle);
-    return failed ? failed : err;
+    int latency = store_cached(t, addr, size, bytes);
+    if (unlikely(latency < 0))
+        return latency;
+    note_access(t, cycle, (uint64_t)latency, access == VS_ACCESS_ATOMIC ? 2 : 1);
+    return err;
 }
 
 static int timed_conditional(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uint64_t addr,
@@ -193,12 +193,11 @@ static int timed_conditional(struct vs_cpu_memory *seen, struct vs_cpu *cpu, uin
     int err = flat(t)->ops->conditional(flat(t), cpu, addr, size, bytes, stored);
     if (err && err != VS_CPU_CODE)
         return err;
-    if (!*stored) {
-        note_access(t, cycle, t->config->l1);
-        return err;
-    }
-    int failed = access_caches(t, addr, size, true, bytes, cycle);
-    return failed ? failed : err;
+    int latency = *stored ? store_cached(t, addr, size, bytes) : (int)t->config->l1;
+    if (latency < 0)
+        return latency;
+    note_access(t, cycle, (uint64_t)latency, 1);
+    return err;
 }
 
 static int timed_outside(struct vs_cpu_memory *seen, struct vs_cpu *cpu, unsigned what,
@@ -275,5 +274,4 @@ void vs_past_fini(struct vs_past *p)
 void vs_past_clear(struct vs_past *p)
 {
     p->log.count = p->timed = 0;
-    p->access = SIZE_MAX;
 }

@@ -34,9 +34,9 @@ struct vs_past {
     struct vs_pipeline pipeline;
     struct vs_cpu_log log;
     uint64_t *commits; /* the cycle of each record */
-    size_t timed;      /* records whose cycle is known */
-    size_t access;     /* the record whose access has been timed, or SIZE_MAX */
-    uint64_t accessed; /* its cycle */
+    size_t timed;      /* records whose cycle is known; those of an access are from when it is made,
+                        * before they are in the log */
+    uint64_t accessed; /* cycle of the last access */
     uint64_t next;     /* after VS_NOT_YET: when the access would be */
 };
 

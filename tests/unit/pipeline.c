@@ -49,12 +49,21 @@ static struct vs_cpu_record record(struct fixture *f, unsigned op, unsigned rd, 
     return r;
 }
 
+/* Issues an instruction, which must happen in that cycle. */
+static void issue_at(struct fixture *f, const struct vs_cpu_record *r, uint64_t cycle)
+{
+    uint64_t got;
+    vs_pipeline_issue(&f->p, r, &got, 1);
+    CHECK_EQ(got, cycle);
+    CHECK_EQ(f->p.last, cycle);
+}
+
 static uint64_t issue(struct fixture *f, unsigned op, unsigned rd, unsigned rs1, unsigned rs2)
 {
     struct vs_cpu_record r = record(f, op, rd, rs1, rs2);
     uint64_t cycle = vs_pipeline_when(&f->p, &r);
     CHECK_EQ(vs_pipeline_when(&f->p, &r), cycle);
-    vs_pipeline_issue(&f->p, &r, cycle);
+    issue_at(f, &r, cycle);
     return cycle;
 }
 
@@ -74,7 +83,7 @@ static uint64_t branch(struct fixture *f, unsigned op, unsigned rd, unsigned rs1
     r.kind = (uint8_t)(VS_RECORD_BRANCH | (taken ? VS_RECORD_DONE : 0));
     r.addr = target;
     uint64_t cycle = vs_pipeline_when(&f->p, &r);
-    vs_pipeline_issue(&f->p, &r, cycle);
+    issue_at(f, &r, cycle);
     if (taken)
         f->pc = target;
     return cycle;
@@ -164,7 +173,7 @@ TEST(waits_for_code)
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 113 + 112);
     CHECK_EQ(f.caches.stats[0].fetch_misses, 128 + 2);
     struct vs_cpu_record fence = record(&f, VS_RV64_FENCE_I, 0, 0, 0);
-    vs_pipeline_issue(&f.p, &fence, vs_pipeline_when(&f.p, &fence));
+    issue_at(&f, &fence, vs_pipeline_when(&f.p, &fence));
     /* back in the shared cache only */
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 226 + 12);
     fini(&f);
