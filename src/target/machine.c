@@ -63,8 +63,9 @@ struct machine {
 
     struct vs_timed timed; /* in a timed run */
 
-    struct core *running;     /* the core whose run is under way, or NULL */
-    struct vs_moment horizon; /* its accesses are not due from here on */
+    struct vs_line line;  /* the busy cores, while they take turns */
+    bool disturbed;       /* their moments have changed */
+    struct core *running; /* the core whose run is under way, or NULL */
 
     uint64_t total;   /* instructions of all cores */
     uint64_t edge;    /* value of `total` at which recording is switched, or UINT64_MAX */
@@ -167,26 +168,14 @@ static struct place *place_of(struct machine *m, const struct vs_task *t)
     return &m->places[t->cpu->id];
 }
 
-/* Returns the busy core whose moment is first, or NULL, and sets *second to that of the next. */
-static struct core *first_core(struct machine *m, struct vs_moment *second)
+/* Puts the busy cores in line, and returns the first, or NULL. */
+static struct core *first_core(struct machine *m)
 {
-    struct core *first = NULL;
-    *second = (struct vs_moment){UINT64_MAX, UINT32_MAX};
-    struct vs_moment best = *second;
-    for (unsigned i = 0; i < m->core_count; i++) {
-        struct core *c = &m->cores[i];
-        struct vs_moment at = {c->clock, i};
-        if (!c->task)
-            continue;
-        if (vs_is_before(at, best)) {
-            *second = best;
-            best = at;
-            first = c;
-        } else if (vs_is_before(at, *second)) {
-            *second = at;
-        }
-    }
-    return first;
+    m->line.count = m->core_count;
+    for (unsigned i = 0; i < m->core_count; i++)
+        m->line.cycles[i] = m->cores[i].task ? m->cores[i].clock : VS_NOT_IN_LINE;
+    struct vs_moment first = vs_line_first(&m->line);
+    return first.cycle != VS_NOT_IN_LINE ? &m->cores[first.core] : NULL;
 }
 
 /* The time of events that no core makes must not go back. */
@@ -201,14 +190,13 @@ static uint64_t nobody_at(struct machine *m, uint64_t cycle)
  * went idle. */
 static uint64_t present(struct machine *m)
 {
-    struct vs_moment second;
-    const struct core *first = first_core(m, &second);
-    uint64_t cycle = to_cycle(m, m->p->now);
-    if (first)
-        return first->clock;
-    for (unsigned i = 0; i < m->core_count; i++)
-        cycle = vs_later(cycle, m->cores[i].clock);
-    return cycle;
+    uint64_t first = UINT64_MAX, last = to_cycle(m, m->p->now);
+    for (unsigned i = 0; i < m->core_count; i++) {
+        last = vs_later(last, m->cores[i].clock);
+        if (m->cores[i].task && m->cores[i].clock < first)
+            first = m->cores[i].clock;
+    }
+    return first != UINT64_MAX ? first : last;
 }
 
 /* Returns a task's queue, and sets *cycle to that of an event added to it now. */
@@ -246,6 +234,7 @@ static int let_others_come(struct machine *m, struct core *c, uint64_t *cycle)
         return err;
     *cycle = vs_later(*cycle, vs_events_latest(&m->events) + 1);
     vs_pipeline_restart(&c->past.pipeline, *cycle);
+    m->disturbed = true;
     for (unsigned i = 0; i < m->core_count; i++) {
         struct core *other = &m->cores[i];
         if (!other->task || other == c)
@@ -587,7 +576,6 @@ static int run_cpu(struct machine *m, struct core *c, uint64_t most)
     m->running = c;
     m->timed.past = &c->past;
     m->timed.core = number_of(m, c);
-    m->timed.horizon = m->horizon;
     cpu->memory = m->config.timed ? &m->timed.seen : &m->p->memory.seen;
     int stop = observed ? vs_cpu_run_observed(cpu, most, &c->past.log) : vs_cpu_run(cpu, most);
     if (m->config.timed)
@@ -777,30 +765,81 @@ static int idle(struct machine *m, enum vs_machine_end *end, bool *enough)
     return 0;
 }
 
-static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
+/* Returns whether something has to be looked at before a core goes on. */
+static bool is_held(const struct machine *m, const struct core *c)
 {
-    struct core *c = first_core(m, &m->horizon);
-    if (!c)
-        return idle(m, end, enough);
-    if (unlikely(c->clock >= m->due))
+    return c->clock >= m->due || c->stop >= 0 || c->task->attention ||
+           (m->waiting && c->clock - c->began >= m->config.slice);
+}
+
+/* Deals with what holds the core. */
+static int release(struct machine *m, struct core *c)
+{
+    if (c->clock >= m->due)
         return advance(m, c->clock);
-    if (vs_is_before((struct vs_moment){m->due, 0}, m->horizon))
-        m->horizon = (struct vs_moment){m->due, 0};
     if (c->stop >= 0)
         return deal_with_stop(m, c);
-    if (c->task->attention)
-        return attend(m, c);
-    if (m->waiting && c->clock - c->began >= m->config.slice)
-        return end_slice(m, c);
-    return run_core(m, c);
+    return c->task->attention ? attend(m, c) : end_slice(m, c);
+}
+
+static bool is_tick_due(const struct machine *m)
+{
+    return m->total >= m->next_tick || m->steps % TICK_STEPS == 0;
+}
+
+static bool has_many_events(const struct machine *m)
+{
+    return m->config.timed && m->recorded && vs_events_many(&m->events);
+}
+
+/* Returns whether only the next core's turn is to come. */
+static bool goes_on(const struct machine *m)
+{
+    return !m->disturbed && m->total != m->edge && m->room && !is_tick_due(m) &&
+           !has_many_events(m);
+}
+
+/* Returns the first in line, whose accesses are due until the next core's moment, or until time
+ * wants to be told. */
+static struct core *next_core(struct machine *m)
+{
+    struct vs_moment next;
+    struct vs_moment first = vs_line_two(&m->line, &next);
+    bool bounded = next.cycle >= m->due;
+    m->timed.horizon.cycle = bounded ? m->due : next.cycle;
+    m->timed.horizon.core = bounded ? 0 : next.core;
+    return &m->cores[first.core];
+}
+
+/* Lets cores run, each time the first in line, until something else has to be done. */
+static int take_turns(struct machine *m)
+{
+    struct core *c = next_core(m);
+    m->disturbed = false;
+    for (;; m->steps++) {
+        int err = run_core(m, c);
+        if (err || !goes_on(m))
+            return err;
+        m->line.cycles[number_of(m, c)] = c->clock;
+        c = next_core(m);
+        if (is_held(m, c))
+            return 0;
+    }
+}
+
+static int step(struct machine *m, enum vs_machine_end *end, bool *enough)
+{
+    struct core *c = first_core(m);
+    if (!c)
+        return idle(m, end, enough);
+    return is_held(m, c) ? release(m, c) : take_turns(m);
 }
 
 /* In a timed run, events before the first core's time are complete if no ready task can still get a
  * core before then. */
 static int hand_on(struct machine *m)
 {
-    struct vs_moment second;
-    const struct core *c = first_core(m, &second);
+    const struct core *c = first_core(m);
     int err = c ? flush_all(m) : 0;
     return err || !c ? err
                      : event_error(m, vs_events_advance(&m->events, c->clock, number_of(m, c)));
@@ -812,15 +851,16 @@ static int run(struct machine *m, enum vs_machine_end *end)
     int err = pass_edge(m);
     while (!err && !m->p->ended && !m->p->full && !enough) {
         fill_cores(m);
-        if (m->config.timed && m->recorded && vs_events_many(&m->events))
+        if (has_many_events(m))
             err = hand_on(m);
+        m->steps++;
         if (!err)
             err = step(m, end, &enough);
         if (!err && m->total == m->edge)
             err = pass_edge(m);
         if (!err && !m->room)
             err = switch_recording(m, false);
-        if (!err && (m->total >= m->next_tick || ++m->steps % TICK_STEPS == 0))
+        if (!err && is_tick_due(m))
             err = tick(m, &enough);
     }
     if (m->p->full && !m->p->ended)

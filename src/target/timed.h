@@ -13,21 +13,11 @@
 #include "isa/isa.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
+#include "target/line.h"
 #include "target/pipeline.h"
 
 /* What ends a run because an access is not due. */
 #define VS_NOT_YET (-VSE_END)
-
-/* Moments are ordered by cycle, then by core. */
-struct vs_moment {
-    uint64_t cycle;
-    unsigned core;
-};
-
-static inline bool vs_is_before(struct vs_moment a, struct vs_moment b)
-{
-    return a.cycle < b.cycle || (a.cycle == b.cycle && a.core < b.core);
-}
 
 /* A core's past: what it retired, and when. */
 struct vs_past {
