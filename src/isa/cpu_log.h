@@ -14,7 +14,7 @@ struct vs_cpu_record {
     uint64_t addr;             /* of a memory operand; a branch's target, taken or not */
     uint64_t value;            /* loaded, stored, or got from outside; upper bytes zero */
     uint16_t op;               /* the ISA's number of the operation; RV64: enum vs_rv64_op */
-    uint8_t rd, rs1, rs2, rs3; /* the ISA's numbers of registers; RV64: struct vs_rv64_insn's */
+    uint8_t rd, rs1, rs2, rs3; /* registers by DWARF number; 0: none, or one that is always 0 */
     uint8_t kind;              /* VS_RECORD_x, and flags */
     uint8_t size;              /* bytes of a memory operand, at most 8 */
 };
@@ -66,9 +66,8 @@ enum vs_unit {
 
 /* An operation that records name. */
 struct vs_operation {
-    uint8_t unit;              /* enum vs_unit */
-    uint8_t branch;            /* a branch's VS_BR_x, as far as the operation alone tells */
-    uint8_t rd, rs1, rs2, rs3; /* register files: 32 is floating point; 0 is integer, or none */
+    uint8_t unit;   /* enum vs_unit */
+    uint8_t branch; /* a branch's VS_BR_x, as far as the operation alone tells */
 };
 
 #define VS_OPERATIONS_MAX 256

@@ -58,7 +58,7 @@ int vs_pipeline_init(struct vs_pipeline *p, const struct vs_target_config *confi
                               .table = table,
                               .caches = caches,
                               .core = core,
-                              .width = config->width,
+                              .width = (uint32_t)config->width,
                               .line_mask = ~(config->line - 1),
                               .inside = config->line - LENGTH_MAX,
                               .line = NO_LINE};
@@ -108,9 +108,15 @@ static void fetch_line(struct vs_pipeline *p, uint64_t line)
         stall(p, (uint64_t)latency - p->config->l1);
 }
 
-void vs_pipeline_fetch(struct vs_pipeline *p, const struct vs_cpu_record *r)
+static unsigned length_of(const struct vs_cpu_record *r)
 {
-    uint64_t first = r->pc & p->line_mask, last = (r->pc + vs_record_length(r) - 1) & p->line_mask;
+    return r->kind & VS_RECORD_SHORT ? 2 : 4;
+}
+
+/* Fetches an instruction, unless it lies in the line that was fetched last. */
+static __attribute__((noinline)) void fetch(struct vs_pipeline *p, const struct vs_cpu_record *r)
+{
+    uint64_t first = r->pc & p->line_mask, last = (r->pc + length_of(r) - 1) & p->line_mask;
     if (last == p->line)
         return;
     if (first != p->line)
@@ -119,13 +125,20 @@ void vs_pipeline_fetch(struct vs_pipeline *p, const struct vs_cpu_record *r)
         fetch_line(p, last);
 }
 
+/* A result is there from the cycle on. Register 0 stands for none, and is always there. */
+static inline void set_ready(struct vs_pipeline *p, unsigned reg, uint64_t cycle)
+{
+    p->ready[reg] = cycle;
+    p->ready[0] = 0;
+}
+
 void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency)
 {
-    const struct vs_issue *i = &p->table->ops[r->op];
-    vs_pipeline_commit(p, cycle);
-    if (i->op.unit != VS_UNIT_STORE)
-        vs_pipeline_ready(p, r->rd + i->op.rd, cycle + latency);
+    p->used = cycle == p->cycle ? p->used + 1 : 1;
+    p->cycle = p->last = cycle;
+    if (p->table->ops[r->op].op.unit != VS_UNIT_STORE)
+        set_ready(p, r->rd, cycle + latency);
     stall(p, latency - p->config->l1);
 }
 
@@ -160,7 +173,7 @@ static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, u
                  : flags & VS_BR_INDIRECT ? predict_indirect(p, r, flags & VS_BR_RETURN)
                                           : true;
     if (flags & VS_BR_CALL)
-        vs_ras_push(&p->ras, r->pc + vs_record_length(r));
+        vs_ras_push(&p->ras, r->pc + length_of(r));
     if (!right)
         stall(p, 1 + p->config->penalty);
     else if (r->kind & VS_RECORD_DONE)
@@ -178,51 +191,82 @@ static void issue_special(struct vs_pipeline *p, const struct vs_cpu_record *r, 
     }
     unsigned flags = vs_record_branch(r, &i->op, p->table->links);
     if (!(flags & VS_BR_COND))
-        vs_pipeline_ready(p, r->rd, cycle + 1);
+        set_ready(p, r->rd, cycle + 1);
     issue_branch(p, r, flags);
 }
 
 /* ---- instructions in a row ------------------------------------------------------------------- */
 
-/* What each instruction changes is kept in variables, since the compiler cannot know that storing
- * to `ready` leaves the pipeline's members alone. */
-void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *records, uint64_t *cycles,
-                       size_t count)
+/* What each instruction changes is kept here, since the compiler cannot know that storing to
+ * `ready` leaves the pipeline's members alone. */
+struct now {
+    uint64_t cycle, line;
+    uint32_t used;
+};
+
+static inline struct now enter(const struct vs_pipeline *p)
+{
+    return (struct now){.cycle = p->cycle, .line = p->line, .used = p->used};
+}
+
+static inline void leave(struct vs_pipeline *p, struct now now)
+{
+    p->cycle = now.cycle;
+    p->used = now.used;
+}
+
+/* Fetches the instruction and returns when it will issue. */
+static inline uint64_t wait_for(struct vs_pipeline *p, struct now *now,
+                                const struct vs_cpu_record *r)
+{
+    if (unlikely(r->pc - now->line > p->inside)) {
+        leave(p, *now);
+        fetch(p, r);
+        *now = enter(p);
+    }
+    uint64_t at = now->cycle + (now->used == p->width);
+    at = vs_later(at, p->ready[r->rs1]);
+    at = vs_later(at, p->ready[r->rs2]);
+    return vs_later(at, p->ready[r->rs3]);
+}
+
+static inline __attribute__((always_inline)) void issue(struct vs_pipeline *p, struct now *now,
+                                                        const struct vs_cpu_record *records,
+                                                        uint64_t *cycles, size_t count)
 {
     const struct vs_issue *const ops = p->table->ops;
-    const uint64_t width = p->width, inside = p->inside;
-    uint64_t cycle = p->cycle, used = p->used, line = p->line;
     for (size_t i = 0; i < count; i++) {
         const struct vs_cpu_record *r = &records[i];
         const struct vs_issue *o = &ops[r->op];
-        if (unlikely(r->pc - line > inside)) {
-            p->cycle = cycle;
-            p->used = used;
-            vs_pipeline_fetch(p, r);
-            cycle = p->cycle;
-            used = p->used;
-            line = p->line;
-        }
-        uint64_t at = cycle + (used == width);
-        at = vs_later(at, p->ready[r->rs1 + o->op.rs1]);
-        at = vs_later(at, p->ready[r->rs2 + o->op.rs2]);
-        at = vs_later(at, p->ready[r->rs3 + o->op.rs3]);
-        cycles[i] = at;
-        used = at == cycle ? used + 1 : 1;
-        cycle = at;
+        uint64_t at = cycles[i] = wait_for(p, now, r);
+        now->used = at == now->cycle ? now->used + 1 : 1;
+        now->cycle = at;
         if (likely(o->op.unit < VS_UNIT_BRANCH)) {
-            vs_pipeline_ready(p, r->rd + o->op.rd, at + o->latency);
+            set_ready(p, r->rd, at + o->latency);
             continue;
         }
-        p->cycle = cycle;
-        p->used = used;
+        leave(p, *now);
         issue_special(p, r, at);
-        cycle = p->cycle;
-        used = p->used;
-        line = p->line;
+        *now = enter(p);
     }
-    p->cycle = cycle;
-    p->used = used;
     if (count)
         p->last = cycles[count - 1];
+}
+
+void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *records, uint64_t *cycles,
+                       size_t count)
+{
+    struct now now = enter(p);
+    issue(p, &now, records, cycles, count);
+    leave(p, now);
+}
+
+uint64_t vs_pipeline_reach(struct vs_pipeline *p, const struct vs_cpu_record *records,
+                           uint64_t *cycles, size_t count)
+{
+    struct now now = enter(p);
+    issue(p, &now, records, cycles, count);
+    uint64_t at = wait_for(p, &now, &records[count]);
+    leave(p, now);
+    return at;
 }

@@ -18,12 +18,13 @@ void vs_past_settle(struct vs_past *p)
 }
 
 /* Returns whether the current instruction's access is due, and sets *cycle to when it would be. */
-static bool is_due(struct vs_timed *t, uint64_t *cycle)
+static inline bool is_due(struct vs_timed *t, uint64_t *cycle)
 {
     struct vs_past *p = t->past;
-    vs_past_settle(p);
-    *cycle = vs_pipeline_when(&p->pipeline, &p->log.records[p->log.count]);
-    if (likely(vs_is_before((struct vs_moment){*cycle, t->core}, t->horizon)))
+    size_t from = p->timed, to = p->log.count;
+    p->timed = to;
+    *cycle = vs_pipeline_reach(&p->pipeline, p->log.records + from, p->commits + from, to - from);
+    if (vs_is_before((struct vs_moment){*cycle, t->core}, t->horizon))
         return true;
     p->next = *cycle;
     return false;

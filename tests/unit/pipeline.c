@@ -6,6 +6,7 @@
 #include "unittest.h"
 
 #define CODE UINT64_C(0x10000)
+#define F0   VS_RV64_REG_F0
 
 /* A core whose code is in its cache; latencies of cs32. */
 struct fixture {
@@ -49,6 +50,12 @@ static struct vs_cpu_record record(struct fixture *f, unsigned op, unsigned rd, 
     return r;
 }
 
+/* Returns when an instruction will issue, if it is the next. */
+static uint64_t when(struct fixture *f, const struct vs_cpu_record *r)
+{
+    return vs_pipeline_reach(&f->p, r, NULL, 0);
+}
+
 /* Issues an instruction, which must happen in that cycle. */
 static void issue_at(struct fixture *f, const struct vs_cpu_record *r, uint64_t cycle)
 {
@@ -61,8 +68,8 @@ static void issue_at(struct fixture *f, const struct vs_cpu_record *r, uint64_t 
 static uint64_t issue(struct fixture *f, unsigned op, unsigned rd, unsigned rs1, unsigned rs2)
 {
     struct vs_cpu_record r = record(f, op, rd, rs1, rs2);
-    uint64_t cycle = vs_pipeline_when(&f->p, &r);
-    CHECK_EQ(vs_pipeline_when(&f->p, &r), cycle);
+    uint64_t cycle = when(f, &r);
+    CHECK_EQ(when(f, &r), cycle);
     issue_at(f, &r, cycle);
     return cycle;
 }
@@ -71,7 +78,7 @@ static uint64_t access(struct fixture *f, unsigned op, unsigned rd, unsigned rs1
                        uint64_t latency)
 {
     struct vs_cpu_record r = record(f, op, rd, rs1, rs2);
-    uint64_t cycle = vs_pipeline_when(&f->p, &r);
+    uint64_t cycle = when(f, &r);
     vs_pipeline_access(&f->p, &r, cycle, latency);
     return cycle;
 }
@@ -82,7 +89,7 @@ static uint64_t branch(struct fixture *f, unsigned op, unsigned rd, unsigned rs1
     struct vs_cpu_record r = record(f, op, rd, rs1, 0);
     r.kind = (uint8_t)(VS_RECORD_BRANCH | (taken ? VS_RECORD_DONE : 0));
     r.addr = target;
-    uint64_t cycle = vs_pipeline_when(&f->p, &r);
+    uint64_t cycle = when(f, &r);
     issue_at(f, &r, cycle);
     if (taken)
         f->pc = target;
@@ -115,9 +122,9 @@ TEST(waits_for_operands)
     CHECK_EQ(issue(&f, VS_RV64_DIV, 11, 8, 9), 4);
     CHECK_EQ(issue(&f, VS_RV64_ADD, 12, 11, 9), 24);
     /* f5 is another register than x5 */
-    CHECK_EQ(issue(&f, VS_RV64_FADD_D, 5, 6, 7), 25);
+    CHECK_EQ(issue(&f, VS_RV64_FADD_D, F0 + 5, F0 + 6, F0 + 7), 25);
     CHECK_EQ(issue(&f, VS_RV64_ADD, 8, 5, 5), 26);
-    CHECK_EQ(issue(&f, VS_RV64_FMUL_D, 9, 5, 6), 29);
+    CHECK_EQ(issue(&f, VS_RV64_FMUL_D, F0 + 9, F0 + 5, F0 + 6), 29);
     /* x0 is never waited for */
     CHECK_EQ(issue(&f, VS_RV64_DIV, 0, 1, 2), 30);
     CHECK_EQ(issue(&f, VS_RV64_ADD, 8, 0, 0), 31);
@@ -173,7 +180,7 @@ TEST(waits_for_code)
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 113 + 112);
     CHECK_EQ(f.caches.stats[0].fetch_misses, 128 + 2);
     struct vs_cpu_record fence = record(&f, VS_RV64_FENCE_I, 0, 0, 0);
-    issue_at(&f, &fence, vs_pipeline_when(&f.p, &fence));
+    issue_at(&f, &fence, when(&f, &fence));
     /* back in the shared cache only */
     CHECK_EQ(issue(&f, VS_RV64_ADD, 6, 7, 8), 226 + 12);
     fini(&f);

@@ -10,8 +10,8 @@
 
 struct vs_op_block;
 
-/* x[VS_X_SINK] takes what is written to x0. */
-#define VS_X_SINK 32
+/* regs[VS_REG_SINK] takes what is written to x0. */
+#define VS_REG_SINK 64
 
 #define VS_TLB_BITS    8
 #define VS_TLB_ENTRIES (1 << VS_TLB_BITS)
@@ -29,9 +29,14 @@ struct vs_hart {
     struct vs_cpu cpu;
 
     /* Registers. The owner may change them between runs, except for x[0], which is 0. */
-    uint64_t x[33];
-    uint64_t f[32]; /* a binary32 is boxed: its upper half is all ones */
-    uint32_t fcsr;  /* flags in bits 4:0, rounding mode in bits 7:5 */
+    union {
+        uint64_t regs[VS_REG_SINK + 1]; /* by DWARF number */
+        struct {
+            uint64_t x[32];
+            uint64_t f[32]; /* a binary32 is boxed: its upper half is all ones */
+        };
+    };
+    uint32_t fcsr; /* flags in bits 4:0, rounding mode in bits 7:5 */
 
     /* Where a run ended inside a block, so that the next run finds its way back at once. It is
      * valid as long as the code has not been flushed since. */

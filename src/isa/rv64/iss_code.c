@@ -51,20 +51,44 @@ static bool ends_block(unsigned op)
     }
 }
 
-static bool writes_x(unsigned op)
+#define FLOAT VS_RV64_REG_F0
+
+/* Makes the numbers of registers in their files those of DWARF, by format; registers that it lacks
+ * stay 0. */
+static void number_registers(struct vs_op *op, unsigned format)
 {
-    switch (vs_rv64_row(op)->format) {
+    switch (format) {
     case VS_RV64_FORMAT_FLOAD:
-    case VS_RV64_FORMAT_FFF:
-    case VS_RV64_FORMAT_FFFR:
-    case VS_RV64_FORMAT_FFFFR:
-    case VS_RV64_FORMAT_FFR:
     case VS_RV64_FORMAT_FXR:
     case VS_RV64_FORMAT_FX:
-        return false;
+        op->rd += FLOAT;
+        break;
+    case VS_RV64_FORMAT_FSTORE:
+        op->rs2 += FLOAT;
+        break;
+    case VS_RV64_FORMAT_FFFFR:
+        op->rs3 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFF:
+    case VS_RV64_FORMAT_FFFR:
+        op->rs2 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFR:
+        op->rd += FLOAT;
+        op->rs1 += FLOAT;
+        break;
+    case VS_RV64_FORMAT_XFF:
+        op->rs2 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_XF:
+    case VS_RV64_FORMAT_XFR:
+        op->rs1 += FLOAT;
+        break;
     default:
-        return true;
+        break;
     }
+    if (op->rd == 0)
+        op->rd = VS_REG_SINK;
 }
 
 /* Fetches 2 bytes. */
@@ -89,10 +113,11 @@ int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t p
 
 static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
 {
-    bool is_csr = vs_rv64_row(insn->op)->class == VS_RV64_CLASS_CSR;
-    return (struct vs_op){
+    const struct vs_rv64_row *row = vs_rv64_row(insn->op);
+    bool is_csr = row->class == VS_RV64_CLASS_CSR;
+    struct vs_op op = {
         .op = insn->op,
-        .rd = insn->rd == 0 && writes_x(insn->op) ? VS_X_SINK : insn->rd,
+        .rd = insn->rd,
         .rs1 = insn->rs1,
         .rs2 = insn->rs2,
         .rs3 = insn->rs3,
@@ -102,6 +127,8 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
         .offset = (uint16_t)offset,
         .rm = insn->rm,
     };
+    number_registers(&op, row->format);
+    return op;
 }
 
 static bool is_break(const struct vs_code *code, uint64_t pc)

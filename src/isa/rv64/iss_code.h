@@ -31,7 +31,7 @@ enum {
  * struct vs_cpu_record. */
 struct vs_op {
     uint16_t op;
-    uint8_t rd, rs1, rs2, rs3; /* an rd of x0 is VS_X_SINK */
+    uint8_t rd, rs1, rs2, rs3; /* DWARF numbers; an rd of x0 is VS_REG_SINK */
     uint8_t kind;              /* VS_RECORD_SHORT, or 0 */
     uint8_t length;
     int32_t imm;     /* in csr instructions: csr << 5 | immediate */

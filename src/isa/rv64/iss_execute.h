@@ -12,11 +12,11 @@
 #define IMM      ((uint64_t)(int64_t)op->imm)
 #define PC       (block->pc + op->offset)
 #define NEXT_PC  (PC + op->length)
-#define RS1      hart->x[op->rs1]
-#define RS2      hart->x[op->rs2]
+#define RS1      hart->regs[op->rs1]
+#define RS2      hart->regs[op->rs2]
 #define SEXT(v)  ((uint64_t)(int64_t)(int32_t)(v))
-#define F64(reg) hart->f[op->reg]
-#define F32(reg) vs_fp_unbox(hart->f[op->reg])
+#define F64(reg) hart->regs[op->reg]
+#define F32(reg) vs_fp_unbox(hart->regs[op->reg])
 
 /* ---- going on ------------------------------------------------------------------------------- */
 
@@ -57,12 +57,12 @@
     } while (0)
 #define RESULT(v)                                                                                  \
     do {                                                                                           \
-        hart->x[op->rd] = (v);                                                                     \
+        hart->regs[op->rd] = (v);                                                                  \
         NEXT();                                                                                    \
     } while (0)
 #define RESULT_F64(v)                                                                              \
     do {                                                                                           \
-        hart->f[op->rd] = (v);                                                                     \
+        hart->regs[op->rd] = (v);                                                                  \
         NEXT();                                                                                    \
     } while (0)
 #define RESULT_F32(v) RESULT_F64(vs_fp_box(v))
@@ -176,7 +176,7 @@
         NOTE_KIND(VS_RECORD_AMO_STORE);                                                            \
         NOTE_ADDR(addr, sizeof(type));                                                             \
         NOTE_VALUE(written);                                                                       \
-        hart->x[op->rd] = sizeof(type) == 4 ? SEXT(got) : got;                                     \
+        hart->regs[op->rd] = sizeof(type) == 4 ? SEXT(got) : got;                                  \
         if (unlikely(stop))                                                                        \
             goto stored_or_trap;                                                                   \
         NEXT();                                                                                    \
@@ -326,7 +326,7 @@ trap:
 out:
     hart->cpu.pc = pc;
     hart->cpu.retired = start + (most - left);
-    hart->x[VS_X_SINK] = 0;
+    hart->regs[VS_REG_SINK] = 0;
     vs_fp_end(hart, saved);
 #if OBSERVED
     log->count = (size_t)(record - log->records);
@@ -340,13 +340,13 @@ do_LUI:
 do_AUIPC:
     RESULT(PC + IMM);
 do_JAL:
-    hart->x[op->rd] = NEXT_PC;
+    hart->regs[op->rd] = NEXT_PC;
     NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
     NOTE_ADDR(PC + IMM, 0);
     GO(1, PC + IMM);
 do_JALR:
     pc = (RS1 + IMM) & ~UINT64_C(1);
-    hart->x[op->rd] = NEXT_PC;
+    hart->regs[op->rd] = NEXT_PC;
     NOTE_KIND(VS_RECORD_BRANCH | VS_RECORD_DONE);
     NOTE_ADDR(pc, 0);
     NOTED();
@@ -567,7 +567,7 @@ do_SC_D : {
     NOTE_KIND(VS_RECORD_SC | (done ? VS_RECORD_DONE : 0));
     NOTE_ADDR(RS1, (uint8_t)size);
     NOTE_VALUE(value);
-    hart->x[op->rd] = !done;
+    hart->regs[op->rd] = !done;
     if (unlikely(stop))
         goto stored_or_trap;
     NEXT();

@@ -276,18 +276,18 @@ static int access_csr(struct vs_hart *hart, struct vs_cpu_memory *memory, const 
     const bool immediate = op->op >= VS_RV64_CSRRWI;
     const bool replaces = op->op == VS_RV64_CSRRW || op->op == VS_RV64_CSRRWI;
     const bool writes = replaces || (immediate ? number != 0 : op->rs1 != 0);
-    uint64_t operand = immediate ? number : hart->x[op->rs1];
+    uint64_t operand = immediate ? number : hart->regs[op->rs1];
     int stop = 0;
     *got = 0;
     vs_fp_collect(hart);
     if (writes && !is_writable(csr))
         stop = VS_STOP_ILLEGAL;
-    else if (!replaces || op->rd != VS_X_SINK)
+    else if (!replaces || op->rd != VS_REG_SINK)
         stop = read_csr(hart, memory, csr, counted, got);
     if (!stop) {
         if (writes)
             write_csr(hart, csr, csr_result(op->op, *got, operand));
-        hart->x[op->rd] = *got;
+        hart->regs[op->rd] = *got;
     }
     vs_fp_resume();
     return stop;
@@ -308,12 +308,12 @@ _Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_cpu_record,
 
 _Static_assert(2 * VS_BLOCK_MAX + 1 <= VS_CPU_LOG_MIN, "an empty log takes any block");
 
-/* Begins a record without an operand; an rd of VS_X_SINK becomes x0. */
+/* Begins a record without an operand; an rd of VS_REG_SINK becomes x0. */
 static inline void note(struct vs_cpu_record *record, const struct vs_op *op, uint64_t pc)
 {
     uint64_t head;
     memcpy(&head, op, sizeof(head));
-    head &= ~((uint64_t)VS_X_SINK << 16 | UINT64_C(0xff) << 56);
+    head &= ~((uint64_t)VS_REG_SINK << 16 | UINT64_C(0xff) << 56);
     record->pc = pc;
     record->addr = record->value = 0;
     memcpy((uint8_t *)record + offsetof(struct vs_cpu_record, op), &head, sizeof(head));

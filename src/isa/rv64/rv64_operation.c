@@ -2,8 +2,6 @@
 /* Operations as a core's timing sees them. */
 #include "isa/rv64/rv64.h"
 
-#define FLOAT 32
-
 static unsigned unit_of(unsigned class)
 {
     switch (class) {
@@ -44,49 +42,13 @@ static unsigned unit_of(unsigned class)
     }
 }
 
-/* Sets which registers are floating point, by format; registers that it lacks count as x0. */
-static void set_files(struct vs_operation *o, unsigned format)
-{
-    switch (format) {
-    case VS_RV64_FORMAT_FLOAD:
-    case VS_RV64_FORMAT_FXR:
-    case VS_RV64_FORMAT_FX:
-        o->rd = FLOAT;
-        break;
-    case VS_RV64_FORMAT_FSTORE:
-        o->rs2 = FLOAT;
-        break;
-    case VS_RV64_FORMAT_FFFFR:
-        o->rs3 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFF:
-    case VS_RV64_FORMAT_FFFR:
-        o->rs2 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFR:
-        o->rd = o->rs1 = FLOAT;
-        break;
-    case VS_RV64_FORMAT_XFF:
-        o->rs2 = FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_XF:
-    case VS_RV64_FORMAT_XFR:
-        o->rs1 = FLOAT;
-        break;
-    default:
-        break;
-    }
-}
-
 static struct vs_operation describe(unsigned op)
 {
     const struct vs_rv64_row *row = vs_rv64_row(op);
-    struct vs_operation o = {.unit = (uint8_t)unit_of(row->class),
-                             .branch = row->class == VS_RV64_CLASS_BRANCH ? VS_BR_COND
-                                       : row->class == VS_RV64_CLASS_JALR ? VS_BR_INDIRECT
-                                                                          : 0};
-    set_files(&o, row->format);
-    return o;
+    return (struct vs_operation){.unit = (uint8_t)unit_of(row->class),
+                                 .branch = row->class == VS_RV64_CLASS_BRANCH ? VS_BR_COND
+                                           : row->class == VS_RV64_CLASS_JALR ? VS_BR_INDIRECT
+                                                                              : 0};
 }
 
 _Static_assert(VS_RV64_OPS <= VS_OPERATIONS_MAX, "room for all");
