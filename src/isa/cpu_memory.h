@@ -93,6 +93,9 @@ struct vs_cpu_memory {
                    * floating-point flags, some of which may be missing then; and a run begins with
                    * the host's status word at VS_CPU_STATUS, or else its flags become the core's,
                    * and leaves it so. Such accesses cost less */
+    bool simple; /* it is `integer`, and plain reads and writes do not look at pc and retired, which
+                  * may be old then; it gives no pages away. Accesses of observed runs cost even
+                  * less */
 };
 
 #endif

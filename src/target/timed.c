@@ -234,7 +234,7 @@ int vs_timed_init(struct vs_timed *t, const struct vs_target_config *config, str
                   struct vs_diag *diag)
 {
     struct vs_hierarchy_config caches;
-    *t = (struct vs_timed){.seen = {.ops = &timed_ops, .integer = true},
+    *t = (struct vs_timed){.seen = {.ops = &timed_ops, .integer = true, .simple = true},
                            .config = config,
                            .memory = memory,
                            .random = config->seed};

@@ -3,6 +3,7 @@
  *
  *   RUN       the function's name
  *   OBSERVED  1: each instruction that retires is written to a log; 0: no code for that is left
+ *   SIMPLE    1: the memory is simple, and is asked each time; 0: it may give pages away
  *
  * Blocks are executed by threaded code: each operation ends in a jump to the next one. An operation
  * reads its operands through `op`; `block` is the block that it lies in; `left` counts the
@@ -112,10 +113,17 @@
         SYNC_LOG();                                                                                \
     } while (0)
 
+/* Does what a plain access needs of that. */
+#if SIMPLE
+#define SYNC_PLAIN() SYNC_LOG()
+#else
+#define SYNC_PLAIN() SYNC()
+#endif
+
 /* Tells whether the access is aligned and to a page that the hart knows; others go to the
  * memory. */
 #define HIT(entry, addr, type)                                                                     \
-    likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag)
+    (!SIMPLE && likely(((addr) & (~(VS_PAGE_SIZE - 1) | (sizeof(type) - 1))) == (entry)->tag))
 #define ENTRY(which, addr) (&hart->which[(addr) >> VS_PAGE_BITS & (VS_TLB_ENTRIES - 1)])
 
 /* Loads into `value`, zero-extended. */
@@ -127,8 +135,9 @@
         memcpy(&loaded, (const void *)(uintptr_t)(addr + entry->delta), sizeof(loaded));           \
         value = loaded;                                                                            \
     } else {                                                                                       \
-        SYNC();                                                                                    \
-        stop = read_slowly(hart, memory, addr, sizeof(type), &value);                              \
+        SYNC_PLAIN();                                                                              \
+        stop = SIMPLE ? read_simply(hart, memory, addr, sizeof(type), &value)                      \
+                      : read_slowly(hart, memory, addr, sizeof(type), &value);                     \
         if (unlikely(stop))                                                                        \
             goto trap;                                                                             \
     }                                                                                              \
@@ -147,8 +156,9 @@
         if (HIT(entry, addr, type)) {                                                              \
             memcpy((void *)(uintptr_t)(addr + entry->delta), &stored, sizeof(stored));             \
         } else {                                                                                   \
-            SYNC();                                                                                \
-            stop = write_slowly(hart, memory, addr, sizeof(type), stored);                         \
+            SYNC_PLAIN();                                                                          \
+            stop = SIMPLE ? write_simply(hart, memory, addr, sizeof(type), stored)                 \
+                          : write_slowly(hart, memory, addr, sizeof(type), stored);                \
             if (unlikely(stop))                                                                    \
                 goto stored_or_trap;                                                               \
         }                                                                                          \
@@ -184,9 +194,17 @@
 
 /* ---- floating point ------------------------------------------------------------------------- */
 
+/* Notes that the host's status word may change, which costs more to read than this. */
+#if SIMPLE
+#define FLOATS() (floated = true)
+#else
+#define FLOATS() ((void)0)
+#endif
+
 /* Sets rm to this instruction's rounding mode. */
 #define ROUNDING()                                                                                 \
     unsigned rm = op->rm;                                                                          \
+    FLOATS();                                                                                      \
     if (rm == VS_RV64_DYN)                                                                         \
         rm = hart->fcsr >> 5;                                                                      \
     if (unlikely(rm > VS_RV64_RMM))                                                                \
@@ -218,6 +236,11 @@ int RUN(struct vs_cpu *cpu, uint64_t most
     const struct vs_op *op;
     struct part part;
     int stop;
+#if SIMPLE
+    bool floated = false;
+#else
+    const bool floated = true;
+#endif
 #if OBSERVED
     struct vs_cpu_record *record = log->records + log->count;
     const struct vs_cpu_record *const end = log->records + log->capacity;
@@ -327,7 +350,8 @@ out:
     hart->cpu.pc = pc;
     hart->cpu.retired = start + (most - left);
     hart->regs[VS_REG_SINK] = 0;
-    vs_fp_end(hart, saved);
+    if (floated)
+        vs_fp_end(hart, saved);
 #if OBSERVED
     log->count = (size_t)(record - log->records);
 #endif
@@ -850,11 +874,13 @@ do_BSETI:
 #undef BRANCH
 #undef SYNC
 #undef SYNC_LOG
+#undef SYNC_PLAIN
 #undef HIT
 #undef ENTRY
 #undef LOAD
 #undef STORE
 #undef AMO
 #undef ROUNDING
+#undef FLOATS
 #undef SIGN64
 #undef SIGN32

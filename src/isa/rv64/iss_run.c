@@ -89,18 +89,32 @@ static inline void reenter_fp(const struct vs_cpu_memory *memory)
         vs_fp_resume();
 }
 
+static inline int read_simply(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t addr,
+                              unsigned size, uint64_t *value)
+{
+    *value = 0;
+    int answer = memory->ops->read(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, value);
+    return likely(!answer) ? 0 : stop_of(answer, VS_STOP_LOAD_FAULT);
+}
+
+static inline int write_simply(struct vs_hart *hart, struct vs_cpu_memory *memory, uint64_t addr,
+                               unsigned size, uint64_t value)
+{
+    int answer = memory->ops->write(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, &value);
+    return likely(!answer) ? 0 : stop_of(answer, VS_STOP_STORE_FAULT);
+}
+
 static __attribute__((noinline)) int read_slowly(struct vs_hart *hart, struct vs_cpu_memory *memory,
                                                  uint64_t addr, unsigned size, uint64_t *value)
 {
     leave_fp(hart, memory);
     int stop = 0;
-    uint8_t *host = find_page(hart, memory, addr, size, hart->reads, 0);
+    const uint8_t *host = find_page(hart, memory, addr, size, hart->reads, 0);
     *value = 0;
     if (host)
         memcpy(value, host, size);
     else
-        stop = stop_of(memory->ops->read(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, value),
-                       VS_STOP_LOAD_FAULT);
+        stop = read_simply(hart, memory, addr, size, value);
     reenter_fp(memory);
     return stop;
 }
@@ -115,8 +129,7 @@ static __attribute__((noinline)) int write_slowly(struct vs_hart *hart,
     if (host)
         memcpy(host, &value, size);
     else
-        stop = stop_of(memory->ops->write(memory, &hart->cpu, addr, size, VS_ACCESS_PLAIN, &value),
-                       VS_STOP_STORE_FAULT);
+        stop = write_simply(hart, memory, addr, size, value);
     reenter_fp(memory);
     return stop;
 }
@@ -299,6 +312,9 @@ _Static_assert((int)VS_RV64_TIME - VS_RV64_CYCLE == VS_COUNTER_TIME &&
 
 /* ---- running --------------------------------------------------------------------------------- */
 
+static int run_observed(struct vs_cpu *cpu, uint64_t most, struct vs_cpu_log *log);
+static int run_simply(struct vs_cpu *cpu, uint64_t most, struct vs_cpu_log *log);
+
 _Static_assert(offsetof(struct vs_op, op) == 0 && offsetof(struct vs_cpu_record, op) == 24 &&
                    offsetof(struct vs_op, rd) + 24 == offsetof(struct vs_cpu_record, rd) &&
                    offsetof(struct vs_op, rs3) + 24 == offsetof(struct vs_cpu_record, rs3) &&
@@ -321,12 +337,27 @@ static inline void note(struct vs_cpu_record *record, const struct vs_op *op, ui
 
 #define RUN      vs_rv64_run
 #define OBSERVED 0
+#define SIMPLE   0
 #include "isa/rv64/iss_execute.h"
 #undef RUN
 #undef OBSERVED
+#undef SIMPLE
 
-#define RUN      vs_rv64_run_observed
+#define RUN      run_observed
 #define OBSERVED 1
+#define SIMPLE   0
+#include "isa/rv64/iss_execute.h"
+#undef RUN
+#undef SIMPLE
+
+#define RUN    run_simply
+#define SIMPLE 1
 #include "isa/rv64/iss_execute.h"
 #undef RUN
 #undef OBSERVED
+#undef SIMPLE
+
+int vs_rv64_run_observed(struct vs_cpu *cpu, uint64_t most, struct vs_cpu_log *log)
+{
+    return cpu->memory->simple ? run_simply(cpu, most, log) : run_observed(cpu, most, log);
+}
