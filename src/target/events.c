@@ -1,27 +1,37 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/events.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/invariant.h"
 #include "base/likely.h"
-#include "target/config.h"
+#include "target/line.h"
+#include "target/merge.h"
 
 #define PARCEL_EVENTS 16384
 
 int vs_events_open(struct vs_events *e, const struct vs_events_options *options)
 {
     const struct vs_operations *operations = options->isa->operations;
+    const struct vs_consumer *consumer = options->consumer;
     *e = (struct vs_events){
         .options = *options, .image = -1, .on = true, .links = operations->links};
     for (unsigned i = 0; i < operations->count; i++)
         e->operations[i] = operations->describe(i);
     e->queues = calloc(options->cores + 1, sizeof(*e->queues));
-    if (!e->queues || vs_relay_open(&e->relay, options->consumer, PARCEL_EVENTS, options->timed)) {
+    int err = e->queues ? 0 : -VSE_NOMEM;
+    if (!err && options->timed) {
+        err = vs_merge_open(&e->merge, consumer, options->cores + 1, PARCEL_EVENTS);
+        consumer = err ? NULL : vs_merge_consumer(e->merge);
+    }
+    if (!err)
+        err = vs_relay_open(&e->relay, consumer, PARCEL_EVENTS, options->timed);
+    if (err) {
         vs_events_close(e);
-        return -VSE_NOMEM;
+        return err;
     }
     e->parcel = vs_relay_take(e->relay);
     return 0;
@@ -29,15 +39,13 @@ int vs_events_open(struct vs_events *e, const struct vs_events_options *options)
 
 void vs_events_close(struct vs_events *e)
 {
-    for (unsigned i = 0; e->queues && i <= e->options.cores; i++) {
-        free(e->queues[i].events);
+    for (unsigned i = 0; e->queues && i <= e->options.cores; i++)
         free(e->queues[i].cycles);
-        vs_buf_fini(&e->queues[i].wide);
-    }
     free(e->queues);
     free(e->tasks);
     vs_codemap_fini(&e->code);
     vs_relay_close(e->relay);
+    vs_merge_close(e->merge);
     *e = (struct vs_events){0};
 }
 
@@ -45,176 +53,115 @@ void vs_events_close(struct vs_events *e)
 
 static int send_parcel(struct vs_events *e)
 {
-    const struct vs_parcel *p = e->parcel;
-    if (p->cycles && p->count)
-        invariant(p->cycles[0] <= e->gone && e->gone == p->cycles[p->count - 1]);
     int err = vs_relay_send(e->relay);
     e->parcel = vs_relay_take(e->relay);
     e->parcel->first = e->count;
     return err;
 }
 
-/* Sends the parcel if it is full. */
-static int make_room(struct vs_events *e)
+/* Sends the parcel if it has no room for so many events. */
+static int make_room(struct vs_events *e, size_t events)
 {
-    return likely(e->parcel->count < PARCEL_EVENTS) ? 0 : send_parcel(e);
+    return likely(e->parcel->count + events <= PARCEL_EVENTS) ? 0 : send_parcel(e);
 }
 
-/* Puts an event into the parcel; a wide value is copied from `wide`. */
+/* Puts an event into the parcel, which has room; a wide value is copied from `wide`. */
 static int deliver(struct vs_events *e, const struct vs_event *event, uint64_t cycle,
                    const uint8_t *wide)
 {
-    int err = make_room(e);
     struct vs_parcel *p = e->parcel;
     struct vs_event *to = &p->events[p->count];
     *to = *event;
-    if (unlikely(vs_event_is_wide(event))) {
-        to->value = p->wide.len;
-        if (vs_buf_put(&p->wide, wide + event->value, event->size) && !err)
-            err = -VSE_NOMEM;
-    }
     if (p->cycles)
         p->cycles[p->count] = cycle;
     p->count++;
-    e->count++;
-    return err;
+    if (likely(!vs_event_is_wide(event)))
+        return 0;
+    to->value = p->wide.len;
+    return vs_buf_put(&p->wide, wide + event->value, event->size) ? -VSE_NOMEM : 0;
 }
 
 static int queue_room(struct vs_queue *q, size_t extra)
 {
-    int err = vs_array_room((void **)&q->events, &q->capacity, q->count, extra, sizeof(*q->events));
-    return err ? err
-               : vs_array_room((void **)&q->cycles, &q->cycle_capacity, q->count, extra,
-                               sizeof(*q->cycles));
+    return vs_array_room((void **)&q->cycles, &q->capacity, q->count, extra, sizeof(*q->cycles));
 }
 
 static int enqueue(struct vs_events *e, unsigned core, const struct vs_event *event, uint64_t cycle,
                    const uint8_t *wide)
 {
     struct vs_queue *q = &e->queues[core];
+    struct vs_event sign = {.kind = VS_SIGN_SOURCE,
+                            .addr = core,
+                            .value = 1,
+                            .flags = vs_event_is_wide(event) ? VS_SIGN_WIDE : 0};
     int err = queue_room(q, 1);
     if (err)
         return err;
+    err = make_room(e, 2);
     /* What happens between instructions has no cycle of its own, but must not be earlier than what
      * is queued or has gone out. */
     if (cycle < q->last)
         cycle = q->last;
     if (cycle < e->gone)
         cycle = e->gone;
-    q->last = cycle;
-    q->events[q->count] = *event;
-    q->cycles[q->count] = cycle;
-    if (vs_event_is_wide(event)) {
-        q->events[q->count].value = q->wide.len;
-        if (vs_buf_put(&q->wide, wide + event->value, event->size))
-            return -VSE_NOMEM;
-    }
-    q->count++;
+    q->last = q->cycles[q->count++] = cycle;
     e->queued++;
-    return 0;
+    e->count++;
+    deliver(e, &sign, cycle, NULL);
+    int failed = deliver(e, event, cycle, wide);
+    return err ? err : failed;
 }
 
 static int put(struct vs_events *e, unsigned core, const struct vs_event *event, uint64_t cycle,
                const uint8_t *wide)
 {
-    return e->options.timed ? enqueue(e, core, event, cycle, wide) : deliver(e, event, cycle, wide);
+    if (e->options.timed)
+        return enqueue(e, core, event, cycle, wide);
+    int err = make_room(e, 1);
+    int failed = deliver(e, event, cycle, wide);
+    e->count++;
+    return err ? err : failed;
 }
 
-/* An empty queue begins at its start again. */
-static void compact(struct vs_queue *q)
+/* Forgets the queue's events before the moment, and returns the last one's cycle; 0 if there are
+ * none. */
+static uint64_t leave_queue(struct vs_events *e, unsigned queue, struct vs_moment end)
 {
-    if (q->head < q->count)
-        return;
-    q->head = q->count = 0;
-    q->wide.len = 0;
-}
-
-/* Moves the queue's events that are not later than (cycle, core) to the parcel, as many as fit. */
-static int move_events(struct vs_events *e, unsigned from, uint64_t cycle, unsigned core)
-{
-    struct vs_queue *q = &e->queues[from];
-    int err = make_room(e);
-    struct vs_parcel *p = e->parcel;
-    size_t head = q->head, to = p->count, room = PARCEL_EVENTS - to;
-    if (from > core) /* its events of the same cycle come later */
-        cycle--;
-    for (; head < q->count && room && q->cycles[head] <= cycle; head++, to++, room--) {
-        struct vs_event *event = &p->events[to];
-        *event = q->events[head];
-        p->cycles[to] = q->cycles[head];
-        if (unlikely(vs_event_is_wide(event))) {
-            event->value = p->wide.len;
-            if (vs_buf_put(&p->wide, q->wide.data + q->events[head].value, event->size))
-                err = -VSE_NOMEM;
-        }
+    struct vs_queue *q = &e->queues[queue];
+    size_t low = 0, high = q->count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (vs_is_before((struct vs_moment){q->cycles[middle], queue}, end))
+            low = middle + 1;
+        else
+            high = middle;
     }
-    if (head != q->head)
-        e->gone = q->cycles[head - 1];
-    e->count += head - q->head;
-    e->queued -= head - q->head;
-    q->head = head;
-    p->count = to;
+    if (!low)
+        return 0;
+    uint64_t last = q->cycles[low - 1];
+    q->count -= low;
+    e->queued -= low;
+    memmove(q->cycles, q->cycles + low, q->count * sizeof(*q->cycles));
+    return last;
+}
+
+static int advance(struct vs_events *e, struct vs_moment end, unsigned flags)
+{
+    struct vs_event sign = {
+        .kind = VS_SIGN_UNTIL, .addr = end.cycle, .value = end.core, .flags = (uint8_t)flags};
+    int err = make_room(e, 1);
+    for (unsigned i = 0; i <= e->options.cores; i++) {
+        uint64_t last = leave_queue(e, i, end);
+        if (e->gone < last)
+            e->gone = last;
+    }
+    deliver(e, &sign, end.cycle, NULL);
     return err;
-}
-
-/* The cycles of the queues' first events; UINT64_MAX where there is none. */
-struct heads {
-    uint64_t cycles[VS_CORES_MAX + 1];
-    unsigned count;
-};
-
-static void note_head(struct heads *h, const struct vs_events *e, unsigned queue)
-{
-    const struct vs_queue *q = &e->queues[queue];
-    h->cycles[queue] = q->head < q->count ? q->cycles[q->head] : UINT64_MAX;
-}
-
-/* Returns the queue with the earliest event before (*cycle, *core), or -1. If the next queue's
- * first event is before them, too, they become its. Of equal cycles the lower queue is earlier,
- * which a strict comparison finds. */
-static int earliest(const struct heads *h, uint64_t *cycle, unsigned *core)
-{
-    uint64_t best = UINT64_MAX, next = UINT64_MAX;
-    unsigned first = 0, second = 0;
-    for (unsigned i = 0; i < h->count; i++) {
-        uint64_t at = h->cycles[i];
-        if (at < best) {
-            next = best;
-            second = first;
-            best = at;
-            first = i;
-        } else if (at < next) {
-            next = at;
-            second = i;
-        }
-    }
-    if (best == UINT64_MAX || best > *cycle || (best == *cycle && first >= *core))
-        return -1;
-    if (next < *cycle || (next == *cycle && second < *core)) {
-        *cycle = next;
-        *core = second;
-    }
-    return (int)first;
 }
 
 int vs_events_advance(struct vs_events *e, uint64_t cycle, unsigned core)
 {
-    struct heads h = {.count = e->options.cores + 1};
-    int err = 0;
-    for (unsigned i = 0; i < h.count; i++)
-        note_head(&h, e, i);
-    while (!err) {
-        uint64_t until = cycle;
-        unsigned before = core;
-        int from = earliest(&h, &until, &before);
-        if (from < 0)
-            break;
-        err = move_events(e, (unsigned)from, until, before);
-        note_head(&h, e, (unsigned)from);
-    }
-    for (unsigned i = 0; i < h.count; i++)
-        compact(&e->queues[i]);
-    return err;
+    return advance(e, (struct vs_moment){cycle, core}, 0);
 }
 
 uint64_t vs_events_latest(const struct vs_events *e)
@@ -228,11 +175,10 @@ uint64_t vs_events_latest(const struct vs_events *e)
 
 int vs_events_finish(struct vs_events *e)
 {
-    int err = vs_events_advance(e, UINT64_MAX, UINT32_MAX);
-    int sent = e->parcel->count ? vs_relay_send(e->relay) : 0;
+    const struct vs_moment end = {UINT64_MAX, UINT32_MAX};
+    int err = e->options.timed ? advance(e, end, VS_SIGN_LAST) : 0;
+    int sent = e->parcel->count ? send_parcel(e) : 0;
     int drained = vs_relay_drain(e->relay);
-    e->parcel = vs_relay_take(e->relay);
-    e->parcel->first = e->count;
     return err ? err : sent ? sent : drained;
 }
 
@@ -268,31 +214,10 @@ static int put_counted(struct vs_events *e, const struct vs_task *t, unsigned co
     return err ? err : put(e, core, event, cycle, wide);
 }
 
-static struct vs_event branch_event(const struct vs_events *e, const struct vs_cpu_record *r)
+static unsigned branch_flags(const struct vs_events *e, const struct vs_cpu_record *r)
 {
-    unsigned taken = r->kind & VS_RECORD_DONE ? VS_BR_TAKEN : 0u;
-    return (struct vs_event){
-        .kind = VS_BRANCH,
-        .pc = r->pc,
-        .addr = r->addr,
-        .size = r->kind & VS_RECORD_SHORT ? 2 : 4,
-        .flags = (uint8_t)(taken | vs_record_branch(r, &e->operations[r->op], e->links)),
-    };
-}
-
-static struct vs_event operand_event(const struct vs_cpu_record *r, unsigned kind, unsigned flags)
-{
-    return (struct vs_event){.kind = (uint8_t)kind,
-                             .flags = (uint8_t)flags,
-                             .pc = r->pc,
-                             .addr = r->addr,
-                             .size = r->size,
-                             .value = r->value};
-}
-
-static struct vs_event nondet_event(const struct vs_cpu_record *r, uint64_t value)
-{
-    return (struct vs_event){.kind = VS_NONDET, .pc = r->pc, .size = 8, .value = value};
+    return vs_record_branch(r, &e->operations[r->op], e->links) |
+           (r->kind & VS_RECORD_DONE ? VS_BR_TAKEN : 0u);
 }
 
 /* So many records are looked at together: room for their events is made once. */
@@ -303,112 +228,146 @@ struct place {
     struct vs_event *events;
     uint64_t *cycles; /* NULL: untimed */
     size_t count;
+    uint16_t thread;
+    uint64_t since; /* instructions after the last event */
 };
 
-/* Adds an event, which counts *since instructions; *since becomes 0. */
-static inline void place(struct place *to, struct vs_event event, const struct vs_task *t,
-                         uint64_t *since, uint64_t cycle)
+_Static_assert(offsetof(struct vs_event, pc) == offsetof(struct vs_cpu_record, pc) &&
+                   offsetof(struct vs_event, addr) == offsetof(struct vs_cpu_record, addr) &&
+                   offsetof(struct vs_event, value) == offsetof(struct vs_cpu_record, value) &&
+                   offsetof(struct vs_event, thread) == sizeof(struct vs_event) - 8,
+               "an event begins as a record does");
+
+/* Adds an event that has the record's pc, addr and value. */
+static inline struct vs_event *place(struct place *to, const struct vs_cpu_record *r, unsigned kind,
+                                     unsigned flags, unsigned size, uint64_t cycle)
 {
-    event.thread = (uint16_t)t->number;
-    event.icount = (uint16_t)*since;
-    *since = 0;
+    struct vs_event *event = &to->events[to->count];
+    memcpy(event, r, offsetof(struct vs_event, thread));
+    event->thread = to->thread;
+    event->size = (uint16_t)size;
+    event->icount = (uint16_t)to->since;
+    event->kind = (uint8_t)kind;
+    event->flags = (uint8_t)flags;
     if (to->cycles)
         to->cycles[to->count] = cycle;
-    to->events[to->count++] = event;
+    to->since = 0;
+    to->count++;
+    return event;
+}
+
+static void place_conditional(struct place *to, const struct vs_cpu_record *r, bool stores,
+                              uint64_t cycle)
+{
+    bool done = r->kind & VS_RECORD_DONE;
+    struct vs_event *outcome = place(to, r, VS_NONDET, 0, 8, cycle);
+    outcome->addr = 0;
+    outcome->value = !done;
+    if (done && stores)
+        place(to, r, VS_STORE, VS_MEM_ATOMIC, r->size, cycle);
 }
 
 /* Adds the events of one record. A second one of the same instruction counts no instructions. */
 static inline void place_record(const struct vs_events *e, struct place *to,
-                                const struct vs_cpu_record *r, const struct vs_task *t,
-                                uint64_t *since, uint64_t cycle)
+                                const struct vs_cpu_record *r, unsigned kind, uint64_t cycle)
 {
     const struct vs_events_options *o = &e->options;
-    switch (r->kind & VS_RECORD_KIND) {
+    switch (kind) {
     case VS_RECORD_BRANCH:
-        place(to, branch_event(e, r), t, since, cycle);
+        place(to, r, VS_BRANCH, branch_flags(e, r), r->kind & VS_RECORD_SHORT ? 2 : 4, cycle);
         break;
     case VS_RECORD_LOAD:
         if (o->loads)
-            place(to, operand_event(r, VS_LOAD, 0), t, since, cycle);
+            place(to, r, VS_LOAD, 0, r->size, cycle);
+        break;
+    case VS_RECORD_STORE:
+        if (o->stores)
+            place(to, r, VS_STORE, 0, r->size, cycle);
         break;
     case VS_RECORD_LR:
     case VS_RECORD_AMO_LOAD:
         if (o->loads)
-            place(to, operand_event(r, VS_LOAD, VS_MEM_ATOMIC), t, since, cycle);
-        break;
-    case VS_RECORD_STORE:
-        if (o->stores)
-            place(to, operand_event(r, VS_STORE, 0), t, since, cycle);
+            place(to, r, VS_LOAD, VS_MEM_ATOMIC, r->size, cycle);
         break;
     case VS_RECORD_AMO_STORE:
         if (o->stores)
-            place(to, operand_event(r, VS_STORE, VS_MEM_ATOMIC), t, since, cycle);
+            place(to, r, VS_STORE, VS_MEM_ATOMIC, r->size, cycle);
         break;
     case VS_RECORD_SC:
-        place(to, nondet_event(r, !(r->kind & VS_RECORD_DONE)), t, since, cycle);
-        if (r->kind & VS_RECORD_DONE && o->stores)
-            place(to, operand_event(r, VS_STORE, VS_MEM_ATOMIC), t, since, cycle);
+        place_conditional(to, r, o->stores, cycle);
         break;
     case VS_RECORD_COUNTER:
-        place(to, nondet_event(r, r->value), t, since, cycle);
+        place(to, r, VS_NONDET, 0, 8, cycle);
         break;
     default:
-        if (o->every)
-            place(to, (struct vs_event){.kind = VS_COUNT, .pc = r->pc}, t, since, cycle);
+        place(to, r, VS_COUNT, 0, 0, cycle);
     }
 }
 
 /* Makes room for the events of so many records. */
-static int find_place(struct vs_events *e, unsigned core, size_t records, struct place *to)
+static int find_place(struct vs_events *e, const struct vs_task *t, unsigned core, size_t records,
+                      struct place *to)
 {
-    if (e->options.timed) {
-        struct vs_queue *q = &e->queues[core];
-        int err = queue_room(q, 2 * records);
-        *to = (struct place){q->events, q->cycles, q->count};
-        return err;
-    }
-    int err = e->parcel->count + 2 * records > PARCEL_EVENTS ? send_parcel(e) : 0;
-    *to = (struct place){e->parcel->events, NULL, e->parcel->count};
+    int err = e->options.timed ? queue_room(&e->queues[core], 2 * records) : 0;
+    if (!err)
+        err = make_room(e, e->options.timed + 2 * records);
+    *to = (struct place){.events = e->parcel->events,
+                         .cycles = e->parcel->cycles,
+                         .count = e->parcel->count + e->options.timed, /* after the sign */
+                         .thread = (uint16_t)t->number,
+                         .since = task_of(e, t)->since};
     return err;
 }
 
-static void keep_place(struct vs_events *e, unsigned core, const struct place *to)
+static void keep_queued(struct vs_events *e, unsigned core, const struct place *to, size_t count)
 {
-    if (e->options.timed) {
-        struct vs_queue *q = &e->queues[core];
-        e->queued += to->count - q->count;
-        q->count = to->count;
-        if (q->count)
-            q->last = q->cycles[q->count - 1];
-    } else {
-        e->count += to->count - e->parcel->count;
+    struct vs_queue *q = &e->queues[core];
+    if (!count)
+        return;
+    memcpy(q->cycles + q->count, to->cycles + to->count - count, count * sizeof(*q->cycles));
+    q->count += count;
+    q->last = q->cycles[q->count - 1];
+    e->queued += count;
+    to->events[e->parcel->count] =
+        (struct vs_event){.kind = VS_SIGN_SOURCE, .addr = core, .value = count};
+}
+
+static void keep_place(struct vs_events *e, const struct vs_task *t, unsigned core,
+                       const struct place *to)
+{
+    size_t count = to->count - e->parcel->count - e->options.timed;
+    task_of(e, t)->since = to->since;
+    if (e->options.timed)
+        keep_queued(e, core, to, count);
+    e->count += count;
+    if (count)
         e->parcel->count = to->count;
-    }
 }
 
 static int put_piece(struct vs_events *e, const struct vs_task *t, unsigned core,
                      const struct vs_cpu_record *records, const uint64_t *cycles, size_t count)
 {
-    struct vs_events_task *s = task_of(e, t);
-    const struct vs_events_options *o = &e->options;
-    uint64_t since = s->since, retired = 0;
+    const bool every = e->options.every;
+    uint64_t uncounted = 0;
     struct place to;
-    int err = find_place(e, core, count, &to);
+    int err = find_place(e, t, core, count, &to);
     if (err)
         return err;
     for (size_t i = 0; i < count; i++) {
         const struct vs_cpu_record *r = &records[i];
         unsigned kind = r->kind & VS_RECORD_KIND;
-        if (unlikely(kind == VS_RECORD_ECALL))
-            continue; /* it counts when the call ends */
-        since += kind != VS_RECORD_AMO_STORE;
-        retired += kind != VS_RECORD_AMO_STORE;
-        if (kind != VS_RECORD_PLAIN || o->every)
-            place_record(e, &to, r, t, &since, cycles ? cycles[i] : 0);
+        to.since++;
+        if (kind == VS_RECORD_PLAIN && !every)
+            continue;
+        if (unlikely(kind == VS_RECORD_ECALL || kind == VS_RECORD_AMO_STORE)) {
+            to.since--;
+            uncounted++;
+        }
+        if (likely(kind != VS_RECORD_ECALL)) /* which counts when the call ends */
+            place_record(e, &to, r, kind, cycles ? cycles[i] : 0);
     }
-    keep_place(e, core, &to);
-    s->since = since;
-    e->instructions += retired;
+    keep_place(e, t, core, &to);
+    e->instructions += count - uncounted;
     return 0;
 }
 
@@ -661,8 +620,9 @@ bool vs_events_changes_code(const struct vs_events *e, const struct vs_block *bl
 int vs_events_code(struct vs_events *e, const struct vs_task *t, const struct vs_block *block,
                    bool changed, unsigned core, uint64_t cycle)
 {
-    /* So the consumer gets each block at the same place among parcels in every run. */
-    int drained = vs_relay_drain(e->relay);
+    /* So the consumer gets each block at the same place among batches in every run. */
+    int sent = e->options.timed && e->parcel->count ? send_parcel(e) : 0;
+    int drained = sent ? sent : vs_relay_drain(e->relay);
     int64_t id = drained ? drained : vs_relay_block(e->relay, block);
     struct vs_event event = {.kind = VS_CODE, .value = (uint64_t)id};
     if (id < 0)

@@ -24,12 +24,13 @@ struct vs_events_options {
     bool every;
 };
 
+struct vs_merge;
+
+/* What has to be known about a queue, whose events wait where they are consumed. */
 struct vs_queue {
-    struct vs_event *events;
-    uint64_t *cycles;
-    size_t head, count, capacity, cycle_capacity;
+    uint64_t *cycles; /* of its events */
+    size_t count, capacity;
     uint64_t last; /* cycle of the event that was added last */
-    struct vs_buf wide;
 };
 
 /* What has to be known about a task, by its number. */
@@ -41,11 +42,12 @@ struct vs_events_task {
 
 struct vs_events {
     struct vs_events_options options;
+    struct vs_merge *merge; /* timed: what the relay's consumer is */
     struct vs_relay *relay;
     struct vs_parcel *parcel;
     struct vs_queue *queues; /* the cores', then nobody's; untimed, only the first is used */
     size_t queued;           /* events in all queues */
-    uint64_t gone;           /* cycle of the last event that went out */
+    uint64_t gone;           /* cycle of the last event that may have gone out */
     struct vs_events_task *tasks;
     size_t task_capacity, task_count;
     struct vs_codemap code;

@@ -684,7 +684,7 @@ static void fill_stats(const struct machine *m, struct vs_machine_stats *s)
     *s = (struct vs_machine_stats){.instructions = m->total,
                                    .recorded = m->events.instructions,
                                    .skipped = m->events.skipped,
-                                   .events = m->events.count + m->events.queued,
+                                   .events = m->events.count,
                                    .threads = m->p->started,
                                    .cores = m->core_count};
     for (unsigned i = 0; i < m->core_count; i++) {
