@@ -111,7 +111,13 @@ int vs_code_fetch(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t p
     return err;
 }
 
-static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
+/* Makes an op that is no instruction. */
+static struct vs_op end_op(unsigned op, int index, unsigned offset)
+{
+    return (struct vs_op){.op = (uint16_t)op, .offset = (uint16_t)offset, .index = (uint8_t)index};
+}
+
+static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned offset)
 {
     const struct vs_rv64_row *row = vs_rv64_row(insn->op);
     bool is_csr = row->class == VS_RV64_CLASS_CSR;
@@ -126,6 +132,7 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, unsigned offset)
         .imm = is_csr ? insn->csr << 5 | insn->imm : insn->imm,
         .offset = (uint16_t)offset,
         .rm = insn->rm,
+        .index = (uint8_t)index,
     };
     number_registers(&op, row->format);
     return op;
@@ -160,21 +167,21 @@ static int decode_ops(const struct vs_code *code, struct vs_cpu_memory *memory,
         struct vs_rv64_insn insn;
         uint32_t word;
         if (count == VS_BLOCK_MAX || (count && is_break(code, pc + offset))) {
-            ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
+            ops[count] = end_op(VS_OP_END, count, offset);
             return count;
         }
         int err = vs_code_fetch(memory, hart, pc + offset, &word);
         if (err && count) {
-            ops[count] = (struct vs_op){.op = VS_OP_END, .offset = (uint16_t)offset};
+            ops[count] = end_op(VS_OP_END, count, offset);
             return count;
         }
         if (err)
             return err < 0 ? err : -VSE_NOTFOUND;
         if (vs_rv64_insn_decode(word, &insn)) {
-            ops[count] = (struct vs_op){.op = VS_OP_ILLEGAL, .offset = (uint16_t)offset};
+            ops[count] = end_op(VS_OP_ILLEGAL, count, offset);
             return count;
         }
-        ops[count] = make_op(&insn, offset);
+        ops[count] = make_op(&insn, count, offset);
         offset += insn.length;
         if (is_mark(code, &insn))
             ops[count].op = VS_OP_MARK;

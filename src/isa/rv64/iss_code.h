@@ -37,6 +37,7 @@ struct vs_op {
     int32_t imm;     /* in csr instructions: csr << 5 | immediate */
     uint16_t offset; /* of the instruction in its block, in bytes */
     uint8_t rm;
+    uint8_t index; /* of the op in its block */
 };
 
 _Static_assert(sizeof(struct vs_op) == 16, "four to a cache line");
@@ -48,7 +49,7 @@ struct vs_op_block {
     struct vs_op_block *next[2]; /* if known: where it falls through to; where it jumped to last */
     struct vs_op_block *chain;   /* the next in its bucket */
     uint32_t count;              /* instructions; a VS_OP_x after them does not count */
-    struct vs_op ops[];
+    _Alignas(16) struct vs_op ops[];
 };
 
 #define VS_NEED_BREAK UINT64_MAX

@@ -109,7 +109,7 @@
 #define SYNC()                                                                                     \
     do {                                                                                           \
         hart->cpu.pc = PC;                                                                         \
-        hart->cpu.retired = start + (most - left) - (block->count - (uint64_t)(op - block->ops));  \
+        hart->cpu.retired = start + (most - left) - (block->count - op->index);                    \
         SYNC_LOG();                                                                                \
     } while (0)
 
@@ -330,7 +330,7 @@ stored_or_trap:
     if (stop != CODE_CHANGED)
         goto trap;
     NOTED();
-    left += block->count - (uint64_t)(op - block->ops) - 1;
+    left += block->count - op->index - 1;
     pc = NEXT_PC;
     vs_cpu_flush_all(&code->head);
     from = NULL;
@@ -338,11 +338,11 @@ stored_or_trap:
 
 /* Neither this operation nor those after it in the block retired. */
 trap:
-    left += block->count - (uint64_t)(op - block->ops);
+    left += block->count - op->index;
     pc = PC;
     if (block != &part.block) {
         hart->in_block = block;
-        hart->in_op = (uint32_t)(op - block->ops);
+        hart->in_op = op->index;
         hart->in_flushes = code->head.flushes;
     }
 

@@ -222,7 +222,8 @@ static struct vs_op_block *cut_block(struct part *part, const struct vs_op_block
     struct vs_op_block *cut = &part->block;
     *cut = (struct vs_op_block){.pc = block->pc, .need = count, .count = count};
     memcpy(cut->ops, block->ops, count * sizeof(struct vs_op));
-    cut->ops[count] = (struct vs_op){.op = VS_OP_END, .offset = block->ops[count].offset};
+    cut->ops[count] = (struct vs_op){
+        .op = VS_OP_END, .offset = block->ops[count].offset, .index = (uint8_t)count};
     return cut;
 }
 
