@@ -196,6 +196,14 @@ static inline bool event_is(const struct vs_site *s, const struct vs_event *e, s
     return (e->value & ~vs_size_mask(e->size)) == 0;
 }
 
+/* Why the next event cannot be of that cycle; NULL if it can. */
+static inline const char *cycle_refusal(const struct vs_encoder *c, uint64_t cycle)
+{
+    if (unlikely(cycle < c->cycle))
+        return "a cycle before that of the event before it";
+    return unlikely(cycle > INT64_MAX) ? "a cycle over 2^63" : NULL;
+}
+
 /* Why the run cannot take an event; NULL if it can. */
 static const char *refusal(const struct vs_encoder *c, const struct vs_batch *b, size_t i)
 {
@@ -218,9 +226,7 @@ static const char *refusal(const struct vs_encoder *c, const struct vs_batch *b,
         return "a block that was not added";
     if (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= c->tables->image_count)
         return "an image that was not added";
-    if (b->cycles && b->cycles[i] < c->cycle)
-        return "a cycle before that of the event before it";
-    return b->cycles && b->cycles[i] > INT64_MAX ? "a cycle over 2^63" : NULL;
+    return b->cycles ? cycle_refusal(c, b->cycles[i]) : NULL;
 }
 
 static int put_order(struct vs_encoder *c)
@@ -393,7 +399,11 @@ static int put_run(struct vs_encoder *c, const struct vs_batch *b, size_t pos, s
             break;
         expected = t->lane.expect < c->sites->count &&
                    event_is(&c->sites->list[t->lane.expect], &e[done], b->wide_size);
-        if ((!expected || b->cycles) && (*why = refusal(c, b, pos + done)) != NULL)
+        if (!expected)
+            *why = refusal(c, b, pos + done);
+        else if (b->cycles)
+            *why = cycle_refusal(c, b->cycles[pos + done]);
+        if (*why)
             break;
         got = put_event(c, &t->lane, b, &e[done], expected, operand);
         if (got < 0 || (b->cycles && put_cycle(c, &t->lane, b->cycles[pos + done]) < 0))
