@@ -344,6 +344,7 @@ check-san:
 THREADED := $(call build-dir,$(CC),1,thread)
 check-threads:
 	@+$(MAKE) SAN=thread DEBUG=1 $(THREADED)/bin/vestige $(THREADED)/lib/vestige/valgrind/vestige-amd64-linux \
+	    $(THREADED)/lib/vestige/vestige-vex-amd64.so \
 	    $(patsubst %,$(THREADED)/test/unit/%,workers relay writer side_by_side portgrow replay)
 check-threads-long:
 	@+$(MAKE) SAN=thread DEBUG=1 tests
