@@ -31,12 +31,12 @@ struct program {
 /* {} is the text's file; {n} is the amount. */
 static const struct program programs[] = {
     {"xz", 2000, {"xz", "-k", "-c", "{}"}, true},
-    {"gzip", 16000, {"gzip", "-9", "-c", "{}"}, false},
-    {"bzip2", 8000, {"bzip2", "-k", "-c", "{}"}, false},
-    {"sort", 6000, {"sort", "-S", "512M", "{}"}, false},
+    {"gzip", 1200, {"gzip", "-9", "-c", "{}"}, false},
+    {"bzip2", 3000, {"bzip2", "-k", "-c", "{}"}, false},
+    {"sort", 20000, {"sort", "-S", "512M", "{}"}, false},
     {"python3",
      9000,
-     {"python3", "-S", "-E", "-c", "print(sum(i * i % 7 for i in range({n}000)))"},
+     {"/usr/bin/python3", "-S", "-E", "-c", "print(sum(i * i % 7 for i in range({n}000)))"},
      false},
 };
 
