@@ -336,4 +336,27 @@ static inline void make_call(struct wb_block *x, uint64_t addr)
     wb_end_to(x, WIRE_TO_SYSCALL, addr + 3);
 }
 
+/* rep movsb, after `before` nops: exit 0 when there is nothing left, 1 goes on. */
+static inline void make_rep(struct wb_block *x, uint64_t addr, unsigned before)
+{
+    wb_block_init(x, addr);
+    for (unsigned i = 0; i < before; i++)
+        wb_insn(x, "90");
+    wb_insn(x, "f3 a4");
+    wb_exit_to(x, WIRE_BORING, x->pc + 2);
+    wb_op(x, WIRE_LOAD, 0, 1);
+    wb_op(x, WIRE_STORE, WIRE_VALUE_OF, 1);
+    x->ops[1].value = 0;
+    wb_end_to(x, WIRE_BORING, x->pc);
+}
+
+static inline void run_rep(struct wb *w, const struct wb_block *x, unsigned i)
+{
+    wb_exec(w, x);
+    wb_addr(w, x, 0, 0x5000 + i);
+    wb_value(w, x, 0, 0xa0 + i);
+    wb_addr(w, x, 1, 0x6000 + i);
+    wb_leave(w, 1);
+}
+
 #endif
