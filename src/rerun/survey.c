@@ -45,17 +45,12 @@ void vs_survey_fini(struct vs_survey *s)
 
 /* ---- the file -------------------------------------------------------------------------------- */
 
-/* Which run and which CPU a file belongs to. Returns 0, or an error if that cannot be told. */
-static int identify(struct file_head *h, const struct vs_rerun *r, const struct vs_reader *inputs,
-                    const char *path)
+/* Says which run and which CPU a file belongs to. Returns 0, or an error if that cannot be told. */
+static int identify(struct file_head *h, const struct vs_cpu_ops *cpu, const char *path)
 {
-    const struct vs_cpu_ops *cpu = vs_rerun_cpu(r);
     uint32_t head, tail;
     struct stat st;
     Dl_info object;
-    *h = (struct file_head){
-        .version = VERSION, .core = cpu->saved, .threads = vs_reader_info(inputs)->threads};
-    memcpy(h->magic, magic, sizeof(magic));
     if (stat(path, &st) || !dladdr(cpu, &object) || !object.dli_fname)
         return -VSE_IO;
     h->run_size = (uint64_t)st.st_size;
@@ -195,20 +190,16 @@ int vs_survey_take(struct vs_survey *s, struct vs_rerun *r, const struct vs_read
                    const char *path, vs_survey_progress *progress, void *context,
                    struct vs_diag *diag)
 {
-    bool known, loaded = false;
-    struct file_head h;
+    struct file_head h = {.version = VERSION,
+                          .core = vs_rerun_cpu(r)->saved,
+                          .threads = vs_reader_info(inputs)->threads};
     char *name = NULL;
+    memcpy(h.magic, magic, sizeof(magic));
     *s = (struct vs_survey){0};
     if (path && asprintf(&name, "%s" VS_SURVEY_SUFFIX, path) < 0)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    known = path && !identify(&h, r, inputs, path);
-    if (!known)
-        h = (struct file_head){.version = VERSION,
-                               .core = vs_rerun_cpu(r)->saved,
-                               .threads = vs_reader_info(inputs)->threads};
-    memcpy(h.magic, magic, sizeof(magic));
-    if (known)
-        loaded = load(s, &h, name) == 0;
+    bool known = path && !identify(&h, vs_rerun_cpu(r), path);
+    bool loaded = known && load(s, &h, name) == 0;
     int err = loaded ? 0 : make(s, &h, r, inputs, progress, context, diag);
     if (known && !err && !loaded && vs_reader_info(inputs)->instructions >= LONG_RUN)
         keep(s, name);
