@@ -311,6 +311,10 @@ static void rewrite_insn(struct work *w)
             for (unsigned k = 0; k < w->pending_count; k++)
                 add(w, w->in->stmts[w->pending[k]]);
     }
+    /* VEX goes on behind jrcxz, and leaves out its exit if it knows that it is not taken. */
+    struct vs_insn insn;
+    if (w->end < w->in->stmts_used && !w->told && is_told(w, &insn))
+        tell_branch(w, &insn, NULL, u64(w->pc + insn.length));
 }
 
 /* ---- a block --------------------------------------------------------------------------------- */
