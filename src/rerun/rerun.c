@@ -207,14 +207,15 @@ static int get_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigne
                        unsigned size, void *bytes)
 {
     struct vs_rerun *r = (struct vs_rerun *)memory;
+    const struct vs_event *e = &r->in.events[r->outside];
     (void)what;
-    if (!r->outside || size != r->in.events[r->at].size)
+    if (r->outside == r->outside_end || size != e->size)
         return vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
                            "executed again, thread %u gets a value from outside at 0x%llx that was "
                            "not recorded",
                            cpu->id, (unsigned long long)cpu->pc);
-    memcpy(bytes, r->outside, size);
-    r->outside = NULL;
+    memcpy(bytes, vs_event_bytes(&r->in, e), size);
+    r->outside++;
     return 0;
 }
 
@@ -408,7 +409,7 @@ static int apply(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_
         memcpy(&digest, payload, sizeof(digest));
         return t->cpu ? check_digest(r, t->cpu, digest) : 0;
     case VS_NONDET:
-        return r->outside && t->cpu
+        return r->outside != r->outside_end && t->cpu
                    ? differs(r, t->cpu, "it takes no value from outside where it did")
                    : 0;
     case VS_SYSCALL:
@@ -436,10 +437,84 @@ static bool is_made(const struct vs_event *e)
     return e->kind <= VS_STORE || e->kind == VS_COUNT;
 }
 
+/* Puts the inputs from r->at on and those of the next batch together. Returns 0; -VSE_END; an
+ * error. */
+static int join_inputs(struct vs_rerun *r)
+{
+    struct vs_made all = {0};
+    struct vs_batch next, kept = r->in;
+    size_t count = kept.count - r->at;
+    all.events = malloc(count * sizeof(*all.events));
+    if (!all.events)
+        return -VSE_NOMEM;
+    memcpy(all.events, kept.events + r->at, count * sizeof(*all.events));
+    int err = vs_buf_put(&all.wide, kept.wide, kept.wide_size);
+    int n = err ? err : vs_reader_next(r->inputs, &next);
+    if (n < 0 && n != -VSE_END && n != -VSE_NOMEM)
+        r->diag = *vs_reader_diag(r->inputs);
+    struct vs_event *events =
+        n > 0 ? realloc(all.events, (count + next.count) * sizeof(*all.events)) : NULL;
+    if (events) {
+        all.events = events;
+        memcpy(events + count, next.events, next.count * sizeof(*events));
+        for (size_t i = count; i < count + next.count; i++)
+            if (vs_event_is_wide(&events[i]))
+                events[i].value += kept.wide_size;
+        n = vs_buf_put(&all.wide, next.wide, next.wide_size);
+    } else if (n > 0) {
+        n = -VSE_NOMEM;
+    }
+    if (n < 0) {
+        vs_made_fini(&all);
+        return n;
+    }
+    vs_made_fini(&r->joined);
+    r->joined = all;
+    r->in = (struct vs_batch){.events = all.events,
+                              .wide = all.wide.data,
+                              .wide_size = all.wide.len,
+                              .count = count + next.count,
+                              .first = kept.first + r->at};
+    r->at = 0;
+    return 0;
+}
+
+/* Finds the values that an instruction gets from outside: rdrand takes two. Returns 0; an error. */
+static int find_values(struct vs_rerun *r)
+{
+    size_t end = r->at;
+    for (;;) {
+        const struct vs_event *e = &r->in.events[r->at];
+        for (end++; end < r->in.count; end++) {
+            const struct vs_event *more = &r->in.events[end];
+            if (more->kind != VS_NONDET || more->thread != e->thread || more->icount ||
+                more->pc != e->pc)
+                break;
+        }
+        if (end < r->in.count)
+            break;
+        size_t known = end - r->at;
+        int err = join_inputs(r);
+        if (err == -VSE_END)
+            break;
+        if (err)
+            return err;
+        end = known - 1;
+    }
+    r->outside = r->at;
+    r->outside_end = end;
+    return 0;
+}
+
 /* Takes the input at r->at, with all that its thread does before. Returns 0; 1 if it is not there
  * yet; an error. */
 static int take_input(struct vs_rerun *r)
 {
+    if (!r->begun && r->at >= r->outside_end && r->in.events[r->at].kind == VS_NONDET) {
+        int failed = find_values(r);
+        if (failed)
+            return failed;
+    }
     const struct vs_event *e = &r->in.events[r->at];
     struct vs_rerun_thread *t = &r->threads[e->thread];
     const uint8_t *payload = e->kind == VS_BRANCH ? NULL : vs_event_bytes(&r->in, e);
@@ -449,7 +524,6 @@ static int take_input(struct vs_rerun *r)
         r->executed += e->icount;
         if (e->icount)
             t->held = 0;
-        r->outside = e->kind == VS_NONDET ? payload : NULL;
         r->begun = true;
     }
     if (!is_made(e)) {
@@ -485,7 +559,7 @@ static int get_inputs(struct vs_rerun *r)
 {
     if (r->at < r->in.count)
         return 0;
-    r->at = r->in.count = 0;
+    r->at = r->in.count = r->outside = r->outside_end = 0;
     int n = vs_reader_next(r->inputs, &r->in);
     if (n < 0 && n != -VSE_END)
         r->diag = *vs_reader_diag(r->inputs);
@@ -539,6 +613,12 @@ void vs_made_fini(struct vs_made *made)
     *made = (struct vs_made){0};
 }
 
+/* Whether a thread is on the way to an input, or has got values whose inputs are not taken yet. */
+static bool is_amid_input(const struct vs_rerun *r)
+{
+    return r->begun || r->at < r->outside_end;
+}
+
 int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag)
 {
     uint64_t from = r->executed;
@@ -546,7 +626,7 @@ int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *dia
     r->count = 0; /* nothing is left to be delivered */
     r->counting = true;
     r->seen.ops = &counting_ops;
-    while (!err && (r->executed - from < instructions || r->begun)) {
+    while (!err && (r->executed - from < instructions || is_amid_input(r))) {
         err = get_inputs(r);
         if (!err)
             err = take_input(r);
@@ -588,7 +668,7 @@ void vs_rerun_forget(struct vs_rerun *r)
     vs_whole_fini(&r->memory);
     vs_cpu_flush_all(r->code);
     code_changed(r);
-    r->at = 0;
+    r->at = r->outside = r->outside_end = 0;
     r->in = (struct vs_batch){0};
     r->begun = false;
     r->executed = r->digests = 0;
@@ -598,7 +678,7 @@ void vs_rerun_forget(struct vs_rerun *r)
 
 int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *diag)
 {
-    r->at = 0;
+    r->at = r->outside = r->outside_end = 0;
     r->in = (struct vs_batch){.first = number};
     if (!vs_reader_info(r->inputs)->events)
         return 0;
@@ -673,5 +753,6 @@ void vs_rerun_close(struct vs_rerun *r)
     vs_cpu_code_free(r->code);
     free(r->threads);
     vs_made_fini(&r->made);
+    vs_made_fini(&r->joined);
     free(r);
 }

@@ -38,10 +38,12 @@ struct vs_rerun {
 
     struct vs_batch in; /* inputs; from `at` on they are still to come */
     size_t at;
-    bool begun;             /* the one at `at` is due: its thread is on the way there */
-    const uint8_t *outside; /* what the thread gets from outside on that way; NULL: nothing */
-    int failed;             /* what is returned once the events before it were */
-    struct vs_diag diag;    /* and why */
+    bool begun;                  /* the one at `at` is due: its thread is on the way there */
+    size_t outside, outside_end; /* inputs with what the thread gets from outside on that way; those
+                                  * before `outside` it has got */
+    struct vs_made joined;       /* what `in` has, if an instruction's values were in two batches */
+    int failed;                  /* what is returned once the events before it were */
+    struct vs_diag diag;         /* and why */
 
     struct vs_made made;
     size_t count; /* of its events */

@@ -49,14 +49,16 @@ for file in "$source"/*.s; do
     fi
     run "$programs/$name"
     expect_status 0
-    begin "records_$name"
-    run "$VESTIGE" record -o "$T/$name.vest" -- "$programs/$name"
-    expect_status 0
-    expect_events "$name"
-    begin "walks_and_compares_$name"
-    run "$VESTIGE" check --flow --memory "$T/$name.vest"
-    [ $status = 0 ] || grep -q 'nothing to compare' "$err" || fail "differences"
-    expect_out ' instructions .*: all equal$'
+    for mode in --inputs --all; do
+        begin "records_${name}_with_$mode"
+        run "$VESTIGE" record "$mode" -f -o "$T/$name.vest" -- "$programs/$name"
+        expect_status 0
+        expect_events "$name"
+        begin "walks_and_compares_${name}_with_$mode"
+        run "$VESTIGE" check --flow --memory "$T/$name.vest"
+        [ $status = 0 ] || grep -q 'nothing to compare' "$err" || fail "differences"
+        expect_out ' instructions .*: all equal$'
+    done
     begin "counts_${name}_alike_in_every_mode"
     for mode in --loads --control-only; do
         run "$VESTIGE" record "$mode" -f -o "$T/less.vest" -- "$programs/$name"
