@@ -243,7 +243,7 @@ VG_COMPILE := gcc -std=gnu11 -O2 -g -Wall -Wextra -Wno-unused-parameter -Werror 
               -DVGP_amd64_linux=1 -DVGPV_amd64_linux_vanilla=1 -fno-stack-protector -fno-builtin \
               -fno-strict-aliasing -fno-pie -fomit-frame-pointer -MMD -MP
 VG_LINK    := gcc -no-pie -static -nodefaultlibs -nostartfiles -u _start -Wl,--build-id=none \
-              -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=vgPlain_redir_do_lookup,--wrap=LibVEX_Translate,--wrap=vgPlain_kill_self,--wrap=vgPlain_client_exit
+              -Wl,-Ttext-segment=0x58000000 -Wl,--wrap=vgPlain_redir_do_lookup,--wrap=LibVEX_Translate,--wrap=vgPlain_kill_self,--wrap=vgPlain_client_exit,--wrap=vgPlain_nuke_all_threads_except
 VG_OBJ     := $(VG_SRC:%.c=$(B)/vg/%.o)
 
 $(VG_OBJ): $(B)/vg/%.o: %.c Makefile | deps-build

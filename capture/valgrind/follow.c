@@ -179,8 +179,20 @@ void tell_reaped(ThreadId tid, ULong result)
  * the program wanted, or as a signal would have; and what is called instead of them. */
 extern void __real_vgPlain_client_exit(Int status) __attribute__((noreturn));
 extern void __real_vgPlain_kill_self(Int number);
+/* VG_(nuke_all_threads_except), which it calls first if a signal that nothing handles ends the
+ * process. */
+extern void __real_vgPlain_nuke_all_threads_except(ThreadId tid, UInt why);
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, UInt why);
 void __wrap_vgPlain_client_exit(Int status);
 void __wrap_vgPlain_kill_self(Int number);
+
+void __wrap_vgPlain_nuke_all_threads_except(ThreadId tid, UInt why)
+{
+    /* The thread is within a block, and does not come to where it could be said. */
+    if (the.running)
+        ring_fault(VG_(get_IP)(the.running));
+    __real_vgPlain_nuke_all_threads_except(tid, why);
+}
 
 static void note_ending(UInt status)
 {
