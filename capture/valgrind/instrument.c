@@ -206,6 +206,8 @@ static IRExpr *how_much(const struct emit *e, const struct wire_op *op)
 /* Tells at once what the instruction gets from outside. */
 static void emit_value(struct emit *e, const struct wire_op *op, IRExpr *value, IRExpr *guard)
 {
+    /* The exchange that ends a request gets it. */
+    Addr pc = shown_address(e->pc) + (e->gets_original ? X86_REQUEST_LENGTH - 3 : 0);
     IRType type = typeOfIRExpr(e->out->tyenv, value);
     IRTemp wide = type == Ity_I64 ? assign(e, Ity_I64, value)
                                   : assign(e, Ity_I64,
@@ -213,9 +215,9 @@ static void emit_value(struct emit *e, const struct wire_op *op, IRExpr *value, 
                                                        : type == Ity_I16 ? Iop_16Uto64
                                                                          : Iop_8Uto64,
                                                        value));
-    IRDirty *d = unsafeIRDirty_0_N(
-        0, "inputs_value", VG_(fnptr_to_fnentry)(inputs_value),
-        mkIRExprVec_4(IRExpr_GSPTR(), how_much(e, op), u64(shown_address(e->pc)), rd(wide)));
+    IRDirty *d =
+        unsafeIRDirty_0_N(0, "inputs_value", VG_(fnptr_to_fnentry)(inputs_value),
+                          mkIRExprVec_4(IRExpr_GSPTR(), how_much(e, op), u64(pc), rd(wide)));
 
     declare_note(d, e->lane, NULL, 0);
     if (guard)

@@ -369,14 +369,26 @@ static int put_outside(struct vs_rerun *r, uint64_t addr, const void *bytes, siz
     return err;
 }
 
+/* Whether memory is zero, as it is where nothing ever was. */
+static int is_empty(struct vs_rerun *r, uint64_t addr, size_t size)
+{
+    for (size_t i = 0; i < size; i++) {
+        uint8_t byte;
+        int err = vs_whole_get(&r->memory, addr + i, &byte, 1);
+        if (err || byte)
+            return err;
+    }
+    return 1;
+}
+
 /* Code that lies where nothing is mapped is Valgrind's in place of the kernel's. */
 static int place_code(struct vs_rerun *r, uint64_t id)
 {
     struct vs_block b;
-    if (vs_reader_block(r->inputs, id, &b) ||
-        vs_map_pointer(&r->memory.pages, b.addr / VS_PAGE_SIZE))
+    if (vs_reader_block(r->inputs, id, &b))
         return 0;
-    return put_outside(r, b.addr, b.bytes, b.size);
+    int empty = is_empty(r, b.addr, b.size);
+    return empty > 0 ? put_outside(r, b.addr, b.bytes, b.size) : empty;
 }
 
 /* Does what the input does, now that its thread is there. */

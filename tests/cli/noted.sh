@@ -9,8 +9,14 @@ cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
 san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
 cd "$T" || exit 2
 
-# record WHAT: $T/WHAT.vest, which is sound; $T/WHAT.out has what the program printed.
+# record WHAT: $T/WHAT.vest, which is sound, whether its events are recorded or made; $T/WHAT.out has what the program
+# printed.
 record() {
+    run "$VESTIGE" record -q -f --inputs --all -o both.vest -- "$program" "$1"
+    expect_status 0
+    run "$VESTIGE" check --inputs --flow --memory both.vest
+    expect_status 0
+    expect_out ' and ([0-9,]+) of \1 events: all equal$'
     run "$VESTIGE" record -q -o "$1.vest" -- "$program" "$1"
     expect_status 0
     cp "$out" "$1.out"
