@@ -299,14 +299,28 @@ static Bool is_unchanged(const NSegment *s, const HChar *path, Addr a, SizeT len
     return same;
 }
 
+/* Whether the file changes only if the system does. Others are built anew, or deleted; what
+ * Valgrind and this tool bring along is replaced when they are. */
+static Bool is_of_system(const HChar *path)
+{
+    static const HChar *const folders[] = {"/usr/", "/lib/", "/lib64/", "/bin/", "/sbin/"};
+    static const HChar local[] = "/usr/local/";
+    Bool found = False;
+
+    for (UInt i = 0; i < sizeof(folders) / sizeof(folders[0]) && !found; i++)
+        found = VG_(strncmp)(path, folders[i], VG_(strlen)(folders[i])) == 0;
+    return found && VG_(strncmp)(path, local, sizeof(local) - 1) != 0 &&
+           !VG_(strstr)(path, "/valgrind/");
+}
+
 /* Whether what the file has can be found there later. */
 static Bool is_kept(const NSegment *s, Addr a, SizeT length, enum mapped when)
 {
     const HChar *path = VG_(am_get_filename)(s);
     struct vg_stat st;
 
-    if (the.whole || s->kind != SkFileC || !path || sr_isError(VG_(stat)(path, &st)) ||
-        st.dev != s->dev || st.ino != s->ino)
+    if (the.whole || s->kind != SkFileC || !path || !is_of_system(path) ||
+        sr_isError(VG_(stat)(path, &st)) || st.dev != s->dev || st.ino != s->ino)
         return False;
     /* What may not be written now may have been written before: the loader does so. */
     if (when == MAPPED_BEFORE)

@@ -68,6 +68,7 @@ const struct vs_engine vs_engine_valgrind = {
     .name = "valgrind",
     .isa = VS_VALGRIND_ISA,
     .apart = true,
+    .inputs = true,
     .fits = fits,
     .check = check,
     .run = run,

@@ -11,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/following.h"
 #include "cli/recorded.h"
+#include "isa/cpu_load.h"
 
 enum { WINDOWS_MAX = 4096 };
 
@@ -86,20 +87,16 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--control-only, --loads and --all exclude each other");
         return false;
     }
-    if (o->inputs && (o->control_only || o->loads)) {
+    if ((o->inputs || o->whole) && (o->control_only || o->loads)) {
         cli_error(r->cli,
-                  "--inputs excludes --control-only and --loads: what is executed again has "
-                  "everything");
+                  "%s excludes --control-only and --loads: what is executed again has everything",
+                  o->inputs ? "--inputs" : "--self-contained");
         return false;
     }
     if (o->inputs && (o->windows || o->skip || o->marks || o->main_only || o->from.count ||
                       o->to.count || o->routines.count)) {
         cli_error(r->cli, "--inputs records from the beginning, and all code: leave out --skip, "
                           "--windows, --marks, --from, --to, --routine and --no-shared-libs");
-        return false;
-    }
-    if (o->whole && !o->inputs) {
-        cli_error(r->cli, "--self-contained is for --inputs");
         return false;
     }
     if (o->follow && !r->plan.row->engine->apart) {
@@ -166,8 +163,9 @@ static void summary_text(struct record *r)
         recording_tell_signal(c->status);
         return;
     }
-    recording_tell("%s instructions, %s events, %s thread%s in %.1f s (%.1f M/s)",
-                   group_digits(a, c->instructions), group_digits(b, c->events), DIGITS(c->threads),
+    recording_tell("%s instructions, %s %s, %s thread%s in %.1f s (%.1f M/s)",
+                   group_digits(a, c->instructions), group_digits(b, c->events),
+                   r->request.light ? "inputs" : "events", DIGITS(c->threads),
                    c->threads == 1 ? "" : "s", seconds,
                    seconds > 0 ? 1e-6 * (double)c->instructions / seconds : 0);
     if (!c->instructions)
@@ -370,6 +368,22 @@ static int finish(struct record *r)
     return e == CLI_DONE ? status : e;
 }
 
+/* Whether nothing says what the run is to hold, so that its inputs will do, and whoever reads it
+ * here can execute it again. Processes that are followed may share memory, which nobody can execute
+ * again. */
+static bool inputs_will_do(const struct record *r)
+{
+    const struct record_options *o = r->o;
+    const struct vs_engine *engine = r->plan.row->engine;
+    const struct vs_isa *isa = vs_isa_find(engine->isa);
+    const struct vs_cpu_ops *cpu;
+    struct vs_diag diag;
+
+    return engine->inputs && !o->all && !o->loads && !o->control_only && !o->skip && !o->windows &&
+           !o->marks && !o->main_only && !o->follow && !r->place_count && isa &&
+           vs_cpu_load(isa, NULL, &cpu, NULL, &diag) == 0;
+}
+
 /* The engine that the user named, or else the one for the program. */
 static const struct engine_row *choose_engine(struct record *r, const char *program)
 {
@@ -398,14 +412,14 @@ static int record(struct record *r, char **argv)
     struct vs_engine_request *c = &r->request;
     struct vs_diag diag = {0};
     char program[PATH_MAX];
-    bool theirs;
+    bool theirs, inputs = o->inputs || o->whole || inputs_will_do(r);
     int e;
 
     *c = (struct vs_engine_request){.argv = argv,
                                     .loads = !o->control_only,
                                     .stores = !o->control_only && !o->loads,
-                                    .inputs = o->inputs,
-                                    .light = o->inputs && !o->all,
+                                    .inputs = inputs,
+                                    .light = inputs && !o->all,
                                     .whole = o->whole,
                                     .windows = r->windows,
                                     .window_count = r->window_count,
@@ -530,15 +544,15 @@ static const struct cli_option options[] = {
      .offset = FIELD(engine),
      .offer = engine_offer},
     {.name = "all",
-     .help = "record control flow, loads and stores with values (the\n"
-             "default)",
+     .help = "record control flow, loads and stores with values",
      .offset = FIELD(all)},
     {.name = "loads", .help = "record control flow and loads", .offset = FIELD(loads)},
     {.name = "control-only", .help = "record only control flow", .offset = FIELD(control_only)},
     {.name = "inputs",
      .help = "record only what comes from outside the program;\n"
              "the rest is executed again when the run is read\n"
-             "(with --all: record both)",
+             "(the default for whole native programs; with\n"
+             "--all: record both)",
      .offset = FIELD(inputs)},
     {.name = "self-contained",
      .help = "with --inputs: keep what mapped files hold in the run,\n"

@@ -143,11 +143,11 @@ static int put_config(struct recorded *r)
 
     if (r->plan->row->config)
         r->plan->row->config(r->plan->settings, add_setting, &b);
-    if (o->inputs)
+    if (r->plan->features & VS_RUN_INPUTS)
         add_word(&b, "--inputs");
     if (o->whole)
         add_word(&b, "--self-contained");
-    if (!o->inputs || o->all)
+    if (!(r->plan->features & VS_RUN_SHORT))
         add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
@@ -165,6 +165,8 @@ static int put_config(struct recorded *r)
     add_names(&b, "--to", &o->to);
     return put_text(r, "config", &b);
 }
+
+#define LIGHT_CHUNK 4096 /* events */
 
 /* ---- the file ------------------------------------------------------------------------------ */
 
@@ -196,8 +198,12 @@ static int put_records(void *context, const struct vs_records *records)
 int recorded_open(struct recorded *r, const struct record_plan *plan, const char *path,
                   struct vs_diag *diag)
 {
-    const struct vs_writer_options w = {
-        .features = plan->features, .workers = 2, .overwrite = plan->o->overwrite};
+    /* Inputs are few: in chunks of the usual size, all of them would be lost with the recorder. */
+    const bool light = plan->features & VS_RUN_SHORT;
+    const struct vs_writer_options w = {.features = plan->features,
+                                        .workers = 2,
+                                        .chunk_events = light ? LIGHT_CHUNK : 0,
+                                        .overwrite = plan->o->overwrite};
     int e = vs_writer_open(&r->writer, path, &w, diag);
 
     r->plan = plan;

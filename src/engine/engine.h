@@ -78,7 +78,8 @@ void vs_engine_result_fini(struct vs_engine_result *result);
 
 struct vs_engine {
     const char *name, *isa;
-    bool apart; /* the program is a process of its own */
+    bool apart;  /* the program is a process of its own */
+    bool inputs; /* it can record a run as its inputs */
     /* Whether this is the engine for a program if the user does not name one. */
     bool (*fits)(const char *path);
     /* Says, before anything is written, whether it can do what is asked. *features gets the

@@ -150,6 +150,9 @@ int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode 
     int err = vs_reader_open(r, path, mode, diag);
     if (err || !(vs_reader_info(*r)->features & VS_RUN_SHORT))
         return err;
+    /* A recorder that was killed may have written nothing but a beginning. */
+    if (!vs_reader_info(*r)->sealed && !vs_reader_info(*r)->events)
+        return 0;
     struct expansion *e = calloc(1, sizeof(*e));
     if (!e) {
         err = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");

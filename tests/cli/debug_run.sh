@@ -217,7 +217,7 @@ refuse 2 'nothing to work on'
 # ---- what is wrong with files ----------------------------------------------------------------
 
 "$VESTIGE" record -o chunks.rv64.vest --cores 1 -- "$(workload rv64 sort)" -n 40 >"$out" 2>&1 || exit 2
-"$VESTIGE" record -o chunks.native.vest -- "$(workload host sort)" -n 40 >"$out" 2>&1 || exit 2
+"$VESTIGE" record --all -o chunks.native.vest -- "$(workload host sort)" -n 40 >"$out" 2>&1 || exit 2
 
 for isa in $both; do
     begin "shows_what_there_is_of_a_cut_run_of_$isa"

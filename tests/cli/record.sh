@@ -24,9 +24,13 @@ make_program dl -ldl
 $cc -shared -fPIC -DFACTOR=3 -DNAME=only_one -o one.so "$P/real_dl_lib.c" || exit 2
 $cc -shared -fPIC -DFACTOR=5 -o two.so "$P/real_dl_lib.c" || exit 2
 
-# record OPTION... PROGRAM: to r.vest, with an environment that is always the same.
+# record OPTION... PROGRAM: to r.vest, with an environment that is always the same; all events, unless an option says which.
 record() {
-    run timeout 300 env -i PATH="$PATH" "$VESTIGE" record -f -o r.vest "$@"
+    local mode=(--all)
+    case " $* " in
+    *' --loads '* | *' --control-only '*) mode=() ;;
+    esac
+    run timeout 300 env -i PATH="$PATH" "$VESTIGE" record "${mode[@]}" -f -o r.vest "$@"
 }
 
 # flow FILE: its events, each with the number of the instruction, gaps counted, in place of its position.
@@ -342,7 +346,7 @@ run "$VESTIGE" info --no-scan gone.vest.partial
 expect_status 1
 
 begin loses_nothing_when_it_is_slow
-run timeout 300 nice -n 19 "$VESTIGE" record -f -o r.vest ./end close
+run timeout 300 nice -n 19 "$VESTIGE" record --all -f -o r.vest ./end close
 run "$VESTIGE" check -q --memory r.vest
 expect_status 0
 
@@ -509,7 +513,7 @@ expect_status 6
 expect_equal "$(wc -l <"$err")" 2 "lines"
 
 begin reports_a_full_disk
-run sh -c 'ulimit -f 40000; exec timeout 300 "$0" record -o no.vest ./end loop' "$VESTIGE"
+run sh -c 'ulimit -f 40000; exec timeout 300 "$0" record --all -o no.vest ./end loop' "$VESTIGE"
 expect_status 2
 expect_one_line_err
 expect_err "File too large; [0-9,]+ events are saved: 'vestige salvage no.vest.partial'\$"
