@@ -45,7 +45,7 @@ expect_saved() {
 
 begin keeps_what_fits_on_the_disk
 if [ -z "$brief" ]; then
-    run limited 17000 timeout 60 "$VESTIGE" record -o run.vest ./end loop # 16 MB are for what is shared with Valgrind
+    run limited 17000 timeout 60 "$VESTIGE" record --all -o run.vest ./end loop # 16 MB are for what is shared with Valgrind
     expect_saved
     run "$VESTIGE" salvage run.vest.partial
     expect_good run.vest
@@ -146,7 +146,7 @@ fi
 begin saves_what_a_killed_recorder_wrote
 rm -f run.vest run.vest.partial
 _command='record, killed'
-"$VESTIGE" record -o run.vest ./end loop >"$out" 2>"$err" &
+"$VESTIGE" record --all -o run.vest ./end loop >"$out" 2>"$err" &
 recorder=$!
 for _ in $(seq 1200); do
     [ "$(stat -c %s run.vest.partial 2>/dev/null || echo 0)" -lt 500000 ] || break
@@ -228,7 +228,7 @@ int main(void)
 END
 # shellcheck disable=SC2086
 $cc -o grows grows.c && riscv64-linux-gnu-gcc -static -o grows.rv64 grows.c || fail "no compiler"
-run limited 20000 "$VESTIGE" record -f -o run.vest --length 1000 ./grows
+run limited 20000 "$VESTIGE" record --all -f -o run.vest --length 1000 ./grows
 expect_status 153
 run limited 20000 "$VESTIGE" simulate ./grows.rv64
 expect_status 153
