@@ -3,6 +3,7 @@
 #ifndef RERUN_RUN_OPEN_H
 #define RERUN_RUN_OPEN_H
 
+#include "rerun/selection.h"
 #include "rerun/survey.h"
 #include "vestige/run.h"
 
@@ -16,5 +17,12 @@ int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
 /* The same; says how far it came with executing the run, if it has to. */
 int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                       vs_survey_progress *progress, void *context, struct vs_diag *diag);
+
+/* The same of what is selected of a run that has all inputs, alone or among its events; `what` has
+ * to outlive the reader. All of it was executed once when this returns. Returns as above; also
+ * -VSE_INVAL (the run does not have its inputs); an error of what->find. */
+int vs_run_open_selected(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                         const struct vs_selection *what, vs_survey_progress *progress,
+                         void *context, struct vs_diag *diag);
 
 #endif

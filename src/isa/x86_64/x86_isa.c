@@ -32,6 +32,16 @@ static const uint16_t digest[] = {
     17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
 };
 
+/* In the order in which the recorder has them. */
+static const uint16_t gap[] = {
+    0,  2,  1,  3,  7,  6,  4,  5,  8,  9,  10, 11, 12, 13, 14, 15, VS_REG_PC, VS_X86_REG_RFLAGS,
+    VS_X86_REG_FS_BASE, VS_X86_REG_GS_BASE,
+    17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32,
+    VS_X86_REG_MXCSR, VS_X86_REG_FCW, VS_X86_REG_FSW, VS_X86_REG_FTAG,
+    VS_X86_REG_MM0, VS_X86_REG_MM0 + 1, VS_X86_REG_MM0 + 2, VS_X86_REG_MM0 + 3,
+    VS_X86_REG_MM0 + 4, VS_X86_REG_MM0 + 5, VS_X86_REG_MM0 + 6, VS_X86_REG_MM0 + 7,
+};
+
 const struct vs_isa vs_isa_x86_64 = {
     .name = "x86-64",
     .title = "x86-64",
@@ -56,4 +66,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .cpu_object = "vestige-vex-amd64.so",
     .digest = digest,
     .digest_count = sizeof(digest) / sizeof(digest[0]),
+    .gap = gap,
+    .gap_count = sizeof(gap) / sizeof(gap[0]),
+    .gap_always = sizeof(gap) / sizeof(gap[0]) - 9,
 };
