@@ -55,7 +55,7 @@ COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Is
             -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
 LIB_LIBS := -lzstd# of libvestige alone
-LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty
+LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lm
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
 MAJOR   := $(call version,MAJOR)
