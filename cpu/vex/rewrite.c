@@ -315,7 +315,6 @@ static void rewrite_insn(struct work *w)
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
-
 /* A branch to the next instruction has to begin a block: otherwise VEX may know from what precedes
  * it whether it is taken, and leave by another exit than its condition says. */
 static bool goes_to_next(const uint8_t *bytes, uint64_t pc)

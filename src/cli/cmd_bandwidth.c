@@ -334,16 +334,15 @@ static void print_sums(const struct bandwidth *w)
 static int take_options(struct bandwidth *w, int count)
 {
     const struct bandwidth_options *o = w->o;
-    const char *wrong = o->json && o->csv      ? "--json and --csv exclude each other"
-                        : o->plot && count > 1 ? "--plot takes one run"
-                        : o->sample && (o->plot || o->window || o->buffer)
-                            ? "--sample excludes --window, --buffer and --plot: windows of time "
-                              "are not whole"
-                        : o->sample && w->region.any
-                            ? "--sample excludes options that choose instructions"
-                        : !o->sample && (o->seed || o->warm != UINT64_MAX)
-                            ? "--warm and --seed are for --sample"
-                            : NULL;
+    const char *wrong =
+        o->json && o->csv      ? "--json and --csv exclude each other"
+        : o->plot && count > 1 ? "--plot takes one run"
+        : o->sample && (o->plot || o->window || o->buffer)
+            ? "--sample excludes --window, --buffer and --plot: windows of time "
+              "are not whole"
+        : o->sample && w->region.any ? "--sample excludes options that choose instructions"
+        : !o->sample && (o->seed || o->warm != UINT64_MAX) ? "--warm and --seed are for --sample"
+                                                           : NULL;
     w->study.window = o->window;
     if (wrong)
         cli_error(w->cli, "%s", wrong);

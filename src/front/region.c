@@ -114,7 +114,8 @@ static int read_windows(struct region *r, struct cli *cli)
 {
     const char *path = r->o->windows;
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    int e = vs_windows_load(path, r->windows, REGION_WINDOWS_MAX, &r->selection.window_count, &diag);
+    int e =
+        vs_windows_load(path, r->windows, REGION_WINDOWS_MAX, &r->selection.window_count, &diag);
     if (e == -VSE_INVAL || e == -VSE_NOTFOUND) {
         cli_error(cli, "%s%s %s", path, e == -VSE_INVAL ? "," : ":", diag.text);
         return CLI_USAGE;
@@ -145,11 +146,11 @@ int region_init(struct region *r, struct cli *cli, const struct region_options *
     bool switches = o->from.count || o->to.count;
     *r = (struct region){.o = o};
     pthread_mutex_init(&r->lock, NULL);
-    const char *wrong =
-        o->windows && (o->skip || o->length) ? "--windows excludes --skip and --length"
-        : o->windows && switches             ? "--windows excludes --from and --to"
-        : o->skip && switches                ? "--skip excludes --from and --to"
-                                             : NULL;
+    const char *wrong = o->windows && (o->skip || o->length)
+                            ? "--windows excludes --skip and --length"
+                        : o->windows && switches ? "--windows excludes --from and --to"
+                        : o->skip && switches    ? "--skip excludes --from and --to"
+                                                 : NULL;
     if (wrong) {
         cli_error(cli, "%s", wrong);
         return CLI_USAGE;

@@ -47,9 +47,9 @@ struct vs_rerun {
     struct vs_made made;
     size_t count; /* of its events */
     struct vs_event lost;
-    bool counting;     /* events are counted, and not made */
-    uint64_t executed; /* instructions of all threads, as the inputs say */
-    uint64_t digests;  /* that were compared */
+    bool counting;                  /* events are counted, and not made */
+    uint64_t executed;              /* instructions of all threads, as the inputs say */
+    uint64_t digests;               /* that were compared */
     struct vs_selecting *selecting; /* NULL: all instructions become events */
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opens any run. */
+/* Opens any run, or a part of it. */
 #ifndef RERUN_RUN_OPEN_H
 #define RERUN_RUN_OPEN_H
 
@@ -7,14 +7,8 @@
 #include "rerun/survey.h"
 #include "vestige/run.h"
 
-/* Does what vs_reader_open does. If the file has only inputs, the reader delivers all events,
- * which are made by executing the run again, in a thread of its own, while they are read; they are
- * counted first, if that was not done before (survey.h). Returns as vs_reader_open; also as
- * vs_rerun_open and vs_rerun_next. */
-int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
-                struct vs_diag *diag);
-
-/* The same; says how far it came with executing the run, if it has to. */
+/* Does what vs_run_open does (vestige/run.h), and says how far it came with executing the run, if
+ * it has to. Returns as that; also as vs_rerun_open and vs_rerun_next. */
 int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                       vs_survey_progress *progress, void *context, struct vs_diag *diag);
 

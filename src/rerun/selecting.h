@@ -31,11 +31,11 @@ struct vs_selecting {
     const struct vs_packed_snapshots *snapshots; /* NULL: none may be used */
     struct vs_select_thread *threads;            /* as many as the run has */
     unsigned begun;                              /* threads that began before the end */
-    bool on;        /* places do not say otherwise */
-    bool open;      /* a window is */
-    bool done;      /* all of them are over */
-    uint64_t count; /* instructions of all threads */
-    size_t window;  /* the current one, or the next */
+    bool on;                                     /* places do not say otherwise */
+    bool open;                                   /* a window is */
+    bool done;                                   /* all of them are over */
+    uint64_t count;                              /* instructions of all threads */
+    size_t window;                               /* the current one, or the next */
     size_t told;    /* the one that the last gap was in, or ended with */
     uint64_t left;  /* selected instructions to come, if the only window has so many */
     bool passed;    /* no snapshot is of use before something changes */

@@ -44,8 +44,7 @@ static int choose(struct vs_rerun *r, int last)
     const struct vs_packed_snapshot *s = r->selecting->snapshots->snapshots;
     uint64_t here = r->in.first + r->at;
     int err;
-    while (!(err = next_input(r, s[last].head.input)) &&
-           r->in.events[r->at].kind != VS_THREAD_EXIT)
+    while (!(err = next_input(r, s[last].head.input)) && r->in.events[r->at].kind != VS_THREAD_EXIT)
         r->at++;
     if (err && err != -VSE_END)
         return err - 1;

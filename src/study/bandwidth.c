@@ -157,8 +157,10 @@ struct slot {
     struct vs_buf wide;
     struct task *tasks; /* one for each row */
     bool submitted;
-    enum { NO_EDGE, OPENS, CLOSES } edge; /* of a window of a sample that is behind the slot */
-    uint64_t counted;                     /* instructions in the window that closes */
+    bool edge;        /* of a sample: here begins, or ends, what counts */
+    bool counts;      /* what is in the slot does */
+    bool closes;      /* a window is over */
+    uint64_t counted; /* instructions in it */
 };
 
 struct pass {
@@ -191,15 +193,19 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
     return vs_pace_consume(&row->pace, ops, row->encoder, &slice);
 }
 
-/* Notes the bits before a window, or those in it. */
+/* Notes the bits before what counts, or those of it. */
 static void note_edge(struct vs_bandwidth_row *row, const struct slot *slot)
 {
     struct vs_port_counts counts;
     vs_port_totals(&row->port, &counts);
     uint64_t bits = vs_port_counts_bits(&counts);
-    if (slot->edge == CLOSES)
-        vs_sample_add(&row->samples, slot->counted, bits - row->sample_from);
+    if (slot->counts)
+        row->sample_bits += bits - row->sample_from;
     row->sample_from = bits;
+    if (!slot->closes)
+        return;
+    vs_sample_add(&row->samples, slot->counted, row->sample_bits);
+    row->sample_bits = 0;
 }
 
 static void encode_slot(void *arg)
@@ -227,7 +233,7 @@ static int await_slot(struct pass *p, struct slot *slot)
             err = slot->tasks[i].error;
     }
     slot->submitted = false;
-    slot->edge = NO_EDGE;
+    slot->edge = slot->counts = slot->closes = false;
     slot->steps.len = slot->events.len = slot->cycles.len = slot->wide.len = 0;
     return err;
 }
@@ -314,26 +320,24 @@ static int read_next(const struct vs_bandwidth *b, struct vs_reader *reader, str
     return s ? vs_sampling_next(s, reader, batch) : vs_reader_next(reader, batch);
 }
 
-/* If another window of a sample begins to count, or one is over, hands over what was before that.
- */
-static int meet_edge(struct pass *p, bool counts)
+/* If something else counts from now on, or nothing, hands over what was before that. A window is
+ * over when the next one begins to count, or the run ends. */
+static int meet_edge(struct pass *p, bool counts, size_t window)
 {
-    struct vs_sampling *s = p->b->options.sampling;
     struct slot *slot = &p->slots[p->filling];
-    if (!s || (counts == p->counts && (!counts || s->of == p->window)))
+    bool closes = counts && p->counted > p->closed && window != p->window;
+    if (counts == p->counts && !closes)
         return 0;
-    if (p->counts) {
-        slot->edge = CLOSES;
-        slot->counted = p->counted - p->closed;
+    slot->edge = true;
+    slot->counts = p->counts;
+    slot->closes = closes;
+    slot->counted = p->counted - p->closed;
+    if (closes)
         p->closed = p->counted;
-    } else {
-        slot->edge = OPENS;
-    }
-    bool again = p->counts && counts; /* one follows the other */
-    p->counts = again ? false : counts;
-    p->window = s->of;
-    int err = submit_slot(p);
-    return err || !again ? err : meet_edge(p, true);
+    p->counts = counts;
+    if (counts)
+        p->window = window;
+    return submit_slot(p);
 }
 
 /* Returns 0 after all rows have had everything. */
@@ -350,7 +354,9 @@ static int read_run(struct pass *p, struct vs_reader *reader)
             n = -VSE_END;
             break;
         }
-        n = b->options.sampling ? meet_edge(p, b->options.sampling->counted) : 0;
+        n = b->options.sampling
+                ? meet_edge(p, b->options.sampling->counted, b->options.sampling->of)
+                : 0;
         if (!n)
             n = take_batch(p, &stepper, &batch);
         if (b->options.sampling)
@@ -362,8 +368,12 @@ static int read_run(struct pass *p, struct vs_reader *reader)
         }
         vs_progress_update(p->progress, p->done + batch.first + batch.count);
     }
-    if (n == -VSE_END && p->counts)
-        n = meet_edge(p, false) ? -VSE_NOMEM : n;
+    if (n == -VSE_END && p->counted > p->closed) {
+        int err = meet_edge(p, !p->counts, SIZE_MAX); /* what counts is handed over ... */
+        if (!err && !p->counts)
+            err = meet_edge(p, true, SIZE_MAX); /* ... and the window closed */
+        n = err ? err : n;
+    }
     b->instructions = stepper.instructions;
     b->cycles = any ? last - first + 1 : 0;
     b->end = b->setup.timed ? last + 1 : stepper.instructions;

@@ -20,8 +20,7 @@ static void estimate(struct vs_bandwidth_figures *f, const struct vs_bandwidth *
     uint64_t total = b->options.sampling->total;
     f->sampled = true;
     f->sample = vs_sample_estimate(&row->samples, total);
-    double factor =
-        row->bits ? (double)vs_bandwidth_bits(b, row) / (double)row->bits : 0;
+    double factor = row->bits ? (double)vs_bandwidth_bits(b, row) / (double)row->bits : 0;
     f->bits_error = f->sample.error * (double)total;
     f->bits = vs_bandwidth_bits(b, row);
     f->instructions = total;

@@ -113,8 +113,7 @@ static bool pass_over(struct vs_sampling *s, enum place place, struct vs_event *
         s->off[t] = place == BETWEEN;
     if (is_structure(e) || place == BETWEEN || !goes_on_at(e, &pc))
         return is_structure(e);
-    *e = (struct vs_event){
-        .kind = VS_GAP, .thread = (uint16_t)t, .pc = pc, .addr = s->skipped[t]};
+    *e = (struct vs_event){.kind = VS_GAP, .thread = (uint16_t)t, .pc = pc, .addr = s->skipped[t]};
     s->off[t] = false;
     s->skipped[t] = 0;
     return true;
@@ -142,10 +141,12 @@ static int take(struct vs_sampling *s, struct vs_batch *batch)
     for (; s->next < s->in.count; s->next++) {
         struct vs_event e = s->in.events[s->next];
         uint64_t last = s->at + e.icount;
-        enum place place = e.thread < s->threads ? place_of(s, last ? last - 1 : 0) : BETWEEN;
         if (e.thread >= s->threads)
             return -VSE_CORRUPT;
-        bool counted = place == COUNTED;
+        /* A gap comes before what it leads to. It is the sample's, and not the run's. */
+        bool gap = e.kind == VS_GAP && s->selected;
+        enum place place = place_of(s, last && !gap ? last - 1 : last);
+        bool counted = place == COUNTED && !gap && (s->selected || !s->off[e.thread]);
         if (kept && (counted != s->counted || s->window != s->of))
             break;
         s->counted = counted;
@@ -204,8 +205,7 @@ static double student(uint64_t freedom)
     const double z = 1.959964, v = (double)freedom;
     if (freedom <= sizeof(table) / sizeof(table[0]))
         return table[freedom - 1];
-    return z + (z * z * z + z) / (4 * v) +
-           (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * v * v);
+    return z + (z * z * z + z) / (4 * v) + (5 * pow(z, 5) + 16 * z * z * z + 3 * z) / (96 * v * v);
 }
 
 struct vs_estimate vs_sample_estimate(const struct vs_sample_sums *s, uint64_t total)

@@ -197,7 +197,8 @@ int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs
         return -VSE_NOMEM;
     struct vs_op_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
     *b = (struct vs_op_block){.pc = pc,
-                              .need = count && vs_cpu_stops(&code->head, pc) ? VS_NEED_BREAK : (uint64_t)count,
+                              .need = count && vs_cpu_stops(&code->head, pc) ? VS_NEED_BREAK
+                                                                             : (uint64_t)count,
                               .chain = *bucket,
                               .count = (uint32_t)count};
     memcpy(b->ops, ops, size);
