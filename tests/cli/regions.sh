@@ -130,7 +130,7 @@ done
 begin refuses_bad_samples
 for words in 'PERIOD:LENGTH --sample 5' 'PERIOD:LENGTH --sample 5:6' 'PERIOD:LENGTH --sample 5:0' \
     'only [0-9]+ instructions --sample 1G:1M' 'excludes --sample 9:5 --window 5' 'excludes --sample 9:5 --skip 5' \
-    'are for --sample --warm 5' 'are for --sample --seed 5'; do
+    'are for --warm 5' 'are for --seed 5'; do
     # shellcheck disable=SC2086
     run "$VESTIGE" bandwidth ${words#*"${words%% --*}"} light.vest
     expect_status 2
