@@ -54,8 +54,8 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
             -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
-LIB_LIBS := -lzstd# of libvestige alone
-LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty
+LIB_LIBS := -lzstd -lZydis# of libvestige alone
+LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lm
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
 MAJOR   := $(call version,MAJOR)
@@ -63,9 +63,9 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 
 # ---- sources --------------------------------------------------------------------------------
 
-# libvestige is the layers that the public headers are of. All that prints nothing is one more archive, for the program
+# libvestige is the layers that the public headers are of, and those that execute runs again. All that prints nothing is one more archive, for the program
 # and the tests.
-EXPORTED  := base trace
+EXPORTED  := base trace isa rerun
 LIB_SRC   := $(foreach l,$(filter-out front published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 CLI_SRC   := $(wildcard src/front/*.c src/published/*.c src/cli/*.c)# what prints and exits
 GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))

@@ -319,19 +319,6 @@ static void rewrite_insn(struct work *w)
 
 /* ---- a block --------------------------------------------------------------------------------- */
 
-static bool is_break(const struct vs_cpu_code *code, uint64_t pc)
-{
-    size_t lo = 0, hi = code->break_count;
-    while (lo < hi) {
-        size_t mid = (lo + hi) / 2;
-        if (code->breaks[mid] < pc)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo < code->break_count && code->breaks[lo] == pc;
-}
-
 /* A branch to the next instruction has to begin a block: otherwise VEX may know from what precedes
  * it whether it is taken, and leave by another exit than its condition says. */
 static bool goes_to_next(const uint8_t *bytes, uint64_t pc)
@@ -354,7 +341,7 @@ static bool is_cut(struct work *w, const IRStmt *mark)
     }
     return r->insns &&
            (r->insns == r->most || x86_is_xgetbv(&w->x) || is_repeated(bytes, r->size - at) ||
-            rewrite_is_request(bytes) || is_break(r->of, mark->Ist.IMark.addr) ||
+            rewrite_is_request(bytes) || vs_cpu_stops(r->of, mark->Ist.IMark.addr) ||
             (r->of->branched && goes_to_next(bytes, mark->Ist.IMark.addr)));
 }
 

@@ -166,14 +166,6 @@ static size_t translate_some(struct rewrite *r, unsigned most)
     return through_vex(r);
 }
 
-static bool is_stop(const struct vs_cpu_code *code, uint64_t pc)
-{
-    for (size_t i = 0; i < code->break_count; i++)
-        if (code->breaks[i] == pc)
-            return true;
-    return false;
-}
-
 static int translate_held(struct core *c, struct cache *cache, bool single, struct block **block)
 {
     uint8_t bytes[REQUEST_LENGTH + BLOCK_BYTES + PADDING];
@@ -209,7 +201,7 @@ static int translate_held(struct core *c, struct cache *cache, bool single, stru
                             .insns = (uint16_t)r.insns,
                             .single = single,
                             .repeats = r.repeats,
-                            .stops = is_stop(&cache->head, r.addr)};
+                            .stops = vs_cpu_stops(&cache->head, r.addr)};
     *block = cache_add(cache, &b, vex.code, size);
     return *block ? 0 : -VSE_NOMEM;
 }

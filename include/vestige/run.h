@@ -127,7 +127,18 @@ struct vs_run_info {
     struct vs_diag missing; /* if not sealed: what is missing, and where it stops */
 };
 
-/* Opens a run. Nothing in the file is trusted: every byte is checked before it is used. Returns 0;
+/* Opens a run, so that all of its events are delivered. If the file has only inputs (VS_RUN_SHORT),
+ * the run is executed again, in a thread of its own, while it is read: with the files that the
+ * program had mapped, and with Vestige's CPU, which is installed in lib/vestige. Its events are
+ * counted first, by executing it once; a long run's counts are kept in a file beside it. Returns as
+ * vs_reader_open; also -VSE_NOTFOUND (a file or the CPU is not there); -VSE_CHECKSUM (a file is not
+ * what it was); -VSE_CORRUPT (the run does not do what it did). vs_reader_next may return the last
+ * two, too. */
+VS_API int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                       struct vs_diag *diag);
+
+/* Opens a run's file, which may have nothing but inputs. Nothing in it is trusted: every byte is
+ * checked before it is used. Returns 0;
  * -VSE_INVAL; -VSE_NOMEM; -VSE_IO; -VSE_FORMAT; -VSE_VERSION; -VSE_FEATURE; -VSE_CHECKSUM;
  * -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT. */
 VS_API int vs_reader_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,

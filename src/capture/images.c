@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/buf.h"
 #include "capture/wire.h"
+#include "engine/place_find.h"
 
 struct vs_mapped_image {
     const char *path;
@@ -142,40 +143,28 @@ static int put_address(struct vs_images *m, struct vs_place *p, struct vs_buf *o
     return put_range(out, vs_place_address(p), 0, p->kind);
 }
 
-/* Whether the compiler split this off a routine: it is the routine's code, but not its entry. */
-static bool is_piece(const char *name)
+struct put_to {
+    struct vs_buf *out;
+    uint64_t base;
+};
+
+static int put_found(void *context, const struct vs_place *p, uint64_t start, uint64_t size)
 {
-    static const char *const words[] = {".cold", ".part"};
+    const struct put_to *to = context;
 
-    for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
-        const char *at = strstr(name, words[i]);
-        char after = at ? at[strlen(words[i])] : 'x';
-
-        if (!after || after == '.')
-            return true;
-    }
-    return false;
+    return put_range(to->out, start + to->base, size, p->kind);
 }
 
 static int put_place(struct vs_images *m, const struct vs_mapped_image *image,
                      const struct vs_symbols *s, struct vs_place *p, struct vs_buf *out)
 {
-    const struct vs_routine *r = NULL;
-    bool wanted = p->kind == VS_PLACE_WANTED;
-    int e = 0;
+    struct put_to to = {out, image->base};
 
     if (vs_place_is_address(p))
         return put_address(m, p, out);
-    if (wanted && m->main_only && !image->main)
+    if (p->kind == VS_PLACE_WANTED && m->main_only && !image->main)
         return 0;
-    while (e == 0 && (r = vs_symbols_find(s, p->name, r)) != NULL) {
-        if (!wanted && is_piece(r->name))
-            continue;
-        p->found++;
-        p->chooser |= r->ifunc;
-        e = put_range(out, r->start + image->base, r->size ? r->size : 1, p->kind);
-    }
-    return e;
+    return vs_place_find(p, s, put_found, &to);
 }
 
 /* Whether all code of an image is wanted, and must be told. */

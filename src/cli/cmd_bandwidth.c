@@ -22,6 +22,8 @@ struct bandwidth {
     int64_t *rows;                     /* for each spec, its row in this run, or -1 */
     struct plot *plot;                 /* NULL if there is none */
     unsigned runs;                     /* how many were measured */
+    struct region region;
+    struct vs_sampling_plan plan; /* period 0: everything counts */
 };
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
@@ -50,6 +52,55 @@ static bool parse_buffer(const char *text, struct vs_drain_config *drain)
     return true;
 }
 
+/* ---- samples --------------------------------------------------------------------------------- */
+
+/* Without --warm, this many instructions come before each window: enough for predictors and small
+ * caches to settle. */
+#define WARM 100000
+
+/* PERIOD:LENGTH */
+static bool parse_sample(const char *text, struct vs_sampling_plan *plan)
+{
+    const char *colon = strchr(text, ':');
+    return colon && number(text, colon, UINT64_C(1) << 62, &plan->period) &&
+           number(colon + 1, text + strlen(text), plan->period, &plan->length);
+}
+
+/* Opens what is to be read of a run, and chooses windows if it is a sample; the selection, which
+ * must outlive the reader, leaves out what is between them. */
+static int open_run(struct bandwidth *w, const char *path, struct vs_reader **reader,
+                    struct vs_sampling *sampling, struct vs_selection *selection)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_progress progress;
+    *sampling = (struct vs_sampling){0};
+    if (!w->plan.period)
+        return region_open(&w->region, w->cli, reader, path);
+    int status = cli_open_file(w->cli, reader, path, false);
+    if (status != CLI_DONE)
+        return status;
+    const struct vs_run_info *info = vs_reader_info(*reader);
+    int e = vs_sampling_init(sampling, &w->plan, info, &diag);
+    sampling->selected = info->features & VS_RUN_INPUTS;
+    if (!e && sampling->selected) {
+        vs_reader_close(*reader);
+        *selection = vs_sampling_selection(sampling);
+        vs_progress_init(&progress, stderr, "executing", 0, "instructions");
+        e = vs_run_open_selected(reader, path, VS_OPEN_DEFAULT, selection, vs_progress_show,
+                                 &progress, &diag);
+        vs_progress_finish(&progress);
+    }
+    w->study.sampling = sampling;
+    if (!e)
+        return CLI_DONE;
+    vs_reader_close(*reader);
+    *reader = NULL;
+    if (e != -VSE_INVAL)
+        return cli_report(w->cli, path, e, &diag);
+    cli_error(w->cli, "%s: %s", path, diag.text);
+    return CLI_USAGE;
+}
+
 /* ---- a run ----------------------------------------------------------------------------------- */
 
 /* The row of a kind's baseline, among those after the specs'. */
@@ -70,7 +121,7 @@ static uint64_t baseline_bits(const struct vs_bandwidth *b, size_t first,
     uint64_t bits = 0;
     for (unsigned kind = 1; kind < 1u << VS_TECHNIQUE_KINDS; kind <<= 1) {
         const struct vs_bandwidth_row *row = t->serves & kind ? baseline_row(b, first, kind) : NULL;
-        bits += row ? row->bits : 0;
+        bits += row ? vs_bandwidth_bits(b, row) : 0;
     }
     return bits;
 }
@@ -119,10 +170,14 @@ static size_t row_count(const struct bandwidth *w)
 
 static void text_run(struct out *out, const char *path, const struct vs_bandwidth *b)
 {
+    const struct vs_sampling *s = b->options.sampling;
     char instructions[32], cycles[32];
     out_safe(out, path);
     out_printf(out, ": %u core%s, %s instructions", b->setup.cores, b->setup.cores == 1 ? "" : "s",
-               group_digits(instructions, b->instructions));
+               group_digits(instructions, s ? s->total : b->instructions));
+    if (s)
+        out_printf(out, ", sampled in %s window%s of %s", DIGITS(s->count),
+                   s->count == 1 ? "" : "s", group_digits(instructions, s->plan.length));
     if (b->setup.timed)
         out_printf(out, ", %s cycles", group_digits(cycles, b->cycles));
     out_char(out, '\n');
@@ -220,14 +275,19 @@ static int measure(struct bandwidth *w, const char *path)
     struct vs_progress progress;
     struct vs_reader *reader;
     struct vs_bandwidth b;
-    int status = cli_open(w->cli, &reader, path, false);
-    if (status != CLI_DONE)
+    struct vs_sampling sampling;
+    struct vs_selection selection;
+    int status = open_run(w, path, &reader, &sampling, &selection);
+    if (status != CLI_DONE) {
+        vs_sampling_fini(&sampling);
         return status;
+    }
     status = choose_rows(w, path, vs_reader_info(reader));
     if (status == CLI_DONE && w->plot)
         status = prepare_plot(w, vs_reader_info(reader));
     if (status != CLI_DONE) {
         vs_reader_close(reader);
+        vs_sampling_fini(&sampling);
         return status;
     }
     int e = vs_bandwidth_init(&b, reader, &w->study, &diag);
@@ -250,6 +310,7 @@ static int measure(struct bandwidth *w, const char *path)
     }
     vs_bandwidth_fini(&b);
     vs_reader_close(reader);
+    vs_sampling_fini(&sampling);
     return status;
 }
 
@@ -273,9 +334,15 @@ static void print_sums(const struct bandwidth *w)
 static int take_options(struct bandwidth *w, int count)
 {
     const struct bandwidth_options *o = w->o;
-    const char *wrong = o->json && o->csv      ? "--json and --csv exclude each other"
-                        : o->plot && count > 1 ? "--plot takes one run"
-                                               : NULL;
+    const char *wrong =
+        o->json && o->csv      ? "--json and --csv exclude each other"
+        : o->plot && count > 1 ? "--plot takes one run"
+        : o->sample && (o->plot || o->window || o->buffer)
+            ? "--sample excludes --window, --buffer and --plot: windows of time "
+              "are not whole"
+        : o->sample && w->region.any ? "--sample excludes options that choose instructions"
+        : !o->sample && (o->seed || o->warm != UINT64_MAX) ? "--warm and --seed are for --sample"
+                                                           : NULL;
     w->study.window = o->window;
     if (wrong)
         cli_error(w->cli, "%s", wrong);
@@ -284,6 +351,11 @@ static int take_options(struct bandwidth *w, int count)
                   "--buffer: '%s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, 2:1024 or "
                   "2:1024:stall",
                   o->buffer);
+    else if (o->sample && !parse_sample(o->sample, &w->plan))
+        cli_error(w->cli,
+                  "--sample: '%s' is not PERIOD:LENGTH in instructions, as in 10M:100K, with a "
+                  "LENGTH of at most PERIOD",
+                  o->sample);
     else
         return CLI_DONE;
     return CLI_USAGE;
@@ -293,9 +365,15 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
 {
     struct bandwidth w = {.cli = cli, .o = o};
     struct plot plot;
-    int status = take_options(&w, count);
-    if (status != CLI_DONE)
+    int status = region_init(&w.region, cli, &o->region);
+    if (status == CLI_DONE)
+        status = take_options(&w, count);
+    if (status != CLI_DONE) {
+        region_fini(&w.region);
         return status;
+    }
+    w.plan.seed = o->seed;
+    w.plan.warm = o->warm == UINT64_MAX ? WARM : o->warm;
     status = specs_parse(cli, &w.specs, &o->techniques);
     w.sums = calloc(w.specs.count + 1, sizeof(*w.sums));
     w.rows = calloc(w.specs.count + 1, sizeof(*w.rows));
@@ -325,12 +403,13 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
     free(w.sums);
     free(w.rows);
     vs_spec_list_fini(&w.specs);
+    region_fini(&w.region);
     return status;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-    struct bandwidth_options o = {0};
+    struct bandwidth_options o = {.warm = UINT64_MAX};
     struct runs runs;
     int status;
     if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
@@ -347,6 +426,24 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     SPECS_OPTION(FIELD(techniques), "measure this technique, or all; may be repeated\n"
                                     "(default: a dozen techniques)"),
+    REGION_OPTIONS(FIELD(region)),
+    {.name = "sample",
+     .argument = "PERIOD:LENGTH",
+     .help = "measure windows of LENGTH instructions, one every PERIOD,\n"
+             "and estimate the rest",
+     .type = OPTION_STRING,
+     .offset = FIELD(sample)},
+    {.name = "warm",
+     .argument = "N",
+     .help = "read N instructions before each window, and do not\n"
+             "count them (default: 100,000)",
+     .type = OPTION_U64,
+     .offset = FIELD(warm)},
+    {.name = "seed",
+     .argument = "N",
+     .help = "begin sampling elsewhere in the first PERIOD",
+     .type = OPTION_U64,
+     .offset = FIELD(seed)},
     {.name = "window",
      .argument = "N",
      .help = "add average and peak over windows of N cycles, or of N\n"
@@ -405,6 +502,7 @@ const struct command command_bandwidth = {
     .example = "vestige bandwidth run.vest\n"
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
                "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096\n"
-               "vestige bandwidth run.vest -t mc2RT --plot run.svg",
+               "vestige bandwidth run.vest -t mc2RT --plot run.svg\n"
+               "vestige bandwidth run.vest --sample 10M:100K",
     .exits = COMMAND_EXITS,
 };

@@ -3,13 +3,16 @@
 #ifndef CLI_CMD_BANDWIDTH_H
 #define CLI_CMD_BANDWIDTH_H
 
-#include "front/options.h"
+#include "front/region.h"
 
 struct bandwidth_options {
     struct option_list techniques;
     uint64_t window;
     const char *buffer, *plot;
     bool json, csv, fields, overwrite;
+    struct region_options region;
+    const char *sample;
+    uint64_t warm, seed; /* warm: UINT64_MAX is the default */
 };
 
 /* Encodes the runs and prints what that takes, with a total if there are several. Returns the exit

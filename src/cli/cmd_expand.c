@@ -1,11 +1,40 @@
 /* SPDX-License-Identifier: MIT */
+#include "base/diag.h"
 #include "cli/commands.h"
 #include "cli/rewriting.h"
+#include "front/region.h"
 
-static int expand(struct cli *cli, const struct rewriting_options *o, const char *input)
+struct expand_options {
+    struct rewriting_options w; /* first */
+    struct region_options region;
+};
+
+/* The fact that says how the run was recorded says what is left of it. */
+static int put_facts(void *context, struct vs_writer *writer)
 {
-    struct rewriting w = {.cli = cli, .o = o, .input = input, .label = "executing"};
-    int status = cli_open(cli, &w.reader, input, false);
+    const struct region *r = context;
+    struct vs_buf words = {0};
+    if (!r->any)
+        return 0;
+    int err = vs_buf_put(&words, "--all", sizeof("--all") - 1);
+    if (!err)
+        err = region_words(r, &words);
+    if (!err)
+        err = vs_writer_meta(writer, "config", (const char *)words.data);
+    vs_buf_fini(&words);
+    return err;
+}
+
+static int expand(struct cli *cli, const struct expand_options *o, struct region *region,
+                  const char *input)
+{
+    struct rewriting w = {.cli = cli,
+                          .o = &o->w,
+                          .input = input,
+                          .label = "executing",
+                          .facts = put_facts,
+                          .context = region};
+    int status = region_open(region, cli, &w.reader, input);
     if (status != CLI_DONE)
         return status;
     w.features = vs_reader_info(w.reader)->features;
@@ -18,18 +47,28 @@ static int expand(struct cli *cli, const struct rewriting_options *o, const char
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-    struct rewriting_options o = {0};
+    struct expand_options o = {0};
+    struct region region;
     int status;
     if (!options_parse(cli, &command_expand, &o, &argc, argv, &status))
         return status;
-    if (!o.output) {
+    if (!o.w.output) {
         cli_error(cli, "-o says where the run goes; see 'vestige expand --help'");
         return CLI_USAGE;
     }
-    return cli_may_write(cli, o.output, argv[0]) ? expand(cli, &o, argv[0]) : CLI_USAGE;
+    status = region_init(&region, cli, &o.region);
+    if (status == CLI_DONE && !cli_may_write(cli, o.w.output, argv[0]))
+        status = CLI_USAGE;
+    if (status == CLI_DONE)
+        status = expand(cli, &o, &region, argv[0]);
+    region_fini(&region);
+    return status;
 }
 
-static const struct cli_option options[] = {REWRITING_OPTIONS};
+static const struct cli_option options[] = {
+    REGION_OPTIONS(offsetof(struct expand_options, region)),
+    REWRITING_OPTIONS,
+};
 
 const struct command command_expand = {
     .name = "expand",
@@ -43,9 +82,12 @@ const struct command command_expand = {
         "Executes a run that was recorded with --inputs again, and writes everything that\n"
         "it does to another run, which needs neither the program's files nor Valgrind's\n"
         "CPU any more. Other commands read the shorter run as it is, and execute it again\n"
-        "each time.",
+        "each time.\n"
+        "With options that choose instructions, it writes what 'vestige record' writes\n"
+        "with the same options: these instructions, and gaps in the place of others.",
     .example = "vestige record --inputs -o short.vest -- sort words.txt\n"
-               "vestige expand short.vest -o whole.vest",
+               "vestige expand short.vest -o whole.vest\n"
+               "vestige expand --routine sort short.vest -o sort.vest",
     .exits = "0  the run was written\n"
              "1  the run is damaged, or cannot be executed again as it was\n"
              "2  bad usage, or the system refused something",

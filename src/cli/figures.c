@@ -578,6 +578,48 @@ static struct cell bits_per_instruction(const void *row)
     return cell_ratio(figures_at(row)->bits, figures_at(row)->instructions);
 }
 
+static bool is_sampled(const void *row)
+{
+    return figures_at(row)->sampled;
+}
+
+static struct cell bits_error(const void *row)
+{
+    return cell_real(figures_at(row)->bits_error);
+}
+
+static struct cell rate_error(const void *row)
+{
+    const struct vs_bandwidth_figures *f = row;
+    return cell_real(f->bits_error / (double)f->instructions);
+}
+
+/* As a share of the bits. */
+static struct cell relative_error(const void *row)
+{
+    const struct vs_bandwidth_figures *f = row;
+    return cell_real(f->bits_error / (double)f->bits);
+}
+
+static const struct report_column sample_columns[] = {
+    {.json = "windows",
+     .csv = "sample_windows",
+     REPORT_AT(vs_bandwidth_figures, sample.windows),
+     .csv_place = LATEST},
+    {.json = "instructions",
+     .csv = "sample_instructions",
+     REPORT_AT(vs_bandwidth_figures, sample.instructions),
+     .csv_place = LATEST},
+    {.json = "bits_error",
+     .csv = "sample_bits_error",
+     .get = bits_error,
+     .json_places = 1,
+     .csv_place = LATEST},
+    {.json = "bpi_error", .csv = "sample_bpi_error", .get = rate_error, .csv_place = LATEST},
+    {.text = "+-%", .get = relative_error, .percent = true, .width = 6, .places = 2},
+    {0},
+};
+
 static struct cell bits_per_cycle(const void *row)
 {
     return cell_ratio(figures_at(row)->bits, figures_at(row)->cycles);
@@ -672,6 +714,7 @@ const struct report_column figures_columns[] = {
      .get = bits_per_instruction,
      .width = 9,
      .places = 5},
+    {.json = "sample", .group = sample_columns, .when = is_sampled, .csv_when = is_sampled},
     {.json = "bpc",
      .csv = "bpc",
      .text = "bits/cyc",

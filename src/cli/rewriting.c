@@ -35,6 +35,10 @@ static int copy(struct work *k)
     vs_progress_init(&k->progress, stderr, w->label, vs_reader_info(w->reader)->events, "events");
     int e = vs_consume_run(w->reader, &c, &theirs);
     vs_progress_finish(&k->progress);
+    if (!e && w->facts) {
+        theirs = true;
+        e = w->facts(w->context, k->writer);
+    }
     if (e < 0)
         return cli_report(w->cli, theirs ? w->o->output : w->input, e,
                           theirs ? vs_writer_diag(k->writer) : vs_reader_diag(w->reader));

@@ -21,6 +21,9 @@ struct rewriting {
     /* Takes a batch that was read, and hands on what is to be written; NULL: all of it. Returns 0,
      * or an error. */
     int (*put)(void *context, struct vs_writer *writer, const struct vs_batch *batch);
+    /* Notes further facts of the run, once those of the run that is read are there; NULL: none.
+     * Returns 0, or an error. */
+    int (*facts)(void *context, struct vs_writer *writer);
     void *context;
 };
 

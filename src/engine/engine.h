@@ -8,6 +8,7 @@
  *   interrupt  signals that the user sends to the program
  *   windows    which instructions are recorded, and files that say so
  *   place      routines and addresses that the user names; finding the program
+ *   place_find  where they are in an image
  *   follower   children that are recorded too
  */
 #ifndef ENGINE_ENGINE_H

@@ -8,6 +8,7 @@
  *   report       what a command found out, as text, CSV and JSON from one list of columns
  *   manifest     a folder of runs, and the list of them; json_read: reading JSON
  *   runs         operands that are runs, or such folders
+ *   region       options that read a part of a run
  *   textin       text files that are read line by line
  *   plot         charts, with plot_axes
  *   recording    what commands that record share

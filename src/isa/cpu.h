@@ -60,6 +60,10 @@ struct vs_cpu_code {
                              * cpu->passing is the address; set with vs_cpu_break */
     size_t break_count;
     struct vs_buf breaks_before; /* what they were when they were set; private */
+    /* If not NULL, says of any address whether a core stops there, too. It always says the same
+     * about an address. */
+    bool (*stops)(const void *watcher, uint64_t pc);
+    const void *watcher;
     /* If not NULL, called for each piece of code that was decoded, before it is executed: `size`
      * bytes from addr on, at most VS_CPU_DECODED_MAX. In an observed run, the log has everything
      * that the core did before. Returns 0, or a negative error, which ends the run. */
@@ -164,6 +168,21 @@ void vs_cpu_code_free(struct vs_cpu_code *code);
 /* Sets the addresses to stop at, in place of those before. They must ascend, and stay valid. Code
  * is forgotten only where addresses came or went. */
 void vs_cpu_break(struct vs_cpu_code *code, const uint64_t *addrs, size_t count);
+
+/* Returns whether a core stops at the address, unless it passes it. For CPUs that decode code. */
+static inline bool vs_cpu_stops(const struct vs_cpu_code *code, uint64_t pc)
+{
+    size_t low = 0, high = code->break_count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (code->breaks[middle] < pc)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (low < code->break_count && code->breaks[low] == pc) ||
+           (code->stops && code->stops(code->watcher, pc));
+}
 
 /* Forgets what the memory's `page` returned for one page: all of it, or only what it returned for
  * writing. Memories call this when they unmap or protect a page or begin to watch it. */

@@ -4,23 +4,51 @@
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/diag.h"
 
-/* Writes the path of an object beside the program: bin/vestige and lib/vestige. */
-static void find_object(const char *folder, const char *name, char *path, size_t capacity)
+/* Something that lies in the same object as this code. */
+static const char anchor[] = "vestige";
+
+/* Takes so many names off the end of a path. */
+static void go_up(char *path, int count)
 {
-    char self[PATH_MAX] = "", *slash;
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    self[n > 0 ? n : 0] = 0;
-    for (int up = 0; up < 2 && (slash = strrchr(self, '/')); up++)
+    char *slash;
+    while (count-- && (slash = strrchr(path, '/')))
         *slash = 0;
-    int size = folder ? snprintf(path, capacity, "%s/%s", folder, name)
-                      : snprintf(path, capacity, "%s/lib/vestige/%s", self, name);
+}
+
+/* Whether a folder has the object; writes its path. */
+static bool is_in(const char *folder, const char *name, char *path, size_t capacity)
+{
+    int size = snprintf(path, capacity, "%s/vestige/%s", folder, name);
     if (size < 0 || (size_t)size >= capacity)
         path[0] = 0;
+    return !access(path, F_OK);
+}
+
+/* Writes the path of an object beside the program: bin/vestige and lib/vestige; or else beside the
+ * library that this is in, which may be in a folder of its own for the architecture. */
+static void find_object(const char *name, char *path, size_t capacity)
+{
+    char self[PATH_MAX] = "", library[PATH_MAX] = "", lib[PATH_MAX + 8];
+    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    Dl_info here;
+    self[n > 0 ? n : 0] = 0;
+    go_up(self, 2);
+    snprintf(lib, sizeof(lib), "%s/lib", self);
+    if (is_in(lib, name, path, capacity) || !dladdr(anchor, &here) || !here.dli_fname ||
+        !realpath(here.dli_fname, library))
+        return;
+    for (int up = 0; up < 2; up++) {
+        go_up(library, 1);
+        if (is_in(library, name, path, capacity))
+            return;
+    }
+    is_in(lib, name, path, capacity); /* to say where it should be */
 }
 
 static bool fits(const struct vs_cpu_object *object)
@@ -56,7 +84,11 @@ int vs_cpu_load(const struct vs_isa *isa, const char *folder, const struct vs_cp
     char path[2 * PATH_MAX];
     int err = 0;
     if (isa->cpu_object) {
-        find_object(folder, isa->cpu_object, path, sizeof(path));
+        if (!folder)
+            find_object(isa->cpu_object, path, sizeof(path));
+        else if ((size_t)snprintf(path, sizeof(path), "%s/%s", folder, isa->cpu_object) >=
+                 sizeof(path))
+            path[0] = 0;
         err = load(isa, path, &object, diag);
     } else if (!isa->cpu) {
         err = vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "nothing executes %s programs", isa->title);

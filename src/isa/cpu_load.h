@@ -24,10 +24,10 @@ struct vs_cpu_object {
 #define VS_CPU_OBJECT_VERSION 1
 
 /* Gets what executes the ISA. An object is looked for in `folder`, or if that is NULL in
- * lib/vestige beside the folder of the program that runs. It stays loaded. *made_from, if made_from
- * is not NULL, is set to what the object says, or NULL. Returns 0; or, with diag, -VSE_NOTFOUND
- * (nothing executes this ISA, or the object is not there); -VSE_INVAL (the object is another
- * version's, or none). */
+ * lib/vestige beside the folder of the program that runs, or else in `vestige` beside the library
+ * that this is in, or one folder up. It stays loaded. *made_from, if made_from is not NULL, is set
+ * to what the object says, or NULL. Returns 0; or, with diag, -VSE_NOTFOUND (nothing executes this
+ * ISA, or the object is not there); -VSE_INVAL (the object is another version's, or none). */
 int vs_cpu_load(const struct vs_isa *isa, const char *folder, const struct vs_cpu_ops **ops,
                 const char **made_from, struct vs_diag *diag);
 

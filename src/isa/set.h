@@ -69,6 +69,10 @@ struct vs_isa {
      * each has a multiple of 8 bytes, or 4, which are followed by zeros. NULL: there is none. */
     const uint16_t *digest;
     unsigned digest_count;
+    /* The registers of a thread that a gap names, in order, likewise; of those from `gap_always` on
+     * only the ones that are not 0. NULL: nobody leaves out what can be executed again. */
+    const uint16_t *gap;
+    unsigned gap_count, gap_always;
 };
 
 /* Returns the set with that name; NULL if there is none, or name is NULL. Static storage. */

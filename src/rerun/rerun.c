@@ -76,11 +76,10 @@ static void append_wide(struct vs_rerun *r, struct vs_event *e, const void *byte
         fail(r, -VSE_NOMEM);
 }
 
-/* Appends an input, of which `bytes` is the value if it is wide. */
-static void append_input(struct vs_rerun *r, const struct vs_event *input, const uint8_t *bytes,
-                         uint64_t retired)
+void vs_rerun_append(struct vs_rerun *r, const struct vs_event *event, const uint8_t *bytes,
+                     uint64_t retired)
 {
-    struct vs_event e = *input;
+    struct vs_event e = *event;
     e.icount = count_event(r, e.thread, retired);
     if (r->counting)
         return;
@@ -150,9 +149,18 @@ static int read_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64
     return vs_whole_get(&r->memory, addr, bytes, size);
 }
 
+static int read_passed(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                       unsigned size, enum vs_access access, void *bytes)
+{
+    (void)cpu, (void)access;
+    return vs_whole_get(&((struct vs_rerun *)memory)->memory, addr, bytes, size);
+}
+
 static void code_changed(struct vs_rerun *r)
 {
     memset(r->locks, 0, sizeof(r->locks));
+    if (r->selecting)
+        vs_selecting_code_changed(r->selecting);
 }
 
 static int write_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
@@ -178,7 +186,23 @@ static int write_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint6
     (void)access;
     count_event(r, cpu->id, with_own(cpu));
     int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
-    return likely(!code) || err ? err : VS_CPU_CODE;
+    if (likely(!code) || err)
+        return err;
+    code_changed(r);
+    return VS_CPU_CODE;
+}
+
+static int write_passed(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
+                        unsigned size, enum vs_access access, const void *bytes)
+{
+    struct vs_rerun *r = (struct vs_rerun *)memory;
+    bool code = false;
+    (void)cpu, (void)access;
+    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
+    if (likely(!code) || err)
+        return err;
+    code_changed(r);
+    return VS_CPU_CODE;
 }
 
 /* Code is what memory holds, as far as anything is there. */
@@ -224,6 +248,14 @@ static const struct vs_cpu_memory_ops making_ops = {
 
 static const struct vs_cpu_memory_ops counting_ops = {
     .fetch = fetch, .read = read_counted, .write = write_counted, .outside = get_outside};
+
+static const struct vs_cpu_memory_ops passing_ops = {
+    .fetch = fetch, .read = read_passed, .write = write_passed, .outside = get_outside};
+
+void vs_rerun_use(struct vs_rerun *r, bool made)
+{
+    r->seen.ops = !made ? &passing_ops : r->counting ? &counting_ops : &making_ops;
+}
 
 static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool condition)
 {
@@ -294,7 +326,8 @@ static int run_on(struct vs_rerun *r, struct vs_rerun_thread *t, uint64_t iterat
                 until = iterations;
         }
         cpu->iterate_until = until;
-        int stop = vs_cpu_run(cpu, left < SLICE ? left : SLICE);
+        int stop = r->selecting ? vs_selecting_run(r, t, left)
+                                : vs_cpu_run(cpu, left < SLICE ? left : SLICE);
         if (r->failed)
             return r->failed;
         if (stop < 0)
@@ -357,7 +390,7 @@ static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t w
 void vs_rerun_memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size)
 {
     vs_cpu_flush(r->code, addr, size);
-    code_changed(r);
+    code_changed(r); /* and all of a selection's */
 }
 
 static int put_outside(struct vs_rerun *r, uint64_t addr, const void *bytes, size_t size)
@@ -518,6 +551,18 @@ static int find_values(struct vs_rerun *r)
     return 0;
 }
 
+/* The input's thread is there: it happens. */
+static int happen(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_event *e,
+                  const uint8_t *payload)
+{
+    int err = r->selecting ? vs_selecting_before(r, t, e, payload) : 0;
+    if (!err)
+        err = apply(r, t, e, payload);
+    if (!err && (!r->selecting || vs_selecting_keeps(r->selecting, e)))
+        vs_rerun_append(r, e, payload, t->goal);
+    return err || !r->selecting ? err : vs_selecting_after(r, e);
+}
+
 /* Takes the input at r->at, with all that its thread does before. Returns 0; 1 if it is not there
  * yet; an error. */
 static int take_input(struct vs_rerun *r)
@@ -538,12 +583,13 @@ static int take_input(struct vs_rerun *r)
             t->held = 0;
         r->begun = true;
     }
-    if (!is_made(e)) {
+    if (r->selecting && r->selecting->done) {
+        if (!is_made(e) && vs_selecting_keeps(r->selecting, e))
+            vs_rerun_append(r, e, payload, t->last);
+    } else if (!is_made(e)) {
         err = t->cpu ? run_on(r, t, iterations_at(t, e, payload)) : 0;
         if (!err)
-            err = apply(r, t, e, payload);
-        if (!err)
-            append_input(r, e, payload, t->goal);
+            err = happen(r, t, e, payload);
         if (!err)
             t->held = t->cpu ? t->cpu->iterations : 0;
     }
@@ -593,7 +639,10 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     r->count = 0;
     r->made.wide.len = 0;
     while (!err && r->count < BATCH) {
-        err = get_inputs(r);
+        if (r->selecting && !r->begun)
+            err = vs_selecting_hasten(r);
+        if (!err)
+            err = get_inputs(r);
         if (!err)
             err = take_input(r);
         if (!err)
@@ -639,7 +688,10 @@ int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *dia
     r->counting = true;
     r->seen.ops = &counting_ops;
     while (!err && (r->executed - from < instructions || is_amid_input(r))) {
-        err = get_inputs(r);
+        if (r->selecting && !is_amid_input(r))
+            err = vs_selecting_hasten(r);
+        if (!err)
+            err = get_inputs(r);
         if (!err)
             err = take_input(r);
     }
@@ -647,6 +699,11 @@ int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *dia
     r->seen.ops = &making_ops;
     r->failed = err;
     return err ? explain(r, err, diag) : 0;
+}
+
+unsigned vs_rerun_begun(const struct vs_rerun *r)
+{
+    return r->selecting ? r->selecting->begun : r->thread_count;
 }
 
 const struct vs_cpu_ops *vs_rerun_cpu(const struct vs_rerun *r)
@@ -666,7 +723,8 @@ uint64_t vs_rerun_digests(const struct vs_rerun *r)
 
 struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread)
 {
-    return (struct vs_thread_info){r->threads[thread].events, r->threads[thread].last};
+    uint64_t left_out = r->selecting ? r->selecting->threads[thread].left_out : 0;
+    return (struct vs_thread_info){r->threads[thread].events, r->threads[thread].last - left_out};
 }
 
 /* ---- going somewhere else -------------------------------------------------------------------- */
@@ -703,7 +761,18 @@ int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *dia
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag)
 {
     vs_rerun_forget(r);
+    if (r->selecting)
+        vs_selecting_reset(r);
     return vs_rerun_seek_input(r, 0, diag);
+}
+
+int vs_rerun_select(struct vs_rerun *r, const struct vs_selection *what,
+                    const struct vs_packed_snapshots *snapshots)
+{
+    int err = r->isa->gap ? vs_selecting_open(&r->selecting, r, what) : -VSE_INVAL;
+    if (!err)
+        r->selecting->snapshots = what->find ? NULL : snapshots;
+    return err;
 }
 
 /* ---- opening and closing --------------------------------------------------------------------- */
@@ -762,6 +831,7 @@ void vs_rerun_close(struct vs_rerun *r)
         return;
     if (r->code)
         vs_rerun_forget(r);
+    vs_selecting_close(r->selecting);
     vs_cpu_code_free(r->code);
     free(r->threads);
     vs_made_fini(&r->made);

@@ -3,9 +3,9 @@
  *
  *   run_open      opens any run, so that it delivers all of its events
  *   rerun         executes a run again
- *   shrink        leaves out of a run what that makes
- *   snapshots     states from which it can be executed on
- *   survey        how many events it has, and its snapshots, kept beside it
+ *   selection     which instructions become events; selecting, selecting_ahead: while it is
+ * executed shrink        leaves out of a run what that makes snapshots     states from which it can
+ * be executed on survey        how many events it has, and its snapshots, kept beside it
  *   whole_memory  what its memory holds
  *
  * A run with VS_RUN_INPUTS has everything that the program cannot have computed: registers that
@@ -19,6 +19,7 @@
 
 #include "base/buf.h"
 #include "rerun/run_open.h"
+#include "rerun/selection.h"
 #include "rerun/shrink.h"
 #include "rerun/snapshots.h"
 #include "rerun/survey.h"
@@ -68,6 +69,15 @@ struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread)
 
 /* Begins again. Returns 0; as vs_reader_next. */
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag);
+
+/* From now on makes events of what is selected only, and gaps of the rest, without turns and
+ * contents. To be called before anything was executed, and once; `what` has to outlive this, as do
+ * the snapshots, from which it goes on where nothing is selected for long; these may be NULL.
+ * Returns 0; -VSE_NOMEM; -VSE_INVAL (gaps are unknown on this ISA). */
+int vs_rerun_select(struct vs_rerun *r, const struct vs_selection *what,
+                    const struct vs_packed_snapshots *snapshots);
+/* How many threads had begun when the selection ended. */
+unsigned vs_rerun_begun(const struct vs_rerun *r);
 
 /* Lets snapshots be taken, before anything was executed. */
 void vs_rerun_track(struct vs_rerun *r);

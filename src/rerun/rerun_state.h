@@ -6,6 +6,7 @@
 #include "isa/cpu.h"
 #include "isa/set.h"
 #include "rerun/rerun.h"
+#include "rerun/selecting.h"
 #include "rerun/whole_memory.h"
 
 #define VS_RERUN_LOCKS 256 /* a power of 2 */
@@ -48,10 +49,19 @@ struct vs_rerun {
     struct vs_made made;
     size_t count; /* of its events */
     struct vs_event lost;
-    bool counting;     /* events are counted, and not made */
-    uint64_t executed; /* instructions of all threads, as the inputs say */
-    uint64_t digests;  /* that were compared */
+    bool counting;                  /* events are counted, and not made */
+    uint64_t executed;              /* instructions of all threads, as the inputs say */
+    uint64_t digests;               /* that were compared */
+    struct vs_selecting *selecting; /* NULL: all instructions become events */
 };
+
+/* Appends an event that no access and no branch is, after so many of all instructions that its
+ * thread retires; `bytes` is its value if that is wide. */
+void vs_rerun_append(struct vs_rerun *r, const struct vs_event *e, const uint8_t *bytes,
+                     uint64_t retired);
+
+/* Lets accesses make events, or be counted as such, or neither. */
+void vs_rerun_use(struct vs_rerun *r, bool made);
 
 /* Makes it as if nothing had been executed; the reader of the inputs stays where it is. */
 void vs_rerun_forget(struct vs_rerun *r);

@@ -114,27 +114,117 @@ static const struct vs_expander_ops ops = {
 static void show(struct expansion *e)
 {
     const struct vs_packed_snapshots *s = &e->survey.snapshots;
+    const struct vs_run_info *info = vs_reader_info(e->inputs);
     e->seen.threads = e->survey.threads;
-    for (unsigned i = 0; i < vs_reader_info(e->inputs)->threads; i++)
+    e->seen.thread_count = info->threads;
+    for (unsigned i = 0; i < info->threads; i++) {
         e->seen.events += e->survey.threads[i].events;
+        e->seen.instructions += e->survey.threads[i].instructions;
+    }
     for (unsigned i = 0; i < s->count; i++)
         e->places[1 + i] = s->snapshots[i].head.events;
     e->seen.places = e->places;
     e->seen.place_count = 1 + s->count;
 }
 
-static int expand(struct expansion *e, const char *path, enum vs_open_mode mode,
-                  vs_survey_progress *progress, void *context, struct vs_diag *diag)
+/* The survey is of all events. */
+static void show_selected(struct expansion *e)
 {
-    int err = vs_reader_open(&e->inputs, path, mode, diag);
+    for (unsigned i = 0; i < vs_reader_info(e->inputs)->threads; i++)
+        e->survey.threads[i] = vs_rerun_thread(e->rerun, i);
+    show(e);
+    e->seen.place_count = 1;
+    e->seen.thread_count = vs_rerun_begun(e->rerun);
+    e->seen.selected = true;
+}
+
+/* Whether the survey is worth taking: a window is far away. */
+static bool is_far(const struct vs_selection *what)
+{
+    return what->window_count && !what->find &&
+           what->windows[what->window_count - 1].start >= VS_SURVEY_LONG;
+}
+
+/* Executes what leads to the selected instructions, and counts these. */
+static int count_selected(struct expansion *e, const struct vs_selection *what,
+                          vs_survey_progress *progress, void *context, struct vs_diag *diag)
+{
+    const struct vs_run_info *info = vs_reader_info(e->inputs);
+    int err = vs_rerun_select(e->rerun, what, &e->survey.snapshots);
+    if (!err && !e->survey.threads)
+        e->survey.threads = calloc(info->threads + 1u, sizeof(*e->survey.threads));
+    if (!err && !e->survey.threads)
+        err = -VSE_NOMEM;
+    if (err)
+        return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    while (!err) {
+        err = vs_rerun_skip(e->rerun, VS_SURVEY_STRETCH, diag);
+        if (progress)
+            progress(context, vs_rerun_executed(e->rerun), info->instructions);
+    }
+    if (err != -VSE_END)
+        return err;
+    show_selected(e);
+    return vs_rerun_rewind(e->rerun, diag);
+}
+
+struct opening {
+    const char *path;
+    enum vs_open_mode mode;
+    const struct vs_selection *what; /* NULL: all of it */
+    vs_survey_progress *progress;
+    void *context;
+};
+
+static int expand(struct expansion *e, const struct opening *o, struct vs_diag *diag)
+{
+    int err = vs_reader_open(&e->inputs, o->path, o->mode, diag);
     if (!err)
         err = vs_rerun_open(&e->rerun, e->inputs, NULL, diag);
     /* What can be salvaged of a file may be less than it had when it was whole. */
-    if (!err)
-        err = vs_survey_take(&e->survey, e->rerun, e->inputs, mode == VS_OPEN_SALVAGE ? NULL : path,
-                             progress, context, diag);
-    if (!err)
+    if (!err && (!o->what || is_far(o->what)))
+        err = vs_survey_take(&e->survey, e->rerun, e->inputs,
+                             o->mode == VS_OPEN_SALVAGE ? NULL : o->path, o->progress, o->context,
+                             diag);
+    if (!err && o->what)
+        err = count_selected(e, o->what, o->progress, o->context, diag);
+    else if (!err)
         show(e);
+    return err;
+}
+
+static int open_expanded(struct vs_reader *r, const struct opening *o, struct vs_diag *diag)
+{
+    struct expansion *e = calloc(1, sizeof(*e));
+    if (!e)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    e->seen.ops = &ops;
+    int err = expand(e, o, diag);
+    if (err)
+        close_expansion(&e->seen);
+    else
+        vs_reader_expand(r, &e->seen);
+    return err;
+}
+
+static int open_run(struct vs_reader **r, const struct opening *o, struct vs_diag *diag)
+{
+    int err = vs_reader_open(r, o->path, o->mode, diag);
+    if (err || (!o->what && !(vs_reader_info(*r)->features & VS_RUN_SHORT)))
+        return err;
+    /* A recorder that was killed may have written nothing but a beginning. */
+    if (!vs_reader_info(*r)->sealed && !vs_reader_info(*r)->events)
+        return 0;
+    if (!(vs_reader_info(*r)->features & VS_RUN_INPUTS))
+        err = vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                          "a part of it can only be read if it can be executed again, which says "
+                          "what registers hold where the part begins; record it with --inputs");
+    if (!err)
+        err = open_expanded(*r, o, diag);
+    if (err) {
+        vs_reader_close(*r);
+        *r = NULL;
+    }
     return err;
 }
 
@@ -147,26 +237,12 @@ int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
 int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                       vs_survey_progress *progress, void *context, struct vs_diag *diag)
 {
-    int err = vs_reader_open(r, path, mode, diag);
-    if (err || !(vs_reader_info(*r)->features & VS_RUN_SHORT))
-        return err;
-    /* A recorder that was killed may have written nothing but a beginning. */
-    if (!vs_reader_info(*r)->sealed && !vs_reader_info(*r)->events)
-        return 0;
-    struct expansion *e = calloc(1, sizeof(*e));
-    if (!e) {
-        err = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    } else {
-        e->seen.ops = &ops;
-        err = expand(e, path, mode, progress, context, diag);
-        if (err)
-            close_expansion(&e->seen);
-        else
-            vs_reader_expand(*r, &e->seen);
-    }
-    if (err) {
-        vs_reader_close(*r);
-        *r = NULL;
-    }
-    return err;
+    return open_run(r, &(struct opening){path, mode, NULL, progress, context}, diag);
+}
+
+int vs_run_open_selected(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                         const struct vs_selection *what, vs_survey_progress *progress,
+                         void *context, struct vs_diag *diag)
+{
+    return open_run(r, &(struct opening){path, mode, what, progress, context}, diag);
 }

@@ -15,10 +15,6 @@
 
 /* To be changed whenever executing a run makes other events than before. */
 #define VERSION 1
-/* Executing fewer instructions takes no longer than a user notices. */
-#define LONG_RUN (UINT64_C(1) << 26)
-/* Instructions between the first snapshots, and between two reports of progress. */
-#define STRETCH (UINT64_C(1) << 24)
 /* What is compared of the run's file, at either end: its facts, and its index. */
 #define END_PART (UINT64_C(1) << 16)
 
@@ -130,16 +126,16 @@ static void keep(const struct vs_survey *s, const char *name)
 static int execute(struct vs_rerun *r, struct vs_snapshot_list *list, uint64_t total,
                    vs_survey_progress *progress, void *context, struct vs_diag *diag)
 {
-    uint64_t next = STRETCH;
+    uint64_t next = VS_SURVEY_STRETCH;
     int err = 0;
-    list->every = STRETCH;
+    list->every = VS_SURVEY_STRETCH;
     while (!err) {
         if (!list->none && vs_rerun_executed(r) >= next) {
             err = vs_rerun_save(r, list);
             next = vs_rerun_executed(r) + list->every;
         }
         if (!err)
-            err = vs_rerun_skip(r, STRETCH, diag);
+            err = vs_rerun_skip(r, VS_SURVEY_STRETCH, diag);
         if (progress)
             progress(context, vs_rerun_executed(r), total);
     }
@@ -201,7 +197,7 @@ int vs_survey_take(struct vs_survey *s, struct vs_rerun *r, const struct vs_read
     bool known = path && !identify(&h, vs_rerun_cpu(r), path);
     bool loaded = known && load(s, &h, name) == 0;
     int err = loaded ? 0 : make(s, &h, r, inputs, progress, context, diag);
-    if (known && !err && !loaded && vs_reader_info(inputs)->instructions >= LONG_RUN)
+    if (known && !err && !loaded && vs_reader_info(inputs)->instructions >= VS_SURVEY_LONG)
         keep(s, name);
     free(name);
     if (!err)

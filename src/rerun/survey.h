@@ -13,6 +13,11 @@ struct vs_rerun;
 
 #define VS_SURVEY_SUFFIX ".cache"
 
+/* Executing fewer instructions takes no longer than a user notices. */
+#define VS_SURVEY_LONG (UINT64_C(1) << 26)
+/* Instructions between the first snapshots, and between two reports of progress. */
+#define VS_SURVEY_STRETCH (UINT64_C(1) << 24)
+
 /* A zeroed struct is an empty survey. */
 struct vs_survey {
     struct vs_thread_info *threads; /* of each thread of the run */

@@ -157,6 +157,10 @@ struct slot {
     struct vs_buf wide;
     struct task *tasks; /* one for each row */
     bool submitted;
+    bool edge;        /* of a sample: here begins, or ends, what counts */
+    bool counts;      /* what is in the slot does */
+    bool closes;      /* a window is over */
+    uint64_t counted; /* instructions in it */
 };
 
 struct pass {
@@ -166,6 +170,10 @@ struct pass {
     unsigned filling;
     struct vs_progress *progress;
     uint64_t done; /* events that passes before this one have read */
+    /* If only windows of a sample count: */
+    bool counts;              /* what was taken last does */
+    size_t window;            /* that it is of */
+    uint64_t counted, closed; /* instructions that do so far, and in windows that are over */
 };
 
 static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
@@ -185,12 +193,29 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
     return vs_pace_consume(&row->pace, ops, row->encoder, &slice);
 }
 
+/* Notes the bits before what counts, or those of it. */
+static void note_edge(struct vs_bandwidth_row *row, const struct slot *slot)
+{
+    struct vs_port_counts counts;
+    vs_port_totals(&row->port, &counts);
+    uint64_t bits = vs_port_counts_bits(&counts);
+    if (slot->counts)
+        row->sample_bits += bits - row->sample_from;
+    row->sample_from = bits;
+    if (!slot->closes)
+        return;
+    vs_sample_add(&row->samples, slot->counted, row->sample_bits);
+    row->sample_bits = 0;
+}
+
 static void encode_slot(void *arg)
 {
     struct task *task = arg;
     struct vs_bandwidth_row *row = task->row;
     if (!row->error)
         row->error = take_slot(row, task->slot);
+    if (task->slot->edge)
+        note_edge(row, task->slot);
     if (row->at_once)
         vs_port_flush(&row->port);
     if (!row->error)
@@ -208,6 +233,7 @@ static int await_slot(struct pass *p, struct slot *slot)
             err = slot->tasks[i].error;
     }
     slot->submitted = false;
+    slot->edge = slot->counts = slot->closes = false;
     slot->steps.len = slot->events.len = slot->cycles.len = slot->wide.len = 0;
     return err;
 }
@@ -266,8 +292,10 @@ static int check_cores(const struct vs_bandwidth *b, const struct vs_batch *batc
     return 0;
 }
 
-static int rewind_run(struct vs_reader *reader)
+static int rewind_run(const struct vs_bandwidth *b, struct vs_reader *reader)
 {
+    if (b->options.sampling)
+        vs_sampling_rewind(b->options.sampling);
     int err = vs_reader_select(reader, -1);
     if (err)
         return err;
@@ -286,6 +314,32 @@ static int take_batch(struct pass *p, struct vs_stepper *stepper, const struct v
     return err ? err : submit_if_full(p);
 }
 
+static int read_next(const struct vs_bandwidth *b, struct vs_reader *reader, struct vs_batch *batch)
+{
+    struct vs_sampling *s = b->options.sampling;
+    return s ? vs_sampling_next(s, reader, batch) : vs_reader_next(reader, batch);
+}
+
+/* If something else counts from now on, or nothing, hands over what was before that. A window is
+ * over when the next one begins to count, or the run ends. */
+static int meet_edge(struct pass *p, bool counts, size_t window)
+{
+    struct slot *slot = &p->slots[p->filling];
+    bool closes = counts && p->counted > p->closed && window != p->window;
+    if (counts == p->counts && !closes)
+        return 0;
+    slot->edge = true;
+    slot->counts = p->counts;
+    slot->closes = closes;
+    slot->counted = p->counted - p->closed;
+    if (closes)
+        p->closed = p->counted;
+    p->counts = counts;
+    if (counts)
+        p->window = window;
+    return submit_slot(p);
+}
+
 /* Returns 0 after all rows have had everything. */
 static int read_run(struct pass *p, struct vs_reader *reader)
 {
@@ -294,19 +348,31 @@ static int read_run(struct pass *p, struct vs_reader *reader)
     struct vs_batch batch;
     uint64_t first = 0, last = 0;
     bool any = false;
-    int n = rewind_run(reader);
-    while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
+    int n = rewind_run(b, reader);
+    while (!n && (n = read_next(b, reader, &batch)) > 0) {
         if (b->options.stop && atomic_load(b->options.stop)) {
             n = -VSE_END;
             break;
         }
-        n = take_batch(p, &stepper, &batch);
+        n = b->options.sampling
+                ? meet_edge(p, b->options.sampling->counted, b->options.sampling->of)
+                : 0;
+        if (!n)
+            n = take_batch(p, &stepper, &batch);
+        if (b->options.sampling)
+            p->counted = b->options.sampling->counting;
         if (batch.cycles) {
             first = any ? first : batch.cycles[0];
             last = batch.cycles[batch.count - 1];
             any = true;
         }
         vs_progress_update(p->progress, p->done + batch.first + batch.count);
+    }
+    if (n == -VSE_END && p->counted > p->closed) {
+        int err = meet_edge(p, !p->counts, SIZE_MAX); /* what counts is handed over ... */
+        if (!err && !p->counts)
+            err = meet_edge(p, true, SIZE_MAX); /* ... and the window closed */
+        n = err ? err : n;
     }
     b->instructions = stepper.instructions;
     b->cycles = any ? last - first + 1 : 0;
@@ -340,8 +406,8 @@ static int read_before(struct vs_bandwidth *b, struct vs_reader *reader,
     if (!n && code)
         n = vs_codeview_add(&b->text, reader);
     if (!n)
-        n = rewind_run(reader);
-    while (!n && (n = vs_reader_next(reader, &batch)) > 0) {
+        n = rewind_run(b, reader);
+    while (!n && (n = read_next(b, reader, &batch)) > 0) {
         n = prior ? vs_prior_consume(b->prior, &batch) : 0;
         if (!n && code)
             n = vs_codeview_take(&b->text, reader, &batch);

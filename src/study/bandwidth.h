@@ -19,6 +19,7 @@
 #include "port/window.h"
 #include "isa/text.h"
 #include "study/pace.h"
+#include "study/sampling.h"
 #include "technique/address.h"
 #include "technique/technique.h"
 #include "technique/writers.h"
@@ -31,7 +32,9 @@ struct vs_bandwidth_options {
                     * techniques that have them (see study/pace.h); 0: none */
     bool at_once;  /* bits come soon: without a pass beforehand, so that there is no prior
                     * (technique/seen.h) and there are more of them; and in small pieces */
-    const atomic_bool *stop; /* NULL, or ends the reading early once it is set */
+    const atomic_bool *stop;      /* NULL, or ends the reading early once it is set */
+    struct vs_sampling *sampling; /* NULL: everything is read and counted; else rows have samples,
+                                   * too */
 };
 
 /* What a technique cost on the run. */
@@ -42,8 +45,9 @@ struct vs_bandwidth_row {
     struct vs_counts encoded; /* what the encoder met */
     struct vs_lengths lengths[VS_FIELD_END];
     struct vs_cost cost;
-    struct vs_windows windows; /* if there are any */
-    struct vs_drain drain;     /* if there is one */
+    struct vs_windows windows;     /* if there are any */
+    struct vs_drain drain;         /* if there is one */
+    struct vs_sample_sums samples; /* of windows, if only some are read */
 
     /* private */
     vs_port_sink *sink;
@@ -53,6 +57,8 @@ struct vs_bandwidth_row {
     void *encoder;
     struct vs_pace pace;
     struct vs_strand strand;
+    uint64_t sample_from; /* bits before what counts of the current window ... */
+    uint64_t sample_bits; /* ... and those that count before that */
     int error;
 };
 

@@ -3,6 +3,33 @@
 
 #include <math.h>
 
+uint64_t vs_bandwidth_bits(const struct vs_bandwidth *b, const struct vs_bandwidth_row *row)
+{
+    if (!b->options.sampling)
+        return row->bits;
+    uint64_t total = b->options.sampling->total;
+    double rate = vs_sample_estimate(&row->samples, total).rate;
+    return isnan(rate) ? 0 : (uint64_t)llround(rate * (double)total);
+}
+
+/* Makes the figures those of the whole run. What is counted, and not only compared, grows as the
+ * bits do. */
+static void estimate(struct vs_bandwidth_figures *f, const struct vs_bandwidth *b,
+                     const struct vs_bandwidth_row *row)
+{
+    uint64_t total = b->options.sampling->total;
+    f->sampled = true;
+    f->sample = vs_sample_estimate(&row->samples, total);
+    double factor = row->bits ? (double)vs_bandwidth_bits(b, row) / (double)row->bits : 0;
+    f->bits_error = f->sample.error * (double)total;
+    f->bits = vs_bandwidth_bits(b, row);
+    f->instructions = total;
+    f->whole = f->whole ? b->setup.address_bits * total : 0;
+    for (unsigned i = 0; i < VS_FIELD_END; i++)
+        f->counts.bits[i] = (uint64_t)llround(factor * (double)f->counts.bits[i]);
+    f->counts.messages = (uint64_t)llround(factor * (double)f->counts.messages);
+}
+
 void vs_bandwidth_figures_of(struct vs_bandwidth_figures *f, const char *run, const char *config,
                              const struct vs_bandwidth *b, const struct vs_bandwidth_row *row,
                              uint64_t baseline)
@@ -35,6 +62,8 @@ void vs_bandwidth_figures_of(struct vs_bandwidth_figures *f, const char *run, co
     };
     if (vs_technique_text(&row->spec, f->spec, sizeof(f->spec)) < 0)
         f->spec[0] = 0;
+    if (b->options.sampling)
+        estimate(f, b, row);
     if (f->windowed) {
         f->windows = &row->windows;
         vs_windows_summary(&row->windows, VS_WINDOW_ALL, b->end, &f->summary);
@@ -78,6 +107,10 @@ void vs_bandwidth_figures_add(struct vs_bandwidth_figures *sum,
         sum->storage = sum->gates = sum->cache_bits = 0;
     sum->timed &= f->timed;
     sum->bits += f->bits;
+    /* Runs are sampled independently. */
+    sum->bits_error = sqrt(sum->bits_error * sum->bits_error + f->bits_error * f->bits_error);
+    sum->sample.windows += f->sample.windows;
+    sum->sample.instructions += f->sample.instructions;
     sum->instructions += f->instructions;
     sum->cycles += f->cycles;
     sum->baseline += f->baseline;

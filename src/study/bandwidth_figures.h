@@ -21,6 +21,10 @@ struct vs_bandwidth_figures {
     uint64_t storage, gates;  /* 0 in a sum over runs that differ in it */
     uint64_t cache_bits;      /* data bits of the caches that the storage is added to; 0 as above */
 
+    bool sampled; /* bits, fields and messages are estimates from windows */
+    struct vs_estimate sample;
+    double bits_error; /* half the width of the bits' 95 % confidence interval */
+
     bool windowed;
     uint64_t window, end;             /* as in struct vs_bandwidth */
     struct vs_window_summary summary; /* in a sum: the highest peak, and the average of all */
@@ -31,6 +35,9 @@ struct vs_bandwidth_figures {
     bool stalls;       /* when the buffer is full; if false, it drops */
     uint64_t largest, dropped_bits, dropped_messages, stalled;
 };
+
+/* The bits that the run takes, or is estimated to take if only a sample was read. */
+uint64_t vs_bandwidth_bits(const struct vs_bandwidth *b, const struct vs_bandwidth_row *row);
 
 /* Fills in the figures from a study's row. `run` and `config` must outlive the figures, as must the
  * study if it has windows. `baseline` is the number of bits that the baseline of its kind takes. */

@@ -22,6 +22,7 @@
 #include "study/recall.h"            /* what a run knows of memory */
 #include "study/run_memory.h"        /* memory as a run has it */
 #include "study/routines.h"          /* a profile by routine */
+#include "study/sampling.h"          /* windows that stand for a run */
 #include "study/verify.h"            /* control flow, decoded, against the run */
 #include "study/verify_address.h"    /* data addresses, decoded, against the run */
 #include "study/verify_data.h"       /* load values, decoded, against the run */

@@ -22,6 +22,10 @@ struct vs_expander_ops {
 struct vs_expander {
     const struct vs_expander_ops *ops;
     uint64_t events;                /* of all threads */
+    uint64_t instructions;          /* likewise */
+    bool selected;                  /* they are not all of the run's, and turns and contents are
+                                     * not among them */
+    unsigned thread_count;          /* that have any */
     struct vs_thread_info *threads; /* as many as the run has */
     /* Places from which events can be made: how many events are before each, in ascending order.
      * The first is the beginning. */

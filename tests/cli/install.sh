@@ -96,6 +96,49 @@ expect_equal "$(pkg-config --modversion vestige)" "$version" vestige.pc
 run env -u LD_LIBRARY_PATH "$T/shared" "$T/shared.vest"
 [ "$status" != 0 ] || fail "it runs without the shared library"
 
+# A run that has only its inputs, which the library executes again, from wherever it is installed.
+begin reads_all_events_of_a_run_of_inputs
+cat >"$T/reads.c" <<'CODE'
+#include <stdio.h>
+#include <vestige/vestige.h>
+
+int main(int argc, char **argv)
+{
+    struct vs_diag diag = {0};
+    struct vs_batch batch;
+    struct vs_reader *r;
+    unsigned long loads = 0, events = 0;
+
+    if (argc != 2 || vs_run_open(&r, argv[1], VS_OPEN_STRICT, &diag) < 0) {
+        puts(diag.text);
+        return 1;
+    }
+    while (vs_reader_next(r, &batch) > 0)
+        for (size_t i = 0; i < batch.count; i++, events++)
+            loads += batch.events[i].kind == VS_LOAD;
+    printf("%lu %lu\n", events, loads);
+    vs_reader_close(r);
+    return 0;
+}
+CODE
+# shellcheck disable=SC2046
+run $CC -std=c11 -Wall -Wextra -Werror -pedantic $(pkg-config --cflags vestige) -o "$T/reads" "$T/reads.c" \
+    $(pkg-config --libs vestige)
+expect_status 0
+"$root/usr/bin/vestige" record -q --inputs -o "$T/short.vest" -- true
+run env LD_LIBRARY_PATH="$lib" "$T/reads" "$T/short.vest"
+expect_status 0
+expect_equal "$(cat "$out")" "$("$root/usr/bin/vestige" info --json "$T/short.vest" |
+    jq -r '"\(.events) \(.counts.kinds.load)"')"
+mkdir "$lib/triplet" && cp -P "$lib"/libvestige.so* "$lib/triplet" # as Debian has it
+run env LD_LIBRARY_PATH="$lib/triplet" "$T/reads" "$T/short.vest"
+expect_status 0
+mv "$lib/vestige" "$lib/elsewhere"
+run env LD_LIBRARY_PATH="$lib" "$T/reads" "$T/short.vest"
+expect_status 1
+expect_out 'install all of vestige$'
+mv "$lib/elsewhere" "$lib/vestige"
+
 begin links_static_through_pkg_config
 rm "$lib"/libvestige.so*
 # shellcheck disable=SC2046
@@ -117,7 +160,7 @@ expect_equal "$(awk '{ print $NF }' "$out" | sort)" \
 begin needs_only_what_runs_need
 run readelf -d "$VESTIGE_BUILD/lib/libvestige.so"
 expect_status 0
-expect_equal "$(sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p' "$out" | sort | paste -sd ' ')" "libc libzstd" libraries
+expect_equal "$(sed -n 's/.*(NEEDED).*\[\(.*\)\.so.*/\1/p' "$out" | sort | paste -sd ' ')" "libZydis libc libzstd" libraries
 
 for header in "$include"/vestige/*.h; do
     begin "compiles_alone_${header##*/}"

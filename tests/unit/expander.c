@@ -95,12 +95,14 @@ static void setup(struct fixture *x)
     run_free(&none);
     x->reader = file_open(&x->file);
     threads = vs_reader_info(x->reader)->threads;
-    x->fake = (struct fake){.seen = {.ops = &ops, .events = x->run.count}, .run = &x->run};
+    x->fake = (struct fake){.seen = {.ops = &ops, .events = x->run.count, .thread_count = threads},
+                            .run = &x->run};
     x->fake.seen.threads = calloc(threads, sizeof(*x->fake.seen.threads));
     for (size_t i = 0; i < x->run.count; i++) {
         struct vs_thread_info *t = &x->fake.seen.threads[x->run.events[i].thread];
         t->events++;
         t->instructions += x->run.events[i].icount;
+        x->fake.seen.instructions += x->run.events[i].icount;
     }
     for (unsigned i = 0; i < PLACES; i++)
         x->fake.places[i] = i * x->run.count / (PLACES + 1);

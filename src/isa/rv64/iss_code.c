@@ -138,19 +138,6 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned
     return op;
 }
 
-static bool is_break(const struct vs_code *code, uint64_t pc)
-{
-    size_t low = 0, high = code->head.break_count;
-    while (low < high) {
-        size_t middle = (low + high) / 2;
-        if (code->head.breaks[middle] < pc)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < code->head.break_count && code->head.breaks[low] == pc;
-}
-
 static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)
 {
     return code->head.marks && insn->op == VS_RV64_LUI && insn->rd == 0;
@@ -166,7 +153,7 @@ static int decode_ops(const struct vs_code *code, struct vs_cpu_memory *memory,
     for (int count = 0;; count++) {
         struct vs_rv64_insn insn;
         uint32_t word;
-        if (count == VS_BLOCK_MAX || (count && is_break(code, pc + offset))) {
+        if (count == VS_BLOCK_MAX || (count && vs_cpu_stops(&code->head, pc + offset))) {
             ops[count] = end_op(VS_OP_END, count, offset);
             return count;
         }
@@ -210,7 +197,8 @@ int vs_code_decode(struct vs_code *code, struct vs_cpu_memory *memory, struct vs
         return -VSE_NOMEM;
     struct vs_op_block **bucket = &code->buckets[pc >> 1 & (VS_CODE_BUCKETS - 1)];
     *b = (struct vs_op_block){.pc = pc,
-                              .need = count && is_break(code, pc) ? VS_NEED_BREAK : (uint64_t)count,
+                              .need = count && vs_cpu_stops(&code->head, pc) ? VS_NEED_BREAK
+                                                                             : (uint64_t)count,
                               .chain = *bucket,
                               .count = (uint32_t)count};
     memcpy(b->ops, ops, size);

@@ -1,0 +1,141 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Parts of a run: what is chosen when a run of inputs is read is what recording with the same options gives, event by
+# event, with all registers in gaps. Samples of a run, and what they say about all of it. With VESTIGE_LONG=1 more places.
+. "$(dirname "$0")/lib.sh"
+
+P=$VESTIGE_SRC/tests/programs
+cc=$(sed -n 's/^CC=//p' "$VESTIGE_BUILD/config")
+cd "$T" || exit 2
+
+# It does the same every time, to the last instruction.
+# shellcheck disable=SC2086 # a compiler may have options
+$cc -O1 -g -D_GNU_SOURCE -static -nostdlib -fno-stack-protector -fno-builtin -fno-tree-loop-distribute-patterns \
+    -o steps "$P/real_steps.c" || exit 2
+
+# record FILE WORDS...: with an environment that is always the same.
+record() {
+    env -i PATH="$PATH" "$VESTIGE" record -q -f -o "$@" >/dev/null 2>"$err"
+}
+
+# events RUN: all about them but for the system's number of a thread, and the runs' numbers of blocks.
+events() {
+    "$VESTIGE" dump --json "$1" | sed 's/\("kind":"thread-start".*"id":\)[0-9]*/\1N/'
+}
+
+# same WORDS...: reads a part of light.vest, and records it.
+same() {
+    record full.vest "$@" ./steps
+    run "$VESTIGE" expand -f "$@" light.vest -o part.vest
+    expect_status 0
+    expect_no_err
+    cmp -s <(events full.vest) <(events part.vest) ||
+        fail "$*: $(diff <(events full.vest) <(events part.vest) | head -3)"
+    [ "$(events part.vest | wc -l)" -gt 10 ] || fail "$*: nothing"
+}
+
+record light.vest --inputs ./steps
+record whole.vest ./steps
+# call and repeat: the instructions that are the first system call, and the first that repeats itself.
+call=$("$VESTIGE" dump --json --kind syscall whole.vest | jq -s '.[0].at')
+repeat=$("$VESTIGE" dump --json whole.vest | jq -s 'map(select(.repeat)) | .[0].at')
+
+begin reads_windows
+for skip in 1 $((call - 1)) "$repeat" $(more 0 5000 $((call - 2)) "$call" $((call + 1)) $((repeat - 1)) 126527); do
+    same --skip "$skip" --length 1
+    same --skip "$skip" --length 1000
+done
+same --skip 90003
+printf '0 5\n5 2 # no gap is between\n%d 2\n%d 1\n%d 700\n' $((call - 1)) $((call + 2)) $((repeat + 50000)) >w
+same --windows w
+
+begin reads_routines
+same --routine sum
+same --routine sort --routine shuffle
+same --routine sum --length 300
+same --skip 50000 --routine sum
+same --windows w --routine sort
+same --no-shared-libs
+
+begin reads_between_places
+same --from sort --to sum
+same --to sort
+same --from sort --length 1000
+same --from 0x401006
+
+begin notes_what_was_read
+"$VESTIGE" expand -f --from sort --to sum light.vest -o part.vest >/dev/null
+expect_equal "$("$VESTIGE" info --no-scan --json part.vest | jq -rc '[.meta.config, .features]')" \
+    '["--all --from sort --to sum",["loads","stores"]]'
+
+# Real programs: what is left is consistent, and can be verified.
+begin reads_parts_of_programs
+"$VESTIGE" record -q -f --inputs -o fft.vest -- "$(workload host fft)" -p 4 -n 8 >/dev/null || fail 'not recorded'
+for words in '--routine main' '--skip 200000 --length 50000' '--no-shared-libs' '--from main --length 20000'; do
+    # shellcheck disable=SC2086 # words
+    run "$VESTIGE" expand -f $words fft.vest -o part.vest
+    expect_status 0
+    run "$VESTIGE" check -q --flow part.vest
+    expect_status 0
+    run "$VESTIGE" verify -q -t mcfTR_e -t mlvCF_e part.vest
+    expect_status 0
+    # shellcheck disable=SC2086
+    cmp -s <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT part.vest | cut -d , -f 2-) \
+        <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT $words fft.vest | cut -d , -f 2-) || fail "$words: other bits"
+done
+
+begin refuses_what_it_cannot_read
+refuse() {
+    run "$VESTIGE" expand -f "${@:2}" -o part.vest
+    expect_status 2
+    expect_one_line_err
+    expect_err "$1"
+}
+refuse 'record it with --inputs' --skip 5 whole.vest
+refuse "no routine 'nosuch'" --routine nosuch light.vest
+refuse 'takes a name' --routine 0x401000 light.vest
+refuse 'not an address' --from 0xyz light.vest
+refuse 'excludes' --skip 3 --from sort light.vest
+refuse 'excludes' --windows w --length 3 light.vest
+echo 5 >bad
+refuse 'line 1: not two numbers' --windows bad light.vest
+
+# ---- samples ----
+
+begin samples_everything
+sample() {
+    "$VESTIGE" bandwidth --json -t mcfTR_e -t mlvCF_e -t daFilter:adac "$@" >said || fail "$*: status $?"
+}
+for run in light whole; do
+    sample $run.vest
+    cp said all
+    sample --sample 1000:1000 $run.vest
+    # One window follows the other, so that nothing is missing but the end.
+    expect_equal "$(jq -s 'map(.sample.windows) | unique' -c said)" '[126]'
+done
+
+begin samples_both_kinds_of_runs
+for run in light whole; do
+    sample --sample 5000:500 --warm 1000 --seed 7 $run.vest
+    paste <(jq .bpi all) <(jq -r '"\(.bpi) \(.sample.bpi_error)"' said) |
+        awk '{ if ($2 <= 0 || $3 <= 0 || $2 > 3 * $1 + 0.2) bad = 1 } END { exit bad }' ||
+        fail "$run: $(paste <(jq .bpi all) <(jq -r .bpi said))"
+    cp said $run.said
+    sample --sample 5000:500 --warm 1000 --seed 7 $run.vest
+    cmp -s said $run.said || fail 'not the same again'
+    sample --sample 5000:500 --warm 1000 --seed 8 $run.vest
+    cmp -s said $run.said && fail 'the seed does nothing'
+done
+
+begin refuses_bad_samples
+for words in 'PERIOD:LENGTH --sample 5' 'PERIOD:LENGTH --sample 5:6' 'PERIOD:LENGTH --sample 5:0' \
+    'only [0-9]+ instructions --sample 1G:1M' 'excludes --sample 9:5 --window 5' 'excludes --sample 9:5 --skip 5' \
+    'are for --warm 5' 'are for --seed 5'; do
+    # shellcheck disable=SC2086
+    run "$VESTIGE" bandwidth ${words#*"${words%% --*}"} light.vest
+    expect_status 2
+    expect_one_line_err
+    expect_err "${words%% --*}"
+done
+
+finish
