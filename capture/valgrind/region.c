@@ -77,6 +77,7 @@ static void set_mode(Bool on)
         for (ThreadId i = 1; i < VG_N_THREADS; i++)
             the.threads[i].off = True;
         the.mode = MODE_ON;
+        the.anew = the.inputs;
         look_for_end();
         return;
     }
@@ -156,6 +157,11 @@ UInt region_trigger(Addr pc)
         if (the.ranges[i].kind != WIRE_RANGE_WANTED && pc == the.ranges[i].start)
             return the.ranges[i].kind;
     return 0;
+}
+
+Bool region_parts(Addr pc)
+{
+    return the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc));
 }
 
 static Bool known(const struct wire_range *r)

@@ -318,7 +318,7 @@ void ring_fault(Addr pc)
             (struct wire_slot){WIRE_LEFT_FAULT | block_insns_before(number, pc), 0};
     }
     /* The thread did not come to where it could be said. */
-    if (the.inputs && tid)
+    if (the.inputs && tid && !the.threads[tid].off)
         inputs_ran(tid);
 }
 

@@ -62,20 +62,33 @@ void thread_registers(ThreadId tid, struct wire_regs *regs)
     registers_of(&gst, regs);
 }
 
-static void lane_get(ThreadId tid, struct lane *lane)
+void lane_get(ThreadId tid, struct lane *lane)
 {
-    VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+    if (tid == the.running)
+        VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+    else
+        *lane = the.threads[tid].lane;
 }
 
-static void lane_set(ThreadId tid, const struct lane *lane)
+void lane_set(ThreadId tid, const struct lane *lane)
 {
-    VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+    if (tid == the.running)
+        VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+    else
+        the.threads[tid].lane = *lane;
 }
 
 /* Whether what the kernel does for a thread is recorded. */
 static Bool observed(ThreadId tid)
 {
     return !the.silent && the.mode == MODE_ON && tid && !the.threads[tid].off;
+}
+
+/* Whether the kernel's writes for a thread are told, although it is in a gap: other threads are
+ * recorded. */
+static Bool is_stray(ThreadId tid)
+{
+    return !the.silent && inputs_follow() && tid && the.threads[tid].off;
 }
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
@@ -127,7 +140,7 @@ static void end_gap(ThreadId tid, struct lane *lane)
         thread_registers(tid, &gap->regs);
     }
     ring_done();
-    lane->counted = 0;
+    lane->counted = lane->left = lane->at = lane->iterations = 0;
     the.threads[tid].off = False;
 }
 
@@ -163,6 +176,8 @@ static void start_client_code(ThreadId tid, ULong blocks)
     lane_collect();
     end_request(tid);
     lane_get(tid, &lane);
+    if (the.anew && the.mode == MODE_ON)
+        inputs_anew(tid);
     resume(tid);
     if (tid != the.stream) {
         ring_simple(WIRE_RUN, tid);
@@ -176,11 +191,11 @@ static void start_client_code(ThreadId tid, ULong blocks)
     /* Nothing is recorded from now on. The next block must end up in stop_client_code, where
      * translations can be thrown away. */
     lane.limit = t->off || the.stop_asked ? 0 : the.limit;
-    lane_set(tid, &lane);
     if (!the.stop_asked)
         set_discard(tid, 0, 0);
     the.from = VG_(get_IP)(tid);
     the.running = tid;
+    lane_set(tid, &lane);
     ring_publish();
 }
 
@@ -209,8 +224,9 @@ ThreadId lane_stop(void)
 
     if (!tid)
         return 0;
-    the.running = 0;
     lane_get(tid, &lane);
+    the.running = 0;
+    lane_set(tid, &lane);
     the.cursor = lane.cursor;
     if (!done)
         the.threads[tid].off = lane.limit == 0;
@@ -221,7 +237,7 @@ void lane_collect(void)
 {
     ThreadId tid = lane_stop();
 
-    if (tid && the.inputs)
+    if (tid && the.inputs && !the.threads[tid].off)
         inputs_ran(tid);
 }
 
@@ -229,12 +245,10 @@ void lane_collect(void)
 
 void thread_begins(ThreadId tid)
 {
-    struct lane lane = {0};
     struct wire_start *start;
 
     the.threads[tid] = (struct thread){
         .known = True, .off = the.mode != MODE_ON, .clear_tid = the.threads[tid].clear_tid};
-    lane_set(tid, &lane);
     watch_drop(tid);
     start = ring_record(WIRE_START, tid, sizeof(*start));
     if (start) {
@@ -246,6 +260,10 @@ void thread_begins(ThreadId tid)
 
 void external(ThreadId tid, Addr a, SizeT size)
 {
+    if (tid && the.inputs && the.threads[tid].off) {
+        inputs_content(a, size);
+        return;
+    }
     while (size) {
         SizeT n = size < PIECE ? size : PIECE;
         struct wire_external *x = ring_record(WIRE_EXTERNAL, tid, sizeof(*x) + n);
@@ -290,7 +308,7 @@ static void thread_ends(ThreadId tid)
     settle_block();
     lane_collect();
     end_request(tid);
-    kernel_ends(tid, VG_(gettid)(), observed(tid));
+    kernel_ends(tid, VG_(gettid)(), observed(tid) || is_stray(tid));
     settle_gap(tid);
     status = ring_record(WIRE_EXIT, tid, sizeof(*status));
     if (status)
@@ -350,8 +368,12 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     t->call = number;
     watch_drop(tid);
     limits_before(tid);
-    if (observed(tid) && number != __NR_rt_sigreturn)
-        kernel_may_write(tid);
+    if (number != __NR_rt_sigreturn) {
+        if (observed(tid))
+            kernel_may_write(tid, False);
+        else if (the.inputs && !the.silent && the.mode != MODE_DONE)
+            kernel_may_write(tid, True);
+    }
     switch (number) {
     case __NR_exit:
     case __NR_exit_group:
@@ -409,8 +431,14 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         kernel_replaced(tid);
     if (the.follow && !sr_isError(result))
         tell_reaped(tid, sr_Res(result));
-    if (number == __NR_rt_sigreturn || !observed(tid))
+    if (number == __NR_rt_sigreturn)
         return;
+    if (is_stray(tid))
+        kernel_wrote(tid);
+    if (!observed(tid)) {
+        watch_drop(tid);
+        return;
+    }
     kernel_wrote(tid);
     VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
     call = ring_record(WIRE_SYSCALL, tid, sizeof(*call));
@@ -451,7 +479,7 @@ static void post_mem_write(CorePart part, ThreadId tid, Addr a, SizeT size)
 {
     if (tid == 0 || tid >= VG_N_THREADS)
         tid = the.stream;
-    if (!observed(tid) || part == Vg_CoreClientReq)
+    if (!(observed(tid) || is_stray(tid)) || part == Vg_CoreClientReq)
         return;
     if (part != Vg_CoreSysCall || !watch_announced(tid, a, size))
         external(tid, a, size);
@@ -478,6 +506,10 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
 {
     struct wire_signal *signal;
 
+    if (is_stray(tid)) {
+        watch_end(tid);
+        the.threads[tid].resuming = True;
+    }
     if (!observed(tid))
         return;
     ring_fault(VG_(get_IP)(tid));

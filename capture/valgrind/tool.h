@@ -58,15 +58,16 @@ enum mapped {
 };
 
 struct thread {
-    Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
-    Bool off;        /* in a gap, or about to begin with one; as of its last stop */
-    Bool resuming;   /* WIRE_RESUME is due */
-    Addr kept;       /* where Valgrind's part of a signal frame is; 0 = none */
-    ULong exit_code; /* of the exit call it is in */
-    ULong clear_tid; /* the kernel is to clear this when the thread ends */
-    ULong locks;     /* and to release the locks in this list */
-    UInt call;       /* the system call it is in ... */
-    ULong args[6];   /* ... and its arguments */
+    struct lane lane; /* while it does not run: a signal's return sets the shadows as they were */
+    Bool known;       /* WIRE_START was sent, WIRE_EXIT not yet */
+    Bool off;         /* in a gap, or about to begin with one; as of its last stop */
+    Bool resuming;    /* WIRE_RESUME is due */
+    Addr kept;        /* where Valgrind's part of a signal frame is; 0 = none */
+    ULong exit_code;  /* of the exit call it is in */
+    ULong clear_tid;  /* the kernel is to clear this when the thread ends */
+    ULong locks;      /* and to release the locks in this list */
+    UInt call;        /* the system call it is in ... */
+    ULong args[6];    /* ... and its arguments */
 };
 
 /* A stretch of instructions to record. */
@@ -112,6 +113,7 @@ struct tool {
     enum mode mode;
     Bool stop_asked;
     Bool forgotten;  /* translations were thrown away since then */
+    Bool anew;       /* what all memory holds is to be told before a thread runs on */
     ULong count;     /* instructions so far, when they are counted */
     ULong threshold; /* the count at which region_due is called */
     Bool counting;   /* also while recording */
@@ -190,6 +192,8 @@ void region_keep(void);
 Bool region_wants(Addr pc);
 /* The kind of trigger at pc (WIRE_RANGE_FROM or _TO), or 0. */
 UInt region_trigger(Addr pc);
+/* Whether no instruction may run together with the one at pc, which comes next. */
+Bool region_parts(Addr pc);
 void region_add(const struct wire_range *range);
 /* Drops the ranges there, because something else is mapped there now. */
 void region_drop(Addr a, SizeT length);
@@ -203,12 +207,16 @@ void region_switch(Bool on);
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);
+/* The lane of any thread. */
+void lane_get(ThreadId tid, struct lane *lane);
+void lane_set(ThreadId tid, const struct lane *lane);
 /* Takes the cursor back from the thread that was running, and tells what it did, if inputs are
  * recorded. */
 void lane_collect(void);
 /* Does only the first. Returns the thread, or 0 if none was running. */
 ThreadId lane_stop(void);
-/* Records what the kernel, or something else outside, wrote. */
+/* Records what the kernel, or something else outside, wrote. If the thread is in a gap, nothing but
+ * the memory of what is executed again can have to do with it. */
 void external(ThreadId tid, Addr a, SizeT size);
 
 /* A thread begins: tells so. */
@@ -234,9 +242,14 @@ Bool inputs_need_exact(const IRSB *in);
  * instructions that are not counted yet << 16 | bytes. */
 void inputs_value(GuestState *gst, ULong how, ULong pc, ULong value);
 void inputs_registers(GuestState *gst, ULong how, ULong pc, const Int *places);
-/* Tells what was mapped. */
+/* Whether what memory holds is followed: recording is on, and it was told what all memory held. */
+Bool inputs_follow(void);
+/* Tell what was mapped, and what is there now, if memory is followed. */
 void inputs_mapped(Addr a, SizeT length, enum mapped when);
 void inputs_moved(Addr from, Addr to, SizeT length);
+void inputs_content(Addr a, SizeT length);
+/* Recording goes on with this thread, after a gap: tells what all memory holds. */
+void inputs_anew(ThreadId tid);
 
 /* ---- follow.c ---- */
 void forking(ThreadId tid);
@@ -250,8 +263,9 @@ void tell_reaped(ThreadId tid, ULong result);
 void tell_command(void);
 
 /* ---- watch.c ---- */
-/* These surround a system call that is recorded. */
-void watch_begin(ThreadId tid);
+/* These surround a system call that is recorded, or may come to be: `loose` is for a call that was
+ * made in a gap. What it may have written is then told as a whole, if it is over after the gap. */
+void watch_begin(ThreadId tid, Bool loose);
 /* The call may write there, according to its wrapper. */
 void watch_declared(ThreadId tid, Addr a, SizeT size);
 /* The call may write there, for all we know. */
@@ -278,8 +292,9 @@ void limits_after(ThreadId tid, Bool success);
 void limits_give(Bool give);
 
 /* ---- kernel.c ---- */
-/* Before and after a system call that is recorded: what it may write, and what it wrote. */
-void kernel_may_write(ThreadId tid);
+/* Before and after a system call that is recorded, or that was made in a gap: what it may write,
+ * and what it wrote. */
+void kernel_may_write(ThreadId tid, Bool loose);
 void kernel_wrote(ThreadId tid);
 /* After a call that succeeded: memory whose contents it replaced. */
 void kernel_replaced(ThreadId tid);

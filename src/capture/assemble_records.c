@@ -364,20 +364,28 @@ static int put_all_since(struct vs_assembler *a)
     return e;
 }
 
+/* Recording goes on in this window. */
+static int enter_window(struct vs_assembler *a, uint64_t window)
+{
+    int e;
+
+    if (window == a->window)
+        return 0;
+    e = put_all_since(a);
+    return e < 0 ? e : vs_assembler_next_window(a, window);
+}
+
 static int take_gap(struct vs_assembler *a, struct vs_capture_thread *t, const struct wire_gap *g)
 {
     struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
     size_t n = vs_wire_registers_put(&a->numbers, a->payload, 0, &g->regs, NULL, VS_WIRE_NEW);
+    int err = enter_window(a, g->window);
 
-    vs_assembler_settle_call(t, g->regs.rip);
-    if (g->window != a->window) {
-        int err = put_all_since(a);
-
-        if (err == 0)
-            err = vs_assembler_next_window(a, g->window);
-        if (err < 0)
-            return err;
-    }
+    if (err < 0)
+        return err;
+    /* The end of the call that it was in is not recorded either. */
+    e.addr += t->call_pc && t->call_pc != g->regs.rip;
+    t->call_pc = 0;
     t->repeats.pc = 0;
     t->depth = 0;
     t->bases[0] = g->regs.fs_base;
@@ -441,6 +449,24 @@ static int take_value(struct vs_assembler *a, struct vs_capture_thread *t,
     err = vs_assembler_put(a, t, e, v + 1, v->size, v->more);
     t->since -= v->more;
     return err;
+}
+
+/* What all memory holds follows. How far threads came before is said first: they came there with
+ * what memory held then. */
+static int take_anew(struct vs_assembler *a, struct vs_capture_thread *t, const struct wire_anew *w)
+{
+    struct vs_event e = {.kind = VS_CONTENT, .flags = VS_CONTENT_ANEW};
+    int err;
+
+    if (!a->o.inputs)
+        return -VSE_CORRUPT;
+    err = vs_assembler_put_turn(a, t, false);
+    if (err == 0)
+        err = enter_window(a, w->window);
+    if (err < 0)
+        return err;
+    a->nobody = (struct vs_capture_thread){.number = t->number};
+    return vs_assembler_put(a, &a->nobody, e, &a->isa->user_end, sizeof(a->isa->user_end), 0);
 }
 
 static int take_content(struct vs_assembler *a, const struct wire_content *c, size_t size)
@@ -530,6 +556,8 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_regs);
     case WIRE_GAP:
         return sizeof(struct wire_gap);
+    case WIRE_ANEW:
+        return sizeof(struct wire_anew);
     case WIRE_MAP:
         return sizeof(struct wire_map);
     case WIRE_RAN:
@@ -574,6 +602,8 @@ static int take_thread_record(struct vs_assembler *a, uint32_t kind, struct vs_c
         return take_resume(a, t, data);
     case WIRE_GAP:
         return take_gap(a, t, data);
+    case WIRE_ANEW:
+        return take_anew(a, t, data);
     case WIRE_REQUEST:
         return take_request(a, t, *(const uint64_t *)data);
     default:

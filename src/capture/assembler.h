@@ -70,8 +70,9 @@ struct vs_assembler {
     unsigned begun;        /* threads that have begun before that */
     uint64_t cut_pc;       /* the window's last instruction, if that has events; 0 = none */
     uint16_t cut_thread;
-    bool records;                 /* the consumer takes records */
-    struct vs_map recipes;        /* numbers plus one, by block, exit and instructions before */
+    bool turn_due;         /* it is to be said that the thread came to that instruction's end */
+    bool records;          /* the consumer takes records */
+    struct vs_map recipes; /* numbers plus one, by block, exit and instructions before */
     uint32_t taken[VS_RECORDS];   /* recipes of the records to be delivered */
     struct vs_recipe_step *steps; /* of the recipe that is made: room for VS_BLOCK_EVENTS */
     bool theirs;                  /* the error that is returned is the consumer's */

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     7
+#define WIRE_VERSION     8
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -87,6 +87,8 @@ enum wire_kind {
                               * children are followed */
     WIRE_MADE,               /* the program forked, and the child is followed */
     WIRE_REAPED,             /* struct wire_reaped: the program waited for a child, likewise */
+    WIRE_ANEW,               /* struct wire_anew: what all memory holds follows, if inputs are
+                              * recorded; then the thread comes out of a gap */
     WIRE_END
 };
 
@@ -178,6 +180,10 @@ struct wire_content {
     uint64_t from; /* where it was, or the offset in the file */
     uint32_t kind; /* enum wire_content_kind */
     uint32_t path; /* bytes of the path that follows, padded */
+};
+
+struct wire_anew {
+    uint64_t window; /* as in struct wire_gap */
 };
 
 struct wire_reaped {

@@ -92,10 +92,9 @@ static bool settle_options(struct record *r)
                   "everything");
         return false;
     }
-    if (o->inputs && (o->windows || o->skip || o->marks || o->main_only || o->from.count ||
-                      o->to.count || o->routines.count)) {
-        cli_error(r->cli, "--inputs records from the beginning, and all code: leave out --skip, "
-                          "--windows, --marks, --from, --to, --routine and --no-shared-libs");
+    if (o->inputs && (o->main_only || o->routines.count)) {
+        cli_error(r->cli, "--inputs records all code: leave out --routine and --no-shared-libs; "
+                          "'vestige expand --routine NAME' chooses when the run is read");
         return false;
     }
     if (o->whole && !o->inputs) {
@@ -392,6 +391,15 @@ static int put_facts(struct record *r, char **argv)
     return e;
 }
 
+/* Whether recording can begin, or go on, in the midst of the program. */
+static bool has_parts(const struct record *r)
+{
+    const struct record_options *o = r->o;
+
+    return o->marks || o->from.count || o->to.count || r->window_count > 1 ||
+           (r->window_count && r->windows[0].start);
+}
+
 static int record(struct record *r, char **argv)
 {
     const struct record_options *o = r->o;
@@ -417,7 +425,8 @@ static int record(struct record *r, char **argv)
                                     .tick = tick,
                                     .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
-                       (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u);
+                       (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u) |
+                       (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u);
     e = r->plan.row->settle ? r->plan.row->settle(&o->own, &r->plan.settings, &diag) : 0;
     c->settings = r->plan.settings;
     if (e < 0 || (e = r->plan.row->engine->check(c, &r->plan.features, &diag)) < 0)

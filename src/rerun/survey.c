@@ -14,7 +14,7 @@
 #include "rerun/rerun.h"
 
 /* To be changed whenever executing a run makes other events than before. */
-#define VERSION 1
+#define VERSION 2
 /* Executing fewer instructions takes no longer than a user notices. */
 #define LONG_RUN (UINT64_C(1) << 26)
 /* Instructions between the first snapshots, and between two reports of progress. */
