@@ -63,6 +63,9 @@ void inputs_ran(ThreadId tid)
     if (lane.left != WIRE_TO_FAULT)
         place.digest = digest_of(tid);
     tell(tid, &lane, &place);
+    the.threads[tid].told += lane.counted;
+    if (lane.left == WIRE_TO_SYSCALL)
+        the.threads[tid].call_at = lane.at;
     lane.counted = lane.left = lane.at = lane.iterations = 0;
     lane_set(tid, &lane);
 }
@@ -167,6 +170,7 @@ static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
     the.cursor = lane->cursor;
     if (lane->counted)
         tell(tid, lane, &place);
+    the.threads[tid].told += lane->counted;
     lane->counted = 0;
     v = ring_record(WIRE_VALUE, tid, sizeof(*v) + size);
     if (v) {
@@ -337,7 +341,7 @@ Bool inputs_follow(void)
     return the.inputs && the.mode == MODE_ON && !the.anew;
 }
 
-static void tell_mapped(Addr a, SizeT length, enum mapped when)
+void inputs_told(Addr a, SizeT length, enum mapped when)
 {
     while (length) {
         const NSegment *s = VG_(am_find_nsegment)(a);
@@ -353,7 +357,7 @@ static void tell_mapped(Addr a, SizeT length, enum mapped when)
 void inputs_mapped(Addr a, SizeT length, enum mapped when)
 {
     if (inputs_follow())
-        tell_mapped(a, length, when);
+        inputs_told(a, length, when);
 }
 
 void inputs_moved(Addr from, Addr to, SizeT length)
@@ -389,7 +393,7 @@ void inputs_anew(ThreadId tid)
         const NSegment *s = VG_(am_find_nsegment)(starts[i]);
 
         if (s)
-            tell_mapped(s->start, s->end - s->start + 1, MAPPED_BEFORE);
+            inputs_told(s->start, s->end - s->start + 1, MAPPED_BEFORE);
     }
     VG_(free)(starts);
 }

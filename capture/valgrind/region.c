@@ -56,7 +56,7 @@ static void look_for_end(void)
 {
     const struct window *w = current();
 
-    the.threshold = ~0ull;
+    the.threshold = the.last ? (the.count / the.last + 1) * the.last : ~0ull;
     the.stepping = False;
     if (!w || !w->length)
         return;
@@ -131,7 +131,7 @@ void region_init(void)
     the.regions = the.asks || the.window_count;
     the.mode = the.start_off ? MODE_OFF : MODE_ON;
     the.threshold = ~0ull;
-    the.counting = the.window_count > 1;
+    the.counting = the.window_count > 1 || the.last;
     if (!take_state() && the.mode != MODE_DONE) {
         the.mode = MODE_OFF;
         look_ahead();
@@ -201,6 +201,11 @@ void region_drop(Addr a, SizeT length)
 
 void region_due(GuestState *gst)
 {
+    if (the.last && the.mode == MODE_ON) {
+        the.renew = True;
+        look_for_end();
+        return; /* all stays as it is */
+    }
     if (the.mode == MODE_ON && current() && the.count < current()->start + current()->length) {
         look_for_end();
     } else if (the.mode == MODE_ON) {

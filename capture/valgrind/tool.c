@@ -167,6 +167,13 @@ static void end_request(ThreadId tid)
         external(tid, args[2], SOURCE_PLACE);
 }
 
+void end_requests(void)
+{
+    for (ThreadId i = 1; i < VG_N_THREADS; i++)
+        if (the.threads[i].known)
+            end_request(i);
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
@@ -175,6 +182,8 @@ static void start_client_code(ThreadId tid, ULong blocks)
     the.turns++;
     lane_collect();
     end_request(tid);
+    if (the.renew && the.mode == MODE_ON && !the.stop_asked)
+        last_renew(tid);
     lane_get(tid, &lane);
     if (the.anew && the.mode == MODE_ON)
         inputs_anew(tid);
@@ -247,12 +256,14 @@ void thread_begins(ThreadId tid)
 {
     struct wire_start *start;
 
-    the.threads[tid] = (struct thread){
-        .known = True, .off = the.mode != MODE_ON, .clear_tid = the.threads[tid].clear_tid};
+    the.threads[tid] = (struct thread){.known = True,
+                                       .off = the.mode != MODE_ON,
+                                       .system_id = VG_(gettid)(),
+                                       .clear_tid = the.threads[tid].clear_tid};
     watch_drop(tid);
     start = ring_record(WIRE_START, tid, sizeof(*start));
     if (start) {
-        start->system_id = VG_(gettid)();
+        start->system_id = the.threads[tid].system_id;
         thread_registers(tid, &start->regs);
     }
     ring_done();
@@ -366,6 +377,7 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     for (UInt i = 0; i < 6; i++)
         t->args[i] = i < count ? args[i] : 0;
     t->call = number;
+    t->in_call = True;
     watch_drop(tid);
     limits_before(tid);
     if (number != __NR_rt_sigreturn) {
@@ -414,6 +426,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         newborn_begins(tid);
         return;
     }
+    t->in_call = False;
     ring_drop_child(); /* if the fork failed */
     if (number == __NR_set_tid_address)
         t->clear_tid = t->args[0];
@@ -506,6 +519,7 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
 {
     struct wire_signal *signal;
 
+    the.threads[tid].in_call = False;
     if (is_stray(tid)) {
         watch_end(tid);
         the.threads[tid].resuming = True;
@@ -543,14 +557,13 @@ static Bool is_main(const NSegment *segment)
     return entry && entry->dev == segment->dev && entry->ino == segment->ino;
 }
 
-void map(Addr a, SizeT length, UInt flags, enum mapped when)
+void tell_map(Addr a, SizeT length, UInt flags)
 {
     const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
     const HChar *path = segment ? VG_(am_get_filename)(segment) : NULL;
     UInt size = path ? VG_(strlen)(path) : 0;
     struct wire_map *m = ring_record(WIRE_MAP, 0, sizeof(*m) + size);
 
-    region_drop(a, length);
     if (path && is_main(segment))
         flags |= WIRE_MAP_MAIN;
     if (!m)
@@ -559,9 +572,19 @@ void map(Addr a, SizeT length, UInt flags, enum mapped when)
                            size};
     VG_(memcpy)(m + 1, path, size);
     ring_done();
+}
+
+void map(Addr a, SizeT length, UInt flags, enum mapped when)
+{
+    const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
+
+    tell_map(a, length, flags);
+    region_drop(a, length);
+    if (the.silent)
+        return;
     if (the.inputs && !(flags & WIRE_MAP_GONE))
         inputs_mapped(a, length, when);
-    if (the.asks && path && (flags & WIRE_MAP_EXEC))
+    if (the.asks && segment && VG_(am_get_filename)(segment) && (flags & WIRE_MAP_EXEC))
         ring_flush(True);
 }
 
@@ -679,6 +702,8 @@ static Bool option(const HChar *arg)
         the.state = (HChar *)(Addr)text;
     } else if VG_STR_CLO (arg, "--files", text) {
         limits_init((HChar *)(Addr)text);
+    } else if VG_STR_CLO (arg, "--last", text) {
+        the.last = VG_(strtoull10)(text, NULL);
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -16,6 +16,7 @@
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  *   inputs.c      what is needed to execute the run again
+ *   last.c        all that a run of the last instructions begins with
  *   follow.c      the program's children, and how they end
  */
 #ifndef TOOL_H
@@ -64,10 +65,14 @@ struct thread {
     Bool resuming;    /* WIRE_RESUME is due */
     Addr kept;        /* where Valgrind's part of a signal frame is; 0 = none */
     ULong exit_code;  /* of the exit call it is in */
-    ULong clear_tid;  /* the kernel is to clear this when the thread ends */
-    ULong locks;      /* and to release the locks in this list */
-    UInt call;        /* the system call it is in ... */
-    ULong args[6];    /* ... and its arguments */
+    ULong system_id;
+    ULong told;      /* instructions, with each WIRE_RAN */
+    ULong call_at;   /* the system call that it made last, if inputs are recorded, ... */
+    Bool in_call;    /* ... which is not over */
+    ULong clear_tid; /* the kernel is to clear this when the thread ends */
+    ULong locks;     /* and to release the locks in this list */
+    UInt call;       /* the system call it is in ... */
+    ULong args[6];   /* ... and its arguments */
 };
 
 /* A stretch of instructions to record. */
@@ -90,6 +95,7 @@ struct tool {
     Bool light;       /* ... and nothing that follows from it */
     Bool whole;       /* record the bytes of mapped files, too */
     Bool follow;      /* record the program's children, each as a run of its own */
+    ULong last;       /* another run begins after each so many instructions; 0 = none does */
     Bool regions;     /* blocks may have to end before some instruction */
 
     /* the ring */
@@ -101,6 +107,7 @@ struct tool {
     ThreadId stream;             /* the thread whose blocks are being written */
     Bool silent;                 /* in a forked child, or when nobody listens: send nothing */
     Int child[WIRE_DESCRIPTORS]; /* for the child that is about to be made; [0] is -1: none */
+    Bool telling;                /* what is told is for the newest run alone */
     Bool newborn; /* a child that is followed, within the call that made it: silent until then */
 
     /* threads */
@@ -117,6 +124,7 @@ struct tool {
     ULong count;     /* instructions so far, when they are counted */
     ULong threshold; /* the count at which region_due is called */
     Bool counting;   /* also while recording */
+    Bool renew;      /* another run is to begin */
     Bool stepping;   /* recording one instruction at a time: the end is near */
     struct window *windows;
     UInt window_count, window; /* window: the current or next */
@@ -155,6 +163,8 @@ void ring_done(void);
 void ring_simple(UInt kind, ThreadId tid);
 /* Notes that the block that was running was left at the instruction at pc. */
 void ring_fault(Addr pc);
+/* Another run begins (telling), or all that it begins with was told. */
+void ring_renew(Bool telling);
 /* Publishes in the ring's head how much is valid. */
 void ring_publish(void);
 
@@ -223,7 +233,11 @@ void external(ThreadId tid, Addr a, SizeT size);
 void thread_begins(ThreadId tid);
 /* A program begins, or a child that is followed. */
 void say_hello(void);
-/* Tells what is mapped there. */
+/* Record what every thread got whose last block ended with a client request, and what Valgrind
+ * wrote for it. */
+void end_requests(void);
+/* Tell what is mapped there; the second, now that it is. */
+void tell_map(Addr a, SizeT length, UInt flags);
 void map(Addr a, SizeT length, UInt flags, enum mapped when);
 UInt rights(Bool r, Bool w, Bool x);
 
@@ -248,8 +262,14 @@ Bool inputs_follow(void);
 void inputs_mapped(Addr a, SizeT length, enum mapped when);
 void inputs_moved(Addr from, Addr to, SizeT length);
 void inputs_content(Addr a, SizeT length);
+/* Tells it in any case. */
+void inputs_told(Addr a, SizeT length, enum mapped when);
 /* Recording goes on with this thread, after a gap: tells what all memory holds. */
 void inputs_anew(ThreadId tid);
+
+/* ---- last.c ---- */
+/* Tells all that another run begins with, before this thread runs on. */
+void last_renew(ThreadId tid);
 
 /* ---- follow.c ---- */
 void forking(ThreadId tid);

@@ -711,6 +711,27 @@ int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
         diag, was_theirs);
 }
 
+static int inherit(struct vs_assembler *a, const struct vs_assembler *from, struct vs_diag *diag)
+{
+    int e = 0;
+
+    if (a->block_count != 1 || !a->o.light)
+        return vs_assembler_nonsense(diag, "code in what a run begins with");
+    for (size_t i = 1; e == 0 && i < from->block_count; i++) {
+        const struct vs_code_block *b = &from->blocks[i];
+        const struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
+
+        e = vs_assembler_take_over(a, b, !vs_codemap_differs(&from->code, &block), diag);
+    }
+    return e;
+}
+
+int vs_assembler_inherit(struct vs_assembler *a, const struct vs_assembler *from,
+                         struct vs_diag *diag, bool *was_theirs)
+{
+    return settle(a, inherit(a, from, diag), diag, was_theirs);
+}
+
 int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *was_theirs)
 {
     return settle(a, finish(a), diag, was_theirs);

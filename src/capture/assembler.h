@@ -135,6 +135,11 @@ int vs_assembler_next_window(struct vs_assembler *a, uint64_t window);
 int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire_head *head,
                         struct vs_diag *diag);
 
+/* Takes over a block that another assembler knows, without the ways to leave it, and with it in
+ * place if it is there. Returns as vs_assembler_take. */
+int vs_assembler_take_over(struct vs_assembler *a, const struct vs_code_block *b, bool in_place,
+                           struct vs_diag *diag);
+
 /* Ends all threads. Returns as vs_assembler_put. */
 int vs_assembler_end_threads(struct vs_assembler *a);
 

@@ -28,7 +28,7 @@
 #include "isa/isa.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
-#define FIXED_OPTIONS 25
+#define FIXED_OPTIONS 26
 /* How many descriptors Valgrind keeps for itself, above the program's, ... */
 #define RESERVED 12
 /* ... of which there can be this many, even if more are allowed: the kernel's table of them gets as
@@ -231,6 +231,7 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
          add(a, "--inputs=%s", yes_no(o->inputs)) && add(a, "--light=%s", yes_no(o->light)) &&
          add(a, "--whole=%s", yes_no(o->whole)) &&
          add(a, "--follow=%s", yes_no(o->follower != NULL)) &&
+         add(a, "--last=%llu", o->renewal ? (unsigned long long)o->renewal->every : 0) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
          add(a, "--start-off=%s", yes_no(o->marks || from));

@@ -28,6 +28,13 @@ struct vs_session_family {
     void (*pause)(void *context, bool pause);
 };
 
+/* Makes events for a consumer. */
+struct vs_taker {
+    struct vs_relay *relay;
+    struct vs_images images;
+    struct vs_assembler *assembler;
+};
+
 struct vs_session {
     const struct vs_engine_request *o;
     struct vs_engine_result *result;
@@ -37,9 +44,8 @@ struct vs_session {
     unsigned number;                        /* the process's, in the family */
     struct vs_launch launch;
 
-    struct vs_relay *relay;
-    struct vs_images images;
-    struct vs_assembler *assembler;
+    struct vs_taker *taker;          /* what becomes the run */
+    struct vs_taker *newer;          /* what would, if the program went on; or NULL */
     struct vs_assembler_stats stats; /* at the end */
     struct vs_buf ranges;
     uint64_t *lengths;   /* the windows' */

@@ -38,6 +38,7 @@ struct wire_ring {
     /* The buffer being filled << 32 | its bytes, in whole records. It is one word, so that the tool
      * can be killed at any time. */
     uint64_t valid;
+    uint64_t telling; /* this buffer is for the newest run alone, see WIRE_RENEW */
 };
 
 #define WIRE_ENDED 0x80000000u
@@ -87,6 +88,7 @@ enum wire_kind {
                               * children are followed */
     WIRE_MADE,               /* the program forked, and the child is followed */
     WIRE_REAPED,             /* struct wire_reaped: the program waited for a child, likewise */
+    WIRE_THREAD,             /* struct wire_thread: a thread is there, if this is told anew */
     WIRE_ANEW,               /* struct wire_anew: what all memory holds follows, if inputs are
                               * recorded; then the thread comes out of a gap */
     WIRE_END
@@ -182,6 +184,13 @@ struct wire_content {
     uint32_t path; /* bytes of the path that follows, padded */
 };
 
+struct wire_thread {
+    uint64_t system_id;
+    uint64_t skipped; /* instructions that it ran before */
+    uint64_t call_pc; /* of the system call that it is in; 0 = none */
+    struct wire_regs regs;
+};
+
 struct wire_anew {
     uint64_t window; /* as in struct wire_gap */
 };
@@ -251,9 +260,13 @@ enum wire_note_kind {
     WIRE_CHILD = 3, /* the program is about to fork, and the tool waits for WIRE_CHANNEL */
     WIRE_BORN = 4,  /* this is the child; `buffer` and `bytes` are the numbers of its process and of
                      * its parent. The tool waits for WIRE_FREE */
+    /* If only the last instructions are wanted: with `bytes` 1, another run begins, beside the one
+     * or two that there are. The buffers up to the next WIRE_RENEW, with 0, are for that run alone
+     * (`telling` is set): they have all that is mapped, what memory holds, and all threads. */
+    WIRE_RENEW = 5,
 };
 struct wire_note {
-    uint32_t kind, buffer, bytes, reserved;
+    uint32_t kind, buffer, bytes, telling;
 };
 
 /* Recorder to tool. */

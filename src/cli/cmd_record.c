@@ -10,6 +10,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/following.h"
+#include "cli/kept_runs.h"
 #include "cli/recorded.h"
 
 enum { WINDOWS_MAX = 4096 };
@@ -19,7 +20,7 @@ struct record {
     const struct record_options *o;
     struct record_plan plan;
     const char *path; /* the run's */
-    struct recorded run;
+    struct kept_runs kept;
     struct vs_progress progress;
     char written[32]; /* text for the progress line */
     struct vs_window windows[WINDOWS_MAX];
@@ -97,6 +98,17 @@ static bool settle_options(struct record *r)
                           "'vestige expand --routine NAME' chooses when the run is read");
         return false;
     }
+    if (o->last && (!o->inputs || o->all || o->follow)) {
+        cli_error(r->cli, "--last is for --inputs%s",
+                  o->inputs ? ", without --all and --follow" : "");
+        return false;
+    }
+    if (o->last && (o->windows || o->skip || o->length || o->max_mb || o->marks || o->from.count ||
+                    o->to.count)) {
+        cli_error(r->cli, "--last excludes --skip, --length, --windows, --from, --to, --marks and "
+                          "--max-size");
+        return false;
+    }
     if (o->whole && !o->inputs) {
         cli_error(r->cli, "--self-contained is for --inputs");
         return false;
@@ -139,17 +151,17 @@ static bool settle_options(struct record *r)
 static int tick(void *context, uint64_t instructions)
 {
     struct record *r = context;
-    uint64_t bytes = r->run.bytes;
+    uint64_t bytes = r->kept.run->bytes;
 
     if (r->o->follow) {
         following_tick(&r->following, instructions - r->instructions, bytes - r->bytes);
         r->instructions = instructions;
         r->bytes = bytes;
-        return recorded_full(&r->run);
+        return recorded_full(r->kept.run);
     }
     snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
     vs_progress_update(&r->progress, instructions);
-    return recorded_full(&r->run);
+    return recorded_full(r->kept.run);
 }
 
 static void summary_text(struct record *r)
@@ -161,7 +173,7 @@ static void summary_text(struct record *r)
     if (r->o->follow) {
         following_tell(&r->following, seconds);
         recording_notes(*c->unfollowed ? 0 : (unsigned)r->following.forks, c->said, c->unread,
-                        r->run.incomplete);
+                        r->kept.run->incomplete);
         recording_tell_signal(c->status);
         return;
     }
@@ -175,7 +187,7 @@ static void summary_text(struct record *r)
         recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
     if (r->plan.row->summary)
         r->plan.row->summary(c, r->plan.features & VS_RUN_TIMED);
-    recording_notes(c->forks, c->said, c->unread, r->run.incomplete);
+    recording_notes(c->forks, c->said, c->unread, r->kept.run->incomplete);
     if (!c->halted)
         recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)r->sealed,
@@ -248,7 +260,7 @@ static int summary_stats(struct record *r)
     const struct vs_engine_result *c = &r->result;
     const struct record_summary row = {
         .file = r->path,
-        .incomplete = r->run.incomplete,
+        .incomplete = r->kept.run->incomplete,
         .valgrind = *c->said ? c->said : NULL,
         .unread = *c->unread ? c->unread : NULL,
         .instructions = c->instructions,
@@ -331,7 +343,7 @@ static int conclude(struct record *r)
  * after a message. */
 static int finish_list(struct record *r, enum run_left left)
 {
-    return r->o->follow ? following_finish(&r->following, &r->run, &r->result, left, r->sealed)
+    return r->o->follow ? following_finish(&r->following, r->kept.run, &r->result, left, r->sealed)
                         : CLI_DONE;
 }
 
@@ -345,7 +357,7 @@ static int finish(struct record *r)
 
     if (missing) {
         recording_release_signals();
-        vs_writer_abort(r->run.writer);
+        vs_writer_abort(r->kept.run->writer);
         if (r->o->follow)
             following_abort(&r->following);
         cli_error(r->cli,
@@ -353,14 +365,19 @@ static int finish(struct record *r)
                   missing);
         return CLI_USAGE;
     }
-    recorded_ending(&r->run, &r->result);
+    recorded_ending(r->kept.run, &r->result);
     clock_gettime(CLOCK_MONOTONIC, &t0);
     /* Signals stay caught to the end: a user who insists may send another one, and the status has
      * to be the program's. */
-    if ((e = recorded_seal(&r->run, &r->sealed, &events, &diag)) < 0) {
+    kept_runs_settle(&r->kept);
+    if ((e = recorded_seal(r->kept.run, &r->sealed, &events, &diag)) < 0) {
         recording_release_signals();
         e = report_saved(r, e, &diag, true, events);
         return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
+    }
+    if ((e = kept_runs_name(&r->kept, &diag)) < 0) {
+        recording_release_signals();
+        return cli_report(r->cli, r->path, e, &diag);
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->result.more += seconds_between(&t0, &t1);
@@ -384,11 +401,8 @@ static const struct engine_row *choose_engine(struct record *r, const char *prog
 
 static int put_facts(struct record *r, char **argv)
 {
-    char *command = recorded_words(argv);
-    int e = command ? recorded_facts(&r->run, command) : -VSE_NOMEM;
-
-    free(command);
-    return e;
+    r->kept.command = recorded_words(argv);
+    return r->kept.command ? recorded_facts(r->kept.run, r->kept.command) : -VSE_NOMEM;
 }
 
 /* Whether recording can begin, or go on, in the midst of the program. */
@@ -421,7 +435,7 @@ static int record(struct record *r, char **argv)
                                     .place_count = r->place_count,
                                     .main_only = o->main_only,
                                     .marks = o->marks,
-                                    .consumer = &r->run.consumer,
+                                    .consumer = &r->kept.runs[0].consumer,
                                     .tick = tick,
                                     .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
@@ -431,6 +445,12 @@ static int record(struct record *r, char **argv)
     c->settings = r->plan.settings;
     if (e < 0 || (e = r->plan.row->engine->check(c, &r->plan.features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag, "");
+    if (!kept_runs_init(&r->kept, &r->plan, r->path)) {
+        cli_error(r->cli, "out of memory");
+        return CLI_USAGE;
+    }
+    if (o->last)
+        c->renewal = &r->kept.renewal;
     if (o->follow) {
         if ((e = following_open(&r->following, r->cli, &r->plan, r->path)) != CLI_DONE)
             return e;
@@ -442,15 +462,16 @@ static int record(struct record *r, char **argv)
         return CLI_USAGE;
     r->stats = (struct recording_stats){
         .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
-    if ((e = recorded_open(&r->run, &r->plan, r->path, &diag)) < 0)
+    if ((e = recorded_open(r->kept.run, &r->plan, r->path, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if (!recording_stats_open(r->cli, &r->stats)) {
-        vs_writer_abort(r->run.writer);
+        vs_writer_abort(r->kept.run->writer);
         return CLI_USAGE;
     }
     if ((e = put_facts(r, argv)) < 0) {
-        e = cli_report(r->cli, r->path, e, e != -VSE_NOMEM ? vs_writer_diag(r->run.writer) : NULL);
-        vs_writer_abort(r->run.writer);
+        e = cli_report(r->cli, r->path, e,
+                       e != -VSE_NOMEM ? vs_writer_diag(r->kept.run->writer) : NULL);
+        vs_writer_abort(r->kept.run->writer);
         return e;
     }
     recording_progress(&r->progress, &o->shows, "recording");
@@ -461,8 +482,9 @@ static int record(struct record *r, char **argv)
     vs_progress_finish(&r->progress);
     if (e < 0) {
         if (theirs)
-            diag = *vs_writer_diag(r->run.writer);
-        uint64_t events = vs_writer_keep(r->run.writer);
+            diag = *kept_runs_diag(&r->kept);
+        kept_runs_settle(&r->kept);
+        uint64_t events = vs_writer_keep(r->kept.run->writer);
         recording_release_signals();
         e = report_saved(r, e, &diag, theirs, events);
         return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
@@ -511,6 +533,8 @@ static int run(struct cli *cli, int argc, char **argv)
         }
     }
     free(program);
+    if (r)
+        kept_runs_fini(&r->kept);
     free(r);
     return status;
 }
@@ -588,6 +612,13 @@ static const struct cli_option options[] = {
      .help = "record only between vestige_start() and vestige_stop()\n"
              "in the program (vestige/mark.h)",
      .offset = FIELD(marks)},
+    {.name = "last",
+     .argument = "N",
+     .help = "with --inputs: keep the last N to 2N instructions of\n"
+             "all threads",
+     .type = OPTION_U64,
+     .offset = FIELD(last),
+     .min = 1000},
     {.name = "routine",
      .argument = "NAME",
      .help = "record only code of this routine; may be repeated",

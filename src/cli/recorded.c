@@ -151,6 +151,7 @@ static int put_config(struct recorded *r)
         add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
+    add_number(&b, "--last", o->last);
     add_number(&b, "--max-size", o->max_mb);
     if (o->windows) {
         add_word(&b, "--windows");

@@ -16,6 +16,7 @@
 #include "engine/follower.h"
 #include "engine/interrupt.h"
 #include "engine/place.h"
+#include "engine/renewal.h"
 #include "engine/windows.h"
 #include "trace/consumer.h"
 
@@ -38,6 +39,7 @@ struct vs_engine_request {
     struct vs_interrupt *interrupt; /* may be NULL */
     const struct vs_consumer *consumer;
     const struct vs_follower *follower; /* NULL: children are not recorded */
+    const struct vs_renewal *renewal;   /* NULL: not only the last instructions are recorded */
     /* Called often with the instructions so far; may be NULL. If it does not return 0, nothing more
      * is recorded, and the program runs on. */
     int (*tick)(void *context, uint64_t instructions);
