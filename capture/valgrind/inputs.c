@@ -59,6 +59,12 @@ void inputs_ran(ThreadId tid)
     lane_get(tid, &lane);
     if (!lane.counted && !lane.left && !lane.iterations)
         return;
+    /* Code that was translated while recording was on may still be there. */
+    if (the.mode == MODE_DONE) {
+        lane.counted = lane.left = lane.at = lane.iterations = 0;
+        lane_set(tid, &lane);
+        return;
+    }
     /* In the midst of an instruction, some registers may be set already. */
     if (lane.left != WIRE_TO_FAULT)
         place.digest = digest_of(tid);
@@ -165,6 +171,8 @@ static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
     UInt size = how & 0xffff;
     struct wire_value *v;
 
+    if (the.mode == MODE_DONE)
+        return;
     /* The thread runs on after this, so that its lane stays as it is. */
     the.running = 0;
     the.cursor = lane->cursor;

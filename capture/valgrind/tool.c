@@ -182,6 +182,8 @@ static void start_client_code(ThreadId tid, ULong blocks)
     the.turns++;
     lane_collect();
     end_request(tid);
+    if (the.wishes && !the.silent)
+        region_wish(__atomic_load_n(&the.ring->wish, __ATOMIC_RELAXED));
     if (the.renew && the.mode == MODE_ON && !the.stop_asked)
         last_renew(tid);
     lane_get(tid, &lane);
@@ -211,6 +213,10 @@ static void start_client_code(ThreadId tid, ULong blocks)
 static void stop_client_code(ThreadId tid, ULong blocks)
 {
     lane_collect();
+    if (the.triggered) {
+        the.triggered = False;
+        ring_simple(WIRE_TRIGGERED, tid);
+    }
     if (the.stop_asked && the.mode != MODE_DONE) {
         the.mode = MODE_DONE;
         the.forgotten = False;
@@ -520,6 +526,10 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
     struct wire_signal *signal;
 
     the.threads[tid].in_call = False;
+    if (number == the.signal && the.mode != MODE_ON && the.mode != MODE_DONE) {
+        region_wish(WIRE_WISH_ON);
+        ring_simple(WIRE_TRIGGERED, tid);
+    }
     if (is_stray(tid)) {
         watch_end(tid);
         the.threads[tid].resuming = True;
@@ -538,6 +548,10 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
     }
     ring_done();
     the.threads[tid].resuming = True;
+    if (number == the.signal && the.last && !the.stop_asked) {
+        ring_simple(WIRE_TRIGGERED, tid);
+        region_wish(WIRE_WISH_STOP);
+    }
 }
 
 /* ---- mappings ------------------------------------------------------------------------------ */
@@ -704,6 +718,8 @@ static Bool option(const HChar *arg)
         limits_init((HChar *)(Addr)text);
     } else if VG_STR_CLO (arg, "--last", text) {
         the.last = VG_(strtoull10)(text, NULL);
+    } else if VG_INT_CLO (arg, "--signal", the.signal) {
+    } else if VG_BOOL_CLO (arg, "--wishes", the.wishes) {
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -95,6 +95,8 @@ struct tool {
     Bool light;       /* ... and nothing that follows from it */
     Bool whole;       /* record the bytes of mapped files, too */
     Bool follow;      /* record the program's children, each as a run of its own */
+    Bool wishes;      /* the recorder may want recording to begin or to end */
+    Int signal;       /* recording begins, or ends, with this one; 0 = with none */
     ULong last;       /* another run begins after each so many instructions; 0 = none does */
     Bool regions;     /* blocks may have to end before some instruction */
 
@@ -125,6 +127,9 @@ struct tool {
     ULong threshold; /* the count at which region_due is called */
     Bool counting;   /* also while recording */
     Bool renew;      /* another run is to begin */
+    Bool triggered;  /* it is to be said that a routine was reached */
+    UInt wish;       /* of the recorder, that is heeded or about to be */
+    Bool wished;     /* ... which is still to be heeded */
     Bool stepping;   /* recording one instruction at a time: the end is near */
     struct window *windows;
     UInt window_count, window; /* window: the current or next */
@@ -212,6 +217,9 @@ void region_due(GuestState *gst);
 ULong region_triggered(GuestState *gst, ULong kind);
 /* A mark in the program. */
 void region_switch(Bool on);
+/* The recorder wants this (enum wire_wish), or a signal does. It is done when the next block
+ * begins, if recording is off or instructions are counted. */
+void region_wish(UInt wish);
 
 /* ---- tool.c ---- */
 void registers_of(const GuestState *gst, struct wire_regs *regs);

@@ -36,6 +36,7 @@ struct vs_assembler_stats {
     unsigned forks; /* children that are not followed ... */
     unsigned made;  /* ... and that are, or were to be */
     bool ended;     /* the program came to its end */
+    bool triggered; /* what was waited for has happened */
     bool full;      /* the last window is over: nothing more will be recorded */
 };
 

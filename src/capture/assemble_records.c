@@ -697,6 +697,9 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
     case WIRE_MADE:
         a->stats.made++;
         return 0;
+    case WIRE_TRIGGERED:
+        a->stats.triggered = true;
+        return 0;
     case WIRE_BYE:
         a->stats.ended = true;
         return 0;

@@ -242,6 +242,17 @@ static int tick(struct vs_session *s)
     return reply(s, WIRE_STOP, 0);
 }
 
+/* Begins or ends recording if it is time to. */
+static void watch_clock(struct vs_session *s)
+{
+    const struct vs_trigger *t = &s->o->trigger;
+
+    if (t->kind != VS_TRIGGER_TIME || s->triggered || vs_session_now() < s->began + t->seconds)
+        return;
+    s->triggered = true;
+    vs_launch_wish(&s->launch, s->o->renewal ? WIRE_WISH_STOP : WIRE_WISH_ON);
+}
+
 static void signal_others(const struct vs_session *s, int number)
 {
     if (s->family)
@@ -364,6 +375,8 @@ static int listen_to_tool(struct vs_session *s)
         int ready = poll(&fd, 1, over ? 0 : GLANCE), got;
 
         vs_session_heed(s);
+        if (!over)
+            watch_clock(s);
         if (!over && is_doomed(s))
             vs_launch_signal(&s->launch, SIGKILL);
         if (ready > 0) {
@@ -467,6 +480,7 @@ static int take_result(struct vs_session *s, double start, double end)
         s->family->made(s->family->context, s->stats.made, s->stats.forks);
     result->programs = s->stats.programs;
     result->ended = s->stats.ended;
+    result->triggered = s->triggered || s->stats.triggered;
     take_log(s);
     memcpy(result->unread, s->taker->images.unread, sizeof(result->unread));
     result->status = s->launch.status;
@@ -490,7 +504,10 @@ static int take_result(struct vs_session *s, double start, double end)
 int vs_session_run(struct vs_session *s, double start)
 {
     double end;
-    int e = listen_to_tool(s), none;
+    int e, none;
+
+    s->began = start;
+    e = listen_to_tool(s);
 
     if (e < 0)
         vs_launch_signal(&s->launch, SIGKILL);

@@ -53,11 +53,14 @@ struct vs_session {
     struct wire_note note;
     size_t note_bytes; /* the note's that have come so far */
     pid_t sender;      /* of the last note, if that is asked for */
+    bool triggered;    /* the time has come
+                        * that was waited for */
     bool stop_said;    /* this program's tool was told to stop */
     unsigned programs;
     /* The user's signals that the program got; bit N is signal N. */
     _Atomic uint32_t passed;
     _Atomic bool killed; /* by the user, who insisted */
+    double began;        /* when the program was started */
     double stops;        /* when program and recorder stop; 0 = they do not */
 };
 

@@ -38,10 +38,16 @@ struct wire_ring {
     /* The buffer being filled << 32 | its bytes, in whole records. It is one word, so that the tool
      * can be killed at any time. */
     uint64_t valid;
+    uint32_t wish; /* enum wire_wish, written by the recorder */
+    uint32_t reserved;
     uint64_t telling; /* this buffer is for the newest run alone, see WIRE_RENEW */
 };
 
 #define WIRE_ENDED 0x80000000u
+
+/* What the recorder wants. The tool heeds it when a thread starts to run, if its option --wishes
+ * says that there may be wishes. */
+enum wire_wish { WIRE_WISH_NONE, WIRE_WISH_ON, WIRE_WISH_OFF, WIRE_WISH_STOP };
 
 /* The tool's option --state: instructions counted, the window's number, WIRE_STATE_*. The tool that
  * a program's exec starts gets it as the previous tool has overwritten it, so its width is
@@ -89,6 +95,7 @@ enum wire_kind {
     WIRE_MADE,               /* the program forked, and the child is followed */
     WIRE_REAPED,             /* struct wire_reaped: the program waited for a child, likewise */
     WIRE_THREAD,             /* struct wire_thread: a thread is there, if this is told anew */
+    WIRE_TRIGGERED,          /* what recording ends with, or begins with, has happened */
     WIRE_ANEW,               /* struct wire_anew: what all memory holds follows, if inputs are
                               * recorded; then the thread comes out of a gap */
     WIRE_END

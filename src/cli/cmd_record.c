@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/diag.h"
@@ -27,6 +28,8 @@ struct record {
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
+    struct vs_trigger trigger;
+    bool nothing; /* no run is kept, because what was waited for did not happen */
     struct vs_engine_request request;
     struct vs_engine_result result;
     struct following following;   /* with --follow */
@@ -74,6 +77,45 @@ static bool check_addresses(struct record *r)
             return false;
         }
     }
+    return true;
+}
+
+static bool ends(const struct vs_trigger *t)
+{
+    return t->kind == VS_TRIGGER_EXIT || t->kind == VS_TRIGGER_NONZERO;
+}
+
+static bool settle_trigger(struct record *r)
+{
+    const struct record_options *o = r->o;
+    struct vs_diag diag;
+
+    if (!o->trigger)
+        return true;
+    if (vs_trigger_parse(&r->trigger, o->trigger, &diag) < 0) {
+        cli_error(r->cli, "--trigger: %s", diag.text);
+        return false;
+    }
+    if (!r->plan.row->engine->apart || o->follow) {
+        cli_error(r->cli, "--trigger is for native programs, without --follow");
+        return false;
+    }
+    if (o->windows || o->skip || o->marks || o->from.count || o->to.count) {
+        cli_error(r->cli, "--trigger excludes --skip, --windows, --marks, --from and --to");
+        return false;
+    }
+    if (ends(&r->trigger) ? o->length != 0 : !o->last && !o->length) {
+        cli_error(r->cli,
+                  ends(&r->trigger)
+                      ? "--trigger exit: excludes --length: it is known only at the end"
+                      : "--trigger %s: --last N says how much is kept before it, or "
+                        "--length N how much is recorded after it",
+                  o->trigger);
+        return false;
+    }
+    if (r->trigger.kind == VS_TRIGGER_ROUTINE)
+        r->places[r->place_count++] = (struct vs_place){
+            .name = r->trigger.name, .kind = o->last ? VS_PLACE_TO : VS_PLACE_FROM};
     return true;
 }
 
@@ -143,7 +185,7 @@ static bool settle_options(struct record *r)
     add_places(r, &o->routines, VS_PLACE_WANTED);
     add_places(r, &o->from, VS_PLACE_FROM);
     add_places(r, &o->to, VS_PLACE_TO);
-    return check_addresses(r);
+    return settle_trigger(r) && check_addresses(r);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -259,7 +301,7 @@ static int summary_stats(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
     const struct record_summary row = {
-        .file = r->path,
+        .file = r->nothing ? NULL : r->path,
         .incomplete = r->kept.run->incomplete,
         .valgrind = *c->said ? c->said : NULL,
         .unread = *c->unread ? c->unread : NULL,
@@ -347,6 +389,43 @@ static int finish_list(struct record *r, enum run_left left)
                         : CLI_DONE;
 }
 
+/* Whether what was waited for has happened, or nothing was. */
+static bool has_triggered(const struct record *r)
+{
+    const struct vs_engine_result *c = &r->result;
+
+    switch (r->trigger.kind) {
+    case VS_TRIGGER_EXIT:
+        return exit_status(r) == r->trigger.number;
+    case VS_TRIGGER_NONZERO:
+        return exit_status(r) != 0;
+    case VS_TRIGGER_SIGNAL:
+        return c->triggered ||
+               (WIFSIGNALED(c->status) && WTERMSIG(c->status) == r->trigger.number && r->o->last);
+    case VS_TRIGGER_ROUTINE:
+        return r->o->last ? c->triggered : c->instructions;
+    case VS_TRIGGER_TIME:
+        return c->triggered;
+    default:
+        return true;
+    }
+}
+
+/* Gives the run up. Returns the exit status. */
+static int keep_nothing(struct record *r)
+{
+    int status;
+
+    recording_release_signals();
+    kept_runs_settle(&r->kept);
+    vs_writer_abort(r->kept.run->writer);
+    r->nothing = true;
+    status = summary_stats(r);
+    if (!r->o->shows.quiet && !r->o->json)
+        recording_tell("nothing was kept: %s did not happen", r->o->trigger);
+    return status == CLI_DONE ? exit_status(r) : status;
+}
+
 static int finish(struct record *r)
 {
     struct vs_diag diag;
@@ -365,6 +444,8 @@ static int finish(struct record *r)
                   missing);
         return CLI_USAGE;
     }
+    if (!*r->result.gave_up && !has_triggered(r))
+        return keep_nothing(r);
     recorded_ending(r->kept.run, &r->result);
     clock_gettime(CLOCK_MONOTONIC, &t0);
     /* Signals stay caught to the end: a user who insists may send another one, and the status has
@@ -411,7 +492,7 @@ static bool has_parts(const struct record *r)
     const struct record_options *o = r->o;
 
     return o->marks || o->from.count || o->to.count || r->window_count > 1 ||
-           (r->window_count && r->windows[0].start);
+           (r->trigger.kind && o->length) || (r->window_count && r->windows[0].start);
 }
 
 static int record(struct record *r, char **argv)
@@ -423,21 +504,25 @@ static int record(struct record *r, char **argv)
     bool theirs;
     int e;
 
-    *c = (struct vs_engine_request){.argv = argv,
-                                    .loads = !o->control_only,
-                                    .stores = !o->control_only && !o->loads,
-                                    .inputs = o->inputs,
-                                    .light = o->inputs && !o->all,
-                                    .whole = o->whole,
-                                    .windows = r->windows,
-                                    .window_count = r->window_count,
-                                    .places = r->places,
-                                    .place_count = r->place_count,
-                                    .main_only = o->main_only,
-                                    .marks = o->marks,
-                                    .consumer = &r->kept.runs[0].consumer,
-                                    .tick = tick,
-                                    .context = r};
+    *c =
+        (struct vs_engine_request){.argv = argv,
+                                   .loads = !o->control_only,
+                                   .stores = !o->control_only && !o->loads,
+                                   .inputs = o->inputs,
+                                   .light = o->inputs && !o->all,
+                                   .whole = o->whole,
+                                   .windows = r->windows,
+                                   .window_count = r->window_count,
+                                   .places = r->places,
+                                   .place_count = r->place_count,
+                                   .main_only = o->main_only,
+                                   .marks = o->marks,
+                                   .trigger = r->trigger,
+                                   .start_off = !o->last && (r->trigger.kind == VS_TRIGGER_SIGNAL ||
+                                                             r->trigger.kind == VS_TRIGGER_TIME),
+                                   .consumer = &r->kept.runs[0].consumer,
+                                   .tick = tick,
+                                   .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
                        (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u) |
                        (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u);
@@ -619,6 +704,17 @@ static const struct cli_option options[] = {
      .type = OPTION_U64,
      .offset = FIELD(last),
      .min = 1000},
+    {.name = "trigger",
+     .argument = "WHAT",
+     .help = "with --last, end when WHAT happens, and keep nothing\n"
+             "if it never does; with --length, begin then. WHAT is\n"
+             "  signal:NAME     the program gets this signal\n"
+             "  routine:NAME    the routine or address is reached\n"
+             "  time:SECONDS    so much time has passed\n"
+             "  exit:STATUS     the program ends with this status\n"
+             "  exit:nonzero    it ends with any status but 0",
+     .type = OPTION_STRING,
+     .offset = FIELD(trigger)},
     {.name = "routine",
      .argument = "NAME",
      .help = "record only code of this routine; may be repeated",

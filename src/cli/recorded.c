@@ -152,6 +152,10 @@ static int put_config(struct recorded *r)
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
     add_number(&b, "--last", o->last);
+    if (o->trigger) {
+        add_word(&b, "--trigger");
+        add_word(&b, o->trigger);
+    }
     add_number(&b, "--max-size", o->max_mb);
     if (o->windows) {
         add_word(&b, "--windows");

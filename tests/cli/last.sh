@@ -82,6 +82,84 @@ last 30000 sh -c 'kill -KILL $$'
 expect_status 137
 holds 1000 61000
 
+# ---- triggers ----
+
+# triggered STATUS OPTION... -- PROGRAM...: a run is kept.
+triggered() {
+    rm -f last.vest
+    run "$VESTIGE" record -f --inputs -o last.vest --trigger "${@:2}"
+    expect_status "$1"
+    expect_file last.vest
+    expect_equal "$(grep -c 'nothing was kept' "$err")" 0
+}
+
+# not_triggered STATUS OPTION... -- PROGRAM...: no file is left.
+not_triggered() {
+    rm -f last.vest
+    run "$VESTIGE" record -f --inputs -o last.vest --trigger "${@:2}"
+    expect_status "$1"
+    expect_err "^vestige: nothing was kept: $2 did not happen\$"
+    for left in last.vest last.vest.partial last.vest.newer last.vest.newer.partial; do
+        expect_no_file "$left"
+    done
+}
+
+program faults faults.c
+
+begin keeps_by_status
+triggered 3 exit:nonzero --last 100000 -- ./crashes 20000 3
+holds 100000 200300
+triggered 3 exit:3 -- ./crashes 2000 3
+triggered 139 exit:139 --last 100000 -- ./crashes 20000 crash
+not_triggered 0 exit:nonzero --last 100000 -- ./crashes 20000 0
+not_triggered 4 exit:3 -- ./crashes 2000 4
+run "$VESTIGE" record --inputs --json --trigger exit:3 -o last.vest -- ./crashes 2000 4
+expect_equal "$(jq -c '[.file, .exit]' "$out")" '[null,4]'
+
+begin ends_with_a_signal
+triggered 139 signal:SEGV --last 100000 -- ./crashes 20000 crash
+holds 100000 200300
+triggered 0 signal:SIGALRM --last 100000 -- ./faults
+holds 100000 200300
+"$VESTIGE" dump last.vest | grep ' exception  ' | tail -1 >said
+grep -q 'cause=0x000000000000000e\|cause=0xe\| 14' said || fail "$(cat said)"
+not_triggered 134 signal:SEGV --last 100000 -- ./crashes 20000 abort
+
+begin ends_at_a_routine
+triggered 5 routine:finish --last 100000 -- ./crashes 20000 5
+holds 100000 200300
+"$VESTIGE" dump last.vest | tail -3 | grep -q ' branch .* call ' || fail 'it is not the end'
+not_triggered 0 routine:abort --last 100000 -- ./crashes 20000 0
+run "$VESTIGE" record --inputs --trigger routine:nowhere --last 100000 -o last.vest -- ./crashes 20000 0
+expect_status 2
+expect_one_line_err
+
+begin ends_after_some_time
+triggered 0 time:0 --last 100000 -- ./crashes 20000 0
+not_triggered 0 time:100000 --last 100000 -- ./crashes 20000 0
+
+begin begins_then
+for what in signal:ALRM routine:main time:0; do
+    triggered 0 $what --length 1000 -- ./faults
+    holds 1000 1000
+done
+not_triggered 0 signal:USR1 --length 1000 -- ./faults
+# What all is recorded of.
+run "$VESTIGE" record -f -o last.vest --trigger routine:finish --length 50 -- ./crashes 2000 0
+expect_status 0
+expect_err '^vestige: 50 instructions, '
+
+begin refuses_triggers
+for words in '--trigger exit:256' '--trigger exit:' '--trigger signal:NONE' '--trigger time:-1' '--trigger time:x' '--trigger routine:' \
+    '--trigger abort' '--trigger exit:1 --length 5' '--trigger signal:SEGV' '--trigger routine:main --skip 5 --length 5' \
+    '--trigger exit:1 --follow'; do
+    # shellcheck disable=SC2086 # words
+    run "$VESTIGE" record --inputs $words -o none.vest ./crashes 10 0
+    expect_status 2
+    expect_one_line_err
+    expect_no_file none.vest
+done
+
 begin refuses_what_cannot_be_with_last
 for words in '--last 5000' '--inputs --all --last 5000' '--inputs --follow --last 5000' '--inputs --last 5000 --skip 5' \
     '--inputs --last 5000 --length 5' '--inputs --last 5000 --marks' '--inputs --last 5000 --max-size 1' '--inputs --last 5'; do
