@@ -287,6 +287,16 @@ void vs_session_heed(struct vs_session *s)
 
     if (!i || s->launch.child || (s->launch.over && !s->family))
         return;
+    switch (atomic_exchange(&i->wish, VS_WISH_NONE)) {
+    case VS_WISH_RESUME:
+        vs_launch_wish(&s->launch, WIRE_WISH_ON);
+        break;
+    case VS_WISH_PAUSE:
+        vs_launch_wish(&s->launch, WIRE_WISH_OFF);
+        break;
+    default:
+        break;
+    }
     alone = atomic_exchange(&i->alone, 0);
     shared = atomic_exchange(&i->shared, 0);
     /* Once the program is over, its number may be another process's. */

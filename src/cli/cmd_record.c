@@ -185,6 +185,12 @@ static bool settle_options(struct record *r)
     add_places(r, &o->routines, VS_PLACE_WANTED);
     add_places(r, &o->from, VS_PLACE_FROM);
     add_places(r, &o->to, VS_PLACE_TO);
+    if (o->paused && (o->trigger || o->last || o->follow || o->windows || o->skip || o->marks ||
+                      o->from.count || o->to.count || !r->plan.row->engine->apart)) {
+        cli_error(r->cli, "--paused is for native programs, and excludes --trigger, --last, "
+                          "--follow, --windows, --skip, --marks, --from and --to");
+        return false;
+    }
     return settle_trigger(r) && check_addresses(r);
 }
 
@@ -491,7 +497,7 @@ static bool has_parts(const struct record *r)
 {
     const struct record_options *o = r->o;
 
-    return o->marks || o->from.count || o->to.count || r->window_count > 1 ||
+    return o->paused || o->marks || o->from.count || o->to.count || r->window_count > 1 ||
            (r->trigger.kind && o->length) || (r->window_count && r->windows[0].start);
 }
 
@@ -504,25 +510,26 @@ static int record(struct record *r, char **argv)
     bool theirs;
     int e;
 
-    *c =
-        (struct vs_engine_request){.argv = argv,
-                                   .loads = !o->control_only,
-                                   .stores = !o->control_only && !o->loads,
-                                   .inputs = o->inputs,
-                                   .light = o->inputs && !o->all,
-                                   .whole = o->whole,
-                                   .windows = r->windows,
-                                   .window_count = r->window_count,
-                                   .places = r->places,
-                                   .place_count = r->place_count,
-                                   .main_only = o->main_only,
-                                   .marks = o->marks,
-                                   .trigger = r->trigger,
-                                   .start_off = !o->last && (r->trigger.kind == VS_TRIGGER_SIGNAL ||
-                                                             r->trigger.kind == VS_TRIGGER_TIME),
-                                   .consumer = &r->kept.runs[0].consumer,
-                                   .tick = tick,
-                                   .context = r};
+    *c = (struct vs_engine_request){
+        .argv = argv,
+        .loads = !o->control_only,
+        .stores = !o->control_only && !o->loads,
+        .inputs = o->inputs,
+        .light = o->inputs && !o->all,
+        .whole = o->whole,
+        .windows = r->windows,
+        .window_count = r->window_count,
+        .places = r->places,
+        .place_count = r->place_count,
+        .main_only = o->main_only,
+        .marks = o->marks,
+        .trigger = r->trigger,
+        .paused = o->paused,
+        .start_off = o->paused || (!o->last && (r->trigger.kind == VS_TRIGGER_SIGNAL ||
+                                                r->trigger.kind == VS_TRIGGER_TIME)),
+        .consumer = &r->kept.runs[0].consumer,
+        .tick = tick,
+        .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
                        (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u) |
                        (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u);
@@ -563,6 +570,8 @@ static int record(struct record *r, char **argv)
     r->progress.more = o->follow ? r->following.written : r->written;
     r->following.progress = &r->progress;
     c->interrupt = recording_catch_signals(r->plan.row->engine->apart);
+    if (o->paused)
+        recording_catch_wishes();
     e = r->plan.row->engine->run(c, &r->result, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
@@ -715,6 +724,10 @@ static const struct cli_option options[] = {
              "  exit:nonzero    it ends with any status but 0",
      .type = OPTION_STRING,
      .offset = FIELD(trigger)},
+    {.name = "paused",
+     .help = "record nothing until 'vestige resume' is given the\n"
+             "process ID of the recorder or of the program",
+     .offset = FIELD(paused)},
     {.name = "routine",
      .argument = "NAME",
      .help = "record only code of this routine; may be repeated",

@@ -165,6 +165,8 @@ static int put_config(struct recorded *r)
         add_word(&b, "--no-shared-libs");
     if (o->marks)
         add_word(&b, "--marks");
+    if (o->paused)
+        add_word(&b, "--paused");
     add_names(&b, "--routine", &o->routines);
     add_names(&b, "--from", &o->from);
     add_names(&b, "--to", &o->to);
