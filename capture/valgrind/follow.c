@@ -88,6 +88,7 @@ void newborn_begins(ThreadId tid)
 
     the.newborn = False;
     the.silent = False;
+    the.anew = False;
     the.stop_asked = False;
     the.stream = 0;
     VG_(memset)(the.threads, 0, VG_N_THREADS * sizeof(*the.threads));

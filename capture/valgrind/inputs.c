@@ -2,9 +2,11 @@
 /* What is needed to execute the run again: how far each thread came before something happened from
  * outside, what instructions got from outside, and what memory holds that is new. What a system
  * call wrote, and registers that were set from outside, are recorded in any case. */
+#include "pub_tool_aspacehl.h"
 #include "pub_tool_aspacemgr.h"
 #include "pub_tool_libcfile.h"
 #include "pub_tool_machine.h"
+#include "pub_tool_mallocfree.h"
 #include "pub_tool_threadstate.h"
 #include "pub_tool_vki.h"
 #include "tool.h"
@@ -48,31 +50,30 @@ static void tell(ThreadId tid, const struct lane *lane, const struct wire_ran *p
     ring_done();
 }
 
-static void get_lane(ThreadId tid, struct lane *lane)
-{
-    VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
-}
-
-static void set_lane(ThreadId tid, const struct lane *lane)
-{
-    VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
-}
-
 void inputs_ran(ThreadId tid)
 {
     struct wire_ran place = {.from = shown_address(the.from),
                              .rip = shown_address(VG_(get_IP)(tid))};
     struct lane lane;
 
-    get_lane(tid, &lane);
+    lane_get(tid, &lane);
     if (!lane.counted && !lane.left && !lane.iterations)
         return;
+    /* Code that was translated while recording was on may still be there. */
+    if (the.mode == MODE_DONE) {
+        lane.counted = lane.left = lane.at = lane.iterations = 0;
+        lane_set(tid, &lane);
+        return;
+    }
     /* In the midst of an instruction, some registers may be set already. */
     if (lane.left != WIRE_TO_FAULT)
         place.digest = digest_of(tid);
     tell(tid, &lane, &place);
+    the.threads[tid].told += lane.counted;
+    if (lane.left == WIRE_TO_SYSCALL)
+        the.threads[tid].call_at = lane.at;
     lane.counted = lane.left = lane.at = lane.iterations = 0;
-    set_lane(tid, &lane);
+    lane_set(tid, &lane);
 }
 
 void inputs_fault(Addr pc)
@@ -81,14 +82,16 @@ void inputs_fault(Addr pc)
     struct lane lane;
     UInt number;
 
-    get_lane(tid, &lane);
+    lane_get(tid, &lane);
+    if (!lane.limit && !the.stop_asked)
+        return; /* in a gap */
     number = the.light ? lane.block : ((const struct wire_slot *)lane.cursor)->what;
     if (!number)
         return;
     lane.counted += (Long)block_insns_before(number, pc) - (Long)block_counted_before(number, pc);
     lane.left = WIRE_TO_FAULT;
     lane.at = shown_address(pc);
-    set_lane(tid, &lane);
+    lane_set(tid, &lane);
 }
 
 /* ---- blocks that need more registers --------------------------------------------------------- */
@@ -140,12 +143,21 @@ static Bool is_told_by_registers(const IRStmt *st)
            x86_gets_original((const UChar *)st->Ist.IMark.addr, st->Ist.IMark.len);
 }
 
+/* A block that is to be cut before an instruction. */
+static Bool is_parted(const IRStmt *st, UInt *insns)
+{
+    return st->tag == Ist_IMark && (*insns)++ && region_parts(st->Ist.IMark.addr);
+}
+
 Bool inputs_need_exact(const IRSB *in)
 {
+    UInt insns = 0;
+
     if (the.exact)
         return False;
     for (Int i = 0; i < in->stmts_used && !the.not_exact; i++)
-        the.not_exact = is_division(in->stmts[i]) || is_told_by_registers(in->stmts[i]);
+        the.not_exact = is_division(in->stmts[i]) || is_told_by_registers(in->stmts[i]) ||
+                        is_parted(in->stmts[i], &insns);
     return the.not_exact;
 }
 
@@ -159,11 +171,14 @@ static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
     UInt size = how & 0xffff;
     struct wire_value *v;
 
+    if (the.mode == MODE_DONE)
+        return;
     /* The thread runs on after this, so that its lane stays as it is. */
     the.running = 0;
     the.cursor = lane->cursor;
     if (lane->counted)
         tell(tid, lane, &place);
+    the.threads[tid].told += lane->counted;
     lane->counted = 0;
     v = ring_record(WIRE_VALUE, tid, sizeof(*v) + size);
     if (v) {
@@ -343,7 +358,12 @@ static void part_mapped(const NSegment *s, Addr a, SizeT length, enum mapped whe
         content_bytes(a, length);
 }
 
-void inputs_mapped(Addr a, SizeT length, enum mapped when)
+Bool inputs_follow(void)
+{
+    return the.inputs && the.mode == MODE_ON && !the.anew;
+}
+
+void inputs_told(Addr a, SizeT length, enum mapped when)
 {
     while (length) {
         const NSegment *s = VG_(am_find_nsegment)(a);
@@ -356,7 +376,46 @@ void inputs_mapped(Addr a, SizeT length, enum mapped when)
     }
 }
 
+void inputs_mapped(Addr a, SizeT length, enum mapped when)
+{
+    if (inputs_follow())
+        inputs_told(a, length, when);
+}
+
 void inputs_moved(Addr from, Addr to, SizeT length)
 {
-    content(WIRE_CONTENT_MOVED, to, length, from, NULL, 0);
+    if (inputs_follow())
+        content(WIRE_CONTENT_MOVED, to, length, from, NULL, 0);
+}
+
+void inputs_content(Addr a, SizeT length)
+{
+    while (length && inputs_follow()) {
+        SizeT n = length < PIECE ? length : PIECE, got = copy_safely(piece, a, n);
+
+        if (got)
+            content(WIRE_CONTENT_BYTES, a, got, 0, piece, got);
+        a += n;
+        length -= n;
+    }
+}
+
+void inputs_anew(ThreadId tid)
+{
+    struct wire_anew *anew = ring_record(WIRE_ANEW, tid, sizeof(*anew));
+    Int count = 0;
+    Addr *starts;
+
+    if (anew)
+        *anew = (struct wire_anew){the.window};
+    ring_done();
+    the.anew = False;
+    starts = VG_(get_segment_starts)(SkFileC | SkAnonC | SkShmC, &count);
+    for (Int i = 0; i < count; i++) {
+        const NSegment *s = VG_(am_find_nsegment)(starts[i]);
+
+        if (s)
+            inputs_told(s->start, s->end - s->start + 1, MAPPED_BEFORE);
+    }
+    VG_(free)(starts);
 }

@@ -411,7 +411,7 @@ static void emit_leave(struct emit *e, Bool wanted)
     const struct wire_exit *x = &e->plan->exit[e->exits];
 
     emit_counts(e, wanted);
-    if (the.inputs)
+    if (wanted && the.inputs)
         emit_special(e);
     if (wanted && x->leave == WIRE_TO_REQUEST)
         put_lane(e, offsetof(struct lane, requested), u64(1));
@@ -446,7 +446,7 @@ static void emit_exit(struct emit *e, Int i, Bool wanted)
     emit_leave(e, wanted);
     addStmtToIRSB(e->out, e->plan->in->stmts[i]);
     e->counted = n;
-    if (the.inputs)
+    if (wanted && the.inputs)
         emit_plain(e);
     e->exits++;
     if (wanted && !the.light && more_follows(e->plan, i)) {

@@ -142,11 +142,11 @@ static void declare_control(ThreadId tid, const struct thread *t)
         watch_declared(tid, t->args[2], size > GUESS ? size : GUESS);
 }
 
-void kernel_may_write(ThreadId tid)
+void kernel_may_write(ThreadId tid, Bool loose)
 {
     const struct thread *t = &the.threads[tid];
 
-    watch_begin(tid);
+    watch_begin(tid, loose);
     switch (t->call) {
     case __NR_select:
     case __NR_pselect6:

@@ -314,17 +314,17 @@ static void plan_stmt(struct plan *p, Int i)
  * block. A branch to the next instruction also begins one: otherwise Valgrind could tell from what
  * precedes it whether it is taken, and leave by another exit than branch_taken in
  * src/capture/blocks.c expects. A block can only be cut if registers are up to date at each
- * instruction, which tool.c asks for unless blocks are not recorded. */
+ * instruction, which tool.c asks for unless blocks are not recorded, and inputs.c where it has to
+ * be. */
 static Bool must_cut(const struct plan *p, Addr pc, Bool wanted)
 {
     struct x86 x;
 
     if (the.light)
-        return False;
+        return the.exact && region_parts(pc);
     x86_decode((const UChar *)pc, pc, &x);
-    return x86_is_loop(&p->x) || x86_goes_to_next(&x) ||
-           (the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc) ||
-                            region_wants(pc) != wanted));
+    return x86_is_loop(&p->x) || x86_goes_to_next(&x) || region_parts(pc) ||
+           (the.regions && region_wants(pc) != wanted);
 }
 
 static void plan_lost_load(struct plan *p, UInt size)

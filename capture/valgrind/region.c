@@ -56,7 +56,7 @@ static void look_for_end(void)
 {
     const struct window *w = current();
 
-    the.threshold = ~0ull;
+    the.threshold = the.last ? (the.count / the.last + 1) * the.last : ~0ull;
     the.stepping = False;
     if (!w || !w->length)
         return;
@@ -77,6 +77,7 @@ static void set_mode(Bool on)
         for (ThreadId i = 1; i < VG_N_THREADS; i++)
             the.threads[i].off = True;
         the.mode = MODE_ON;
+        the.anew = the.inputs;
         look_for_end();
         return;
     }
@@ -130,7 +131,7 @@ void region_init(void)
     the.regions = the.asks || the.window_count;
     the.mode = the.start_off ? MODE_OFF : MODE_ON;
     the.threshold = ~0ull;
-    the.counting = the.window_count > 1;
+    the.counting = the.window_count > 1 || the.last || the.wishes;
     if (!take_state() && the.mode != MODE_DONE) {
         the.mode = MODE_OFF;
         look_ahead();
@@ -156,6 +157,11 @@ UInt region_trigger(Addr pc)
         if (the.ranges[i].kind != WIRE_RANGE_WANTED && pc == the.ranges[i].start)
             return the.ranges[i].kind;
     return 0;
+}
+
+Bool region_parts(Addr pc)
+{
+    return the.regions && (the.mode == MODE_STEP || the.stepping || region_trigger(pc));
 }
 
 static Bool known(const struct wire_range *r)
@@ -193,8 +199,43 @@ void region_drop(Addr a, SizeT length)
     the.range_count = kept;
 }
 
+/* Does what the recorder wants. */
+static void heed_wish(GuestState *gst)
+{
+    the.wished = False;
+    if (the.wish == WIRE_WISH_STOP)
+        the.stop_asked = True;
+    else if ((the.wish == WIRE_WISH_ON) != (the.mode == MODE_ON))
+        set_mode(the.wish == WIRE_WISH_ON);
+    else if (the.mode == MODE_ON)
+        look_for_end();
+    else
+        look_ahead();
+    if (the.wish == WIRE_WISH_ON && the.anew)
+        lane_of(gst)->limit = 0;
+    forget_by_exit(gst);
+}
+
+void region_wish(UInt wish)
+{
+    if (wish == the.wish || the.mode == MODE_DONE)
+        return;
+    the.wish = wish;
+    the.wished = True;
+    the.threshold = 0;
+}
+
 void region_due(GuestState *gst)
 {
+    if (the.wished) {
+        heed_wish(gst);
+        return;
+    }
+    if (the.last && the.mode == MODE_ON) {
+        the.renew = True;
+        look_for_end();
+        return; /* all stays as it is */
+    }
     if (the.mode == MODE_ON && current() && the.count < current()->start + current()->length) {
         look_for_end();
     } else if (the.mode == MODE_ON) {
@@ -215,6 +256,11 @@ ULong region_triggered(GuestState *gst, ULong kind)
 {
     Bool on = kind == WIRE_RANGE_FROM;
 
+    if (the.last && the.mode == MODE_ON && !the.stop_asked) {
+        the.triggered = the.stop_asked = True;
+        forget_by_exit(gst);
+        return 1;
+    }
     if (the.mode == MODE_DONE || on == (the.mode == MODE_ON))
         return 0;
     set_mode(on);

@@ -238,7 +238,7 @@ void ring_introduce(void)
 void ring_flush(Bool ask)
 {
     struct wire_note note = {ask ? WIRE_ASK : WIRE_FULL, the.buffer,
-                             the.cursor + sizeof(struct wire_slot) - the.base, 0};
+                             the.cursor + sizeof(struct wire_slot) - the.base, the.telling};
     UInt reply;
 
     if (the.silent) {
@@ -262,6 +262,17 @@ void ring_flush(Bool ask)
     }
     enter_buffer((the.buffer + 1) % WIRE_BUFFERS);
     ring_publish();
+}
+
+void ring_renew(Bool telling)
+{
+    const struct wire_note note = {WIRE_RENEW, 0, telling, 0};
+
+    ring_flush(False);
+    the.telling = telling;
+    the.ring->telling = telling;
+    if (!the.silent && !send_note(&note))
+        nobody_listens();
 }
 
 void ring_wait(void)
@@ -318,7 +329,7 @@ void ring_fault(Addr pc)
             (struct wire_slot){WIRE_LEFT_FAULT | block_insns_before(number, pc), 0};
     }
     /* The thread did not come to where it could be said. */
-    if (the.inputs && tid)
+    if (the.inputs && tid && !the.threads[tid].off)
         inputs_ran(tid);
 }
 

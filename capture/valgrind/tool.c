@@ -62,20 +62,33 @@ void thread_registers(ThreadId tid, struct wire_regs *regs)
     registers_of(&gst, regs);
 }
 
-static void lane_get(ThreadId tid, struct lane *lane)
+void lane_get(ThreadId tid, struct lane *lane)
 {
-    VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+    if (tid == the.running)
+        VG_(get_shadow_regs_area)(tid, (UChar *)lane, 1, 0, sizeof(*lane));
+    else
+        *lane = the.threads[tid].lane;
 }
 
-static void lane_set(ThreadId tid, const struct lane *lane)
+void lane_set(ThreadId tid, const struct lane *lane)
 {
-    VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+    if (tid == the.running)
+        VG_(set_shadow_regs_area)(tid, 1, 0, sizeof(*lane), (const UChar *)lane);
+    else
+        the.threads[tid].lane = *lane;
 }
 
 /* Whether what the kernel does for a thread is recorded. */
 static Bool observed(ThreadId tid)
 {
     return !the.silent && the.mode == MODE_ON && tid && !the.threads[tid].off;
+}
+
+/* Whether the kernel's writes for a thread are told, although it is in a gap: other threads are
+ * recorded. */
+static Bool is_stray(ThreadId tid)
+{
+    return !the.silent && inputs_follow() && tid && the.threads[tid].off;
 }
 
 /* ---- scheduling ---------------------------------------------------------------------------- */
@@ -127,7 +140,7 @@ static void end_gap(ThreadId tid, struct lane *lane)
         thread_registers(tid, &gap->regs);
     }
     ring_done();
-    lane->counted = 0;
+    lane->counted = lane->left = lane->at = lane->iterations = 0;
     the.threads[tid].off = False;
 }
 
@@ -154,6 +167,13 @@ static void end_request(ThreadId tid)
         external(tid, args[2], SOURCE_PLACE);
 }
 
+void end_requests(void)
+{
+    for (ThreadId i = 1; i < VG_N_THREADS; i++)
+        if (the.threads[i].known)
+            end_request(i);
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
@@ -162,7 +182,13 @@ static void start_client_code(ThreadId tid, ULong blocks)
     the.turns++;
     lane_collect();
     end_request(tid);
+    if (the.wishes && !the.silent)
+        region_wish(__atomic_load_n(&the.ring->wish, __ATOMIC_RELAXED));
+    if (the.renew && the.mode == MODE_ON && !the.stop_asked)
+        last_renew(tid);
     lane_get(tid, &lane);
+    if (the.anew && the.mode == MODE_ON)
+        inputs_anew(tid);
     resume(tid);
     if (tid != the.stream) {
         ring_simple(WIRE_RUN, tid);
@@ -176,17 +202,21 @@ static void start_client_code(ThreadId tid, ULong blocks)
     /* Nothing is recorded from now on. The next block must end up in stop_client_code, where
      * translations can be thrown away. */
     lane.limit = t->off || the.stop_asked ? 0 : the.limit;
-    lane_set(tid, &lane);
     if (!the.stop_asked)
         set_discard(tid, 0, 0);
     the.from = VG_(get_IP)(tid);
     the.running = tid;
+    lane_set(tid, &lane);
     ring_publish();
 }
 
 static void stop_client_code(ThreadId tid, ULong blocks)
 {
     lane_collect();
+    if (the.triggered) {
+        the.triggered = False;
+        ring_simple(WIRE_TRIGGERED, tid);
+    }
     if (the.stop_asked && the.mode != MODE_DONE) {
         the.mode = MODE_DONE;
         the.forgotten = False;
@@ -209,8 +239,9 @@ ThreadId lane_stop(void)
 
     if (!tid)
         return 0;
-    the.running = 0;
     lane_get(tid, &lane);
+    the.running = 0;
+    lane_set(tid, &lane);
     the.cursor = lane.cursor;
     if (!done)
         the.threads[tid].off = lane.limit == 0;
@@ -221,7 +252,7 @@ void lane_collect(void)
 {
     ThreadId tid = lane_stop();
 
-    if (tid && the.inputs)
+    if (tid && the.inputs && !the.threads[tid].off)
         inputs_ran(tid);
 }
 
@@ -229,16 +260,16 @@ void lane_collect(void)
 
 void thread_begins(ThreadId tid)
 {
-    struct lane lane = {0};
     struct wire_start *start;
 
-    the.threads[tid] = (struct thread){
-        .known = True, .off = the.mode != MODE_ON, .clear_tid = the.threads[tid].clear_tid};
-    lane_set(tid, &lane);
+    the.threads[tid] = (struct thread){.known = True,
+                                       .off = the.mode != MODE_ON,
+                                       .system_id = VG_(gettid)(),
+                                       .clear_tid = the.threads[tid].clear_tid};
     watch_drop(tid);
     start = ring_record(WIRE_START, tid, sizeof(*start));
     if (start) {
-        start->system_id = VG_(gettid)();
+        start->system_id = the.threads[tid].system_id;
         thread_registers(tid, &start->regs);
     }
     ring_done();
@@ -246,6 +277,10 @@ void thread_begins(ThreadId tid)
 
 void external(ThreadId tid, Addr a, SizeT size)
 {
+    if (tid && the.inputs && the.threads[tid].off) {
+        inputs_content(a, size);
+        return;
+    }
     while (size) {
         SizeT n = size < PIECE ? size : PIECE;
         struct wire_external *x = ring_record(WIRE_EXTERNAL, tid, sizeof(*x) + n);
@@ -290,7 +325,7 @@ static void thread_ends(ThreadId tid)
     settle_block();
     lane_collect();
     end_request(tid);
-    kernel_ends(tid, VG_(gettid)(), observed(tid));
+    kernel_ends(tid, VG_(gettid)(), observed(tid) || is_stray(tid));
     settle_gap(tid);
     status = ring_record(WIRE_EXIT, tid, sizeof(*status));
     if (status)
@@ -348,10 +383,15 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     for (UInt i = 0; i < 6; i++)
         t->args[i] = i < count ? args[i] : 0;
     t->call = number;
+    t->in_call = True;
     watch_drop(tid);
     limits_before(tid);
-    if (observed(tid) && number != __NR_rt_sigreturn)
-        kernel_may_write(tid);
+    if (number != __NR_rt_sigreturn) {
+        if (observed(tid))
+            kernel_may_write(tid, False);
+        else if (the.inputs && !the.silent && the.mode != MODE_DONE)
+            kernel_may_write(tid, True);
+    }
     switch (number) {
     case __NR_exit:
     case __NR_exit_group:
@@ -392,6 +432,7 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         newborn_begins(tid);
         return;
     }
+    t->in_call = False;
     ring_drop_child(); /* if the fork failed */
     if (number == __NR_set_tid_address)
         t->clear_tid = t->args[0];
@@ -409,8 +450,14 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
         kernel_replaced(tid);
     if (the.follow && !sr_isError(result))
         tell_reaped(tid, sr_Res(result));
-    if (number == __NR_rt_sigreturn || !observed(tid))
+    if (number == __NR_rt_sigreturn)
         return;
+    if (is_stray(tid))
+        kernel_wrote(tid);
+    if (!observed(tid)) {
+        watch_drop(tid);
+        return;
+    }
     kernel_wrote(tid);
     VG_(get_shadow_regs_area)(tid, (UChar *)&gst, 0, 0, sizeof(gst));
     call = ring_record(WIRE_SYSCALL, tid, sizeof(*call));
@@ -451,7 +498,7 @@ static void post_mem_write(CorePart part, ThreadId tid, Addr a, SizeT size)
 {
     if (tid == 0 || tid >= VG_N_THREADS)
         tid = the.stream;
-    if (!observed(tid) || part == Vg_CoreClientReq)
+    if (!(observed(tid) || is_stray(tid)) || part == Vg_CoreClientReq)
         return;
     if (part != Vg_CoreSysCall || !watch_announced(tid, a, size))
         external(tid, a, size);
@@ -478,6 +525,15 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
 {
     struct wire_signal *signal;
 
+    the.threads[tid].in_call = False;
+    if (number == the.signal && the.mode != MODE_ON && the.mode != MODE_DONE) {
+        region_wish(WIRE_WISH_ON);
+        ring_simple(WIRE_TRIGGERED, tid);
+    }
+    if (is_stray(tid)) {
+        watch_end(tid);
+        the.threads[tid].resuming = True;
+    }
     if (!observed(tid))
         return;
     ring_fault(VG_(get_IP)(tid));
@@ -492,6 +548,10 @@ static void before_signal(ThreadId tid, Int number, Bool alternate_stack)
     }
     ring_done();
     the.threads[tid].resuming = True;
+    if (number == the.signal && the.last && !the.stop_asked) {
+        ring_simple(WIRE_TRIGGERED, tid);
+        region_wish(WIRE_WISH_STOP);
+    }
 }
 
 /* ---- mappings ------------------------------------------------------------------------------ */
@@ -511,14 +571,13 @@ static Bool is_main(const NSegment *segment)
     return entry && entry->dev == segment->dev && entry->ino == segment->ino;
 }
 
-void map(Addr a, SizeT length, UInt flags, enum mapped when)
+void tell_map(Addr a, SizeT length, UInt flags)
 {
     const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
     const HChar *path = segment ? VG_(am_get_filename)(segment) : NULL;
     UInt size = path ? VG_(strlen)(path) : 0;
     struct wire_map *m = ring_record(WIRE_MAP, 0, sizeof(*m) + size);
 
-    region_drop(a, length);
     if (path && is_main(segment))
         flags |= WIRE_MAP_MAIN;
     if (!m)
@@ -527,9 +586,19 @@ void map(Addr a, SizeT length, UInt flags, enum mapped when)
                            size};
     VG_(memcpy)(m + 1, path, size);
     ring_done();
+}
+
+void map(Addr a, SizeT length, UInt flags, enum mapped when)
+{
+    const NSegment *segment = flags & WIRE_MAP_GONE ? NULL : VG_(am_find_nsegment)(a);
+
+    tell_map(a, length, flags);
+    region_drop(a, length);
+    if (the.silent)
+        return;
     if (the.inputs && !(flags & WIRE_MAP_GONE))
         inputs_mapped(a, length, when);
-    if (the.asks && path && (flags & WIRE_MAP_EXEC))
+    if (the.asks && segment && VG_(am_get_filename)(segment) && (flags & WIRE_MAP_EXEC))
         ring_flush(True);
 }
 
@@ -647,6 +716,10 @@ static Bool option(const HChar *arg)
         the.state = (HChar *)(Addr)text;
     } else if VG_STR_CLO (arg, "--files", text) {
         limits_init((HChar *)(Addr)text);
+    } else if VG_STR_CLO (arg, "--last", text) {
+        the.last = VG_(strtoull10)(text, NULL);
+    } else if VG_INT_CLO (arg, "--signal", the.signal) {
+    } else if VG_BOOL_CLO (arg, "--wishes", the.wishes) {
     } else if VG_STR_CLO (arg, "--window", text) {
         add_window(text);
     } else if VG_BOOL_CLO (arg, "--loads", the.loads) {

@@ -16,6 +16,7 @@
  *   ring.c        the buffers, and records that are not blocks
  *   region.c      which code is recorded, and when
  *   inputs.c      what is needed to execute the run again
+ *   last.c        all that a run of the last instructions begins with
  *   follow.c      the program's children, and how they end
  */
 #ifndef TOOL_H
@@ -58,11 +59,16 @@ enum mapped {
 };
 
 struct thread {
-    Bool known;      /* WIRE_START was sent, WIRE_EXIT not yet */
-    Bool off;        /* in a gap, or about to begin with one; as of its last stop */
-    Bool resuming;   /* WIRE_RESUME is due */
-    Addr kept;       /* where Valgrind's part of a signal frame is; 0 = none */
-    ULong exit_code; /* of the exit call it is in */
+    struct lane lane; /* while it does not run: a signal's return sets the shadows as they were */
+    Bool known;       /* WIRE_START was sent, WIRE_EXIT not yet */
+    Bool off;         /* in a gap, or about to begin with one; as of its last stop */
+    Bool resuming;    /* WIRE_RESUME is due */
+    Addr kept;        /* where Valgrind's part of a signal frame is; 0 = none */
+    ULong exit_code;  /* of the exit call it is in */
+    ULong system_id;
+    ULong told;      /* instructions, with each WIRE_RAN */
+    ULong call_at;   /* the system call that it made last, if inputs are recorded, ... */
+    Bool in_call;    /* ... which is not over */
     ULong clear_tid; /* the kernel is to clear this when the thread ends */
     ULong locks;     /* and to release the locks in this list */
     UInt call;       /* the system call it is in ... */
@@ -89,6 +95,9 @@ struct tool {
     Bool light;       /* ... and nothing that follows from it */
     Bool whole;       /* record the bytes of mapped files, too */
     Bool follow;      /* record the program's children, each as a run of its own */
+    Bool wishes;      /* the recorder may want recording to begin or to end */
+    Int signal;       /* recording begins, or ends, with this one; 0 = with none */
+    ULong last;       /* another run begins after each so many instructions; 0 = none does */
     Bool regions;     /* blocks may have to end before some instruction */
 
     /* the ring */
@@ -100,6 +109,7 @@ struct tool {
     ThreadId stream;             /* the thread whose blocks are being written */
     Bool silent;                 /* in a forked child, or when nobody listens: send nothing */
     Int child[WIRE_DESCRIPTORS]; /* for the child that is about to be made; [0] is -1: none */
+    Bool telling;                /* what is told is for the newest run alone */
     Bool newborn; /* a child that is followed, within the call that made it: silent until then */
 
     /* threads */
@@ -112,9 +122,14 @@ struct tool {
     enum mode mode;
     Bool stop_asked;
     Bool forgotten;  /* translations were thrown away since then */
+    Bool anew;       /* what all memory holds is to be told before a thread runs on */
     ULong count;     /* instructions so far, when they are counted */
     ULong threshold; /* the count at which region_due is called */
     Bool counting;   /* also while recording */
+    Bool renew;      /* another run is to begin */
+    Bool triggered;  /* it is to be said that a routine was reached */
+    UInt wish;       /* of the recorder, that is heeded or about to be */
+    Bool wished;     /* ... which is still to be heeded */
     Bool stepping;   /* recording one instruction at a time: the end is near */
     struct window *windows;
     UInt window_count, window; /* window: the current or next */
@@ -153,6 +168,8 @@ void ring_done(void);
 void ring_simple(UInt kind, ThreadId tid);
 /* Notes that the block that was running was left at the instruction at pc. */
 void ring_fault(Addr pc);
+/* Another run begins (telling), or all that it begins with was told. */
+void ring_renew(Bool telling);
 /* Publishes in the ring's head how much is valid. */
 void ring_publish(void);
 
@@ -190,6 +207,8 @@ void region_keep(void);
 Bool region_wants(Addr pc);
 /* The kind of trigger at pc (WIRE_RANGE_FROM or _TO), or 0. */
 UInt region_trigger(Addr pc);
+/* Whether no instruction may run together with the one at pc, which comes next. */
+Bool region_parts(Addr pc);
 void region_add(const struct wire_range *range);
 /* Drops the ranges there, because something else is mapped there now. */
 void region_drop(Addr a, SizeT length);
@@ -198,24 +217,35 @@ void region_due(GuestState *gst);
 ULong region_triggered(GuestState *gst, ULong kind);
 /* A mark in the program. */
 void region_switch(Bool on);
+/* The recorder wants this (enum wire_wish), or a signal does. It is done when the next block
+ * begins, if recording is off or instructions are counted. */
+void region_wish(UInt wish);
 
 /* ---- tool.c ---- */
 void registers_of(const GuestState *gst, struct wire_regs *regs);
 /* The thread's lane, while it runs. */
 struct lane *lane_of(GuestState *gst);
+/* The lane of any thread. */
+void lane_get(ThreadId tid, struct lane *lane);
+void lane_set(ThreadId tid, const struct lane *lane);
 /* Takes the cursor back from the thread that was running, and tells what it did, if inputs are
  * recorded. */
 void lane_collect(void);
 /* Does only the first. Returns the thread, or 0 if none was running. */
 ThreadId lane_stop(void);
-/* Records what the kernel, or something else outside, wrote. */
+/* Records what the kernel, or something else outside, wrote. If the thread is in a gap, nothing but
+ * the memory of what is executed again can have to do with it. */
 void external(ThreadId tid, Addr a, SizeT size);
 
 /* A thread begins: tells so. */
 void thread_begins(ThreadId tid);
 /* A program begins, or a child that is followed. */
 void say_hello(void);
-/* Tells what is mapped there. */
+/* Record what every thread got whose last block ended with a client request, and what Valgrind
+ * wrote for it. */
+void end_requests(void);
+/* Tell what is mapped there; the second, now that it is. */
+void tell_map(Addr a, SizeT length, UInt flags);
 void map(Addr a, SizeT length, UInt flags, enum mapped when);
 UInt rights(Bool r, Bool w, Bool x);
 
@@ -234,9 +264,20 @@ Bool inputs_need_exact(const IRSB *in);
  * instructions that are not counted yet << 16 | bytes. */
 void inputs_value(GuestState *gst, ULong how, ULong pc, ULong value);
 void inputs_registers(GuestState *gst, ULong how, ULong pc, const Int *places);
-/* Tells what was mapped. */
+/* Whether what memory holds is followed: recording is on, and it was told what all memory held. */
+Bool inputs_follow(void);
+/* Tell what was mapped, and what is there now, if memory is followed. */
 void inputs_mapped(Addr a, SizeT length, enum mapped when);
 void inputs_moved(Addr from, Addr to, SizeT length);
+void inputs_content(Addr a, SizeT length);
+/* Tells it in any case. */
+void inputs_told(Addr a, SizeT length, enum mapped when);
+/* Recording goes on with this thread, after a gap: tells what all memory holds. */
+void inputs_anew(ThreadId tid);
+
+/* ---- last.c ---- */
+/* Tells all that another run begins with, before this thread runs on. */
+void last_renew(ThreadId tid);
 
 /* ---- follow.c ---- */
 void forking(ThreadId tid);
@@ -250,8 +291,9 @@ void tell_reaped(ThreadId tid, ULong result);
 void tell_command(void);
 
 /* ---- watch.c ---- */
-/* These surround a system call that is recorded. */
-void watch_begin(ThreadId tid);
+/* These surround a system call that is recorded, or may come to be: `loose` is for a call that was
+ * made in a gap. What it may have written is then told as a whole, if it is over after the gap. */
+void watch_begin(ThreadId tid, Bool loose);
 /* The call may write there, according to its wrapper. */
 void watch_declared(ThreadId tid, Addr a, SizeT size);
 /* The call may write there, for all we know. */
@@ -278,8 +320,9 @@ void limits_after(ThreadId tid, Bool success);
 void limits_give(Bool give);
 
 /* ---- kernel.c ---- */
-/* Before and after a system call that is recorded: what it may write, and what it wrote. */
-void kernel_may_write(ThreadId tid);
+/* Before and after a system call that is recorded, or that was made in a gap: what it may write,
+ * and what it wrote. */
+void kernel_may_write(ThreadId tid, Bool loose);
 void kernel_wrote(ThreadId tid);
 /* After a call that succeeded: memory whose contents it replaced. */
 void kernel_replaced(ThreadId tid);

@@ -40,6 +40,7 @@ struct stretch {
 
 struct watch {
     Bool active;
+    Bool loose; /* there are no copies */
     ULong turn; /* the.turns when the call began */
     struct stretch *stretches;
     UInt count, capacity;
@@ -147,6 +148,10 @@ static void copy(struct watch *w, Addr a, SizeT size, enum how how)
     size = usable(a, size < COPY_MAX ? size : COPY_MAX);
     if (!size || has_copy(w, a, size, how))
         return;
+    if (w->loose) {
+        add(w, a, size, how);
+        return;
+    }
     if (w->used + size > w->room) {
         w->room = 2 * (w->used + size);
         w->copies = VG_(realloc)("vestige.watch", w->copies, w->room);
@@ -159,11 +164,12 @@ static void copy(struct watch *w, Addr a, SizeT size, enum how how)
     w->used += size;
 }
 
-void watch_begin(ThreadId tid)
+void watch_begin(ThreadId tid, Bool loose)
 {
     struct watch *w = watch_of(tid);
 
     w->active = True;
+    w->loose = loose;
     w->turn = the.turns;
     w->count = 0;
     w->used = 0;
@@ -200,7 +206,7 @@ static void update(struct watch *w, Addr a, SizeT size)
         Addr from = a > s->at ? a : s->at,
              to = a + size < s->at + s->size ? a + size : s->at + s->size;
 
-        if (s->how != ANNOUNCED && from < to)
+        if (s->how != ANNOUNCED && from < to && !w->loose)
             copy_safely(w->copies + s->copy + (from - s->at), from, to - from);
     }
 }
@@ -244,8 +250,10 @@ void watch_end(ThreadId tid)
         return;
     w->active = False;
     for (UInt i = 0; i < w->count; i++)
-        if (w->stretches[i].how == ANNOUNCED)
+        if (w->stretches[i].how == ANNOUNCED || the.threads[tid].off)
             record(tid, w, w->stretches[i].at, w->stretches[i].size);
+    if (the.threads[tid].off)
+        return;
     for (UInt i = 0; i < w->count; i++)
         if (w->stretches[i].how == DECLARED || (w->stretches[i].how == GUESSED && alone))
             record_changes(tid, w, &w->stretches[i]);

@@ -82,7 +82,11 @@ enum {
 enum {
     VS_CONTENT_FILE = 1,  /* value = struct vs_content_file, then the file's path */
     VS_CONTENT_MOVED = 2, /* value = struct vs_content_moved: what lay somewhere else */
-    VS_CONTENT_ALL = 3
+    /* value = a length, 8 bytes: so much, from addr on, is zero from now on, until something says
+     * what it holds. What threads did since they last ran is not known; each has a VS_GAP before it
+     * runs again. Only in a run with VS_RUN_PARTS. */
+    VS_CONTENT_ANEW = 4,
+    VS_CONTENT_ALL = 7
 };
 
 /* pc of a VS_MAP that belongs to no image */

@@ -25,7 +25,10 @@ enum {
     /* Branches, loads and stores are not in the file, since executing the run again makes them.
      * Such a run has VS_RUN_INPUTS too; what its loads and stores are is said by the bits above. */
     VS_RUN_SHORT = 16,
-    VS_RUN_KNOWN = 31
+    /* With VS_RUN_INPUTS: these are the inputs of parts of the execution, each of which begins with
+     * what all memory holds (VS_CONTENT_ANEW) and with the registers of each thread (VS_GAP). */
+    VS_RUN_PARTS = 32,
+    VS_RUN_KNOWN = 63
 };
 
 /* ---- writing ------------------------------------------------------------------------------ */

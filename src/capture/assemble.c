@@ -115,14 +115,43 @@ static bool completes_window(const struct vs_assembler *a, const struct vs_event
             e->kind == VS_NONDET);
 }
 
-/* Puts the event at i that crosses the end of the window behind it: the instructions before the end
- * get one of their own. A parcel has room for it (VS_BLOCK_EVENTS). */
-static void part_event(struct vs_assembler *a, size_t i)
+/* Puts an event before the one at i. A parcel has room for it (VS_BLOCK_EVENTS). */
+static void insert_event(struct vs_assembler *a, size_t i, struct vs_event inserted)
 {
     struct vs_event *e = &a->events[i];
 
     memmove(e + 1, e, (a->count++ - i) * sizeof(*e));
-    *e = (struct vs_event){.kind = VS_COUNT, .thread = e->thread, .icount = (uint16_t)a->left};
+    *e = inserted;
+}
+
+/* The event at i crosses the end of the window: the instructions before the end get one of their
+ * own. */
+static void part_event(struct vs_assembler *a, size_t i)
+{
+    insert_event(a, i,
+                 (struct vs_event){
+                     .kind = VS_COUNT, .thread = a->events[i].thread, .icount = (uint16_t)a->left});
+}
+
+/* The event is the window's last. If executing the run makes it, this is to be done before anything
+ * else happens. */
+static void end_window(struct vs_assembler *a, const struct vs_event *e)
+{
+    a->cut = true;
+    a->cut_pc = e->pc;
+    a->cut_thread = e->thread;
+    a->turn_due = a->o.inputs && (e->kind <= VS_STORE || e->kind == VS_COUNT);
+}
+
+/* Says that the thread came to the window's end, before the event at i, unless that says it. */
+static void put_due_turn(struct vs_assembler *a, size_t i)
+{
+    const struct vs_event *e = &a->events[i];
+
+    if (e->kind != VS_TURN || e->thread != a->cut_thread || e->icount)
+        insert_event(
+            a, i,
+            (struct vs_event){.kind = VS_TURN, .thread = a->cut_thread, .size = sizeof(uint64_t)});
 }
 
 /* Leaves out what lies behind the end of the window. */
@@ -138,15 +167,19 @@ static void apply_window(struct vs_assembler *a)
         if (a->cut) {
             bool completes = completes_window(a, &e);
 
+            if (a->turn_due && !completes) {
+                put_due_turn(a, i);
+                e = a->events[i];
+                a->turn_due = false;
+                completes = true;
+            }
             if (e.icount && e.thread == a->cut_thread)
                 a->cut_pc = 0;
             e.icount = 0;
             if (!completes && !is_structure(a, &e))
                 continue;
         } else if (e.icount == a->left) {
-            a->cut = true;
-            a->cut_pc = e.pc;
-            a->cut_thread = e.thread;
+            end_window(a, &e);
         }
         if (e.kind == VS_THREAD_START)
             a->begun = e.thread + 1u;
@@ -676,6 +709,27 @@ int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
     return settle(
         a, odd ? vs_assembler_nonsense(diag, "a buffer's size") : take_all(a, bytes, size, diag),
         diag, was_theirs);
+}
+
+static int inherit(struct vs_assembler *a, const struct vs_assembler *from, struct vs_diag *diag)
+{
+    int e = 0;
+
+    if (a->block_count != 1 || !a->o.light)
+        return vs_assembler_nonsense(diag, "code in what a run begins with");
+    for (size_t i = 1; e == 0 && i < from->block_count; i++) {
+        const struct vs_code_block *b = &from->blocks[i];
+        const struct vs_block block = {b->addr, b->code, b->code_size, b->decoded};
+
+        e = vs_assembler_take_over(a, b, !vs_codemap_differs(&from->code, &block), diag);
+    }
+    return e;
+}
+
+int vs_assembler_inherit(struct vs_assembler *a, const struct vs_assembler *from,
+                         struct vs_diag *diag, bool *was_theirs)
+{
+    return settle(a, inherit(a, from, diag), diag, was_theirs);
 }
 
 int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *was_theirs)

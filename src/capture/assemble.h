@@ -36,6 +36,7 @@ struct vs_assembler_stats {
     unsigned forks; /* children that are not followed ... */
     unsigned made;  /* ... and that are, or were to be */
     bool ended;     /* the program came to its end */
+    bool triggered; /* what was waited for has happened */
     bool full;      /* the last window is over: nothing more will be recorded */
 };
 
@@ -51,6 +52,12 @@ void vs_assembler_close(struct vs_assembler *a);
  * consumer's error it is not written, and *theirs is set. */
 int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
                       struct vs_diag *diag, bool *theirs);
+
+/* Lets an assembler whose stream begins where another one's has come to, and that has taken all
+ * that is told there, know the code that was announced before. There are no blocks that ran.
+ * Returns as vs_assembler_take. */
+int vs_assembler_inherit(struct vs_assembler *a, const struct vs_assembler *from,
+                         struct vs_diag *diag, bool *theirs);
 
 /* Ends all threads after the stream's end, and delivers what is left. Returns as
  * vs_assembler_take. */

@@ -89,6 +89,33 @@ static int define_block(struct vs_assembler *a, const void *record, size_t size,
     return b->decoded ? put_code(a, b, diag) : 0;
 }
 
+int vs_assembler_take_over(struct vs_assembler *a, const struct vs_code_block *from, bool in_place,
+                           struct vs_diag *diag)
+{
+    const struct vs_block block = {from->addr, from->code, from->code_size, from->decoded};
+    struct vs_code_block b = {.length = sizeof(struct wire_slot),
+                              .addr = from->addr,
+                              .code_size = from->code_size,
+                              .decoded = from->decoded};
+    int64_t id = 0;
+
+    if (vs_array_room((void **)&a->blocks, &a->block_capacity, a->block_count, 1, sizeof(b)) < 0)
+        return -VSE_NOMEM;
+    if (b.decoded) {
+        uint8_t *code = vs_arena_alloc(&a->arena, b.code_size, 1);
+
+        if (!code)
+            return -VSE_NOMEM;
+        memcpy(code, from->code, b.code_size);
+        b.code = code;
+        if ((id = vs_assembler_theirs(a, vs_relay_block(a->o.relay, &block))) < 0)
+            return (int)id;
+    }
+    b.id = (uint32_t)id;
+    a->blocks[a->block_count++] = b;
+    return b.decoded && in_place ? place_code(a, &b, diag) : 0;
+}
+
 /* A block that was defined earlier was translated again: its code is back in place, if other code
  * lay there meanwhile. */
 static int meet_again(struct vs_assembler *a, uint64_t number, struct vs_diag *diag)
@@ -179,6 +206,22 @@ static int start_thread(struct vs_assembler *a, uint32_t tid, const struct wire_
         a, t,
         (struct vs_event){.kind = VS_THREAD_START, .pc = start->regs.rip, .addr = start->system_id},
         a->payload, n, 0);
+}
+
+/* A thread is there, in the midst of what it does. */
+static int meet_thread(struct vs_assembler *a, uint32_t tid, const struct wire_thread *w,
+                       struct vs_diag *diag)
+{
+    const struct wire_start start = {w->system_id, w->regs};
+    struct vs_event gap = {.kind = VS_GAP, .pc = w->regs.rip, .addr = w->skipped};
+    int e = start_thread(a, tid, &start, diag);
+
+    if (e < 0)
+        return e;
+    a->threads[tid]->call_pc = w->call_pc;
+    return vs_assembler_put(
+        a, a->threads[tid], gap, a->payload,
+        vs_wire_registers_put(&a->numbers, a->payload, 0, &w->regs, NULL, VS_WIRE_NEW), 0);
 }
 
 int vs_assembler_end_threads(struct vs_assembler *a)
@@ -364,20 +407,28 @@ static int put_all_since(struct vs_assembler *a)
     return e;
 }
 
+/* Recording goes on in this window. */
+static int enter_window(struct vs_assembler *a, uint64_t window)
+{
+    int e;
+
+    if (window == a->window)
+        return 0;
+    e = put_all_since(a);
+    return e < 0 ? e : vs_assembler_next_window(a, window);
+}
+
 static int take_gap(struct vs_assembler *a, struct vs_capture_thread *t, const struct wire_gap *g)
 {
     struct vs_event e = {.kind = VS_GAP, .pc = g->regs.rip, .addr = g->skipped};
     size_t n = vs_wire_registers_put(&a->numbers, a->payload, 0, &g->regs, NULL, VS_WIRE_NEW);
+    int err = enter_window(a, g->window);
 
-    vs_assembler_settle_call(t, g->regs.rip);
-    if (g->window != a->window) {
-        int err = put_all_since(a);
-
-        if (err == 0)
-            err = vs_assembler_next_window(a, g->window);
-        if (err < 0)
-            return err;
-    }
+    if (err < 0)
+        return err;
+    /* The end of the call that it was in is not recorded either. */
+    e.addr += t->call_pc && t->call_pc != g->regs.rip;
+    t->call_pc = 0;
     t->repeats.pc = 0;
     t->depth = 0;
     t->bases[0] = g->regs.fs_base;
@@ -441,6 +492,24 @@ static int take_value(struct vs_assembler *a, struct vs_capture_thread *t,
     err = vs_assembler_put(a, t, e, v + 1, v->size, v->more);
     t->since -= v->more;
     return err;
+}
+
+/* What all memory holds follows. How far threads came before is said first: they came there with
+ * what memory held then. */
+static int take_anew(struct vs_assembler *a, struct vs_capture_thread *t, const struct wire_anew *w)
+{
+    struct vs_event e = {.kind = VS_CONTENT, .flags = VS_CONTENT_ANEW};
+    int err;
+
+    if (!a->o.inputs)
+        return -VSE_CORRUPT;
+    err = vs_assembler_put_turn(a, t, false);
+    if (err == 0)
+        err = enter_window(a, w->window);
+    if (err < 0)
+        return err;
+    a->nobody = (struct vs_capture_thread){.number = t->number};
+    return vs_assembler_put(a, &a->nobody, e, &a->isa->user_end, sizeof(a->isa->user_end), 0);
 }
 
 static int take_content(struct vs_assembler *a, const struct wire_content *c, size_t size)
@@ -514,6 +583,8 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_start);
     case WIRE_HELLO:
         return sizeof(struct wire_hello);
+    case WIRE_THREAD:
+        return sizeof(struct wire_thread);
     case WIRE_EXIT:
     case WIRE_AGAIN:
     case WIRE_REQUEST:
@@ -530,6 +601,8 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_regs);
     case WIRE_GAP:
         return sizeof(struct wire_gap);
+    case WIRE_ANEW:
+        return sizeof(struct wire_anew);
     case WIRE_MAP:
         return sizeof(struct wire_map);
     case WIRE_RAN:
@@ -574,6 +647,8 @@ static int take_thread_record(struct vs_assembler *a, uint32_t kind, struct vs_c
         return take_resume(a, t, data);
     case WIRE_GAP:
         return take_gap(a, t, data);
+    case WIRE_ANEW:
+        return take_anew(a, t, data);
     case WIRE_REQUEST:
         return take_request(a, t, *(const uint64_t *)data);
     default:
@@ -601,6 +676,8 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
         return meet_again(a, *(const uint64_t *)data, diag);
     case WIRE_START:
         return start_thread(a, head->thread, data, diag);
+    case WIRE_THREAD:
+        return meet_thread(a, head->thread, data, diag);
     case WIRE_MAP:
         return take_map(a, data, size);
     case WIRE_CONTENT:
@@ -619,6 +696,9 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
         return 0;
     case WIRE_MADE:
         a->stats.made++;
+        return 0;
+    case WIRE_TRIGGERED:
+        a->stats.triggered = true;
         return 0;
     case WIRE_BYE:
         a->stats.ended = true;

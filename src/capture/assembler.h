@@ -70,8 +70,9 @@ struct vs_assembler {
     unsigned begun;        /* threads that have begun before that */
     uint64_t cut_pc;       /* the window's last instruction, if that has events; 0 = none */
     uint16_t cut_thread;
-    bool records;                 /* the consumer takes records */
-    struct vs_map recipes;        /* numbers plus one, by block, exit and instructions before */
+    bool turn_due;         /* it is to be said that the thread came to that instruction's end */
+    bool records;          /* the consumer takes records */
+    struct vs_map recipes; /* numbers plus one, by block, exit and instructions before */
     uint32_t taken[VS_RECORDS];   /* recipes of the records to be delivered */
     struct vs_recipe_step *steps; /* of the recipe that is made: room for VS_BLOCK_EVENTS */
     bool theirs;                  /* the error that is returned is the consumer's */
@@ -133,6 +134,11 @@ int vs_assembler_next_window(struct vs_assembler *a, uint64_t window);
 /* Takes a record that is no block that ran. Returns as vs_assembler_take. */
 int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire_head *head,
                         struct vs_diag *diag);
+
+/* Takes over a block that another assembler knows, without the ways to leave it, and with it in
+ * place if it is there. Returns as vs_assembler_take. */
+int vs_assembler_take_over(struct vs_assembler *a, const struct vs_code_block *b, bool in_place,
+                           struct vs_diag *diag);
 
 /* Ends all threads. Returns as vs_assembler_put. */
 int vs_assembler_end_threads(struct vs_assembler *a);

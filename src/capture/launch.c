@@ -28,7 +28,7 @@
 #include "isa/isa.h"
 
 #define TOOL_NAME     "vestige-amd64-linux"
-#define FIXED_OPTIONS 25
+#define FIXED_OPTIONS 28
 /* How many descriptors Valgrind keeps for itself, above the program's, ... */
 #define RESERVED 12
 /* ... of which there can be this many, even if more are allowed: the kernel's table of them gets as
@@ -212,7 +212,7 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
         wanted |= o->places[i].kind == VS_PLACE_WANTED;
     }
     /* A window is then a count of what is recorded, which the assembler keeps. */
-    switched = from || to || o->marks;
+    switched = from || to || o->marks || o->start_off;
     while (o->argv[argc])
         argc++;
     getrlimit(RLIMIT_NOFILE, &files);
@@ -231,9 +231,12 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
          add(a, "--inputs=%s", yes_no(o->inputs)) && add(a, "--light=%s", yes_no(o->light)) &&
          add(a, "--whole=%s", yes_no(o->whole)) &&
          add(a, "--follow=%s", yes_no(o->follower != NULL)) &&
+         add(a, "--signal=%d", o->trigger.kind == VS_TRIGGER_SIGNAL ? o->trigger.number : 0) &&
+         add(a, "--wishes=%s", yes_no(o->paused || o->trigger.kind == VS_TRIGGER_TIME)) &&
+         add(a, "--last=%llu", o->renewal ? (unsigned long long)o->renewal->every : 0) &&
          add(a, "--ask=%s", yes_no(o->place_count || o->main_only)) &&
          add(a, "--only-ranges=%s", yes_no(wanted)) && add(a, "--marks=%s", yes_no(o->marks)) &&
-         add(a, "--start-off=%s", yes_no(o->marks || from));
+         add(a, "--start-off=%s", yes_no(o->marks || from || o->start_off));
     for (size_t i = 0; ok && !switched && i < o->window_count; i++)
         ok = add(a, "--window=%llu:%llu", (unsigned long long)o->windows[i].start,
                  (unsigned long long)o->windows[i].length);
@@ -312,7 +315,7 @@ static void *make_memory(int *fd)
     if (*fd < 0 || ftruncate(*fd, WIRE_RING_SIZE) < 0 ||
         fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
         return NULL;
-    memory = mmap(NULL, WIRE_RING_SIZE, PROT_READ, MAP_SHARED, *fd, 0);
+    memory = mmap(NULL, WIRE_RING_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
     return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -394,6 +397,13 @@ void vs_launch_gone(struct vs_launch *l)
     l->over = true;
     l->lost = ring.version != WIRE_VERSION || !(ring.ending & WIRE_ENDED);
     l->status = l->lost ? 0 : (int)(ring.ending & 0xffff);
+}
+
+void vs_launch_wish(const struct vs_launch *l, enum wire_wish wish)
+{
+    const struct wire_ring *ring = (const struct wire_ring *)(const void *)l->memory;
+
+    __atomic_store_n((uint32_t *)(uintptr_t)&ring->wish, (uint32_t)wish, __ATOMIC_RELAXED);
 }
 
 void vs_launch_signal(const struct vs_launch *l, int signal)

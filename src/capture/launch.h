@@ -42,6 +42,9 @@ void vs_launch_born(struct vs_launch *l, pid_t pid);
 /* A child's tool is gone, and so is the child: takes over what the tool said of its end. */
 void vs_launch_gone(struct vs_launch *l);
 
+/* Tells the tool what is wanted. */
+void vs_launch_wish(const struct vs_launch *l, enum wire_wish wish);
+
 /* Sends the program a signal, unless it is over. */
 void vs_launch_signal(const struct vs_launch *l, int signal);
 

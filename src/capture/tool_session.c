@@ -61,7 +61,7 @@ static int answer(struct vs_session *s)
     int e;
 
     s->ranges.len = 0;
-    if (vs_images_ranges(&s->images, &s->ranges) < 0)
+    if (vs_images_ranges(&s->taker->images, &s->ranges) < 0)
         return -VSE_NOMEM;
     e = reply(s, WIRE_RANGES, (uint32_t)(s->ranges.len / sizeof(struct wire_range)));
     return e < 0 || !s->ranges.len ? e : say(s, s->ranges.data, s->ranges.len);
@@ -72,12 +72,91 @@ static const uint8_t *buffer_at(const struct vs_session *s, uint32_t buffer)
     return s->launch.memory + WIRE_HEAD_SIZE + (uint64_t)buffer * WIRE_BUFFER_SIZE;
 }
 
-static int take_buffer(struct vs_session *s, uint32_t buffer, uint32_t bytes)
+/* ---- what takes records ---------------------------------------------------------------------- */
+
+static void reaped(void *context, unsigned process, int status)
 {
+    struct vs_session *s = context;
+
+    if (s->family)
+        s->family->reaped(s->family->context, s->number, (int)process, status);
+}
+
+static void close_taker(struct vs_taker *t)
+{
+    if (!t)
+        return;
+    vs_relay_close(t->relay);
+    vs_assembler_close(t->assembler);
+    vs_images_fini(&t->images);
+    free(t);
+}
+
+/* Returns 0; -VSE_NOMEM. */
+static int open_taker(struct vs_session *s, struct vs_taker **out,
+                      const struct vs_consumer *consumer)
+{
+    const struct vs_engine_request *o = s->o;
+    struct vs_taker *t = calloc(1, sizeof(*t));
+    struct vs_assembler_options a = {.windows = s->lengths,
+                                     .window_count = o->window_count,
+                                     .inputs = o->inputs,
+                                     .light = o->light,
+                                     .reaped = reaped,
+                                     .context = s};
+
+    *out = t;
+    if (!t)
+        return -VSE_NOMEM;
+    /* Records are little work for this thread; for making events of everything, it wants another
+     * one beside it. */
+    if ((consumer->records ? vs_relay_open_here(&t->relay, consumer, VS_PARCEL_EVENTS)
+                           : vs_relay_open(&t->relay, consumer, VS_PARCEL_EVENTS, false)) < 0)
+        return -VSE_NOMEM;
+    t->images = (struct vs_images){.relay = t->relay,
+                                   .places = o->places,
+                                   .place_count = o->place_count,
+                                   .main_only = o->main_only};
+    a.images = &t->images;
+    a.relay = t->relay;
+    return vs_assembler_open(&t->assembler, &a);
+}
+
+/* ---- what the tool says ---------------------------------------------------------------------- */
+
+/* Hands a buffer to whom it is for: with `telling`, only to what has begun last. */
+static int take_buffer(struct vs_session *s, uint32_t buffer, uint32_t bytes, bool telling)
+{
+    int e = 0;
+
     if (buffer >= WIRE_BUFFERS || bytes > WIRE_BUFFER_SIZE)
         return vs_diag_set(s->diag, -VSE_CORRUPT, -1, -1, "the tool announced buffer %u, %u bytes",
                            buffer, bytes);
-    return vs_assembler_take(s->assembler, buffer_at(s, buffer), bytes, s->diag, s->theirs);
+    if (!telling)
+        e = vs_assembler_take(s->taker->assembler, buffer_at(s, buffer), bytes, s->diag, s->theirs);
+    if (e == 0 && s->newer)
+        e = vs_assembler_take(s->newer->assembler, buffer_at(s, buffer), bytes, s->diag, s->theirs);
+    return e;
+}
+
+/* Another run begins, or all that it begins with was told. */
+static int renew(struct vs_session *s, bool begins)
+{
+    const struct vs_renewal *renewal = s->o->renewal;
+    const struct vs_consumer *consumer;
+
+    if (!renewal || (!begins && !s->newer))
+        return vs_assembler_nonsense(s->diag, "a renewal");
+    if (!begins)
+        return vs_assembler_inherit(s->newer->assembler, s->taker->assembler, s->diag, s->theirs);
+    if (s->newer) {
+        close_taker(s->taker);
+        s->taker = s->newer;
+        s->newer = NULL;
+        renewal->drop(renewal->context);
+    }
+    consumer = renewal->begin(renewal->context, s->diag);
+    return consumer ? open_taker(s, &s->newer, consumer) : s->diag->error;
 }
 
 static void close_all(const int *fds, int n)
@@ -133,7 +212,9 @@ static int take_note(struct vs_session *s, const struct wire_note *note)
 
     if (note->kind == WIRE_CHILD)
         return give_channel(s);
-    e = take_buffer(s, note->buffer, note->bytes);
+    if (note->kind == WIRE_RENEW)
+        return renew(s, note->bytes);
+    e = take_buffer(s, note->buffer, note->bytes, note->telling);
     if (e < 0)
         return e;
     s->last_buffer = note->buffer;
@@ -145,7 +226,7 @@ static int take_note(struct vs_session *s, const struct wire_note *note)
 /* Tells the caller how far it is, and tells the tool if that is enough. Returns 0; -VSE_IO. */
 static int tick(struct vs_session *s)
 {
-    struct vs_assembler_stats stats = vs_assembler_stats(s->assembler);
+    struct vs_assembler_stats stats = vs_assembler_stats(s->taker->assembler);
     bool stop = stats.full;
 
     if (stats.programs != s->programs)
@@ -159,6 +240,17 @@ static int tick(struct vs_session *s)
         return 0;
     s->stop_said = true;
     return reply(s, WIRE_STOP, 0);
+}
+
+/* Begins or ends recording if it is time to. */
+static void watch_clock(struct vs_session *s)
+{
+    const struct vs_trigger *t = &s->o->trigger;
+
+    if (t->kind != VS_TRIGGER_TIME || s->triggered || vs_session_now() < s->began + t->seconds)
+        return;
+    s->triggered = true;
+    vs_launch_wish(&s->launch, s->o->renewal ? WIRE_WISH_STOP : WIRE_WISH_ON);
 }
 
 static void signal_others(const struct vs_session *s, int number)
@@ -195,6 +287,16 @@ void vs_session_heed(struct vs_session *s)
 
     if (!i || s->launch.child || (s->launch.over && !s->family))
         return;
+    switch (atomic_exchange(&i->wish, VS_WISH_NONE)) {
+    case VS_WISH_RESUME:
+        vs_launch_wish(&s->launch, WIRE_WISH_ON);
+        break;
+    case VS_WISH_PAUSE:
+        vs_launch_wish(&s->launch, WIRE_WISH_OFF);
+        break;
+    default:
+        break;
+    }
     alone = atomic_exchange(&i->alone, 0);
     shared = atomic_exchange(&i->shared, 0);
     /* Once the program is over, its number may be another process's. */
@@ -283,6 +385,8 @@ static int listen_to_tool(struct vs_session *s)
         int ready = poll(&fd, 1, over ? 0 : GLANCE), got;
 
         vs_session_heed(s);
+        if (!over)
+            watch_clock(s);
         if (!over && is_doomed(s))
             vs_launch_signal(&s->launch, SIGKILL);
         if (ready > 0) {
@@ -313,48 +417,23 @@ static int take_remains(struct vs_session *s)
     memcpy(&ring, s->launch.memory, sizeof(ring));
     buffer = (uint32_t)(ring.valid >> 32);
     bytes = (uint32_t)ring.valid;
-    if (vs_assembler_stats(s->assembler).ended || ring.version != WIRE_VERSION ||
+    if (vs_assembler_stats(s->taker->assembler).ended || ring.version != WIRE_VERSION ||
         buffer == s->last_buffer || bytes < sizeof(struct wire_slot))
         return 0;
-    return take_buffer(s, buffer, bytes);
-}
-
-static void reaped(void *context, unsigned process, int status)
-{
-    struct vs_session *s = context;
-
-    if (s->family)
-        s->family->reaped(s->family->context, s->number, (int)process, status);
+    return ring.telling ? 0 : take_buffer(s, buffer, bytes, false);
 }
 
 int vs_session_open(struct vs_session *s)
 {
     const struct vs_engine_request *o = s->o;
-    struct vs_assembler_options a = {.images = &s->images,
-                                     .window_count = o->window_count,
-                                     .inputs = o->inputs,
-                                     .light = o->light,
-                                     .reaped = reaped,
-                                     .context = s};
 
     s->last_buffer = -1;
-    /* Records are little work for this thread; for making events of everything, it wants another
-     * one beside it. */
-    if ((o->consumer->records ? vs_relay_open_here(&s->relay, o->consumer, VS_PARCEL_EVENTS)
-                              : vs_relay_open(&s->relay, o->consumer, VS_PARCEL_EVENTS, false)) < 0)
-        return -VSE_NOMEM;
-    s->images = (struct vs_images){.relay = s->relay,
-                                   .places = o->places,
-                                   .place_count = o->place_count,
-                                   .main_only = o->main_only};
     s->lengths = calloc(o->window_count + 1, sizeof(*s->lengths));
     if (!s->lengths)
         return -VSE_NOMEM;
     for (size_t i = 0; i < o->window_count; i++)
         s->lengths[i] = o->windows[i].length;
-    a.windows = s->lengths;
-    a.relay = s->relay;
-    return vs_assembler_open(&s->assembler, &a);
+    return open_taker(s, &s->taker, o->consumer);
 }
 
 static void take_log(struct vs_session *s)
@@ -399,9 +478,9 @@ static int check_started(const struct vs_session *s)
 static int take_result(struct vs_session *s, double start, double end)
 {
     struct vs_engine_result *result = s->result;
-    const char *command = vs_assembler_command(s->assembler, &result->command_size);
+    const char *command = vs_assembler_command(s->taker->assembler, &result->command_size);
 
-    s->stats = vs_assembler_stats(s->assembler);
+    s->stats = vs_assembler_stats(s->taker->assembler);
     result->instructions = s->stats.instructions;
     result->skipped = s->stats.skipped;
     result->events = s->stats.events;
@@ -411,8 +490,9 @@ static int take_result(struct vs_session *s, double start, double end)
         s->family->made(s->family->context, s->stats.made, s->stats.forks);
     result->programs = s->stats.programs;
     result->ended = s->stats.ended;
+    result->triggered = s->triggered || s->stats.triggered;
     take_log(s);
-    memcpy(result->unread, s->images.unread, sizeof(result->unread));
+    memcpy(result->unread, s->taker->images.unread, sizeof(result->unread));
     result->status = s->launch.status;
     result->lost = s->launch.lost;
     result->interrupted = s->launch.child
@@ -434,7 +514,10 @@ static int take_result(struct vs_session *s, double start, double end)
 int vs_session_run(struct vs_session *s, double start)
 {
     double end;
-    int e = listen_to_tool(s), none;
+    int e, none;
+
+    s->began = start;
+    e = listen_to_tool(s);
 
     if (e < 0)
         vs_launch_signal(&s->launch, SIGKILL);
@@ -443,7 +526,7 @@ int vs_session_run(struct vs_session *s, double start)
     if (e == 0)
         e = take_remains(s);
     if (e == 0)
-        e = vs_assembler_finish(s->assembler, s->diag, s->theirs);
+        e = vs_assembler_finish(s->taker->assembler, s->diag, s->theirs);
     none = take_result(s, start, end);
     e = e < 0 ? e : none;
     return e < 0 ? e : check_started(s);
@@ -451,12 +534,10 @@ int vs_session_run(struct vs_session *s, double start)
 
 void vs_session_close(struct vs_session *s)
 {
-    vs_relay_close(s->relay);
-    vs_assembler_close(s->assembler);
-    vs_images_fini(&s->images);
+    close_taker(s->taker);
+    close_taker(s->newer);
     vs_buf_fini(&s->ranges);
     free(s->lengths);
-    s->relay = NULL;
-    s->assembler = NULL;
+    s->taker = s->newer = NULL;
     s->lengths = NULL;
 }

@@ -28,6 +28,13 @@ struct vs_session_family {
     void (*pause)(void *context, bool pause);
 };
 
+/* Makes events for a consumer. */
+struct vs_taker {
+    struct vs_relay *relay;
+    struct vs_images images;
+    struct vs_assembler *assembler;
+};
+
 struct vs_session {
     const struct vs_engine_request *o;
     struct vs_engine_result *result;
@@ -37,9 +44,8 @@ struct vs_session {
     unsigned number;                        /* the process's, in the family */
     struct vs_launch launch;
 
-    struct vs_relay *relay;
-    struct vs_images images;
-    struct vs_assembler *assembler;
+    struct vs_taker *taker;          /* what becomes the run */
+    struct vs_taker *newer;          /* what would, if the program went on; or NULL */
     struct vs_assembler_stats stats; /* at the end */
     struct vs_buf ranges;
     uint64_t *lengths;   /* the windows' */
@@ -47,11 +53,14 @@ struct vs_session {
     struct wire_note note;
     size_t note_bytes; /* the note's that have come so far */
     pid_t sender;      /* of the last note, if that is asked for */
+    bool triggered;    /* the time has come
+                        * that was waited for */
     bool stop_said;    /* this program's tool was told to stop */
     unsigned programs;
     /* The user's signals that the program got; bit N is signal N. */
     _Atomic uint32_t passed;
     _Atomic bool killed; /* by the user, who insisted */
+    double began;        /* when the program was started */
     double stops;        /* when program and recorder stop; 0 = they do not */
 };
 

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     7
+#define WIRE_VERSION     8
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -38,9 +38,16 @@ struct wire_ring {
     /* The buffer being filled << 32 | its bytes, in whole records. It is one word, so that the tool
      * can be killed at any time. */
     uint64_t valid;
+    uint32_t wish; /* enum wire_wish, written by the recorder */
+    uint32_t reserved;
+    uint64_t telling; /* this buffer is for the newest run alone, see WIRE_RENEW */
 };
 
 #define WIRE_ENDED 0x80000000u
+
+/* What the recorder wants. The tool heeds it when a thread starts to run, if its option --wishes
+ * says that there may be wishes. */
+enum wire_wish { WIRE_WISH_NONE, WIRE_WISH_ON, WIRE_WISH_OFF, WIRE_WISH_STOP };
 
 /* The tool's option --state: instructions counted, the window's number, WIRE_STATE_*. The tool that
  * a program's exec starts gets it as the previous tool has overwritten it, so its width is
@@ -87,6 +94,10 @@ enum wire_kind {
                               * children are followed */
     WIRE_MADE,               /* the program forked, and the child is followed */
     WIRE_REAPED,             /* struct wire_reaped: the program waited for a child, likewise */
+    WIRE_THREAD,             /* struct wire_thread: a thread is there, if this is told anew */
+    WIRE_TRIGGERED,          /* what recording ends with, or begins with, has happened */
+    WIRE_ANEW,               /* struct wire_anew: what all memory holds follows, if inputs are
+                              * recorded; then the thread comes out of a gap */
     WIRE_END
 };
 
@@ -180,6 +191,17 @@ struct wire_content {
     uint32_t path; /* bytes of the path that follows, padded */
 };
 
+struct wire_thread {
+    uint64_t system_id;
+    uint64_t skipped; /* instructions that it ran before */
+    uint64_t call_pc; /* of the system call that it is in; 0 = none */
+    struct wire_regs regs;
+};
+
+struct wire_anew {
+    uint64_t window; /* as in struct wire_gap */
+};
+
 struct wire_reaped {
     uint32_t process;
     uint32_t status; /* as waitpid gives it */
@@ -245,9 +267,13 @@ enum wire_note_kind {
     WIRE_CHILD = 3, /* the program is about to fork, and the tool waits for WIRE_CHANNEL */
     WIRE_BORN = 4,  /* this is the child; `buffer` and `bytes` are the numbers of its process and of
                      * its parent. The tool waits for WIRE_FREE */
+    /* If only the last instructions are wanted: with `bytes` 1, another run begins, beside the one
+     * or two that there are. The buffers up to the next WIRE_RENEW, with 0, are for that run alone
+     * (`telling` is set): they have all that is mapped, what memory holds, and all threads. */
+    WIRE_RENEW = 5,
 };
 struct wire_note {
-    uint32_t kind, buffer, bytes, reserved;
+    uint32_t kind, buffer, bytes, telling;
 };
 
 /* Recorder to tool. */

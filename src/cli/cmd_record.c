@@ -4,12 +4,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "base/diag.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/following.h"
+#include "cli/kept_runs.h"
 #include "cli/recorded.h"
 #include "isa/cpu_load.h"
 
@@ -20,13 +22,15 @@ struct record {
     const struct record_options *o;
     struct record_plan plan;
     const char *path; /* the run's */
-    struct recorded run;
+    struct kept_runs kept;
     struct vs_progress progress;
     char written[32]; /* text for the progress line */
     struct vs_window windows[WINDOWS_MAX];
     size_t window_count;
     struct vs_place places[3 * OPTION_LIST_MAX];
     size_t place_count;
+    struct vs_trigger trigger;
+    bool nothing; /* no run is kept, because what was waited for did not happen */
     struct vs_engine_request request;
     struct vs_engine_result result;
     struct following following;   /* with --follow */
@@ -77,6 +81,45 @@ static bool check_addresses(struct record *r)
     return true;
 }
 
+static bool ends(const struct vs_trigger *t)
+{
+    return t->kind == VS_TRIGGER_EXIT || t->kind == VS_TRIGGER_NONZERO;
+}
+
+static bool settle_trigger(struct record *r)
+{
+    const struct record_options *o = r->o;
+    struct vs_diag diag;
+
+    if (!o->trigger)
+        return true;
+    if (vs_trigger_parse(&r->trigger, o->trigger, &diag) < 0) {
+        cli_error(r->cli, "--trigger: %s", diag.text);
+        return false;
+    }
+    if (!r->plan.row->engine->apart || o->follow) {
+        cli_error(r->cli, "--trigger is for native programs, without --follow");
+        return false;
+    }
+    if (o->windows || o->skip || o->marks || o->from.count || o->to.count) {
+        cli_error(r->cli, "--trigger excludes --skip, --windows, --marks, --from and --to");
+        return false;
+    }
+    if (ends(&r->trigger) ? o->length != 0 : !o->last && !o->length) {
+        cli_error(r->cli,
+                  ends(&r->trigger)
+                      ? "--trigger exit: excludes --length: it is known only at the end"
+                      : "--trigger %s: --last N says how much is kept before it, or "
+                        "--length N how much is recorded after it",
+                  o->trigger);
+        return false;
+    }
+    if (r->trigger.kind == VS_TRIGGER_ROUTINE)
+        r->places[r->place_count++] = (struct vs_place){
+            .name = r->trigger.name, .kind = o->last ? VS_PLACE_TO : VS_PLACE_FROM};
+    return true;
+}
+
 static bool settle_options(struct record *r)
 {
     const struct record_options *o = r->o;
@@ -93,10 +136,20 @@ static bool settle_options(struct record *r)
                   o->inputs ? "--inputs" : "--self-contained");
         return false;
     }
-    if (o->inputs && (o->windows || o->skip || o->marks || o->main_only || o->from.count ||
-                      o->to.count || o->routines.count)) {
-        cli_error(r->cli, "--inputs records from the beginning, and all code: leave out --skip, "
-                          "--windows, --marks, --from, --to, --routine and --no-shared-libs");
+    if ((o->inputs || o->whole || o->last) && (o->main_only || o->routines.count)) {
+        cli_error(r->cli, "--inputs records all code: leave out --routine and --no-shared-libs; "
+                          "'vestige expand --routine NAME' chooses when the run is read");
+        return false;
+    }
+    if (o->last && (o->all || o->loads || o->control_only || o->follow)) {
+        cli_error(r->cli, "--last records inputs, of one process: it excludes --all, --loads, "
+                          "--control-only and --follow");
+        return false;
+    }
+    if (o->last && (o->windows || o->skip || o->length || o->max_mb || o->marks || o->from.count ||
+                    o->to.count)) {
+        cli_error(r->cli, "--last excludes --skip, --length, --windows, --from, --to, --marks and "
+                          "--max-size");
         return false;
     }
     if (o->follow && !r->plan.row->engine->apart) {
@@ -129,7 +182,13 @@ static bool settle_options(struct record *r)
     add_places(r, &o->routines, VS_PLACE_WANTED);
     add_places(r, &o->from, VS_PLACE_FROM);
     add_places(r, &o->to, VS_PLACE_TO);
-    return check_addresses(r);
+    if (o->paused && (o->trigger || o->last || o->follow || o->windows || o->skip || o->marks ||
+                      o->from.count || o->to.count || !r->plan.row->engine->apart)) {
+        cli_error(r->cli, "--paused is for native programs, and excludes --trigger, --last, "
+                          "--follow, --windows, --skip, --marks, --from and --to");
+        return false;
+    }
+    return settle_trigger(r) && check_addresses(r);
 }
 
 /* ---- running ------------------------------------------------------------------------------- */
@@ -137,17 +196,17 @@ static bool settle_options(struct record *r)
 static int tick(void *context, uint64_t instructions)
 {
     struct record *r = context;
-    uint64_t bytes = r->run.bytes;
+    uint64_t bytes = r->kept.run->bytes;
 
     if (r->o->follow) {
         following_tick(&r->following, instructions - r->instructions, bytes - r->bytes);
         r->instructions = instructions;
         r->bytes = bytes;
-        return recorded_full(&r->run);
+        return recorded_full(r->kept.run);
     }
     snprintf(r->written, sizeof(r->written), "%.1f MB", 1e-6 * (double)bytes);
     vs_progress_update(&r->progress, instructions);
-    return recorded_full(&r->run);
+    return recorded_full(r->kept.run);
 }
 
 static void summary_text(struct record *r)
@@ -159,7 +218,7 @@ static void summary_text(struct record *r)
     if (r->o->follow) {
         following_tell(&r->following, seconds);
         recording_notes(*c->unfollowed ? 0 : (unsigned)r->following.forks, c->said, c->unread,
-                        r->run.incomplete);
+                        r->kept.run->incomplete);
         recording_tell_signal(c->status);
         return;
     }
@@ -174,7 +233,7 @@ static void summary_text(struct record *r)
         recording_tell("%s instructions were not recorded", group_digits(a, c->skipped));
     if (r->plan.row->summary)
         r->plan.row->summary(c, r->plan.features & VS_RUN_TIMED);
-    recording_notes(c->forks, c->said, c->unread, r->run.incomplete);
+    recording_notes(c->forks, c->said, c->unread, r->kept.run->incomplete);
     if (!c->halted)
         recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)r->sealed,
@@ -246,8 +305,8 @@ static int summary_stats(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
     const struct record_summary row = {
-        .file = r->path,
-        .incomplete = r->run.incomplete,
+        .file = r->nothing ? NULL : r->path,
+        .incomplete = r->kept.run->incomplete,
         .valgrind = *c->said ? c->said : NULL,
         .unread = *c->unread ? c->unread : NULL,
         .instructions = c->instructions,
@@ -330,8 +389,45 @@ static int conclude(struct record *r)
  * after a message. */
 static int finish_list(struct record *r, enum run_left left)
 {
-    return r->o->follow ? following_finish(&r->following, &r->run, &r->result, left, r->sealed)
+    return r->o->follow ? following_finish(&r->following, r->kept.run, &r->result, left, r->sealed)
                         : CLI_DONE;
+}
+
+/* Whether what was waited for has happened, or nothing was. */
+static bool has_triggered(const struct record *r)
+{
+    const struct vs_engine_result *c = &r->result;
+
+    switch (r->trigger.kind) {
+    case VS_TRIGGER_EXIT:
+        return exit_status(r) == r->trigger.number;
+    case VS_TRIGGER_NONZERO:
+        return exit_status(r) != 0;
+    case VS_TRIGGER_SIGNAL:
+        return c->triggered ||
+               (WIFSIGNALED(c->status) && WTERMSIG(c->status) == r->trigger.number && r->o->last);
+    case VS_TRIGGER_ROUTINE:
+        return r->o->last ? c->triggered : c->instructions;
+    case VS_TRIGGER_TIME:
+        return c->triggered;
+    default:
+        return true;
+    }
+}
+
+/* Gives the run up. Returns the exit status. */
+static int keep_nothing(struct record *r)
+{
+    int status;
+
+    recording_release_signals();
+    kept_runs_settle(&r->kept);
+    vs_writer_abort(r->kept.run->writer);
+    r->nothing = true;
+    status = summary_stats(r);
+    if (!r->o->shows.quiet && !r->o->json)
+        recording_tell("nothing was kept: %s did not happen", r->o->trigger);
+    return status == CLI_DONE ? exit_status(r) : status;
 }
 
 static int finish(struct record *r)
@@ -344,7 +440,7 @@ static int finish(struct record *r)
 
     if (missing) {
         recording_release_signals();
-        vs_writer_abort(r->run.writer);
+        vs_writer_abort(r->kept.run->writer);
         if (r->o->follow)
             following_abort(&r->following);
         cli_error(r->cli,
@@ -352,14 +448,21 @@ static int finish(struct record *r)
                   missing);
         return CLI_USAGE;
     }
-    recorded_ending(&r->run, &r->result);
+    if (!*r->result.gave_up && !has_triggered(r))
+        return keep_nothing(r);
+    recorded_ending(r->kept.run, &r->result);
     clock_gettime(CLOCK_MONOTONIC, &t0);
     /* Signals stay caught to the end: a user who insists may send another one, and the status has
      * to be the program's. */
-    if ((e = recorded_seal(&r->run, &r->sealed, &events, &diag)) < 0) {
+    kept_runs_settle(&r->kept);
+    if ((e = recorded_seal(r->kept.run, &r->sealed, &events, &diag)) < 0) {
         recording_release_signals();
         e = report_saved(r, e, &diag, true, events);
         return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
+    }
+    if ((e = kept_runs_name(&r->kept, &diag)) < 0) {
+        recording_release_signals();
+        return cli_report(r->cli, r->path, e, &diag);
     }
     clock_gettime(CLOCK_MONOTONIC, &t1);
     r->result.more += seconds_between(&t0, &t1);
@@ -380,8 +483,8 @@ static bool inputs_will_do(const struct record *r)
     struct vs_diag diag;
 
     return engine->inputs && !o->all && !o->loads && !o->control_only && !o->skip && !o->windows &&
-           !o->marks && !o->main_only && !o->follow && !r->place_count && isa &&
-           vs_cpu_load(isa, NULL, &cpu, NULL, &diag) == 0;
+           !o->marks && !o->main_only && !o->follow && !o->paused && !r->place_count &&
+           !(o->trigger && o->length) && isa && vs_cpu_load(isa, NULL, &cpu, NULL, &diag) == 0;
 }
 
 /* The engine that the user named, or else the one for the program. */
@@ -399,11 +502,17 @@ static const struct engine_row *choose_engine(struct record *r, const char *prog
 
 static int put_facts(struct record *r, char **argv)
 {
-    char *command = recorded_words(argv);
-    int e = command ? recorded_facts(&r->run, command) : -VSE_NOMEM;
+    r->kept.command = recorded_words(argv);
+    return r->kept.command ? recorded_facts(r->kept.run, r->kept.command) : -VSE_NOMEM;
+}
 
-    free(command);
-    return e;
+/* Whether recording can begin, or go on, in the midst of the program. */
+static bool has_parts(const struct record *r)
+{
+    const struct record_options *o = r->o;
+
+    return o->paused || o->marks || o->from.count || o->to.count || r->window_count > 1 ||
+           (r->trigger.kind && o->length) || (r->window_count && r->windows[0].start);
 }
 
 static int record(struct record *r, char **argv)
@@ -412,30 +521,42 @@ static int record(struct record *r, char **argv)
     struct vs_engine_request *c = &r->request;
     struct vs_diag diag = {0};
     char program[PATH_MAX];
-    bool theirs, inputs = o->inputs || o->whole || inputs_will_do(r);
+    bool theirs, inputs = o->inputs || o->whole || o->last || inputs_will_do(r);
     int e;
 
-    *c = (struct vs_engine_request){.argv = argv,
-                                    .loads = !o->control_only,
-                                    .stores = !o->control_only && !o->loads,
-                                    .inputs = inputs,
-                                    .light = inputs && !o->all,
-                                    .whole = o->whole,
-                                    .windows = r->windows,
-                                    .window_count = r->window_count,
-                                    .places = r->places,
-                                    .place_count = r->place_count,
-                                    .main_only = o->main_only,
-                                    .marks = o->marks,
-                                    .consumer = &r->run.consumer,
-                                    .tick = tick,
-                                    .context = r};
+    *c = (struct vs_engine_request){
+        .argv = argv,
+        .loads = !o->control_only,
+        .stores = !o->control_only && !o->loads,
+        .inputs = inputs,
+        .light = inputs && !o->all,
+        .whole = o->whole,
+        .windows = r->windows,
+        .window_count = r->window_count,
+        .places = r->places,
+        .place_count = r->place_count,
+        .main_only = o->main_only,
+        .marks = o->marks,
+        .trigger = r->trigger,
+        .paused = o->paused,
+        .start_off = o->paused || (!o->last && (r->trigger.kind == VS_TRIGGER_SIGNAL ||
+                                                r->trigger.kind == VS_TRIGGER_TIME)),
+        .consumer = &r->kept.runs[0].consumer,
+        .tick = tick,
+        .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
-                       (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u);
+                       (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u) |
+                       (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u);
     e = r->plan.row->settle ? r->plan.row->settle(&o->own, &r->plan.settings, &diag) : 0;
     c->settings = r->plan.settings;
     if (e < 0 || (e = r->plan.row->engine->check(c, &r->plan.features, &diag)) < 0)
         return recording_refused(r->cli, argv[0], e, &diag, "");
+    if (!kept_runs_init(&r->kept, &r->plan, r->path)) {
+        cli_error(r->cli, "out of memory");
+        return CLI_USAGE;
+    }
+    if (o->last)
+        c->renewal = &r->kept.renewal;
     if (o->follow) {
         if ((e = following_open(&r->following, r->cli, &r->plan, r->path)) != CLI_DONE)
             return e;
@@ -447,27 +568,31 @@ static int record(struct record *r, char **argv)
         return CLI_USAGE;
     r->stats = (struct recording_stats){
         .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
-    if ((e = recorded_open(&r->run, &r->plan, r->path, &diag)) < 0)
+    if ((e = recorded_open(r->kept.run, &r->plan, r->path, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if (!recording_stats_open(r->cli, &r->stats)) {
-        vs_writer_abort(r->run.writer);
+        vs_writer_abort(r->kept.run->writer);
         return CLI_USAGE;
     }
     if ((e = put_facts(r, argv)) < 0) {
-        e = cli_report(r->cli, r->path, e, e != -VSE_NOMEM ? vs_writer_diag(r->run.writer) : NULL);
-        vs_writer_abort(r->run.writer);
+        e = cli_report(r->cli, r->path, e,
+                       e != -VSE_NOMEM ? vs_writer_diag(r->kept.run->writer) : NULL);
+        vs_writer_abort(r->kept.run->writer);
         return e;
     }
     recording_progress(&r->progress, &o->shows, "recording");
     r->progress.more = o->follow ? r->following.written : r->written;
     r->following.progress = &r->progress;
     c->interrupt = recording_catch_signals(r->plan.row->engine->apart);
+    if (o->paused)
+        recording_catch_wishes();
     e = r->plan.row->engine->run(c, &r->result, &diag, &theirs);
     vs_progress_finish(&r->progress);
     if (e < 0) {
         if (theirs)
-            diag = *vs_writer_diag(r->run.writer);
-        uint64_t events = vs_writer_keep(r->run.writer);
+            diag = *kept_runs_diag(&r->kept);
+        kept_runs_settle(&r->kept);
+        uint64_t events = vs_writer_keep(r->kept.run->writer);
         recording_release_signals();
         e = report_saved(r, e, &diag, theirs, events);
         return cli_worse(e, finish_list(r, events ? RUN_SAVED : RUN_NONE));
@@ -516,6 +641,8 @@ static int run(struct cli *cli, int argc, char **argv)
         }
     }
     free(program);
+    if (r)
+        kept_runs_fini(&r->kept);
     free(r);
     return status;
 }
@@ -593,6 +720,28 @@ static const struct cli_option options[] = {
      .help = "record only between vestige_start() and vestige_stop()\n"
              "in the program (vestige/mark.h)",
      .offset = FIELD(marks)},
+    {.name = "last",
+     .argument = "N",
+     .help = "with --inputs: keep the last N to 2N instructions of\n"
+             "all threads",
+     .type = OPTION_U64,
+     .offset = FIELD(last),
+     .min = 1000},
+    {.name = "trigger",
+     .argument = "WHAT",
+     .help = "with --last, end when WHAT happens, and keep nothing\n"
+             "if it never does; with --length, begin then. WHAT is\n"
+             "  signal:NAME     the program gets this signal\n"
+             "  routine:NAME    the routine or address is reached\n"
+             "  time:SECONDS    so much time has passed\n"
+             "  exit:STATUS     the program ends with this status\n"
+             "  exit:nonzero    it ends with any status but 0",
+     .type = OPTION_STRING,
+     .offset = FIELD(trigger)},
+    {.name = "paused",
+     .help = "record nothing until 'vestige resume' is given the\n"
+             "process ID of the recorder or of the program",
+     .offset = FIELD(paused)},
     {.name = "routine",
      .argument = "NAME",
      .help = "record only code of this routine; may be repeated",

@@ -20,6 +20,8 @@ extern const struct command command_record;
 extern const struct command command_salvage;
 extern const struct command command_expand;
 extern const struct command command_shrink;
+extern const struct command command_resume;
+extern const struct command command_pause;
 extern const struct command command_simulate;
 extern const struct command command_techniques;
 extern const struct command command_replay;

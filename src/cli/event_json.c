@@ -82,6 +82,11 @@ static void content(struct json *j, const struct vs_batch *b, const struct vs_ev
         json_number_bytes(j, "value", p, e->size);
         return;
     }
+    if (e->flags & VS_CONTENT_ANEW) {
+        json_hex(j, "length", e->value);
+        json_bool(j, "anew", true);
+        return;
+    }
     json_hex(j, "length", vs_get64(p + 8));
     json_hex(j, e->flags & VS_CONTENT_FILE ? "offset" : "from", vs_get64(p));
     if (e->flags & VS_CONTENT_FILE) {

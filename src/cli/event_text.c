@@ -62,6 +62,11 @@ static void content(struct out *o, const struct vs_batch *b, const struct vs_eve
     out_str(o, " [");
     out_hex(o, e->addr, 16);
     out_str(o, "] length ");
+    if (e->flags & VS_CONTENT_ANEW) {
+        out_hex(o, e->value, 0);
+        out_str(o, " anew");
+        return;
+    }
     out_hex(o, vs_get64(p + 8), 0);
     out_str(o, e->flags & VS_CONTENT_FILE ? " offset " : " from ");
     out_hex(o, vs_get64(p), 0);

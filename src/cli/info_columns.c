@@ -205,7 +205,8 @@ bool info_feature_at(const void *row, size_t i, void *element)
     } features[] = {{VS_RUN_TIMED, "timed"},
                     {VS_RUN_LOADS, "loads"},
                     {VS_RUN_STORES, "stores"},
-                    {VS_RUN_INPUTS, "inputs"}};
+                    {VS_RUN_INPUTS, "inputs"},
+                    {VS_RUN_PARTS, "parts"}};
     for (size_t k = 0; k < sizeof(features) / sizeof(features[0]); k++)
         if (report_of(row)->info.features & features[k].bit && !i--) {
             *(const char **)element = features[k].name;

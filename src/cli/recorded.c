@@ -151,6 +151,11 @@ static int put_config(struct recorded *r)
         add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);
     add_number(&b, "--length", o->length);
+    add_number(&b, "--last", o->last);
+    if (o->trigger) {
+        add_word(&b, "--trigger");
+        add_word(&b, o->trigger);
+    }
     add_number(&b, "--max-size", o->max_mb);
     if (o->windows) {
         add_word(&b, "--windows");
@@ -160,6 +165,8 @@ static int put_config(struct recorded *r)
         add_word(&b, "--no-shared-libs");
     if (o->marks)
         add_word(&b, "--marks");
+    if (o->paused)
+        add_word(&b, "--paused");
     add_names(&b, "--routine", &o->routines);
     add_names(&b, "--from", &o->from);
     add_names(&b, "--to", &o->to);

@@ -10,10 +10,10 @@
 struct record_options {
     const char *engine;
     const char *output, *stats;
-    uint64_t skip, length, max_mb;
-    bool main_only, control_only, loads, all, inputs, whole, marks, follow, overwrite, json;
+    uint64_t skip, length, last, max_mb;
+    bool main_only, control_only, loads, all, inputs, whole, marks, paused, follow, overwrite, json;
     struct option_list routines, from, to;
-    const char *windows;
+    const char *windows, *trigger;
     struct engine_options own;
     struct recording_shows shows;
 };

@@ -17,6 +17,8 @@
 #include "engine/follower.h"
 #include "engine/interrupt.h"
 #include "engine/place.h"
+#include "engine/renewal.h"
+#include "engine/trigger.h"
 #include "engine/windows.h"
 #include "trace/consumer.h"
 
@@ -39,6 +41,12 @@ struct vs_engine_request {
     struct vs_interrupt *interrupt; /* may be NULL */
     const struct vs_consumer *consumer;
     const struct vs_follower *follower; /* NULL: children are not recorded */
+    const struct vs_renewal *renewal;   /* NULL: not only the last instructions are recorded */
+    /* With a renewal, recording ends when this happens; otherwise it begins. A routine is among the
+     * places. */
+    struct vs_trigger trigger;
+    bool start_off; /* recording waits to be begun, by the trigger or by the user */
+    bool paused;    /* the user may begin it and end it */
     /* Called often with the instructions so far; may be NULL. If it does not return 0, nothing more
      * is recorded, and the program runs on. */
     int (*tick)(void *context, uint64_t instructions);
@@ -58,6 +66,7 @@ struct vs_engine_result {
     bool halted;      /* the engine stopped the program because of what it did; see details */
     bool interrupted; /* the user ended the program, by a signal or by insisting */
     bool stopped;     /* tick stopped the recording */
+    bool triggered;   /* what was waited for has happened */
     /* The engine, and why it could not go on though the program could have; or "". If it is set,
      * `status` is not the program's, and what was delivered is what ran until then. */
     char gave_up[288];

@@ -17,7 +17,14 @@ struct vs_interrupt {
     /* The program's process, if it has one of its own, else 0; the engine sets it. A signal that
      * this process sends is not passed on to it. */
     _Atomic int program;
+    _Atomic int wish; /* enum vs_wish: what the user wants of a recording that can be paused */
 };
+
+enum vs_wish { VS_WISH_NONE, VS_WISH_RESUME, VS_WISH_PAUSE };
+
+/* What tells a recorder so. */
+#define VS_SIGNAL_RESUME (SIGRTMIN + 6)
+#define VS_SIGNAL_PAUSE  (SIGRTMIN + 7)
 
 /* Whether an engine has something to do. `i` may be NULL. */
 static inline bool vs_interrupted(const struct vs_interrupt *i)

@@ -74,6 +74,7 @@ struct vs_interrupt *recording_catch_signals(bool apart)
     interrupt.alone = interrupt.shared = 0;
     interrupt.insists = false;
     interrupt.program = 0;
+    interrupt.wish = VS_WISH_NONE;
     memset((void *)asked, 0, sizeof(asked));
     sigemptyset(&action.sa_mask);
     for (int i = 0; i < CAUGHT; i++) {
@@ -82,6 +83,20 @@ struct vs_interrupt *recording_catch_signals(bool apart)
             sigaction(caught[i], &action, NULL);
     }
     return &interrupt;
+}
+
+static void note_wish(int signal)
+{
+    interrupt.wish = signal == VS_SIGNAL_RESUME ? VS_WISH_RESUME : VS_WISH_PAUSE;
+}
+
+void recording_catch_wishes(void)
+{
+    struct sigaction action = {.sa_handler = note_wish};
+
+    sigemptyset(&action.sa_mask);
+    sigaction(VS_SIGNAL_RESUME, &action, NULL);
+    sigaction(VS_SIGNAL_PAUSE, &action, NULL);
 }
 
 void recording_release_signals(void)

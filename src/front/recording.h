@@ -11,6 +11,9 @@
 #include "front/cli.h"
 #include "front/report.h"
 
+/* Also catches what 'vestige resume' and 'vestige pause' send, to the end of the process. */
+void recording_catch_wishes(void);
+
 /* From now on, and until they are released, signals that would end us are noted for the program
  * instead. If `apart` is set, the program is another process, and signals that would stop us are
  * noted as well. Three signals of one kind within a second that ask for an end insist on it. */

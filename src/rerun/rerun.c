@@ -372,6 +372,29 @@ static int start_thread(struct vs_rerun *r, struct vs_rerun_thread *t, const str
     return err;
 }
 
+/* Memory is told anew: no thread is where it was. Returns 0; -VSE_CORRUPT (one has still to go
+ * somewhere with what memory held before). */
+static int begin_part(struct vs_rerun *r)
+{
+    for (unsigned i = 0; i < r->thread_count; i++) {
+        struct vs_rerun_thread *t = &r->threads[i];
+        if (t->cpu && t->goal != t->cpu->retired)
+            return -VSE_CORRUPT;
+        t->stale = t->cpu != NULL;
+    }
+    return 0;
+}
+
+/* A thread goes on after a gap. */
+static int end_gap(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_event *e,
+                   const uint8_t *payload)
+{
+    if (!t->cpu || t->goal != t->cpu->retired)
+        return -VSE_CORRUPT;
+    t->stale = false;
+    return start_thread(r, t, e, payload);
+}
+
 static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t wanted)
 {
     uint64_t digest = 0;
@@ -441,9 +464,13 @@ static int apply(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_
     case VS_EXTERNAL:
         return put_outside(r, e->addr, payload, e->size);
     case VS_CONTENT:
-        err = vs_whole_content(&r->memory, e, payload, &r->diag);
-        vs_rerun_memory_changed(r, e->addr, e->size);
+        err = e->flags & VS_CONTENT_ANEW ? begin_part(r) : 0;
+        if (!err)
+            err = vs_whole_content(&r->memory, e, payload, &r->diag);
+        vs_rerun_memory_changed(r, e->addr, e->flags & VS_CONTENT_ANEW ? e->value : e->size);
         return err;
+    case VS_GAP:
+        return end_gap(r, t, e, payload);
     case VS_MAP:
         vs_whole_clear(&r->memory, e->addr, e->value);
         vs_rerun_memory_changed(r, e->addr, e->value);
@@ -587,7 +614,7 @@ static int take_input(struct vs_rerun *r)
         if (!is_made(e) && vs_selecting_keeps(r->selecting, e))
             vs_rerun_append(r, e, payload, t->last);
     } else if (!is_made(e)) {
-        err = t->cpu ? run_on(r, t, iterations_at(t, e, payload)) : 0;
+        err = t->cpu && !t->stale ? run_on(r, t, iterations_at(t, e, payload)) : 0;
         if (!err)
             err = happen(r, t, e, payload);
         if (!err)

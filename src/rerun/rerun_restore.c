@@ -18,7 +18,10 @@ static int save_threads(const struct vs_rerun *r, unsigned count, struct vs_buf 
     int err = 0;
     for (unsigned i = 0; i < count && !err; i++) {
         const struct vs_rerun_thread *t = &r->threads[i];
-        const struct vs_snapshot_thread s = {t->goal, t->last, t->held, t->events, t->cpu != NULL};
+        const struct vs_snapshot_thread s = {t->goal, t->last, t->held, t->events,
+                                             !t->cpu    ? VS_SNAPSHOT_NONE
+                                             : t->stale ? VS_SNAPSHOT_STALE
+                                                        : VS_SNAPSHOT_LIVE};
         err = vs_buf_put(to, &s, sizeof(s));
     }
     for (unsigned i = 0; i < count && !err; i++) {
@@ -77,7 +80,8 @@ static int restore_thread(struct vs_rerun *r, unsigned i, const struct vs_snapsh
     } else if (!cpu && !(cpu = vs_cpu_new(r->ops, 1, r->code, &r->seen))) {
         return -VSE_NOMEM;
     }
-    *t = (struct vs_rerun_thread){cpu, s->goal, s->last, s->events, s->held};
+    *t = (struct vs_rerun_thread){cpu,       s->goal, s->last,
+                                  s->events, s->held, s->live == VS_SNAPSHOT_STALE};
     if (!cpu)
         return 0;
     cpu->id = i;

@@ -18,6 +18,7 @@ struct vs_rerun_thread {
     uint64_t events;    /* of the thread */
     uint64_t held;      /* if its last event happened within an instruction that repeats itself:
                          * how many iterations it has done; 0: the instruction is complete */
+    bool stale;         /* memory was told anew: it does not run before its next gap */
 };
 
 /* Whether the instruction at pc is locked. */

@@ -219,6 +219,9 @@ static int open_run(struct vs_reader **r, const struct opening *o, struct vs_dia
         err = vs_diag_set(diag, -VSE_INVAL, -1, -1,
                           "a part of it can only be read if it can be executed again, which says "
                           "what registers hold where the part begins; record it with --inputs");
+    if (!err && o->what && vs_reader_info(*r)->features & VS_RUN_PARTS)
+        err = vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                          "it was recorded in parts, and is read whole; 'vestige expand' it first");
     if (!err)
         err = open_expanded(*r, o, diag);
     if (err) {

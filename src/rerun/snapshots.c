@@ -217,9 +217,9 @@ static bool parse_one(struct vs_packed_snapshot *s, const uint8_t **at, const ui
     *at += s->head.threads * sizeof(struct vs_snapshot_thread);
     for (unsigned i = 0; i < s->head.threads; i++) {
         uint64_t lives = vs_snapshot_thread(s, i).live;
-        if (lives > 1)
+        if (lives > VS_SNAPSHOT_STALE)
             return false;
-        live += lives;
+        live += lives != 0;
     }
     if (live > (size_t)(end - *at) / core)
         return false;

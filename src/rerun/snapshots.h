@@ -26,7 +26,14 @@ struct vs_snapshot_thread {
     uint64_t last;   /* those that events account for */
     uint64_t held;   /* iterations of the instruction that it is in, or 0 */
     uint64_t events; /* of the thread */
-    uint64_t live;   /* 1: its core follows, behind all threads; 0: it has none */
+    uint64_t live;   /* enum vs_snapshot_core */
+};
+
+/* A thread's core follows, behind all threads, unless it has none. */
+enum vs_snapshot_core {
+    VS_SNAPSHOT_NONE,
+    VS_SNAPSHOT_LIVE,
+    VS_SNAPSHOT_STALE, /* what it did is not known: a gap is due */
 };
 
 /* What is not memory. */

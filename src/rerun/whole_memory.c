@@ -150,21 +150,23 @@ static void drop_page(struct vs_whole_memory *m, uint64_t number)
         note_change(m, number);
 }
 
-/* Finds a page within a range, if the range has more pages than there are. */
-static bool find_within(const struct vs_whole_memory *m, uint64_t first, uint64_t count,
-                        uint64_t *number)
+/* Drops pages within a range that has more pages than there are. Removing one moves others, so that
+ * they are listed first, some at a time. Returns whether there may be more. */
+static bool drop_within(struct vs_whole_memory *m, uint64_t first, uint64_t count)
 {
-    for (struct vs_map_entry *e = NULL; (e = vs_map_next(&m->pages, e));)
-        if (e->key - first < count) {
-            *number = e->key;
-            return true;
-        }
-    return false;
+    uint64_t numbers[1024];
+    size_t n = 0;
+    for (struct vs_map_entry *e = NULL;
+         n < sizeof(numbers) / sizeof(*numbers) && (e = vs_map_next(&m->pages, e));)
+        if (e->key - first < count)
+            numbers[n++] = e->key;
+    for (size_t i = 0; i < n; i++)
+        drop_page(m, numbers[i]);
+    return n == sizeof(numbers) / sizeof(*numbers);
 }
 
 static void drop_pages(struct vs_whole_memory *m, uint64_t first, uint64_t count)
 {
-    uint64_t number;
     if (count <= m->pages.count) {
         for (uint64_t i = 0; i < count; i++)
             drop_page(m, first + i);
@@ -173,8 +175,8 @@ static void drop_pages(struct vs_whole_memory *m, uint64_t first, uint64_t count
         m->change_count = 0;
         m->emptied = true;
     } else {
-        while (find_within(m, first, count, &number))
-            drop_page(m, number);
+        while (drop_within(m, first, count))
+            ;
     }
 }
 
@@ -298,9 +300,15 @@ int vs_whole_content(struct vs_whole_memory *m, const struct vs_event *e, const 
                      struct vs_diag *diag)
 {
     bool code = false;
+    uint64_t length;
     if (e->flags & VS_CONTENT_FILE)
         return content_of_file(m, e, payload, diag);
     if (e->flags & VS_CONTENT_MOVED)
         return content_moved(m, e, payload);
+    if (e->flags & VS_CONTENT_ANEW) {
+        memcpy(&length, payload, sizeof(length));
+        vs_whole_clear(m, e->addr, length);
+        return 0;
+    }
     return vs_whole_put(m, e->addr, payload, e->size, &code);
 }

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "study/verify_inputs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/diag.h"
 #include "rerun/rerun.h"
 
 #define STRETCH (UINT64_C(1) << 22) /* instructions between two reports of progress */
@@ -13,31 +15,44 @@ struct check {
     struct vs_rerun *rerun;
     struct vs_batch there; /* recorded events; those from `at` on are not compared yet */
     size_t at;
+    /* By thread, instructions that were counted by themselves: recorded ones less those that were
+     * made. Where they are counted is not said by inputs, but they count before the next event. */
+    int64_t *counted;
     struct vs_diag *diag;
 };
 
+/* Whether they are the same, if one counts so many instructions more. */
 static bool same(const struct vs_batch *a, const struct vs_event *x, const struct vs_batch *b,
-                 const struct vs_event *y)
+                 const struct vs_event *y, int64_t more)
 {
     struct vs_event p = *x, q = *y;
+    if (x->icount + more != y->icount)
+        return false;
+    p.icount = q.icount = 0;
     if (!vs_event_is_wide(x) || !vs_event_is_wide(y))
-        return memcmp(x, y, sizeof(*x)) == 0;
+        return memcmp(&p, &q, sizeof(p)) == 0;
     p.value = q.value = 0;
     return memcmp(&p, &q, sizeof(p)) == 0 &&
            memcmp(vs_event_bytes(a, x), vs_event_bytes(b, y), x->size) == 0;
 }
 
-/* Gets recorded events. Returns 0; -VSE_END; an error. */
+/* Goes to the next recorded event that does not only count. Returns 0; -VSE_END; an error. */
 static int refill(struct check *k)
 {
-    int n = 0;
-    if (k->at == k->there.count) {
+    for (;;) {
+        for (; k->at < k->there.count; k->at++) {
+            const struct vs_event *e = &k->there.events[k->at];
+            if (e->kind != VS_COUNT)
+                return 0;
+            k->counted[e->thread] += e->icount;
+        }
         k->at = k->there.count = 0;
-        n = vs_reader_next(k->recorded, &k->there);
+        int n = vs_reader_next(k->recorded, &k->there);
         if (n < 0 && n != -VSE_END)
             *k->diag = *vs_reader_diag(k->recorded);
+        if (n < 0)
+            return n;
     }
-    return n < 0 ? n : 0;
 }
 
 static void differ(struct check *k, uint64_t event, const struct vs_event *expected,
@@ -56,15 +71,21 @@ static int compare(struct check *k, const struct vs_batch *made)
     int err = 0;
     for (size_t i = 0; i < made->count && !k->result->differences; i++) {
         const struct vs_event *got = &made->events[i], *expected;
+        if (got->kind == VS_COUNT) {
+            k->counted[got->thread] -= got->icount;
+            k->result->compared++;
+            continue;
+        }
         err = refill(k);
         if (err && err != -VSE_END)
             return err;
         expected = err ? NULL : &k->there.events[k->at];
-        if (!expected || !same(&k->there, expected, made, got)) {
+        if (!expected || !same(&k->there, expected, made, got, k->counted[got->thread])) {
             differ(k, made->first + i, expected, got);
             break;
         }
         k->at++;
+        k->counted[got->thread] = 0;
         k->result->compared++;
     }
     return 0;
@@ -103,6 +124,9 @@ static int go(struct check *k, vs_check_progress *progress, void *context)
     err = refill(k);
     if (!err)
         differ(k, k->result->made, &k->there.events[k->at], NULL);
+    for (unsigned i = 0; i < vs_reader_info(k->inputs)->threads; i++)
+        if (err == -VSE_END && k->counted[i])
+            differ(k, k->result->made, NULL, NULL);
     return err == -VSE_END ? 0 : err;
 }
 
@@ -132,11 +156,14 @@ int vs_inputs_check(struct vs_inputs_check *c, const char *path, vs_check_progre
     int err = vs_reader_open(&k.inputs, path, VS_OPEN_DEFAULT, diag);
     if (!err && !(vs_reader_info(k.inputs)->features & VS_RUN_SHORT))
         err = vs_reader_open(&k.recorded, path, VS_OPEN_DEFAULT, diag);
+    if (!err && !(k.counted = calloc(vs_reader_info(k.inputs)->threads + 1u, sizeof(*k.counted))))
+        err = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     if (!err)
         err = vs_rerun_open(&k.rerun, k.inputs, NULL, diag);
     if (!err)
         err = k.recorded ? go(&k, progress, context) : execute(&k, progress, context);
     vs_rerun_close(k.rerun);
+    free(k.counted);
     vs_reader_close(k.inputs);
     vs_reader_close(k.recorded);
     return err;

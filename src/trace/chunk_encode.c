@@ -222,6 +222,8 @@ static const char *refusal(const struct vs_encoder *c, const struct vs_batch *b,
         return "a branch, load or store in a run with VS_RUN_SHORT";
     if (e->kind >= VS_TURN && !(c->features & VS_RUN_INPUTS))
         return "a turn or content in a run without VS_RUN_INPUTS";
+    if (e->kind == VS_CONTENT && e->flags & VS_CONTENT_ANEW && !(c->features & VS_RUN_PARTS))
+        return "content told anew in a run without VS_RUN_PARTS";
     if (e->kind == VS_CODE && e->value >= c->tables->block_count)
         return "a block that was not added";
     if (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= c->tables->image_count)

@@ -89,10 +89,11 @@ static const char *branch_fault(const struct vs_event *e)
 
 static const char *content_fault(const struct vs_event *e)
 {
-    if (e->flags == VS_CONTENT_ALL)
+    if (e->flags & (e->flags - 1))
         return "content of two kinds";
     if ((e->flags & VS_CONTENT_FILE && e->size <= sizeof(struct vs_content_file)) ||
-        (e->flags & VS_CONTENT_MOVED && e->size != sizeof(struct vs_content_moved)))
+        (e->flags & VS_CONTENT_MOVED && e->size != sizeof(struct vs_content_moved)) ||
+        (e->flags & VS_CONTENT_ANEW && e->size != sizeof(uint64_t)))
         return "a size that its kind does not allow";
     return NULL;
 }

@@ -256,7 +256,7 @@ expect_err 'event [0-9]+ is not made as it was recorded: load of thread 0, pc 0x
 begin refuses_what_cannot_be
 "$VESTIGE" record -q -f --all -o full.vest -- true || fail 'not recorded'
 for words in 'check --inputs full.vest' 'shrink full.vest -o x.vest' 'record --inputs --control-only true' \
-    'record --inputs --skip 5 true' 'record --self-contained --loads true' 'expand short.vest' 'shrink whole.vest' \
+    'record --inputs --routine main true' 'record --self-contained --loads true' 'expand short.vest' 'shrink whole.vest' \
     'expand -f short.vest -o short.vest' 'expand short.vest -o whole.vest'; do
     # shellcheck disable=SC2086
     run "$VESTIGE" $words

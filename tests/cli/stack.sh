@@ -43,6 +43,7 @@ small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small expand "$VESTIGE" expand -f -o whole.vest short.vest
+small resume sh -c '! "$1" resume $$' sh "$VESTIGE"
 small shrink "$VESTIGE" shrink -f -o small.vest both.vest
 small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
 small replay "$VESTIGE" replay --check run.vest data.vport

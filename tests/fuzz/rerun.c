@@ -82,6 +82,7 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
     static const uint8_t zeros[64];
     const struct vs_content_moved moved = {CODE, 0x3000};
     const struct vs_turn turn = {0, count};
+    const uint64_t end = CODE + 0x1000u * count;
     uint8_t payload[512] = {0};
     uint16_t thread = (uint16_t)(kind >> 4 & 1 && *threads > 1), icount = (uint16_t)count;
     uint64_t pc = CODE + kind % 8;
@@ -123,6 +124,17 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
             ++*threads;
             return;
         }
+        if (kind & 8) {
+            e.kind = VS_GAP;
+            e.pc = pc;
+            put(w, e, payload + head, n);
+            return;
+        }
+        if (kind & 64) {
+            e.flags = VS_CONTENT_ANEW;
+            put(w, e, &end, sizeof(end));
+            return;
+        }
         e.flags = VS_CONTENT_MOVED;
         e.addr = 0x9000;
         put(w, e, &moved, sizeof(moved));
@@ -132,7 +144,7 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
 static void write_run(const uint8_t *data, size_t size)
 {
     const struct vs_writer_options o = {.features = VS_RUN_LOADS | VS_RUN_STORES | VS_RUN_INPUTS |
-                                                    VS_RUN_SHORT,
+                                                    VS_RUN_SHORT | VS_RUN_PARTS,
                                         .inline_work = true,
                                         .overwrite = true};
     uint8_t payload[512];

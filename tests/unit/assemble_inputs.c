@@ -152,6 +152,36 @@ TEST(takes_content)
     teardown(&f);
 }
 
+/* How far threads came is said before memory is told anew, with the window that they were in. */
+TEST(begins_parts)
+{
+    const struct wire_anew anew = {1};
+    const struct wire_content bytes = {0x5000, 3, 0, WIRE_CONTENT_BYTES, 0};
+    const uint64_t lengths[] = {5, 0};
+    struct fixture f;
+    open_options(&f, (struct vs_assembler_options){
+                         .inputs = true, .light = true, .windows = lengths, .window_count = 2});
+    wb_hello(&f.w);
+    wb_start(&f.w, 1, 77, 0x1000);
+    wb_run(&f.w, 1);
+    ran(&f, 1,
+        (struct wire_ran){
+            .insns = 6, .from = 0x1000, .rip = 0x1010, .at = 0x100e, .left = WIRE_TO_SYSCALL});
+    wb_record(&f.w, WIRE_ANEW, 1, &anew, sizeof(anew));
+    wb_record2(&f.w, WIRE_CONTENT, 0, &bytes, sizeof(bytes), "abc", 3);
+    wb_gap(&f.w, 1, 7, 1, 0x1020);
+    ran(&f, 1, (struct wire_ran){.insns = 2, .from = 0x1020, .rip = 0x1024, .digest = 3});
+    wb_exit(&f.w, 1, 0);
+    finish(&f);
+    EXPECT_KIND(&f, VS_THREAD_START, 0);
+    expect_turn(&f, 5, 0, 0);
+    CHECK_EQ(EXPECT_KIND(&f, VS_CONTENT, 0)->flags, VS_CONTENT_ANEW);
+    CHECK_EQ(EXPECT_KIND(&f, VS_CONTENT, 0)->addr, 0x5000);
+    CHECK_EQ(EXPECT_KIND(&f, VS_GAP, 0)->addr, 8); /* with the call */
+    EXPECT_KIND(&f, VS_THREAD_EXIT, 2);
+    teardown(&f);
+}
+
 /* What a program may leave in the tool's memory that it wrote over. */
 TEST(refuses_nonsense)
 {

@@ -129,6 +129,8 @@ TEST(refuses_sizes_a_kind_does_not_allow)
     BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_FILE, .size = 24);
     BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_MOVED, .size = 15);
     BAD("two kinds", .kind = VS_CONTENT, .flags = VS_CONTENT_ALL, .size = 16);
+    BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_ANEW, .size = 7);
+    GOOD(.kind = VS_CONTENT, .flags = VS_CONTENT_ANEW, .size = 8, .value = UINT64_MAX);
     GOOD(.kind = VS_TURN, .size = 8);
     GOOD(.kind = VS_CONTENT, .size = 1);
     GOOD(.kind = VS_CONTENT, .flags = VS_CONTENT_MOVED, .size = 16);

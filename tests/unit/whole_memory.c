@@ -85,6 +85,24 @@ static int content(struct vs_whole_memory *m, unsigned flags, uint64_t addr, con
     return vs_whole_content(m, &e, payload, diag);
 }
 
+/* More pages than are listed at a time, and others around them. */
+TEST(begins_anew)
+{
+    static struct vs_whole_memory m;
+    const uint64_t length = UINT64_C(1) << 40;
+    bool code = false;
+    for (uint64_t i = 0; i < 3000; i++)
+        CHECK_EQ(vs_whole_put(&m, BASE + 3 * i * VS_PAGE_SIZE, "x", 1, &code), 0);
+    CHECK_EQ(vs_whole_put(&m, BASE + length, "y", 1, &code), 0);
+    CHECK_EQ(vs_whole_put(&m, BASE - 1, "z", 1, &code), 0);
+    CHECK_EQ(content(&m, VS_CONTENT_ANEW, BASE, &length, sizeof(length), NULL), 0);
+    CHECK_EQ(m.pages.count, 2);
+    CHECK_EQ(byte_at(&m, BASE + 3 * VS_PAGE_SIZE), 0);
+    CHECK_EQ(byte_at(&m, BASE + length), 'y');
+    CHECK_EQ(byte_at(&m, BASE - 1), 'z');
+    vs_whole_fini(&m);
+}
+
 TEST(moves_content)
 {
     static struct vs_whole_memory m;
