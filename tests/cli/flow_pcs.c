@@ -23,7 +23,7 @@ struct followed {
     const struct vs_verify *v;
     struct {
         uint64_t pc, count, hash;
-    } *cores;
+    } * cores;
 };
 
 static int follow(void *context, const struct vs_step *steps, size_t count)
