@@ -3,9 +3,9 @@
  *
  *   perf_file OUT HOW CODE RANGES STREAM...
  *
- * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor", or what
- * is to be refused: "pipe", "swapped", "compressed", "bts", "lost", "empty". CODE is the file of all
- * code, and RANGES, a text, says where it lies: lines of address, offset and size. */
+ * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor", or
+ * what is to be refused: "pipe", "swapped", "compressed", "bts", "lost", "empty". CODE is the file
+ * of all code, and RANGES, a text, says where it lies: lines of address, offset and size. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
