@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,13 @@ static void print(struct cli *cli, const struct import_options *o, const struct 
                    "gaps, {threads} threads\n");
 }
 
+static void remove_partial(const char *output)
+{
+    char partial[PATH_MAX + sizeof(".partial")];
+    snprintf(partial, sizeof(partial), "%s.partial", output);
+    unlink(partial);
+}
+
 static int import(struct cli *cli, const struct import_options *o, const struct foreign *f)
 {
     const struct vs_writer_options options = {.workers = 2, .overwrite = o->overwrite};
@@ -198,8 +206,10 @@ static int import(struct cli *cli, const struct import_options *o, const struct 
         vs_writer_abort(w);
         return status;
     }
-    if ((e = vs_writer_seal(w, &diag)) < 0)
+    if ((e = vs_writer_seal(w, &diag)) < 0) {
+        remove_partial(o->output); /* the streams are still there */
         return cli_report(cli, o->output, e, &diag);
+    }
     print(cli, o, f, &result);
     return CLI_DONE;
 }

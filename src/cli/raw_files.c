@@ -328,12 +328,48 @@ static int put_about(struct out *out, const struct raw_files *r, struct vs_reade
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
+/* Returns the end of the name of file `i`: the streams', the code's, the description's. */
+static const char *end_of(const struct raw_files *r, unsigned i, char end[16])
+{
+    if (i >= r->setup.cores)
+        return i == r->setup.cores ? ".code" : ".json";
+    stream_end(r, i, end);
+    return end;
+}
+
+/* Keeps what has a name of ours under another one until all is well, where the file system can. */
+static void keep_old(const char *name, const char *old)
+{
+    unlink(old);
+    int linked = link(name, old);
+    (void)linked; /* there may be nothing of that name */
+}
+
+/* After an error, the file that was there is there again. */
+static void settle_old(const char *name, const char *old, bool replaced, bool failed)
+{
+    if (failed && rename(old, name) != 0 && replaced)
+        unlink(name);
+    unlink(old); /* a rename of two names of one file does nothing */
+}
+
 /* Gives all files their names, that of the description last; takes them back after an error. */
 static int commit(struct raw_files *r, struct vs_diag *diag)
 {
     unsigned count = r->setup.cores + 2, done = 0;
-    char end[16], *name;
-    int err = 0;
+    char(*ends)[16] = calloc(count, sizeof(*ends));
+    char **names = calloc(2 * (size_t)count, sizeof(*names)); /* and under which they are kept */
+    int err = ends && names ? 0 : -VSE_NOMEM;
+    for (unsigned i = 0; i < count && !err; i++) {
+        char old[32];
+        const char *end = end_of(r, i, ends[i]);
+        snprintf(old, sizeof(old), "%s.old", end);
+        names[2 * i] = name_of(r, end);
+        names[2 * i + 1] = name_of(r, old);
+        err = names[2 * i] && names[2 * i + 1] ? 0 : -VSE_NOMEM;
+    }
+    for (unsigned i = 0; i < count && !err && r->overwrite; i++)
+        keep_old(names[2 * i], names[2 * i + 1]);
     while (done < count && !err) {
         struct vs_outfile *f = done < r->setup.cores    ? &r->streams[done].file
                                : done == r->setup.cores ? &r->code
@@ -341,12 +377,12 @@ static int commit(struct raw_files *r, struct vs_diag *diag)
         err = vs_outfile_commit(f, diag);
         done += !err;
     }
-    for (unsigned i = 0; err && i < done; i++) {
-        stream_end(r, i, end);
-        if ((name = name_of(r, i < r->setup.cores ? end : ".code")))
-            unlink(name);
-        free(name);
-    }
+    for (unsigned i = 0; i < count && names && names[2 * i] && names[2 * i + 1]; i++)
+        settle_old(names[2 * i], names[2 * i + 1], i < done, err);
+    for (unsigned i = 0; i < 2 * count && names; i++)
+        free(names[i]);
+    free(names);
+    free(ends);
     return err;
 }
 
