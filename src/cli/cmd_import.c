@@ -82,7 +82,7 @@ static int read_plain(struct cli *cli, struct foreign *f, const struct import_op
     int status = foreign_find_spec(cli, f, o->from, false);
     if (status != CLI_DONE)
         return status;
-    if (!(f->isa = vs_isa_find(o->isa ? o->isa : "x86-64"))) {
+    if (!(f->isa = vs_isa_find(o->isa ? o->isa : FOREIGN_ISA))) {
         cli_error(cli, "no instruction set '%s' is known", o->isa);
         return CLI_USAGE;
     }
@@ -251,7 +251,7 @@ static const struct cli_option options[] = {
      .offset = FIELD(images)},
     {.name = "isa",
      .argument = "NAME",
-     .help = "its instruction set; default x86-64",
+     .help = "its instruction set; default " FOREIGN_ISA,
      .type = OPTION_STRING,
      .offset = FIELD(isa)},
     {.name = "sidecar",

@@ -408,7 +408,7 @@ int foreign_from_perf(struct cli *cli, struct foreign *f, const char *path)
     int e = vs_perf_data_parse(&p, bytes, size, &diag);
     free(bytes);
     status = e ? cli_report(cli, path, e, &diag) : foreign_find_spec(cli, f, "pt", false);
-    f->isa = vs_isa_find("x86-64");
+    f->isa = vs_isa_find(FOREIGN_ISA);
     if (status == CLI_DONE)
         status = add_perf_streams(cli, f, path, &p);
     if (status == CLI_DONE)

@@ -8,6 +8,8 @@
 #include "replay/image_code.h"
 #include "technique/technique.h"
 
+#define FOREIGN_ISA "x86-64" /* of what perf records with Intel PT, and the default */
+
 struct foreign_stream {
     const char *name; /* of its file, for messages */
     uint64_t before;  /* bytes of the file before it */

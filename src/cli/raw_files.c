@@ -350,7 +350,9 @@ static void settle_old(const char *name, const char *old, bool replaced, bool fa
 {
     if (failed && rename(old, name) != 0 && replaced)
         unlink(name);
-    unlink(old); /* a rename of two names of one file does nothing */
+    /* a rename of two names of one file does nothing */
+    if (unlink(old) != 0 && errno != ENOENT)
+        unlink(old);
 }
 
 /* Gives all files their names, that of the description last; takes them back after an error. */
