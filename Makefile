@@ -103,6 +103,7 @@ UNITS   := $(UNIT_SRC:tests/unit/%.c=$(B)/test/unit/%)
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 INPUTS  := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/inputs/%)# the same without a fuzzer
 BENCH   := $(B)/bench/bench
+PT_PEER := $(if $(wildcard /usr/include/intel-pt.h),$(B)/bench/pt-peer)# libipt, if it is there
 INJECT  := $(B)/test/inject.so
 # Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
@@ -123,7 +124,7 @@ man: $(SHARE)/printed
 tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT))
 generator: $(GEN)
-bench-program: $(BENCH)
+bench-program: $(BENCH) $(PT_PEER)
 fuzzers: $(FUZZERS)
 fuzz-objects: $(call obj,$(FUZZ_SRC))
 compile-all: $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ)
@@ -211,7 +212,7 @@ $(SHARE)/printed: $(PROGRAM) Makefile
 $(PROGRAM): $(CLI_OBJ)
 # Tests of what the commands are made of.
 $(B)/test/unit/cfiat $(B)/test/unit/disasm $(B)/test/unit/manifest $(B)/test/unit/manpage $(B)/test/unit/mtrace \
-$(B)/test/unit/report $(B)/test/fuzz/manifest $(B)/test/inputs/manifest: $(filter-out %/main.o,$(CLI_OBJ))
+$(B)/test/unit/report $(foreach t,manifest foreign,$(B)/test/fuzz/$t $(B)/test/inputs/$t): $(filter-out %/main.o,$(CLI_OBJ))
 $(GEN): $(call obj,tests/gen/main.c) $(GEN_A)
 $(UNITS): $(B)/test/unit/%: $(B)/obj/tests/unit/%.o $(call obj,tests/unit/unittest.c) $(GEN_A)
 $(FUZZERS): $(B)/test/fuzz/%: $(B)/obj/tests/fuzz/%.o $(GEN_A)
@@ -219,6 +220,9 @@ $(FUZZERS): LINK += -fsanitize=fuzzer
 $(foreach t,cpu rerun,$(B)/test/fuzz/$t $(B)/test/inputs/$t): | $(VEX_CPU)
 $(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
+$(B)/bench/pt-peer: tests/cli/pt_peer.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -O2 -o $@ $< -lipt
 $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(ALL_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)

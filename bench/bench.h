@@ -36,6 +36,7 @@ void bench_record(struct bench *b);
 void bench_long(struct bench *b);
 void bench_sim(struct bench *b);
 void bench_flow(struct bench *b);
+void bench_standards(struct bench *b);
 void bench_data(struct bench *b);
 void bench_address(struct bench *b);
 void bench_replay(struct bench *b);

@@ -26,9 +26,10 @@ static const struct {
     const char *name;
     void (*run)(struct bench *b);
 } benches[] = {
-    {"vest", bench_vest},       {"record", bench_record}, {"long", bench_long},
-    {"sim", bench_sim},         {"flow", bench_flow},     {"data", bench_data},
-    {"address", bench_address}, {"replay", bench_replay}, {"debug", bench_debug},
+    {"vest", bench_vest},   {"record", bench_record},   {"long", bench_long},
+    {"sim", bench_sim},     {"flow", bench_flow},       {"standards", bench_standards},
+    {"data", bench_data},   {"address", bench_address}, {"replay", bench_replay},
+    {"debug", bench_debug},
 };
 
 void bench_fail(const char *fmt, ...)
