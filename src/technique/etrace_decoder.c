@@ -33,6 +33,7 @@ struct core {
     uint64_t address; /* the last in a packet */
     bool started, alive, lost;
     bool reported; /* a trap was, and where it led to comes next */
+    bool unseen;   /* nothing retired where the core is: it goes elsewhere next */
 
     /* outcomes that are still to come: of the map, then those predicted right, then a wrong one */
     uint64_t map, right;
@@ -267,7 +268,7 @@ static int implicit_return(struct decoder *d, struct core *c, struct vs_flow_ans
 {
     if (c->stage == RETURNS) {
         answer->last = !--c->irets;
-    } else if (c->stage == PLACE || c->stage == RESYNC) {
+    } else if (c->stage == FIRST || c->stage == PLACE || c->stage == RESYNC) {
         return vs_port_refuse(d->port, VS_FIELD_INDEX, "more implicit returns than it tells of");
     }
     return 0;
@@ -306,6 +307,8 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
     answer->taken = true;
     if (err)
         return err;
+    if (any && (c->stage == UNSEEN || c->stage == RESYNC_FIRST))
+        return jump(d, c, answer); /* the next packet tells, even if it was predicted */
     if (any && is_reported(d, c)) {
         if (predicted == c->address)
             return vs_port_refuse(d->port, VS_FIELD_TARGET, "reports what was predicted");
@@ -319,6 +322,8 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
         answer->target = site->target;
         return 0;
     }
+    if (c->stage == TARGET && c->packet.irreport && !(is_return && c->packet.irets))
+        return vs_port_refuse(d->port, VS_FIELD_INDEX, "reports implicit returns before a jump");
     return jump(d, c, answer);
 }
 
@@ -394,6 +399,7 @@ static void stand(struct core *c)
 static void stand_synced(struct core *c)
 {
     vs_etrace_tables_clear(&c->tables);
+    c->unseen = false;
     c->own = OWN_SYNC;
     c->own_bit = c->packet.branch;
     stand(c);
@@ -460,7 +466,8 @@ static int sync_packet(struct decoder *d, struct core *c, struct vs_flow_head *h
 {
     bool goes = c->started || c->reported;
     c->address = c->packet.address << d->config.shift;
-    if ((!c->alive && !c->started) || stamped != (goes && d->config.timed))
+    if ((!c->alive && !c->started) || (c->unseen && !goes) ||
+        stamped != (goes && d->config.timed))
         return refuse_sync(d, "a core that does not run");
     if (goes) {
         go_elsewhere(d, c, h, c->address, ARRIVE);
@@ -500,7 +507,7 @@ static int plain_packet(struct decoder *d, struct core *c)
 {
     const struct vs_etrace_packet *p = &c->packet;
     bool index = p->format == 0 && p->subformat == VS_ETRACE_INDEX;
-    if (!c->alive || c->reported)
+    if (!c->alive || c->reported || c->unseen)
         return vs_port_refuse(d->port, VS_FIELD_HEADER, "a core that does not run");
     if (p->format == 0 && !index) {
         c->right = (uint64_t)p->count + VS_ETRACE_MAP_MAX;
@@ -624,6 +631,7 @@ static int conclude(struct decoder *d, struct core *c)
         enter(c, c->arrived ? READ : AWAY);
         return 0;
     case AWAY:
+        c->unseen = c->alive;
         vs_etrace_tables_clear(&c->tables);
         enter(c, READ);
         return 0;

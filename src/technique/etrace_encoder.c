@@ -265,10 +265,12 @@ static void put_place(struct encoder *e, struct core *c, uint64_t address, bool 
 
 static void put_held(struct encoder *e, struct core *c, bool trap)
 {
+    unsigned irets = c->irets;
     c->held = false;
     put_address(e, c, c->held_at, c->held_as, c->held_as == TARGET && trap ? UPDISCON : NO_FLAG,
                 c->held_mispredicted || c->held_as == PILE,
                 c->held_as == PILE ? VS_ETRACE_IRETS_MAX : c->held_since);
+    c->irets = irets;
 }
 
 /* ---- branches -------------------------------------------------------------------------------- */
@@ -323,6 +325,7 @@ static void hold(struct core *c)
     c->held_at = c->target;
     c->held_since = c->since;
     c->held_mispredicted = c->mispredicted;
+    c->irets = 0; /* the instruction may be an implicit return, which is after the packet */
 }
 
 static bool wants_address(const struct core *c)
@@ -520,13 +523,14 @@ static void leave_after(struct encoder *e, struct core *c, uint64_t count, bool 
 /* None has. Where the core came to, nothing retired. */
 static void leave_at_once(struct encoder *e, struct core *c, bool trap)
 {
-    bool unseen = c->wanted >= START || (c->wanted == TARGET && !c->system);
+    /* an implicit return's target is told too: what follows is not always where a trap led to */
+    bool unseen = c->wanted >= START || (c->wanted == TARGET && !c->system) || c->silent;
     if (c->held)
         put_held(e, c, trap);
     if (!c->told && c->wanted < START)
         put_place(e, c, c->last, true);
     if (unseen) {
-        put_sync(e, c, VS_ETRACE_TRAP, false, c->target, false,
+        put_sync(e, c, VS_ETRACE_TRAP, false, c->from, false,
                  c->wanted >= START ? &c->left : NULL);
         c->reported |= c->wanted != TRAP;
     }
