@@ -466,8 +466,7 @@ static int sync_packet(struct decoder *d, struct core *c, struct vs_flow_head *h
 {
     bool goes = c->started || c->reported;
     c->address = c->packet.address << d->config.shift;
-    if ((!c->alive && !c->started) || (c->unseen && !goes) ||
-        stamped != (goes && d->config.timed))
+    if ((!c->alive && !c->started) || (c->unseen && !goes) || stamped != (goes && d->config.timed))
         return refuse_sync(d, "a core that does not run");
     if (goes) {
         go_elsewhere(d, c, h, c->address, ARRIVE);

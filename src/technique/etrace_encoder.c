@@ -530,8 +530,7 @@ static void leave_at_once(struct encoder *e, struct core *c, bool trap)
     if (!c->told && c->wanted < START)
         put_place(e, c, c->last, true);
     if (unseen) {
-        put_sync(e, c, VS_ETRACE_TRAP, false, c->from, false,
-                 c->wanted >= START ? &c->left : NULL);
+        put_sync(e, c, VS_ETRACE_TRAP, false, c->from, false, c->wanted >= START ? &c->left : NULL);
         c->reported |= c->wanted != TRAP;
     }
     c->wanted = NOTHING;
