@@ -294,7 +294,7 @@ static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_
                            .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
                            .size = r->size};
     if (w->config.ops->call) {
-        int err = w->config.ops->call(w->config.decoder, head->core, r->next);
+        int err = w->config.ops->call(w->config.decoder, head->core, r->next, r->target);
         if (unlikely(err < 0))
             return port_failed(w, c, err);
         *last = err == VS_FLOW_LAST;
@@ -345,6 +345,8 @@ static int discontinuity(struct vs_walk *w, struct vs_walk_core *c, const struct
     int err = w->config.ops->discontinuity(w->config.decoder, head->core, &step.target);
     if (unlikely(err))
         return port_failed(w, c, err);
+    if (head->returns && c->alive && c->pc == step.target)
+        return 0;
     go(w, c, step.target);
     return emit(w, c, &step);
 }
@@ -390,6 +392,37 @@ static const struct vs_walk_run *run_of(struct vs_walk *w, struct vs_walk_core *
     return r;
 }
 
+static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                const struct vs_flow_head *head)
+{
+    uint32_t jumps = c->jumps;
+    int err = 0;
+    c->pc = r->target;
+    if (w->config.jumps) {
+        err = emit(w, c,
+                   &(struct vs_step){.pc = r->last_pc,
+                                     .target = r->target,
+                                     .kind = VS_STEP_JUMP,
+                                     .flags = VS_BR_TAKEN,
+                                     .size = r->size});
+        c->jumps = jumps;
+    }
+    return err ? err : too_many_jumps(w, c, head);
+}
+
+/* The core stands where the head ends. */
+static int arrive(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    struct vs_walk_run part;
+    if (!head->within || c->begun)
+        return 0;
+    const struct vs_walk_run *r = run_at(w, c, 1, &part);
+    if (!r || !r->repeat)
+        return lost(w, c, -VSE_CORRUPT, "no instruction that repeats itself is known there");
+    c->pc = r->next;
+    return pass(w, c, r);
+}
+
 /* Follows the code to the end of the head. */
 static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
 {
@@ -401,8 +434,8 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         return lost(w, c, -VSE_CORRUPT, "the core is not running");
     while (left && !last && !err) {
         struct vs_walk_run part;
-        if (unlikely(until) && c->pc == head->until && !c->begun)
-            return 0;
+        if (unlikely(until) && c->pc == head->until && (!c->begun || head->within))
+            return arrive(w, c, head);
         if (unlikely(c->begun)) {
             err = finish_begun(w, c);
             continue; /* this may be where the head ends */
@@ -419,8 +452,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         } else if (r->end == END_CALL) {
             err = meet_call(w, c, r, head, &last);
         } else if (r->end == END_JUMP) {
-            c->pc = r->target;
-            err = too_many_jumps(w, c, head);
+            err = jump(w, c, r, head);
         } else {
             c->pc = r->next;
             last = unlikely(r->system) && head->system;

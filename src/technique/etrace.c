@@ -142,6 +142,7 @@ static void framing(const void *params, struct vs_port_shape *shape)
 const struct vs_technique vs_technique_etrace = {
     .name = "etrace",
     .summary = "RISC-V Efficient Trace 2.0: branch maps, and addresses of indirect jumps",
+    .raw = "RISC-V Efficient Trace",
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_etrace_params),

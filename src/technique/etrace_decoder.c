@@ -340,8 +340,9 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
     return err;
 }
 
-static int decoder_call(void *decoder, unsigned core, uint64_t return_address)
+static int decoder_call(void *decoder, unsigned core, uint64_t return_address, uint64_t target)
 {
+    (void)target;
     vs_ras_push(&((struct decoder *)decoder)->cores[core].tables.ras, return_address);
     return 0;
 }

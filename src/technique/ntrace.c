@@ -91,6 +91,7 @@ static void framing(const void *params, struct vs_port_shape *shape)
 const struct vs_technique vs_technique_ntrace = {
     .name = "ntrace",
     .summary = "RISC-V N-Trace 1.0: branch histories, and addresses of indirect jumps",
+    .raw = "RISC-V N-Trace",
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_ntrace_params),

@@ -151,8 +151,9 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
                                                 : indirect(d, c, site, answer);
 }
 
-static int decoder_call(void *decoder, unsigned core, uint64_t return_address)
+static int decoder_call(void *decoder, unsigned core, uint64_t return_address, uint64_t target)
 {
+    (void)target;
     vs_ras_push(&((struct decoder *)decoder)->cores[core].ras, return_address);
     return 0;
 }

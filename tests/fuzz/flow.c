@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "replay/walk.h"
+#include "technique/address.h"
 
 static void must(bool holds)
 {
@@ -52,6 +53,27 @@ static void make_code(struct vs_text *code)
     code->cores[0].views[0] = (struct vs_text_view){50, 1};
     code->cores[0].view_count = code->cores[0].view_capacity = 1;
     must(vs_text_index(code) == 0);
+}
+
+/* Keeps the first stream, as the others are empty. */
+static int to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbits)
+{
+    must(!stream || !nbits);
+    return stream ? 0 : vs_port_to_buf(buf, stream, bytes, nbits);
+}
+
+static size_t fetch(const void *context, uint32_t version, uint64_t pc, uint8_t *bytes,
+                    size_t capacity)
+{
+    return vs_text_fetch(context, version, pc, bytes, capacity);
+}
+
+static uint32_t first_version(const void *context, unsigned core, uint64_t instructions,
+                              uint64_t *until)
+{
+    (void)context, (void)core, (void)instructions;
+    *until = UINT64_MAX;
+    return 0;
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -133,9 +155,10 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     void *decoder;
     int err;
     make_code(&code);
+    /* if each core has a stream, only the first one's has bits */
+    const struct vs_port_stream streams[CORES] = {{data, size, 8 * (uint64_t)size}};
     vs_technique_shape(&c->spec, &c->setup, &shape);
-    must(vs_port_reader_init(&port, &shape,
-                             &(struct vs_port_stream){data, size, 8 * (uint64_t)size}) == 0);
+    must(vs_port_reader_init(&port, &shape, streams) == 0);
     must(t->flow_decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
                                           .code = &code,
@@ -169,7 +192,7 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     int64_t bits;
     bool packed;
     vs_technique_shape(&c->spec, &c->setup, &shape);
-    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, out) == 0);
+    must(vs_port_writer_init(&port, &shape, to_buf, out) == 0);
     must(a.ops->open(&a.encoder, &(struct vs_technique_context){.params = c->spec.params,
                                                                 .setup = &c->setup,
                                                                 .port = &port}) == 0);
@@ -220,23 +243,46 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     choose(&c, data[0], data[1]);
+    /* what an encoder needs beside steps, the steps of a stream do not tell */
     if (walk(&c, data + 2, size - 2, NULL, NULL) == 0 && c.setup.cores == 1 && !c.setup.timed &&
-        !vs_technique_ordered(&c.spec))
+        !vs_technique_ordered(&c.spec) && c.spec.technique->encoder->needs == VS_NEEDS_STEPS)
         walk_again(&c, data + 2, size - 2);
     return 0;
 }
 
 /* ---- seeds ----------------------------------------------------------------------------------- */
 
+/* Hands the encoder a step, and the event that it is made of. */
+static void seed_step(const struct vs_encoder_ops *ops, void *encoder, const struct vs_step *s)
+{
+    const struct vs_event event = {.pc = s->kind == VS_STEP_DISCONTINUITY ? s->target : s->pc,
+                                   .addr = s->kind == VS_STEP_DISCONTINUITY ? 0 : s->target,
+                                   .size = s->size,
+                                   .icount = (uint16_t)s->icount,
+                                   .kind = s->kind != VS_STEP_DISCONTINUITY ? VS_BRANCH
+                                           : s->target                      ? VS_THREAD_START
+                                                                            : VS_THREAD_EXIT,
+                                   .flags = s->flags};
+    const struct vs_batch batch = {.events = &event, .cycles = &s->time, .count = 1};
+    must(ops->consume(encoder, &(struct vs_slice){.steps = s, .step_count = 1, .events = &batch}) ==
+         0);
+}
+
 /* Goes through the program as the bits of `turns` say, as a run of it would. */
 static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint64_t turns)
 {
     const struct vs_encoder_ops *ops = c->spec.technique->encoder;
+    struct vs_text text = {0};
     void *encoder;
+    make_code(&text);
+    const struct vs_address_code code = {
+        .context = &text, .isa = vs_isa_find("rv64"), .version = first_version, .fetch = fetch};
     struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
-    must(ops->open(&encoder, &(struct vs_technique_context){
-                                 .params = c->spec.params, .setup = &c->setup, .port = port}) == 0);
-    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+    must(ops->open(&encoder, &(struct vs_technique_context){.params = c->spec.params,
+                                                            .setup = &c->setup,
+                                                            .port = port,
+                                                            .code = &code}) == 0);
+    seed_step(ops, encoder, &s);
     for (; turns; turns >>= 1) {
         bool taken = turns & 1;
         s = (struct vs_step){.pc = 0x1004,
@@ -246,14 +292,15 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
                              .kind = VS_STEP_CONDITIONAL,
                              .flags = (uint8_t)(VS_BR_COND | (taken ? VS_BR_TAKEN : 0)),
                              .size = 4};
-        must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+        seed_step(ops, encoder, &s);
         if (!taken)
             break;
     }
     s = (struct vs_step){.time = ++s.time, .kind = VS_STEP_DISCONTINUITY};
-    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+    seed_step(ops, encoder, &s);
     must(vs_encoder_finish(ops, encoder) == 0);
     ops->close(encoder);
+    vs_text_fini(&text);
 }
 
 static void make_seed(const char *dir, unsigned technique, unsigned how)
@@ -266,7 +313,7 @@ static void make_seed(const char *dir, unsigned technique, unsigned how)
     FILE *f;
     choose(&c, technique, how);
     vs_technique_shape(&c.spec, &c.setup, &shape);
-    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, &out) == 0);
+    must(vs_port_writer_init(&port, &shape, to_buf, &out) == 0);
     seed_steps(&port, &c, 0x1ffff);
     must(vs_port_finish(&port) > 0);
     snprintf(path, sizeof(path), "%s/flow.%u.%u", dir, technique, how);

@@ -141,8 +141,7 @@ TEST(counts_predictions_and_indexes_targets)
     struct vs_etrace_layout both = rv64;
     both.subformat_bits = 1;
     both.index_bits = 5;
-    check_layout(&both, &(struct vs_etrace_packet){.subformat = VS_ETRACE_COUNT, .count = 9},
-                 "48");
+    check_layout(&both, &(struct vs_etrace_packet){.subformat = VS_ETRACE_COUNT, .count = 9}, "48");
     check_layout(&both,
                  &(struct vs_etrace_packet){
                      .subformat = VS_ETRACE_INDEX, .index = 19, .branches = 2, .map = 2},
