@@ -32,10 +32,9 @@ static const struct vs_parameter parameters[] = {
 
 static const struct vs_technique_config configs[] = {
     {"baseline", ""},
-    {"ir", "implicit_return=counter depth=512"},
-    {"ir_stack", "implicit_return=stack depth=32"},
+    {"ir", "implicit_return=stack depth=32"},
     {"bp", "bpred=128"},
-    {"ir_bp", "implicit_return=counter depth=512 bpred=128"},
+    {"ir_bp", "implicit_return=stack depth=32 bpred=128"},
     {"all", "implicit_return=stack depth=32 bpred=128 jtc=32"},
     {0},
 };
