@@ -598,7 +598,7 @@ static int conclude(struct decoder *d, struct core *c)
             return too_few(d);
         if (!c->arrived) { /* a system call ended it */
             enter(c, LANDED);
-            return 0;
+            return drop_own(d, c);
         }
         keep_own(c);
         stand(c);

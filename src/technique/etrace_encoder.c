@@ -562,15 +562,14 @@ static void discontinuity(struct encoder *e, struct core *c, const struct vs_ste
 /* ---- the encoder ----------------------------------------------------------------------------- */
 
 /* Passes the step's instructions; those that ask the system may be steps themselves. */
-static int pass(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t *count,
-                struct vs_passed *passed)
+static void pass(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t *count,
+                 struct vs_passed *passed)
 {
     bool jumps = e->config.params.ecall == VS_ETRACE_ECALL_JUMP;
     uint64_t left = s->icount, before = left;
     while (left) {
         e->begun = e->passage.cores[s->core].begun;
-        if (unlikely(vs_passage_take(&e->passage, s->core, &left, passed) < 0))
-            return -VSE_INVAL;
+        vs_passage_take(&e->passage, s->core, &left, passed);
         c->since_from += before - left;
         if (likely(!passed->system || !jumps))
             continue;
@@ -584,19 +583,17 @@ static int pass(struct encoder *e, struct core *c, const struct vs_step *s, uint
     *count = before;
     if (before)
         c->last = passed->last;
-    return 0;
 }
 
-static int consume_step(struct encoder *e, const struct vs_step *s)
+static void consume_step(struct encoder *e, const struct vs_step *s)
 {
     struct core *c = &e->cores[s->core];
-    struct vs_passed passed;
+    struct vs_passed passed = {0};
     struct vs_step rest = *s;
     uint64_t count = 0;
     e->core = s->core;
     e->time = s->time;
-    if (pass(e, c, s, &count, &passed) < 0)
-        return -VSE_INVAL;
+    pass(e, c, s, &count, &passed);
     rest.icount = (uint32_t)count;
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
@@ -612,24 +609,21 @@ static int consume_step(struct encoder *e, const struct vs_step *s)
     default:
         discontinuity(e, c, s, count);
         vs_passage_go(&e->passage, s->core, s->target);
-        return 0;
+        return;
     }
     vs_passage_branch(&e->passage, s->core, vs_step_next(s));
-    return 0;
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct encoder *e = encoder;
-    int err = 0;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end && !err;
-         s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->count))
             return -VSE_INVAL;
         e->counts.instructions += s->icount;
-        err = consume_step(e, s);
+        consume_step(e, s);
     }
-    return err;
+    return 0;
 }
 
 static int encoder_sync(void *encoder, unsigned core)

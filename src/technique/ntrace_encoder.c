@@ -332,27 +332,24 @@ static void count_on(struct encoder *e, struct core *c)
                       .number = VS_NTRACE_FULL, .code = VS_NTRACE_FULL_ICNT, .icnt = full});
 }
 
-static int pass(struct encoder *e, struct core *c, const struct vs_step *s,
-                struct vs_passed *passed)
+static void pass(struct encoder *e, struct core *c, const struct vs_step *s,
+                 struct vs_passed *passed)
 {
     for (uint64_t left = s->icount; left;) {
-        if (unlikely(vs_passage_take(&e->passage, s->core, &left, passed) < 0))
-            return -VSE_INVAL;
+        vs_passage_take(&e->passage, s->core, &left, passed);
         c->icnt += passed->bytes >> e->shift;
     }
     if (unlikely(c->icnt >> e->params.icnt_bits))
         count_on(e, c);
-    return 0;
 }
 
-static int consume_step(struct encoder *e, const struct vs_step *s)
+static void consume_step(struct encoder *e, const struct vs_step *s)
 {
     struct core *c = &e->cores[s->core];
-    struct vs_passed passed;
+    struct vs_passed passed = {0};
     e->core = s->core;
     e->time = s->time;
-    if (pass(e, c, s, &passed) < 0)
-        return -VSE_INVAL;
+    pass(e, c, s, &passed);
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
         e->counts.conditional++;
@@ -370,24 +367,21 @@ static int consume_step(struct encoder *e, const struct vs_step *s)
     default:
         discontinuity(e, c, s);
         vs_passage_go(&e->passage, s->core, s->target);
-        return 0;
+        return;
     }
     vs_passage_branch(&e->passage, s->core, vs_step_next(s));
-    return 0;
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct encoder *e = encoder;
-    int err = 0;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end && !err;
-         s++) {
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->count))
             return -VSE_INVAL;
         e->counts.instructions += s->icount;
-        err = consume_step(e, s);
+        consume_step(e, s);
     }
-    return err;
+    return 0;
 }
 
 static int encoder_sync(void *encoder, unsigned core)

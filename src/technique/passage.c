@@ -42,16 +42,20 @@ static void infer_across(const struct vs_passage *p, const struct vs_passage_cor
                                                r->last_pc, &passed->target);
 }
 
-int vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed)
+void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed)
 {
     struct vs_passage_core *c = &p->cores[core];
     *passed = (struct vs_passed){0};
     do {
-        if (unlikely(c->begun) && finish_begun(p, c) < 0)
-            return -VSE_INVAL;
+        if (unlikely(c->begun))
+            finish_begun(p, c);
         const struct vs_stretch *r = vs_stretches_at(&p->stretches, core, &c->place, *left);
-        if (unlikely(!r))
-            return -VSE_INVAL;
+        if (unlikely(!r)) {
+            c->place.executed += *left;
+            passed->last = passed->next = c->place.pc;
+            *left = 0;
+            return;
+        }
         passed->bytes += r->next - r->pc;
         passed->last = r->last_pc;
         passed->system = r->system_call;
@@ -64,7 +68,6 @@ int vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct 
         c->place.pc = passed->next = vs_stretch_jumps(r) ? r->target : r->next;
         *left -= r->count;
     } while (*left && !passed->system);
-    return 0;
 }
 
 static void leave(struct vs_passage *p, struct vs_passage_core *c)

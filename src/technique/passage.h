@@ -36,8 +36,9 @@ int vs_passage_init(struct vs_passage *p, const struct vs_address_code *code, un
 void vs_passage_fini(struct vs_passage *p);
 
 /* The core executes *left instructions, at least one, or only as far as the first that asks the
- * system; *left is what remains. Returns 0; -VSE_INVAL (no such code). */
-int vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed);
+ * system; *left is what remains. If no code is known there, the core stays where it is, and what is
+ * made of that does not agree with the run. */
+void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed);
 
 /* The core goes on behind a branch. */
 static inline void vs_passage_branch(struct vs_passage *p, unsigned core, uint64_t pc)
