@@ -147,13 +147,16 @@ static void message(struct coder *c, struct vs_ntrace_message *m, bool timed)
     case VS_NTRACE_REPEAT:
         m->icnt = variable(c, VS_FIELD_RUN, m->icnt);
         break;
-    case VS_NTRACE_CORRELATION:
+    case VS_NTRACE_CORRELATION: {
         m->code = (uint8_t)fixed(c, VS_FIELD_HEADER, m->code, 4);
-        m->history = fixed(c, VS_FIELD_HEADER, m->history, 2);
+        uint64_t cdf = fixed(c, VS_FIELD_HEADER, m->history, 2);
+        m->history = cdf;
+        c->bad |= cdf > 1;
         m->icnt = variable(c, VS_FIELD_ICNT, m->icnt);
         if (m->history)
             m->hist = variable(c, VS_FIELD_OUTCOME, m->hist);
         break;
+    }
     default:
         c->bad = true;
         return;

@@ -88,12 +88,13 @@ TEST(ends_with_a_timestamp)
 TEST(refuses_what_no_encoder_writes)
 {
     static const char *const bad[] = {
-        "0c 0c 03", /* a zero on top */
-        "0c 0e",    /* the reserved end */
-        "0c 0d 03", /* a field too many */
-        "08 03",    /* Ownership, which is not sent */
-        "10 53",    /* a field too few */
-        "6c 3b",    /* rCode 14 */
+        "0c 0c 03",    /* a zero on top */
+        "0c 0e",       /* the reserved end */
+        "0c 0d 03",    /* a field too many */
+        "08 03",       /* Ownership, which is not sent */
+        "10 53",       /* a field too few */
+        "6c 3b",       /* rCode 14 */
+        "84 c0 11 0f", /* cdf 3 */
 
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
