@@ -70,17 +70,6 @@ static inline uint64_t vs_etrace_decode_address(const struct vs_etrace_config *c
     return (from + (sent << c->shift)) & mask;
 }
 
-/* Whether a branch is a return that may be implicit, and not a co-routine's swap. */
-static inline bool vs_etrace_returns(uint8_t flags)
-{
-    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_RETURN;
-}
-
-static inline bool vs_etrace_calls(uint8_t flags)
-{
-    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_CALL;
-}
-
 /* As the functions of vs_encoder_ops and vs_flow_decoder_ops. */
 extern const struct vs_encoder_ops vs_etrace_encoder_ops;
 extern const struct vs_flow_decoder_ops vs_etrace_decoder_ops;

@@ -299,7 +299,7 @@ static int jump(struct decoder *d, struct core *c, struct vs_flow_answer *answer
 static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site *site,
                     struct vs_flow_answer *answer)
 {
-    bool is_return = vs_etrace_returns(site->flags) && d->config.params.implicit_return;
+    bool is_return = vs_step_returns(site->flags) && d->config.params.implicit_return;
     uint64_t predicted = 0;
     bool any = is_return && vs_ras_pop(&c->tables.ras, &predicted);
     bool at_sync = c->own == OWN_SYNC && site->pc == c->synced;
@@ -335,7 +335,7 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
     if (likely(!vs_flow_site_indirect(site)))
         return conditional(d, c, site, answer);
     int err = indirect(d, c, site, answer);
-    if (!err && vs_etrace_calls(site->flags))
+    if (!err && vs_step_calls(site->flags))
         vs_ras_push(&c->tables.ras, site->pc + site->size);
     return err;
 }

@@ -276,19 +276,22 @@ static void put_held(struct encoder *e, struct core *c, bool trap)
 /* ---- branches -------------------------------------------------------------------------------- */
 
 /* Adds an outcome to those of the next packet. */
-static void add_outcome(const struct encoder *e, struct core *c, uint64_t pc, bool taken)
+static void add_outcome(struct encoder *e, struct core *c, uint64_t pc, bool taken)
 {
     bool missed = e->config.params.bpred && vs_bht_update(&c->tables.bht, pc, taken) != taken;
     c->irets = 0;
     if (c->right) {
         c->right += !missed;
         c->wrong = missed;
+        e->counts.conditional_reported += missed;
         return;
     }
     c->map |= (uint32_t)!taken << c->branches++;
+    e->counts.conditional_reported++;
     c->missed |= missed;
     if (c->branches == VS_ETRACE_MAP_MAX && e->config.params.bpred && !c->missed) {
         c->right = VS_ETRACE_MAP_MAX;
+        e->counts.conditional_reported -= VS_ETRACE_MAP_MAX;
         c->branches = 0;
         c->map = 0;
     }
@@ -468,7 +471,7 @@ static void report(struct encoder *e, struct core *c, uint64_t target, bool tell
 static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
                      const struct vs_passed *passed)
 {
-    bool is_return = vs_etrace_returns(s->flags), tell = false;
+    bool is_return = vs_step_returns(s->flags), tell = false;
     bool resync = c->wanted == RESYNC;
     bool own = retire(e, c, s);
     /* a decoder may have begun with this instruction, and not know the one before */
@@ -483,7 +486,7 @@ static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
     }
     e->counts.returns += is_return;
     e->counts.indirect += !is_return;
-    if (vs_etrace_calls(s->flags))
+    if (vs_step_calls(s->flags))
         push_call(e, c, s->pc + s->size);
 }
 

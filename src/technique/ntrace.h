@@ -41,17 +41,6 @@ static inline uint64_t vs_ntrace_repeat_most(void)
     return (UINT64_C(1) << VS_NTRACE_REPEAT_BITS) - 1;
 }
 
-/* Whether a branch is a return that may be implicit, and not a co-routine's swap; a call. */
-static inline bool vs_ntrace_is_return(uint8_t flags)
-{
-    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_RETURN;
-}
-
-static inline bool vs_ntrace_is_call(uint8_t flags)
-{
-    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_CALL;
-}
-
 /* As the functions of vs_encoder_ops and vs_flow_decoder_ops. */
 extern const struct vs_encoder_ops vs_ntrace_encoder_ops;
 extern const struct vs_flow_decoder_ops vs_ntrace_decoder_ops;

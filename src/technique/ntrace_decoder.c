@@ -122,7 +122,7 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
                     struct vs_flow_answer *answer)
 {
     uint64_t predicted = 0;
-    bool any = d->params.implicit_return && vs_ntrace_is_return(site->flags) &&
+    bool any = d->params.implicit_return && vs_step_returns(site->flags) &&
                vs_ras_pop(&c->ras, &predicted);
     answer->taken = true;
     if (site->last && is_jump(c)) {
@@ -135,7 +135,7 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
     } else {
         return refuse(d, VS_FIELD_TARGET, "a jump of which no message tells");
     }
-    if (vs_ntrace_is_call(site->flags))
+    if (vs_step_calls(site->flags))
         vs_ras_push(&c->ras, site->pc + site->size);
     return 0;
 }

@@ -286,7 +286,7 @@ static void push_call(const struct encoder *e, struct core *c, uint64_t back)
 static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
                      const struct vs_passed *passed)
 {
-    bool is_return = vs_ntrace_is_return(s->flags);
+    bool is_return = vs_step_returns(s->flags);
     bool told =
         !(is_return && is_implicit(e, c, s->target)) && !(passed->inferable && e->params.sijump);
     if (told)
@@ -295,7 +295,7 @@ static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
     e->counts.indirect += !is_return;
     e->counts.returns_reported += is_return && told;
     e->counts.indirect_reported += !is_return && told;
-    if (vs_ntrace_is_call(s->flags))
+    if (vs_step_calls(s->flags))
         push_call(e, c, s->pc + s->size);
 }
 
@@ -353,6 +353,7 @@ static void consume_step(struct encoder *e, const struct vs_step *s)
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
         e->counts.conditional++;
+        e->counts.conditional_reported += e->params.mode == VS_NTRACE_HTM || vs_step_taken(s);
         if (e->params.mode == VS_NTRACE_HTM)
             add_outcome(e, c, vs_step_taken(s));
         else if (vs_step_taken(s))
