@@ -38,6 +38,10 @@ struct vs_isa {
     int (*decode)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
     /* Tells what the instruction does with registers and memory. Works and returns as decode. */
     int (*operands)(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+    /* Tells where an indirect branch goes if the instruction right before it, at pc, has just set
+     * its register to a constant. NULL: no trace module of this set looks for that. */
+    bool (*infer)(const uint8_t *before, size_t before_size, uint64_t pc, const uint8_t *branch,
+                  size_t branch_size, uint64_t *target);
     /* Writes the instruction as text, with a NUL; targets are absolute addresses. Whatever decodes
      * has a text. Returns its length; errors as decode; -VSE_LIMIT if capacity is too small, with
      * out undefined; -VSE_INTERNAL. */

@@ -5,12 +5,14 @@
 #define MODEL_MODEL_H
 
 #include "model/adac.h"      /* addresses that instructions accessed */
+#include "model/bht.h"       /* outcomes, by the branch's address alone */
 #include "model/cache.h"     /* tags of a cache: hits, replacement */
 #include "model/cost.h"      /* storage by kind, gates */
 #include "model/counter.h"   /* counters of a fixed width */
 #include "model/granules.h"  /* caches with a flag per granule */
 #include "model/gshare.h"    /* outcomes of conditional branches */
 #include "model/ibtb.h"      /* targets of indirect branches */
+#include "model/jtc.h"       /* targets of jumps, by the target */
 #include "model/lastvalue.h" /* upper bits of addresses */
 #include "model/lsp.h"       /* the next stream */
 #include "model/moesi.h"     /* private caches, kept coherent */

@@ -35,6 +35,11 @@ static inline void vs_ras_push(struct vs_ras *r, uint64_t address)
     r->depth += r->depth < r->size;
 }
 
+static inline void vs_ras_clear(struct vs_ras *r)
+{
+    r->depth = 0;
+}
+
 /* Pops the prediction. Returns whether there is one; if not, *address is 0, which then does not
  * predict address 0. */
 static inline bool vs_ras_pop(struct vs_ras *r, uint64_t *address)

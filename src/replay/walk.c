@@ -7,12 +7,12 @@
 #include "base/diag.h"
 #include "base/invariant.h"
 #include "base/likely.h"
+#include "technique/interrupted.h"
 
 enum {
     RUNS = 1 << 14,
-    RUN_MAX = 64, /* instructions */
-    STEPS = 1024, /* at most so many are handed to the sink at once */
-    NESTED = 16,
+    RUN_MAX = 64,        /* instructions */
+    STEPS = 1024,        /* at most so many are handed to the sink at once */
     JUMPS_MAX = 1 << 20, /* direct jumps in a row, when nothing says how far the core goes */
 };
 
@@ -33,19 +33,16 @@ struct vs_walk_run {
     uint8_t size;   /* bytes of the last instruction */
     bool repeat;    /* the last instruction is a repeated one */
     bool system;    /* the last instruction asks the system */
-};
-
-/* What a core left when it went elsewhere. If it comes back to `begun`, it goes on with the
- * repeated instruction there, which is already counted; if it comes back to `next`, it executes
- * what lies there. 0: there is no such place. */
-struct interrupted {
-    uint64_t begun, next;
+    bool inferable; /* the branch is indirect, and goes to `target` after what lies before it */
+    uint8_t before; /* bytes of the instruction before the last; 0: there is none */
 };
 
 struct vs_walk_core {
     uint64_t pc, count; /* instructions so far */
     uint64_t since;     /* instructions since its last step */
+    uint64_t bytes;     /* of its instructions so far */
     uint64_t repeated;  /* the last instruction, if it is a repeated one */
+    uint64_t plain;     /* the last instruction, if it is no branch; 0: it is, or there is none */
     uint64_t change;    /* the count at which it sees another version of the code */
     size_t view;        /* the one that comes next */
     uint32_t version;
@@ -54,10 +51,11 @@ struct vs_walk_core {
     bool begun; /* the instruction at pc was counted */
     bool waits; /* for the answer to the branch at `site` */
     bool lost;  /* until a synchronisation point */
-    unsigned depth;
     struct vs_flow_site site;
-    struct interrupted stack[NESTED]; /* overwritten when deeper: handlers may never return */
+    struct vs_interrupted left;
 };
+
+static int decode(struct vs_walk *w, uint32_t version, uint64_t pc, struct vs_insn *insn);
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
@@ -69,6 +67,23 @@ static void see_next_view(struct vs_walk *w, struct vs_walk_core *c)
     while (core && c->view < core->view_count && core->views[c->view].count <= c->count)
         c->version = core->views[c->view++].version;
     c->change = core && c->view < core->view_count ? core->views[c->view].count : UINT64_MAX;
+}
+
+static bool lies_conditional(void *walk, unsigned core, uint64_t pc)
+{
+    struct vs_walk *w = walk;
+    struct vs_walk_core *c = &w->cores[core];
+    struct vs_insn insn;
+    if (c->count >= c->change)
+        see_next_view(w, c);
+    return decode(w, c->version, pc, &insn) == 0 && insn.kind == VS_INSN_BRANCH &&
+           (insn.branch & (VS_BR_COND | VS_BR_INDIRECT)) == VS_BR_COND;
+}
+
+static bool has_begun(void *walk, unsigned core)
+{
+    const struct vs_walk *w = walk;
+    return w->cores[core].begun;
 }
 
 int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
@@ -84,6 +99,8 @@ int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < config->cores; i++)
         see_next_view(w, &w->cores[i]);
+    if (config->ops->look)
+        config->ops->look(config->decoder, &(struct vs_flow_code){w, lies_conditional, has_begun});
     return 0;
 }
 
@@ -145,6 +162,19 @@ static void end_run(struct vs_walk_run *r, const struct vs_insn *insn)
         r->end = insn->branch & VS_BR_CALL ? END_CALL : END_JUMP;
 }
 
+/* Tells where an indirect branch goes after the instruction at `before`. */
+static bool infer(const struct vs_walk *w, uint32_t version, uint64_t before, uint64_t pc,
+                  uint64_t *target)
+{
+    uint8_t bytes[2][VS_ISA_LENGTH_MAX];
+    const struct vs_isa *isa = w->config.isa;
+    if (!isa->infer)
+        return false;
+    size_t first = vs_text_fetch(w->config.code, version, before, bytes[0], isa->length_max);
+    size_t second = vs_text_fetch(w->config.code, version, pc, bytes[1], isa->length_max);
+    return isa->infer(bytes[0], first, before, bytes[1], second, target);
+}
+
 /* Decodes at most `most` instructions. The run is empty if there is none. */
 static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_t version,
                   uint64_t most)
@@ -152,6 +182,7 @@ static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_
     struct vs_insn insn;
     *r = (struct vs_walk_run){.pc = pc, .next = pc};
     while (r->count < most && decode(w, version, r->next, &insn) == 0) {
+        r->before = r->count ? r->size : 0;
         r->last_pc = r->next;
         r->next += insn.length;
         r->count++;
@@ -159,6 +190,8 @@ static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_
         if (insn.kind == VS_INSN_BRANCH || insn.repeat || r->system)
             break;
     }
+    if (r->end == END_INDIRECT && r->before)
+        r->inferable = infer(w, version, r->last_pc - r->before, r->last_pc, &r->target);
     vs_text_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
 }
 
@@ -229,9 +262,16 @@ static int emit_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
 static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
                        const struct vs_flow_head *head, bool at_end, bool *last)
 {
-    struct vs_flow_site site = {
-        .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size, .last = at_end};
+    struct vs_flow_site site = {.pc = r->last_pc,
+                                .target = r->target,
+                                .bytes = c->bytes,
+                                .flags = r->flags,
+                                .size = r->size,
+                                .last = at_end,
+                                .inferable = r->inferable};
     struct vs_flow_answer answer = {0};
+    if (unlikely(r->end == END_INDIRECT && r->count == 1 && c->plain))
+        site.inferable = infer(w, c->version, c->plain, site.pc, &site.target);
     int err = w->config.ops->branch(w->config.decoder, head->core, &site, &answer);
     if (unlikely(err))
         return port_failed(w, c, err);
@@ -278,38 +318,23 @@ static int finish_begun(struct vs_walk *w, struct vs_walk_core *c)
     return 0;
 }
 
-/* Returns whether the core comes back to what it left; if so, it forgets what it left since. */
-static bool come_back(struct vs_walk_core *c, uint64_t target)
-{
-    for (unsigned i = c->depth; i > 0 && i + NESTED > c->depth; i--) {
-        const struct interrupted *left = &c->stack[(i - 1) % NESTED];
-        if (left->begun != target && left->next != target)
-            continue;
-        c->begun = left->begun == target;
-        c->depth = i - 1;
-        return true;
-    }
-    return false;
-}
-
 static void leave(struct vs_walk *w, struct vs_walk_core *c)
 {
-    struct interrupted left = {c->begun ? c->pc : c->repeated, c->pc};
-    if (c->begun)
-        left.next = finish_begun(w, c) < 0 ? 0 : c->pc;
-    c->stack[c->depth++ % NESTED] = left;
+    uint64_t begun = c->begun ? c->pc : c->repeated;
+    bool known = !c->begun || finish_begun(w, c) == 0;
+    vs_interrupted_leave(&c->left, begun, known ? c->pc : 0);
 }
 
 static void go(struct vs_walk *w, struct vs_walk_core *c, uint64_t target)
 {
     bool back = false;
     if (target == VS_STEP_NOWHERE || !c->alive)
-        c->depth = 0;
-    else if (!(back = come_back(c, target)))
+        c->left.depth = 0;
+    else if (!(back = vs_interrupted_return(&c->left, target, &c->begun)))
         leave(w, c);
     if (!back)
         c->begun = false;
-    c->repeated = 0;
+    c->repeated = c->plain = 0;
     c->pc = target;
     c->alive = target != VS_STEP_NOWHERE;
 }
@@ -336,6 +361,7 @@ static int pass(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_
     w->instructions += r->count;
     c->count += r->count;
     c->since += r->count;
+    c->bytes += r->next - r->pc;
     c->repeated = r->repeat ? r->last_pc : 0;
     return 0;
 }
@@ -346,6 +372,24 @@ static int too_many_jumps(struct vs_walk *w, struct vs_walk_core *c,
     return head->count == VS_FLOW_OPEN && ++c->jumps > JUMPS_MAX
                ? lost(w, c, -VSE_CORRUPT, "no branch is reached from there")
                : 0;
+}
+
+/* Returns the code at the core's pc: at most as much as the head has left, which is counted. */
+static const struct vs_walk_run *run_of(struct vs_walk *w, struct vs_walk_core *c,
+                                        const struct vs_flow_head *head, uint64_t *left,
+                                        struct vs_walk_run *part)
+{
+    uint64_t room = unlikely(head->until != VS_STEP_NOWHERE) ? 1 : *left;
+    const struct vs_walk_run *r = run_at(w, c, room, part);
+    while (r && unlikely(head->bytes) && r->next - r->pc > *left && r->count > 1)
+        r = run_at(w, c, r->count / 2, part);
+    if (!r || head->count == VS_FLOW_OPEN)
+        return r;
+    uint64_t passed = head->bytes ? r->next - r->pc : r->count;
+    if (unlikely(passed > *left))
+        return NULL;
+    *left -= passed;
+    return r;
 }
 
 static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
@@ -392,16 +436,17 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         struct vs_walk_run part;
         if (unlikely(until) && c->pc == head->until && (!c->begun || head->within))
             return arrive(w, c, head);
-        if (unlikely(c->begun) && (err = finish_begun(w, c)) < 0)
-            return err;
-        const struct vs_walk_run *r = run_at(w, c, unlikely(until) ? 1 : left, &part);
+        if (unlikely(c->begun)) {
+            err = finish_begun(w, c);
+            continue; /* this may be where the head ends */
+        }
+        const struct vs_walk_run *r = run_of(w, c, head, &left, &part);
         if (unlikely(!r))
             return lost(w, c, -VSE_CORRUPT, "no instruction is known there");
         if (unlikely((err = pass(w, c, r)) < 0))
             return err;
-        if (head->count != VS_FLOW_OPEN)
-            left -= r->count;
         branch = r->end >= END_CONDITIONAL;
+        uint64_t plain = r->end == END_PLAIN ? r->last_pc : 0;
         if (likely(branch)) {
             err = meet_branch(w, c, r, head, !left, &last);
         } else if (r->end == END_CALL) {
@@ -410,9 +455,9 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
             err = jump(w, c, r, head);
         } else {
             c->pc = r->next;
-            if (unlikely(r->system) && head->system)
-                return 0;
+            last = unlikely(r->system) && head->system;
         }
+        c->plain = plain;
     }
     if (!err && !branch && !last && !head->discontinuity && !head->cut && !head->sync)
         return lost(w, c, -VSE_CORRUPT, "the message's last instruction is no branch");
@@ -458,7 +503,7 @@ static int find_again(struct vs_walk *w, struct vs_walk_core *c, const struct vs
         return lost(w, c, -VSE_CORRUPT, "the core is lost, and this is no synchronisation point");
     c->lost = false;
     c->alive = false; /* there is nothing for it to come back to */
-    c->since = 0;
+    c->since = c->bytes = 0;
     go(w, c, head->pc);
     if (head->instructions != VS_FLOW_OPEN) {
         c->count = head->instructions;

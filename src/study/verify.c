@@ -116,7 +116,8 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
                            isa ? isa : "an unknown instruction set");
     v->setup = (struct vs_technique_setup){.cores = info->threads,
                                            .address_bits = v->isa->address_bits,
-                                           .timed = info->features & VS_RUN_TIMED};
+                                           .timed = info->features & VS_RUN_TIMED,
+                                           .alignment = v->isa->alignment};
     if (!info->events || !info->threads)
         return vs_diag_set(diag, -VSE_END, -1, -1, "the run has no control flow to compare");
     v->cores = calloc(info->threads, sizeof(*v->cores));
@@ -137,7 +138,8 @@ int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs
     *v = (struct vs_verify){.reader = reader, .isa = vs_isa_find(vs_reader_meta(reader, "isa"))};
     v->setup = (struct vs_technique_setup){.cores = info->threads,
                                            .address_bits = v->isa ? v->isa->address_bits : 64,
-                                           .timed = info->features & VS_RUN_TIMED};
+                                           .timed = info->features & VS_RUN_TIMED,
+                                           .alignment = v->isa ? v->isa->alignment : 0};
     return info->events && info->threads
                ? 0
                : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no event");

@@ -5,6 +5,8 @@
 
 const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mcfnx_b,
+    &vs_technique_etrace,
+    &vs_technique_ntrace,
     &vs_technique_mcftr_b,
     &vs_technique_mcftr_e,
     &vs_technique_ttmbp,

@@ -6,6 +6,8 @@
 #include "technique/technique.h"
 
 extern const struct vs_technique vs_technique_mcfnx_b; /* nexus.c */
+extern const struct vs_technique vs_technique_etrace;  /* etrace.c */
+extern const struct vs_technique vs_technique_ntrace;  /* ntrace.c */
 extern const struct vs_technique vs_technique_mcftr_b; /* traptor.c */
 extern const struct vs_technique vs_technique_mcftr_e;
 extern const struct vs_technique vs_technique_ttmbp; /* tmbp.c */

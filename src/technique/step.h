@@ -55,6 +55,18 @@ static inline uint64_t vs_step_next(const struct vs_step *s)
     return s->kind == VS_STEP_DISCONTINUITY || vs_step_taken(s) ? s->target : s->pc + s->size;
 }
 
+/* Whether a branch's VS_BR_* are those of a return, or of a call. One that is both swaps
+ * co-routines, and is neither here. */
+static inline bool vs_step_returns(uint8_t flags)
+{
+    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_RETURN;
+}
+
+static inline bool vs_step_calls(uint8_t flags)
+{
+    return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_CALL;
+}
+
 /* Makes steps from events. A zeroed struct is ready. */
 struct vs_stepper {
     uint64_t *since; /* by core: instructions after its last step */

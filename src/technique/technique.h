@@ -67,6 +67,7 @@ struct vs_technique_setup {
     unsigned cores;
     unsigned address_bits; /* 32 or 64 */
     bool timed;
+    unsigned alignment; /* of an instruction's address: 1, 2 or 4; 0: not known */
 };
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
@@ -157,6 +158,8 @@ struct vs_flow_head {
      * until the core stands at `until`, unless that is VS_STEP_NOWHERE. */
     uint64_t count;
     uint64_t until;
+    /* The count is one of bytes: of the instructions that the core executes. */
+    bool bytes;
     /* An open head ends as soon as the core has asked the system for something (a system call's
      * instruction). */
     bool system;
@@ -183,10 +186,13 @@ struct vs_flow_head {
 /* Where the core stands when the decoder is asked. */
 struct vs_flow_site {
     uint64_t pc;
-    uint64_t target; /* a conditional direct branch's */
+    uint64_t target; /* a conditional direct branch's, or an indirect one's that is `inferable` */
+    uint64_t bytes;  /* of all that the core has executed since its start, or since it was found
+                      * again at a synchronisation point, this branch included */
     uint8_t flags;   /* VS_BR_*, without VS_BR_TAKEN */
     uint8_t size;    /* bytes */
     bool last;       /* it is the last of the head's `count` */
+    bool inferable; /* indirect, but the instruction before it has set its register to a constant */
 };
 
 static inline bool vs_flow_site_indirect(const struct vs_flow_site *s)
@@ -211,11 +217,22 @@ struct vs_flow_point {
     uint64_t pc;
 };
 
+/* What a decoder may ask about the program's code while a core walks. */
+struct vs_flow_code {
+    void *walk;
+    /* Whether a conditional direct branch lies at pc, in the code that the core sees next. */
+    bool (*conditional)(void *walk, unsigned core, uint64_t pc);
+    /* Whether the core stands at a repeated instruction that has begun and is counted. */
+    bool (*begun)(void *walk, unsigned core);
+};
+
 struct vs_flow_decoder_ops {
     /* The params have been checked and settled. The reader must outlive the decoder. Returns 0;
      * -VSE_NOMEM. */
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 struct vs_port_reader *port);
+    /* Gets the code, which stays with the decoder. NULL: the decoder asks nothing about it. */
+    void (*look)(void *decoder, const struct vs_flow_code *code);
     /* Gets the next head. If each core has a stream, the one being read is then the head's core's.
      * Returns 0; -VSE_END (the stream ends before a message); and, like all functions below,
      * -VSE_TRUNCATED and -VSE_CORRUPT with the reader's diag. */

@@ -58,7 +58,9 @@ static void write_run(const struct vs_event *events, size_t count)
 static void verify(const struct vs_event *events, size_t count, bool same)
 {
     static const char *const specs[] = {
-        "mcfNX_b", "mcfTR_b:small", "mcfTR_e", "mcfTR_e:predictors=shared", "tTMBP", "bTMBP"};
+        "mcfNX_b", "mcfTR_b:small", "mcfTR_e",    "mcfTR_e:predictors=shared", "tTMBP",
+        "bTMBP",   "etrace",        "etrace:all", "etrace:all,resync=2",       "ntrace:btm",
+        "ntrace",  "ntrace:all"};
     struct place place;
     struct vs_reader *r;
     struct vs_verify v;
@@ -464,6 +466,30 @@ TEST(goes_to_an_address)
     CHECK(s.step[3].kind == VS_STEP_CALL && s.step[3].icount == 1);
     CHECK(s.step[4].pc == 0x1020 && s.step[4].icount == 1);
     CHECK(s.step[5].kind == VS_STEP_DISCONTINUITY && s.step[5].icount == 7);
+}
+
+/* Instructions of 1, 3 and 2 bytes, the last of them a branch. */
+TEST(goes_as_many_bytes_as_it_is_told)
+{
+    static const struct vs_flow_head heads[] = {
+        {.discontinuity = true},
+        {.count = 4, .bytes = true, .sync = true, .pc = 0x1004, .instructions = 2},
+        {.count = 2, .bytes = true}, /* the branch, taken */
+        {.count = 6, .bytes = true}, /* all of them */
+        {.count = 0, .discontinuity = true},
+    };
+    static const struct vs_flow_head within[] = {{.discontinuity = true},
+                                                 {.count = 2, .bytes = true, .cut = true}};
+    static const struct vs_flow_answer answers[] = {{.taken = true}, {.taken = false}};
+    static const uint64_t targets[] = {0x1000, 0};
+    struct script script = {.heads = heads, .answers = answers, .targets = targets, .count = 5};
+    struct steps s;
+    CHECK_EQ(walk_script(&script, &s, 0), 0);
+    CHECK_EQ(s.count, 4);
+    CHECK(s.step[1].pc == 0x1004 && s.step[1].icount == 3);
+    CHECK(s.step[2].pc == 0x1004 && s.step[2].icount == 3);
+    script = (struct script){.heads = within, .answers = answers, .targets = targets, .count = 2};
+    CHECK_ERR(walk_script(&script, &s, 0), VSE_CORRUPT);
 }
 
 TEST(refuses_places_where_the_core_does_not_come)

@@ -132,6 +132,24 @@ int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_ins
     return err;
 }
 
+bool vs_rv64_infer(const uint8_t *before, size_t before_size, uint64_t pc, const uint8_t *branch,
+                   size_t branch_size, uint64_t *target)
+{
+    struct vs_rv64_insn set, jump;
+    uint32_t words[2];
+    if (vs_rv64_fetch(before, before_size, &words[0]) < 0 ||
+        vs_rv64_fetch(branch, branch_size, &words[1]) < 0 ||
+        vs_rv64_insn_decode(words[0], &set) < 0 || vs_rv64_insn_decode(words[1], &jump) < 0)
+        return false;
+    if ((set.op != VS_RV64_LUI && set.op != VS_RV64_AUIPC) || jump.op != VS_RV64_JALR ||
+        set.rd != jump.rs1 || !set.rd)
+        return false;
+    *target = ((set.op == VS_RV64_AUIPC ? pc : 0) + (uint64_t)(int64_t)set.imm +
+               (uint64_t)(int64_t)jump.imm) &
+              ~UINT64_C(1);
+    return true;
+}
+
 const char *vs_rv64_class_name(unsigned class)
 {
     static const char *const names[VS_RV64_CLASSES] = {

@@ -188,6 +188,10 @@ int vs_rv64_insn_decode(uint32_t word, struct vs_rv64_insn *insn);
  * may be one. */
 int vs_rv64_decode(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_insn *insn);
 
+/* As vs_isa.infer: lui or auipc, then jalr. */
+bool vs_rv64_infer(const uint8_t *before, size_t before_size, uint64_t pc, const uint8_t *branch,
+                   size_t branch_size, uint64_t *target);
+
 struct vs_rv64_memory vs_rv64_memory(const struct vs_rv64_insn *insn);
 
 /* Tells what the instruction does with integer registers and memory. Works and returns as

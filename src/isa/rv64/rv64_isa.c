@@ -19,6 +19,7 @@ const struct vs_isa vs_isa_rv64 = {
     .alignment = 2,
     .decode = vs_rv64_decode,
     .operands = vs_rv64_operands,
+    .infer = vs_rv64_infer,
     .format = vs_rv64_format,
     .class_name = vs_rv64_class_of,
     .elf_machine = EM_RISCV,

@@ -1,0 +1,657 @@
+/* SPDX-License-Identifier: MIT */
+/* The encoder of RISC-V Efficient Trace. The standard decides for each instruction that retires, by
+ * what came before it and what comes after. Here steps come instead; what an instruction's packet
+ * depends on is awaited, but only for instructions that have one. */
+#include <stdlib.h>
+
+#include "base/likely.h"
+#include "technique/etrace.h"
+#include "technique/passage.h"
+
+/* What is to be said about the instruction that a core comes to, once it has retired. */
+enum wanted {
+    NOTHING,
+    TARGET, /* its address: the jump before is not inferable */
+    PILE,   /* its address: as many returns as can be counted were implicit */
+    RESYNC, /* F3.0 */
+    START,  /* F3.0: the core starts */
+    TRAP,   /* F3.1; or F3.0 if the trap has been told */
+};
+
+struct core {
+    struct vs_etrace_tables tables;
+    uint32_t calls; /* the call counter */
+
+    /* branches since the last packet */
+    uint32_t map;
+    unsigned branches;
+    uint64_t right; /* predicted right, if there were more than the map holds */
+    bool missed;    /* some in the map was mispredicted */
+    bool wrong;     /* the one after `right` was */
+
+    unsigned irets;   /* implicit returns since the last branch or packet */
+    uint64_t address; /* the last in a packet */
+    uint64_t packets; /* since the last sync packet */
+
+    uint64_t last;  /* the instruction that retired last */
+    bool told;      /* its packet says that it was reached */
+    bool silent;    /* it is an implicit return */
+    bool via;       /* the last packet has an address, and a jump led there */
+    bool addressed; /* the last packet has an address and is no sync packet */
+
+    enum wanted wanted;
+    uint64_t target;     /* of the instruction that it is wanted of */
+    unsigned since;      /* implicit returns before the jump to it */
+    bool mispredicted;   /* the jump is a return */
+    bool system;         /* the jump is a system call's instruction, which goes on behind itself */
+    bool held;           /* a TARGET or PILE before the wanted one waits for what follows it */
+    enum wanted held_as; /* TARGET or PILE */
+    uint64_t held_at;
+    unsigned held_since;
+    bool held_mispredicted;
+    bool reported; /* the trap that the core comes from */
+    bool alive;
+    uint64_t left;       /* when the core went to where START or TRAP is wanted */
+    uint64_t from;       /* where it was after its last branch, implicit return or packet, */
+    uint64_t since_from; /* and how many instructions ago that was */
+    bool from_told;      /* a packet says that it was there */
+};
+
+struct encoder {
+    struct vs_etrace_config config;
+    struct vs_port_writer *port;
+    struct vs_passage passage;
+    struct core *cores;
+    unsigned count;
+    unsigned core; /* the one at work */
+    uint64_t time; /* of its step */
+    bool begun;    /* the step begins with an instruction that was counted before */
+    struct vs_flow_counts counts;
+};
+
+static void encoder_close(void *encoder)
+{
+    struct encoder *e = encoder;
+    if (!e)
+        return;
+    for (unsigned i = 0; e->cores && i < e->count; i++)
+        vs_etrace_tables_fini(&e->cores[i].tables);
+    vs_passage_fini(&e->passage);
+    free(e->cores);
+    free(e);
+}
+
+static int encoder_open(void **out, const struct vs_technique_context *context)
+{
+    struct encoder *e = *out = NULL;
+    if (!context->code)
+        return -VSE_INVAL;
+    if (!(e = calloc(1, sizeof(*e))))
+        return -VSE_NOMEM;
+    e->config = vs_etrace_config(context->params, context->setup);
+    e->port = context->port;
+    e->count = context->setup->cores;
+    e->cores = calloc(e->count, sizeof(*e->cores));
+    int err = vs_passage_init(&e->passage, context->code, e->count);
+    for (unsigned i = 0; e->cores && i < e->count && !err; i++)
+        err = vs_etrace_tables_init(&e->cores[i].tables, &e->config);
+    if (err || !e->cores) {
+        encoder_close(e);
+        return -VSE_NOMEM;
+    }
+    *out = e;
+    return 0;
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/* `stamp` is the cycle that the packet carries, or NULL. */
+static void put_bits(struct encoder *e, struct core *c, const struct vs_etrace_bits *bits,
+                     const uint64_t *stamp)
+{
+    unsigned size = vs_etrace_size(bits);
+    bool stamped = stamp && e->config.timed;
+    vs_port_begin_packet(e->port, e->core, e->time);
+    vs_port_put_frame(e->port, VS_FIELD_HEADER,
+                      size | e->config.kind | (stamped ? VS_ETRACE_EXTEND : 0), 8);
+    if (stamped)
+        vs_port_put(e->port, VS_FIELD_CYCLES, *stamp, VS_ETRACE_TIME_BITS);
+    vs_etrace_put(e->port, bits);
+    vs_port_end(e->port);
+    c->packets++;
+    c->map = 0;
+    c->branches = c->irets = 0;
+    c->right = 0;
+    c->missed = c->wrong = c->via = c->addressed = false;
+}
+
+static void put_packet(struct encoder *e, struct core *c, const struct vs_etrace_packet *p,
+                       const uint64_t *stamp)
+{
+    struct vs_etrace_bits bits;
+    vs_etrace_pack(&e->config.layout, p, &bits);
+    put_bits(e, c, &bits, stamp);
+}
+
+static void put_sync(struct encoder *e, struct core *c, unsigned subformat, bool thaddr,
+                     uint64_t address, bool taken, const uint64_t *stamp)
+{
+    put_packet(e, c,
+               &(struct vs_etrace_packet){.format = 3,
+                                          .subformat = (uint8_t)subformat,
+                                          .branch = !taken,
+                                          .interrupt = true,
+                                          .thaddr = thaddr,
+                                          .address = address >> e->config.shift & e->config.mask},
+               stamp);
+    vs_etrace_tables_clear(&c->tables);
+    c->calls = 0;
+    c->address = address;
+    c->packets = 0;
+    c->told = true;
+}
+
+static void put_support(struct encoder *e, struct core *c, bool enabled, uint8_t status)
+{
+    put_packet(e, c,
+               &(struct vs_etrace_packet){.format = 3,
+                                          .subformat = VS_ETRACE_SUPPORT,
+                                          .enabled = enabled,
+                                          .status = status,
+                                          .options = e->config.options},
+               enabled ? NULL : &e->time);
+}
+
+/* Tells of branches that fill the map, or of one that was mispredicted after many. */
+static void put_branches(struct encoder *e, struct core *c)
+{
+    struct vs_etrace_packet p = {.format = 1, .map = c->map};
+    if (c->right)
+        p = (struct vs_etrace_packet){.subformat = VS_ETRACE_COUNT,
+                                      .count = (uint32_t)(c->right - VS_ETRACE_MAP_MAX)};
+    put_packet(e, c, &p, NULL);
+    c->told = true;
+}
+
+/* Looks a jump's target up. Returns whether `bits` have become the packet with its index. */
+static bool try_index(struct encoder *e, struct core *c, uint64_t address,
+                      const struct vs_etrace_packet *p, struct vs_etrace_bits *bits)
+{
+    struct vs_etrace_bits other;
+    if (!vs_jtc_put(&c->tables.jtc, address) || c->right || p->updiscon)
+        return false;
+    vs_etrace_pack(&e->config.layout,
+                   &(struct vs_etrace_packet){.subformat = VS_ETRACE_INDEX,
+                                              .branches = p->branches,
+                                              .map = p->map,
+                                              .index = vs_jtc_index(&c->tables.jtc, address),
+                                              .irreport = p->irreport,
+                                              .irets = p->irets},
+                   &other);
+    if (vs_etrace_size(&other) > vs_etrace_size(bits))
+        return false;
+    *bits = other;
+    return true;
+}
+
+enum flag { NO_FLAG, NOTIFY, UPDISCON };
+
+/* Tells that the core came to an address, with the branches before, and its own if it is one. */
+static void put_address(struct encoder *e, struct core *c, uint64_t address, enum wanted why,
+                        enum flag flag, bool irreport, unsigned irets)
+{
+    struct vs_etrace_bits bits;
+    struct vs_etrace_packet p = {.format = c->branches ? 1 : 2,
+                                 .has_address = true,
+                                 .branches = (uint8_t)c->branches,
+                                 .map = c->map,
+                                 .notify = flag == NOTIFY,
+                                 .updiscon = flag == UPDISCON,
+                                 .irreport = irreport,
+                                 .irets = (uint8_t)irets,
+                                 .address =
+                                     vs_etrace_encode_address(&e->config, c->address, address)};
+    if (c->right) {
+        p.format = 0;
+        p.subformat = VS_ETRACE_COUNT;
+        p.count = (uint32_t)(c->right - VS_ETRACE_MAP_MAX);
+        p.wrong = c->wrong;
+    }
+    vs_etrace_pack(&e->config.layout, &p, &bits);
+    if (why == TARGET && e->config.params.jtc)
+        try_index(e, c, address, &p, &bits);
+    put_bits(e, c, &bits, NULL);
+    c->address = address;
+    c->told = c->addressed = true;
+    c->via = why == TARGET;
+}
+
+static bool is_due(const struct encoder *e, const struct core *c)
+{
+    return e->config.params.resync && c->packets >= e->config.params.resync;
+}
+
+/* How often the core came to an address since its last branch, implicit return or packet, the last
+ * time not included. It may have gone round and round without a branch. */
+static uint64_t passes_of(struct encoder *e, const struct core *c, uint64_t address)
+{
+    const struct vs_passage_core *now = &e->passage.cores[e->core];
+    struct vs_stretch_place place = {.pc = c->from,
+                                     .executed = now->place.executed - c->since_from};
+    uint64_t passes = 0;
+    for (uint64_t left = c->since_from; left;) {
+        const struct vs_stretch *r = vs_stretches_at(&e->passage.stretches, e->core, &place, left);
+        if (!r)
+            break;
+        passes += address >= r->pc && address <= r->last_pc;
+        passes -= left == c->since_from && address == r->pc && c->from_told;
+        bool jumps = r->branch && (!(r->flags & VS_BR_INDIRECT) || r->inferable);
+        place.pc = jumps ? r->target : r->next;
+        place.executed += r->count;
+        left -= r->count;
+    }
+    return passes ? passes - 1 : 0;
+}
+
+/* Tells where the core was last: an F3 follows. `is_last`: `silent` is about that instruction. */
+static void put_place(struct encoder *e, struct core *c, uint64_t address, bool is_last)
+{
+    unsigned irets = c->irets - (is_last && c->silent);
+    uint64_t passes = is_last && c->silent ? 0 : passes_of(e, c, address);
+    for (; passes; passes--, irets = 0)
+        put_address(e, c, address, NOTHING, NOTIFY, irets, irets);
+    put_address(e, c, address, NOTHING, NO_FLAG, irets, irets);
+}
+
+static void put_held(struct encoder *e, struct core *c, bool trap)
+{
+    unsigned irets = c->irets;
+    c->held = false;
+    put_address(e, c, c->held_at, c->held_as, c->held_as == TARGET && trap ? UPDISCON : NO_FLAG,
+                c->held_mispredicted || c->held_as == PILE,
+                c->held_as == PILE ? VS_ETRACE_IRETS_MAX : c->held_since);
+    c->irets = irets;
+}
+
+/* ---- branches -------------------------------------------------------------------------------- */
+
+/* Adds an outcome to those of the next packet. */
+static void add_outcome(struct encoder *e, struct core *c, uint64_t pc, bool taken)
+{
+    bool missed = e->config.params.bpred && vs_bht_update(&c->tables.bht, pc, taken) != taken;
+    c->irets = 0;
+    if (c->right) {
+        c->right += !missed;
+        c->wrong = missed;
+        e->counts.conditional_reported += missed;
+        return;
+    }
+    c->map |= (uint32_t)!taken << c->branches++;
+    e->counts.conditional_reported++;
+    c->missed |= missed;
+    if (c->branches == VS_ETRACE_MAP_MAX && e->config.params.bpred && !c->missed) {
+        c->right = VS_ETRACE_MAP_MAX;
+        e->counts.conditional_reported -= VS_ETRACE_MAP_MAX;
+        c->branches = 0;
+        c->map = 0;
+    }
+}
+
+/* Whether the branches since the last packet cannot wait. */
+static bool is_full(const struct core *c)
+{
+    return c->branches == VS_ETRACE_MAP_MAX || c->wrong;
+}
+
+/* The count of branches that were predicted right has 32 bits. */
+static bool counts_no_more(const struct core *c)
+{
+    return c->right == VS_ETRACE_MAP_MAX + (uint64_t)UINT32_MAX;
+}
+
+/* ---- what is wanted -------------------------------------------------------------------------- */
+
+/* The wanted instruction has retired, and may be a branch that is taken. */
+static void give_sync(struct encoder *e, struct core *c, bool taken)
+{
+    bool trap = c->wanted == TRAP && !c->reported;
+    put_sync(e, c, trap ? VS_ETRACE_TRAP : VS_ETRACE_SYNC, trap, c->target, taken,
+             c->wanted == RESYNC ? NULL : &c->left);
+    c->reported = false;
+}
+
+/* The wanted instruction has retired, and its packet waits for what follows it. */
+static void hold(struct core *c)
+{
+    c->held = true;
+    c->held_as = c->wanted;
+    c->held_at = c->target;
+    c->held_since = c->since;
+    c->held_mispredicted = c->mispredicted;
+    c->irets = 0; /* the instruction may be an implicit return, which is after the packet */
+}
+
+static bool wants_address(const struct core *c)
+{
+    return c->wanted == TARGET || c->wanted == PILE;
+}
+
+/* The wanted instruction is no branch, and others follow it, or a trap. */
+static void give_wanted(struct encoder *e, struct core *c, bool trap)
+{
+    if (wants_address(c)) {
+        hold(c);
+        put_held(e, c, trap);
+    } else {
+        give_sync(e, c, false);
+    }
+    c->wanted = NOTHING;
+}
+
+/* The wanted instruction is the step's own, and a branch, a call or a system call. */
+static void retire_wanted(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    bool conditional = s->kind == VS_STEP_CONDITIONAL;
+    if (wants_address(c)) {
+        hold(c);
+        if (conditional)
+            add_outcome(e, c, s->pc, vs_step_taken(s));
+    } else {
+        give_sync(e, c, conditional && vs_step_taken(s));
+    }
+    c->wanted = NOTHING;
+}
+
+static void want(struct core *c, enum wanted wanted, uint64_t target)
+{
+    c->wanted = wanted;
+    c->target = target;
+    c->mispredicted = c->system = false;
+    c->since = 0;
+}
+
+/* Sends F3.0 as soon as possible: for the instruction at pc, which comes next. */
+static void want_resync(struct encoder *e, struct core *c, uint64_t pc)
+{
+    if (!c->told)
+        put_place(e, c, c->last, true);
+    want(c, RESYNC, pc);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+/* The step's instructions retire. Returns whether the wanted instruction was its own. */
+static bool retire(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    bool own = s->icount == 1 && !e->begun;
+    if (unlikely(c->held))
+        put_held(e, c, false);
+    c->silent = c->told = false;
+    c->last = s->pc;
+    if (likely(!c->wanted))
+        return false;
+    if (own)
+        retire_wanted(e, c, s);
+    else
+        give_wanted(e, c, false);
+    c->told = own && !c->held;
+    c->from_told = true;
+    return own;
+}
+
+/* The core goes on from here, and what it does is told from here on. */
+static void go_on(struct core *c, uint64_t pc)
+{
+    c->from = pc;
+    c->since_from = 0;
+    c->from_told = false;
+}
+
+static void conditional(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    bool own = retire(e, c, s);
+    go_on(c, vs_step_next(s));
+    if (unlikely(own))
+        return;
+    add_outcome(e, c, s->pc, vs_step_taken(s));
+    if (unlikely(is_due(e, c) || counts_no_more(c))) {
+        put_address(e, c, s->pc, NOTHING, NO_FLAG, false, 0);
+        want(c, RESYNC, vs_step_next(s));
+    } else if (is_full(c)) {
+        put_branches(e, c);
+    }
+}
+
+/* Returns whether a return need not be reported. If there are implicit ones before one that has to
+ * be, or it was predicted wrong, their number is reported too. */
+static bool is_implicit(const struct encoder *e, struct core *c, uint64_t target, bool *tell)
+{
+    uint64_t predicted;
+    bool any;
+    if (e->config.params.implicit_return == VS_ETRACE_COUNTED) {
+        any = c->calls;
+        c->calls -= any;
+        *tell = !any && c->irets;
+        return any;
+    }
+    any = vs_ras_pop(&c->tables.ras, &predicted);
+    *tell = any ? predicted != target : c->irets;
+    return any && predicted == target;
+}
+
+static void push_call(const struct encoder *e, struct core *c, uint64_t back)
+{
+    if (e->config.params.implicit_return == VS_ETRACE_COUNTED)
+        c->calls += c->calls < e->config.params.depth;
+    else
+        vs_ras_push(&c->tables.ras, back);
+}
+
+static void implicit_return(struct core *c, uint64_t target)
+{
+    c->silent = true;
+    go_on(c, target);
+    if (++c->irets == VS_ETRACE_IRETS_MAX)
+        want(c, PILE, target);
+}
+
+/* A jump's target has to be reported, or a sync packet is due and will do so. */
+static void report(struct encoder *e, struct core *c, uint64_t target, bool tell)
+{
+    unsigned irets = c->irets;
+    if (unlikely(is_due(e, c) && !c->held)) {
+        want_resync(e, c, target);
+        return;
+    }
+    want(c, TARGET, target);
+    c->mispredicted = tell;
+    c->since = tell ? irets : 0;
+}
+
+static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
+                     const struct vs_passed *passed)
+{
+    bool is_return = vs_step_returns(s->flags), tell = false;
+    bool resync = c->wanted == RESYNC;
+    bool own = retire(e, c, s);
+    /* a decoder may have begun with this instruction, and not know the one before */
+    bool inferable = passed->inferable && e->config.params.sijump && !(own && resync);
+    if (is_return && e->config.params.implicit_return && is_implicit(e, c, s->target, &tell)) {
+        implicit_return(c, s->target);
+    } else if (!inferable) {
+        report(e, c, s->target, tell);
+        go_on(c, s->target);
+        e->counts.returns_reported += is_return;
+        e->counts.indirect_reported += !is_return;
+    }
+    e->counts.returns += is_return;
+    e->counts.indirect += !is_return;
+    if (vs_step_calls(s->flags))
+        push_call(e, c, s->pc + s->size);
+}
+
+static void call(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    retire(e, c, s);
+    push_call(e, c, s->pc + s->size);
+}
+
+/* An instruction that asks the system goes on behind itself, but only the trace says so. */
+static void system_call(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    retire(e, c, s);
+    report(e, c, s->target, false);
+    c->system = c->wanted == TARGET;
+    go_on(c, s->target);
+}
+
+/* ---- elsewhere ------------------------------------------------------------------------------- */
+
+/* Before the core goes elsewhere, some instructions have retired, the last of them at c->last. */
+static void leave_after(struct encoder *e, struct core *c, uint64_t count, bool trap)
+{
+    bool own = count == 1 && !e->begun;
+    if (c->held)
+        put_held(e, c, false);
+    c->silent = c->told = false;
+    if (c->wanted) {
+        give_wanted(e, c, own && trap);
+        c->told = own;
+        c->from_told = true;
+    }
+    if (!c->told)
+        put_place(e, c, c->last, false);
+}
+
+/* None has. Where the core came to, nothing retired. */
+static void leave_at_once(struct encoder *e, struct core *c, bool trap)
+{
+    /* an implicit return's target is told too: what follows is not always where a trap led to */
+    bool unseen = c->wanted >= START || (c->wanted == TARGET && !c->system) || c->silent;
+    if (c->held)
+        put_held(e, c, trap);
+    if (!c->told && c->wanted < START)
+        put_place(e, c, c->last, true);
+    if (unseen) {
+        put_sync(e, c, VS_ETRACE_TRAP, false, c->from, false, c->wanted >= START ? &c->left : NULL);
+        c->reported |= c->wanted != TRAP;
+    }
+    c->wanted = NOTHING;
+}
+
+static void discontinuity(struct encoder *e, struct core *c, const struct vs_step *s,
+                          uint64_t count)
+{
+    bool trap = s->target != VS_STEP_NOWHERE;
+    e->counts.discontinuities++;
+    e->counts.syncs += !c->alive || !trap;
+    if (count)
+        leave_after(e, c, count, trap);
+    else if (c->alive)
+        leave_at_once(e, c, trap);
+    if (!trap) {
+        put_support(e, c, false,
+                    c->addressed && !c->via ? VS_ETRACE_ENDED_REP : VS_ETRACE_ENDED_NTR);
+    } else if (!c->alive) {
+        c->reported = false;
+        put_support(e, c, true, 0);
+    }
+    want(c, !trap ? NOTHING : c->alive ? TRAP : START, s->target);
+    go_on(c, s->target);
+    c->left = s->time;
+    c->alive = trap;
+}
+
+/* ---- the encoder ----------------------------------------------------------------------------- */
+
+/* Passes the step's instructions; those that ask the system may be steps themselves. */
+static void pass(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t *count,
+                 struct vs_passed *passed)
+{
+    bool jumps = e->config.params.ecall == VS_ETRACE_ECALL_JUMP;
+    uint64_t left = s->icount, before = left;
+    while (left) {
+        e->begun = e->passage.cores[s->core].begun;
+        vs_passage_take(&e->passage, s->core, &left, passed);
+        c->since_from += before - left;
+        if (likely(!passed->system || !jumps))
+            continue;
+        system_call(e, c,
+                    &(struct vs_step){.pc = passed->last,
+                                      .target = passed->next,
+                                      .kind = VS_STEP_CALL,
+                                      .icount = (uint32_t)(before - left)});
+        before = left;
+    }
+    *count = before;
+    if (before)
+        c->last = passed->last;
+}
+
+static void consume_step(struct encoder *e, const struct vs_step *s)
+{
+    struct core *c = &e->cores[s->core];
+    struct vs_passed passed = {0};
+    struct vs_step rest = *s;
+    uint64_t count = 0;
+    e->core = s->core;
+    e->time = s->time;
+    pass(e, c, s, &count, &passed);
+    rest.icount = (uint32_t)count;
+    switch (s->kind) {
+    case VS_STEP_CONDITIONAL:
+        e->counts.conditional++;
+        conditional(e, c, &rest);
+        break;
+    case VS_STEP_INDIRECT:
+        indirect(e, c, &rest, &passed);
+        break;
+    case VS_STEP_CALL:
+        call(e, c, &rest);
+        break;
+    default:
+        discontinuity(e, c, s, count);
+        vs_passage_go(&e->passage, s->core, s->target);
+        return;
+    }
+    vs_passage_branch(&e->passage, s->core, vs_step_next(s));
+}
+
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
+{
+    struct encoder *e = encoder;
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
+        if (unlikely(s->core >= e->count))
+            return -VSE_INVAL;
+        e->counts.instructions += s->icount;
+        consume_step(e, s);
+    }
+    return 0;
+}
+
+static int encoder_sync(void *encoder, unsigned core)
+{
+    struct encoder *e = encoder;
+    struct core *c = &e->cores[core];
+    if (core >= e->count || !c->alive || c->wanted >= RESYNC)
+        return 0;
+    e->core = core;
+    e->counts.syncs++;
+    if (c->held)
+        put_held(e, c, true);
+    want_resync(e, c, c->wanted ? c->target : e->passage.cores[core].place.pc);
+    return 0;
+}
+
+static void encoder_counts(const void *encoder, void *counts)
+{
+    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
+}
+
+const struct vs_encoder_ops vs_etrace_encoder_ops = {.needs = VS_NEEDS_STEPS | VS_NEEDS_CODE,
+                                                     .open = encoder_open,
+                                                     .consume = encoder_consume,
+                                                     .sync = encoder_sync,
+                                                     .counts = encoder_counts,
+                                                     .rows = vs_flow_count_rows,
+                                                     .close = encoder_close};

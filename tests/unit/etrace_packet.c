@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets of RISC-V Efficient Trace, byte for byte as other encoders write them. RV64: addresses of
+ * 63 bits, two bits of privilege, no time, no implicit returns. */
+#include "technique/etrace_packet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "port/framing.h"
+#include "unittest.h"
+
+static const struct vs_etrace_layout rv64 = {
+    .address_bits = 63, .privilege_bits = 2, .cause_bits = 6};
+
+static unsigned parse(const char *hex, uint8_t *bytes)
+{
+    unsigned n = 0, value;
+    int used;
+    for (; sscanf(hex, "%x%n", &value, &used) == 1; hex += used)
+        bytes[n++] = (uint8_t)value;
+    return n;
+}
+
+/* Writes the packet, compares its bytes, and reads them again. */
+static void check_layout(const struct vs_etrace_layout *layout, const struct vs_etrace_packet *p,
+                         const char *hex)
+{
+    const struct vs_port_shape shape = {.cores = 1, .packets = true, .per_core = true};
+    uint8_t expected[VS_ETRACE_BYTES_MAX];
+    unsigned size = parse(hex, expected);
+    struct vs_etrace_bits bits;
+    struct vs_port_writer w;
+    struct vs_buf out = {0};
+    CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &out), 0);
+    vs_etrace_pack(layout, p, &bits);
+    CHECK_EQ(vs_etrace_size(&bits), size);
+    vs_port_begin_packet(&w, 0, 0);
+    vs_etrace_put(&w, &bits);
+    vs_port_end(&w);
+    CHECK_EQ(vs_port_finish(&w), 8 * size);
+    CHECK_EQ(out.len, size);
+    CHECK_MEM(out.data, expected, size);
+    const struct vs_port_stream stream = {expected, size, 8 * (uint64_t)size};
+    struct vs_port_reader r;
+    struct vs_etrace_packet got;
+    CHECK_EQ(vs_port_reader_init(&r, &shape, &stream), 0);
+    CHECK_EQ(vs_port_next_packet(&r), 0);
+    CHECK_EQ(vs_etrace_get(&r, layout, size, &got), 0);
+    CHECK_EQ(got.format, p->format);
+    CHECK_EQ(got.map, p->map);
+    CHECK_EQ(got.address, p->address & UINT64_MAX >> (64 - layout->address_bits));
+    CHECK_EQ(got.updiscon, p->updiscon);
+    CHECK_EQ(got.irets, p->irets);
+    CHECK_EQ(vs_port_left(&r, 0), 0);
+    vs_port_reader_fini(&r);
+    vs_port_writer_fini(&w);
+    vs_buf_fini(&out);
+}
+
+static void check(const struct vs_etrace_packet *p, const char *hex)
+{
+    check_layout(&rv64, p, hex);
+}
+
+TEST(synchronises)
+{
+    struct vs_etrace_layout context = rv64;
+    context.context_bits = 32;
+    check(
+        &(struct vs_etrace_packet){
+            .format = 3, .branch = true, .privilege = 3, .address = 0x80000000 / 2},
+        "73 00 00 00 20");
+    check_layout(&context,
+                 &(struct vs_etrace_packet){
+                     .format = 3, .branch = true, .privilege = 3, .address = 0x20010522 / 2},
+                 "73 00 00 00 80 48 41 00 08");
+}
+
+/* The same packet with addresses that are not shifted, as the specification prints it. */
+TEST(synchronises_as_printed)
+{
+    const struct vs_etrace_layout printed = {
+        .address_bits = 64, .privilege_bits = 2, .context_bits = 32};
+    check_layout(&printed,
+                 &(struct vs_etrace_packet){
+                     .format = 3, .branch = true, .privilege = 3, .address = 0x20010522},
+                 "73 00 00 00 00 91 82 00 10");
+}
+
+static struct vs_etrace_packet address(int64_t delta)
+{
+    return (struct vs_etrace_packet){
+        .format = 2, .has_address = true, .address = (uint64_t)(delta / 2) & UINT64_MAX >> 1};
+}
+
+TEST(tells_addresses)
+{
+    struct vs_etrace_packet p = address(0x10);
+    check(&p, "22");
+    p.updiscon = true;
+    check(&p, "22 00 00 00 00 00 00 00 fc");
+    p = address(0);
+    check(&p, "02");
+    p = address(-0x10c);
+    check(&p, "ea fd");
+}
+
+TEST(tells_branches)
+{
+    struct vs_etrace_packet p = address(0x148);
+    p.format = 1;
+    p.branches = 3;
+    p.map = 3; /* not taken, not taken, taken */
+    check(&p, "8d 91 02");
+    p = address(0xab0);
+    p.format = 1;
+    p.branches = 1;
+    check(&p, "05 58 05");
+    check(&(struct vs_etrace_packet){.format = 1}, "01");
+    check(&(struct vs_etrace_packet){.format = 1, .map = 0x7fffffff}, "81");
+}
+
+TEST(starts_and_ends)
+{
+    check(&(struct vs_etrace_packet){.format = 3, .subformat = VS_ETRACE_SUPPORT, .enabled = true},
+          "1f");
+    check(
+        &(struct vs_etrace_packet){
+            .format = 3, .subformat = VS_ETRACE_SUPPORT, .enabled = true, .options = 4},
+        "1f 04");
+    check(&(struct vs_etrace_packet){.format = 3,
+                                     .subformat = VS_ETRACE_SUPPORT,
+                                     .status = VS_ETRACE_ENDED_REP},
+          "4f");
+}
+
+/* By the rules: a count of 40 - 31 and no address; an index of five bits, with two branches. */
+TEST(counts_predictions_and_indexes_targets)
+{
+    struct vs_etrace_layout both = rv64;
+    both.subformat_bits = 1;
+    both.index_bits = 5;
+    check_layout(&both, &(struct vs_etrace_packet){.subformat = VS_ETRACE_COUNT, .count = 9}, "48");
+    check_layout(&both,
+                 &(struct vs_etrace_packet){
+                     .subformat = VS_ETRACE_INDEX, .index = 19, .branches = 2, .map = 2},
+                 "9c 42");
+}
+
+/* irets are as many bits as there are, and cost nothing if nothing is reported. */
+TEST(reports_implicit_returns)
+{
+    struct vs_etrace_layout returns = rv64;
+    struct vs_etrace_packet p = address(0x10);
+    returns.irets_bits = 8;
+    check_layout(&returns, &p, "22");
+    p.irreport = true;
+    p.irets = 5;
+    check_layout(&returns, &p, "22 00 00 00 00 00 00 00 58");
+}
+
+TEST(refuses_what_is_longer_than_it_need_be)
+{
+    static const char *const bad[] = {"22 00", "02 00 00", "8d 91 02 00", "01 00"};
+    const struct vs_port_shape shape = {.cores = 1, .packets = true, .per_core = true};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        uint8_t bytes[VS_ETRACE_BYTES_MAX];
+        unsigned size = parse(bad[i], bytes);
+        const struct vs_port_stream stream = {bytes, size, 8 * (uint64_t)size};
+        struct vs_port_reader r;
+        struct vs_etrace_packet got;
+        CHECK_EQ(vs_port_reader_init(&r, &shape, &stream), 0);
+        CHECK_EQ(vs_port_next_packet(&r), 0);
+        CHECK_ERR(vs_etrace_get(&r, &rv64, size, &got), VSE_CORRUPT);
+        vs_port_reader_fini(&r);
+    }
+}
