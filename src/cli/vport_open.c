@@ -43,8 +43,11 @@ int vport_open(struct cli *cli, struct vs_vport **port, const char *path,
     if (e)
         return cli_report(cli, path, e, &diag);
     const struct vs_vport_about *about = &(*port)->about;
-    *setup = (struct vs_technique_setup){
-        .cores = about->cores, .address_bits = about->address_bits, .timed = about->timed};
+    const struct vs_isa *isa = vs_isa_find(about->isa);
+    *setup = (struct vs_technique_setup){.cores = about->cores,
+                                         .address_bits = about->address_bits,
+                                         .timed = about->timed,
+                                         .alignment = isa ? isa->alignment : 0};
     int status = find_spec(cli, path, about, spec);
     struct vs_port_shape shape = {0};
     if (status == CLI_DONE)

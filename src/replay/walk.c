@@ -7,12 +7,12 @@
 #include "base/diag.h"
 #include "base/invariant.h"
 #include "base/likely.h"
+#include "technique/interrupted.h"
 
 enum {
     RUNS = 1 << 14,
-    RUN_MAX = 64, /* instructions */
-    STEPS = 1024, /* at most so many are handed to the sink at once */
-    NESTED = 16,
+    RUN_MAX = 64,        /* instructions */
+    STEPS = 1024,        /* at most so many are handed to the sink at once */
     JUMPS_MAX = 1 << 20, /* direct jumps in a row, when nothing says how far the core goes */
 };
 
@@ -33,13 +33,6 @@ struct vs_walk_run {
     bool repeat;    /* the last instruction is a repeated one */
 };
 
-/* What a core left when it went elsewhere. If it comes back to `begun`, it goes on with the
- * repeated instruction there, which is already counted; if it comes back to `next`, it executes
- * what lies there. 0: there is no such place. */
-struct interrupted {
-    uint64_t begun, next;
-};
-
 struct vs_walk_core {
     uint64_t pc, count; /* instructions so far */
     uint64_t since;     /* instructions since its last step */
@@ -52,9 +45,8 @@ struct vs_walk_core {
     bool begun; /* the instruction at pc was counted */
     bool waits; /* for the answer to the branch at `site` */
     bool lost;  /* until a synchronisation point */
-    unsigned depth;
     struct vs_flow_site site;
-    struct interrupted stack[NESTED]; /* overwritten when deeper: handlers may never return */
+    struct vs_interrupted left;
 };
 
 /* ---- opening --------------------------------------------------------------------------------- */
@@ -242,6 +234,23 @@ static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
                        *last || (at_end && !head->discontinuity) ? head->cycle : 0);
 }
 
+/* Tells the decoder of a direct jump or call, if it wants to know. */
+static int tell_direct(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                       const struct vs_flow_head *head, bool *last)
+{
+    const struct vs_flow_decoder_ops *ops = w->config.ops;
+    int err = 0;
+    if (ops->direct)
+        err = ops->direct(
+            w->config.decoder, head->core,
+            &(struct vs_flow_site){
+                .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size});
+    else if (ops->call && r->end == END_CALL)
+        err = ops->call(w->config.decoder, head->core, r->next);
+    *last = err == VS_FLOW_LAST;
+    return err < 0 ? port_failed(w, c, err) : 0;
+}
+
 static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
                      const struct vs_flow_head *head, bool *last)
 {
@@ -250,13 +259,10 @@ static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_
                            .kind = VS_STEP_CALL,
                            .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
                            .size = r->size};
-    if (w->config.ops->call) {
-        int err = w->config.ops->call(w->config.decoder, head->core, r->next);
-        if (unlikely(err < 0))
-            return port_failed(w, c, err);
-        *last = err == VS_FLOW_LAST;
-        step.time = *last ? head->cycle : 0;
-    }
+    int err = tell_direct(w, c, r, head, last);
+    if (unlikely(err < 0))
+        return err;
+    step.time = *last ? head->cycle : 0;
     c->pc = r->target;
     return emit(w, c, &step);
 }
@@ -275,34 +281,19 @@ static int finish_begun(struct vs_walk *w, struct vs_walk_core *c)
     return 0;
 }
 
-/* Returns whether the core comes back to what it left; if so, it forgets what it left since. */
-static bool come_back(struct vs_walk_core *c, uint64_t target)
-{
-    for (unsigned i = c->depth; i > 0 && i + NESTED > c->depth; i--) {
-        const struct interrupted *left = &c->stack[(i - 1) % NESTED];
-        if (left->begun != target && left->next != target)
-            continue;
-        c->begun = left->begun == target;
-        c->depth = i - 1;
-        return true;
-    }
-    return false;
-}
-
 static void leave(struct vs_walk *w, struct vs_walk_core *c)
 {
-    struct interrupted left = {c->begun ? c->pc : c->repeated, c->pc};
-    if (c->begun)
-        left.next = finish_begun(w, c) < 0 ? 0 : c->pc;
-    c->stack[c->depth++ % NESTED] = left;
+    uint64_t begun = c->begun ? c->pc : c->repeated;
+    bool known = !c->begun || finish_begun(w, c) == 0;
+    vs_interrupted_leave(&c->left, begun, known ? c->pc : 0);
 }
 
 static void go(struct vs_walk *w, struct vs_walk_core *c, uint64_t target)
 {
     bool back = false;
     if (target == VS_STEP_NOWHERE || !c->alive)
-        c->depth = 0;
-    else if (!(back = come_back(c, target)))
+        c->left.depth = 0;
+    else if (!(back = vs_interrupted_return(&c->left, target, &c->begun)))
         leave(w, c);
     if (!back)
         c->begun = false;
@@ -356,8 +347,10 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         struct vs_walk_run part;
         if (unlikely(until) && c->pc == head->until && !c->begun)
             return 0;
-        if (unlikely(c->begun) && (err = finish_begun(w, c)) < 0)
-            return err;
+        if (unlikely(c->begun)) {
+            err = finish_begun(w, c);
+            continue; /* this may be where the head ends */
+        }
         const struct vs_walk_run *r = run_at(w, c, unlikely(until) ? 1 : left, &part);
         if (unlikely(!r))
             return lost(w, c, -VSE_CORRUPT, "no instruction is known there");
@@ -371,8 +364,10 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         } else if (r->end == END_CALL) {
             err = meet_call(w, c, r, head, &last);
         } else if (r->end == END_JUMP) {
+            err = tell_direct(w, c, r, head, &last);
             c->pc = r->target;
-            err = too_many_jumps(w, c, head);
+            if (!err)
+                err = too_many_jumps(w, c, head);
         } else {
             c->pc = r->next;
         }

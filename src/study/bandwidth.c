@@ -36,7 +36,8 @@ int vs_bandwidth_init(struct vs_bandwidth *b, const struct vs_reader *reader,
     struct vs_drain drain;
     *b = (struct vs_bandwidth){.setup = {.cores = info->threads,
                                          .address_bits = isa ? isa->address_bits : 64,
-                                         .timed = info->features & VS_RUN_TIMED},
+                                         .timed = info->features & VS_RUN_TIMED,
+                                         .alignment = isa ? isa->alignment : 0},
                                .isa = isa};
     if (options)
         b->options = *options;

@@ -113,7 +113,8 @@ int vs_verify_init(struct vs_verify *v, struct vs_reader *reader, struct vs_diag
                            isa ? isa : "an unknown instruction set");
     v->setup = (struct vs_technique_setup){.cores = info->threads,
                                            .address_bits = v->isa->address_bits,
-                                           .timed = info->features & VS_RUN_TIMED};
+                                           .timed = info->features & VS_RUN_TIMED,
+                                           .alignment = v->isa->alignment};
     if (!info->events || !info->threads)
         return vs_diag_set(diag, -VSE_END, -1, -1, "the run has no control flow to compare");
     v->cores = calloc(info->threads, sizeof(*v->cores));
@@ -134,7 +135,8 @@ int vs_verify_init_data(struct vs_verify *v, struct vs_reader *reader, struct vs
     *v = (struct vs_verify){.reader = reader, .isa = vs_isa_find(vs_reader_meta(reader, "isa"))};
     v->setup = (struct vs_technique_setup){.cores = info->threads,
                                            .address_bits = v->isa ? v->isa->address_bits : 64,
-                                           .timed = info->features & VS_RUN_TIMED};
+                                           .timed = info->features & VS_RUN_TIMED,
+                                           .alignment = v->isa ? v->isa->alignment : 0};
     return info->events && info->threads
                ? 0
                : vs_diag_set(diag, -VSE_END, -1, -1, "the run has no event");
@@ -222,7 +224,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     struct vs_port_shape shape;
     int64_t bits = -VSE_INTERNAL;
     int err;
-    if (e.ops->needs != VS_NEEDS_STEPS)
+    if ((e.ops->needs & ~(unsigned)VS_NEEDS_CODE) != VS_NEEDS_STEPS)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s does not encode control flow",
                            spec.technique->name);
     vs_technique_settle(&spec, v->setup.timed);
@@ -230,8 +232,9 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     if ((err = vs_port_store_init(out, &shape)) < 0 ||
         (err = vs_port_writer_init(&port, &shape, vs_port_to_store, out)) < 0)
         return vs_study_explain(v->reader, err, diag);
+    const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
     const struct vs_technique_context context = {
-        .params = spec.params, .setup = &v->setup, .port = &port};
+        .params = spec.params, .setup = &v->setup, .port = &port, .code = &code};
     if (!(err = e.ops->open(&e.encoder, &context)) && !(err = read_run(v, NULL, encode_steps, &e)))
         err = vs_encoder_finish(e.ops, e.encoder);
     if (!err)

@@ -111,10 +111,10 @@ int vs_verify_read(struct vs_verify *v, bool memory, struct vs_diag *diag);
  * the reader. vs_pieces_fini(own) is needed in any case. Returns 0; -VSE_NOMEM. */
 int vs_verify_pieces(const struct vs_verify *v, struct vs_pieces *own, struct vs_pieces **pieces);
 
-/* Encodes the run with a control-flow technique that needs nothing but steps, and whose spec is
- * first settled for this run. `out` is a store that was zeroed; vs_port_store_fini is needed in any
- * case. counts and encoded may be NULL. Returns the length in bits; -VSE_INVAL; -VSE_NOMEM; as
- * vs_reader_next. */
+/* Encodes the run with a control-flow technique that needs nothing but steps and code, and whose
+ * spec is first settled for this run. `out` is a store that was zeroed; vs_port_store_fini is
+ * needed in any case. counts and encoded may be NULL. Returns the length in bits; -VSE_INVAL;
+ * -VSE_NOMEM; as vs_reader_next. */
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *spec,
                          struct vs_port_store *out, struct vs_port_counts *counts,
                          struct vs_counts *encoded, struct vs_diag *diag);

@@ -66,6 +66,7 @@ struct vs_technique_setup {
     unsigned cores;
     unsigned address_bits; /* 32 or 64 */
     bool timed;
+    unsigned alignment; /* of an instruction's address: 1, 2 or 4; 0: not known */
 };
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
@@ -174,7 +175,7 @@ struct vs_flow_head {
 /* Where the core stands when the decoder is asked. */
 struct vs_flow_site {
     uint64_t pc;
-    uint64_t target; /* a conditional direct branch's */
+    uint64_t target; /* a direct branch's */
     uint8_t flags;   /* VS_BR_*, without VS_BR_TAKEN */
     uint8_t size;    /* bytes */
     bool last;       /* it is the last of the head's `count` */
@@ -217,6 +218,9 @@ struct vs_flow_decoder_ops {
     /* The head's core meets a direct call. NULL: nobody wants to know. Returns 0; VS_FLOW_LAST: the
      * head ends here. */
     int (*call)(void *decoder, unsigned core, uint64_t return_address);
+    /* The head's core meets a direct jump or a direct call, which `call` then is not told of. NULL:
+     * nobody wants to know. Returns as call. */
+    int (*direct)(void *decoder, unsigned core, const struct vs_flow_site *site);
     /* Tells where the head's core goes after the count; VS_STEP_NOWHERE if it ends. */
     int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
     /* Forgets the cores of a stream, finds the first synchronisation point of one of them at or

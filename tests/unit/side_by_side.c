@@ -196,7 +196,8 @@ static void subject_init(struct subject *u, struct side *s)
     u->file = file_load(name);
     u->reader = file_open(&u->file);
     const struct vs_run_info *info = vs_reader_info(u->reader);
-    u->setup = (struct vs_technique_setup){info->threads, 64, true};
+    u->setup =
+        (struct vs_technique_setup){.cores = info->threads, .address_bits = 64, .timed = true};
     u->run = run_read(u->reader, &err);
     CHECK_EQ(err, 0);
     struct vs_batch all = run_batch(&u->run, 0, u->run.count);

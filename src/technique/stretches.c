@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/stretches.h"
+
+#include <stdlib.h>
+
+#include "base/likely.h"
+
+enum { TABLE = 1 << 14, COUNT_MAX = 64 };
+
+int vs_stretches_init(struct vs_stretches *s, const struct vs_address_code *code)
+{
+    *s = (struct vs_stretches){.code = code, .table = calloc(TABLE, sizeof(*s->table))};
+    return s->table ? 0 : -VSE_NOMEM;
+}
+
+void vs_stretches_fini(struct vs_stretches *s)
+{
+    free(s->table);
+    s->table = NULL;
+}
+
+static int decode(const struct vs_address_code *code, uint32_t version, uint64_t pc,
+                  struct vs_insn *insn)
+{
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    size_t size = code->fetch(code->context, version, pc, bytes, code->isa->length_max);
+    return size ? code->isa->decode(bytes, size, pc, insn) : -VSE_NOTFOUND;
+}
+
+static void build(const struct vs_address_code *code, struct vs_stretch *r, uint32_t version,
+                  uint64_t pc, uint64_t most)
+{
+    struct vs_insn insn;
+    *r = (struct vs_stretch){.pc = pc, .next = pc, .version = version};
+    while (r->count < most && !r->branch && !r->repeat &&
+           decode(code, version, r->next, &insn) == 0) {
+        r->last_pc = r->next;
+        r->next += insn.length;
+        r->target = insn.target;
+        r->branch = insn.kind == VS_INSN_BRANCH;
+        r->flags = insn.branch;
+        r->repeat = insn.repeat;
+        r->system_call = insn.kind == VS_INSN_SYSCALL;
+        r->count++;
+    }
+}
+
+const struct vs_stretch *vs_stretches_at(struct vs_stretches *s, unsigned core,
+                                         struct vs_stretch_place *place, uint64_t most)
+{
+    const struct vs_address_code *code = s->code;
+    if (unlikely(place->executed >= place->until))
+        place->version = code->version(code->context, core, place->executed, &place->until);
+    struct vs_stretch *r = &s->table[(place->pc ^ place->pc >> 14) % TABLE];
+    if (unlikely(r->pc != place->pc || r->version != place->version || !r->count))
+        build(code, r, place->version, place->pc, COUNT_MAX);
+    if (unlikely(!r->count))
+        return NULL;
+    if (most > place->until - place->executed)
+        most = place->until - place->executed;
+    if (likely(r->count <= most))
+        return r;
+    build(code, &s->part, place->version, place->pc, most);
+    return &s->part;
+}

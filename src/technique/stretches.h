@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* The code between a core's steps, for encoders of control flow that report more of it than steps
+ * have: direct jumps, or where a core was when it went elsewhere. A cache keeps what was decoded.
+ */
+#ifndef TECHNIQUE_STRETCHES_H
+#define TECHNIQUE_STRETCHES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "technique/address.h"
+
+/* Straight code. It ends with a branch, with a repeated instruction, or anywhere. */
+struct vs_stretch {
+    uint64_t pc;      /* of the first instruction */
+    uint64_t last_pc; /* of the last */
+    uint64_t next;    /* the address after it */
+    uint64_t target;  /* of a direct branch */
+    uint32_t version;
+    uint16_t count;   /* instructions; 0: nothing is decoded here */
+    bool branch;      /* the last instruction is one, */
+    uint8_t flags;    /* with these VS_BR_* */
+    bool repeat;      /* it is a repeated one */
+    bool system_call; /* it asks the operating system */
+};
+
+/* Whether it ends with a direct jump, which is no step. */
+static inline bool vs_stretch_jumps(const struct vs_stretch *s)
+{
+    return s->branch && !(s->flags & (VS_BR_COND | VS_BR_INDIRECT | VS_BR_CALL));
+}
+
+struct vs_stretches {
+    const struct vs_address_code *code;
+    struct vs_stretch *table; /* by the address of the first instruction */
+    struct vs_stretch part;   /* the last one that was cut short */
+};
+
+/* Where a core is. A zeroed struct is one that has executed nothing. */
+struct vs_stretch_place {
+    uint64_t pc, executed; /* instructions so far */
+    uint64_t until;        /* the core sees that version before so many; 0: it is not known */
+    uint32_t version;
+};
+
+/* The code must outlive it. Returns 0; -VSE_NOMEM. fini is needed in any case. */
+int vs_stretches_init(struct vs_stretches *s, const struct vs_address_code *code);
+void vs_stretches_fini(struct vs_stretches *s);
+
+/* Returns the code at a core's place, at most `most` instructions of it, at least 1 if `most` is
+ * not 0; NULL if none is known there. It stays until the next call. */
+const struct vs_stretch *vs_stretches_at(struct vs_stretches *s, unsigned core,
+                                         struct vs_stretch_place *place, uint64_t most);
+
+#endif
