@@ -3,13 +3,14 @@
 
 #include "cli/commands.h"
 #include "front/report.h"
+#include "cli/raw_files.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
 #include "study/bandwidth.h"
 
 struct encode_options {
     struct option_list techniques;
-    const char *output;
+    const char *output, *raw; /* one of them is set */
     bool overwrite, json;
 };
 
@@ -30,7 +31,7 @@ static const struct report_column columns[] = {
 static void print(struct out *out, const struct encode_options *o,
                   const struct vs_bandwidth_row *row)
 {
-    const struct written w = {o->output, row->spec.technique->name, row->bits,
+    const struct written w = {o->output ? o->output : o->raw, row->spec.technique->name, row->bits,
                               row->counts.messages};
     if (o->json)
         report_json_line(out, columns, &w);
@@ -38,33 +39,53 @@ static void print(struct out *out, const struct encode_options *o,
         report_say(out, columns, &w, "{file}: {technique}: {bits} bits in {messages} messages\n");
 }
 
+/* The file or files that are written: one of them is set. */
+struct target {
+    struct vs_vport_writer *port;
+    struct raw_files *raw;
+};
+
+static int create(struct cli *cli, struct target *to, const struct encode_options *o,
+                  const struct vs_reader *reader, const struct vs_technique_spec *spec,
+                  const struct vs_technique_setup *setup)
+{
+    return o->raw ? raw_create(cli, &to->raw, o->raw, o->overwrite, spec, setup)
+                  : vport_create(cli, &to->port, o->output, o->overwrite, reader, spec, setup);
+}
+
 static int encode(struct cli *cli, const struct encode_options *o, const char *path,
-                  struct vs_reader *reader, struct vs_bandwidth *b, const struct vs_vport_writer *w)
+                  struct vs_reader *reader, struct vs_bandwidth *b, const struct target *to)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_progress progress;
     vs_progress_init(&progress, stderr, "encoding", vs_bandwidth_work(b, reader), "events");
     int e = vs_bandwidth_run(b, reader, &progress, &diag);
     vs_progress_finish(&progress);
-    if (e && vs_vport_writer_diag(w)->error)
-        return cli_report(cli, o->output, e, vs_vport_writer_diag(w));
+    const struct vs_diag *wrote = to->raw ? raw_diag(to->raw) : vs_vport_writer_diag(to->port);
+    if (e && wrote->error)
+        return cli_report(cli, o->raw ? o->raw : o->output, e, wrote);
     return e ? cli_report(cli, path, e, &diag) : CLI_DONE;
 }
 
-/* Ends the file, which gets its name only if all went well. */
-static int finish(struct cli *cli, const struct encode_options *o, struct vs_vport_writer *w,
-                  const struct vs_bandwidth_row *row, int status)
+/* Ends what is written, which gets its name only if all went well. */
+static int finish(struct cli *cli, const struct encode_options *o, const struct target *to,
+                  struct vs_reader *reader, const struct vs_bandwidth_row *row, int status)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     if (status != CLI_DONE) {
-        vs_vport_abort(w);
+        raw_abort(to->raw);
+        vs_vport_abort(to->port);
         return status;
     }
-    int e = vs_vport_seal(w, &diag);
-    if (e)
-        return cli_report(cli, o->output, e, &diag);
-    print(&cli->out, o, row);
-    return CLI_DONE;
+    if (to->raw) {
+        status = raw_seal(cli, to->raw, reader);
+    } else {
+        int e = vs_vport_seal(to->port, &diag);
+        status = e ? cli_report(cli, o->output, e, &diag) : CLI_DONE;
+    }
+    if (status == CLI_DONE)
+        print(&cli->out, o, row);
+    return status;
 }
 
 static int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
@@ -72,7 +93,7 @@ static int encode_run(struct cli *cli, const struct encode_options *o, const cha
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_technique_spec spec = *given;
-    struct vs_vport_writer *w;
+    struct target to = {0};
     struct vs_reader *reader;
     struct vs_bandwidth b;
     bool lacks;
@@ -92,18 +113,34 @@ static int encode_run(struct cli *cli, const struct encode_options *o, const cha
     else if (row < 0)
         status = cli_report(cli, path, (int)row, &diag);
     else
-        status = vport_create(cli, &w, o->output, o->overwrite, reader, &spec, &b.setup);
+        status = create(cli, &to, o, reader, &spec, &b.setup);
     if (status == CLI_DONE) {
-        row = vs_bandwidth_add(&b, &spec, vs_vport_append, w, &diag);
-        status =
-            row < 0 ? cli_report(cli, path, (int)row, &diag) : encode(cli, o, path, reader, &b, w);
-        status = finish(cli, o, w, row < 0 ? NULL : &b.rows[row], status);
+        row = to.raw ? vs_bandwidth_add(&b, &spec, raw_append, to.raw, &diag)
+                     : vs_bandwidth_add(&b, &spec, vs_vport_append, to.port, &diag);
+        status = row < 0 ? cli_report(cli, path, (int)row, &diag)
+                         : encode(cli, o, path, reader, &b, &to);
+        status = finish(cli, o, &to, reader, row < 0 ? NULL : &b.rows[row], status);
         if (status == CLI_DONE)
             status = cli_missing(cli, path, vs_reader_info(reader));
     }
     vs_bandwidth_fini(&b);
     vs_reader_close(reader);
     return status;
+}
+
+/* Whether the options say what is to be written; else a line says what is wrong. */
+static bool check_options(struct cli *cli, const struct encode_options *o)
+{
+    const char *wrong = NULL;
+    if (o->techniques.count != 1)
+        wrong = "one -t says what encodes it";
+    else if (!o->output && !o->raw)
+        wrong = "-o says where the stream goes";
+    else if (o->output && o->raw)
+        wrong = "-o and --raw are two ways to write a stream; give one of them";
+    if (wrong)
+        cli_error(cli, "%s; see 'vestige encode --help'", wrong);
+    return !wrong;
 }
 
 static int run(struct cli *cli, int argc, char **argv)
@@ -113,14 +150,16 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_encode, &o, &argc, argv, &status))
         return status;
-    if (o.techniques.count != 1 || !o.output) {
-        cli_error(cli, o.output ? "one -t says what encodes it; see 'vestige encode --help'"
-                                : "-o says where the stream goes; see 'vestige encode --help'");
+    if (!check_options(cli, &o))
+        return CLI_USAGE;
+    status = specs_parse_one(cli, &spec, o.techniques.items[0]);
+    if (status != CLI_DONE || !cli_may_write(cli, o.raw ? o.raw : o.output, argv[0]))
+        return CLI_USAGE;
+    if (o.raw && !spec.technique->raw) {
+        cli_error(cli, "%s has no streams that other decoders read; -o writes them for 'vestige'",
+                  spec.technique->name);
         return CLI_USAGE;
     }
-    status = specs_parse_one(cli, &spec, o.techniques.items[0]);
-    if (status != CLI_DONE || !cli_may_write(cli, o.output, argv[0]))
-        return CLI_USAGE;
     return encode_run(cli, &o, argv[0], &spec);
 }
 
@@ -134,6 +173,11 @@ static const struct cli_option options[] = {
      .help = "write the stream to FILE",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
+    {.name = "raw",
+     .argument = "FILE",
+     .help = "write each core's bytes to FILE, for other decoders",
+     .type = OPTION_STRING,
+     .offset = FIELD(raw)},
     {.name = "force",
      .letter = 'f',
      .help = "replace FILE if it exists",
@@ -152,6 +196,10 @@ const struct command command_encode = {
     .operands_max = 1,
     .description = "Writes the exact bits that a trace module puts out and, before them, the\n"
                    "technique, its parameters and the names of the program's images.\n"
+                   "\n"
+                   "With --raw, the streams are plain files as a trace standard has them: FILE,\n"
+                   "or FILE.0, FILE.1 and so on if there are several threads. FILE.json says\n"
+                   "what decoders have to know, and FILE.code has the code that ran.\n"
                    "\n"
                    "" SPECS_HELP_ONE,
     .example = "vestige encode run.vest -t mcfTR_e:small -o run.vport",

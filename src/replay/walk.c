@@ -18,7 +18,8 @@ enum {
 
 enum run_end { END_PLAIN, END_JUMP, END_CALL, END_CONDITIONAL, END_INDIRECT };
 
-/* Straight code. It ends with a branch, with a repeated instruction, or anywhere. */
+/* Straight code. It ends with a branch, with a repeated instruction, with a system call, or
+ * anywhere. */
 struct vs_walk_run {
     uint64_t pc;            /* of the first instruction */
     uint64_t last_pc;       /* of the last */
@@ -31,6 +32,7 @@ struct vs_walk_run {
     uint8_t flags;  /* VS_BR_* of the branch */
     uint8_t size;   /* bytes of the last instruction */
     bool repeat;    /* the last instruction is a repeated one */
+    bool system;    /* the last instruction asks the system */
 };
 
 struct vs_walk_core {
@@ -121,6 +123,7 @@ static int decode(struct vs_walk *w, uint32_t version, uint64_t pc, struct vs_in
 static void end_run(struct vs_walk_run *r, const struct vs_insn *insn)
 {
     r->repeat = insn->repeat;
+    r->system = insn->kind == VS_INSN_SYSCALL;
     r->flags = insn->branch;
     r->size = insn->length;
     r->target = insn->target;
@@ -145,7 +148,7 @@ static void build(struct vs_walk *w, struct vs_walk_run *r, uint64_t pc, uint32_
         r->next += insn.length;
         r->count++;
         end_run(r, &insn);
-        if (insn.kind == VS_INSN_BRANCH || insn.repeat)
+        if (insn.kind == VS_INSN_BRANCH || insn.repeat || r->system)
             break;
     }
     vs_text_extent(w->config.code, version, pc, r->next - pc, &r->first_version, &r->last_version);
@@ -246,7 +249,7 @@ static int tell_direct(struct vs_walk *w, struct vs_walk_core *c, const struct v
             &(struct vs_flow_site){
                 .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size});
     else if (ops->call && r->end == END_CALL)
-        err = ops->call(w->config.decoder, head->core, r->next);
+        err = ops->call(w->config.decoder, head->core, r->next, r->target);
     *last = err == VS_FLOW_LAST;
     return err < 0 ? port_failed(w, c, err) : 0;
 }
@@ -308,6 +311,8 @@ static int discontinuity(struct vs_walk *w, struct vs_walk_core *c, const struct
     int err = w->config.ops->discontinuity(w->config.decoder, head->core, &step.target);
     if (unlikely(err))
         return port_failed(w, c, err);
+    if (head->returns && c->alive && c->pc == step.target)
+        return 0;
     go(w, c, step.target);
     return emit(w, c, &step);
 }
@@ -334,6 +339,37 @@ static int too_many_jumps(struct vs_walk *w, struct vs_walk_core *c,
                : 0;
 }
 
+static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                const struct vs_flow_head *head, bool *last)
+{
+    uint32_t jumps = c->jumps;
+    int err = tell_direct(w, c, r, head, last);
+    c->pc = r->target;
+    if (w->config.jumps && !err) {
+        err = emit(w, c,
+                   &(struct vs_step){.pc = r->last_pc,
+                                     .target = r->target,
+                                     .kind = VS_STEP_JUMP,
+                                     .flags = VS_BR_TAKEN,
+                                     .size = r->size});
+        c->jumps = jumps;
+    }
+    return err ? err : too_many_jumps(w, c, head);
+}
+
+/* The core stands where the head ends. */
+static int arrive(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
+{
+    struct vs_walk_run part;
+    if (!head->within || c->begun)
+        return 0;
+    const struct vs_walk_run *r = run_at(w, c, 1, &part);
+    if (!r || !r->repeat)
+        return lost(w, c, -VSE_CORRUPT, "no instruction that repeats itself is known there");
+    c->pc = r->next;
+    return pass(w, c, r);
+}
+
 /* Follows the code to the end of the head. */
 static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_head *head)
 {
@@ -345,8 +381,8 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         return lost(w, c, -VSE_CORRUPT, "the core is not running");
     while (left && !last && !err) {
         struct vs_walk_run part;
-        if (unlikely(until) && c->pc == head->until && !c->begun)
-            return 0;
+        if (unlikely(until) && c->pc == head->until && (!c->begun || head->within))
+            return arrive(w, c, head);
         if (unlikely(c->begun)) {
             err = finish_begun(w, c);
             continue; /* this may be where the head ends */
@@ -364,12 +400,11 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         } else if (r->end == END_CALL) {
             err = meet_call(w, c, r, head, &last);
         } else if (r->end == END_JUMP) {
-            err = tell_direct(w, c, r, head, &last);
-            c->pc = r->target;
-            if (!err)
-                err = too_many_jumps(w, c, head);
+            err = jump(w, c, r, head, &last);
         } else {
             c->pc = r->next;
+            if (unlikely(r->system) && head->system)
+                return 0;
         }
     }
     if (!err && !branch && !last && !head->discontinuity && !head->cut && !head->sync)

@@ -30,6 +30,7 @@ struct vs_walk_config {
     struct vs_port_reader *port; /* what the decoder reads; tells where it is */
     unsigned cores;
     uint64_t limit;     /* the most instructions of all cores together; 0: any number */
+    bool jumps;         /* direct jumps are steps */
     vs_walk_sink *sink; /* NULL: nobody is told */
     void *context;
 };

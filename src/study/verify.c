@@ -53,8 +53,9 @@ static int keep_digest(struct vs_verify_core *c)
 
 /* ---- reading the run ------------------------------------------------------------------------- */
 
-/* Takes steps of the run, in global order. */
-typedef int step_sink(void *context, const struct vs_step *steps, size_t count);
+/* Takes steps of the run, in global order, and the events that they were made of, or NULL. */
+typedef int step_sink(void *context, const struct vs_step *steps, size_t count,
+                      const struct vs_batch *events);
 
 static int rewind_run(struct vs_reader *r)
 {
@@ -74,18 +75,20 @@ static int read_run(struct vs_verify *v, struct vs_text *code, step_sink *sink, 
         if (!err)
             err = vs_stepper_take(&stepper, &batch);
         if (!err)
-            err = sink(context, stepper.steps, stepper.count);
+            err = sink(context, stepper.steps, stepper.count, &batch);
         v->end = batch.cycles ? batch.cycles[batch.count - 1] : stepper.instructions;
         n = err;
     }
     if (n == -VSE_END && !(n = vs_stepper_end(&stepper, v->end)))
-        n = sink(context, stepper.steps, stepper.count);
+        n = sink(context, stepper.steps, stepper.count, NULL);
     vs_stepper_fini(&stepper);
     return n;
 }
 
-static int keep_steps(void *context, const struct vs_step *steps, size_t count)
+static int keep_steps(void *context, const struct vs_step *steps, size_t count,
+                      const struct vs_batch *events)
 {
+    (void)events;
     struct vs_verify *v = context;
     int err = 0;
     for (const struct vs_step *s = steps; s < steps + count && !err; s++) {
@@ -208,10 +211,14 @@ struct encoding {
     void *encoder;
 };
 
-static int encode_steps(void *context, const struct vs_step *steps, size_t count)
+static int encode_steps(void *context, const struct vs_step *steps, size_t count,
+                        const struct vs_batch *events)
 {
+    static const struct vs_batch none = {0};
     struct encoding *e = context;
-    return e->ops->consume(e->encoder, &(struct vs_slice){.steps = steps, .step_count = count});
+    return e->ops->consume(
+        e->encoder,
+        &(struct vs_slice){.steps = steps, .step_count = count, .events = events ? events : &none});
 }
 
 int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *given,
@@ -224,7 +231,9 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     struct vs_port_shape shape;
     int64_t bits = -VSE_INTERNAL;
     int err;
-    if ((e.ops->needs & ~(unsigned)VS_NEEDS_CODE) != VS_NEEDS_STEPS)
+    struct vs_address_code code;
+    if (!(spec.technique->serves & VS_TECHNIQUE_FLOW) ||
+        e.ops->needs & ~(unsigned)(VS_NEEDS_STEPS | VS_NEEDS_EVENTS | VS_NEEDS_CODE))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "%s does not encode control flow",
                            spec.technique->name);
     vs_technique_settle(&spec, v->setup.timed);
@@ -232,7 +241,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
     if ((err = vs_port_store_init(out, &shape)) < 0 ||
         (err = vs_port_writer_init(&port, &shape, vs_port_to_store, out)) < 0)
         return vs_study_explain(v->reader, err, diag);
-    const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
+    code = vs_code_of_text(&v->code, v->isa);
     const struct vs_technique_context context = {
         .params = spec.params, .setup = &v->setup, .port = &port, .code = &code};
     if (!(err = e.ops->open(&e.encoder, &context)) && !(err = read_run(v, NULL, encode_steps, &e)))
@@ -296,7 +305,7 @@ static int compare_steps(void *context, const struct vs_step *steps, size_t coun
 }
 
 /* Keeps the steps of one piece of one core; it serves the run and the stream alike. */
-static int keep_piece(void *context, const struct vs_step *steps, size_t count)
+static int keep_walked(void *context, const struct vs_step *steps, size_t count)
 {
     struct found *f = context;
     for (const struct vs_step *s = steps; s < steps + count; s++) {
@@ -309,6 +318,13 @@ static int keep_piece(void *context, const struct vs_step *steps, size_t count)
             return STOPPED;
     }
     return 0;
+}
+
+static int keep_piece(void *context, const struct vs_step *steps, size_t count,
+                      const struct vs_batch *events)
+{
+    (void)events;
+    return keep_walked(context, steps, count);
 }
 
 /* Walks the stream. Returns as vs_walk_all. */
@@ -390,7 +406,7 @@ static int find_step(struct vs_verify *v, const struct vs_technique_spec *spec,
         err = sides[i].cores && sides[i].kept ? err : -VSE_NOMEM;
     }
     if (!err) {
-        walk(v, spec, streams, keep_piece, &sides[0], &ignored);
+        walk(v, spec, streams, keep_walked, &sides[0], &ignored);
         err = read_run(v, NULL, keep_piece, &sides[1]);
         err = err == STOPPED ? 0 : err;
         describe(r, &sides[0], &sides[1]);

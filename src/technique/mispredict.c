@@ -526,8 +526,9 @@ int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site
     return err;
 }
 
-int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address)
+int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address, uint64_t target)
 {
+    (void)target;
     struct vs_mispredict_decoder *d = decoder;
     vs_ras_push(&d->core[core].predictors->ras, return_address);
     if (!d->config.shared || --d->left)

@@ -59,7 +59,7 @@ int vs_mispredict_decoder_open(void **d, const struct vs_mispredict_config *conf
 int vs_mispredict_head(void *d, struct vs_flow_head *head);
 int vs_mispredict_branch(void *d, unsigned core, const struct vs_flow_site *site,
                          struct vs_flow_answer *answer);
-int vs_mispredict_call(void *d, unsigned core, uint64_t return_address);
+int vs_mispredict_call(void *d, unsigned core, uint64_t return_address, uint64_t target);
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 

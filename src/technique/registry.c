@@ -25,6 +25,7 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_base_xz,
     &vs_technique_base_zstd,
     &vs_technique_etm4,
+    &vs_technique_pt,
 
     &vs_technique_mlvnx_b,
     &vs_technique_mlvcf_b,

@@ -11,7 +11,8 @@
  *                   thread's start, an exception and the return from it, a restarted system call,
  *                   the end of a gap. At a thread's end, and where a gap begins, the target is
  *                   VS_STEP_NOWHERE
- * Between two steps of a core there is only straight code and direct jumps. */
+ * Between two steps of a core there is only straight code and direct jumps. A walk through the code
+ * (replay/walk.h) makes steps of these jumps too if it is asked to. */
 #ifndef TECHNIQUE_STEP_H
 #define TECHNIQUE_STEP_H
 
@@ -26,6 +27,7 @@ enum vs_step_kind {
     VS_STEP_INDIRECT,
     VS_STEP_CALL,
     VS_STEP_DISCONTINUITY,
+    VS_STEP_JUMP,
 };
 
 #define VS_STEP_NOWHERE UINT64_C(0)

@@ -8,6 +8,7 @@
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions
+ *   pt          Intel Processor Trace
  *   data        load values
  *   address     data addresses
  *   validity    registers that the debugger knows from data addresses
@@ -157,8 +158,16 @@ struct vs_flow_head {
      * until the core stands at `until`, unless that is VS_STEP_NOWHERE. */
     uint64_t count;
     uint64_t until;
+    /* An open head ends as soon as the core has asked the system for something (a system call's
+     * instruction). */
+    bool system;
+    /* The instruction at `until`, which repeats itself, was interrupted after it had begun: it is
+     * counted. */
+    bool within;
     /* After `count` instructions the decoder's `discontinuity` tells where the core goes. */
     bool discontinuity;
+    /* It is none, and no step, if the core stands there already. */
+    bool returns;
     /* Without a discontinuity: the last of `count` instructions need not be a conditional or
      * indirect branch. */
     bool cut;
@@ -217,7 +226,7 @@ struct vs_flow_decoder_ops {
                   struct vs_flow_answer *answer);
     /* The head's core meets a direct call. NULL: nobody wants to know. Returns 0; VS_FLOW_LAST: the
      * head ends here. */
-    int (*call)(void *decoder, unsigned core, uint64_t return_address);
+    int (*call)(void *decoder, unsigned core, uint64_t return_address, uint64_t target);
     /* The head's core meets a direct jump or a direct call, which `call` then is not told of. NULL:
      * nobody wants to know. Returns as call. */
     int (*direct)(void *decoder, unsigned core, const struct vs_flow_site *site);
@@ -274,8 +283,10 @@ struct vs_technique {
     const char *name;
     const char *const *aliases; /* NULL ends them; NULL: none */
     const char *summary;        /* one line */
-    unsigned serves;            /* enum vs_technique_kind */
-    unsigned cores_max;         /* 0: any number */
+    const char *raw;    /* the standard whose byte streams a port's streams are, one for each
+                         * core; NULL: they are no bytes that others can read */
+    unsigned serves;    /* enum vs_technique_kind */
+    unsigned cores_max; /* 0: any number */
 
     const struct vs_parameter *parameters; /* the numbers of a struct of uint64_t */
     size_t params_size;   /* that struct's size, at most VS_TECHNIQUE_PARAMS numbers */
