@@ -128,6 +128,7 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
 
 const struct vs_technique vs_technique_etm4 = {
     .name = "etm4",
+    .raw = "Arm ETMv4",
     .summary = "Arm ETMv4: an atom for every branch, addresses of indirect ones, a return stack",
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,

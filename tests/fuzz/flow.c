@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "replay/walk.h"
+#include "study/codeview.h"
 
 static void must(bool holds)
 {
@@ -117,8 +118,10 @@ static void choose(struct choice *c, unsigned technique, unsigned how)
         narrow(c, "bcnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
     if (how & 32)
         narrow(c, "icnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
-    c->setup = (struct vs_technique_setup){
-        .cores = how & 4 ? CORES : 1, .address_bits = how & 8 ? 32 : 64, .timed = how & 1};
+    c->setup = (struct vs_technique_setup){.cores = how & 4 ? CORES : 1,
+                                           .address_bits = how & 8 ? 32 : 64,
+                                           .timed = how & 1,
+                                           .alignment = 2};
     vs_technique_settle(&c->spec, c->setup.timed);
 }
 
@@ -134,8 +137,9 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     int err;
     make_code(&code);
     vs_technique_shape(&c->spec, &c->setup, &shape);
-    must(vs_port_reader_init(&port, &shape,
-                             &(struct vs_port_stream){data, size, 8 * (uint64_t)size}) == 0);
+    /* if each core has a stream, the others' are empty */
+    const struct vs_port_stream streams[CORES] = {{data, size, 8 * (uint64_t)size}};
+    must(vs_port_reader_init(&port, &shape, streams) == 0);
     must(t->flow_decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
                                           .code = &code,
@@ -158,6 +162,11 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     return err;
 }
 
+static bool takes_steps(const struct choice *c)
+{
+    return !(c->spec.technique->encoder->needs & VS_NEEDS_EVENTS);
+}
+
 /* Decodes a stream that has no error, and encodes its steps to `out`. Whether a general compressor
  * had a part in it. */
 static bool encode_again(const struct choice *c, const struct vs_buf *in, struct vs_buf *out,
@@ -166,13 +175,17 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     struct again a = {.ops = c->spec.technique->encoder, .steps = steps};
     struct vs_port_shape shape;
     struct vs_port_writer port;
+    struct vs_text text = {0};
     int64_t bits;
     bool packed;
     vs_technique_shape(&c->spec, &c->setup, &shape);
     must(vs_port_writer_init(&port, &shape, vs_port_to_buf, out) == 0);
+    make_code(&text);
+    const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
     must(a.ops->open(&a.encoder, &(struct vs_technique_context){.params = c->spec.params,
                                                                 .setup = &c->setup,
-                                                                .port = &port}) == 0);
+                                                                .port = &port,
+                                                                .code = &code}) == 0);
     must(walk(c, in->data, in->len, encode, &a) == 0);
     must(vs_encoder_finish(a.ops, a.encoder) == 0);
     bits = vs_port_finish(&port);
@@ -181,6 +194,7 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     must(packed || bits == (int64_t)(8 * in->len));
     a.ops->close(a.encoder);
     vs_port_writer_fini(&port);
+    vs_text_fini(&text);
     return packed;
 }
 
@@ -221,7 +235,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     choose(&c, data[0], data[1]);
     if (walk(&c, data + 2, size - 2, NULL, NULL) == 0 && c.setup.cores == 1 && !c.setup.timed &&
-        !vs_technique_ordered(&c.spec))
+        !vs_technique_ordered(&c.spec) && takes_steps(&c))
         walk_again(&c, data + 2, size - 2);
     return 0;
 }
@@ -232,10 +246,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint64_t turns)
 {
     const struct vs_encoder_ops *ops = c->spec.technique->encoder;
+    struct vs_text text = {0};
     void *encoder;
     struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
-    must(ops->open(&encoder, &(struct vs_technique_context){
-                                 .params = c->spec.params, .setup = &c->setup, .port = port}) == 0);
+    make_code(&text);
+    const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
+    must(ops->open(&encoder, &(struct vs_technique_context){.params = c->spec.params,
+                                                            .setup = &c->setup,
+                                                            .port = port,
+                                                            .code = &code}) == 0);
     must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
     for (; turns; turns >>= 1) {
         bool taken = turns & 1;
@@ -254,6 +273,7 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
     must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
     must(vs_encoder_finish(ops, encoder) == 0);
     ops->close(encoder);
+    vs_text_fini(&text);
 }
 
 static void make_seed(const char *dir, unsigned technique, unsigned how)
@@ -265,6 +285,8 @@ static void make_seed(const char *dir, unsigned technique, unsigned how)
     char path[4096];
     FILE *f;
     choose(&c, technique, how);
+    if (!takes_steps(&c))
+        return;
     vs_technique_shape(&c.spec, &c.setup, &shape);
     must(vs_port_writer_init(&port, &shape, vs_port_to_buf, &out) == 0);
     seed_steps(&port, &c, 0x1ffff);
