@@ -15,6 +15,7 @@ extern const struct command command_encode;
 extern const struct command command_entropy;
 extern const struct command command_locality;
 extern const struct command command_help;
+extern const struct command command_import;
 extern const struct command command_info;
 extern const struct command command_record;
 extern const struct command command_salvage;

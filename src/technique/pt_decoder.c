@@ -534,6 +534,14 @@ static int next_stream(struct pt_decoder *d)
     return -VSE_END;
 }
 
+/* A stream that was written elsewhere may end anywhere, and with it what is known of the core. */
+static int on_end(struct pt_decoder *d, struct vs_flow_head *h)
+{
+    d->state = OFF;
+    elsewhere(d, h, VS_STEP_NOWHERE);
+    return 0;
+}
+
 static int decoder_head(void *decoder, struct vs_flow_head *h)
 {
     struct pt_decoder *d = decoder;
@@ -549,6 +557,8 @@ static int decoder_head(void *decoder, struct vs_flow_head *h)
         h->cycle = d->setup.timed ? d->cycle : 0;
         if (!err)
             err = on_packet(d, h, &p);
+        else if (err == -VSE_END && d->state == ON && !is_exact(d))
+            err = on_end(d, h);
         else if (err == -VSE_END && !(err = next_stream(d)))
             err = 1;
     }
