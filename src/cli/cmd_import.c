@@ -93,11 +93,17 @@ static int read_plain(struct cli *cli, struct foreign *f, const struct import_op
 static int read_input(struct cli *cli, struct foreign *f, const struct import_options *o, int count,
                       char **streams)
 {
-    char *about = find_about(o, count, streams);
+    bool perf = !strcmp(o->from, "perf");
+    if (perf && (count != 1 || o->sidecar || o->isa)) {
+        cli_error(cli, "--from perf takes one file, which says what else there is to say");
+        return CLI_USAGE;
+    }
+    char *about = perf ? NULL : find_about(o, count, streams);
     bool named = o->sidecar && !(count == 1 && access(streams[0], F_OK) != 0);
     int status =
-        about ? foreign_from_about(cli, f, about, o->from, named ? streams : NULL, (size_t)count)
-              : read_plain(cli, f, o, count, streams);
+        perf    ? foreign_from_perf(cli, f, streams[0])
+        : about ? foreign_from_about(cli, f, about, o->from, named ? streams : NULL, (size_t)count)
+                : read_plain(cli, f, o, count, streams);
     free(about);
     if (status == CLI_DONE)
         status = add_images(cli, f, o);
@@ -225,7 +231,7 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "from",
      .argument = "FORMAT",
-     .help = "what the streams are: a technique, as pt or pt:stack=0",
+     .help = "what the streams are: a technique, as pt, or perf",
      .type = OPTION_STRING,
      .offset = FIELD(from)},
     {.name = "image",
@@ -270,9 +276,14 @@ const struct command command_import = {
                    "\n"
                    "If STREAM.json is there, as 'vestige encode --raw STREAM' writes it, it says\n"
                    "everything: the streams, their parameters and the code. Otherwise --image\n"
-                   "names the files of code, with the address to which each was moved.",
+                   "names the files of code, with the address to which each was moved.\n"
+                   "\n"
+                   "With --from perf, STREAM is what 'perf record -e intel_pt//u' wrote: it has\n"
+                   "the streams and says where code was. Without perf's --per-thread, what each\n"
+                   "processor did is taken for a thread.",
     .example = "vestige import --from pt run.pt -o run.vest\n"
-               "vestige import --from pt --image prog@0x555555554000 cpu.pt -o run.vest",
+               "vestige import --from pt --image prog@0x555555554000 cpu.pt -o run.vest\n"
+               "vestige import --from perf perf.data -o run.vest",
     .exits = "0  the run was written\n"
              "1  a stream or its description is damaged, or does not fit the code\n"
              "2  bad usage, or the system refused something",

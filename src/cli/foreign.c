@@ -8,8 +8,9 @@
 #include "base/array.h"
 #include "base/byte_source.h"
 #include "front/raw_about.h"
+#include "port/perf_data.h"
 
-enum { PIECE = 32768 }; /* bytes of a block of code */
+enum { PIECE = 32768, PAGE = 4096 }; /* bytes of a block of code, and of memory */
 
 void foreign_fini(struct foreign *f)
 {
@@ -125,6 +126,9 @@ int foreign_add_part(struct cli *cli, struct foreign *f, const char *path, uint6
     int e = vs_byte_source_open(&s, path, &diag);
     if (e)
         return cli_report(cli, path, e, &diag);
+    /* the last page of a mapping goes beyond the file */
+    if (offset <= s.size && size > s.size - offset && size - (s.size - offset) < PAGE)
+        size = s.size - offset;
     if (offset > s.size || size > s.size - offset) {
         cli_error(cli, "%s: is shorter than what lies at 0x%llx: another file than it was?", path,
                   (unsigned long long)address);
@@ -344,5 +348,72 @@ int foreign_from_about(struct cli *cli, struct foreign *f, const char *path, con
                : take_about(cli, f, path, from, &a, given, given_count);
     raw_about_fini(&a);
     free(bytes);
+    return status;
+}
+
+/* ---- perf ------------------------------------------------------------------------------------ */
+
+static int add_perf_streams(struct cli *cli, struct foreign *f, const char *path,
+                            struct vs_perf_data *p)
+{
+    int status = CLI_DONE;
+    for (size_t i = 0; i < p->stream_count && status == CLI_DONE; i++) {
+        struct vs_perf_stream *s = &p->streams[i];
+        bool thread = s->tid != UINT32_MAX;
+        size_t size = strlen(path) + 64;
+        char *name = malloc(size);
+        if (!name)
+            return cli_report(cli, path, -VSE_NOMEM, NULL);
+        snprintf(name, size, "%s, AUX area of %s %u", path, thread ? "thread" : "processor",
+                 thread ? s->tid : s->cpu);
+        if (s->lost) {
+            cli_error(cli, "%s: a part of it is missing; record with a larger -m ,PAGES", name);
+            status = CLI_BAD_DATA;
+        } else {
+            status = foreign_add_stream(
+                cli, f, (struct foreign_stream){.name = name, .tid = thread ? s->tid : p->tid},
+                s->bytes, s->size);
+            s->bytes = NULL;
+        }
+        free(name);
+    }
+    return status;
+}
+
+/* What is missing matters only if it was executed. */
+static int add_perf_maps(struct cli *cli, struct foreign *f, const struct vs_perf_data *p)
+{
+    for (size_t i = 0; i < p->map_count; i++) {
+        const struct vs_perf_map *m = &p->maps[i];
+        int status = foreign_add_image(cli, f,
+                                       &(struct vs_image){.path = m->path,
+                                                          .base = m->address - m->offset,
+                                                          .start = m->address,
+                                                          .length = m->size});
+        if (status != CLI_DONE)
+            return status;
+        foreign_add_part(cli, f, m->path, m->offset, m->size, m->address);
+    }
+    return CLI_DONE;
+}
+
+int foreign_from_perf(struct cli *cli, struct foreign *f, const char *path)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_perf_data p;
+    uint8_t *bytes;
+    size_t size;
+    int status = load(cli, path, &bytes, &size);
+    if (status != CLI_DONE)
+        return status;
+    int e = vs_perf_data_parse(&p, bytes, size, &diag);
+    free(bytes);
+    status = e ? cli_report(cli, path, e, &diag) : foreign_find_spec(cli, f, "pt", false);
+    f->isa = vs_isa_find("x86-64");
+    if (status == CLI_DONE)
+        status = add_perf_streams(cli, f, path, &p);
+    if (status == CLI_DONE)
+        status = add_perf_maps(cli, f, &p);
+    vs_perf_data_fini(&p);
     return status;
 }

@@ -53,6 +53,10 @@ int foreign_load_images(struct cli *cli, struct foreign *f, size_t first);
 int foreign_from_about(struct cli *cli, struct foreign *f, const char *path, const char *from,
                        char *const *given, size_t given_count);
 
+/* Takes everything from a file that Linux's perf wrote, with Intel PT in it. A line says which
+ * files of code are missing. */
+int foreign_from_perf(struct cli *cli, struct foreign *f, const char *path);
+
 /* Finds the technique, whose streams must be bytes; without a description, its decoder takes all
  * that the standard has (the configuration "foreign", if there is one). */
 int foreign_find_spec(struct cli *cli, struct foreign *f, const char *from, bool described);

@@ -7,6 +7,7 @@
  *   out, json    output, as text and as JSON
  *   report       what a command found out, as text, CSV and JSON from one list of columns
  *   manifest     a folder of runs, and the list of them; json_read: reading JSON
+ *   raw_about    what streams in plain files are
  *   runs         operands that are runs, or such folders
  *   textin       text files that are read line by line
  *   plot         charts, with plot_axes

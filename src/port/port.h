@@ -12,6 +12,7 @@
  *   drain     the buffer before the port: its occupancy, drops, stalls
  *   demux     messages that wait for their core
  *   vport     streams as files                                    docs/vport.md
+ *   perf_data streams of Intel PT that Linux's perf recorded
  */
 #ifndef PORT_PORT_H
 #define PORT_PORT_H
@@ -23,6 +24,7 @@
 #include "port/field.h"
 #include "port/framing.h"
 #include "port/growing.h"
+#include "port/perf_data.h"
 #include "port/store.h"
 #include "port/stream.h"
 #include "port/vport.h"

@@ -12,6 +12,7 @@
 #include "study/entropy.h"           /* how compressible loaded values are */
 #include "study/event_counts.h"      /* what a run's events are */
 #include "study/flow.h"              /* whether control flow is that of the code */
+#include "study/flow_run.h"          /* runs made of streams */
 #include "study/locality.h"          /* how far addresses are known from earlier ones */
 #include "study/memory.h"            /* whether memory behaves as memory does */
 #include "study/routine_names.h"     /* names of routines, by address */

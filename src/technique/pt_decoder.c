@@ -468,6 +468,15 @@ static int on_overflow(struct pt_decoder *d, struct vs_flow_head *h)
     return 0;
 }
 
+/* A stream that was written elsewhere may end anywhere, and with it what is known of the
+ * core. */
+static int on_end(struct pt_decoder *d, struct vs_flow_head *h)
+{
+    d->state = OFF;
+    elsewhere(d, h, VS_STEP_NOWHERE);
+    return 0;
+}
+
 static int on_packet(struct pt_decoder *d, struct vs_flow_head *h, const struct packet *p)
 {
     int err;
@@ -479,6 +488,11 @@ static int on_packet(struct pt_decoder *d, struct vs_flow_head *h, const struct 
     case MODE: /* before a PGE, or a TIP to code of the same mode */
         return is_exact(d) && d->state == ON ? refuse(d, "no such MODE is written") : 1;
     case PGE:
+        if (d->state == ON && !is_exact(d)) { /* what came before it is missing */
+            d->next = *p;
+            d->peeked = true;
+            return on_end(d, h);
+        }
         if (d->state == ON || (d->state == OFF && is_exact(d)))
             return refuse(d, "a PGE without a PGD before");
         if ((err = must_have_ip(d, p)))
@@ -532,14 +546,6 @@ static int next_stream(struct pt_decoder *d)
             return 0;
         }
     return -VSE_END;
-}
-
-/* A stream that was written elsewhere may end anywhere, and with it what is known of the core. */
-static int on_end(struct pt_decoder *d, struct vs_flow_head *h)
-{
-    d->state = OFF;
-    elsewhere(d, h, VS_STEP_NOWHERE);
-    return 0;
 }
 
 static int decoder_head(void *decoder, struct vs_flow_head *h)

@@ -55,6 +55,13 @@ static void make_code(struct vs_text *code)
     must(vs_text_index(code) == 0);
 }
 
+/* Keeps the first stream, as the others are empty. */
+static int to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbits)
+{
+    must(!stream || !nbits);
+    return stream ? 0 : vs_port_to_buf(buf, stream, bytes, nbits);
+}
+
 /* ---- streams --------------------------------------------------------------------------------- */
 
 struct again {
@@ -136,9 +143,9 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     void *decoder;
     int err;
     make_code(&code);
-    vs_technique_shape(&c->spec, &c->setup, &shape);
-    /* if each core has a stream, the others' are empty */
+    /* if each core has a stream, only the first one's has bits */
     const struct vs_port_stream streams[CORES] = {{data, size, 8 * (uint64_t)size}};
+    vs_technique_shape(&c->spec, &c->setup, &shape);
     must(vs_port_reader_init(&port, &shape, streams) == 0);
     must(t->flow_decoder->open(&decoder, c->spec.params, &c->setup, &port) == 0);
     const struct vs_walk_config config = {.isa = vs_isa_find("rv64"),
@@ -162,11 +169,6 @@ static int walk(const struct choice *c, const uint8_t *data, size_t size, vs_wal
     return err;
 }
 
-static bool takes_steps(const struct choice *c)
-{
-    return !(c->spec.technique->encoder->needs & VS_NEEDS_EVENTS);
-}
-
 /* Decodes a stream that has no error, and encodes its steps to `out`. Whether a general compressor
  * had a part in it. */
 static bool encode_again(const struct choice *c, const struct vs_buf *in, struct vs_buf *out,
@@ -179,7 +181,7 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     int64_t bits;
     bool packed;
     vs_technique_shape(&c->spec, &c->setup, &shape);
-    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, out) == 0);
+    must(vs_port_writer_init(&port, &shape, to_buf, out) == 0);
     make_code(&text);
     const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
     must(a.ops->open(&a.encoder, &(struct vs_technique_context){.params = c->spec.params,
@@ -234,13 +236,30 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     choose(&c, data[0], data[1]);
+    /* what an encoder needs beside steps and code, the steps of a stream do not tell */
     if (walk(&c, data + 2, size - 2, NULL, NULL) == 0 && c.setup.cores == 1 && !c.setup.timed &&
-        !vs_technique_ordered(&c.spec) && takes_steps(&c))
+        !vs_technique_ordered(&c.spec) && !(c.spec.technique->encoder->needs & VS_NEEDS_EVENTS))
         walk_again(&c, data + 2, size - 2);
     return 0;
 }
 
 /* ---- seeds ----------------------------------------------------------------------------------- */
+
+/* Hands the encoder a step, and the event that it is made of. */
+static void seed_step(const struct vs_encoder_ops *ops, void *encoder, const struct vs_step *s)
+{
+    const struct vs_event event = {.pc = s->kind == VS_STEP_DISCONTINUITY ? s->target : s->pc,
+                                   .addr = s->kind == VS_STEP_DISCONTINUITY ? 0 : s->target,
+                                   .size = s->size,
+                                   .icount = (uint16_t)s->icount,
+                                   .kind = s->kind != VS_STEP_DISCONTINUITY ? VS_BRANCH
+                                           : s->target                      ? VS_THREAD_START
+                                                                            : VS_THREAD_EXIT,
+                                   .flags = s->flags};
+    const struct vs_batch batch = {.events = &event, .cycles = &s->time, .count = 1};
+    must(ops->consume(encoder, &(struct vs_slice){.steps = s, .step_count = 1, .events = &batch}) ==
+         0);
+}
 
 /* Goes through the program as the bits of `turns` say, as a run of it would. */
 static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint64_t turns)
@@ -248,14 +267,14 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
     const struct vs_encoder_ops *ops = c->spec.technique->encoder;
     struct vs_text text = {0};
     void *encoder;
-    struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
     make_code(&text);
     const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
+    struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
     must(ops->open(&encoder, &(struct vs_technique_context){.params = c->spec.params,
                                                             .setup = &c->setup,
                                                             .port = port,
                                                             .code = &code}) == 0);
-    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+    seed_step(ops, encoder, &s);
     for (; turns; turns >>= 1) {
         bool taken = turns & 1;
         s = (struct vs_step){.pc = 0x1004,
@@ -265,12 +284,12 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
                              .kind = VS_STEP_CONDITIONAL,
                              .flags = (uint8_t)(VS_BR_COND | (taken ? VS_BR_TAKEN : 0)),
                              .size = 4};
-        must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+        seed_step(ops, encoder, &s);
         if (!taken)
             break;
     }
     s = (struct vs_step){.time = ++s.time, .kind = VS_STEP_DISCONTINUITY};
-    must(ops->consume(encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) == 0);
+    seed_step(ops, encoder, &s);
     must(vs_encoder_finish(ops, encoder) == 0);
     ops->close(encoder);
     vs_text_fini(&text);
@@ -285,10 +304,8 @@ static void make_seed(const char *dir, unsigned technique, unsigned how)
     char path[4096];
     FILE *f;
     choose(&c, technique, how);
-    if (!takes_steps(&c))
-        return;
     vs_technique_shape(&c.spec, &c.setup, &shape);
-    must(vs_port_writer_init(&port, &shape, vs_port_to_buf, &out) == 0);
+    must(vs_port_writer_init(&port, &shape, to_buf, &out) == 0);
     seed_steps(&port, &c, 0x1ffff);
     must(vs_port_finish(&port) > 0);
     snprintf(path, sizeof(path), "%s/flow.%u.%u", dir, technique, how);

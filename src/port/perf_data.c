@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: MIT */
+#include "port/perf_data.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/bytes.h"
+#include "base/diag.h"
+
+/* The kernel's records, and perf's own from 64 on. */
+enum {
+    RECORD_MMAP = 1,
+    RECORD_COMM = 3,
+    RECORD_MMAP2 = 10,
+    RECORD_ITRACE_START = 12,
+    RECORD_AUXTRACE_INFO = 70,
+    RECORD_AUXTRACE = 71,
+    RECORD_COMPRESSED = 81,
+    RECORD_COMPRESSED2 = 83,
+};
+
+enum {
+    HEADER = 104,     /* bytes of the file's header */
+    PIPE_HEADER = 16, /* of one that was written to a pipe */
+    RECORD = 8,       /* of a record's */
+    MISC_DATA = 1 << 13,
+    PROT_EXECUTE = 4,
+    AUXTRACE_PT = 1,
+    DATA_AT = 40, /* where the header has the data's section */
+};
+
+/* A record; `body` is behind its header. */
+struct perf_record {
+    uint32_t type;
+    uint16_t misc;
+    const uint8_t *body;
+    size_t size;     /* of the body */
+    uint64_t offset; /* in the file */
+};
+
+struct perf_parser {
+    struct vs_perf_data *to;
+    struct vs_diag *diag;
+    bool has_pt;
+};
+
+static int bad(struct perf_parser *p, int err, uint64_t offset, const char *why)
+{
+    return vs_diag_set(p->diag, err, (int64_t)offset, -1, "%s", why);
+}
+
+static int short_record(struct perf_parser *p, const struct perf_record *r)
+{
+    return bad(p, -VSE_CORRUPT, r->offset, "a record is shorter than its kind");
+}
+
+void vs_perf_data_fini(struct vs_perf_data *p)
+{
+    for (size_t i = 0; i < p->stream_count; i++)
+        free(p->streams[i].bytes);
+    for (size_t i = 0; i < p->map_count; i++)
+        free(p->maps[i].path);
+    free(p->streams);
+    free(p->maps);
+    *p = (struct vs_perf_data){0};
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* Returns whether the bytes from `at` on have a zero in them. */
+static bool has_text(const struct perf_record *r, size_t at)
+{
+    return r->size > at && memchr(r->body + at, 0, r->size - at);
+}
+
+static int add_map(struct perf_parser *p, const struct perf_record *r, size_t name)
+{
+    struct vs_perf_data *d = p->to;
+    const char *path = (const char *)r->body + name;
+    struct vs_perf_map m = {.address = vs_get64(r->body + 8),
+                            .size = vs_get64(r->body + 16),
+                            .offset = vs_get64(r->body + 24)};
+    if (!has_text(r, name))
+        return short_record(p, r);
+    if (path[0] != '/' || path[1] == '/') /* [vdso], //anon and the like */
+        return 0;
+    if (!m.size || m.size > UINT64_MAX - m.address || m.size > UINT64_MAX - m.offset)
+        return bad(p, -VSE_CORRUPT, r->offset, "a mapping that cannot be");
+    for (size_t i = 0; i < d->map_count; i++)
+        if (d->maps[i].address == m.address && d->maps[i].size == m.size &&
+            d->maps[i].offset == m.offset && !strcmp(d->maps[i].path, path))
+            return 0;
+    if (d->map_count == VS_PERF_MAPS_MAX)
+        return bad(p, -VSE_LIMIT, r->offset, "more mappings than there can be");
+    void *maps = d->maps;
+    int err = vs_array_room(&maps, &d->map_capacity, d->map_count, 1, sizeof(*d->maps));
+    d->maps = maps;
+    if (!err && !(m.path = strdup(path)))
+        err = -VSE_NOMEM;
+    if (!err)
+        d->maps[d->map_count++] = m;
+    return err;
+}
+
+static int take_mmap(struct perf_parser *p, const struct perf_record *r)
+{
+    if (r->misc & MISC_DATA)
+        return 0;
+    return r->size < 33 ? short_record(p, r) : add_map(p, r, 32);
+}
+
+static int take_mmap2(struct perf_parser *p, const struct perf_record *r)
+{
+    if (r->size < 65)
+        return short_record(p, r);
+    return vs_get32(r->body + 56) & PROT_EXECUTE ? add_map(p, r, 64) : 0;
+}
+
+static int take_comm(struct perf_parser *p, const struct perf_record *r)
+{
+    if (!has_text(r, 8))
+        return short_record(p, r);
+    strncpy(p->to->command, (const char *)r->body + 8, sizeof(p->to->command) - 1);
+    return 0;
+}
+
+static int take_start(struct perf_parser *p, const struct perf_record *r)
+{
+    if (r->size < 8)
+        return short_record(p, r);
+    uint32_t tid = vs_get32(r->body + 4);
+    p->to->several |= p->to->tid && p->to->tid != tid;
+    p->to->tid = tid;
+    return 0;
+}
+
+static int take_info(struct perf_parser *p, const struct perf_record *r)
+{
+    if (r->size < 8)
+        return short_record(p, r);
+    p->has_pt = vs_get32(r->body) == AUXTRACE_PT;
+    return p->has_pt ? 0
+                     : bad(p, -VSE_FEATURE, r->offset,
+                           "its trace is none of Intel PT; record with -e intel_pt//u");
+}
+
+/* ---- streams --------------------------------------------------------------------------------- */
+
+static struct vs_perf_stream *stream_of(struct vs_perf_data *d, uint32_t index, int *err)
+{
+    for (size_t i = 0; i < d->stream_count; i++)
+        if (d->streams[i].index == index)
+            return &d->streams[i];
+    void *streams = d->streams;
+    *err =
+        d->stream_count < VS_PERF_STREAMS_MAX
+            ? vs_array_room(&streams, &d->stream_capacity, d->stream_count, 1, sizeof(*d->streams))
+            : -VSE_LIMIT;
+    d->streams = streams;
+    if (*err)
+        return NULL;
+    d->streams[d->stream_count] = (struct vs_perf_stream){.index = index};
+    return &d->streams[d->stream_count++];
+}
+
+/* Adds a piece of the AUX area, which lies behind its record. */
+static int take_auxtrace(struct perf_parser *p, const struct perf_record *r, const uint8_t *piece,
+                         uint64_t size)
+{
+    int err = 0;
+    struct vs_perf_stream *s = stream_of(p->to, vs_get32(r->body + 24), &err);
+    if (!s)
+        return err == -VSE_LIMIT ? bad(p, err, r->offset, "more streams than there can be") : err;
+    uint64_t offset = vs_get64(r->body + 8);
+    s->tid = vs_get32(r->body + 28);
+    s->cpu = vs_get32(r->body + 32);
+    s->lost |= s->size && offset != s->end;
+    s->end = offset + size;
+    void *bytes = s->bytes;
+    if ((err = vs_array_room(&bytes, &s->capacity, s->size, size, 1)))
+        return err;
+    s->bytes = bytes;
+    if (size)
+        memcpy(s->bytes + s->size, piece, size);
+    s->size += size;
+    return 0;
+}
+
+/* ---- the file -------------------------------------------------------------------------------- */
+
+static int take_record(struct perf_parser *p, const struct perf_record *r)
+{
+    switch (r->type) {
+    case RECORD_MMAP:
+        return take_mmap(p, r);
+    case RECORD_MMAP2:
+        return take_mmap2(p, r);
+    case RECORD_COMM:
+        return take_comm(p, r);
+    case RECORD_ITRACE_START:
+        return take_start(p, r);
+    case RECORD_AUXTRACE_INFO:
+        return take_info(p, r);
+    case RECORD_COMPRESSED:
+    case RECORD_COMPRESSED2:
+        return bad(p, -VSE_FEATURE, r->offset, "it is compressed; record without -z");
+    default:
+        return 0;
+    }
+}
+
+static int take_records(struct perf_parser *p, const uint8_t *bytes, uint64_t at, uint64_t end)
+{
+    int err = 0;
+    while (at < end && !err) {
+        if (end - at < RECORD)
+            return bad(p, -VSE_TRUNCATED, at, "it ends within a record");
+        struct perf_record r = {.type = vs_get32(bytes + at),
+                                .misc = vs_get16(bytes + at + 4),
+                                .body = bytes + at + RECORD,
+                                .offset = at};
+        uint64_t size = vs_get16(bytes + at + 6), behind = 0;
+        if (size < RECORD)
+            return bad(p, -VSE_CORRUPT, at, "a record has no length");
+        if (size > end - at)
+            return bad(p, -VSE_TRUNCATED, at, "it ends within a record");
+        r.size = size - RECORD;
+        if (r.type == RECORD_AUXTRACE) {
+            if (r.size < 40)
+                return short_record(p, &r);
+            behind = vs_get64(r.body);
+            if (behind > end - at - size)
+                return bad(p, -VSE_TRUNCATED, at, "it ends within a piece of the AUX area");
+            err = take_auxtrace(p, &r, bytes + at + size, behind);
+        } else {
+            err = take_record(p, &r);
+        }
+        at += size + behind;
+    }
+    return err;
+}
+
+static int check_header(struct perf_parser *p, const uint8_t *bytes, size_t size)
+{
+    if (size >= 8 && !memcmp(bytes, "2ELIFREP", 8))
+        return bad(p, -VSE_FEATURE, 0, "it is of a machine of another byte order");
+    if (size < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8) != 0)
+        return bad(p, -VSE_FORMAT, 0, "is no file of perf");
+    if (vs_get64(bytes + 8) == PIPE_HEADER)
+        return bad(p, -VSE_FEATURE, 0, "it was written to a pipe; record with -o FILE");
+    if (size < HEADER || vs_get64(bytes + 8) < HEADER)
+        return bad(p, -VSE_TRUNCATED, 0, "its header is cut");
+    return 0;
+}
+
+int vs_perf_data_parse(struct vs_perf_data *to, const uint8_t *bytes, size_t size,
+                       struct vs_diag *diag)
+{
+    struct perf_parser p = {.to = to, .diag = diag};
+    *to = (struct vs_perf_data){0};
+    int err = check_header(&p, bytes, size);
+    if (err)
+        return err;
+    uint64_t at = vs_get64(bytes + DATA_AT), length = vs_get64(bytes + DATA_AT + 8);
+    if (at > size || length > size - at)
+        return bad(&p, -VSE_TRUNCATED, DATA_AT, "is shorter than its header says");
+    if (!length && size > at)
+        return bad(&p, -VSE_TRUNCATED, DATA_AT, "perf did not end it");
+    err = take_records(&p, bytes, at, at + length);
+    if (err == -VSE_NOMEM)
+        return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
+    if (!err && (!p.has_pt || !to->stream_count))
+        err = bad(&p, -VSE_FEATURE, at, "it has no trace of Intel PT; record with -e intel_pt//u");
+    if (to->several)
+        to->tid = 0;
+    return err;
+}
