@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/atoms.h"
 
-#include <stddef.h>
+/* The packets of fixed patterns, by the atoms; 0: there is none. */
+static const uint8_t five[32] = {[0x1E] = 0xF5, [0x00] = 0xD5, [0x0A] = 0xD6, [0x15] = 0xD7};
+static const uint8_t four[16] = {[0x0E] = 0xDC, [0x00] = 0xDD, [0x0A] = 0xDE, [0x05] = 0xDF};
+static const uint8_t plain[] = {0, 0xF6, 0xD8, 0xF8}; /* the first of any one, two, three */
 
-/* The packets of fixed patterns, the longest first. */
-static const struct {
-    uint8_t packet, bits, count;
-} patterns[] = {
-    {0xF5, 0x1E, 5}, {0xD5, 0x00, 5}, {0xD6, 0x0A, 5}, {0xD7, 0x15, 5},
-    {0xDC, 0x0E, 4}, {0xDD, 0x00, 4}, {0xDE, 0x0A, 4}, {0xDF, 0x05, 4},
-};
-
-enum { PATTERNS = sizeof(patterns) / sizeof(patterns[0]), RUN_MIN = 3, RUN_MAX = 23 };
+enum { RUN_MIN = 3, RUN_MAX = 23 };
 
 static uint32_t low(uint32_t bits, unsigned count)
 {
@@ -40,36 +35,43 @@ uint8_t vs_atoms_pack(struct vs_atoms *a)
         drop(a, n + 1);
         return packet;
     }
-    for (size_t i = 0; i < PATTERNS; i++)
-        if (a->count >= patterns[i].count && low(a->bits, patterns[i].count) == patterns[i].bits) {
-            drop(a, patterns[i].count);
-            return patterns[i].packet;
-        }
-    static const uint8_t plain[] = {0, 0xF6, 0xD8, 0xF8};
-    unsigned count = a->count < 3 ? a->count : 3;
-    uint8_t packet = (uint8_t)(plain[count] + low(a->bits, count));
+    unsigned count = a->count >= 5 && five[low(a->bits, 5)]   ? 5
+                     : a->count >= 4 && four[low(a->bits, 4)] ? 4
+                     : a->count < 3                           ? a->count
+                                                              : 3;
+    uint8_t packet = count == 5   ? five[low(a->bits, 5)]
+                     : count == 4 ? four[low(a->bits, 4)]
+                                  : (uint8_t)(plain[count] + low(a->bits, count));
     drop(a, count);
     return packet;
+}
+
+/* Returns the atoms that a table has a packet for. */
+static uint32_t bits_of(const uint8_t *table, uint8_t packet)
+{
+    uint32_t bits = 0;
+    while (table[bits] != packet)
+        bits++;
+    return bits;
 }
 
 bool vs_atoms_unpack(struct vs_atoms *a, uint8_t packet)
 {
     unsigned run = (packet & 0x1F) + RUN_MIN;
-    for (size_t i = 0; i < PATTERNS; i++)
-        if (patterns[i].packet == packet) {
-            *a = (struct vs_atoms){patterns[i].bits, patterns[i].count};
-            return true;
-        }
+    if (packet < 0xC0)
+        return false;
     if (packet >= 0xF8)
         *a = (struct vs_atoms){packet & 7u, 3};
     else if (packet >= 0xF6)
         *a = (struct vs_atoms){packet & 1u, 1};
     else if (packet >= 0xD8 && packet <= 0xDB)
         *a = (struct vs_atoms){packet & 3u, 2};
-    else if (packet >= 0xC0 && run <= RUN_MAX)
-        *a = (struct vs_atoms){low(UINT32_MAX, packet & 0x20 ? run : run + 1), run + 1};
+    else if (packet >= 0xDC && packet <= 0xDF)
+        *a = (struct vs_atoms){bits_of(four, packet), 4};
+    else if (run > RUN_MAX)
+        *a = (struct vs_atoms){bits_of(five, packet), 5};
     else
-        return false;
+        *a = (struct vs_atoms){low(UINT32_MAX, packet & 0x20 ? run : run + 1), run + 1};
     return true;
 }
 

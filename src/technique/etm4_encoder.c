@@ -112,9 +112,14 @@ static void send(struct encoder *e, struct encoder_core *c, const struct packet 
 
 static void send_byte(struct encoder *e, struct encoder_core *c, enum vs_field f, uint8_t byte)
 {
-    struct packet p = {.size = 0};
-    add(&p, f, byte);
-    send(e, c, &p);
+    c->bytes++;
+    if (e->params.formatter) {
+        vs_coresight_put(&c->frame, e->port, number_of(e, c), c->time, f, byte);
+        return;
+    }
+    vs_port_begin_packet(e->port, number_of(e, c), c->time);
+    vs_port_put(e->port, f, byte, 8);
+    vs_port_end(e->port);
 }
 
 /* Sends all atoms. */
@@ -124,7 +129,7 @@ static void send_atoms(struct encoder *e, struct encoder_core *c)
         send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
 }
 
-static void put_atom(struct encoder *e, struct encoder_core *c, bool taken)
+static inline void put_atom(struct encoder *e, struct encoder_core *c, bool taken)
 {
     vs_atoms_add(&c->atoms, taken);
     if (unlikely(c->atoms.count == VS_ATOMS_MAX))
@@ -285,7 +290,7 @@ static int encoder_sync(void *encoder, unsigned core)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static void put_taken(struct encoder *e, struct encoder_core *c, uint64_t target)
+static inline void put_taken(struct encoder *e, struct encoder_core *c, uint64_t target)
 {
     put_atom(e, c, true);
     if (e->params.broadcast) {
@@ -333,6 +338,23 @@ static int pass(struct encoder *e, struct encoder_core *c, uint64_t count, struc
             put_taken(e, c, r->target);
     }
     return 0;
+}
+
+/* Does what pass does for most steps: nothing lies between the core's place and the branch but
+ * straight code. Returns whether that is so. */
+static inline bool reaches(struct encoder *e, struct encoder_core *c, const struct vs_step *s,
+                           struct passed *passed)
+{
+    if (unlikely(c->begun || !s->icount))
+        return false;
+    const struct vs_stretch *r =
+        vs_stretches_at(&e->stretches, number_of(e, c), &c->place, s->icount);
+    if (!r || r->count != s->icount || r->last_pc != s->pc || vs_stretch_jumps(r))
+        return false;
+    c->place.executed += s->icount;
+    passed->branch = r->branch;
+    passed->branch_pc = s->pc;
+    return true;
 }
 
 static void put_indirect(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
@@ -389,11 +411,12 @@ static void put_discontinuity(struct encoder *e, struct encoder_core *c, const s
     send_time(e, c);
 }
 
-static int put_step(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+static inline int put_step(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
 {
     struct passed passed = {0};
     bool branch = s->kind != VS_STEP_DISCONTINUITY;
-    int err = c->alive ? pass(e, c, s->icount, &passed) : 0;
+    int err =
+        !c->alive || (branch && reaches(e, c, s, &passed)) ? 0 : pass(e, c, s->icount, &passed);
     if (unlikely(err || branch != passed.branch || passed.branch_pc != s->pc))
         return -VSE_INVAL;
     switch (s->kind) {
