@@ -77,6 +77,20 @@ run "$VESTIGE" record -f --control-only --windows windows -o run.vest -- "$(work
 expect_status 0
 peer windows 5 twice
 
+# What is imported from a stream is encoded to the same stream.
+begin imports_streams
+for target in rv64 host; do
+    run "$VESTIGE" record -f --control-only -o run.vest -- "$(workload $target signals)" -n 30
+    expect_status 0
+    run "$VESTIGE" encode -f run.vest -t etm4:port --raw run.etm
+    expect_status 0
+    run "$VESTIGE" import -f --from etm4 run.etm -o again.vest
+    expect_status 0
+    run "$VESTIGE" encode -f again.vest -t etm4:port --raw again.etm
+    expect_status 0
+    cmp -s run.etm again.etm || fail "$target: the imported run has another stream"
+done
+
 begin decodes_a64
 run ./etm4_a64 "${long:+1}20"
 expect_status 0
