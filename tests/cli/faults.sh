@@ -28,6 +28,7 @@ run=$T/run.vest port=$T/run.vport flow=$T/flow.vport
 "$VESTIGE" record --cores 2 --timed -o "$run" "$fft" -n 4 -p 2 >"$out" 2>&1 &&
     "$VESTIGE" encode -t mc2RT -o "$port" "$run" >>"$out" 2>&1 &&
     "$VESTIGE" encode -t mcfTR_e -o "$flow" "$run" >>"$out" 2>&1 &&
+    "$VESTIGE" encode -t pt --raw "$T/flow.pt" "$run" >>"$out" 2>&1 &&
     "$bin/mcfTrace" -a -c gzip -o "$T/branches" -i "$run" >>"$out" 2>&1 &&
     "$bin/mlsTrace" -a -c gzip -store -o "$T/accesses" -i "$run" >>"$out" 2>&1 &&
     "$bin/tmTrace" --cores 2 --mcf --mTrace "$T/mcf.gz" "$fft" -n 4 -p 2 >>"$out" 2>&1 &&
@@ -328,6 +329,9 @@ try entropy '' "$VESTIGE" entropy "$run"
 try locality '' "$VESTIGE" locality "$run"
 try encode_values x.vport "$VESTIGE" encode -f -t mc2RT -o x.vport "$run"
 try encode_flow x.vport "$VESTIGE" encode -f -t mcfTR_e -o x.vport "$run"
+try encode_plainly 'x.pt.0 x.pt.1 x.pt.code x.pt.json' "$VESTIGE" encode -f -t pt --raw x.pt "$run"
+try import x.vest "$VESTIGE" import -f --from pt "$T/flow.pt" -o x.vest
+try import_image x.vest "$VESTIGE" import -f --from pt --isa rv64 --image "$fft" "$T/flow.pt.0" "$T/flow.pt.1" -o x.vest
 try decode '' "$VESTIGE" decode "$flow"
 try decode_image '' "$VESTIGE" decode --image "$fft" --summary "$flow"
 try decode_code '' "$VESTIGE" decode --code "$run" --json "$flow"
@@ -484,7 +488,7 @@ rm -f "$W"/*
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
     "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
-    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "import -f --from pt PLAIN -o x.vest" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
 
@@ -493,7 +497,7 @@ words() {
     local word
     command=("$VESTIGE")
     for word in $1; do
-        word=${word//RUN/$run} word=${word//PORT/$port} word=${word//FLOW/$flow} word=${word//LONG/$T/long} word=${word//CUT/$T/cut}
+        word=${word//RUN/$run} word=${word//PORT/$port} word=${word//FLOW/$flow} word=${word//LONG/$T/long} word=${word//CUT/$T/cut} word=${word//PLAIN/$T/flow.pt}
         word=${word//MCF/$T/mcf.gz} word=${word//MLD/$T/mld.gz}
         command+=("$word")
     done

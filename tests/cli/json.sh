@@ -76,6 +76,8 @@ head -c 1500 "$T/mixed.vest" >"$T/cut.vest"
 handmade whole word foreign
 prints encode 0 -t mlvCF_e:CS32 -o "$T/loads.vport" "$T/timed.vest"
 prints encode 0 -t mcfTR_e -o "$T/flow.vport" "$T/timed.vest"
+prints encode 0 -t pt --raw "$T/flow.pt" "$T/timed.vest"
+prints import 0 --from pt -o "$T/imported.vest" "$T/flow.pt"
 
 begin prints_objects
 prints info 0 "$T/timed.vest" "$T/mixed.vest" "$T/whole.vest"

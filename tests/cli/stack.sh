@@ -38,6 +38,8 @@ small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
 small entropy "$VESTIGE" entropy run.vest
 small locality "$VESTIGE" locality run.vest
 small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
+small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
+small import "$VESTIGE" import -f --from pt flow.pt -o imported.vest
 small decode "$VESTIGE" decode flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
