@@ -10,7 +10,7 @@
 #include "port/coresight.h"
 #include "technique/etm4.h"
 
-struct decoder_core {
+struct etm4_decoder_core {
     bool synced;  /* an A-Sync and its Trace Info were read */
     bool alive;   /* tracing is on */
     bool found;   /* the next place is a synchronisation point, wherever it is from */
@@ -25,18 +25,18 @@ struct decoder_core {
     struct vs_coresight_in frame;
 };
 
-struct decoder {
+struct etm4_decoder {
     struct vs_port_reader *port;
     struct vs_etm4_params params;
     struct vs_etm4_form form;
     bool timed;
     unsigned cores;
-    struct decoder_core core[];
+    struct etm4_decoder_core core[];
 };
 
 static void decoder_close(void *decoder)
 {
-    struct decoder *d = decoder;
+    struct etm4_decoder *d = decoder;
     for (unsigned i = 0; d && i < d->cores; i++)
         vs_ras_fini(&d->core[i].ras);
     free(d);
@@ -45,7 +45,7 @@ static void decoder_close(void *decoder)
 static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    struct decoder *d = calloc(1, sizeof(*d) + setup->cores * sizeof(d->core[0]));
+    struct etm4_decoder *d = calloc(1, sizeof(*d) + setup->cores * sizeof(d->core[0]));
     int err = 0;
     if (!(*out = d))
         return -VSE_NOMEM;
@@ -59,12 +59,12 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     return err;
 }
 
-static unsigned number_of(const struct decoder *d, const struct decoder_core *c)
+static unsigned number_of(const struct etm4_decoder *d, const struct etm4_decoder_core *c)
 {
     return (unsigned)(c - d->core);
 }
 
-static int refuse(struct decoder *d, enum vs_field f, const char *why)
+static int refuse(struct etm4_decoder *d, enum vs_field f, const char *why)
 {
     return vs_port_refuse(d->port, f, why);
 }
@@ -72,7 +72,7 @@ static int refuse(struct decoder *d, enum vs_field f, const char *why)
 /* ---- bytes ----------------------------------------------------------------------------------- */
 
 /* Returns 0 if the core's stream, which is being read, goes on; -VSE_END; as vs_coresight_get. */
-static int fill(struct decoder *d, struct decoder_core *c)
+static int fill(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     int err = 0;
     if (!d->params.formatter)
@@ -84,7 +84,7 @@ static int fill(struct decoder *d, struct decoder_core *c)
 }
 
 /* Gets the next byte without taking it. Returns as fill. */
-static int peek(struct decoder *d, struct decoder_core *c, uint64_t *byte)
+static int peek(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t *byte)
 {
     int err = fill(d, c);
     if (err)
@@ -97,7 +97,7 @@ static int peek(struct decoder *d, struct decoder_core *c, uint64_t *byte)
     return vs_bitr_get(&ahead, 8, byte) ? vs_port_get(d->port, VS_FIELD_HEADER, 8, byte) : 0;
 }
 
-static int get(struct decoder *d, struct decoder_core *c, enum vs_field f, uint64_t *byte)
+static int get(struct etm4_decoder *d, struct etm4_decoder_core *c, enum vs_field f, uint64_t *byte)
 {
     if (!d->params.formatter)
         return vs_port_get(d->port, f, 8, byte);
@@ -108,8 +108,8 @@ static int get(struct decoder *d, struct decoder_core *c, enum vs_field f, uint6
 }
 
 /* Takes a byte that can only be this one. */
-static int expect(struct decoder *d, struct decoder_core *c, enum vs_field f, unsigned byte,
-                  const char *why)
+static int expect(struct etm4_decoder *d, struct etm4_decoder_core *c, enum vs_field f,
+                  unsigned byte, const char *why)
 {
     uint64_t got;
     int err = get(d, c, f, &got);
@@ -117,7 +117,8 @@ static int expect(struct decoder *d, struct decoder_core *c, enum vs_field f, un
 }
 
 /* Gets what add_number put, of at most 28 bits. */
-static int get_number(struct decoder *d, struct decoder_core *c, enum vs_field f, uint64_t *n)
+static int get_number(struct etm4_decoder *d, struct etm4_decoder_core *c, enum vs_field f,
+                      uint64_t *n)
 {
     uint64_t byte = 0x80;
     int err = 0;
@@ -133,7 +134,7 @@ static int get_number(struct decoder *d, struct decoder_core *c, enum vs_field f
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-static bool is_address(const struct decoder *d, uint64_t byte)
+static bool is_address(const struct etm4_decoder *d, uint64_t byte)
 {
     unsigned is1 = vs_etm4_is1(d->form);
     return byte - VS_ETM4_MATCH < VS_RECENT_SIZE || byte == VS_ETM4_SHORT + is1 ||
@@ -141,8 +142,8 @@ static bool is_address(const struct decoder *d, uint64_t byte)
 }
 
 /* Gets the bytes of a long address into its low bits. */
-static int get_long(struct decoder *d, struct decoder_core *c, enum vs_field f, unsigned bytes,
-                    uint64_t *sent)
+static int get_long(struct etm4_decoder *d, struct etm4_decoder_core *c, enum vs_field f,
+                    unsigned bytes, uint64_t *sent)
 {
     const unsigned shift = d->form.shift;
     uint64_t byte = 0, address = 0;
@@ -160,7 +161,7 @@ static int get_long(struct decoder *d, struct decoder_core *c, enum vs_field f, 
     return err;
 }
 
-static int get_short(struct decoder *d, struct decoder_core *c, uint64_t *sent,
+static int get_short(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t *sent,
                      enum vs_etm4_address *kind)
 {
     unsigned bits = 7 + d->form.shift;
@@ -176,7 +177,7 @@ static int get_short(struct decoder *d, struct decoder_core *c, uint64_t *sent,
     return err;
 }
 
-static int get_address(struct decoder *d, struct decoder_core *c, uint64_t *address)
+static int get_address(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t *address)
 {
     const unsigned is1 = vs_etm4_is1(d->form);
     uint64_t byte, sent = c->recent.addresses[0];
@@ -206,7 +207,7 @@ static int get_address(struct decoder *d, struct decoder_core *c, uint64_t *addr
 }
 
 /* Gets an address with context. */
-static int get_place(struct decoder *d, struct decoder_core *c, uint64_t *address)
+static int get_place(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t *address)
 {
     bool numbered = d->params.context == VS_ETM4_CORE;
     uint64_t sent = 0;
@@ -229,7 +230,7 @@ static int get_place(struct decoder *d, struct decoder_core *c, uint64_t *addres
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static int get_stamp(struct decoder *d, struct decoder_core *c)
+static int get_stamp(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     uint64_t byte = 0x80, time = 0, cycles = 0;
     unsigned bytes = 0;
@@ -262,7 +263,7 @@ static bool is_cycles(uint64_t byte)
     return byte - VS_ETM4_CYCLES_FAR < 2 || byte - VS_ETM4_CYCLES_NEAR <= VS_ETM4_NEAR;
 }
 
-static int get_cycles(struct decoder *d, struct decoder_core *c)
+static int get_cycles(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     uint64_t byte, above = 0;
     int err = get(d, c, VS_FIELD_CYCLES, &byte);
@@ -288,7 +289,7 @@ static int get_cycles(struct decoder *d, struct decoder_core *c)
 }
 
 /* Gets when a core went elsewhere. */
-static int get_time(struct decoder *d, struct decoder_core *c)
+static int get_time(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     uint64_t byte = 0;
     if (!d->timed)
@@ -305,7 +306,7 @@ static int get_time(struct decoder *d, struct decoder_core *c)
 }
 
 /* Gets the timestamp before cycles that are not known. */
-static int get_stamp_before(struct decoder *d, struct decoder_core *c)
+static int get_stamp_before(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     uint64_t byte = 0;
     int err = get_stamp(d, c);
@@ -319,7 +320,7 @@ static int get_stamp_before(struct decoder *d, struct decoder_core *c)
 /* ---- heads ----------------------------------------------------------------------------------- */
 
 /* Gets A-Sync and Trace Info. */
-static int get_sync(struct decoder *d, struct decoder_core *c)
+static int get_sync(struct etm4_decoder *d, struct etm4_decoder_core *c)
 {
     const char *why = "this is no A-Sync with Trace Info";
     uint64_t threshold = d->params.threshold;
@@ -346,7 +347,7 @@ static int get_sync(struct decoder *d, struct decoder_core *c)
 }
 
 /* A synchronisation point, once A-Sync and Trace Info were read. */
-static int get_point(struct decoder *d, struct decoder_core *c, struct vs_flow_head *head)
+static int get_point(struct etm4_decoder *d, struct etm4_decoder_core *c, struct vs_flow_head *head)
 {
     head->sync = true;
     head->instructions = VS_FLOW_OPEN;
@@ -355,7 +356,8 @@ static int get_point(struct decoder *d, struct decoder_core *c, struct vs_flow_h
     return get_place(d, c, &head->pc);
 }
 
-static int get_trace_on(struct decoder *d, struct decoder_core *c, struct vs_flow_head *head)
+static int get_trace_on(struct etm4_decoder *d, struct etm4_decoder_core *c,
+                        struct vs_flow_head *head)
 {
     bool found = c->found;
     int err = expect(d, c, VS_FIELD_SYNC, VS_ETM4_TRACE_ON, "trace on has to follow");
@@ -370,7 +372,8 @@ static int get_trace_on(struct decoder *d, struct decoder_core *c, struct vs_flo
     return err ? err : get_time(d, c);
 }
 
-static int get_exception(struct decoder *d, struct decoder_core *c, struct vs_flow_head *head)
+static int get_exception(struct etm4_decoder *d, struct etm4_decoder_core *c,
+                         struct vs_flow_head *head)
 {
     uint64_t type = 0;
     int err = expect(d, c, VS_FIELD_HEADER, VS_ETM4_EXCEPTION, "an exception has to follow");
@@ -392,7 +395,7 @@ static int get_exception(struct decoder *d, struct decoder_core *c, struct vs_fl
     return err ? err : get_time(d, c);
 }
 
-static int get_atoms(struct decoder *d, struct decoder_core *c, struct vs_flow_head *head)
+static int get_atoms(struct etm4_decoder *d, struct etm4_decoder_core *c, struct vs_flow_head *head)
 {
     uint64_t byte;
     int err = get(d, c, VS_FIELD_OUTCOME, &byte);
@@ -403,7 +406,7 @@ static int get_atoms(struct decoder *d, struct decoder_core *c, struct vs_flow_h
 }
 
 /* Gets the packets of a head that begin with that byte. Returns 0; 1 (these packets make none). */
-static int get_packets(struct decoder *d, struct decoder_core *c, uint64_t byte,
+static int get_packets(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t byte,
                        struct vs_flow_head *head)
 {
     int err;
@@ -436,7 +439,7 @@ static int get_packets(struct decoder *d, struct decoder_core *c, uint64_t byte,
 }
 
 /* Goes to the next core whose stream goes on. Returns 0; -VSE_END; as fill. */
-static int next_core(struct decoder *d)
+static int next_core(struct etm4_decoder *d)
 {
     int err = -VSE_END;
     for (unsigned i = 0; i < d->cores && err == -VSE_END; i++) {
@@ -449,13 +452,13 @@ static int next_core(struct decoder *d)
 
 static int decoder_head(void *decoder, struct vs_flow_head *head)
 {
-    struct decoder *d = decoder;
+    struct etm4_decoder *d = decoder;
     int err;
     do {
         uint64_t byte = 0;
         if ((err = next_core(d)) < 0)
             return err;
-        struct decoder_core *c = &d->core[d->port->stream];
+        struct etm4_decoder_core *c = &d->core[d->port->stream];
         do {
             if (!d->params.formatter)
                 err = vs_port_next_packet(d->port);
@@ -472,7 +475,7 @@ static int decoder_head(void *decoder, struct vs_flow_head *head)
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static int take_atom(struct decoder *d, struct decoder_core *c, bool *taken)
+static int take_atom(struct etm4_decoder *d, struct etm4_decoder_core *c, bool *taken)
 {
     if (!c->atoms.count)
         return refuse(d, VS_FIELD_OUTCOME, "a branch has no atom");
@@ -481,7 +484,7 @@ static int take_atom(struct decoder *d, struct decoder_core *c, bool *taken)
 }
 
 /* With branch broadcasting, a direct branch that is taken has its target too. */
-static int take_broadcast(struct decoder *d, struct decoder_core *c, uint64_t target)
+static int take_broadcast(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t target)
 {
     uint64_t address;
     if (!d->params.broadcast)
@@ -492,7 +495,7 @@ static int take_broadcast(struct decoder *d, struct decoder_core *c, uint64_t ta
 }
 
 /* Gets the target of an indirect branch: the address that follows, or the return stack's. */
-static int take_target(struct decoder *d, struct decoder_core *c, uint64_t *target)
+static int take_target(struct etm4_decoder *d, struct etm4_decoder_core *c, uint64_t *target)
 {
     uint64_t top = 0, byte = 0;
     int err = c->atoms.count ? -VSE_END : peek(d, c, &byte);
@@ -515,8 +518,8 @@ static int take_target(struct decoder *d, struct decoder_core *c, uint64_t *targ
 static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
                           struct vs_flow_answer *answer)
 {
-    struct decoder *d = decoder;
-    struct decoder_core *c = &d->core[core];
+    struct etm4_decoder *d = decoder;
+    struct etm4_decoder_core *c = &d->core[core];
     int err = take_atom(d, c, &answer->taken);
     if (!err && !answer->taken && !(site->flags & VS_BR_COND))
         err = refuse(d, VS_FIELD_OUTCOME, "the branch is always taken");
@@ -533,8 +536,8 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
 
 static int decoder_direct(void *decoder, unsigned core, const struct vs_flow_site *site)
 {
-    struct decoder *d = decoder;
-    struct decoder_core *c = &d->core[core];
+    struct etm4_decoder *d = decoder;
+    struct etm4_decoder_core *c = &d->core[core];
     bool taken = true;
     int err = take_atom(d, c, &taken);
     if (!err && !taken)
@@ -548,7 +551,7 @@ static int decoder_direct(void *decoder, unsigned core, const struct vs_flow_sit
 
 static int decoder_discontinuity(void *decoder, unsigned core, uint64_t *target)
 {
-    struct decoder *d = decoder;
+    struct etm4_decoder *d = decoder;
     *target = d->core[core].target;
     return 0;
 }
@@ -556,22 +559,22 @@ static int decoder_discontinuity(void *decoder, unsigned core, uint64_t *target)
 /* ---- synchronisation points ------------------------------------------------------------------ */
 
 /* Goes to a bit of the core's stream, as one that knows nothing of what came before. */
-static int begin_at(struct decoder *d, unsigned core, uint64_t bit)
+static int begin_at(struct etm4_decoder *d, unsigned core, uint64_t bit)
 {
-    struct decoder_core *c = &d->core[core];
+    struct etm4_decoder_core *c = &d->core[core];
     struct vs_ras ras = c->ras;
     ras.depth = 0;
-    *c = (struct decoder_core){.ras = ras, .found = true};
+    *c = (struct etm4_decoder_core){.ras = ras, .found = true};
     if (bit)
         vs_coresight_seek(&c->frame);
     return vs_port_seek(d->port, core, bit);
 }
 
 /* Looks for the A-Sync that begins in the byte or frame at that bit, and at a place after it. */
-static bool is_point(struct decoder *d, unsigned core, uint64_t bit, unsigned skip,
+static bool is_point(struct etm4_decoder *d, unsigned core, uint64_t bit, unsigned skip,
                      struct vs_flow_point *point)
 {
-    struct decoder_core *c = &d->core[core];
+    struct etm4_decoder_core *c = &d->core[core];
     struct vs_flow_head head = {0};
     uint64_t byte = 0;
     int err = begin_at(d, core, bit);
@@ -589,7 +592,7 @@ static bool is_point(struct decoder *d, unsigned core, uint64_t bit, unsigned sk
 
 static int decoder_sync(void *decoder, unsigned stream, uint64_t bit, struct vs_flow_point *point)
 {
-    struct decoder *d = decoder;
+    struct etm4_decoder *d = decoder;
     const unsigned unit = d->params.formatter ? 8 * VS_CORESIGHT_FRAME : 8;
     for (bit = (bit + unit - 1) / unit * unit; !vs_port_seek(d->port, stream, bit); bit += unit)
         for (unsigned skip = 0; skip < unit / 8; skip++)

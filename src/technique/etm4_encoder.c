@@ -9,7 +9,7 @@
 #include "technique/interrupted.h"
 #include "technique/stretches.h"
 
-struct encoder_core {
+struct etm4_encoder_core {
     struct vs_stretch_place place; /* its pc is what follows the last branch that has an atom */
     bool alive;                    /* it has begun, and is not in a gap */
     bool begun;                    /* the repeated instruction at its pc is already counted */
@@ -25,7 +25,7 @@ struct encoder_core {
     struct vs_coresight_out frame;
 };
 
-struct encoder {
+struct etm4_encoder {
     struct vs_port_writer *port;
     struct vs_etm4_params params;
     struct vs_etm4_form form;
@@ -35,12 +35,12 @@ struct encoder {
     int error; /* an address that cannot be sent */
     struct vs_stretches stretches;
     struct vs_flow_counts counts;
-    struct encoder_core core[];
+    struct etm4_encoder_core core[];
 };
 
 static void encoder_close(void *encoder)
 {
-    struct encoder *e = encoder;
+    struct etm4_encoder *e = encoder;
     for (unsigned i = 0; e && i < e->cores; i++)
         vs_ras_fini(&e->core[i].ras);
     if (e)
@@ -51,7 +51,7 @@ static void encoder_close(void *encoder)
 static int encoder_open(void **out, const struct vs_technique_context *context)
 {
     const struct vs_technique_setup *setup = context->setup;
-    struct encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
+    struct etm4_encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
     if (!(*out = e))
         return -VSE_NOMEM;
     if (!context->code)
@@ -68,34 +68,34 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
     return err;
 }
 
-static unsigned number_of(const struct encoder *e, const struct encoder_core *c)
+static unsigned number_of(const struct etm4_encoder *e, const struct etm4_encoder_core *c)
 {
     return (unsigned)(c - e->core);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-struct packet {
+struct etm4_packet {
     uint8_t bytes[16];
     uint8_t fields[16];
     unsigned size;
 };
 
-static void add(struct packet *p, enum vs_field f, uint64_t byte)
+static void add(struct etm4_packet *p, enum vs_field f, uint64_t byte)
 {
     p->fields[p->size] = (uint8_t)f;
     p->bytes[p->size++] = (uint8_t)byte;
 }
 
 /* Adds seven bits in each byte, the low ones first, and a bit that says whether more follow. */
-static void add_number(struct packet *p, enum vs_field f, uint64_t n)
+static void add_number(struct etm4_packet *p, enum vs_field f, uint64_t n)
 {
     for (; n >> 7; n >>= 7)
         add(p, f, (n & 0x7F) | 0x80);
     add(p, f, n);
 }
 
-static void send(struct encoder *e, struct encoder_core *c, const struct packet *p)
+static void send(struct etm4_encoder *e, struct etm4_encoder_core *c, const struct etm4_packet *p)
 {
     unsigned core = number_of(e, c);
     c->bytes += p->size;
@@ -110,7 +110,8 @@ static void send(struct encoder *e, struct encoder_core *c, const struct packet 
     vs_port_end(e->port);
 }
 
-static void send_byte(struct encoder *e, struct encoder_core *c, enum vs_field f, uint8_t byte)
+static void send_byte(struct etm4_encoder *e, struct etm4_encoder_core *c, enum vs_field f,
+                      uint8_t byte)
 {
     c->bytes++;
     if (e->params.formatter) {
@@ -123,13 +124,13 @@ static void send_byte(struct encoder *e, struct encoder_core *c, enum vs_field f
 }
 
 /* Sends all atoms. */
-static void send_atoms(struct encoder *e, struct encoder_core *c)
+static void send_atoms(struct etm4_encoder *e, struct etm4_encoder_core *c)
 {
     while (c->atoms.count)
         send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
 }
 
-static inline void put_atom(struct encoder *e, struct encoder_core *c, bool taken)
+static inline void put_atom(struct etm4_encoder *e, struct etm4_encoder_core *c, bool taken)
 {
     vs_atoms_add(&c->atoms, taken);
     if (unlikely(c->atoms.count == VS_ATOMS_MAX))
@@ -138,7 +139,7 @@ static inline void put_atom(struct encoder *e, struct encoder_core *c, bool take
 
 /* ---- addresses ------------------------------------------------------------------------------- */
 
-static uint64_t sent_form(struct encoder *e, uint64_t address)
+static uint64_t sent_form(struct etm4_encoder *e, uint64_t address)
 {
     uint64_t sent;
     if (unlikely(!vs_etm4_sendable(e->form, address, &sent)))
@@ -147,8 +148,8 @@ static uint64_t sent_form(struct encoder *e, uint64_t address)
 }
 
 /* Adds the bytes of a long address: the first two leave out what the instruction set leaves out. */
-static void add_long(const struct encoder *e, struct packet *p, enum vs_field f, uint64_t sent,
-                     unsigned bytes)
+static void add_long(const struct etm4_encoder *e, struct etm4_packet *p, enum vs_field f,
+                     uint64_t sent, unsigned bytes)
 {
     unsigned shift = e->form.shift;
     add(p, f, sent >> shift & 0x7F);
@@ -157,11 +158,11 @@ static void add_long(const struct encoder *e, struct packet *p, enum vs_field f,
         add(p, f, sent >> 8 * i);
 }
 
-static void send_address(struct encoder *e, struct encoder_core *c, uint64_t address)
+static void send_address(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t address)
 {
     const unsigned is1 = vs_etm4_is1(e->form), shift = e->form.shift;
     uint64_t sent = sent_form(e, address);
-    struct packet p = {.size = 0};
+    struct etm4_packet p = {.size = 0};
     switch (vs_etm4_shortest(&c->recent, e->form, sent)) {
     case VS_ETM4_ADDRESS_MATCH:
         add(&p, VS_FIELD_INDEX, VS_ETM4_MATCH + vs_recent_find(&c->recent, sent));
@@ -189,11 +190,11 @@ static void send_address(struct encoder *e, struct encoder_core *c, uint64_t add
 }
 
 /* Sends all of an address, and the context. */
-static void send_place(struct encoder *e, struct encoder_core *c, uint64_t address)
+static void send_place(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t address)
 {
     bool numbered = e->params.context == VS_ETM4_CORE;
     uint64_t sent = sent_form(e, address);
-    struct packet p = {.size = 0};
+    struct etm4_packet p = {.size = 0};
     add(&p, VS_FIELD_SYNC, VS_ETM4_CONTEXT + vs_etm4_is1(e->form));
     add_long(e, &p, VS_FIELD_SYNC, sent, 8);
     add(&p, VS_FIELD_SYNC, VS_ETM4_EL0 | (numbered ? VS_ETM4_NUMBERED : 0));
@@ -205,10 +206,10 @@ static void send_place(struct encoder *e, struct encoder_core *c, uint64_t addre
 
 /* ---- time ------------------------------------------------------------------------------------ */
 
-static void send_stamp(struct encoder *e, struct encoder_core *c, uint64_t time)
+static void send_stamp(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t time)
 {
     unsigned bytes = vs_etm4_time_bytes(c->stamp, time);
-    struct packet p = {.size = 0};
+    struct etm4_packet p = {.size = 0};
     add(&p, VS_FIELD_CYCLES, VS_ETM4_TIME + e->params.cycles);
     for (unsigned i = 0; i < bytes; i++)
         add(&p, VS_FIELD_CYCLES,
@@ -221,10 +222,10 @@ static void send_stamp(struct encoder *e, struct encoder_core *c, uint64_t time)
 
 /* Counts the cycles since the last cycle count, if they are enough. Returns whether they are more
  * than the counter holds; then a timestamp has to tell, as another does for what was counted. */
-static bool send_cycles(struct encoder *e, struct encoder_core *c)
+static bool send_cycles(struct etm4_encoder *e, struct etm4_encoder_core *c)
 {
     uint64_t cycles = c->time - c->counted, above = cycles - e->params.threshold;
-    struct packet p = {.size = 0};
+    struct etm4_packet p = {.size = 0};
     if (cycles < e->params.threshold)
         return false;
     send_atoms(e, c);
@@ -244,7 +245,7 @@ static bool send_cycles(struct encoder *e, struct encoder_core *c)
 }
 
 /* Tells when a core went elsewhere. */
-static void send_time(struct encoder *e, struct encoder_core *c)
+static void send_time(struct etm4_encoder *e, struct etm4_encoder_core *c)
 {
     if (!e->timed)
         return;
@@ -255,9 +256,9 @@ static void send_time(struct encoder *e, struct encoder_core *c)
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
 
-static void send_sync(struct encoder *e, struct encoder_core *c)
+static void send_sync(struct etm4_encoder *e, struct etm4_encoder_core *c)
 {
-    struct packet async = {.size = 0}, info = {.size = 0};
+    struct etm4_packet async = {.size = 0}, info = {.size = 0};
     for (unsigned i = 0; i < VS_ETM4_ZEROS; i++)
         add(&async, VS_FIELD_SYNC, VS_ETM4_ASYNC);
     add(&async, VS_FIELD_SYNC, VS_ETM4_ASYNC_END);
@@ -277,8 +278,8 @@ static void send_sync(struct encoder *e, struct encoder_core *c)
 
 static int encoder_sync(void *encoder, unsigned core)
 {
-    struct encoder *e = encoder;
-    struct encoder_core *c = &e->core[core];
+    struct etm4_encoder *e = encoder;
+    struct etm4_encoder_core *c = &e->core[core];
     if (!c->alive)
         return 0;
     send_atoms(e, c);
@@ -290,7 +291,7 @@ static int encoder_sync(void *encoder, unsigned core)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static inline void put_taken(struct encoder *e, struct encoder_core *c, uint64_t target)
+static inline void put_taken(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t target)
 {
     put_atom(e, c, true);
     if (e->params.broadcast) {
@@ -300,7 +301,7 @@ static inline void put_taken(struct encoder *e, struct encoder_core *c, uint64_t
 }
 
 /* What a core executed last. */
-struct passed {
+struct etm4_passed {
     bool branch; /* one that is a step */
     uint64_t branch_pc;
     uint64_t repeated; /* a repeated instruction */
@@ -308,9 +309,10 @@ struct passed {
 };
 
 /* The core goes over the code to its next step. Returns 0; -VSE_INVAL (the code is another). */
-static int pass(struct encoder *e, struct encoder_core *c, uint64_t count, struct passed *passed)
+static int pass(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t count,
+                struct etm4_passed *passed)
 {
-    *passed = (struct passed){0};
+    *passed = (struct etm4_passed){0};
     if (unlikely(c->begun)) {
         const struct vs_stretch *r = vs_stretches_at(&e->stretches, number_of(e, c), &c->place, 1);
         if (!r)
@@ -327,10 +329,10 @@ static int pass(struct encoder *e, struct encoder_core *c, uint64_t count, struc
         count -= r->count;
         c->place.executed += r->count;
         bool jumps = vs_stretch_jumps(r);
-        *passed = (struct passed){.branch = r->branch && !jumps,
-                                  .branch_pc = r->branch && !jumps ? r->last_pc : 0,
-                                  .repeated = r->repeat ? r->last_pc : 0,
-                                  .system_call = r->system_call};
+        *passed = (struct etm4_passed){.branch = r->branch && !jumps,
+                                       .branch_pc = r->branch && !jumps ? r->last_pc : 0,
+                                       .repeated = r->repeat ? r->last_pc : 0,
+                                       .system_call = r->system_call};
         if (unlikely(passed->branch && count))
             return -VSE_INVAL;
         c->place.pc = jumps ? r->target : r->next;
@@ -342,8 +344,8 @@ static int pass(struct encoder *e, struct encoder_core *c, uint64_t count, struc
 
 /* Does what pass does for most steps: nothing lies between the core's place and the branch but
  * straight code. Returns whether that is so. */
-static inline bool reaches(struct encoder *e, struct encoder_core *c, const struct vs_step *s,
-                           struct passed *passed)
+static inline bool reaches(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                           const struct vs_step *s, struct etm4_passed *passed)
 {
     if (unlikely(c->begun || !s->icount))
         return false;
@@ -357,7 +359,8 @@ static inline bool reaches(struct encoder *e, struct encoder_core *c, const stru
     return true;
 }
 
-static void put_indirect(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+static void put_indirect(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                         const struct vs_step *s)
 {
     bool is_return = s->flags & VS_BR_RETURN, known;
     uint64_t top;
@@ -375,8 +378,8 @@ static void put_indirect(struct encoder *e, struct encoder_core *c, const struct
     send_address(e, c, s->target);
 }
 
-static void put_discontinuity(struct encoder *e, struct encoder_core *c, const struct vs_step *s,
-                              const struct passed *passed)
+static void put_discontinuity(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                              const struct vs_step *s, const struct etm4_passed *passed)
 {
     uint64_t stop = c->place.pc;
     bool halts = s->target == VS_STEP_NOWHERE;
@@ -393,7 +396,7 @@ static void put_discontinuity(struct encoder *e, struct encoder_core *c, const s
         c->left.depth = 0;
         c->alive = true;
     } else {
-        struct packet p = {.size = 0};
+        struct etm4_packet p = {.size = 0};
         add(&p, VS_FIELD_HEADER, VS_ETM4_EXCEPTION);
         add(&p, VS_FIELD_HEADER,
             halts                 ? VS_ETM4_HALT
@@ -411,9 +414,10 @@ static void put_discontinuity(struct encoder *e, struct encoder_core *c, const s
     send_time(e, c);
 }
 
-static inline int put_step(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+static inline int put_step(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                           const struct vs_step *s)
 {
-    struct passed passed = {0};
+    struct etm4_passed passed = {0};
     bool branch = s->kind != VS_STEP_DISCONTINUITY;
     int err =
         !c->alive || (branch && reaches(e, c, s, &passed)) ? 0 : pass(e, c, s->icount, &passed);
@@ -445,13 +449,13 @@ static inline int put_step(struct encoder *e, struct encoder_core *c, const stru
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    struct encoder *e = encoder;
+    struct etm4_encoder *e = encoder;
     int err = 0;
     for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end && !err;
          s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
-        struct encoder_core *c = &e->core[s->core];
+        struct etm4_encoder_core *c = &e->core[s->core];
         c->time = s->time;
         e->counts.instructions += s->icount;
         err = put_step(e, c, s);
@@ -465,9 +469,9 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
 
 static int encoder_finish(void *encoder)
 {
-    struct encoder *e = encoder;
+    struct etm4_encoder *e = encoder;
     for (unsigned i = 0; i < e->cores; i++) {
-        struct encoder_core *c = &e->core[i];
+        struct etm4_encoder_core *c = &e->core[i];
         send_atoms(e, c);
         if (e->params.formatter)
             vs_coresight_finish(&c->frame, e->port, i, c->time);
@@ -477,7 +481,7 @@ static int encoder_finish(void *encoder)
 
 static void encoder_counts(const void *encoder, void *counts)
 {
-    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
+    *(struct vs_flow_counts *)counts = ((const struct etm4_encoder *)encoder)->counts;
 }
 
 const struct vs_encoder_ops vs_etm4_encoder = {

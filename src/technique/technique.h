@@ -5,6 +5,8 @@
  *
  *   step        control flow as the modules see it
  *   counts      what encoders met, as a table
+ *   stretches   the code between steps, for encoders that report more than steps have
+ *   interrupted repeated instructions that a core left
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions

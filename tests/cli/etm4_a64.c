@@ -24,7 +24,7 @@ static uint64_t below(uint64_t *random, uint64_t n)
 }
 
 /* Two pieces of code, so far apart that addresses differ above their low bits. */
-struct program {
+struct a64_program {
     uint32_t words[2][WORDS];
 };
 
@@ -78,7 +78,7 @@ static uint32_t any_word(uint64_t *r, unsigned word)
     }
 }
 
-static void make_program(struct program *p, uint64_t *r)
+static void make_program(struct a64_program *p, uint64_t *r)
 {
     for (unsigned piece = 0; piece < 2; piece++)
         for (unsigned i = 0; i < WORDS; i++)
@@ -132,7 +132,7 @@ static uint32_t version(const void *context, unsigned core, uint64_t instruction
 
 static size_t fetch(const void *context, uint32_t v, uint64_t pc, uint8_t *bytes, size_t capacity)
 {
-    const struct program *p = context;
+    const struct a64_program *p = context;
     unsigned piece = pc >= BASE + HOLE;
     uint64_t at = pc - address_of(piece, 0);
     (void)v;
@@ -145,9 +145,9 @@ static size_t fetch(const void *context, uint32_t v, uint64_t pc, uint8_t *bytes
 /* ---- runs ------------------------------------------------------------------------------------ */
 
 /* A run, and the encoder that is given its steps. */
-struct run {
+struct a64_run {
     uint64_t random;
-    struct program program;
+    struct a64_program program;
     const struct vs_encoder_ops *ops;
     void *encoder;
     uint64_t pc, since, time, count, hash;
@@ -155,7 +155,7 @@ struct run {
     unsigned depth;
 };
 
-static void step(struct run *r, struct vs_step s)
+static void step(struct a64_run *r, struct vs_step s)
 {
     s.icount = (uint32_t)r->since;
     s.time = r->time;
@@ -165,19 +165,19 @@ static void step(struct run *r, struct vs_step s)
         fail("etm4_a64", "the encoder refuses a step");
 }
 
-static void go(struct run *r, uint64_t target)
+static void go(struct a64_run *r, uint64_t target)
 {
     step(r, (struct vs_step){.kind = VS_STEP_DISCONTINUITY, .target = target});
 }
 
-static uint64_t indirect_target(struct run *r, const struct vs_insn *insn)
+static uint64_t indirect_target(struct a64_run *r, const struct vs_insn *insn)
 {
     if (insn->branch & VS_BR_RETURN && r->depth && below(&r->random, 10))
         return r->stack[--r->depth];
     return any_address(&r->random);
 }
 
-static void branch(struct run *r, const struct vs_insn *insn)
+static void branch(struct a64_run *r, const struct vs_insn *insn)
 {
     bool taken = !(insn->branch & VS_BR_COND) || below(&r->random, 4);
     struct vs_step s = {.pc = r->pc,
@@ -197,7 +197,7 @@ static void branch(struct run *r, const struct vs_insn *insn)
         r->pc = insn->target;
 }
 
-static void execute(struct run *r, const struct vs_address_code *code)
+static void execute(struct a64_run *r, const struct vs_address_code *code)
 {
     uint8_t bytes[4];
     struct vs_insn insn;
@@ -224,14 +224,14 @@ static void execute(struct run *r, const struct vs_address_code *code)
 
 /* ---- the peer -------------------------------------------------------------------------------- */
 
-struct found {
+struct a64_found {
     uint64_t count, hash, bad, time;
 };
 
 static ocsd_datapath_resp_t take(const void *context, const ocsd_trc_index_t index,
                                  const uint8_t channel, const ocsd_generic_trace_elem *e)
 {
-    struct found *f = (struct found *)context;
+    struct a64_found *f = (struct a64_found *)context;
     (void)index, (void)channel;
     if (e->elem_type == OCSD_GEN_TRC_ELEM_INSTR_RANGE)
         for (uint64_t pc = e->st_addr; pc < e->en_addr; pc += 4) {
@@ -245,10 +245,10 @@ static ocsd_datapath_resp_t take(const void *context, const ocsd_trc_index_t ind
     return OCSD_RESP_CONT;
 }
 
-static struct found decode_by_peer(struct program *p, const struct vs_buf *bits, unsigned config,
-                                   bool frames)
+static struct a64_found decode_by_peer(struct a64_program *p, const struct vs_buf *bits,
+                                       unsigned config, bool frames)
 {
-    struct found f = {0};
+    struct a64_found f = {0};
     dcd_tree_handle_t tree = peer_open(config, frames, 0x10, OCSD_CREATE_FLG_FULL_DECODER);
     if (ocsd_dt_set_gen_elem_outfn(tree, take, &f) != OCSD_OK)
         exit(2);
@@ -266,7 +266,7 @@ static struct found decode_by_peer(struct program *p, const struct vs_buf *bits,
 
 static void compare(const char *text, unsigned config, uint64_t seed, uint64_t *compared)
 {
-    static struct run r;
+    static struct a64_run r;
     const bool timed = config & PEER_TIME;
     const struct vs_technique_setup setup = {
         .cores = 1, .address_bits = 64, .timed = timed, .alignment = 4};
@@ -275,7 +275,7 @@ static void compare(const char *text, unsigned config, uint64_t seed, uint64_t *
     struct vs_port_shape shape;
     struct vs_port_writer port;
     struct vs_buf bits = {0};
-    r = (struct run){.random = seed, .time = 1000};
+    r = (struct a64_run){.random = seed, .time = 1000};
     make_program(&r.program, &r.random);
     if (vs_technique_parse(&spec, text, NULL) < 0)
         fail(text, "there is no such technique");
@@ -295,7 +295,7 @@ static void compare(const char *text, unsigned config, uint64_t seed, uint64_t *
         fail(text, "the encoder fails");
     r.ops->close(r.encoder);
     vs_port_writer_fini(&port);
-    struct found f = decode_by_peer(&r.program, &bits, config, strstr(text, "formatter=on"));
+    struct a64_found f = decode_by_peer(&r.program, &bits, config, strstr(text, "formatter=on"));
     if (f.bad || f.count != r.count || f.hash != r.hash || (timed && f.time != r.time)) {
         fprintf(stderr,
                 "etm4_a64: %s, seed %" PRIu64 ": OpenCSD finds %" PRIu64 " of %" PRIu64

@@ -12,38 +12,38 @@
 #include "flow_walk.h"
 #include "technique/etm4.h"
 
-struct core {
+struct etm4_elements {
     uint64_t pc, stack[VS_ETM4_STACK_MAX], depth;
     uint64_t atoms, atom_hash, addresses, address_hash, exceptions, exception_hash, time;
     bool alive;
 };
 
-struct listed {
+struct etm4_list {
     const struct vs_verify *v;
     const struct vs_etm4_params *params;
-    struct core *cores;
+    struct etm4_elements *cores;
 };
 
-static void atom(struct core *c, bool taken)
+static void atom(struct etm4_elements *c, bool taken)
 {
     c->atoms++;
     c->atom_hash = flow_mix(c->atom_hash, taken);
 }
 
-static void address(struct core *c, uint64_t address)
+static void address(struct etm4_elements *c, uint64_t address)
 {
     c->addresses++;
     c->address_hash = flow_mix(c->address_hash, address);
 }
 
-static void exception(struct core *c, unsigned type)
+static void exception(struct etm4_elements *c, unsigned type)
 {
     c->exceptions++;
     c->exception_hash = flow_mix(c->exception_hash, type);
 }
 
 /* An array whose last element is the top. */
-static void push(const struct listed *l, struct core *c, uint64_t to)
+static void push(const struct etm4_list *l, struct etm4_elements *c, uint64_t to)
 {
     uint64_t size = l->params->stack;
     if (size && c->depth == size)
@@ -53,7 +53,7 @@ static void push(const struct listed *l, struct core *c, uint64_t to)
 }
 
 /* Goes over the instructions before a discontinuity. Returns the number of an exception there. */
-static unsigned pass(const struct listed *l, struct core *c, uint32_t count)
+static unsigned pass(const struct etm4_list *l, struct etm4_elements *c, uint32_t count)
 {
     struct vs_insn insn = {0};
     for (; count; count--, c->pc += insn.length) {
@@ -65,7 +65,7 @@ static unsigned pass(const struct listed *l, struct core *c, uint32_t count)
     return insn.kind == VS_INSN_SYSCALL ? 2 : 14;
 }
 
-static void elsewhere(const struct listed *l, struct core *c, const struct vs_step *s)
+static void elsewhere(const struct etm4_list *l, struct etm4_elements *c, const struct vs_step *s)
 {
     c->time = s->time;
     if (c->alive) {
@@ -82,9 +82,9 @@ static void elsewhere(const struct listed *l, struct core *c, const struct vs_st
 
 static int take(void *context, const struct vs_step *steps, size_t count)
 {
-    struct listed *l = context;
+    struct etm4_list *l = context;
     for (const struct vs_step *s = steps; s < steps + count; s++) {
-        struct core *c = &l->cores[s->core];
+        struct etm4_elements *c = &l->cores[s->core];
         bool indirect = s->kind == VS_STEP_INDIRECT, taken = vs_step_taken(s);
         if (s->kind == VS_STEP_DISCONTINUITY) {
             elsewhere(l, c, s);
@@ -108,13 +108,13 @@ int main(int argc, char **argv)
 {
     struct flow_walk w;
     flow_open(&w, argc, argv);
-    struct listed l = {.v = &w.v,
-                       .params = (const struct vs_etm4_params *)w.spec.params,
-                       .cores = calloc(w.v.setup.cores, sizeof(*l.cores))};
+    struct etm4_list l = {.v = &w.v,
+                          .params = (const struct vs_etm4_params *)w.spec.params,
+                          .cores = calloc(w.v.setup.cores, sizeof(*l.cores))};
     if (!l.cores)
         fail(argv[1], "out of memory");
     flow_follow(&w, argv + 3, take, &l);
-    for (const struct core *c = l.cores; c < l.cores + w.v.setup.cores; c++)
+    for (const struct etm4_elements *c = l.cores; c < l.cores + w.v.setup.cores; c++)
         printf("%" PRIu64 " %016" PRIx64 " %" PRIu64 " %016" PRIx64 " %" PRIu64 " %016" PRIx64
                " %" PRIu64 "\n",
                c->atoms, c->atom_hash, c->exceptions, c->exception_hash, c->addresses,

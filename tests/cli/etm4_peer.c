@@ -12,7 +12,7 @@
 
 #include "etm4_peer.h"
 
-struct stream {
+struct peer_stream {
     bool twice, cycles;
     bool point; /* after Trace Info: the address is a synchronisation point's */
     bool on;    /* after trace on */
@@ -33,7 +33,7 @@ static bool is_address(unsigned type)
     return type >= ETM4_PKT_I_ADDR_CTXT_L_32IS0 && type <= ETM4_PKT_I_ADDR_L_64IS1;
 }
 
-static void take_address(struct stream *s, uint64_t address)
+static void take_address(struct peer_stream *s, uint64_t address)
 {
     if (!s->point || s->on) {
         s->addresses++;
@@ -43,7 +43,7 @@ static void take_address(struct stream *s, uint64_t address)
     s->point = s->on = false;
 }
 
-static void take_time(struct stream *s, const ocsd_etmv4_i_pkt *p)
+static void take_time(struct peer_stream *s, const ocsd_etmv4_i_pkt *p)
 {
     s->time = p->ts.timestamp;
     if (s->cycles && s->known && s->cycle + p->cycle_count != s->time)
@@ -55,7 +55,7 @@ static void take_time(struct stream *s, const ocsd_etmv4_i_pkt *p)
 static void take(const void *context, const ocsd_datapath_op_t op, const ocsd_trc_index_t index,
                  const void *packet, const uint32_t size, const uint8_t *bytes)
 {
-    struct stream *s = (struct stream *)context;
+    struct peer_stream *s = (struct peer_stream *)context;
     const ocsd_etmv4_i_pkt *p = packet;
     (void)index;
     if (op != OCSD_OP_DATA)
@@ -97,7 +97,7 @@ static void take(const void *context, const ocsd_datapath_op_t op, const ocsd_tr
     }
 }
 
-static int list(const char *path, unsigned config, bool frames, unsigned core, struct stream s)
+static int list(const char *path, unsigned config, bool frames, unsigned core, struct peer_stream s)
 {
     FILE *f = fopen(path, "rb");
     size_t size = 0;
@@ -131,7 +131,7 @@ static int list(const char *path, unsigned config, bool frames, unsigned core, s
 
 int main(int argc, char **argv)
 {
-    struct stream s = {0};
+    struct peer_stream s = {0};
     bool frames = false;
     int status = 0, at = 2;
     for (; at < argc; at++)

@@ -75,7 +75,7 @@ static const uint32_t words[][2] = {
     {0x1028, 0x000500e7}, {0x102c, 0x00008067}, {0x1030, 0x00050067},
 };
 
-struct module {
+struct etm4_module {
     struct vs_technique_spec spec;
     struct vs_technique_setup setup;
     struct vs_port_writer port;
@@ -86,10 +86,11 @@ struct module {
     uint64_t time;
 };
 
-static void start(struct module *m, const char *spec, bool timed)
+static void start(struct etm4_module *m, const char *spec, bool timed)
 {
     struct vs_port_shape shape;
-    *m = (struct module){.setup = {.cores = 1, .address_bits = 64, .timed = timed, .alignment = 2}};
+    *m = (struct etm4_module){
+        .setup = {.cores = 1, .address_bits = 64, .timed = timed, .alignment = 2}};
     CHECK_EQ(vs_technique_parse(&m->spec, spec, NULL), 0);
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         const struct vs_block b = {words[i][0], (const uint8_t *)&words[i][1], 4, 1};
@@ -108,7 +109,7 @@ static void start(struct module *m, const char *spec, bool timed)
         0);
 }
 
-static int feed(struct module *m, unsigned kind, uint64_t pc, uint64_t target, unsigned flags,
+static int feed(struct etm4_module *m, unsigned kind, uint64_t pc, uint64_t target, unsigned flags,
                 uint32_t icount)
 {
     const struct vs_step s = {.kind = (uint8_t)kind,
@@ -121,25 +122,26 @@ static int feed(struct module *m, unsigned kind, uint64_t pc, uint64_t target, u
     return vs_etm4_encoder.consume(m->encoder, &(struct vs_slice){.steps = &s, .step_count = 1});
 }
 
-static void conditional(struct module *m, uint64_t pc, uint64_t target, bool taken, uint32_t icount)
+static void conditional(struct etm4_module *m, uint64_t pc, uint64_t target, bool taken,
+                        uint32_t icount)
 {
     CHECK_EQ(
         feed(m, VS_STEP_CONDITIONAL, pc, target, VS_BR_COND | (taken ? VS_BR_TAKEN : 0), icount),
         0);
 }
 
-static void indirect(struct module *m, uint64_t pc, uint64_t target, unsigned flags)
+static void indirect(struct etm4_module *m, uint64_t pc, uint64_t target, unsigned flags)
 {
     CHECK_EQ(feed(m, VS_STEP_INDIRECT, pc, target, VS_BR_INDIRECT | VS_BR_TAKEN | flags, 1), 0);
 }
 
-static void elsewhere(struct module *m, uint64_t target, uint32_t icount)
+static void elsewhere(struct etm4_module *m, uint64_t target, uint32_t icount)
 {
     CHECK_EQ(feed(m, VS_STEP_DISCONTINUITY, 0, target, 0, icount), 0);
 }
 
 /* Ends the stream; it must have these bytes. */
-static void check_stream(struct module *m, const char *expected)
+static void check_stream(struct etm4_module *m, const char *expected)
 {
     char text[1024] = "";
     CHECK_EQ(vs_encoder_finish(&vs_etm4_encoder, m->encoder), 0);
@@ -159,7 +161,7 @@ static void check_stream(struct module *m, const char *expected)
 
 TEST(sends_packets_as_the_standard_has_them)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4", false);
     elsewhere(&m, 0x1000, 0);
     conditional(&m, 0x1004, 0x1000, false, 2);
@@ -182,7 +184,7 @@ TEST(sends_packets_as_the_standard_has_them)
 
 TEST(sends_every_target_when_broadcasting)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4:broadcast,context=core", false);
     elsewhere(&m, 0x1000, 0);
     conditional(&m, 0x1004, 0x1000, true, 2);
@@ -195,7 +197,7 @@ TEST(sends_every_target_when_broadcasting)
 
 TEST(sends_long_addresses)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4:plain", false);
     elsewhere(&m, 0x1030, 0);
     indirect(&m, 0x1030, 0x11030, 0);
@@ -215,7 +217,7 @@ TEST(sends_long_addresses)
 
 TEST(counts_cycles)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4:cycles", true);
     m.time = 300;
     elsewhere(&m, 0x1000, 0);
@@ -238,7 +240,7 @@ TEST(counts_cycles)
 
 TEST(sends_timestamps_without_cycle_counts)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4", true);
     m.time = 300;
     elsewhere(&m, 0x1000, 0);
@@ -251,7 +253,7 @@ TEST(sends_timestamps_without_cycle_counts)
 
 TEST(refuses_steps_of_other_code)
 {
-    struct module m;
+    struct etm4_module m;
     start(&m, "etm4", false);
     elsewhere(&m, 0x1000, 0);
     CHECK_EQ(feed(&m, VS_STEP_CONDITIONAL, 0x1008, 0x1000, VS_BR_COND, 2), -VSE_INVAL);
@@ -352,14 +354,14 @@ TEST(reads_frames_of_any_length)
 
 enum { STEPS = 60000, CORES = 3 };
 
-struct trail {
+struct etm4_trail {
     struct vs_step steps[CORES][STEPS];
     size_t count[CORES];
 };
 
 static int keep(void *context, const struct vs_step *steps, size_t count)
 {
-    struct trail *t = context;
+    struct etm4_trail *t = context;
     for (; count--; steps++) {
         CHECK(t->count[steps->core] < STEPS);
         t->steps[steps->core][t->count[steps->core]++] = *steps;
@@ -369,7 +371,7 @@ static int keep(void *context, const struct vs_step *steps, size_t count)
 
 /* Walks the streams from a bit of one on, or all of them. */
 static void follow(struct vs_verify *v, const struct vs_technique_spec *s,
-                   const struct vs_port_store *store, struct trail *t, unsigned stream,
+                   const struct vs_port_store *store, struct etm4_trail *t, unsigned stream,
                    uint64_t bit)
 {
     struct vs_port_reader port;
@@ -402,7 +404,7 @@ static void follow(struct vs_verify *v, const struct vs_technique_spec *s,
 }
 
 /* What was found from a point on is the end of what there is. */
-static void check_end(const struct trail *all, const struct trail *found, unsigned core)
+static void check_end(const struct etm4_trail *all, const struct etm4_trail *found, unsigned core)
 {
     size_t n = found->count[core], from = all->count[core] - (n - 1);
     CHECK(n > 10 && n < all->count[core]);
@@ -425,7 +427,7 @@ static void check_points(const char *spec, bool timed)
                                   .signals = 300,
                                   .gaps = 3000,
                                   .syscalls = 200};
-    struct trail *all = calloc(1, sizeof(*all)), *found = calloc(1, sizeof(*found));
+    struct etm4_trail *all = calloc(1, sizeof(*all)), *found = calloc(1, sizeof(*found));
     struct vs_port_store store = {0};
     struct vs_technique_spec s;
     struct vs_reader *reader;
