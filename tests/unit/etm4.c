@@ -140,6 +140,14 @@ static void elsewhere(struct etm4_module *m, uint64_t target, uint32_t icount)
     CHECK_EQ(feed(m, VS_STEP_DISCONTINUITY, 0, target, 0, icount), 0);
 }
 
+static void stop(struct etm4_module *m)
+{
+    vs_etm4_encoder.close(m->encoder);
+    vs_port_writer_fini(&m->port);
+    vs_buf_fini(&m->out);
+    vs_text_fini(&m->text);
+}
+
 /* Ends the stream; it must have these bytes. */
 static void check_stream(struct etm4_module *m, const char *expected)
 {
@@ -149,10 +157,7 @@ static void check_stream(struct etm4_module *m, const char *expected)
     for (size_t i = 0; i < m->out.len; i++)
         snprintf(text + strlen(text), sizeof(text) - strlen(text), "%02x ", m->out.data[i]);
     CHECK_STR(text, expected);
-    vs_etm4_encoder.close(m->encoder);
-    vs_port_writer_fini(&m->port);
-    vs_buf_fini(&m->out);
-    vs_text_fini(&m->text);
+    stop(m);
 }
 
 #define ASYNC "00 00 00 00 00 00 00 00 00 00 00 80 "
@@ -257,14 +262,10 @@ TEST(refuses_steps_of_other_code)
     start(&m, "etm4", false);
     elsewhere(&m, 0x1000, 0);
     CHECK_EQ(feed(&m, VS_STEP_CONDITIONAL, 0x1008, 0x1000, VS_BR_COND, 2), -VSE_INVAL);
-    vs_etm4_encoder.close(m.encoder);
-    vs_port_writer_fini(&m.port);
-    vs_buf_fini(&m.out);
+    stop(&m);
     start(&m, "etm4", false);
     CHECK_EQ(feed(&m, VS_STEP_DISCONTINUITY, 0, 0x1001, 0, 0), -VSE_INVAL); /* an odd address */
-    vs_etm4_encoder.close(m.encoder);
-    vs_port_writer_fini(&m.port);
-    vs_buf_fini(&m.out);
+    stop(&m);
 }
 
 /* ---- addresses ------------------------------------------------------------------------------- */
