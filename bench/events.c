@@ -41,7 +41,8 @@ static void load_events(struct events *s, const char *path)
     int64_t n;
 
     events_must(vs_reader_open(&reader, path, VS_OPEN_DEFAULT, NULL), path);
-    s->setup = (struct vs_technique_setup){vs_reader_info(reader)->threads, 64, false};
+    s->setup = (struct vs_technique_setup){
+        .cores = vs_reader_info(reader)->threads, .address_bits = 64, .timed = false};
     while ((n = vs_reader_next(reader, &b)) > 0)
         for (size_t i = 0; i < b.count; i++)
             add_event(s, &b, &b.events[i]);

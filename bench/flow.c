@@ -11,6 +11,7 @@
 #include "base/array.h"
 #include "bench.h"
 #include "command.h"
+#include "study/codeview.h"
 #include "study/verify.h"
 #include "technique/technique.h"
 
@@ -62,10 +63,12 @@ static void load_steps(struct steps *s, struct vs_reader *reader)
 }
 
 /* Seconds to encode all steps, bits counted and thrown away; the best of several. */
-static double encode(const struct bench *b, const struct steps *s,
+static double encode(const struct bench *b, const struct steps *s, const struct vs_verify *v,
                      const struct vs_technique_spec *spec)
 {
-    struct vs_technique_setup setup = {.cores = 1, .address_bits = 64};
+    const struct vs_technique_setup setup = {
+        .cores = 1, .address_bits = 64, .alignment = v->isa->alignment};
+    const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
     const struct vs_encoder_ops *ops = spec->technique->encoder;
     double best = 1e9;
 
@@ -77,9 +80,9 @@ static double encode(const struct bench *b, const struct steps *s,
 
         vs_technique_shape(spec, &setup, &shape);
         must(vs_port_writer_init(&port, &shape, NULL, NULL), "port");
-        must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
-                                                                .setup = &setup,
-                                                                .port = &port}),
+        must(ops->open(&encoder,
+                       &(struct vs_technique_context){
+                           .params = spec->params, .setup = &setup, .port = &port, .code = &code}),
              "encoder");
         start = bench_now();
         must(ops->consume(encoder, &(struct vs_slice){.steps = s->list, .step_count = s->count}),
@@ -122,10 +125,8 @@ static void one(struct bench *b, const char *name, const struct steps *s, struct
         bool streams;
         double encode, decode;
     } rows[] = {
-        {"mcfTR_e", false, 80, 40},
-        {"mcfNX_b", false, 0, 0},
-        {"eDMTF", true, 10, 0},
-        {"rSDC-LSP", true, 0, 0},
+        {"mcfTR_e", false, 80, 40}, {"mcfNX_b", false, 0, 0}, {"etm4", false, 80, 40},
+        {"eDMTF", true, 10, 0},     {"rSDC-LSP", true, 0, 0},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -136,7 +137,8 @@ static void one(struct bench *b, const char *name, const struct steps *s, struct
         vs_technique_settle(&spec, false);
         snprintf(metric, sizeof(metric), "%s encode", rows[i].spec);
         bench_row(b, "flow", name, metric,
-                  1e-6 * (double)(rows[i].streams ? s->streams : s->branches) / encode(b, s, &spec),
+                  1e-6 * (double)(rows[i].streams ? s->streams : s->branches) /
+                      encode(b, s, v, &spec),
                   rows[i].streams ? "Mstream/s" : "Mbranch/s", 1, rows[i].encode);
         snprintf(metric, sizeof(metric), "%s decode", rows[i].spec);
         bench_row(b, "flow", name, metric, 1e-6 * (double)s->instructions / decode(b, v, &spec),

@@ -202,6 +202,7 @@ int foreign_finish(struct cli *cli, struct foreign *f)
     f->setup.cores = (unsigned)f->count;
     if (!f->setup.address_bits)
         f->setup.address_bits = f->isa->address_bits;
+    f->setup.alignment = f->isa->alignment;
     vs_technique_settle(&f->spec, f->setup.timed);
     if (!f->code.piece_count) {
         cli_error(cli,

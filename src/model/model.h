@@ -5,6 +5,7 @@
 #define MODEL_MODEL_H
 
 #include "model/adac.h"      /* addresses that instructions accessed */
+#include "model/atoms.h"     /* outcomes that wait for a packet of ETMv4 */
 #include "model/bht.h"       /* outcomes, by the branch's address alone */
 #include "model/cache.h"     /* tags of a cache: hits, replacement */
 #include "model/cost.h"      /* storage by kind, gates */
@@ -18,6 +19,7 @@
 #include "model/moesi.h"     /* private caches, kept coherent */
 #include "model/mtf.h"       /* move-to-front tables */
 #include "model/ras.h"       /* return addresses */
+#include "model/recent.h"    /* the last three addresses */
 #include "model/runcount.h"  /* adaptive counters of runs */
 #include "model/sdc.h"       /* stream descriptors */
 #include "model/traced.h"    /* coherent caches with a trace bit per line */

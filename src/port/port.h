@@ -5,6 +5,7 @@
  *   field     what a bit is for
  *   stream    the bits of one stream, or of one per core, by field: writer and reader
  *   framing   how streams are divided: messages with Ti and dCC, or a technique's own packets
+ *   coresight frames that carry the bytes of a trace source
  *   store     streams in memory
  *   growing   a stream that is read while it is written
  *   account   bits by field and core; the cost of other codes for the same numbers
@@ -19,6 +20,7 @@
 
 #include "port/account.h"
 #include "port/code.h"
+#include "port/coresight.h"
 #include "port/demux.h"
 #include "port/drain.h"
 #include "port/field.h"

@@ -285,6 +285,23 @@ static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
                        *last || (at_end && !head->discontinuity) ? head->cycle : 0);
 }
 
+/* Tells the decoder of a direct jump or call, if it wants to know. */
+static int tell_direct(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
+                       const struct vs_flow_head *head, bool *last)
+{
+    const struct vs_flow_decoder_ops *ops = w->config.ops;
+    int err = 0;
+    if (ops->direct)
+        err = ops->direct(
+            w->config.decoder, head->core,
+            &(struct vs_flow_site){
+                .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size});
+    else if (ops->call && r->end == END_CALL)
+        err = ops->call(w->config.decoder, head->core, r->next, r->target);
+    *last = err == VS_FLOW_LAST;
+    return err < 0 ? port_failed(w, c, err) : 0;
+}
+
 static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
                      const struct vs_flow_head *head, bool *last)
 {
@@ -293,13 +310,10 @@ static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_
                            .kind = VS_STEP_CALL,
                            .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
                            .size = r->size};
-    if (w->config.ops->call) {
-        int err = w->config.ops->call(w->config.decoder, head->core, r->next, r->target);
-        if (unlikely(err < 0))
-            return port_failed(w, c, err);
-        *last = err == VS_FLOW_LAST;
-        step.time = *last ? head->cycle : 0;
-    }
+    int err = tell_direct(w, c, r, head, last);
+    if (unlikely(err < 0))
+        return err;
+    step.time = *last ? head->cycle : 0;
     c->pc = r->target;
     return emit(w, c, &step);
 }
@@ -393,12 +407,12 @@ static const struct vs_walk_run *run_of(struct vs_walk *w, struct vs_walk_core *
 }
 
 static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
-                const struct vs_flow_head *head)
+                const struct vs_flow_head *head, bool *last)
 {
     uint32_t jumps = c->jumps;
-    int err = 0;
+    int err = tell_direct(w, c, r, head, last);
     c->pc = r->target;
-    if (w->config.jumps) {
+    if (w->config.jumps && !err) {
         err = emit(w, c,
                    &(struct vs_step){.pc = r->last_pc,
                                      .target = r->target,
@@ -452,7 +466,7 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         } else if (r->end == END_CALL) {
             err = meet_call(w, c, r, head, &last);
         } else if (r->end == END_JUMP) {
-            err = jump(w, c, r, head);
+            err = jump(w, c, r, head, &last);
         } else {
             c->pc = r->next;
             last = unlikely(r->system) && head->system;

@@ -26,6 +26,7 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_base_bzip2,
     &vs_technique_base_xz,
     &vs_technique_base_zstd,
+    &vs_technique_etm4,
     &vs_technique_pt,
 
     &vs_technique_mlvnx_b,

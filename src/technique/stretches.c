@@ -5,11 +5,11 @@
 
 #include "base/likely.h"
 
-enum { TABLE = 1 << 14, COUNT_MAX = 64 };
+enum { COUNT_MAX = 64 };
 
 int vs_stretches_init(struct vs_stretches *s, const struct vs_address_code *code)
 {
-    *s = (struct vs_stretches){.code = code, .table = calloc(TABLE, sizeof(*s->table))};
+    *s = (struct vs_stretches){.code = code, .table = calloc(VS_STRETCHES, sizeof(*s->table))};
     return s->table ? 0 : -VSE_NOMEM;
 }
 
@@ -61,13 +61,13 @@ static void build(const struct vs_stretches *s, struct vs_stretch *r, uint32_t v
             vs_stretches_infer(s, version, r->last_pc - r->before, r->last_pc, &r->target);
 }
 
-const struct vs_stretch *vs_stretches_at(struct vs_stretches *s, unsigned core,
-                                         struct vs_stretch_place *place, uint64_t most)
+const struct vs_stretch *vs_stretches_find(struct vs_stretches *s, unsigned core,
+                                           struct vs_stretch_place *place, uint64_t most)
 {
     const struct vs_address_code *code = s->code;
     if (unlikely(place->executed >= place->until))
         place->version = code->version(code->context, core, place->executed, &place->until);
-    struct vs_stretch *r = &s->table[(place->pc ^ place->pc >> 14) % TABLE];
+    struct vs_stretch *r = &s->table[(place->pc ^ place->pc >> 14) % VS_STRETCHES];
     if (unlikely(r->pc != place->pc || r->version != place->version || !r->count))
         build(s, r, place->version, place->pc, COUNT_MAX);
     if (unlikely(!r->count))

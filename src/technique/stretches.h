@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/likely.h"
 #include "technique/address.h"
 
 /* Straight code. It ends with a branch, with a repeated instruction, with a system call, or
@@ -55,9 +56,23 @@ struct vs_stretch_place {
 int vs_stretches_init(struct vs_stretches *s, const struct vs_address_code *code);
 void vs_stretches_fini(struct vs_stretches *s);
 
+enum { VS_STRETCHES = 1 << 14 }; /* the table's size */
+
+/* Does what vs_stretches_at does, whatever there is to do. */
+const struct vs_stretch *vs_stretches_find(struct vs_stretches *s, unsigned core,
+                                           struct vs_stretch_place *place, uint64_t most);
+
 /* Returns the code at a core's place, at most `most` instructions of it, at least 1 if `most` is
  * not 0; NULL if none is known there. It stays until the next call. */
-const struct vs_stretch *vs_stretches_at(struct vs_stretches *s, unsigned core,
-                                         struct vs_stretch_place *place, uint64_t most);
+static inline const struct vs_stretch *vs_stretches_at(struct vs_stretches *s, unsigned core,
+                                                       struct vs_stretch_place *place,
+                                                       uint64_t most)
+{
+    const struct vs_stretch *r = &s->table[(place->pc ^ place->pc >> 14) % VS_STRETCHES];
+    if (likely(r->pc == place->pc && r->version == place->version && r->count && r->count <= most &&
+               place->executed < place->until && r->count <= place->until - place->executed))
+        return r;
+    return vs_stretches_find(s, core, place, most);
+}
 
 #endif

@@ -5,6 +5,8 @@
  *
  *   step        control flow as the modules see it
  *   counts      what encoders met, as a table
+ *   stretches   the code between steps, for encoders that report more than steps have
+ *   interrupted repeated instructions that a core left
  *   predictors  outcome and target predictors as one set
  *   mispredict  the machines that report mispredictions only
  *   streams     the machines that report streams of instructions
@@ -186,7 +188,7 @@ struct vs_flow_head {
 /* Where the core stands when the decoder is asked. */
 struct vs_flow_site {
     uint64_t pc;
-    uint64_t target; /* a conditional direct branch's, or an indirect one's that is `inferable` */
+    uint64_t target; /* a direct branch's, or an indirect one's that is `inferable` */
     uint64_t bytes;  /* of all that the core has executed since its start, or since it was found
                       * again at a synchronisation point, this branch included */
     uint8_t flags;   /* VS_BR_*, without VS_BR_TAKEN */
@@ -243,6 +245,9 @@ struct vs_flow_decoder_ops {
     /* The head's core meets a direct call. NULL: nobody wants to know. Returns 0; VS_FLOW_LAST: the
      * head ends here. */
     int (*call)(void *decoder, unsigned core, uint64_t return_address, uint64_t target);
+    /* The head's core meets a direct jump or a direct call, which `call` then is not told of. NULL:
+     * nobody wants to know. Returns as call. */
+    int (*direct)(void *decoder, unsigned core, const struct vs_flow_site *site);
     /* Tells where the head's core goes after the count; VS_STEP_NOWHERE if it ends. */
     int (*discontinuity)(void *decoder, unsigned core, uint64_t *target);
     /* Forgets the cores of a stream, finds the first synchronisation point of one of them at or

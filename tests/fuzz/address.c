@@ -77,7 +77,8 @@ static void set(struct machine *m, const char *name, unsigned value)
 static bool choose(struct machine *m, const uint8_t *head)
 {
     static const char *const codes[] = {"plain", "nexus", "adac"};
-    m->setup = (struct vs_technique_setup){1u + head[1] % CORES_MAX, WIDTH, head[1] & 0x80};
+    m->setup = (struct vs_technique_setup){
+        .cores = 1u + head[1] % CORES_MAX, .address_bits = WIDTH, .timed = head[1] & 0x80};
     must(!vs_technique_defaults(&m->spec, technique(head[0])));
     set(m, "sets", 1u << head[2] % 6);
     set(m, "ways", 1u << (head[2] >> 4) % 4);

@@ -43,8 +43,9 @@ static bool choose(struct machine *m, const uint8_t *head)
     size_t n = 0;
     unsigned which = head[0] % TECHNIQUES;
     m->technique = techniques[which];
-    m->setup =
-        (struct vs_technique_setup){1u + head[1] % 9, head[1] & 0x40 ? 32 : 64, head[1] & 0x80};
+    m->setup = (struct vs_technique_setup){.cores = 1u + head[1] % 9,
+                                           .address_bits = head[1] & 0x40 ? 32 : 64,
+                                           .timed = head[1] & 0x80};
     m->seed = head[2] | (uint64_t)head[3] << 8 | 0x10000;
     n = (size_t)snprintf(text, sizeof(text), "%s", m->technique->name);
     if (which < CACHED)

@@ -68,7 +68,8 @@ static bool choose(struct run *r, const uint8_t *head)
     r->cores = 1u + head[1] % CORES_MAX;
     r->timed = head[1] & 0x80;
     r->prior = head[1] & 0x40;
-    r->setup = (struct vs_technique_setup){r->cores, 64, r->timed};
+    r->setup =
+        (struct vs_technique_setup){.cores = r->cores, .address_bits = 64, .timed = r->timed};
     must(!vs_technique_defaults(&r->spec, t));
     set_number(r, "line", line);
     set_number(r, "ways", ways);

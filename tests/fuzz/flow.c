@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "replay/walk.h"
-#include "technique/address.h"
+#include "study/codeview.h"
 
 static void must(bool holds)
 {
@@ -60,20 +60,6 @@ static int to_buf(void *buf, unsigned stream, const uint8_t *bytes, uint64_t nbi
 {
     must(!stream || !nbits);
     return stream ? 0 : vs_port_to_buf(buf, stream, bytes, nbits);
-}
-
-static size_t fetch(const void *context, uint32_t version, uint64_t pc, uint8_t *bytes,
-                    size_t capacity)
-{
-    return vs_text_fetch(context, version, pc, bytes, capacity);
-}
-
-static uint32_t first_version(const void *context, unsigned core, uint64_t instructions,
-                              uint64_t *until)
-{
-    (void)context, (void)core, (void)instructions;
-    *until = UINT64_MAX;
-    return 0;
 }
 
 /* ---- streams --------------------------------------------------------------------------------- */
@@ -139,8 +125,10 @@ static void choose(struct choice *c, unsigned technique, unsigned how)
         narrow(c, "bcnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
     if (how & 32)
         narrow(c, "icnt_bits", VS_COUNTER_BITS_MIN + (how >> 6 & 3));
-    c->setup = (struct vs_technique_setup){
-        .cores = how & 4 ? CORES : 1, .address_bits = how & 8 ? 32 : 64, .timed = how & 1};
+    c->setup = (struct vs_technique_setup){.cores = how & 4 ? CORES : 1,
+                                           .address_bits = how & 8 ? 32 : 64,
+                                           .timed = how & 1,
+                                           .alignment = 2};
     vs_technique_settle(&c->spec, c->setup.timed);
 }
 
@@ -189,13 +177,17 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     struct again a = {.ops = c->spec.technique->encoder, .steps = steps};
     struct vs_port_shape shape;
     struct vs_port_writer port;
+    struct vs_text text = {0};
     int64_t bits;
     bool packed;
     vs_technique_shape(&c->spec, &c->setup, &shape);
     must(vs_port_writer_init(&port, &shape, to_buf, out) == 0);
+    make_code(&text);
+    const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
     must(a.ops->open(&a.encoder, &(struct vs_technique_context){.params = c->spec.params,
                                                                 .setup = &c->setup,
-                                                                .port = &port}) == 0);
+                                                                .port = &port,
+                                                                .code = &code}) == 0);
     must(walk(c, in->data, in->len, encode, &a) == 0);
     must(vs_encoder_finish(a.ops, a.encoder) == 0);
     bits = vs_port_finish(&port);
@@ -204,6 +196,7 @@ static bool encode_again(const struct choice *c, const struct vs_buf *in, struct
     must(packed || bits == (int64_t)(8 * in->len));
     a.ops->close(a.encoder);
     vs_port_writer_fini(&port);
+    vs_text_fini(&text);
     return packed;
 }
 
@@ -243,9 +236,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 2)
         return 0;
     choose(&c, data[0], data[1]);
-    /* what an encoder needs beside steps, the steps of a stream do not tell */
+    /* what an encoder needs beside steps and code, the steps of a stream do not tell */
     if (walk(&c, data + 2, size - 2, NULL, NULL) == 0 && c.setup.cores == 1 && !c.setup.timed &&
-        !vs_technique_ordered(&c.spec) && c.spec.technique->encoder->needs == VS_NEEDS_STEPS)
+        !vs_technique_ordered(&c.spec) && !(c.spec.technique->encoder->needs & VS_NEEDS_EVENTS))
         walk_again(&c, data + 2, size - 2);
     return 0;
 }
@@ -275,8 +268,7 @@ static void seed_steps(struct vs_port_writer *port, const struct choice *c, uint
     struct vs_text text = {0};
     void *encoder;
     make_code(&text);
-    const struct vs_address_code code = {
-        .context = &text, .isa = vs_isa_find("rv64"), .version = first_version, .fetch = fetch};
+    const struct vs_address_code code = vs_code_of_text(&text, vs_isa_find("rv64"));
     struct vs_step s = {.kind = VS_STEP_DISCONTINUITY, .target = 0x1000};
     must(ops->open(&encoder, &(struct vs_technique_context){.params = c->spec.params,
                                                             .setup = &c->setup,

@@ -78,7 +78,8 @@ static bool choose(struct machine *m, const uint8_t *head)
         n += (size_t)snprintf(text + n, sizeof(text) - n, ",caches=shared");
     if (which == 4)
         snprintf(text + n, sizeof(text) - n, ",rule=%s", head[2] & 0x40 ? "implied" : "all");
-    m->config.setup = (struct vs_technique_setup){1u + head[2] % CORES, 64, head[2] & 0x80};
+    m->config.setup = (struct vs_technique_setup){
+        .cores = 1u + head[2] % CORES, .address_bits = 64, .timed = head[2] & 0x80};
     if (vs_technique_parse(&m->config.spec, text, NULL))
         return false;
     vs_technique_settle(&m->config.spec, m->config.setup.timed);

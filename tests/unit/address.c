@@ -883,7 +883,8 @@ TEST(decodes_random_runs_with_random_parameters)
         for (unsigned round = 0; round < 40; round += unittest_every(5)) {
             struct stream s = {0};
             random_run(&r, &rng);
-            s.setup = (struct vs_technique_setup){r.cores, round % 4 ? 64 : 32, r.timed};
+            s.setup = (struct vs_technique_setup){
+                .cores = r.cores, .address_bits = round % 4 ? 64 : 32, .timed = r.timed};
             for (size_t k = 0; k < r.count && s.setup.address_bits == 32; k++)
                 r.events[k].addr &= UINT32_MAX;
             random_params(&s.spec, vs_techniques[i], &rng);
@@ -906,7 +907,8 @@ TEST(names_errors_of_damaged_streams)
             struct stream s = {0};
             struct vs_verify_address v;
             random_run(&r, &rng);
-            s.setup = (struct vs_technique_setup){r.cores, 64, r.timed};
+            s.setup =
+                (struct vs_technique_setup){.cores = r.cores, .address_bits = 64, .timed = r.timed};
             CHECK_EQ(vs_technique_defaults(&s.spec, vs_techniques[i]), 0);
             encode_spec(&s, &r, r.count);
             s.bits.data[rng_below(&rng, s.bits.len)] ^= (uint8_t)(1 << rng_below(&rng, 8));

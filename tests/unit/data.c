@@ -614,7 +614,7 @@ TEST(refuses_what_does_not_fit)
 
 TEST(costs_what_is_published)
 {
-    const struct vs_technique_setup setup = {1, 32, false};
+    const struct vs_technique_setup setup = {.cores = 1, .address_bits = 32, .timed = false};
     struct vs_technique_spec p;
     struct vs_cost_list cost;
     parse(&p, "mc2RT", "CS32");
@@ -627,7 +627,7 @@ TEST(costs_what_is_published)
     CHECK_EQ(cost.items[1].cost.registers, 32);
     double fraction = (double)vs_cost_storage(vs_cost_list_sum(&cost)) / (32768 * 8);
     CHECK(fraction > 1.0 / 32 && fraction < 1.01 / 32);
-    const struct vs_technique_setup four = {4, 32, false};
+    const struct vs_technique_setup four = {.cores = 4, .address_bits = 32, .timed = false};
     /* a core's own counters; one that counts for all that share a cache */
     CHECK_EQ(vs_technique_cost(&p, &four, &cost), 0);
     CHECK_EQ(cost.items[1].copies, 4);

@@ -258,7 +258,7 @@ TEST(sends_packets_at_the_time_of_what_fills_them)
         load(s, 0, 0, 64);
     }
     s->run.timed = true;
-    const struct vs_technique_setup setup = {1, 64, true};
+    const struct vs_technique_setup setup = {.cores = 1, .address_bits = 64, .timed = true};
     const struct vs_batch batch = run_batch(&s->run);
     parse(&spec, "mlvNX_gzip", "");
     vs_technique_shape(&spec, &setup, &shape);

@@ -166,7 +166,8 @@ static inline void encode_split(struct stream *s, const char *name, const char *
     void *e;
     memset(s, 0, sizeof *s);
     parse(&s->spec, name, params);
-    s->setup = (struct vs_technique_setup){r->cores, 64, r->timed};
+    s->setup =
+        (struct vs_technique_setup){.cores = r->cores, .address_bits = 64, .timed = r->timed};
     vs_technique_shape(&s->spec, &s->setup, &s->shape);
     if (prior) {
         CHECK_EQ(vs_prior_open(&p), 0);

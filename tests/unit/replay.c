@@ -68,8 +68,8 @@ static void stream_make(struct stream *s, const struct file *run, const char *te
 {
     *s = (struct stream){.reader = file_open(run)};
     const struct vs_run_info *info = vs_reader_info(s->reader);
-    s->config.setup =
-        (struct vs_technique_setup){info->threads, 64, (info->features & VS_RUN_TIMED) != 0};
+    s->config.setup = (struct vs_technique_setup){
+        .cores = info->threads, .address_bits = 64, .timed = (info->features & VS_RUN_TIMED) != 0};
     CHECK_EQ(vs_technique_parse(&s->config.spec, technique, NULL), 0);
     vs_technique_settle(&s->config.spec, s->config.setup.timed);
     encode(s);

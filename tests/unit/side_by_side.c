@@ -16,6 +16,7 @@
 #include "gdb/stub.h"
 #include "gdbtalk.h"
 #include "isa/set.h"
+#include "port/store.h"
 #include "replay/walk.h"
 #include "runs.h"
 #include "study/codeview.h"
@@ -114,9 +115,7 @@ struct subject {
     struct vs_text text;
     struct vs_technique_setup setup;
     struct vs_technique_spec spec; /* of a stream to be replayed */
-    struct vs_buf bits;
-    uint64_t nbits;
-    struct vs_port_stream stream; /* these */
+    struct vs_port_store bits;
 };
 
 struct recording {
@@ -196,7 +195,8 @@ static void subject_init(struct subject *u, struct side *s)
     u->file = file_load(name);
     u->reader = file_open(&u->file);
     const struct vs_run_info *info = vs_reader_info(u->reader);
-    u->setup = (struct vs_technique_setup){info->threads, 64, true};
+    u->setup = (struct vs_technique_setup){
+        .cores = info->threads, .address_bits = 64, .timed = true, .alignment = 2};
     u->run = run_read(u->reader, &err);
     CHECK_EQ(err, 0);
     struct vs_batch all = run_batch(&u->run, 0, u->run.count);
@@ -207,7 +207,7 @@ static void subject_init(struct subject *u, struct side *s)
 
 static void subject_fini(struct subject *u)
 {
-    vs_buf_fini(&u->bits);
+    vs_port_store_fini(&u->bits);
     vs_text_fini(&u->text);
     run_free(&u->run);
     vs_reader_close(u->reader);
@@ -332,8 +332,8 @@ static bool next_piece(struct side *s, size_t *at, struct vs_batch *b)
 }
 
 /* All that a technique may need, whether it does or not. */
-static uint64_t encode(struct side *s, const struct vs_technique_spec *spec,
-                       const struct vs_port_shape *shape, struct vs_buf *bits)
+static void encode(struct side *s, const struct vs_technique_spec *spec,
+                   const struct vs_port_shape *shape, struct vs_port_store *bits)
 {
     const struct vs_encoder_ops *ops = spec->technique->encoder;
     const struct vs_address_code code = vs_code_of_text(&s->of->text, vs_isa_find("rv64"));
@@ -345,7 +345,8 @@ static uint64_t encode(struct side *s, const struct vs_technique_spec *spec,
     struct vs_batch b;
     size_t at = 0;
     void *e;
-    CHECK_EQ(vs_port_writer_init(&w, shape, vs_port_to_buf, bits), 0);
+    CHECK_EQ(vs_port_store_init(bits, shape), 0);
+    CHECK_EQ(vs_port_writer_init(&w, shape, vs_port_to_store, bits), 0);
     CHECK_EQ(vs_prior_open(&prior), 0);
     while (next_piece(s, &at, &b))
         CHECK_EQ(vs_prior_consume(prior, &b), 0);
@@ -364,10 +365,8 @@ static uint64_t encode(struct side *s, const struct vs_technique_spec *spec,
     ops->close(e);
     vs_stepper_fini(&stepper);
     vs_prior_close(prior);
-    int64_t nbits = vs_port_finish(&w);
-    CHECK(nbits > 0);
+    CHECK(vs_port_finish(&w) > 0);
     vs_port_writer_fini(&w);
-    return (uint64_t)nbits;
 }
 
 static int take_steps(void *context, const struct vs_step *steps, size_t count)
@@ -454,14 +453,14 @@ static void code_run(struct side *s)
     struct vs_technique_spec spec;
     struct vs_port_shape shape;
     struct vs_port_reader r;
-    struct vs_buf bits = {0};
+    struct vs_port_store bits = {0};
     CHECK_EQ(vs_technique_defaults(&spec, s->technique), 0);
     vs_technique_settle(&spec, s->of->setup.timed);
     vs_technique_shape(&spec, &s->of->setup, &shape);
-    uint64_t nbits = encode(s, &spec, &shape, &bits);
-    digest(s, bits.data, bits.len);
-    CHECK_EQ(vs_port_reader_init(&r, &shape, &(struct vs_port_stream){bits.data, bits.len, nbits}),
-             0);
+    encode(s, &spec, &shape, &bits);
+    for (unsigned i = 0; i < bits.count; i++)
+        digest(s, bits.streams[i].data, bits.streams[i].size);
+    CHECK_EQ(vs_port_reader_init(&r, &shape, bits.streams), 0);
     if (s->technique->flow_decoder)
         decode_flow(s, &spec, &r);
     else if (s->technique->data_decoder)
@@ -469,7 +468,7 @@ static void code_run(struct side *s)
     else
         decode_addresses(s, &spec, &r);
     vs_port_reader_fini(&r);
-    vs_buf_fini(&bits);
+    vs_port_store_fini(&bits);
 }
 
 static void code_with(enum vs_technique_kind kind)
@@ -506,8 +505,7 @@ static void stream_for_replay(struct subject *u, unsigned number)
     CHECK_EQ(vs_technique_parse(&u->spec, number ? "mlvCF_e" : "mc2RT", NULL), 0);
     vs_technique_settle(&u->spec, u->setup.timed);
     vs_technique_shape(&u->spec, &u->setup, &shape);
-    u->nbits = encode(&s, &u->spec, &shape, &u->bits);
-    u->stream = (struct vs_port_stream){u->bits.data, u->bits.len, u->nbits};
+    encode(&s, &u->spec, &shape, &u->bits);
 }
 
 static void open_replay(const struct side *s, struct vs_replay *r)
@@ -516,7 +514,7 @@ static void open_replay(const struct side *s, struct vs_replay *r)
     const struct vs_replay_config config = {.isa = vs_isa_find("rv64"),
                                             .spec = u->spec,
                                             .setup = u->setup,
-                                            .streams = &u->stream,
+                                            .streams = u->bits.streams,
                                             .code = &u->text};
     struct vs_diag diag = {0};
     if (vs_replay_init(r, &config, &diag))

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "rng.h"
-#include "technique/technique.h"
+#include "technique/address.h"
 #include "unittest.h"
 
 /* ---- an encoder and its stream --------------------------------------------------------------- */
@@ -15,10 +15,27 @@ struct module {
     struct vs_technique_setup setup;
     struct vs_port_shape shape;
     struct vs_port_writer port;
+    struct vs_address_code code;
     struct vs_buf out;
     void *encoder;
     uint64_t time;
 };
+
+/* For encoders that cannot do without code, where nothing is executed. */
+static uint32_t no_version(const void *context, unsigned core, uint64_t instructions,
+                           uint64_t *until)
+{
+    (void)context, (void)core, (void)instructions;
+    *until = UINT64_MAX;
+    return 0;
+}
+
+static size_t no_bytes(const void *context, uint32_t version, uint64_t pc, uint8_t *bytes,
+                       size_t capacity)
+{
+    (void)context, (void)version, (void)pc, (void)bytes, (void)capacity;
+    return 0;
+}
 
 static void start(struct module *m, const char *spec, unsigned cores, bool timed)
 {
@@ -26,13 +43,16 @@ static void start(struct module *m, const char *spec, unsigned cores, bool timed
     *m = (struct module){.setup = {.cores = cores, .address_bits = 64, .timed = timed}};
     if (vs_technique_parse(&m->spec, spec, &diag) < 0)
         unittest_fail(__FILE__, __LINE__, "%s: %s", spec, diag.text);
+    m->code = (struct vs_address_code){
+        .isa = vs_isa_find("rv64"), .version = no_version, .fetch = no_bytes};
     vs_technique_settle(&m->spec, timed);
     vs_technique_shape(&m->spec, &m->setup, &m->shape);
     CHECK_EQ(vs_port_writer_init(&m->port, &m->shape, vs_port_to_buf, &m->out), 0);
     CHECK_EQ(m->spec.technique->encoder->open(
                  &m->encoder, &(struct vs_technique_context){.params = m->spec.params,
                                                              .setup = &m->setup,
-                                                             .port = &m->port}),
+                                                             .port = &m->port,
+                                                             .code = &m->code}),
              0);
 }
 
@@ -532,13 +552,16 @@ TEST(refuses_a_core_that_there_is_not)
 {
     for (size_t i = 0; vs_techniques[i]; i++) {
         struct module m;
-        struct vs_step s = {.core = 2, .kind = VS_STEP_DISCONTINUITY, .target = 1};
+        const struct vs_step s = {.core = 2, .kind = VS_STEP_DISCONTINUITY, .target = 1};
+        const struct vs_event e = {.thread = 2, .kind = VS_THREAD_START, .pc = 1};
+        const struct vs_batch events = {.events = &e, .count = 1};
         if (!(vs_techniques[i]->serves & VS_TECHNIQUE_FLOW))
             continue;
         start(&m, vs_techniques[i]->name, 2, false);
-        CHECK_ERR(m.spec.technique->encoder->consume(
-                      m.encoder, &(struct vs_slice){.steps = &s, .step_count = 1}),
-                  VSE_INVAL);
+        CHECK_ERR(
+            m.spec.technique->encoder->consume(
+                m.encoder, &(struct vs_slice){.steps = &s, .step_count = 1, .events = &events}),
+            VSE_INVAL);
         stop(&m);
     }
 }

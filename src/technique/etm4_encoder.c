@@ -1,0 +1,496 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+
+#include "base/likely.h"
+#include "model/atoms.h"
+#include "model/ras.h"
+#include "port/coresight.h"
+#include "technique/etm4.h"
+#include "technique/interrupted.h"
+#include "technique/stretches.h"
+
+struct etm4_encoder_core {
+    struct vs_stretch_place place; /* its pc is what follows the last branch that has an atom */
+    bool alive;                    /* it has begun, and is not in a gap */
+    bool begun;                    /* the repeated instruction at its pc is already counted */
+    bool synced;                   /* its stream has an A-Sync */
+    struct vs_interrupted left;
+    struct vs_atoms atoms;
+    struct vs_recent recent;
+    struct vs_ras ras;
+    uint64_t time;    /* the last step's */
+    uint64_t stamp;   /* the last timestamp; 0: none since Trace Info */
+    uint64_t counted; /* the cycle of the last cycle count */
+    uint64_t bytes;   /* since the last A-Sync */
+    struct vs_coresight_out frame;
+};
+
+struct etm4_encoder {
+    struct vs_port_writer *port;
+    struct vs_etm4_params params;
+    struct vs_etm4_form form;
+    bool timed;
+    uint64_t most; /* cycles that the counter holds */
+    unsigned cores;
+    int error; /* an address that cannot be sent */
+    struct vs_stretches stretches;
+    struct vs_flow_counts counts;
+    struct etm4_encoder_core core[];
+};
+
+static void encoder_close(void *encoder)
+{
+    struct etm4_encoder *e = encoder;
+    for (unsigned i = 0; e && i < e->cores; i++)
+        vs_ras_fini(&e->core[i].ras);
+    if (e)
+        vs_stretches_fini(&e->stretches);
+    free(e);
+}
+
+static int encoder_open(void **out, const struct vs_technique_context *context)
+{
+    const struct vs_technique_setup *setup = context->setup;
+    struct etm4_encoder *e = calloc(1, sizeof(*e) + setup->cores * sizeof(e->core[0]));
+    if (!(*out = e))
+        return -VSE_NOMEM;
+    if (!context->code)
+        return -VSE_INVAL;
+    e->port = context->port;
+    e->params = *(const struct vs_etm4_params *)context->params;
+    e->form = vs_etm4_form(setup);
+    e->timed = setup->timed;
+    e->most = (UINT64_C(1) << e->params.cycle_bits) - 1;
+    e->cores = setup->cores;
+    int err = vs_stretches_init(&e->stretches, context->code);
+    for (unsigned i = 0; i < setup->cores && !err; i++)
+        err = vs_ras_init(&e->core[i].ras, (uint32_t)e->params.stack);
+    return err;
+}
+
+static unsigned number_of(const struct etm4_encoder *e, const struct etm4_encoder_core *c)
+{
+    return (unsigned)(c - e->core);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+struct etm4_packet {
+    uint8_t bytes[16];
+    uint8_t fields[16];
+    unsigned size;
+};
+
+static void add(struct etm4_packet *p, enum vs_field f, uint64_t byte)
+{
+    p->fields[p->size] = (uint8_t)f;
+    p->bytes[p->size++] = (uint8_t)byte;
+}
+
+/* Adds seven bits in each byte, the low ones first, and a bit that says whether more follow. */
+static void add_number(struct etm4_packet *p, enum vs_field f, uint64_t n)
+{
+    for (; n >> 7; n >>= 7)
+        add(p, f, (n & 0x7F) | 0x80);
+    add(p, f, n);
+}
+
+static void send(struct etm4_encoder *e, struct etm4_encoder_core *c, const struct etm4_packet *p)
+{
+    unsigned core = number_of(e, c);
+    c->bytes += p->size;
+    if (e->params.formatter) {
+        for (unsigned i = 0; i < p->size; i++)
+            vs_coresight_put(&c->frame, e->port, core, c->time, p->fields[i], p->bytes[i]);
+        return;
+    }
+    vs_port_begin_packet(e->port, core, c->time);
+    for (unsigned i = 0; i < p->size; i++)
+        vs_port_put(e->port, p->fields[i], p->bytes[i], 8);
+    vs_port_end(e->port);
+}
+
+static void send_byte(struct etm4_encoder *e, struct etm4_encoder_core *c, enum vs_field f,
+                      uint8_t byte)
+{
+    c->bytes++;
+    if (e->params.formatter) {
+        vs_coresight_put(&c->frame, e->port, number_of(e, c), c->time, f, byte);
+        return;
+    }
+    vs_port_begin_packet(e->port, number_of(e, c), c->time);
+    vs_port_put(e->port, f, byte, 8);
+    vs_port_end(e->port);
+}
+
+/* Sends all atoms. */
+static void send_atoms(struct etm4_encoder *e, struct etm4_encoder_core *c)
+{
+    while (c->atoms.count)
+        send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
+}
+
+static inline void put_atom(struct etm4_encoder *e, struct etm4_encoder_core *c, bool taken)
+{
+    vs_atoms_add(&c->atoms, taken);
+    if (unlikely(c->atoms.count == VS_ATOMS_MAX))
+        send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
+}
+
+/* ---- addresses ------------------------------------------------------------------------------- */
+
+static uint64_t sent_form(struct etm4_encoder *e, uint64_t address)
+{
+    uint64_t sent;
+    if (unlikely(!vs_etm4_sendable(e->form, address, &sent)))
+        e->error = -VSE_INVAL;
+    return sent;
+}
+
+/* Adds the bytes of a long address: the first two leave out what the instruction set leaves out. */
+static void add_long(const struct etm4_encoder *e, struct etm4_packet *p, enum vs_field f,
+                     uint64_t sent, unsigned bytes)
+{
+    unsigned shift = e->form.shift;
+    add(p, f, sent >> shift & 0x7F);
+    add(p, f, shift == 1 ? sent >> 8 : sent >> 9 & 0x7F);
+    for (unsigned i = 2; i < bytes; i++)
+        add(p, f, sent >> 8 * i);
+}
+
+static void send_address(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t address)
+{
+    const unsigned is1 = vs_etm4_is1(e->form), shift = e->form.shift;
+    uint64_t sent = sent_form(e, address);
+    struct etm4_packet p = {.size = 0};
+    switch (vs_etm4_shortest(&c->recent, e->form, sent)) {
+    case VS_ETM4_ADDRESS_MATCH:
+        add(&p, VS_FIELD_INDEX, VS_ETM4_MATCH + vs_recent_find(&c->recent, sent));
+        break;
+    case VS_ETM4_ADDRESS_SHORT_1:
+        add(&p, VS_FIELD_HEADER, VS_ETM4_SHORT + is1);
+        add(&p, VS_FIELD_TARGET, sent >> shift & 0x7F);
+        break;
+    case VS_ETM4_ADDRESS_SHORT_2:
+        add(&p, VS_FIELD_HEADER, VS_ETM4_SHORT + is1);
+        add(&p, VS_FIELD_TARGET, (sent >> shift & 0x7F) | 0x80);
+        add(&p, VS_FIELD_TARGET, sent >> (7 + shift));
+        break;
+    case VS_ETM4_ADDRESS_32:
+        add(&p, VS_FIELD_HEADER, VS_ETM4_LONG_32 + is1);
+        add_long(e, &p, VS_FIELD_TARGET, sent, 4);
+        break;
+    case VS_ETM4_ADDRESS_64:
+        add(&p, VS_FIELD_HEADER, VS_ETM4_LONG_64 + is1);
+        add_long(e, &p, VS_FIELD_TARGET, sent, 8);
+        break;
+    }
+    vs_recent_push(&c->recent, sent);
+    send(e, c, &p);
+}
+
+/* Sends all of an address, and the context. */
+static void send_place(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t address)
+{
+    bool numbered = e->params.context == VS_ETM4_CORE;
+    uint64_t sent = sent_form(e, address);
+    struct etm4_packet p = {.size = 0};
+    add(&p, VS_FIELD_SYNC, VS_ETM4_CONTEXT + vs_etm4_is1(e->form));
+    add_long(e, &p, VS_FIELD_SYNC, sent, 8);
+    add(&p, VS_FIELD_SYNC, VS_ETM4_EL0 | (numbered ? VS_ETM4_NUMBERED : 0));
+    for (unsigned i = 0; numbered && i < 4; i++)
+        add(&p, VS_FIELD_SYNC, (uint64_t)number_of(e, c) >> 8 * i);
+    vs_recent_push(&c->recent, sent);
+    send(e, c, &p);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void send_stamp(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t time)
+{
+    unsigned bytes = vs_etm4_time_bytes(c->stamp, time);
+    struct etm4_packet p = {.size = 0};
+    add(&p, VS_FIELD_CYCLES, VS_ETM4_TIME + e->params.cycles);
+    for (unsigned i = 0; i < bytes; i++)
+        add(&p, VS_FIELD_CYCLES,
+            i == 8 ? time >> 56 : (time >> 7 * i & 0x7F) | (i + 1 < bytes ? 0x80 : 0));
+    if (e->params.cycles)
+        add_number(&p, VS_FIELD_CYCLES, time - c->counted);
+    c->stamp = time;
+    send(e, c, &p);
+}
+
+/* Counts the cycles since the last cycle count, if they are enough. Returns whether they are more
+ * than the counter holds; then a timestamp has to tell, as another does for what was counted. */
+static bool send_cycles(struct etm4_encoder *e, struct etm4_encoder_core *c)
+{
+    uint64_t cycles = c->time - c->counted, above = cycles - e->params.threshold;
+    struct etm4_packet p = {.size = 0};
+    if (cycles < e->params.threshold)
+        return false;
+    send_atoms(e, c);
+    if (cycles > e->most && c->stamp != c->counted)
+        send_stamp(e, c, c->counted);
+    if (cycles > e->most) {
+        add(&p, VS_FIELD_CYCLES, VS_ETM4_CYCLES_FAR + 1);
+    } else if (above <= VS_ETM4_NEAR) {
+        add(&p, VS_FIELD_CYCLES, VS_ETM4_CYCLES_NEAR + above);
+    } else {
+        add(&p, VS_FIELD_CYCLES, VS_ETM4_CYCLES_FAR);
+        add_number(&p, VS_FIELD_CYCLES, above);
+    }
+    c->counted = c->time;
+    send(e, c, &p);
+    return cycles > e->most;
+}
+
+/* Tells when a core went elsewhere. */
+static void send_time(struct etm4_encoder *e, struct etm4_encoder_core *c)
+{
+    if (!e->timed)
+        return;
+    if (e->params.cycles)
+        send_cycles(e, c);
+    send_stamp(e, c, c->time);
+}
+
+/* ---- synchronisation ------------------------------------------------------------------------- */
+
+static void send_sync(struct etm4_encoder *e, struct etm4_encoder_core *c)
+{
+    struct etm4_packet async = {.size = 0}, info = {.size = 0};
+    for (unsigned i = 0; i < VS_ETM4_ZEROS; i++)
+        add(&async, VS_FIELD_SYNC, VS_ETM4_ASYNC);
+    add(&async, VS_FIELD_SYNC, VS_ETM4_ASYNC_END);
+    send(e, c, &async);
+    add(&info, VS_FIELD_SYNC, VS_ETM4_INFO);
+    add(&info, VS_FIELD_SYNC, e->params.cycles ? 0x09 : 0x01); /* which fields follow */
+    add(&info, VS_FIELD_SYNC, e->params.cycles);
+    if (e->params.cycles)
+        add_number(&info, VS_FIELD_SYNC, e->params.threshold);
+    send(e, c, &info);
+    c->bytes = 0;
+    c->stamp = 0;
+    c->synced = true;
+    c->recent = (struct vs_recent){0};
+    c->ras.depth = 0;
+}
+
+static int encoder_sync(void *encoder, unsigned core)
+{
+    struct etm4_encoder *e = encoder;
+    struct etm4_encoder_core *c = &e->core[core];
+    if (!c->alive)
+        return 0;
+    send_atoms(e, c);
+    send_sync(e, c);
+    send_place(e, c, c->place.pc);
+    e->counts.syncs++;
+    return 0;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static inline void put_taken(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t target)
+{
+    put_atom(e, c, true);
+    if (e->params.broadcast) {
+        send_atoms(e, c);
+        send_address(e, c, target);
+    }
+}
+
+/* What a core executed last. */
+struct etm4_passed {
+    bool branch; /* one that is a step */
+    uint64_t branch_pc;
+    uint64_t repeated; /* a repeated instruction */
+    bool system_call;
+};
+
+/* The core goes over the code to its next step. Returns 0; -VSE_INVAL (the code is another). */
+static int pass(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t count,
+                struct etm4_passed *passed)
+{
+    *passed = (struct etm4_passed){0};
+    if (unlikely(c->begun)) {
+        const struct vs_stretch *r = vs_stretches_at(&e->stretches, number_of(e, c), &c->place, 1);
+        if (!r)
+            return -VSE_INVAL;
+        passed->repeated = r->pc;
+        c->place.pc = r->next;
+        c->begun = false;
+    }
+    while (count) {
+        const struct vs_stretch *r =
+            vs_stretches_at(&e->stretches, number_of(e, c), &c->place, count);
+        if (unlikely(!r))
+            return -VSE_INVAL;
+        count -= r->count;
+        c->place.executed += r->count;
+        bool jumps = vs_stretch_jumps(r);
+        *passed = (struct etm4_passed){.branch = r->branch && !jumps,
+                                       .branch_pc = r->branch && !jumps ? r->last_pc : 0,
+                                       .repeated = r->repeat ? r->last_pc : 0,
+                                       .system_call = r->system_call};
+        if (unlikely(passed->branch && count))
+            return -VSE_INVAL;
+        c->place.pc = jumps ? r->target : r->next;
+        if (jumps)
+            put_taken(e, c, r->target);
+    }
+    return 0;
+}
+
+/* Does what pass does for most steps: nothing lies between the core's place and the branch but
+ * straight code. Returns whether that is so. */
+static inline bool reaches(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                           const struct vs_step *s, struct etm4_passed *passed)
+{
+    if (unlikely(c->begun || !s->icount))
+        return false;
+    const struct vs_stretch *r =
+        vs_stretches_at(&e->stretches, number_of(e, c), &c->place, s->icount);
+    if (!r || r->count != s->icount || r->last_pc != s->pc || vs_stretch_jumps(r))
+        return false;
+    c->place.executed += s->icount;
+    passed->branch = r->branch;
+    passed->branch_pc = s->pc;
+    return true;
+}
+
+static void put_indirect(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                         const struct vs_step *s)
+{
+    bool is_return = s->flags & VS_BR_RETURN, known;
+    uint64_t top;
+    put_atom(e, c, vs_step_taken(s));
+    if (s->flags & VS_BR_CALL && vs_step_taken(s))
+        vs_ras_push(&c->ras, s->pc + s->size);
+    known = !vs_step_taken(s);
+    if (!known && !e->params.broadcast && vs_ras_pop(&c->ras, &top) && !(known = top == s->target))
+        vs_ras_push(&c->ras, top);
+    *(is_return ? &e->counts.returns : &e->counts.indirect) += 1;
+    if (known)
+        return;
+    *(is_return ? &e->counts.returns_reported : &e->counts.indirect_reported) += 1;
+    send_atoms(e, c);
+    send_address(e, c, s->target);
+}
+
+static void put_discontinuity(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                              const struct vs_step *s, const struct etm4_passed *passed)
+{
+    uint64_t stop = c->place.pc;
+    bool halts = s->target == VS_STEP_NOWHERE;
+    send_atoms(e, c);
+    e->counts.discontinuities++;
+    e->counts.syncs += !c->alive || halts;
+    if (!c->alive) {
+        if (!c->synced)
+            send_sync(e, c);
+        send_byte(e, c, VS_FIELD_SYNC, VS_ETM4_TRACE_ON);
+        c->ras.depth = 0;
+        send_place(e, c, s->target);
+        c->counted = c->time;
+        c->left.depth = 0;
+        c->alive = true;
+    } else {
+        struct etm4_packet p = {.size = 0};
+        add(&p, VS_FIELD_HEADER, VS_ETM4_EXCEPTION);
+        add(&p, VS_FIELD_HEADER,
+            halts                 ? VS_ETM4_HALT
+            : passed->system_call ? VS_ETM4_CALL
+                                  : VS_ETM4_INTERRUPT);
+        send(e, c, &p);
+        send_address(e, c, stop);
+        if (halts)
+            c->alive = false;
+        else
+            send_address(e, c, s->target);
+        if (halts || !vs_interrupted_return(&c->left, s->target, &c->begun))
+            vs_interrupted_leave(&c->left, passed->repeated, stop);
+    }
+    send_time(e, c);
+}
+
+static inline int put_step(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                           const struct vs_step *s)
+{
+    struct etm4_passed passed = {0};
+    bool branch = s->kind != VS_STEP_DISCONTINUITY;
+    int err =
+        !c->alive || (branch && reaches(e, c, s, &passed)) ? 0 : pass(e, c, s->icount, &passed);
+    if (unlikely(err || branch != passed.branch || passed.branch_pc != s->pc))
+        return -VSE_INVAL;
+    switch (s->kind) {
+    case VS_STEP_CONDITIONAL:
+        e->counts.conditional++;
+        e->counts.conditional_reported++;
+        if (vs_step_taken(s))
+            put_taken(e, c, s->target);
+        else
+            put_atom(e, c, false);
+        break;
+    case VS_STEP_CALL:
+        vs_ras_push(&c->ras, s->pc + s->size);
+        put_taken(e, c, s->target);
+        break;
+    case VS_STEP_INDIRECT:
+        put_indirect(e, c, s);
+        break;
+    default:
+        put_discontinuity(e, c, s, &passed);
+        break;
+    }
+    c->place.pc = vs_step_next(s);
+    return e->error;
+}
+
+static int encoder_consume(void *encoder, const struct vs_slice *slice)
+{
+    struct etm4_encoder *e = encoder;
+    int err = 0;
+    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end && !err;
+         s++) {
+        if (unlikely(s->core >= e->cores))
+            return -VSE_INVAL;
+        struct etm4_encoder_core *c = &e->core[s->core];
+        c->time = s->time;
+        e->counts.instructions += s->icount;
+        err = put_step(e, c, s);
+        if (e->params.cycles && !err && c->alive && send_cycles(e, c))
+            send_stamp(e, c, c->time);
+        if (unlikely(e->params.sync && c->bytes >= e->params.sync) && !err)
+            err = encoder_sync(e, s->core);
+    }
+    return err;
+}
+
+static int encoder_finish(void *encoder)
+{
+    struct etm4_encoder *e = encoder;
+    for (unsigned i = 0; i < e->cores; i++) {
+        struct etm4_encoder_core *c = &e->core[i];
+        send_atoms(e, c);
+        if (e->params.formatter)
+            vs_coresight_finish(&c->frame, e->port, i, c->time);
+    }
+    return 0;
+}
+
+static void encoder_counts(const void *encoder, void *counts)
+{
+    *(struct vs_flow_counts *)counts = ((const struct etm4_encoder *)encoder)->counts;
+}
+
+const struct vs_encoder_ops vs_etm4_encoder = {
+    .needs = VS_NEEDS_STEPS | VS_NEEDS_CODE,
+    .open = encoder_open,
+    .consume = encoder_consume,
+    .sync = encoder_sync,
+    .finish = encoder_finish,
+    .counts = encoder_counts,
+    .rows = vs_flow_count_rows,
+    .close = encoder_close,
+};
