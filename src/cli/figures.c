@@ -792,6 +792,10 @@ const struct report_column figures_columns[] = {
     {.csv = "gates", REPORT_AT(vs_bandwidth_figures, gates)},
     {.json = "windows", .group = window_columns, .when = is_windowed, .csv_when = is_windowed},
     {.json = "buffer", .group = buffer_columns, .when = is_buffered, .csv_when = is_buffered},
+    {.json = "frame_bits",
+     .csv = "frame_bits",
+     REPORT_AT(vs_bandwidth_figures, counts.frame),
+     .csv_place = LATEST},
     {0},
 };
 
@@ -813,6 +817,8 @@ static void text_fields(struct out *out, const struct vs_bandwidth_figures *f)
             report_text(out, field_columns, &field);
             out_str(out, "  ");
         }
+    if (f->counts.frame)
+        out_printf(out, "(encapsulation %llu)", (unsigned long long)f->counts.frame);
     out_char(out, '\n');
 }
 

@@ -5,8 +5,6 @@
 
 const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mcfnx_b,
-    &vs_technique_etrace,
-    &vs_technique_ntrace,
     &vs_technique_mcftr_b,
     &vs_technique_mcftr_e,
     &vs_technique_ttmbp,
@@ -26,8 +24,11 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_base_bzip2,
     &vs_technique_base_xz,
     &vs_technique_base_zstd,
-    &vs_technique_etm4,
+
+    &vs_technique_etrace,
+    &vs_technique_ntrace,
     &vs_technique_pt,
+    &vs_technique_etm4,
 
     &vs_technique_mlvnx_b,
     &vs_technique_mlvcf_b,

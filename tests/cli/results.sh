@@ -72,7 +72,7 @@ while read -r name _ most _; do
     done
     expect_equal "$(grep -c "^$name,.*,\(block\|small\)," "$results/entropy.csv")" 25 "rows of the entropy of $name"
 done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF')
-expect_equal "$(grep -v '^#' "$table" | awk -F, 'NF != 9' | head -1)" "" "lines without 9 fields"
+expect_equal "$(grep -v '^#' "$table" | awk -F, 'NF != 10' | head -1)" "" "lines without 10 fields"
 expect_equal "$(grep -v '^#' "$loads" | awk -F, 'NF != 22' | head -1)" "" "lines without 22 fields"
 expect_equal "$(grep -v '^#' "$addresses" | awk -F, 'NF != 27' | head -1)" "" "lines without 27 fields"
 # the fields of a stream are all its bits
