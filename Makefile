@@ -410,7 +410,7 @@ fuzz:
 results:
 	@+$(MAKE) all
 	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces mutation; do \
+	    software-traces costs mutation; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
 	tools/fill-doc docs/results.md.in >$(O)/results.md
