@@ -130,6 +130,8 @@ int vs_coresight_get(struct vs_coresight_in *i, struct vs_port_reader *r, unsign
             null = i->ended;
         }
     }
+    if (err)
+        i->count = 0; /* nothing of a damaged frame is data */
     return err;
 }
 

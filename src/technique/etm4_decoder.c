@@ -183,6 +183,8 @@ static int get_address(struct etm4_decoder *d, struct etm4_decoder_core *c, uint
     uint64_t byte, sent = c->recent.addresses[0];
     enum vs_etm4_address kind = VS_ETM4_ADDRESS_64;
     int err = peek(d, c, &byte);
+    if (err && err != -VSE_END)
+        return err;
     if (!err && !is_address(d, byte))
         return refuse(d, VS_FIELD_HEADER, "an address has to follow");
     bool match = !err && byte - VS_ETM4_MATCH < VS_RECENT_SIZE;
@@ -299,8 +301,11 @@ static int get_time(struct etm4_decoder *d, struct etm4_decoder_core *c)
         err = get_cycles(d, c);
     if (!err || err == -VSE_END)
         err = get_stamp(d, c);
-    if (err || !d->params.cycles || peek(d, c, &byte) || byte != VS_ETM4_CYCLES_FAR + 1)
+    if (err || !d->params.cycles)
         return err;
+    err = peek(d, c, &byte);
+    if (err || byte != VS_ETM4_CYCLES_FAR + 1)
+        return err == -VSE_END ? 0 : err;
     err = get_cycles(d, c); /* that was the timestamp before */
     return err ? err : get_stamp(d, c);
 }
