@@ -205,6 +205,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     if (!the.stop_asked)
         set_discard(tid, 0, 0);
     the.from = VG_(get_IP)(tid);
+    the.over = the.mode == MODE_DONE;
     the.running = tid;
     lane_set(tid, &lane);
     ring_publish();

@@ -116,7 +116,8 @@ struct tool {
     struct thread *threads;
     ThreadId running; /* 0 = none */
     ULong turns;      /* how often a thread began to run */
-    Addr from;        /* where the running thread began */
+    Addr from;        /* where the running thread began ... */
+    Bool over;        /* ... after all that is recorded */
 
     /* what is recorded */
     enum mode mode;

@@ -517,6 +517,7 @@ int vs_session_run(struct vs_session *s, double start)
     int e, none;
 
     s->began = start;
+    watch_clock(s);
     e = listen_to_tool(s);
 
     if (e < 0)

@@ -429,8 +429,8 @@ static const struct cli_option options[] = {
     REGION_OPTIONS(FIELD(region)),
     {.name = "sample",
      .argument = "PERIOD:LENGTH",
-     .help = "measure windows of LENGTH instructions, one every PERIOD,\n"
-             "and estimate the rest",
+     .help = "measure windows of LENGTH instructions, one every\n"
+             "PERIOD, and estimate the rest",
      .type = OPTION_STRING,
      .offset = FIELD(sample)},
     {.name = "warm",

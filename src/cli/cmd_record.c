@@ -722,7 +722,7 @@ static const struct cli_option options[] = {
      .offset = FIELD(marks)},
     {.name = "last",
      .argument = "N",
-     .help = "with --inputs: keep the last N to 2N instructions of\n"
+     .help = "keep the inputs of the last N to 2N instructions of\n"
              "all threads",
      .type = OPTION_U64,
      .offset = FIELD(last),
