@@ -27,6 +27,9 @@ struct tool the = {.socket = -1, .memory = -1, .log = -1, .child = {-1, -1, -1}}
 
 /* The most bytes that one WIRE_EXTERNAL holds. */
 #define PIECE (WIRE_RECORD_MAX / 2)
+/* How often threads stop until what they did is handed over, if only inputs are recorded. They do
+ * so at system calls, and when their time is over. */
+#define STOPS 64
 /* The bytes that VG_USERREQ__MAP_IP_TO_SRCLOC writes. */
 #define SOURCE_PLACE 64
 
@@ -211,9 +214,20 @@ static void start_client_code(ThreadId tid, ULong blocks)
     ring_publish();
 }
 
+/* Inputs are few, and would wait in the buffer for long: whatever ends the recorder loses them. */
+static void hand_over(void)
+{
+    if (!the.light || ++the.stops < STOPS)
+        return;
+    the.stops = 0;
+    if (the.cursor != the.base)
+        ring_flush(False);
+}
+
 static void stop_client_code(ThreadId tid, ULong blocks)
 {
     lane_collect();
+    hand_over();
     if (the.triggered) {
         the.triggered = False;
         ring_simple(WIRE_TRIGGERED, tid);

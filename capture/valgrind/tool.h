@@ -116,6 +116,7 @@ struct tool {
     struct thread *threads;
     ThreadId running; /* 0 = none */
     ULong turns;      /* how often a thread began to run */
+    UInt stops;       /* and stopped, since the buffer was handed over */
     Addr from;        /* where the running thread began ... */
     Bool over;        /* ... after all that is recorded */
 
