@@ -461,8 +461,10 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
             keep_over_exec(False);
     }
     limits_after(tid, !sr_isError(result));
-    if (!sr_isError(result))
+    if (!sr_isError(result)) {
         kernel_replaced(tid);
+        shared_mapped(tid, sr_Res(result));
+    }
     if (the.follow && !sr_isError(result))
         tell_reaped(tid, sr_Res(result));
     if (number == __NR_rt_sigreturn)
@@ -655,6 +657,7 @@ static void moved(Addr from, Addr to, SizeT length)
 
 static void unmapped(Addr a, SizeT length)
 {
+    shared_unmapped(a, length);
     map(a, length, WIRE_MAP_GONE, MAPPED_NOW);
 }
 

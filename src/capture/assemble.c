@@ -88,6 +88,11 @@ struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
     return a->stats;
 }
 
+const char *vs_assembler_shared(const struct vs_assembler *a)
+{
+    return a->shared;
+}
+
 const char *vs_assembler_command(const struct vs_assembler *a, size_t *size)
 {
     *size = a->command.len;

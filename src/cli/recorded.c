@@ -277,6 +277,8 @@ void recorded_ending(struct recorded *r, const struct vs_engine_result *c)
         snprintf(text, sizeof(text), "%u", c->forks);
         vs_writer_meta(r->writer, "forks", text);
     }
+    if (*c->shared)
+        vs_writer_meta(r->writer, "shared", c->shared);
     if (r->plan->row->facts)
         r->plan->row->facts(c, r->plan->features & VS_RUN_TIMED, r->writer);
 }
