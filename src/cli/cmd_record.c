@@ -580,6 +580,8 @@ static int record(struct record *r, char **argv)
         return CLI_USAGE;
     r->stats = (struct recording_stats){
         .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
+    if (o->last && (e = kept_runs_try(&r->kept, &diag)) < 0)
+        return cli_report_output(r->cli, r->kept.other, e, &diag);
     if ((e = recorded_open(r->kept.run, &r->plan, r->path, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if (!recording_stats_open(r->cli, &r->stats)) {

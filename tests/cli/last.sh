@@ -171,6 +171,19 @@ for words in '--trigger exit:256' '--trigger exit:' '--trigger signal:NONE' '--t
     expect_no_file none.vest
 done
 
+begin refuses_to_replace_the_newer_run_unasked
+rm -f last.vest ran
+echo old >last.vest.newer
+run "$VESTIGE" record --last 5000 -o last.vest -- sh -c ': >ran'
+expect_status 2
+expect_one_line_err
+expect_err '^vestige record: last.vest.newer: exists; -f replaces it'
+for left in ran last.vest last.vest.partial last.vest.newer.partial; do
+    expect_no_file "$left"
+done
+expect_equal "$(cat last.vest.newer)" old
+rm last.vest.newer
+
 begin refuses_what_cannot_be_with_last
 for words in '--all --last 5000' '--inputs --all --last 5000' '--follow --last 5000' '--last 5000 --skip 5' '--last 5000 --length 5' \
     '--last 5000 --marks' '--last 5000 --max-size 1' '--last 5000 --loads' '--last 5'; do
