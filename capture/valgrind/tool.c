@@ -177,6 +177,15 @@ void end_requests(void)
             end_request(i);
 }
 
+/* Inputs are few, and would wait in the buffer for long: whatever ends the recorder loses them. */
+static Bool is_due(void)
+{
+    if (!the.light || the.window_count || ++the.stops < STOPS)
+        return False;
+    the.stops = 0;
+    return the.cursor != the.base;
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
@@ -199,7 +208,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     }
     if (t->off && the.mode == MODE_ON && region_wants(VG_(get_IP)(tid)))
         end_gap(tid, &lane);
-    if (the.cursor > the.limit)
+    if (is_due() || the.cursor > the.limit)
         ring_flush(False);
     lane.cursor = the.cursor;
     /* Nothing is recorded from now on. The next block must end up in stop_client_code, where
@@ -214,20 +223,9 @@ static void start_client_code(ThreadId tid, ULong blocks)
     ring_publish();
 }
 
-/* Inputs are few, and would wait in the buffer for long: whatever ends the recorder loses them. */
-static void hand_over(void)
-{
-    if (!the.light || ++the.stops < STOPS)
-        return;
-    the.stops = 0;
-    if (the.cursor != the.base)
-        ring_flush(False);
-}
-
 static void stop_client_code(ThreadId tid, ULong blocks)
 {
     lane_collect();
-    hand_over();
     if (the.triggered) {
         the.triggered = False;
         ring_simple(WIRE_TRIGGERED, tid);
