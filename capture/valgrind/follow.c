@@ -40,6 +40,7 @@ void forking(ThreadId tid)
 void forked_parent(ThreadId tid)
 {
     ring_simple(the.child[0] < 0 ? WIRE_FORK : WIRE_MADE, tid);
+    shared_forked();
     ring_drop_child();
 }
 
@@ -98,6 +99,8 @@ void newborn_begins(ThreadId tid)
     blocks_forget();
     say_hello();
     tell_mappings();
+    the.forked = True;
+    shared_anew();
     thread_begins(tid);
 }
 

@@ -59,8 +59,9 @@ void inputs_ran(ThreadId tid)
     lane_get(tid, &lane);
     if (!lane.counted && !lane.left && !lane.iterations)
         return;
-    /* Code that was translated while recording was on may still be there. */
-    if (the.mode == MODE_DONE) {
+    /* Code that was translated while recording was on may still be there. What ran until it ended
+     * counts. */
+    if (the.over) {
         lane.counted = lane.left = lane.at = lane.iterations = 0;
         lane_set(tid, &lane);
         return;
@@ -171,7 +172,7 @@ static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
     UInt size = how & 0xffff;
     struct wire_value *v;
 
-    if (the.mode == MODE_DONE)
+    if (the.over)
         return;
     /* The thread runs on after this, so that its lane stays as it is. */
     the.running = 0;

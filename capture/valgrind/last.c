@@ -60,6 +60,7 @@ void last_renew(ThreadId tid)
     ring_renew(True);
     say_hello();
     tell_memory();
+    shared_anew();
     for (ThreadId i = 1; i < VG_N_THREADS; i++)
         if (the.threads[i].known)
             tell_thread(i);

@@ -27,6 +27,9 @@ struct tool the = {.socket = -1, .memory = -1, .log = -1, .child = {-1, -1, -1}}
 
 /* The most bytes that one WIRE_EXTERNAL holds. */
 #define PIECE (WIRE_RECORD_MAX / 2)
+/* How often threads stop until what they did is handed over, if only inputs are recorded. They do
+ * so at system calls, and when their time is over. */
+#define STOPS 64
 /* The bytes that VG_USERREQ__MAP_IP_TO_SRCLOC writes. */
 #define SOURCE_PLACE 64
 
@@ -174,6 +177,15 @@ void end_requests(void)
             end_request(i);
 }
 
+/* Inputs are few, and would wait in the buffer for long: whatever ends the recorder loses them. */
+static Bool is_due(void)
+{
+    if (!the.light || the.window_count || ++the.stops < STOPS)
+        return False;
+    the.stops = 0;
+    return the.cursor != the.base;
+}
+
 static void start_client_code(ThreadId tid, ULong blocks)
 {
     struct thread *t = &the.threads[tid];
@@ -196,7 +208,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     }
     if (t->off && the.mode == MODE_ON && region_wants(VG_(get_IP)(tid)))
         end_gap(tid, &lane);
-    if (the.cursor > the.limit)
+    if (is_due() || the.cursor > the.limit)
         ring_flush(False);
     lane.cursor = the.cursor;
     /* Nothing is recorded from now on. The next block must end up in stop_client_code, where
@@ -205,6 +217,7 @@ static void start_client_code(ThreadId tid, ULong blocks)
     if (!the.stop_asked)
         set_discard(tid, 0, 0);
     the.from = VG_(get_IP)(tid);
+    the.over = the.mode == MODE_DONE;
     the.running = tid;
     lane_set(tid, &lane);
     ring_publish();
@@ -446,8 +459,10 @@ static void after_syscall(ThreadId tid, UInt number, UWord *args, UInt count, Sy
             keep_over_exec(False);
     }
     limits_after(tid, !sr_isError(result));
-    if (!sr_isError(result))
+    if (!sr_isError(result)) {
         kernel_replaced(tid);
+        shared_mapped(tid, sr_Res(result));
+    }
     if (the.follow && !sr_isError(result))
         tell_reaped(tid, sr_Res(result));
     if (number == __NR_rt_sigreturn)
@@ -640,6 +655,7 @@ static void moved(Addr from, Addr to, SizeT length)
 
 static void unmapped(Addr a, SizeT length)
 {
+    shared_unmapped(a, length);
     map(a, length, WIRE_MAP_GONE, MAPPED_NOW);
 }
 

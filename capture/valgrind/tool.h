@@ -18,6 +18,7 @@
  *   inputs.c      what is needed to execute the run again
  *   last.c        all that a run of the last instructions begins with
  *   follow.c      the program's children, and how they end
+ *   shared.c      memory that other processes may change
  */
 #ifndef TOOL_H
 #define TOOL_H
@@ -75,6 +76,13 @@ struct thread {
     ULong args[6];   /* ... and its arguments */
 };
 
+/* Memory that the program shares. */
+struct shared {
+    Addr start;
+    UInt kind; /* enum wire_shared_kind */
+};
+#define SHARED_MAX 256
+
 /* A stretch of instructions to record. */
 struct window {
     ULong start;
@@ -116,7 +124,9 @@ struct tool {
     struct thread *threads;
     ThreadId running; /* 0 = none */
     ULong turns;      /* how often a thread began to run */
-    Addr from;        /* where the running thread began */
+    UInt stops;       /* and stopped, since the buffer was handed over */
+    Addr from;        /* where the running thread began ... */
+    Bool over;        /* ... after all that is recorded */
 
     /* what is recorded */
     enum mode mode;
@@ -137,6 +147,10 @@ struct tool {
     UInt range_count, range_capacity;
 
     UInt blocks; /* numbered so far */
+
+    struct shared shared[SHARED_MAX];
+    UInt shared_count;
+    Bool forked; /* while there was shared memory of no file */
 
     /* What is being translated, if blocks are not recorded. */
     Bool exact;     /* registers are up to date at each instruction */
@@ -289,6 +303,15 @@ void newborn_begins(ThreadId tid);
 void tell_reaped(ThreadId tid, ULong result);
 /* Tells the program's words. */
 void tell_command(void);
+
+/* ---- shared.c ---- */
+/* After a call that succeeded, with its result: it may have mapped such memory. */
+void shared_mapped(ThreadId tid, ULong result);
+void shared_unmapped(Addr a, SizeT length);
+/* There are two processes now. */
+void shared_forked(void);
+/* Another run begins: tells all that there is. */
+void shared_anew(void);
 
 /* ---- watch.c ---- */
 /* These surround a system call that is recorded, or may come to be: `loose` is for a call that was

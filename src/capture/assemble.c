@@ -88,6 +88,11 @@ struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a)
     return a->stats;
 }
 
+const char *vs_assembler_shared(const struct vs_assembler *a)
+{
+    return a->shared;
+}
+
 const char *vs_assembler_command(const struct vs_assembler *a, size_t *size)
 {
     *size = a->command.len;
@@ -706,9 +711,12 @@ int vs_assembler_take(struct vs_assembler *a, const uint8_t *bytes, size_t size,
 {
     bool odd = size < sizeof(struct wire_slot) || size % 8 || (uintptr_t)bytes % 8;
 
-    return settle(
-        a, odd ? vs_assembler_nonsense(diag, "a buffer's size") : take_all(a, bytes, size, diag),
-        diag, was_theirs);
+    int e = odd ? vs_assembler_nonsense(diag, "a buffer's size") : take_all(a, bytes, size, diag);
+
+    /* Inputs come slowly, and are not to wait for others. */
+    if (e == 0 && a->o.light && a->count)
+        e = deliver(a);
+    return settle(a, e, diag, was_theirs);
 }
 
 static int inherit(struct vs_assembler *a, const struct vs_assembler *from, struct vs_diag *diag)

@@ -65,6 +65,10 @@ int vs_assembler_finish(struct vs_assembler *a, struct vs_diag *diag, bool *thei
 
 struct vs_assembler_stats vs_assembler_stats(const struct vs_assembler *a);
 
+/* The first memory that the program shares with others, so that they may change it: the path of
+ * what it maps, or words; "" if there is none. */
+const char *vs_assembler_shared(const struct vs_assembler *a);
+
 /* The words of the last program, each ended by a zero byte, as far as the tool told them. *size
  * gets their bytes. */
 const char *vs_assembler_command(const struct vs_assembler *a, size_t *size);

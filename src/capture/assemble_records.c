@@ -571,6 +571,21 @@ static int take_map(struct vs_assembler *a, const struct wire_map *m, size_t siz
     return vs_assembler_put(a, someone(a), e, NULL, 0, 0);
 }
 
+static int take_shared(struct vs_assembler *a, const struct wire_shared *s, size_t size)
+{
+    const uint32_t path = s->path, kind = s->kind;
+
+    if (path > size - sizeof(*s) || kind < WIRE_SHARED_FILE || kind > WIRE_SHARED_SEGMENT)
+        return -VSE_CORRUPT;
+    if (!*a->shared && path)
+        snprintf(a->shared, sizeof(a->shared), "%.*s", (int)path, (const char *)(s + 1));
+    else if (!*a->shared)
+        strcpy(a->shared, kind == WIRE_SHARED_FILE   ? "a file without a name"
+                          : kind == WIRE_SHARED_FORK ? "memory kept over a fork"
+                                                     : "System V shared memory");
+    return 0;
+}
+
 /* ---- any record ---------------------------------------------------------------------------- */
 
 /* The least size that a record's data must have. */
@@ -613,6 +628,8 @@ static size_t record_size(uint32_t kind)
         return sizeof(struct wire_content);
     case WIRE_REAPED:
         return sizeof(struct wire_reaped);
+    case WIRE_SHARED:
+        return sizeof(struct wire_shared);
     default:
         return 0;
     }
@@ -686,6 +703,9 @@ int vs_assembler_record(struct vs_assembler *a, uint32_t kind, const struct wire
     case WIRE_COMMAND:
         e = take_command(a, data, size);
         return e == -VSE_CORRUPT ? vs_assembler_nonsense(diag, "a command") : e;
+    case WIRE_SHARED:
+        e = take_shared(a, data, size);
+        return e == -VSE_CORRUPT ? vs_assembler_nonsense(diag, "shared memory") : e;
     case WIRE_REAPED:
         if (a->o.reaped)
             a->o.reaped(a->o.context, ((const struct wire_reaped *)data)->process,

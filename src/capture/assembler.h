@@ -78,6 +78,7 @@ struct vs_assembler {
     bool theirs;                  /* the error that is returned is the consumer's */
     struct vs_assembler_stats stats;
     struct vs_buf command;
+    char shared[512]; /* as vs_assembler_shared gives it */
     const struct vs_isa *isa;
     struct vs_wire_numbers numbers;
     uint8_t payload[VS_REGS_MAX + sizeof(struct vs_syscall_head)];

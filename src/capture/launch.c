@@ -344,6 +344,9 @@ int vs_launch_start(struct vs_launch *l, const struct vs_engine_request *o, stru
         (e = find_valgrind(a.valgrind, sizeof(a.valgrind), diag)) < 0)
         return e;
     e = share(l, fds, diag);
+    /* Time that is over before the program begins is over for all of it. */
+    if (e == 0 && o->trigger.kind == VS_TRIGGER_TIME && o->trigger.seconds == 0)
+        vs_launch_wish(l, o->renewal ? WIRE_WISH_STOP : WIRE_WISH_ON);
     if (e == 0)
         e = make_arguments(&a, o, &fds[THEIRS]);
     if (e == 0)

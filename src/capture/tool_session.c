@@ -492,6 +492,8 @@ static int take_result(struct vs_session *s, double start, double end)
     result->ended = s->stats.ended;
     result->triggered = s->triggered || s->stats.triggered;
     take_log(s);
+    snprintf(result->shared, sizeof(result->shared), "%s",
+             vs_assembler_shared(s->taker->assembler));
     memcpy(result->unread, s->taker->images.unread, sizeof(result->unread));
     result->status = s->launch.status;
     result->lost = s->launch.lost;
@@ -517,6 +519,7 @@ int vs_session_run(struct vs_session *s, double start)
     int e, none;
 
     s->began = start;
+    watch_clock(s);
     e = listen_to_tool(s);
 
     if (e < 0)

@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     8
+#define WIRE_VERSION     9
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -98,6 +98,7 @@ enum wire_kind {
     WIRE_TRIGGERED,          /* what recording ends with, or begins with, has happened */
     WIRE_ANEW,               /* struct wire_anew: what all memory holds follows, if inputs are
                               * recorded; then the thread comes out of a gap */
+    WIRE_SHARED,             /* struct wire_shared, path: memory that other processes may change */
     WIRE_END
 };
 
@@ -196,6 +197,17 @@ struct wire_thread {
     uint64_t skipped; /* instructions that it ran before */
     uint64_t call_pc; /* of the system call that it is in; 0 = none */
     struct wire_regs regs;
+};
+
+enum wire_shared_kind {
+    WIRE_SHARED_FILE = 1, /* mapped from the file, or what stands for one, with this path */
+    WIRE_SHARED_FORK,     /* mapped from none, and there when the program forked */
+    WIRE_SHARED_SEGMENT,  /* shmat's */
+};
+
+struct wire_shared {
+    uint32_t kind; /* enum wire_shared_kind */
+    uint32_t path; /* bytes of the path that follows, padded */
 };
 
 struct wire_anew {

@@ -209,6 +209,14 @@ static int tick(void *context, uint64_t instructions)
     return recorded_full(r->kept.run);
 }
 
+static void tell_shared(const struct record *r)
+{
+    if (*r->result.shared && r->request.inputs)
+        recording_tell("other processes may have changed what it shares with them (%s), which "
+                       "inputs do not tell: record with --all",
+                       r->result.shared);
+}
+
 static void summary_text(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
@@ -219,6 +227,7 @@ static void summary_text(struct record *r)
         following_tell(&r->following, seconds);
         recording_notes(*c->unfollowed ? 0 : (unsigned)r->following.forks, c->said, c->unread,
                         r->kept.run->incomplete);
+        tell_shared(r);
         recording_tell_signal(c->status);
         return;
     }
@@ -234,6 +243,7 @@ static void summary_text(struct record *r)
     if (r->plan.row->summary)
         r->plan.row->summary(c, r->plan.features & VS_RUN_TIMED);
     recording_notes(c->forks, c->said, c->unread, r->kept.run->incomplete);
+    tell_shared(r);
     if (!c->halted)
         recording_tell_signal(c->status);
     recording_tell("%s: %.1f MB, %.3f bits per instruction", r->path, 1e-6 * (double)r->sealed,
@@ -241,7 +251,7 @@ static void summary_text(struct record *r)
 }
 
 struct record_summary {
-    const char *file, *incomplete, *valgrind, *unread; /* all except the file may be NULL */
+    const char *file, *incomplete, *valgrind, *shared, *unread; /* may be NULL */
     uint64_t instructions, skipped, events, threads, forks, programs, bytes, exit, cycles;
     double seconds, seconds_more;
     bool ended, timed;
@@ -288,6 +298,7 @@ static const struct report_column summary_columns[] = {
     {.json = "exit", REPORT_AT(record_summary, exit), .known = has_ended},
     REPORT_TEXT(record_summary, incomplete),
     REPORT_TEXT(record_summary, valgrind),
+    REPORT_TEXT(record_summary, shared),
     REPORT_TEXT(record_summary, unread),
     {.json = "cycles", REPORT_AT(record_summary, cycles), .known = was_timed},
     {.json = "children", .group = manifest_columns, .rows = &children, .when = was_followed},
@@ -308,6 +319,7 @@ static int summary_stats(struct record *r)
         .file = r->nothing ? NULL : r->path,
         .incomplete = r->kept.run->incomplete,
         .valgrind = *c->said ? c->said : NULL,
+        .shared = *c->shared ? c->shared : NULL,
         .unread = *c->unread ? c->unread : NULL,
         .instructions = c->instructions,
         .skipped = c->skipped,
@@ -568,6 +580,8 @@ static int record(struct record *r, char **argv)
         return CLI_USAGE;
     r->stats = (struct recording_stats){
         .path = o->stats, .json = o->json, .overwrite = o->overwrite, .fd = -1, .file.fd = -1};
+    if (o->last && (e = kept_runs_try(&r->kept, &diag)) < 0)
+        return cli_report_output(r->cli, r->kept.other, e, &diag);
     if ((e = recorded_open(r->kept.run, &r->plan, r->path, &diag)) < 0)
         return cli_report_output(r->cli, r->path, e, &diag);
     if (!recording_stats_open(r->cli, &r->stats)) {
@@ -722,7 +736,7 @@ static const struct cli_option options[] = {
      .offset = FIELD(marks)},
     {.name = "last",
      .argument = "N",
-     .help = "with --inputs: keep the last N to 2N instructions of\n"
+     .help = "keep the inputs of the last N to 2N instructions of\n"
              "all threads",
      .type = OPTION_U64,
      .offset = FIELD(last),

@@ -50,6 +50,16 @@ void kept_runs_fini(struct kept_runs *k)
     free(k->command);
 }
 
+int kept_runs_try(const struct kept_runs *k, struct vs_diag *diag)
+{
+    struct recorded other = {0};
+    int e = recorded_open(&other, k->plan, k->other, diag);
+
+    if (e == 0)
+        vs_writer_abort(other.writer);
+    return e;
+}
+
 const struct vs_diag *kept_runs_diag(const struct kept_runs *k)
 {
     return vs_writer_diag(k->newer && vs_writer_diag(k->newer->writer)->error ? k->newer->writer

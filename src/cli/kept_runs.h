@@ -22,6 +22,10 @@ bool kept_runs_init(struct kept_runs *k, const struct record_plan *plan, const c
 /* A zeroed struct is fine. */
 void kept_runs_fini(struct kept_runs *k);
 
+/* Whether the other run can be written, when its time comes: it must not be there, unless the user
+ * wants it to be replaced. Returns 0; an error of vs_writer_open, with diag. */
+int kept_runs_try(const struct kept_runs *k, struct vs_diag *diag);
+
 /* What the writer that failed says. */
 const struct vs_diag *kept_runs_diag(const struct kept_runs *k);
 

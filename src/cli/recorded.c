@@ -173,9 +173,12 @@ static int put_config(struct recorded *r)
     return put_text(r, "config", &b);
 }
 
-#define LIGHT_CHUNK 4096 /* events */
-
 /* ---- the file ------------------------------------------------------------------------------ */
+
+/* Inputs are few: in chunks of the usual size, all of them would be lost with the recorder. A chunk
+ * ends after so many events, or instructions. */
+#define LIGHT_CHUNK 4096
+#define LIGHT_INSNS (1u << 26)
 
 /* The consumer is the writer, and notes how far it is. */
 
@@ -185,7 +188,11 @@ static int note_bytes(struct recorded *r, int e)
 
     vs_writer_stats(r->writer, &written);
     r->bytes = written.bytes;
-    return e;
+    if (e < 0 || !(r->plan->features & VS_RUN_SHORT) ||
+        written.instructions - r->safe < LIGHT_INSNS)
+        return e;
+    r->safe = written.instructions;
+    return vs_writer_flush(r->writer);
 }
 
 static int put(void *context, const struct vs_batch *batch)
@@ -205,7 +212,6 @@ static int put_records(void *context, const struct vs_records *records)
 int recorded_open(struct recorded *r, const struct record_plan *plan, const char *path,
                   struct vs_diag *diag)
 {
-    /* Inputs are few: in chunks of the usual size, all of them would be lost with the recorder. */
     const bool light = plan->features & VS_RUN_SHORT;
     const struct vs_writer_options w = {.features = plan->features,
                                         .workers = 2,
@@ -271,6 +277,8 @@ void recorded_ending(struct recorded *r, const struct vs_engine_result *c)
         snprintf(text, sizeof(text), "%u", c->forks);
         vs_writer_meta(r->writer, "forks", text);
     }
+    if (*c->shared)
+        vs_writer_meta(r->writer, "shared", c->shared);
     if (r->plan->row->facts)
         r->plan->row->facts(c, r->plan->features & VS_RUN_TIMED, r->writer);
 }

@@ -32,6 +32,7 @@ struct recorded {
     struct vs_writer *writer;
     struct vs_before before; /* the writer */
     struct vs_consumer consumer;
+    uint64_t safe; /* instructions in the chunks that have ended, if there are only inputs */
     _Atomic uint64_t bytes; /* in the file so far; the writer is busy in another thread */
     const char *incomplete; /* why the run is not whole, or NULL */
     char why[ENGINE_TEXT];  /* room for that */

@@ -74,6 +74,7 @@ struct vs_engine_result {
      * could begin do not count. */
     char unfollowed[288];
     char said[2048];  /* the start of what the engine had to say, in lines */
+    char shared[512]; /* the first memory that others may have changed; or "" */
     char unread[512]; /* an image whose symbols could not be read, and why; or "" */
     /* If children are recorded: the words of the process's last program, each ended by a zero byte.
      */

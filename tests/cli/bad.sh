@@ -254,6 +254,13 @@ wrong "mcfNX_b has no streams that other decoders read" encode -t mcfNX_b --raw 
 wrong "No such file or directory" encode -t pt --raw "$T/no/x" "$run_"
 wrong "--from says what the streams are" import -o "$T/x.vest" "$run_"
 wrong "-o says where the run goes" import --from pt "$run_"
+for command in resume pause; do
+    wrong "'x' is not a process ID" $command x
+    wrong "'-1' is not a process ID" $command -- -1
+    wrong "process $$ is neither a 'vestige record --paused' nor its program" $command $$
+    wrong "PROCESS is missing" $command
+    wrong "'2' is one too many" $command 1 2
+done
 wrong "no technique 'nope'" import --from nope -o "$T/x.vest" "$run_"
 wrong "mcfTR_e has no streams that are written elsewhere" import --from mcfTR_e -o "$T/x.vest" "$run_"
 wrong "no instruction set 'nope' is known" import --from pt --isa nope -o "$T/x.vest" "$run_"

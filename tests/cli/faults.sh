@@ -317,6 +317,15 @@ try dump_blocks '' "$VESTIGE" dump --blocks "$run"
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"
+# A recording that can be told to go on and to pause.
+gcc -O1 -o "$T/waits" "$VESTIGE_SRC/tests/programs/waits.c" || exit 2
+"$VESTIGE" record -q --paused -o "$T/paused.vest" -- "$T/waits" "$T/ready" "$T/stop" &
+recorder=$!
+await test -e "$T/ready"
+try resume '' "$VESTIGE" resume $recorder
+try pause '' "$VESTIGE" pause $recorder
+: >"$T/stop"
+wait $recorder || fail 'the recording failed'
 try expand x.vest "$VESTIGE" expand -f -o x.vest "$T/short.vest"
 try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
 try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"

@@ -239,8 +239,9 @@ expect_no_line ' of /'
 
 begin notices_memory_that_others_change
 program shared
-run "$VESTIGE" record -q -f --inputs -o shared.vest -- ./shared
+run "$VESTIGE" record -f --inputs -o shared.vest -- ./shared
 expect_status 0
+expect_err '^vestige: other processes may have changed what it shares with them \(memory kept over a fork\), .*: record with --all$'
 expect_out '^126000000$'
 run "$VESTIGE" check --inputs shared.vest
 expect_status 1
@@ -252,6 +253,37 @@ run "$VESTIGE" check --inputs shared.vest
 expect_status 1
 expect_one_line_err
 expect_err 'event [0-9]+ is not made as it was recorded: load of thread 0, pc 0x[0-9a-f]+, address 0x[0-9a-f]+; made: load of '
+
+# Of files and segments, and not of what is only read or is nobody else's.
+begin says_what_is_shared
+program sharing sharing.c
+echo text >text
+while read -r how which; do
+    "$VESTIGE" record -f -o shared.vest -- ./sharing "$how" text 2>"$err" || fail "$how: status $?"
+    expect_equal "$("$VESTIGE" info --json --no-scan shared.vest | jq -r .meta.shared)" "$which" "$how"
+    told=1
+    [ "$which" != null ] || told=0
+    expect_equal "$(grep -c 'other processes may have changed' "$err")" $told "$how"
+done <<END
+file $T/text
+segment System V shared memory
+fork memory kept over a fork
+read null
+private null
+alone null
+unmapped null
+END
+"$VESTIGE" record -f --all -o shared.vest -- ./sharing file text 2>"$err" || fail "status $?"
+expect_equal "$(grep -c 'other processes may have changed' "$err")" 0
+expect_equal "$("$VESTIGE" info --json --no-scan shared.vest | jq -r .meta.shared)" "$T/text"
+run "$VESTIGE" record --json -f --last 10000 -o shared.vest -- ./sharing late text
+expect_equal "$(jq -r .shared "$out")" "$T/text"
+for words in 'ls /' 'sort -S 1M text' $(more git); do
+    [ "$words" != git ] || words='git --version'
+    # shellcheck disable=SC2086 # words
+    "$VESTIGE" record -f -o shared.vest -- $words >/dev/null 2>"$err"
+    expect_equal "$("$VESTIGE" info --json --no-scan shared.vest | jq -r .meta.shared)" null "$words"
+done
 
 begin refuses_what_cannot_be
 "$VESTIGE" record -q -f --all -o full.vest -- true || fail 'not recorded'

@@ -17,12 +17,22 @@ program() {
 
 # parts_again OPTION... -- PROGRAM...: whatever its status.
 parts_again() {
+    parts_of_both "$@"
+    parts_alone "$@"
+}
+
+# parts_of_both OPTION... -- PROGRAM...: recorded both ways at once.
+parts_of_both() {
     "$VESTIGE" record -q -f --inputs --all -o both.vest "$@" >/dev/null 2>"$err" </dev/null
     expect_file both.vest
     run "$VESTIGE" check --inputs --memory --flow both.vest
     expect_status 0
     expect_no_err
     expect_out '^both.vest: executed [1-9][0-9,]* instructions again, compared registers [0-9,]+ times and ([0-9,]+) of \1 events: all equal$'
+}
+
+# parts_alone OPTION... -- PROGRAM...: recorded as inputs alone.
+parts_alone() {
     "$VESTIGE" record -q -f --inputs -o short.vest "$@" >/dev/null 2>"$err" </dev/null
     expect_file short.vest
     run "$VESTIGE" check --inputs --memory --flow short.vest
@@ -74,22 +84,25 @@ same_as_full --from arrange --to spell -- ./regular
 expect_equal "$(grep -c ' gap ' full.events)" 9
 
 begin makes_windows_again
-names="signals jit faults" windows=30
-[ -z "$brief" ] || windows=8
+names="signals jit" windows=8
 [ -z "$long" ] || names="threads signals jit maps faults values" windows=150
 for name in $names; do
     if [ -e "$P/real_$name.c" ]; then program "$name"; else program "$name" "$name.c"; fi
     every 20011 6007 "$windows"
-    parts_again --windows windows.txt -- "./$name"
     if [ -n "$long" ]; then
+        parts_again --windows windows.txt -- "./$name"
         every 3001 1000 150
         parts_again --windows windows.txt -- "./$name"
+    elif [ $name = jit ]; then
+        parts_alone --windows windows.txt -- "./$name"
+    else
+        parts_of_both --windows windows.txt -- "./$name"
     fi
 done
 
 # A window begins while other threads are in system calls, and ends in others.
 begin makes_windows_of_threads_again
-every 40009 9001 12
+every 40009 9001 6
 parts_again --windows windows.txt -- "$(workload host radix)" -n 1000 -p 4
 
 begin makes_what_is_between_marks_again
@@ -97,7 +110,8 @@ program marks
 parts_again --marks -- ./marks
 
 begin counts_over_an_exec
-parts_again --skip 60000 --length 200000 -- sh -c 'exec ls /'
+parts_alone --skip 60000 --length 200000 -- sh -c 'exec ls /'
+[ -z "$long" ] || parts_of_both --skip 60000 --length 200000 -- sh -c 'exec ls /'
 
 begin begins_children_in_their_midst
 run "$VESTIGE" record -q -f --follow --inputs --skip 20000 -o runs -- sh -c 'ls / | sort'
@@ -108,7 +122,7 @@ expect_out '^runs/3.vest: executed [1-9][0-9,]* instructions again'
 
 # Snapshots are taken in parts, and others begin after them.
 begin reads_parts_from_snapshots
-every 6000000 5500000 14
+every 5000000 4900000 14
 "$VESTIGE" record -q -f --inputs --windows windows.txt -o long.vest -- "$(workload host radix)" -n 300000 -p 4 >/dev/null || fail 'not recorded'
 "$VESTIGE" info --no-scan long.vest >said || fail 'not executed'
 [ "$(sed -n 's/^  instructions *//p' said | tr -d ,)" -gt 67108864 ] || fail 'too short for that'

@@ -87,7 +87,7 @@ done
 kill $other
 
 begin excludes_other_regions
-for words in '--skip 5' '--marks' '--follow' '--inputs --last 5000' '--trigger exit:1' '--from main'; do
+for words in '--skip 5' '--marks' '--follow' '--last 5000' '--trigger exit:1' '--from main'; do
     # shellcheck disable=SC2086 # words
     run "$VESTIGE" record --paused $words -o none.vest ./waits a b
     expect_status 2

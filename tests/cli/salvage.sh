@@ -168,6 +168,25 @@ run "$VESTIGE" salvage run.vest.partial
 expect_status 0
 expect_good run.vest
 
+# Inputs are few, and safe all the same.
+begin saves_inputs_of_a_killed_recorder
+rm -f run.vest run.vest.partial
+_command='record of inputs, killed'
+"$VESTIGE" record -o run.vest ./end loop >"$out" 2>"$err" &
+recorder=$!
+await has_bytes 10000 run.vest.partial
+program=$(pgrep -P $recorder)
+kill -9 $recorder
+wait $recorder 2>/dev/null
+kill -9 "$program"
+run "$VESTIGE" salvage run.vest.partial
+expect_status 0
+[ "$("$VESTIGE" info --no-scan --json run.vest | jq .instructions)" -gt 1000000 ] || fail "few instructions"
+run "$VESTIGE" check --inputs run.vest
+expect_status 0
+expect_no_err
+expect_out '^run.vest: executed [1-9][0-9,]* instructions again, compared registers [1-9]'
+
 begin saves_what_precedes_damage
 rm -f run.vest run.vest.partial
 cp whole.vest bad.vest
