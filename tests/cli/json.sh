@@ -102,11 +102,14 @@ done
 prints shrink 0 -o "$T/short.vest" "$T/maps.vest"
 prints expand 0 -o "$T/expanded.vest" "$T/short.vest"
 prints dump 0 --inputs "$T/short.vest"
+"$VESTIGE" record -q --inputs --windows <(printf '%s\n' '2000 300' '9000 300') -o "$T/parts.vest" -- "$T/maps" >"$out" || exit 2
+prints dump 0 --inputs --kind content "$T/parts.vest"
 prints check 1 --inputs "$T/maps.vest" "$T/shared.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --sample 1000:100
 prints compressors 0 "$T/timed.vest"
 prints chunks 0 -t mcfTR_e "$T/timed.vest"
 prints entropy 0 "$T/timed.vest" "$T/mixed.vest"
