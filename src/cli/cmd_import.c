@@ -79,6 +79,13 @@ static char *find_about(const struct import_options *o, int count, char **stream
 static int read_plain(struct cli *cli, struct foreign *f, const struct import_options *o, int count,
                       char **streams)
 {
+    if (!o->from) {
+        cli_error(cli,
+                  "no description is beside %s: --from says what the streams are; see "
+                  "'vestige import --help'",
+                  streams[0]);
+        return CLI_USAGE;
+    }
     int status = foreign_find_spec(cli, f, o->from, false);
     if (status != CLI_DONE)
         return status;
@@ -94,7 +101,7 @@ static int read_plain(struct cli *cli, struct foreign *f, const struct import_op
 static int read_input(struct cli *cli, struct foreign *f, const struct import_options *o, int count,
                       char **streams)
 {
-    bool perf = !strcmp(o->from, "perf");
+    bool perf = o->from && !strcmp(o->from, "perf");
     if (perf && (count != 1 || o->sidecar || o->isa)) {
         cli_error(cli, "--from perf takes one file, which says what else there is to say");
         return CLI_USAGE;
@@ -221,9 +228,8 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_import, &o, &argc, argv, &status))
         return status;
-    if (!o.from || !o.output) {
-        cli_error(cli, "%s; see 'vestige import --help'",
-                  o.from ? "-o says where the run goes" : "--from says what the streams are");
+    if (!o.output) {
+        cli_error(cli, "-o says where the run goes; see 'vestige import --help'");
         return CLI_USAGE;
     }
     for (int i = 0; i < argc; i++)
@@ -241,7 +247,8 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     {.name = "from",
      .argument = "FORMAT",
-     .help = "what the streams are: a technique, as pt, or perf",
+     .help = "what the streams are, if no description says it: a\n"
+             "technique, as pt, or perf",
      .type = OPTION_STRING,
      .offset = FIELD(from)},
     {.name = "image",
@@ -291,7 +298,7 @@ const struct command command_import = {
                    "With --from perf, STREAM is what 'perf record -e intel_pt//u' wrote: it has\n"
                    "the streams and says where code was. Without perf's --per-thread, what each\n"
                    "processor did is taken for a thread.",
-    .example = "vestige import --from pt run.pt -o run.vest\n"
+    .example = "vestige import run.pt -o run.vest\n"
                "vestige import --from pt --image prog@0x555555554000 cpu.pt -o run.vest\n"
                "vestige import --from perf perf.data -o run.vest",
     .exits = "0  the run was written\n"

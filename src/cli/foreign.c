@@ -315,7 +315,7 @@ static int take_about(struct cli *cli, struct foreign *f, const char *path, cons
                       const struct raw_about *a, char *const *given, size_t given_count)
 {
     size_t name = strcspn(a->technique, ":");
-    if (strlen(from) != name || strncmp(from, a->technique, name) != 0) {
+    if (from && (strlen(from) != name || strncmp(from, a->technique, name) != 0)) {
         cli_error(cli, "%s: describes streams of %.*s; give '--from %.*s'", path, (int)name,
                   a->technique, (int)name, a->technique);
         return CLI_USAGE;

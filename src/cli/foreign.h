@@ -51,7 +51,8 @@ int foreign_add_image(struct cli *cli, struct foreign *f, const struct vs_image 
 int foreign_load_images(struct cli *cli, struct foreign *f, size_t first);
 
 /* Takes everything from the description at `path`, which names the streams; if `given` is not NULL,
- * these files are the streams instead. `from` is what the user said the streams are. */
+ * these files are the streams instead. `from` is what the user said the streams are,
+ * or NULL. */
 int foreign_from_about(struct cli *cli, struct foreign *f, const char *path, const char *from,
                        char *const *given, size_t given_count);
 

@@ -43,6 +43,7 @@ struct vs_walk_core {
     uint64_t bytes;     /* of its instructions so far */
     uint64_t repeated;  /* the last instruction, if it is a repeated one */
     uint64_t plain;     /* the last instruction, if it is no branch; 0: it is, or there is none */
+    uint64_t returned;  /* the count when the stream said last that a system call was over */
     uint64_t change;    /* the count at which it sees another version of the code */
     size_t view;        /* the one that comes next */
     uint32_t version;
@@ -359,9 +360,14 @@ static int discontinuity(struct vs_walk *w, struct vs_walk_core *c, const struct
     int err = w->config.ops->discontinuity(w->config.decoder, head->core, &step.target);
     if (unlikely(err))
         return port_failed(w, c, err);
-    if (head->returns && c->alive && c->pc == step.target)
+    if (head->returns && c->alive && c->pc == step.target) {
+        c->returned = c->count;
         return 0;
+    }
+    step.returned = c->returned && c->returned == c->count;
+    step.within = c->begun || (c->repeated && !head->whole);
     go(w, c, step.target);
+    step.begun = c->begun;
     return emit(w, c, &step);
 }
 

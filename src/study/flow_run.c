@@ -24,6 +24,7 @@ struct flow_thread {
     uint16_t number;  /* in the run */
     bool known;       /* it has a number */
     bool alive, ended;
+    bool begun; /* the instruction at pc, which repeats itself, was told before */
 };
 
 struct flow_run {
@@ -37,9 +38,15 @@ struct flow_run {
     bool theirs; /* the writer failed */
 };
 
+/* What events have that a stream does not tell. */
+static const struct {
+    struct vs_syscall_head call;
+    uint8_t
+        iterations[12]; /* the registers of an event at an instruction that has begun: at least 1 */
+} unknown = {.iterations = {VS_REG_ITERATIONS & 255, VS_REG_ITERATIONS >> 8, 8, 0, 1}};
+
 static int write_events(struct flow_run *r)
 {
-    static const struct vs_syscall_head unknown = {0};
     const struct vs_batch batch = {.events = r->events,
                                    .count = r->count,
                                    .wide = (const uint8_t *)&unknown,
@@ -176,7 +183,28 @@ static int begin(struct flow_run *r, struct flow_thread *t, const struct vs_step
     t->ended = false;
     t->pending = 0;
     t->pc = s->target;
+    t->begun = false;
     return put(r, t, event, before);
+}
+
+/* Finds the straight code before a step. */
+static const struct flow_stretch *stretch_before(struct flow_run *r, const struct flow_thread *t,
+                                                 const struct vs_step *s, int *err)
+{
+    uint64_t pc = t->pc;
+    if (unlikely(t->begun) && (s->icount || !s->within)) {
+        const struct flow_stretch *over = stretch_at(r, pc, 1, err);
+        if (!over)
+            return NULL;
+        pc = over->next;
+    }
+    return stretch_at(r, pc, s->icount, err);
+}
+
+static void add_iterations(struct vs_event *event)
+{
+    event->size = sizeof(unknown.iterations);
+    event->value = (uint64_t)((const uint8_t *)unknown.iterations - (const uint8_t *)&unknown);
 }
 
 static int go_elsewhere(struct flow_run *r, struct flow_thread *t, const struct vs_step *s)
@@ -184,12 +212,13 @@ static int go_elsewhere(struct flow_run *r, struct flow_thread *t, const struct 
     int err = 0;
     if (!t->alive)
         return s->target == VS_STEP_NOWHERE ? 0 : begin(r, t, s);
-    const struct flow_stretch *before = stretch_at(r, t->pc, s->icount, &err);
+    const struct flow_stretch *before = stretch_before(r, t, s, &err);
     if (!before)
         return err;
-    bool leaves = s->target == VS_STEP_NOWHERE; /* a gap, or the end: what comes next tells */
+    bool leaves = s->target == VS_STEP_NOWHERE;     /* a gap, or the end: what comes next tells */
+    bool restores = before->system && !s->returned; /* it does not come back */
     uint32_t left;
-    if ((err = put_systems(r, t, before, !leaves, &left)))
+    if ((err = put_systems(r, t, before, !leaves && restores, &left)))
         return err;
     if (leaves) {
         t->pending = left;
@@ -198,11 +227,16 @@ static int go_elsewhere(struct flow_run *r, struct flow_thread *t, const struct 
         return 0;
     }
     struct vs_event event = {.pc = before->next, .addr = s->target, .kind = VS_EXCEPTION};
-    if (before->system) {
+    if (restores) {
         event.kind = VS_EXCEPTION_RET;
         event.pc = before->last;
+    } else if (s->within && s->icount) {
+        event.pc = before->last;
     }
+    if (restores ? s->begun : s->within)
+        add_iterations(&event);
     t->pc = s->target;
+    t->begun = s->begun;
     return put(r, t, event, left);
 }
 
@@ -217,7 +251,7 @@ static int take_steps(void *context, const struct vs_step *steps, size_t count)
             err = go_elsewhere(r, t, s);
             continue;
         }
-        const struct flow_stretch *before = stretch_at(r, t->pc, s->icount, &err);
+        const struct flow_stretch *before = stretch_before(r, t, s, &err);
         uint32_t left;
         if (!before || (err = put_systems(r, t, before, false, &left)))
             break;
@@ -230,6 +264,7 @@ static int take_steps(void *context, const struct vs_step *steps, size_t count)
                                     .flags = s->flags},
                   left);
         t->pc = vs_step_next(s);
+        t->begun = false;
     }
     return err;
 }

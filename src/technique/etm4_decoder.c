@@ -54,6 +54,8 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     d->form = vs_etm4_form(setup);
     d->timed = setup->timed;
     d->cores = setup->cores;
+    if (d->cores > 1)
+        vs_port_select(port, d->cores - 1); /* so that core 0 is the next one */
     for (unsigned i = 0; i < setup->cores && !err; i++)
         err = vs_ras_init(&d->core[i].ras, (uint32_t)d->params.stack);
     return err;

@@ -533,6 +533,8 @@ static int next_packet(struct decoder *d, struct core *c, struct vs_flow_head *h
         return err;
     if (!vs_etrace_is_sync(p))
         return stamped ? refuse_sync(d, "a cycle that nobody needs") : plain_packet(d, c);
+    if (p->subformat != VS_ETRACE_SYNC && c->own == OWN_SYNC && c->stands && !can_step(d, c))
+        return refuse_sync(d, "the core leaves where nothing has retired");
     if (p->subformat == VS_ETRACE_SUPPORT)
         return support(d, c, h, stamped);
     c->via = c->addressed = false;

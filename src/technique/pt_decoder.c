@@ -305,6 +305,13 @@ static int peek(struct pt_decoder *d, struct packet *p)
     return err;
 }
 
+/* Whether a stream that was written elsewhere ends within a packet, or before one that belongs to
+ * the last. */
+static bool is_cut(const struct pt_decoder *d, int err)
+{
+    return err == -VSE_TRUNCATED && !is_exact(d);
+}
+
 static int must_have_ip(struct pt_decoder *d, const struct packet *p)
 {
     return p->has_ip ? 0 : refuse(d, "the instruction pointer is missing");
@@ -345,7 +352,7 @@ static int go_off(struct pt_decoder *d, struct vs_flow_head *h)
     h->cycle = d->setup.timed ? d->cycle : 0;
     elsewhere(d, h, VS_STEP_NOWHERE);
     d->state = OFF;
-    if (err == -VSE_END)
+    if (err == -VSE_END || is_cut(d, err))
         return 0;
     if (err || p.kind == PSB || p.kind == OVF)
         return err;
@@ -372,6 +379,7 @@ static int on_fup(struct pt_decoder *d, struct vs_flow_head *h, const struct pac
     h->count = VS_FLOW_OPEN;
     h->until = fup->value;
     h->within = begun;
+    h->whole = !begun;
     if (p.kind == PGD && !(p.has_ip && is_exact(d)) && !(begun && is_exact(d)))
         return go_off(d, h);
     if (p.kind != TIP)
@@ -563,7 +571,12 @@ static int decoder_head(void *decoder, struct vs_flow_head *h)
         h->cycle = d->setup.timed ? d->cycle : 0;
         if (!err)
             err = on_packet(d, h, &p);
-        else if (err == -VSE_END && d->state == ON && !is_exact(d))
+        if (unlikely(is_cut(d, err))) {
+            *h = (struct vs_flow_head){.core = d->port->stream};
+            vs_port_seek(d->port, d->port->stream, d->port->bits.nbits);
+            err = -VSE_END;
+        }
+        if (err == -VSE_END && d->state == ON && !is_exact(d))
             err = on_end(d, h);
         else if (err == -VSE_END && !(err = next_stream(d)))
             err = 1;

@@ -42,6 +42,10 @@ struct vs_step {
     uint8_t kind;
     uint8_t flags; /* a branch's VS_BR_* */
     uint8_t size;  /* bytes of the branch */
+    /* A discontinuity in a walk; steps that differ in nothing else are equal. */
+    bool returned; /* the stream says that the system call before it was over */
+    bool within;   /* the last instruction repeats itself and, if the stream tells, was not over */
+    bool begun;    /* the instruction at the target is such a one, and is not counted again */
 };
 
 static inline bool vs_step_taken(const struct vs_step *s)

@@ -168,6 +168,8 @@ struct vs_flow_head {
     /* The instruction at `until`, which repeats itself, was interrupted after it had begun: it is
      * counted. */
     bool within;
+    /* The stream would tell that: the instruction before `until` was over. */
+    bool whole;
     /* After `count` instructions the decoder's `discontinuity` tells where the core goes. */
     bool discontinuity;
     /* It is none, and no step, if the core stands there already. */

@@ -252,7 +252,7 @@ wrong "not a regular file" encode -f -t mcfNX_b -o "$T" "$run_"
 wrong "give one of them" encode -t pt -o "$T/x" --raw "$T/y" "$run_"
 wrong "mcfNX_b has no streams that other decoders read" encode -t mcfNX_b --raw "$T/x" "$run_"
 wrong "No such file or directory" encode -t pt --raw "$T/no/x" "$run_"
-wrong "--from says what the streams are" import -o "$T/x.vest" "$run_"
+wrong "no description is beside .*: --from says what the streams are" import -o "$T/x.vest" "$run_"
 wrong "-o says where the run goes" import --from pt "$run_"
 for command in resume pause; do
     wrong "'x' is not a process ID" $command x
