@@ -319,7 +319,8 @@ static void decode(struct machine *m, const uint8_t *data, size_t size)
             must(!ops->follow(d, &move));
         if (i % 4 == 0 && !ops->turn(d, &turn))
             must(turn < m->setup.cores && (core = turn, true));
-        err = ops->address(d, core, pc, draw(m) & 1, &addr);
+        const struct vs_address_operand operand = {core, pc, 1u << draw(m) % 5, draw(m) & 1};
+        err = ops->address(d, &operand, &addr);
     }
     must(err >= 0 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
     must(err >= 0 || (reader.diag.error == err && reader.diag.text[0]));

@@ -690,7 +690,8 @@ static int decode_fields(const char *spec, const struct field *fields, size_t co
         0);
     CHECK_EQ(s.technique->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
     for (unsigned i = 0; i < addresses && !err; i++)
-        err = s.technique->address_decoder->address(d, 0, 0x100, false, &addr);
+        err = s.technique->address_decoder->address(
+            d, &(struct vs_address_operand){0, 0x100, 4, false}, &addr);
     *diag = reader.diag;
     s.technique->address_decoder->close(d);
     vs_port_reader_fini(&reader);
@@ -756,8 +757,11 @@ TEST(refuses_cores_that_there_are_not)
                  0);
         CHECK_ERR(t->encoder->consume(e, &(struct vs_slice){.events = &b}), VSE_INVAL);
         CHECK_EQ(t->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
-        CHECK_ERR(t->address_decoder->address(d, 2, 0x100, false, &addr), VSE_INVAL);
-        int err = t->address_decoder->address(d, 1, 0x100, false, &addr);
+        CHECK_ERR(
+            t->address_decoder->address(d, &(struct vs_address_operand){2, 0x100, 4, false}, &addr),
+            VSE_INVAL);
+        int err =
+            t->address_decoder->address(d, &(struct vs_address_operand){1, 0x100, 4, false}, &addr);
         CHECK(err == -VSE_END || err == -VSE_TRUNCATED); /* a compressor's last packet is missing */
         t->encoder->close(e);
         t->address_decoder->close(d);
@@ -782,14 +786,15 @@ TEST(waits_for_other_cores)
                                  &(struct vs_port_stream){s.bits.data, s.bits.len, s.nbits}),
              0);
     CHECK_EQ(ops->open(&d, s.spec.params, &s.setup, NULL, &reader), 0);
-    CHECK_EQ(ops->address(d, 0, 0x100, false, &addr), VS_DECODER_WAIT);
+    CHECK_EQ(ops->address(d, &(struct vs_address_operand){0, 0x100, 4, false}, &addr),
+             VS_DECODER_WAIT);
     CHECK_EQ(ops->turn(d, &core), 0);
     CHECK_EQ(core, 1);
-    CHECK_EQ(ops->address(d, 1, 0x100, false, &addr), 0);
+    CHECK_EQ(ops->address(d, &(struct vs_address_operand){1, 0x100, 4, false}, &addr), 0);
     CHECK_EQ(addr, 0x40);
     CHECK_EQ(ops->turn(d, &core), 0);
     CHECK_EQ(core, 0);
-    CHECK_EQ(ops->address(d, 0, 0x100, false, &addr), 0);
+    CHECK_EQ(ops->address(d, &(struct vs_address_operand){0, 0x100, 4, false}, &addr), 0);
     CHECK_EQ(addr, 0x80);
     CHECK_ERR(ops->turn(d, &core), VSE_END);
     ops->close(d);
