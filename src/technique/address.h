@@ -40,8 +40,9 @@ struct vs_address_params {
     uint64_t shift;            /* SHIFT, if it is fixed */
     uint64_t window, max, min; /* if it is not fixed */
     uint64_t tmax, inc, dec;
-    uint64_t code;  /* enum vs_address_code_name, for what is not filtered */
-    uint64_t level; /* a compressor's */
+    uint64_t code;                  /* enum vs_address_code_name, for what is not filtered */
+    uint64_t level;                 /* a compressor's */
+    uint64_t data_bytes, addresses; /* E-Trace's */
     uint64_t dcc, dcc_next;
 };
 
@@ -74,6 +75,12 @@ struct vs_address_move {
  * not zero. */
 bool vs_address_move(const struct vs_batch *batch, const struct vs_event *e,
                      const struct vs_isa *isa, struct vs_address_move *move);
+
+/* Whether the core then is where no instruction led it: a trace of its instructions begins anew. */
+static inline bool vs_address_synchronises(const struct vs_address_move *move)
+{
+    return move->goes && move->forgets == UINT32_MAX;
+}
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
 

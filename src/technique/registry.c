@@ -41,6 +41,7 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mlvnx_zstd,
 
     &vs_technique_danx,
+    &vs_technique_etrace_da,
     &vs_technique_dac,
     &vs_technique_adac,
     &vs_technique_dafilter,

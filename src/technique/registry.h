@@ -41,8 +41,9 @@ extern const struct vs_technique vs_technique_mlvnx_bzip2;
 extern const struct vs_technique vs_technique_mlvnx_xz;
 extern const struct vs_technique vs_technique_mlvnx_zstd;
 
-extern const struct vs_technique vs_technique_danx; /* nexus_address.c */
-extern const struct vs_technique vs_technique_dac;  /* address_table.c */
+extern const struct vs_technique vs_technique_danx;      /* nexus_address.c */
+extern const struct vs_technique vs_technique_etrace_da; /* etrace_address.c */
+extern const struct vs_technique vs_technique_dac;       /* address_table.c */
 extern const struct vs_technique vs_technique_adac;
 extern const struct vs_technique vs_technique_dafilter;   /* filter.c */
 extern const struct vs_technique vs_technique_daraw_gzip; /* packed.c */
