@@ -16,8 +16,6 @@
 
 enum { SIZES = 8 };
 
-enum { DELTA, FULL, SHORTER }; /* the parameter `addresses` */
-
 struct core {
     uint64_t last[SIZES]; /* by size, as it was sent */
     bool known[SIZES];
@@ -25,7 +23,7 @@ struct core {
 
 struct state {
     struct vs_etrace_data_layout layout;
-    uint64_t addresses;
+    enum vs_etrace_data_mode mode;
     struct core cores[];
 };
 
@@ -35,8 +33,8 @@ static int open(void **state, const struct vs_address_params *params,
     struct state *s = *state = calloc(1, sizeof(*s) + setup->cores * sizeof(s->cores[0]));
     if (!s)
         return -VSE_NOMEM;
-    s->layout = vs_etrace_data_layout(params->data_bytes, setup->address_bits);
-    s->addresses = params->addresses;
+    s->layout = vs_etrace_data_layout(params->data_bytes, VS_FIELD_ADDRESS, setup->address_bits);
+    s->mode = (enum vs_etrace_data_mode)params->addresses;
     return 0;
 }
 
@@ -51,26 +49,14 @@ static struct vs_etrace_data_packet describe(const struct state *s,
     bool unaligned = addr & vs_etrace_ones(size);
     *sent = unaligned ? addr : addr >> size;
     return (struct vs_etrace_data_packet){
-        .store = operand->store, .unaligned = unaligned, .size = (uint8_t)size, .address = *sent};
+        .store = operand->store, .unaligned = unaligned, .size = (uint8_t)size, .content = *sent};
 }
 
-/* Makes the address a difference if that is to be sent. */
 static void choose(const struct state *s, const struct core *c, struct vs_etrace_data_packet *p,
                    struct vs_etrace_bits *bits)
 {
-    struct vs_etrace_data_packet other = *p;
-    struct vs_etrace_bits whole;
-    vs_etrace_data_pack(&s->layout, p, bits);
-    if (s->addresses == FULL || !c->known[p->size])
-        return;
-    other.differs = true;
-    other.address = vs_address_cut(p->address - c->last[p->size], s->layout.address_bits);
-    whole = *bits;
-    vs_etrace_data_pack(&s->layout, &other, bits);
-    if (s->addresses == SHORTER && vs_etrace_size(&whole) < vs_etrace_size(bits))
-        *bits = whole;
-    else
-        *p = other;
+    vs_etrace_data_choose(&s->layout, c->known[p->size] ? s->mode : VS_ETRACE_DATA_FULL,
+                          p->content - c->last[p->size], p, bits);
 }
 
 static void note(struct core *c, unsigned size, uint64_t sent)
@@ -101,15 +87,18 @@ static int get(void *state, struct vs_port_reader *port, const struct vs_address
     struct vs_etrace_data_packet p, should;
     struct vs_etrace_bits bits;
     uint64_t sent, again;
-    int err = vs_etrace_data_get(port, &s->layout, &p);
+    unsigned bytes;
+    int err = vs_etrace_data_head(port, &bytes);
+    if (!err)
+        err = vs_etrace_data_get(port, &s->layout, bytes, &p);
     if (err)
         return err;
     if (p.store != operand->store || p.size != vs_etrace_data_size(&s->layout, operand->size))
         return vs_port_refuse(port, VS_FIELD_HEADER, "the instruction makes another access");
     if (p.differs && !c->known[p.size])
         return vs_port_refuse(port, VS_FIELD_HEADER, "a difference from no address");
-    sent = vs_address_cut(p.address + (p.differs ? c->last[p.size] : 0), s->layout.address_bits);
-    *addr = p.unaligned ? sent : vs_address_cut(sent << p.size, s->layout.address_bits);
+    sent = vs_address_cut(p.content + (p.differs ? c->last[p.size] : 0), s->layout.bits);
+    *addr = p.unaligned ? sent : vs_address_cut(sent << p.size, s->layout.bits);
     should = describe(s, operand, *addr, &again);
     if (should.unaligned != p.unaligned || again != sent)
         return vs_port_refuse(port, VS_FIELD_ADDRESS, "an address that is sent otherwise");
@@ -124,8 +113,9 @@ static void cost(const struct vs_address_params *params, const struct vs_techniq
                  struct vs_cost_list *list)
 {
     const struct vs_etrace_data_layout layout =
-        vs_etrace_data_layout(params->data_bytes, setup->address_bits);
-    if (params->addresses != FULL) /* an address for each size, and whether there is one */
+        vs_etrace_data_layout(params->data_bytes, VS_FIELD_ADDRESS, setup->address_bits);
+    if (params->addresses !=
+        VS_ETRACE_DATA_FULL) /* an address for each size, and whether there is one */
         vs_cost_list_add(
             list, "last addresses",
             (struct vs_cost){.registers = (layout.size_max + 1) * (setup->address_bits + 1)},
@@ -191,7 +181,7 @@ static int cost_of(const void *params, const struct vs_technique_setup *setup,
     return 0;
 }
 
-static const char *const address_words[] = {"delta", "full", "shorter", NULL};
+static const char *const address_words[] = {"delta", "full", "shorter", NULL}; /* the modes */
 
 static const struct vs_parameter parameters[] = {
     VS_ADDRESS_POWER(data_bytes, 1, 64, "bytes of the widest transfer"),

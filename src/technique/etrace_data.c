@@ -5,11 +5,13 @@
 
 enum { TE_DATA = 3 << 5 }; /* what the reference flow has above the length */
 
-struct vs_etrace_data_layout vs_etrace_data_layout(uint64_t data_bytes, unsigned address_bits)
+struct vs_etrace_data_layout vs_etrace_data_layout(uint64_t data_bytes, enum vs_field field,
+                                                   unsigned bits)
 {
-    unsigned bits = vs_log2_ceil(vs_log2_ceil(data_bytes + 1));
-    return (struct vs_etrace_data_layout){.address_bits = address_bits,
-                                          .size_bits = bits ? bits : 1,
+    unsigned size_bits = vs_log2_ceil(vs_log2_ceil(data_bytes + 1));
+    return (struct vs_etrace_data_layout){.field = field,
+                                          .bits = bits,
+                                          .size_bits = size_bits ? size_bits : 1,
                                           .size_max = vs_log2_ceil(data_bytes)};
 }
 
@@ -32,7 +34,7 @@ static void packet(struct vs_etrace_coder *c, const struct vs_etrace_data_layout
     if (p->size > layout->size_max)
         vs_etrace_refuse(c, VS_FIELD_HEADER, "a transfer that is too wide");
     p->differs = vs_etrace_field(c, VS_FIELD_HEADER, p->differs, 1);
-    p->address = vs_etrace_field(c, VS_FIELD_ADDRESS, p->address, layout->address_bits);
+    p->content = vs_etrace_field(c, layout->field, p->content, layout->bits);
 }
 
 void vs_etrace_data_pack(const struct vs_etrace_data_layout *layout,
@@ -43,23 +45,48 @@ void vs_etrace_data_pack(const struct vs_etrace_data_layout *layout,
     packet(&c, layout, &copy);
 }
 
+void vs_etrace_data_choose(const struct vs_etrace_data_layout *layout,
+                           enum vs_etrace_data_mode mode, uint64_t differs,
+                           struct vs_etrace_data_packet *p, struct vs_etrace_bits *bits)
+{
+    struct vs_etrace_data_packet other = *p;
+    struct vs_etrace_bits whole;
+    vs_etrace_data_pack(layout, p, bits);
+    if (mode == VS_ETRACE_DATA_FULL)
+        return;
+    other.differs = true;
+    other.content = differs & vs_etrace_ones(layout->bits);
+    whole = *bits;
+    vs_etrace_data_pack(layout, &other, bits);
+    if (mode == VS_ETRACE_DATA_SHORTER && vs_etrace_size(&whole) < vs_etrace_size(bits))
+        *bits = whole;
+    else
+        *p = other;
+}
+
 void vs_etrace_data_put(struct vs_port_writer *w, const struct vs_etrace_bits *bits)
 {
     vs_port_put_frame(w, VS_FIELD_HEADER, vs_etrace_size(bits) | TE_DATA, 8);
     vs_etrace_put(w, bits);
 }
 
-int vs_etrace_data_get(struct vs_port_reader *r, const struct vs_etrace_data_layout *layout,
-                       struct vs_etrace_data_packet *p)
+int vs_etrace_data_head(struct vs_port_reader *r, unsigned *bytes)
 {
-    struct vs_etrace_bits bits;
     uint64_t head;
     int err = vs_port_get(r, VS_FIELD_HEADER, 8, &head);
     if (err)
         return err;
     if ((head & ~(uint64_t)VS_ETRACE_BYTES_MAX) != TE_DATA)
         return vs_port_refuse(r, VS_FIELD_HEADER, "no packet begins like that");
-    struct vs_etrace_coder c = vs_etrace_reading(&bits, r, head & VS_ETRACE_BYTES_MAX);
+    *bytes = head & VS_ETRACE_BYTES_MAX;
+    return 0;
+}
+
+int vs_etrace_data_get(struct vs_port_reader *r, const struct vs_etrace_data_layout *layout,
+                       unsigned bytes, struct vs_etrace_data_packet *p)
+{
+    struct vs_etrace_bits bits;
+    struct vs_etrace_coder c = vs_etrace_reading(&bits, r, bytes);
     *p = (struct vs_etrace_data_packet){0};
     packet(&c, layout, p);
     return vs_etrace_read(&c);

@@ -30,8 +30,9 @@ extern const struct vs_technique vs_technique_base_zstd;
 extern const struct vs_technique vs_technique_etm4; /* etm4.c */
 extern const struct vs_technique vs_technique_pt;   /* pt.c */
 
-extern const struct vs_technique vs_technique_mlvnx_b; /* nexus_data.c */
-extern const struct vs_technique vs_technique_mlvcf_b; /* cfiat.c */
+extern const struct vs_technique vs_technique_mlvnx_b;   /* nexus_data.c */
+extern const struct vs_technique vs_technique_etrace_lv; /* etrace_value.c */
+extern const struct vs_technique vs_technique_mlvcf_b;   /* cfiat.c */
 extern const struct vs_technique vs_technique_mlvcf_e;
 extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
 extern const struct vs_technique vs_technique_mlvfa_dedicated;
