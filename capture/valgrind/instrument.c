@@ -604,7 +604,8 @@ IRSB *instrument(VgCallbackClosure *closure, IRSB *in, const VexGuestLayout *lay
     UInt trigger;
     Int first = 0;
 
-    if (the.mode == MODE_DONE || the.silent || (the.light && inputs_need_exact(in)))
+    /* The program needs its registers also when nothing is recorded any more. */
+    if ((the.light && inputs_need_exact(in)) || the.mode == MODE_DONE || the.silent)
         return in;
     e.out = deepCopyIRSBExceptStmts(in);
     while (first < in->stmts_used && in->stmts[first]->tag != Ist_IMark)

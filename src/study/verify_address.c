@@ -44,7 +44,8 @@ static inline int do_event(struct vs_verify_address *v, const struct vs_batch *b
         return err;
     bool store = e->kind == VS_STORE;
     vs_comparison_at(&v->c, e, number, standing);
-    err = v->ops->address(v->decoder, e->thread, e->pc, store, &addr);
+    const struct vs_address_operand operand = vs_address_operand(e);
+    err = v->ops->address(v->decoder, &operand, &addr);
     *followed = err == VS_DECODER_WAIT;
     if (unlikely(err || v->c.diag.error))
         return v->c.diag.error ? v->c.diag.error : err;

@@ -164,14 +164,15 @@ static int look(struct vs_address_decoder *d, unsigned core)
     return d->core == core ? 0 : VS_DECODER_WAIT;
 }
 
-int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc, uint64_t *addr)
+int vs_address_receive(struct vs_address_decoder *d, const struct vs_address_operand *operand,
+                       uint64_t *addr)
 {
-    int err = look(d, core);
+    int err = look(d, operand->core);
     if (err)
         return err;
     d->have = false;
-    vs_port_took(d->port, core);
-    return d->error = d->coder->get(d->state, d->port, core, pc, addr);
+    vs_port_took(d->port, operand->core);
+    return d->error = d->coder->get(d->state, d->port, operand, addr);
 }
 
 int vs_address_turn(void *decoder, unsigned *core)
@@ -226,10 +227,9 @@ int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *c
     return err;
 }
 
-int vs_address_all_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr)
+int vs_address_all_address(void *decoder, const struct vs_address_operand *operand, uint64_t *addr)
 {
-    (void)store;
-    return vs_address_receive(decoder, core, pc, addr);
+    return vs_address_receive(decoder, operand, addr);
 }
 
 void vs_address_all_decoder_close(void *decoder)

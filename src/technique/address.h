@@ -40,8 +40,9 @@ struct vs_address_params {
     uint64_t shift;            /* SHIFT, if it is fixed */
     uint64_t window, max, min; /* if it is not fixed */
     uint64_t tmax, inc, dec;
-    uint64_t code;  /* enum vs_address_code_name, for what is not filtered */
-    uint64_t level; /* a compressor's */
+    uint64_t code;                  /* enum vs_address_code_name, for what is not filtered */
+    uint64_t level;                 /* a compressor's */
+    uint64_t data_bytes, addresses; /* E-Trace's */
     uint64_t dcc, dcc_next;
 };
 
@@ -75,6 +76,12 @@ struct vs_address_move {
 bool vs_address_move(const struct vs_batch *batch, const struct vs_event *e,
                      const struct vs_isa *isa, struct vs_address_move *move);
 
+/* Whether the core then is where no instruction led it: a trace of its instructions begins anew. */
+static inline bool vs_address_synchronises(const struct vs_address_move *move)
+{
+    return move->goes && move->forgets == UINT32_MAX;
+}
+
 /* ---- the encoder ----------------------------------------------------------------------------- */
 
 struct vs_address_counts {
@@ -96,14 +103,27 @@ extern const struct vs_count_row vs_address_count_rows[];
 
 /* ---- the decoder ----------------------------------------------------------------------------- */
 
+/* What the debugger knows of a memory operand. */
+struct vs_address_operand {
+    unsigned core;
+    uint64_t pc;   /* the instruction's */
+    unsigned size; /* bytes */
+    bool store;
+};
+
+/* Returns that of a load or store. */
+static inline struct vs_address_operand vs_address_operand(const struct vs_event *e)
+{
+    return (struct vs_address_operand){e->thread, e->pc, e->size, e->kind == VS_STORE};
+}
+
 /* All return 0; VS_DECODER_WAIT; -VSE_INVAL (no such core); -VSE_NOMEM; and, with the reader's
  * diag, -VSE_END (the stream ended before), -VSE_TRUNCATED, -VSE_CORRUPT. */
 struct vs_address_decoder_ops {
     int (*open)(void **decoder, const void *params, const struct vs_technique_setup *setup,
                 const struct vs_address_code *code, struct vs_port_reader *port);
-    /* Gets the address of the core's next memory operand: a load or store by the instruction at
-     * pc. */
-    int (*address)(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr);
+    /* Gets the address of the core's next memory operand. */
+    int (*address)(void *decoder, const struct vs_address_operand *operand, uint64_t *addr);
     /* The core went on. This is called before the last instruction's operands are asked for, and
      * never waits. NULL: nobody wants to know. */
     int (*follow)(void *decoder, const struct vs_address_move *move);

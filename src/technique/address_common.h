@@ -39,8 +39,9 @@ struct vs_chunks vs_address_cycle_chunks(const void *params);
 
 /* ---- codes ---- */
 
-typedef void vs_address_put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
-                            uint64_t addr, struct vs_address_counts *counts);
+typedef void vs_address_put(void *state, struct vs_port_writer *port,
+                            const struct vs_address_operand *operand, uint64_t addr,
+                            struct vs_address_counts *counts);
 
 /* How an address is written. Each side has a state of its own. */
 struct vs_address_coder {
@@ -49,7 +50,7 @@ struct vs_address_coder {
                 const struct vs_technique_setup *setup);
     vs_address_put *put;
     /* Returns as vs_port_get. */
-    int (*get)(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc,
+    int (*get)(void *state, struct vs_port_reader *port, const struct vs_address_operand *operand,
                uint64_t *addr);
     void (*close)(void *state); /* NULL is fine */
     void (*cost)(const struct vs_address_params *params, const struct vs_technique_setup *setup,
@@ -99,9 +100,9 @@ static inline void vs_address_count(struct vs_address_counts *c, bool store, boo
 static inline void vs_address_send_by(struct vs_address_encoder *e, const struct vs_event *event,
                                       vs_address_put *put)
 {
+    const struct vs_address_operand operand = vs_address_operand(event);
     vs_port_begin(e->port, event->thread, e->time);
-    put(e->state, e->port, event->thread, event->pc, vs_address_cut(event->addr, e->width),
-        &e->counts);
+    put(e->state, e->port, &operand, vs_address_cut(event->addr, e->width), &e->counts);
     vs_port_end(e->port);
 }
 
@@ -154,7 +155,8 @@ int vs_address_decoder_init(struct vs_address_decoder *d, const struct vs_addres
 void vs_address_decoder_fini(struct vs_address_decoder *d);
 
 /* Gets an address that was sent. Returns as vs_address_decoder_ops.address. */
-int vs_address_receive(struct vs_address_decoder *d, unsigned core, uint64_t pc, uint64_t *addr);
+int vs_address_receive(struct vs_address_decoder *d, const struct vs_address_operand *operand,
+                       uint64_t *addr);
 
 /* Serves as vs_address_decoder_ops.turn. */
 int vs_address_turn(void *decoder, unsigned *core);
@@ -169,7 +171,7 @@ void vs_address_all_encoder_close(void *encoder);
 int vs_address_all_decoder_open(void **decoder, const struct vs_address_coder *coder,
                                 const void *params, const struct vs_technique_setup *setup,
                                 struct vs_port_reader *port);
-int vs_address_all_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr);
+int vs_address_all_address(void *decoder, const struct vs_address_operand *operand, uint64_t *addr);
 void vs_address_all_decoder_close(void *decoder);
 
 /* Defines NAME_encoder, NAME_decoder and NAME_cost over the coder vs_address_NAME, whose put is

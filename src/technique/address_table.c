@@ -122,12 +122,13 @@ static void put_other(const struct state *s, struct vs_port_writer *port, uint32
                       index << 1 | addr << (1 + bits));
 }
 
-static inline void put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
-                       uint64_t addr, struct vs_address_counts *counts)
+static inline void put(void *state, struct vs_port_writer *port,
+                       const struct vs_address_operand *operand, uint64_t addr,
+                       struct vs_address_counts *counts)
 {
     struct state *s = state;
-    struct vs_adac *table = &s->tables[core];
-    uint32_t set = vs_adac_set(table, pc);
+    struct vs_adac *table = &s->tables[operand->core];
+    uint32_t set = vs_adac_set(table, operand->pc);
     struct vs_adac_result r = vs_adac_find(table, set, addr);
     if (likely(r.kind == VS_ADAC_MRU))
         vs_port_put_three(port, VS_FIELD_HEADER, 1, VS_FIELD_INDEX, 0, VS_FIELD_ADDRESS, r.bits,
@@ -161,11 +162,12 @@ static int get_index(const struct state *s, struct vs_port_reader *port, uint32_
     return 0;
 }
 
-static int get(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc, uint64_t *addr)
+static int get(void *state, struct vs_port_reader *port, const struct vs_address_operand *operand,
+               uint64_t *addr)
 {
     struct state *s = state;
-    struct vs_adac *table = &s->tables[core];
-    uint32_t set = vs_adac_set(table, pc);
+    struct vs_adac *table = &s->tables[operand->core];
+    uint32_t set = vs_adac_set(table, operand->pc);
     struct vs_adac_result r, should;
     uint64_t low;
     int err = get_index(s, port, set, table, &r);

@@ -80,7 +80,8 @@ struct vs_data_params {
     uint64_t fahcnt_bits, icnt_bits;   /* widths of the counters */
     uint64_t dcc, dcc_next;
     uint64_t account, caches, order, rule, supply;
-    uint64_t streams, level; /* a compressor's */
+    uint64_t streams, level;     /* a compressor's */
+    uint64_t data_bytes, values; /* E-Trace's */
 };
 
 #define VS_DATA_ESCAPE 0xc1 /* not part of UTF-8 text or of an aligned address, and not small */

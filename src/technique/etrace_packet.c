@@ -1,111 +1,34 @@
 /* SPDX-License-Identifier: MIT */
 #include "technique/etrace_packet.h"
 
-#include <string.h>
-
-/* One description of the packets serves both directions: fields are put into `bits`, and are first
- * read if there is a reader. */
 struct coder {
+    struct vs_etrace_coder base;
     const struct vs_etrace_layout *layout;
-    struct vs_etrace_bits *bits;
-    struct vs_port_reader *reader; /* NULL: the packet is written */
-    unsigned left;                 /* bits of the packet that were not read yet */
-    bool top;                      /* its last bit, of which all that follow are copies */
-    bool last;                     /* the last bit of the field before */
-    int error;
 };
-
-static uint64_t ones(unsigned n)
-{
-    return n ? UINT64_MAX >> (64 - n) : 0;
-}
-
-/* ---- bits ------------------------------------------------------------------------------------ */
-
-static void append(struct vs_etrace_bits *b, enum vs_field f, uint64_t v, unsigned n)
-{
-    unsigned word = b->count / 64, at = b->count % 64;
-    v &= ones(n);
-    b->words[word] |= v << at;
-    if (at + n > 64)
-        b->words[word + 1] |= v >> (64 - at);
-    b->count += n;
-    b->part[b->parts].field = (uint8_t)f;
-    b->part[b->parts++].width = (uint8_t)n;
-}
-
-static bool bit_at(const struct vs_etrace_bits *b, unsigned i)
-{
-    return b->words[i / 64] >> i % 64 & 1;
-}
-
-unsigned vs_etrace_size(const struct vs_etrace_bits *b)
-{
-    uint64_t same = bit_at(b, b->count - 1) ? UINT64_MAX : 0;
-    for (unsigned word = (b->count - 1) / 64 + 1; word-- > 0;) {
-        uint64_t used = b->count >= 64 * (word + 1) ? UINT64_MAX : ones(b->count - 64 * word);
-        uint64_t other = (b->words[word] ^ same) & used;
-        if (other)
-            return (64 * word + 63 - (unsigned)__builtin_clzll(other) + 2 + 7) / 8;
-    }
-    return 1;
-}
-
-void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *b)
-{
-    unsigned at = 0, end = 8 * vs_etrace_size(b);
-    uint64_t fill = bit_at(b, b->count - 1) ? UINT64_MAX : 0;
-    for (unsigned i = 0; i < b->parts && at < end; i++) {
-        unsigned n = b->part[i].width, word = at / 64, shift = at % 64;
-        if (!n)
-            continue;
-        n = n < end - at ? n : end - at;
-        uint64_t v = b->words[word] >> shift;
-        if (shift + n > 64)
-            v |= b->words[word + 1] << (64 - shift);
-        vs_port_put(w, (enum vs_field)b->part[i].field, v, n);
-        at += n;
-    }
-    if (at < end)
-        vs_port_put(w, (enum vs_field)b->part[b->parts - 1].field, fill, end - at);
-}
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
 static uint64_t field(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
 {
-    if (c->reader && !c->error) {
-        unsigned there = n < c->left ? n : c->left;
-        v = 0;
-        if (there)
-            c->error = vs_port_get(c->reader, f, there, &v);
-        if (there < n && c->top)
-            v |= ones(n) & ~ones(there);
-        c->left -= there;
-    }
-    append(c->bits, f, v, n);
-    if (n)
-        c->last = v >> (n - 1) & 1;
-    return v & ones(n);
+    return vs_etrace_field(&c->base, f, v, n);
+}
+
+static void refuse(struct coder *c, enum vs_field f, const char *why)
+{
+    vs_etrace_refuse(&c->base, f, why);
 }
 
 /* A flag is coded as whether it differs from the bit before. */
 static bool flag(struct coder *c, enum vs_field f, bool set)
 {
-    bool before = c->last;
+    bool before = c->base.last;
     return field(c, f, before ^ set, 1) != before;
-}
-
-static void refuse(struct coder *c, enum vs_field f, const char *why)
-{
-    if (c->reader && !c->error)
-        c->error = vs_port_refuse(c->reader, f, why);
 }
 
 /* A field that has one value. */
 static void fixed(struct coder *c, enum vs_field f, uint64_t v, unsigned n, const char *why)
 {
-    if (field(c, f, v, n) != (v & ones(n)))
+    if (field(c, f, v, n) != (v & vs_etrace_ones(n)))
         refuse(c, f, why);
 }
 
@@ -116,7 +39,7 @@ static void irets(struct coder *c, struct vs_etrace_packet *p)
     if (p->irreport)
         p->irets = (uint8_t)field(c, VS_FIELD_INDEX, p->irets, n);
     else
-        fixed(c, VS_FIELD_INDEX, c->last ? UINT64_MAX : 0, n, "returns that are not reported");
+        fixed(c, VS_FIELD_INDEX, c->base.last ? UINT64_MAX : 0, n, "returns that are not reported");
     if (p->irreport && !n)
         refuse(c, VS_FIELD_INDEX, "no return is implicit");
 }
@@ -142,7 +65,7 @@ static unsigned map_width(unsigned branches)
 static void map(struct coder *c, struct vs_etrace_packet *p, unsigned branches)
 {
     p->map = (uint32_t)field(c, VS_FIELD_OUTCOME, p->map, map_width(branches));
-    if (branches && p->map & ~ones(branches))
+    if (branches && p->map & ~vs_etrace_ones(branches))
         refuse(c, VS_FIELD_OUTCOME, "outcomes of no branch");
 }
 
@@ -239,47 +162,16 @@ void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrac
                     struct vs_etrace_bits *bits)
 {
     struct vs_etrace_packet copy = *p;
-    struct coder c = {.layout = layout, .bits = bits};
-    *bits = (struct vs_etrace_bits){0};
+    struct coder c = {vs_etrace_writing(bits), layout};
     packet(&c, &copy);
-}
-
-/* The bits after the last field, which are copies of its last bit. */
-static void read_fill(struct coder *c)
-{
-    uint64_t fill = 0;
-    bool top = bit_at(c->bits, c->bits->count - 1);
-    if (c->left > 7)
-        refuse(c, VS_FIELD_HEADER, "the packet is too long");
-    if (c->error || !c->left)
-        return;
-    c->error = vs_port_get(c->reader, (enum vs_field)c->bits->part[c->bits->parts - 1].field,
-                           c->left, &fill);
-    if (fill != (top ? ones(c->left) : 0))
-        refuse(c, VS_FIELD_HEADER, "the packet is not filled up with its last bit");
 }
 
 int vs_etrace_get(struct vs_port_reader *r, const struct vs_etrace_layout *layout, unsigned bytes,
                   struct vs_etrace_packet *p)
 {
-    struct vs_etrace_bits bits = {0};
-    struct vs_bitr ahead = r->bits;
-    uint64_t top = 0;
-    while (vs_bitr_left(&r->bits) < 8 * (uint64_t)bytes && r->more &&
-           r->more->get(r->more->context, &r->bits))
-        ;
-    ahead = r->bits;
-    if (bytes && vs_bitr_left(&ahead) >= 8 * (uint64_t)bytes) {
-        ahead.pos += 8 * (uint64_t)bytes - 1;
-        vs_bitr_get(&ahead, 1, &top);
-    }
-    struct coder c = {.layout = layout, .bits = &bits, .reader = r, .left = 8 * bytes, .top = top};
+    struct vs_etrace_bits bits;
+    struct coder c = {vs_etrace_reading(&bits, r, bytes), layout};
     *p = (struct vs_etrace_packet){0};
-    if (!bytes)
-        return vs_port_refuse(r, VS_FIELD_HEADER, "a packet of no bytes");
     packet(&c, p);
-    read_fill(&c);
-    if (!c.error && vs_etrace_size(&bits) != bytes)
-        refuse(&c, VS_FIELD_HEADER, "the packet could be shorter");
-    return c.error;
+    return vs_etrace_read(&c.base);
 }

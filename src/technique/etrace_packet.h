@@ -22,7 +22,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "port/stream.h"
+#include "technique/etrace_bits.h"
 
 /* What sizes the fields. */
 struct vs_etrace_layout {
@@ -39,7 +39,7 @@ struct vs_etrace_layout {
 enum { VS_ETRACE_SYNC, VS_ETRACE_TRAP, VS_ETRACE_CONTEXT, VS_ETRACE_SUPPORT };
 enum { VS_ETRACE_COUNT, VS_ETRACE_INDEX };
 enum { VS_ETRACE_ENDED_REP = 1, VS_ETRACE_ENDED_NTR = 3 };
-enum { VS_ETRACE_MAP_MAX = 31, VS_ETRACE_BYTES_MAX = 31, VS_ETRACE_IRETS_MAX = 255 };
+enum { VS_ETRACE_MAP_MAX = 31, VS_ETRACE_IRETS_MAX = 255 };
 
 struct vs_etrace_packet {
     uint8_t format, subformat;
@@ -68,24 +68,8 @@ static inline bool vs_etrace_is_sync(const struct vs_etrace_packet *p)
     return p->format == 3;
 }
 
-/* A packet's bits, before they are compressed. */
-struct vs_etrace_bits {
-    uint64_t words[4];
-    unsigned count;
-    unsigned parts; /* fields, in order */
-    struct {
-        uint8_t field, width;
-    } part[16];
-};
-
 void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrace_packet *p,
                     struct vs_etrace_bits *bits);
-
-/* Returns how many bytes are sent of it. */
-unsigned vs_etrace_size(const struct vs_etrace_bits *bits);
-
-/* Puts these bytes, under the names of their fields. */
-void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *bits);
 
 /* Reads a packet of that many bytes. Returns 0; -VSE_TRUNCATED; -VSE_CORRUPT (no packet is like
  * that, or it could be shorter). */

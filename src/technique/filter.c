@@ -25,17 +25,18 @@ static int plain_open(void **state, const struct vs_address_params *params,
     return 0;
 }
 
-static void plain_put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc,
-                      uint64_t addr, struct vs_address_counts *counts)
+static void plain_put(void *state, struct vs_port_writer *port,
+                      const struct vs_address_operand *operand, uint64_t addr,
+                      struct vs_address_counts *counts)
 {
-    (void)core, (void)pc, (void)counts;
+    (void)operand, (void)counts;
     vs_port_put(port, VS_FIELD_ADDRESS, addr, ((const struct plain *)state)->width);
 }
 
-static int plain_get(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc,
-                     uint64_t *addr)
+static int plain_get(void *state, struct vs_port_reader *port,
+                     const struct vs_address_operand *operand, uint64_t *addr)
 {
-    (void)core, (void)pc;
+    (void)operand;
     return vs_port_get(port, VS_FIELD_ADDRESS, ((const struct plain *)state)->width, addr);
 }
 
@@ -179,14 +180,16 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     return err;
 }
 
-static int decoder_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr)
+static int decoder_address(void *decoder, const struct vs_address_operand *operand, uint64_t *addr)
 {
     struct decoder *d = decoder;
+    unsigned core = operand->core;
+    bool store = operand->store;
     if (core >= d->base.cores)
         return -VSE_INVAL;
     const struct vs_memory_operand *m = vs_validity_operand(&d->validity, core, store);
     if (!vs_validity_tells(&d->validity, core, m, store, addr)) {
-        int err = vs_address_receive(&d->base, core, pc, addr);
+        int err = vs_address_receive(&d->base, operand, addr);
         if (err)
             return err;
     }

@@ -24,23 +24,23 @@ static int open(void **state, const struct vs_address_params *params,
     return 0;
 }
 
-static void put(void *state, struct vs_port_writer *port, unsigned core, uint64_t pc, uint64_t addr,
-                struct vs_address_counts *counts)
+static void put(void *state, struct vs_port_writer *port, const struct vs_address_operand *operand,
+                uint64_t addr, struct vs_address_counts *counts)
 {
     struct state *s = state;
-    (void)pc, (void)counts;
-    vs_groups_put(port, VS_FIELD_ADDRESS, s->group, addr ^ s->last[core]);
-    s->last[core] = addr;
+    (void)counts;
+    vs_groups_put(port, VS_FIELD_ADDRESS, s->group, addr ^ s->last[operand->core]);
+    s->last[operand->core] = addr;
 }
 
-static int get(void *state, struct vs_port_reader *port, unsigned core, uint64_t pc, uint64_t *addr)
+static int get(void *state, struct vs_port_reader *port, const struct vs_address_operand *operand,
+               uint64_t *addr)
 {
     struct state *s = state;
     uint64_t differ;
-    (void)pc;
     int err = vs_groups_get(port, VS_FIELD_ADDRESS, s->group, s->width, &differ);
     if (!err)
-        *addr = s->last[core] ^= differ;
+        *addr = s->last[operand->core] ^= differ;
     return err;
 }
 

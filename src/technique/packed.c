@@ -297,15 +297,14 @@ struct raw_decoder {
 };
 
 /* Gets the address of a message whose head was read. */
-static int get_raw(void *decoder, struct vs_port_reader *heads, unsigned core, uint64_t pc,
-                   uint64_t *addr)
+static int get_raw(void *decoder, struct vs_port_reader *heads,
+                   const struct vs_address_operand *operand, uint64_t *addr)
 {
     struct raw_decoder *d = decoder;
-    (void)pc;
     if (heads != d->values) { /* for error messages */
         d->values->messages = heads->messages;
         d->values->start = d->values->bits.pos;
-        d->values->core = core;
+        d->values->core = operand->core;
     }
     return vs_port_get(d->values, VS_FIELD_ADDRESS, d->width, addr);
 }
@@ -329,12 +328,11 @@ static int raw_unpacked(struct decoder *d, const void *params,
     return 0;
 }
 
-static int decoder_address(void *decoder, unsigned core, uint64_t pc, bool store, uint64_t *addr)
+static int decoder_address(void *decoder, const struct vs_address_operand *operand, uint64_t *addr)
 {
     struct decoder *d = decoder;
-    (void)store;
     vs_unpacker_prepare(&d->unpacker);
-    return vs_unpacker_outcome(&d->unpacker, vs_address_receive(d->base, core, pc, addr));
+    return vs_unpacker_outcome(&d->unpacker, vs_address_receive(d->base, operand, addr));
 }
 
 static int decoder_next(void *decoder, unsigned *core)

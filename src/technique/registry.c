@@ -41,6 +41,8 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mlvnx_xz,
     &vs_technique_mlvnx_zstd,
 
+    &vs_technique_etrace_lv,
+
     &vs_technique_danx,
     &vs_technique_dac,
     &vs_technique_adac,
@@ -49,6 +51,8 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_daraw_bzip2,
     &vs_technique_daraw_xz,
     &vs_technique_daraw_zstd,
+
+    &vs_technique_etrace_da,
     NULL,
 };
 

@@ -30,8 +30,9 @@ extern const struct vs_technique vs_technique_base_zstd;
 extern const struct vs_technique vs_technique_etm4; /* etm4.c */
 extern const struct vs_technique vs_technique_pt;   /* pt.c */
 
-extern const struct vs_technique vs_technique_mlvnx_b; /* nexus_data.c */
-extern const struct vs_technique vs_technique_mlvcf_b; /* cfiat.c */
+extern const struct vs_technique vs_technique_mlvnx_b;   /* nexus_data.c */
+extern const struct vs_technique vs_technique_etrace_lv; /* etrace_value.c */
+extern const struct vs_technique vs_technique_mlvcf_b;   /* cfiat.c */
 extern const struct vs_technique vs_technique_mlvcf_e;
 extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
 extern const struct vs_technique vs_technique_mlvfa_dedicated;
@@ -41,8 +42,9 @@ extern const struct vs_technique vs_technique_mlvnx_bzip2;
 extern const struct vs_technique vs_technique_mlvnx_xz;
 extern const struct vs_technique vs_technique_mlvnx_zstd;
 
-extern const struct vs_technique vs_technique_danx; /* nexus_address.c */
-extern const struct vs_technique vs_technique_dac;  /* address_table.c */
+extern const struct vs_technique vs_technique_danx;      /* nexus_address.c */
+extern const struct vs_technique vs_technique_etrace_da; /* etrace_address.c */
+extern const struct vs_technique vs_technique_dac;       /* address_table.c */
 extern const struct vs_technique vs_technique_adac;
 extern const struct vs_technique vs_technique_dafilter;   /* filter.c */
 extern const struct vs_technique vs_technique_daraw_gzip; /* packed.c */

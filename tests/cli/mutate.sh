@@ -66,8 +66,8 @@ flipped many 400 mc2RT mlvCF_e:shared
 
 # a value's other bytes, and cycles: what loads do not ask for
 begin notices_bytes_and_cycles_that_no_load_asks_for
-flipped fft $((few * 20)) mc2RT mlvNX_b daNX
-expect_equal "$(jq -s '[.[].mutation.fields[] | select(.field == "dCC")] | length' "$out")" 3 "techniques with cycles"
+flipped fft $((few * 20)) mc2RT mlvNX_b daNX etrace_da
+expect_equal "$(jq -s '[.[].mutation.fields[] | select(.field == "dCC")] | length' "$out")" 4 "techniques with cycles"
 jq -es 'any(.[]; .technique == "mc2RT" and .mutation.unread > 0 and .mutation.unread < .mutation.flips / 2)' "$out" >/dev/null || fail "unread bytes"
 
 begin flips_every_bit_of_a_small_stream

@@ -77,6 +77,7 @@ static void set(struct machine *m, const char *name, unsigned value)
 static bool choose(struct machine *m, const uint8_t *head)
 {
     static const char *const codes[] = {"plain", "nexus", "adac"};
+    static const char *const addresses[] = {"delta", "full", "shorter"};
     m->setup = (struct vs_technique_setup){
         .cores = 1u + head[1] % CORES_MAX, .address_bits = WIDTH, .timed = head[1] & 0x80};
     must(!vs_technique_defaults(&m->spec, technique(head[0])));
@@ -90,7 +91,9 @@ static bool choose(struct machine *m, const uint8_t *head)
     set(m, "inc", 1 + (head[5] >> 4));
     set(m, "dec", 1 + head[6] % 4);
     set(m, "group", 1 + head[6] % 64);
+    set(m, "data_bytes", 1u << head[6] % 7);
     vs_technique_set(&m->spec, "code", codes[head[7] % 3], NULL);
+    vs_technique_set(&m->spec, "addresses", addresses[head[7] % 3], NULL);
     if (vs_technique_check(&m->spec, NULL))
         return false;
     vs_technique_settle(&m->spec, m->setup.timed);
@@ -319,7 +322,8 @@ static void decode(struct machine *m, const uint8_t *data, size_t size)
             must(!ops->follow(d, &move));
         if (i % 4 == 0 && !ops->turn(d, &turn))
             must(turn < m->setup.cores && (core = turn, true));
-        err = ops->address(d, core, pc, draw(m) & 1, &addr);
+        const struct vs_address_operand operand = {core, pc, 1u << draw(m) % 5, draw(m) & 1};
+        err = ops->address(d, &operand, &addr);
     }
     must(err >= 0 || err == -VSE_END || err == -VSE_TRUNCATED || err == -VSE_CORRUPT);
     must(err >= 0 || (reader.diag.error == err && reader.diag.text[0]));

@@ -81,6 +81,8 @@ static bool choose(struct run *r, const uint8_t *head)
     if (head[7] & 32)
         set_number(r, "icnt_bits", VS_COUNTER_BITS_MIN + (head[7] >> 6));
     set(r, "policy", policies[head[3] >> 6]);
+    set_number(r, "data_bytes", 1u << (head[7] >> 4) % 4);
+    set(r, "values", head[7] & 1 ? "xor" : head[7] & 2 ? "full" : "shorter");
     set(r, "rule", head[7] & 1 ? "implied" : "all");
     set(r, "supply", head[7] & 8 ? "owner" : "any");
     set(r, "caches", head[7] & 2 ? "shared" : "coherent");

@@ -173,6 +173,45 @@ TEST(sends_every_operand_as_it_is)
     script_free(s);
 }
 
+/* A standard's: format, 2 bits; size, 2 bits; diff; data, 64 bits. */
+TEST(sends_data_packets)
+{
+    static const uint8_t shorter[] = {
+        0x62, 0xa8, 0x00,            /* 0 2 0, 5 */
+        0x61, 0xe8,                  /* 0 2 0, -1, since -1 ^ 5 is longer */
+        0x61, 0x18,                  /* 0 2 1, -1 ^ -1 */
+        0x61, 0x05,                  /* 1 1 0, 0 */
+        0x62, 0xb4, 0x00, 0x61, 0x00 /* 0 1 1, 5 ^ 0, and 0 0 0, 0: of 3 bytes */
+    };
+    static const uint8_t xor [] = {0x62, 0xa8, 0x00, 0x62, 0x58, 0xff};
+    struct script *s = script_new();
+    struct stream t;
+    memset(s->memory + 0x10, 0, 4);
+    s->memory[0x10] = 5;
+    memset(s->memory + 0x14, 0xff, 4);
+    load(s, 0, 0x10, 4);
+    load(s, 0, 0x14, 4);
+    load(s, 0, 0x14, 4);
+    load(s, 0, 0x11, 2);
+    load(s, 0, 0x10, 3);
+    encode(&t, "etrace_lv", "", &s->run, false);
+    CHECK_EQ(t.nbits, 8 * sizeof(shorter) + END);
+    CHECK_MEM(t.bits.data, shorter, sizeof(shorter));
+    CHECK_EQ(t.fields.frame, 8 * 6);
+    CHECK_EQ(t.fields.messages, 5 + 1);
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "etrace_lv", "xor", &s->run, false);
+    CHECK_MEM(t.bits.data, xor, sizeof(xor));
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    encode(&t, "etrace_lv", "full data_bytes=1", &s->run, false); /* size has 1 bit */
+    CHECK_EQ(t.fields.frame, 8 * (4 + 4 + 4 + 2 + 3));
+    check_replays(&t, &s->run);
+    stream_free(&t);
+    script_free(s);
+}
+
 /* Registers begin as such values do. */
 TEST(tells_registers_from_values_that_look_so)
 {
@@ -392,7 +431,8 @@ TEST(says_that_icnt_is_full)
     static const struct {
         const char *name;
         unsigned head; /* bits before the escape of registers, or with their kind */
-    } cases[] = {{"mlvNX_b", 9}, {"mlvFA", 1 + 9}, {"mlvCF_b", 9 + 9}, {"mc2RT", 9 + 4}};
+    } cases[] = {
+        {"mlvNX_b", 9}, {"etrace_lv", 9}, {"mlvFA", 1 + 9}, {"mlvCF_b", 9 + 9}, {"mc2RT", 9 + 4}};
     struct script *s = script_new();
     for (unsigned i = 0; i < 40; i++)
         store(s, 0, 0x100, 4); /* an instruction each */
@@ -413,7 +453,7 @@ TEST(says_that_icnt_is_full)
 /* The core is not known to have begun, and its counter is 0 when code changes. */
 TEST(tells_of_a_change_of_code_after_icnt_is_full)
 {
-    static const char *const names[] = {"mlvNX_b", "mlvFA", "mlvCF_e", "mc2RT"};
+    static const char *const names[] = {"mlvNX_b", "etrace_lv", "mlvFA", "mlvCF_e", "mc2RT"};
     struct script *s = script_new();
     for (unsigned i = 0; i < 15; i++)
         store(s, 0, 0x100, 4);
@@ -649,6 +689,10 @@ TEST(costs_what_is_published)
     CHECK_EQ(vs_technique_cache_bits(&p, &four), 0);
     CHECK_EQ(vs_technique_parse(&p, "mcfTR_e", &(struct vs_diag){0}), 0);
     CHECK_EQ(vs_technique_cache_bits(&p, &four), 0); /* its parameters are others */
+    parse(&p, "etrace_lv", "");
+    cost.count = 0;
+    CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
+    CHECK_EQ(cost.items[1].cost.registers, 4 * (64 + 1));
     parse(&p, "mlvFA_dedicated", "size=1K ways=2");
     CHECK_EQ(vs_technique_cost(&p, &setup, &cost), 0);
     CHECK_EQ(cost.items[0].cost.sram, 8192);
@@ -692,12 +736,17 @@ static void draw_params(struct rng *r, const struct vs_technique *t, char *text,
     static const char *const caches[] = {"coherent", "coherent", "shared"};
     static const char *const rules[] = {"all", "implied"};
     static const char *const supplies[] = {"any", "owner"};
+    static const char *const values[] = {"xor", "full", "shorter"};
     unsigned line = 4u << rng_below(r, 6), ways = 1u << rng_below(r, 4);
     unsigned sets = 1u << rng_below(r, 6), granule = 1u << rng_below(r, 6);
     size_t n = 0;
     *text = 0;
     if (t == &vs_technique_mlvnx_b)
         return;
+    if (t == &vs_technique_etrace_lv) {
+        snprintf(text, size, "data_bytes=%u,values=%s", 1u << rng_below(r, 4), pick(r, values, 3));
+        return;
+    }
     for (unsigned i = 0; i < COMPRESSORS; i++)
         if (t == compressors[i].technique) {
             draw_compressor(r, text, size);
@@ -761,7 +810,8 @@ TEST(replays_generated_runs)
 static void check_narrow(const struct run *run, const char *name, const char *params)
 {
     static const unsigned widths[][2] = {{4, 4}, {6, 6}, {4, 64}, {64, 4}};
-    bool counts = strncmp(name, "mlvNX", 5) && strncmp(name, "mlvFA", 5);
+    bool counts =
+        strncmp(name, "mlvNX", 5) && strncmp(name, "mlvFA", 5) && strcmp(name, "etrace_lv");
     struct stream s;
     encode(&s, name, params, run, true);
     uint64_t usual = s.fields.messages;
@@ -786,7 +836,8 @@ TEST(replays_with_counters_that_are_full)
         {"mlvNX_b", ""},        {"mlvNX_gzip", "split"},
         {"mlvCF_e", "size=1K"}, {"mlvCF_b", "caches=shared"},
         {"mlvFA", ""},          {"mlvFA_dedicated", ""},
-        {"mc2RT", "CS16"},      {"mc2RT", "rule=implied size=512 line=8"}};
+        {"mc2RT", "CS16"},      {"mc2RT", "rule=implied size=512 line=8"},
+        {"etrace_lv", ""},      {"etrace_lv", "xor data_bytes=2"}};
     for (unsigned i = 0; i < 4; i++) { /* one core and four, without time and with it */
         const struct gen_options options = {.seed = 950 + i,
                                             .events = 5000,
