@@ -659,6 +659,12 @@ uint64_t vs_rerun_events(const struct vs_rerun *r)
     return n;
 }
 
+/* Whether a thread is on the way to an input, or has got values whose inputs are not taken yet. */
+static bool is_amid_input(const struct vs_rerun *r)
+{
+    return r->begun || r->at < r->outside_end;
+}
+
 int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag)
 {
     int err = r->failed;
@@ -666,7 +672,7 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     r->count = 0;
     r->made.wide.len = 0;
     while (!err && r->count < BATCH) {
-        if (r->selecting && !r->begun)
+        if (r->selecting && !is_amid_input(r))
             err = vs_selecting_hasten(r);
         if (!err)
             err = get_inputs(r);
@@ -699,12 +705,6 @@ void vs_made_fini(struct vs_made *made)
     free(made->events);
     vs_buf_fini(&made->wide);
     *made = (struct vs_made){0};
-}
-
-/* Whether a thread is on the way to an input, or has got values whose inputs are not taken yet. */
-static bool is_amid_input(const struct vs_rerun *r)
-{
-    return r->begun || r->at < r->outside_end;
 }
 
 int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag)
