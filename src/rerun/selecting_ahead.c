@@ -36,15 +36,7 @@ static int find_snapshot(const struct vs_selecting *s)
 /* Reads inputs on from here. Returns 0; -VSE_END at `end`; an error. */
 static int next_input(struct vs_rerun *r, uint64_t end)
 {
-    if (r->in.first + r->at == end)
-        return -VSE_END;
-    if (r->at < r->in.count)
-        return 0;
-    r->at = r->in.count = 0;
-    int n = vs_reader_next(r->inputs, &r->in);
-    if (n < 0 && n != -VSE_END)
-        r->diag = *vs_reader_diag(r->inputs);
-    return n < 0 ? n : 0;
+    return r->in.first + r->at == end ? -VSE_END : vs_rerun_get_inputs(r);
 }
 
 /* Chooses a snapshot that no thread ends before, since its registers at its end have to be known.
