@@ -88,7 +88,7 @@ done
 # choosing it gives the same without them.
 begin goes_ahead_to_windows
 # shellcheck disable=SC2086
-$cc -O1 -g -D_GNU_SOURCE -static -pthread -o far "$P/far.c" || exit 2
+$cc -O1 -g -D_GNU_SOURCE -static -pthread -o far "$P/real_far.c" || exit 2
 ahead() {
     "$VESTIGE" expand -f --no-shared-libs "$@" far.vest -o long.vest >/dev/null || fail "$*: status $?"
     for how in kept anew; do
