@@ -82,6 +82,13 @@ for words in '--routine main' '--skip 200000 --length 50000' '--no-shared-libs' 
     # shellcheck disable=SC2086
     cmp -s <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT part.vest | cut -d , -f 2-) \
         <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT $words fft.vest | cut -d , -f 2-) || fail "$words: other bits"
+    # shellcheck disable=SC2086
+    "$VESTIGE" encode -f -t mcfTR_e $words -o chosen.vport fft.vest >chosen || fail "$words: not encoded"
+    "$VESTIGE" encode -f -t mcfTR_e -o part.vport part.vest >written || fail 'not encoded'
+    expect_equal "$(sed 's/^[^:]*//' chosen)" "$(sed 's/^[^:]*//' written)" "$words"
+    # shellcheck disable=SC2086
+    expect_equal "$("$VESTIGE" info --json $words fft.vest | jq -c '[.instructions, .events, .counts.branches]')" \
+        "$("$VESTIGE" info --json part.vest | jq -c '[.instructions, .events, .counts.branches]')" "$words"
 done
 
 # Far windows are reached by way of snapshots, which names and files exclude: all code is in the program's file, so that
