@@ -225,11 +225,11 @@ vestige replay str@                       => replay|stream.vport
 mcfTrace -filter_n@ -c bz@ -i tw@         => mcfTrace|-filter_no_shared_libs|-c|bzip2|-i|two.vest
 ROWS
 begin completes_at_a_prompt_of_bash
-echo 'vestige bandw@ --wi@9 => bandwidth|--window|9' >>"$T/typed"
+echo 'vestige bandw@ --bu@9 => bandwidth|--buffer|9' >>"$T/typed"
 types bash
 
 begin completes_at_a_prompt_of_zsh
-sed -i '$s/=>.*/=> bandwidth|--window=9/' "$T/typed"
+sed -i '$s/=>.*/=> bandwidth|--buffer=9/' "$T/typed"
 types zsh
 
 cd "$VESTIGE_SRC" || exit 2
