@@ -318,7 +318,7 @@ try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"
 try expand x.vest "$VESTIGE" expand -f -o x.vest "$T/short.vest"
-try expand_a_part x.vest "$VESTIGE" expand -f --from main --length 1000 -o x.vest "$T/short.vest"
+try expand_a_part x.vest "$VESTIGE" expand -f --skip 100 --length 1000 --no-shared-libs -o x.vest "$T/short.vest"
 try sample '' "$VESTIGE" bandwidth -t mcfTR_e --sample 5K:1K "$T/short.vest"
 try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
 try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"
