@@ -6,9 +6,11 @@
 #include "cli/raw_files.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
+#include "front/region.h"
 #include "study/bandwidth.h"
 
 struct encode_options {
+    struct region_options region;
     struct option_list techniques;
     const char *output, *raw; /* one of them is set */
     bool overwrite, json;
@@ -88,8 +90,8 @@ static int finish(struct cli *cli, const struct encode_options *o, const struct 
     return status;
 }
 
-static int encode_run(struct cli *cli, const struct encode_options *o, const char *path,
-                      const struct vs_technique_spec *given)
+static int encode_run(struct cli *cli, const struct encode_options *o, struct region *region,
+                      const char *path, const struct vs_technique_spec *given)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_technique_spec spec = *given;
@@ -97,7 +99,7 @@ static int encode_run(struct cli *cli, const struct encode_options *o, const cha
     struct vs_reader *reader;
     struct vs_bandwidth b;
     bool lacks;
-    int status = cli_open(cli, &reader, path, false);
+    int status = region_open(region, cli, &reader, path);
     if (status != CLI_DONE)
         return status;
     status =
@@ -147,6 +149,7 @@ static int run(struct cli *cli, int argc, char **argv)
 {
     struct encode_options o = {0};
     struct vs_technique_spec spec;
+    struct region region;
     int status;
     if (!options_parse(cli, &command_encode, &o, &argc, argv, &status))
         return status;
@@ -160,13 +163,18 @@ static int run(struct cli *cli, int argc, char **argv)
                   spec.technique->name);
         return CLI_USAGE;
     }
-    return encode_run(cli, &o, argv[0], &spec);
+    status = region_init(&region, cli, &o.region);
+    if (status == CLI_DONE)
+        status = encode_run(cli, &o, &region, argv[0], &spec);
+    region_fini(&region);
+    return status;
 }
 
 #define FIELD(member) offsetof(struct encode_options, member)
 
 static const struct cli_option options[] = {
     SPECS_OPTION_ONE(FIELD(techniques)),
+    REGION_OPTIONS(FIELD(region)),
     {.name = "output",
      .letter = 'o',
      .argument = "FILE",

@@ -7,11 +7,13 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/info_print.h"
+#include "front/region.h"
 #include "front/runs.h"
 #include "isa/isa.h"
 #include "study/routine_names.h"
 
 struct info_options {
+    struct region_options region;
     bool all, json, no_scan, salvage;
 };
 
@@ -98,11 +100,13 @@ static void print(struct out *out, const struct info_report *r, bool json)
         info_text(out, r);
 }
 
-static int info_one(struct cli *cli, const struct info_options *o, const char *path)
+static int info_one(struct cli *cli, const struct info_options *o, struct region *region,
+                    const char *path)
 {
     struct vs_reader *reader = NULL;
     struct counts *c = NULL;
-    int status = cli_open(cli, &reader, path, o->salvage);
+    int status = region->any ? region_open(region, cli, &reader, path)
+                             : cli_open(cli, &reader, path, o->salvage);
     if (status != CLI_DONE)
         return status;
 
@@ -140,23 +144,35 @@ static int info_one(struct cli *cli, const struct info_options *o, const char *p
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct info_options o = {0};
+    struct region region;
     struct runs runs;
     int status;
     if (!options_parse(cli, &command_info, &o, &argc, argv, &status))
         return status;
+    status = region_init(&region, cli, &o.region);
+    if (status == CLI_DONE && region.any && o.salvage) {
+        cli_error(cli, "--salvage excludes options that choose instructions");
+        status = CLI_USAGE;
+    }
+    if (status != CLI_DONE) {
+        region_fini(&region);
+        return status;
+    }
     status = runs_open(cli, &runs, argc, argv);
     for (int i = 0; i < runs.count; i++) {
         if (i && !o.json)
             out_char(&cli->out, '\n');
-        status = cli_worse(status, info_one(cli, &o, runs.paths[i]));
+        status = cli_worse(status, info_one(cli, &o, &region, runs.paths[i]));
     }
     runs_fini(&runs);
+    region_fini(&region);
     return status;
 }
 
 #define FIELD(member) offsetof(struct info_options, member)
 
 static const struct cli_option options[] = {
+    REGION_OPTIONS(FIELD(region)),
     {.name = "json", .help = "print one JSON object per run", .offset = FIELD(json)},
     {.name = "all", .letter = 'a', .help = "show every thread, not only 16", .offset = FIELD(all)},
     {.name = "no-scan",

@@ -13,9 +13,8 @@
 #include "cli/following.h"
 #include "cli/kept_runs.h"
 #include "cli/recorded.h"
+#include "front/region.h"
 #include "isa/cpu_load.h"
-
-enum { WINDOWS_MAX = 4096 };
 
 struct record {
     struct cli *cli;
@@ -25,9 +24,9 @@ struct record {
     struct kept_runs kept;
     struct vs_progress progress;
     char written[32]; /* text for the progress line */
-    struct vs_window windows[WINDOWS_MAX];
+    struct vs_window windows[REGION_WINDOWS_MAX];
     size_t window_count;
-    struct vs_place places[3 * OPTION_LIST_MAX];
+    struct vs_place places[REGION_PLACES_MAX];
     size_t place_count;
     struct vs_trigger trigger;
     bool nothing; /* no run is kept, because what was waited for did not happen */
@@ -40,46 +39,6 @@ struct record {
 };
 
 /* ---- what to record ------------------------------------------------------------------------ */
-
-static void add_places(struct record *r, const struct option_list *names, enum vs_place_kind kind)
-{
-    for (size_t i = 0; i < names->count; i++)
-        r->places[r->place_count++] = (struct vs_place){.name = names->items[i], .kind = kind};
-}
-
-static bool read_windows(struct record *r)
-{
-    const char *path = r->o->windows;
-    struct vs_diag diag = {.offset = -1, .chunk = -1};
-    int e = vs_windows_load(path, r->windows, WINDOWS_MAX, &r->window_count, &diag);
-
-    if (e == -VSE_INVAL)
-        cli_error(r->cli, "%s, %s", path, diag.text);
-    else if (e == -VSE_NOTFOUND)
-        cli_error(r->cli, "%s: %s", path, diag.text);
-    else if (e < 0)
-        cli_report(r->cli, path, e, &diag);
-    return e == 0;
-}
-
-static bool check_addresses(struct record *r)
-{
-    for (size_t i = 0; i < r->place_count; i++) {
-        const char *name = r->places[i].name;
-
-        if (!vs_place_is_address(&r->places[i]))
-            continue;
-        if (!name[2] || name[2 + strspn(name + 2, "0123456789abcdefABCDEF")] || strlen(name) > 18) {
-            cli_error(r->cli, "'%s' is not an address", name);
-            return false;
-        }
-        if (r->places[i].kind == VS_PLACE_WANTED) {
-            cli_error(r->cli, "--routine takes a name, not the address %s", name);
-            return false;
-        }
-    }
-    return true;
-}
 
 static bool ends(const struct vs_trigger *t)
 {
@@ -174,21 +133,21 @@ static bool settle_options(struct record *r)
             return false;
         }
     if (o->windows) {
-        if (!read_windows(r))
+        if (region_read_windows(r->cli, o->windows, r->windows, &r->window_count) != CLI_DONE)
             return false;
     } else if (o->skip || o->length) {
         r->windows[r->window_count++] = (struct vs_window){o->skip, o->length};
     }
-    add_places(r, &o->routines, VS_PLACE_WANTED);
-    add_places(r, &o->from, VS_PLACE_FROM);
-    add_places(r, &o->to, VS_PLACE_TO);
+    region_add_places(r->places, &r->place_count, &o->routines, VS_PLACE_WANTED);
+    region_add_places(r->places, &r->place_count, &o->from, VS_PLACE_FROM);
+    region_add_places(r->places, &r->place_count, &o->to, VS_PLACE_TO);
     if (o->paused && (o->trigger || o->last || o->follow || o->windows || o->skip || o->marks ||
                       o->from.count || o->to.count || !r->plan.row->engine->apart)) {
         cli_error(r->cli, "--paused is for native programs, and excludes --trigger, --last, "
                           "--follow, --windows, --skip, --marks, --from and --to");
         return false;
     }
-    return settle_trigger(r) && check_addresses(r);
+    return settle_trigger(r) && region_check_places(r->cli, r->places, r->place_count) == CLI_DONE;
 }
 
 /* ---- running ------------------------------------------------------------------------------- */

@@ -89,13 +89,14 @@ static int find(void *context, const struct vs_image *image, bool first, struct 
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-static void add_places(struct region *r, const struct option_list *names, enum vs_place_kind kind)
+void region_add_places(struct vs_place *places, size_t *count, const struct option_list *names,
+                       enum vs_place_kind kind)
 {
     for (size_t i = 0; i < names->count; i++)
-        r->places[r->place_count++] = (struct vs_place){.name = names->items[i], .kind = kind};
+        places[(*count)++] = (struct vs_place){.name = names->items[i], .kind = kind};
 }
 
-static int bad_place(struct cli *cli, const struct vs_place *place)
+static int check_place(struct cli *cli, const struct vs_place *place)
 {
     const char *name = place->name;
     if (!vs_place_is_address(place))
@@ -110,12 +111,18 @@ static int bad_place(struct cli *cli, const struct vs_place *place)
     return CLI_USAGE;
 }
 
-static int read_windows(struct region *r, struct cli *cli)
+int region_check_places(struct cli *cli, const struct vs_place *places, size_t count)
 {
-    const char *path = r->o->windows;
+    int status = CLI_DONE;
+    for (size_t i = 0; i < count && status == CLI_DONE; i++)
+        status = check_place(cli, &places[i]);
+    return status;
+}
+
+int region_read_windows(struct cli *cli, const char *path, struct vs_window *windows, size_t *count)
+{
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    int e =
-        vs_windows_load(path, r->windows, REGION_WINDOWS_MAX, &r->selection.window_count, &diag);
+    int e = vs_windows_load(path, windows, REGION_WINDOWS_MAX, count, &diag);
     if (e == -VSE_INVAL || e == -VSE_NOTFOUND) {
         cli_error(cli, "%s%s %s", path, e == -VSE_INVAL ? "," : ":", diag.text);
         return CLI_USAGE;
@@ -135,7 +142,7 @@ static int set_windows(struct region *r, struct cli *cli)
         return CLI_USAGE;
     }
     if (o->windows)
-        return read_windows(r, cli);
+        return region_read_windows(cli, o->windows, r->windows, &r->selection.window_count);
     r->windows[0] = (struct vs_window){o->skip, o->length};
     r->selection.window_count = 1;
     return CLI_DONE;
@@ -155,9 +162,9 @@ int region_init(struct region *r, struct cli *cli, const struct region_options *
         cli_error(cli, "%s", wrong);
         return CLI_USAGE;
     }
-    add_places(r, &o->routines, VS_PLACE_WANTED);
-    add_places(r, &o->from, VS_PLACE_FROM);
-    add_places(r, &o->to, VS_PLACE_TO);
+    region_add_places(r->places, &r->place_count, &o->routines, VS_PLACE_WANTED);
+    region_add_places(r->places, &r->place_count, &o->from, VS_PLACE_FROM);
+    region_add_places(r->places, &r->place_count, &o->to, VS_PLACE_TO);
     r->selection.only_ranges = o->routines.count || o->main_only;
     r->selection.starts_off = o->from.count;
     r->selection.context = r;
@@ -165,9 +172,7 @@ int region_init(struct region *r, struct cli *cli, const struct region_options *
         r->selection.find = find;
     r->any = r->selection.find || o->windows || o->skip || o->length;
     int status = set_windows(r, cli);
-    for (size_t i = 0; i < r->place_count && status == CLI_DONE; i++)
-        status = bad_place(cli, &r->places[i]);
-    return status;
+    return status == CLI_DONE ? region_check_places(cli, r->places, r->place_count) : status;
 }
 
 void region_fini(struct region *r)

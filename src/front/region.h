@@ -90,4 +90,18 @@ int region_open(struct region *r, struct cli *cli, struct vs_reader **reader, co
  * Returns 0; -VSE_NOMEM. */
 int region_words(const struct region *r, struct vs_buf *to);
 
+/* ---- what recording has, too ----------------------------------------------------------------- */
+
+/* Adds places with these names, for which there must be room. */
+void region_add_places(struct vs_place *places, size_t *count, const struct option_list *names,
+                       enum vs_place_kind kind);
+
+/* Whether addresses are such, and are not where only names may be. Returns CLI_DONE, or the status
+ * after a message. */
+int region_check_places(struct cli *cli, const struct vs_place *places, size_t count);
+
+/* Reads windows from a file; there is room for REGION_WINDOWS_MAX. Returns likewise. */
+int region_read_windows(struct cli *cli, const char *path, struct vs_window *windows,
+                        size_t *count);
+
 #endif

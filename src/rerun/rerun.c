@@ -9,277 +9,8 @@
 #include "isa/noted.h"
 #include "rerun/rerun_state.h"
 
-#define BATCH 16384 /* events, about */
 /* Instructions, or iterations of one, between looks at how many events there are. */
 #define SLICE 4096
-
-/* ---- making events --------------------------------------------------------------------------- */
-
-static void fail(struct vs_rerun *r, int err)
-{
-    if (!r->failed)
-        r->failed = err;
-}
-
-static bool make_room(struct vs_rerun *r)
-{
-    size_t capacity = r->made.capacity ? 2 * r->made.capacity : 2 * BATCH;
-    struct vs_event *events = realloc(r->made.events, capacity * sizeof(*events));
-    if (!events) {
-        fail(r, -VSE_NOMEM);
-        return false;
-    }
-    r->made.events = events;
-    r->made.capacity = capacity;
-    return true;
-}
-
-/* Where the next event goes, which is not among those that are made if there is no memory; the run
- * has failed then. */
-static inline struct vs_event *next_event(struct vs_rerun *r)
-{
-    if (unlikely(r->count == r->made.capacity) && !make_room(r))
-        return &r->lost;
-    return &r->made.events[r->count++];
-}
-
-/* Gives events to instructions that are too many for one. */
-static void append_counts(struct vs_rerun *r, unsigned thread, uint64_t retired)
-{
-    struct vs_rerun_thread *t = &r->threads[thread];
-    for (; retired - t->last > UINT16_MAX; t->last += UINT16_MAX) {
-        t->events++;
-        if (!r->counting)
-            *next_event(r) = (struct vs_event){
-                .kind = VS_COUNT, .thread = (uint16_t)thread, .icount = UINT16_MAX};
-    }
-}
-
-/* Counts a thread's event, which comes after so many of all instructions that it retires. Returns
- * those that the event accounts for. */
-static inline uint16_t count_event(struct vs_rerun *r, unsigned thread, uint64_t retired)
-{
-    struct vs_rerun_thread *t = &r->threads[thread];
-    if (unlikely(retired - t->last > UINT16_MAX))
-        append_counts(r, thread, retired);
-    uint16_t since = (uint16_t)(retired - t->last);
-    t->last = retired;
-    t->events++;
-    return since;
-}
-
-/* Puts the bytes of a wide value where the event says that they are. */
-static void append_wide(struct vs_rerun *r, struct vs_event *e, const void *bytes)
-{
-    e->value = r->made.wide.len;
-    if (vs_buf_put(&r->made.wide, bytes, e->size) < 0)
-        fail(r, -VSE_NOMEM);
-}
-
-void vs_rerun_append(struct vs_rerun *r, const struct vs_event *event, const uint8_t *bytes,
-                     uint64_t retired)
-{
-    struct vs_event e = *event;
-    e.icount = count_event(r, e.thread, retired);
-    if (r->counting)
-        return;
-    if (vs_event_is_wide(&e))
-        append_wide(r, &e, bytes);
-    *next_event(r) = e;
-}
-
-/* A further iteration of an instruction was counted with the first. */
-static inline uint64_t with_own(const struct vs_cpu *cpu)
-{
-    return cpu->retired + !cpu->iterations;
-}
-
-static bool is_locked(struct vs_rerun *r, uint64_t pc)
-{
-    struct vs_rerun_lock *l = &r->locks[pc % VS_RERUN_LOCKS];
-    uint8_t bytes[VS_ISA_LENGTH_MAX];
-    struct vs_insn insn;
-    if (l->known && l->pc == pc)
-        return l->locked;
-    *l = (struct vs_rerun_lock){.pc = pc, .known = true};
-    l->locked = vs_whole_get(&r->memory, pc, bytes, sizeof(bytes)) == 0 &&
-                r->isa->decode(bytes, sizeof(bytes), pc, &insn) == 0 && insn.locked;
-    return l->locked;
-}
-
-static inline __attribute__((always_inline)) void
-note_access(struct vs_rerun *r, struct vs_cpu *cpu, unsigned kind, uint64_t addr, unsigned size,
-            enum vs_access access, const void *bytes)
-{
-    uint16_t since = count_event(r, cpu->id, with_own(cpu));
-    struct vs_event *e = next_event(r);
-    e->pc = cpu->pc;
-    e->addr = addr;
-    e->thread = (uint16_t)cpu->id;
-    e->size = (uint16_t)size;
-    e->icount = since;
-    e->kind = (uint8_t)kind;
-    e->flags = cpu->iterations ? VS_MEM_REPEAT : 0;
-    if (unlikely(access == VS_ACCESS_ATOMIC) && is_locked(r, cpu->pc))
-        e->flags |= VS_MEM_ATOMIC;
-    if (likely(size <= 8))
-        e->value = vs_whole_number(bytes, size);
-    else
-        append_wide(r, e, bytes);
-}
-
-/* ---- what cores do --------------------------------------------------------------------------- */
-
-static int read_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                       unsigned size, enum vs_access access, void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    int err = vs_whole_get(&r->memory, addr, bytes, size);
-    if (likely(!err))
-        note_access(r, cpu, VS_LOAD, addr, size, access, bytes);
-    return err;
-}
-
-static int read_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                        unsigned size, enum vs_access access, void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    (void)access;
-    count_event(r, cpu->id, with_own(cpu));
-    return vs_whole_get(&r->memory, addr, bytes, size);
-}
-
-static int read_passed(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                       unsigned size, enum vs_access access, void *bytes)
-{
-    (void)cpu, (void)access;
-    return vs_whole_get(&((struct vs_rerun *)memory)->memory, addr, bytes, size);
-}
-
-static void code_changed(struct vs_rerun *r)
-{
-    memset(r->locks, 0, sizeof(r->locks));
-    if (r->selecting)
-        vs_selecting_code_changed(r->selecting);
-}
-
-static int write_memory(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                        unsigned size, enum vs_access access, const void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    bool code = false;
-    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
-    if (unlikely(err))
-        return err;
-    note_access(r, cpu, VS_STORE, addr, size, access, bytes);
-    if (likely(!code))
-        return 0;
-    code_changed(r);
-    return VS_CPU_CODE;
-}
-
-static int write_counted(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                         unsigned size, enum vs_access access, const void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    bool code = false;
-    (void)access;
-    count_event(r, cpu->id, with_own(cpu));
-    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
-    if (likely(!code) || err)
-        return err;
-    code_changed(r);
-    return VS_CPU_CODE;
-}
-
-static int write_passed(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr,
-                        unsigned size, enum vs_access access, const void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    bool code = false;
-    (void)cpu, (void)access;
-    int err = vs_whole_put(&r->memory, addr, bytes, size, &code);
-    if (likely(!code) || err)
-        return err;
-    code_changed(r);
-    return VS_CPU_CODE;
-}
-
-/* Code is what memory holds, as far as anything is there. */
-static int fetch(struct vs_cpu_memory *memory, struct vs_cpu *cpu, uint64_t addr, void *bytes,
-                 size_t size)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    size_t done = 0;
-    while (done < size) {
-        struct vs_whole_page *page = vs_map_pointer(&r->memory.pages, (addr + done) / VS_PAGE_SIZE);
-        size_t at = (size_t)((addr + done) % VS_PAGE_SIZE), n = VS_PAGE_SIZE - at;
-        if (!page)
-            break;
-        page->code = page->noted = true;
-        if (n > size - done)
-            n = size - done;
-        memcpy((uint8_t *)bytes + done, page->bytes + at, n);
-        done += n;
-    }
-    if (!done)
-        cpu->fault = addr;
-    return (int)done;
-}
-
-static int get_outside(struct vs_cpu_memory *memory, struct vs_cpu *cpu, unsigned what,
-                       unsigned size, void *bytes)
-{
-    struct vs_rerun *r = (struct vs_rerun *)memory;
-    const struct vs_event *e = &r->in.events[r->outside];
-    (void)what;
-    if (r->outside == r->outside_end || size != e->size)
-        return vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
-                           "executed again, thread %u gets a value from outside at 0x%llx that was "
-                           "not recorded",
-                           cpu->id, (unsigned long long)cpu->pc);
-    memcpy(bytes, vs_event_bytes(&r->in, e), size);
-    r->outside++;
-    return 0;
-}
-
-static const struct vs_cpu_memory_ops making_ops = {
-    .fetch = fetch, .read = read_memory, .write = write_memory, .outside = get_outside};
-
-static const struct vs_cpu_memory_ops counting_ops = {
-    .fetch = fetch, .read = read_counted, .write = write_counted, .outside = get_outside};
-
-static const struct vs_cpu_memory_ops passing_ops = {
-    .fetch = fetch, .read = read_passed, .write = write_passed, .outside = get_outside};
-
-void vs_rerun_use(struct vs_rerun *r, bool made)
-{
-    r->seen.ops = !made ? &passing_ops : r->counting ? &counting_ops : &making_ops;
-}
-
-static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool condition)
-{
-    if (!(insn->branch & VS_BR_COND))
-        return true;
-    return insn->target != pc + insn->length ? to == insn->target : condition != insn->negated;
-}
-
-static void branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition)
-{
-    struct vs_rerun *r = (struct vs_rerun *)cpu->memory;
-    uint16_t since = count_event(r, cpu->id, with_own(cpu));
-    if (r->counting)
-        return;
-    struct vs_event *e = next_event(r);
-    e->pc = cpu->pc;
-    e->addr = insn->branch & VS_BR_INDIRECT ? to : insn->target;
-    e->value = 0;
-    e->thread = (uint16_t)cpu->id;
-    e->size = insn->length;
-    e->icount = since;
-    e->kind = VS_BRANCH;
-    e->flags = (uint8_t)(insn->branch | (is_taken(insn, cpu->pc, to, condition) ? VS_BR_TAKEN : 0));
-}
 
 /* ---- running --------------------------------------------------------------------------------- */
 
@@ -315,7 +46,7 @@ static int run_on(struct vs_rerun *r, struct vs_rerun_thread *t, uint64_t iterat
     struct vs_cpu *cpu = t->cpu;
     while (cpu->retired != t->goal || cpu->iterations != iterations) {
         uint64_t left = t->goal - cpu->retired, until = cpu->iterations + SLICE;
-        if (r->count >= BATCH)
+        if (r->count >= VS_RERUN_BATCH)
             return 1;
         if (cpu->retired > t->goal || (!left && !cpu->iterations))
             return differs(r, cpu, "it went too far");
@@ -408,12 +139,6 @@ static int check_digest(struct vs_rerun *r, const struct vs_cpu *cpu, uint64_t w
     return !wanted || vs_turn_digest_end(digest) == wanted
                ? 0
                : differs(r, cpu, "its registers are not what they were");
-}
-
-void vs_rerun_memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size)
-{
-    vs_cpu_flush(r->code, addr, size);
-    code_changed(r); /* and all of a selection's */
 }
 
 static int put_outside(struct vs_rerun *r, uint64_t addr, const void *bytes, size_t size)
@@ -509,75 +234,6 @@ static bool is_made(const struct vs_event *e)
     return e->kind <= VS_STORE || e->kind == VS_COUNT;
 }
 
-/* Puts the inputs from r->at on and those of the next batch together. Returns 0; -VSE_END; an
- * error. */
-static int join_inputs(struct vs_rerun *r)
-{
-    struct vs_made all = {0};
-    struct vs_batch next, kept = r->in;
-    size_t count = kept.count - r->at;
-    all.events = malloc(count * sizeof(*all.events));
-    if (!all.events)
-        return -VSE_NOMEM;
-    memcpy(all.events, kept.events + r->at, count * sizeof(*all.events));
-    int err = vs_buf_put(&all.wide, kept.wide, kept.wide_size);
-    int n = err ? err : vs_reader_next(r->inputs, &next);
-    if (n < 0 && n != -VSE_END && n != -VSE_NOMEM)
-        r->diag = *vs_reader_diag(r->inputs);
-    struct vs_event *events =
-        n > 0 ? realloc(all.events, (count + next.count) * sizeof(*all.events)) : NULL;
-    if (events) {
-        all.events = events;
-        memcpy(events + count, next.events, next.count * sizeof(*events));
-        for (size_t i = count; i < count + next.count; i++)
-            if (vs_event_is_wide(&events[i]))
-                events[i].value += kept.wide_size;
-        n = vs_buf_put(&all.wide, next.wide, next.wide_size);
-    } else if (n > 0) {
-        n = -VSE_NOMEM;
-    }
-    if (n < 0) {
-        vs_made_fini(&all);
-        return n;
-    }
-    vs_made_fini(&r->joined);
-    r->joined = all;
-    r->in = (struct vs_batch){.events = all.events,
-                              .wide = all.wide.data,
-                              .wide_size = all.wide.len,
-                              .count = count + next.count,
-                              .first = kept.first + r->at};
-    r->at = 0;
-    return 0;
-}
-
-/* Finds the values that an instruction gets from outside: rdrand takes two. Returns 0; an error. */
-static int find_values(struct vs_rerun *r)
-{
-    size_t end = r->at;
-    for (;;) {
-        const struct vs_event *e = &r->in.events[r->at];
-        for (end++; end < r->in.count; end++) {
-            const struct vs_event *more = &r->in.events[end];
-            if (more->kind != VS_NONDET || more->thread != e->thread || more->icount ||
-                more->pc != e->pc)
-                break;
-        }
-        if (end < r->in.count)
-            break;
-        size_t known = end - r->at;
-        int err = join_inputs(r);
-        if (err == -VSE_END)
-            break;
-        if (err)
-            return err;
-        end = known - 1;
-    }
-    r->outside = r->at;
-    r->outside_end = end;
-    return 0;
-}
-
 /* The input's thread is there: it happens. */
 static int happen(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_event *e,
                   const uint8_t *payload)
@@ -595,7 +251,7 @@ static int happen(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs
 static int take_input(struct vs_rerun *r)
 {
     if (!r->begun && r->at >= r->outside_end && r->in.events[r->at].kind == VS_NONDET) {
-        int failed = find_values(r);
+        int failed = vs_rerun_find_values(r);
         if (failed)
             return failed;
     }
@@ -639,24 +295,10 @@ static int explain(const struct vs_rerun *r, int err, struct vs_diag *diag)
     return err;
 }
 
-/* Gets more inputs if all were taken. Returns 0; -VSE_END; an error. */
-static int get_inputs(struct vs_rerun *r)
+/* Whether a thread is on the way to an input, or has got values whose inputs are not taken yet. */
+static bool is_amid_input(const struct vs_rerun *r)
 {
-    if (r->at < r->in.count)
-        return 0;
-    r->at = r->in.count = r->outside = r->outside_end = 0;
-    int n = vs_reader_next(r->inputs, &r->in);
-    if (n < 0 && n != -VSE_END)
-        r->diag = *vs_reader_diag(r->inputs);
-    return n < 0 ? n : 0;
-}
-
-uint64_t vs_rerun_events(const struct vs_rerun *r)
-{
-    uint64_t n = 0;
-    for (unsigned i = 0; i < r->thread_count; i++)
-        n += r->threads[i].events;
-    return n;
+    return r->begun || r->at < r->outside_end;
 }
 
 int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *diag)
@@ -665,11 +307,11 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     uint64_t first = vs_rerun_events(r);
     r->count = 0;
     r->made.wide.len = 0;
-    while (!err && r->count < BATCH) {
-        if (r->selecting && !r->begun)
+    while (!err && r->count < VS_RERUN_BATCH) {
+        if (r->selecting && !is_amid_input(r))
             err = vs_selecting_hasten(r);
         if (!err)
-            err = get_inputs(r);
+            err = vs_rerun_get_inputs(r);
         if (!err)
             err = take_input(r);
         if (!err)
@@ -686,44 +328,23 @@ int vs_rerun_next(struct vs_rerun *r, struct vs_batch *batch, struct vs_diag *di
     return (int)r->count;
 }
 
-void vs_rerun_swap(struct vs_rerun *r, struct vs_made *made)
-{
-    struct vs_made mine = r->made;
-    r->made = *made;
-    *made = mine;
-    r->count = 0;
-}
-
-void vs_made_fini(struct vs_made *made)
-{
-    free(made->events);
-    vs_buf_fini(&made->wide);
-    *made = (struct vs_made){0};
-}
-
-/* Whether a thread is on the way to an input, or has got values whose inputs are not taken yet. */
-static bool is_amid_input(const struct vs_rerun *r)
-{
-    return r->begun || r->at < r->outside_end;
-}
-
 int vs_rerun_skip(struct vs_rerun *r, uint64_t instructions, struct vs_diag *diag)
 {
     uint64_t from = r->executed;
     int err = r->failed;
     r->count = 0; /* nothing is left to be delivered */
     r->counting = true;
-    r->seen.ops = &counting_ops;
+    vs_rerun_use(r, true);
     while (!err && (r->executed - from < instructions || is_amid_input(r))) {
         if (r->selecting && !is_amid_input(r))
             err = vs_selecting_hasten(r);
         if (!err)
-            err = get_inputs(r);
+            err = vs_rerun_get_inputs(r);
         if (!err)
             err = take_input(r);
     }
     r->counting = false;
-    r->seen.ops = &making_ops;
+    vs_rerun_use(r, true);
     r->failed = err;
     return err ? explain(r, err, diag) : 0;
 }
@@ -764,25 +385,13 @@ void vs_rerun_forget(struct vs_rerun *r)
     }
     vs_whole_fini(&r->memory);
     vs_cpu_flush_all(r->code);
-    code_changed(r);
+    vs_rerun_code_changed(r);
     r->at = r->outside = r->outside_end = 0;
     r->in = (struct vs_batch){0};
     r->begun = false;
     r->executed = r->digests = 0;
     r->failed = 0;
     r->diag = (struct vs_diag){0};
-}
-
-int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *diag)
-{
-    r->at = r->outside = r->outside_end = 0;
-    r->in = (struct vs_batch){.first = number};
-    if (!vs_reader_info(r->inputs)->events)
-        return 0;
-    int err = vs_reader_seek_event(r->inputs, number);
-    if (err && diag)
-        *diag = *vs_reader_diag(r->inputs);
-    return err;
 }
 
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag)
@@ -822,7 +431,7 @@ static int prepare(struct vs_rerun *r, const char *folder, struct vs_diag *diag)
     if (!r->code)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
     r->thread_count = info->threads;
-    r->code->branched = branched;
+    r->code->branched = vs_rerun_branched;
     r->code->describe = r->isa->decode;
     return 0;
 }
@@ -841,7 +450,7 @@ int vs_rerun_open(struct vs_rerun **out, struct vs_reader *inputs, const char *f
     *out = r;
     if (!r)
         return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-    r->seen.ops = &making_ops;
+    vs_rerun_use(r, true);
     r->memory.limit = pages_to_spare();
     r->inputs = inputs;
     int err = prepare(r, folder, diag);

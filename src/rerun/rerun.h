@@ -3,9 +3,11 @@
  *
  *   run_open      opens any run, so that it delivers all of its events
  *   rerun         executes a run again
- *   selection     which instructions become events; selecting, selecting_ahead: while it is
- * executed shrink        leaves out of a run what that makes snapshots     states from which it can
- * be executed on survey        how many events it has, and its snapshots, kept beside it
+ *   selection     which instructions become events
+ *   selecting     makes only these, and gaps of the rest
+ *   shrink        leaves out of a run what that makes
+ *   snapshots     states from which it can be executed on
+ *   survey        how many events it has, and its snapshots, kept beside it
  *   whole_memory  what its memory holds
  *
  * A run with VS_RUN_INPUTS has everything that the program cannot have computed: registers that

@@ -43,7 +43,7 @@ int vs_rerun_save(struct vs_rerun *r, struct vs_snapshot_list *to)
 {
     unsigned threads = 0;
     struct vs_buf state = {0};
-    invariant(!r->begun && r->memory.tracked);
+    invariant(!r->begun && r->at >= r->outside_end && r->memory.tracked);
     for (unsigned i = 0; i < r->thread_count; i++)
         if (r->threads[i].events)
             threads = i + 1;

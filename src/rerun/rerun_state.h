@@ -9,7 +9,8 @@
 #include "rerun/selecting.h"
 #include "rerun/whole_memory.h"
 
-#define VS_RERUN_LOCKS 256 /* a power of 2 */
+#define VS_RERUN_LOCKS 256   /* a power of 2 */
+#define VS_RERUN_BATCH 16384 /* events, about */
 
 struct vs_rerun_thread {
     struct vs_cpu *cpu; /* NULL: it has not begun, or is over */
@@ -61,17 +62,32 @@ struct vs_rerun {
 void vs_rerun_append(struct vs_rerun *r, const struct vs_event *e, const uint8_t *bytes,
                      uint64_t retired);
 
-/* Lets accesses make events, or be counted as such, or neither. */
+/* Lets accesses make events, or if r->counting be counted as such, or neither. */
 void vs_rerun_use(struct vs_rerun *r, bool made);
+
+/* Makes the event of a branch, as struct vs_cpu_code wants it. */
+void vs_rerun_branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t to, bool condition);
 
 /* Makes it as if nothing had been executed; the reader of the inputs stays where it is. */
 void vs_rerun_forget(struct vs_rerun *r);
+
+/* Gets more inputs if all were taken. Returns 0; -VSE_END; -VSE_NOMEM; with r->diag, as
+ * vs_reader_next. */
+int vs_rerun_get_inputs(struct vs_rerun *r);
+
+/* Finds all values from outside that the instruction takes whose first is at r->at (rdrand takes
+ * two), with the next batch of inputs if need be. Returns 0; -VSE_NOMEM; with r->diag, as
+ * vs_reader_next. */
+int vs_rerun_find_values(struct vs_rerun *r);
 
 /* Goes to an input, which is then the next. Returns 0; with diag, as vs_reader_seek_event. */
 int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *diag);
 
 /* Events of all threads so far. */
 uint64_t vs_rerun_events(const struct vs_rerun *r);
+
+/* Says that code is not what it was, so that what is known of it is out of date. */
+void vs_rerun_code_changed(struct vs_rerun *r);
 
 /* Says that memory changed which is not a thread's doing. */
 void vs_rerun_memory_changed(struct vs_rerun *r, uint64_t addr, uint64_t size);

@@ -93,7 +93,7 @@ static void forget(struct vs_selecting *s, unsigned threads)
     s->done = s->has_image = false;
     s->on = !s->what->starts_off;
     s->open = begins_open(s->what);
-    s->count = 0;
+    s->count = s->unsaid = 0;
     s->window = s->told = 0;
     s->passed = false;
     s->left = is_single(s) && s->what->windows[0].length ? s->what->windows[0].length : UINT64_MAX;
@@ -395,6 +395,8 @@ static int leave(struct vs_rerun *r, struct vs_rerun_thread *t)
     if (is_in_call(r, t->cpu)) {
         settle(r, t);
         stop = own->off ? vs_selecting_run(r, t, 1) : 0;
+        own->unsaid += t->cpu->retired - t->goal;
+        r->selecting->unsaid += t->cpu->retired - t->goal;
         t->goal = t->cpu->retired;
     }
     if (own->off && own->skipped && !r->selecting->done)

@@ -24,6 +24,7 @@ struct vs_select_thread {
     bool off;          /* it is in a gap, or about to begin with one */
     uint64_t skipped;  /* instructions in the gap */
     uint64_t left_out; /* instructions in all gaps */
+    uint64_t unsaid;   /* calls that it ended in, which the inputs do not count */
 };
 
 struct vs_selecting {
@@ -35,6 +36,7 @@ struct vs_selecting {
     bool open;                                   /* a window is */
     bool done;                                   /* all of them are over */
     uint64_t count;                              /* instructions of all threads */
+    uint64_t unsaid;                             /* those of them that the inputs do not count */
     size_t window;                               /* the current one, or the next */
     size_t told;    /* the one that the last gap was in, or ended with */
     uint64_t left;  /* selected instructions to come, if the only window has so many */

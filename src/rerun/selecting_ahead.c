@@ -9,32 +9,34 @@
 
 /* What a thread had before the snapshot was restored. */
 struct kept {
-    uint64_t goal, since, events;
+    uint64_t retired, since, events;
 };
 
-/* The last snapshot that is before the next window, and far enough from here; -1: none. */
+/* Instructions before a snapshot, as windows count them. */
+static uint64_t count_at(const struct vs_selecting *s, int number)
+{
+    return s->snapshots->snapshots[number].head.instructions + s->unsaid;
+}
+
+static bool is_ahead(const struct vs_selecting *s, int number)
+{
+    return number >= 0 && count_at(s, number) >= s->count + FAR;
+}
+
+/* The last snapshot that is before the next window, and far enough from here; -1: none. If it were
+ * where the window begins, inputs right before it could already be in the window. */
 static int find_snapshot(const struct vs_selecting *s)
 {
-    const struct vs_packed_snapshots *p = s->snapshots;
-    uint64_t start = s->what->windows[s->window].start;
-    unsigned i = p->count;
-    while (i && p->snapshots[i - 1].head.instructions > start)
+    int i = (int)s->snapshots->count - 1;
+    while (i >= 0 && count_at(s, i) >= s->what->windows[s->window].start)
         i--;
-    return i && p->snapshots[i - 1].head.instructions >= s->count + FAR ? (int)i - 1 : -1;
+    return is_ahead(s, i) ? i : -1;
 }
 
 /* Reads inputs on from here. Returns 0; -VSE_END at `end`; an error. */
 static int next_input(struct vs_rerun *r, uint64_t end)
 {
-    if (r->in.first + r->at == end)
-        return -VSE_END;
-    if (r->at < r->in.count)
-        return 0;
-    r->at = r->in.count = 0;
-    int n = vs_reader_next(r->inputs, &r->in);
-    if (n < 0 && n != -VSE_END)
-        r->diag = *vs_reader_diag(r->inputs);
-    return n < 0 ? n : 0;
+    return r->in.first + r->at == end ? -VSE_END : vs_rerun_get_inputs(r);
 }
 
 /* Chooses a snapshot that no thread ends before, since its registers at its end have to be known.
@@ -51,7 +53,7 @@ static int choose(struct vs_rerun *r, int last)
     uint64_t limit = r->in.first + r->at;
     while (last >= 0 && s[last].head.input > limit)
         last--;
-    if (last >= 0 && s[last].head.instructions < r->selecting->count + FAR)
+    if (!is_ahead(r->selecting, last))
         last = -1;
     err = vs_rerun_seek_input(r, here, &r->diag);
     return err ? err - 1 : last;
@@ -75,6 +77,27 @@ static int pass_over(struct vs_rerun *r, uint64_t end)
     return err == -VSE_END ? 0 : err;
 }
 
+static uint64_t retired(const struct vs_rerun_thread *t)
+{
+    return t->cpu ? t->cpu->retired : t->goal;
+}
+
+/* The thread has come to a snapshot, and done nothing on the way that becomes an event. */
+static void pass_thread(struct vs_selecting *s, struct vs_select_thread *own,
+                        struct vs_rerun_thread *t, const struct kept *before)
+{
+    t->goal += own->unsaid;
+    if (t->cpu)
+        t->cpu->retired += own->unsaid;
+    uint64_t done = retired(t) - before->retired;
+    s->count += done;
+    own->skipped += done;
+    own->left_out += done;
+    own->off |= done != 0;
+    t->last = retired(t) - before->since;
+    t->events = before->events;
+}
+
 static int go_on_at(struct vs_rerun *r, unsigned number, struct kept *kept)
 {
     struct vs_selecting *s = r->selecting;
@@ -84,22 +107,13 @@ static int go_on_at(struct vs_rerun *r, unsigned number, struct kept *kept)
         err = vs_rerun_seek_input(r, here, &r->diag);
     for (unsigned i = 0; i < r->thread_count; i++) {
         const struct vs_rerun_thread *t = &r->threads[i];
-        kept[i] = (struct kept){t->goal, t->goal - t->last, t->events};
+        kept[i] = (struct kept){retired(t), retired(t) - t->last, t->events};
     }
     if (!err)
         err = vs_rerun_restore(r, s->snapshots, number, &r->diag);
-    if (err)
-        return err;
-    s->count = s->snapshots->snapshots[number].head.instructions;
-    for (unsigned i = 0; i < r->thread_count; i++) {
-        struct vs_rerun_thread *t = &r->threads[i];
-        uint64_t done = t->goal - kept[i].goal;
-        s->threads[i].skipped += done;
-        s->threads[i].left_out += done;
-        t->last = t->goal - kept[i].since;
-        t->events = kept[i].events;
-    }
-    return 0;
+    for (unsigned i = 0; i < r->thread_count && !err; i++)
+        pass_thread(s, &s->threads[i], &r->threads[i], &kept[i]);
+    return err;
 }
 
 int vs_selecting_hasten(struct vs_rerun *r)

@@ -327,6 +327,8 @@ try pause '' "$VESTIGE" pause $recorder
 : >"$T/stop"
 wait $recorder || fail 'the recording failed'
 try expand x.vest "$VESTIGE" expand -f -o x.vest "$T/short.vest"
+try expand_a_part x.vest "$VESTIGE" expand -f --skip 100 --length 1000 --no-shared-libs -o x.vest "$T/short.vest"
+try sample '' "$VESTIGE" bandwidth -t mcfTR_e --sample 5K:1K "$T/short.vest"
 try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
 try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"
 try bandwidth '' "$VESTIGE" bandwidth "$run"

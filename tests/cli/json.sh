@@ -101,15 +101,17 @@ for name in maps shared; do
 done
 prints shrink 0 -o "$T/short.vest" "$T/maps.vest"
 prints expand 0 -o "$T/expanded.vest" "$T/short.vest"
+prints expand 0 --routine main -o "$T/main.vest" "$T/short.vest"
 prints dump 0 --inputs "$T/short.vest"
-"$VESTIGE" record -q --inputs --skip 1000 --length 500 -o "$T/later.vest" -- "$T/maps" >"$out" || exit 2
-prints dump 0 --inputs "$T/later.vest"
+prints record 0 --inputs -o "$T/stretch.vest" --skip 1000 --length 500 -- "$T/maps"
+prints dump 0 --inputs "$T/stretch.vest"
 prints check 1 --inputs "$T/maps.vest" "$T/shared.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
-prints bandwidth 0 "$T/short.vest" -t mcfTR_e --sample 10000:1000
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --sample 10K:1K
+prints bandwidth 0 "$T/short.vest" -t mcfTR_e --skip 100 --length 1000
 prints compressors 0 "$T/timed.vest"
 prints chunks 0 -t mcfTR_e "$T/timed.vest"
 prints entropy 0 "$T/timed.vest" "$T/mixed.vest"

@@ -25,7 +25,7 @@ events() {
 
 # same WORDS...: reads a part of light.vest, and records it.
 same() {
-    record full.vest "$@" ./steps
+    record full.vest --all "$@" ./steps
     run "$VESTIGE" expand -f "$@" light.vest -o part.vest
     expect_status 0
     expect_no_err
@@ -35,7 +35,7 @@ same() {
 }
 
 record light.vest --inputs ./steps
-record whole.vest ./steps
+record whole.vest --all ./steps
 # call and repeat: the instructions that are the first system call, and the first that repeats itself.
 call=$("$VESTIGE" dump --json --kind syscall whole.vest | jq -s '.[0].at')
 repeat=$("$VESTIGE" dump --json whole.vest | jq -s 'map(select(.repeat)) | .[0].at')
@@ -82,7 +82,44 @@ for words in '--routine main' '--skip 200000 --length 50000' '--no-shared-libs' 
     # shellcheck disable=SC2086
     cmp -s <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT part.vest | cut -d , -f 2-) \
         <("$VESTIGE" bandwidth --csv -t mcfTR_e -t mc2RT $words fft.vest | cut -d , -f 2-) || fail "$words: other bits"
+    # shellcheck disable=SC2086
+    "$VESTIGE" encode -f -t mcfTR_e $words -o chosen.vport fft.vest >chosen || fail "$words: not encoded"
+    "$VESTIGE" encode -f -t mcfTR_e -o part.vport part.vest >written || fail 'not encoded'
+    expect_equal "$(sed 's/^[^:]*//' chosen)" "$(sed 's/^[^:]*//' written)" "$words"
+    # shellcheck disable=SC2086
+    expect_equal "$("$VESTIGE" info --json $words fft.vest | jq -c '[.instructions, .events, .counts.branches]')" \
+        "$("$VESTIGE" info --json part.vest | jq -c '[.instructions, .events, .counts.branches]')" "$words"
 done
+
+# Far windows are reached by way of snapshots, which names and files exclude: all code is in the program's file, so that
+# choosing it gives the same without them.
+begin goes_ahead_to_windows
+# shellcheck disable=SC2086
+$cc -O1 -g -D_GNU_SOURCE -static -pthread -o far "$P/real_far.c" || exit 2
+ahead() {
+    "$VESTIGE" expand -f --no-shared-libs "$@" far.vest -o long.vest >/dev/null || fail "$*: status $?"
+    for how in kept anew; do
+        [ $how = kept ] || rm -f far.vest.cache
+        run "$VESTIGE" expand -f "$@" far.vest -o part.vest
+        expect_status 0
+        expect_no_err
+        expect_file far.vest.cache
+        cmp -s <("$VESTIGE" dump --json long.vest) <("$VESTIGE" dump --json part.vest) ||
+            fail "$*: $(diff <("$VESTIGE" dump --json long.vest) <("$VESTIGE" dump --json part.vest) | head -3)"
+    done
+    [ "$("$VESTIGE" dump --json --kind branch part.vest | wc -l)" -ge 20 ] || fail "$*: nothing"
+}
+if [ -z "$brief" ]; then
+    "$VESTIGE" record -q -f --inputs -o far.vest ./far >/dev/null || fail 'not recorded'
+    for skip in 67108864 115000000 ${long:+70000000 90000003 120000000}; do
+        ahead --skip "$skip" --length 1000
+    done
+    # After each window there is some way to the next, of which threads end on some.
+    for step in 19000013 ${long:+3000017 5000011 7000003 11000000}; do
+        seq "$step" "$step" 122000000 | sed 's/$/ 900/' >w
+        ahead --windows w
+    done
+fi
 
 begin refuses_what_it_cannot_read
 refuse() {

@@ -45,6 +45,8 @@ small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small expand "$VESTIGE" expand -f -o whole.vest short.vest
+small expand_a_part "$VESTIGE" expand -f --skip 100 --no-shared-libs -o part.vest short.vest
+small a_sample "$VESTIGE" bandwidth --sample 5K:1K --warm 1K -t mcfTR_e short.vest
 small resume sh -c '! "$1" resume $$' sh "$VESTIGE"
 small shrink "$VESTIGE" shrink -f -o small.vest both.vest
 small verify_a_stream "$VESTIGE" verify --stream data.vport run.vest
