@@ -50,12 +50,12 @@ static void record(const char *options, const char *workload, const char *argume
 
 TEST(replays_signals)
 {
-    record("", "workloads/host/signals", "-n 150");
+    record("--all", "workloads/host/signals", "-n 150");
 }
 
 TEST(replays_an_interpreter)
 {
-    record("", "workloads/host/interp", "-n 1");
+    record("--all", "workloads/host/interp", "-n 1");
 }
 
 TEST(replays_simulated_signals)
