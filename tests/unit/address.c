@@ -231,7 +231,7 @@ static void encode_spec(struct stream *s, const struct run *r, size_t piece)
 static void encode(struct stream *s, const char *spec, const struct run *r, unsigned width)
 {
     struct vs_diag diag = {0};
-    *s = (struct stream){.setup = {r->cores, width, r->timed}};
+    *s = (struct stream){.setup = {r->cores, width, r->timed, 0}};
     if (vs_technique_parse(&s->spec, spec, &diag))
         unittest_fail(__FILE__, __LINE__, "%s: %s", spec, diag.text);
     encode_spec(s, r, r->count + 1);
@@ -524,7 +524,7 @@ static void access_of(struct run *r, unsigned instruction, unsigned icount, uint
 static void filter(struct stream *s, const char *spec, const struct run *r,
                    const struct vs_address_code *code)
 {
-    *s = (struct stream){.setup = {r->cores, 64, r->timed}, .code = code};
+    *s = (struct stream){.setup = {r->cores, 64, r->timed, 0}, .code = code};
     CHECK_EQ(vs_technique_parse(&s->spec, spec, NULL), 0);
     encode_spec(s, r, r->count + 1);
     check_decodes(s, r);
@@ -569,7 +569,7 @@ TEST(sends_what_registers_do_not_tell)
     filter(&s, "daFilter:adac", &r, &code);
     CHECK_EQ(s.counts.misses + s.counts.hits_wider, 2);
     stream_free(&s);
-    s = (struct stream){.setup = {1, 64, false}}; /* without code all are sent */
+    s = (struct stream){.setup = {1, 64, false, 0}}; /* without code all are sent */
     CHECK_EQ(vs_technique_parse(&s.spec, "daFilter", NULL), 0);
     encode_spec(&s, &r, 100);
     CHECK_EQ(s.counts.loads_sent, 3);
@@ -638,7 +638,7 @@ TEST(computes_addresses_from_the_pc)
     stream_free(&s);
     r.events[1].addr += 8; /* what the code does not do shows */
     struct vs_verify_address v;
-    s = (struct stream){.setup = {1, 64, false}, .code = &code};
+    s = (struct stream){.setup = {1, 64, false, 0}, .code = &code};
     CHECK_EQ(vs_technique_parse(&s.spec, "daFilter", NULL), 0);
     encode_spec(&s, &r, 100);
     CHECK_ERR(verify(&s, &r, s.nbits, false, &v), VSE_CORRUPT);

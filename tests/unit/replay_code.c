@@ -119,7 +119,7 @@ static void replay(struct replayed *r, const struct made *m, const char *techniq
     const struct vs_batch batch = {
         .events = m->events, .wide = m->wide.data, .wide_size = m->wide.len, .count = m->count};
     struct vs_replay_config config = {.isa = vs_isa_find("rv64"),
-                                      .setup = {m->cores, 64, false},
+                                      .setup = {m->cores, 64, false, 0},
                                       .code = &r->code,
                                       .loaded = &r->loaded,
                                       .output = take_output,

@@ -218,7 +218,7 @@ static void replay(struct replayed *p, const struct run *run, const char *techni
                                    .count = run->count};
     *p = (struct replayed){0};
     struct vs_replay_config config = {
-        .isa = &toy_isa, .setup = {CORES, 64, false}, .code = &p->text};
+        .isa = &toy_isa, .setup = {CORES, 64, false, 0}, .code = &p->text};
     p->stream = encode_events(&config.spec, technique, &config.setup, &batch, &p->bits);
     config.streams = &p->stream;
     CHECK_EQ(vs_text_add(&p->text, &block), 0);
