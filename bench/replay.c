@@ -187,7 +187,8 @@ static void measure_both(struct bench *b, const char *vestige, const char *build
         double size;
     } programs[] = {{"sort", 900}, {"interp", 200}, {"lpc", 600}};
     char program[PATH_MAX + 64], size[32], name[64];
-    const char *argv[] = {vestige, "record", "-f", "-o", run, "--", program, "-n", size, NULL};
+    const char *argv[] = {vestige, "record", "--all", "-f", "-o", run,
+                          "--",    program,  "-n",    size, NULL};
     double each[2][2];
 
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {

@@ -16,7 +16,7 @@ san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
 # shellcheck disable=SC2086 # a compiler may have options
 run $cc -std=gnu11 -Wall -Wextra -Werror -D_GNU_SOURCE ${san:+-fsanitize=$san} -pthread -I"$VESTIGE_SRC/include" \
     -I"$VESTIGE_SRC/src" -o "$T/example" "$T/outcomes.c" "$VESTIGE_SRC/tests/cli/example_main.c" \
-    "$VESTIGE_BUILD/lib/libvestige-all.a" -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty
+    "$VESTIGE_BUILD/lib/libvestige-all.a" -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lm
 expect_status 0
 
 begin proves_the_example
