@@ -352,6 +352,8 @@ static int go_off(struct pt_decoder *d, struct vs_flow_head *h)
     h->cycle = d->setup.timed ? d->cycle : 0;
     elsewhere(d, h, VS_STEP_NOWHERE);
     d->state = OFF;
+    if (is_cut(d, err)) /* what is left is no packet */
+        vs_port_seek(d->port, d->port->stream, d->port->bits.nbits);
     if (err == -VSE_END || is_cut(d, err))
         return 0;
     if (err || p.kind == PSB || p.kind == OVF)

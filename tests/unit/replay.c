@@ -24,8 +24,8 @@ static struct file record(const char *options, const char *program, const char *
     unittest_built("bin/vestige", vestige);
     unittest_built(program, path);
     place_init(&place);
-    snprintf(command, sizeof(command), "'%s' record %s -o run.vest -- '%s' %s >out 2>&1", vestige,
-             options, path, arguments);
+    snprintf(command, sizeof(command), "'%s' record --all %s -o run.vest -- '%s' %s >out 2>&1",
+             vestige, options, path, arguments);
     CHECK_EQ(system(command), 0);
     struct file f = file_load("run.vest");
     place_fini(&place);
