@@ -66,6 +66,15 @@ static bool parse_sample(const char *text, struct vs_sampling_plan *plan)
            number(colon + 1, text + strlen(text), plan->period, &plan->length);
 }
 
+/* Whether no encoder looks at loads and stores. */
+static bool is_flow_only(const struct bandwidth *w)
+{
+    unsigned needs = 0;
+    for (size_t i = 0; i < w->specs.count; i++)
+        needs |= w->specs.items[i].spec.technique->encoder->needs;
+    return !(needs & (VS_NEEDS_LOADS | VS_NEEDS_STORES | VS_NEEDS_PRIOR));
+}
+
 /* Opens what is to be read of a run, and chooses windows if it is a sample; the selection, which
  * must outlive the reader, leaves out what is between them. */
 static int open_run(struct bandwidth *w, const char *path, struct vs_reader **reader,
@@ -74,6 +83,8 @@ static int open_run(struct bandwidth *w, const char *path, struct vs_reader **re
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_progress progress;
     *sampling = (struct vs_sampling){0};
+    if (!w->plan.period && !w->region.any && is_flow_only(w))
+        return cli_open_flow(w->cli, reader, path);
     if (!w->plan.period)
         return region_open(&w->region, w->cli, reader, path);
     int status = cli_open_file(w->cli, reader, path, false);

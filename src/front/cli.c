@@ -145,17 +145,28 @@ bool cli_may_write(struct cli *cli, const char *output, const char *input)
     return false;
 }
 
-int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
+typedef int opener(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                   vs_survey_progress *progress, void *context, struct vs_diag *diag);
+
+static int open_shown(struct cli *cli, struct vs_reader **r, const char *path, opener *open,
+                      enum vs_open_mode mode)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_progress progress;
-    int e;
-
     vs_progress_init(&progress, stderr, "executing", 0, "instructions");
-    e = vs_run_open_shown(r, path, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT, vs_progress_show,
-                          &progress, &diag);
+    int e = open(r, path, mode, vs_progress_show, &progress, &diag);
     vs_progress_finish(&progress);
     return e < 0 ? cli_report(cli, path, e, &diag) : CLI_DONE;
+}
+
+int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)
+{
+    return open_shown(cli, r, path, vs_run_open_shown, salvage ? VS_OPEN_SALVAGE : VS_OPEN_DEFAULT);
+}
+
+int cli_open_flow(struct cli *cli, struct vs_reader **r, const char *path)
+{
+    return open_shown(cli, r, path, vs_run_open_flow, VS_OPEN_DEFAULT);
 }
 
 int cli_open_file(struct cli *cli, struct vs_reader **r, const char *path, bool salvage)

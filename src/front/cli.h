@@ -46,6 +46,10 @@ bool cli_may_write(struct cli *cli, const char *output, const char *input);
  */
 int cli_open(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);
 
+/* The same for who wants neither loads nor stores, and reads from the beginning: they may be
+ * missing, if that takes less time. */
+int cli_open_flow(struct cli *cli, struct vs_reader **r, const char *path);
+
 /* The same, but the reader delivers the events that the file has: if these are only inputs, no
  * others. */
 int cli_open_file(struct cli *cli, struct vs_reader **r, const char *path, bool salvage);

@@ -375,6 +375,17 @@ struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread)
     return (struct vs_thread_info){r->threads[thread].events, r->threads[thread].last - left_out};
 }
 
+uint64_t vs_rerun_flow_events(const struct vs_rerun *r, unsigned thread)
+{
+    return r->threads[thread].flow_events;
+}
+
+void vs_rerun_flow_only(struct vs_rerun *r)
+{
+    r->flow_only = true;
+    vs_rerun_use(r, true);
+}
+
 /* ---- going somewhere else -------------------------------------------------------------------- */
 
 void vs_rerun_forget(struct vs_rerun *r)

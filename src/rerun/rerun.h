@@ -68,6 +68,12 @@ const struct vs_cpu_ops *vs_rerun_cpu(const struct vs_rerun *r);
 uint64_t vs_rerun_executed(const struct vs_rerun *r);
 uint64_t vs_rerun_digests(const struct vs_rerun *r);
 struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread);
+/* Events that the thread has without loads and stores, as far as vs_rerun_skip executed it. */
+uint64_t vs_rerun_flow_events(const struct vs_rerun *r, unsigned thread);
+
+/* From now on makes no events of loads and stores, which takes less time. To be called before
+ * anything was executed; snapshots are of no use then. */
+void vs_rerun_flow_only(struct vs_rerun *r);
 
 /* Begins again. Returns 0; as vs_reader_next. */
 int vs_rerun_rewind(struct vs_rerun *r, struct vs_diag *diag);

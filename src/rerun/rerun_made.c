@@ -63,6 +63,15 @@ static inline uint16_t count_event(struct vs_rerun *r, unsigned thread, uint64_t
     return since;
 }
 
+/* Counts the same event among those that there are without loads and stores. */
+static inline void count_flow(struct vs_rerun *r, unsigned thread, uint64_t retired)
+{
+    struct vs_rerun_thread *t = &r->threads[thread];
+    uint64_t since = retired - t->flow_last;
+    t->flow_events += 1 + (unlikely(since > UINT16_MAX) ? (since - 1) / UINT16_MAX : 0);
+    t->flow_last = retired;
+}
+
 /* Puts the bytes of a wide value where the event says that they are. */
 static void append_wide(struct vs_rerun *r, struct vs_event *e, const void *bytes)
 {
@@ -76,8 +85,10 @@ void vs_rerun_append(struct vs_rerun *r, const struct vs_event *event, const uin
 {
     struct vs_event e = *event;
     e.icount = count_event(r, e.thread, retired);
-    if (r->counting)
+    if (r->counting) {
+        count_flow(r, e.thread, retired);
         return;
+    }
     if (vs_event_is_wide(&e))
         append_wide(r, &e, bytes);
     *next_event(r) = e;
@@ -255,7 +266,8 @@ static const struct vs_cpu_memory_ops passing_ops = {
 
 void vs_rerun_use(struct vs_rerun *r, bool made)
 {
-    r->seen.ops = !made ? &passing_ops : r->counting ? &counting_ops : &making_ops;
+    bool passes = !made || (r->flow_only && !r->counting);
+    r->seen.ops = passes ? &passing_ops : r->counting ? &counting_ops : &making_ops;
 }
 
 static bool is_taken(const struct vs_insn *insn, uint64_t pc, uint64_t to, bool condition)
@@ -269,8 +281,10 @@ void vs_rerun_branched(struct vs_cpu *cpu, const struct vs_insn *insn, uint64_t 
 {
     struct vs_rerun *r = (struct vs_rerun *)cpu->memory;
     uint16_t since = count_event(r, cpu->id, with_own(cpu));
-    if (r->counting)
+    if (r->counting) {
+        count_flow(r, cpu->id, with_own(cpu));
         return;
+    }
     struct vs_event *e = next_event(r);
     e->pc = cpu->pc;
     e->addr = insn->branch & VS_BR_INDIRECT ? to : insn->target;

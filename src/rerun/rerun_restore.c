@@ -80,8 +80,12 @@ static int restore_thread(struct vs_rerun *r, unsigned i, const struct vs_snapsh
     } else if (!cpu && !(cpu = vs_cpu_new(r->ops, 1, r->code, &r->seen))) {
         return -VSE_NOMEM;
     }
-    *t = (struct vs_rerun_thread){cpu,       s->goal, s->last,
-                                  s->events, s->held, s->live == VS_SNAPSHOT_STALE};
+    *t = (struct vs_rerun_thread){.cpu = cpu,
+                                  .goal = s->goal,
+                                  .last = s->last,
+                                  .events = s->events,
+                                  .held = s->held,
+                                  .stale = s->live == VS_SNAPSHOT_STALE};
     if (!cpu)
         return 0;
     cpu->id = i;

@@ -20,6 +20,8 @@ struct vs_rerun_thread {
     uint64_t held;      /* if its last event happened within an instruction that repeats itself:
                          * how many iterations it has done; 0: the instruction is complete */
     bool stale;         /* memory was told anew: it does not run before its next gap */
+    /* While counting: the same as `last` and `events` without loads and stores. */
+    uint64_t flow_last, flow_events;
 };
 
 /* Whether the instruction at pc is locked. */
@@ -52,6 +54,7 @@ struct vs_rerun {
     size_t count; /* of its events */
     struct vs_event lost;
     bool counting;                  /* events are counted, and not made */
+    bool flow_only;                 /* accesses do not become events */
     uint64_t executed;              /* instructions of all threads, as the inputs say */
     uint64_t digests;               /* that were compared */
     struct vs_selecting *selecting; /* NULL: all instructions become events */

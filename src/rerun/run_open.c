@@ -127,6 +127,15 @@ static void show(struct expansion *e)
     e->seen.place_count = 1 + s->count;
 }
 
+static void show_flow(struct expansion *e)
+{
+    for (unsigned i = 0; i < vs_reader_info(e->inputs)->threads; i++)
+        e->survey.threads[i].events = e->survey.flow_events[i];
+    show(e);
+    e->seen.place_count = 1;
+    e->seen.flow_only = true;
+}
+
 /* The survey is of all events. */
 static void show_selected(struct expansion *e)
 {
@@ -172,6 +181,7 @@ struct opening {
     const char *path;
     enum vs_open_mode mode;
     const struct vs_selection *what; /* NULL: all of it */
+    bool flow_only;
     vs_survey_progress *progress;
     void *context;
 };
@@ -186,11 +196,17 @@ static int expand(struct expansion *e, const struct opening *o, struct vs_diag *
         err = vs_survey_take(&e->survey, e->rerun, e->inputs,
                              o->mode == VS_OPEN_SALVAGE ? NULL : o->path, o->progress, o->context,
                              diag);
-    if (!err && o->what)
-        err = count_selected(e, o->what, o->progress, o->context, diag);
-    else if (!err)
+    if (err)
+        return err;
+    if (o->what)
+        return count_selected(e, o->what, o->progress, o->context, diag);
+    if (!o->flow_only) {
         show(e);
-    return err;
+        return 0;
+    }
+    show_flow(e);
+    vs_rerun_flow_only(e->rerun);
+    return vs_rerun_rewind(e->rerun, diag);
 }
 
 static int open_expanded(struct vs_reader *r, const struct opening *o, struct vs_diag *diag)
@@ -240,12 +256,30 @@ int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
 int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                       vs_survey_progress *progress, void *context, struct vs_diag *diag)
 {
-    return open_run(r, &(struct opening){path, mode, NULL, progress, context}, diag);
+    return open_run(
+        r, &(struct opening){.path = path, .mode = mode, .progress = progress, .context = context},
+        diag);
+}
+
+int vs_run_open_flow(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                     vs_survey_progress *progress, void *context, struct vs_diag *diag)
+{
+    return open_run(r,
+                    &(struct opening){.path = path,
+                                      .mode = mode,
+                                      .flow_only = true,
+                                      .progress = progress,
+                                      .context = context},
+                    diag);
 }
 
 int vs_run_open_selected(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                          const struct vs_selection *what, vs_survey_progress *progress,
                          void *context, struct vs_diag *diag)
 {
-    return open_run(r, &(struct opening){path, mode, what, progress, context}, diag);
+    return open_run(
+        r,
+        &(struct opening){
+            .path = path, .mode = mode, .what = what, .progress = progress, .context = context},
+        diag);
 }

@@ -12,6 +12,11 @@
 int vs_run_open_shown(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                       vs_survey_progress *progress, void *context, struct vs_diag *diag);
 
+/* The same without the loads and stores of a run that is executed, which takes less time. The
+ * reader can only seek by executing the run from its beginning. */
+int vs_run_open_flow(struct vs_reader **r, const char *path, enum vs_open_mode mode,
+                     vs_survey_progress *progress, void *context, struct vs_diag *diag);
+
 /* The same of what is selected of a run that has all inputs, alone or among its events; `what` has
  * to outlive the reader. All of it was executed once when this returns. Returns as above; also
  * -VSE_INVAL (the run does not have its inputs); an error of what->find. */

@@ -14,13 +14,14 @@
 #include "rerun/rerun.h"
 
 /* To be changed whenever executing a run makes other events than before. */
-#define VERSION 2
+#define VERSION 3
 /* What is compared of the run's file, at either end: its facts, and its index. */
 #define END_PART (UINT64_C(1) << 16)
 
 static const uint8_t magic[8] = {0x89, 'V', 'S', 'U', 'R', '\r', '\n', 0x1a};
 
-/* The file begins with this; then the threads' counts and the snapshots follow. Cores are as the
+/* The file begins with this; then the threads' counts, those of their events without loads and
+ * stores, and the snapshots follow. Cores are as the
  * CPU keeps them, so that they are of use to the same CPU only. */
 struct file_head {
     uint8_t magic[8];
@@ -81,7 +82,8 @@ static int64_t read_file(const char *name, struct vs_buf *to)
 static int parse(struct vs_survey *s, const struct file_head *wanted)
 {
     struct file_head h;
-    size_t counts = wanted->threads * sizeof(*s->threads);
+    size_t whole = wanted->threads * sizeof(*s->threads);
+    size_t counts = whole + wanted->threads * sizeof(*s->flow_events);
     if (s->packed.len < sizeof(h) + counts)
         return -VSE_CORRUPT;
     memcpy(&h, s->packed.data, sizeof(h));
@@ -97,6 +99,7 @@ static int parse(struct vs_survey *s, const struct file_head *wanted)
     if (!s->threads)
         return -VSE_NOMEM;
     memcpy(s->threads, s->packed.data + sizeof(h), counts);
+    s->flow_events = (uint64_t *)(void *)((uint8_t *)s->threads + whole);
     return vs_snapshots_parse(&s->snapshots, s->packed.data + sizeof(h) + counts,
                               s->packed.len - sizeof(h) - counts, (unsigned)h.snapshots,
                               (unsigned)h.threads, h.core);
@@ -152,6 +155,10 @@ static int pack(struct vs_survey *s, struct file_head *h, const struct vs_rerun 
     for (unsigned i = 0; i < h->threads && !err; i++) {
         const struct vs_thread_info t = vs_rerun_thread(r, i);
         err = vs_buf_put(&s->packed, &t, sizeof(t));
+    }
+    for (unsigned i = 0; i < h->threads && !err; i++) {
+        const uint64_t events = vs_rerun_flow_events(r, i);
+        err = vs_buf_put(&s->packed, &events, sizeof(events));
     }
     if (!err)
         err = vs_snapshot_list_pack(list, &s->packed);

@@ -21,6 +21,7 @@ struct vs_rerun;
 /* A zeroed struct is an empty survey. */
 struct vs_survey {
     struct vs_thread_info *threads; /* of each thread of the run */
+    uint64_t *flow_events;          /* its events without loads and stores, after that */
     uint64_t digests;               /* of registers that were compared */
     struct vs_packed_snapshots snapshots;
     struct vs_buf packed; /* where these are */

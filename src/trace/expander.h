@@ -25,6 +25,7 @@ struct vs_expander {
     uint64_t instructions;          /* likewise */
     bool selected;                  /* they are not all of the run's, and turns and contents are
                                      * not among them */
+    bool flow_only;                 /* loads and stores are not among them */
     unsigned thread_count;          /* that have any */
     struct vs_thread_info *threads; /* as many as the run has */
     /* Places from which events can be made: how many events are before each, in ascending order.
