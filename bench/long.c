@@ -16,6 +16,8 @@
 
 enum { CORES = 2, REPEATS = 3 };
 
+#define CC1 "{cc1}"
+
 struct place {
     char vestige[PATH_MAX + 32], objects[PATH_MAX + 32];
     char run[PATH_MAX], out[PATH_MAX], text[PATH_MAX];
@@ -23,21 +25,35 @@ struct place {
 
 struct program {
     const char *name;
-    double kilobytes; /* of text that it works on, or its argument */
+    double amount; /* kilobytes of what it works on, or its argument */
     const char *argv[6];
     bool with_all; /* also recorded with everything, which takes long */
+    bool code;     /* it works on the text of a C program */
 };
 
-/* {} is the text's file; {n} is the amount. */
+/* {} is the file that it works on; {n} is the amount. */
 static const struct program programs[] = {
-    {"xz", 2000, {"xz", "-k", "-c", "{}"}, true},
-    {"gzip", 1200, {"gzip", "-9", "-c", "{}"}, false},
-    {"bzip2", 3000, {"bzip2", "-k", "-c", "{}"}, false},
-    {"sort", 20000, {"sort", "-S", "512M", "{}"}, false},
-    {"python3",
-     9000,
-     {"/usr/bin/python3", "-S", "-E", "-c", "print(sum(i * i % 7 for i in range({n}000)))"},
-     false},
+    {.name = "xz", .amount = 2000, .argv = {"xz", "-k", "-c", "{}"}, .with_all = true},
+    {.name = "gzip", .amount = 1200, .argv = {"gzip", "-9", "-c", "{}"}},
+    {.name = "bzip2", .amount = 3000, .argv = {"bzip2", "-k", "-c", "{}"}},
+    {.name = "sort", .amount = 20000, .argv = {"sort", "-S", "512M", "{}"}},
+    {.name = "sqlite3",
+     .amount = 300,
+     .argv = {"sqlite3", ":memory:",
+              "create table t(a integer primary key, b text);"
+              "with recursive n(i) as (select 1 union all select i + 1 from n where i < {n}000) "
+              "insert into t select i, hex(i * 7919 % 65521) from n;"
+              "create index s on t(b);"
+              "select sum(x.a + y.a) from t x join t y on x.b = y.b "
+              "where x.a % 101 = 0 and y.a < 5000"}},
+    {.name = "cc1",
+     .amount = 130,
+     .argv = {CC1, "-quiet", "-O2", "-o", "/dev/null", "{}"},
+     .code = true},
+    {.name = "python3",
+     .amount = 9000,
+     .argv = {"/usr/bin/python3", "-S", "-E", "-c",
+              "print(sum(i * i % 7 for i in range({n}000)))"}},
 };
 
 /* ---- what they work on ----------------------------------------------------------------------- */
@@ -59,6 +75,40 @@ static void write_text(const char *path, size_t size)
         bench_fail("%s: %s", path, strerror(errno));
 }
 
+/* Functions of a C program, each a little different. */
+static void write_code(const char *path, size_t size)
+{
+    FILE *f = fopen(path, "we");
+    uint64_t state = 1;
+    if (!f)
+        bench_fail("%s: %s", path, strerror(errno));
+    for (unsigned i = 0; (size_t)ftell(f) < size; i++) {
+        unsigned a = (unsigned)vs_random(&state) % 61 + 2, b = (unsigned)vs_random(&state) % 13 + 1;
+        fprintf(f,
+                "struct s%u { int n, v[%u]; };\n"
+                "int f%u(struct s%u *s, int k)\n{\n    int sum = 0;\n"
+                "    for (int i = 0; i < s->n && i < %u; i++) {\n"
+                "        if (s->v[i] %% %u > k)\n            sum += s->v[i] * %u - (k << %u);\n"
+                "        else if (s->v[i] != k)\n            s->v[i] ^= sum >> %u;\n    }\n"
+                "    switch (sum & 7) {\n    case 1: return k - sum;\n"
+                "    case 3: return s->v[%u];\n    case 5: s->n -= %u; break;\n    }\n"
+                "    return sum;\n}\n",
+                i, a, i, i, a, b + 1, b, b, b % 5 + 1, a / 2, b);
+    }
+    if (fclose(f))
+        bench_fail("%s: %s", path, strerror(errno));
+}
+
+/* Where the compiler proper lies, which gcc starts. */
+static const char *find_cc1(const struct place *p, char *path, size_t size)
+{
+    const char *const argv[] = {"gcc", "-print-prog-name=cc1", NULL};
+    command_run(argv, p->out);
+    command_output(p->out, path, size);
+    path[strcspn(path, "\n")] = 0;
+    return path;
+}
+
 /* Fills in an argument. */
 static const char *fill(const char *word, const struct place *p, double amount, char *room,
                         size_t size)
@@ -74,34 +124,52 @@ static const char *fill(const char *word, const struct place *p, double amount, 
 
 /* ---- recording ------------------------------------------------------------------------------- */
 
-/* Runs the program after `before`, a few times; returns the least seconds. */
+/* Runs the program after `before`. Returns the seconds. */
 static double run_after(const struct bench *b, const struct place *p, const struct program *g,
-                        const char *const *before, unsigned repeats)
+                        const char *const *before)
 {
     const char *argv[24];
-    char room[256];
-    double amount = g->kilobytes * bench_scale(b), best = 1e9;
+    char room[1024], cc1[PATH_MAX];
+    double amount = g->amount * bench_scale(b);
     unsigned n = 0;
     while (*before)
         argv[n++] = *before++;
     for (unsigned i = 0; i < 6 && g->argv[i]; i++)
-        argv[n++] = fill(g->argv[i], p, amount < 1 ? 1 : amount, room, sizeof(room));
+        argv[n++] = strcmp(g->argv[i], CC1) == 0
+                        ? find_cc1(p, cc1, sizeof(cc1))
+                        : fill(g->argv[i], p, amount < 1 ? 1 : amount, room, sizeof(room));
     argv[n] = NULL;
-    if (repeats > bench_repeats(b))
-        repeats = bench_repeats(b);
-    for (unsigned i = 0; i < repeats; i++) {
-        double seconds = command_run(argv, p->out);
-        if (seconds < best)
-            best = seconds;
-    }
-    return best;
+    return command_run(argv, p->out);
+}
+
+static double run_none(const struct bench *b, const struct place *p, const struct program *g)
+{
+    /* A name may stand for a script that executes the program. */
+    static const char *const none[] = {"valgrind", "-q", "--tool=none", "--trace-children=yes",
+                                       NULL};
+    return run_after(b, p, g, none);
 }
 
 static double record(const struct bench *b, const struct place *p, const struct program *g,
-                     const char *what, unsigned repeats)
+                     const char *what)
 {
     const char *before[] = {p->vestige, "record", "-q", "-f", "-o", p->run, what, "--", NULL};
-    return run_after(b, p, g, before, repeats);
+    return run_after(b, p, g, before);
+}
+
+/* Runs both a few times in turns, so that a change of the machine's speed meets both. Sets *base to
+ * the least seconds of none; returns the least of recording inputs. */
+static double in_turns(const struct bench *b, const struct place *p, const struct program *g,
+                       double *base)
+{
+    double light = 1e9;
+    *base = 1e9;
+    for (unsigned i = 0; i < REPEATS && i < bench_repeats(b); i++) {
+        double none = run_none(b, p, g), inputs = record(b, p, g, "--inputs");
+        *base = none < *base ? none : *base;
+        light = inputs < light ? inputs : light;
+    }
+    return light;
 }
 
 /* ---- executing again ------------------------------------------------------------------------- */
@@ -112,6 +180,7 @@ struct share {
     const struct vs_survey *survey;
     unsigned number; /* of CORES, or 0 of 1 */
     unsigned of;
+    bool flow; /* without loads and stores */
     pthread_t thread;
 };
 
@@ -139,6 +208,8 @@ static void *make_share(void *arg)
         vs_rerun_open(&r, inputs, s->p->objects, &diag) ||
         (begin && vs_rerun_restore(r, &s->survey->snapshots, from, &diag)))
         bench_fail("%s: %s", s->p->run, diag.text);
+    if (s->flow)
+        vs_rerun_flow_only(r);
     do
         n = vs_rerun_next(r, &batch, &diag);
     while (n > 0 && batch.first + batch.count < end);
@@ -149,12 +220,14 @@ static void *make_share(void *arg)
     return NULL;
 }
 
-static double make_events(const struct place *p, const struct vs_survey *survey, unsigned threads)
+static double make_events(const struct place *p, const struct vs_survey *survey, unsigned threads,
+                          bool flow)
 {
     struct share shares[CORES];
     double start = bench_now();
     for (unsigned i = 0; i < threads; i++) {
-        shares[i] = (struct share){.p = p, .survey = survey, .number = i, .of = threads};
+        shares[i] =
+            (struct share){.p = p, .survey = survey, .number = i, .of = threads, .flow = flow};
         if (pthread_create(&shares[i].thread, NULL, make_share, &shares[i]))
             bench_fail("no thread");
     }
@@ -170,7 +243,7 @@ static void execute(struct bench *b, const struct place *p, const struct program
     struct vs_reader *inputs;
     struct vs_diag diag = {0};
     struct vs_rerun *r;
-    double start, counted, one, two;
+    double start, counted, one, two, flow;
     if (vs_reader_open(&inputs, p->run, VS_OPEN_DEFAULT, &diag) ||
         vs_rerun_open(&r, inputs, p->objects, &diag))
         bench_fail("%s: %s", p->run, diag.text);
@@ -179,12 +252,15 @@ static void execute(struct bench *b, const struct place *p, const struct program
         bench_fail("%s: %s", p->run, diag.text);
     counted = bench_now() - start;
     *instructions = (double)vs_reader_info(inputs)->instructions;
-    one = make_events(p, &survey, 1);
-    two = survey.snapshots.count < CORES ? one : make_events(p, &survey, CORES);
+    one = make_events(p, &survey, 1, false);
+    two = survey.snapshots.count < CORES ? one : make_events(p, &survey, CORES, false);
+    flow = make_events(p, &survey, 1, true);
     bench_row(b, "long", g->name, "instructions", 1e-6 * *instructions, "M", 0, 0);
     bench_row(b, "long", g->name, "surveyed", 1e-6 * *instructions / counted, "Minsn/s", 1, 0);
     bench_row(b, "long", g->name, "events made, one core", 1e-6 * *instructions / one, "Minsn/s", 1,
               100);
+    bench_row(b, "long", g->name, "control flow made", 1e-6 * *instructions / flow, "Minsn/s", 1,
+              200);
     bench_row(b, "long", g->name, "two cores / one", one / two, "x", 1, 1.8);
     vs_survey_fini(&survey);
     vs_rerun_close(r);
@@ -195,17 +271,15 @@ static void execute(struct bench *b, const struct place *p, const struct program
 
 static void one(struct bench *b, const struct place *p, const struct program *g)
 {
-    /* A name may stand for a script that executes the program. */
-    const char *none[] = {"valgrind", "-q", "--tool=none", "--trace-children=yes", NULL};
-    double base, light, instructions;
-    write_text(p->text, (size_t)(1000 * g->kilobytes * bench_scale(b)) + 1);
-    base = run_after(b, p, g, none, REPEATS);
+    double base, instructions;
+    (g->code ? write_code : write_text)(p->text, (size_t)(1000 * g->amount * bench_scale(b)) + 1);
+    double light = in_turns(b, p, g, &base);
     if (g->with_all) {
         bench_row(b, "long", g->name, "control flow / none",
-                  record(b, p, g, "--control-only", 1) / base, "x", -1, 2.2);
-        bench_row(b, "long", g->name, "all / none", record(b, p, g, "--all", 1) / base, "x", -1, 6);
+                  record(b, p, g, "--control-only") / base, "x", -1, 2.2);
+        bench_row(b, "long", g->name, "all / none", record(b, p, g, "--all") / base, "x", -1, 6);
+        record(b, p, g, "--inputs");
     }
-    light = record(b, p, g, "--inputs", REPEATS);
     execute(b, p, g, &instructions);
     bench_row(b, "long", g->name, "inputs / none", light / base, "x", -1, 1.4);
     bench_row(b, "long", g->name, "inputs, size", 8 * command_size(p->run) / instructions,
