@@ -16,8 +16,6 @@
 #define PIECE 32768u
 /* Mapped files of at most this size are recorded as bytes if the program may write to them. */
 #define SMALL_FILE (1u << 20)
-/* In the kernel's pagemap: the page is in memory, or is swapped out. */
-#define PAGE_IS_THERE (3ull << 62)
 
 /* Offered by Valgrind's core, whose headers Debian does not install. */
 extern SysRes VG_(pread)(Int fd, void *buffer, Int count, OffT offset);
@@ -71,6 +69,7 @@ void inputs_ran(ThreadId tid)
         place.digest = digest_of(tid);
     tell(tid, &lane, &place);
     the.threads[tid].told += lane.counted;
+    the.told += lane.counted;
     if (lane.left == WIRE_TO_SYSCALL)
         the.threads[tid].call_at = lane.at;
     lane.counted = lane.left = lane.at = lane.iterations = 0;
@@ -180,6 +179,7 @@ static void value(GuestState *gst, ULong how, ULong pc, const void *bytes)
     if (lane->counted)
         tell(tid, lane, &place);
     the.threads[tid].told += lane->counted;
+    the.told += lane->counted;
     lane->counted = 0;
     v = ring_record(WIRE_VALUE, tid, sizeof(*v) + size);
     if (v) {
@@ -250,30 +250,26 @@ static void content_bytes(Addr a, SizeT length)
  * another way. There can be a lot of such memory that never was touched. */
 static void content_hidden(Addr a, SizeT length)
 {
-    SysRes pages = VG_(open)("/proc/self/pagemap", VKI_O_RDONLY, 0);
-    SysRes memory = VG_(open)("/proc/self/mem", VKI_O_RDONLY, 0);
-    static ULong entries[PIECE / sizeof(ULong)];
-    Bool ok = !sr_isError(pages) && !sr_isError(memory);
+    SysRes memory = VG_(open)("/proc/self/mem", VKI_O_RDONLY, 0), r;
+    static UChar there[PAGES_MOST];
+    Int pages = pages_open();
+    Bool ok = pages >= 0 && !sr_isError(memory);
 
-    for (SizeT at = 0; ok && at < length; at += sizeof(entries) / 8 * VKI_PAGE_SIZE) {
-        SizeT wanted = (length - at) / VKI_PAGE_SIZE * 8, got;
-        SysRes r =
-            VG_(pread)(sr_Res(pages), entries, wanted < sizeof(entries) ? wanted : sizeof(entries),
-                       (a + at) / VKI_PAGE_SIZE * 8);
+    for (SizeT at = 0; ok && at < length; at += PAGES_MOST * VKI_PAGE_SIZE) {
+        UInt got = pages_read(pages, a + at, (length - at) / VKI_PAGE_SIZE, there);
 
-        got = sr_isError(r) ? 0 : sr_Res(r) / 8;
-        for (SizeT i = 0; i < got; i++) {
+        for (UInt i = 0; i < got; i++) {
             Addr page = a + at + i * VKI_PAGE_SIZE;
 
-            if (!(entries[i] & PAGE_IS_THERE))
+            if (!there[i])
                 continue;
             r = VG_(pread)(sr_Res(memory), piece, VKI_PAGE_SIZE, page);
             if (!sr_isError(r) && sr_Res(r) == VKI_PAGE_SIZE && !is_zero(piece, VKI_PAGE_SIZE))
                 content(WIRE_CONTENT_BYTES, page, VKI_PAGE_SIZE, 0, piece, VKI_PAGE_SIZE);
         }
     }
-    if (!sr_isError(pages))
-        VG_(close)(sr_Res(pages));
+    if (pages >= 0)
+        VG_(close)(pages);
     if (!sr_isError(memory))
         VG_(close)(sr_Res(memory));
 }

@@ -202,6 +202,8 @@ static void start_client_code(ThreadId tid, ULong blocks)
     if (the.anew && the.mode == MODE_ON)
         inputs_anew(tid);
     resume(tid);
+    if (the.digests)
+        digests_due(tid);
     if (tid != the.stream) {
         ring_simple(WIRE_RUN, tid);
         the.stream = tid;
@@ -409,6 +411,8 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
     case __NR_exit:
     case __NR_exit_group:
         t->exit_code = args[0];
+        if (number == __NR_exit_group && the.digests)
+            digests_end();
         break;
     case __NR_execve:
     case __NR_execveat:
@@ -732,6 +736,8 @@ static Bool option(const HChar *arg)
         the.state = (HChar *)(Addr)text;
     } else if VG_STR_CLO (arg, "--files", text) {
         limits_init((HChar *)(Addr)text);
+    } else if VG_STR_CLO (arg, "--digests", text) {
+        the.digests = VG_(strtoull10)(text, NULL);
     } else if VG_STR_CLO (arg, "--last", text) {
         the.last = VG_(strtoull10)(text, NULL);
     } else if VG_INT_CLO (arg, "--signal", the.signal) {

@@ -105,6 +105,7 @@ struct tool {
     Bool follow;      /* record the program's children, each as a run of its own */
     Bool wishes;      /* the recorder may want recording to begin or to end */
     Int signal;       /* recording begins, or ends, with this one; 0 = with none */
+    ULong digests;    /* memory is compared when executed again: about every so many instructions */
     ULong last;       /* another run begins after each so many instructions; 0 = none does */
     Bool regions;     /* blocks may have to end before some instruction */
 
@@ -124,6 +125,7 @@ struct tool {
     struct thread *threads;
     ThreadId running; /* 0 = none */
     ULong turns;      /* how often a thread began to run */
+    ULong told;       /* instructions of all threads, with each WIRE_RAN */
     UInt stops;       /* and stopped, since the buffer was handed over */
     Addr from;        /* where the running thread began ... */
     Bool over;        /* ... after all that is recorded */
@@ -289,6 +291,21 @@ void inputs_told(Addr a, SizeT length, enum mapped when);
 /* Recording goes on with this thread, after a gap: tells what all memory holds. */
 void inputs_anew(ThreadId tid);
 
+/* ---- digests.c ---- */
+/* Before the thread runs on: tells digests of what memory holds, if enough instructions ran since
+ * that was done last. */
+void digests_due(ThreadId tid);
+/* The process is about to end: tells them. */
+void digests_end(void);
+
+/* ---- pages.c ---- */
+/* Opens the kernel's list of pages; negative if there is none. */
+Int pages_open(void);
+/* Reads which of these pages are there, at most PAGES_MOST. Returns of how many it is known; those
+ * of them that are there are marked in `there`. */
+#define PAGES_MOST 4096u
+UInt pages_read(Int fd, Addr a, SizeT pages, UChar *there);
+
 /* ---- last.c ---- */
 /* Tells all that another run begins with, before this thread runs on. */
 void last_renew(ThreadId tid);
@@ -327,6 +344,8 @@ Bool watch_announced(ThreadId tid, Addr a, SizeT size);
 void watch_end(ThreadId tid);
 /* Forgets the call. */
 void watch_drop(ThreadId tid);
+/* Memory that calls which are not over may change meanwhile. Calls `note` for each stretch. */
+void watch_away(void (*note)(Addr a, SizeT size));
 /* Copies memory that may not be readable. Returns how many bytes could be read. */
 SizeT copy_safely(void *to, Addr from, SizeT size);
 

@@ -34,7 +34,8 @@ enum how { ANNOUNCED, DECLARED, GUESSED };
 struct stretch {
     Addr at;
     SizeT size;
-    SizeT copy; /* where its copy is; unused for announced stretches */
+    SizeT copy;  /* where its copy is; unused for announced stretches */
+    SizeT reach; /* so much may be written, which is more than is copied */
     enum how how;
 };
 
@@ -130,26 +131,33 @@ static struct stretch *add(struct watch *w, Addr a, SizeT size, enum how how)
     return &w->stretches[w->count++];
 }
 
-static Bool has_copy(const struct watch *w, Addr a, SizeT size, enum how how)
+static struct stretch *copied(const struct watch *w, Addr a, SizeT size, enum how how)
 {
     for (UInt i = 0; i < w->count; i++) {
-        const struct stretch *s = &w->stretches[i];
+        struct stretch *s = &w->stretches[i];
 
         if (s->how != ANNOUNCED && s->how <= how && a >= s->at && a + size <= s->at + s->size)
-            return True;
+            return s;
     }
-    return False;
+    return NULL;
 }
 
 static void copy(struct watch *w, Addr a, SizeT size, enum how how)
 {
+    SizeT reach = usable(a, size);
     struct stretch *s;
 
-    size = usable(a, size < COPY_MAX ? size : COPY_MAX);
-    if (!size || has_copy(w, a, size, how))
+    size = reach < COPY_MAX ? reach : COPY_MAX;
+    if (!size)
         return;
+    s = copied(w, a, size, how);
+    if (s) {
+        if (s->at + s->reach < a + reach)
+            s->reach = a + reach - s->at;
+        return;
+    }
     if (w->loose) {
-        add(w, a, size, how);
+        add(w, a, size, how)->reach = reach;
         return;
     }
     if (w->used + size > w->room) {
@@ -160,6 +168,7 @@ static void copy(struct watch *w, Addr a, SizeT size, enum how how)
     if (!size)
         return;
     s = add(w, a, size, how);
+    s->reach = reach;
     s->copy = w->used;
     w->used += size;
 }
@@ -262,6 +271,13 @@ void watch_end(ThreadId tid)
         w->copies = NULL;
         w->room = 0;
     }
+}
+
+void watch_away(void (*note)(Addr a, SizeT size))
+{
+    for (ThreadId i = 1; watches && i < VG_N_THREADS; i++)
+        for (UInt k = 0; watches[i].active && k < watches[i].count; k++)
+            note(watches[i].stretches[k].at, watches[i].stretches[k].reach);
 }
 
 void watch_drop(ThreadId tid)

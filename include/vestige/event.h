@@ -86,7 +86,10 @@ enum {
      * what it holds. What threads did since they last ran is not known; each has a VS_GAP before it
      * runs again. Only in a run with VS_RUN_PARTS. */
     VS_CONTENT_ANEW = 4,
-    VS_CONTENT_ALL = 7
+    /* value = a digest of 32 bits for each page of 4096 bytes from addr on: memory stays as it is,
+     * and this is what it holds. Only in a run with VS_RUN_DIGESTS. */
+    VS_CONTENT_DIGESTS = 8,
+    VS_CONTENT_ALL = 15
 };
 
 /* pc of a VS_MAP that belongs to no image */
@@ -188,6 +191,20 @@ static inline uint64_t vs_turn_digest(uint64_t digest, const uint64_t *words, un
 static inline uint64_t vs_turn_digest_end(uint64_t digest)
 {
     return digest ? digest : 1;
+}
+
+/* Digests of pages, for VS_CONTENT_DIGESTS. */
+#define VS_DIGEST_PAGE 4096
+
+/* The digest of a page, which is given as words. Four chains can be computed at the same time. */
+static inline uint32_t vs_page_digest(const uint64_t *words)
+{
+    uint64_t chains[4] = {1, 2, 3, 4}, digest;
+    for (unsigned i = 0; i < VS_DIGEST_PAGE / 8; i += 4)
+        for (unsigned k = 0; k < 4; k++)
+            chains[k] = vs_turn_digest(chains[k], &words[i + k], 1);
+    digest = vs_turn_digest(0, chains, 4);
+    return (uint32_t)(digest ^ digest >> 32);
 }
 
 /* The payload of VS_CONTENT with VS_CONTENT_FILE. Bytes beyond the file's end are zero. */

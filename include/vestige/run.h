@@ -28,7 +28,8 @@ enum {
     /* With VS_RUN_INPUTS: these are the inputs of parts of the execution, each of which begins with
      * what all memory holds (VS_CONTENT_ANEW) and with the registers of each thread (VS_GAP). */
     VS_RUN_PARTS = 32,
-    VS_RUN_KNOWN = 63
+    VS_RUN_DIGESTS = 64, /* has digests of memory (VS_CONTENT_DIGESTS); with VS_RUN_INPUTS */
+    VS_RUN_KNOWN = 127
 };
 
 /* ---- writing ------------------------------------------------------------------------------ */

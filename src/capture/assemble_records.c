@@ -512,6 +512,20 @@ static int take_anew(struct vs_assembler *a, struct vs_capture_thread *t, const 
     return vs_assembler_put(a, &a->nobody, e, &a->isa->user_end, sizeof(a->isa->user_end), 0);
 }
 
+/* Where the thread is that ran last is said before: it may be within an instruction that repeats
+ * itself, and memory is as it is then. */
+static int take_digests(struct vs_assembler *a, const struct wire_content *c, size_t size)
+{
+    struct vs_event e = {.kind = VS_CONTENT, .flags = VS_CONTENT_DIGESTS, .addr = c->addr};
+    uint64_t bytes = c->length / VS_DIGEST_PAGE * sizeof(uint32_t);
+
+    if (!bytes || bytes > size || bytes > VS_SIZE_MAX || c->addr % VS_DIGEST_PAGE ||
+        c->length % VS_DIGEST_PAGE)
+        return -VSE_CORRUPT;
+    int err = a->current ? vs_assembler_put_turn(a, a->current, false) : 0;
+    return err < 0 ? err : vs_assembler_put(a, someone(a), e, c + 1, (uint16_t)bytes, 0);
+}
+
 static int take_content(struct vs_assembler *a, const struct wire_content *c, size_t size)
 {
     struct vs_event e = {.kind = VS_CONTENT, .addr = c->addr};
@@ -539,6 +553,8 @@ static int take_content(struct vs_assembler *a, const struct wire_content *c, si
         memcpy(payload, &file, sizeof(file));
         e.flags = VS_CONTENT_FILE;
         return vs_assembler_put(a, someone(a), e, payload, sizeof(file) + c->path, 0);
+    case WIRE_CONTENT_DIGESTS:
+        return take_digests(a, c, size);
     default:
         return -VSE_CORRUPT;
     }

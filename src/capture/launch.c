@@ -230,6 +230,7 @@ static int make_arguments(struct arguments *a, const struct vs_engine_request *o
          add(a, "--stores=%s", yes_no(o->stores && !o->light)) &&
          add(a, "--inputs=%s", yes_no(o->inputs)) && add(a, "--light=%s", yes_no(o->light)) &&
          add(a, "--whole=%s", yes_no(o->whole)) &&
+         add(a, "--digests=%llu", (unsigned long long)o->digests) &&
          add(a, "--follow=%s", yes_no(o->follower != NULL)) &&
          add(a, "--signal=%d", o->trigger.kind == VS_TRIGGER_SIGNAL ? o->trigger.number : 0) &&
          add(a, "--wishes=%s", yes_no(o->paused || o->trigger.kind == VS_TRIGGER_TIME)) &&

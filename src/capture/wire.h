@@ -21,7 +21,7 @@
 
 #include <stdint.h>
 
-#define WIRE_VERSION     9
+#define WIRE_VERSION     10
 #define WIRE_BUFFERS     16
 #define WIRE_BUFFER_SIZE (1u << 20)
 #define WIRE_HEAD_SIZE   4096
@@ -183,7 +183,12 @@ struct wire_value {
     uint32_t size; /* bytes that follow, padded to 8 */
 };
 
-enum wire_content_kind { WIRE_CONTENT_BYTES = 1, WIRE_CONTENT_FILE, WIRE_CONTENT_MOVED };
+enum wire_content_kind {
+    WIRE_CONTENT_BYTES = 1,
+    WIRE_CONTENT_FILE,
+    WIRE_CONTENT_MOVED,
+    WIRE_CONTENT_DIGESTS /* digests of the pages there follow */
+};
 
 struct wire_content {
     uint64_t addr, length;

@@ -375,6 +375,8 @@ static const struct report_column inputs_columns[] = {
     {.json = "instructions", REPORT_AT(finding, inputs.instructions)},
     {.json = "made", REPORT_AT(finding, inputs.made)},
     {.json = "digests", REPORT_AT(finding, inputs.digests)},
+    {.json = "memory_digests", REPORT_AT(finding, inputs.memory_times)},
+    {.json = "memory_pages", REPORT_AT(finding, inputs.memory_pages)},
     {.json = "compared", REPORT_AT(finding, inputs.compared)},
     {.json = "differences", REPORT_AT(finding, inputs.differences)},
     {.json = "first", .group = inputs_first, .known = inputs_differ},
@@ -409,11 +411,15 @@ static void print_text(struct out *out, const struct finding *f)
         report_say(out, columns, f,
                    "{file}: compared {flow.instructions} instructions ({flow.branches} branches): "
                    "all equal\n");
-    if (f->executed && !f->inputs.differences)
+    if (f->executed && !f->inputs.differences) {
         report_say(out, columns, f,
                    "{file}: executed {inputs.instructions} instructions again, compared registers "
-                   "{inputs.digests} times and {inputs.compared} of {inputs.made} events: all "
-                   "equal\n");
+                   "{inputs.digests} times");
+        if (f->inputs.memory_times)
+            report_say(out, columns, f,
+                       ", memory {inputs.memory_digests} times ({inputs.memory_pages} pages)");
+        report_say(out, columns, f, " and {inputs.compared} of {inputs.made} events: all equal\n");
+    }
 }
 
 static void report_difference(struct cli *cli, const struct finding *f)
@@ -538,8 +544,9 @@ const struct command command_check = {
         "last store or external write of any thread put there. With --flow it walks the\n"
         "code: from one event of a thread to the next, there must be as many instructions\n"
         "in a row as were counted, without a branch in between. With --inputs it executes\n"
-        "the run again and compares registers wherever the recorder noted them, and every\n"
-        "event, if the events were recorded too (record --inputs --all).",
+        "the run again and compares registers wherever the recorder noted them, memory if\n"
+        "digests of it were noted (record --digest-memory), and every event, if the events\n"
+        "were recorded too (record --inputs --all).",
     .example = "vestige check run.vest\n"
                "vestige check --quiet *.vest && echo all intact\n"
                "vestige check --memory --flow run.vest",

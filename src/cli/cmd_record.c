@@ -89,13 +89,15 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--control-only, --loads and --all exclude each other");
         return false;
     }
-    if ((o->inputs || o->whole) && (o->control_only || o->loads)) {
+    if ((o->inputs || o->whole || o->digests) && (o->control_only || o->loads)) {
         cli_error(r->cli,
                   "%s excludes --control-only and --loads: what is executed again has everything",
-                  o->inputs ? "--inputs" : "--self-contained");
+                  o->inputs  ? "--inputs"
+                  : o->whole ? "--self-contained"
+                             : "--digest-memory");
         return false;
     }
-    if ((o->inputs || o->whole || o->last) && (o->main_only || o->routines.count)) {
+    if ((o->inputs || o->whole || o->digests || o->last) && (o->main_only || o->routines.count)) {
         cli_error(r->cli, "--inputs records all code: leave out --routine and --no-shared-libs; "
                           "'vestige expand --routine NAME' chooses when the run is read");
         return false;
@@ -492,7 +494,7 @@ static int record(struct record *r, char **argv)
     struct vs_engine_request *c = &r->request;
     struct vs_diag diag = {0};
     char program[PATH_MAX];
-    bool theirs, inputs = o->inputs || o->whole || o->last || inputs_will_do(r);
+    bool theirs, inputs = o->inputs || o->whole || o->digests || o->last || inputs_will_do(r);
     int e;
 
     *c = (struct vs_engine_request){
@@ -502,6 +504,7 @@ static int record(struct record *r, char **argv)
         .inputs = inputs,
         .light = inputs && !o->all,
         .whole = o->whole,
+        .digests = o->digests,
         .windows = r->windows,
         .window_count = r->window_count,
         .places = r->places,
@@ -517,7 +520,8 @@ static int record(struct record *r, char **argv)
         .context = r};
     r->plan.features = (c->loads ? VS_RUN_LOADS : 0u) | (c->stores ? VS_RUN_STORES : 0u) |
                        (c->inputs ? VS_RUN_INPUTS : 0u) | (c->light ? VS_RUN_SHORT : 0u) |
-                       (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u);
+                       (c->inputs && has_parts(r) ? VS_RUN_PARTS : 0u) |
+                       (c->digests ? VS_RUN_DIGESTS : 0u);
     e = r->plan.row->settle ? r->plan.row->settle(&o->own, &r->plan.settings, &diag) : 0;
     c->settings = r->plan.settings;
     if (e < 0 || (e = r->plan.row->engine->check(c, &r->plan.features, &diag)) < 0)
@@ -658,6 +662,13 @@ static const struct cli_option options[] = {
      .help = "with --inputs: keep what mapped files hold in the run,\n"
              "instead of their names",
      .offset = FIELD(whole)},
+    {.name = "digest-memory",
+     .argument = "N",
+     .help = "with --inputs: note what memory holds about every N\n"
+             "instructions, as digests that 'check --inputs' compares",
+     .type = OPTION_U64,
+     .offset = FIELD(digests),
+     .min = 1},
     {.name = "follow",
      .help = "record the program's children too, each as a run of\n"
              "its own, in the folder FILE",

@@ -82,6 +82,14 @@ static void content(struct json *j, const struct vs_batch *b, const struct vs_ev
         json_number_bytes(j, "value", p, e->size);
         return;
     }
+    if (e->flags & VS_CONTENT_DIGESTS) {
+        json_hex(j, "length", (uint64_t)e->size / 4 * VS_DIGEST_PAGE);
+        json_array(j, "digests");
+        for (size_t i = 0; i < e->size; i += 4)
+            json_hex(j, NULL, vs_get32(p + i));
+        json_end(j);
+        return;
+    }
     if (e->flags & VS_CONTENT_ANEW) {
         json_hex(j, "length", e->value);
         json_bool(j, "anew", true);

@@ -67,6 +67,11 @@ static void content(struct out *o, const struct vs_batch *b, const struct vs_eve
         out_str(o, " anew");
         return;
     }
+    if (e->flags & VS_CONTENT_DIGESTS) {
+        out_hex(o, (uint64_t)e->size / 4 * VS_DIGEST_PAGE, 0);
+        out_str(o, " digests of pages");
+        return;
+    }
     out_hex(o, vs_get64(p + 8), 0);
     out_str(o, e->flags & VS_CONTENT_FILE ? " offset " : " from ");
     out_hex(o, vs_get64(p), 0);

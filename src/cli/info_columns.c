@@ -202,11 +202,9 @@ bool info_feature_at(const void *row, size_t i, void *element)
     static const struct {
         uint32_t bit;
         const char *name;
-    } features[] = {{VS_RUN_TIMED, "timed"},
-                    {VS_RUN_LOADS, "loads"},
-                    {VS_RUN_STORES, "stores"},
-                    {VS_RUN_INPUTS, "inputs"},
-                    {VS_RUN_PARTS, "parts"}};
+    } features[] = {{VS_RUN_TIMED, "timed"},   {VS_RUN_LOADS, "loads"},
+                    {VS_RUN_STORES, "stores"}, {VS_RUN_INPUTS, "inputs"},
+                    {VS_RUN_PARTS, "parts"},   {VS_RUN_DIGESTS, "digests"}};
     for (size_t k = 0; k < sizeof(features) / sizeof(features[0]); k++)
         if (report_of(row)->info.features & features[k].bit && !i--) {
             *(const char **)element = features[k].name;

@@ -147,6 +147,7 @@ static int put_config(struct recorded *r)
         add_word(&b, "--inputs");
     if (o->whole)
         add_word(&b, "--self-contained");
+    add_number(&b, "--digest-memory", o->digests);
     if (!(r->plan->features & VS_RUN_SHORT))
         add_word(&b, o->control_only ? "--control-only" : o->loads ? "--loads" : "--all");
     add_number(&b, "--skip", o->skip);

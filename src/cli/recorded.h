@@ -10,7 +10,7 @@
 struct record_options {
     const char *engine;
     const char *output, *stats;
-    uint64_t skip, length, last, max_mb;
+    uint64_t digests, skip, length, last, max_mb;
     bool main_only, control_only, loads, all, inputs, whole, marks, paused, follow, overwrite, json;
     struct option_list routines, from, to;
     const char *windows, *trigger;

@@ -29,8 +29,9 @@ struct vs_engine_request {
     /* What is needed to execute the run again, and whether that is all. `whole`: with the bytes of
      * files that are mapped, instead of their names. */
     bool inputs, light, whole;
-    bool main_only; /* shared libraries are left out */
-    bool marks;     /* only what is between the program's marks (vestige/mark.h) */
+    uint64_t digests; /* with inputs: of memory, about every so many instructions; 0: none */
+    bool main_only;   /* shared libraries are left out */
+    bool marks;       /* only what is between the program's marks (vestige/mark.h) */
     /* If there are none, everything is recorded. With marks or places that switch recording, there
      * is at most one, which starts at 0 and counts what is recorded. */
     const struct vs_window *windows;

@@ -189,6 +189,8 @@ static int apply(struct vs_rerun *r, struct vs_rerun_thread *t, const struct vs_
     case VS_EXTERNAL:
         return put_outside(r, e->addr, payload, e->size);
     case VS_CONTENT:
+        if (e->flags & VS_CONTENT_DIGESTS)
+            return vs_rerun_compare_memory(r, e, payload);
         err = e->flags & VS_CONTENT_ANEW ? begin_part(r) : 0;
         if (!err)
             err = vs_whole_content(&r->memory, e, payload, &r->diag);
@@ -262,8 +264,10 @@ static int take_input(struct vs_rerun *r)
     if (!r->begun) {
         t->goal += e->icount;
         r->executed += e->icount;
-        if (e->icount)
+        if (e->icount) {
             t->held = 0;
+            r->ran = e->thread;
+        }
         r->begun = true;
     }
     if (r->selecting && r->selecting->done) {
@@ -369,6 +373,12 @@ uint64_t vs_rerun_digests(const struct vs_rerun *r)
     return r->digests;
 }
 
+uint64_t vs_rerun_pages(const struct vs_rerun *r, uint64_t *times)
+{
+    *times = r->digested.times;
+    return r->digested.pages;
+}
+
 struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread)
 {
     uint64_t left_out = r->selecting ? r->selecting->threads[thread].left_out : 0;
@@ -401,6 +411,8 @@ void vs_rerun_forget(struct vs_rerun *r)
     r->in = (struct vs_batch){0};
     r->begun = false;
     r->executed = r->digests = 0;
+    r->ran = 0;
+    memset(&r->digested, 0, sizeof(r->digested));
     r->failed = 0;
     r->diag = (struct vs_diag){0};
 }

@@ -67,6 +67,8 @@ const struct vs_cpu_ops *vs_rerun_cpu(const struct vs_rerun *r);
  * thread did. */
 uint64_t vs_rerun_executed(const struct vs_rerun *r);
 uint64_t vs_rerun_digests(const struct vs_rerun *r);
+/* How many pages of memory were compared with digests of them, and how often that was done. */
+uint64_t vs_rerun_pages(const struct vs_rerun *r, uint64_t *times);
 struct vs_thread_info vs_rerun_thread(const struct vs_rerun *r, unsigned thread);
 /* Events that the thread has without loads and stores, as far as vs_rerun_skip executed it. */
 uint64_t vs_rerun_flow_events(const struct vs_rerun *r, unsigned thread);

@@ -134,6 +134,7 @@ int vs_rerun_restore(struct vs_rerun *r, const struct vs_packed_snapshots *s, un
     if (!err)
         err = restore_threads(r, to);
     r->executed = to->head.instructions;
+    r->digested.at = r->digested.before = 0;
     if (!err)
         err = vs_rerun_seek_input(r, to->head.input, diag);
     if (err)

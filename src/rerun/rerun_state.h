@@ -53,10 +53,16 @@ struct vs_rerun {
     struct vs_made made;
     size_t count; /* of its events */
     struct vs_event lost;
-    bool counting;                  /* events are counted, and not made */
-    bool flow_only;                 /* accesses do not become events */
-    uint64_t executed;              /* instructions of all threads, as the inputs say */
-    uint64_t digests;               /* that were compared */
+    bool counting;     /* events are counted, and not made */
+    bool flow_only;    /* accesses do not become events */
+    uint64_t executed; /* instructions of all threads, as the inputs say */
+    uint64_t digests;  /* of registers, that were compared */
+    unsigned ran;      /* the thread that did something last */
+    struct {
+        uint64_t times, pages; /* of memory, that were compared */
+        /* 1 + `executed` when that was done last, and the time before; 0: never */
+        uint64_t at, before;
+    } digested;
     struct vs_selecting *selecting; /* NULL: all instructions become events */
 };
 
@@ -88,6 +94,10 @@ int vs_rerun_seek_input(struct vs_rerun *r, uint64_t number, struct vs_diag *dia
 
 /* Events of all threads so far. */
 uint64_t vs_rerun_events(const struct vs_rerun *r);
+
+/* Compares memory with the digests that the event has of it. Returns 0; -VSE_NOMEM; -VSE_CORRUPT
+ * with r->diag, after which the inputs have to be sought. */
+int vs_rerun_compare_memory(struct vs_rerun *r, const struct vs_event *e, const uint8_t *payload);
 
 /* Says that code is not what it was, so that what is known of it is out of date. */
 void vs_rerun_code_changed(struct vs_rerun *r);

@@ -142,9 +142,9 @@ static inline int vs_whole_put(struct vs_whole_memory *m, uint64_t addr, const v
 /* Makes memory zero. */
 void vs_whole_clear(struct vs_whole_memory *m, uint64_t addr, uint64_t size);
 
-/* Does what a VS_CONTENT event with this payload says. Returns 0; -VSE_NOMEM; -VSE_CORRUPT (the
- * payload makes no sense); with diag also -VSE_CHECKSUM (a file is not what it was) and as
- * vs_file_part. */
+/* Does what a VS_CONTENT event with this payload says, if it says what changes. Returns 0;
+ * -VSE_NOMEM; -VSE_CORRUPT (the payload makes no sense); with diag also -VSE_CHECKSUM (a file is
+ * not what it was) and as vs_file_part. */
 int vs_whole_content(struct vs_whole_memory *m, const struct vs_event *e, const uint8_t *payload,
                      struct vs_diag *diag);
 

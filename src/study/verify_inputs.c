@@ -162,6 +162,8 @@ int vs_inputs_check(struct vs_inputs_check *c, const char *path, vs_check_progre
         err = vs_rerun_open(&k.rerun, k.inputs, NULL, diag);
     if (!err)
         err = k.recorded ? go(&k, progress, context) : execute(&k, progress, context);
+    if (k.rerun)
+        c->memory_pages = vs_rerun_pages(k.rerun, &c->memory_times);
     vs_rerun_close(k.rerun);
     free(k.counted);
     vs_reader_close(k.inputs);

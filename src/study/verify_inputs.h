@@ -11,6 +11,8 @@ struct vs_inputs_check {
     uint64_t made;         /* events */
     uint64_t instructions; /* executed */
     uint64_t digests;      /* of registers, compared */
+    uint64_t memory_times; /* memory was compared so often ... */
+    uint64_t memory_pages; /* ... and so many pages of it in all */
     uint64_t compared;     /* events that the run has, too; 0 if it has only inputs */
     uint64_t differences;  /* 0, or 1: nothing is compared after the first */
     struct {

@@ -3,7 +3,8 @@
  *
  *   config     cores, caches, latencies
  *   simulator  the engine: the platform, and places in a program
- *   machine    the platform: which thread is on which core, and which core is next
+ *   machine    the platform: which thread is on which core, and which core is next; machine_state
+ *              is its state, and machine_record says what of it is recorded
  *   events     what cores and process did, as events of a run
  *   process    a Linux process: memory, threads, files, signals, time. It does not know the cores
  *   linux      what its parts share: space, mapping, tasks, futex, files, io, paths, virtual,

@@ -224,6 +224,8 @@ static const char *refusal(const struct vs_encoder *c, const struct vs_batch *b,
         return "a turn or content in a run without VS_RUN_INPUTS";
     if (e->kind == VS_CONTENT && e->flags & VS_CONTENT_ANEW && !(c->features & VS_RUN_PARTS))
         return "content told anew in a run without VS_RUN_PARTS";
+    if (e->kind == VS_CONTENT && e->flags & VS_CONTENT_DIGESTS && !(c->features & VS_RUN_DIGESTS))
+        return "digests of memory in a run without VS_RUN_DIGESTS";
     if (e->kind == VS_CODE && e->value >= c->tables->block_count)
         return "a block that was not added";
     if (e->kind == VS_MAP && e->pc != VS_NO_IMAGE && e->pc >= c->tables->image_count)

@@ -93,8 +93,11 @@ static const char *content_fault(const struct vs_event *e)
         return "content of two kinds";
     if ((e->flags & VS_CONTENT_FILE && e->size <= sizeof(struct vs_content_file)) ||
         (e->flags & VS_CONTENT_MOVED && e->size != sizeof(struct vs_content_moved)) ||
-        (e->flags & VS_CONTENT_ANEW && e->size != sizeof(uint64_t)))
+        (e->flags & VS_CONTENT_ANEW && e->size != sizeof(uint64_t)) ||
+        (e->flags & VS_CONTENT_DIGESTS && e->size % sizeof(uint32_t)))
         return "a size that its kind does not allow";
+    if (e->flags & VS_CONTENT_DIGESTS && e->addr % VS_DIGEST_PAGE)
+        return "digests of what is not whole pages";
     return NULL;
 }
 

@@ -83,6 +83,8 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
     const struct vs_content_moved moved = {CODE, 0x3000};
     const struct vs_turn turn = {0, count};
     const uint64_t end = CODE + 0x1000u * count;
+    static const uint64_t page[VS_DIGEST_PAGE / 8];
+    const uint32_t empty[] = {vs_page_digest(page)};
     uint8_t payload[512] = {0};
     uint16_t thread = (uint16_t)(kind >> 4 & 1 && *threads > 1), icount = (uint16_t)count;
     uint64_t pc = CODE + kind % 8;
@@ -135,6 +137,12 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
             put(w, e, &end, sizeof(end));
             return;
         }
+        if (kind & 128) {
+            e.flags = VS_CONTENT_DIGESTS;
+            e.addr = kind & 32 ? 0x9000 : CODE & ~UINT64_C(0xfff);
+            put(w, e, kind & 32 ? (const void *)empty : zeros, sizeof(empty));
+            return;
+        }
         e.flags = VS_CONTENT_MOVED;
         e.addr = 0x9000;
         put(w, e, &moved, sizeof(moved));
@@ -144,7 +152,7 @@ static void put_step(struct vs_writer *w, unsigned kind, unsigned count, unsigne
 static void write_run(const uint8_t *data, size_t size)
 {
     const struct vs_writer_options o = {.features = VS_RUN_LOADS | VS_RUN_STORES | VS_RUN_INPUTS |
-                                                    VS_RUN_SHORT | VS_RUN_PARTS,
+                                                    VS_RUN_SHORT | VS_RUN_PARTS | VS_RUN_DIGESTS,
                                         .inline_work = true,
                                         .overwrite = true};
     uint8_t payload[512];

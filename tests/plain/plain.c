@@ -150,7 +150,7 @@ static void read_header(struct plain *p)
     const uint8_t *h = take_head(p, "\x89VEST\r\n\x1a");
     must(p, little_endian(h + 10, 2) <= 1, "version");
     p->totals->features = (uint32_t)little_endian(h + 12, 4);
-    must(p, p->totals->features <= 63, "unknown feature");
+    must(p, p->totals->features <= 127, "unknown feature");
     must(p, !little_endian(h + 16, 8) && !little_endian(h + 24, 4), "header");
 }
 

@@ -2,16 +2,9 @@
 /* Data-address techniques: their table, messages worked out by hand, and round trips. */
 #include "technique/address.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/buf.h"
-#include "gen/feed.h"
 #include "model/adac.h"
-#include "rng.h"
-#include "study/verify_address.h"
-#include "unittest.h"
+#include "unit/addressrun.h"
+#include "unit/rng.h"
 
 /* ---- the table ------------------------------------------------------------------------------- */
 
@@ -155,156 +148,7 @@ TEST(refuses_tables)
     }
 }
 
-/* ---- runs ------------------------------------------------------------------------------------ */
-
-enum { EVENTS_MAX = 4096 };
-
-struct run {
-    struct vs_event events[EVENTS_MAX];
-    uint64_t cycles[EVENTS_MAX];
-    size_t count;
-    unsigned cores;
-    bool timed;
-};
-
-static void touch(struct run *r, unsigned core, uint64_t pc, uint64_t addr, bool store)
-{
-    CHECK(r->count < EVENTS_MAX);
-    r->cycles[r->count] = 3 * r->count;
-    r->events[r->count++] = (struct vs_event){.kind = store ? VS_STORE : VS_LOAD,
-                                              .thread = (uint16_t)core,
-                                              .pc = pc,
-                                              .addr = addr,
-                                              .size = 4,
-                                              .icount = 1};
-}
-
-static struct vs_batch batch_of(const struct run *r)
-{
-    return (struct vs_batch){
-        .events = r->events, .cycles = r->timed ? r->cycles : NULL, .count = r->count};
-}
-
-struct stream {
-    struct vs_technique_spec spec;
-    struct vs_technique_setup setup;
-    struct vs_port_shape shape;
-    struct vs_buf bits;
-    uint64_t nbits;
-    struct vs_address_counts counts;
-    struct vs_port_counts fields;
-    const struct vs_address_code *code; /* or NULL */
-};
-
-static void encode_spec(struct stream *s, const struct run *r, size_t piece)
-{
-    const struct vs_encoder_ops *ops = s->spec.technique->encoder;
-    const struct vs_batch b = batch_of(r);
-    struct vs_port_writer w;
-    void *e;
-    vs_technique_settle(&s->spec, r->timed);
-    vs_technique_shape(&s->spec, &s->setup, &s->shape);
-    CHECK_EQ(vs_port_writer_init(&w, &s->shape, vs_port_to_buf, &s->bits), 0);
-    CHECK_EQ(ops->open(&e, &(struct vs_technique_context){.params = s->spec.params,
-                                                          .setup = &s->setup,
-                                                          .port = &w,
-                                                          .code = s->code}),
-             0);
-    for (size_t at = 0; at < r->count; at += piece) {
-        struct vs_batch part = b;
-        part.events += at;
-        part.cycles = b.cycles ? b.cycles + at : NULL;
-        part.count = r->count - at < piece ? r->count - at : piece;
-        CHECK_EQ(ops->consume(e, &(struct vs_slice){.events = &part}), 0);
-    }
-    CHECK_EQ(vs_encoder_finish(ops, e), 0);
-    int64_t nbits = vs_port_finish(&w);
-    CHECK(nbits >= 0);
-    s->nbits = (uint64_t)nbits;
-    vs_port_totals(&w, &s->fields);
-    CHECK_EQ(vs_port_counts_bits(&s->fields), s->nbits);
-    ops->counts(e, &s->counts);
-    ops->close(e);
-    vs_port_writer_fini(&w);
-}
-
-static void encode(struct stream *s, const char *spec, const struct run *r, unsigned width)
-{
-    struct vs_diag diag = {0};
-    *s = (struct stream){.setup = {r->cores, width, r->timed, 0}};
-    if (vs_technique_parse(&s->spec, spec, &diag))
-        unittest_fail(__FILE__, __LINE__, "%s: %s", spec, diag.text);
-    encode_spec(s, r, r->count + 1);
-}
-
-static void stream_free(struct stream *s)
-{
-    vs_buf_fini(&s->bits);
-}
-
-/* The first nbits bits, against a run. */
-static int verify(const struct stream *s, const struct run *r, uint64_t nbits, bool by_turns,
-                  struct vs_verify_address *v)
-{
-    const struct vs_address_decoder_ops *ops = s->spec.technique->address_decoder;
-    const struct vs_batch b = batch_of(r);
-    struct feed f = {.all = &b};
-    struct vs_port_reader reader;
-    void *d;
-    CHECK_EQ(vs_port_reader_init(&reader, &s->shape,
-                                 &(struct vs_port_stream){s->bits.data, s->bits.len, nbits}),
-             0);
-    vs_verify_address_init(v, ops, &reader, s->code ? s->code->isa : NULL, s->setup.cores);
-    CHECK_EQ(ops->open(&d, s->spec.params, &s->setup, s->code, &reader), 0);
-    vs_verify_address_drive(v, d);
-    int err =
-        by_turns ? vs_verify_address_by_turns(v, feed_core, &f) : vs_verify_address_batch(v, &b);
-    if (!err && !by_turns)
-        err = vs_verify_address_end(v);
-    ops->close(d);
-    vs_port_reader_fini(&reader);
-    return err;
-}
-
-static void check_decodes(const struct stream *s, const struct run *r)
-{
-    struct vs_verify_address v;
-    for (unsigned by_turns = 0; by_turns < 2; by_turns++) {
-        if (verify(s, r, s->nbits, by_turns, &v))
-            unittest_fail(__FILE__, __LINE__, "%s: %s", s->spec.technique->name, v.c.diag.text);
-        CHECK_EQ(v.loads, s->counts.loads);
-        CHECK_EQ(v.stores, s->counts.stores);
-    }
-}
-
 /* ---- messages -------------------------------------------------------------------------------- */
-
-/* Fields of messages, in order: their values and bits. */
-struct field {
-    uint64_t value;
-    unsigned bits;
-};
-
-static void check_bits(const struct stream *s, const struct field *fields, size_t count)
-{
-    struct vs_bitr r;
-    uint64_t sum = 0;
-    CHECK_EQ(vs_bitr_init(&r, s->bits.data, s->bits.len, s->nbits), 0);
-    for (size_t i = 0; i < count; i++) {
-        uint64_t v = 0;
-        CHECK_EQ(vs_bitr_get(&r, fields[i].bits, &v), 0);
-        if (v != fields[i].value)
-            unittest_fail(__FILE__, __LINE__, "field %zu is 0x%llx", i, (unsigned long long)v);
-        sum += fields[i].bits;
-    }
-    CHECK_EQ(sum, s->nbits);
-}
-
-#define CHECK_FIELDS(stream, ...)                                                                  \
-    do {                                                                                           \
-        static const struct field fields[] = {__VA_ARGS__};                                        \
-        check_bits(stream, fields, sizeof(fields) / sizeof(fields[0]));                            \
-    } while (0)
 
 TEST(sends_differences_in_bytes)
 {
@@ -329,77 +173,6 @@ TEST(sends_differences_in_bytes)
 }
 
 /* The table's ways are first of address 0, way 3 the most recent. */
-/* Bytes, as the standard writes them. */
-static void check_bytes(const struct stream *s, const char *hex)
-{
-    uint8_t expected[256];
-    unsigned n = 0, value;
-    int used;
-    for (; sscanf(hex, "%x%n", &value, &used) == 1; hex += used)
-        expected[n++] = (uint8_t)value;
-    CHECK_EQ(s->nbits, 8 * n);
-    CHECK_MEM(s->bits.data, expected, n);
-}
-
-static void touch_bytes(struct run *r, uint64_t addr, unsigned size, bool store)
-{
-    touch(r, 0, 0x100, addr, store);
-    r->events[r->count - 1].size = (uint16_t)size;
-}
-
-/* format, 2 bits; size, 2 bits; diff; address, 64 bits */
-TEST(sends_data_packets)
-{
-    static struct run r = {.cores = 1};
-    struct stream s;
-    touch_bytes(&r, 0x1000, 4, false);
-    touch_bytes(&r, 0x1004, 4, true);
-    touch_bytes(&r, 0x1000, 4, false);
-    touch_bytes(&r, 0x2003, 8, false);
-    touch_bytes(&r, 0x2008, 8, true);
-    touch_bytes(&r, 0x2010, 16, false); /* by its first 8 bytes */
-    touch_bytes(&r, UINT64_MAX, 1, false);
-    r.events[r.count++] = (struct vs_event){.kind = VS_GAP, .pc = 0x100};
-    touch_bytes(&r, 0x1000, 4, false);
-    touch_bytes(&r, 0x1002, 3, true);
-    encode(&s, "etrace_da", &r, 64);
-    check_bytes(&s, "63 08 80 00 "  /* 0 2 0, 0x400 */
-                    "61 3a "        /* 2 2 1, 0x401 - 0x400 */
-                    "61 f8 "        /* 0 2 1, 0x400 - 0x401 */
-                    "63 6d 00 04 "  /* 1 3 0, 0x2003 */
-                    "63 de 7f fc "  /* 2 3 1, 0x401 - 0x2003 */
-                    "61 3c "        /* 0 3 1, 0x402 - 0x401 */
-                    "61 e0 "        /* 0 0 0, ~0 */
-                    "63 08 80 00 "  /* 0 2 0, 0x400 */
-                    "63 26 00 01"); /* 2 1 0, 0x801 */
-    CHECK_EQ(s.fields.frame, 8 * 9);
-    CHECK_EQ(s.counts.loads_sent, 6);
-    CHECK_EQ(s.counts.stores_sent, 3);
-    check_decodes(&s, &r);
-    stream_free(&s);
-}
-
-/* The difference between an address that is shifted and one that is not is long. */
-TEST(sends_the_shorter_data_packet)
-{
-    static struct run r = {.cores = 1};
-    struct stream s;
-    touch_bytes(&r, 0x7fff0001, 4, false);
-    touch_bytes(&r, 0x10, 4, false);
-    encode(&s, "etrace_da", &r, 64);
-    check_bytes(&s, "65 29 00 e0 ff 0f 65 78 00 20 00 f0");
-    check_decodes(&s, &r);
-    stream_free(&s);
-    encode(&s, "etrace_da:shorter", &r, 64);
-    check_bytes(&s, "65 29 00 e0 ff 0f 62 88 00");
-    check_decodes(&s, &r);
-    stream_free(&s);
-    encode(&s, "etrace_da:full,data_bytes=64", &r, 32); /* size has 3 bits */
-    check_bytes(&s, "65 49 00 c0 ff 1f 62 08 01");
-    check_decodes(&s, &r);
-    stream_free(&s);
-}
-
 TEST(sends_hits_and_misses_of_the_adaptive_table)
 {
     static struct run r = {.cores = 1};
@@ -738,50 +511,6 @@ TEST(costs_what_was_published)
 
 /* ---- refusals -------------------------------------------------------------------------------- */
 
-/* A stream of the given fields, of one core, and what the first address of pc 0x100 gives. */
-static int decode_fields(const char *spec, const struct field *fields, size_t count,
-                         unsigned addresses, struct vs_diag *diag)
-{
-    const struct vs_technique_setup setup = {.cores = 1, .address_bits = 64};
-    struct vs_technique_spec s;
-    struct vs_port_shape shape;
-    struct vs_port_reader reader;
-    struct vs_bitw w = {0};
-    uint8_t bytes[256];
-    uint64_t addr;
-    void *d;
-    int err = 0;
-    vs_bitw_init(&w, bytes, sizeof(bytes));
-    for (size_t i = 0; i < count; i++)
-        vs_bitw_put(&w, fields[i].value, fields[i].bits);
-    uint64_t nbits = vs_bitw_bits(&w);
-    CHECK(vs_bitw_finish(&w) > 0);
-    CHECK_EQ(vs_technique_parse(&s, spec, NULL), 0);
-    vs_technique_shape(&s, &setup, &shape);
-    CHECK_EQ(
-        vs_port_reader_init(&reader, &shape, &(struct vs_port_stream){bytes, sizeof(bytes), nbits}),
-        0);
-    CHECK_EQ(s.technique->address_decoder->open(&d, s.params, &setup, NULL, &reader), 0);
-    for (unsigned i = 0; i < addresses && !err; i++)
-        err = s.technique->address_decoder->address(
-            d, &(struct vs_address_operand){0, 0x100, 4, false}, &addr);
-    *diag = reader.diag;
-    s.technique->address_decoder->close(d);
-    vs_port_reader_fini(&reader);
-    return err;
-}
-
-#define CHECK_REFUSED(spec, addresses, error, words, ...)                                          \
-    do {                                                                                           \
-        static const struct field fields[] = {__VA_ARGS__};                                        \
-        struct vs_diag diag;                                                                       \
-        CHECK_ERR(                                                                                 \
-            decode_fields(spec, fields, sizeof(fields) / sizeof(fields[0]), addresses, &diag),     \
-            error);                                                                                \
-        if (!strstr(diag.text, words))                                                             \
-            unittest_fail(__FILE__, __LINE__, "'%s' lacks '%s'", diag.text, words);                \
-    } while (0)
-
 TEST(refuses_what_no_encoder_sends)
 {
     CHECK_REFUSED("ADAC:sets=1", 1, VSE_CORRUPT, "a miss with a way", {0, 1}, {3, 2}, {1, 2},
@@ -801,29 +530,6 @@ TEST(refuses_what_no_encoder_sends)
     CHECK_REFUSED("daNX", 1, VSE_TRUNCATED, "address", {0, 2}, {1, 6});
     CHECK_REFUSED("ADAC", 1, VSE_TRUNCATED, "address", {1, 1}, {1, 6});
     CHECK_REFUSED("daNX", 2, VSE_END, "core 0 goes on", {3, 2}, {1, 6});
-}
-
-TEST(refuses_data_packets)
-{
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "begins like that", {0x41, 8}, {8, 8});
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "of no bytes", {0x60, 8}, {8, 8});
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "could be shorter", {0x62, 8}, {8, 16});
-    CHECK_REFUSED("etrace_da", 1, VSE_TRUNCATED, "address", {0x62, 8}, {8, 8});
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "another access", {0x61, 8}, {0x0a, 8}); /* store */
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "another access", {0x61, 8},
-                  {0x0c, 8}); /* 8 bytes */
-    CHECK_REFUSED("etrace_da:data_bytes=4", 1, VSE_CORRUPT, "too wide", {0x61, 8}, {0x0c, 8});
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "from no address", {0x61, 8}, {0x38, 8});
-    /* 4 is a multiple of the size; 2^63 times the size is none of its addresses */
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "sent otherwise", {0x62, 8}, {0x89, 16});
-    CHECK_REFUSED("etrace_da", 1, VSE_CORRUPT, "sent otherwise", {0x69, 8}, {8, 64}, {0xf0, 8});
-    /* a difference where none is sent, and a whole address where one is */
-    CHECK_REFUSED("etrace_da:full", 2, VSE_CORRUPT, "sent otherwise", {0x61, 8}, {0x28, 8},
-                  {0x61, 8}, {0x18, 8});
-    CHECK_REFUSED("etrace_da", 2, VSE_CORRUPT, "sent otherwise", {0x61, 8}, {0x28, 8}, {0x61, 8},
-                  {0x28, 8});
-    CHECK_REFUSED("etrace_da:shorter", 2, VSE_CORRUPT, "sent otherwise", {0x65, 8},
-                  {0x0fffe00029, 40}, {0x65, 8}, {0xf000200078, 40});
 }
 
 TEST(refuses_cores_that_there_are_not)

@@ -152,6 +152,42 @@ TEST(takes_content)
     teardown(&f);
 }
 
+/* The thread that ran is within a repeated instruction: memory is what its iterations made of it.
+ */
+TEST(takes_digests_of_memory)
+{
+    const struct wire_content pages = {0x5000, 2 * VS_DIGEST_PAGE, 0, WIRE_CONTENT_DIGESTS, 0};
+    const uint32_t digests[] = {7, 8};
+    struct fixture f;
+    begin(&f);
+    ran(&f, 1,
+        (struct wire_ran){.insns = 6, .from = 0x1000, .rip = 0x1010, .iterations = 5, .digest = 3});
+    wb_record2(&f.w, WIRE_CONTENT, 0, &pages, sizeof(pages), digests, sizeof(digests));
+    finish(&f);
+    expect_turn(&f, 7, 3, 5);
+    EXPECT(&f, .kind = VS_CONTENT, .flags = VS_CONTENT_DIGESTS, .addr = 0x5000,
+           .value = UINT64_C(8) << 32 | 7, .size = 8);
+    teardown(&f);
+}
+
+TEST(refuses_digests_that_make_no_sense)
+{
+    static const struct wire_content bad[] = {
+        {0x5001, VS_DIGEST_PAGE, 0, WIRE_CONTENT_DIGESTS, 0},
+        {0x5000, VS_DIGEST_PAGE + 1, 0, WIRE_CONTENT_DIGESTS, 0},
+        {0x5000, 0, 0, WIRE_CONTENT_DIGESTS, 0},
+        {0x5000, 3 * VS_DIGEST_PAGE, 0, WIRE_CONTENT_DIGESTS, 0}, /* there are two */
+        {0x5000, UINT64_MAX - VS_DIGEST_PAGE + 1, 0, WIRE_CONTENT_DIGESTS, 0}};
+    const uint32_t digests[] = {7, 8};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct fixture f;
+        begin(&f);
+        wb_record2(&f.w, WIRE_CONTENT, 0, &bad[i], sizeof(bad[i]), digests, sizeof(digests));
+        CHECK_ERR(feed(&f), VSE_CORRUPT);
+        teardown(&f);
+    }
+}
+
 /* How far threads came is said before memory is told anew, with the window that they were in. */
 TEST(begins_parts)
 {

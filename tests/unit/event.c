@@ -82,6 +82,39 @@ TEST(accepts_every_kind)
         CHECK_STR(fault(full(k), 64), NULL);
 }
 
+/* docs/format.md, step by step. */
+static uint32_t plain_digest(const uint64_t *words)
+{
+    uint64_t h[4] = {1, 2, 3, 4}, d = 0;
+
+    for (unsigned i = 0; i < 512; i++) {
+        h[i % 4] = (h[i % 4] ^ words[i]) * 0x9e3779b97f4a7c15u;
+        h[i % 4] ^= h[i % 4] >> 29;
+    }
+    for (unsigned i = 0; i < 4; i++) {
+        d = (d ^ h[i]) * 0x9e3779b97f4a7c15u;
+        d ^= d >> 29;
+    }
+    return (uint32_t)d ^ (uint32_t)(d >> 32);
+}
+
+TEST(digests_pages)
+{
+    uint64_t words[512] = {0};
+    uint32_t zeros = vs_page_digest(words);
+
+    CHECK_EQ(zeros, plain_digest(words));
+    for (unsigned i = 0; i < 512; i++)
+        words[i] = i * 0x123456789abcdefu;
+    CHECK_EQ(vs_page_digest(words), plain_digest(words));
+    for (unsigned bit = 0; bit < 512 * 64; bit += 61) {
+        uint32_t before = vs_page_digest(words);
+
+        words[bit / 64] ^= UINT64_C(1) << bit % 64;
+        CHECK(vs_page_digest(words) != before);
+    }
+}
+
 TEST(refuses_unknown_kinds)
 {
     for (unsigned k = 0; k < 256; k++) {
@@ -130,6 +163,9 @@ TEST(refuses_sizes_a_kind_does_not_allow)
     BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_MOVED, .size = 15);
     BAD("two kinds", .kind = VS_CONTENT, .flags = VS_CONTENT_ALL, .size = 16);
     BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_ANEW, .size = 7);
+    BAD("size", .kind = VS_CONTENT, .flags = VS_CONTENT_DIGESTS, .size = 6);
+    BAD("pages", .kind = VS_CONTENT, .flags = VS_CONTENT_DIGESTS, .size = 8, .addr = 0x1008);
+    GOOD(.kind = VS_CONTENT, .flags = VS_CONTENT_DIGESTS, .size = 4, .addr = 0x1000);
     GOOD(.kind = VS_CONTENT, .flags = VS_CONTENT_ANEW, .size = 8, .value = UINT64_MAX);
     GOOD(.kind = VS_TURN, .size = 8);
     GOOD(.kind = VS_CONTENT, .size = 1);

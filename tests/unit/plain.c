@@ -351,6 +351,8 @@ static bool allowed(const struct soup *s, const struct vs_event *e)
     if ((e->kind <= VS_STORE && s->features & VS_RUN_SHORT) ||
         (e->kind >= VS_TURN && !(s->features & VS_RUN_INPUTS)) ||
         (e->kind == VS_CONTENT && e->flags & VS_CONTENT_ANEW && !(s->features & VS_RUN_PARTS)) ||
+        (e->kind == VS_CONTENT && e->flags & VS_CONTENT_DIGESTS &&
+         !(s->features & VS_RUN_DIGESTS)) ||
         (e->kind == VS_LOAD && !(s->features & VS_RUN_LOADS)) ||
         (e->kind == VS_STORE && !(s->features & VS_RUN_STORES)) ||
         (e->kind == VS_CODE && e->value >= 20) ||
