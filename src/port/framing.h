@@ -46,9 +46,18 @@ static inline void vs_port_end(struct vs_port_writer *w)
 
 #define VS_PORT_SHARED UINT32_MAX /* in place of a core: the packet is charged to all of them */
 
+/* What begin does for a core other than the last packet's: enters its stream, if it has one. */
+void vs_port_charge(struct vs_port_writer *w, unsigned core);
+
 /* Begins a packet, which vs_port_end ends. `time` is as for a message, but says when the packet
  * leaves. The windows charge a shared packet to core 0; a port with a stream per core has none. */
-void vs_port_begin_packet(struct vs_port_writer *w, unsigned core, uint64_t time);
+static inline void vs_port_begin_packet(struct vs_port_writer *w, unsigned core, uint64_t time)
+{
+    if (unlikely(!w->shape.per_core || core != w->stream))
+        vs_port_charge(w, core);
+    w->time = time;
+    w->start = vs_port_bits(w);
+}
 
 /* ---- reading ------------------------------------------------------------------------------- */
 
