@@ -71,6 +71,12 @@ static inline bool vs_etrace_is_sync(const struct vs_etrace_packet *p)
 void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrace_packet *p,
                     struct vs_etrace_bits *bits);
 
+/* Puts, in one go, what most packets with an address are: F1 or F2, with no flag set. `head` is the
+ * byte before the packet, without the length. Returns whether it is such a packet; if not, nothing
+ * is put. */
+bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout *layout,
+                         unsigned head, unsigned branches, uint32_t map, uint64_t address);
+
 /* Reads a packet of that many bytes. Returns 0; -VSE_TRUNCATED; -VSE_CORRUPT (no packet is like
  * that, or it could be shorter). */
 int vs_etrace_get(struct vs_port_reader *r, const struct vs_etrace_layout *layout, unsigned bytes,

@@ -36,7 +36,7 @@ static void check_layout(const struct vs_etrace_layout *layout, const struct vs_
     vs_etrace_pack(layout, p, &bits);
     CHECK_EQ(vs_etrace_size(&bits), size);
     vs_port_begin_packet(&w, 0, 0);
-    vs_etrace_put(&w, &bits);
+    vs_etrace_put(&w, &bits, size);
     vs_port_end(&w);
     CHECK_EQ(vs_port_finish(&w), 8 * size);
     CHECK_EQ(out.len, size);
