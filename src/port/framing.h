@@ -16,6 +16,7 @@
 #ifndef PORT_FRAMING_H
 #define PORT_FRAMING_H
 
+#include "base/invariant.h"
 #include "port/stream.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -48,7 +49,15 @@ static inline void vs_port_end(struct vs_port_writer *w)
 
 /* Begins a packet, which vs_port_end ends. `time` is as for a message, but says when the packet
  * leaves. The windows charge a shared packet to core 0; a port with a stream per core has none. */
-void vs_port_begin_packet(struct vs_port_writer *w, unsigned core, uint64_t time);
+static inline void vs_port_begin_packet(struct vs_port_writer *w, unsigned core, uint64_t time)
+{
+    invariant(w->shape.packets && (core < w->shape.cores || !w->shape.per_core));
+    if (w->shape.per_core && core != w->stream)
+        vs_port_enter(w, core);
+    w->core = &w->cores[core < w->shape.cores ? core : w->shape.cores];
+    w->time = time;
+    w->start = vs_port_bits(w);
+}
 
 /* ---- reading ------------------------------------------------------------------------------- */
 

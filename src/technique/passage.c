@@ -42,7 +42,8 @@ static void infer_across(const struct vs_passage *p, const struct vs_passage_cor
                                                r->last_pc, &passed->target);
 }
 
-void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed)
+void vs_passage_search(struct vs_passage *p, unsigned core, uint64_t *left,
+                       struct vs_passed *passed)
 {
     struct vs_passage_core *c = &p->cores[core];
     *passed = (struct vs_passed){0};

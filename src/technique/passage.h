@@ -35,10 +35,36 @@ struct vs_passed {
 int vs_passage_init(struct vs_passage *p, const struct vs_address_code *code, unsigned cores);
 void vs_passage_fini(struct vs_passage *p);
 
+/* Does what vs_passage_take does, stretch by stretch. */
+void vs_passage_search(struct vs_passage *p, unsigned core, uint64_t *left,
+                       struct vs_passed *passed);
+
 /* The core executes *left instructions, at least one, or only as far as the first that asks the
  * system; *left is what remains. If no code is known there, the core stays where it is, and what is
  * made of that does not agree with the run. */
-void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left, struct vs_passed *passed);
+static inline void vs_passage_take(struct vs_passage *p, unsigned core, uint64_t *left,
+                                   struct vs_passed *passed)
+{
+    struct vs_passage_core *c = &p->cores[core];
+    const struct vs_way *w =
+        likely(!c->begun) ? vs_stretches_way(&p->stretches, core, &c->place, *left) : NULL;
+    /* an only branch may be inferable by what came before the way */
+    if (unlikely(!w || (w->alone && c->plain))) {
+        vs_passage_search(p, core, left, passed);
+        return;
+    }
+    *passed = (struct vs_passed){.bytes = w->bytes,
+                                 .last = w->last,
+                                 .next = w->next,
+                                 .target = w->target,
+                                 .inferable = w->inferable,
+                                 .system = w->system_call};
+    c->repeated = w->repeat ? w->last : 0;
+    c->plain = w->branch ? 0 : w->last;
+    c->place.pc = w->next;
+    c->place.executed += *left;
+    *left = 0;
+}
 
 /* The core goes on behind a branch. */
 static inline void vs_passage_branch(struct vs_passage *p, unsigned core, uint64_t pc)

@@ -9,14 +9,18 @@ enum { COUNT_MAX = 64 };
 
 int vs_stretches_init(struct vs_stretches *s, const struct vs_address_code *code)
 {
-    *s = (struct vs_stretches){.code = code, .table = calloc(VS_STRETCHES, sizeof(*s->table))};
-    return s->table ? 0 : -VSE_NOMEM;
+    *s = (struct vs_stretches){.code = code,
+                               .table = calloc(VS_STRETCHES, sizeof(*s->table)),
+                               .ways = calloc(VS_WAYS, sizeof(*s->ways))};
+    return s->table && s->ways ? 0 : -VSE_NOMEM;
 }
 
 void vs_stretches_fini(struct vs_stretches *s)
 {
     free(s->table);
+    free(s->ways);
     s->table = NULL;
+    s->ways = NULL;
 }
 
 static int decode(const struct vs_address_code *code, uint32_t version, uint64_t pc,
@@ -78,4 +82,51 @@ const struct vs_stretch *vs_stretches_find(struct vs_stretches *s, unsigned core
         return r;
     build(s, &s->part, place->version, place->pc, most);
     return &s->part;
+}
+
+/* Appends a stretch to a way. */
+static void extend(const struct vs_stretches *s, struct vs_way *w, const struct vs_stretch *r)
+{
+    bool indirect = r->branch && r->flags & VS_BR_INDIRECT;
+    uint64_t plain = w->count && !w->branch ? w->last : 0;
+    w->alone = indirect && r->count == 1 && !w->count;
+    w->jump = vs_stretch_jumps(r);
+    w->target = r->target;
+    w->inferable = r->inferable;
+    if (indirect && r->count == 1 && plain) /* the instruction before is of another stretch */
+        w->inferable = vs_stretches_infer(s, w->version, plain, r->last_pc, &w->target);
+    w->last = r->last_pc;
+    w->next = w->jump ? r->target : r->next;
+    w->bytes += (uint32_t)(r->next - r->pc);
+    w->count += r->count;
+    w->jumps += w->jump;
+    w->branch = r->branch;
+    w->repeat = r->repeat;
+    w->system_call = r->system_call;
+}
+
+const struct vs_way *vs_stretches_find_way(struct vs_stretches *s, unsigned core,
+                                           struct vs_stretch_place *place, uint64_t count)
+{
+    struct vs_stretch_place at = *place;
+    const struct vs_stretch *r = vs_stretches_at(s, core, &at, count);
+    place->version = at.version;
+    place->until = at.until;
+    if (unlikely(!r || !count || count > UINT16_MAX || count > at.until - at.executed))
+        return NULL;
+    struct vs_way w = {.pc = at.pc, .version = at.version};
+    while (r) {
+        extend(s, &w, r);
+        if (w.count == count) {
+            struct vs_way *kept = &s->ways[(w.pc ^ w.pc >> 13) % VS_WAYS];
+            *kept = w;
+            return kept;
+        }
+        if (w.system_call || (w.branch && !w.jump))
+            return NULL;
+        at.pc = w.next;
+        at.executed += r->count;
+        r = vs_stretches_at(s, core, &at, count - w.count);
+    }
+    return NULL;
 }

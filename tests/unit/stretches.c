@@ -90,3 +90,48 @@ TEST(follows_changes_of_code)
     CHECK(r && r->count == 2 && vs_stretch_jumps(r) && r->target == 0x1020);
     vs_stretches_fini(&s);
 }
+
+/* Whether that many instructions from pc on, after `executed` others, have such a way. */
+static bool has_way(struct vs_stretches *s, uint64_t pc, uint64_t executed, uint64_t count,
+                    struct vs_way *way)
+{
+    struct vs_stretch_place place = {.pc = pc, .executed = executed};
+    const struct vs_way *w = vs_stretches_way(s, 0, &place, count);
+    if (w)
+        CHECK(w == vs_stretches_way(s, 0, &place, count)); /* it was kept */
+    CHECK(place.pc == pc && place.executed == executed);
+    *way = w ? *w : (struct vs_way){0};
+    return w;
+}
+
+TEST(finds_ways_across_jumps)
+{
+    struct vs_address_code code;
+    struct vs_stretches s;
+    struct vs_way w;
+    open_code(&code, &s);
+    CHECK(has_way(&s, 0x1000, 0, 4, &w));
+    CHECK(w.last == 0x1020 && w.next == 0x1024 && w.bytes == 16 && w.jumps == 1 && w.system_call);
+    CHECK(has_way(&s, 0x1000, 0, 3, &w));
+    CHECK(w.last == 0x1008 && w.next == 0x1020 && w.jump && !w.system_call);
+    CHECK(has_way(&s, 0x1024, 0, 2, &w));
+    CHECK(w.last == 0x1028 && w.next == 0x102c && w.target == 0x1000 && w.branch && !w.jump);
+    CHECK(!has_way(&s, 0x1000, 0, 5, &w)); /* a system call is on the way */
+    CHECK(!has_way(&s, 0x1024, 0, 3, &w)); /* a branch is, */
+    CHECK(!has_way(&s, 0x1008, 0, 0, &w)); /* nothing, */
+    CHECK(!has_way(&s, 0x2000, 0, 1, &w)); /* or what is not known */
+    vs_stretches_fini(&s);
+}
+
+TEST(finds_ways_in_the_code_that_is_there)
+{
+    struct vs_address_code code;
+    struct vs_stretches s;
+    struct vs_way w;
+    open_code(&code, &s);
+    CHECK(has_way(&s, 0x1000, CHANGED_AT - 3, 3, &w) && w.last == 0x1008);
+    CHECK(!has_way(&s, 0x1000, CHANGED_AT - 2, 3, &w)); /* it changes on the way */
+    CHECK(has_way(&s, 0x1000, CHANGED_AT, 3, &w) && w.last == 0x1020);
+    CHECK(has_way(&s, 0x1000, 0, 3, &w) && w.last == 0x1008);
+    vs_stretches_fini(&s);
+}
