@@ -421,7 +421,7 @@ static inline bool retire(struct encoder *e, struct core *c, const struct vs_ste
 static inline void go_on(const struct encoder *e, struct core *c, uint64_t pc)
 {
     c->from = pc;
-    c->from_executed = e->base.passage.cores[c - e->cores].place.executed;
+    c->from_executed = e->base.passage.cores[e->base.core].place.executed;
     c->from_told = false;
 }
 

@@ -21,10 +21,10 @@ build truth "$VESTIGE_BUILD/lib/libvestige.a" -lzstd
 
 trusting=(etrace:implicit_return=counter,depth=512 ntrace:implicit_return=counter,depth=32
     ntrace:implicit_return=partial)
-specs=(etrace etrace:all,resync=20 ntrace ntrace:btm_repeat ntrace:all)
+specs=(etrace etrace:all,resync=20 ntrace ntrace:btm_repeat ntrace:all ntrace:best,all_jumps=on,extend_address=on)
 [ -z "$long" ] || specs+=(etrace:ir etrace:bp etrace:ir_bp etrace:all etrace:addresses=full
     etrace:ecall=plain,header=encap etrace:ir,depth=2 etrace:all,jtc=256,bpred=2 ntrace:btm ntrace:htm_ir ntrace:best
-    ntrace:icnt_bits=8)
+    ntrace:icnt_bits=8 ntrace:btm,all_jumps=on ntrace:all,all_jumps=on,icnt_bits=9 ntrace:extend_address=on)
 
 # decode SPEC: prints what each core of $T/run.vest executed, by its stream alone and the code.
 decode() {
