@@ -439,12 +439,23 @@ static int unseen(struct decoder *d, struct core *c, struct vs_flow_head *h, boo
     return 0;
 }
 
+/* F3.1 for a trap that does not lead to the handler whose address is known: F3.0 tells where. */
+static int trap_elsewhere(struct decoder *d, struct core *c, bool stamped)
+{
+    if (!c->packet.branch || stamped || !c->alive || c->reported)
+        return refuse_sync(d, "a trap that no encoder reports like this");
+    c->reported = true;
+    return 0;
+}
+
 static int trap(struct decoder *d, struct core *c, struct vs_flow_head *h, bool stamped)
 {
     const struct vs_etrace_packet *p = &c->packet;
-    c->address = p->address << d->config.shift;
+    c->address = p->has_address ? p->address << d->config.shift : d->config.params.tvec;
     if (!c->alive && !(c->started && !p->thaddr))
         return refuse_sync(d, "a trap of a core that does not run");
+    if (!p->thaddr && d->config.params.tvec && !c->address)
+        return trap_elsewhere(d, c, stamped);
     if (!p->thaddr)
         return unseen(d, c, h, stamped);
     if (c->reported || stamped != d->config.timed)

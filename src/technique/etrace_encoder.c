@@ -331,6 +331,10 @@ static bool counts_no_more(const struct core *c)
 static void give_sync(struct encoder *e, struct core *c, bool taken)
 {
     bool trap = c->wanted == TRAP && !c->reported;
+    if (trap && e->config.params.tvec && c->target != e->config.params.tvec) {
+        put_sync(e, c, VS_ETRACE_TRAP, false, 0, false, NULL);
+        trap = false;
+    }
     put_sync(e, c, trap ? VS_ETRACE_TRAP : VS_ETRACE_SYNC, trap, c->target, taken,
              c->wanted == RESYNC ? NULL : &c->left);
     c->reported = false;

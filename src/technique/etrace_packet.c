@@ -120,8 +120,9 @@ VS_ETRACE_DESCRIBES void sync_packet(struct coder *c, struct vs_etrace_packet *p
         p->interrupt = field(c, VS_FIELD_SYNC, p->interrupt, 1);
         p->thaddr = field(c, VS_FIELD_SYNC, p->thaddr, 1);
     }
-    p->has_address = true;
-    p->address = field(c, VS_FIELD_SYNC, p->address, c->layout->address_bits);
+    p->has_address = !(trap && p->thaddr && c->layout->implicit_trap);
+    if (p->has_address)
+        p->address = field(c, VS_FIELD_SYNC, p->address, c->layout->address_bits);
     if (trap && !p->interrupt) /* tval, of which a user's program knows nothing */
         fixed(c, VS_FIELD_SYNC, 0, 64, "a tval that is not traced");
 }

@@ -43,6 +43,7 @@ prove() {
     local all=("${specs[@]}")
     # longjmp breaks what a counter of calls, and parts of addresses, trust in: returns go back to their calls
     [[ $name == signals* ]] || all+=("${trusting[@]}")
+    [[ $name != signals* ]] || all+=("etrace:tvec=$handler" "etrace:all,resync=20,tvec=$handler")
     for spec in "${all[@]}"; do
         begin "decodes_${name}_$spec"
         run "$VESTIGE" encode -f "$T/run.vest" -t "$spec" --raw "$T/raw"
@@ -58,6 +59,8 @@ prove() {
 simulated() { # NAME THREADS CHECKSUM ARGUMENT...
     prove "$1_with_$2" "$2" "$(workload rv64 "$1")" "${@:4}"
 }
+
+handler=0x$(nm "$(workload rv64 signals)" | awk '$3 == "on_fault" { print $1 }') # the trap handler, whose address F3.1 leaves out
 
 begin decodes_streams
 if [ -n "$long" ] && [ -z "$sanitized" ]; then
