@@ -28,6 +28,14 @@ void vs_port_tell(struct vs_port_writer *w)
         vs_drain_add(w->drain, w->time, bits);
 }
 
+void vs_port_charge(struct vs_port_writer *w, unsigned core)
+{
+    invariant(w->shape.packets && (core < w->shape.cores || !w->shape.per_core));
+    if (w->shape.per_core)
+        vs_port_enter(w, core);
+    w->core = &w->cores[core < w->shape.cores ? core : w->shape.cores];
+}
+
 /* ---- reading ------------------------------------------------------------------------------- */
 
 static int get_cycle(struct vs_port_reader *r, unsigned core, uint64_t *cycle)

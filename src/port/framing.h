@@ -16,7 +16,6 @@
 #ifndef PORT_FRAMING_H
 #define PORT_FRAMING_H
 
-#include "base/invariant.h"
 #include "port/stream.h"
 
 /* ---- writing ------------------------------------------------------------------------------- */
@@ -47,14 +46,15 @@ static inline void vs_port_end(struct vs_port_writer *w)
 
 #define VS_PORT_SHARED UINT32_MAX /* in place of a core: the packet is charged to all of them */
 
+/* What begin does for a core other than the last packet's: enters its stream, if it has one. */
+void vs_port_charge(struct vs_port_writer *w, unsigned core);
+
 /* Begins a packet, which vs_port_end ends. `time` is as for a message, but says when the packet
  * leaves. The windows charge a shared packet to core 0; a port with a stream per core has none. */
 static inline void vs_port_begin_packet(struct vs_port_writer *w, unsigned core, uint64_t time)
 {
-    invariant(w->shape.packets && (core < w->shape.cores || !w->shape.per_core));
-    if (w->shape.per_core && core != w->stream)
-        vs_port_enter(w, core);
-    w->core = &w->cores[core < w->shape.cores ? core : w->shape.cores];
+    if (unlikely(!w->shape.per_core || core != w->stream))
+        vs_port_charge(w, core);
     w->time = time;
     w->start = vs_port_bits(w);
 }

@@ -133,11 +133,17 @@ static inline void vs_port_room(struct vs_port_writer *w)
         vs_port_flush(w);
 }
 
+/* Puts bits that are not charged yet. */
+static inline void vs_port_put_bits(struct vs_port_writer *w, uint64_t v, unsigned n)
+{
+    vs_port_room(w);
+    vs_bitw_put_fast(&w->bits, n ? v & (~UINT64_C(0) >> (64 - n)) : 0, n);
+}
+
 /* Puts the low n bits of v; n is at most 64. */
 static inline void vs_port_put(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned n)
 {
-    vs_port_room(w);
-    vs_bitw_put(&w->bits, v, n);
+    vs_port_put_bits(w, v, n);
     w->core->counts.bits[f] += n;
 }
 
@@ -150,14 +156,22 @@ static inline void vs_port_put_frame(struct vs_port_writer *w, enum vs_field f, 
     w->core->counts.frame += n;
 }
 
+/* Puts two fields at once: the low a bits of v and the b bits above them. a + b is at most 64. */
+static inline void vs_port_put_two(struct vs_port_writer *w, enum vs_field f, unsigned a,
+                                   enum vs_field g, unsigned b, uint64_t v)
+{
+    vs_port_put_bits(w, v, a + b);
+    w->core->counts.bits[f] += a;
+    w->core->counts.bits[g] += b;
+}
+
 /* Puts three fields at once: the low a bits of v, the b bits above them, and the c bits above
  * those. a + b + c is at most 64. */
 static inline void vs_port_put_three(struct vs_port_writer *w, enum vs_field f, unsigned a,
                                      enum vs_field g, unsigned b, enum vs_field h, unsigned c,
                                      uint64_t v)
 {
-    vs_port_room(w);
-    vs_bitw_put(&w->bits, v, a + b + c);
+    vs_port_put_bits(w, v, a + b + c);
     w->core->counts.bits[f] += a;
     w->core->counts.bits[g] += b;
     w->core->counts.bits[h] += c;

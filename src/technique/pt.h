@@ -88,12 +88,10 @@ static inline uint64_t vs_pt_sign_extend(uint64_t ip)
 /* Returns the code of the shortest form in which `ip` can follow `last`. */
 static inline unsigned vs_pt_ip_code(uint64_t last, uint64_t ip)
 {
-    uint64_t differs = last ^ ip;
-    return !(differs >> 16)              ? 1
-           : !(differs >> 32)            ? 2
-           : vs_pt_sign_extend(ip) == ip ? 3
-           : !(differs >> 48)            ? 4
-                                         : 6;
+    unsigned part = (63 - (unsigned)__builtin_clzll((last ^ ip) | 1)) / 16; /* that differs */
+    if (part < 2)
+        return part + 1;
+    return vs_pt_sign_extend(ip) == ip ? 3 : part == 2 ? 4 : 6;
 }
 
 /* Returns how many bytes an instruction pointer of that code has; -VSE_CORRUPT (no such code). */

@@ -8,6 +8,7 @@
 #include "technique/pt.h"
 
 struct pt_core {
+    unsigned number;
     uint64_t tnt; /* outcomes that were not sent yet, the newest in bit 0 */
     unsigned tnt_count;
     unsigned tip_count;
@@ -36,9 +37,9 @@ struct pt_encoder {
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-static void begin(struct pt_encoder *e, const struct pt_core *c, uint64_t time)
+static inline void begin(struct pt_encoder *e, const struct pt_core *c, uint64_t time)
 {
-    vs_port_begin_packet(e->port, (unsigned)(c - e->cores), time);
+    vs_port_begin_packet(e->port, c->number, time);
 }
 
 static void put_ext(struct pt_encoder *e, enum vs_field f, unsigned second)
@@ -54,13 +55,18 @@ static void put_simple(struct pt_encoder *e, const struct pt_core *c, unsigned s
     vs_port_end(e->port);
 }
 
-static void put_ip(struct pt_encoder *e, struct pt_core *c, unsigned opcode, uint64_t ip,
-                   uint64_t time)
+static inline void put_ip(struct pt_encoder *e, struct pt_core *c, unsigned opcode, uint64_t ip,
+                          uint64_t time)
 {
-    unsigned code = vs_pt_ip_code(c->last_ip, ip);
+    unsigned code = vs_pt_ip_code(c->last_ip, ip), bits = 8 * (unsigned)vs_pt_ip_bytes(code);
     begin(e, c, time);
-    vs_port_put(e->port, VS_FIELD_HEADER, opcode | code << 5, 8);
-    vs_port_put(e->port, VS_FIELD_TARGET, ip, 8 * (unsigned)vs_pt_ip_bytes(code));
+    if (likely(bits < 64)) {
+        vs_port_put_two(e->port, VS_FIELD_HEADER, 8, VS_FIELD_TARGET, bits,
+                        opcode | code << 5 | ip << 8);
+    } else {
+        vs_port_put(e->port, VS_FIELD_HEADER, opcode | code << 5, 8);
+        vs_port_put(e->port, VS_FIELD_TARGET, ip, 64);
+    }
     vs_port_end(e->port);
     c->last_ip = ip;
 }
@@ -102,12 +108,13 @@ static void put_exact_time(struct pt_encoder *e, struct pt_core *c, uint64_t tim
         put_tsc(e, c, time);
 }
 
-static void put_short(struct pt_encoder *e, const struct pt_core *c, uint64_t outcomes,
-                      unsigned count)
+static inline void put_short(struct pt_encoder *e, const struct pt_core *c, uint64_t outcomes,
+                             unsigned count)
 {
     begin(e, c, c->time);
-    vs_port_put_three(e->port, VS_FIELD_HEADER, 1, VS_FIELD_OUTCOME, count, VS_FIELD_HEADER,
-                      7 - count, (outcomes << 1) | UINT64_C(2) << count);
+    /* a bit of the header is below the outcomes, the others above */
+    vs_port_put_two(e->port, VS_FIELD_OUTCOME, count, VS_FIELD_HEADER, 8 - count,
+                    (outcomes << 1) | UINT64_C(2) << count);
     vs_port_end(e->port);
 }
 
@@ -122,10 +129,9 @@ static void put_long(struct pt_encoder *e, const struct pt_core *c)
 
 /* Sends the outcomes, in the shortest way, and then the targets that wait for them. Only one packet
  * of outcomes may be before a target that waits. */
-static void flush(struct pt_encoder *e, struct pt_core *c)
+static void flush_all(struct pt_encoder *e, struct pt_core *c)
 {
-    if (c->tnt_count || c->tip_count)
-        put_time(e, c, c->time);
+    put_time(e, c, c->time);
     if (c->tnt_count > vs_pt_long_least(&e->params, c->tip_count)) {
         put_long(e, c);
         c->tnt_count = 0;
@@ -139,6 +145,17 @@ static void flush(struct pt_encoder *e, struct pt_core *c)
     for (unsigned i = 0; i < c->tip_count; i++)
         put_ip(e, c, VS_PT_TIP, c->tips[i], c->time);
     c->tip_count = 0;
+}
+
+static inline void flush(struct pt_encoder *e, struct pt_core *c)
+{
+    if (c->tnt_count > VS_PT_SHORT_BITS || c->tip_count || e->setup.timed) {
+        if (c->tnt_count || c->tip_count)
+            flush_all(e, c);
+    } else if (c->tnt_count) {
+        put_short(e, c, c->tnt & 0x3f, c->tnt_count);
+        c->tnt = c->tnt_count = 0;
+    }
 }
 
 static void put_psb(struct pt_encoder *e, struct pt_core *c, uint64_t time, bool running)
@@ -171,16 +188,15 @@ static void put_pgd(struct pt_encoder *e, struct pt_core *c, uint64_t time)
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-static bool is_psb_due(const struct pt_encoder *e, const struct pt_core *c)
+static inline bool is_psb_due(const struct pt_encoder *e, const struct pt_core *c)
 {
     return c->sync_due ||
-           (e->params.psb &&
-            vs_port_stream_bits(e->port, (unsigned)(c - e->cores)) - c->psb >= 8 * e->params.psb);
+           (e->params.psb && vs_port_stream_bits(e->port, c->number) - c->psb >= 8 * e->params.psb);
 }
 
-static void maybe_psb(struct pt_encoder *e, struct pt_core *c)
+static inline void maybe_psb(struct pt_encoder *e, struct pt_core *c)
 {
-    if (!is_psb_due(e, c))
+    if (likely(!is_psb_due(e, c)))
         return;
     flush(e, c);
     put_exact_time(e, c, c->time); /* so that a decoder can check the PSB's TSC */
@@ -219,41 +235,124 @@ static bool compress_return(struct pt_core *c, uint64_t ip)
     return top == ip;
 }
 
+/* A branch that is taken goes where nothing else tells. */
+static inline void report(struct pt_encoder *e, struct pt_core *c, const struct vs_event *event)
+{
+    bool returns = event->flags & VS_BR_RETURN && e->params.stack;
+    *(returns ? &e->counts.returns : &e->counts.indirect) += 1;
+    *(returns ? &e->counts.returns_reported : &e->counts.indirect_reported) += 1;
+    target(e, c, event->addr, returns);
+    if (event->flags & VS_BR_CALL)
+        vs_ras_push(&c->stack, event->pc + event->size);
+}
+
+/* Takes an indirect branch that does not fit into a row. */
 static void indirect(struct pt_encoder *e, struct pt_core *c, const struct vs_event *event)
 {
-    bool taken = event->flags & VS_BR_TAKEN;
+    bool taken = event->flags & VS_BR_TAKEN, conditional = event->flags & VS_BR_COND;
     bool returns = event->flags & VS_BR_RETURN && e->params.stack;
-    uint64_t *all = returns ? &e->counts.returns : &e->counts.indirect;
-    uint64_t *reported = returns ? &e->counts.returns_reported : &e->counts.indirect_reported;
-    *all += 1;
-    if (event->flags & VS_BR_COND)
+    if (conditional)
         outcome(e, c, taken);
-    if (taken && returns && !(event->flags & VS_BR_COND) && compress_return(c, event->addr)) {
+    if (taken && returns && !conditional && compress_return(c, event->addr)) {
+        e->counts.returns++;
         outcome(e, c, true);
     } else if (taken) {
-        *reported += 1;
-        target(e, c, event->addr, returns);
+        report(e, c, event);
+        return;
+    } else {
+        *(returns ? &e->counts.returns : &e->counts.indirect) += 1;
     }
     if (event->flags & VS_BR_CALL)
         vs_ras_push(&c->stack, event->pc + event->size);
 }
 
-static inline void branch(struct pt_encoder *e, struct pt_core *c, const struct vs_event *event)
+static void branch(struct pt_encoder *e, struct pt_core *c, const struct vs_event *event)
 {
     bool taken = event->flags & VS_BR_TAKEN;
     c->time = e->time;
     c->pc = taken ? event->addr : event->pc + event->size;
     c->known = c->instructions;
-    if (likely((event->flags & (VS_BR_COND | VS_BR_INDIRECT)) == VS_BR_COND)) {
+    if (event->flags & VS_BR_INDIRECT) {
+        indirect(e, c, event);
+    } else if (event->flags & VS_BR_COND) {
         e->counts.conditional++;
         outcome(e, c, taken);
-    } else if (event->flags & VS_BR_INDIRECT) {
-        indirect(e, c, event);
     } else if (event->flags & VS_BR_CALL && event->addr != event->pc + event->size) {
         vs_ras_push(&c->stack, event->pc + event->size);
     }
-    if (unlikely(e->params.psb || c->sync_due))
-        maybe_psb(e, c);
+    maybe_psb(e, c);
+}
+
+/* Takes a call that goes elsewhere, or a return that the stack tells. Returns whether the branch is
+ * one of these; if not, nothing was done. */
+static inline bool takes_stack(struct pt_core *c, const struct vs_event *event)
+{
+    if (event->flags == (VS_BR_CALL | VS_BR_TAKEN)) {
+        if (event->addr != event->pc + event->size)
+            vs_ras_push(&c->stack, event->pc + event->size);
+        return true;
+    }
+    return event->flags == (VS_BR_INDIRECT | VS_BR_RETURN | VS_BR_TAKEN) &&
+           compress_return(c, event->addr);
+}
+
+/* Does what branch does for a row of the core's branches, as far as nothing else is due. `end` is
+ * where the row ends at the latest. Returns where it does. */
+static const struct vs_event *take_row(struct pt_encoder *e, struct pt_core *c,
+                                       const struct vs_batch *batch, const struct vs_event *event,
+                                       const struct vs_event *end)
+{
+    const struct vs_event *first = event;
+    const bool to_packet = e->params.psb; /* a PSB may be due after each */
+    const unsigned thread = event->thread, full = e->full;
+    uint64_t tnt = c->tnt, retired = 0, conditional = 0, returns = 0;
+    unsigned count = c->tnt_count;
+    for (bool sent = false; event < end && !sent; event++) {
+        unsigned flags = event->flags, one = flags & VS_BR_COND;
+        bool goes = false;
+        if (event->kind != VS_BRANCH || event->thread != thread)
+            break;
+        conditional += one;
+        if (flags & (VS_BR_INDIRECT | VS_BR_CALL)) {
+            if (takes_stack(c, event)) {
+                one = !(flags & VS_BR_CALL);
+                returns += one;
+            } else if ((flags & (VS_BR_INDIRECT | VS_BR_COND)) == VS_BR_INDIRECT) {
+                goes = true;
+            } else {
+                conditional -= one;
+                break;
+            }
+        }
+        retired += event->icount;
+        tnt = tnt << one | (flags / VS_BR_TAKEN & one);
+        count += one;
+        if (!goes && count < full)
+            continue;
+        c->tnt = tnt;
+        c->tnt_count = count;
+        c->time = batch->cycles ? batch->cycles[event - batch->events] : e->instructions + retired;
+        if (goes)
+            report(e, c, event);
+        else
+            flush(e, c);
+        tnt = c->tnt;
+        count = c->tnt_count;
+        sent = to_packet;
+    }
+    if (event == first)
+        return event;
+    e->instructions += retired;
+    e->time = batch->cycles ? batch->cycles[event - 1 - batch->events] : e->instructions;
+    c->time = e->time;
+    c->known = c->instructions += retired;
+    c->pc = event[-1].flags & VS_BR_TAKEN ? event[-1].addr : event[-1].pc + event[-1].size;
+    c->tnt = tnt;
+    c->tnt_count = count;
+    e->counts.conditional += conditional;
+    e->counts.returns += returns;
+    maybe_psb(e, c);
+    return event;
 }
 
 /* ---- what is no branch ----------------------------------------------------------------------- */
@@ -265,8 +364,7 @@ static uint64_t after(const struct pt_encoder *e, const struct pt_core *c, uint6
     uint8_t bytes[VS_ISA_LENGTH_MAX];
     struct vs_insn insn;
     uint64_t until;
-    uint32_t version =
-        e->code->version(e->code->context, (unsigned)(c - e->cores), retired, &until);
+    uint32_t version = e->code->version(e->code->context, c->number, retired, &until);
     size_t size = e->code->fetch(e->code->context, version, pc, bytes, e->code->isa->length_max);
     return size && e->code->isa->decode(bytes, size, pc, &insn) == 0 ? pc + insn.length : 0;
 }
@@ -440,12 +538,36 @@ static int encoder_open(void **encoder, const struct vs_technique_context *conte
     e->params = *p;
     e->setup = *context->setup;
     e->full = p->tnt == VS_PT_LONG ? VS_PT_LONG_BITS : VS_PT_SHORT_BITS;
-    for (unsigned i = 0; i < cores; i++)
+    for (unsigned i = 0; i < cores; i++) {
+        e->cores[i].number = i;
         if (vs_ras_init(&e->cores[i].stack, (uint32_t)p->stack) < 0) {
             encoder_close(e);
             return -VSE_NOMEM;
         }
+    }
     *encoder = e;
+    return 0;
+}
+
+/* Returns the last event up to which nothing is due but outcomes, if there is such a row. */
+static const struct vs_event *row_end(const struct pt_encoder *e, const struct pt_core *c,
+                                      const struct vs_event *event, const struct vs_event *end)
+{
+    return c->off || is_psb_due(e, c) ? event : end;
+}
+
+static int take_event(struct pt_encoder *e, struct pt_core *c, const struct vs_batch *batch,
+                      const struct vs_event *event)
+{
+    c->instructions += event->icount;
+    e->instructions += event->icount;
+    e->time = batch->cycles ? batch->cycles[event - batch->events] : e->instructions;
+    if (unlikely(c->off) && event->icount)
+        go_on(e, c);
+    if (event->kind == VS_BRANCH)
+        branch(e, c, event);
+    else if (event->kind > VS_STORE)
+        return other(e, c, batch, event);
     return 0;
 }
 
@@ -453,27 +575,21 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct pt_encoder *e = encoder;
     const struct vs_batch *batch = slice->events;
+    const struct vs_event *event = batch->events, *end = event + batch->count;
+    int err = 0;
     if (e->setup.timed && batch->count && !batch->cycles)
         return -VSE_INVAL;
-    for (size_t i = 0; i < batch->count; i++) {
-        const struct vs_event *event = &batch->events[i];
+    while (event < end && !err) {
         if (unlikely(event->thread >= e->setup.cores))
             return -VSE_INVAL;
         struct pt_core *c = &e->cores[event->thread];
-        c->instructions += event->icount;
-        e->instructions += event->icount;
-        e->time = batch->cycles ? batch->cycles[i] : e->instructions;
-        if (unlikely(c->off) && event->icount)
-            go_on(e, c);
-        if (event->kind == VS_BRANCH) {
-            branch(e, c, event);
-        } else if (event->kind > VS_STORE) {
-            int err = other(e, c, batch, event);
-            if (unlikely(err))
-                return err;
-        }
+        const struct vs_event *after = take_row(e, c, batch, event, row_end(e, c, event, end));
+        if (unlikely(after == event))
+            err = take_event(e, c, batch, event++);
+        else
+            event = after;
     }
-    return 0;
+    return err;
 }
 
 static int encoder_sync(void *encoder, unsigned core)
