@@ -177,6 +177,28 @@ static inline void vs_port_put_three(struct vs_port_writer *w, enum vs_field f, 
     w->core->counts.bits[h] += c;
 }
 
+/* The bits of one field, where several are put together. */
+struct vs_port_part {
+    uint8_t field; /* enum vs_field */
+    uint8_t bits;
+};
+
+/* Puts n bits of several fields, from words of 64. The parts say in order whose they are; bits
+ * beyond the last part belong to its field. */
+static inline void vs_port_put_parts(struct vs_port_writer *w, const uint64_t *words, unsigned n,
+                                     const struct vs_port_part *parts, unsigned count)
+{
+    for (unsigned at = 0; at < n; at += 64) {
+        vs_port_room(w);
+        vs_bitw_put(&w->bits, words[at / 64], n - at < 64 ? n - at : 64);
+    }
+    for (unsigned i = 0; n; i++) {
+        unsigned own = i + 1 < count && parts[i].bits < n ? parts[i].bits : n;
+        w->core->counts.bits[parts[i].field] += own;
+        n -= own;
+    }
+}
+
 static inline void vs_port_put_chunks(struct vs_port_writer *w, enum vs_field f, struct vs_chunks c,
                                       uint64_t v)
 {

@@ -288,15 +288,18 @@ static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
 
 /* Tells the decoder of a direct jump or call, if it wants to know. */
 static int tell_direct(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
-                       const struct vs_flow_head *head, bool *last)
+                       const struct vs_flow_head *head, bool at_end, bool *last)
 {
     const struct vs_flow_decoder_ops *ops = w->config.ops;
     int err = 0;
     if (ops->direct)
-        err = ops->direct(
-            w->config.decoder, head->core,
-            &(struct vs_flow_site){
-                .pc = r->last_pc, .target = r->target, .flags = r->flags, .size = r->size});
+        err = ops->direct(w->config.decoder, head->core,
+                          &(struct vs_flow_site){.pc = r->last_pc,
+                                                 .target = r->target,
+                                                 .bytes = c->bytes,
+                                                 .flags = r->flags,
+                                                 .size = r->size,
+                                                 .last = at_end});
     else if (ops->call && r->end == END_CALL)
         err = ops->call(w->config.decoder, head->core, r->next, r->target);
     *last = err == VS_FLOW_LAST;
@@ -304,14 +307,14 @@ static int tell_direct(struct vs_walk *w, struct vs_walk_core *c, const struct v
 }
 
 static int meet_call(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
-                     const struct vs_flow_head *head, bool *last)
+                     const struct vs_flow_head *head, bool at_end, bool *last)
 {
     struct vs_step step = {.pc = r->last_pc,
                            .target = r->target,
                            .kind = VS_STEP_CALL,
                            .flags = (uint8_t)(r->flags | VS_BR_TAKEN),
                            .size = r->size};
-    int err = tell_direct(w, c, r, head, last);
+    int err = tell_direct(w, c, r, head, at_end, last);
     if (unlikely(err < 0))
         return err;
     step.time = *last ? head->cycle : 0;
@@ -413,10 +416,10 @@ static const struct vs_walk_run *run_of(struct vs_walk *w, struct vs_walk_core *
 }
 
 static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
-                const struct vs_flow_head *head, bool *last)
+                const struct vs_flow_head *head, bool at_end, bool *last)
 {
     uint32_t jumps = c->jumps;
-    int err = tell_direct(w, c, r, head, last);
+    int err = tell_direct(w, c, r, head, at_end, last);
     c->pc = r->target;
     if (w->config.jumps && !err) {
         err = emit(w, c,
@@ -470,9 +473,9 @@ static int follow(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flo
         if (likely(branch)) {
             err = meet_branch(w, c, r, head, !left, &last);
         } else if (r->end == END_CALL) {
-            err = meet_call(w, c, r, head, &last);
+            err = meet_call(w, c, r, head, !left, &last);
         } else if (r->end == END_JUMP) {
-            err = jump(w, c, r, head, &last);
+            err = jump(w, c, r, head, !left, &last);
         } else {
             c->pc = r->next;
             last = unlikely(r->system) && head->system;

@@ -169,6 +169,14 @@ typedef int vs_data_load(struct vs_data_encoder *e, unsigned core, uint64_t addr
                          const uint8_t *bytes);
 typedef vs_data_load vs_data_store;
 
+/* The store of encoders for which stores do not matter. */
+static inline int vs_data_store_nothing(struct vs_data_encoder *e, unsigned core, uint64_t addr,
+                                        size_t size, const uint8_t *bytes)
+{
+    (void)e, (void)core, (void)addr, (void)size, (void)bytes;
+    return 0;
+}
+
 /* Every technique's consume is this, with its own two functions, which are inlined. */
 static inline __attribute__((always_inline)) int vs_data_each(struct vs_data_encoder *e,
                                                               const struct vs_batch *b,

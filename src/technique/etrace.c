@@ -18,6 +18,9 @@ static const struct vs_parameter parameters[] = {
      .help = "returns that are not reported; counter: trusts that they go back to their calls"},
     {AT(depth), .min = 1, .max = VS_RAS_MAX, .power = true,
      .help = "calls that are counted, or entries of the return stack"},
+    {AT(tvec), .max = UINT64_MAX,
+     .help =
+         "address of the trap handler: a trap that leads there has none in its packet; 0: none"},
     {AT(bpred), .max = VS_BHT_MAX, .power = true,
      .help = "entries of the branch predictor; 0: none"},
     {AT(jtc), .max = VS_JTC_MAX, .power = true,
@@ -44,8 +47,8 @@ static const struct vs_technique_config configs[] = {
 struct vs_etrace_config vs_etrace_config(const struct vs_etrace_params *p,
                                          const struct vs_technique_setup *setup)
 {
-    enum { RETURNS = 1, FULL = 4, CACHE = 8, PREDICTOR = 16 }; /* of ioptions */
-    enum { REFERENCE = 2 << VS_ETRACE_LENGTH_BITS };           /* te_inst's number */
+    enum { RETURNS = 1, TRAPS = 2, FULL = 4, CACHE = 8, PREDICTOR = 16 }; /* of ioptions */
+    enum { REFERENCE = 2 << VS_ETRACE_LENGTH_BITS };                      /* te_inst's number */
     unsigned shift = vs_log2_ceil(setup->alignment ? setup->alignment : 1);
     unsigned bits = setup->address_bits - shift;
     return (struct vs_etrace_config){
@@ -56,11 +59,12 @@ struct vs_etrace_config vs_etrace_config(const struct vs_etrace_params *p,
                    .index_bits = p->jtc ? vs_log2_ceil(p->jtc) : 0,
                    .subformat_bits = p->jtc && p->bpred,
                    .irets_bits = p->implicit_return ? 8 : 0,
-                   .indexes = p->jtc},
+                   .indexes = p->jtc,
+                   .implicit_trap = p->tvec},
         .shift = shift,
         .mask = UINT64_MAX >> (64 - bits),
         .kind = p->header ? 0 : REFERENCE,
-        .options = (uint8_t)((p->implicit_return ? RETURNS : 0) |
+        .options = (uint8_t)((p->implicit_return ? RETURNS : 0) | (p->tvec ? TRAPS : 0) |
                              (p->addresses == VS_ETRACE_FULL ? FULL : 0) | (p->jtc ? CACHE : 0) |
                              (p->bpred ? PREDICTOR : 0)),
         .timed = setup->timed,
@@ -125,6 +129,9 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
         vs_cost_list_add(list, "return stack", vs_ras_cost(&t.ras, width), setup->cores);
     if (p->implicit_return)
         vs_cost_list_add(list, "implicit returns", vs_counter_cost(8), setup->cores);
+    if (p->tvec)
+        vs_cost_list_add(list, "trap handler",
+                         (struct vs_cost){.registers = width, .comparators = width}, setup->cores);
     if (p->resync)
         vs_cost_list_add(list, "resync counter", vs_counter_cost(vs_log2_ceil(p->resync + 2)),
                          setup->cores);

@@ -5,8 +5,10 @@
  * Each core has a stream of packets, each of which follows a byte with its length. A core is traced
  * in user mode: it starts with a support packet and F3.0; whatever takes it elsewhere without a
  * branch (a signal, the return from it, a system call that is made again) is an interrupt, F3.1; it
- * ends with a support packet. In a timed run, the packets of starts, interrupts and ends carry the
- * cycle in their encapsulation. */
+ * ends with a support packet. If the address of the trap handler is known (tvec), F3.1 leaves it
+ * out; a trap that leads elsewhere is then reported as one whose handler is not: by F3.1 with
+ * thaddr 0 and no address, and by F3.0. In a timed run, the packets of starts, interrupts and ends
+ * carry the cycle in their encapsulation. */
 #ifndef TECHNIQUE_ETRACE_H
 #define TECHNIQUE_ETRACE_H
 
@@ -20,7 +22,7 @@ enum vs_etrace_returns { VS_ETRACE_REPORTED, VS_ETRACE_COUNTED, VS_ETRACE_STACKE
 
 /* The numbers of a spec, in the order of etrace.c's table. */
 struct vs_etrace_params {
-    uint64_t implicit_return, depth, bpred, jtc, sijump, addresses, ecall, header, resync;
+    uint64_t implicit_return, depth, tvec, bpred, jtc, sijump, addresses, ecall, header, resync;
 };
 
 enum { VS_ETRACE_DELTA, VS_ETRACE_FULL };

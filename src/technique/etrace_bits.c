@@ -1,18 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "technique/etrace_bits.h"
 
-static void append(struct vs_etrace_bits *b, enum vs_field f, uint64_t v, unsigned n)
-{
-    unsigned word = b->count / 64, at = b->count % 64;
-    v &= vs_etrace_ones(n);
-    b->words[word] |= v << at;
-    if (at + n > 64)
-        b->words[word + 1] |= v >> (64 - at);
-    b->count += n;
-    b->part[b->parts].field = (uint8_t)f;
-    b->part[b->parts++].width = (uint8_t)n;
-}
-
 static bool bit_at(const struct vs_etrace_bits *b, unsigned i)
 {
     return b->words[i / 64] >> i % 64 & 1;
@@ -21,62 +9,44 @@ static bool bit_at(const struct vs_etrace_bits *b, unsigned i)
 unsigned vs_etrace_size(const struct vs_etrace_bits *b)
 {
     uint64_t same = bit_at(b, b->count - 1) ? UINT64_MAX : 0;
-    for (unsigned word = (b->count - 1) / 64 + 1; word-- > 0;) {
-        uint64_t used =
-            b->count >= 64 * (word + 1) ? UINT64_MAX : vs_etrace_ones(b->count - 64 * word);
-        uint64_t other = (b->words[word] ^ same) & used;
-        if (other)
-            return (64 * word + 63 - (unsigned)__builtin_clzll(other) + 2 + 7) / 8;
-    }
-    return 1;
+    unsigned word = (b->count - 1) / 64, unused = 63 - (b->count - 1) % 64;
+    uint64_t other = (b->words[word] ^ same) << unused >> unused;
+    while (!other && word)
+        other = b->words[--word] ^ same;
+    return other ? (64 * word + 63 - (unsigned)__builtin_clzll(other) + 2 + 7) / 8 : 1;
 }
 
-void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *b)
+void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *b, unsigned bytes)
 {
-    unsigned at = 0, end = 8 * vs_etrace_size(b);
-    uint64_t fill = bit_at(b, b->count - 1) ? UINT64_MAX : 0;
-    for (unsigned i = 0; i < b->parts && at < end; i++) {
-        unsigned n = b->part[i].width, word = at / 64, shift = at % 64;
-        if (!n)
-            continue;
-        n = n < end - at ? n : end - at;
-        uint64_t v = b->words[word] >> shift;
-        if (shift + n > 64)
-            v |= b->words[word + 1] << (64 - shift);
-        vs_port_put(w, (enum vs_field)b->part[i].field, v, n);
-        at += n;
+    if (8 * bytes <= b->count) {
+        vs_port_put_parts(w, b->words, 8 * bytes, b->part, b->parts);
+        return;
     }
-    if (at < end)
-        vs_port_put(w, (enum vs_field)b->part[b->parts - 1].field, fill, end - at);
+    struct vs_etrace_bits filled = *b;
+    if (bit_at(b, b->count - 1)) {
+        filled.words[b->count / 64] |= UINT64_MAX << b->count % 64;
+        for (unsigned i = b->count / 64 + 1; i < 4; i++)
+            filled.words[i] = UINT64_MAX;
+    }
+    vs_port_put_parts(w, filled.words, 8 * bytes, b->part, b->parts);
 }
 
-uint64_t vs_etrace_field(struct vs_etrace_coder *c, enum vs_field f, uint64_t v, unsigned n)
+uint64_t vs_etrace_read_field(struct vs_etrace_coder *c, enum vs_field f, unsigned n)
 {
-    if (c->reader && !c->error) {
-        unsigned there = n < c->left ? n : c->left;
-        v = 0;
-        if (there)
-            c->error = vs_port_get(c->reader, f, there, &v);
-        if (there < n && c->top)
-            v |= vs_etrace_ones(n) & ~vs_etrace_ones(there);
-        c->left -= there;
-    }
-    append(c->bits, f, v, n);
-    if (n)
-        c->last = v >> (n - 1) & 1;
-    return v & vs_etrace_ones(n);
+    unsigned there = n < c->left ? n : c->left;
+    uint64_t v = 0;
+    if (there)
+        c->error = vs_port_get(c->reader, f, there, &v);
+    if (there < n && c->top)
+        v |= vs_etrace_ones(n) & ~vs_etrace_ones(there);
+    c->left -= there;
+    return v;
 }
 
 void vs_etrace_refuse(struct vs_etrace_coder *c, enum vs_field f, const char *why)
 {
     if (c->reader && !c->error)
         c->error = vs_port_refuse(c->reader, f, why);
-}
-
-struct vs_etrace_coder vs_etrace_writing(struct vs_etrace_bits *bits)
-{
-    *bits = (struct vs_etrace_bits){0};
-    return (struct vs_etrace_coder){.bits = bits};
 }
 
 struct vs_etrace_coder vs_etrace_reading(struct vs_etrace_bits *bits, struct vs_port_reader *r,
@@ -91,9 +61,11 @@ struct vs_etrace_coder vs_etrace_reading(struct vs_etrace_bits *bits, struct vs_
         ahead.pos += 8 * (uint64_t)bytes - 1;
         vs_bitr_get(&ahead, 1, &top);
     }
-    *bits = (struct vs_etrace_bits){0};
-    struct vs_etrace_coder c = {
-        .bits = bits, .reader = r, .bytes = bytes, .left = 8 * bytes, .top = top};
+    struct vs_etrace_coder c = vs_etrace_writing(bits);
+    c.reader = r;
+    c.bytes = bytes;
+    c.left = 8 * bytes;
+    c.top = top;
     if (!bytes)
         vs_etrace_refuse(&c, VS_FIELD_HEADER, "a packet of no bytes");
     return c;

@@ -23,16 +23,17 @@ struct vs_etrace_bits {
     uint64_t words[4];
     unsigned count;
     unsigned parts; /* fields, in order */
-    struct {
-        uint8_t field, width;
-    } part[16];
+    struct vs_port_part part[16];
 };
 
 /* Returns how many bytes are sent of it. */
 unsigned vs_etrace_size(const struct vs_etrace_bits *bits);
 
 /* Puts these bytes, under the names of their fields. */
-void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *bits);
+void vs_etrace_put(struct vs_port_writer *w, const struct vs_etrace_bits *bits, unsigned bytes);
+
+/* Functions that describe packets are compiled twice, once for each direction. */
+#define VS_ETRACE_DESCRIBES static inline __attribute__((always_inline))
 
 /* One description of packets serves both directions: fields are put into `bits`, and are first read
  * if there is a reader. */
@@ -47,14 +48,39 @@ struct vs_etrace_coder {
 };
 
 /* Begins a packet to write. */
-struct vs_etrace_coder vs_etrace_writing(struct vs_etrace_bits *bits);
+VS_ETRACE_DESCRIBES struct vs_etrace_coder vs_etrace_writing(struct vs_etrace_bits *bits)
+{
+    for (unsigned i = 0; i < sizeof(bits->words) / sizeof(bits->words[0]); i++)
+        bits->words[i] = 0;
+    bits->count = bits->parts = 0;
+    return (struct vs_etrace_coder){.bits = bits};
+}
 
 /* Begins a packet of that many bytes to read. */
 struct vs_etrace_coder vs_etrace_reading(struct vs_etrace_bits *bits, struct vs_port_reader *r,
                                          unsigned bytes);
 
+/* Reads a field of n bits, at most 64; what is missing are copies of the packet's last bit. */
+uint64_t vs_etrace_read_field(struct vs_etrace_coder *c, enum vs_field f, unsigned n);
+
 /* Puts a field of n bits, at most 64, or reads it. Returns its value. */
-uint64_t vs_etrace_field(struct vs_etrace_coder *c, enum vs_field f, uint64_t v, unsigned n);
+VS_ETRACE_DESCRIBES uint64_t vs_etrace_field(struct vs_etrace_coder *c, enum vs_field f, uint64_t v,
+                                             unsigned n)
+{
+    struct vs_etrace_bits *b = c->bits;
+    unsigned word = b->count / 64, at = b->count % 64;
+    if (c->reader && !c->error)
+        v = vs_etrace_read_field(c, f, n);
+    v &= vs_etrace_ones(n);
+    b->words[word] |= v << at;
+    if (at + n > 64)
+        b->words[word + 1] = v >> (64 - at);
+    b->count += n;
+    b->part[b->parts++] = (struct vs_port_part){(uint8_t)f, (uint8_t)n};
+    if (n)
+        c->last = v >> (n - 1) & 1;
+    return v;
+}
 
 /* If the packet is read: what it says makes no sense. */
 void vs_etrace_refuse(struct vs_etrace_coder *c, enum vs_field f, const char *why);

@@ -23,8 +23,9 @@ unsigned vs_etrace_data_size(const struct vs_etrace_data_layout *layout, uint64_
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-static void packet(struct vs_etrace_coder *c, const struct vs_etrace_data_layout *layout,
-                   struct vs_etrace_data_packet *p)
+VS_ETRACE_DESCRIBES void packet(struct vs_etrace_coder *c,
+                                const struct vs_etrace_data_layout *layout,
+                                struct vs_etrace_data_packet *p)
 {
     uint64_t format =
         vs_etrace_field(c, VS_FIELD_HEADER, (unsigned)p->store << 1 | (unsigned)p->unaligned, 2);
@@ -66,8 +67,9 @@ void vs_etrace_data_choose(const struct vs_etrace_data_layout *layout,
 
 void vs_etrace_data_put(struct vs_port_writer *w, const struct vs_etrace_bits *bits)
 {
-    vs_port_put_frame(w, VS_FIELD_HEADER, vs_etrace_size(bits) | TE_DATA, 8);
-    vs_etrace_put(w, bits);
+    unsigned bytes = vs_etrace_size(bits);
+    vs_port_put_frame(w, VS_FIELD_HEADER, bytes | TE_DATA, 8);
+    vs_etrace_put(w, bits, bytes);
 }
 
 int vs_etrace_data_head(struct vs_port_reader *r, unsigned *bytes)

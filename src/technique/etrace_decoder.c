@@ -5,10 +5,8 @@
  * in the code, or came by, as the last thing before a trap. What follows does: only an F3 follows
  * the latter. After a packet, the core stands before the instruction that the packet is about,
  * which has retired and may be a branch; its outcome is then known, and its own. */
-#include <stdlib.h>
-
-#include "base/likely.h"
 #include "technique/etrace.h"
+#include "technique/flow_common.h"
 
 enum own { NO_OWN, OWN_BIT, OWN_RIGHT, OWN_WRONG, OWN_SYNC };
 
@@ -63,38 +61,30 @@ struct decoder {
     struct vs_port_reader *port;
     struct vs_flow_code code;
     unsigned count;
-    struct core *cores;
+    struct core cores[];
 };
 
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
-    if (!d)
-        return;
-    for (unsigned i = 0; d->cores && i < d->count; i++)
+    for (unsigned i = 0; d && i < d->count; i++)
         vs_etrace_tables_fini(&d->cores[i].tables);
-    free(d->cores);
     free(d);
 }
 
 static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    struct decoder *d = *out = calloc(1, sizeof(*d));
-    if (!d)
-        return -VSE_NOMEM;
+    int err = vs_machine_new(out, sizeof(struct decoder), setup->cores, sizeof(struct core));
+    struct decoder *d = *out;
+    if (err)
+        return err;
     d->config = vs_etrace_config(params, setup);
     d->port = port;
     d->count = setup->cores;
-    d->cores = calloc(d->count, sizeof(*d->cores));
-    int err = d->cores ? 0 : -VSE_NOMEM;
     for (unsigned i = 0; i < d->count && !err; i++)
         err = vs_etrace_tables_init(&d->cores[i].tables, &d->config);
-    if (err) {
-        decoder_close(d);
-        *out = NULL;
-    }
-    return err;
+    return vs_machine_opened(out, err, decoder_close);
 }
 
 static void decoder_look(void *decoder, const struct vs_flow_code *code)
@@ -449,12 +439,23 @@ static int unseen(struct decoder *d, struct core *c, struct vs_flow_head *h, boo
     return 0;
 }
 
+/* F3.1 for a trap that does not lead to the handler whose address is known: F3.0 tells where. */
+static int trap_elsewhere(struct decoder *d, struct core *c, bool stamped)
+{
+    if (!c->packet.branch || stamped || !c->alive || c->reported)
+        return refuse_sync(d, "a trap that no encoder reports like this");
+    c->reported = true;
+    return 0;
+}
+
 static int trap(struct decoder *d, struct core *c, struct vs_flow_head *h, bool stamped)
 {
     const struct vs_etrace_packet *p = &c->packet;
-    c->address = p->address << d->config.shift;
+    c->address = p->has_address ? p->address << d->config.shift : d->config.params.tvec;
     if (!c->alive && !(c->started && !p->thaddr))
         return refuse_sync(d, "a trap of a core that does not run");
+    if (!p->thaddr && d->config.params.tvec && !c->address)
+        return trap_elsewhere(d, c, stamped);
     if (!p->thaddr)
         return unseen(d, c, h, stamped);
     if (c->reported || stamped != d->config.timed)
@@ -653,8 +654,10 @@ static int conclude(struct decoder *d, struct core *c)
 }
 
 /* Goes on to the next head of a core. */
-static int next_head(struct decoder *d, struct core *c, struct vs_flow_head *h)
+static int next_head(void *decoder, unsigned core, struct vs_flow_head *h)
 {
+    struct decoder *d = decoder;
+    struct core *c = &d->cores[core];
     int err = 0;
     while (!err) {
         if (c->stepped) {
@@ -682,15 +685,7 @@ static int next_head(struct decoder *d, struct core *c, struct vs_flow_head *h)
 
 static int decoder_head(void *decoder, struct vs_flow_head *h)
 {
-    struct decoder *d = decoder;
-    struct vs_port_reader *r = d->port;
-    int err = next_head(d, &d->cores[r->stream], h);
-    for (unsigned i = 1; i < d->count && err == -VSE_END; i++) { /* that core's stream has ended */
-        vs_port_select(r, (r->stream + 1) % d->count);
-        err = next_head(d, &d->cores[r->stream], h);
-    }
-    h->core = r->stream;
-    return err;
+    return vs_flow_decoder_head(decoder, ((struct decoder *)decoder)->port, h, next_head);
 }
 
 /* ---- synchronisation points ------------------------------------------------------------------ */

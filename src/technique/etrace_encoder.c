@@ -2,11 +2,8 @@
 /* The encoder of RISC-V Efficient Trace. The standard decides for each instruction that retires, by
  * what came before it and what comes after. Here steps come instead; what an instruction's packet
  * depends on is awaited, but only for instructions that have one. */
-#include <stdlib.h>
-
-#include "base/likely.h"
 #include "technique/etrace.h"
-#include "technique/passage.h"
+#include "technique/flow_common.h"
 
 /* What is to be said about the instruction that a core comes to, once it has retired. */
 enum wanted {
@@ -51,59 +48,62 @@ struct core {
     bool held_mispredicted;
     bool reported; /* the trap that the core comes from */
     bool alive;
-    uint64_t left;       /* when the core went to where START or TRAP is wanted */
-    uint64_t from;       /* where it was after its last branch, implicit return or packet, */
-    uint64_t since_from; /* and how many instructions ago that was */
-    bool from_told;      /* a packet says that it was there */
+    uint64_t left;          /* when the core went to where START or TRAP is wanted */
+    uint64_t from;          /* where it was after its last branch, implicit return or packet, */
+    uint64_t from_executed; /* and how many instructions it had executed by then */
+    bool from_told;         /* a packet says that it was there */
 };
 
 struct encoder {
+    struct vs_flow_encoder base;
     struct vs_etrace_config config;
-    struct vs_port_writer *port;
-    struct vs_passage passage;
-    struct core *cores;
-    unsigned count;
-    unsigned core; /* the one at work */
-    uint64_t time; /* of its step */
-    bool begun;    /* the step begins with an instruction that was counted before */
-    struct vs_flow_counts counts;
+    uint64_t due; /* packets after which the core synchronises */
+    bool begun;   /* the step begins with an instruction that was counted before */
+    struct core cores[];
 };
 
 static void encoder_close(void *encoder)
 {
     struct encoder *e = encoder;
-    if (!e)
-        return;
-    for (unsigned i = 0; e->cores && i < e->count; i++)
+    for (unsigned i = 0; e && i < e->base.cores; i++)
         vs_etrace_tables_fini(&e->cores[i].tables);
-    vs_passage_fini(&e->passage);
-    free(e->cores);
+    if (e)
+        vs_flow_encoder_fini(&e->base);
     free(e);
 }
 
 static int encoder_open(void **out, const struct vs_technique_context *context)
 {
-    struct encoder *e = *out = NULL;
-    if (!context->code)
-        return -VSE_INVAL;
-    if (!(e = calloc(1, sizeof(*e))))
-        return -VSE_NOMEM;
+    unsigned cores = context->setup->cores;
+    int err = vs_machine_new(out, sizeof(struct encoder), cores, sizeof(struct core));
+    struct encoder *e = *out;
+    if (err)
+        return err;
     e->config = vs_etrace_config(context->params, context->setup);
-    e->port = context->port;
-    e->count = context->setup->cores;
-    e->cores = calloc(e->count, sizeof(*e->cores));
-    int err = vs_passage_init(&e->passage, context->code, e->count);
-    for (unsigned i = 0; e->cores && i < e->count && !err; i++)
+    e->due = e->config.params.resync ? e->config.params.resync : UINT64_MAX;
+    err = vs_flow_encoder_init(&e->base, context);
+    for (unsigned i = 0; i < cores && !err; i++)
         err = vs_etrace_tables_init(&e->cores[i].tables, &e->config);
-    if (err || !e->cores) {
-        encoder_close(e);
-        return -VSE_NOMEM;
-    }
-    *out = e;
-    return 0;
+    return vs_machine_opened(out, err, encoder_close);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
+
+/* A packet is sent, or has just been. */
+static inline void begin(struct encoder *e)
+{
+    vs_port_begin_packet(e->base.port, e->base.core, e->base.time);
+}
+
+static inline void end(struct encoder *e, struct core *c)
+{
+    vs_port_end(e->base.port);
+    c->packets++;
+    c->map = 0;
+    c->branches = c->irets = 0;
+    c->right = 0;
+    c->missed = c->wrong = c->via = c->addressed = false;
+}
 
 /* `stamp` is the cycle that the packet carries, or NULL. */
 static void put_bits(struct encoder *e, struct core *c, const struct vs_etrace_bits *bits,
@@ -111,18 +111,13 @@ static void put_bits(struct encoder *e, struct core *c, const struct vs_etrace_b
 {
     unsigned size = vs_etrace_size(bits);
     bool stamped = stamp && e->config.timed;
-    vs_port_begin_packet(e->port, e->core, e->time);
-    vs_port_put_frame(e->port, VS_FIELD_HEADER,
+    begin(e);
+    vs_port_put_frame(e->base.port, VS_FIELD_HEADER,
                       size | e->config.kind | (stamped ? VS_ETRACE_EXTEND : 0), 8);
     if (stamped)
-        vs_port_put(e->port, VS_FIELD_CYCLES, *stamp, VS_ETRACE_TIME_BITS);
-    vs_etrace_put(e->port, bits);
-    vs_port_end(e->port);
-    c->packets++;
-    c->map = 0;
-    c->branches = c->irets = 0;
-    c->right = 0;
-    c->missed = c->wrong = c->via = c->addressed = false;
+        vs_port_put(e->base.port, VS_FIELD_CYCLES, *stamp, VS_ETRACE_TIME_BITS);
+    vs_etrace_put(e->base.port, bits, size);
+    end(e, c);
 }
 
 static void put_packet(struct encoder *e, struct core *c, const struct vs_etrace_packet *p,
@@ -159,7 +154,7 @@ static void put_support(struct encoder *e, struct core *c, bool enabled, uint8_t
                                           .enabled = enabled,
                                           .status = status,
                                           .options = e->config.options},
-               enabled ? NULL : &e->time);
+               enabled ? NULL : &e->base.time);
 }
 
 /* Tells of branches that fill the map, or of one that was mispredicted after many. */
@@ -196,9 +191,8 @@ static bool try_index(struct encoder *e, struct core *c, uint64_t address,
 
 enum flag { NO_FLAG, NOTIFY, UPDISCON };
 
-/* Tells that the core came to an address, with the branches before, and its own if it is one. */
-static void put_address(struct encoder *e, struct core *c, uint64_t address, enum wanted why,
-                        enum flag flag, bool irreport, unsigned irets)
+static void put_full_address(struct encoder *e, struct core *c, uint64_t address, enum wanted why,
+                             enum flag flag, bool irreport, unsigned irets, uint64_t sent)
 {
     struct vs_etrace_bits bits;
     struct vs_etrace_packet p = {.format = c->branches ? 1 : 2,
@@ -209,8 +203,7 @@ static void put_address(struct encoder *e, struct core *c, uint64_t address, enu
                                  .updiscon = flag == UPDISCON,
                                  .irreport = irreport,
                                  .irets = (uint8_t)irets,
-                                 .address =
-                                     vs_etrace_encode_address(&e->config, c->address, address)};
+                                 .address = sent};
     if (c->right) {
         p.format = 0;
         p.subformat = VS_ETRACE_COUNT;
@@ -221,6 +214,20 @@ static void put_address(struct encoder *e, struct core *c, uint64_t address, enu
     if (why == TARGET && e->config.params.jtc)
         try_index(e, c, address, &p, &bits);
     put_bits(e, c, &bits, NULL);
+}
+
+/* Tells that the core came to an address, with the branches before, and its own if it is one. */
+static void put_address(struct encoder *e, struct core *c, uint64_t address, enum wanted why,
+                        enum flag flag, bool irreport, unsigned irets)
+{
+    uint64_t sent = vs_etrace_encode_address(&e->config, c->address, address);
+    bool plain = !flag && !irreport && !c->right && !e->config.params.jtc;
+    begin(e);
+    if (likely(plain) && vs_etrace_put_plain(e->base.port, &e->config.layout, e->config.kind,
+                                             c->branches, c->map, sent))
+        end(e, c);
+    else
+        put_full_address(e, c, address, why, flag, irreport, irets, sent);
     c->address = address;
     c->told = c->addressed = true;
     c->via = why == TARGET;
@@ -228,23 +235,23 @@ static void put_address(struct encoder *e, struct core *c, uint64_t address, enu
 
 static bool is_due(const struct encoder *e, const struct core *c)
 {
-    return e->config.params.resync && c->packets >= e->config.params.resync;
+    return c->packets >= e->due;
 }
 
 /* How often the core came to an address since its last branch, implicit return or packet, the last
  * time not included. It may have gone round and round without a branch. */
 static uint64_t passes_of(struct encoder *e, const struct core *c, uint64_t address)
 {
-    const struct vs_passage_core *now = &e->passage.cores[e->core];
-    struct vs_stretch_place place = {.pc = c->from,
-                                     .executed = now->place.executed - c->since_from};
-    uint64_t passes = 0;
-    for (uint64_t left = c->since_from; left;) {
-        const struct vs_stretch *r = vs_stretches_at(&e->passage.stretches, e->core, &place, left);
+    const struct vs_passage_core *now = &e->base.passage.cores[e->base.core];
+    struct vs_stretch_place place = {.pc = c->from, .executed = c->from_executed};
+    uint64_t since = now->place.executed - c->from_executed, passes = 0;
+    for (uint64_t left = since; left;) {
+        const struct vs_stretch *r =
+            vs_stretches_at(&e->base.passage.stretches, e->base.core, &place, left);
         if (!r)
             break;
         passes += address >= r->pc && address <= r->last_pc;
-        passes -= left == c->since_from && address == r->pc && c->from_told;
+        passes -= left == since && address == r->pc && c->from_told;
         bool jumps = r->branch && (!(r->flags & VS_BR_INDIRECT) || r->inferable);
         place.pc = jumps ? r->target : r->next;
         place.executed += r->count;
@@ -275,26 +282,35 @@ static void put_held(struct encoder *e, struct core *c, bool trap)
 
 /* ---- branches -------------------------------------------------------------------------------- */
 
-/* Adds an outcome to those of the next packet. */
-static void add_outcome(struct encoder *e, struct core *c, uint64_t pc, bool taken)
+/* With a predictor: branches that were predicted right, and are more than the map holds, are only
+ * counted. Returns whether the outcome goes into the map. */
+static bool predict(struct encoder *e, struct core *c, uint64_t pc, bool taken)
 {
-    bool missed = e->config.params.bpred && vs_bht_update(&c->tables.bht, pc, taken) != taken;
-    c->irets = 0;
+    bool missed = vs_bht_update(&c->tables.bht, pc, taken) != taken;
     if (c->right) {
         c->right += !missed;
         c->wrong = missed;
-        e->counts.conditional_reported += missed;
-        return;
+        e->base.counts.conditional_reported += missed;
+        return false;
     }
-    c->map |= (uint32_t)!taken << c->branches++;
-    e->counts.conditional_reported++;
     c->missed |= missed;
-    if (c->branches == VS_ETRACE_MAP_MAX && e->config.params.bpred && !c->missed) {
-        c->right = VS_ETRACE_MAP_MAX;
-        e->counts.conditional_reported -= VS_ETRACE_MAP_MAX;
-        c->branches = 0;
-        c->map = 0;
-    }
+    if (c->branches < VS_ETRACE_MAP_MAX - 1 || c->missed)
+        return true;
+    c->right = VS_ETRACE_MAP_MAX;
+    e->base.counts.conditional_reported -= c->branches;
+    c->branches = 0;
+    c->map = 0;
+    return false;
+}
+
+/* Adds an outcome to those of the next packet. */
+static inline void add_outcome(struct encoder *e, struct core *c, uint64_t pc, bool taken)
+{
+    c->irets = 0;
+    if (unlikely(e->config.params.bpred) && !predict(e, c, pc, taken))
+        return;
+    c->map |= (uint32_t)!taken << c->branches++;
+    e->base.counts.conditional_reported++;
 }
 
 /* Whether the branches since the last packet cannot wait. */
@@ -315,6 +331,10 @@ static bool counts_no_more(const struct core *c)
 static void give_sync(struct encoder *e, struct core *c, bool taken)
 {
     bool trap = c->wanted == TRAP && !c->reported;
+    if (trap && e->config.params.tvec && c->target != e->config.params.tvec) {
+        put_sync(e, c, VS_ETRACE_TRAP, false, 0, false, NULL);
+        trap = false;
+    }
     put_sync(e, c, trap ? VS_ETRACE_TRAP : VS_ETRACE_SYNC, trap, c->target, taken,
              c->wanted == RESYNC ? NULL : &c->left);
     c->reported = false;
@@ -380,16 +400,18 @@ static void want_resync(struct encoder *e, struct core *c, uint64_t pc)
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-/* The step's instructions retire. Returns whether the wanted instruction was its own. */
-static bool retire(struct encoder *e, struct core *c, const struct vs_step *s)
+/* The step's instructions retire, so many of them. Returns whether the wanted instruction was its
+ * own. */
+static inline bool retire(struct encoder *e, struct core *c, const struct vs_step *s,
+                          uint64_t count)
 {
-    bool own = s->icount == 1 && !e->begun;
     if (unlikely(c->held))
         put_held(e, c, false);
     c->silent = c->told = false;
     c->last = s->pc;
     if (likely(!c->wanted))
         return false;
+    bool own = count == 1 && !e->begun;
     if (own)
         retire_wanted(e, c, s);
     else
@@ -400,17 +422,18 @@ static bool retire(struct encoder *e, struct core *c, const struct vs_step *s)
 }
 
 /* The core goes on from here, and what it does is told from here on. */
-static void go_on(struct core *c, uint64_t pc)
+static inline void go_on(const struct encoder *e, struct core *c, uint64_t pc)
 {
     c->from = pc;
-    c->since_from = 0;
+    c->from_executed = e->base.passage.cores[e->base.core].place.executed;
     c->from_told = false;
 }
 
-static void conditional(struct encoder *e, struct core *c, const struct vs_step *s)
+static inline void conditional(struct encoder *e, struct core *c, const struct vs_step *s,
+                               uint64_t count)
 {
-    bool own = retire(e, c, s);
-    go_on(c, vs_step_next(s));
+    bool own = retire(e, c, s, count);
+    go_on(e, c, vs_step_next(s));
     if (unlikely(own))
         return;
     add_outcome(e, c, s->pc, vs_step_taken(s));
@@ -447,10 +470,10 @@ static void push_call(const struct encoder *e, struct core *c, uint64_t back)
         vs_ras_push(&c->tables.ras, back);
 }
 
-static void implicit_return(struct core *c, uint64_t target)
+static void implicit_return(const struct encoder *e, struct core *c, uint64_t target)
 {
     c->silent = true;
-    go_on(c, target);
+    go_on(e, c, target);
     if (++c->irets == VS_ETRACE_IRETS_MAX)
         want(c, PILE, target);
 }
@@ -468,41 +491,41 @@ static void report(struct encoder *e, struct core *c, uint64_t target, bool tell
     c->since = tell ? irets : 0;
 }
 
-static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
+static void indirect(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count,
                      const struct vs_passed *passed)
 {
     bool is_return = vs_step_returns(s->flags), tell = false;
     bool resync = c->wanted == RESYNC;
-    bool own = retire(e, c, s);
+    bool own = retire(e, c, s, count);
     /* a decoder may have begun with this instruction, and not know the one before */
     bool inferable = passed->inferable && e->config.params.sijump && !(own && resync);
     if (is_return && e->config.params.implicit_return && is_implicit(e, c, s->target, &tell)) {
-        implicit_return(c, s->target);
+        implicit_return(e, c, s->target);
     } else if (!inferable) {
         report(e, c, s->target, tell);
-        go_on(c, s->target);
-        e->counts.returns_reported += is_return;
-        e->counts.indirect_reported += !is_return;
+        go_on(e, c, s->target);
+        e->base.counts.returns_reported += is_return;
+        e->base.counts.indirect_reported += !is_return;
     }
-    e->counts.returns += is_return;
-    e->counts.indirect += !is_return;
+    e->base.counts.returns += is_return;
+    e->base.counts.indirect += !is_return;
     if (vs_step_calls(s->flags))
         push_call(e, c, s->pc + s->size);
 }
 
-static void call(struct encoder *e, struct core *c, const struct vs_step *s)
+static void call(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count)
 {
-    retire(e, c, s);
+    retire(e, c, s, count);
     push_call(e, c, s->pc + s->size);
 }
 
 /* An instruction that asks the system goes on behind itself, but only the trace says so. */
-static void system_call(struct encoder *e, struct core *c, const struct vs_step *s)
+static void system_call(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count)
 {
-    retire(e, c, s);
+    retire(e, c, s, count);
     report(e, c, s->target, false);
     c->system = c->wanted == TARGET;
-    go_on(c, s->target);
+    go_on(e, c, s->target);
 }
 
 /* ---- elsewhere ------------------------------------------------------------------------------- */
@@ -543,8 +566,8 @@ static void discontinuity(struct encoder *e, struct core *c, const struct vs_ste
                           uint64_t count)
 {
     bool trap = s->target != VS_STEP_NOWHERE;
-    e->counts.discontinuities++;
-    e->counts.syncs += !c->alive || !trap;
+    e->base.counts.discontinuities++;
+    e->base.counts.syncs += !c->alive || !trap;
     if (count)
         leave_after(e, c, count, trap);
     else if (c->alive)
@@ -557,101 +580,78 @@ static void discontinuity(struct encoder *e, struct core *c, const struct vs_ste
         put_support(e, c, true, 0);
     }
     want(c, !trap ? NOTHING : c->alive ? TRAP : START, s->target);
-    go_on(c, s->target);
+    go_on(e, c, s->target);
     c->left = s->time;
     c->alive = trap;
 }
 
 /* ---- the encoder ----------------------------------------------------------------------------- */
 
-/* Passes the step's instructions; those that ask the system may be steps themselves. */
-static void pass(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t *count,
-                 struct vs_passed *passed)
+/* Passes the step's instructions; those that ask the system may be steps themselves. Returns how
+ * many the last step has. */
+static inline uint64_t pass(struct encoder *e, struct core *c, const struct vs_step *s,
+                            struct vs_passed *passed)
 {
-    bool jumps = e->config.params.ecall == VS_ETRACE_ECALL_JUMP;
     uint64_t left = s->icount, before = left;
     while (left) {
-        e->begun = e->passage.cores[s->core].begun;
-        vs_passage_take(&e->passage, s->core, &left, passed);
-        c->since_from += before - left;
-        if (likely(!passed->system || !jumps))
+        e->begun = e->base.passage.cores[s->core].begun;
+        vs_passage_take(&e->base.passage, s->core, &left, passed);
+        if (likely(!passed->system) || e->config.params.ecall != VS_ETRACE_ECALL_JUMP)
             continue;
-        system_call(e, c,
-                    &(struct vs_step){.pc = passed->last,
-                                      .target = passed->next,
-                                      .kind = VS_STEP_CALL,
-                                      .icount = (uint32_t)(before - left)});
+        system_call(
+            e, c,
+            &(struct vs_step){.pc = passed->last, .target = passed->next, .kind = VS_STEP_CALL},
+            before - left);
         before = left;
     }
-    *count = before;
-    if (before)
-        c->last = passed->last;
+    return before;
 }
 
-static void consume_step(struct encoder *e, const struct vs_step *s)
+static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
 {
+    struct encoder *e = (struct encoder *)base;
     struct core *c = &e->cores[s->core];
     struct vs_passed passed = {0};
-    struct vs_step rest = *s;
-    uint64_t count = 0;
-    e->core = s->core;
-    e->time = s->time;
-    pass(e, c, s, &count, &passed);
-    rest.icount = (uint32_t)count;
+    uint64_t count = pass(e, c, s, &passed);
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
-        e->counts.conditional++;
-        conditional(e, c, &rest);
+        base->counts.conditional++;
+        conditional(e, c, s, count);
         break;
     case VS_STEP_INDIRECT:
-        indirect(e, c, &rest, &passed);
+        indirect(e, c, s, count, &passed);
         break;
     case VS_STEP_CALL:
-        call(e, c, &rest);
+        call(e, c, s, count);
         break;
     default:
+        if (count)
+            c->last = passed.last;
         discontinuity(e, c, s, count);
-        vs_passage_go(&e->passage, s->core, s->target);
+        vs_passage_go(&base->passage, s->core, s->target);
         return;
     }
-    vs_passage_branch(&e->passage, s->core, vs_step_next(s));
+    vs_passage_branch(&base->passage, s->core, vs_step_next(s));
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    struct encoder *e = encoder;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
-        if (unlikely(s->core >= e->count))
-            return -VSE_INVAL;
-        e->counts.instructions += s->icount;
-        consume_step(e, s);
-    }
-    return 0;
+    return vs_flow_each(encoder, slice, take_step);
 }
 
 static int encoder_sync(void *encoder, unsigned core)
 {
     struct encoder *e = encoder;
     struct core *c = &e->cores[core];
-    if (core >= e->count || !c->alive || c->wanted >= RESYNC)
+    if (core >= e->base.cores || !c->alive || c->wanted >= RESYNC)
         return 0;
-    e->core = core;
-    e->counts.syncs++;
+    e->base.core = core;
+    e->base.counts.syncs++;
     if (c->held)
         put_held(e, c, true);
-    want_resync(e, c, c->wanted ? c->target : e->passage.cores[core].place.pc);
+    want_resync(e, c, c->wanted ? c->target : e->base.passage.cores[core].place.pc);
     return 0;
 }
 
-static void encoder_counts(const void *encoder, void *counts)
-{
-    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
-}
-
-const struct vs_encoder_ops vs_etrace_encoder_ops = {.needs = VS_NEEDS_STEPS | VS_NEEDS_CODE,
-                                                     .open = encoder_open,
-                                                     .consume = encoder_consume,
-                                                     .sync = encoder_sync,
-                                                     .counts = encoder_counts,
-                                                     .rows = vs_flow_count_rows,
-                                                     .close = encoder_close};
+const struct vs_encoder_ops vs_etrace_encoder_ops =
+    VS_FLOW_ENCODER(encoder_open, encoder_consume, encoder_sync, encoder_close);

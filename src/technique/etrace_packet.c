@@ -8,31 +8,32 @@ struct coder {
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static uint64_t field(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
+VS_ETRACE_DESCRIBES uint64_t field(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
 {
     return vs_etrace_field(&c->base, f, v, n);
 }
 
-static void refuse(struct coder *c, enum vs_field f, const char *why)
+VS_ETRACE_DESCRIBES void refuse(struct coder *c, enum vs_field f, const char *why)
 {
     vs_etrace_refuse(&c->base, f, why);
 }
 
 /* A flag is coded as whether it differs from the bit before. */
-static bool flag(struct coder *c, enum vs_field f, bool set)
+VS_ETRACE_DESCRIBES bool flag(struct coder *c, enum vs_field f, bool set)
 {
     bool before = c->base.last;
     return field(c, f, before ^ set, 1) != before;
 }
 
 /* A field that has one value. */
-static void fixed(struct coder *c, enum vs_field f, uint64_t v, unsigned n, const char *why)
+VS_ETRACE_DESCRIBES void fixed(struct coder *c, enum vs_field f, uint64_t v, unsigned n,
+                               const char *why)
 {
     if (field(c, f, v, n) != (v & vs_etrace_ones(n)))
         refuse(c, f, why);
 }
 
-static void irets(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void irets(struct coder *c, struct vs_etrace_packet *p)
 {
     unsigned n = c->layout->irets_bits;
     p->irreport = flag(c, VS_FIELD_INDEX, p->irreport);
@@ -44,7 +45,7 @@ static void irets(struct coder *c, struct vs_etrace_packet *p)
         refuse(c, VS_FIELD_INDEX, "no return is implicit");
 }
 
-static void address(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void address(struct coder *c, struct vs_etrace_packet *p)
 {
     p->has_address = true;
     p->address = field(c, VS_FIELD_TARGET, p->address, c->layout->address_bits);
@@ -53,7 +54,7 @@ static void address(struct coder *c, struct vs_etrace_packet *p)
     irets(c, p);
 }
 
-static unsigned map_width(unsigned branches)
+VS_ETRACE_DESCRIBES unsigned map_width(unsigned branches)
 {
     return branches == 0 || branches > 15 ? 31
            : branches > 7                 ? 15
@@ -62,14 +63,14 @@ static unsigned map_width(unsigned branches)
                                           : 1;
 }
 
-static void map(struct coder *c, struct vs_etrace_packet *p, unsigned branches)
+VS_ETRACE_DESCRIBES void map(struct coder *c, struct vs_etrace_packet *p, unsigned branches)
 {
     p->map = (uint32_t)field(c, VS_FIELD_OUTCOME, p->map, map_width(branches));
     if (branches && p->map & ~vs_etrace_ones(branches))
         refuse(c, VS_FIELD_OUTCOME, "outcomes of no branch");
 }
 
-static void count_packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void count_packet(struct coder *c, struct vs_etrace_packet *p)
 {
     unsigned format = !p->has_address ? 0 : p->wrong ? 3 : 2;
     p->count = (uint32_t)field(c, VS_FIELD_BCNT, p->count, 32);
@@ -81,7 +82,7 @@ static void count_packet(struct coder *c, struct vs_etrace_packet *p)
         address(c, p);
 }
 
-static void index_packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void index_packet(struct coder *c, struct vs_etrace_packet *p)
 {
     p->index = (uint32_t)field(c, VS_FIELD_INDEX, p->index, c->layout->index_bits);
     p->branches = (uint8_t)field(c, VS_FIELD_HEADER, p->branches, 5);
@@ -90,7 +91,7 @@ static void index_packet(struct coder *c, struct vs_etrace_packet *p)
     irets(c, p);
 }
 
-static void map_packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void map_packet(struct coder *c, struct vs_etrace_packet *p)
 {
     unsigned branches = (unsigned)field(c, VS_FIELD_HEADER, p->has_address ? p->branches : 0, 5);
     map(c, p, branches);
@@ -99,7 +100,7 @@ static void map_packet(struct coder *c, struct vs_etrace_packet *p)
         address(c, p);
 }
 
-static void support_packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void support_packet(struct coder *c, struct vs_etrace_packet *p)
 {
     p->enabled = field(c, VS_FIELD_SYNC, p->enabled, 1);
     fixed(c, VS_FIELD_SYNC, 0, 1, "an encoder_mode that does not exist");
@@ -108,7 +109,7 @@ static void support_packet(struct coder *c, struct vs_etrace_packet *p)
     fixed(c, VS_FIELD_SYNC, 0, 6, "data are not traced");
 }
 
-static void sync_packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void sync_packet(struct coder *c, struct vs_etrace_packet *p)
 {
     bool trap = p->subformat == VS_ETRACE_TRAP;
     p->branch = field(c, VS_FIELD_OUTCOME, p->branch, 1);
@@ -119,13 +120,14 @@ static void sync_packet(struct coder *c, struct vs_etrace_packet *p)
         p->interrupt = field(c, VS_FIELD_SYNC, p->interrupt, 1);
         p->thaddr = field(c, VS_FIELD_SYNC, p->thaddr, 1);
     }
-    p->has_address = true;
-    p->address = field(c, VS_FIELD_SYNC, p->address, c->layout->address_bits);
+    p->has_address = !(trap && p->thaddr && c->layout->implicit_trap);
+    if (p->has_address)
+        p->address = field(c, VS_FIELD_SYNC, p->address, c->layout->address_bits);
     if (trap && !p->interrupt) /* tval, of which a user's program knows nothing */
         fixed(c, VS_FIELD_SYNC, 0, 64, "a tval that is not traced");
 }
 
-static void packet(struct coder *c, struct vs_etrace_packet *p)
+VS_ETRACE_DESCRIBES void packet(struct coder *c, struct vs_etrace_packet *p)
 {
     const struct vs_etrace_layout *l = c->layout;
     p->format = (uint8_t)field(c, VS_FIELD_HEADER, p->format, 2);
@@ -164,6 +166,36 @@ void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrac
     struct vs_etrace_packet copy = *p;
     struct coder c = {vs_etrace_writing(bits), layout};
     packet(&c, &copy);
+}
+
+/* Flags that are not set, and all bits after them, are copies of the address's last bit. So what is
+ * sent is the address with its sign, below it the map, and what the sign repeats is left out. Only
+ * if the address is nothing but its sign can that go on into the map. */
+bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout *layout,
+                         unsigned head, unsigned branches, uint32_t map, uint64_t address)
+{
+    enum { HEAD = 8, FORMAT = 2, BRANCHES = 5, FLAGS = 2 }; /* notify, updiscon */
+    unsigned unused = 64 - layout->address_bits, width = branches ? map_width(branches) : 0;
+    unsigned before = FORMAT + (branches ? BRANCHES + width : 0);
+    int64_t value = (int64_t)(address << unused) >> unused;
+    uint64_t sign = (uint64_t)(value >> 63), differs = (uint64_t)value ^ sign;
+    if (unlikely(!differs))
+        return false;
+    unsigned bytes = (before + 65 - (unsigned)__builtin_clzll(differs) + 7) / 8;
+    uint64_t low = branches ? 1 | branches << FORMAT | (uint64_t)map << (FORMAT + BRANCHES) : 2;
+    uint64_t whole = low | (uint64_t)value << before, rest = (uint64_t)(value >> (64 - before));
+    vs_port_room(w);
+    vs_bitw_put(&w->bits, head | bytes | whole << HEAD, bytes < 8 ? HEAD + 8 * bytes : 64);
+    if (bytes > 7)
+        vs_bitw_put(&w->bits, whole >> (64 - HEAD) | rest << HEAD, 8 * bytes + HEAD - 64);
+    unsigned target = 8 * bytes - before, most = layout->address_bits + FLAGS;
+    uint64_t *counts = w->core->counts.bits;
+    w->core->counts.frame += HEAD;
+    counts[VS_FIELD_HEADER] += HEAD + before - width;
+    counts[VS_FIELD_OUTCOME] += width;
+    counts[VS_FIELD_TARGET] += target < most ? target : most;
+    counts[VS_FIELD_INDEX] += target < most ? 0 : target - most;
+    return true;
 }
 
 int vs_etrace_get(struct vs_port_reader *r, const struct vs_etrace_layout *layout, unsigned bytes,

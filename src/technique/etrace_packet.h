@@ -7,7 +7,7 @@
  *   F2 address        format address flags
  *   F3.0 sync         format subformat branch privilege [context] address
  *   F3.1 trap         format subformat branch privilege [context] ecause interrupt thaddr
- *                     address [tval]
+ *                     [address] [tval]
  *   F3.3 support      format subformat ienable mode qual_status ioptions denable dloss doptions
  *   flags             notify updiscon irreport irets
  *
@@ -34,6 +34,7 @@ struct vs_etrace_layout {
     unsigned subformat_bits; /* f0s_width_p */
     unsigned irets_bits;     /* 0 without implicit returns */
     bool indexes;            /* format 0 is F0.1, if there is no subformat */
+    bool implicit_trap;      /* F3.1 has no address if that is the trap handler's */
 };
 
 enum { VS_ETRACE_SYNC, VS_ETRACE_TRAP, VS_ETRACE_CONTEXT, VS_ETRACE_SUPPORT };
@@ -43,7 +44,7 @@ enum { VS_ETRACE_MAP_MAX = 31, VS_ETRACE_IRETS_MAX = 255 };
 
 struct vs_etrace_packet {
     uint8_t format, subformat;
-    bool has_address;        /* F0.0, F1 */
+    bool has_address;        /* F0.0, F1, F3.1 */
     bool notify, updiscon;   /* F0.0, F1, F2 */
     bool irreport;           /* F0, F1, F2 */
     uint8_t irets;           /* if irreport */
@@ -70,6 +71,12 @@ static inline bool vs_etrace_is_sync(const struct vs_etrace_packet *p)
 
 void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrace_packet *p,
                     struct vs_etrace_bits *bits);
+
+/* Puts, in one go, what most packets with an address are: F1 or F2, with no flag set. `head` is the
+ * byte before the packet, without the length. Returns whether it is such a packet; if not, nothing
+ * is put. */
+bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout *layout,
+                         unsigned head, unsigned branches, uint32_t map, uint64_t address);
 
 /* Reads a packet of that many bytes. Returns 0; -VSE_TRUNCATED; -VSE_CORRUPT (no packet is like
  * that, or it could be shorter). */

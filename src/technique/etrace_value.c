@@ -12,6 +12,7 @@
 
 #include "technique/data_common.h"
 #include "technique/etrace_data.h"
+#include "technique/machine.h"
 #include "technique/message_each.h"
 
 enum { SIZES = 4, OUTSIDE = 0xe0 };
@@ -106,16 +107,9 @@ static int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t 
     return 0;
 }
 
-static int store(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
-                 const uint8_t *bytes)
-{
-    (void)e, (void)core, (void)addr, (void)size, (void)bytes;
-    return 0;
-}
-
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, slice->events, load, store);
+    return vs_data_each(encoder, slice->events, load, vs_data_store_nothing);
 }
 
 static void encoder_close(void *encoder)
@@ -130,17 +124,13 @@ static void encoder_close(void *encoder)
 
 static int encoder_open(void **encoder, const struct vs_technique_context *context)
 {
-    struct encoder *e = *encoder = calloc(1, sizeof(*e));
-    if (!e)
-        return -VSE_NOMEM;
-    int err = vs_data_encoder_init(&e->common, &rare, context);
+    int err = vs_machine_new(encoder, sizeof(struct encoder), 0, 0);
+    struct encoder *e = *encoder;
+    if (!err)
+        err = vs_data_encoder_init(&e->common, &rare, context);
     if (!err)
         err = values_init(&e->values, context->params, context->setup->cores);
-    if (err) {
-        encoder_close(e);
-        *encoder = NULL;
-    }
-    return err;
+    return vs_machine_opened(encoder, err, encoder_close);
 }
 
 static const struct vs_encoder_ops encoder_ops =
@@ -232,13 +222,6 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     return vs_message_each_nondet(decoder, core, size, bytes);
 }
 
-static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
-                         const uint8_t *bytes)
-{
-    (void)addr, (void)size, (void)bytes;
-    return core < ((struct decoder *)decoder)->each.cores ? 0 : -VSE_INVAL;
-}
-
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
@@ -252,17 +235,13 @@ static void decoder_close(void *decoder)
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    struct decoder *d = *decoder = calloc(1, sizeof(*d));
-    if (!d)
-        return -VSE_NOMEM;
-    int err = vs_message_each_init(&d->each, parse, params, setup->cores, port);
+    int err = vs_machine_new(decoder, sizeof(struct decoder), 0, 0);
+    struct decoder *d = *decoder;
+    if (!err)
+        err = vs_message_each_init(&d->each, parse, params, setup->cores, port);
     if (!err)
         err = values_init(&d->values, params, setup->cores);
-    if (err) {
-        decoder_close(d);
-        *decoder = NULL;
-    }
-    return err;
+    return vs_machine_opened(decoder, err, decoder_close);
 }
 
 static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
@@ -277,29 +256,16 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     int err = vs_message_each_clone(&d->each, &from->each, port);
     if (!err && !d->values.cores)
         err = -VSE_NOMEM;
-    if (err) {
-        decoder_close(d);
-        *clone = NULL;
-        return err;
-    }
-    for (unsigned i = 0; i < from->values.count; i++)
+    for (unsigned i = 0; i < from->values.count && !err; i++)
         d->values.cores[i] = from->values.cores[i];
-    return 0;
+    return vs_machine_opened(clone, err, decoder_close);
 }
 
-static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
-                                                       .read = decoder_read,
-                                                       .write = decoder_write,
-                                                       .nondet = decoder_nondet,
-                                                       .due = vs_message_each_due,
-                                                       .takes = vs_message_each_takes,
-                                                       .read_quietly = vs_message_each_read_quietly,
-                                                       .write_quietly = decoder_write,
-                                                       .state = vs_message_each_state,
-                                                       .end = vs_message_each_end,
-                                                       .turn = vs_message_each_turn,
-                                                       .clone = decoder_clone,
-                                                       .close = decoder_close};
+static const struct vs_data_decoder_ops decoder_ops = {
+    VS_MESSAGE_EACH(decoder_open, decoder_read, vs_message_each_write, decoder_clone,
+                    decoder_close),
+    .nondet = decoder_nondet,
+};
 
 /* ---- technique ------------------------------------------------------------------------------- */
 

@@ -445,12 +445,8 @@ static int dedicated_decoder_open(void **decoder, const void *params,
 
 #define DECODER(opener)                                                                            \
     {                                                                                              \
-        .open = (opener), .read = decoder_read, .write = decoder_write,                            \
-        .nondet = vs_message_each_nondet, .due = vs_message_each_due,                              \
-        .takes = vs_message_each_takes, .read_quietly = vs_message_each_read_quietly,              \
-        .write_quietly = decoder_write, .state = vs_message_each_state,                            \
-        .end = vs_message_each_end, .turn = vs_message_each_turn, .clone = decoder_clone,          \
-        .copies = decoder_copies, .size = decoder_size, .close = decoder_close                     \
+        VS_MESSAGE_EACH(opener, decoder_read, decoder_write, decoder_clone, decoder_close),        \
+            .nondet = vs_message_each_nondet, .copies = decoder_copies, .size = decoder_size       \
     }
 
 static const struct vs_data_decoder_ops flags_decoder = DECODER(flags_decoder_open),

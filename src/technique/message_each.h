@@ -46,6 +46,9 @@ int vs_message_each_clone(struct vs_message_each *to, const struct vs_message_ea
                           struct vs_port_reader *port);
 void vs_message_each_fini(struct vs_message_each *m);
 
+/* Serves as write and write_quietly if the decoder keeps no memory. */
+int vs_message_each_write(void *decoder, unsigned core, uint64_t addr, size_t size,
+                          const uint8_t *bytes);
 int vs_message_each_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes);
 int vs_message_each_due(void *decoder, unsigned core, uint64_t since, uint64_t *instructions,
                         bool *ends);
@@ -56,5 +59,12 @@ int vs_message_each_state(void *decoder, unsigned core, uint64_t instructions,
                           const uint8_t **bytes, size_t *size);
 int vs_message_each_end(void *decoder, unsigned core, uint64_t instructions);
 int vs_message_each_turn(void *decoder, unsigned *core);
+
+/* Such a decoder's table, with what it does itself. Others may follow. */
+#define VS_MESSAGE_EACH(opens, reads, writes, clones, closes)                                      \
+    .open = (opens), .read = (reads), .write = (writes), .write_quietly = (writes),                \
+    .due = vs_message_each_due, .takes = vs_message_each_takes,                                    \
+    .read_quietly = vs_message_each_read_quietly, .state = vs_message_each_state,                  \
+    .end = vs_message_each_end, .turn = vs_message_each_turn, .clone = (clones), .close = (closes)
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "technique/data_common.h"
+#include "technique/machine.h"
 #include "technique/message_each.h"
 
 /* ---- encoder --------------------------------------------------------------------------------- */
@@ -41,16 +42,9 @@ static inline int load(struct vs_data_encoder *e, unsigned core, uint64_t addr, 
     return 0;
 }
 
-static inline int store(struct vs_data_encoder *e, unsigned core, uint64_t addr, size_t size,
-                        const uint8_t *bytes)
-{
-    (void)e, (void)core, (void)addr, (void)size, (void)bytes;
-    return 0;
-}
-
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    return vs_data_each(encoder, slice->events, load, store);
+    return vs_data_each(encoder, slice->events, load, vs_data_store_nothing);
 }
 
 static void encoder_close(void *encoder)
@@ -63,16 +57,13 @@ static void encoder_close(void *encoder)
 int vs_nexus_data_encoder_open(void **encoder, const struct vs_technique_context *context,
                                struct vs_port_writer *heads)
 {
-    struct encoder *e = *encoder = calloc(1, sizeof(*e));
-    if (!e)
-        return -VSE_NOMEM;
+    int err = vs_machine_new(encoder, sizeof(struct encoder), 0, 0);
+    struct encoder *e = *encoder;
+    if (err)
+        return err;
     e->heads = heads;
-    int err = vs_data_encoder_init(&e->common, &rare, context);
-    if (err) {
-        encoder_close(e);
-        *encoder = NULL;
-    }
-    return err;
+    err = vs_data_encoder_init(&e->common, &rare, context);
+    return vs_machine_opened(encoder, err, encoder_close);
 }
 
 static int encoder_open(void **encoder, const struct vs_technique_context *context)
@@ -110,13 +101,6 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     return vs_message_each_nondet(decoder, core, size, bytes);
 }
 
-static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
-                         const uint8_t *bytes)
-{
-    (void)addr, (void)size, (void)bytes;
-    return core < ((struct decoder *)decoder)->each.cores ? 0 : -VSE_INVAL;
-}
-
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
@@ -133,11 +117,7 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
         return -VSE_NOMEM;
     d->heads = port;
     int err = vs_message_each_clone(&d->each, &from->each, port);
-    if (err) {
-        decoder_close(d);
-        *clone = NULL;
-    }
-    return err;
+    return vs_machine_opened(clone, err, decoder_close);
 }
 
 int vs_nexus_data_decoder_open(void **decoder, const struct vs_data_params *params,
@@ -145,19 +125,16 @@ int vs_nexus_data_decoder_open(void **decoder, const struct vs_data_params *para
                                struct vs_port_reader *values, void (*prepare)(void *context),
                                void *context)
 {
-    struct decoder *d = *decoder = calloc(1, sizeof(*d));
-    if (!d)
-        return -VSE_NOMEM;
+    int err = vs_machine_new(decoder, sizeof(struct decoder), 0, 0);
+    struct decoder *d = *decoder;
+    if (err)
+        return err;
     d->heads = heads;
-    int err = vs_message_each_init(&d->each, parse, params, setup->cores, values);
+    err = vs_message_each_init(&d->each, parse, params, setup->cores, values);
     d->each.heads = heads;
     d->each.prepare = prepare;
     d->each.context = context;
-    if (err) {
-        decoder_close(d);
-        *decoder = NULL;
-    }
-    return err;
+    return vs_machine_opened(decoder, err, decoder_close);
 }
 
 static int decoder_open(void **decoder, const void *params, const struct vs_technique_setup *setup,
@@ -166,19 +143,11 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     return vs_nexus_data_decoder_open(decoder, params, setup, port, port, NULL, NULL);
 }
 
-static const struct vs_data_decoder_ops decoder_ops = {.open = decoder_open,
-                                                       .read = decoder_read,
-                                                       .write = decoder_write,
-                                                       .nondet = vs_message_each_nondet,
-                                                       .due = vs_message_each_due,
-                                                       .takes = vs_message_each_takes,
-                                                       .read_quietly = vs_message_each_read_quietly,
-                                                       .write_quietly = decoder_write,
-                                                       .state = vs_message_each_state,
-                                                       .end = vs_message_each_end,
-                                                       .turn = vs_message_each_turn,
-                                                       .clone = decoder_clone,
-                                                       .close = decoder_close};
+static const struct vs_data_decoder_ops decoder_ops = {
+    VS_MESSAGE_EACH(decoder_open, decoder_read, vs_message_each_write, decoder_clone,
+                    decoder_close),
+    .nondet = vs_message_each_nondet,
+};
 
 /* ---- technique ------------------------------------------------------------------------------- */
 

@@ -21,6 +21,10 @@ static const struct vs_parameter parameters[] = {
     {AT(repeat_history), .words = switch_words, .help = "a history that repeats itself is counted"},
     {AT(repeat_branch), .words = switch_words, .help = "a message that repeats itself is counted"},
     {AT(sijump), .words = switch_words, .help = "sequentially inferable jumps are not reported"},
+    {AT(all_jumps), .words = switch_words,
+     .help = "direct jumps and calls are reported, as branches that are taken"},
+    {AT(extend_address), .words = switch_words,
+     .help = "ones on top of an address are left out too, and not only zeros"},
     {AT(icnt_bits), .min = 8, .max = 22,
      .help = "bits of the counter iCnt; a message if it is full"},
     {0},
@@ -36,16 +40,23 @@ static const struct vs_technique_config configs[] = {
     {0},
 };
 
-unsigned vs_ntrace_shift(const struct vs_technique_setup *setup)
+struct vs_ntrace_config vs_ntrace_config(const struct vs_ntrace_params *params,
+                                         const struct vs_technique_setup *setup)
 {
-    return setup->alignment >= 2;
+    unsigned shift = setup->alignment >= 2;
+    return (struct vs_ntrace_config){.params = *params,
+                                     .layout = {.timed = setup->timed,
+                                                .extended = params->extend_address,
+                                                .address_bits = setup->address_bits - shift},
+                                     .shift = shift,
+                                     .mask = UINT64_MAX >> (64 - setup->address_bits)};
 }
 
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {
     const struct vs_ntrace_params *p = params;
-    unsigned width = setup->address_bits - vs_ntrace_shift(setup);
+    unsigned width = vs_ntrace_config(p, setup).layout.address_bits;
     struct vs_ras ras;
     int err = vs_ras_init(&ras, (uint32_t)p->depth);
     bool htm = p->mode == VS_NTRACE_HTM;

@@ -30,11 +30,18 @@ enum {
 /* The numbers of a spec, in the order of ntrace.c's table. */
 struct vs_ntrace_params {
     uint64_t mode, implicit_return, depth, partial, repeat_history, repeat_branch, sijump;
-    uint64_t icnt_bits;
+    uint64_t all_jumps, extend_address, icnt_bits;
 };
 
-/* How addresses and counts are shifted: by half-words, or not at all. */
-unsigned vs_ntrace_shift(const struct vs_technique_setup *setup);
+struct vs_ntrace_config {
+    struct vs_ntrace_params params;
+    struct vs_ntrace_layout layout;
+    unsigned shift; /* of addresses and counts: by half-words, or not at all */
+    uint64_t mask;  /* of addresses */
+};
+
+struct vs_ntrace_config vs_ntrace_config(const struct vs_ntrace_params *params,
+                                         const struct vs_technique_setup *setup);
 
 static inline uint64_t vs_ntrace_repeat_most(void)
 {

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The decoder of RISC-V N-Trace. iCnt says how far a message reaches; only ResourceFull with a
  * history says nothing about that, and reaches to the last of its branches. */
-#include <stdlib.h>
-
-#include "base/likely.h"
+#include "technique/flow_common.h"
 #include "technique/ntrace.h"
 
 struct core {
@@ -33,50 +31,37 @@ struct core {
 };
 
 struct decoder {
-    struct vs_ntrace_params params;
-    unsigned shift;
-    uint64_t mask;
-    bool timed;
+    struct vs_ntrace_config config;
     struct vs_port_reader *port;
     unsigned count;
-    struct core *cores;
+    struct core cores[];
 };
 
 static void decoder_close(void *decoder)
 {
     struct decoder *d = decoder;
-    if (!d)
-        return;
-    for (unsigned i = 0; d->cores && i < d->count; i++)
+    for (unsigned i = 0; d && i < d->count; i++)
         vs_ras_fini(&d->cores[i].ras);
-    free(d->cores);
     free(d);
 }
 
 static int decoder_open(void **out, const void *params, const struct vs_technique_setup *setup,
                         struct vs_port_reader *port)
 {
-    struct decoder *d = *out = calloc(1, sizeof(*d));
-    if (!d)
-        return -VSE_NOMEM;
-    d->params = *(const struct vs_ntrace_params *)params;
-    d->shift = vs_ntrace_shift(setup);
-    d->mask = UINT64_MAX >> (64 - setup->address_bits);
-    d->timed = setup->timed;
+    int err = vs_machine_new(out, sizeof(struct decoder), setup->cores, sizeof(struct core));
+    struct decoder *d = *out;
+    if (err)
+        return err;
+    d->config = vs_ntrace_config(params, setup);
     d->port = port;
     d->count = setup->cores;
-    d->cores = calloc(d->count, sizeof(*d->cores));
-    int err = d->cores ? 0 : -VSE_NOMEM;
     /* a counter's calls are the newest, however deep the stack is */
-    uint32_t depth = d->params.implicit_return == VS_NTRACE_COUNTED ? (uint32_t)d->params.depth
-                                                                    : VS_NTRACE_STACK;
+    uint32_t depth = d->config.params.implicit_return == VS_NTRACE_COUNTED
+                         ? (uint32_t)d->config.params.depth
+                         : VS_NTRACE_STACK;
     for (unsigned i = 0; i < d->count && !err; i++)
         err = vs_ras_init(&d->cores[i].ras, depth);
-    if (err) {
-        decoder_close(d);
-        *out = NULL;
-    }
-    return err;
+    return vs_machine_opened(out, err, decoder_close);
 }
 
 static int refuse(struct decoder *d, enum vs_field f, const char *why)
@@ -105,16 +90,22 @@ static int take_outcome(struct decoder *d, struct core *c, bool *taken)
     return 0;
 }
 
+/* Whether the core has gone as far as ResourceFull with a history reaches. */
+static bool is_last_of_full(const struct core *c)
+{
+    return c->number == VS_NTRACE_FULL && !c->bits && !c->repeats;
+}
+
 static int conditional(struct decoder *d, struct core *c, const struct vs_flow_site *site,
                        struct vs_flow_answer *answer)
 {
-    if (d->params.mode == VS_NTRACE_BTM) {
+    if (d->config.params.mode == VS_NTRACE_BTM) {
         answer->taken = site->last && c->number == VS_NTRACE_DIRECT;
         c->reached |= answer->taken;
         return 0;
     }
     int err = take_outcome(d, c, &answer->taken);
-    answer->last = c->number == VS_NTRACE_FULL && !c->bits && !c->repeats;
+    answer->last = is_last_of_full(c);
     return err;
 }
 
@@ -122,7 +113,7 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
                     struct vs_flow_answer *answer)
 {
     uint64_t predicted = 0;
-    bool any = d->params.implicit_return && vs_step_returns(site->flags) &&
+    bool any = d->config.params.implicit_return && vs_step_returns(site->flags) &&
                vs_ras_pop(&c->ras, &predicted);
     answer->taken = true;
     if (site->last && is_jump(c)) {
@@ -130,7 +121,7 @@ static int indirect(struct decoder *d, struct core *c, const struct vs_flow_site
         c->reached = true;
     } else if (any) {
         answer->target = predicted;
-    } else if (site->inferable && d->params.sijump) {
+    } else if (site->inferable && d->config.params.sijump) {
         answer->target = site->target;
     } else {
         return refuse(d, VS_FIELD_TARGET, "a jump of which no message tells");
@@ -151,11 +142,32 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
                                                 : indirect(d, c, site, answer);
 }
 
-static int decoder_call(void *decoder, unsigned core, uint64_t return_address, uint64_t target)
+/* A direct jump or call, which may be reported like a branch that is taken. */
+static int jump_reported(struct decoder *d, struct core *c, const struct vs_flow_site *site)
 {
-    (void)target;
-    vs_ras_push(&((struct decoder *)decoder)->cores[core].ras, return_address);
+    bool taken = true;
+    int err = 0;
+    if (c->number == VS_NTRACE_FULL)
+        c->at = site->bytes;
+    if (d->config.params.mode == VS_NTRACE_HTM) {
+        err = take_outcome(d, c, &taken);
+        if (!err && !taken)
+            err = refuse(d, VS_FIELD_OUTCOME, "a direct jump that is not taken");
+        return err ? err : is_last_of_full(c) ? VS_FLOW_LAST : 0;
+    }
+    if (!site->last || c->number != VS_NTRACE_DIRECT)
+        return refuse(d, VS_FIELD_ICNT, "a direct jump of which no message tells");
+    c->reached = true;
     return 0;
+}
+
+static int decoder_direct(void *decoder, unsigned core, const struct vs_flow_site *site)
+{
+    struct decoder *d = decoder;
+    struct core *c = &d->cores[core];
+    if (vs_step_calls(site->flags))
+        vs_ras_push(&c->ras, site->pc + site->size);
+    return d->config.params.all_jumps ? jump_reported(d, c, site) : 0;
 }
 
 static int decoder_discontinuity(void *decoder, unsigned core, uint64_t *target)
@@ -179,8 +191,8 @@ static int take_history(struct decoder *d, struct core *c, uint64_t hist, uint64
 /* The core goes as far as iCnt says. */
 static int reach(struct decoder *d, struct core *c, uint64_t icnt, struct vs_flow_head *h)
 {
-    uint64_t end = c->mark + ((c->extra + icnt) << d->shift);
-    if (icnt >> d->params.icnt_bits || end < c->at)
+    uint64_t end = c->mark + ((c->extra + icnt) << d->config.shift);
+    if (icnt >> d->config.params.icnt_bits || end < c->at)
         return refuse(d, VS_FIELD_ICNT, "a count that was exceeded or cannot be");
     h->count = end - c->at;
     h->bytes = true;
@@ -198,9 +210,9 @@ static int branch_message(struct decoder *d, struct core *c, const struct vs_ntr
     c->code = m->code;
     c->reached = false;
     if ((m->number == VS_NTRACE_DIRECT || !history) && m->number != VS_NTRACE_INDIRECT &&
-        d->params.mode != VS_NTRACE_BTM)
+        d->config.params.mode != VS_NTRACE_BTM)
         return refuse(d, VS_FIELD_HEADER, "a direct branch with histories");
-    if (history && (d->params.mode != VS_NTRACE_HTM || m->hist < 2))
+    if (history && (d->config.params.mode != VS_NTRACE_HTM || m->hist < 2))
         return refuse(d, VS_FIELD_OUTCOME, "a history of nothing");
     int err = history ? take_history(d, c, m->hist, 1) : 0;
     if (!err)
@@ -220,7 +232,7 @@ static int first_message(struct decoder *d, struct core *c, const struct vs_ntra
 {
     c->last = *m;
     if (m->number != VS_NTRACE_DIRECT)
-        c->address = (c->address ^ m->address << d->shift) & d->mask;
+        c->address = (c->address ^ m->address << d->config.shift) & d->config.mask;
     c->target = c->last_address = c->address;
     return branch_message(d, c, m, h);
 }
@@ -231,15 +243,15 @@ static int full_message(struct decoder *d, struct core *c, const struct vs_ntrac
     c->number = m->number;
     c->last.number = 0;
     if (m->code == VS_NTRACE_FULL_ICNT) {
-        uint64_t full = (UINT64_C(1) << d->params.icnt_bits) - 1;
+        uint64_t full = (UINT64_C(1) << d->config.params.icnt_bits) - 1;
         c->number = 0;
         c->extra += m->icnt;
         return m->icnt == full ? 0 : refuse(d, VS_FIELD_ICNT, "a counter that is not full");
     }
     bool repeated = m->code == VS_NTRACE_REPEATED;
-    if (d->params.mode != VS_NTRACE_HTM || m->hist < 2 ||
-        (repeated &&
-         (!d->params.repeat_history || m->repeat < 2 || m->repeat > vs_ntrace_repeat_most())))
+    if (d->config.params.mode != VS_NTRACE_HTM || m->hist < 2 ||
+        (repeated && (!d->config.params.repeat_history || m->repeat < 2 ||
+                      m->repeat > vs_ntrace_repeat_most())))
         return refuse(d, VS_FIELD_RUN, "a repetition that no encoder counts");
     h->count = VS_FLOW_OPEN;
     return take_history(d, c, m->hist, repeated ? m->repeat : 1);
@@ -254,7 +266,7 @@ static int sync_message(struct decoder *d, struct core *c, const struct vs_ntrac
                                         : VS_NTRACE_EXIT_RESET;
     c->number = m->number;
     c->last.number = 0;
-    c->address = c->target = m->address << d->shift;
+    c->address = c->target = m->address << d->config.shift;
     if (m->code != code || (starts && m->icnt))
         return refuse(d, VS_FIELD_SYNC, "another reason to synchronise");
     h->discontinuity = starts;
@@ -270,7 +282,7 @@ static int sync_message(struct decoder *d, struct core *c, const struct vs_ntrac
 static int end_message(struct decoder *d, struct core *c, const struct vs_ntrace_message *m,
                        struct vs_flow_head *h)
 {
-    bool history = d->params.mode == VS_NTRACE_HTM;
+    bool history = d->config.params.mode == VS_NTRACE_HTM;
     c->number = m->number;
     if (m->code != VS_NTRACE_DISABLED || m->history != history)
         return refuse(d, VS_FIELD_HEADER, "a core that ends otherwise");
@@ -285,7 +297,7 @@ static int end_message(struct decoder *d, struct core *c, const struct vs_ntrace
 /* The last message of a branch comes again, some times. */
 static int repeat_message(struct decoder *d, struct core *c, const struct vs_ntrace_message *m)
 {
-    if (!d->params.repeat_branch || !c->last.number || !m->icnt ||
+    if (!d->config.params.repeat_branch || !c->last.number || !m->icnt ||
         m->icnt > vs_ntrace_repeat_most())
         return refuse(d, VS_FIELD_RUN, "a repetition of nothing");
     c->copies = m->icnt;
@@ -297,7 +309,7 @@ static int next_message(struct decoder *d, struct core *c, struct vs_flow_head *
     struct vs_ntrace_message m;
     int err = vs_port_next_packet(d->port);
     if (!err)
-        err = vs_ntrace_get(d->port, d->timed, &m);
+        err = vs_ntrace_get(d->port, &d->config.layout, &m);
     if (err)
         return err;
     if (!c->alive && m.number != VS_NTRACE_SYNC)
@@ -331,8 +343,10 @@ static int check_done(struct decoder *d, const struct core *c)
     return 0;
 }
 
-static int next_head(struct decoder *d, struct core *c, struct vs_flow_head *h)
+static int next_head(void *decoder, unsigned core, struct vs_flow_head *h)
 {
+    struct decoder *d = decoder;
+    struct core *c = &d->cores[core];
     int err = check_done(d, c);
     c->number = 0;
     while (!err && !c->number) {
@@ -350,15 +364,7 @@ static int next_head(struct decoder *d, struct core *c, struct vs_flow_head *h)
 
 static int decoder_head(void *decoder, struct vs_flow_head *h)
 {
-    struct decoder *d = decoder;
-    struct vs_port_reader *r = d->port;
-    int err = next_head(d, &d->cores[r->stream], h);
-    for (unsigned i = 1; i < d->count && err == -VSE_END; i++) { /* that core's stream has ended */
-        vs_port_select(r, (r->stream + 1) % d->count);
-        err = next_head(d, &d->cores[r->stream], h);
-    }
-    h->core = r->stream;
-    return err;
+    return vs_flow_decoder_head(decoder, ((struct decoder *)decoder)->port, h, next_head);
 }
 
 /* ---- synchronisation points ------------------------------------------------------------------ */
@@ -385,10 +391,10 @@ static int decoder_sync(void *decoder, unsigned stream, uint64_t bit, struct vs_
     while (!err) {
         bit = d->port->bits.pos;
         err = vs_port_next_packet(d->port);
-        if (err || vs_ntrace_get(d->port, d->timed, &m) || m.number != VS_NTRACE_SYNC ||
+        if (err || vs_ntrace_get(d->port, &d->config.layout, &m) || m.number != VS_NTRACE_SYNC ||
             m.code != VS_NTRACE_PERIODIC)
             continue;
-        *point = (struct vs_flow_point){stream, bit, stream, m.address << d->shift};
+        *point = (struct vs_flow_point){stream, bit, stream, m.address << d->config.shift};
         c->lost = c->alive = true;
         return vs_port_seek(d->port, stream, bit);
     }
@@ -398,7 +404,7 @@ static int decoder_sync(void *decoder, unsigned stream, uint64_t bit, struct vs_
 const struct vs_flow_decoder_ops vs_ntrace_decoder_ops = {.open = decoder_open,
                                                           .head = decoder_head,
                                                           .branch = decoder_branch,
-                                                          .call = decoder_call,
+                                                          .direct = decoder_direct,
                                                           .discontinuity = decoder_discontinuity,
                                                           .sync = decoder_sync,
                                                           .close = decoder_close};

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The encoder of RISC-V N-Trace. */
-#include <stdlib.h>
-
-#include "base/likely.h"
+#include "technique/flow_common.h"
 #include "technique/ntrace.h"
-#include "technique/passage.h"
 
 /* Histories that repeat themselves are looked for with these periods: 31, or one with more
  * divisors, so that loops of up to seven branches are found. */
@@ -31,56 +28,35 @@ struct core {
 };
 
 struct encoder {
-    struct vs_ntrace_params params;
-    unsigned shift;
-    uint64_t mask; /* of addresses */
-    bool timed;
-    struct vs_port_writer *port;
-    struct vs_passage passage;
-    struct core *cores;
-    unsigned count;
-    unsigned core;
-    uint64_t time;
-    struct vs_flow_counts counts;
+    struct vs_flow_encoder base;
+    struct vs_ntrace_config config;
+    struct core cores[];
 };
 
 static void encoder_close(void *encoder)
 {
     struct encoder *e = encoder;
-    if (!e)
-        return;
-    for (unsigned i = 0; e->cores && i < e->count; i++)
+    for (unsigned i = 0; e && i < e->base.cores; i++)
         vs_ras_fini(&e->cores[i].ras);
-    vs_passage_fini(&e->passage);
-    free(e->cores);
+    if (e)
+        vs_flow_encoder_fini(&e->base);
     free(e);
 }
 
 static int encoder_open(void **out, const struct vs_technique_context *context)
 {
-    struct encoder *e = *out = NULL;
-    if (!context->code)
-        return -VSE_INVAL;
-    if (!(e = calloc(1, sizeof(*e))))
-        return -VSE_NOMEM;
-    e->params = *(const struct vs_ntrace_params *)context->params;
-    e->shift = vs_ntrace_shift(context->setup);
-    e->mask = UINT64_MAX >> (64 - context->setup->address_bits);
-    e->timed = context->setup->timed;
-    e->port = context->port;
-    e->count = context->setup->cores;
-    e->cores = calloc(e->count, sizeof(*e->cores));
-    int err = vs_passage_init(&e->passage, context->code, e->count);
-    for (unsigned i = 0; e->cores && i < e->count && !err; i++) {
+    unsigned cores = context->setup->cores;
+    int err = vs_machine_new(out, sizeof(struct encoder), cores, sizeof(struct core));
+    struct encoder *e = *out;
+    if (err)
+        return err;
+    e->config = vs_ntrace_config(context->params, context->setup);
+    err = vs_flow_encoder_init(&e->base, context);
+    for (unsigned i = 0; i < cores && !err; i++) {
         e->cores[i].hist = 1;
-        err = vs_ras_init(&e->cores[i].ras, (uint32_t)e->params.depth);
+        err = vs_ras_init(&e->cores[i].ras, (uint32_t)e->config.params.depth);
     }
-    if (err || !e->cores) {
-        encoder_close(e);
-        return -VSE_NOMEM;
-    }
-    *out = e;
-    return 0;
+    return vs_machine_opened(out, err, encoder_close);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -90,12 +66,12 @@ static void put_message(struct encoder *e, struct core *c, const struct vs_ntrac
 {
     struct vs_ntrace_message copy = *m;
     struct vs_ntrace_bytes bytes;
-    copy.time = m->number == VS_NTRACE_SYNC ? e->time : e->time - c->time;
-    c->time = e->time;
-    vs_ntrace_pack(&copy, e->timed, &bytes);
-    vs_port_begin_packet(e->port, e->core, e->time);
-    vs_ntrace_put(e->port, &bytes);
-    vs_port_end(e->port);
+    copy.time = m->number == VS_NTRACE_SYNC ? e->base.time : e->base.time - c->time;
+    c->time = e->base.time;
+    vs_ntrace_pack(&e->config.layout, &copy, &bytes);
+    vs_port_begin_packet(e->base.port, e->base.core, e->base.time);
+    vs_ntrace_put(e->base.port, &bytes);
+    vs_port_end(e->base.port);
 }
 
 /* Sends the message of the outcomes that wait for their repetition. */
@@ -142,7 +118,7 @@ static void put_other(struct encoder *e, struct core *c, const struct vs_ntrace_
 static void put_branch(struct encoder *e, struct core *c, const struct vs_ntrace_message *m,
                        uint64_t target)
 {
-    bool same = e->params.repeat_branch && !c->width && m->number == c->last.number &&
+    bool same = e->config.params.repeat_branch && !c->width && m->number == c->last.number &&
                 m->code == c->last.code && m->icnt == c->last.icnt && m->hist == c->last.hist &&
                 (m->number == VS_NTRACE_DIRECT || target == c->last_address);
     if (same && c->copies < vs_ntrace_repeat_most()) {
@@ -166,7 +142,8 @@ static void put_indirect(struct encoder *e, struct core *c, uint64_t target, uns
     struct vs_ntrace_message m = {.number = c->bits ? VS_NTRACE_HISTORY : VS_NTRACE_INDIRECT,
                                   .code = (uint8_t)type,
                                   .icnt = c->icnt,
-                                  .address = ((target ^ c->address) & e->mask) >> e->shift,
+                                  .address =
+                                      ((target ^ c->address) & e->config.mask) >> e->config.shift,
                                   .hist = c->bits ? c->hist : 0};
     if (type == VS_NTRACE_TRAP)
         put_other(e, c, &m);
@@ -187,7 +164,7 @@ static void put_sync(struct encoder *e, struct core *c, uint64_t pc, unsigned co
               &(struct vs_ntrace_message){.number = VS_NTRACE_SYNC,
                                           .code = (uint8_t)code,
                                           .icnt = c->icnt,
-                                          .address = (pc & e->mask) >> e->shift});
+                                          .address = (pc & e->config.mask) >> e->config.shift});
     c->address = pc;
     clear_history(c);
     c->calls = 0;
@@ -238,11 +215,11 @@ static void follow_history(struct encoder *e, struct core *c)
     c->bits = 0;
 }
 
-static void add_outcome(struct encoder *e, struct core *c, bool taken)
+static inline void add_outcome(struct encoder *e, struct core *c, bool taken)
 {
     c->hist = c->hist << 1 | taken;
     c->bits++;
-    if (e->params.repeat_history) {
+    if (e->config.params.repeat_history) {
         if (unlikely(c->width) || c->bits == VS_NTRACE_HIST_BITS)
             follow_history(e, c);
     } else if (unlikely(c->bits == VS_NTRACE_HIST_BITS)) {
@@ -260,13 +237,13 @@ static bool is_implicit(const struct encoder *e, struct core *c, uint64_t target
 {
     uint64_t predicted, mask = UINT64_MAX;
     bool any;
-    switch (e->params.implicit_return) {
+    switch (e->config.params.implicit_return) {
     case VS_NTRACE_COUNTED:
         any = c->calls;
         c->calls -= any;
         return any;
     case VS_NTRACE_PARTIAL:
-        mask = (UINT64_C(1) << (e->params.partial + e->shift)) - 1;
+        mask = (UINT64_C(1) << (e->config.params.partial + e->config.shift)) - 1;
         /* fall through */
     case VS_NTRACE_STACKED:
         return vs_ras_pop(&c->ras, &predicted) && !((predicted ^ target) & mask);
@@ -277,8 +254,8 @@ static bool is_implicit(const struct encoder *e, struct core *c, uint64_t target
 
 static void push_call(const struct encoder *e, struct core *c, uint64_t back)
 {
-    if (e->params.implicit_return == VS_NTRACE_COUNTED)
-        c->calls += c->calls < e->params.depth;
+    if (e->config.params.implicit_return == VS_NTRACE_COUNTED)
+        c->calls += c->calls < e->config.params.depth;
     else
         vs_ras_push(&c->ras, back);
 }
@@ -287,14 +264,14 @@ static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
                      const struct vs_passed *passed)
 {
     bool is_return = vs_step_returns(s->flags);
-    bool told =
-        !(is_return && is_implicit(e, c, s->target)) && !(passed->inferable && e->params.sijump);
+    bool told = !(is_return && is_implicit(e, c, s->target)) &&
+                !(passed->inferable && e->config.params.sijump);
     if (told)
         put_indirect(e, c, s->target, VS_NTRACE_JUMP);
-    e->counts.returns += is_return;
-    e->counts.indirect += !is_return;
-    e->counts.returns_reported += is_return && told;
-    e->counts.indirect_reported += !is_return && told;
+    e->base.counts.returns += is_return;
+    e->base.counts.indirect += !is_return;
+    e->base.counts.returns_reported += is_return && told;
+    e->base.counts.indirect_reported += !is_return && told;
     if (vs_step_calls(s->flags))
         push_call(e, c, s->pc + s->size);
 }
@@ -302,10 +279,10 @@ static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
 static void discontinuity(struct encoder *e, struct core *c, const struct vs_step *s)
 {
     bool ends = s->target == VS_STEP_NOWHERE;
-    e->counts.discontinuities++;
-    e->counts.syncs += ends || !c->alive;
+    e->base.counts.discontinuities++;
+    e->base.counts.syncs += ends || !c->alive;
     if (ends) {
-        bool history = e->params.mode == VS_NTRACE_HTM;
+        bool history = e->config.params.mode == VS_NTRACE_HTM;
         put_other(e, c,
                   &(struct vs_ntrace_message){.number = VS_NTRACE_CORRELATION,
                                               .code = VS_NTRACE_DISABLED,
@@ -325,39 +302,87 @@ static void discontinuity(struct encoder *e, struct core *c, const struct vs_ste
 /* The counter has a width. What it loses here, the decoder adds. */
 static void count_on(struct encoder *e, struct core *c)
 {
-    uint64_t full = (UINT64_C(1) << e->params.icnt_bits) - 1;
+    uint64_t full = (UINT64_C(1) << e->config.params.icnt_bits) - 1;
     for (; c->icnt > full; c->icnt -= full)
         put_other(e, c,
                   &(struct vs_ntrace_message){
                       .number = VS_NTRACE_FULL, .code = VS_NTRACE_FULL_ICNT, .icnt = full});
 }
 
-static void pass(struct encoder *e, struct core *c, const struct vs_step *s,
-                 struct vs_passed *passed)
+static inline void add_count(struct encoder *e, struct core *c, uint64_t bytes)
 {
-    for (uint64_t left = s->icount; left;) {
-        vs_passage_take(&e->passage, s->core, &left, passed);
-        c->icnt += passed->bytes >> e->shift;
-    }
-    if (unlikely(c->icnt >> e->params.icnt_bits))
+    c->icnt += bytes >> e->config.shift;
+    if (unlikely(c->icnt >> e->config.params.icnt_bits))
         count_on(e, c);
 }
 
-static void consume_step(struct encoder *e, const struct vs_step *s)
+/* How many instructions come until a direct jump or call is through, at most so many; *jumps is
+ * whether there is one. */
+static uint64_t until_jump(struct encoder *e, uint64_t most, bool *jumps)
 {
+    struct vs_passage_core *now = &e->base.passage.cores[e->base.core];
+    struct vs_stretches *stretches = &e->base.passage.stretches;
+    struct vs_stretch_place place = now->place;
+    const struct vs_stretch *r;
+    if (now->begun && (r = vs_stretches_at(stretches, e->base.core, &place, 1)))
+        place.pc = r->next;
+    r = vs_stretches_at(stretches, e->base.core, &place, most);
+    *jumps = r && r->branch && !(r->flags & (VS_BR_COND | VS_BR_INDIRECT));
+    return r ? r->count : most;
+}
+
+/* Direct jumps and calls are as branches that are taken. */
+static void pass_jumps(struct encoder *e, struct core *c, const struct vs_step *s,
+                       struct vs_passed *passed)
+{
+    for (uint64_t left = s->icount; left;) {
+        bool jumps;
+        uint64_t part = until_jump(e, left, &jumps);
+        left -= part;
+        while (part) {
+            vs_passage_take(&e->base.passage, s->core, &part, passed);
+            add_count(e, c, passed->bytes);
+        }
+        if (jumps && e->config.params.mode == VS_NTRACE_HTM)
+            add_outcome(e, c, true);
+        else if (jumps)
+            put_direct(e, c);
+    }
+}
+
+static inline void pass(struct encoder *e, struct core *c, const struct vs_step *s,
+                        struct vs_passed *passed)
+{
+    uint64_t bytes = 0;
+    if (unlikely(e->config.params.all_jumps)) {
+        pass_jumps(e, c, s, passed);
+        return;
+    }
+    for (uint64_t left = s->icount; left; bytes += passed->bytes)
+        vs_passage_take(&e->base.passage, s->core, &left, passed);
+    add_count(e, c, bytes);
+}
+
+static inline void conditional(struct encoder *e, struct core *c, const struct vs_step *s)
+{
+    bool taken = vs_step_taken(s), history = e->config.params.mode == VS_NTRACE_HTM;
+    e->base.counts.conditional++;
+    e->base.counts.conditional_reported += history || taken;
+    if (likely(history))
+        add_outcome(e, c, taken);
+    else if (taken)
+        put_direct(e, c);
+}
+
+static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
+{
+    struct encoder *e = (struct encoder *)base;
     struct core *c = &e->cores[s->core];
     struct vs_passed passed = {0};
-    e->core = s->core;
-    e->time = s->time;
     pass(e, c, s, &passed);
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
-        e->counts.conditional++;
-        e->counts.conditional_reported += e->params.mode == VS_NTRACE_HTM || vs_step_taken(s);
-        if (e->params.mode == VS_NTRACE_HTM)
-            add_outcome(e, c, vs_step_taken(s));
-        else if (vs_step_taken(s))
-            put_direct(e, c);
+        conditional(e, c, s);
         break;
     case VS_STEP_INDIRECT:
         indirect(e, c, s, &passed);
@@ -367,46 +392,29 @@ static void consume_step(struct encoder *e, const struct vs_step *s)
         break;
     default:
         discontinuity(e, c, s);
-        vs_passage_go(&e->passage, s->core, s->target);
+        vs_passage_go(&base->passage, s->core, s->target);
         return;
     }
-    vs_passage_branch(&e->passage, s->core, vs_step_next(s));
+    vs_passage_branch(&base->passage, s->core, vs_step_next(s));
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
-    struct encoder *e = encoder;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
-        if (unlikely(s->core >= e->count))
-            return -VSE_INVAL;
-        e->counts.instructions += s->icount;
-        consume_step(e, s);
-    }
-    return 0;
+    return vs_flow_each(encoder, slice, take_step);
 }
 
 static int encoder_sync(void *encoder, unsigned core)
 {
     struct encoder *e = encoder;
     struct core *c = &e->cores[core];
-    if (core >= e->count || !c->alive)
+    if (core >= e->base.cores || !c->alive)
         return 0;
-    e->core = core;
-    e->time = c->time > e->time ? c->time : e->time;
-    e->counts.syncs++;
-    put_sync(e, c, e->passage.cores[core].place.pc, VS_NTRACE_PERIODIC);
+    e->base.core = core;
+    e->base.time = c->time > e->base.time ? c->time : e->base.time;
+    e->base.counts.syncs++;
+    put_sync(e, c, e->base.passage.cores[core].place.pc, VS_NTRACE_PERIODIC);
     return 0;
 }
 
-static void encoder_counts(const void *encoder, void *counts)
-{
-    *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
-}
-
-const struct vs_encoder_ops vs_ntrace_encoder_ops = {.needs = VS_NEEDS_STEPS | VS_NEEDS_CODE,
-                                                     .open = encoder_open,
-                                                     .consume = encoder_consume,
-                                                     .sync = encoder_sync,
-                                                     .counts = encoder_counts,
-                                                     .rows = vs_flow_count_rows,
-                                                     .close = encoder_close};
+const struct vs_encoder_ops vs_ntrace_encoder_ops =
+    VS_FLOW_ENCODER(encoder_open, encoder_consume, encoder_sync, encoder_close);

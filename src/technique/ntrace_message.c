@@ -1,48 +1,74 @@
 /* SPDX-License-Identifier: MIT */
 #include "technique/ntrace_message.h"
 
+#include <string.h>
+
 enum { MDO = 6, MSEO_MORE = 0, MSEO_FIELD = 1, MSEO_MESSAGE = 3 };
 
 /* One description of the messages serves both directions: fields are put into `out`, and are first
- * taken from `in` if there is one. */
+ * taken from `in` if there is one. It is compiled twice, once for each direction. */
+#define DESCRIBES static inline __attribute__((always_inline))
+
 struct coder {
+    const struct vs_ntrace_layout *layout;
     struct vs_ntrace_bytes *out;
     const struct vs_ntrace_bytes *in; /* NULL: the message is written */
     unsigned byte, bit;               /* of `in`: where the next field begins */
     unsigned used;                    /* bits of the last byte of `out` */
+    unsigned whole;                   /* bytes of `out` that belong to a field */
     bool bad;
 };
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-static void add_byte(struct coder *c, enum vs_field f)
+DESCRIBES void add_byte(struct coder *c, uint64_t data)
 {
     struct vs_ntrace_bytes *o = c->out;
     if (o->count == VS_NTRACE_BYTES_MAX) {
         c->bad = true;
         o->count--;
     }
-    o->bytes[o->count] = 0;
-    o->fields[o->count++] = (uint8_t)f;
-    c->used = 0;
+    o->bytes[o->count++] = (uint8_t)(data << 2);
 }
 
-static void put_bits(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
+/* The bytes since the last such end belong to field f. */
+DESCRIBES void end_part(struct coder *c, enum vs_field f)
 {
-    while (n) {
-        if (c->used == MDO)
-            add_byte(c, f);
-        unsigned room = MDO - c->used, some = n < room ? n : room;
-        uint8_t *byte = &c->out->bytes[c->out->count - 1];
-        *byte = (uint8_t)(*byte | (v & ((1u << some) - 1)) << (c->used + 2));
-        c->out->fields[c->out->count - 1] = (uint8_t)f;
-        c->used += some;
-        v = some < 64 ? v >> some : 0;
-        n -= some;
+    struct vs_ntrace_bytes *o = c->out;
+    if (o->count == c->whole)
+        return;
+    o->part[o->parts++] = (struct vs_port_part){(uint8_t)f, (uint8_t)(8 * (o->count - c->whole))};
+    c->whole = o->count;
+}
+
+/* A field with a width begins a byte or follows another one, and does not reach beyond. */
+DESCRIBES void put_fixed(struct coder *c, uint64_t v, unsigned n)
+{
+    if (c->used == MDO) {
+        add_byte(c, 0);
+        c->used = 0;
+    }
+    c->out->bytes[c->out->count - 1] |= (uint8_t)(v << (c->used + 2));
+    c->used += n;
+}
+
+/* Puts n bits or more, up to the end of a byte. They begin in the last byte if it has room. `fill`
+ * is what comes on top of v. */
+DESCRIBES void put_variable(struct coder *c, uint64_t v, unsigned n, uint64_t fill)
+{
+    unsigned room = MDO - c->used;
+    if (room) {
+        c->out->bytes[c->out->count - 1] |= (uint8_t)((v & ((1u << room) - 1)) << (c->used + 2));
+        v = v >> room | fill << (64 - room);
+        n -= n < room ? n : room;
+    }
+    for (; n; n -= n < MDO ? n : MDO) {
+        add_byte(c, v & ((1u << MDO) - 1));
+        v = v >> MDO | fill << (64 - MDO);
     }
 }
 
-static void end_with(struct coder *c, unsigned mseo)
+DESCRIBES void end_with(struct coder *c, unsigned mseo)
 {
     c->out->bytes[c->out->count - 1] |= (uint8_t)mseo;
     c->used = MDO;
@@ -67,7 +93,8 @@ static uint64_t take_bits(struct coder *c, unsigned n)
     return v;
 }
 
-static uint64_t take_variable(struct coder *c)
+/* *bits is how many there were. */
+static uint64_t take_variable(struct coder *c, unsigned *bits)
 {
     uint64_t v = 0;
     unsigned n = 0;
@@ -81,40 +108,63 @@ static uint64_t take_variable(struct coder *c)
             return 0;
         }
         uint64_t some = c->in->bytes[c->byte] >> (2 + c->bit);
-        c->bad |= n < 64 ? some && n && some >> (64 - n) : some != 0;
         v |= n < 64 ? some << n : 0;
         n += MDO - c->bit;
         if (c->in->bytes[c->byte] & 3)
             break;
     }
     c->bit = MDO;
+    *bits = n;
     return v;
 }
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-static uint64_t fixed(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
+/* A byte that such fields fill is theirs; else it is that of the field after them. */
+DESCRIBES uint64_t fixed(struct coder *c, enum vs_field f, uint64_t v, unsigned n)
 {
     if (c->in)
         v = take_bits(c, n);
-    put_bits(c, f, v, n);
+    put_fixed(c, v, n);
+    if (c->used == MDO)
+        end_part(c, f);
     return v;
 }
 
-static uint64_t variable(struct coder *c, enum vs_field f, uint64_t v)
+DESCRIBES uint64_t variable(struct coder *c, enum vs_field f, uint64_t v)
 {
+    unsigned n;
     if (c->in)
-        v = take_variable(c);
-    unsigned n = v ? 64 - (unsigned)__builtin_clzll(v) : 0;
+        v = take_variable(c, &n);
+    n = v ? 64 - (unsigned)__builtin_clzll(v) : 0;
     if (!n && c->used == MDO)
         n = 1;
-    put_bits(c, f, v, n);
-    c->out->fields[c->out->count - 1] = (uint8_t)f;
+    put_variable(c, v, n, 0);
+    end_part(c, f);
     end_with(c, MSEO_FIELD);
     return v;
 }
 
-static void message(struct coder *c, struct vs_ntrace_message *m, bool timed)
+/* An address, which begins a byte. */
+DESCRIBES uint64_t address(struct coder *c, enum vs_field f, uint64_t v)
+{
+    unsigned n = 64, unused = 64 - c->layout->address_bits;
+    if (!c->layout->extended)
+        return variable(c, f, v);
+    if (c->in)
+        v = take_variable(c, &n);
+    if (n < 64 && n && v >> (n - 1))
+        v |= UINT64_MAX << n;
+    v = v << unused >> unused;
+    uint64_t sign = v << unused >> 63 ? UINT64_MAX : 0;
+    uint64_t wide = sign ? v | ~(UINT64_MAX >> unused) : v, differs = wide ^ sign;
+    put_variable(c, wide, differs ? 65 - (unsigned)__builtin_clzll(differs) : 1, sign);
+    end_part(c, f);
+    end_with(c, MSEO_FIELD);
+    return v;
+}
+
+DESCRIBES void message(struct coder *c, struct vs_ntrace_message *m)
 {
     m->number = (uint8_t)fixed(c, VS_FIELD_HEADER, m->number, MDO);
     switch (m->number) {
@@ -125,14 +175,14 @@ static void message(struct coder *c, struct vs_ntrace_message *m, bool timed)
     case VS_NTRACE_HISTORY:
         m->code = (uint8_t)fixed(c, VS_FIELD_HEADER, m->code, 2);
         m->icnt = variable(c, VS_FIELD_ICNT, m->icnt);
-        m->address = variable(c, VS_FIELD_TARGET, m->address);
+        m->address = address(c, VS_FIELD_TARGET, m->address);
         if (m->number == VS_NTRACE_HISTORY)
             m->hist = variable(c, VS_FIELD_OUTCOME, m->hist);
         break;
     case VS_NTRACE_SYNC:
         m->code = (uint8_t)fixed(c, VS_FIELD_HEADER, m->code, 4);
         m->icnt = variable(c, VS_FIELD_ICNT, m->icnt);
-        m->address = variable(c, VS_FIELD_SYNC, m->address);
+        m->address = address(c, VS_FIELD_SYNC, m->address);
         break;
     case VS_NTRACE_FULL:
         m->code = (uint8_t)fixed(c, VS_FIELD_HEADER, m->code, 4);
@@ -161,25 +211,25 @@ static void message(struct coder *c, struct vs_ntrace_message *m, bool timed)
         c->bad = true;
         return;
     }
-    if (timed)
+    if (c->layout->timed)
         m->time = variable(c, VS_FIELD_CYCLES, m->time);
     end_with(c, MSEO_MESSAGE);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-void vs_ntrace_pack(const struct vs_ntrace_message *m, bool timed, struct vs_ntrace_bytes *out)
+void vs_ntrace_pack(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
+                    struct vs_ntrace_bytes *out)
 {
     struct vs_ntrace_message copy = *m;
-    struct coder c = {.out = out, .used = MDO};
-    out->count = 0;
-    message(&c, &copy, timed);
+    struct coder c = {.layout = layout, .out = out, .used = MDO};
+    out->count = out->parts = 0;
+    message(&c, &copy);
 }
 
 void vs_ntrace_put(struct vs_port_writer *w, const struct vs_ntrace_bytes *b)
 {
-    for (unsigned i = 0; i < b->count; i++)
-        vs_port_put(w, (enum vs_field)b->fields[i], b->bytes[i], 8);
+    vs_port_put_parts(w, b->words, 8 * b->count, b->part, b->parts);
 }
 
 /* Reads the bytes of a message; which field each belongs to is known only afterwards. */
@@ -204,24 +254,23 @@ static void note_fields(const struct vs_port_reader *r, uint64_t from,
                         const struct vs_ntrace_bytes *b)
 {
     uint8_t *fields = r->witness ? r->witness->fields : NULL;
-    for (unsigned i = 0; fields && i < 8 * b->count; i++)
-        fields[r->before + from + i] = (uint8_t)(b->fields[i / 8] + 1);
+    for (unsigned i = 0, at = 0; fields && i < b->parts; at += b->part[i++].bits)
+        for (unsigned bit = 0; bit < b->part[i].bits; bit++)
+            fields[r->before + from + at + bit] = (uint8_t)(b->part[i].field + 1);
 }
 
-int vs_ntrace_get(struct vs_port_reader *r, bool timed, struct vs_ntrace_message *m)
+int vs_ntrace_get(struct vs_port_reader *r, const struct vs_ntrace_layout *layout,
+                  struct vs_ntrace_message *m)
 {
     struct vs_ntrace_bytes in, out = {0};
     uint64_t from = r->bits.pos;
     int err = read_bytes(r, &in);
     if (err)
         return err;
-    struct coder c = {.out = &out, .in = &in, .used = MDO};
+    struct coder c = {.layout = layout, .out = &out, .in = &in, .used = MDO};
     *m = (struct vs_ntrace_message){0};
-    message(&c, m, timed);
-    bool same = !c.bad && out.count == in.count;
-    for (unsigned i = 0; same && i < in.count; i++)
-        same = in.bytes[i] == out.bytes[i];
-    if (!same)
+    message(&c, m);
+    if (c.bad || out.count != in.count || memcmp(in.bytes, out.bytes, in.count) != 0)
         return vs_port_refuse(r, VS_FIELD_HEADER, "no message is like that");
     note_fields(r, from, &out);
     return 0;

@@ -12,7 +12,8 @@
  *
  * The number of the message is alone in its first byte. Fields without a width have as many bits as
  * they need, at least one, and end with a byte; in a timed stream each message ends with a
- * timestamp. */
+ * timestamp. What is not sent on top of a field is zero, unless addresses are extended: then it is
+ * as the last bit that is sent. */
 #ifndef TECHNIQUE_NTRACE_MESSAGE_H
 #define TECHNIQUE_NTRACE_MESSAGE_H
 
@@ -47,20 +48,32 @@ struct vs_ntrace_message {
     uint64_t time;
 };
 
-enum { VS_NTRACE_BYTES_MAX = 64 };
+struct vs_ntrace_layout {
+    bool timed;            /* messages end with a timestamp */
+    bool extended;         /* the last bit of an address that is sent stands for all above it */
+    unsigned address_bits; /* as they are sent */
+};
+
+enum { VS_NTRACE_BYTES_MAX = 64, VS_NTRACE_PARTS = 8 };
 
 struct vs_ntrace_bytes {
     unsigned count;
-    uint8_t bytes[VS_NTRACE_BYTES_MAX];
-    uint8_t fields[VS_NTRACE_BYTES_MAX]; /* enum vs_field of each byte */
+    union { /* in order, also of the words */
+        uint8_t bytes[VS_NTRACE_BYTES_MAX];
+        uint64_t words[VS_NTRACE_BYTES_MAX / 8];
+    };
+    unsigned parts; /* fields: each has whole bytes, with the fixed ones before it */
+    struct vs_port_part part[VS_NTRACE_PARTS];
 };
 
-void vs_ntrace_pack(const struct vs_ntrace_message *m, bool timed, struct vs_ntrace_bytes *out);
+void vs_ntrace_pack(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
+                    struct vs_ntrace_bytes *out);
 
 void vs_ntrace_put(struct vs_port_writer *w, const struct vs_ntrace_bytes *bytes);
 
 /* Reads a message. Returns 0; -VSE_TRUNCATED; -VSE_CORRUPT (there is no such message, or it could
  * be shorter). */
-int vs_ntrace_get(struct vs_port_reader *r, bool timed, struct vs_ntrace_message *m);
+int vs_ntrace_get(struct vs_port_reader *r, const struct vs_ntrace_layout *layout,
+                  struct vs_ntrace_message *m);
 
 #endif

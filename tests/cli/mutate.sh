@@ -48,7 +48,8 @@ flipped signals $few "${some[@]}"
 # every bit; a fault within an instruction that had begun retires nothing where the core came back to
 begin notices_every_flip_with_faults
 recorded faults --control-only --from on_fault --length 600 -- "$VESTIGE_BUILD/test/programs/faults"
-flipped faults 1000000 etrace:all $(more etrace:baseline ntrace:all ntrace:btm etm4 etm4:frames pt pt:deferred)
+flipped faults 1000000 etrace:all $(more etrace:baseline etrace:tvec=1 ntrace:all ntrace:btm ntrace:best,all_jumps=on,extend_address=on \
+    etm4 etm4:frames pt pt:deferred)
 
 begin notices_flips_with_mappings
 recorded maps --timed -- "$VESTIGE_BUILD/test/target/maps"

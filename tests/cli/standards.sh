@@ -21,10 +21,10 @@ build truth "$VESTIGE_BUILD/lib/libvestige.a" -lzstd
 
 trusting=(etrace:implicit_return=counter,depth=512 ntrace:implicit_return=counter,depth=32
     ntrace:implicit_return=partial)
-specs=(etrace etrace:all,resync=20 ntrace ntrace:btm_repeat ntrace:all)
+specs=(etrace etrace:all,resync=20 ntrace ntrace:btm_repeat ntrace:all ntrace:best,all_jumps=on,extend_address=on)
 [ -z "$long" ] || specs+=(etrace:ir etrace:bp etrace:ir_bp etrace:all etrace:addresses=full
     etrace:ecall=plain,header=encap etrace:ir,depth=2 etrace:all,jtc=256,bpred=2 ntrace:btm ntrace:htm_ir ntrace:best
-    ntrace:icnt_bits=8)
+    ntrace:icnt_bits=8 ntrace:btm,all_jumps=on ntrace:all,all_jumps=on,icnt_bits=9 ntrace:extend_address=on)
 
 # decode SPEC: prints what each core of $T/run.vest executed, by its stream alone and the code.
 decode() {
@@ -43,6 +43,7 @@ prove() {
     local all=("${specs[@]}")
     # longjmp breaks what a counter of calls, and parts of addresses, trust in: returns go back to their calls
     [[ $name == signals* ]] || all+=("${trusting[@]}")
+    [[ $name != signals* ]] || all+=("etrace:tvec=$handler" "etrace:all,resync=20,tvec=$handler")
     for spec in "${all[@]}"; do
         begin "decodes_${name}_$spec"
         run "$VESTIGE" encode -f "$T/run.vest" -t "$spec" --raw "$T/raw"
@@ -58,6 +59,8 @@ prove() {
 simulated() { # NAME THREADS CHECKSUM ARGUMENT...
     prove "$1_with_$2" "$2" "$(workload rv64 "$1")" "${@:4}"
 }
+
+handler=0x$(nm "$(workload rv64 signals)" | awk '$3 == "on_fault" { print $1 }') # the trap handler, whose address F3.1 leaves out
 
 begin decodes_streams
 if [ -n "$long" ] && [ -z "$sanitized" ]; then

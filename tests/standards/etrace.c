@@ -14,6 +14,7 @@ static struct state {
 
     bool returns, sijump, full, ecall, cache, predictor;
     unsigned depth, cache_bits, predictor_mask;
+    uint64_t tvec; /* where traps lead to, if F3.1 does not say it */
 
     uint64_t pc, last_pc, address, previous;
     bool start, inferred, stop_at_last, trapped;
@@ -226,7 +227,7 @@ static void sync_packet(bool trap)
         get(1);
         thaddr = get(1);
     }
-    uint64_t address = get(ADDRESS) << 1;
+    uint64_t address = trap && thaddr && s.tvec ? s.tvec : get(ADDRESS) << 1;
     s.inferred = false;
     forget();
     if (trap || s.start || s.trapped) {
@@ -345,6 +346,7 @@ int main(int argc, char **argv)
     s.start = true;
     s.returns = !option_is(argv[3], "implicit_return", "reported");
     s.depth = (unsigned)atoi(option(argv[3], "depth"));
+    s.tvec = strtoull(option(argv[3], "tvec"), NULL, 0);
     s.sijump = option_is(argv[3], "sijump", "on");
     s.full = option_is(argv[3], "addresses", "full");
     s.ecall = option_is(argv[3], "ecall", "jump");

@@ -10,7 +10,7 @@ static struct state {
     struct code code;
     const uint8_t *at, *end; /* of the stream */
     struct executed executed;
-    bool btm, returns, sijump;
+    bool btm, returns, sijump, jumps, extended;
 
     uint64_t pc, last_pc, address;
     uint64_t stack[STACK];
@@ -46,6 +46,8 @@ static uint64_t fixed(unsigned n)
     return v;
 }
 
+static unsigned width; /* of the last variable field, as it was sent */
+
 static uint64_t variable(void)
 {
     uint64_t v = 0;
@@ -64,7 +66,17 @@ static uint64_t variable(void)
     s.at--;
     bit = 6;
     ended = end == 3;
+    width = n;
     return v;
+}
+
+/* An address of 63 bits, whose last bit that is sent may stand for those above. */
+static uint64_t address(void)
+{
+    uint64_t v = variable();
+    if (s.extended && width < 64 && v >> (width - 1))
+        v |= UINT64_MAX << width;
+    return v << 1;
 }
 
 /* ---- the program ---- */
@@ -93,11 +105,13 @@ static void go(bool last, bool branches, uint64_t target)
     bool taken = last && branches, told;
     if (s.last_pc)
         before = insn_at(&s.code, s.last_pc);
-    if (i.kind == CONDITIONAL && !s.btm) {
+    if ((i.kind == CONDITIONAL || (i.kind == JUMP && s.jumps)) && !s.btm) {
         if (!s.outcomes)
             fail("a branch without outcome", s.pc);
         taken = s.history >> --s.outcomes & 1;
     }
+    if (i.kind == JUMP && s.jumps && !taken)
+        fail("a direct jump that is not reported", s.pc);
     told = i.kind == INDIRECT && last && branches;
     if (i.kind == INDIRECT && is_return(&i) && s.used && s.returns) {
         s.used--;
@@ -165,7 +179,7 @@ static void message(void)
     case 28:
         code = (unsigned)fixed(2);
         last.icnt = variable();
-        s.address ^= variable() << 1;
+        s.address ^= address();
         last.hist = number == 28 ? variable() : 1;
         take_history(last.hist);
         reach(last.icnt, code == 0, s.address);
@@ -177,7 +191,7 @@ static void message(void)
     case 9:
         fixed(4);
         reach(variable(), false, 0);
-        s.address = s.pc = variable() << 1;
+        s.address = s.pc = address();
         s.used = s.top = 0;
         s.last_pc = 0;
         break;
@@ -221,6 +235,8 @@ int main(int argc, char **argv)
     s.btm = option_is(argv[3], "mode", "btm");
     s.returns = !option_is(argv[3], "implicit_return", "reported");
     s.sijump = option_is(argv[3], "sijump", "on");
+    s.jumps = option_is(argv[3], "all_jumps", "on");
+    s.extended = option_is(argv[3], "extend_address", "on");
     while (s.at < s.end)
         message();
     printf("%llu %016llx\n", (unsigned long long)s.executed.count,

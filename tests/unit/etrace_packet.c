@@ -36,7 +36,7 @@ static void check_layout(const struct vs_etrace_layout *layout, const struct vs_
     vs_etrace_pack(layout, p, &bits);
     CHECK_EQ(vs_etrace_size(&bits), size);
     vs_port_begin_packet(&w, 0, 0);
-    vs_etrace_put(&w, &bits);
+    vs_etrace_put(&w, &bits, size);
     vs_port_end(&w);
     CHECK_EQ(vs_port_finish(&w), 8 * size);
     CHECK_EQ(out.len, size);
@@ -175,4 +175,65 @@ TEST(refuses_what_is_longer_than_it_need_be)
         CHECK_ERR(vs_etrace_get(&r, &rv64, size, &got), VSE_CORRUPT);
         vs_port_reader_fini(&r);
     }
+}
+
+/* Both ways of writing the same packet, with the bits of each field. */
+static bool put_both_ways(const struct vs_etrace_layout *layout, const struct vs_etrace_packet *p)
+{
+    enum { HEAD = 2 << 5 };
+    const struct vs_port_shape shape = {.cores = 1, .packets = true, .per_core = true};
+    struct vs_port_writer w[2];
+    struct vs_port_counts sum[2];
+    struct vs_buf out[2] = {{0}};
+    struct vs_etrace_bits bits;
+    for (unsigned i = 0; i < 2; i++) {
+        CHECK_EQ(vs_port_writer_init(&w[i], &shape, vs_port_to_buf, &out[i]), 0);
+        vs_port_begin_packet(&w[i], 0, 0);
+    }
+    vs_etrace_pack(layout, p, &bits);
+    unsigned size = vs_etrace_size(&bits);
+    vs_port_put_frame(&w[0], VS_FIELD_HEADER, HEAD | size, 8);
+    vs_etrace_put(&w[0], &bits, size);
+    bool put = vs_etrace_put_plain(&w[1], layout, HEAD, p->branches, p->map, p->address);
+    for (unsigned i = 0; i < 2; i++) {
+        vs_port_end(&w[i]);
+        vs_port_totals(&w[i], &sum[i]);
+        CHECK_EQ(vs_port_finish(&w[i]), i && !put ? 0 : 8 + 8 * size);
+    }
+    if (put) {
+        CHECK(!memcmp(&sum[0], &sum[1], sizeof(sum[0])));
+        CHECK_MEM(out[1].data, out[0].data, out[0].len);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        vs_port_writer_fini(&w[i]);
+        vs_buf_fini(&out[i]);
+    }
+    return put;
+}
+
+TEST(writes_plain_packets_in_one_go)
+{
+    static const unsigned widths[] = {31, 63, 64}, irets[] = {0, 8};
+    for (unsigned branches = 0; branches <= VS_ETRACE_MAP_MAX; branches++)
+        for (unsigned k = 0; k < 6; k++)
+            for (unsigned bit = 0; bit < widths[k % 3]; bit++)
+                for (unsigned sign = 0; sign < 2; sign++) {
+                    const struct vs_etrace_layout layout = {.address_bits = widths[k % 3],
+                                                            .irets_bits = irets[k / 3]};
+                    uint64_t mask = UINT64_MAX >> (64 - layout.address_bits);
+                    uint64_t high = UINT64_C(0x9e3779b97f4a7c15) >> (63 - bit);
+                    uint32_t map = (uint32_t)(0xa5a5a5a5u & vs_etrace_ones(branches));
+                    CHECK(put_both_ways(&layout,
+                                        &(struct vs_etrace_packet){
+                                            .format = branches ? 1 : 2,
+                                            .has_address = true,
+                                            .branches = (uint8_t)branches,
+                                            .map = map,
+                                            .address = (sign ? ~high : high) & mask}) ||
+                          bit == 0 || bit + 1 == layout.address_bits);
+                }
+    for (unsigned sign = 0; sign < 2; sign++) /* the sign would go on into the map */
+        CHECK(!put_both_ways(
+            &rv64, &(struct vs_etrace_packet){
+                       .format = 2, .has_address = true, .address = sign ? UINT64_MAX >> 1 : 0}));
 }

@@ -17,31 +17,41 @@ static unsigned parse(const char *hex, uint8_t *bytes)
     return n;
 }
 
-static int get(const uint8_t *bytes, unsigned size, bool timed, struct vs_ntrace_message *m)
+static int get(const struct vs_ntrace_layout *layout, const uint8_t *bytes, unsigned size,
+               struct vs_ntrace_message *m)
 {
     const struct vs_port_shape shape = {.cores = 1, .packets = true, .per_core = true};
     const struct vs_port_stream stream = {bytes, size, 8 * (uint64_t)size};
     struct vs_port_reader r;
     CHECK_EQ(vs_port_reader_init(&r, &shape, &stream), 0);
     CHECK_EQ(vs_port_next_packet(&r), 0);
-    int err = vs_ntrace_get(&r, timed, m);
+    int err = vs_ntrace_get(&r, layout, m);
     if (!err)
         CHECK_EQ(vs_port_left(&r, 0), 0);
     vs_port_reader_fini(&r);
     return err;
 }
 
-static void check(const struct vs_ntrace_message *m, bool timed, const char *hex)
+static void check_layout(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
+                         const char *hex)
 {
     uint8_t expected[VS_NTRACE_BYTES_MAX];
-    unsigned size = parse(hex, expected);
+    unsigned size = parse(hex, expected), parts = 0;
     struct vs_ntrace_bytes bytes;
     struct vs_ntrace_message got;
-    vs_ntrace_pack(m, timed, &bytes);
+    vs_ntrace_pack(layout, m, &bytes);
     CHECK_EQ(bytes.count, size);
     CHECK_MEM(bytes.bytes, expected, size);
-    CHECK_EQ(get(expected, size, timed, &got), 0);
+    for (unsigned i = 0; i < bytes.parts; i++)
+        parts += bytes.part[i].bits;
+    CHECK_EQ(parts, 8 * size);
+    CHECK_EQ(get(layout, expected, size, &got), 0);
     CHECK(!memcmp(&got, m, sizeof(got)));
+}
+
+static void check(const struct vs_ntrace_message *m, bool timed, const char *hex)
+{
+    check_layout(&(struct vs_ntrace_layout){.timed = timed, .address_bits = 63}, m, hex);
 }
 
 TEST(tells_branches)
@@ -85,6 +95,30 @@ TEST(ends_with_a_timestamp)
           "0c 0d 00 07");
 }
 
+/* By the rules: the last bit that is sent of an address stands for all above it. */
+TEST(extends_addresses)
+{
+    static const struct vs_ntrace_layout rv64 = {.extended = true, .address_bits = 63},
+                                         x86 = {.extended = true, .address_bits = 64};
+    struct vs_ntrace_message m = {.number = VS_NTRACE_INDIRECT, .icnt = 5, .address = 7};
+    check_layout(&rv64, &m, "10 51 1f");
+    m.address = 0;
+    check_layout(&rv64, &m, "10 51 03");
+    m.address = 0x20;
+    check_layout(&rv64, &m, "10 51 80 03");
+    m.address = UINT64_MAX >> 1;
+    check_layout(&rv64, &m, "10 51 ff");
+    m.address = UINT64_C(1) << 62;
+    check_layout(&rv64, &m, "10 51 00 00 00 00 00 00 00 00 00 00 f3");
+    m.address = UINT64_MAX - 0x20;
+    check_layout(&x86, &m, "10 51 7c ff");
+    m.address = UINT64_C(1) << 63;
+    check_layout(&x86, &m, "10 51 00 00 00 00 00 00 00 00 00 00 e3");
+    uint8_t bytes[VS_NTRACE_BYTES_MAX];
+    unsigned size = parse("10 51 1c 03", bytes); /* a zero on top of a zero */
+    CHECK_ERR(get(&rv64, bytes, size, &m), VSE_CORRUPT);
+}
+
 TEST(refuses_what_no_encoder_writes)
 {
     static const char *const bad[] = {
@@ -95,13 +129,13 @@ TEST(refuses_what_no_encoder_writes)
         "10 53",       /* a field too few */
         "6c 3b",       /* rCode 14 */
         "84 c0 11 0f", /* cdf 3 */
-
     };
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         uint8_t bytes[VS_NTRACE_BYTES_MAX];
         struct vs_ntrace_message m;
         unsigned size = parse(bad[i], bytes);
 
-        CHECK_ERR(get(bytes, size, false, &m), VSE_CORRUPT);
+        CHECK_ERR(get(&(struct vs_ntrace_layout){.address_bits = 63}, bytes, size, &m),
+                  VSE_CORRUPT);
     }
 }
