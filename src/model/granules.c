@@ -48,8 +48,25 @@ int vs_granules_init(struct vs_granules *g, unsigned count, const struct vs_cach
     return err;
 }
 
+int vs_granules_remember(struct vs_granules *g, const struct vs_known_config *config,
+                         struct vs_diag *diag)
+{
+    struct vs_known_config c = *config;
+    int err = 0;
+    c.line = g->config.line;
+    g->known = calloc(g->count, sizeof(*g->known));
+    if (!g->known)
+        return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "no memory for known lines");
+    for (unsigned i = 0; !err && i < g->count; i++)
+        err = vs_known_init(&g->known[i], &c, diag);
+    return err;
+}
+
 void vs_granules_fini(struct vs_granules *g)
 {
+    for (unsigned i = 0; g->known && i < g->count; i++)
+        vs_known_fini(&g->known[i]);
+    free(g->known);
     for (unsigned i = 0; i < g->count; i++) {
         vs_cache_fini(&g->caches[i].cache);
         free(g->caches[i].flags);
@@ -57,41 +74,6 @@ void vs_granules_fini(struct vs_granules *g)
     }
     free(g->caches);
     *g = (struct vs_granules){0};
-}
-
-/* ---- lines ----------------------------------------------------------------------------------- */
-
-/* The reader is about to read the line, so no other cache has it alone any more. Returns whether
- * any of them has it. */
-static bool share(struct vs_granules *g, unsigned reader, uint64_t line)
-{
-    bool found = false;
-    for (unsigned i = 0; i < g->count; i++) {
-        uint32_t index = i == reader ? VS_CACHE_NONE : vs_cache_find(&g->caches[i].cache, line);
-        if (index == VS_CACHE_NONE)
-            continue;
-        g->caches[i].alone[index] = 0;
-        found = true;
-    }
-    return found;
-}
-
-static void drop_line(struct vs_granules *g, int but, uint64_t line)
-{
-    for (unsigned i = 0; i < g->count; i++) {
-        uint32_t index = (int)i == but ? VS_CACHE_NONE : vs_cache_find(&g->caches[i].cache, line);
-        if (index != VS_CACHE_NONE)
-            vs_cache_drop(&g->caches[i].cache, index);
-    }
-}
-
-static uint32_t bring_in(struct vs_granules *g, unsigned cache, uint64_t line)
-{
-    struct vs_granules_cache *c = &g->caches[cache];
-    uint32_t index = vs_cache_victim(&c->cache, line);
-    vs_cache_place(&c->cache, index, line);
-    memset(c->flags + (size_t)index * g->words, 0, g->words * sizeof(*c->flags));
-    return index;
 }
 
 /* ---- flags ----------------------------------------------------------------------------------- */
@@ -126,6 +108,102 @@ static inline bool set_flags(struct vs_granules *g, uint64_t *flags, unsigned fi
     return all;
 }
 
+/* The flags of a line all of whose granules are known. */
+static uint64_t full_word(const struct vs_granules *g)
+{
+    uint32_t granules = g->config.line >> g->granule_bits;
+    return bits_of(0, granules < 64 ? granules : 64);
+}
+
+static bool is_full(const struct vs_granules *g, const uint64_t *flags)
+{
+    uint64_t full = full_word(g);
+    for (uint32_t w = 0; w < g->words; w++)
+        if (flags[w] != full)
+            return false;
+    return true;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
+/* The reader is about to read the line, so no other cache has it alone any more. Returns whether
+ * any of them has or knows it. */
+static bool share(struct vs_granules *g, unsigned reader, uint64_t line)
+{
+    bool found = false;
+    for (unsigned i = 0; i < g->count; i++) {
+        if (i == reader)
+            continue;
+        uint32_t index = vs_cache_find(&g->caches[i].cache, line);
+        if (index != VS_CACHE_NONE)
+            g->caches[i].alone[index] = 0;
+        found = found || index != VS_CACHE_NONE || (g->known && vs_known_has(&g->known[i], line));
+    }
+    return found;
+}
+
+static void drop_cached(struct vs_granules *g, int but, uint64_t line)
+{
+    for (unsigned i = 0; i < g->count; i++) {
+        uint32_t index = (int)i == but ? VS_CACHE_NONE : vs_cache_find(&g->caches[i].cache, line);
+        if (index != VS_CACHE_NONE)
+            vs_cache_drop(&g->caches[i].cache, index);
+    }
+}
+
+static void drop_known(struct vs_granules *g, int but, uint64_t addr, uint64_t size)
+{
+    for (unsigned i = 0; g->known && i < g->count; i++)
+        if ((int)i != but)
+            vs_known_forget(&g->known[i], addr, size);
+}
+
+/* Notes the line at the index if all its granules are known. */
+static void note_line(struct vs_granules *g, unsigned cache, uint32_t index)
+{
+    const struct vs_granules_cache *c = &g->caches[cache];
+    struct vs_known *known = &g->known[cache];
+    uint64_t line = c->cache.tags[index];
+    if (line == VS_CACHE_FREE || !is_full(g, c->flags + (size_t)index * g->words))
+        return;
+    vs_known_set_line(known, line);
+    if (vs_known_count(known, line) == known->page / known->line)
+        vs_known_set_page(known, line);
+}
+
+/* What is at the index is about to make way for a line, whose flags are set here. */
+static void exchange(struct vs_granules *g, unsigned cache, uint32_t index, uint64_t line)
+{
+    uint64_t *flags = g->caches[cache].flags + (size_t)index * g->words;
+    note_line(g, cache, index);
+    uint64_t word = vs_known_line(&g->known[cache], line) ? full_word(g) : 0;
+    for (uint32_t w = 0; w < g->words; w++)
+        flags[w] = word;
+}
+
+static uint32_t bring_in(struct vs_granules *g, unsigned cache, uint64_t line)
+{
+    struct vs_granules_cache *c = &g->caches[cache];
+    uint32_t index = vs_cache_victim(&c->cache, line);
+    if (g->known)
+        exchange(g, cache, index, line);
+    else
+        memset(c->flags + (size_t)index * g->words, 0, g->words * sizeof(*c->flags));
+    vs_cache_place(&c->cache, index, line);
+    return index;
+}
+
+/* Sets flags of the line at the index. Returns whether all of them were set before. */
+static inline bool flag(struct vs_granules *g, unsigned cache, uint32_t index, unsigned first,
+                        unsigned end)
+{
+    if (set_flags(g, g->caches[cache].flags + (size_t)index * g->words, first, end))
+        return true;
+    if (g->known)
+        note_line(g, cache, index);
+    return false;
+}
+
 /* ---- accesses -------------------------------------------------------------------------------- */
 
 static unsigned read_line(struct vs_granules *g, unsigned cache, uint64_t line, unsigned offset,
@@ -141,8 +219,8 @@ static unsigned read_line(struct vs_granules *g, unsigned cache, uint64_t line, 
         c->alone[index] = !g->coherent || !share(g, cache, line);
         missed = VS_GRANULES_NO_LINE;
     }
-    if (!set_flags(g, c->flags + (size_t)index * g->words, offset >> g->granule_bits,
-                   (offset + size + round) >> g->granule_bits))
+    if (!flag(g, cache, index, offset >> g->granule_bits,
+              (offset + size + round) >> g->granule_bits))
         missed |= VS_GRANULES_NO_FLAG;
     return missed;
 }
@@ -161,13 +239,14 @@ static unsigned write_line(struct vs_granules *g, unsigned cache, uint64_t line,
         missed = VS_GRANULES_NO_LINE;
     }
     if (unlikely(!c->alone[index])) {
-        drop_line(g, (int)cache, line);
+        drop_cached(g, (int)cache, line);
+        drop_known(g, (int)cache, line, g->config.line);
         c->alone[index] = 1;
     }
     unsigned first = (offset + (partial ? 0 : round)) >> g->granule_bits;
     unsigned end = (offset + size + (partial ? round : 0)) >> g->granule_bits;
     if (first < end)
-        set_flags(g, c->flags + (size_t)index * g->words, first, end);
+        flag(g, cache, index, first, end);
     return missed;
 }
 
@@ -218,11 +297,12 @@ void vs_granules_drop(struct vs_granules *g, int but, uint64_t addr, uint64_t si
 {
     if (!size)
         return;
+    drop_known(g, but, addr, size);
     uint64_t first = addr >> g->line_bits << g->line_bits;
     uint64_t last = (addr + (size - 1)) >> g->line_bits << g->line_bits;
     if ((last - first) >> g->line_bits < g->config.size >> g->line_bits) {
         for (uint64_t line = first;; line += g->config.line) {
-            drop_line(g, but, line);
+            drop_cached(g, but, line);
             if (line == last)
                 return;
         }
@@ -237,5 +317,7 @@ void vs_granules_forget(struct vs_granules *g)
     for (unsigned i = 0; i < g->count; i++) {
         struct vs_granules_cache *c = &g->caches[i];
         memset(c->flags, 0, (size_t)c->cache.lines * g->words * sizeof(*c->flags));
+        if (g->known)
+            vs_known_clear(&g->known[i]);
     }
 }

@@ -14,6 +14,7 @@
 #include "model/gshare.h"    /* outcomes of conditional branches */
 #include "model/ibtb.h"      /* targets of indirect branches */
 #include "model/jtc.h"       /* targets of jumps, by the target */
+#include "model/known.h"     /* lines of memory that the debugger knows */
 #include "model/lastvalue.h" /* upper bits of addresses */
 #include "model/lsp.h"       /* the next stream */
 #include "model/moesi.h"     /* private caches, kept coherent */

@@ -9,7 +9,9 @@
  * again from 0, and what it counted is added to the core's next count.
  *
  * A core's flagged granules are bytes that the core itself has read or written since anybody else
- * wrote them. So the debugger needs only one copy of memory per core, and the counters.
+ * wrote them. So the debugger needs only one copy of memory per core, and the counters. The tables
+ * K and R (model/granules.h) keep flags of lines that left the cache. They are the module's alone:
+ * a granule that is flagged is in the core's copy, wherever its flag was meanwhile.
  *
  * A cache that the cores share flags bytes that another core got: there is one copy, and the order
  * of all accesses matters. There is then one counter for all cores, which counts loads and stores;
@@ -28,6 +30,12 @@
 static bool is_ordered(const struct vs_data_params *p, const struct vs_technique_setup *setup)
 {
     return p->caches == VS_DATA_SHARED && p->order == VS_DATA_ORDER_EXACT && setup->cores > 1;
+}
+
+static struct vs_known_config known_config(const struct vs_data_params *p)
+{
+    return (struct vs_known_config){
+        .k_entries = (uint32_t)p->k, .r_entries = (uint32_t)p->r, .line = (uint32_t)p->line};
 }
 
 /* ---- encoder --------------------------------------------------------------------------------- */
@@ -137,7 +145,7 @@ static inline int load(struct vs_data_encoder *base, unsigned core, uint64_t add
         base->counts.unseen++;
         vs_granules_drop(&e->caches, (int)cache, addr, size);
     }
-    bool hit = same && !missed, in_lines = !(missed & VS_GRANULES_NO_LINE);
+    bool hit = same && !(missed & VS_GRANULES_NO_FLAG), in_lines = !(missed & VS_GRANULES_NO_LINE);
     base->counts.line_hits += in_lines;
     base->counts.line_misses += !in_lines;
     vs_data_note_load(base, size, hit);
@@ -180,6 +188,7 @@ static int encoder_open(void **encoder, const struct vs_technique_context *conte
     const struct vs_data_params *p = context->params;
     const struct vs_technique_setup *setup = context->setup;
     const struct vs_cache_config config = vs_data_cache_config(p);
+    const struct vs_known_config known = known_config(p);
     struct encoder *e = *encoder = calloc(1, sizeof(*e));
     if (!e)
         return -VSE_NOMEM;
@@ -196,6 +205,8 @@ static int encoder_open(void **encoder, const struct vs_technique_context *conte
     if (!err)
         err = vs_granules_init(&e->caches, e->shared ? 1 : setup->cores, &config,
                                (uint32_t)p->granule, p->caches == VS_DATA_COHERENT, NULL);
+    if (!err && p->k)
+        err = vs_granules_remember(&e->caches, &known, NULL);
     if (!err && !e->hits)
         err = -VSE_NOMEM;
     if (err) {
@@ -587,8 +598,13 @@ static const struct vs_parameter parameters[] = {
     VS_DATA_WORD(account, vs_data_account_words, "whole granules, or operands as published"),
     VS_DATA_WORD(caches, vs_data_caches_words, "whose caches carry the flags"),
     VS_DATA_WORD(order, vs_data_order_words, "of cores that share a cache: told, or not"),
+    VS_DATA_POWER(k, 0, 1 << 16, "pages in K, the table of known lines, beside each cache"),
+    VS_DATA_POWER(r, 0, 1 << 16, "regions in R, the table of known pages, beside each cache"),
     {.name = NULL},
 };
+
+#define TABLES(size, pages, regions)                                                               \
+    "size=" #size " line=32 ways=4 policy=lru granule=4 caches=coherent k=" #pages " r=" #regions
 
 static const struct vs_technique_config configs[] = {
     {"S", "size=16K line=64 ways=4 policy=round-robin granule=4"},
@@ -597,6 +613,11 @@ static const struct vs_technique_config configs[] = {
     {"CS16", "size=16K line=32 ways=4 policy=lru granule=4 caches=coherent"},
     {"CS32", "size=32K line=32 ways=4 policy=lru granule=4 caches=coherent"},
     {"shared", "caches=shared"},
+    {"1K", TABLES(16K, 8, 16)}, /* these have at most as much storage of their own for each core */
+    {"2K", TABLES(16K, 16, 64)},
+    {"4K", TABLES(16K, 64, 128)},
+    {"16K", TABLES(32K, 512, 256)},
+    {"32K", TABLES(32K, 1024, 512)},
     {NULL, NULL},
 };
 
@@ -606,6 +627,10 @@ static int check(const void *params, struct vs_diag *diag)
     const struct vs_cache_config config = vs_data_cache_config(p);
     if (p->granule > p->line)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "a granule is at most a cache line");
+    if (p->r && !p->k)
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "r=%llu needs k: the table of pages is filled from that of lines",
+                           (unsigned long long)p->r);
     return vs_cache_check_config(&config, diag);
 }
 
@@ -628,6 +653,10 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
     uint64_t caches = p->caches == VS_DATA_SHARED ? 1 : setup->cores;
     vs_cost_list_add(list, "first-access flags", (struct vs_cost){.sram = p->size / p->granule},
                      caches);
+    const struct vs_known_config known = known_config(p);
+    if (p->k)
+        vs_cost_list_add(list, "known lines and pages", vs_known_cost(&known, setup->address_bits),
+                         caches);
     vs_cost_list_add(list, "fahCnt", vs_counter_cost(p->fahcnt_bits),
                      is_ordered(p, setup) ? 1 : setup->cores);
     vs_data_cost_common(list, p, setup);
@@ -645,7 +674,7 @@ static const char *const aliases_e[] = {"CF_e", "tmlvCF_e", "mlvCFiat", NULL};
                                             .parameters = parameters,                              \
                                             .params_size = sizeof(struct vs_data_params),          \
                                             .defaults = values COUNTERS,                           \
-                                            .unnamed = "fahcnt_bits=64 icnt_bits=64",              \
+                                            .unnamed = "fahcnt_bits=64 icnt_bits=64 k=0 r=0",      \
                                             .configs = configs,                                    \
                                             .check = check,                                        \
                                             .cycles = vs_data_cycle_chunks,                        \

@@ -82,6 +82,7 @@ struct vs_data_params {
     uint64_t account, caches, order, rule, supply;
     uint64_t streams, level;     /* a compressor's */
     uint64_t data_bytes, values; /* E-Trace's */
+    uint64_t k, r;               /* entries of the tables of known lines and pages */
 };
 
 #define VS_DATA_ESCAPE 0xc1 /* not part of UTF-8 text or of an aligned address, and not small */
