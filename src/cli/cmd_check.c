@@ -6,6 +6,7 @@
 
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/where_print.h"
 #include "front/report.h"
 #include "front/runs.h"
 #include "study/flow.h"
@@ -32,6 +33,9 @@ struct finding {
     const char *no_flow; /* why no instruction could be compared */
     struct vs_flow_check flow;
     char expected[SHOWN_TEXT], got[SHOWN_TEXT]; /* bytes of the first load that differs */
+    char where[WHERE_TEXT_MAX];                 /* of that load, or "" */
+    char flow_where[WHERE_TEXT_MAX];            /* of the first event that the walk did not find */
+    char inputs_where[WHERE_TEXT_MAX];          /* of the first event that was not made */
     bool executed;                              /* the run was made again from its inputs */
     struct vs_inputs_check inputs;
 };
@@ -137,6 +141,8 @@ static void check_memory(struct vs_reader *reader, struct finding *f, bool quiet
     f->nothing = why_nothing(info, &f->memory);
     format_bytes(f->expected, d->expected, d->shown, d->known);
     format_bytes(f->got, d->got, d->shown, UINT32_MAX);
+    if (f->memory.differences)
+        where_in_run(reader, d->pc, f->where);
 }
 
 static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
@@ -155,6 +161,8 @@ static void check_flow(struct vs_reader *reader, struct finding *f, bool quiet)
         f->no_flow = "no decoder is known for its code (fact isa)";
     }
     f->walked = !f->error;
+    if (f->flow.differences)
+        where_in_run(reader, f->flow.first.event_pc, f->flow_where);
 }
 
 static void check_file(const char *path, const struct check_options *o, struct finding *f)
@@ -173,11 +181,16 @@ static void check_file(const char *path, const struct check_options *o, struct f
 static void check_inputs(const char *path, struct finding *f, bool quiet)
 {
     struct vs_progress progress;
+    struct vs_reader *reader;
 
     vs_progress_init(&progress, quiet ? NULL : stderr, "executing", 0, "instructions");
     f->error = vs_inputs_check(&f->inputs, path, vs_progress_show, &progress, &f->diag);
     vs_progress_finish(&progress);
     f->executed = !f->error;
+    if (f->inputs.differences && vs_reader_open(&reader, path, VS_OPEN_DEFAULT, NULL) == 0) {
+        where_in_run(reader, f->inputs.first.expected.pc, f->inputs_where);
+        vs_reader_close(reader);
+    }
 }
 
 /* Looks at all events of the run, wherever they come from. */
@@ -430,11 +443,11 @@ static void report_difference(struct cli *cli, const struct finding *f)
     if (d->shown < d->size)
         snprintf(part, sizeof(part), " in bytes %u-%u", d->from, d->from + d->shown - 1);
     cli_error(cli,
-              "%s: event %llu, thread %u, pc 0x%llx: load of %u bytes at 0x%llx%s: expected %s, "
+              "%s: event %llu, thread %u, pc 0x%llx%s: load of %u bytes at 0x%llx%s: expected %s, "
               "got %s; %s of %s loads differ",
-              f->path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, d->size,
-              (unsigned long long)d->addr, part, f->expected, f->got, DIGITS(f->memory.differences),
-              DIGITS(f->memory.compared));
+              f->path, (unsigned long long)d->event, d->thread, (unsigned long long)d->pc, f->where,
+              d->size, (unsigned long long)d->addr, part, f->expected, f->got,
+              DIGITS(f->memory.differences), DIGITS(f->memory.compared));
 }
 
 static void report_flow(struct cli *cli, const struct finding *f)
@@ -442,10 +455,10 @@ static void report_flow(struct cli *cli, const struct finding *f)
     const struct vs_flow_difference *d = &f->flow.first;
 
     cli_error(cli,
-              "%s: event %llu, thread %u, pc 0x%llx: %s, after the walk came to 0x%llx: %s; %s "
+              "%s: event %llu, thread %u, pc 0x%llx%s: %s, after the walk came to 0x%llx: %s; %s "
               "events differ",
               f->path, (unsigned long long)d->event, d->thread, (unsigned long long)d->event_pc,
-              vs_kind_name(d->kind), (unsigned long long)d->pc, d->why,
+              f->flow_where, vs_kind_name(d->kind), (unsigned long long)d->pc, d->why,
               DIGITS(f->flow.differences));
 }
 
@@ -453,13 +466,14 @@ static void report_inputs(struct cli *cli, const struct finding *f)
 {
     const struct vs_event *expected = &f->inputs.first.expected, *got = &f->inputs.first.got;
 
-    cli_error(cli,
-              "%s: event %llu is not made as it was recorded: %s of thread %u, pc 0x%llx, address "
-              "0x%llx; made: %s of thread %u, pc 0x%llx, address 0x%llx",
-              f->path, (unsigned long long)f->inputs.first.event, vs_kind_name(expected->kind),
-              expected->thread, (unsigned long long)expected->pc,
-              (unsigned long long)expected->addr, vs_kind_name(got->kind), got->thread,
-              (unsigned long long)got->pc, (unsigned long long)got->addr);
+    cli_error(
+        cli,
+        "%s: event %llu is not made as it was recorded: %s of thread %u, pc 0x%llx%s, address "
+        "0x%llx; made: %s of thread %u, pc 0x%llx, address 0x%llx",
+        f->path, (unsigned long long)f->inputs.first.event, vs_kind_name(expected->kind),
+        expected->thread, (unsigned long long)expected->pc, f->inputs_where,
+        (unsigned long long)expected->addr, vs_kind_name(got->kind), got->thread,
+        (unsigned long long)got->pc, (unsigned long long)got->addr);
 }
 
 /* Reports what is wrong with the run itself. */

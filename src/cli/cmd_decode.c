@@ -8,12 +8,14 @@
 #include "front/json.h"
 #include "front/report.h"
 #include "cli/vport_open.h"
+#include "cli/where_print.h"
+#include "isa/set.h"
 #include "replay/walk.h"
 
 struct decode_options {
     const char *code;
     struct option_list images;
-    bool json, summary;
+    bool json, summary, source, disassemble;
     uint64_t until;
 };
 
@@ -24,6 +26,15 @@ struct decoding {
     const struct vs_port_reader *port;
     struct vs_progress progress;
     const struct vs_vport_about *about;
+    const struct vs_isa *isa;
+    const struct vs_text *text; /* the code */
+    struct vs_where where;
+};
+
+/* What is told about a branch beside it. */
+struct beside {
+    char insn[VS_ISA_TEXT_MAX];         /* "": it is not asked for, or not known */
+    const struct vs_where_place *place; /* NULL likewise */
 };
 
 /* ---- steps ----------------------------------------------------------------------------------- */
@@ -34,7 +45,33 @@ static const char *step_name(const struct vs_step *s)
                                             : vs_branch_name(s->flags);
 }
 
-static void text_step(struct out *out, const struct vs_step *s, bool timed)
+/* Writes the instruction at an address, unless it is not always the same one. */
+static void disassemble(const struct decoding *d, uint64_t pc, char text[VS_ISA_TEXT_MAX])
+{
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    size_t size = vs_text_fetch(d->text, 0, pc, bytes, sizeof(bytes));
+    uint32_t first, last;
+    vs_text_extent(d->text, 0, pc, sizeof(bytes), &first, &last);
+    if (!size || last < d->text->change_count ||
+        d->isa->format(bytes, size, pc, text, VS_ISA_TEXT_MAX) < 0)
+        text[0] = 0;
+}
+
+/* Returns 0; -VSE_NOMEM. */
+static int find_beside(struct decoding *d, const struct vs_step *s, struct beside *b)
+{
+    int64_t site;
+    b->insn[0] = 0;
+    b->place = NULL;
+    if (s->kind == VS_STEP_DISCONTINUITY)
+        return 0;
+    if (d->o->disassemble)
+        disassemble(d, s->pc, b->insn);
+    site = d->o->source ? vs_where_site(&d->where, s->pc) : 0;
+    return site > 0 ? vs_where_name(&d->where, (uint64_t)site, &b->place) : (int)site;
+}
+
+static void text_step(struct out *out, const struct vs_step *s, const struct beside *b, bool timed)
 {
     if (timed && s->time)
         out_printf(out, "@%-10" PRIu64 " ", s->time);
@@ -54,10 +91,17 @@ static void text_step(struct out *out, const struct vs_step *s, bool timed)
         out_str(out, " -> ");
         out_hex(out, s->target, 16);
     }
-    out_printf(out, "  +%u\n", s->icount);
+    out_printf(out, "  +%u", s->icount);
+    if (b->insn[0])
+        out_printf(out, "  | %s", b->insn);
+    if (b->place) {
+        out_str(out, "  # ");
+        where_text(out, b->place);
+    }
+    out_char(out, '\n');
 }
 
-static void json_step(struct out *out, const struct vs_step *s, bool timed)
+static void json_step(struct out *out, const struct vs_step *s, const struct beside *b, bool timed)
 {
     struct json j;
     bool branch = s->kind != VS_STEP_DISCONTINUITY;
@@ -77,6 +121,10 @@ static void json_step(struct out *out, const struct vs_step *s, bool timed)
     else
         json_null(&j, "target");
     json_u64(&j, "icount", s->icount);
+    if (b->insn[0])
+        json_str(&j, "insn", b->insn);
+    if (b->place)
+        where_json(&j, "source", b->place);
     json_end(&j);
 }
 
@@ -86,10 +134,14 @@ static int show_steps(void *context, const struct vs_step *steps, size_t count)
     struct out *out = &d->cli->out;
     vs_progress_update(&d->progress, vs_port_reader_done(d->port));
     for (size_t i = 0; i < count && !d->o->summary; i++) {
+        struct beside b;
+        int e = find_beside(d, &steps[i], &b);
+        if (e)
+            return e;
         if (d->o->json)
-            json_step(out, &steps[i], d->timed);
+            json_step(out, &steps[i], &b, d->timed);
         else
-            text_step(out, &steps[i], d->timed);
+            text_step(out, &steps[i], &b, d->timed);
     }
     return out->error ? -VSE_END : 0;
 }
@@ -172,12 +224,19 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
         cli_error(cli, "%s: code of '%s' cannot be followed", path, port->about.isa);
         return CLI_USAGE;
     }
-    struct decoding d = {
-        .cli = cli, .o = o, .timed = setup->timed, .port = &reader, .about = &port->about};
+    struct decoding d = {.cli = cli,
+                         .o = o,
+                         .timed = setup->timed,
+                         .port = &reader,
+                         .about = &port->about,
+                         .isa = isa,
+                         .text = &code->image.text};
     vs_technique_shape(spec, setup, &shape);
     int e = vs_port_reader_init(&reader, &shape, port->streams);
     if (!e)
         e = ops->open(&decoder, spec->params, setup, &reader);
+    if (!e)
+        e = vs_where_of_images(&d.where, port->about.images, port->about.image_count);
     const struct vs_walk_config config = {.isa = isa,
                                           .code = &code->image.text,
                                           .ops = ops,
@@ -190,6 +249,7 @@ static int decode(struct cli *cli, const struct decode_options *o, const char *p
     vs_progress_init(&d.progress, o->summary || out_is_file(&cli->out) ? stderr : NULL, "decoding",
                      port->nbits, "bits");
     status = e ? cli_report(cli, path, e, NULL) : walk_stream(&d, path, &config);
+    vs_where_fini(&d.where);
     ops->close(decoder);
     vs_port_reader_fini(&reader);
     return status;
@@ -250,6 +310,10 @@ static const struct cli_option options[] = {
      .help = "print a JSON object per step; with --summary, only one",
      .offset = FIELD(json)},
     {.name = "summary", .letter = 's', .help = "print only the totals", .offset = FIELD(summary)},
+    {.name = "source",
+     .help = "add the routine, the file and the line of each branch",
+     .offset = FIELD(source)},
+    {.name = "disassemble", .help = "add the branch's instruction", .offset = FIELD(disassemble)},
     {.name = "until",
      .argument = "N",
      .help = "stop after N instructions",

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/event_print.h"
+#include "front/disasm.h"
 #include "front/json.h"
 #include "trace/retired.h"
 
@@ -12,7 +13,7 @@
 #define NONE UINT64_MAX
 
 struct dump_options {
-    bool json, full, salvage, inputs, blocks, images;
+    bool json, full, salvage, inputs, blocks, images, source, disassemble;
     uint64_t thread, from, to, from_insn, from_cycle, limit;
     uint64_t kinds;        /* a bit per kind; 0 is all */
     struct range pc, addr; /* lo > hi if it was not given */
@@ -121,43 +122,126 @@ static bool wanted(const struct dump_options *o, const struct vs_event *e)
     return !given(&o->addr) || touches(e, &o->addr);
 }
 
-/* Prints what is wanted of a batch. Returns false if no other is needed. */
-static bool dump_batch(struct out *out, const struct dump_options *o, const struct vs_batch *b,
-                       uint64_t *retired, uint64_t *left)
+/* ---- what is told beside the events -------------------------------------------------------- */
+
+/* It depends on the events before. */
+struct beside {
+    const struct dump_options *o;
+    struct vs_where where;
+    struct disasm disasm;
+};
+
+static bool any_beside(const struct dump_options *o)
 {
-    for (size_t i = 0; i < b->count; i++) {
-        uint64_t at = vs_event_place(&b->events[i], retired);
-        if (b->first + i > o->to || !*left || out->error)
-            return false;
-        if (!wanted(o, &b->events[i]))
-            continue;
-        if (o->json)
-            event_json(out, b, i, at);
-        else
-            event_text(out, b, i, at, o->full);
-        --*left;
+    return o->source || o->disassemble;
+}
+
+/* Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
+static int beside_init(struct beside *x, const struct dump_options *o, const struct vs_reader *r)
+{
+    struct vs_block block;
+    int64_t e = 0;
+
+    *x = (struct beside){.o = o};
+    if (o->source)
+        e = vs_where_of_run(&x->where, r);
+    x->disasm.isa = vs_isa_find(vs_reader_meta(r, "isa"));
+    for (uint64_t i = 0; o->disassemble && e >= 0 && vs_reader_block(r, i, &block) == 0; i++)
+        e = disasm_block(&x->disasm, &block);
+    return e < 0 ? (int)e : 0;
+}
+
+static void beside_fini(struct beside *x)
+{
+    vs_where_fini(&x->where);
+    disasm_fini(&x->disasm);
+}
+
+/* Takes an event, whether or not it is printed. Returns 0; -VSE_NOMEM. */
+static int beside_take(struct beside *x, const struct vs_event *e)
+{
+    if (e->kind == VS_CODE)
+        disasm_replace(&x->disasm, e->value);
+    return e->kind == VS_MAP && x->o->source ? vs_where_map(&x->where, e) : 0;
+}
+
+/* Finds out what is told of an event. Returns 0; -VSE_NOMEM. */
+static int beside_tell(struct beside *x, const struct vs_event *e, struct event_more *more)
+{
+    int64_t site;
+
+    *more = (struct event_more){0};
+    if (!event_has_pc(e))
+        return 0;
+    if (x->o->disassemble && !(more->insn = disasm_text(&x->disasm, e->pc, &more->insn_length)))
+        return -VSE_NOMEM;
+    site = x->o->source ? vs_where_site(&x->where, e->pc) : 0;
+    return site > 0 ? vs_where_name(&x->where, (uint64_t)site, &more->place) : (int)site;
+}
+
+/* ---- printing events ------------------------------------------------------------------------ */
+
+struct dumping {
+    struct out *out;
+    const struct dump_options *o;
+    struct beside beside;
+    uint64_t from;     /* the first event that may be printed */
+    uint64_t *retired; /* by thread */
+    uint64_t left;     /* how many may still be printed */
+};
+
+static int print_event(struct dumping *d, const struct vs_batch *b, size_t i, uint64_t at)
+{
+    struct event_more more;
+    int e = beside_tell(&d->beside, &b->events[i], &more);
+
+    if (e)
+        return e;
+    if (d->o->json)
+        event_json(d->out, b, i, at, &more);
+    else
+        event_text(d->out, b, i, at, d->o->full, &more);
+    d->left--;
+    return 0;
+}
+
+/* Prints what is wanted of a batch. Returns 0; -VSE_END (no other is needed); -VSE_NOMEM. */
+static int dump_batch(struct dumping *d, const struct vs_batch *b)
+{
+    bool beside = any_beside(d->o);
+    int e = 0;
+
+    for (size_t i = 0; i < b->count && !e; i++) {
+        uint64_t at = vs_event_place(&b->events[i], d->retired);
+        if (b->first + i > d->o->to || !d->left || d->out->error)
+            return -VSE_END;
+        if (beside)
+            e = beside_take(&d->beside, &b->events[i]);
+        if (!e && b->first + i >= d->from && wanted(d->o, &b->events[i]))
+            e = print_event(d, b, i, at);
     }
-    return true;
+    return e;
 }
 
 /* Threads are picked here and not by vs_reader_select, which loses the events' numbers. Returns 0;
  * the reader's error. */
-static int dump_events(struct out *out, const struct dump_options *o, struct vs_reader *r)
+static int dump_events(struct dumping *d, struct vs_reader *r)
 {
     struct vs_progress progress;
     struct vs_batch batch;
-    uint64_t left = o->limit, *retired = calloc(VS_THREADS_MAX, sizeof(*retired));
-    int e = retired ? vs_reader_retired(r, retired) : -VSE_NOMEM;
+    int e;
 
-    vs_progress_init(&progress, out_is_file(out) ? stderr : NULL, "dumping",
+    d->retired = calloc(VS_THREADS_MAX, sizeof(*d->retired));
+    d->left = d->o->limit;
+    e = d->retired ? vs_reader_retired(r, d->retired) : -VSE_NOMEM;
+    vs_progress_init(&progress, out_is_file(d->out) ? stderr : NULL, "dumping",
                      vs_reader_info(r)->events, "events");
-    while (e >= 0 && left && !out->error && (e = vs_reader_next(r, &batch)) > 0) {
+    while (e >= 0 && d->left && !d->out->error && (e = vs_reader_next(r, &batch)) > 0) {
         vs_progress_update(&progress, batch.first);
-        if (!dump_batch(out, o, &batch, retired, &left))
-            break;
+        e = dump_batch(d, &batch);
     }
     vs_progress_finish(&progress);
-    free(retired);
+    free(d->retired);
     return e < 0 && e != -VSE_END ? e : 0;
 }
 
@@ -171,6 +255,23 @@ static int seek(const struct dump_options *o, struct vs_reader *r)
     if (o->from_cycle != NONE)
         return vs_reader_seek_cycle(r, o->from_cycle);
     return 0;
+}
+
+/* Where an address is depends on all events before: finds the first event that is wanted, and goes
+ * back to the beginning. Returns as seek. */
+static int seek_past(const struct dump_options *o, struct vs_reader *r, uint64_t *from)
+{
+    struct vs_batch batch;
+    int e = seek(o, r);
+
+    *from = 0;
+    if (e || !any_beside(o) || (o->from == NONE && o->from_insn == NONE && o->from_cycle == NONE))
+        return e;
+    e = vs_reader_next(r, &batch);
+    if (e < 0)
+        return e == -VSE_END ? -VSE_NOTFOUND : e;
+    *from = batch.first;
+    return vs_reader_seek_event(r, 0);
 }
 
 /* ---- the command -------------------------------------------------------------------------- */
@@ -209,9 +310,13 @@ static int dump_run(struct cli *cli, const struct dump_options *o, struct vs_rea
         dump_tables(&cli->out, o, r);
         return cli_missing(cli, path, info);
     }
-    int e = seek(o, r);
+    struct dumping d = {.out = &cli->out, .o = o};
+    int e = seek_past(o, r, &d.from);
     if (e == 0)
-        e = dump_events(&cli->out, o, r);
+        e = beside_init(&d.beside, o, r);
+    if (e == 0)
+        e = dump_events(&d, r);
+    beside_fini(&d.beside);
     if (e != 0 && e != -VSE_NOTFOUND)
         return cli_report(cli, path, e, vs_reader_diag(r));
     return cli_missing(cli, path, info);
@@ -305,6 +410,11 @@ static const struct cli_option options[] = {
      .help = "print long values and all registers in full (--json\n"
              "always does)",
      .offset = FIELD(full)},
+    {.name = "source",
+     .help = "add the routine, the file and the line of each\n"
+             "instruction, and what was inlined there",
+     .offset = FIELD(source)},
+    {.name = "disassemble", .help = "add each instruction", .offset = FIELD(disassemble)},
     {.name = "blocks",
      .help = "print the blocks of code instead of events",
      .offset = FIELD(blocks)},

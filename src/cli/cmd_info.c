@@ -10,11 +10,10 @@
 #include "front/region.h"
 #include "front/runs.h"
 #include "isa/isa.h"
-#include "study/routine_names.h"
 
 struct info_options {
     struct region_options region;
-    bool all, json, no_scan, salvage;
+    bool all, json, no_scan, salvage, source;
 };
 
 static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
@@ -51,22 +50,23 @@ static int count_events(struct vs_reader *reader, uint64_t total, struct counts 
     return e ? e : got == -VSE_END ? 0 : got;
 }
 
-static int name_routines(const struct vs_reader *reader, struct counts *c)
+static int name_routines(struct vs_where *where, struct counts *c)
 {
-    uint32_t n = vs_reader_info(reader)->images;
-    struct vs_image *images = calloc(n ? n : 1, sizeof(*images));
-    struct vs_routine_names names = {0};
-    struct vs_resolver resolver = vs_routine_names_resolver(&names);
-    int e = images ? 0 : -VSE_NOMEM;
-    for (uint32_t i = 0; !e && i < n; i++)
-        e = vs_reader_image(reader, i, &images[i]);
-    if (!e)
-        e = vs_routine_names_init(&names, images, n);
-    if (!e)
-        e = vs_routines_init(&c->routines, &c->profile, images, n, &resolver);
-    vs_routine_names_fini(&names);
-    free(images);
-    return e;
+    const struct vs_resolver resolver = vs_routine_names_resolver(&where->names);
+    return vs_routines_init(&c->routines, &c->profile, where->images, where->image_count,
+                            &resolver);
+}
+
+/* Looks up what will be shown, so that it is there when it is. Returns 0; -VSE_NOMEM. */
+static int find_sources(const struct info_report *r)
+{
+    struct vs_source source;
+    int e = 0;
+    for (size_t i = 0; e >= 0 && i < r->where->image_count; i++)
+        e = vs_where_sourced(r->where, i);
+    for (size_t i = 0; e >= 0 && r->routines && i < r->routines->count && i < INFO_TOP; i++)
+        e = info_source(r, &r->routines->rows[i], &source);
+    return e < 0 ? e : 0;
 }
 
 static struct counts *counts_new(void)
@@ -104,19 +104,20 @@ static int info_one(struct cli *cli, const struct info_options *o, struct region
                     const char *path)
 {
     struct vs_reader *reader = NULL;
+    struct vs_where where;
     struct counts *c = NULL;
     int status = region->any ? region_open(region, cli, &reader, path)
                              : cli_open(cli, &reader, path, o->salvage);
     if (status != CLI_DONE)
         return status;
 
-    int e = 0;
+    int e = vs_where_of_run(&where, reader);
     const struct vs_run_info *info = vs_reader_info(reader);
-    if (!o->no_scan) {
+    if (!e && !o->no_scan) {
         c = counts_new();
         e = c ? count_events(reader, info->events, c) : -VSE_NOMEM;
         if (!e)
-            e = name_routines(reader, c);
+            e = name_routines(&where, c);
     }
     struct info_report r = {
         .path = path,
@@ -125,18 +126,23 @@ static int info_one(struct cli *cli, const struct info_options *o, struct region
         .isa = vs_reader_meta(reader, "isa"),
         .code_bytes = sum_code_bytes(reader, info->blocks),
         .all_threads = o->all,
+        .where = e ? NULL : &where,
+        .source = o->source,
     };
     if (c && !e) {
         r.stats = &c->stats;
         r.profile = &c->profile;
         r.routines = &c->routines;
     }
+    if (!e)
+        e = find_sources(&r);
     struct vs_machine_core cores[VS_CORES_MAX];
     r.cores = (struct core_facts){cores, core_facts_of_run(reader, cores, &r.core_cycles)};
     print(&cli->out, &r, o->json);
     status = e ? cli_report(cli, path, e, e != -VSE_NOMEM ? vs_reader_diag(reader) : NULL)
                : cli_missing(cli, path, info);
     counts_free(c);
+    vs_where_fini(&where);
     vs_reader_close(reader);
     return status;
 }
@@ -175,6 +181,9 @@ static const struct cli_option options[] = {
     REGION_OPTIONS(FIELD(region)),
     {.name = "json", .help = "print one JSON object per run", .offset = FIELD(json)},
     {.name = "all", .letter = 'a', .help = "show every thread, not only 16", .offset = FIELD(all)},
+    {.name = "source",
+     .help = "show the file and the line where each routine begins",
+     .offset = FIELD(source)},
     {.name = "no-scan",
      .help = "show only what is known without reading the events",
      .offset = FIELD(no_scan)},

@@ -15,6 +15,7 @@
 #include "cli/recorded.h"
 #include "front/region.h"
 #include "isa/cpu_load.h"
+#include "study/where.h"
 
 struct record {
     struct cli *cli;
@@ -178,6 +179,24 @@ static void tell_shared(const struct record *r)
                        r->result.shared);
 }
 
+/* Tells of which images source lines will not be known. The run is sealed; whether it can be read
+ * is for others to say. */
+static void tell_undebugged(const struct record *r)
+{
+    struct vs_reader *reader;
+    struct vs_where where;
+    char names[512] = "";
+
+    if (vs_reader_open(&reader, r->path, VS_OPEN_DEFAULT, NULL) < 0)
+        return;
+    if (vs_where_of_run(&where, reader) == 0)
+        vs_where_undebugged(&where, names, sizeof(names));
+    if (*names)
+        recording_tell("no debug information, hence no source lines: %s", names);
+    vs_where_fini(&where);
+    vs_reader_close(reader);
+}
+
 static void summary_text(struct record *r)
 {
     const struct vs_engine_result *c = &r->result;
@@ -204,6 +223,7 @@ static void summary_text(struct record *r)
     if (r->plan.row->summary)
         r->plan.row->summary(c, r->plan.features & VS_RUN_TIMED);
     recording_notes(c->forks, c->said, c->unread, r->kept.run->incomplete);
+    tell_undebugged(r);
     tell_shared(r);
     if (!c->halted)
         recording_tell_signal(c->status);

@@ -9,6 +9,7 @@
 #include "front/runs.h"
 #include "cli/specs.h"
 #include "cli/vport_open.h"
+#include "cli/where_print.h"
 #include "study/decoders.h"
 #include "study/prove.h"
 
@@ -308,8 +309,10 @@ static int tell_mutation(struct cli *cli, const struct verify_options *o, const 
 }
 
 static int tell(struct cli *cli, const struct verify_options *o, const char *path,
-                const char *config, const struct vs_proof *p, struct tally *tally)
+                const struct vs_reader *reader, const char *config, const struct vs_proof *p,
+                struct tally *tally)
 {
+    char where[WHERE_TEXT_MAX] = "";
     const struct told t = {path, config, o->mutate.flips ? &o->mutate : NULL, *p};
     if (p->error)
         return cli_report(cli, path, p->error, &p->diag);
@@ -323,8 +326,10 @@ static int tell(struct cli *cli, const struct verify_options *o, const char *pat
     if (!differs(&t))
         return tell_mutation(cli, o, &t, tally);
     tally->differs = true;
-    cli_error(cli, "%s: %s %s: %s: %s", path, p->spec.technique->name, config,
-              outcome_name(p->result.outcome), p->result.diag.text);
+    if (p->result.pc)
+        where_in_run(reader, p->result.pc, where);
+    cli_error(cli, "%s: %s %s: %s: %s%s", path, p->spec.technique->name, config,
+              outcome_name(p->result.outcome), p->result.diag.text, where);
     return CLI_BAD_DATA;
 }
 
@@ -369,7 +374,8 @@ static int prove_specs(struct cli *cli, const struct verify_options *o, const ch
     if (e)
         status = cli_report(cli, path, e, &diag);
     for (size_t i = 0; i < count && !e; i++)
-        status = cli_worse(status, tell(cli, o, path, specs[i].config, &proofs[i], tally));
+        status =
+            cli_worse(status, tell(cli, o, path, v->reader, specs[i].config, &proofs[i], tally));
     free(proofs);
     return status;
 }
@@ -396,7 +402,7 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     proof.skipped = vs_technique_undecodable(&proof.spec);
     if (!proof.skipped)
         vs_prove_stream(v, path, s->port->streams, o->mutate.flips ? &o->mutate : NULL, &proof);
-    int status = tell(cli, o, path, s->path, &proof, tally);
+    int status = tell(cli, o, path, v->reader, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
 

@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 #include "cli/event_print.h"
+#include "cli/where_print.h"
+#include "isa/set.h"
 
 static void registers(struct json *j, const uint8_t *p, size_t size)
 {
@@ -163,7 +165,16 @@ static void fields(struct json *j, const struct vs_batch *b, const struct vs_eve
     }
 }
 
-void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at)
+/* The text has no final zero. */
+static void instruction(struct json *j, const struct event_more *more)
+{
+    char text[VS_ISA_TEXT_MAX];
+    snprintf(text, sizeof(text), "%.*s", (int)more->insn_length, more->insn);
+    json_str(j, "insn", text);
+}
+
+void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at,
+                const struct event_more *more)
 {
     const struct vs_event *e = &b->events[i];
     struct json j;
@@ -179,5 +190,9 @@ void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at)
     if (event_has_pc(e))
         json_hex(&j, "pc", e->pc);
     fields(&j, b, e);
+    if (more->insn)
+        instruction(&j, more);
+    if (more->place)
+        where_json(&j, "source", more->place);
     json_end(&j);
 }

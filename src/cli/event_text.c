@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "cli/event_print.h"
+#include "cli/where_print.h"
 
 enum { SHOWN_BYTES = 64, REGISTERS_SHOWN = 4 };
 
@@ -272,7 +273,8 @@ static void place(struct out *o, unsigned thread, uint64_t at)
     pad(o, digits(thread) + digits(at) + 2, WIDTH);
 }
 
-void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, bool full)
+void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, bool full,
+                const struct event_more *more)
 {
     static const char no_pc[] = "                 -";
     enum { KIND_WIDTH = 8 };
@@ -293,5 +295,13 @@ void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, 
         out_str(o, no_pc);
     fields(o, b, e, full);
     label_number(o, "  +", e->icount);
+    if (more->insn_length) {
+        out_str(o, "  | ");
+        out_mem(o, more->insn, more->insn_length);
+    }
+    if (more->place) {
+        out_str(o, "  # ");
+        where_text(o, more->place);
+    }
     out_char(o, '\n');
 }

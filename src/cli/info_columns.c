@@ -30,6 +30,28 @@ uint64_t info_cycles(const struct info_report *r)
     return r->info.cycle_last - r->info.cycle_first + 1;
 }
 
+bool info_sourced(const struct info_report *r, uint64_t image)
+{
+    return r->where && vs_where_sourced(r->where, image) > 0;
+}
+
+int info_source(const struct info_report *r, const struct vs_routine_count *routine,
+                struct vs_source *source)
+{
+    enum { CHAIN = 16 };
+    struct vs_source chain[CHAIN];
+    uint64_t image = (uint64_t)routine->image;
+    int n;
+    if (!r->source || !r->where || routine->image < 0)
+        return 0;
+    n = vs_routine_names_source(&r->where->names, image,
+                                routine->start - r->where->images[image].base, chain, CHAIN);
+    if (n <= 0)
+        return n;
+    *source = chain[n - 1];
+    return source->file != NULL;
+}
+
 /* ---- counts by name -------------------------------------------------------------------------- */
 
 static struct info_count count_of(const char *name, uint64_t count, uint64_t total)
@@ -318,6 +340,7 @@ static const struct report_column fact_columns[] = {
 struct image_row {
     struct vs_image image;
     const uint64_t *instructions; /* NULL if they were not counted */
+    bool debug_info;
 };
 
 static bool image_at(const void *row, size_t i, void *element)
@@ -327,6 +350,7 @@ static bool image_at(const void *row, size_t i, void *element)
     if (vs_reader_image(r->reader, i, &m->image) != 0)
         return false;
     m->instructions = r->routines ? &r->routines->images[i] : NULL;
+    m->debug_info = info_sourced(r, i);
     return true;
 }
 
@@ -346,6 +370,7 @@ static const struct report_column image_columns[] = {
     {.json = "path", .kind = CELL_TEXT, REPORT_IN(image_row, image.path)},
     {.json = "start", .kind = CELL_HEX, REPORT_IN(image_row, image.start)},
     {.json = "length", REPORT_AT(image_row, image.length)},
+    {.json = "debug_info", .kind = CELL_BOOL, REPORT_IN(image_row, debug_info)},
     {.json = "instructions", .get = image_instructions, .known = image_counted},
     {0},
 };
@@ -471,6 +496,8 @@ static const struct report_column gap_columns[] = {
 struct routine_row {
     const struct vs_routine_count *routine;
     const char *image; /* NULL if it is in none */
+    bool asked;        /* for the source */
+    struct vs_source source;
 };
 
 static bool routine_at(const void *row, size_t i, void *element)
@@ -484,6 +511,9 @@ static bool routine_at(const void *row, size_t i, void *element)
     bool placed = t->routine->image >= 0 &&
                   vs_reader_image(r->reader, (uint64_t)t->routine->image, &image) == 0;
     t->image = placed ? image.path : NULL;
+    t->asked = r->source;
+    t->source = (struct vs_source){0};
+    info_source(r, t->routine, &t->source);
     return true;
 }
 
@@ -507,6 +537,16 @@ static struct cell routine_instructions(const void *row)
     return cell_count(routine_of(row)->instructions);
 }
 
+static bool source_asked(const void *row)
+{
+    return ((const struct routine_row *)row)->asked;
+}
+
+static bool line_known(const void *row)
+{
+    return ((const struct routine_row *)row)->source.line;
+}
+
 static const struct report_rows routine_rows = {.size = sizeof(struct routine_row),
                                                 .at = routine_at};
 
@@ -514,6 +554,15 @@ static const struct report_column routine_columns[] = {
     {.json = "name", .get = routine_name},
     REPORT_TEXT(routine_row, image),
     {.json = "start", .get = routine_start},
+    {.json = "file", .kind = CELL_TEXT, REPORT_IN(routine_row, source.file), .when = source_asked},
+    {.json = "folder",
+     .kind = CELL_TEXT,
+     REPORT_IN(routine_row, source.folder),
+     .when = source_asked},
+    {.json = "line",
+     REPORT_AT(routine_row, source.line),
+     .when = source_asked,
+     .known = line_known},
     {.json = "instructions", .get = routine_instructions},
     {0},
 };

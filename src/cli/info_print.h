@@ -8,6 +8,7 @@
 #include "study/event_counts.h"
 #include "study/profile.h"
 #include "study/routines.h"
+#include "study/where.h"
 #include "vestige/run.h"
 
 /* What is gathered about one run before anything is printed. */
@@ -21,6 +22,9 @@ struct info_report {
     const struct vs_event_counts *stats;
     const struct vs_profile *profile;
     const struct vs_routines *routines;
+
+    struct vs_where *where; /* NULL if there was no memory for it */
+    bool source;            /* files and lines are shown */
 
     uint64_t code_bytes;     /* in all blocks */
     struct core_facts cores; /* a simulated run's, else none */
@@ -58,6 +62,13 @@ bool info_load_size_at(const void *report, size_t i, void *element);
 bool info_store_size_at(const void *report, size_t i, void *element);
 bool info_syscall_at(const void *report, size_t i, void *element);
 bool info_cause_at(const void *report, size_t i, void *element);
+
+/* Whether there is debug information for that image. */
+bool info_sourced(const struct info_report *r, uint64_t image);
+
+/* Where a routine begins. Returns 1; 0 if it is not known, or not asked for; -VSE_NOMEM. */
+int info_source(const struct info_report *r, const struct vs_routine_count *routine,
+                struct vs_source *source);
 
 /* a / b; 0 if b is 0. */
 double info_ratio(uint64_t a, uint64_t b);

@@ -106,7 +106,7 @@ static void text_images(struct out *o, const struct info_report *r)
         out_hex(o, image.start + image.length, 16);
         out_str(o, "  ");
         out_safe(o, image.path);
-        out_char(o, '\n');
+        out_str(o, info_sourced(r, i) ? "\n" : "  (no debug information)\n");
     }
 }
 
@@ -216,6 +216,7 @@ static const char *file_name(const char *path)
 static void text_routine(struct out *o, const struct info_report *r,
                          const struct vs_routine_count *row)
 {
+    struct vs_source source;
     struct vs_image image;
     bool placed = row->image >= 0 && vs_reader_image(r->reader, (uint64_t)row->image, &image) == 0;
 
@@ -230,6 +231,11 @@ static void text_routine(struct out *o, const struct info_report *r,
         out_str(o, "  (");
         out_safe(o, file_name(image.path));
         out_char(o, ')');
+    }
+    if (info_source(r, row, &source) > 0) {
+        out_str(o, "  ");
+        out_safe(o, source.file);
+        out_printf(o, ":%u", source.line);
     }
     out_char(o, '\n');
 }

@@ -27,6 +27,7 @@ int vs_comparison_fail(struct vs_comparison *c, const struct vs_event *e, uint64
                                                                             : vs_errstr(err);
     char where[VS_COMPARISON_PLACE];
     vs_comparison_place(c, e, number, where);
+    c->pc = e->pc;
     return vs_diag_set(&c->diag, err == VS_DECODER_WAIT ? -VSE_CORRUPT : err,
                        (int64_t)(c->port->bits.pos / 8), (int64_t)number, "%s: %s", where, why);
 }
@@ -48,6 +49,7 @@ int vs_comparison_differ(struct vs_comparison *c, unsigned core, const char *wha
     else
         snprintf(where, sizeof(where), "core %u, at its end", core);
     c->differs = true;
+    c->pc = c->who ? c->who->pc : 0;
     return vs_diag_set(&c->diag, -VSE_CORRUPT, (int64_t)(c->port->bits.pos / 8),
                        (int64_t)c->who_number, "%s: %s differs: 0x%llx, not 0x%llx", where, what,
                        (unsigned long long)is, (unsigned long long)should);
@@ -94,6 +96,7 @@ int vs_comparison_result(const struct vs_comparison *c, int err, struct vs_verif
                       : c->differs   ? VS_VERIFY_DIFFERS
                                      : VS_VERIFY_UNREADABLE;
     result->diag = c->diag;
+    result->pc = c->pc;
     if (c->diag.error == -VSE_NOMEM)
         *diag = c->diag; /* this says nothing about the stream */
     return c->diag.error && c->diag.error != -VSE_NOMEM ? 0 : err;

@@ -14,6 +14,7 @@ struct vs_comparison {
     uint64_t messages;      /* taken */
     bool by_turns, differs; /* differs: the diag is about a difference */
     struct vs_diag diag;    /* about the first difference; its chunk is the event's number */
+    uint64_t pc;            /* of the instruction there; 0: of none */
 
     struct vs_port_witness witness;
     struct vs_standing now;     /* where the event under way stands */

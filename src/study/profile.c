@@ -27,7 +27,7 @@ void vs_profile_fini(struct vs_profile *p)
 {
     vs_map_fini(&p->places);
     free(p->old);
-    free(p->mapped);
+    vs_mapped_fini(&p->mapped);
     free(p->threads);
     *p = (struct vs_profile){0};
 }
@@ -82,68 +82,6 @@ static inline void add_operand(struct vs_profile *p, struct vs_profile_thread *t
 
 /* ---- images that come and go ---------------------------------------------------------------- */
 
-uint64_t vs_profile_image(const struct vs_profile *p, uint64_t pc)
-{
-    for (size_t i = p->mapped_count; i-- > 0;) {
-        const struct vs_profile_mapped *m = &p->mapped[i];
-
-        if (!m->gone && m->first <= pc && pc <= m->last)
-            return m->image;
-    }
-    return VS_NO_IMAGE;
-}
-
-/* Whether an image other than `image` is somewhere in [first, last]. */
-static bool is_mapped(const struct vs_profile *p, uint64_t first, uint64_t last, uint64_t image)
-{
-    for (size_t i = 0; i < p->mapped_count; i++) {
-        const struct vs_profile_mapped *m = &p->mapped[i];
-
-        if (!m->gone && m->image != image && m->first <= last && first <= m->last)
-            return true;
-    }
-    return false;
-}
-
-static int put_mapped(struct vs_profile *p, uint64_t first, uint64_t last, uint64_t image)
-{
-    for (size_t i = 0; i < p->mapped_count; i++) {
-        struct vs_profile_mapped *m = &p->mapped[i];
-
-        if (m->image == image && m->first == first && m->last == last) {
-            m->gone = false;
-            return 0;
-        }
-    }
-    if (p->mapped_count == VS_PROFILE_MAPPED_MAX)
-        return 0;
-    if (vs_array_room((void **)&p->mapped, &p->mapped_capacity, p->mapped_count, 1,
-                      sizeof(*p->mapped)))
-        return -VSE_NOMEM;
-    p->mapped[p->mapped_count++] =
-        (struct vs_profile_mapped){.first = first, .last = last, .image = image};
-    return 0;
-}
-
-/* Takes [first, last] away from the images; parts of an image before and behind it stay. */
-static int unmap(struct vs_profile *p, uint64_t first, uint64_t last)
-{
-    int error = 0;
-
-    for (size_t i = 0, n = p->mapped_count; i < n && !error; i++) {
-        struct vs_profile_mapped m = p->mapped[i];
-
-        if (m.gone || m.first > last || first > m.last)
-            continue;
-        p->mapped[i].gone = true;
-        if (m.first < first)
-            error = put_mapped(p, m.first, first - 1, m.image);
-        if (m.last > last && !error)
-            error = put_mapped(p, last + 1, m.last, m.image);
-    }
-    return error;
-}
-
 static int set_aside(struct vs_profile *p, struct vs_map_entry *e)
 {
     struct vs_profile_place place = vs_profile_place(e);
@@ -154,7 +92,7 @@ static int set_aside(struct vs_profile *p, struct vs_map_entry *e)
         if (vs_array_room((void **)&p->old, &p->old_capacity, p->old_count, 1, sizeof(*p->old)))
             return -VSE_NOMEM;
         p->old[p->old_count++] = (struct vs_profile_old){
-            .place = place, .image = vs_profile_image(p, place.pc), .epoch = p->epochs};
+            .place = place, .image = vs_mapped_image(&p->mapped, place.pc), .epoch = p->epochs};
     }
     e->value = 1;
     return 0;
@@ -164,27 +102,28 @@ static int retire(struct vs_profile *p, uint64_t first, uint64_t last)
 {
     int error = 0;
 
-    if (p->epochs == VS_PROFILE_EPOCHS_MAX)
-        return 0;
     for (struct vs_map_entry *e = NULL; !error && (e = vs_map_next(&p->places, e));)
         if (first <= e->key && e->key <= last && e->value > 1)
             error = set_aside(p, e);
     p->epochs++;
-    return error ? error : unmap(p, first, last);
+    return error;
 }
 
 static int take_map(struct vs_profile *p, const struct vs_event *e)
 {
-    uint64_t first = e->addr, length = e->value;
-    uint64_t last = length - 1 > UINT64_MAX - first ? UINT64_MAX : first + (length - 1);
-    uint64_t image = e->flags & VS_MAP_GONE ? VS_NO_IMAGE : e->pc;
-    int error = 0;
+    struct vs_mapped_change change;
 
-    if (!length || (image == VS_NO_IMAGE && !(e->flags & VS_MAP_GONE)))
+    if (!vs_mapped_change(e, &change))
         return 0;
-    if (is_mapped(p, first, last, image))
-        error = retire(p, first, last);
-    return error || image == VS_NO_IMAGE ? error : put_mapped(p, first, last, image);
+    if (vs_mapped_replaces(&p->mapped, &change)) {
+        bool full = p->epochs == VS_PROFILE_EPOCHS_MAX;
+
+        if (full && change.image == VS_NO_IMAGE)
+            return 0;
+        if (!full && retire(p, change.first, change.last))
+            return -VSE_NOMEM;
+    }
+    return vs_mapped_apply(&p->mapped, &change);
 }
 
 /* ---- events --------------------------------------------------------------------------------- */

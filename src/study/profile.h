@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "base/map.h"
+#include "study/mapped.h"
 #include "vestige/event.h"
 
 /* How many places are told apart at most; a file can hold any number of them. */
@@ -34,17 +35,8 @@ static inline struct vs_profile_place vs_profile_place(const struct vs_map_entry
     return (struct vs_profile_place){e->key, e->value >> 2, e->value >> 1 & 1};
 }
 
-/* How many images are followed, and how often something is set aside, at most. Beyond that, what is
- * unmapped is taken to stay. */
-#define VS_PROFILE_MAPPED_MAX 4096
+/* How often something is set aside, at most. Beyond that, what is unmapped is taken to stay. */
 #define VS_PROFILE_EPOCHS_MAX 1024
-
-/* The addresses at which an image is or was, according to VS_MAP events. */
-struct vs_profile_mapped {
-    uint64_t first, last;
-    uint64_t image;
-    bool gone;
-};
 
 /* A place as it was when its code went away. */
 struct vs_profile_old {
@@ -66,8 +58,7 @@ struct vs_profile {
     struct vs_profile_old *old;
     size_t old_count, old_capacity;
     uint32_t epochs;
-    struct vs_profile_mapped *mapped; /* in the order of the events */
-    size_t mapped_count, mapped_capacity;
+    struct vs_mapped mapped; /* the images after the events so far */
 
     struct vs_profile_thread *threads; /* private */
 };
@@ -77,9 +68,6 @@ int vs_profile_init(struct vs_profile *p);
 
 /* Takes the next events in global order. Returns 0; -VSE_NOMEM. */
 int vs_profile_batch(struct vs_profile *p, const struct vs_batch *batch);
-
-/* The image that is mapped at an address after the events so far, or VS_NO_IMAGE. */
-uint64_t vs_profile_image(const struct vs_profile *p, uint64_t pc);
 
 void vs_profile_fini(struct vs_profile *p);
 

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Routines' names, from the files that a run's images were mapped from. */
+/* Names of routines and source lines, from the files that a run's images were mapped from. Each
+ * file is read when something in it is first asked for. One that is no longer what was mapped (its
+ * build id differs) tells nothing. */
 #ifndef STUDY_ROUTINE_NAMES_H
 #define STUDY_ROUTINE_NAMES_H
 
 #include "study/routines.h"
+#include "symbol/lines.h"
 
 struct vs_routine_names {
     const struct vs_image *images; /* the caller's */
     size_t count;
-    struct vs_symbols **symbols; /* by image; NULL: not opened, or not usable */
-    bool *tried;
+
+    /* private: by image; of images of one file, the first one's */
+    struct vs_image_names *files;
 };
 
 /* The images are the run's, and must outlive the names. Returns 0; -VSE_NOMEM.
@@ -17,8 +21,15 @@ struct vs_routine_names {
 int vs_routine_names_init(struct vs_routine_names *n, const struct vs_image *images, size_t count);
 void vs_routine_names_fini(struct vs_routine_names *n);
 
-/* The resolver gives readable names. A file that is no longer the one that was mapped (its build id
- * differs) gives none. */
+/* The resolver gives readable names. */
 struct vs_resolver vs_routine_names_resolver(struct vs_routine_names *n);
+
+/* Where the code at an image's link-time address comes from, as vs_lines_at, whose strings stay
+ * valid until fini. Returns as that; 0 also for a file that cannot be read. */
+int vs_routine_names_source(struct vs_routine_names *n, uint64_t image, uint64_t link_address,
+                            struct vs_source *chain, size_t capacity);
+
+/* Returns whether there is debug information for an image; -VSE_NOMEM. */
+int vs_routine_names_sourced(struct vs_routine_names *n, uint64_t image);
 
 #endif

@@ -57,9 +57,9 @@ static int sort_images(struct walk *w, const struct vs_profile *profile)
         free(named);
         return -VSE_NOMEM;
     }
-    for (size_t i = 0; i < profile->mapped_count; i++)
-        if (profile->mapped[i].image < count)
-            named[profile->mapped[i].image] = true;
+    for (size_t i = 0; i < profile->mapped.count; i++)
+        if (profile->mapped.ranges[i].image < count)
+            named[profile->mapped.ranges[i].image] = true;
     for (size_t i = 0; i < count; i++) {
         uint64_t start = w->images[i].start, length = w->images[i].length;
 
@@ -231,7 +231,7 @@ static int walk_places(struct walk *w, const struct vs_profile *profile)
 
         if (place.instructions || place.entry)
             items[count++] =
-                make_item(w, &place, vs_profile_image(profile, place.pc), profile->epochs);
+                make_item(w, &place, vs_mapped_image(&profile->mapped, place.pc), profile->epochs);
     }
     if (count)
         qsort(items, count, sizeof(*items), by_place);

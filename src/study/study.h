@@ -14,8 +14,9 @@
 #include "study/flow.h"              /* whether control flow is that of the code */
 #include "study/flow_run.h"          /* runs made of streams */
 #include "study/locality.h"          /* how far addresses are known from earlier ones */
+#include "study/mapped.h"            /* which image lies where */
 #include "study/memory.h"            /* whether memory behaves as memory does */
-#include "study/routine_names.h"     /* names of routines, by address */
+#include "study/routine_names.h"     /* names of routines and lines, by address */
 #include "study/pace.h"              /* when synchronisation points are due */
 #include "study/pieces.h"            /* a run's events, core by core */
 #include "study/profile.h"           /* where instructions retired */
@@ -29,5 +30,6 @@
 #include "study/verify_data.h"       /* load values, decoded, against the run */
 #include "study/verify_inputs.h"     /* a run executed again against itself */
 #include "study/verify_replay.h"     /* a replay against the run */
+#include "study/where.h"             /* image, routine and source line of addresses */
 
 #endif

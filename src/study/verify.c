@@ -424,6 +424,7 @@ static const char *const outcome_words[] = {"the same", "another step", "no more
 static void summarize(struct vs_verify_result *r)
 {
     const struct vs_step *e = &r->expected, *s = &r->found;
+    r->pc = e->pc ? e->pc : s->pc;
     vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
                 "core %u, step %llu: %s; expected pc %#llx to %#llx after %u, found %#llx to %#llx "
                 "after %u",

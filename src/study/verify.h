@@ -84,6 +84,7 @@ struct vs_verify_result {
     unsigned core;
     uint64_t position; /* the step's number among that core's, from 0 */
     struct vs_step expected, found;
+    uint64_t pc;         /* of the instruction at the first difference; 0: of none */
     struct vs_diag diag; /* one line about the first difference */
 };
 

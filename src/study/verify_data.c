@@ -47,6 +47,7 @@ static int differ(struct vs_verify_data *v, const struct vs_event *e, uint64_t n
     char where[VS_COMPARISON_PLACE];
     vs_comparison_place(&v->c, e, number, where);
     v->c.differs = true;
+    v->c.pc = e->pc;
     return vs_diag_set(&v->c.diag, -VSE_CORRUPT, (int64_t)(v->c.port->bits.pos / 8),
                        (int64_t)number, "%s: %s 0x%llx+%zu differs: 0x%02x, not 0x%02x", where,
                        what, (unsigned long long)e->addr, at, at < size ? is[at] : 0,

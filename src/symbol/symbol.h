@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The symbol layer: the routines of an ELF image, by address and by name. Its other header, elf,
- * reads such a file. */
+/* The symbol layer: the routines of an ELF image, by address and by name. Its other headers:
+ *
+ *   elf     reads such a file
+ *   lines   source lines and inlined routines, from debug information */
 #ifndef SYMBOL_SYMBOL_H
 #define SYMBOL_SYMBOL_H
 

@@ -314,6 +314,11 @@ try info_json '' "$VESTIGE" info --json "$run"
 kind=
 try dump '' "$VESTIGE" dump --limit 3000 "$run"
 try dump_blocks '' "$VESTIGE" dump --blocks "$run"
+kind=names
+try dump_lines '' "$VESTIGE" dump --source --disassemble --from 1000 --limit 200 "$run"
+try info_lines '' "$VESTIGE" info --source "$run"
+try decode_lines '' "$VESTIGE" decode --source --disassemble --until 5000 "$flow"
+kind=
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"

@@ -28,6 +28,7 @@ small() {
 small info "$VESTIGE" info run.vest
 small info_as_json "$VESTIGE" info --json run.vest
 small dump "$VESTIGE" dump --full run.vest
+small dump_with_lines "$VESTIGE" dump --source --disassemble run.vest
 small check "$VESTIGE" check --memory --flow run.vest
 small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
@@ -41,6 +42,7 @@ small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
 small import "$VESTIGE" import -f --from pt flow.pt -o imported.vest
 small decode "$VESTIGE" decode flow.vport
+small decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading hostile ELF files, and demangling the names in them. An input is a file. */
+/* Reading hostile ELF files and the debug information in them, and demangling names. An input is a
+ * file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "symbol/lines.h"
 #include "symbol/symbol.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
@@ -78,6 +80,25 @@ static void use_symbols(const struct vs_symbols *s)
     vs_symbols_base(s, UINT64_MAX, UINT64_MAX, UINT64_MAX, &base);
 }
 
+/* Asks for the lines at the beginning of routines, or of the file if it has none. */
+static void use_lines(const struct vs_symbols *s)
+{
+    struct vs_source chain[4];
+    struct vs_lines *l;
+    size_t count = vs_symbols_count(s);
+
+    must(vs_lines_open(&l, path, NULL) == 0);
+    for (size_t i = 0; i <= count && i < LOOKED_AT; i++) {
+        uint64_t address = i < count ? vs_symbols_get(s, i)->start : i - count;
+        int n = vs_lines_at(l, address, chain, 4);
+
+        must(n >= 0 && n <= 4 && (n == 0 || vs_lines_known(l)));
+        for (int k = 0; k < n; k++)
+            must(k + 1 == n || chain[k].inlined);
+    }
+    vs_lines_close(l);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct vs_diag d = {0};
@@ -88,8 +109,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     must(pwrite(fd, data, size, 0) == (ssize_t)size);
     e = vs_symbols_open(&s, path, &d);
     must(is_expected(e) && (e == 0) == (s != NULL) && (e == 0 || (d.error == e && d.text[0])));
-    if (e == 0)
+    if (e == 0) {
         use_symbols(s);
+        use_lines(s);
+    }
     vs_symbols_close(s);
     return 0;
 }

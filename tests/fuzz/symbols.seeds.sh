@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# usage: symbols.seeds.sh DIR: small ELF files, with and without symbols, stubs and a build id.
+# usage: symbols.seeds.sh DIR: small ELF files, with and without symbols, stubs, a build id and lines.
 set -eu
 
 dir=$1
@@ -24,6 +24,8 @@ link=(gcc -O1 -nostdlib -fno-asynchronous-unwind-tables -Wl,-z,noseparate-code -
 "${link[@]}" -static -Wl,--build-id -o "$dir/static" "$work/tiny.c"
 "${link[@]}" -shared -fPIC -DCALLS -Wl,--build-id -o "$dir/shared" "$work/tiny.c"
 "${link[@]}" -static -Wl,--build-id=none -o "$work/link" "$work/tiny.c"
+"${link[@]}" -static -g -gdwarf-5 -Wl,--build-id -o "$dir/lines" "$work/tiny.c"
+"${link[@]}" -shared -fPIC -DCALLS -g -gdwarf-4 -O2 -o "$dir/lines4" "$work/tiny.c"
 strip -o "$dir/stripped" "$dir/shared"
 objcopy --only-keep-debug "$work/link" "$work/link.debug"
 (cd "$work" && objcopy --strip-all --add-gnu-debuglink=link.debug link linked)

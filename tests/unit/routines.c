@@ -413,7 +413,7 @@ TEST(counts_on_after_many_changes)
     for (unsigned i = 0; i < times; i++)
         CHECK_EQ(vs_profile_batch(&p, &(struct vs_batch){.events = e, .count = 3}), 0);
     CHECK_EQ(p.epochs, VS_PROFILE_EPOCHS_MAX);
-    CHECK_EQ(p.mapped_count, 1);
+    CHECK_EQ(p.mapped.count, 1);
     CHECK_EQ(vs_routines_init(&r, &p, list, 1, NULL), 0);
     CHECK_EQ(r.images[0], times);
     CHECK_EQ(r.count, 1);
