@@ -315,7 +315,8 @@ void vs_reader_expand(struct vs_reader *r, struct vs_expander *x)
     r->info.events = x->events;
     r->info.instructions = x->instructions;
     r->info.threads = x->thread_count;
-    r->info.features &= ~(uint32_t)(x->selected ? VS_RUN_SHORT | VS_RUN_INPUTS : VS_RUN_SHORT);
+    r->info.features &=
+        ~(uint32_t)(x->selected ? VS_RUN_SHORT | VS_RUN_INPUTS | VS_RUN_DIGESTS : VS_RUN_SHORT);
 }
 
 /* Lets the expander make events, if all that it made were taken. Returns 0; -VSE_END; an error. */
