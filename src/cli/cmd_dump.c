@@ -7,12 +7,14 @@
 #include "cli/event_print.h"
 #include "front/disasm.h"
 #include "front/json.h"
+#include "front/region.h"
 #include "trace/retired.h"
 
 /* Stands for a number that was not given; the options' limits keep it from being given. */
 #define NONE UINT64_MAX
 
 struct dump_options {
+    struct region_options region;
     bool json, full, salvage, inputs, blocks, images, source, disassemble;
     uint64_t thread, from, to, from_insn, from_cycle, limit;
     uint64_t kinds;        /* a bit per kind; 0 is all */
@@ -276,13 +278,19 @@ static int seek_past(const struct dump_options *o, struct vs_reader *r, uint64_t
 
 /* ---- the command -------------------------------------------------------------------------- */
 
-static bool check_usage(struct cli *cli, const struct dump_options *o)
+static bool check_usage(struct cli *cli, const struct dump_options *o, const struct region *region)
 {
     int starts = (o->from != NONE) + (o->from_insn != NONE) + (o->from_cycle != NONE);
     if (starts > 1)
         cli_error(cli, "only one of --from, --from-insn and --from-cycle can be given");
     else if (o->from_insn != NONE && o->thread == NONE)
         cli_error(cli, "--from-insn: counts the instructions of one thread; give --thread too");
+    else if (region->any && (o->salvage || o->inputs || o->blocks || o->images))
+        cli_error(cli, "--%s excludes options that choose instructions",
+                  o->salvage  ? "salvage"
+                  : o->inputs ? "inputs"
+                  : o->blocks ? "blocks"
+                              : "images");
     else
         return true;
     return false;
@@ -333,17 +341,23 @@ static int run(struct cli *cli, int argc, char **argv)
         .limit = UINT64_MAX,
         .pc = {1, 0},
         .addr = {1, 0},
+        .region.places = "--from-place and --to-place",
     };
     struct vs_reader *r = NULL;
+    struct region region;
     int status;
     if (!options_parse(cli, &command_dump, &o, &argc, argv, &status))
         return status;
-    if (!check_usage(cli, &o))
-        return CLI_USAGE;
-    status = (o.inputs ? cli_open_file : cli_open)(cli, &r, argv[0], o.salvage);
+    status = region_init(&region, cli, &o.region);
+    if (status == CLI_DONE && !check_usage(cli, &o, &region))
+        status = CLI_USAGE;
+    if (status == CLI_DONE)
+        status = region.any ? region_open(&region, cli, &r, argv[0])
+                            : (o.inputs ? cli_open_file : cli_open)(cli, &r, argv[0], o.salvage);
     if (status == CLI_DONE)
         status = dump_run(cli, &o, r, argv[0]);
     vs_reader_close(r);
+    region_fini(&region);
     return status;
 }
 
@@ -351,6 +365,8 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     {.name = "json", .help = "print one JSON object per line", .offset = FIELD(json)},
+    REGION_WINDOWS(FIELD(region)),
+    REGION_PLACES(FIELD(region), "from-place", "to-place"),
     {.name = "thread",
      .argument = "N",
      .help = "print only events of this thread",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "front/region.h"
 #include "front/report.h"
 #include "front/runs.h"
 #include "cli/specs.h"
@@ -14,6 +15,7 @@
 #include "study/prove.h"
 
 struct verify_options {
+    struct region_options region;
     struct option_list techniques;
     const char *stream;
     struct vs_mutate mutate; /* flips is 0 if nothing is flipped */
@@ -357,9 +359,9 @@ static int choose_specs(struct cli *cli, const char *path, const struct vs_run_i
     return status == CLI_DONE && !*count ? specs_fit_nothing(cli, path) : status;
 }
 
-static int prove_specs(struct cli *cli, const struct verify_options *o, const char *path,
-                       struct vs_verify *v, const struct vs_spec_item *specs, size_t count,
-                       struct tally *tally)
+static int prove_specs(struct cli *cli, const struct verify_options *o,
+                       const struct vs_proof_source *source, struct vs_verify *v,
+                       const struct vs_spec_item *specs, size_t count, struct tally *tally)
 {
     struct vs_proof *proofs = calloc(count, sizeof(*proofs));
     struct vs_diag diag = {.offset = -1, .chunk = -1};
@@ -369,13 +371,14 @@ static int prove_specs(struct cli *cli, const struct verify_options *o, const ch
         proofs[i].spec = specs[i].spec;
     vs_progress_init(&progress, o->quiet ? NULL : stderr, "verifying", count, "techniques");
     if (!e)
-        e = vs_prove(v, path, o->mutate.flips ? &o->mutate : NULL, proofs, count, &progress, &diag);
+        e = vs_prove(v, source, o->mutate.flips ? &o->mutate : NULL, proofs, count, &progress,
+                     &diag);
     vs_progress_finish(&progress);
     if (e)
-        status = cli_report(cli, path, e, &diag);
+        status = cli_report(cli, source->path, e, &diag);
     for (size_t i = 0; i < count && !e; i++)
-        status =
-            cli_worse(status, tell(cli, o, path, v->reader, specs[i].config, &proofs[i], tally));
+        status = cli_worse(
+            status, tell(cli, o, source->path, v->reader, specs[i].config, &proofs[i], tally));
     free(proofs);
     return status;
 }
@@ -388,9 +391,11 @@ struct stream {
     struct vs_technique_setup setup;
 };
 
-static int prove_stream(struct cli *cli, const struct verify_options *o, const char *path,
-                        struct vs_verify *v, const struct stream *s, struct tally *tally)
+static int prove_stream(struct cli *cli, const struct verify_options *o,
+                        const struct vs_proof_source *source, struct vs_verify *v,
+                        const struct stream *s, struct tally *tally)
 {
+    const char *path = source->path;
     struct vs_proof proof = {.spec = s->spec};
     if (s->setup.cores != v->setup.cores || s->setup.timed != v->setup.timed ||
         s->setup.address_bits != v->setup.address_bits) {
@@ -401,7 +406,7 @@ static int prove_stream(struct cli *cli, const struct verify_options *o, const c
     }
     proof.skipped = vs_technique_undecodable(&proof.spec);
     if (!proof.skipped)
-        vs_prove_stream(v, path, s->port->streams, o->mutate.flips ? &o->mutate : NULL, &proof);
+        vs_prove_stream(v, source, s->port->streams, o->mutate.flips ? &o->mutate : NULL, &proof);
     int status = tell(cli, o, path, v->reader, s->path, &proof, tally);
     return status == CLI_DONE ? vport_missing(cli, s->port, s->path) : status;
 }
@@ -418,11 +423,13 @@ static int init_verify(struct vs_verify *v, struct vs_reader *reader,
 }
 
 /* If `stream` is not NULL, there is one spec, the stream's own. */
-static int verify_reader(struct cli *cli, const struct verify_options *o, const char *path,
-                         struct vs_reader *reader, const struct vs_spec_item *specs, size_t count,
+static int verify_reader(struct cli *cli, const struct verify_options *o,
+                         const struct vs_proof_source *source, struct vs_reader *reader,
+                         const struct vs_spec_item *specs, size_t count,
                          const struct stream *stream, struct tally *tally)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
+    const char *path = source->path;
     struct vs_verify v;
     int status, e = init_verify(&v, reader, specs, count, &diag);
     bool empty = e == -VSE_END || (e == -VSE_FEATURE && !vs_reader_meta(reader, "isa"));
@@ -434,27 +441,28 @@ static int verify_reader(struct cli *cli, const struct verify_options *o, const 
     } else if (e) {
         status = cli_report(cli, path, e, &diag);
     } else {
-        status = stream ? prove_stream(cli, o, path, &v, stream, tally)
-                        : prove_specs(cli, o, path, &v, specs, count, tally);
+        status = stream ? prove_stream(cli, o, source, &v, stream, tally)
+                        : prove_specs(cli, o, source, &v, specs, count, tally);
         status = cli_worse(status, cli_missing(cli, path, vs_reader_info(reader)));
     }
     vs_verify_fini(&v);
     return status;
 }
 
-static int verify_run(struct cli *cli, const struct verify_options *o, const char *path,
-                      const struct vs_spec_list *specs, const struct stream *stream,
-                      struct tally *tally)
+static int verify_run(struct cli *cli, const struct verify_options *o, struct region *region,
+                      const char *path, const struct vs_spec_list *specs,
+                      const struct stream *stream, struct tally *tally)
 {
+    const struct vs_proof_source source = {path, region_selection(region)};
     struct vs_reader *reader;
     struct vs_spec_item *chosen;
     size_t count;
-    int status = cli_open(cli, &reader, path, false);
+    int status = region_open(region, cli, &reader, path);
     if (status != CLI_DONE)
         return status;
     status = choose_specs(cli, path, vs_reader_info(reader), specs, &chosen, &count);
     if (status == CLI_DONE)
-        status = verify_reader(cli, o, path, reader, chosen, count, stream, tally);
+        status = verify_reader(cli, o, &source, reader, chosen, count, stream, tally);
     free(chosen);
     vs_reader_close(reader);
     return status;
@@ -485,36 +493,44 @@ static int conclude(struct cli *cli, const struct verify_options *o, const struc
     return status;
 }
 
+static int verify_runs(struct cli *cli, const struct verify_options *o, struct region *region,
+                       const struct runs *runs, struct tally *tally)
+{
+    struct vs_spec_list specs = {0};
+    struct stream stream = {0};
+    int status = o->stream ? open_stream(cli, &stream, o->stream, &specs)
+                           : specs_parse(cli, &specs, &o->techniques);
+    bool ready = status == CLI_DONE;
+    for (int i = 0; i < runs->count && ready; i++)
+        status = cli_worse(status, verify_run(cli, o, region, runs->paths[i], &specs,
+                                              o->stream ? &stream : NULL, tally));
+    vs_spec_list_fini(&specs);
+    vs_vport_close(stream.port);
+    return conclude(cli, o, tally, status);
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct verify_options o = {.mutate.seed = 1};
-    struct vs_spec_list specs = {0};
-    struct stream stream = {0};
     struct tally tally = {0};
-    struct runs runs;
+    struct region region;
+    struct runs runs = {0};
     int status;
     if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
         return status;
-    if ((status = runs_open(cli, &runs, argc, argv)) != CLI_DONE) {
-        runs_fini(&runs);
-        return status;
-    }
-    if (o.stream && (o.techniques.count || runs.count > 1)) {
+    status = region_init(&region, cli, &o.region);
+    if (status == CLI_DONE)
+        status = runs_open(cli, &runs, argc, argv);
+    if (status == CLI_DONE && o.stream && (o.techniques.count || runs.count > 1)) {
         cli_error(cli, "--stream is of one technique and one run; leave the %s out",
                   runs.count > 1 ? "other runs" : "-t");
-        runs_fini(&runs);
-        return CLI_USAGE;
+        status = CLI_USAGE;
+    } else if (status == CLI_DONE) {
+        status = verify_runs(cli, &o, &region, &runs, &tally);
     }
-    status = o.stream ? open_stream(cli, &stream, o.stream, &specs)
-                      : specs_parse(cli, &specs, &o.techniques);
-    bool ready = status == CLI_DONE;
-    for (int i = 0; i < runs.count && ready; i++)
-        status = cli_worse(
-            status, verify_run(cli, &o, runs.paths[i], &specs, o.stream ? &stream : NULL, &tally));
     runs_fini(&runs);
-    vs_spec_list_fini(&specs);
-    vs_vport_close(stream.port);
-    return conclude(cli, &o, &tally, status);
+    region_fini(&region);
+    return status;
 }
 
 #define FIELD(member) offsetof(struct verify_options, member)
@@ -522,6 +538,7 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     SPECS_OPTION(FIELD(techniques), "verify this technique, or all; may be repeated\n"
                                     "(default: those of bandwidth)"),
+    REGION_OPTIONS(FIELD(region)),
     {.name = "stream",
      .argument = "FILE",
      .help = "compare this stream instead of encoding the run",

@@ -153,13 +153,13 @@ int region_init(struct region *r, struct cli *cli, const struct region_options *
     bool switches = o->from.count || o->to.count;
     *r = (struct region){.o = o};
     pthread_mutex_init(&r->lock, NULL);
-    const char *wrong = o->windows && (o->skip || o->length)
-                            ? "--windows excludes --skip and --length"
-                        : o->windows && switches ? "--windows excludes --from and --to"
-                        : o->skip && switches    ? "--skip excludes --from and --to"
-                                                 : NULL;
-    if (wrong) {
-        cli_error(cli, "%s", wrong);
+    const char *places = o->places ? o->places : "--from and --to";
+    if (o->windows && (o->skip || o->length || switches)) {
+        cli_error(cli, "--windows excludes %s", switches ? places : "--skip and --length");
+        return CLI_USAGE;
+    }
+    if (o->skip && switches) {
+        cli_error(cli, "--skip excludes %s", places);
         return CLI_USAGE;
     }
     region_add_places(r->places, &r->place_count, &o->routines, VS_PLACE_WANTED);

@@ -14,24 +14,28 @@ struct region_options {
     uint64_t skip, length;
     const char *windows;
     struct option_list from, to, routines;
+    const char *places; /* what --from and --to are called, if it is not that */
     bool main_only;
 };
 
 /* Rows for a command whose struct has a struct region_options at `base`. */
-#define REGION_OPTIONS(base)                                                                       \
-    REGION_WINDOWS(base),                                                                          \
-        {.name = "from",                                                                           \
-         .argument = "WHERE",                                                                      \
-         .help = "begin where a routine or address (0x...) is reached",                            \
-         .type = OPTION_LIST,                                                                      \
-         .offset = (base) + offsetof(struct region_options, from)},                                \
+#define REGION_OPTIONS(base) REGION_WINDOWS(base), REGION_PLACES(base, "from", "to")
+
+/* Those that begin and end at places, under other names for a command to which --from and --to mean
+ * something else. It has to say so in `places`. */
+#define REGION_PLACES(base, begin, end)                                                            \
+    {.name = begin,                                                                                \
+     .argument = "WHERE",                                                                          \
+     .help = "begin where a routine or address (0x...) is reached",                                \
+     .type = OPTION_LIST,                                                                          \
+     .offset = (base) + offsetof(struct region_options, from)},                                    \
     {                                                                                              \
-        .name = "to", .argument = "WHERE",                                                         \
-        .help = "end where it is reached, until --from is reached again", .type = OPTION_LIST,     \
-        .offset = (base) + offsetof(struct region_options, to)                                     \
+        .name = end, .argument = "WHERE",                                                          \
+        .help = "end where it is reached, until --" begin " is reached again",                     \
+        .type = OPTION_LIST, .offset = (base) + offsetof(struct region_options, to)                \
     }
 
-/* The same without --from and --to, for a command to which these mean something else. */
+/* The others. */
 #define REGION_WINDOWS(base)                                                                       \
     {.name = "skip",                                                                               \
      .argument = "N",                                                                              \

@@ -18,8 +18,8 @@ int vs_run_open_flow(struct vs_reader **r, const char *path, enum vs_open_mode m
                      vs_survey_progress *progress, void *context, struct vs_diag *diag);
 
 /* The same of what is selected of a run that has all inputs, alone or among its events; `what` has
- * to outlive the reader. All of it was executed once when this returns. Returns as above; also
- * -VSE_INVAL (the run does not have its inputs); an error of what->find. */
+ * to outlive the reader. All of it was executed once when this returns. NULL selects everything.
+ * Returns as above; also -VSE_INVAL (the run does not have its inputs); an error of what->find. */
 int vs_run_open_selected(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                          const struct vs_selection *what, vs_survey_progress *progress,
                          void *context, struct vs_diag *diag);

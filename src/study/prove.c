@@ -106,7 +106,7 @@ static size_t take_group(struct prover *p, struct vs_proof *proofs, size_t count
     return i;
 }
 
-static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
+static int prover_init(struct prover *p, struct vs_verify *v, const struct vs_proof_source *source,
                        const struct vs_mutate *mutate, struct vs_diag *diag)
 {
     struct vs_crew *crew = &p->crew;
@@ -116,7 +116,8 @@ static int prover_init(struct prover *p, struct vs_verify *v, const char *path,
     if (err)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     for (unsigned i = 0; i <= crew->threads && !err; i++)
-        err = vs_run_open(&crew->readers[i], path, VS_OPEN_DEFAULT, diag);
+        err = vs_run_open_selected(&crew->readers[i], source->path, VS_OPEN_DEFAULT, source->what,
+                                   NULL, NULL, diag);
     return err;
 }
 
@@ -128,27 +129,28 @@ static void prover_fini(struct prover *p)
     free(p->crew.readers);
 }
 
-void vs_prove_stream(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
-                     const struct vs_mutate *mutate, struct vs_proof *proof)
+void vs_prove_stream(struct vs_verify *v, const struct vs_proof_source *source,
+                     const struct vs_port_stream *streams, const struct vs_mutate *mutate,
+                     struct vs_proof *proof)
 {
     struct prover p;
     compare(v, streams, proof);
     if (!mutate)
         return;
-    int err = prover_init(&p, v, path, mutate, &proof->diag);
+    int err = prover_init(&p, v, source, mutate, &proof->diag);
     if (err)
         proof->error = err;
     mutate_stream(&p, streams, proof);
     prover_fini(&p);
 }
 
-int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *mutate,
-             struct vs_proof *proofs, size_t count, struct vs_progress *progress,
-             struct vs_diag *diag)
+int vs_prove(struct vs_verify *v, const struct vs_proof_source *source,
+             const struct vs_mutate *mutate, struct vs_proof *proofs, size_t count,
+             struct vs_progress *progress, struct vs_diag *diag)
 {
     struct prover p;
     size_t done = 0;
-    int err = prover_init(&p, v, path, mutate, diag);
+    int err = prover_init(&p, v, source, mutate, diag);
     for (size_t at = 0; at < count && !err;) {
         at += take_group(&p, proofs + at, count - at, &done);
         if (p.count && !(err = encode_group(&p, diag)))

@@ -5,6 +5,7 @@
 #define STUDY_PROVE_H
 
 #include "base/progress.h"
+#include "rerun/selection.h"
 #include "study/mutate.h"
 
 #define VS_PROVE_GROUP 8
@@ -18,16 +19,22 @@ struct vs_proof {
     struct vs_mutation mutation; /* if it was asked for and the outcome is VS_VERIFY_SAME */
 };
 
-/* Decodes a stream and compares it, as vs_verify_stream does; result, error and diag go into the
- * proof. If mutate is not NULL and the stream is equal to the run, mutates it too; several threads
- * then read the run, whose path is `path`. */
-void vs_prove_stream(struct vs_verify *v, const char *path, const struct vs_port_stream *streams,
-                     const struct vs_mutate *mutate, struct vs_proof *proof);
+/* The run as several threads open it: all of it or, if `what` is not NULL, a part. */
+struct vs_proof_source {
+    const char *path;
+    const struct vs_selection *what;
+};
 
-/* Fills in everything but the specs. `path` is the run's, which several threads read; mutate may be
- * NULL; progress counts techniques. Returns 0; as vs_bandwidth_run and vs_reader_open. */
-int vs_prove(struct vs_verify *v, const char *path, const struct vs_mutate *mutate,
-             struct vs_proof *proofs, size_t count, struct vs_progress *progress,
-             struct vs_diag *diag);
+/* Decodes a stream and compares it, as vs_verify_stream does; result, error and diag go into the
+ * proof. If mutate is not NULL and the stream is equal to the run, mutates it too. */
+void vs_prove_stream(struct vs_verify *v, const struct vs_proof_source *source,
+                     const struct vs_port_stream *streams, const struct vs_mutate *mutate,
+                     struct vs_proof *proof);
+
+/* Fills in everything but the specs. mutate may be NULL; progress counts techniques. Returns 0; as
+ * vs_bandwidth_run and vs_run_open_selected. */
+int vs_prove(struct vs_verify *v, const struct vs_proof_source *source,
+             const struct vs_mutate *mutate, struct vs_proof *proofs, size_t count,
+             struct vs_progress *progress, struct vs_diag *diag);
 
 #endif

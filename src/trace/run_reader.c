@@ -315,7 +315,8 @@ void vs_reader_expand(struct vs_reader *r, struct vs_expander *x)
     r->info.events = x->events;
     r->info.instructions = x->instructions;
     r->info.threads = x->thread_count;
-    r->info.features &= ~(uint32_t)(x->selected ? VS_RUN_SHORT | VS_RUN_INPUTS : VS_RUN_SHORT);
+    r->info.features &=
+        ~(uint32_t)(x->selected ? VS_RUN_SHORT | VS_RUN_INPUTS | VS_RUN_DIGESTS : VS_RUN_SHORT);
     if (x->flow_only)
         r->info.features &= ~(uint32_t)(VS_RUN_LOADS | VS_RUN_STORES);
 }

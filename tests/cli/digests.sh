@@ -109,6 +109,7 @@ digested ls /
 run "$VESTIGE" check --memory --flow part.vest
 expect_status 0
 expect_equal "$("$VESTIGE" dump part.vest | grep -c digests)" 0
+expect_equal "$("$VESTIGE" info --json --no-scan part.vest | jq -c .features)" '["loads","stores"]'
 run "$VESTIGE" dump --inputs --json --kind content run.vest
 expect_equal "$(jq -s 'map(select(.digests)) | (.[0].length | ltrimstr("0x") | length > 3) and (map(.digests[0]) | length > 5)' "$out")" true
 run "$VESTIGE" expand -f run.vest -o whole.vest

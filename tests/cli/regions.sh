@@ -87,9 +87,38 @@ for words in '--routine main' '--skip 200000 --length 50000' '--no-shared-libs' 
     "$VESTIGE" encode -f -t mcfTR_e -o part.vport part.vest >written || fail 'not encoded'
     expect_equal "$(sed 's/^[^:]*//' chosen)" "$(sed 's/^[^:]*//' written)" "$words"
     # shellcheck disable=SC2086
+    run "$VESTIGE" verify -t mcfTR_e -t mlvCF_e -t ADAC $words fft.vest
+    expect_status 0
+    cmp -s <("$VESTIGE" verify -t mcfTR_e -t mlvCF_e -t ADAC part.vest | sed 's/^part/fft/') "$out" ||
+        fail "$words: something else was compared"
+    # shellcheck disable=SC2086
+    cmp -s <("$VESTIGE" dump --full part.vest) <("$VESTIGE" dump --full ${words/--from /--from-place } fft.vest) ||
+        fail "$words: other events"
+    # shellcheck disable=SC2086
     expect_equal "$("$VESTIGE" info --json $words fft.vest | jq -c '[.instructions, .events, .counts.branches]')" \
         "$("$VESTIGE" info --json part.vest | jq -c '[.instructions, .events, .counts.branches]')" "$words"
 done
+
+# A stream of a part is compared with that part, and with no other; flips are noticed by several threads, each of which
+# reads the part.
+begin verifies_streams_of_parts
+"$VESTIGE" encode -f -t mcfTR_e --skip 5000 --length 30000 -o part.vport fft.vest >/dev/null || fail 'not encoded'
+run "$VESTIGE" verify --stream part.vport --skip 5000 --length 30000 --mutate 20 fft.vest
+expect_status 0
+expect_out '^flipped 20 bits: all 20 that have an effect were noticed$'
+run "$VESTIGE" verify --stream part.vport --skip 5001 --length 30000 fft.vest
+expect_status 1
+expect_one_line_err
+
+# What filters see is the part: its events and instructions count from 0.
+begin dumps_within_parts
+"$VESTIGE" expand -f --skip 5000 --length 30000 fft.vest -o part.vest >/dev/null || fail 'not expanded'
+for words in '--from 500 --to 600' '--thread 0 --from-insn 3000 -n 50' '--json --kind store,gap -n 100'; do
+    # shellcheck disable=SC2086
+    cmp -s <("$VESTIGE" dump $words part.vest) <("$VESTIGE" dump --skip 5000 --length 30000 $words fft.vest) ||
+        fail "$words: other events"
+done
+[ "$("$VESTIGE" dump --from-place main -n 5 --kind load fft.vest | wc -l)" = 5 ] || fail 'no loads'
 
 # Far windows are reached by way of snapshots, which names and files exclude: all code is in the program's file, so that
 # choosing it gives the same without them.
@@ -122,12 +151,23 @@ if [ -z "$brief" ]; then
 fi
 
 begin refuses_what_it_cannot_read
-refuse() {
-    run "$VESTIGE" expand -f "${@:2}" -o part.vest
+refused() {
+    run "$VESTIGE" "${@:2}"
     expect_status 2
     expect_one_line_err
     expect_err "$1"
 }
+refuse() {
+    refused "$1" expand -f "${@:2}" -o part.vest
+}
+for option in --salvage --inputs --blocks --images; do
+    refused "^vestige dump: $option excludes options that choose" dump --skip 5 $option light.vest
+done
+refused '--skip excludes --from-place and --to-place' dump --skip 5 --from-place sort light.vest
+refused 'record it with --inputs' dump --skip 5 whole.vest
+refused '--windows excludes --from and --to' verify --windows w --to sort light.vest
+refused "no routine 'nosuch'" verify --routine nosuch light.vest
+refused 'record it with --inputs' verify --skip 5 whole.vest
 refuse 'record it with --inputs' --skip 5 whole.vest
 refuse "no routine 'nosuch'" --routine nosuch light.vest
 refuse 'takes a name' --routine 0x401000 light.vest

@@ -287,7 +287,9 @@ TEST(proves_more_techniques_than_fit_at_once)
                                                  : "tTMBP",
                                     NULL),
                  0);
-    CHECK_EQ(vs_prove(&v, "run.vest", NULL, proofs, COUNT, NULL, NULL), 0);
+    CHECK_EQ(
+        vs_prove(&v, &(struct vs_proof_source){"run.vest", NULL}, NULL, proofs, COUNT, NULL, NULL),
+        0);
     for (unsigned i = 0; i < COUNT; i++) {
         CHECK_EQ(proofs[i].skipped != NULL, i % 5 == 4);
         CHECK_EQ(proofs[i].error, 0);
@@ -297,7 +299,9 @@ TEST(proves_more_techniques_than_fit_at_once)
             CHECK(proofs[i].result.bits > 0);
         }
     }
-    CHECK_ERR(vs_prove(&v, "none.vest", NULL, proofs, COUNT, NULL, NULL), VSE_IO);
+    CHECK_ERR(
+        vs_prove(&v, &(struct vs_proof_source){"none.vest", NULL}, NULL, proofs, COUNT, NULL, NULL),
+        VSE_IO);
     vs_verify_fini(&v);
     free(proofs);
     fixture_fini(&r);

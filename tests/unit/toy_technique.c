@@ -165,7 +165,9 @@ TEST(is_proved_and_mutated_without_a_table)
     struct fixture f;
     fixture_init(&f, true, 0);
     proof.spec = f.spec;
-    CHECK_EQ(vs_prove(&f.v, "run.vest", &mutate, &proof, 1, NULL, &diag), 0);
+    CHECK_EQ(vs_prove(&f.v, &(struct vs_proof_source){"run.vest", NULL}, &mutate, &proof, 1, NULL,
+                      &diag),
+             0);
     CHECK_EQ(proof.error, 0);
     CHECK_EQ(proof.result.outcome, VS_VERIFY_SAME);
     CHECK_EQ(proof.mutation.all.flips, 300);
