@@ -11,16 +11,8 @@
 #include "base/array.h"
 #include "bench.h"
 #include "command.h"
+#include "flow.h"
 #include "study/codeview.h"
-#include "study/verify.h"
-#include "technique/technique.h"
-
-/* The run's steps. */
-struct steps {
-    struct vs_step *list;
-    size_t count, capacity;
-    uint64_t branches, streams, instructions;
-};
 
 static void must(int64_t e, const char *what)
 {
@@ -28,7 +20,7 @@ static void must(int64_t e, const char *what)
         bench_fail("%s: %s", what, vs_errstr((int)e));
 }
 
-static void add_steps(struct steps *s, const struct vs_stepper *from)
+static void add_steps(struct bench_steps *s, const struct vs_stepper *from)
 {
     must(vs_array_room((void **)&s->list, &s->capacity, s->count, from->count, sizeof(*s->list)),
          "steps");
@@ -43,7 +35,7 @@ static void add_steps(struct steps *s, const struct vs_stepper *from)
     }
 }
 
-static void load_steps(struct steps *s, struct vs_reader *reader)
+void bench_steps_load(struct bench_steps *s, struct vs_reader *reader)
 {
     struct vs_stepper stepper = {0};
     struct vs_batch batch;
@@ -62,12 +54,9 @@ static void load_steps(struct steps *s, struct vs_reader *reader)
     vs_stepper_fini(&stepper);
 }
 
-/* Seconds to encode all steps, bits counted and thrown away; the best of several. */
-static double encode(const struct bench *b, const struct steps *s, const struct vs_verify *v,
-                     const struct vs_technique_spec *spec)
+double bench_flow_encode(const struct bench *b, const struct vs_verify *v,
+                         const struct vs_technique_spec *spec, const struct vs_slice *slice)
 {
-    const struct vs_technique_setup setup = {
-        .cores = 1, .address_bits = 64, .alignment = v->isa->alignment};
     const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
     const struct vs_encoder_ops *ops = spec->technique->encoder;
     double best = 1e9;
@@ -78,15 +67,15 @@ static double encode(const struct bench *b, const struct steps *s, const struct 
         void *encoder;
         double start;
 
-        vs_technique_shape(spec, &setup, &shape);
+        vs_technique_shape(spec, &v->setup, &shape);
         must(vs_port_writer_init(&port, &shape, NULL, NULL), "port");
-        must(ops->open(&encoder,
-                       &(struct vs_technique_context){
-                           .params = spec->params, .setup = &setup, .port = &port, .code = &code}),
+        must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
+                                                                .setup = &v->setup,
+                                                                .port = &port,
+                                                                .code = &code}),
              "encoder");
         start = bench_now();
-        must(ops->consume(encoder, &(struct vs_slice){.steps = s->list, .step_count = s->count}),
-             "encode");
+        must(ops->consume(encoder, slice), "encode");
         must(vs_encoder_finish(ops, encoder), "encode");
         if (bench_now() - start < best)
             best = bench_now() - start;
@@ -118,8 +107,9 @@ static double decode(const struct bench *b, struct vs_verify *v,
     return best;
 }
 
-static void one(struct bench *b, const char *name, const struct steps *s, struct vs_verify *v)
+static void one(struct bench *b, const char *name, const struct bench_steps *s, struct vs_verify *v)
 {
+    const struct vs_slice slice = {.steps = s->list, .step_count = s->count};
     static const struct {
         const char *spec;
         bool streams;
@@ -138,7 +128,7 @@ static void one(struct bench *b, const char *name, const struct steps *s, struct
         snprintf(metric, sizeof(metric), "%s encode", rows[i].spec);
         bench_row(b, "flow", name, metric,
                   1e-6 * (double)(rows[i].streams ? s->streams : s->branches) /
-                      encode(b, s, v, &spec),
+                      bench_flow_encode(b, v, &spec, &slice),
                   rows[i].streams ? "Mstream/s" : "Mbranch/s", 1, rows[i].encode);
         snprintf(metric, sizeof(metric), "%s decode", rows[i].spec);
         bench_row(b, "flow", name, metric, 1e-6 * (double)s->instructions / decode(b, v, &spec),
@@ -161,12 +151,12 @@ void bench_flow(struct bench *b)
                               "--",    program,  "-n", programs[i].size, NULL};
         struct vs_reader *reader;
         struct vs_verify v;
-        struct steps s = {0};
+        struct bench_steps s = {0};
 
         snprintf(program, sizeof(program), "%s/workloads/rv64/%s", self, programs[i].name);
         command_run(argv, "/dev/null");
         must(vs_reader_open(&reader, run, VS_OPEN_DEFAULT, NULL), run);
-        load_steps(&s, reader);
+        bench_steps_load(&s, reader);
         must(vs_verify_init(&v, reader, NULL), "verify");
         one(b, programs[i].name, &s, &v);
         vs_verify_fini(&v);

@@ -14,9 +14,8 @@
 #include "base/array.h"
 #include "bench.h"
 #include "command.h"
+#include "flow.h"
 #include "replay/walk.h"
-#include "study/codeview.h"
-#include "study/verify.h"
 
 /* The run's events, without what their values are. */
 struct kept_events {
@@ -56,36 +55,6 @@ static void load_events(struct kept_events *k, struct vs_reader *reader)
         keep_events(k, &batch);
     if (n != -VSE_END)
         must(n, "read");
-}
-
-/* Seconds to encode all events, bits counted and thrown away; the best of several. */
-static double encode(const struct bench *b, const struct kept_events *k, struct vs_verify *v,
-                     const struct vs_technique_spec *spec)
-{
-    const struct vs_encoder_ops *ops = spec->technique->encoder;
-    const struct vs_address_code code = vs_code_of_text(&v->code, v->isa);
-    const struct vs_batch batch = {.events = k->list, .count = k->count};
-    double best = 1e9;
-    for (unsigned i = 0; i < bench_repeats(b); i++) {
-        struct vs_port_shape shape;
-        struct vs_port_writer port;
-        void *encoder;
-        vs_technique_shape(spec, &v->setup, &shape);
-        must(vs_port_writer_init(&port, &shape, NULL, NULL), "port");
-        must(ops->open(&encoder, &(struct vs_technique_context){.params = spec->params,
-                                                                .setup = &v->setup,
-                                                                .port = &port,
-                                                                .code = &code}),
-             "encoder");
-        double start = bench_now();
-        must(ops->consume(encoder, &(struct vs_slice){.events = &batch}), "encode");
-        must(vs_encoder_finish(ops, encoder), "encode");
-        if (bench_now() - start < best)
-            best = bench_now() - start;
-        ops->close(encoder);
-        vs_port_writer_fini(&port);
-    }
-    return best;
 }
 
 /* Seconds to decode the streams and to follow the code; the best of several. */
@@ -157,6 +126,24 @@ static void write_dense(const char *about, const char *code, const char *dense, 
         bench_fail("%s: cannot be written", dense);
 }
 
+/* Measures a standard that takes the run in this form. Returns millions of instructions decoded per
+ * second. */
+static double measure(struct bench *b, const char *program, const char *name, struct vs_verify *v,
+                      uint64_t branches, const struct vs_slice *slice)
+{
+    struct vs_technique_spec spec;
+    char metric[32];
+    must(vs_technique_parse(&spec, name, NULL), name);
+    vs_technique_settle(&spec, false);
+    snprintf(metric, sizeof(metric), "%s encode", name);
+    bench_row(b, "standards", program, metric,
+              1e-6 * (double)branches / bench_flow_encode(b, v, &spec, slice), "Mbranch/s", 1, 80);
+    double decoded = 1e-6 * (double)v->instructions / decode(b, v, &spec);
+    snprintf(metric, sizeof(metric), "%s decode", name);
+    bench_row(b, "standards", program, metric, decoded, "Minsn/s", 1, 0);
+    return decoded;
+}
+
 static void measure_peer(struct bench *b, const char *build, const char *name, const char *run,
                          double own)
 {
@@ -205,25 +192,27 @@ void bench_standards(struct bench *b)
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
         const char *argv[] = {vestige, "record", "-f", "--control-only", "-o", run,
                               "--",    program,  "-n", programs[i].size, NULL};
-        struct vs_technique_spec spec;
         struct vs_reader *reader;
         struct vs_verify v;
         struct kept_events k = {0};
+        struct bench_steps steps = {0};
         snprintf(program, sizeof(program), "%s/workloads/host/%s", build, programs[i].name);
         command_run(argv, "/dev/null");
         must(vs_reader_open(&reader, run, VS_OPEN_DEFAULT, NULL), run);
         load_events(&k, reader);
+        bench_steps_load(&steps, reader);
         must(vs_verify_init(&v, reader, NULL), "verify");
-        must(vs_technique_parse(&spec, "pt", NULL), "pt");
-        vs_technique_settle(&spec, false);
-        bench_row(b, "standards", programs[i].name, "pt encode",
-                  1e-6 * (double)k.branches / encode(b, &k, &v, &spec), "Mbranch/s", 1, 80);
-        double own = 1e-6 * (double)v.instructions / decode(b, &v, &spec);
-        bench_row(b, "standards", programs[i].name, "pt decode", own, "Minsn/s", 1, 0);
+        const struct vs_batch batch = {.events = k.list, .count = k.count};
+        const struct vs_slice stepped = {.steps = steps.list, .step_count = steps.count};
+        double own = measure(b, programs[i].name, "pt", &v, k.branches,
+                             &(struct vs_slice){.events = &batch});
+        measure(b, programs[i].name, "etrace", &v, steps.branches, &stepped);
+        measure(b, programs[i].name, "ntrace", &v, steps.branches, &stepped);
         measure_peer(b, build, programs[i].name, run, own);
         vs_verify_fini(&v);
         vs_reader_close(reader);
         free(k.list);
+        free(steps.list);
     }
     unlink(run);
 }

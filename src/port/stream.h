@@ -188,10 +188,8 @@ struct vs_port_part {
 static inline void vs_port_put_parts(struct vs_port_writer *w, const uint64_t *words, unsigned n,
                                      const struct vs_port_part *parts, unsigned count)
 {
-    for (unsigned at = 0; at < n; at += 64) {
-        vs_port_room(w);
-        vs_bitw_put(&w->bits, words[at / 64], n - at < 64 ? n - at : 64);
-    }
+    for (unsigned at = 0; at < n; at += 64)
+        vs_port_put_bits(w, words[at / 64], n - at < 64 ? n - at : 64);
     for (unsigned i = 0; n; i++) {
         unsigned own = i + 1 < count && parts[i].bits < n ? parts[i].bits : n;
         w->core->counts.bits[parts[i].field] += own;

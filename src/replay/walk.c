@@ -47,7 +47,8 @@ struct vs_walk_core {
     uint64_t change;    /* the count at which it sees another version of the code */
     size_t view;        /* the one that comes next */
     uint32_t version;
-    uint32_t jumps; /* since the last step */
+    uint32_t jumps;      /* direct ones since the last step */
+    uint32_t open_jumps; /* the same, where nothing says how far the core goes */
     bool alive;
     bool begun; /* the instruction at pc was counted */
     bool waits; /* for the answer to the branch at `site` */
@@ -234,8 +235,9 @@ static int emit(struct vs_walk *w, struct vs_walk_core *c, const struct vs_step 
     *s = *step;
     s->core = (uint16_t)(c - w->cores);
     s->icount = (uint32_t)c->since;
+    s->jumps = c->jumps;
     c->since = 0;
-    c->jumps = 0;
+    c->jumps = c->open_jumps = 0;
     w->steps++;
     return unlikely(w->pending_count == STEPS) ? flush(w) : 0;
 }
@@ -392,7 +394,7 @@ static int pass(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_
 static int too_many_jumps(struct vs_walk *w, struct vs_walk_core *c,
                           const struct vs_flow_head *head)
 {
-    return head->count == VS_FLOW_OPEN && ++c->jumps > JUMPS_MAX
+    return head->count == VS_FLOW_OPEN && ++c->open_jumps > JUMPS_MAX
                ? lost(w, c, -VSE_CORRUPT, "no branch is reached from there")
                : 0;
 }
@@ -418,7 +420,7 @@ static const struct vs_walk_run *run_of(struct vs_walk *w, struct vs_walk_core *
 static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_run *r,
                 const struct vs_flow_head *head, bool at_end, bool *last)
 {
-    uint32_t jumps = c->jumps;
+    uint32_t jumps = c->open_jumps;
     int err = tell_direct(w, c, r, head, at_end, last);
     c->pc = r->target;
     if (w->config.jumps && !err) {
@@ -428,7 +430,9 @@ static int jump(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_
                                      .kind = VS_STEP_JUMP,
                                      .flags = VS_BR_TAKEN,
                                      .size = r->size});
-        c->jumps = jumps;
+        c->open_jumps = jumps;
+    } else {
+        c->jumps++;
     }
     return err ? err : too_many_jumps(w, c, head);
 }

@@ -15,19 +15,6 @@ struct vs_etm4_form vs_etm4_form(const struct vs_technique_setup *setup)
                                  .shift = setup->alignment == 4 ? 2 : 1};
 }
 
-enum vs_etm4_address vs_etm4_shortest(const struct vs_recent *recent, struct vs_etm4_form f,
-                                      uint64_t sent)
-{
-    uint64_t differs = recent->addresses[0] ^ sent;
-    if (vs_recent_find(recent, sent) < VS_RECENT_SIZE)
-        return VS_ETM4_ADDRESS_MATCH;
-    return !recent->count                 ? VS_ETM4_ADDRESS_64
-           : !(differs >> (7 + f.shift))  ? VS_ETM4_ADDRESS_SHORT_1
-           : !(differs >> (15 + f.shift)) ? VS_ETM4_ADDRESS_SHORT_2
-           : !(differs >> 32)             ? VS_ETM4_ADDRESS_32
-                                          : VS_ETM4_ADDRESS_64;
-}
-
 unsigned vs_etm4_time_bytes(uint64_t last, uint64_t time)
 {
     unsigned bytes = 1;

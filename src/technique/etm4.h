@@ -111,9 +111,21 @@ enum vs_etm4_address {
     VS_ETM4_ADDRESS_64,      /* 8 */
 };
 
-/* Returns the shortest packet for an address, as it is sent, after those. */
-enum vs_etm4_address vs_etm4_shortest(const struct vs_recent *recent, struct vs_etm4_form f,
-                                      uint64_t sent);
+/* Returns the shortest packet for an address, as it is sent, after those; `place` is where it is
+ * among them. */
+static inline enum vs_etm4_address vs_etm4_shortest(const struct vs_recent *recent,
+                                                    struct vs_etm4_form f, uint64_t sent,
+                                                    unsigned place)
+{
+    uint64_t differs = recent->addresses[0] ^ sent;
+    if (place < VS_RECENT_SIZE)
+        return VS_ETM4_ADDRESS_MATCH;
+    return !recent->count                 ? VS_ETM4_ADDRESS_64
+           : !(differs >> (7 + f.shift))  ? VS_ETM4_ADDRESS_SHORT_1
+           : !(differs >> (15 + f.shift)) ? VS_ETM4_ADDRESS_SHORT_2
+           : !(differs >> 32)             ? VS_ETM4_ADDRESS_32
+                                          : VS_ETM4_ADDRESS_64;
+}
 
 /* Returns how many bytes a timestamp has after another, or after 0 if none is known. */
 unsigned vs_etm4_time_bytes(uint64_t last, uint64_t time);

@@ -203,7 +203,8 @@ static int get_address(struct etm4_decoder *d, struct etm4_decoder_core *c, uint
         kind = byte == VS_ETM4_LONG_32 + is1 ? VS_ETM4_ADDRESS_32 : VS_ETM4_ADDRESS_64;
         err = get_long(d, c, VS_FIELD_TARGET, kind == VS_ETM4_ADDRESS_32 ? 4 : 8, &sent);
     }
-    if (!err && vs_etm4_shortest(&c->recent, d->form, sent) != kind)
+    if (!err &&
+        vs_etm4_shortest(&c->recent, d->form, sent, vs_recent_find(&c->recent, sent)) != kind)
         err = refuse(d, VS_FIELD_TARGET, "a shorter packet has that address");
     *address = vs_etm4_received(d->form, sent);
     vs_recent_push(&c->recent, sent);

@@ -10,6 +10,7 @@
 #include "technique/stretches.h"
 
 struct etm4_encoder_core {
+    unsigned number;
     struct vs_stretch_place place; /* its pc is what follows the last branch that has an atom */
     bool alive;                    /* it has begun, and is not in a gap */
     bool begun;                    /* the repeated instruction at its pc is already counted */
@@ -63,14 +64,11 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
     e->most = (UINT64_C(1) << e->params.cycle_bits) - 1;
     e->cores = setup->cores;
     int err = vs_stretches_init(&e->stretches, context->code);
-    for (unsigned i = 0; i < setup->cores && !err; i++)
+    for (unsigned i = 0; i < setup->cores && !err; i++) {
+        e->core[i].number = i;
         err = vs_ras_init(&e->core[i].ras, (uint32_t)e->params.stack);
+    }
     return err;
-}
-
-static unsigned number_of(const struct etm4_encoder *e, const struct etm4_encoder_core *c)
-{
-    return (unsigned)(c - e->core);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
@@ -97,14 +95,13 @@ static void add_number(struct etm4_packet *p, enum vs_field f, uint64_t n)
 
 static void send(struct etm4_encoder *e, struct etm4_encoder_core *c, const struct etm4_packet *p)
 {
-    unsigned core = number_of(e, c);
     c->bytes += p->size;
     if (e->params.formatter) {
         for (unsigned i = 0; i < p->size; i++)
-            vs_coresight_put(&c->frame, e->port, core, c->time, p->fields[i], p->bytes[i]);
+            vs_coresight_put(&c->frame, e->port, c->number, c->time, p->fields[i], p->bytes[i]);
         return;
     }
-    vs_port_begin_packet(e->port, core, c->time);
+    vs_port_begin_packet(e->port, c->number, c->time);
     for (unsigned i = 0; i < p->size; i++)
         vs_port_put(e->port, p->fields[i], p->bytes[i], 8);
     vs_port_end(e->port);
@@ -115,11 +112,34 @@ static void send_byte(struct etm4_encoder *e, struct etm4_encoder_core *c, enum 
 {
     c->bytes++;
     if (e->params.formatter) {
-        vs_coresight_put(&c->frame, e->port, number_of(e, c), c->time, f, byte);
+        vs_coresight_put(&c->frame, e->port, c->number, c->time, f, byte);
         return;
     }
-    vs_port_begin_packet(e->port, number_of(e, c), c->time);
+    vs_port_begin_packet(e->port, c->number, c->time);
     vs_port_put(e->port, f, byte, 8);
+    vs_port_end(e->port);
+}
+
+/* Sends a header and that many bytes of an address. */
+static inline void send_target(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t header,
+                               uint64_t address, unsigned bytes)
+{
+    c->bytes += 1 + bytes;
+    if (e->params.formatter) {
+        vs_coresight_put(&c->frame, e->port, c->number, c->time, VS_FIELD_HEADER, (uint8_t)header);
+        for (unsigned i = 0; i < bytes; i++)
+            vs_coresight_put(&c->frame, e->port, c->number, c->time, VS_FIELD_TARGET,
+                             (uint8_t)(address >> 8 * i));
+        return;
+    }
+    vs_port_begin_packet(e->port, c->number, c->time);
+    if (likely(bytes < 8)) {
+        vs_port_put_two(e->port, VS_FIELD_HEADER, 8, VS_FIELD_TARGET, 8 * bytes,
+                        header | address << 8);
+    } else {
+        vs_port_put(e->port, VS_FIELD_HEADER, header, 8);
+        vs_port_put(e->port, VS_FIELD_TARGET, address, 64);
+    }
     vs_port_end(e->port);
 }
 
@@ -147,46 +167,38 @@ static uint64_t sent_form(struct etm4_encoder *e, uint64_t address)
     return sent;
 }
 
-/* Adds the bytes of a long address: the first two leave out what the instruction set leaves out. */
-static void add_long(const struct etm4_encoder *e, struct etm4_packet *p, enum vs_field f,
-                     uint64_t sent, unsigned bytes)
+/* Returns the bytes of a long address: the first two leave out what the instruction set leaves
+ * out. */
+static inline uint64_t long_form(const struct etm4_encoder *e, uint64_t sent)
 {
     unsigned shift = e->form.shift;
-    add(p, f, sent >> shift & 0x7F);
-    add(p, f, shift == 1 ? sent >> 8 : sent >> 9 & 0x7F);
-    for (unsigned i = 2; i < bytes; i++)
-        add(p, f, sent >> 8 * i);
+    uint64_t second = shift == 1 ? sent >> 8 & 0xFF : sent >> 9 & 0x7F;
+    return (sent & ~UINT64_C(0xFFFF)) | second << 8 | (sent >> shift & 0x7F);
 }
 
 static void send_address(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t address)
 {
     const unsigned is1 = vs_etm4_is1(e->form), shift = e->form.shift;
-    uint64_t sent = sent_form(e, address);
-    struct etm4_packet p = {.size = 0};
-    switch (vs_etm4_shortest(&c->recent, e->form, sent)) {
+    uint64_t sent = sent_form(e, address), low = sent >> shift & 0x7F;
+    unsigned place = vs_recent_find(&c->recent, sent);
+    switch (vs_etm4_shortest(&c->recent, e->form, sent, place)) {
     case VS_ETM4_ADDRESS_MATCH:
-        add(&p, VS_FIELD_INDEX, VS_ETM4_MATCH + vs_recent_find(&c->recent, sent));
+        send_byte(e, c, VS_FIELD_INDEX, (uint8_t)(VS_ETM4_MATCH + place));
         break;
     case VS_ETM4_ADDRESS_SHORT_1:
-        add(&p, VS_FIELD_HEADER, VS_ETM4_SHORT + is1);
-        add(&p, VS_FIELD_TARGET, sent >> shift & 0x7F);
+        send_target(e, c, VS_ETM4_SHORT + is1, low, 1);
         break;
     case VS_ETM4_ADDRESS_SHORT_2:
-        add(&p, VS_FIELD_HEADER, VS_ETM4_SHORT + is1);
-        add(&p, VS_FIELD_TARGET, (sent >> shift & 0x7F) | 0x80);
-        add(&p, VS_FIELD_TARGET, sent >> (7 + shift));
+        send_target(e, c, VS_ETM4_SHORT + is1, low | 0x80 | (sent >> (7 + shift) & 0xFF) << 8, 2);
         break;
     case VS_ETM4_ADDRESS_32:
-        add(&p, VS_FIELD_HEADER, VS_ETM4_LONG_32 + is1);
-        add_long(e, &p, VS_FIELD_TARGET, sent, 4);
+        send_target(e, c, VS_ETM4_LONG_32 + is1, long_form(e, sent), 4);
         break;
     case VS_ETM4_ADDRESS_64:
-        add(&p, VS_FIELD_HEADER, VS_ETM4_LONG_64 + is1);
-        add_long(e, &p, VS_FIELD_TARGET, sent, 8);
+        send_target(e, c, VS_ETM4_LONG_64 + is1, long_form(e, sent), 8);
         break;
     }
     vs_recent_push(&c->recent, sent);
-    send(e, c, &p);
 }
 
 /* Sends all of an address, and the context. */
@@ -196,10 +208,11 @@ static void send_place(struct etm4_encoder *e, struct etm4_encoder_core *c, uint
     uint64_t sent = sent_form(e, address);
     struct etm4_packet p = {.size = 0};
     add(&p, VS_FIELD_SYNC, VS_ETM4_CONTEXT + vs_etm4_is1(e->form));
-    add_long(e, &p, VS_FIELD_SYNC, sent, 8);
+    for (unsigned i = 0; i < 8; i++)
+        add(&p, VS_FIELD_SYNC, long_form(e, sent) >> 8 * i);
     add(&p, VS_FIELD_SYNC, VS_ETM4_EL0 | (numbered ? VS_ETM4_NUMBERED : 0));
     for (unsigned i = 0; numbered && i < 4; i++)
-        add(&p, VS_FIELD_SYNC, (uint64_t)number_of(e, c) >> 8 * i);
+        add(&p, VS_FIELD_SYNC, (uint64_t)c->number >> 8 * i);
     vs_recent_push(&c->recent, sent);
     send(e, c, &p);
 }
@@ -314,7 +327,7 @@ static int pass(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t co
 {
     *passed = (struct etm4_passed){0};
     if (unlikely(c->begun)) {
-        const struct vs_stretch *r = vs_stretches_at(&e->stretches, number_of(e, c), &c->place, 1);
+        const struct vs_stretch *r = vs_stretches_at(&e->stretches, c->number, &c->place, 1);
         if (!r)
             return -VSE_INVAL;
         passed->repeated = r->pc;
@@ -322,8 +335,7 @@ static int pass(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t co
         c->begun = false;
     }
     while (count) {
-        const struct vs_stretch *r =
-            vs_stretches_at(&e->stretches, number_of(e, c), &c->place, count);
+        const struct vs_stretch *r = vs_stretches_at(&e->stretches, c->number, &c->place, count);
         if (unlikely(!r))
             return -VSE_INVAL;
         count -= r->count;
@@ -342,21 +354,14 @@ static int pass(struct etm4_encoder *e, struct etm4_encoder_core *c, uint64_t co
     return 0;
 }
 
-/* Does what pass does for most steps: nothing lies between the core's place and the branch but
- * straight code. Returns whether that is so. */
-static inline bool reaches(struct etm4_encoder *e, struct etm4_encoder_core *c,
-                           const struct vs_step *s, struct etm4_passed *passed)
+/* The core goes to its next step, a branch, over direct jumps, of which only the number matters. */
+static inline void reach(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                         const struct vs_step *s)
 {
-    if (unlikely(c->begun || !s->icount))
-        return false;
-    const struct vs_stretch *r =
-        vs_stretches_at(&e->stretches, number_of(e, c), &c->place, s->icount);
-    if (!r || r->count != s->icount || r->last_pc != s->pc || vs_stretch_jumps(r))
-        return false;
+    for (uint32_t i = 0; i < s->jumps; i++)
+        put_atom(e, c, true);
     c->place.executed += s->icount;
-    passed->branch = r->branch;
-    passed->branch_pc = s->pc;
-    return true;
+    c->begun = false;
 }
 
 static void put_indirect(struct etm4_encoder *e, struct etm4_encoder_core *c,
@@ -414,19 +419,28 @@ static void put_discontinuity(struct etm4_encoder *e, struct etm4_encoder_core *
     send_time(e, c);
 }
 
+/* Goes to the step. Returns 0; -VSE_INVAL (the code is another). */
+static inline int go_to(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                        const struct vs_step *s, struct etm4_passed *passed)
+{
+    bool branch = s->kind != VS_STEP_DISCONTINUITY;
+    if (likely(branch && !e->params.broadcast)) {
+        reach(e, c, s);
+        return c->alive ? 0 : -VSE_INVAL;
+    }
+    int err = c->alive ? pass(e, c, s->icount, passed) : 0;
+    return err || branch != passed->branch || passed->branch_pc != s->pc ? -VSE_INVAL : 0;
+}
+
 static inline int put_step(struct etm4_encoder *e, struct etm4_encoder_core *c,
                            const struct vs_step *s)
 {
     struct etm4_passed passed = {0};
-    bool branch = s->kind != VS_STEP_DISCONTINUITY;
-    int err =
-        !c->alive || (branch && reaches(e, c, s, &passed)) ? 0 : pass(e, c, s->icount, &passed);
-    if (unlikely(err || branch != passed.branch || passed.branch_pc != s->pc))
+    if (unlikely(go_to(e, c, s, &passed)))
         return -VSE_INVAL;
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
         e->counts.conditional++;
-        e->counts.conditional_reported++;
         if (vs_step_taken(s))
             put_taken(e, c, s->target);
         else
@@ -447,22 +461,83 @@ static inline int put_step(struct etm4_encoder *e, struct etm4_encoder_core *c,
     return e->error;
 }
 
+/* Adds an atom to a copy of the core's, which is the core's again while a packet is sent. */
+static inline void add_atom(struct etm4_encoder *e, struct etm4_encoder_core *c, struct vs_atoms *a,
+                            bool taken, uint64_t time)
+{
+    vs_atoms_add(a, taken);
+    if (likely(a->count < VS_ATOMS_MAX))
+        return;
+    c->atoms = *a;
+    c->time = time;
+    send_byte(e, c, VS_FIELD_OUTCOME, vs_atoms_pack(&c->atoms));
+    *a = c->atoms;
+}
+
+/* Does what put_step does for a row of a core's branches, at least one. Returns where it ends. */
+static const struct vs_step *put_row(struct etm4_encoder *e, struct etm4_encoder_core *c,
+                                     const struct vs_step *s, const struct vs_step *end)
+{
+    const unsigned core = s->core;
+    struct vs_atoms atoms = c->atoms;
+    uint64_t retired = 0, conditional = 0;
+    for (; s < end && s->core == core; s++) {
+        if (s->kind == VS_STEP_DISCONTINUITY)
+            break;
+        retired += s->icount;
+        for (uint32_t i = 0; unlikely(i < s->jumps); i++)
+            add_atom(e, c, &atoms, true, s->time);
+        if (likely(s->kind == VS_STEP_CONDITIONAL)) {
+            conditional++;
+            add_atom(e, c, &atoms, vs_step_taken(s), s->time);
+        } else if (s->kind == VS_STEP_CALL) {
+            add_atom(e, c, &atoms, true, s->time);
+            vs_ras_push(&c->ras, s->pc + s->size);
+        } else {
+            c->atoms = atoms;
+            c->time = s->time;
+            put_indirect(e, c, s);
+            atoms = c->atoms;
+        }
+    }
+    c->atoms = atoms;
+    c->time = s[-1].time;
+    c->place.executed += retired;
+    c->place.pc = vs_step_next(&s[-1]);
+    c->begun = false;
+    e->counts.conditional += conditional;
+    e->counts.instructions += retired;
+    return s;
+}
+
+/* Sends what may be due after a step: cycles and a synchronisation point. */
+static int after_step(struct etm4_encoder *e, struct etm4_encoder_core *c)
+{
+    if (e->params.cycles && c->alive && send_cycles(e, c))
+        send_stamp(e, c, c->time);
+    return e->params.sync && c->bytes >= e->params.sync ? encoder_sync(e, c->number) : 0;
+}
+
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct etm4_encoder *e = encoder;
+    const struct vs_step *s = slice->steps, *end = s + slice->step_count;
+    const bool rows = !e->params.broadcast && !e->params.cycles && !e->params.sync;
     int err = 0;
-    for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end && !err;
-         s++) {
+    while (s < end && !err) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
         struct etm4_encoder_core *c = &e->core[s->core];
+        if (rows && c->alive && s->kind != VS_STEP_DISCONTINUITY) {
+            s = put_row(e, c, s, end);
+            err = e->error;
+            continue;
+        }
         c->time = s->time;
         e->counts.instructions += s->icount;
-        err = put_step(e, c, s);
-        if (e->params.cycles && !err && c->alive && send_cycles(e, c))
-            send_stamp(e, c, c->time);
-        if (unlikely(e->params.sync && c->bytes >= e->params.sync) && !err)
-            err = encoder_sync(e, s->core);
+        err = put_step(e, c, s++);
+        if (!rows && !err)
+            err = after_step(e, c);
     }
     return err;
 }
@@ -481,7 +556,9 @@ static int encoder_finish(void *encoder)
 
 static void encoder_counts(const void *encoder, void *counts)
 {
-    *(struct vs_flow_counts *)counts = ((const struct etm4_encoder *)encoder)->counts;
+    struct vs_flow_counts *c = counts;
+    *c = ((const struct etm4_encoder *)encoder)->counts;
+    c->conditional_reported = c->conditional;
 }
 
 const struct vs_encoder_ops vs_etm4_encoder = {

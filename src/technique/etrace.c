@@ -18,7 +18,7 @@ static const struct vs_parameter parameters[] = {
      .help = "returns that are not reported; counter: trusts that they go back to their calls"},
     {AT(depth), .min = 1, .max = VS_RAS_MAX, .power = true,
      .help = "calls that are counted, or entries of the return stack"},
-    {AT(tvec), .max = UINT64_MAX,
+    {AT(tvec), .max = (UINT64_C(1) << 48) - 1,
      .help =
          "address of the trap handler: a trap that leads there has none in its packet; 0: none"},
     {AT(bpred), .max = VS_BHT_MAX, .power = true,

@@ -429,13 +429,9 @@ static inline void go_on(const struct encoder *e, struct core *c, uint64_t pc)
     c->from_told = false;
 }
 
-static inline void conditional(struct encoder *e, struct core *c, const struct vs_step *s,
-                               uint64_t count)
+/* Tells a branch's outcome, now or later. */
+static inline void branch(struct encoder *e, struct core *c, const struct vs_step *s)
 {
-    bool own = retire(e, c, s, count);
-    go_on(e, c, vs_step_next(s));
-    if (unlikely(own))
-        return;
     add_outcome(e, c, s->pc, vs_step_taken(s));
     if (unlikely(is_due(e, c) || counts_no_more(c))) {
         put_address(e, c, s->pc, NOTHING, NO_FLAG, false, 0);
@@ -443,6 +439,14 @@ static inline void conditional(struct encoder *e, struct core *c, const struct v
     } else if (is_full(c)) {
         put_branches(e, c);
     }
+}
+
+static void conditional(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count)
+{
+    bool own = retire(e, c, s, count);
+    go_on(e, c, vs_step_next(s));
+    if (likely(!own))
+        branch(e, c, s);
 }
 
 /* Returns whether a return need not be reported. If there are implicit ones before one that has to
@@ -607,7 +611,7 @@ static inline uint64_t pass(struct encoder *e, struct core *c, const struct vs_s
     return before;
 }
 
-static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
+static void take_any(struct vs_flow_encoder *base, const struct vs_step *s)
 {
     struct encoder *e = (struct encoder *)base;
     struct core *c = &e->cores[s->core];
@@ -632,6 +636,22 @@ static inline void take_step(struct vs_flow_encoder *base, const struct vs_step 
         return;
     }
     vs_passage_branch(&base->passage, s->core, vs_step_next(s));
+}
+
+/* Most steps are branches whose outcomes go into the map, with nothing else to be told. */
+static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
+{
+    struct encoder *e = (struct encoder *)base;
+    struct core *c = &e->cores[s->core];
+    if (unlikely(c->held || c->wanted) || !vs_flow_pass_branch(base, s)) {
+        take_any(base, s);
+        return;
+    }
+    c->silent = c->told = false;
+    c->last = s->pc;
+    go_on(e, c, base->passage.cores[s->core].place.pc);
+    base->counts.conditional++;
+    branch(e, c, s);
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)

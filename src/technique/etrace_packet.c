@@ -184,10 +184,9 @@ bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout
     unsigned bytes = (before + 65 - (unsigned)__builtin_clzll(differs) + 7) / 8;
     uint64_t low = branches ? 1 | branches << FORMAT | (uint64_t)map << (FORMAT + BRANCHES) : 2;
     uint64_t whole = low | (uint64_t)value << before, rest = (uint64_t)(value >> (64 - before));
-    vs_port_room(w);
-    vs_bitw_put(&w->bits, head | bytes | whole << HEAD, bytes < 8 ? HEAD + 8 * bytes : 64);
+    vs_port_put_bits(w, head | bytes | whole << HEAD, bytes < 8 ? HEAD + 8 * bytes : 64);
     if (bytes > 7)
-        vs_bitw_put(&w->bits, whole >> (64 - HEAD) | rest << HEAD, 8 * bytes + HEAD - 64);
+        vs_port_put_bits(w, whole >> (64 - HEAD) | rest << HEAD, 8 * bytes + HEAD - 64);
     unsigned target = 8 * bytes - before, most = layout->address_bits + FLAGS;
     uint64_t *counts = w->core->counts.bits;
     w->core->counts.frame += HEAD;

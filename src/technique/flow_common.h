@@ -33,15 +33,35 @@ static inline __attribute__((always_inline)) int
 vs_flow_each(struct vs_flow_encoder *e, const struct vs_slice *slice,
              void (*take)(struct vs_flow_encoder *e, const struct vs_step *s))
 {
+    uint64_t instructions = 0;
     for (const struct vs_step *s = slice->steps, *end = s + slice->step_count; s < end; s++) {
         if (unlikely(s->core >= e->cores))
             return -VSE_INVAL;
         e->core = s->core;
         e->time = s->time;
-        e->counts.instructions += s->icount;
+        instructions += s->icount;
         take(e, s);
     }
+    e->counts.instructions += instructions;
     return 0;
+}
+
+/* The core passes a step that is a conditional branch, if nothing is to be said of the way there.
+ * Returns that way; NULL if it is another step, or the passage has to be asked. */
+static inline const struct vs_way *vs_flow_pass_branch(struct vs_flow_encoder *e,
+                                                       const struct vs_step *s)
+{
+    struct vs_passage_core *c = &e->passage.cores[s->core];
+    if (unlikely(s->kind != VS_STEP_CONDITIONAL || c->begun))
+        return NULL;
+    const struct vs_way *w = vs_stretches_way(&e->passage.stretches, s->core, &c->place, s->icount);
+    if (unlikely(!w || w->system_call))
+        return NULL;
+    c->repeated = w->repeat ? w->last : 0;
+    c->plain = 0;
+    c->place.executed += s->icount;
+    c->place.pc = vs_step_taken(s) ? s->target : s->pc + s->size;
+    return w;
 }
 
 /* Such an encoder's table. */

@@ -374,7 +374,7 @@ static inline void conditional(struct encoder *e, struct core *c, const struct v
         put_direct(e, c);
 }
 
-static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
+static void take_any(struct vs_flow_encoder *base, const struct vs_step *s)
 {
     struct encoder *e = (struct encoder *)base;
     struct core *c = &e->cores[s->core];
@@ -396,6 +396,19 @@ static inline void take_step(struct vs_flow_encoder *base, const struct vs_step 
         return;
     }
     vs_passage_branch(&base->passage, s->core, vs_step_next(s));
+}
+
+static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
+{
+    struct encoder *e = (struct encoder *)base;
+    struct core *c = &e->cores[s->core];
+    const struct vs_way *way = e->config.params.all_jumps ? NULL : vs_flow_pass_branch(base, s);
+    if (unlikely(!way)) {
+        take_any(base, s);
+        return;
+    }
+    add_count(e, c, way->bytes);
+    conditional(e, c, s);
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)

@@ -19,7 +19,7 @@ static int know_core(struct vs_stepper *s, unsigned core)
     if (err)
         return err;
     for (; s->cores <= core; s->cores++) {
-        s->since[s->cores] = 0;
+        s->since[s->cores] = (struct vs_step_since){0};
         s->alive[s->cores] = false;
     }
     return 0;
@@ -31,10 +31,11 @@ static struct vs_step *add(struct vs_stepper *s, unsigned core, unsigned kind, u
 {
     struct vs_step *step = &s->steps[s->count++];
     *step = (struct vs_step){.time = time,
-                             .icount = (uint32_t)s->since[core],
+                             .icount = (uint32_t)s->since[core].instructions,
+                             .jumps = s->since[core].jumps,
                              .core = (uint16_t)core,
                              .kind = (uint8_t)kind};
-    s->since[core] = 0;
+    s->since[core] = (struct vs_step_since){0};
     return step;
 }
 
@@ -49,14 +50,16 @@ static void go_elsewhere(struct vs_stepper *s, unsigned core, uint64_t target, u
 static void add_branch(struct vs_stepper *s, const struct vs_event *e, uint64_t time)
 {
     unsigned kind;
-    if (e->flags & VS_BR_INDIRECT)
+    if (e->flags & VS_BR_INDIRECT) {
         kind = VS_STEP_INDIRECT;
-    else if (e->flags & VS_BR_COND)
+    } else if (e->flags & VS_BR_COND) {
         kind = VS_STEP_CONDITIONAL;
-    else if (e->flags & VS_BR_CALL)
+    } else if (e->flags & VS_BR_CALL) {
         kind = VS_STEP_CALL;
-    else
+    } else {
+        s->since[e->thread].jumps++;
         return;
+    }
     struct vs_step *step = add(s, e->thread, kind, time);
     step->pc = e->pc;
     step->target = e->addr;
@@ -104,7 +107,7 @@ int vs_stepper_take(struct vs_stepper *s, const struct vs_batch *batch)
             err = know_core(s, e->thread);
         if (unlikely(err))
             break;
-        s->since[e->thread] += e->icount;
+        s->since[e->thread].instructions += e->icount;
         s->instructions += e->icount;
         uint64_t time = batch->cycles ? batch->cycles[i] : s->instructions;
         if (e->kind == VS_BRANCH)

@@ -40,8 +40,9 @@ struct vs_step {
     uint32_t icount; /* the core's instructions since its last step, this one's included */
     uint16_t core;
     uint8_t kind;
-    uint8_t flags; /* a branch's VS_BR_* */
-    uint8_t size;  /* bytes of the branch */
+    uint8_t flags;  /* a branch's VS_BR_* */
+    uint8_t size;   /* bytes of the branch */
+    uint32_t jumps; /* direct ones since the core's last step */
     /* A discontinuity in a walk; steps that differ in nothing else are equal. */
     bool returned; /* the stream says that the system call before it was over */
     bool within;   /* the last instruction repeats itself and, if the stream tells, was not over */
@@ -71,10 +72,16 @@ static inline bool vs_step_calls(uint8_t flags)
     return (flags & (VS_BR_RETURN | VS_BR_CALL)) == VS_BR_CALL;
 }
 
+/* What a core did after its last step. */
+struct vs_step_since {
+    uint64_t instructions;
+    uint32_t jumps;
+};
+
 /* Makes steps from events. A zeroed struct is ready. */
 struct vs_stepper {
-    uint64_t *since; /* by core: instructions after its last step */
-    bool *alive;     /* by core: it has started and is not in a gap */
+    struct vs_step_since *since; /* by core */
+    bool *alive;                 /* by core: it has started and is not in a gap */
     size_t cores, capacity, alive_capacity;
     uint64_t instructions; /* of all cores, so far */
 

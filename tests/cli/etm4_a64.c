@@ -151,6 +151,7 @@ struct a64_run {
     const struct vs_encoder_ops *ops;
     void *encoder;
     uint64_t pc, since, time, count, hash;
+    uint32_t jumps; /* direct ones since the last step */
     uint64_t stack[DEPTH];
     unsigned depth;
 };
@@ -158,8 +159,9 @@ struct a64_run {
 static void step(struct a64_run *r, struct vs_step s)
 {
     s.icount = (uint32_t)r->since;
+    s.jumps = r->jumps;
     s.time = r->time;
-    r->since = 0;
+    r->since = r->jumps = 0;
     r->pc = vs_step_next(&s);
     if (r->ops->consume(r->encoder, &(struct vs_slice){.steps = &s, .step_count = 1}) < 0)
         fail("etm4_a64", "the encoder refuses a step");
@@ -191,10 +193,12 @@ static void branch(struct a64_run *r, const struct vs_insn *insn)
     s.kind = insn->branch & VS_BR_INDIRECT ? VS_STEP_INDIRECT
              : insn->branch & VS_BR_COND   ? VS_STEP_CONDITIONAL
                                            : VS_STEP_CALL;
-    if (insn->branch)
+    if (insn->branch) {
         step(r, s);
-    else
+    } else {
         r->pc = insn->target;
+        r->jumps++;
+    }
 }
 
 static void execute(struct a64_run *r, const struct vs_address_code *code)

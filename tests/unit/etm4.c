@@ -84,6 +84,7 @@ struct etm4_module {
     struct vs_address_code code;
     void *encoder;
     uint64_t time;
+    uint32_t jumps; /* before the next step */
 };
 
 static void start(struct etm4_module *m, const char *spec, bool timed)
@@ -118,7 +119,9 @@ static int feed(struct etm4_module *m, unsigned kind, uint64_t pc, uint64_t targ
                               .flags = (uint8_t)flags,
                               .size = pc ? 4 : 0,
                               .icount = icount,
+                              .jumps = m->jumps,
                               .time = m->time};
+    m->jumps = 0;
     return vs_etm4_encoder.consume(m->encoder, &(struct vs_slice){.steps = &s, .step_count = 1});
 }
 
@@ -174,8 +177,9 @@ TEST(sends_packets_as_the_standard_has_them)
     conditional(&m, 0x1024, 0x1030, true, 2);
     indirect(&m, 0x1030, 0x102c, 0);
     indirect(&m, 0x102c, 0x100c, VS_BR_RETURN);
-    conditional(&m, 0x1004, 0x1000, true, 2); /* after a jump */
-    elsewhere(&m, 0x1020, 1);                 /* an interrupt at 1004 */
+    m.jumps = 1;
+    conditional(&m, 0x1004, 0x1000, true, 2);
+    elsewhere(&m, 0x1020, 1); /* an interrupt at 1004 */
     conditional(&m, 0x1024, 0x1030, false, 2);
     indirect(&m, 0x1028, 0x1000, VS_BR_CALL);
     elsewhere(&m, VS_STEP_NOWHERE, 0);
@@ -259,9 +263,16 @@ TEST(sends_timestamps_without_cycle_counts)
 TEST(refuses_steps_of_other_code)
 {
     struct etm4_module m;
-    start(&m, "etm4", false);
+    start(&m, "etm4:broadcast", false); /* it needs to know where jumps go */
     elsewhere(&m, 0x1000, 0);
     CHECK_EQ(feed(&m, VS_STEP_CONDITIONAL, 0x1008, 0x1000, VS_BR_COND, 2), -VSE_INVAL);
+    stop(&m);
+    start(&m, "etm4", false);
+    elsewhere(&m, 0x1000, 0);
+    CHECK_EQ(feed(&m, VS_STEP_DISCONTINUITY, 0, 0x1020, 0, 3), -VSE_INVAL); /* over a branch */
+    stop(&m);
+    start(&m, "etm4", false);
+    CHECK_EQ(feed(&m, VS_STEP_CONDITIONAL, 0x1004, 0x1000, VS_BR_COND, 2), -VSE_INVAL); /* off */
     stop(&m);
     start(&m, "etm4", false);
     CHECK_EQ(feed(&m, VS_STEP_DISCONTINUITY, 0, 0x1001, 0, 0), -VSE_INVAL); /* an odd address */

@@ -58,6 +58,8 @@ TEST(keeps_what_code_does_not_tell)
     check_step(&s.steps[1], VS_STEP_CONDITIONAL, 0x104, 0x200, 2);
     CHECK(!vs_step_taken(&s.steps[1]));
     CHECK_EQ(vs_step_next(&s.steps[1]), 0x108);
+    for (size_t i = 0; i < s.count; i++) /* one jump, before the third */
+        CHECK_EQ(s.steps[i].jumps, i == 2);
     check_step(&s.steps[2], VS_STEP_CALL, 0x300, 0x400, 3);
     check_step(&s.steps[3], VS_STEP_INDIRECT, 0x420, 0x304, 8);
     CHECK_EQ(s.steps[3].size, 2);
