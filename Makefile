@@ -413,6 +413,12 @@ results:
 	    software-traces costs mutation; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
+	tools/search -b $(B) >$(O)/search.csv
+	mv $(O)/search.csv bench/results/search.csv
+	tools/frontier >$(O)/frontier.svg
+	mv $(O)/frontier.svg docs/frontier.svg
+	tools/frontier -n 4 >$(O)/frontier-4.svg
+	mv $(O)/frontier-4.svg docs/frontier-4.svg
 	tools/fill-doc docs/results.md.in >$(O)/results.md
 	mv $(O)/results.md docs/results.md
 	tools/techniques-doc $(B) >$(O)/techniques.md

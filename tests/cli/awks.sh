@@ -33,6 +33,10 @@ for awk in mawk gawk original-awk 'busybox awk'; do
     same docs/techniques.md
     with "$awk" tools/performance-doc
     same docs/performance.md
+    with "$awk" tools/frontier
+    same docs/frontier.svg
+    with "$awk" tools/frontier -n 4
+    same docs/frontier-4.svg
     begin "checks_includes_with_${awk// /_}"
     with "$awk" tools/check-includes --self-test
     with "$awk" tools/check-isa --self-test

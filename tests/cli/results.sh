@@ -42,6 +42,72 @@ run "$VESTIGE_SRC/tools/performance-doc"
 expect_status 0
 cmp -s "$out" "$VESTIGE_SRC/docs/performance.md" || fail "docs/performance.md is not what tools/performance-doc writes"
 
+begin draws_the_charts_from_the_tables
+for threads in 1 4; do
+    drawn=$VESTIGE_SRC/docs/frontier.svg
+    [ $threads = 1 ] || drawn=$VESTIGE_SRC/docs/frontier-$threads.svg
+    run "$VESTIGE_SRC/tools/frontier" -n $threads
+    expect_status 0
+    expect_no_err
+    cmp -s "$out" "$drawn" || fail "$drawn is not what tools/frontier draws"
+    ! grep -q '[ "]-*\(nan\|inf\)' "$out" || fail "what is no number in $drawn"
+done
+
+# b takes as few bits as c for fewer gates. What is of serial programs, of other numbers of threads, or cannot be decoded
+# does not count, and for d no gates are known.
+begin draws_what_takes_fewer_bits_than_all_smaller_ones
+mkdir "$T/tables"
+printf '%s\n' technique,config,cores,storage_bits,gates a,default,1,10,100 'b,x;y,1,20,2000' c,default,1,30,30000 \
+    b,order=published,1,1,1 >"$T/tables/costs.csv"
+head=workload,threads,mode,technique,config,instructions,cycles
+printf '%s\n' "$head,messages,bits,frame_bits" fft,1,untimed,a,default,1000,,9,480,20 'fft,1,untimed,b,x;y,1000,,9,50,0' \
+    fft,1,untimed,c,default,1000,,9,50,0 fft,1,untimed,d,default,1000,,9,5,0 sha,1,untimed,a,default,1000,,9,1,0 \
+    fft,4,untimed,a,default,1000,,9,1,0 fft,1,timed,a,default,1000,1,9,1,0 >"$T/tables/control-flow.csv"
+printf '%s\n' "$head,loads,reported,messages,bits" 'fft,1,untimed,b,x;y,1000,,7,7,9,300' \
+    fft,1,untimed,b,order=published,1000,,7,7,9,1 fft,1,untimed,c,default,1000,,7,7,9,200 >"$T/tables/load-values.csv"
+run "$VESTIGE_SRC/tools/frontier" "$T/tables"
+expect_status 0
+expect_err "no d default for 1 cores"
+expect_equal "$(sed -n 's/.*<path class="\([^"]*\)".*<title>\(.*\)<.title>.*/\1: \2/p' "$out")" \
+    'flags: a: 100 gates, 0.5 bits per instruction
+flags: b x,y: 2,000 gates, 0.05 bits per instruction
+flags dim: c: 30,000 gates, 0.05 bits per instruction
+flags: b x,y: 2,000 gates, 0.3 bits per instruction
+flags: c: 30,000 gates, 0.2 bits per instruction'
+expect_equal "$(grep -c 'class="name"' "$out") $(grep -c 'class="other"' "$out")" "4 1"
+
+# Rows 1 and 3 of the catalog choose, and row 2 tells.
+begin chooses_on_one_half_and_reports_on_the_other
+printf '%s\n' '# made by hand' workload,threads,technique,config,instructions,bits,storage_bits,gates >"$T/grids.csv"
+while read -r config storage fft lu_cb lu_ncb; do
+    printf '%s\n' "fft,1,a,$config,1000,$fft,$storage,7" "lu_cb,1,a,$config,100,$lu_cb,$storage,7" "lu_ncb,1,a,$config,10,$lu_ncb,$storage,7"
+done >>"$T/grids.csv" <<END
+default 8193 90 5 9
+small 8192 70 1 7
+best 8200 10 9 1
+later 8200 10 1 1
+wide 8208 10 1 1
+END
+run "$VESTIGE_SRC/tools/search" -g "$T/grids.csv"
+expect_status 0
+expect_no_err
+expect_equal "$(cat "$out")" '# made by hand
+technique,threads,class,config,storage_bits,gates,candidates,chosen_instructions,chosen_bits,instructions,bits
+a,1,default,default,8193,7,1,1010,99,100,5
+a,1,1,small,8192,7,1,1010,77,100,1
+a,1,2,best,8200,7,5,1010,11,100,9'
+echo "nowhere,1,a,best,1,1,1,1" >>"$T/grids.csv"
+run "$VESTIGE_SRC/tools/search" -g "$T/grids.csv"
+expect_status 1
+expect_err "no such row: nowhere"
+
+begin chose_from_the_grids
+for technique in $(awk '/^[^#]/ { print $1 }' "$VESTIGE_SRC/bench/grids" | sort -u); do
+    ! "$VESTIGE" techniques --json | jq -e --arg name "$technique" 'any(.[]; .name == $name)' >"$out" ||
+        grep -q "^$technique,1,default," "$results/search.csv" || fail "no $technique; make results"
+done
+expect_equal "$(awk -F, '$2 + 0 && $3 + 0 && $5 > $3 * 8192 * $2' "$results/search.csv")" "" "larger than the class"
+
 begin has_every_workload_and_technique
 while read -r name _ most _; do
     for n in 1 2 4 8; do
@@ -155,4 +221,14 @@ recompute racy 8 timed load-values
 recompute signals 1 untimed load-values
 recompute sha 1 untimed load-values
 recompute signals 1 timed data-addresses
+
+# The rows of the odd workloads add up to what the table says; here one program's rows are whole and exact.
+begin keeps_the_grids
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w sha -n 1 grids
+expect_status 0
+expect_no_err
+expect_equal "$(tail -n +3 "$out" | awk -F, 'NF != 8 || $5 + 0 == 0 || $8 + 0 == 0' | head -1)" "" "lines without figures"
+while IFS=, read -r technique _ _ config storage gates _; do
+    grep -q "^sha,1,$technique,$config,.*,$storage,$gates$" "$out" || fail "no $technique $config of $storage bits"
+done < <(awk -F, '$2 == 1' "$results/search.csv")
 finish
