@@ -569,7 +569,7 @@ static const struct vs_parameter parameters[] = {
 };
 
 static const struct vs_technique_config configs[] = {
-    {"1K", "k=16 r=64"},    {"4K", "k=64 r=256"}, {"16K", "k=64 r=1024"},
+    {"1K", "k=16 r=64"},    {"4K", "k=64 r=256"}, {"16K", "k=32 r=1024"},
     {"32K", "k=64 r=2048"}, {NULL, NULL},
 };
 
@@ -625,7 +625,7 @@ const struct vs_technique vs_technique_mc2rt_k = {
     .parameters = parameters,
     .params_size = sizeof(struct vs_data_params),
     .defaults =
-        "size=32K line=32 ways=4 policy=lru k=64 r=1024 region=256K complete=64 "
+        "size=32K line=32 ways=4 policy=lru k=32 r=1024 region=256K complete=64 "
         "filter=256 predict=zero words=64 heads=adaptive fahcnt=8 fahcnt_next=8 dcc=8 dcc_next=8 "
         "fahcnt_bits=32 icnt_bits=32",
     .configs = configs,
