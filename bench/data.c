@@ -105,7 +105,7 @@ static void one(struct bench *b, const char *name, const struct loaded *s)
         unsigned cores; /* that the targets speak of */
     } rows[] = {
         {"mlvNX_b", 0, 0, 1}, {"mlvCF_e:L", 40, 25, 1},   {"mlvFA", 0, 0, 1},
-        {"mc2RT", 15, 15, 8}, {"mc2RT:implied", 0, 0, 8},
+        {"mc2RT", 15, 15, 8}, {"mc2RT:implied", 0, 0, 8}, {"mc2RT_k", 10.5, 10.5, 8},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -7,6 +7,7 @@
 #include "model/adac.h"      /* addresses that instructions accessed */
 #include "model/atoms.h"     /* outcomes that wait for a packet of ETMv4 */
 #include "model/bht.h"       /* outcomes, by the branch's address alone */
+#include "model/bloom.h"     /* sets of addresses that are emptied at once */
 #include "model/cache.h"     /* tags of a cache: hits, replacement */
 #include "model/cost.h"      /* storage by kind, gates */
 #include "model/counter.h"   /* counters of a fixed width */
@@ -24,5 +25,7 @@
 #include "model/runcount.h"  /* adaptive counters of runs */
 #include "model/sdc.h"       /* stream descriptors */
 #include "model/traced.h"    /* coherent caches with a trace bit per line */
+#include "model/width.h"     /* how wide numbers were of late */
+#include "model/wordbook.h"  /* words that were sent lately */
 
 #endif

@@ -206,6 +206,17 @@ void vs_moesi_evict(struct vs_moesi *g, unsigned core, uint64_t line, struct vs_
         leave(g, core, r->index, r);
 }
 
+void vs_moesi_snoop(struct vs_moesi *g, unsigned core, uint64_t line)
+{
+    for (unsigned i = 0; i < g->cores; i++) {
+        uint32_t at = i == core ? VS_CACHE_NONE : vs_cache_find(&g->core[i].cache, line);
+        if (at == VS_CACHE_NONE)
+            continue;
+        uint8_t *state = &g->core[i].states[at];
+        *state = is_dirty((enum vs_moesi_state) * state) ? VS_MOESI_O : VS_MOESI_S;
+    }
+}
+
 void vs_moesi_outside(struct vs_moesi *g, uint64_t line, struct vs_moesi_result *r)
 {
     *r = (struct vs_moesi_result){.outcome = VS_MOESI_HIT, .index = VS_CACHE_NONE, .victim = line};

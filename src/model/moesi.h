@@ -143,6 +143,10 @@ static inline void vs_moesi_write(struct vs_moesi *g, unsigned core, uint64_t li
 void vs_moesi_evict(struct vs_moesi *g, unsigned core, uint64_t line,
                     struct vs_moesi_result *result);
 
+/* Somebody who keeps no copy reads the line, as it is now, for the core: in every other cache M
+ * becomes O and E becomes S, so that a write has to ask first. */
+void vs_moesi_snoop(struct vs_moesi *g, unsigned core, uint64_t line);
+
 /* The line leaves all caches: something outside wrote it, or the level below drops it. In the
  * result: invalidated; evicted, if any core had it; dirty, victim; supplier, the core in which it
  * was dirty. */

@@ -13,6 +13,8 @@ const char *const vs_data_order_words[] = {"exact", "published", NULL};
 const char *const vs_data_rule_words[] = {"all", "implied", NULL};
 const char *const vs_data_supply_words[] = {"any", "owner", NULL};
 const char *const vs_data_streams_words[] = {"unified", "split", NULL};
+const char *const vs_data_predict_words[] = {"none", "zero", NULL};
+const char *const vs_data_heads_words[] = {"plain", "adaptive", NULL};
 
 struct vs_chunks vs_data_cycle_chunks(const void *params)
 {
@@ -62,11 +64,22 @@ void vs_data_encoder_fini(struct vs_data_encoder *e)
     free(e->filled);
 }
 
+static void put_payload(struct vs_data_encoder *e, enum vs_field f, const uint8_t *bytes,
+                        size_t size)
+{
+    if (e->rare->payload)
+        e->rare->payload(e, f, bytes, size);
+    else
+        vs_port_put_bytes(e->port, f, bytes, size);
+}
+
 static void put_nondet(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
 {
+    if (e->rare->predicts && e->rare->predicts(e, core, bytes, size))
+        return;
     e->rare->head(e, core, VS_DATA_NONDET, size);
     if (e->rare->kinds)
-        vs_port_put_bytes(e->port, VS_FIELD_VALUE, bytes, size);
+        put_payload(e, VS_FIELD_VALUE, bytes, size);
     else
         vs_data_put_value(e, bytes, size);
     vs_port_end(e->port);
@@ -107,7 +120,7 @@ static void put_state_head(struct vs_data_encoder *e, unsigned core, enum vs_dat
 static void put_state(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size)
 {
     put_state_head(e, core, VS_DATA_STATE, size);
-    vs_port_put_bytes(e->port, VS_FIELD_STATE, bytes, size);
+    put_payload(e, VS_FIELD_STATE, bytes, size);
     vs_port_end(e->port);
     e->counts.states++;
     e->counts.state_bits += vs_data_message_bits(e);
@@ -275,6 +288,7 @@ const struct vs_count_row vs_data_count_rows[] = {
     ROW("loads_unseen", unseen, "loads of what changed without an event, or was not known"),
     ROW("value_messages", nondets, "values from outside"),
     ROW("value_message_bits", nondet_bits, "bits of their messages"),
+    ROW("values_expected", expected, "values from outside that took no message"),
     ROW("state_messages", states, "registers, and ends of cores"),
     ROW("state_message_bits", state_bits, "bits of their messages"),
     ROW("order_messages", orders, "messages that only order cores; invalidations from outside"),
@@ -326,10 +340,8 @@ void vs_data_passed_fini(struct vs_data_passed *p)
     p->instructions = NULL;
 }
 
-/* Adds to *count what full counters told of. If this counter is full too, *passed is then the sum,
- * and else 0. Returns 0; 1: it is full; -VSE_CORRUPT. */
-static int add_passed(struct vs_port_reader *port, enum vs_field field, uint64_t full,
-                      uint64_t *passed, uint64_t *count)
+int vs_data_add_passed(struct vs_port_reader *port, enum vs_field field, uint64_t full,
+                       uint64_t *passed, uint64_t *count)
 {
     if (*count > full || __builtin_add_overflow(*count, *passed, count))
         return vs_port_refuse(port, field, "more than the counter holds");
@@ -342,7 +354,7 @@ int vs_data_get_hits(struct vs_port_reader *port, struct vs_chunks code, uint64_
                      uint64_t *passed, uint64_t *count)
 {
     int err = vs_port_get_chunks(port, VS_FIELD_FAHCNT, code, count);
-    return err ? err : add_passed(port, VS_FIELD_FAHCNT, full, passed, count);
+    return err ? err : vs_data_add_passed(port, VS_FIELD_FAHCNT, full, passed, count);
 }
 
 int vs_data_get_head(struct vs_port_reader *port, struct vs_data_passed *passed, unsigned core,
@@ -359,8 +371,8 @@ int vs_data_get_place(struct vs_port_reader *port, struct vs_data_passed *passed
     head->state = true;
     int err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->instructions);
     if (!err)
-        err = add_passed(port, VS_FIELD_STATE, passed->full, &passed->instructions[core],
-                         &head->instructions);
+        err = vs_data_add_passed(port, VS_FIELD_STATE, passed->full, &passed->instructions[core],
+                                 &head->instructions);
     head->full = err > 0;
     if (!err)
         err = vs_port_get_chunks(port, VS_FIELD_STATE, VS_DATA_STATE_CHUNKS, &head->size);
@@ -396,23 +408,28 @@ static int check_place(struct vs_port_reader *port, const struct vs_data_head *h
         (unsigned long long)instructions);
 }
 
-int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
-                      uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
-                      size_t *size)
+int vs_data_begin_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                        uint64_t instructions, struct vs_buf *state, size_t *size)
 {
     int err = check_place(port, head, core, instructions);
     if (err)
         return err;
     if (!head->size)
         return vs_data_refuse(port, core, "ends where registers should come");
-    size_t n = (size_t)head->size - 1;
+    *size = (size_t)head->size - 1;
     state->len = 0;
-    if ((err = vs_buf_reserve(state, n + 1)) ||
-        (err = vs_port_get_bytes(port, VS_FIELD_STATE, state->data, n)))
-        return err;
+    return vs_buf_reserve(state, *size + 1);
+}
+
+int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                      uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
+                      size_t *size)
+{
+    int err = vs_data_begin_state(port, head, core, instructions, state, size);
+    if (!err)
+        err = vs_port_get_bytes(port, VS_FIELD_STATE, state->data, *size);
     *bytes = state->data;
-    *size = n;
-    return 0;
+    return err;
 }
 
 int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,

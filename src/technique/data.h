@@ -72,6 +72,16 @@ enum vs_data_streams {
     VS_DATA_SPLIT,   /* one takes Ti and dCC, another the rest */
 };
 
+enum vs_data_predict {
+    VS_DATA_PREDICT_NONE, /* each value from outside is sent */
+    VS_DATA_PREDICT_ZERO, /* 0 is not */
+};
+
+enum vs_data_heads {
+    VS_DATA_HEADS_PLAIN,    /* Ti in bits, numbers in chunks */
+    VS_DATA_HEADS_ADAPTIVE, /* numbers as wide as they were of late */
+};
+
 /* The parameters of all these techniques; each has a table of those that it uses. */
 struct vs_data_params {
     uint64_t size, line, ways, policy; /* the cache */
@@ -82,7 +92,8 @@ struct vs_data_params {
     uint64_t account, caches, order, rule, supply;
     uint64_t streams, level;     /* a compressor's */
     uint64_t data_bytes, values; /* E-Trace's */
-    uint64_t k, r;               /* entries of the tables of known lines and pages */
+    uint64_t k, r, region;       /* entries of the tables of known lines and pages */
+    uint64_t complete, filter, predict, words, heads;
 };
 
 #define VS_DATA_ESCAPE 0xc1 /* not part of UTF-8 text or of an aligned address, and not small */
@@ -106,6 +117,7 @@ struct vs_data_counts {
     uint64_t outside;                /* outside writes and mappings */
     uint64_t unseen; /* loads of bytes that changed without an event, or were not known */
     uint64_t nondets, nondet_bits; /* in whole messages */
+    uint64_t expected;             /* values from outside that took no message */
     uint64_t states, state_bits;   /* in whole messages, ends of cores included */
     uint64_t orders, order_bits;   /* messages that only order cores; invalidations from outside */
     uint64_t silent; /* with the rule `implied`: transactions whose order is implied */

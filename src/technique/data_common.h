@@ -38,6 +38,8 @@ extern const char *const vs_data_order_words[];
 extern const char *const vs_data_rule_words[];
 extern const char *const vs_data_supply_words[];
 extern const char *const vs_data_streams_words[];
+extern const char *const vs_data_predict_words[];
+extern const char *const vs_data_heads_words[];
 
 /* Lines lie within the pages of base/copy.h. */
 #define VS_DATA_LINE_MAX 4096
@@ -98,6 +100,10 @@ struct vs_data_rare {
     bool ordered; /* the stream orders the stores of all cores */
     /* Begins the core's message, up to its payload of so many bytes. */
     void (*head)(struct vs_data_encoder *e, unsigned core, enum vs_data_what what, size_t size);
+    /* Puts a value's or registers' bytes. NULL: they go as they are. */
+    void (*payload)(struct vs_data_encoder *e, enum vs_field f, const uint8_t *bytes, size_t size);
+    /* Whether a value from outside takes no message, since the debugger expects it. */
+    bool (*predicts)(struct vs_data_encoder *e, unsigned core, const uint8_t *bytes, size_t size);
     /* Something outside wrote these bytes. */
     void (*outside)(struct vs_data_encoder *e, unsigned core, uint64_t addr, uint64_t size);
     /* Nothing is certain any more. */
@@ -278,6 +284,11 @@ int vs_data_get_place(struct vs_port_reader *port, struct vs_data_passed *passed
 int vs_data_get_hits(struct vs_port_reader *port, struct vs_chunks code, uint64_t full,
                      uint64_t *passed, uint64_t *count);
 
+/* Adds to *count what full counters told of. If this counter is full too, *passed is then the sum,
+ * and else 0. Returns 0; 1: it is full; -VSE_CORRUPT. */
+int vs_data_add_passed(struct vs_port_reader *port, enum vs_field field, uint64_t full,
+                       uint64_t *passed, uint64_t *count);
+
 /* Reads a value after such a head. Returns as vs_port_get_bytes. */
 int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *head, uint8_t *bytes,
                       size_t size);
@@ -287,6 +298,11 @@ int vs_data_get_value(struct vs_port_reader *port, const struct vs_data_head *he
 int vs_data_get_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
                       uint64_t instructions, struct vs_buf *state, const uint8_t **bytes,
                       size_t *size);
+
+/* Does the same up to the registers, which then belong in state->data: so many bytes. Returns 0;
+ * -VSE_NOMEM; -VSE_CORRUPT. */
+int vs_data_begin_state(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,
+                        uint64_t instructions, struct vs_buf *state, size_t *size);
 
 /* Checks that the core's end is due. Returns 0; -VSE_CORRUPT. */
 int vs_data_get_end(struct vs_port_reader *port, const struct vs_data_head *head, unsigned core,

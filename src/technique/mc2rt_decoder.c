@@ -4,27 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/diag.h"
-#include "base/invariant.h"
-#include "port/demux.h"
 #include "technique/mc2rt.h"
-
-struct message {
-    uint64_t number; /* from 0, in the stream's order */
-    uint64_t cycle, count;
-    uint64_t pos;                        /* where what follows begins, in bits */
-    uint64_t addr, size, notices, place; /* for an outside write */
-    struct vs_data_head head;            /* of registers or an end */
-    enum vs_mc2rt_kind kind;
-};
+#include "technique/mc2rt_inbox.h"
 
 struct decoder_core {
     uint64_t count, notices;
     uint64_t full_count; /* what full counters told of; the next message's count includes it */
-    struct message next; /* a copy of the core's first message in the queue, if there is one */
-    bool have;
-    bool pending;   /* an access waits */
-    unsigned lines; /* how many of its lines are done */
+    bool pending;        /* an access waits */
+    unsigned lines;      /* how many of its lines are done */
 };
 
 struct decoder {
@@ -35,18 +22,14 @@ struct decoder {
     bool implied;
     uint64_t full; /* at which the encoder's THCnt is full */
     struct vs_data_passed passed;
-    struct vs_demux queues;
-    uint64_t parsed, taken; /* messages */
-    int error;              /* of parsing: no message follows those in the queues */
-    unsigned *who;          /* by number, in a ring: whose message it is */
-    size_t who_size;
+    struct vs_mc2rt_inbox inbox;
     struct decoder_core *core;
     struct vs_buf state;
 };
 
 /* ---- parsing --------------------------------------------------------------------------------- */
 
-static int parse_kind(struct decoder *d, enum vs_mc2rt_kind *kind)
+static int parse_kind(struct decoder *d, unsigned *kind)
 {
     uint64_t bit, what;
     int err = vs_port_get(d->port, VS_FIELD_HEADER, 1, &bit);
@@ -60,11 +43,11 @@ static int parse_kind(struct decoder *d, enum vs_mc2rt_kind *kind)
     }
     if ((err = vs_port_get(d->port, VS_FIELD_ORDER, 2, &what)))
         return err;
-    *kind = (enum vs_mc2rt_kind)(VS_MC2RT_OUTSIDE + what);
+    *kind = VS_MC2RT_OUTSIDE + (unsigned)what;
     return 0;
 }
 
-static int parse_outside(struct decoder *d, unsigned core, struct message *m)
+static int parse_outside(struct decoder *d, unsigned core, struct vs_mc2rt_message *m)
 {
     int err = vs_port_get(d->port, VS_FIELD_ADDRESS, d->address_bits, &m->addr);
     if (!err)
@@ -80,7 +63,7 @@ static int parse_outside(struct decoder *d, unsigned core, struct message *m)
 }
 
 /* Returns 0; 1: the message only told that the counter of instructions is full; an error. */
-static int parse_rest(struct decoder *d, unsigned core, struct message *m)
+static int parse_rest(struct decoder *d, unsigned core, struct vs_mc2rt_message *m)
 {
     int err = 0;
     m->pos = d->port->bits.pos;
@@ -111,28 +94,9 @@ static int parse_rest(struct decoder *d, unsigned core, struct message *m)
     }
 }
 
-static int note_whose(struct decoder *d, unsigned core)
+static int parse_message(void *decoder, unsigned *core, struct vs_mc2rt_message *m)
 {
-    size_t waiting = (size_t)(d->parsed - d->taken);
-    invariant(waiting <= d->who_size);
-    if (waiting == d->who_size) {
-        size_t size = d->who_size ? 2 * d->who_size : 1024;
-        unsigned *who = malloc(size * sizeof(*who));
-        if (!who)
-            return -VSE_NOMEM;
-        for (uint64_t n = d->taken; n < d->parsed; n++)
-            who[n % size] = d->who[n % d->who_size];
-        free(d->who);
-        d->who = who;
-        d->who_size = size;
-    }
-    d->who[d->parsed % d->who_size] = core;
-    return 0;
-}
-
-/* Parses the next message. Returns 0; 1: it only told that a counter is full; an error. */
-static int parse_message(struct decoder *d, unsigned *core, struct message *m)
-{
+    struct decoder *d = decoder;
     int err = vs_port_next(d->port, core, &m->cycle);
     if (err)
         return err;
@@ -145,62 +109,28 @@ static int parse_message(struct decoder *d, unsigned *core, struct message *m)
     return err;
 }
 
-static int parse(struct decoder *d)
-{
-    struct message m;
-    unsigned core;
-    int err;
-    do {
-        m = (struct message){.number = d->parsed};
-    } while ((err = parse_message(d, &core, &m)) > 0);
-    if (!err)
-        err = note_whose(d, core);
-    if (!err)
-        err = vs_demux_push(&d->queues, core, &m);
-    d->parsed += !err;
-    return d->error = err;
-}
-
-static int fetch_next(struct decoder *d, unsigned core)
-{
-    const void *front;
-    while (!(front = vs_demux_front(&d->queues, core))) {
-        int err = d->error ? d->error : parse(d);
-        if (err)
-            return err == -VSE_END ? vs_data_ended(d->port, core) : err;
-    }
-    memcpy(&d->core[core].next, front, sizeof(struct message));
-    d->core[core].have = true;
-    return 0;
-}
-
 /* Gets the core's next message. Returns 0, or why there is none. */
-static inline int next_of(struct decoder *d, unsigned core, const struct message **m)
+static inline int next_of(struct decoder *d, unsigned core, const struct vs_mc2rt_message **m)
 {
-    *m = &d->core[core].next;
-    return likely(d->core[core].have) ? 0 : fetch_next(d, core);
+    return vs_mc2rt_next(&d->inbox, core, m);
 }
 
 static void pop(struct decoder *d, unsigned core)
 {
     struct decoder_core *c = &d->core[core];
     c->count = c->notices = 0;
-    c->have = false;
-    vs_demux_pop(&d->queues, core, NULL);
-    d->taken++;
-    vs_port_took_at(d->port, core, c->next.cycle);
+    vs_mc2rt_pop(&d->inbox, core);
 }
 
 /* ---- taking messages ------------------------------------------------------------------------- */
 
-static int refuse(struct decoder *d, unsigned core, const struct message *m, const char *why)
+static int refuse(struct decoder *d, unsigned core, const struct vs_mc2rt_message *m,
+                  const char *why)
 {
-    return vs_diag_set(&d->port->diag, -VSE_CORRUPT, (int64_t)(m->pos / 8), -1,
-                       "bit %llu, in message %llu: core %u %s", (unsigned long long)m->pos,
-                       (unsigned long long)m->number + 1, core, why);
+    return vs_mc2rt_refuse(&d->inbox, core, m, why);
 }
 
-static void tell_outside(const struct decoder *d, unsigned core, const struct message *m)
+static void tell_outside(const struct decoder *d, unsigned core, const struct vs_mc2rt_message *m)
 {
     const struct vs_port_outside outside = {m->addr, m->size, m->notices, m->place};
     const struct vs_port_witness *w = d->port->witness;
@@ -213,12 +143,12 @@ static void tell_outside(const struct decoder *d, unsigned core, const struct me
 static int take_outside(struct decoder *d, unsigned core, bool notice)
 {
     struct decoder_core *c = &d->core[core];
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err;
     while (!(err = next_of(d, core, &m)) && m->kind == VS_MC2RT_OUTSIDE && m->count == c->count &&
            (!notice || m->notices == c->notices)) {
         uint64_t first, span;
-        if (m->number != d->taken)
+        if (!vs_mc2rt_is_due(&d->inbox, m))
             return VS_DECODER_WAIT;
         vs_traced_range(&d->caches, m->addr, m->size, &first, &span);
         for (unsigned i = 0; i < d->cores; i++)
@@ -235,19 +165,19 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
 
 /* Returns whether the core ends before the access that it is about to make. A run that was cut off
  * may end between two accesses of an instruction. */
-static bool ends_within(const struct decoder *d, unsigned core, const struct message *m)
+static bool ends_within(const struct decoder *d, unsigned core, const struct vs_mc2rt_message *m)
 {
     return m->kind == VS_MC2RT_END && m->count == d->core[core].count && d->core[core].pending;
 }
 
 /* Gets the message of that kind which the core needs now. */
 static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
-                  const struct message **m)
+                  const struct vs_mc2rt_message **m)
 {
     int err = next_of(d, core, m);
     if (err)
         return err;
-    if ((*m)->number != d->taken)
+    if (!vs_mc2rt_is_due(&d->inbox, *m))
         return VS_DECODER_WAIT;
     if (ends_within(d, core, *m))
         return vs_data_ended(d->port, core);
@@ -259,7 +189,8 @@ static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
 }
 
 /* Gets a message's bytes, whatever has been parsed since. */
-static int get_bytes_of(struct decoder *d, const struct message *m, uint8_t *bytes, size_t size)
+static int get_bytes_of(struct decoder *d, const struct vs_mc2rt_message *m, uint8_t *bytes,
+                        size_t size)
 {
     uint64_t pos = d->port->bits.pos;
     d->port->bits.pos = m->pos;
@@ -271,7 +202,7 @@ static int get_bytes_of(struct decoder *d, const struct message *m, uint8_t *byt
 /* ---- accesses -------------------------------------------------------------------------------- */
 
 static int take_line(struct decoder *d, unsigned core, uint64_t line, uint32_t index,
-                     const struct message *m)
+                     const struct vs_mc2rt_message *m)
 {
     uint8_t *bytes = vs_moesi_bytes(&d->caches.group, core, index);
     size_t size = d->caches.group.line;
@@ -299,7 +230,7 @@ static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
     struct vs_cache *cache = &d->caches.group.core[core].cache;
     uint32_t index = vs_cache_find(cache, line);
     struct vs_moesi_result r;
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     bool inherited = index == VS_CACHE_NONE && will_inherit(d, core, line);
     int err = expect(d, core, inherited ? VS_MC2RT_ORDER : VS_MC2RT_LINE, &m);
     if (err)
@@ -321,12 +252,12 @@ static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
 
 static inline int decode_read(struct decoder *d, unsigned core, uint64_t line)
 {
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err = next_of(d, core, &m);
     if (unlikely(err))
         return err;
     if (unlikely(m->count <= d->core[core].count))
-        return m->number == d->taken ? read_by_message(d, core, line) : VS_DECODER_WAIT;
+        return vs_mc2rt_is_due(&d->inbox, m) ? read_by_message(d, core, line) : VS_DECODER_WAIT;
     uint32_t index = vs_moesi_read_hit(&d->caches.group, core, line);
     if (unlikely(index == VS_CACHE_NONE || !d->caches.t[core][index]))
         return refuse(d, core, m, "reads before it what the stream told nothing of");
@@ -337,7 +268,7 @@ static inline int decode_read(struct decoder *d, unsigned core, uint64_t line)
 static int decode_write_shared(struct decoder *d, unsigned core, uint64_t line, bool silent)
 {
     struct vs_moesi_result r;
-    const struct message *m = &d->core[core].next;
+    const struct vs_mc2rt_message *m = &d->inbox.first[core].message;
     int err = silent ? 0 : expect(d, core, VS_MC2RT_ORDER, &m);
     if (err)
         return err;
@@ -355,12 +286,12 @@ static int decode_write_shared(struct decoder *d, unsigned core, uint64_t line, 
 
 static inline int decode_write(struct decoder *d, unsigned core, uint64_t line)
 {
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err = next_of(d, core, &m);
     if (unlikely(err))
         return err;
     bool silent = m->count > d->core[core].count;
-    if (unlikely(!silent && m->number != d->taken))
+    if (unlikely(!silent && !vs_mc2rt_is_due(&d->inbox, m)))
         return VS_DECODER_WAIT;
     if (unlikely(vs_moesi_write_hit(&d->caches.group, core, line) == VS_CACHE_NONE))
         return decode_write_shared(d, core, line, silent);
@@ -458,7 +389,9 @@ static inline bool is_quiet(const struct decoder *d, unsigned core, uint64_t add
         return false;
     const struct decoder_core *c = &d->core[core];
     size_t line = d->caches.group.line;
-    return c->have && !c->pending && c->next.count > c->count && (addr & (line - 1)) + size <= line;
+    const struct vs_mc2rt_first *first = &d->inbox.first[core];
+    return first->have && !c->pending && first->message.count > c->count &&
+           (addr & (line - 1)) + size <= line;
 }
 
 static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
@@ -498,7 +431,7 @@ static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, si
 /* ---- other than accesses --------------------------------------------------------------------- */
 
 static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
-                       const struct message **m)
+                       const struct vs_mc2rt_message **m)
 {
     if (core >= d->cores)
         return -VSE_INVAL;
@@ -509,7 +442,7 @@ static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind
 static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err = expect_rare(d, core, VS_MC2RT_NONDET, &m);
     if (err)
         return err;
@@ -526,7 +459,7 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
                        bool *ends)
 {
     struct decoder *d = decoder;
-    const struct message *m = NULL;
+    const struct vs_mc2rt_message *m = NULL;
     int err = core < d->cores ? next_of(d, core, &m) : -VSE_INVAL;
     if (!err && m->kind == VS_MC2RT_OUTSIDE && m->place == since &&
         !(err = take_outside(d, core, false)))
@@ -541,7 +474,7 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
 static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
     struct decoder *d = decoder;
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     uint64_t line = d->caches.group.line, more = (addr % line + size - 1) / line;
     (void)store;
     return core >= d->cores || next_of(d, core, &m) || m->count <= d->core[core].count + more;
@@ -551,7 +484,7 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
                          size_t *size)
 {
     struct decoder *d = decoder;
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err = expect_rare(d, core, VS_MC2RT_STATE, &m);
     if (err)
         return err;
@@ -573,7 +506,7 @@ static int decoder_outside(void *decoder, unsigned core)
 static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
     struct decoder *d = decoder;
-    const struct message *m;
+    const struct vs_mc2rt_message *m;
     int err = expect_rare(d, core, VS_MC2RT_END, &m);
     if (err || (err = vs_data_get_end(d->port, &m->head, core, instructions)))
         return err;
@@ -583,14 +516,7 @@ static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 
 static int decoder_turn(void *decoder, unsigned *core)
 {
-    struct decoder *d = decoder;
-    if (d->taken == d->parsed) {
-        int err = d->error ? d->error : parse(d);
-        if (err)
-            return err == -VSE_END ? vs_data_ended(d->port, 0) : err;
-    }
-    *core = d->who[d->taken % d->who_size];
-    return 0;
+    return vs_mc2rt_turn(&((struct decoder *)decoder)->inbox, core);
 }
 
 static void decoder_close(void *decoder)
@@ -599,10 +525,9 @@ static void decoder_close(void *decoder)
     if (!d)
         return;
     vs_traced_fini(&d->caches);
-    vs_demux_fini(&d->queues);
+    vs_mc2rt_inbox_fini(&d->inbox);
     vs_data_passed_fini(&d->passed);
     vs_buf_fini(&d->state);
-    free(d->who);
     free(d->core);
     free(d);
 }
@@ -616,21 +541,18 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     d->port = port;
     d->state = (struct vs_buf){0};
     d->caches = (struct vs_traced){0};
-    d->queues = (struct vs_demux){0};
-    d->who = malloc((d->who_size + 1) * sizeof(*d->who));
+    d->inbox = (struct vs_mc2rt_inbox){0};
     d->core = malloc(d->cores * sizeof(*d->core));
     int err = vs_data_passed_clone(&d->passed, &from->passed);
     if (!err)
-        err = d->who && d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
+        err = d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
     if (!err)
-        err = vs_demux_clone(&d->queues, &from->queues);
+        err = vs_mc2rt_inbox_clone(&d->inbox, &from->inbox, port, d);
     if (err) {
         decoder_close(d);
         *clone = NULL;
         return err;
     }
-    if (d->who_size)
-        memcpy(d->who, from->who, d->who_size * sizeof(*d->who));
     memcpy(d->core, from->core, d->cores * sizeof(*d->core));
     return 0;
 }
@@ -665,7 +587,7 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
         err = vs_traced_init(&d->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY,
                              true);
     if (!err)
-        err = vs_demux_init(&d->queues, setup->cores, sizeof(struct message));
+        err = vs_mc2rt_inbox_init(&d->inbox, setup->cores, port, parse_message, d);
     if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))
         err = -VSE_NOMEM;
     if (err) {

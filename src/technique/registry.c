@@ -36,6 +36,7 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_mlvfa,
     &vs_technique_mlvfa_dedicated,
     &vs_technique_mc2rt,
+    &vs_technique_mc2rt_k,
     &vs_technique_mlvnx_gzip,
     &vs_technique_mlvnx_bzip2,
     &vs_technique_mlvnx_xz,

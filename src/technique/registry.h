@@ -37,6 +37,7 @@ extern const struct vs_technique vs_technique_mlvcf_e;
 extern const struct vs_technique vs_technique_mlvfa; /* first_access.c */
 extern const struct vs_technique vs_technique_mlvfa_dedicated;
 extern const struct vs_technique vs_technique_mc2rt;      /* mc2rt.c */
+extern const struct vs_technique vs_technique_mc2rt_k;    /* mc2rt_k.c */
 extern const struct vs_technique vs_technique_mlvnx_gzip; /* packed.c */
 extern const struct vs_technique vs_technique_mlvnx_bzip2;
 extern const struct vs_technique vs_technique_mlvnx_xz;

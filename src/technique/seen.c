@@ -124,6 +124,15 @@ void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size)
     }
 }
 
+const uint8_t *vs_seen_page(struct vs_seen *s, uint64_t addr)
+{
+    const struct vs_copy_recent *r = &s->copy.recent[(addr >> VS_COPY_BITS) % VS_COPY_RECENT];
+    if (likely(r->number == addr >> VS_COPY_BITS))
+        return r->page->bytes;
+    const struct vs_copy_page *page = make_page(s, addr >> VS_COPY_BITS);
+    return page ? page->bytes : NULL;
+}
+
 bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr)
 {
     uint64_t number = addr >> VS_COPY_BITS;

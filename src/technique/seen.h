@@ -71,6 +71,10 @@ static inline int vs_seen_load(struct vs_seen *s, uint64_t addr, const uint8_t *
 /* Gets the bytes at an address; their pages must have been loaded from or written to. */
 void vs_seen_get(struct vs_seen *s, uint64_t addr, uint8_t *bytes, size_t size);
 
+/* Returns the bytes of the page at an address, which are then as if one of them had been loaded;
+ * NULL: no memory. They are valid until the next call. */
+const uint8_t *vs_seen_page(struct vs_seen *s, uint64_t addr);
+
 /* Whether a later load tells what is at the address. Nothing must have touched that byte since its
  * page's last boundary. */
 bool vs_seen_foretells(const struct vs_seen *s, uint64_t addr);

@@ -179,7 +179,7 @@ int main(void)
 END
 debugged=data
 record data --cores 2 -- ./data
-for technique in mc2RT mlvCF_e:CS32 mlvNX_b; do
+for technique in mc2RT mc2RT_k mlvCF_e:CS32 mlvNX_b; do
     begin "knows_data_of_the_file_in_$technique"
     vestige encode -f data.vest -t $technique -o data.vport >"$out" 2>&1 || fail "not encoded"
     debug_run data.vport 'print answer' 'print zero' 'print words' 'print when' 'watch letters' 'continue' 'delete' 'break mark' \

@@ -35,7 +35,7 @@ flipped() {
 
 few=16
 [ -z "$brief" ] || few=3
-some=(mcfTR_e HWLZ-256 BASE_gzip mlvNX_b mlvCF_e:CS32 mlvCF_e:shared mlvFA mc2RT mc2RT:implied daFilter:adac daRaw_zstd)
+some=(mcfTR_e HWLZ-256 BASE_gzip mlvNX_b mlvCF_e:CS32 mlvCF_e:shared mlvFA mc2RT mc2RT:implied mc2RT_k daFilter:adac daRaw_zstd)
 recorded fft --cores 4 --timed -- "$(workload rv64 fft)" -p 4 -n 4
 recorded signals -- "$(workload rv64 signals)" -n 4
 
@@ -53,7 +53,7 @@ flipped faults 1000000 etrace:all $(more etrace:baseline etrace:tvec=1 ntrace:al
 
 begin notices_flips_with_mappings
 recorded maps --timed -- "$VESTIGE_BUILD/test/target/maps"
-flipped maps $((few * 4)) mlvCF_e mlvFA mc2RT mc2RT:implied
+flipped maps $((few * 4)) mlvCF_e mlvFA mc2RT mc2RT:implied mc2RT_k
 
 # one bit in seven of HWLZ's distances leads to the same symbols elsewhere
 begin notices_every_distance
@@ -62,7 +62,7 @@ flipped fft $((few * 100)) HWLZ-256 HWLZ-1024
 # the order of cores, whatever their number
 begin notices_flips_of_many_cores
 recorded many --cores 4 -- "$(workload rv64 racy)" -p 20 -n 2
-flipped many 400 mc2RT mlvCF_e:shared
+flipped many 400 mc2RT mc2RT_k mlvCF_e:shared
 [ "$(jq -s '[.[].mutation.fields[] | select(.field == "order").noticed] | add' "$out")" -gt 0 ] || fail "no bit of order was flipped"
 
 # a value's other bytes, and cycles: what loads do not ask for

@@ -37,7 +37,7 @@ program() {
 }
 
 # workload_replays NAME THREADS CHECKSUM ARGUMENT...
-techniques=(mlvCF_e mc2RT)
+techniques=(mlvCF_e mc2RT mc2RT_k)
 workload_replays() {
     begin "replays_$1_$2"
     record_run -- "$(workload host "$1")" "${@:4}"

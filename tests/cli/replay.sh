@@ -57,7 +57,7 @@ expect_replayed() {
 
 # ---- workloads ------------------------------------------------------------------------------------
 
-all=(mlvCF_e:CS32 mc2RT mc2RT:implied mlvCF_e:shared mlvFA mlvNX_b) # of the last two each message is compared: slow
+all=(mlvCF_e:CS32 mc2RT mc2RT_k mc2RT:implied mlvCF_e:shared mlvFA mlvNX_b) # of the last two each message is compared: slow
 turn=0
 
 # choose: what is replayed of this workload, in $specs.

@@ -28,7 +28,7 @@ hardware+=("mlvCF_e:CS32,granule=1" "mlvCF_e:CS32,granule=32" mcfTR_e:predictors
 # shellcheck disable=SC2154 # filled by names()
 {
     control+=(mcfTR_e:predictors=shared)
-    load+=(mlvCF_e:CS32 mc2RT:implied mlvCF_e:shared)
+    load+=(mlvCF_e:CS32 mc2RT:implied mc2RT_k:1K mlvCF_e:shared)
 }
 
 # choose: what is proved on this workload, in $specs.

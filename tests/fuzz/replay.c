@@ -15,10 +15,10 @@
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { HEAD = 8, CORES = 4, INSTRUCTIONS = 3000, TECHNIQUES = 7 };
+enum { HEAD = 8, CORES = 4, INSTRUCTIONS = 3000, TECHNIQUES = 8 };
 
 static const char *const techniques[TECHNIQUES] = {
-    "mlvNX_b", "mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT", "mlvCF_e", "mlvNX_zstd"};
+    "mlvNX_b", "mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT", "mlvCF_e", "mlvNX_zstd", "mc2RT_k"};
 
 #define CODE UINT64_C(0x10000)
 

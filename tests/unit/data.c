@@ -339,7 +339,7 @@ TEST(notices_what_other_cores_write)
 
 TEST(notices_what_is_written_from_outside)
 {
-    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT"};
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT", "mc2RT_k"};
     struct script *s = script_new();
     struct stream t;
     load(s, 0, 0x100, 4);
@@ -348,7 +348,7 @@ TEST(notices_what_is_written_from_outside)
     load(s, 0, 0x100, 4);
     touch(s, VS_EXTERNAL, 0, 0x200, 200);
     load(s, 0, 0x200, 64);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         encode(&t, names[i], "", &s->run, true);
         CHECK_EQ(t.counts.hits[2], 1);
         CHECK_EQ(t.counts.misses[2], 2);
@@ -361,7 +361,7 @@ TEST(notices_what_is_written_from_outside)
 
 TEST(notices_new_mappings_and_changes_that_no_event_shows)
 {
-    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT"};
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mlvFA_dedicated", "mc2RT", "mc2RT_k"};
     struct script *s = script_new();
     struct stream t;
     const struct vs_event map = {
@@ -375,7 +375,7 @@ TEST(notices_new_mappings_and_changes_that_no_event_shows)
     s->memory[0x104] ^= 1;
     load(s, 0, 0x104, 4);
     load(s, 1, 0x104, 4);
-    for (unsigned i = 0; i < 4; i++) {
+    for (unsigned i = 0; i < 5; i++) {
         encode(&t, names[i], "", &s->run, true);
         CHECK_EQ(t.counts.unseen, i != 2);
         check_replays(&t, &s->run);
@@ -730,6 +730,16 @@ static void draw_compressor(struct rng *r, char *text, size_t size)
 }
 
 /* Parameters, but for widths, of any technique that can be decoded. */
+static void draw_tables(struct rng *r, char *text, size_t size)
+{
+    static const char *const predicts[] = {"none", "zero"}, *const heads[] = {"plain", "adaptive"};
+    static const unsigned filters[] = {0, 64, 1024}, words[] = {0, 2, 64};
+    snprintf(text, size, ",k=%u,r=%u,region=%u,complete=%u,filter=%u,words=%u,predict=%s,heads=%s",
+             8u * (unsigned)rng_below(r, 3), 8u * (unsigned)rng_below(r, 3),
+             4096u << rng_below(r, 7), (unsigned)rng_below(r, 40), filters[rng_below(r, 3)],
+             words[rng_below(r, 3)], pick(r, predicts, 2), pick(r, heads, 2));
+}
+
 static void draw_params(struct rng *r, const struct vs_technique *t, char *text, size_t size)
 {
     static const char *const policies[] = {"lru", "round-robin", "fifo", "plru"};
@@ -754,13 +764,16 @@ static void draw_params(struct rng *r, const struct vs_technique *t, char *text,
         }
     n += (size_t)snprintf(text, size, "line=%u,ways=%u,size=%u,policy=%s", line, ways,
                           line * ways * sets, pick(r, policies, 4));
-    if (t != &vs_technique_mc2rt && t != &vs_technique_mlvfa_dedicated)
+    if (t != &vs_technique_mc2rt && t != &vs_technique_mc2rt_k &&
+        t != &vs_technique_mlvfa_dedicated)
         n += (size_t)snprintf(text + n, size - n, ",granule=%u", granule < line ? granule : line);
     if (t == &vs_technique_mlvcf_b || t == &vs_technique_mlvcf_e)
         n += (size_t)snprintf(text + n, size - n, ",caches=%s", pick(r, caches, 3));
     if (t == &vs_technique_mc2rt)
         n += (size_t)snprintf(text + n, size - n, ",rule=%s,supply=%s", pick(r, rules, 2),
                               pick(r, supplies, 2));
+    if (t == &vs_technique_mc2rt_k)
+        draw_tables(r, text + n, size - n);
     if (t == &vs_technique_mc2rt || t == &vs_technique_mlvcf_e)
         snprintf(text + n, size - n, ",fahcnt=%u,fahcnt_next=%u", 1 + (unsigned)rng_below(r, 9),
                  1 + (unsigned)rng_below(r, 9));
@@ -770,7 +783,7 @@ static void check_run(struct rng *r, const struct run *run)
 {
     for (const struct vs_technique *const *t = next_data(vs_techniques); *t; t = next_data(t + 1)) {
         struct stream a, b;
-        char text[250];
+        char text[400];
         draw_params(r, *t, text, sizeof text);
         draw_widths(r, *t, text, sizeof text);
         bool prior = rng_below(r, 4);
@@ -837,6 +850,7 @@ TEST(replays_with_counters_that_are_full)
         {"mlvCF_e", "size=1K"}, {"mlvCF_b", "caches=shared"},
         {"mlvFA", ""},          {"mlvFA_dedicated", ""},
         {"mc2RT", "CS16"},      {"mc2RT", "rule=implied size=512 line=8"},
+        {"mc2RT_k", ""},        {"mc2RT_k", "heads=plain words=0 size=512 line=8 r=0"},
         {"etrace_lv", ""},      {"etrace_lv", "xor data_bytes=2"}};
     for (unsigned i = 0; i < 4; i++) { /* one core and four, without time and with it */
         const struct gen_options options = {.seed = 950 + i,
@@ -860,12 +874,12 @@ TEST(replays_with_counters_that_are_full)
 /* Memory changes unseen only in gaps, and the prior tells what was there first. */
 TEST(sees_every_change_of_a_run_without_gaps)
 {
-    static const char *const names[] = {"mlvCF_e", "mlvFA", "mc2RT"};
+    static const char *const names[] = {"mlvCF_e", "mlvFA", "mc2RT", "mc2RT_k"};
     const struct gen_options options = {
         .seed = 5, .events = 40000, .threads = 4, .memory = true, .gaps = GEN_NEVER};
     struct run run;
     generate(&run, &options);
-    for (unsigned i = 0; i < 3; i++) {
+    for (unsigned i = 0; i < 4; i++) {
         struct stream s;
         encode(&s, names[i], "", &run, true);
         CHECK_EQ(s.counts.unseen, 0);

@@ -351,3 +351,30 @@ TEST(refuses_impossible_groups)
     CHECK_HAS(diag.text, "33 bytes");
     vs_moesi_fini(&g);
 }
+
+/* ---- reads that keep no copy ----------------------------------------------------------------- */
+
+TEST(lets_others_ask_before_they_write_what_was_snooped)
+{
+    static const struct {
+        const char *ops[3];
+        enum vs_moesi_state before, after;
+    } rows[] = {{{"w0"}, VS_MOESI_M, VS_MOESI_O},
+                {{"r0"}, VS_MOESI_E, VS_MOESI_S},
+                {{"w0", "r2"}, VS_MOESI_O, VS_MOESI_O},
+                {{"r2", "r0"}, VS_MOESI_S, VS_MOESI_S}};
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct vs_moesi g = make(CORES, true);
+        struct vs_moesi_result r;
+        for (unsigned k = 0; k < 3 && rows[i].ops[k]; k++)
+            operate(&g, rows[i].ops[k], &r);
+        CHECK_EQ(vs_moesi_state(&g, 0, AT), rows[i].before);
+        vs_moesi_snoop(&g, 0, AT);
+        CHECK_EQ(vs_moesi_state(&g, 0, AT), rows[i].before);
+        vs_moesi_snoop(&g, 1, AT);
+        CHECK_EQ(vs_moesi_state(&g, 0, AT), rows[i].after);
+        CHECK_EQ(vs_moesi_state(&g, 1, AT), VS_MOESI_I);
+        CHECK_EQ(vs_moesi_check_all(&g, NULL), 0);
+        vs_moesi_fini(&g);
+    }
+}
