@@ -28,11 +28,12 @@
 
 struct vs_mcfta_params {
     struct vs_tagged_params tagged;
-    uint64_t rate, size, latency, reset;
+    uint64_t rate, mix, size, latency, reset;
     uint64_t dcc, dcc_next;
 };
 
 enum {
+    VS_MCFTA_MIX_MAX = 1 << 16,
     VS_MCFTA_SIZE_MIN = 64,
     VS_MCFTA_SIZE_MAX = 1 << 16,
     /* bytes: more than the code of one event and the end */
