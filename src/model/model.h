@@ -4,24 +4,26 @@
 #ifndef MODEL_MODEL_H
 #define MODEL_MODEL_H
 
-#include "model/adac.h"      /* addresses that instructions accessed */
-#include "model/atoms.h"     /* outcomes that wait for a packet of ETMv4 */
-#include "model/bht.h"       /* outcomes, by the branch's address alone */
-#include "model/cache.h"     /* tags of a cache: hits, replacement */
-#include "model/cost.h"      /* storage by kind, gates */
-#include "model/counter.h"   /* counters of a fixed width */
-#include "model/granules.h"  /* caches with a flag per granule */
-#include "model/gshare.h"    /* outcomes of conditional branches */
-#include "model/ibtb.h"      /* targets of indirect branches */
-#include "model/jtc.h"       /* targets of jumps, by the target */
-#include "model/lastvalue.h" /* upper bits of addresses */
-#include "model/lsp.h"       /* the next stream */
-#include "model/moesi.h"     /* private caches, kept coherent */
-#include "model/mtf.h"       /* move-to-front tables */
-#include "model/ras.h"       /* return addresses */
-#include "model/recent.h"    /* the last three addresses */
-#include "model/runcount.h"  /* adaptive counters of runs */
-#include "model/sdc.h"       /* stream descriptors */
-#include "model/traced.h"    /* coherent caches with a trace bit per line */
+#include "model/adac.h"        /* addresses that instructions accessed */
+#include "model/atoms.h"       /* outcomes that wait for a packet of ETMv4 */
+#include "model/bht.h"         /* outcomes, by the branch's address alone */
+#include "model/branch_unit.h" /* what a core predicts branches with */
+#include "model/cache.h"       /* tags of a cache: hits, replacement */
+#include "model/cost.h"        /* storage by kind, gates */
+#include "model/counter.h"     /* counters of a fixed width */
+#include "model/granules.h"    /* caches with a flag per granule */
+#include "model/gshare.h"      /* outcomes of conditional branches */
+#include "model/ibtb.h"        /* targets of indirect branches */
+#include "model/inorder.h"     /* when instructions issue */
+#include "model/jtc.h"         /* targets of jumps, by the target */
+#include "model/lastvalue.h"   /* upper bits of addresses */
+#include "model/lsp.h"         /* the next stream */
+#include "model/moesi.h"       /* private caches, kept coherent */
+#include "model/mtf.h"         /* move-to-front tables */
+#include "model/ras.h"         /* return addresses */
+#include "model/recent.h"      /* the last three addresses */
+#include "model/runcount.h"    /* adaptive counters of runs */
+#include "model/sdc.h"         /* stream descriptors */
+#include "model/traced.h"      /* coherent caches with a trace bit per line */
 
 #endif
