@@ -24,6 +24,21 @@
 #include "model/recent.h"      /* the last three addresses */
 #include "model/runcount.h"    /* adaptive counters of runs */
 #include "model/sdc.h"         /* stream descriptors */
+#include "model/ittage.h"      /* targets of indirect branches, by tagged histories */
+#include "model/jtc.h"         /* targets of jumps, by the target */
+#include "model/lastvalue.h"   /* upper bits of addresses */
+#include "model/loop.h"        /* loops that always have the same length */
+#include "model/lsp.h"         /* the next stream */
+#include "model/moesi.h"       /* private caches, kept coherent */
+#include "model/mtf.h"         /* move-to-front tables */
+#include "model/probability.h" /* adaptive probabilities of bits */
+#include "model/rangecoder.h"  /* a binary arithmetic coder */
+#include "model/ras.h"         /* return addresses */
+#include "model/recent.h"      /* the last three addresses */
+#include "model/region.h"      /* upper bits of addresses, by number */
+#include "model/runcount.h"    /* adaptive counters of runs */
+#include "model/sdc.h"         /* stream descriptors */
+#include "model/tage.h"        /* outcomes, by tagged histories */
 #include "model/traced.h"      /* coherent caches with a trace bit per line */
 
 #endif

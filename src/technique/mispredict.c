@@ -14,11 +14,17 @@ static uint64_t most_branches(const struct vs_mispredict_config *config)
 
 /* ---- encoder --------------------------------------------------------------------------------- */
 
+/* One core's predictors or all cores', of one kind; the other is NULL. */
+struct predictor_set {
+    struct vs_predictors *plain;
+    struct vs_tagged *tagged;
+};
+
 struct encoder_core {
-    struct vs_predictors *predictors; /* its own, or all cores' */
-    uint64_t bcnt, icnt;              /* since its last message */
-    uint64_t mark;                    /* iCnt after its last branch or message */
-    uint64_t target;                  /* the last one in a message */
+    struct predictor_set set; /* its own, or all cores' */
+    uint64_t bcnt, icnt;      /* since its last message */
+    uint64_t mark;            /* iCnt after its last branch or message */
+    uint64_t target;          /* the last one in a message */
     bool alive;
 };
 
@@ -28,34 +34,63 @@ struct vs_mispredict_encoder {
     unsigned cores, address_bits;
     uint64_t bcnt_most, icnt_full; /* where the counters are full */
     unsigned running; /* if shared: whose branch was the last; only that core has passed any */
-    struct vs_predictors *predictors;
+    struct predictor_set sets;
     struct encoder_core *core;
     struct vs_flow_counts counts;
 };
 
-/* Makes one set of predictors per core, or one for all. Returns NULL if there is no memory. */
-static struct vs_predictors *make_predictors(const struct vs_mispredict_config *config,
-                                             const struct vs_technique_setup *setup)
+static unsigned set_count(const struct vs_mispredict_config *config, unsigned cores)
 {
-    unsigned count = config->shared ? 1 : setup->cores;
-    struct vs_predictors *p = calloc(count, sizeof(*p));
-    int err = 0;
-    for (unsigned i = 0; p && i < count; i++)
-        err |= vs_predictors_init(&p[i], &config->predictors, setup->address_bits);
-    if (!err)
-        return p;
-    for (unsigned i = 0; i < count; i++)
-        vs_predictors_fini(&p[i]);
-    free(p);
-    return NULL;
+    return config->shared ? 1 : cores;
 }
 
-static void free_predictors(struct vs_predictors *p, const struct vs_mispredict_config *config,
-                            unsigned cores)
+static void free_sets(const struct predictor_set *sets, const struct vs_mispredict_config *config,
+                      unsigned cores)
 {
-    for (unsigned i = 0; p && i < (config->shared ? 1 : cores); i++)
-        vs_predictors_fini(&p[i]);
-    free(p);
+    for (unsigned i = 0; i < set_count(config, cores); i++) {
+        if (sets->plain)
+            vs_predictors_fini(&sets->plain[i]);
+        if (sets->tagged)
+            vs_tagged_fini(&sets->tagged[i]);
+    }
+    free(sets->plain);
+    free(sets->tagged);
+}
+
+/* Makes one set of predictors per core, or one for all. Returns 0; -VSE_NOMEM. */
+static int make_sets(struct predictor_set *sets, const struct vs_mispredict_config *config,
+                     const struct vs_technique_setup *setup)
+{
+    unsigned count = set_count(config, setup->cores);
+    int err = 0;
+    if (config->is_tagged)
+        sets->tagged = calloc(count, sizeof(*sets->tagged));
+    else
+        sets->plain = calloc(count, sizeof(*sets->plain));
+    if (!sets->tagged && !sets->plain)
+        return -VSE_NOMEM;
+    for (unsigned i = 0; i < count && !err; i++)
+        err = config->is_tagged
+                  ? vs_tagged_init(&sets->tagged[i], &config->tagged, setup->address_bits)
+                  : vs_predictors_init(&sets->plain[i], &config->predictors, setup->address_bits);
+    return err;
+}
+
+/* A core's set. */
+static struct predictor_set set_of(const struct predictor_set *sets,
+                                   const struct vs_mispredict_config *config, unsigned core)
+{
+    unsigned i = config->shared ? 0 : core;
+    return (struct predictor_set){.plain = sets->plain ? &sets->plain[i] : NULL,
+                                  .tagged = sets->tagged ? &sets->tagged[i] : NULL};
+}
+
+static void push_call(const struct predictor_set *set, uint64_t return_address)
+{
+    if (set->tagged)
+        vs_tagged_call(set->tagged, return_address);
+    else
+        vs_ras_push(&set->plain->ras, return_address);
 }
 
 int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *config,
@@ -71,11 +106,11 @@ int vs_mispredict_encoder_open(void **out, const struct vs_mispredict_config *co
     e->address_bits = setup->address_bits;
     e->bcnt_most = most_branches(config);
     e->icnt_full = vs_counter_full(config->icnt_bits);
-    e->predictors = make_predictors(config, setup);
     e->core = calloc(setup->cores, sizeof(*e->core));
-    for (unsigned i = 0; e->predictors && e->core && i < setup->cores; i++)
-        e->core[i].predictors = &e->predictors[config->shared ? 0 : i];
-    if (!e->predictors || !e->core) {
+    int err = make_sets(&e->sets, config, setup);
+    for (unsigned i = 0; !err && e->core && i < setup->cores; i++)
+        e->core[i].set = set_of(&e->sets, config, i);
+    if (err || !e->core) {
         vs_mispredict_encoder_close(e);
         return -VSE_NOMEM;
     }
@@ -88,7 +123,7 @@ void vs_mispredict_encoder_close(void *encoder)
     struct vs_mispredict_encoder *e = encoder;
     if (!e)
         return;
-    free_predictors(e->predictors, &e->config, e->cores);
+    free_sets(&e->sets, &e->config, e->cores);
     free(e->core);
     free(e);
 }
@@ -218,13 +253,15 @@ static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s
     e->running = s->core;
 }
 
-static void conditional(struct vs_mispredict_encoder *e, struct encoder_core *c,
-                        const struct vs_step *s)
+static inline void conditional(struct vs_mispredict_encoder *e, struct encoder_core *c,
+                               const struct vs_step *s, bool tagged)
 {
     bool taken = vs_step_taken(s);
     c->bcnt++;
     c->mark = c->icnt;
-    if (likely(vs_predictors_outcome(c->predictors, s->pc, taken) == taken))
+    bool predicted = tagged ? vs_tagged_outcome(c->set.tagged, s->pc, taken)
+                            : vs_predictors_outcome(c->set.plain, s->pc, taken);
+    if (likely(predicted == taken))
         return;
     e->counts.conditional_reported++;
     put_misprediction(e, c, s);
@@ -233,8 +270,10 @@ static void conditional(struct vs_mispredict_encoder *e, struct encoder_core *c,
 static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
                      const struct vs_step *s)
 {
+    const struct predictor_set *p = &c->set;
     bool right = vs_step_taken(s) &&
-                 vs_predictors_target(c->predictors, s->pc, s->flags, s->size, s->target);
+                 (p->tagged ? vs_tagged_target(p->tagged, s->pc, s->flags, s->size, s->target)
+                            : vs_predictors_target(p->plain, s->pc, s->flags, s->size, s->target));
     c->bcnt++;
     c->mark = c->icnt;
     if (s->flags & VS_BR_RETURN) {
@@ -252,16 +291,17 @@ static void indirect(struct vs_mispredict_encoder *e, struct encoder_core *c,
 static void call(const struct vs_mispredict_encoder *e, struct encoder_core *c,
                  const struct vs_step *s)
 {
-    vs_ras_push(&c->predictors->ras, s->pc + s->size);
+    push_call(&c->set, s->pc + s->size);
     if (e->config.shared) {
         c->bcnt++;
         c->mark = c->icnt;
     }
 }
 
-int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
+/* Compiled for each kind of predictors, so that the hot path does not ask for it. */
+static inline __attribute__((always_inline)) int consume(struct vs_mispredict_encoder *e,
+                                                         const struct vs_slice *slice, bool tagged)
 {
-    struct vs_mispredict_encoder *e = encoder;
     bool shared = e->config.shared;
     const uint64_t bcnt_most = e->bcnt_most, icnt_full = e->icnt_full;
     uint64_t instructions = 0, conditionals = 0; /* kept out of memory, since the loop is hot */
@@ -277,7 +317,7 @@ int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
             change_core(e, s);
         if (likely(s->kind == VS_STEP_CONDITIONAL)) {
             conditionals++;
-            conditional(e, c, s);
+            conditional(e, c, s, tagged);
         } else if (s->kind == VS_STEP_INDIRECT) {
             indirect(e, c, s);
         } else if (s->kind == VS_STEP_CALL) {
@@ -293,6 +333,12 @@ int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
     return 0;
 }
 
+int vs_mispredict_consume(void *encoder, const struct vs_slice *slice)
+{
+    struct vs_mispredict_encoder *e = encoder;
+    return e->config.is_tagged ? consume(e, slice, true) : consume(e, slice, false);
+}
+
 void vs_mispredict_counts(const void *encoder, void *counts)
 {
     *(struct vs_flow_counts *)counts = ((const struct vs_mispredict_encoder *)encoder)->counts;
@@ -301,7 +347,7 @@ void vs_mispredict_counts(const void *encoder, void *counts)
 /* ---- decoder --------------------------------------------------------------------------------- */
 
 struct decoder_core {
-    struct vs_predictors *predictors;
+    struct predictor_set set;
     uint64_t target;
 };
 
@@ -320,7 +366,7 @@ struct vs_mispredict_decoder {
     enum message message;
     uint64_t left; /* its branches that are still to come; INSTRUCTIONS: how many until bCnt would
                       be full */
-    struct vs_predictors *predictors;
+    struct predictor_set sets;
     struct decoder_core *core;
 };
 
@@ -337,11 +383,11 @@ int vs_mispredict_decoder_open(void **out, const struct vs_mispredict_config *co
     d->address_bits = setup->address_bits;
     d->bcnt_most = most_branches(config);
     d->icnt_full = vs_counter_full(config->icnt_bits);
-    d->predictors = make_predictors(config, setup);
     d->core = calloc(setup->cores, sizeof(*d->core));
-    for (unsigned i = 0; d->predictors && d->core && i < setup->cores; i++)
-        d->core[i].predictors = &d->predictors[config->shared ? 0 : i];
-    if (!d->predictors || !d->core) {
+    int err = make_sets(&d->sets, config, setup);
+    for (unsigned i = 0; !err && d->core && i < setup->cores; i++)
+        d->core[i].set = set_of(&d->sets, config, i);
+    if (err || !d->core) {
         vs_mispredict_decoder_close(d);
         return -VSE_NOMEM;
     }
@@ -354,7 +400,7 @@ void vs_mispredict_decoder_close(void *decoder)
     struct vs_mispredict_decoder *d = decoder;
     if (!d)
         return;
-    free_predictors(d->predictors, &d->config, d->cores);
+    free_sets(&d->sets, &d->config, d->cores);
     free(d->core);
     free(d);
 }
@@ -466,6 +512,12 @@ int vs_mispredict_head(void *decoder, struct vs_flow_head *head)
     return 0;
 }
 
+static bool ask(const struct decoder_core *c, const struct vs_flow_site *site, uint64_t *target)
+{
+    return c->set.tagged ? vs_tagged_ask(c->set.tagged, site->pc, site->flags, target)
+                         : vs_predictors_ask(c->set.plain, site->pc, site->flags, target);
+}
+
 /* Reads the target of an indirect branch that was mispredicted. */
 static int wrong_target(struct vs_mispredict_decoder *d, unsigned core,
                         const struct vs_flow_site *site, struct vs_flow_answer *answer)
@@ -480,8 +532,7 @@ static int wrong_target(struct vs_mispredict_decoder *d, unsigned core,
         return err;
     if ((err = get_target(d, core, &answer->target)) < 0)
         return err;
-    if (vs_predictors_ask(c->predictors, site->pc, site->flags, &predicted) &&
-        predicted == answer->target)
+    if (ask(c, site, &predicted) && predicted == answer->target)
         return vs_port_refuse(d->port, VS_FIELD_TARGET, "reports what was predicted");
     return 0;
 }
@@ -491,7 +542,7 @@ static int right_target(struct vs_mispredict_decoder *d, unsigned core,
 {
     const struct decoder_core *c = &d->core[core];
     answer->taken = true;
-    return vs_predictors_ask(c->predictors, site->pc, site->flags, &answer->target)
+    return ask(c, site, &answer->target)
                ? 0
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes over a branch without prediction");
 }
@@ -505,6 +556,30 @@ static int full_before(struct vs_mispredict_decoder *d)
                : vs_port_refuse(d->port, VS_FIELD_BCNT, "passes more instructions than iCnt holds");
 }
 
+/* Tells the outcome of a conditional branch that was predicted right or not, and learns it. */
+static bool outcome(struct decoder_core *c, uint64_t pc, bool right)
+{
+    bool taken;
+    if (c->set.tagged) {
+        struct vs_tagged_guess o;
+        vs_tagged_look(c->set.tagged, pc, &o);
+        taken = o.prediction == right;
+        vs_tagged_learn(c->set.tagged, &o, taken);
+    } else {
+        taken = vs_gshare_predict(&c->set.plain->gshare, pc) == right;
+        vs_predictors_outcome(c->set.plain, pc, taken);
+    }
+    return taken;
+}
+
+static void learn_target(struct decoder_core *c, const struct vs_flow_site *site, uint64_t target)
+{
+    if (c->set.tagged)
+        vs_tagged_target(c->set.tagged, site->pc, site->flags, site->size, target);
+    else
+        vs_predictors_target(c->set.plain, site->pc, site->flags, site->size, target);
+}
+
 int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
                          struct vs_flow_answer *answer)
 {
@@ -516,13 +591,12 @@ int vs_mispredict_branch(void *decoder, unsigned core, const struct vs_flow_site
         return full_before(d);
     answer->last = ends;
     if (likely(!vs_flow_site_indirect(site))) {
-        answer->taken = vs_gshare_predict(&c->predictors->gshare, site->pc) == right;
-        vs_predictors_outcome(c->predictors, site->pc, answer->taken);
+        answer->taken = outcome(c, site->pc, right);
         return 0;
     }
     err = right ? right_target(d, core, site, answer) : wrong_target(d, core, site, answer);
     if (!err && answer->taken)
-        vs_predictors_target(c->predictors, site->pc, site->flags, site->size, answer->target);
+        learn_target(c, site, answer->target);
     return err;
 }
 
@@ -530,7 +604,7 @@ int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address, ui
 {
     (void)target;
     struct vs_mispredict_decoder *d = decoder;
-    vs_ras_push(&d->core[core].predictors->ras, return_address);
+    push_call(&d->core[core].set, return_address);
     if (!d->config.shared || --d->left)
         return 0;
     if (d->message == INSTRUCTIONS)
@@ -545,8 +619,9 @@ int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address, ui
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list)
 {
-    int err =
-        vs_predictors_cost(&config->predictors, setup, config->shared ? 1 : setup->cores, list);
+    unsigned sets = set_count(config, setup->cores);
+    int err = config->is_tagged ? vs_tagged_cost(&config->tagged, setup, sets, list)
+                                : vs_predictors_cost(&config->predictors, setup, sets, list);
     vs_cost_list_add(list, "bCnt", vs_counter_cost(config->bcnt_bits), setup->cores);
     vs_cost_list_add(list, "iCnt", vs_counter_cost(config->icnt_bits), setup->cores);
     if (config->shared) { /* for what a switch leaves of iCnt, and whose branch was the last */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The machines of the techniques that report mispredictions only (mcfTRaptor, TMBP). They differ in
- * the sizes of the predictors and in how numbers are coded.
+/* The machines of the techniques that report mispredictions only (mcfTRaptor, TMBP, mcfTG). They
+ * differ in the kind and sizes of the predictors and in how numbers are coded.
  *
  *   misprediction   Ti [dCC] bCnt [outcome] [target]
  *   discontinuity   Ti [dCC] 0 [0] iCnt target
@@ -28,9 +28,12 @@
 #define TECHNIQUE_MISPREDICT_H
 
 #include "technique/predictors.h"
+#include "technique/tagged.h"
 
 struct vs_mispredict_config {
-    struct vs_predictors_config predictors;
+    bool is_tagged;                         /* which of these two sets predicts: */
+    struct vs_predictors_config predictors; /* gshare, stack and buffer */
+    struct vs_tagged_config tagged;         /* TAGE and its like */
     bool shared;
     unsigned bcnt_bits, icnt_bits; /* widths of the counters: model/counter.h */
 
@@ -63,14 +66,9 @@ int vs_mispredict_call(void *d, unsigned core, uint64_t return_address, uint64_t
 int vs_mispredict_discontinuity(void *d, unsigned core, uint64_t *target);
 void vs_mispredict_decoder_close(void *d);
 
-/* Defines encoder_ops, decoder_ops, check and ordered in a file that has config_of, which makes a
+/* Defines encoder_ops, decoder_ops and ordered in a file that has config_of, which makes a
  * vs_mispredict_config from parameters. */
 #define VS_MISPREDICT_MACHINES                                                                     \
-    static int check(const void *params, struct vs_diag *diag)                                     \
-    {                                                                                              \
-        struct vs_mispredict_config config = config_of(params);                                    \
-        return vs_predictors_check(&config.predictors, diag);                                      \
-    }                                                                                              \
     static bool ordered(const void *params)                                                        \
     {                                                                                              \
         return config_of(params).shared;                                                           \

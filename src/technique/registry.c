@@ -25,6 +25,9 @@ const struct vs_technique *const vs_techniques[] = {
     &vs_technique_base_xz,
     &vs_technique_base_zstd,
 
+    &vs_technique_mcftg,
+    &vs_technique_mcfta,
+
     &vs_technique_etrace,
     &vs_technique_ntrace,
     &vs_technique_pt,

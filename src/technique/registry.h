@@ -27,8 +27,10 @@ extern const struct vs_technique vs_technique_base_gzip; /* packed.c */
 extern const struct vs_technique vs_technique_base_bzip2;
 extern const struct vs_technique vs_technique_base_xz;
 extern const struct vs_technique vs_technique_base_zstd;
-extern const struct vs_technique vs_technique_etm4; /* etm4.c */
-extern const struct vs_technique vs_technique_pt;   /* pt.c */
+extern const struct vs_technique vs_technique_mcftg; /* mcftg.c */
+extern const struct vs_technique vs_technique_mcfta; /* mcfta.c */
+extern const struct vs_technique vs_technique_etm4;  /* etm4.c */
+extern const struct vs_technique vs_technique_pt;    /* pt.c */
 
 extern const struct vs_technique vs_technique_mlvnx_b;   /* nexus_data.c */
 extern const struct vs_technique vs_technique_etrace_lv; /* etrace_value.c */

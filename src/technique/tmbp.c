@@ -80,6 +80,12 @@ static struct vs_chunks cycles(const void *params)
     return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
 }
 
+static int check(const void *params, struct vs_diag *diag)
+{
+    struct vs_mispredict_config config = config_of(params);
+    return vs_predictors_check(&config.predictors, diag);
+}
+
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {

@@ -128,6 +128,12 @@ static const char *undecodable(const void *params)
                : NULL;
 }
 
+static int check(const void *params, struct vs_diag *diag)
+{
+    struct vs_mispredict_config config = config_of(params);
+    return vs_predictors_check(&config.predictors, diag);
+}
+
 static int cost(const void *params, const struct vs_technique_setup *setup,
                 struct vs_cost_list *list)
 {

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/* mcfTA: outcomes and targets, arithmetic-coded. mcfta.h describes the packets. */
+#include "technique/mcfta_model.h"
+#include "technique/registry.h"
+
+#define AT(field) .name = #field, .offset = offsetof(struct vs_mcfta_params, field)
+
+static const struct vs_parameter parameters[] = {
+    VS_TAGGED_ROWS,
+    {AT(rate), .min = VS_PROBABILITY_LIMIT_MIN, .max = VS_PROBABILITY_LIMIT_MAX,
+     .help = "probabilities move by at least 2^-rate of the distance"},
+    {AT(size), .min = VS_MCFTA_SIZE_MIN, .max = VS_MCFTA_SIZE_MAX,
+     .help = "bytes of code that a packet has at most"},
+    {AT(latency), .min = 1, .max = UINT32_MAX, .help = "branches that a packet has at most"},
+    {AT(reset), .max = UINT32_MAX,
+     .help = "packets of a core until all is reset for a new decoder; 0: never"},
+    {AT(dcc), .min = 1, .max = 64, .help = "bits of the first chunk of dCC"},
+    {AT(dcc_next), .min = 1, .max = 64, .help = "bits of its other chunks"},
+    {0},
+};
+
+static const struct vs_technique_config configs[] = {
+    {"2K", VS_TAGGED_2K " rate=7 size=128"},
+    {"8K", VS_TAGGED_8K " rate=7 size=512"},
+    {"64K", VS_TAGGED_64K " rate=7 size=1024"},
+    {0},
+};
+
+static struct vs_chunks cycles(const void *params)
+{
+    const struct vs_mcfta_params *p = params;
+    return (struct vs_chunks){(uint8_t)p->dcc, (uint8_t)p->dcc_next};
+}
+
+static int check(const void *params, struct vs_diag *diag)
+{
+    return vs_tagged_check(&((const struct vs_mcfta_params *)params)->tagged, diag);
+}
+
+static bool ordered(const void *params)
+{
+    return ((const struct vs_mcfta_params *)params)->tagged.predictors;
+}
+
+static void framing(const void *params, struct vs_port_shape *shape)
+{
+    (void)params;
+    shape->packets = true;
+}
+
+static int cost(const void *params, const struct vs_technique_setup *setup,
+                struct vs_cost_list *list)
+{
+    const struct vs_mcfta_params *p = params;
+    uint64_t packers = p->tagged.predictors ? 1 : setup->cores;
+    int err = vs_mcfta_model_cost(p, setup, packers, list);
+    vs_cost_list_add(list, "packet", (struct vs_cost){.sram = 8 * p->size}, packers);
+    /* events and bytes so far, packets since the last sync */
+    vs_cost_list_add(list, "packet's counters",
+                     vs_counter_cost(vs_bit_length(p->latency) + vs_bit_length(p->size) +
+                                     vs_bit_length(p->reset)),
+                     packers);
+    if (setup->timed)
+        vs_cost_list_add(list, "cycle of the last packet", vs_counter_cost(64), packers);
+    if (p->tagged.predictors)
+        vs_cost_list_add(list, "first and running core",
+                         (struct vs_cost){.registers = 2 * vs_port_core_bits(setup->cores)}, 1);
+    vs_cost_list_add(list, "iCnt", vs_counter_cost(64), setup->cores);
+    vs_cost_list_add(list, "iTotal", vs_counter_cost(64), setup->cores);
+    vs_cost_list_add(list, "pc", (struct vs_cost){.registers = setup->address_bits}, setup->cores);
+    vs_cost_list_add(list, "last target", (struct vs_cost){.registers = setup->address_bits},
+                     setup->cores);
+    return err;
+}
+
+const struct vs_technique vs_technique_mcfta = {
+    .name = "mcfTA",
+    .summary = "outcomes and targets, arithmetic-coded under tagged predictors",
+    .serves = VS_TECHNIQUE_FLOW,
+    .parameters = parameters,
+    .params_size = sizeof(struct vs_mcfta_params),
+    .defaults = VS_TAGGED_2K " rate=7 size=128 latency=1048576 dcc=12 dcc_next=4",
+    .configs = configs,
+    .check = check,
+    .cycles = cycles,
+    .framing = framing,
+    .ordered = ordered,
+    .cost = cost,
+    .encoder = &vs_mcfta_encoder_ops,
+    .flow_decoder = &vs_mcfta_decoder_ops,
+};

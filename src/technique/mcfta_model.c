@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "technique/mcfta_model.h"
+
+#include <limits.h>
+
+int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *params,
+                        const struct vs_technique_setup *setup)
+{
+    const struct vs_tagged_config config = vs_tagged_config(&params->tagged);
+    *m = (struct vs_mcfta_model){.rate = (unsigned)params->rate,
+                                 .core_bits = vs_port_core_bits(setup->cores)};
+    int err = vs_tagged_init(&m->tagged, &config, setup->address_bits);
+    if (!err)
+        vs_mcfta_model_clear(m);
+    return err;
+}
+
+void vs_mcfta_model_fini(struct vs_mcfta_model *m)
+{
+    vs_tagged_fini(&m->tagged);
+}
+
+static void clear(struct vs_probability *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vs_probability_init(&p[i]);
+}
+
+#define CLEAR(array) clear(array, sizeof(array) / sizeof((array)[0]))
+
+void vs_mcfta_model_clear(struct vs_mcfta_model *m)
+{
+    vs_tagged_clear(&m->tagged);
+    CLEAR(m->outcomes);
+    CLEAR(m->targets);
+    CLEAR(m->classes);
+    clear(&m->taken, 1);
+    clear(&m->second, 1);
+    clear(&m->sign, 1);
+    clear(&m->order, 1);
+}
+
+int vs_mcfta_model_cost(const struct vs_mcfta_params *p, const struct vs_technique_setup *setup,
+                        uint64_t copies, struct vs_cost_list *list)
+{
+    const struct vs_tagged_config config = vs_tagged_config(&p->tagged);
+    uint64_t tables = p->tagged.tables, jumps = p->tagged.ittage ? p->tagged.ittage_tables : 0;
+    /* the base table's counters have two distances, no useful bits and no alternative */
+    uint64_t outcomes = VS_MCFTA_LOOP_CONTEXTS + 2 + tables * VS_MCFTA_TABLE_CONTEXTS;
+    uint64_t others = 1 + 4 * jumps + 3 + (1u << VS_MCFTA_CLASS_BITS) - 1;
+    int err = vs_tagged_cost(&config, setup, copies, list);
+    struct vs_cost one = vs_probability_cost((unsigned)p->rate), sum = {0};
+    vs_cost_add(&sum, one, outcomes + others + (p->tagged.predictors ? 1 : 0));
+    vs_cost_list_add(list, "probabilities", sum, copies);
+    vs_cost_list_add(list, "coder", vs_range_cost(), copies);
+    return err;
+}
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+/* At even odds; the highest bit comes first. */
+VS_MCFTA_INLINE uint64_t code_bits(struct vs_mcfta_coder *c, uint64_t v, unsigned count,
+                                   bool decoding)
+{
+    uint64_t got = 0;
+    for (unsigned i = count; i-- > 0;)
+        got |= (uint64_t)vs_mcfta_even(c, v >> i & 1, decoding) << i;
+    return got;
+}
+
+VS_MCFTA_INLINE unsigned code_class(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                                    unsigned class, bool decoding)
+{
+    unsigned node = 1;
+    for (unsigned i = VS_MCFTA_CLASS_BITS; i-- > 0;)
+        node = node << 1 | vs_mcfta_bit(c, &m->classes[node], m->rate, class >> i & 1, decoding);
+    return node - (1u << VS_MCFTA_CLASS_BITS);
+}
+
+/* Numbers of class k have at most 4 k bits, but those of the last class up to 64. */
+static unsigned class_of(uint64_t number)
+{
+    unsigned class = (vs_bit_length(number) + 3) / 4, most = (1u << VS_MCFTA_CLASS_BITS) - 1;
+    return class < most ? class : most;
+}
+
+static unsigned bits_of(unsigned class)
+{
+    return class < (1u << VS_MCFTA_CLASS_BITS) - 1 ? 4 * class : 64;
+}
+
+/* Codes where the branch goes. Returns whether that is as an encoder writes it. */
+VS_MCFTA_INLINE bool code_target(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, uint64_t pc,
+                                 uint64_t *target, bool decoding)
+{
+    uint64_t there = *target - pc, back = pc - *target;
+    bool negative = vs_mcfta_bit(c, &m->sign, m->rate, *target < pc, decoding);
+    uint64_t number = negative ? back : there;
+    unsigned class = code_class(m, c, class_of(number), decoding);
+    number = code_bits(c, number, bits_of(class), decoding);
+    *target = negative ? pc - number : pc + number;
+    return class_of(number) == class && negative == (*target < pc);
+}
+
+static struct vs_probability *hit_of(struct vs_mcfta_model *m, const struct vs_mcfta_jump *j,
+                                     const struct vs_tagged_aim *aim)
+{
+    return &m->targets[j->flags & VS_BR_RETURN
+                           ? 0
+                           : 1 + 4 * aim->ittage.provider + aim->ittage.confidence];
+}
+
+/* Codes a target that was not predicted. Returns as code_target. */
+VS_MCFTA_INLINE bool code_wrong(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, uint64_t pc,
+                                const struct vs_tagged_aim *aim, uint64_t *target, bool decoding)
+{
+    bool second = aim->any && aim->second;
+    if (second && !vs_mcfta_bit(c, &m->second, m->rate, *target != aim->other, decoding)) {
+        *target = aim->other;
+        return true;
+    }
+    return code_target(m, c, pc, target, decoding) && !(aim->any && *target == aim->prediction) &&
+           !(second && *target == aim->other);
+}
+
+/* Returns whether that is as an encoder writes it. */
+VS_MCFTA_INLINE bool jump(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                          struct vs_mcfta_jump *j, bool decoding)
+{
+    struct vs_tagged_aim aim;
+    bool fine = true;
+    j->wrong = true;
+    if (!(j->flags & VS_BR_COND))
+        j->taken = true;
+    else if (!(j->taken = vs_mcfta_bit(c, &m->taken, m->rate, j->taken, decoding)))
+        return true;
+    vs_tagged_look_target(&m->tagged, j->pc, j->flags, &aim);
+    if (aim.any)
+        j->wrong =
+            vs_mcfta_bit(c, hit_of(m, j, &aim), m->rate, j->target != aim.prediction, decoding);
+    if (j->wrong)
+        fine = code_wrong(m, c, j->pc, &aim, &j->target, decoding);
+    else
+        j->target = aim.prediction;
+    vs_tagged_learn_target(&m->tagged, &aim, j->pc, j->flags, j->size, j->target);
+    return fine;
+}
+
+void vs_mcfta_encode_jump(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                          struct vs_mcfta_jump *j)
+{
+    jump(m, c, j, false);
+}
+
+int vs_mcfta_decode_jump(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                         struct vs_mcfta_jump *j)
+{
+    return jump(m, c, j, true) ? 0 : -VSE_CORRUPT;
+}
+
+/* ---- order ----------------------------------------------------------------------------------- */
+
+VS_MCFTA_INLINE unsigned code_core(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                                   unsigned before, unsigned core, bool decoding)
+{
+    if (!vs_mcfta_bit(c, &m->order, m->rate, core != before, decoding))
+        return before;
+    core = (unsigned)code_bits(c, core, m->core_bits, decoding);
+    return core != before ? core : UINT_MAX;
+}
+
+void vs_mcfta_encode_core(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, unsigned before,
+                          unsigned core)
+{
+    code_core(m, c, before, core, false);
+}
+
+unsigned vs_mcfta_decode_core(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, unsigned before)
+{
+    return code_core(m, c, before, 0, true);
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+/* What an event of mcfTA becomes as a sequence of bits, each under an adaptive probability. Encoder
+ * and decoder run the same code; only the coder at its end differs. Functions that take `decoding`
+ * are compiled for either value, and ignore what a decoder does not know yet.
+ *
+ * Outcome. One bit: whether the prediction is wrong. Its context is, if the loop predictor decides,
+ * whether TAGE agrees; else TAGE's provider, the distance of its counter from the middle, whether
+ * its entry is useful, and whether the alternative agrees.
+ *
+ * Indirect branch. If it is conditional, whether it is taken. If there is a prediction, whether it
+ * is wrong, under the provider and its confidence, or under a context of its own for returns. If it
+ * is wrong, and there is another target beside it, whether that is wrong. Then the target: its
+ * difference to the branch's address: a sign, a quarter of the number of bits rounded up, at most
+ * 15 (4 bits, the highest first, each under those before it), and the bits of that class (4 times
+ * as many, or 64), at even odds, the highest first.
+ *
+ * Order, between events if predictors are shared: whether the next event is another core's, and
+ * then which one's, at even odds. */
+#ifndef TECHNIQUE_MCFTA_MODEL_H
+#define TECHNIQUE_MCFTA_MODEL_H
+
+#include "model/probability.h"
+#include "model/rangecoder.h"
+#include "technique/mcfta.h"
+
+enum {
+    VS_MCFTA_LOOP_CONTEXTS = 2,
+    VS_MCFTA_TABLE_CONTEXTS = 16,
+    VS_MCFTA_OUTCOMES = VS_MCFTA_LOOP_CONTEXTS + (1 + VS_TAGE_TABLES_MAX) * VS_MCFTA_TABLE_CONTEXTS,
+    VS_MCFTA_TARGETS = 1 + VS_ITTAGE_TABLES_MAX * 4,
+    VS_MCFTA_CLASS_BITS = 4,
+};
+
+/* Predictors and probabilities, of one core or of all. */
+struct vs_mcfta_model {
+    struct vs_tagged tagged;
+    unsigned rate; /* the limit of all probabilities */
+    unsigned core_bits;
+    struct vs_probability outcomes[VS_MCFTA_OUTCOMES];
+    struct vs_probability targets[VS_MCFTA_TARGETS];
+    struct vs_probability classes[1 << VS_MCFTA_CLASS_BITS];
+    struct vs_probability taken, second, sign, order;
+};
+
+/* Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is needed in any case. */
+int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *params,
+                        const struct vs_technique_setup *setup);
+void vs_mcfta_model_fini(struct vs_mcfta_model *m);
+
+/* Makes all as it was at first. */
+void vs_mcfta_model_clear(struct vs_mcfta_model *m);
+
+/* Adds the structures of one model, `copies` times. Returns 0; -VSE_NOMEM. */
+int vs_mcfta_model_cost(const struct vs_mcfta_params *params,
+                        const struct vs_technique_setup *setup, uint64_t copies,
+                        struct vs_cost_list *list);
+
+/* Either side's coder. */
+struct vs_mcfta_coder {
+    struct vs_range_encoder out;
+    struct vs_range_decoder in;
+};
+
+#define VS_MCFTA_INLINE static inline __attribute__((always_inline))
+
+VS_MCFTA_INLINE bool vs_mcfta_even(struct vs_mcfta_coder *c, bool bit, bool decoding)
+{
+    if (decoding)
+        return vs_range_decode(&c->in, 1u << 15);
+    vs_range_encode(&c->out, 1u << 15, bit);
+    return bit;
+}
+
+VS_MCFTA_INLINE bool vs_mcfta_bit(struct vs_mcfta_coder *c, struct vs_probability *p, unsigned rate,
+                                  bool bit, bool decoding)
+{
+    uint32_t one = vs_probability_of_one(p);
+    if (decoding)
+        bit = vs_range_decode(&c->in, one);
+    else
+        vs_range_encode(&c->out, one, bit);
+    vs_probability_learn(p, bit, rate);
+    return bit;
+}
+
+VS_MCFTA_INLINE unsigned vs_mcfta_outcome_context(const struct vs_mcfta_model *m,
+                                                  const struct vs_tagged_guess *g)
+{
+    if (unlikely(g->loop.sure && m->tagged.trust >= 0))
+        return g->loop.prediction == g->tage.prediction;
+    int counter = g->tage.counter;
+    unsigned distance = (unsigned)(counter < 0 ? ~counter : counter);
+    return VS_MCFTA_LOOP_CONTEXTS + (unsigned)(g->tage.provider + 1) * VS_MCFTA_TABLE_CONTEXTS +
+           distance * 4 + (g->tage.useful > 0) * 2u + (g->tage.longest == g->tage.other);
+}
+
+/* Codes and learns a conditional direct branch. Returns whether it is taken; *wrong is whether that
+ * was not predicted. */
+VS_MCFTA_INLINE bool vs_mcfta_outcome(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                                      uint64_t pc, bool taken, bool *wrong, bool decoding)
+{
+    struct vs_tagged_guess g;
+    vs_tagged_look(&m->tagged, pc, &g);
+    struct vs_probability *p = &m->outcomes[vs_mcfta_outcome_context(m, &g)];
+    *wrong = vs_mcfta_bit(c, p, m->rate, taken != g.prediction, decoding);
+    taken = g.prediction != *wrong;
+    vs_tagged_learn(&m->tagged, &g, taken);
+    return taken;
+}
+
+/* An indirect branch. */
+struct vs_mcfta_jump {
+    uint64_t pc;
+    uint64_t target; /* if taken */
+    unsigned flags;  /* its VS_BR_* */
+    unsigned size;
+    bool taken;
+    bool wrong; /* its target was not predicted */
+};
+
+void vs_mcfta_encode_jump(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                          struct vs_mcfta_jump *jump);
+
+/* Returns 0; -VSE_CORRUPT (no encoder writes that). */
+int vs_mcfta_decode_jump(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                         struct vs_mcfta_jump *jump);
+
+/* Between two events of shared predictors: codes the core of the second one. The decoder may return
+ * a core that does not exist. */
+void vs_mcfta_encode_core(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, unsigned before,
+                          unsigned core);
+unsigned vs_mcfta_decode_core(struct vs_mcfta_model *m, struct vs_mcfta_coder *c, unsigned before);
+
+#endif
