@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "model/branch_unit.h"
 
+#include <string.h>
+
 int vs_branch_unit_init(struct vs_branch_unit *u, const struct vs_branch_unit_config *config)
 {
     *u = (struct vs_branch_unit){0};
@@ -19,6 +21,15 @@ void vs_branch_unit_fini(struct vs_branch_unit *u)
     vs_gshare_fini(&u->gshare);
     vs_ras_fini(&u->ras);
     vs_ibtb_fini(&u->ibtb);
+}
+
+void vs_branch_unit_clear(struct vs_branch_unit *u)
+{
+    if (u->gshare.counters)
+        memset(u->gshare.counters, 1, (size_t)u->gshare.mask + 1);
+    u->gshare.history = 0;
+    vs_ras_clear(&u->ras);
+    vs_ibtb_clear(&u->ibtb);
 }
 
 struct vs_cost vs_branch_unit_cost(const struct vs_branch_unit *u, unsigned address_bits)

@@ -29,6 +29,9 @@ struct vs_branch_unit {
 int vs_branch_unit_init(struct vs_branch_unit *u, const struct vs_branch_unit_config *config);
 void vs_branch_unit_fini(struct vs_branch_unit *u);
 
+/* Makes all as it was at first. */
+void vs_branch_unit_clear(struct vs_branch_unit *u);
+
 struct vs_cost vs_branch_unit_cost(const struct vs_branch_unit *u, unsigned address_bits);
 
 /* Learn a conditional direct branch, or an indirect one. They return whether it was predicted. */

@@ -30,13 +30,24 @@ struct vs_mcfta_params {
     struct vs_tagged_params tagged;
     uint64_t rate, size, latency, reset;
     uint64_t dcc, dcc_next;
+    uint64_t time, every; /* enum vs_mcfta_times; mcfta_time.h */
+    struct vs_mcfta_pipeline {
+        uint64_t width, penalty, system;
+        uint64_t hit, multiply, divide, fp_add, fp_multiply, fp_fused, fp_divide, fp_root,
+            fp_convert, fp_move;
+        uint64_t core_gshare, core_ras, core_ibtb;
+    } pipeline; /* the core, as its time is modelled */
 };
+
+/* What a timed stream tells: the cycles of points, or one of each packet. */
+enum vs_mcfta_times { VS_MCFTA_POINTS, VS_MCFTA_PACKETS };
 
 enum {
     VS_MCFTA_SIZE_MIN = 64,
     VS_MCFTA_SIZE_MAX = 1 << 16,
-    /* bytes: more than the code of one event and the end */
+    /* bytes: more than the code of one event and the end; the same with a cycle */
     VS_MCFTA_SLACK = 36,
+    VS_MCFTA_SLACK_TIMED = 64,
     VS_MCFTA_MARK_BITS = 64,
 };
 
@@ -56,10 +67,19 @@ static inline unsigned vs_mcfta_length_bits(const struct vs_mcfta_params *p)
     return vs_bit_length(8 * p->size);
 }
 
-/* Whether a packet ends after so many events, with so many bytes put. */
-static inline bool vs_mcfta_is_full(const struct vs_mcfta_params *p, uint64_t events, size_t bytes)
+/* Whether the code has the cycles of points. */
+static inline bool vs_mcfta_has_points(const struct vs_mcfta_params *p,
+                                       const struct vs_technique_setup *setup)
 {
-    return bytes + VS_MCFTA_SLACK >= p->size || events == p->latency;
+    return setup->timed && p->time == VS_MCFTA_POINTS;
+}
+
+/* Whether a packet ends after so many events, with so many bytes put. */
+static inline bool vs_mcfta_is_full(const struct vs_mcfta_params *p, bool points, uint64_t events,
+                                    size_t bytes)
+{
+    return bytes + (points ? VS_MCFTA_SLACK_TIMED : VS_MCFTA_SLACK) >= p->size ||
+           events == p->latency;
 }
 
 extern const struct vs_encoder_ops vs_mcfta_encoder_ops;

@@ -20,13 +20,7 @@ void vs_mcfta_model_fini(struct vs_mcfta_model *m)
     vs_tagged_fini(&m->tagged);
 }
 
-static void clear(struct vs_probability *p, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        vs_probability_init(&p[i]);
-}
-
-#define CLEAR(array) clear(array, sizeof(array) / sizeof((array)[0]))
+#define CLEAR(array) vs_probabilities_init(array, sizeof(array) / sizeof((array)[0]))
 
 void vs_mcfta_model_clear(struct vs_mcfta_model *m)
 {
@@ -34,10 +28,11 @@ void vs_mcfta_model_clear(struct vs_mcfta_model *m)
     CLEAR(m->outcomes);
     CLEAR(m->targets);
     CLEAR(m->classes);
-    clear(&m->taken, 1);
-    clear(&m->second, 1);
-    clear(&m->sign, 1);
-    clear(&m->order, 1);
+    vs_probability_init(&m->taken);
+    vs_probability_init(&m->second);
+    vs_probability_init(&m->sign);
+    vs_probability_init(&m->order);
+    vs_mcfta_surprises_clear(&m->surprises);
 }
 
 int vs_mcfta_model_cost(const struct vs_mcfta_params *p, const struct vs_technique_setup *setup,

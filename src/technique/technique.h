@@ -299,7 +299,7 @@ struct vs_cost_item {
     uint64_t copies;
 };
 
-#define VS_COST_ITEMS 16
+#define VS_COST_ITEMS 24
 
 struct vs_cost_list {
     struct vs_cost_item items[VS_COST_ITEMS];

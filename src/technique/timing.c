@@ -76,6 +76,17 @@ struct vs_cost vs_timing_cost(const struct vs_timing_config *config)
                             .registers = CYCLE_BITS + vs_log2_ceil(config->width + 1)};
 }
 
+struct vs_cost vs_timing_predictors_cost(const struct vs_timing_config *config,
+                                         unsigned address_bits)
+{
+    struct vs_branch_unit unit;
+    struct vs_cost cost = {0};
+    if (vs_branch_unit_init(&unit, &config->predictors) == 0)
+        cost = vs_branch_unit_cost(&unit, address_bits);
+    vs_branch_unit_fini(&unit);
+    return cost;
+}
+
 /* ---- code ------------------------------------------------------------------------------------ */
 
 static struct issued issued_of(const struct vs_timing *t, const uint8_t *bytes, size_t size)
@@ -201,6 +212,11 @@ void vs_timing_branch(struct vs_timing *t, unsigned core, const struct vs_step *
         vs_slots_hold(&c->issue.slots, 1 + t->config.penalty);
     else if (vs_step_taken(branch))
         vs_slots_hold(&c->issue.slots, 1);
+}
+
+void vs_timing_forget(struct vs_timing *t, unsigned core)
+{
+    vs_branch_unit_clear(&t->cores[core].branches);
 }
 
 void vs_timing_restart(struct vs_timing *t, unsigned core, uint64_t cycle)

@@ -76,8 +76,13 @@ void vs_timing_branch(struct vs_timing *t, unsigned core, const struct vs_step *
 /* The core goes elsewhere at that cycle, and begins there with nothing in flight. */
 void vs_timing_restart(struct vs_timing *t, unsigned core, uint64_t cycle);
 
-/* What one core's model keeps: registers and, beside them, the predictors, which are the core's own
- * if the module sees which branches it mispredicts. */
+/* The core's predictors forget everything. */
+void vs_timing_forget(struct vs_timing *t, unsigned core);
+
+/* What one core's model keeps; and its predictors, which are the core's own if the module sees
+ * which branches it mispredicts. */
 struct vs_cost vs_timing_cost(const struct vs_timing_config *config);
+struct vs_cost vs_timing_predictors_cost(const struct vs_timing_config *config,
+                                         unsigned address_bits);
 
 #endif
