@@ -12,12 +12,12 @@ enum { LENGTH_MASK = (1 << LENGTH_BITS) - 1 };
 int vs_loop_init(struct vs_loop *p, uint32_t entries)
 {
     *p = (struct vs_loop){0};
-    if (entries > VS_LOOP_MAX ||
-        (entries && (entries < VS_LOOP_WAYS || !vs_is_power_of_two(entries))))
+    if (entries > VS_LOOP_MAX || (entries && !vs_is_power_of_two(entries)))
         return -VSE_INVAL;
     if (!entries)
         return 0;
-    p->sets = entries / VS_LOOP_WAYS;
+    p->ways = entries < VS_LOOP_WAYS ? entries : VS_LOOP_WAYS;
+    p->sets = entries / p->ways;
     p->log = vs_log2_ceil(p->sets);
     p->entries = calloc(entries, sizeof(*p->entries));
     return p->entries ? 0 : -VSE_NOMEM;
@@ -32,19 +32,19 @@ void vs_loop_fini(struct vs_loop *p)
 void vs_loop_clear(struct vs_loop *p)
 {
     if (p->entries)
-        memset(p->entries, 0, p->sets * VS_LOOP_WAYS * sizeof(*p->entries));
+        memset(p->entries, 0, (size_t)p->sets * p->ways * sizeof(*p->entries));
     p->next = 0;
 }
 
 struct vs_cost vs_loop_cost(const struct vs_loop *p)
 {
-    uint64_t entries = (uint64_t)p->sets * VS_LOOP_WAYS;
+    uint64_t entries = (uint64_t)p->sets * p->ways;
     if (!entries)
         return (struct vs_cost){0};
     return (struct vs_cost){
         .sram = entries * (TAG_BITS + 2 * LENGTH_BITS + 1 + 2 + 3), /* direction, confidence, age */
-        .registers = 2,                                             /* the way that is tried next */
-        .comparators = VS_LOOP_WAYS * TAG_BITS + LENGTH_BITS,
+        .registers = vs_log2_ceil(p->ways),                                           /* the way that is tried next */
+        .comparators = p->ways * TAG_BITS + LENGTH_BITS,
     };
 }
 
@@ -55,8 +55,8 @@ void vs_loop_look(const struct vs_loop *p, uint64_t pc, struct vs_loop_lookup *l
         return;
     l->set = (uint32_t)(pc >> 1 ^ pc >> (1 + p->log)) & (p->sets - 1);
     l->tag = (uint16_t)(pc >> 1 ^ pc >> 7) & ((1 << TAG_BITS) - 1);
-    const struct vs_loop_entry *ways = &p->entries[l->set * VS_LOOP_WAYS];
-    for (int i = 0; i < VS_LOOP_WAYS; i++) {
+    const struct vs_loop_entry *ways = &p->entries[l->set * p->ways];
+    for (unsigned i = 0; i < p->ways; i++) {
         if (ways[i].tag != l->tag || !ways[i].age)
             continue;
         l->way = (int8_t)i;
@@ -105,8 +105,8 @@ static void learn_hit(struct vs_loop_entry *e, const struct vs_loop_lookup *l, b
 
 static void allocate(struct vs_loop *p, const struct vs_loop_lookup *l, bool taken)
 {
-    struct vs_loop_entry *e = &p->entries[l->set * VS_LOOP_WAYS + p->next];
-    p->next = (p->next + 1) % VS_LOOP_WAYS;
+    struct vs_loop_entry *e = &p->entries[l->set * p->ways + p->next];
+    p->next = (uint8_t)((p->next + 1u) % p->ways);
     if (e->age)
         e->age--;
     else
@@ -116,7 +116,7 @@ static void allocate(struct vs_loop *p, const struct vs_loop_lookup *l, bool tak
 void vs_loop_learn(struct vs_loop *p, const struct vs_loop_lookup *l, bool taken, bool other)
 {
     if (l->way >= 0)
-        learn_hit(&p->entries[l->set * VS_LOOP_WAYS + (unsigned)l->way], l, taken, other);
+        learn_hit(&p->entries[l->set * p->ways + (unsigned)l->way], l, taken, other);
     else if (p->entries && other != taken)
         allocate(p, l, taken);
 }

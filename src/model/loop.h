@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop predictor: branches that go one way a fixed number of times and then the other way once.
  *
- * Sets of 4 ways; with n = log2(sets), set = (pc >> 1 xor pc >> (1 + n)) mod sets and tag = (pc >>
+ * Sets of 4 ways, or one of fewer; with n = log2(sets), set = (pc >> 1 xor pc >> (1 + n)) mod sets and tag = (pc >>
  * 1 xor pc >> 7) mod 2^10. An entry has its tag, the direction of the loop's body, the length of
  * the loop (10 bits; 0: not known yet), how far it has come (10 bits), a confidence (2 bits) and an
  * age (3 bits). All start at 0.
@@ -35,7 +35,7 @@ struct vs_loop_entry {
 struct vs_loop {
     struct vs_loop_entry *entries; /* NULL: none */
     uint32_t sets;
-    unsigned log; /* log2 of the sets */
+    unsigned ways, log; /* of a set; log2 of the sets */
     uint8_t next; /* the way that is tried next */
 };
 
@@ -47,7 +47,7 @@ struct vs_loop_lookup {
     bool prediction;
 };
 
-/* entries: 0, or 4 to VS_LOOP_MAX, a power of two. Returns 0; -VSE_INVAL; -VSE_NOMEM. */
+/* entries: 0 to VS_LOOP_MAX, 0 or a power of two. Returns 0; -VSE_INVAL; -VSE_NOMEM. */
 int vs_loop_init(struct vs_loop *p, uint32_t entries);
 void vs_loop_fini(struct vs_loop *p);
 void vs_loop_clear(struct vs_loop *p);

@@ -23,6 +23,8 @@ static const struct vs_parameter parameters[] = {
     VS_TAGGED_ROWS,
     {AT(rate), .min = VS_PROBABILITY_LIMIT_MIN, .max = VS_PROBABILITY_LIMIT_MAX,
      .help = "probabilities move by at least 2^-rate of the distance"},
+    {AT(mix), .max = VS_MCFTA_MIX_MAX, .power = true,
+     .help = "entries of each table of probabilities by branch that is mixed in; 0: none"},
     {AT(size), .min = VS_MCFTA_SIZE_MIN, .max = VS_MCFTA_SIZE_MAX,
      .help = "bytes of code that a packet has at most"},
     {AT(latency), .min = 1, .max = UINT32_MAX, .help = "branches that a packet has at most"},

@@ -2,6 +2,22 @@
 #include "technique/mcfta_model.h"
 
 #include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/power.h"
+
+static int open_mix(struct vs_mcfta_mix *x, uint64_t entries)
+{
+    x->log = vs_log2_ceil(entries);
+    if (!x->log)
+        return 0;
+    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+        if (!(x->tables[i] = malloc(entries * sizeof(*x->tables[i]))))
+            return -VSE_NOMEM;
+    x->locals = malloc(entries);
+    return x->locals ? 0 : -VSE_NOMEM;
+}
 
 int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *params,
                         const struct vs_technique_setup *setup)
@@ -11,6 +27,8 @@ int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *
                                  .core_bits = vs_port_core_bits(setup->cores)};
     int err = vs_tagged_init(&m->tagged, &config, setup->address_bits);
     if (!err)
+        err = open_mix(&m->mix, params->mix);
+    if (!err)
         vs_mcfta_model_clear(m);
     return err;
 }
@@ -18,13 +36,27 @@ int vs_mcfta_model_init(struct vs_mcfta_model *m, const struct vs_mcfta_params *
 void vs_mcfta_model_fini(struct vs_mcfta_model *m)
 {
     vs_tagged_fini(&m->tagged);
+    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+        free(m->mix.tables[i]);
+    free(m->mix.locals);
 }
 
 #define CLEAR(array) vs_probabilities_init(array, sizeof(array) / sizeof((array)[0]))
 
+static void clear_mix(struct vs_mcfta_mix *x)
+{
+    for (unsigned i = 0; i < VS_MCFTA_MIXERS; i++)
+        vs_mixer_init(&x->mixers[i]);
+    for (unsigned i = 0; x->log && i < VS_MCFTA_MIX_TABLES; i++)
+        clear(x->tables[i], (size_t)1 << x->log);
+    if (x->log)
+        memset(x->locals, 0, (size_t)1 << x->log);
+}
+
 void vs_mcfta_model_clear(struct vs_mcfta_model *m)
 {
     vs_tagged_clear(&m->tagged);
+    clear_mix(&m->mix);
     CLEAR(m->outcomes);
     CLEAR(m->targets);
     CLEAR(m->classes);
@@ -47,6 +79,12 @@ int vs_mcfta_model_cost(const struct vs_mcfta_params *p, const struct vs_techniq
     struct vs_cost one = vs_probability_cost((unsigned)p->rate), sum = {0};
     vs_cost_add(&sum, one, outcomes + others + (p->tagged.predictors ? 1 : 0));
     vs_cost_list_add(list, "probabilities", sum, copies);
+    if (p->mix) {
+        struct vs_cost mix = {.sram = p->mix * VS_MCFTA_LOCAL_BITS};
+        vs_cost_add(&mix, one, VS_MCFTA_MIX_TABLES * p->mix);
+        vs_cost_add(&mix, vs_mixer_cost(), VS_MCFTA_MIXERS);
+        vs_cost_list_add(list, "mixed probabilities", mix, copies);
+    }
     vs_cost_list_add(list, "coder", vs_range_cost(), copies);
     return err;
 }

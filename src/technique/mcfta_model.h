@@ -19,6 +19,7 @@
 #ifndef TECHNIQUE_MCFTA_MODEL_H
 #define TECHNIQUE_MCFTA_MODEL_H
 
+#include "model/mixer.h"
 #include "model/probability.h"
 #include "model/rangecoder.h"
 #include "technique/mcfta.h"
@@ -32,11 +33,22 @@ enum {
     VS_MCFTA_CLASS_BITS = 4,
 };
 
+enum { VS_MCFTA_MIX_TABLES = 3, VS_MCFTA_MIXERS = 6, VS_MCFTA_LOCAL_BITS = 8 };
+
+/* Probabilities by branch, that are mixed with the one by confidence. */
+struct vs_mcfta_mix {
+    struct vs_probability *tables[VS_MCFTA_MIX_TABLES]; /* NULL: nothing is mixed */
+    uint8_t *locals;                                    /* outcomes of branches */
+    unsigned log;                                       /* log2 of the entries of a table */
+    struct vs_mixer mixers[VS_MCFTA_MIXERS];
+};
+
 /* Predictors and probabilities, of one core or of all. */
 struct vs_mcfta_model {
     struct vs_tagged tagged;
     unsigned rate; /* the limit of all probabilities */
     unsigned core_bits;
+    struct vs_mcfta_mix mix;
     struct vs_probability outcomes[VS_MCFTA_OUTCOMES];
     struct vs_probability targets[VS_MCFTA_TARGETS];
     struct vs_probability classes[1 << VS_MCFTA_CLASS_BITS];
@@ -96,15 +108,69 @@ VS_MCFTA_INLINE unsigned vs_mcfta_outcome_context(const struct vs_mcfta_model *m
            distance * 4 + (g->tage.useful > 0) * 2u + (g->tage.longest == g->tage.other);
 }
 
+/* The places of a branch in the tables. */
+struct vs_mcfta_places {
+    struct vs_probability *p[VS_MCFTA_MIX_TABLES];
+    struct vs_mixer *mixer;
+    uint8_t *local;
+};
+
+static inline uint32_t vs_mcfta_hash(uint64_t v, unsigned log)
+{
+    return (uint32_t)(v * UINT64_C(0x9e3779b97f4a7c15) >> (64 - log));
+}
+
+VS_MCFTA_INLINE void vs_mcfta_find(struct vs_mcfta_model *m, uint64_t pc,
+                                   const struct vs_tagged_guess *g, struct vs_mcfta_places *at)
+{
+    struct vs_mcfta_mix *x = &m->mix;
+    uint64_t key = pc << 1 | g->prediction, seen = m->tagged.tage.recent & 0xff;
+    at->local = &x->locals[vs_mcfta_hash(pc, x->log)];
+    at->p[0] = &x->tables[0][vs_mcfta_hash(key, x->log)];
+    at->p[1] = &x->tables[1][vs_mcfta_hash(key ^ seen << 40, x->log)];
+    at->p[2] = &x->tables[2][vs_mcfta_hash(key ^ (uint64_t)*at->local << 40, x->log)];
+    int counter = g->tage.counter;
+    unsigned distance = (unsigned)(counter < 0 ? ~counter : counter);
+    at->mixer = &x->mixers[g->loop.sure ? 5 : g->tage.provider < 0 ? 4 : distance];
+}
+
+/* Codes a bit under the mixture of `first` and the tables. */
+VS_MCFTA_INLINE bool vs_mcfta_mixed(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
+                                    struct vs_probability *first, const struct vs_mcfta_places *at,
+                                    bool bit, bool decoding)
+{
+    struct vs_mixing x;
+    x.odds[0] = vs_mixer_odds(vs_probability_of_one(first));
+    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+        x.odds[1 + i] = vs_mixer_odds(vs_probability_of_one(at->p[i]));
+    vs_mixer_mix(at->mixer, &x);
+    if (decoding)
+        bit = vs_range_decode(&c->in, x.one);
+    else
+        vs_range_encode(&c->out, x.one, bit);
+    vs_mixer_learn(at->mixer, &x, bit);
+    vs_probability_learn(first, bit, m->rate);
+    for (unsigned i = 0; i < VS_MCFTA_MIX_TABLES; i++)
+        vs_probability_learn(at->p[i], bit, m->rate);
+    return bit;
+}
+
 /* Codes and learns a conditional direct branch. Returns whether it is taken; *wrong is whether that
  * was not predicted. */
 VS_MCFTA_INLINE bool vs_mcfta_outcome(struct vs_mcfta_model *m, struct vs_mcfta_coder *c,
                                       uint64_t pc, bool taken, bool *wrong, bool decoding)
 {
     struct vs_tagged_guess g;
+    struct vs_mcfta_places at;
     vs_tagged_look(&m->tagged, pc, &g);
     struct vs_probability *p = &m->outcomes[vs_mcfta_outcome_context(m, &g)];
-    *wrong = vs_mcfta_bit(c, p, m->rate, taken != g.prediction, decoding);
+    if (m->mix.log) {
+        vs_mcfta_find(m, pc, &g, &at);
+        *wrong = vs_mcfta_mixed(m, c, p, &at, taken != g.prediction, decoding);
+        *at.local = (uint8_t)(*at.local << 1 | (g.prediction != *wrong));
+    } else {
+        *wrong = vs_mcfta_bit(c, p, m->rate, taken != g.prediction, decoding);
+    }
     taken = g.prediction != *wrong;
     vs_tagged_learn(&m->tagged, &g, taken);
     return taken;

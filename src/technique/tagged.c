@@ -16,7 +16,8 @@ struct vs_tagged_config vs_tagged_config(const struct vs_tagged_params *p)
                  .tables = (unsigned)p->tables,
                  .tag_bits = (unsigned)p->tag,
                  .history_min = (unsigned)p->history_min,
-                 .history_max = (unsigned)p->history_max},
+                 .history_max = (unsigned)(p->history_max > p->history_min ? p->history_max
+                                                                           : p->history_min)},
         .ittage = {.entries = (uint32_t)p->ittage,
                    .tables = (unsigned)p->ittage_tables,
                    .tag_bits = (unsigned)p->ittage_tag},
@@ -32,11 +33,6 @@ int vs_tagged_check(const struct vs_tagged_params *p, struct vs_diag *diag)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "base and entries need at least 2");
     if (p->ittage == 1)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "ittage needs at least 2 entries, or none");
-    if (p->loops && p->loops < VS_LOOP_WAYS)
-        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "loops needs at least %d entries, or none",
-                           VS_LOOP_WAYS);
-    if (p->history_min > p->history_max)
-        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "history_min is above history_max");
     return 0;
 }
 

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* Logistic mixing: one probability out of several, by weights that learn which of them to believe.
+ *
+ * Probabilities are numbers of 65536ths. Their logarithmic odds, lb(p / (1 - p)), are taken in
+ * 256ths and are about -4096 to 4096. Both ways go through small tables (mixer.c), so that all
+ * machines agree. The mixed odds are the sum of the inputs' odds times their weights, each 65536ths
+ * and at first the same; the mixed probability is kept within VS_MIXER_LEAST of 0 and 1. After a
+ * bit, each weight moves by its odds times the error, shifted right by VS_MIXER_RATE. Weights have
+ * 20 bits and saturate. */
+#ifndef MODEL_MIXER_H
+#define MODEL_MIXER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "model/cost.h"
+
+enum {
+    VS_MIXER_INPUTS = 4,
+    VS_MIXER_LEAST = 4,
+    VS_MIXER_RATE = 15,
+    VS_MIXER_MOST = (1 << 19) - 1, /* of a weight */
+};
+
+struct vs_mixer {
+    int32_t weight[VS_MIXER_INPUTS];
+};
+
+/* What is mixed for one bit. */
+struct vs_mixing {
+    int32_t odds[VS_MIXER_INPUTS];
+    uint32_t one; /* the mixed probability of a 1 */
+};
+
+extern const int16_t vs_mixer_log[32];
+extern const uint32_t vs_mixer_near[129], vs_mixer_far[32];
+
+static inline void vs_mixer_init(struct vs_mixer *m)
+{
+    for (unsigned i = 0; i < VS_MIXER_INPUTS; i++)
+        m->weight[i] = 65536 * 3 / 10;
+}
+
+static inline struct vs_cost vs_mixer_cost(void)
+{
+    return (struct vs_cost){.sram = 20 * VS_MIXER_INPUTS};
+}
+
+/* lb of 1 to 65535, in 256ths. */
+static inline int32_t vs_mixer_lb(uint32_t v)
+{
+    unsigned e = 31 - (unsigned)__builtin_clz(v);
+    uint32_t mantissa = e >= 5 ? v >> (e - 5) : v << (5 - e);
+    return (int32_t)(e * 256) + vs_mixer_log[mantissa & 31];
+}
+
+static inline int32_t vs_mixer_odds(uint32_t one)
+{
+    return vs_mixer_lb(one) - vs_mixer_lb(65536 - one);
+}
+
+/* The probability with those odds. */
+static inline uint32_t vs_mixer_probability(int32_t odds)
+{
+    uint32_t t = (uint32_t)(odds < 0 ? -odds : odds), small;
+    if (t < 2048) {
+        uint32_t a = vs_mixer_near[t / 16], b = vs_mixer_near[t / 16 + 1];
+        small = a - ((a - b) * (t % 16) >> 4);
+    } else {
+        small = t < 16 * 256 ? vs_mixer_far[t / 8 % 32] >> (t / 256) : 0;
+    }
+    small = small < VS_MIXER_LEAST ? VS_MIXER_LEAST : small;
+    return odds < 0 ? small : 65536 - small;
+}
+
+/* Mixes x->odds into x->one. */
+static inline void vs_mixer_mix(const struct vs_mixer *m, struct vs_mixing *x)
+{
+    int64_t sum = 0;
+    for (unsigned i = 0; i < VS_MIXER_INPUTS; i++)
+        sum += (int64_t)m->weight[i] * x->odds[i];
+    sum /= 65536;
+    x->one = vs_mixer_probability((int32_t)(sum < -8191 ? -8191 : sum > 8191 ? 8191 : sum));
+}
+
+/* Learns the bit. */
+static inline void vs_mixer_learn(struct vs_mixer *m, const struct vs_mixing *x, bool bit)
+{
+    int32_t error = (bit ? 65536 : 0) - (int32_t)x->one;
+    for (unsigned i = 0; i < VS_MIXER_INPUTS; i++) {
+        int32_t w = m->weight[i] + (int32_t)((int64_t)x->odds[i] * error / (1 << VS_MIXER_RATE));
+        m->weight[i] = w < -VS_MIXER_MOST ? -VS_MIXER_MOST : w > VS_MIXER_MOST ? VS_MIXER_MOST : w;
+    }
+}
+
+#endif
