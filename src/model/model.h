@@ -29,7 +29,7 @@
 #include "model/lastvalue.h"   /* upper bits of addresses */
 #include "model/loop.h"        /* loops that always have the same length */
 #include "model/lsp.h"         /* the next stream */
-#include "model/mixer.h"     /* one probability out of several */
+#include "model/mixer.h"       /* one probability out of several */
 #include "model/moesi.h"       /* private caches, kept coherent */
 #include "model/mtf.h"         /* move-to-front tables */
 #include "model/probability.h" /* adaptive probabilities of bits */

@@ -48,7 +48,7 @@ static void clear_mix(struct vs_mcfta_mix *x)
     for (unsigned i = 0; i < VS_MCFTA_MIXERS; i++)
         vs_mixer_init(&x->mixers[i]);
     for (unsigned i = 0; x->log && i < VS_MCFTA_MIX_TABLES; i++)
-        clear(x->tables[i], (size_t)1 << x->log);
+        vs_probabilities_init(x->tables[i], (size_t)1 << x->log);
     if (x->log)
         memset(x->locals, 0, (size_t)1 << x->log);
 }

@@ -16,8 +16,8 @@ struct vs_tagged_config vs_tagged_config(const struct vs_tagged_params *p)
                  .tables = (unsigned)p->tables,
                  .tag_bits = (unsigned)p->tag,
                  .history_min = (unsigned)p->history_min,
-                 .history_max = (unsigned)(p->history_max > p->history_min ? p->history_max
-                                                                           : p->history_min)},
+                 .history_max =
+                     (unsigned)(p->history_max > p->history_min ? p->history_max : p->history_min)},
         .ittage = {.entries = (uint32_t)p->ittage,
                    .tables = (unsigned)p->ittage_tables,
                    .tag_bits = (unsigned)p->ittage_tag},

@@ -75,7 +75,7 @@ struct vs_tagged_params {
         {VS_TAGGED_AT(history_min), .min = 1, .max = VS_TAGE_HISTORY_MAX,                          \
          .help = "bits of history that the first of them sees"},                                   \
         {VS_TAGGED_AT(history_max), .min = 1, .max = VS_TAGE_HISTORY_MAX,                          \
-         .help = "bits that the last of them sees, if that is more"},                                    \
+         .help = "bits that the last of them sees, if that is more"},                              \
         {VS_TAGGED_AT(loops), .max = VS_LOOP_MAX, .power = true,                                   \
          .help = "entries of the loop predictor; 0: none"},                                        \
         {VS_TAGGED_AT(ittage), .max = VS_ITTAGE_ENTRIES_MAX, .power = true,                        \

@@ -112,7 +112,8 @@ static void fixture_fini(struct fixture *f)
     place_fini(&f->place);
 }
 
-/* ---- packets, taken apart by the text of mcfta.h ---------------------------------------------- */
+/* ---- packets, taken apart by the text of mcfta.h ----------------------------------------------
+ */
 
 struct packet {
     unsigned core, kind; /* the ones before the 0, at most 3 */
@@ -275,7 +276,8 @@ TEST(cannot_go_on_without_resets)
     fixture_fini(&f);
 }
 
-/* ---- what no encoder writes ------------------------------------------------------------------- */
+/* ---- what no encoder writes -------------------------------------------------------------------
+ */
 
 TEST(notices_each_bit_of_a_short_stream)
 {
