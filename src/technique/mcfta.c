@@ -6,10 +6,10 @@
 
 #define AT(field) .name = #field, .offset = offsetof(struct vs_mcfta_params, field)
 
+#define CORE_AT(field) .name = #field, .offset = offsetof(struct vs_mcfta_params, pipeline.field)
 #define PIPELINE(field, least, most, text)                                                         \
     {                                                                                              \
-        .name = #field, .offset = offsetof(struct vs_mcfta_params, pipeline.field), .min = least,  \
-        .max = most, .help = text                                                                  \
+        CORE_AT(field), .min = least, .max = most, .help = text                                    \
     }
 
 /* The platform of docs/simulation.md. */
@@ -48,9 +48,11 @@ static const struct vs_parameter parameters[] = {
     PIPELINE(fp_root, 1, 1000, "latency of square roots"),
     PIPELINE(fp_convert, 1, 1000, "latency of conversions"),
     PIPELINE(fp_move, 1, 1000, "latency of floating-point moves and signs"),
-    PIPELINE(core_gshare, 0, 1 << 20, "counters of the core's branch predictor"),
-    PIPELINE(core_ras, 0, 1024, "entries of its return address stack"),
-    PIPELINE(core_ibtb, 0, 1 << 16, "entries of its buffer of indirect targets"),
+    PIPELINE(core_ras, 0, 1024, "entries of the core's return address stack"),
+    {CORE_AT(core_gshare), .max = 1 << 20, .power = true,
+     .help = "counters of its branch predictor; 0: none"},
+    {CORE_AT(core_ibtb), .max = 1 << 16, .power = true,
+     .help = "entries of its buffer of indirect targets; 0: none"},
     {0},
 };
 

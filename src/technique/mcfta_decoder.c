@@ -186,7 +186,7 @@ static int get_sync(struct decoder *d, unsigned core, struct vs_flow_head *head)
         err = vs_port_get_chunks(d->port, VS_FIELD_SYNC, vs_mcfta_total, &head->instructions);
     if (!err && d->setup.timed)
         err = vs_port_get_chunks(d->port, VS_FIELD_SYNC, vs_mcfta_total, &cycle);
-    uint64_t expected = d->points ? vs_timing_now(&d->time.timing, core) : u->cycle;
+    uint64_t expected = d->points ? d->time.clocks[core].cycle : u->cycle;
     if (!err && !c->lost && d->setup.timed && cycle != expected)
         err = vs_port_refuse(d->port, VS_FIELD_SYNC, "a sync has another cycle");
     if (err)

@@ -171,7 +171,7 @@ static void put_cut(struct encoder *e, struct packer *k)
 static void put_sync(struct encoder *e, struct packer *k, unsigned core)
 {
     struct core *c = &e->cores[core];
-    uint64_t cycle = e->points ? vs_timing_now(&e->time.timing, core) : k->cycle;
+    uint64_t cycle = e->points ? e->time.clocks[core].cycle : k->cycle;
     begin(e, k, core, VS_MCFTA_SYNC);
     vs_port_put(e->port, VS_FIELD_SYNC, VS_MCFTA_MARK, VS_MCFTA_MARK_BITS);
     vs_port_put(e->port, VS_FIELD_SYNC, c->pc, e->setup.address_bits);

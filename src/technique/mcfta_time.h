@@ -94,7 +94,8 @@ static inline bool vs_mcfta_time_branch(struct vs_mcfta_time *t, unsigned core, 
 /* The core goes elsewhere at that cycle. */
 void vs_mcfta_time_go(struct vs_mcfta_time *t, unsigned core, uint64_t cycle);
 
-/* The core is at a synchronisation point. Its model begins anew, in that cycle. */
+/* The core is at a synchronisation point, which tells its last point's cycle. Its model begins anew
+ * in that cycle: the next surprise has all that has passed since. */
 void vs_mcfta_time_sync(struct vs_mcfta_time *t, unsigned core, uint64_t cycle);
 
 struct vs_mcfta_model;
