@@ -113,6 +113,11 @@ static bool is_flow(const void *row)
     return compared_kind(row, VS_TECHNIQUE_FLOW);
 }
 
+static bool has_times(const void *row)
+{
+    return is_flow(row) && proof_of(row)->result.times;
+}
+
 static bool is_data(const void *row)
 {
     return compared_kind(row, VS_TECHNIQUE_DATA);
@@ -213,6 +218,7 @@ static const struct report_column columns[] = {
     RESULT(compared, was_compared),
     RESULT(branches, is_flow),
     RESULT(instructions, is_flow),
+    RESULT(times, has_times),
     RESULT(loads, has_operands),
     RESULT(load_bytes, is_data),
     RESULT(stores, is_address),
@@ -240,6 +246,8 @@ static void text_same(struct out *out, const struct told *t)
         if (t->proof.spec.technique->serves & 1u << i) {
             report_say(out, columns, t, before);
             report_say(out, columns, t, texts[i]);
+            if (1u << i == VS_TECHNIQUE_FLOW && has_times(t))
+                report_say(out, columns, t, ", own cycles of {times} branches");
             before = "; ";
         }
     report_say(out, columns, t, "), {bits} bits: all equal\n");

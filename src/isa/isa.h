@@ -19,5 +19,6 @@
 #include "isa/set.h"        /* the sets' rows, by name */
 #include "isa/syscalls.h"   /* Linux's system calls and signals on any set */
 #include "isa/text.h"       /* a program's code, and how it changes */
+#include "isa/usage.h"      /* what an instruction needs of a core */
 
 #endif

@@ -12,6 +12,7 @@
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
+#include "isa/usage.h"
 
 #define VS_ISA_LENGTH_MAX 15  /* bytes of an instruction of any set */
 #define VS_ISA_TEXT_MAX   128 /* holds the text of an instruction of any set, and its NUL */
@@ -69,6 +70,9 @@ struct vs_isa {
     const char *unnoted; /* what runs lack whose recorder did not say what it notes (isa/noted.h);
                           * NULL: nothing */
     const struct vs_operations *operations; /* those in the CPU's log; NULL: it has none */
+    /* Tells what the instruction needs of a core. Works and returns as decode. NULL: nobody models
+     * a core of this set. */
+    int (*usage)(const uint8_t *bytes, size_t size, struct vs_usage *usage);
     /* The registers of a thread's digest (vestige/event.h), in order, by DWARF number or VS_REG_PC;
      * each has a multiple of 8 bytes, or 4, which are followed by zeros. NULL: there is none. */
     const uint16_t *digest;

@@ -30,9 +30,15 @@ int vs_ibtb_init(struct vs_ibtb *b, const struct vs_ibtb_config *c)
     if (!b->sets)
         return -VSE_NOMEM;
     b->mask = sets - 1;
-    for (uint32_t i = 0; i < sets; i++)
-        b->sets[i].tag[0] = b->sets[i].tag[1] = VS_IBTB_NO_TAG;
+    vs_ibtb_clear(b);
     return 0;
+}
+
+void vs_ibtb_clear(struct vs_ibtb *b)
+{
+    for (uint32_t i = 0; b->sets && i <= b->mask; i++)
+        b->sets[i] = (struct vs_ibtb_set){.tag = {VS_IBTB_NO_TAG, VS_IBTB_NO_TAG}};
+    b->pir = 0;
 }
 
 void vs_ibtb_fini(struct vs_ibtb *b)

@@ -49,6 +49,9 @@ struct vs_ibtb {
 int vs_ibtb_init(struct vs_ibtb *b, const struct vs_ibtb_config *config);
 void vs_ibtb_fini(struct vs_ibtb *b);
 
+/* Makes all as it was at first. */
+void vs_ibtb_clear(struct vs_ibtb *b);
+
 /* The cost with targets of that many bits. */
 struct vs_cost vs_ibtb_cost(const struct vs_ibtb *b, unsigned target_bits);
 

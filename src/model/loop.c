@@ -43,7 +43,7 @@ struct vs_cost vs_loop_cost(const struct vs_loop *p)
         return (struct vs_cost){0};
     return (struct vs_cost){
         .sram = entries * (TAG_BITS + 2 * LENGTH_BITS + 1 + 2 + 3), /* direction, confidence, age */
-        .registers = vs_log2_ceil(p->ways),                                           /* the way that is tried next */
+        .registers = vs_log2_ceil(p->ways),                         /* the way that is tried next */
         .comparators = p->ways * TAG_BITS + LENGTH_BITS,
     };
 }

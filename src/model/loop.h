@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The loop predictor: branches that go one way a fixed number of times and then the other way once.
  *
- * Sets of 4 ways, or one of fewer; with n = log2(sets), set = (pc >> 1 xor pc >> (1 + n)) mod sets and tag = (pc >>
- * 1 xor pc >> 7) mod 2^10. An entry has its tag, the direction of the loop's body, the length of
- * the loop (10 bits; 0: not known yet), how far it has come (10 bits), a confidence (2 bits) and an
- * age (3 bits). All start at 0.
+ * Sets of 4 ways, or one of fewer; with n = log2(sets), set = (pc >> 1 xor pc >> (1 + n)) mod sets
+ * and tag = (pc >> 1 xor pc >> 7) mod 2^10. An entry has its tag, the direction of the loop's body,
+ * the length of the loop (10 bits; 0: not known yet), how far it has come (10 bits), a confidence
+ * (2 bits) and an age (3 bits). All start at 0.
  *
  * An entry of full confidence predicts the body's direction, and the other one in the last
  * iteration. When it is wrong it is emptied. An outcome counts an iteration; more of them than the
@@ -36,7 +36,7 @@ struct vs_loop {
     struct vs_loop_entry *entries; /* NULL: none */
     uint32_t sets;
     unsigned ways, log; /* of a set; log2 of the sets */
-    uint8_t next; /* the way that is tried next */
+    uint8_t next;       /* the way that is tried next */
 };
 
 struct vs_loop_lookup {

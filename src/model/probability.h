@@ -8,6 +8,7 @@
 #define MODEL_PROBABILITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "model/cost.h"
@@ -26,6 +27,12 @@ struct vs_probability {
 static inline void vs_probability_init(struct vs_probability *p)
 {
     *p = (struct vs_probability){.one = UINT16_C(1) << (VS_PROBABILITY_BITS - 1)};
+}
+
+static inline void vs_probabilities_init(struct vs_probability *p, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vs_probability_init(&p[i]);
 }
 
 /* What a coder of 16 bits takes: 1 to 65535. */

@@ -88,6 +88,12 @@ static bool has_begun(void *walk, unsigned core)
     return w->cores[core].begun;
 }
 
+static size_t fetch_text(const void *text, uint32_t version, uint64_t pc, uint8_t *bytes,
+                         size_t capacity)
+{
+    return vs_text_fetch(text, version, pc, bytes, capacity);
+}
+
 int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
 {
     invariant(config->isa && config->code && config->ops && config->port && config->cores);
@@ -101,8 +107,11 @@ int vs_walk_init(struct vs_walk *w, const struct vs_walk_config *config)
         return -VSE_NOMEM;
     for (unsigned i = 0; i < config->cores; i++)
         see_next_view(w, &w->cores[i]);
+    w->source =
+        (struct vs_address_code){.context = config->code, .isa = config->isa, .fetch = fetch_text};
     if (config->ops->look)
-        config->ops->look(config->decoder, &(struct vs_flow_code){w, lies_conditional, has_begun});
+        config->ops->look(config->decoder,
+                          &(struct vs_flow_code){&w->source, w, lies_conditional, has_begun});
     return 0;
 }
 
@@ -242,19 +251,22 @@ static int emit(struct vs_walk *w, struct vs_walk_core *c, const struct vs_step 
     return unlikely(w->pending_count == STEPS) ? flush(w) : 0;
 }
 
+/* `time`: of the message that ends here, or 0; answer->cycle goes before it. */
 static int emit_branch(struct vs_walk *w, struct vs_walk_core *c, const struct vs_flow_site *site,
-                       bool taken, uint64_t target, uint64_t time)
+                       const struct vs_flow_answer *answer, uint64_t time)
 {
+    bool taken = answer->taken;
     bool indirect = vs_flow_site_indirect(site);
     struct vs_step step = {
         .pc = site->pc,
         .target = !indirect ? site->target
-                  : taken   ? target
+                  : taken   ? answer->target
                             : 0,
-        .time = time,
+        .time = answer->cycle ? answer->cycle : time,
         .kind = indirect ? VS_STEP_INDIRECT : VS_STEP_CONDITIONAL,
         .flags = (uint8_t)(site->flags | (taken ? VS_BR_TAKEN : 0)),
         .size = site->size,
+        .timed = answer->cycle,
     };
     c->pc = vs_step_next(&step);
     w->branches++;
@@ -284,7 +296,7 @@ static int meet_branch(struct vs_walk *w, struct vs_walk_core *c, const struct v
         c->site = site;
         return 0;
     }
-    return emit_branch(w, c, &site, answer.taken, answer.target,
+    return emit_branch(w, c, &site, &answer,
                        *last || (at_end && !head->discontinuity) ? head->cycle : 0);
 }
 
@@ -383,6 +395,9 @@ static int pass(struct vs_walk *w, struct vs_walk_core *c, const struct vs_walk_
 {
     if (unlikely(r->count > w->config.limit - w->instructions))
         return lost(w, c, -VSE_LIMIT, "more instructions than there can be");
+    if (w->config.ops->passed)
+        w->config.ops->passed(w->config.decoder, (unsigned)(c - w->cores),
+                              &(struct vs_flow_passage){r->pc, c->version, r->count});
     w->instructions += r->count;
     c->count += r->count;
     c->since += r->count;
@@ -500,7 +515,8 @@ static int resolve(struct vs_walk *w, struct vs_walk_core *c, const struct vs_fl
     if (!c->waits)
         return 0;
     c->waits = false;
-    return emit_branch(w, c, &c->site, head->taken, head->target, 0);
+    return emit_branch(w, c, &c->site,
+                       &(struct vs_flow_answer){.taken = head->taken, .target = head->target}, 0);
 }
 
 /* The stream ends. */

@@ -3,8 +3,8 @@
  * outcome is each core's sequence of steps, as the trace module saw it.
  *
  * The steps of one core are in order; between cores, their order is that of the messages. In a
- * timed stream, `time` of the step that ends a message is the message's cycle; of all others it
- * is 0.
+ * timed stream, `time` of the step that ends a message is the message's cycle, unless the stream
+ * tells when the step itself committed, which `timed` says; of all others it is 0.
  *
  * A walk that has failed, or is to begin in the middle, goes on at a synchronisation point if the
  * technique has such points. What lies between is a gap, as in a run: a discontinuity to
@@ -17,6 +17,7 @@
 
 #include "isa/set.h"
 #include "isa/text.h"
+#include "technique/address.h"
 #include "technique/technique.h"
 
 /* Takes steps. Returns 0, or an error, which ends the walk. */
@@ -44,7 +45,8 @@ struct vs_walk {
     struct vs_diag diag;
 
     /* private */
-    unsigned stream; /* the current head's */
+    struct vs_address_code source; /* the code, for a decoder that asks */
+    unsigned stream;               /* the current head's */
     struct vs_walk_core *cores;
     struct vs_walk_run *runs; /* straight code, by the address of its first instruction */
     struct vs_step *pending;  /* steps that the sink has not got yet */

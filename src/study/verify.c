@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/hash.h"
 #include "base/invariant.h"
+#include "base/varint.h"
 #include "replay/walk.h"
 #include "study/codeview.h"
 #include "study/explain.h"
@@ -49,6 +50,30 @@ static int keep_digest(struct vs_verify_core *c)
         c->digests[c->count++] = c->digest;
     c->digest = 0;
     return err;
+}
+
+/* ---- times of steps -------------------------------------------------------------------------- */
+
+static int keep_time(struct vs_verify_core *c, uint64_t time)
+{
+    if (vs_buf_reserve(&c->times, VS_VARINT_MAX))
+        return -VSE_NOMEM;
+    uint8_t *at = c->times.data + c->times.len;
+    c->times.len += (size_t)(vs_varint_put(at, vs_zigzag((int64_t)(time - c->time))) - at);
+    c->time = time;
+    return 0;
+}
+
+/* Sets c->time to that of the next step, whose number is less than `expected` has steps. */
+static void read_time(struct vs_verify_core *c, const struct vs_verify_core *expected)
+{
+    const uint8_t *end = expected->times.data + expected->times.len;
+    uint64_t moved;
+    if (!c->next)
+        c->next = expected->times.data;
+    int err = vs_varint_get(&c->next, end, &moved);
+    invariant(!err);
+    c->time += (uint64_t)vs_unzigzag(moved);
 }
 
 /* ---- reading the run ------------------------------------------------------------------------- */
@@ -99,7 +124,9 @@ static int keep_steps(void *context, const struct vs_step *steps, size_t count,
         v->steps++;
         v->instructions += s->icount;
         v->branches += is_branch(s);
-        if (++c->steps % VS_VERIFY_PIECE == 0)
+        if (v->setup.timed)
+            err = keep_time(c, s->time);
+        if (!err && ++c->steps % VS_VERIFY_PIECE == 0)
             err = keep_digest(c);
     }
     return err;
@@ -170,8 +197,10 @@ static void drop_pieces(struct vs_verify *v)
 
 void vs_verify_fini(struct vs_verify *v)
 {
-    for (unsigned i = 0; v->cores && i < v->setup.cores; i++)
+    for (unsigned i = 0; v->cores && i < v->setup.cores; i++) {
         free(v->cores[i].digests);
+        vs_buf_fini(&v->cores[i].times);
+    }
     free(v->cores);
     vs_text_fini(&v->code);
     drop_pieces(v);
@@ -265,7 +294,7 @@ int64_t vs_verify_encode(struct vs_verify *v, const struct vs_technique_spec *gi
 struct found {
     const struct vs_verify *v;
     struct vs_verify_core *cores;
-    uint64_t compared;
+    uint64_t compared, times;
     /* the first piece that differs, or the one that is to be kept */
     bool differs;
     unsigned core;
@@ -294,7 +323,12 @@ static int compare_steps(void *context, const struct vs_step *steps, size_t coun
         if (c->steps == expected->steps)
             return differ(f, s->core, piece);
         c->digest = digest(f->v, c->digest, s);
+        if (f->v->setup.timed)
+            read_time(c, expected);
+        if (s->timed && s->time != c->time)
+            return differ(f, s->core, piece);
         f->compared++;
+        f->times += s->timed;
         if (++c->steps % VS_VERIFY_PIECE && c->steps != expected->steps)
             continue;
         if (c->digest != expected->digests[piece])
@@ -365,11 +399,12 @@ static int walk(struct vs_verify *v, const struct vs_technique_spec *spec,
     return err;
 }
 
+/* a is the stream's. */
 static bool same_step(const struct vs_verify *v, const struct vs_step *a, const struct vs_step *b)
 {
-    return a->pc == b->pc && a->target == b->target && a->icount == b->icount &&
-           a->kind == b->kind && a->flags == b->flags && a->size == b->size &&
-           known_time(v, a) == known_time(v, b);
+    return (!a->timed || a->time == b->time) && a->pc == b->pc && a->target == b->target &&
+           a->icount == b->icount && a->kind == b->kind && a->flags == b->flags &&
+           a->size == b->size && known_time(v, a) == known_time(v, b);
 }
 
 /* Fills in what the result says about the piece that differs; found and expected hold its steps. */
@@ -425,12 +460,19 @@ static void summarize(struct vs_verify_result *r)
 {
     const struct vs_step *e = &r->expected, *s = &r->found;
     r->pc = e->pc ? e->pc : s->pc;
-    vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
-                "core %u, step %llu: %s; expected pc %#llx to %#llx after %u, found %#llx to %#llx "
-                "after %u",
-                r->core, (unsigned long long)r->position, outcome_words[r->outcome],
-                (unsigned long long)e->pc, (unsigned long long)vs_step_next(e), e->icount,
-                (unsigned long long)s->pc, (unsigned long long)vs_step_next(s), s->icount);
+    if (r->outcome == VS_VERIFY_DIFFERS && s->timed && s->time != e->time)
+        vs_diag_set(&r->diag, -VSE_CORRUPT, -1, -1,
+                    "core %u, step %llu: another cycle; expected %llu, found %llu", r->core,
+                    (unsigned long long)r->position, (unsigned long long)e->time,
+                    (unsigned long long)s->time);
+    else
+        vs_diag_set(
+            &r->diag, -VSE_CORRUPT, -1, -1,
+            "core %u, step %llu: %s; expected pc %#llx to %#llx after %u, found %#llx to %#llx "
+            "after %u",
+            r->core, (unsigned long long)r->position, outcome_words[r->outcome],
+            (unsigned long long)e->pc, (unsigned long long)vs_step_next(e), e->icount,
+            (unsigned long long)s->pc, (unsigned long long)vs_step_next(s), s->icount);
 }
 
 /* Looks, after a walk without error, for a core whose steps did not all come. */
@@ -447,6 +489,7 @@ static int compare(struct vs_verify *v, const struct vs_technique_spec *spec,
 {
     int err = walk(v, spec, streams, compare_steps, f, &r->diag);
     r->compared = f->compared;
+    r->times = f->times;
     if (err && !f->differs) {
         if (err == -VSE_NOMEM)
             return err;

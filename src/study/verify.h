@@ -5,8 +5,9 @@
  * A stream brings the cores in another order than the run does, so that one side would have to wait
  * in memory for the other. Instead, both are cut into pieces of VS_VERIFY_PIECE steps per core, and
  * a 64-bit digest over every field of every step in a piece is compared; where one differs, the run
- * is read again to find the step. In a timed run, the discontinuities' cycles are compared too.
- */
+ * is read again to find the step. In a timed run, the cycles of discontinuities are compared too,
+ * and those of all other steps whose cycle the stream tells; for these the run's are kept, in a
+ * byte or two for each step. */
 #ifndef STUDY_VERIFY_H
 #define STUDY_VERIFY_H
 
@@ -14,6 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "isa/set.h"
 #include "port/account.h"
 #include "port/store.h"
@@ -29,6 +31,9 @@ struct vs_verify_core {
     uint64_t digest; /* over the piece under way */
     uint64_t *digests;
     size_t count, capacity;
+    struct vs_buf times; /* of a timed run's steps: varints of what lies between them */
+    uint64_t time;       /* of the last step that was put there, or read */
+    const uint8_t *next; /* reading: the next step's */
 };
 
 /* Told of a byte of memory about which the run knows nothing. It came in a message that the event
@@ -71,7 +76,8 @@ struct vs_verify_result {
     uint64_t compared; /* steps; or loads, values and registers; or data addresses */
     uint64_t branches; /* conditional and indirect ones among these */
     uint64_t instructions;
-    uint64_t bits; /* of the stream */
+    uint64_t times; /* steps whose own cycle the stream told, among those compared */
+    uint64_t bits;  /* of the stream */
     struct vs_port_counts counts;
     struct vs_counts encoded; /* what the encoder met, if the study encoded it */
 

@@ -308,7 +308,7 @@ static int run_core(struct vs_machine *m, struct vs_core *c)
     if (!m->config.timed)
         c->clock += retired;
     else
-        c->clock = stop == VS_NOT_YET ? c->past.next : c->past.pipeline.cycle;
+        c->clock = stop == VS_NOT_YET ? c->past.next : c->past.pipeline.issue.slots.cycle;
     if (stop < 0 && stop != VS_NOT_YET)
         return stop;
     c->stop = stop == VS_NOT_YET || stop == VS_STOP_LIMIT || stop == VS_STOP_LOG ? -1 : stop;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "target/pipeline.h"
 
-#include <string.h>
-
 #include "base/likely.h"
 
 /* No line's address, nor near one: it is beyond what a program can map. */
@@ -62,40 +60,26 @@ int vs_pipeline_init(struct vs_pipeline *p, const struct vs_target_config *confi
                               .line_mask = ~(config->line - 1),
                               .inside = config->line - LENGTH_MAX,
                               .line = NO_LINE};
-    int err = 0;
-    if (config->gshare)
-        err = vs_gshare_init(&p->gshare, (unsigned)config->gshare, VS_GSHARE_FOLDED);
-    if (!err)
-        err = vs_ras_init(&p->ras, (unsigned)config->ras);
-    if (!err)
-        err = vs_ibtb_init(&p->ibtb, &(struct vs_ibtb_config){.entries = (unsigned)config->ibtb});
-    if (err)
-        vs_pipeline_fini(p);
-    return err;
+    return vs_branch_unit_init(&p->branches,
+                               &(struct vs_branch_unit_config){.gshare = (uint32_t)config->gshare,
+                                                               .ras = (uint32_t)config->ras,
+                                                               .ibtb = (uint32_t)config->ibtb});
 }
 
 void vs_pipeline_fini(struct vs_pipeline *p)
 {
-    vs_gshare_fini(&p->gshare);
-    vs_ras_fini(&p->ras);
-    vs_ibtb_fini(&p->ibtb);
+    vs_branch_unit_fini(&p->branches);
 }
 
 void vs_pipeline_restart(struct vs_pipeline *p, uint64_t cycle)
 {
-    if (p->cycle < cycle) {
-        p->cycle = cycle;
-        p->used = 0;
-    }
+    vs_inorder_restart(&p->issue, cycle);
     p->line = NO_LINE;
-    memset(p->ready, 0, sizeof(p->ready));
 }
 
 static void stall(struct vs_pipeline *p, uint64_t cycles)
 {
-    p->cycle += cycles;
-    if (cycles)
-        p->used = 0;
+    vs_slots_hold(&p->issue.slots, cycles);
 }
 
 static void fetch_line(struct vs_pipeline *p, uint64_t line)
@@ -125,18 +109,16 @@ static __attribute__((noinline)) void fetch(struct vs_pipeline *p, const struct 
         fetch_line(p, last);
 }
 
-/* A result is there from the cycle on. Register 0 stands for none, and is always there. */
 static inline void set_ready(struct vs_pipeline *p, unsigned reg, uint64_t cycle)
 {
-    p->ready[reg] = cycle;
-    p->ready[0] = 0;
+    vs_inorder_result(p->issue.ready, reg, cycle);
 }
 
 void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, uint64_t cycle,
                         uint64_t latency)
 {
-    p->used = cycle == p->cycle ? p->used + 1 : 1;
-    p->cycle = p->last = cycle;
+    vs_slots_take(&p->issue.slots, cycle);
+    p->last = cycle;
     if (p->table->ops[r->op].op.unit != VS_UNIT_STORE)
         set_ready(p, r->rd, cycle + latency);
     stall(p, latency - p->config->l1);
@@ -146,22 +128,15 @@ void vs_pipeline_access(struct vs_pipeline *p, const struct vs_cpu_record *r, ui
 
 static bool predict_conditional(struct vs_pipeline *p, const struct vs_cpu_record *r)
 {
-    bool taken = r->kind & VS_RECORD_DONE, predicted = false;
-    if (p->config->gshare)
-        predicted = vs_gshare_update(&p->gshare, r->pc, taken);
+    bool right = vs_branch_unit_outcome(&p->branches, r->pc, r->kind & VS_RECORD_DONE);
     p->stats.conditionals++;
-    p->stats.mispredicted += predicted != taken;
-    return predicted == taken;
+    p->stats.mispredicted += !right;
+    return right;
 }
 
-static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *r, bool returns)
+static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *r, unsigned flags)
 {
-    uint64_t predicted;
-    bool right;
-    if (returns)
-        right = vs_ras_pop(&p->ras, &predicted) && predicted == r->addr;
-    else
-        right = vs_ibtb_update(&p->ibtb, r->pc, r->addr);
+    bool right = vs_branch_unit_target(&p->branches, r->pc, flags, r->addr);
     p->stats.indirects++;
     p->stats.indirect_mispredicted += !right;
     return right;
@@ -170,10 +145,10 @@ static bool predict_indirect(struct vs_pipeline *p, const struct vs_cpu_record *
 static void issue_branch(struct vs_pipeline *p, const struct vs_cpu_record *r, unsigned flags)
 {
     bool right = flags & VS_BR_COND       ? predict_conditional(p, r)
-                 : flags & VS_BR_INDIRECT ? predict_indirect(p, r, flags & VS_BR_RETURN)
+                 : flags & VS_BR_INDIRECT ? predict_indirect(p, r, flags)
                                           : true;
     if (flags & VS_BR_CALL)
-        vs_ras_push(&p->ras, r->pc + length_of(r));
+        vs_branch_unit_call(&p->branches, r->pc + length_of(r));
     if (!right)
         stall(p, 1 + p->config->penalty);
     else if (r->kind & VS_RECORD_DONE)
@@ -200,19 +175,18 @@ static void issue_special(struct vs_pipeline *p, const struct vs_cpu_record *r, 
 /* What each instruction changes is kept here, since the compiler cannot know that storing to
  * `ready` leaves the pipeline's members alone. */
 struct now {
-    uint64_t cycle, line;
-    uint32_t used;
+    struct vs_slots slots;
+    uint64_t line;
 };
 
 static inline struct now enter(const struct vs_pipeline *p)
 {
-    return (struct now){.cycle = p->cycle, .line = p->line, .used = p->used};
+    return (struct now){.slots = p->issue.slots, .line = p->line};
 }
 
 static inline void leave(struct vs_pipeline *p, struct now now)
 {
-    p->cycle = now.cycle;
-    p->used = now.used;
+    p->issue.slots = now.slots;
 }
 
 /* Fetches the instruction and returns when it will issue. */
@@ -224,10 +198,7 @@ static inline uint64_t wait_for(struct vs_pipeline *p, struct now *now,
         fetch(p, r);
         *now = enter(p);
     }
-    uint64_t at = now->cycle + (now->used == p->width);
-    at = vs_later(at, p->ready[r->rs1]);
-    at = vs_later(at, p->ready[r->rs2]);
-    return vs_later(at, p->ready[r->rs3]);
+    return vs_inorder_when(&now->slots, p->issue.ready, p->width, r->rs1, r->rs2, r->rs3);
 }
 
 static inline __attribute__((always_inline)) void issue(struct vs_pipeline *p, struct now *now,
@@ -239,8 +210,7 @@ static inline __attribute__((always_inline)) void issue(struct vs_pipeline *p, s
         const struct vs_cpu_record *r = &records[i];
         const struct vs_issue *o = &ops[r->op];
         uint64_t at = cycles[i] = wait_for(p, now, r);
-        now->used = at == now->cycle ? now->used + 1 : 1;
-        now->cycle = at;
+        vs_slots_take(&now->slots, at);
         if (likely(o->op.unit < VS_UNIT_BRANCH)) {
             set_ready(p, r->rd, at + o->latency);
             continue;

@@ -10,9 +10,8 @@
 
 #include "base/likely.h"
 #include "isa/cpu_log.h"
-#include "model/gshare.h"
-#include "model/ibtb.h"
-#include "model/ras.h"
+#include "model/branch_unit.h"
+#include "model/inorder.h"
 #include "target/config.h"
 #include "target/hierarchy.h"
 
@@ -23,8 +22,6 @@ struct vs_issue {
 };
 
 _Static_assert(sizeof(struct vs_issue) == 4, "found by a shift");
-
-#define VS_READY_MAX 64 /* registers that operations wait for */
 
 struct vs_issue_table {
     struct vs_issue ops[VS_OPERATIONS_MAX];
@@ -46,17 +43,13 @@ struct vs_pipeline {
     unsigned core;
 
     uint32_t width;
-    uint32_t used; /* instructions that have issued in `cycle` */
+    struct vs_inorder issue;
     uint64_t line_mask;
     uint64_t inside; /* the last offset in a line at which any instruction ends in the line, too */
-    uint64_t cycle;  /* the earliest in which the next instruction can issue */
     uint64_t line;   /* the line of code that was fetched last */
     uint64_t last;   /* cycle of the last commit */
-    uint64_t ready[VS_READY_MAX]; /* by register: when it has its value */
 
-    struct vs_gshare gshare;
-    struct vs_ras ras;
-    struct vs_ibtb ibtb;
+    struct vs_branch_unit branches;
     struct vs_pipeline_stats stats;
     int error; /* a fetch's, or 0 */
 };
@@ -70,11 +63,6 @@ void vs_pipeline_fini(struct vs_pipeline *p);
 
 /* The core begins anew at the cycle, with nothing in flight. */
 void vs_pipeline_restart(struct vs_pipeline *p, uint64_t cycle);
-
-static inline uint64_t vs_later(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
 
 /* The next `count` instructions issue, none of which accesses memory. Sets the cycle of each. */
 void vs_pipeline_issue(struct vs_pipeline *p, const struct vs_cpu_record *records, uint64_t *cycles,

@@ -1,9 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* mcfTA: outcomes and targets, arithmetic-coded. mcfta.h describes the packets. */
 #include "technique/mcfta_model.h"
+#include "technique/mcfta_time.h"
 #include "technique/registry.h"
 
 #define AT(field) .name = #field, .offset = offsetof(struct vs_mcfta_params, field)
+
+#define CORE_AT(field) .name = #field, .offset = offsetof(struct vs_mcfta_params, pipeline.field)
+#define PIPELINE(field, least, most, text)                                                         \
+    {                                                                                              \
+        CORE_AT(field), .min = least, .max = most, .help = text                                    \
+    }
+
+/* The platform of docs/simulation.md. */
+#define CORE                                                                                       \
+    " width=1 penalty=8 system=200 hit=4 multiply=3 divide=20 fp_add=4 fp_multiply=4 fp_fused=5"   \
+    " fp_divide=20 fp_root=25 fp_convert=2 fp_move=1 core_gshare=1024 core_ras=8 core_ibtb=64"
+
+static const char *const time_words[] = {"points", "packet", NULL};
 
 static const struct vs_parameter parameters[] = {
     VS_TAGGED_ROWS,
@@ -18,6 +32,27 @@ static const struct vs_parameter parameters[] = {
      .help = "packets of a core until all is reset for a new decoder; 0: never"},
     {AT(dcc), .min = 1, .max = 64, .help = "bits of the first chunk of dCC"},
     {AT(dcc_next), .min = 1, .max = 64, .help = "bits of its other chunks"},
+    {AT(time), .words = time_words, .help = "cycles, of a timed run: of points or of packets"},
+    {AT(every), .max = UINT32_MAX,
+     .help = "branches after which one is a point; 0: only wrong ones"},
+    PIPELINE(width, 1, 8, "model of the core: instructions that issue in a cycle"),
+    PIPELINE(penalty, 0, 1000, "cycles of a branch that the core mispredicted"),
+    PIPELINE(system, 0, 1000000, "cycles of a system call"),
+    PIPELINE(hit, 1, 10000, "latency of a load that hits"),
+    PIPELINE(multiply, 1, 1000, "latency of multiplication"),
+    PIPELINE(divide, 1, 1000, "latency of division"),
+    PIPELINE(fp_add, 1, 1000, "latency of floating-point addition and comparison"),
+    PIPELINE(fp_multiply, 1, 1000, "latency of floating-point multiplication"),
+    PIPELINE(fp_fused, 1, 1000, "latency of fused multiplication and addition"),
+    PIPELINE(fp_divide, 1, 1000, "latency of floating-point division"),
+    PIPELINE(fp_root, 1, 1000, "latency of square roots"),
+    PIPELINE(fp_convert, 1, 1000, "latency of conversions"),
+    PIPELINE(fp_move, 1, 1000, "latency of floating-point moves and signs"),
+    PIPELINE(core_ras, 0, 1024, "entries of the core's return address stack"),
+    {CORE_AT(core_gshare), .max = 1 << 20, .power = true,
+     .help = "counters of its branch predictor; 0: none"},
+    {CORE_AT(core_ibtb), .max = 1 << 16, .power = true,
+     .help = "entries of its buffer of indirect targets; 0: none"},
     {0},
 };
 
@@ -43,7 +78,10 @@ static struct vs_chunks cycles(const void *params)
 
 static int check(const void *params, struct vs_diag *diag)
 {
-    return vs_tagged_check(&((const struct vs_mcfta_params *)params)->tagged, diag);
+    const struct vs_mcfta_params *p = params;
+    const struct vs_timing_config timing = vs_mcfta_timing(p);
+    int err = vs_timing_check(&timing, diag);
+    return err ? err : vs_tagged_check(&p->tagged, diag);
 }
 
 static bool ordered(const void *params)
@@ -69,7 +107,9 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
                      vs_counter_cost(vs_bit_length(p->latency) + vs_bit_length(p->size) +
                                      vs_bit_length(p->reset)),
                      packers);
-    if (setup->timed)
+    if (vs_mcfta_has_points(p, setup))
+        vs_mcfta_time_cost(p, setup, packers, list);
+    else if (setup->timed)
         vs_cost_list_add(list, "cycle of the last packet", vs_counter_cost(64), packers);
     if (p->tagged.predictors)
         vs_cost_list_add(list, "first and running core",
@@ -88,7 +128,7 @@ const struct vs_technique vs_technique_mcfta = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_mcfta_params),
-    .defaults = SIZE_2K " latency=1048576 dcc=12 dcc_next=4",
+    .defaults = SIZE_2K " latency=1048576 dcc=12 dcc_next=4 time=points every=64" CORE,
     .configs = configs,
     .check = check,
     .cycles = cycles,

@@ -7,17 +7,22 @@
  * Packets, of all cores in one stream:
  *
  *   full            Ti 0   length [dCC] code
- *   discontinuity   Ti 10  bCnt length [dCC] code iCnt target
+ *   discontinuity   Ti 10  bCnt length [dCC] code iCnt [dCC] target
  *   cut             Ti 110 bCnt length [dCC] code iCnt
  *   sync            Ti 111 mark pc iTotal [cycle]
  *
  * The length is that of the code, in bits. A full packet has no count: it ends with the event after
- * which the coder has put size - VS_MCFTA_SLACK bytes, or with the latency-th event, and the
- * decoder sees both. The others have bCnt events, after which their core goes on for iCnt
+ * which the coder has put size - 36 bytes (size - 64 with points), or with the latency-th event,
+ * and the decoder sees both. The others have bCnt events, after which their core goes on for iCnt
  * instructions without another event. Then it goes to `target` (a discontinuity); or a sync of that
  * core follows. A sync clears predictors and probabilities, so that a decoder can begin with it; it
  * tells where the core stands and how many instructions it has executed so far. With shared
  * predictors, the other running cores' syncs follow at once.
+ *
+ * A timed stream has the cycle of each packet's last event or discontinuity, as the cycles since
+ * the core's last packet, before the code; or, if it has points (mcfta_time.h), their cycles within
+ * the code, and those of discontinuities, as the cycles since the core's last point, after iCnt. A
+ * sync's cycle is that of the last packet, or point.
  *
  * Ti is the core of the first event. With private predictors all events of a packet are that
  * core's; with shared ones the code tells where another core's events begin. */
@@ -30,14 +35,25 @@ struct vs_mcfta_params {
     struct vs_tagged_params tagged;
     uint64_t rate, mix, size, latency, reset;
     uint64_t dcc, dcc_next;
+    uint64_t time, every; /* enum vs_mcfta_times; mcfta_time.h */
+    struct vs_mcfta_pipeline {
+        uint64_t width, penalty, system;
+        uint64_t hit, multiply, divide, fp_add, fp_multiply, fp_fused, fp_divide, fp_root,
+            fp_convert, fp_move;
+        uint64_t core_gshare, core_ras, core_ibtb;
+    } pipeline; /* the core, as its time is modelled */
 };
+
+/* What a timed stream tells: the cycles of points, or one of each packet. */
+enum vs_mcfta_times { VS_MCFTA_POINTS, VS_MCFTA_PACKETS };
 
 enum {
     VS_MCFTA_MIX_MAX = 1 << 16,
     VS_MCFTA_SIZE_MIN = 64,
     VS_MCFTA_SIZE_MAX = 1 << 16,
-    /* bytes: more than the code of one event and the end */
+    /* bytes: more than the code of one event and the end; the same if it may be a point */
     VS_MCFTA_SLACK = 36,
+    VS_MCFTA_SLACK_POINTS = 64,
     VS_MCFTA_MARK_BITS = 64,
 };
 
@@ -57,10 +73,19 @@ static inline unsigned vs_mcfta_length_bits(const struct vs_mcfta_params *p)
     return vs_bit_length(8 * p->size);
 }
 
-/* Whether a packet ends after so many events, with so many bytes put. */
-static inline bool vs_mcfta_is_full(const struct vs_mcfta_params *p, uint64_t events, size_t bytes)
+/* Whether the code has the cycles of points. */
+static inline bool vs_mcfta_has_points(const struct vs_mcfta_params *p,
+                                       const struct vs_technique_setup *setup)
 {
-    return bytes + VS_MCFTA_SLACK >= p->size || events == p->latency;
+    return setup->timed && p->time == VS_MCFTA_POINTS;
+}
+
+/* Whether a packet ends after so many events, with so many bytes put. */
+static inline bool vs_mcfta_is_full(const struct vs_mcfta_params *p, bool points, uint64_t events,
+                                    size_t bytes)
+{
+    return bytes + (points ? VS_MCFTA_SLACK_POINTS : VS_MCFTA_SLACK) >= p->size ||
+           events == p->latency;
 }
 
 extern const struct vs_encoder_ops vs_mcfta_encoder_ops;

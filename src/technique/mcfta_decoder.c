@@ -26,7 +26,8 @@ struct decoder {
     struct vs_port_reader *port;
     struct vs_mcfta_params params;
     struct vs_technique_setup setup;
-    bool shared;
+    bool shared, points;
+    struct vs_mcfta_time time; /* with points */
     unsigned unpacker_count;
     struct unpacker *unpackers;
     struct core *cores;
@@ -52,6 +53,7 @@ static void decoder_close(void *decoder)
         return;
     for (unsigned i = 0; d->unpackers && i < d->unpacker_count; i++)
         vs_mcfta_model_fini(&d->unpackers[i].model);
+    vs_mcfta_time_fini(&d->time);
     free(d->unpackers);
     free(d->cores);
     free(d->bytes);
@@ -69,6 +71,7 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     d->params = *(const struct vs_mcfta_params *)params;
     d->setup = *setup;
     d->shared = d->params.tagged.predictors;
+    d->points = vs_mcfta_has_points(&d->params, setup);
     d->unpacker_count = d->shared ? 1 : setup->cores;
     d->unpackers = calloc(d->unpacker_count, sizeof(*d->unpackers));
     d->cores = calloc(setup->cores, sizeof(*d->cores));
@@ -76,6 +79,8 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     int err = d->unpackers && d->cores && d->bytes ? 0 : -VSE_NOMEM;
     for (unsigned i = 0; i < d->unpacker_count && !err; i++)
         err = vs_mcfta_model_init(&d->unpackers[i].model, &d->params, setup);
+    if (!err && d->points)
+        err = vs_mcfta_time_init(&d->time, &d->params, setup->cores);
     if (err) {
         decoder_close(d);
         return err;
@@ -117,16 +122,14 @@ static int get_code(struct decoder *d)
     return 0;
 }
 
-static int get_cycle(struct decoder *d, const struct core *c)
+/* Gets what has passed since a cycle, and moves that. */
+static int get_cycle(struct decoder *d, const struct core *c, uint64_t *cycle)
 {
     uint64_t passed = 0;
-    struct unpacker *u = d->unpacker;
-    if (!d->setup.timed)
-        return 0;
     int err = vs_port_get_chunks(d->port, VS_FIELD_CYCLES, d->port->shape.cycles, &passed);
-    if (!err && passed > UINT64_MAX - u->cycle && !c->lost)
+    if (!err && passed > UINT64_MAX - *cycle && !c->lost)
         err = vs_port_refuse(d->port, VS_FIELD_CYCLES, "cycles exceed 64 bits");
-    u->cycle += passed;
+    *cycle += passed;
     return err;
 }
 
@@ -143,14 +146,18 @@ static int get_packet(struct decoder *d, unsigned core)
     if (!err && (bits > 8 * d->params.size || !d->bcnt != !bits))
         err = vs_port_refuse(d->port, VS_FIELD_HEADER, "the code has no such length");
     d->bits = bits;
-    if (!err)
-        err = get_cycle(d, &d->cores[core]);
+    if (!err && d->setup.timed && !d->points)
+        err = get_cycle(d, &d->cores[core], &d->unpacker->cycle);
     return err ? err : get_code(d);
 }
 
-static int get_tail(struct decoder *d, uint64_t *icnt)
+/* Gets what follows the code up to a target. */
+static int get_tail(struct decoder *d, unsigned core, uint64_t *icnt)
 {
-    return vs_port_get_chunks(d->port, VS_FIELD_ICNT, vs_mcfta_icnt, icnt);
+    int err = vs_port_get_chunks(d->port, VS_FIELD_ICNT, vs_mcfta_icnt, icnt);
+    if (!err && d->points && d->kind == VS_MCFTA_ELSEWHERE)
+        err = get_cycle(d, &d->cores[core], &d->time.clocks[core].cycle);
+    return err;
 }
 
 static int get_target(struct decoder *d, unsigned core, uint64_t *target)
@@ -179,12 +186,15 @@ static int get_sync(struct decoder *d, unsigned core, struct vs_flow_head *head)
         err = vs_port_get_chunks(d->port, VS_FIELD_SYNC, vs_mcfta_total, &head->instructions);
     if (!err && d->setup.timed)
         err = vs_port_get_chunks(d->port, VS_FIELD_SYNC, vs_mcfta_total, &cycle);
-    if (!err && !c->lost && cycle != u->cycle)
+    uint64_t expected = d->points ? d->time.clocks[core].cycle : u->cycle;
+    if (!err && !c->lost && d->setup.timed && cycle != expected)
         err = vs_port_refuse(d->port, VS_FIELD_SYNC, "a sync has another cycle");
     if (err)
         return err;
     vs_mcfta_model_clear(&u->model);
     u->cycle = cycle;
+    if (d->points)
+        vs_mcfta_time_sync(&d->time, core, cycle);
     c->target = head->pc;
     c->lost = false;
     head->core = core;
@@ -197,7 +207,7 @@ static int get_sync(struct decoder *d, unsigned core, struct vs_flow_head *head)
 static int skip_tail(struct decoder *d, unsigned core)
 {
     uint64_t ignored;
-    int err = d->kind == VS_MCFTA_FULL ? 0 : get_tail(d, &ignored);
+    int err = d->kind == VS_MCFTA_FULL ? 0 : get_tail(d, core, &ignored);
     return err || d->kind != VS_MCFTA_ELSEWHERE ? err : get_target(d, core, &ignored);
 }
 
@@ -227,6 +237,12 @@ static int next_packet(struct decoder *d, struct vs_flow_head *head)
     return 0;
 }
 
+/* The last cycle that the stream has told. */
+static uint64_t cycle_now(const struct decoder *d)
+{
+    return d->points ? d->time.clocks[d->running].cycle : d->unpacker->cycle;
+}
+
 static int decoder_head(void *decoder, struct vs_flow_head *head)
 {
     struct decoder *d = decoder;
@@ -238,7 +254,7 @@ static int decoder_head(void *decoder, struct vs_flow_head *head)
     if (err || head->sync)
         return err;
     head->core = d->running;
-    head->cycle = d->unpacker->cycle;
+    head->cycle = cycle_now(d);
     if (d->stage == EVENTS) {
         head->count = VS_FLOW_OPEN;
         return 0;
@@ -246,12 +262,50 @@ static int decoder_head(void *decoder, struct vs_flow_head *head)
     d->stage = GOING;
     head->discontinuity = d->kind == VS_MCFTA_ELSEWHERE;
     head->cut = !head->discontinuity;
-    return get_tail(d, &head->count);
+    err = get_tail(d, d->running, &head->count);
+    head->cycle = cycle_now(d);
+    return err;
 }
 
 static int decoder_discontinuity(void *decoder, unsigned core, uint64_t *target)
 {
-    return get_target(decoder, core, target);
+    struct decoder *d = decoder;
+    if (d->points)
+        vs_mcfta_time_go(&d->time, core, d->time.clocks[core].cycle);
+    return get_target(d, core, target);
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+static void decoder_look(void *decoder, const struct vs_flow_code *code)
+{
+    struct decoder *d = decoder;
+    d->time.timing.code = *code->code;
+}
+
+static void decoder_passed(void *decoder, unsigned core, const struct vs_flow_passage *p)
+{
+    struct decoder *d = decoder;
+    if (d->points)
+        vs_mcfta_time_pass(&d->time, core, p->version, p->pc, p->count);
+}
+
+/* A branch was decoded, which may be a point. */
+static int time_branch(struct decoder *d, unsigned core, const struct vs_flow_site *site,
+                       struct vs_flow_answer *answer, bool wrong)
+{
+    const struct vs_step step = {
+        .pc = site->pc,
+        .target = answer->target,
+        .kind = vs_flow_site_indirect(site) ? VS_STEP_INDIRECT : VS_STEP_CONDITIONAL,
+        .flags = (uint8_t)(site->flags | (answer->taken ? VS_BR_TAKEN : 0)),
+        .size = site->size};
+    if (vs_mcfta_time_branch(&d->time, core, wrong) &&
+        vs_mcfta_decode_point(&d->time, &d->unpacker->model, &d->coder, core, site->pc,
+                              &answer->cycle) < 0)
+        return vs_port_refuse(d->port, VS_FIELD_PACKED, "a cycle that no encoder writes");
+    vs_timing_branch(&d->time.timing, core, &step);
+    return 0;
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -271,7 +325,7 @@ static int end_code(struct decoder *d)
 static inline int after_event(struct decoder *d, bool *last)
 {
     d->events++;
-    bool full = vs_mcfta_is_full(&d->params, d->events, d->coder.in.count);
+    bool full = vs_mcfta_is_full(&d->params, d->points, d->events, d->coder.in.count);
     *last = true;
     if (unlikely(full || d->events == d->bcnt))
         return full == (d->kind == VS_MCFTA_FULL) ? end_code(d)
@@ -288,12 +342,13 @@ static inline int after_event(struct decoder *d, bool *last)
 }
 
 static int indirect(struct decoder *d, const struct vs_flow_site *site,
-                    struct vs_flow_answer *answer)
+                    struct vs_flow_answer *answer, bool *wrong)
 {
     struct vs_mcfta_jump j = {.pc = site->pc, .flags = site->flags, .size = site->size};
     int err = vs_mcfta_decode_jump(&d->unpacker->model, &d->coder, &j);
     answer->taken = j.taken;
     answer->target = j.target;
+    *wrong = j.wrong;
     return err ? refuse(d, "a target is not in its shortest form") : 0;
 }
 
@@ -303,14 +358,15 @@ static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_sit
     struct decoder *d = decoder;
     bool wrong;
     int err = 0;
-    (void)core;
     if (unlikely(d->stage != EVENTS))
         return vs_port_refuse(d->port, VS_FIELD_ICNT, "passes over a branch");
     if (likely(!vs_flow_site_indirect(site)))
         answer->taken =
             vs_mcfta_outcome(&d->unpacker->model, &d->coder, site->pc, false, &wrong, true);
     else
-        err = indirect(d, site, answer);
+        err = indirect(d, site, answer, &wrong);
+    if (unlikely(d->points) && !err)
+        err = time_branch(d, core, site, answer, wrong);
     return err ? err : after_event(d, &answer->last);
 }
 
@@ -373,7 +429,9 @@ static int decoder_sync(void *decoder, unsigned stream, uint64_t bit, struct vs_
 }
 
 const struct vs_flow_decoder_ops vs_mcfta_decoder_ops = {.open = decoder_open,
+                                                         .look = decoder_look,
                                                          .head = decoder_head,
+                                                         .passed = decoder_passed,
                                                          .branch = decoder_branch,
                                                          .call = decoder_call,
                                                          .discontinuity = decoder_discontinuity,

@@ -3,6 +3,7 @@
 
 #include "base/likely.h"
 #include "technique/mcfta_model.h"
+#include "technique/passage.h"
 
 struct core {
     uint64_t icnt;         /* instructions since its last event */
@@ -28,7 +29,9 @@ struct encoder {
     struct vs_port_writer *port;
     struct vs_mcfta_params params;
     struct vs_technique_setup setup;
-    bool shared;
+    bool shared, points;
+    struct vs_mcfta_time time; /* with points */
+    struct vs_passage passage;
     unsigned packer_count;
     struct packer *packers;
     struct core *cores;
@@ -46,6 +49,8 @@ static void encoder_close(void *encoder)
         vs_mcfta_model_fini(&e->packers[i].model);
         free(e->packers[i].bytes);
     }
+    vs_mcfta_time_fini(&e->time);
+    vs_passage_fini(&e->passage);
     free(e->packers);
     free(e->cores);
     free(e);
@@ -62,6 +67,25 @@ static int open_packer(struct packer *k, const struct encoder *e)
     return err;
 }
 
+static void take_stretch(void *encoder, unsigned core, const struct vs_stretch *s)
+{
+    struct encoder *e = encoder;
+    vs_mcfta_time_pass(&e->time, core, s->version, s->pc, s->count);
+}
+
+static int open_time(struct encoder *e, const struct vs_address_code *code)
+{
+    if (!code || !code->isa)
+        return -VSE_INVAL;
+    int err = vs_mcfta_time_init(&e->time, &e->params, e->setup.cores);
+    if (!err)
+        err = vs_passage_init(&e->passage, code, e->setup.cores);
+    e->time.timing.code = *code;
+    e->passage.sink = take_stretch;
+    e->passage.context = e;
+    return err;
+}
+
 static int encoder_open(void **out, const struct vs_technique_context *context)
 {
     struct encoder *e = calloc(1, sizeof(*e));
@@ -72,10 +96,13 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
     e->params = *(const struct vs_mcfta_params *)context->params;
     e->setup = *context->setup;
     e->shared = e->params.tagged.predictors;
+    e->points = vs_mcfta_has_points(&e->params, &e->setup);
     e->packer_count = e->shared ? 1 : e->setup.cores;
     e->packers = calloc(e->packer_count, sizeof(*e->packers));
     e->cores = calloc(e->setup.cores, sizeof(*e->cores));
     int err = e->packers && e->cores ? 0 : -VSE_NOMEM;
+    if (!err && e->points)
+        err = open_time(e, context->code);
     for (unsigned i = 0; i < e->packer_count && !err; i++) {
         err = open_packer(&e->packers[i], e);
         e->packers[i].first = e->packers[i].running = i;
@@ -106,6 +133,13 @@ static void put_code(struct encoder *e, const uint8_t *bytes, size_t bits)
         vs_port_put(e->port, VS_FIELD_PACKED, (uint64_t)*bytes >> (8 - bits), (unsigned)bits);
 }
 
+static void put_cycles(struct encoder *e, uint64_t since, uint64_t cycle)
+{
+    if (cycle < since && !e->port->error)
+        e->port->error = -VSE_INVAL;
+    vs_port_put_chunks(e->port, VS_FIELD_CYCLES, e->port->shape.cycles, cycle - since);
+}
+
 /* Puts a packet with the events so far, up to what comes after the code. */
 static void put_packet(struct encoder *e, struct packer *k, unsigned core, enum vs_mcfta_kind kind)
 {
@@ -114,10 +148,8 @@ static void put_packet(struct encoder *e, struct packer *k, unsigned core, enum 
     if (kind != VS_MCFTA_FULL)
         vs_port_put_unary(e->port, VS_FIELD_BCNT, vs_mcfta_bcnt, k->events);
     vs_port_put(e->port, VS_FIELD_HEADER, bits, vs_mcfta_length_bits(&e->params));
-    if (e->setup.timed) {
-        if (k->time < k->cycle && !e->port->error)
-            e->port->error = -VSE_INVAL;
-        vs_port_put_chunks(e->port, VS_FIELD_CYCLES, e->port->shape.cycles, k->time - k->cycle);
+    if (e->setup.timed && !e->points) {
+        put_cycles(e, k->cycle, k->time);
         k->cycle = k->time;
     }
     put_code(e, k->bytes, bits);
@@ -139,13 +171,16 @@ static void put_cut(struct encoder *e, struct packer *k)
 static void put_sync(struct encoder *e, struct packer *k, unsigned core)
 {
     struct core *c = &e->cores[core];
+    uint64_t cycle = e->points ? e->time.clocks[core].cycle : k->cycle;
     begin(e, k, core, VS_MCFTA_SYNC);
     vs_port_put(e->port, VS_FIELD_SYNC, VS_MCFTA_MARK, VS_MCFTA_MARK_BITS);
     vs_port_put(e->port, VS_FIELD_SYNC, c->pc, e->setup.address_bits);
     vs_port_put_chunks(e->port, VS_FIELD_SYNC, vs_mcfta_total, c->instructions);
     if (e->setup.timed)
-        vs_port_put_chunks(e->port, VS_FIELD_SYNC, vs_mcfta_total, k->cycle);
+        vs_port_put_chunks(e->port, VS_FIELD_SYNC, vs_mcfta_total, cycle);
     vs_port_end(e->port);
+    if (e->points)
+        vs_mcfta_time_sync(&e->time, core, cycle);
     c->target = c->pc;
     e->counts.syncs++;
 }
@@ -170,6 +205,35 @@ static __attribute__((noinline)) void put_full(struct encoder *e, struct packer 
         restart(e, k);
 }
 
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* The core goes on to the instruction before it goes on from the step. */
+static void pass(struct encoder *e, const struct vs_step *s)
+{
+    struct vs_passed ignored;
+    for (uint64_t left = s->icount; left;)
+        vs_passage_take(&e->passage, s->core, &left, &ignored);
+}
+
+/* A conditional or indirect branch was coded. */
+static void time_branch(struct encoder *e, struct packer *k, const struct vs_step *s, bool wrong)
+{
+    int err = 0;
+    if (vs_mcfta_time_branch(&e->time, s->core, wrong))
+        err = vs_mcfta_encode_point(&e->time, &k->model, &k->coder, s->core, s->pc, s->time);
+    if (unlikely(err) && !e->port->error)
+        e->port->error = err;
+    vs_timing_branch(&e->time.timing, s->core, s);
+    vs_passage_branch(&e->passage, s->core, vs_step_next(s));
+}
+
+static void time_discontinuity(struct encoder *e, const struct vs_step *s)
+{
+    put_cycles(e, e->time.clocks[s->core].cycle, s->time);
+    vs_mcfta_time_go(&e->time, s->core, s->time);
+    vs_passage_go(&e->passage, s->core, s->target);
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* Codes whose event comes next, if predictors are shared. */
@@ -188,7 +252,7 @@ static inline void after_event(struct encoder *e, struct packer *k, struct core 
     c->icnt = 0;
     k->events++;
     k->time = s->time;
-    if (unlikely(vs_mcfta_is_full(&e->params, k->events, k->coder.out.count)))
+    if (unlikely(vs_mcfta_is_full(&e->params, e->points, k->events, k->coder.out.count)))
         put_full(e, k);
 }
 
@@ -197,6 +261,8 @@ static inline void conditional(struct encoder *e, struct packer *k, const struct
     bool wrong;
     vs_mcfta_outcome(&k->model, &k->coder, s->pc, vs_step_taken(s), &wrong, false);
     e->counts.conditional_reported += wrong;
+    if (unlikely(e->points))
+        time_branch(e, k, s, wrong);
 }
 
 static void indirect(struct encoder *e, struct packer *k, const struct vs_step *s)
@@ -214,6 +280,8 @@ static void indirect(struct encoder *e, struct packer *k, const struct vs_step *
         e->counts.indirect++;
         e->counts.indirect_reported += j.wrong;
     }
+    if (e->points)
+        time_branch(e, k, s, j.wrong);
 }
 
 static void discontinuity(struct encoder *e, struct packer *k, struct core *c,
@@ -227,6 +295,8 @@ static void discontinuity(struct encoder *e, struct packer *k, struct core *c,
     k->time = s->time;
     put_packet(e, k, k->events ? k->first : s->core, VS_MCFTA_ELSEWHERE);
     vs_port_put_chunks(e->port, VS_FIELD_ICNT, vs_mcfta_icnt, c->icnt);
+    if (e->points)
+        time_discontinuity(e, s);
     vs_port_put_difference(e->port, VS_FIELD_TARGET, vs_mcfta_target,
                            vs_difference(c->target, s->target, e->setup.address_bits));
     vs_port_end(e->port);
@@ -249,6 +319,8 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
         e->counts.instructions += s->icount;
         if (unlikely(e->shared) && s->kind <= VS_STEP_CALL)
             say_core(k, s->core);
+        if (unlikely(e->points))
+            pass(e, s);
         if (likely(s->kind == VS_STEP_CONDITIONAL)) {
             e->counts.conditional++;
             conditional(e, k, s);
@@ -258,6 +330,8 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
             after_event(e, k, c, s);
         } else if (s->kind == VS_STEP_CALL) {
             vs_tagged_call(&k->model.tagged, s->pc + s->size);
+            if (e->points)
+                vs_passage_branch(&e->passage, s->core, s->target);
             if (e->shared)
                 after_event(e, k, c, s);
         } else {
@@ -280,7 +354,7 @@ static void encoder_counts(const void *encoder, void *counts)
     *(struct vs_flow_counts *)counts = ((const struct encoder *)encoder)->counts;
 }
 
-const struct vs_encoder_ops vs_mcfta_encoder_ops = {.needs = VS_NEEDS_STEPS,
+const struct vs_encoder_ops vs_mcfta_encoder_ops = {.needs = VS_NEEDS_STEPS | VS_NEEDS_CODE,
                                                     .open = encoder_open,
                                                     .consume = encoder_consume,
                                                     .sync = encoder_sync,

@@ -41,20 +41,14 @@ void vs_mcfta_model_fini(struct vs_mcfta_model *m)
     free(m->mix.locals);
 }
 
-static void clear(struct vs_probability *p, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        vs_probability_init(&p[i]);
-}
-
-#define CLEAR(array) clear(array, sizeof(array) / sizeof((array)[0]))
+#define CLEAR(array) vs_probabilities_init(array, sizeof(array) / sizeof((array)[0]))
 
 static void clear_mix(struct vs_mcfta_mix *x)
 {
     for (unsigned i = 0; i < VS_MCFTA_MIXERS; i++)
         vs_mixer_init(&x->mixers[i]);
     for (unsigned i = 0; x->log && i < VS_MCFTA_MIX_TABLES; i++)
-        clear(x->tables[i], (size_t)1 << x->log);
+        vs_probabilities_init(x->tables[i], (size_t)1 << x->log);
     if (x->log)
         memset(x->locals, 0, (size_t)1 << x->log);
 }
@@ -66,10 +60,11 @@ void vs_mcfta_model_clear(struct vs_mcfta_model *m)
     CLEAR(m->outcomes);
     CLEAR(m->targets);
     CLEAR(m->classes);
-    clear(&m->taken, 1);
-    clear(&m->second, 1);
-    clear(&m->sign, 1);
-    clear(&m->order, 1);
+    vs_probability_init(&m->taken);
+    vs_probability_init(&m->second);
+    vs_probability_init(&m->sign);
+    vs_probability_init(&m->order);
+    vs_mcfta_surprises_clear(&m->surprises);
 }
 
 int vs_mcfta_model_cost(const struct vs_mcfta_params *p, const struct vs_technique_setup *setup,

@@ -23,6 +23,7 @@
 #include "model/probability.h"
 #include "model/rangecoder.h"
 #include "technique/mcfta.h"
+#include "technique/mcfta_time.h"
 
 enum {
     VS_MCFTA_LOOP_CONTEXTS = 2,
@@ -52,6 +53,7 @@ struct vs_mcfta_model {
     struct vs_probability targets[VS_MCFTA_TARGETS];
     struct vs_probability classes[1 << VS_MCFTA_CLASS_BITS];
     struct vs_probability taken, second, sign, order;
+    struct vs_mcfta_surprises surprises; /* of a timed stream with points */
 };
 
 /* Returns 0; -VSE_INVAL; -VSE_NOMEM. fini is needed in any case. */

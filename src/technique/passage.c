@@ -7,6 +7,7 @@
 
 int vs_passage_init(struct vs_passage *p, const struct vs_address_code *code, unsigned cores)
 {
+    *p = (struct vs_passage){0};
     int err = vs_stretches_init(&p->stretches, code);
     p->cores = calloc(cores, sizeof(*p->cores));
     return err || !p->cores ? -VSE_NOMEM : 0;
@@ -57,6 +58,8 @@ void vs_passage_search(struct vs_passage *p, unsigned core, uint64_t *left,
             *left = 0;
             return;
         }
+        if (p->sink)
+            p->sink(p->context, core, r);
         passed->bytes += r->next - r->pc;
         passed->last = r->last_pc;
         passed->system = r->system_call;

@@ -16,9 +16,14 @@ struct vs_passage_core {
     struct vs_interrupted left;
 };
 
+/* Is told of the code that a core executes, stretch by stretch. */
+typedef void vs_passage_sink(void *context, unsigned core, const struct vs_stretch *stretch);
+
 struct vs_passage {
     struct vs_stretches stretches;
     struct vs_passage_core *cores;
+    vs_passage_sink *sink; /* NULL, or the owner's, set after init */
+    void *context;
 };
 
 /* What a core executed. */

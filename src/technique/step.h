@@ -47,6 +47,8 @@ struct vs_step {
     bool returned; /* the stream says that the system call before it was over */
     bool within;   /* the last instruction repeats itself and, if the stream tells, was not over */
     bool begun;    /* the instruction at the target is such a one, and is not counted again */
+    /* Any step in a walk. */
+    bool timed; /* the stream tells when it committed, and `time` is that */
 };
 
 static inline bool vs_step_taken(const struct vs_step *s)

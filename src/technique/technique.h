@@ -204,8 +204,17 @@ static inline bool vs_flow_site_indirect(const struct vs_flow_site *s)
     return s->flags & VS_BR_INDIRECT;
 }
 
+/* Straight code that a core executes: `count` instructions from pc on. */
+struct vs_flow_passage {
+    uint64_t pc;
+    uint32_t version; /* of the code */
+    uint32_t count;
+};
+
 /* The walker zeroes it. */
 struct vs_flow_answer {
+    uint64_t cycle; /* when the branch committed, if the stream tells that beside its messages'
+                     * cycles; 0: it does not */
     bool taken;
     bool later;      /* the core's next head resolves it; the other members do not matter */
     bool last;       /* the head ends here, whatever its count */
@@ -223,6 +232,7 @@ struct vs_flow_point {
 
 /* What a decoder may ask about the program's code while a core walks. */
 struct vs_flow_code {
+    const struct vs_address_code *code; /* without `version`; it stays with the walk */
     void *walk;
     /* Whether a conditional direct branch lies at pc, in the code that the core sees next. */
     bool (*conditional)(void *walk, unsigned core, uint64_t pc);
@@ -241,6 +251,9 @@ struct vs_flow_decoder_ops {
      * Returns 0; -VSE_END (the stream ends before a message); and, like all functions below,
      * -VSE_TRUNCATED and -VSE_CORRUPT with the reader's diag. */
     int (*head)(void *decoder, struct vs_flow_head *head);
+    /* The head's core executes straight code, which ends with a branch, with a system call, or
+     * anywhere; what it meets there is told afterwards. NULL: nobody wants to know. */
+    void (*passed)(void *decoder, unsigned core, const struct vs_flow_passage *passage);
     /* The head's core meets a conditional or indirect branch. */
     int (*branch)(void *decoder, unsigned core, const struct vs_flow_site *site,
                   struct vs_flow_answer *answer);
@@ -286,7 +299,7 @@ struct vs_cost_item {
     uint64_t copies;
 };
 
-#define VS_COST_ITEMS 16
+#define VS_COST_ITEMS 24
 
 struct vs_cost_list {
     struct vs_cost_item items[VS_COST_ITEMS];

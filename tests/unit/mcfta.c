@@ -139,6 +139,7 @@ static struct packet take_packet(const struct fixture *f, struct vs_bitr *r)
 {
     const struct vs_mcfta_params *p = (const struct vs_mcfta_params *)f->spec.params;
     struct packet k = {.from = r->pos, .core = (unsigned)take(r, 2)};
+    bool timed = f->v.setup.timed, points = timed && p->time == VS_MCFTA_POINTS;
     unsigned length_bits = 0, ones = 0;
     uint64_t length;
     while (k.kind < 3 && take(r, 1))
@@ -147,7 +148,7 @@ static struct packet take_packet(const struct fixture *f, struct vs_bitr *r)
         CHECK_EQ(take(r, 64), VS_MCFTA_MARK);
         take(r, 64);
         take_chunks(r, 16, 8);
-        if (f->v.setup.timed)
+        if (timed)
             take_chunks(r, 16, 8);
         k.to = r->pos;
         return k;
@@ -160,13 +161,15 @@ static struct packet take_packet(const struct fixture *f, struct vs_bitr *r)
     while (8 * p->size >> length_bits)
         length_bits++;
     length = take(r, length_bits);
-    if (f->v.setup.timed)
+    if (timed && !points)
         take_chunks(r, (unsigned)p->dcc, (unsigned)p->dcc_next);
     CHECK(length <= vs_bitr_left(r));
     r->pos += length;
     if (k.kind)
         take_chunks(r, 4, 2);
     if (k.kind == 1) {
+        if (points)
+            take_chunks(r, (unsigned)p->dcc, (unsigned)p->dcc_next);
         take(r, 1);
         take_chunks(r, 3, 5);
     }
@@ -248,7 +251,8 @@ static void lose_packets(const char *spec, bool timed)
 TEST(goes_on_at_the_next_reset)
 {
     lose_packets("mcfTA:size=64,reset=2", false);
-    lose_packets("mcfTA:size=64,reset=3,mix=64", true);
+    lose_packets("mcfTA:size=64,reset=3,mix=64,time=packet", true);
+    lose_packets("mcfTA:size=64,reset=8", true);
 }
 
 TEST(goes_on_with_shared_predictors)

@@ -51,46 +51,6 @@ static bool ends_block(unsigned op)
     }
 }
 
-#define FLOAT VS_RV64_REG_F0
-
-/* Makes the numbers of registers in their files those of DWARF, by format; registers that it lacks
- * stay 0. */
-static void number_registers(struct vs_op *op, unsigned format)
-{
-    switch (format) {
-    case VS_RV64_FORMAT_FLOAD:
-    case VS_RV64_FORMAT_FXR:
-    case VS_RV64_FORMAT_FX:
-        op->rd += FLOAT;
-        break;
-    case VS_RV64_FORMAT_FSTORE:
-        op->rs2 += FLOAT;
-        break;
-    case VS_RV64_FORMAT_FFFFR:
-        op->rs3 += FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFF:
-    case VS_RV64_FORMAT_FFFR:
-        op->rs2 += FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_FFR:
-        op->rd += FLOAT;
-        op->rs1 += FLOAT;
-        break;
-    case VS_RV64_FORMAT_XFF:
-        op->rs2 += FLOAT;
-        /* fallthrough */
-    case VS_RV64_FORMAT_XF:
-    case VS_RV64_FORMAT_XFR:
-        op->rs1 += FLOAT;
-        break;
-    default:
-        break;
-    }
-    if (op->rd == 0)
-        op->rd = VS_REG_SINK;
-}
-
 /* Fetches 2 bytes. */
 static int fetch_parcel(struct vs_cpu_memory *memory, struct vs_hart *hart, uint64_t pc,
                         uint16_t *parcel)
@@ -119,14 +79,15 @@ static struct vs_op end_op(unsigned op, int index, unsigned offset)
 
 static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned offset)
 {
-    const struct vs_rv64_row *row = vs_rv64_row(insn->op);
-    bool is_csr = row->class == VS_RV64_CLASS_CSR;
-    struct vs_op op = {
+    struct vs_rv64_insn numbered = *insn;
+    bool is_csr = vs_rv64_row(insn->op)->class == VS_RV64_CLASS_CSR;
+    vs_rv64_number_registers(&numbered);
+    return (struct vs_op){
         .op = insn->op,
-        .rd = insn->rd,
-        .rs1 = insn->rs1,
-        .rs2 = insn->rs2,
-        .rs3 = insn->rs3,
+        .rd = numbered.rd ? numbered.rd : VS_REG_SINK,
+        .rs1 = numbered.rs1,
+        .rs2 = numbered.rs2,
+        .rs3 = numbered.rs3,
         .kind = insn->length == 2 ? VS_RECORD_SHORT : 0,
         .length = insn->length,
         .imm = is_csr ? insn->csr << 5 | insn->imm : insn->imm,
@@ -134,8 +95,6 @@ static struct vs_op make_op(const struct vs_rv64_insn *insn, int index, unsigned
         .rm = insn->rm,
         .index = (uint8_t)index,
     };
-    number_registers(&op, row->format);
-    return op;
 }
 
 static bool is_mark(const struct vs_code *code, const struct vs_rv64_insn *insn)

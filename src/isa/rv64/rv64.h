@@ -26,6 +26,7 @@
 #include "isa/insn.h"
 #include "isa/operand.h"
 #include "isa/registers.h"
+#include "isa/usage.h"
 #include "isa/rv64/rv64_list.h"
 
 #define VS_RV64_LENGTH_MAX 4  /* bytes of an instruction */
@@ -181,6 +182,12 @@ int vs_rv64_fetch(const uint8_t *bytes, size_t size, uint32_t *word);
 /* Decodes the instruction in a word; a compressed one is in its lower half. Writes insn only on
  * success. Returns 0; -VSE_CORRUPT if the word is no instruction. */
 int vs_rv64_insn_decode(uint32_t word, struct vs_rv64_insn *insn);
+
+/* Makes the numbers of the registers those of DWARF; what an instruction lacks stays 0. */
+void vs_rv64_number_registers(struct vs_rv64_insn *insn);
+
+/* Tells what the instruction needs of a core. Returns as vs_rv64_decode. */
+int vs_rv64_usage(const uint8_t *bytes, size_t size, struct vs_usage *usage);
 
 /* Decodes the instruction at the start of bytes, which lie at address pc; needs no more than
  * VS_RV64_LENGTH_MAX of them. Writes insn only on success.

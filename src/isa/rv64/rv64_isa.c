@@ -31,5 +31,6 @@ const struct vs_isa vs_isa_rv64 = {
     .debuggers = {"gdb-multiarch", "gdb"},
     .cpu = &vs_rv64_cpu,
     .operations = &vs_rv64_operation_set,
+    .usage = vs_rv64_usage,
     .abi = &vs_rv64_abi,
 };

@@ -51,6 +51,58 @@ static struct vs_operation describe(unsigned op)
                                                                               : 0};
 }
 
+#define FLOAT VS_RV64_REG_F0
+
+void vs_rv64_number_registers(struct vs_rv64_insn *insn)
+{
+    switch (vs_rv64_row(insn->op)->format) {
+    case VS_RV64_FORMAT_FLOAD:
+    case VS_RV64_FORMAT_FXR:
+    case VS_RV64_FORMAT_FX:
+        insn->rd += FLOAT;
+        break;
+    case VS_RV64_FORMAT_FSTORE:
+        insn->rs2 += FLOAT;
+        break;
+    case VS_RV64_FORMAT_FFFFR:
+        insn->rs3 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFF:
+    case VS_RV64_FORMAT_FFFR:
+        insn->rs2 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_FFR:
+        insn->rd += FLOAT;
+        insn->rs1 += FLOAT;
+        break;
+    case VS_RV64_FORMAT_XFF:
+        insn->rs2 += FLOAT;
+        /* fallthrough */
+    case VS_RV64_FORMAT_XF:
+    case VS_RV64_FORMAT_XFR:
+        insn->rs1 += FLOAT;
+        break;
+    default:
+        break;
+    }
+}
+
+int vs_rv64_usage(const uint8_t *bytes, size_t size, struct vs_usage *usage)
+{
+    struct vs_rv64_insn insn;
+    uint32_t word;
+    int err = vs_rv64_fetch(bytes, size, &word);
+    if (err || (err = vs_rv64_insn_decode(word, &insn)) < 0)
+        return err;
+    vs_rv64_number_registers(&insn);
+    *usage = (struct vs_usage){.unit = describe(insn.op).unit,
+                               .rd = insn.rd,
+                               .rs1 = insn.rs1,
+                               .rs2 = insn.rs2,
+                               .rs3 = insn.rs3};
+    return 0;
+}
+
 _Static_assert(VS_RV64_OPS <= VS_OPERATIONS_MAX, "room for all");
 
 const struct vs_operations vs_rv64_operation_set = {
