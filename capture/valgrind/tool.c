@@ -423,6 +423,10 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
             limits_give(True);
         }
         break;
+    case __NR_rt_sigaction:
+        if (args[1])
+            inputs_handler(args[0], args[1]);
+        break;
     case __NR_rt_sigreturn:
         if (!observed(tid))
             break;
@@ -699,11 +703,6 @@ static void after_options(void)
     the.log = VG_(safe_fd)(the.log);
     VG_(log_output_sink).fd = the.log;
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
-    if (the.light) {
-        /* Nobody looks at registers but where an access may fault, and where a block ends. */
-        VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
-        VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
-    }
     ring_open();
     region_init();
     say_hello();
