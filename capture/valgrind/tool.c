@@ -325,19 +325,10 @@ static void settle_gap(ThreadId tid)
     lane_set(tid, &lane);
 }
 
-/* The thread that ran may have ended the process within a block, by a signal that nothing handles.
- */
-static void settle_block(void)
-{
-    if (the.stream)
-        ring_fault(VG_(get_IP)(the.stream));
-}
-
 static void thread_ends(ThreadId tid)
 {
     ULong *status;
 
-    settle_block();
     lane_collect();
     end_request(tid);
     kernel_ends(tid, VG_(gettid)(), observed(tid) || is_stray(tid));
@@ -770,7 +761,6 @@ static void debug_usage(void)
 
 static void the_end(Int status)
 {
-    settle_block();
     for (ThreadId i = 1; i < VG_N_THREADS; i++)
         if (the.threads[i].known)
             settle_gap(i);
