@@ -101,12 +101,16 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args);
 
 static UInt (*needs_self_check)(void *, VexRegisterUpdates *, const VexGuestExtents *);
 
-static UInt exact_registers(void *closure, VexRegisterUpdates *updates,
-                            const VexGuestExtents *extents)
+/* Nobody looks at a thread's registers but where a block ends and, if the program handles faults,
+ * where an access may fail; where it is in its code and its stack has to be known there always. */
+static UInt few_registers(void *closure, VexRegisterUpdates *updates,
+                          const VexGuestExtents *extents)
 {
     UInt checks = needs_self_check(closure, updates, extents);
 
-    *updates = VexRegUpdAllregsAtEachInsn;
+    *updates = the.exact            ? VexRegUpdAllregsAtEachInsn
+               : the.handles_faults ? VexRegUpdAllregsAtMemAccess
+                                    : VexRegUpdUnwindregsAtMemAccess;
     return checks;
 }
 
@@ -117,17 +121,33 @@ VexTranslateResult __wrap_LibVEX_Translate(VexTranslateArgs *args)
 {
     VexTranslateResult result;
 
+    if (!the.light)
+        return __real_LibVEX_Translate(args);
+    needs_self_check = args->needs_self_check;
+    args->needs_self_check = few_registers;
     the.not_exact = False;
     result = __real_LibVEX_Translate(args);
-    if (!the.not_exact)
-        return result;
-    needs_self_check = args->needs_self_check;
-    args->needs_self_check = exact_registers;
-    the.exact = True;
-    result = __real_LibVEX_Translate(args);
-    the.exact = False;
+    if (the.not_exact) {
+        the.exact = True;
+        result = __real_LibVEX_Translate(args);
+        the.exact = False;
+    }
     args->needs_self_check = needs_self_check;
     return result;
+}
+
+void inputs_handler(UInt number, Addr action)
+{
+    ULong handler;
+
+    if (!the.light || the.handles_faults ||
+        (number != VKI_SIGSEGV && number != VKI_SIGBUS && number != VKI_SIGFPE &&
+         number != VKI_SIGILL && number != VKI_SIGTRAP) ||
+        copy_safely(&handler, action, sizeof(handler)) != sizeof(handler) ||
+        handler <= (ULong)(Addr)VKI_SIG_IGN)
+        return;
+    the.handles_faults = True;
+    region_forget();
 }
 
 /* An instruction whose result is found where it sets its registers (plan.c), which VEX leaves out
@@ -156,8 +176,8 @@ Bool inputs_need_exact(const IRSB *in)
     if (the.exact)
         return False;
     for (Int i = 0; i < in->stmts_used && !the.not_exact; i++)
-        the.not_exact = is_division(in->stmts[i]) || is_told_by_registers(in->stmts[i]) ||
-                        is_parted(in->stmts[i], &insns);
+        the.not_exact = (the.handles_faults && is_division(in->stmts[i])) ||
+                        is_told_by_registers(in->stmts[i]) || is_parted(in->stmts[i], &insns);
     return the.not_exact;
 }
 

@@ -122,7 +122,12 @@ void region_fork(void)
     region_init();
     if (!the.window_count && before != MODE_DONE)
         the.mode = before;
-    /* Within a system call this is what Valgrind does itself, when memory is unmapped. */
+    region_forget();
+}
+
+void region_forget(void)
+{
+    /* This is what Valgrind does itself within a system call, when memory is unmapped. */
     VG_(discard_translations)(0x1000, ~(ULong)0xfff, "vestige");
 }
 

@@ -325,19 +325,10 @@ static void settle_gap(ThreadId tid)
     lane_set(tid, &lane);
 }
 
-/* The thread that ran may have ended the process within a block, by a signal that nothing handles.
- */
-static void settle_block(void)
-{
-    if (the.stream)
-        ring_fault(VG_(get_IP)(the.stream));
-}
-
 static void thread_ends(ThreadId tid)
 {
     ULong *status;
 
-    settle_block();
     lane_collect();
     end_request(tid);
     kernel_ends(tid, VG_(gettid)(), observed(tid) || is_stray(tid));
@@ -422,6 +413,10 @@ static void before_syscall(ThreadId tid, UInt number, UWord *args, UInt count)
             keep_over_exec(False);
             limits_give(True);
         }
+        break;
+    case __NR_rt_sigaction:
+        if (args[1])
+            inputs_handler(args[0], args[1]);
         break;
     case __NR_rt_sigreturn:
         if (!observed(tid))
@@ -699,11 +694,6 @@ static void after_options(void)
     the.log = VG_(safe_fd)(the.log);
     VG_(log_output_sink).fd = the.log;
     the.threads = VG_(calloc)("vestige.threads", VG_N_THREADS, sizeof(*the.threads));
-    if (the.light) {
-        /* Nobody looks at registers but where an access may fault, and where a block ends. */
-        VG_(clo_vex_control).iropt_register_updates_default = VexRegUpdAllregsAtMemAccess;
-        VG_(clo_px_file_backed) = VexRegUpdAllregsAtMemAccess;
-    }
     ring_open();
     region_init();
     say_hello();
@@ -771,7 +761,6 @@ static void debug_usage(void)
 
 static void the_end(Int status)
 {
-    settle_block();
     for (ThreadId i = 1; i < VG_N_THREADS; i++)
         if (the.threads[i].known)
             settle_gap(i);

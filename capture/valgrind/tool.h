@@ -155,8 +155,9 @@ struct tool {
     Bool forked; /* while there was shared memory of no file */
 
     /* What is being translated, if blocks are not recorded. */
-    Bool exact;     /* registers are up to date at each instruction */
-    Bool not_exact; /* it needs that, and has to be translated again */
+    Bool handles_faults; /* the program has, or had, a handler for what an instruction causes */
+    Bool exact;          /* registers are up to date at each instruction */
+    Bool not_exact;      /* it needs that, and has to be translated again */
 };
 
 extern struct tool the;
@@ -217,6 +218,8 @@ void region_init(void);
 /* In a child that is followed: windows are counted from here. What marks and routines switch stays
  * as it is. All translations are thrown away. */
 void region_fork(void);
+/* Within a system call: throws all translations away. */
+void region_forget(void);
 /* Before an exec: writes into the.state where region_init of the next program is to continue. */
 void region_keep(void);
 /* Whether the instruction at pc is to be recorded when recording is on. */
@@ -276,6 +279,8 @@ void inputs_fault(Addr pc);
 /* Whether the block, which is being translated, has to be translated again with more registers up
  * to date. */
 Bool inputs_need_exact(const IRSB *in);
+/* The program is about to set what a signal does. */
+void inputs_handler(UInt number, Addr action);
 /* Called by translated code: an instruction got a value from outside, or so many registers. `how`:
  * instructions that are not counted yet << 16 | bytes. */
 void inputs_value(GuestState *gst, ULong how, ULong pc, ULong value);

@@ -71,7 +71,7 @@ for name in $("$VESTIGE" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p'); do
     [ "$(wc -l <"$T/wanted")" -gt 1 ] || [ "$name" = help ] || fail "$name has no options"
 done
 completes vestige dump --fr
-expect_equal "$offered" "--from --from-cycle --from-insn"
+expect_equal "$offered" "--from --from-cycle --from-insn --from-place"
 
 begin completes_tools_by_their_own_names
 completes mcfTrace -fi

@@ -62,6 +62,14 @@ begin makes_faults_again
 program faults faults.c
 made_again ./faults
 
+# Registers are up to date where accesses fail once somebody can look at them, and not before.
+begin shows_registers_to_a_handler_that_comes_late
+program late
+made_again ./late
+./late >natively
+cmp -s natively got || fail "not as natively: $(diff natively got | head -2)"
+expect_equal "$(head -1 got)" '11: 11 22 41b 44 0'
+
 # Values from outside: the counter of time, processor identification, xgetbv, random numbers.
 begin makes_values_from_outside_again
 program values values.c
