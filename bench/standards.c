@@ -206,6 +206,7 @@ void bench_standards(struct bench *b)
         const struct vs_slice stepped = {.steps = steps.list, .step_count = steps.count};
         double own = measure(b, programs[i].name, "pt", &v, k.branches,
                              &(struct vs_slice){.events = &batch});
+        measure(b, programs[i].name, "etm4", &v, steps.branches, &stepped);
         measure(b, programs[i].name, "etrace", &v, steps.branches, &stepped);
         measure(b, programs[i].name, "ntrace", &v, steps.branches, &stepped);
         measure_peer(b, build, programs[i].name, run, own);

@@ -17,14 +17,30 @@ static const struct vs_parameter parameters[] = {
     {AT(stack), .max = VS_PT_STACK_MAX, .help = "entries of the stack of calls; 0: none"},
     {AT(psb), .max = 1u << 27, .power = true, .help = "bytes between PSBs; 0: only at starts"},
     {AT(time), .words = time_words, .help = "in a timed stream: CYCs, or TSCs at exceptions"},
+    {AT(mtc), .max = VS_PT_MTC_MAX, .power = true,
+     .help = "in a timed stream: ticks of the crystal clock between MTCs; 0: there are none"},
+    {AT(crystal), .min = 1, .max = VS_PT_CRYSTAL_MAX, .help = "cycles of such a tick"},
     {AT(accepts), .words = accepts_words, .help = "what is read: what is written, or all of PT"},
     {0},
 };
 
 static const struct vs_technique_config configs[] = {
-    {"long", "tnt=long"},  {"deferred", "deferred=16"}, {"uncompressed", "stack=0"},
-    {"psb2k", "psb=2048"}, {"foreign", "accepts=any"},  {0},
+    {"long", "tnt=long"},
+    {"deferred", "deferred=16"},
+    {"uncompressed", "stack=0"},
+    {"psb2k", "psb=2048"},
+    {"mtc", "mtc=64"},
+    {"foreign", "accepts=any"},
+    {0},
 };
+
+/* Without time, nothing ticks. */
+static void settle(void *params, bool timed)
+{
+    struct vs_pt_params *p = params;
+    if (!timed)
+        p->mtc = 0;
+}
 
 static void framing(const void *params, struct vs_port_shape *shape)
 {
@@ -56,6 +72,12 @@ static int cost(const void *params, const struct vs_technique_setup *setup,
         vs_cost_list_add(list, "bytes since PSB", vs_counter_cost(28), setup->cores);
     if (setup->timed)
         vs_cost_list_add(list, "cycles", vs_counter_cost(56), setup->cores);
+    if (setup->timed && p->mtc) {
+        /* the count, of which a TMA has 16 bits, and the cycles of the tick under way */
+        vs_cost_list_add(list, "crystal clock", vs_counter_cost(VS_PT_CLOCK_BITS + 9), 1);
+        vs_cost_list_add(list, "last MTC", (struct vs_cost){.registers = 8, .comparators = 8},
+                         setup->cores);
+    }
     vs_ras_fini(&stack);
     return 0;
 }
@@ -67,8 +89,9 @@ const struct vs_technique vs_technique_pt = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_pt_params),
-    .defaults = "stack=64",
+    .defaults = "stack=64 crystal=100",
     .configs = configs,
+    .settle = settle,
     .framing = framing,
     .cost = cost,
     .encoder = &vs_pt_encoder_ops,

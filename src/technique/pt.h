@@ -15,7 +15,10 @@
  *   PSB ... MODE FUP PSBEND
  *                   a synchronisation point
  *
- * In a timed stream CYC has the cycles since the last CYC or TSC, and TSC has the cycle.
+ * In a timed stream CYC has the cycles since the last CYC or TSC, and TSC has the cycle. With MTC,
+ * what a clock counts that ticks more slowly is told periodically: MTC has 8 bits of its count,
+ * when the lowest of them has changed, and TMA, behind each TSC, how the count and the cycle lie to
+ * each other.
  *
  * An instruction pointer is told as what differs from the last one that was told.
  *
@@ -37,6 +40,8 @@ struct vs_pt_params {
     uint64_t stack;    /* entries of the stack of calls; 0: returns are not compressed */
     uint64_t psb;      /* bytes from one PSB to the next; 0: only where a core begins */
     uint64_t time;     /* enum vs_pt_time, if the stream is timed */
+    uint64_t mtc;      /* ticks of the crystal clock from one MTC to the next; 0: there is none */
+    uint64_t crystal;  /* cycles of a tick */
     uint64_t accepts;  /* enum vs_pt_accepts: the decoder reads only what the encoder writes, or all
                         * that PT has */
 };
@@ -47,6 +52,10 @@ enum {
     VS_PT_SHORT_BITS = 6,
     VS_PT_LONG_BITS = 47,
     VS_PT_PSB_PAIRS = 8,
+    VS_PT_MTC_MAX = 1 << 15, /* ticks from one MTC to the next */
+    VS_PT_CRYSTAL_MAX = 511, /* cycles of a tick, which a TMA can tell */
+    VS_PT_MTC_SILENT = 256,  /* so many MTCs could not be told from none */
+    VS_PT_CLOCK_BITS = 23,   /* of the crystal clock's count that an MTC may have */
 };
 
 /* First bytes; the second byte of those that begin with VS_PT_EXT. */
@@ -99,6 +108,31 @@ static inline int vs_pt_ip_bytes(unsigned code)
 {
     static const int8_t bytes[8] = {0, 2, 4, 6, 6, -VSE_CORRUPT, 8, -VSE_CORRUPT};
     return bytes[code & 7];
+}
+
+/* Returns how many cycles are from one MTC to the next. */
+static inline uint64_t vs_pt_mtc_period(const struct vs_pt_params *p)
+{
+    return p->mtc * p->crystal;
+}
+
+/* Returns the cycle after `cycle` at which the next MTC is due. */
+static inline uint64_t vs_pt_mtc_next(const struct vs_pt_params *p, uint64_t cycle)
+{
+    return (cycle / vs_pt_mtc_period(p) + 1) * vs_pt_mtc_period(p);
+}
+
+/* Returns what an MTC has that is due at that cycle: 8 bits of the clock's count. */
+static inline uint64_t vs_pt_mtc_payload(const struct vs_pt_params *p, uint64_t cycle)
+{
+    return cycle / vs_pt_mtc_period(p) & 0xff;
+}
+
+/* Returns the 5 bytes of a TMA at that cycle: the clock's count and, behind a byte of 0, the cycles
+ * since it ticked. */
+static inline uint64_t vs_pt_tma_payload(const struct vs_pt_params *p, uint64_t cycle)
+{
+    return (cycle / p->crystal & 0xffff) | cycle % p->crystal << 24;
 }
 
 /* Returns how many outcomes the short form still has, which is then no longer than the long one;

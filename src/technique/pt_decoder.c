@@ -18,7 +18,9 @@ enum kind {
     OVF,
     MODE,
     TSC,
+    TMA,
     CYC,
+    MTC,
     SKIPPED, /* known, and of no consequence here */
 };
 
@@ -52,6 +54,8 @@ struct pt_decoder {
     uint64_t target;
     bool fixed; /* the head goes to an address or a system call: no branch is on the way */
     uint64_t last_ip, cycle;
+    uint64_t due; /* the cycle of the next MTC; UINT64_MAX: it is not known */
+    bool owes_tma;
     bool peeked;
     bool begun;   /* a PAD came just before */
     bool forgets; /* where the head ends, the stack of calls is emptied */
@@ -63,6 +67,12 @@ struct pt_decoder {
 static bool is_exact(const struct pt_decoder *d)
 {
     return d->params.accepts == VS_PT_EXACT;
+}
+
+/* Whether MTCs are read. */
+static bool ticks(const struct pt_decoder *d)
+{
+    return d->params.mtc;
 }
 
 static int refuse(struct pt_decoder *d, const char *why)
@@ -184,6 +194,10 @@ static int get_extended(struct pt_decoder *d, struct packet *p)
     p->kind = second == VS_PT_EXT_PSBEND ? PSBEND : second == VS_PT_EXT_OVF ? OVF : SKIPPED;
     if (p->kind == PSBEND || (p->kind == OVF && !is_exact(d)))
         return 0;
+    if (second == VS_PT_EXT_TMA && ticks(d)) {
+        p->kind = TMA;
+        return vs_port_get(d->port, VS_FIELD_CYCLES, 40, &p->value);
+    }
     if (is_exact(d))
         return refuse(d, "no such packet is written");
     if (second == VS_PT_EXT_MNT) {
@@ -245,10 +259,86 @@ static int get_other(struct pt_decoder *d, uint64_t byte, struct packet *p)
     p->kind = byte == VS_PT_TSC_BYTE ? TSC : SKIPPED;
     if (byte == VS_PT_TSC_BYTE && (d->setup.timed || !is_exact(d)))
         return vs_port_get(d->port, VS_FIELD_CYCLES, 56, &p->value);
+    if (byte == VS_PT_MTC_BYTE && ticks(d)) {
+        p->kind = MTC;
+        return get_byte(d, VS_FIELD_CYCLES, &p->value);
+    }
     if (byte == VS_PT_MTC_BYTE && !is_exact(d))
         return vs_port_skip_bytes(d->port, VS_FIELD_HEADER, 1);
     return refuse(d, "there is no such packet");
 }
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+/* Whether so many MTCs are missing that they stand for a core that slept. */
+static bool slept(const struct pt_decoder *d, uint64_t cycle)
+{
+    return (cycle - d->due) / vs_pt_mtc_period(&d->params) >= VS_PT_MTC_SILENT - 1;
+}
+
+static int take_tsc(struct pt_decoder *d, uint64_t cycle)
+{
+    if (is_exact(d) && cycle >= d->due && !slept(d, cycle))
+        return refuse(d, "an MTC is missing before a TSC");
+    d->cycle = cycle;
+    if (ticks(d)) {
+        d->due = vs_pt_mtc_next(&d->params, cycle);
+        d->owes_tma = true;
+    }
+    return 0;
+}
+
+static int take_tma(struct pt_decoder *d, uint64_t value)
+{
+    if (is_exact(d) && (!d->owes_tma || value != vs_pt_tma_payload(&d->params, d->cycle)))
+        return refuse(d, "a TMA does not fit its TSC");
+    d->owes_tma = false;
+    return 0;
+}
+
+/* Some MTCs may be missing in what others wrote. */
+static int take_mtc(struct pt_decoder *d, uint64_t value)
+{
+    uint64_t at = d->due, period = vs_pt_mtc_period(&d->params);
+    if (is_exact(d) && (at == UINT64_MAX || value != vs_pt_mtc_payload(&d->params, at) ||
+                        (d->params.time == VS_PT_CYC && d->cycle != at)))
+        return refuse(d, "an MTC is not when it is due");
+    if (at == UINT64_MAX)
+        return 0;
+    at += ((value - vs_pt_mtc_payload(&d->params, at)) & 0xff) * period;
+    d->cycle = at > d->cycle ? at : d->cycle;
+    d->due = at + period;
+    return 0;
+}
+
+/* Takes what a packet tells of time. */
+static int take_time(struct pt_decoder *d, const struct packet *p)
+{
+    if (is_exact(d) && d->owes_tma && p->kind != TMA)
+        return refuse(d, "a TSC has no TMA");
+    if (is_exact(d) && d->cycle >= d->due && p->kind != MTC)
+        return refuse(d, "an MTC is missing");
+    switch (p->kind) {
+    case TSC:
+        return take_tsc(d, p->value);
+    case TMA:
+        return take_tma(d, p->value);
+    case MTC:
+        return take_mtc(d, p->value);
+    case CYC:
+        d->cycle += p->value;
+        return 0;
+    default:
+        return 0;
+    }
+}
+
+static bool is_time(const struct packet *p)
+{
+    return p->kind == TSC || p->kind == TMA || p->kind == CYC || p->kind == MTC;
+}
+
+/* ---- the next packet ------------------------------------------------------------------------- */
 
 /* Gets the next packet. Returns 0; -VSE_END; as vs_port_get. */
 static int get_packet(struct pt_decoder *d, struct packet *p)
@@ -266,12 +356,12 @@ static int get_packet(struct pt_decoder *d, struct packet *p)
     if (err)
         return err;
     if (byte == VS_PT_EXT)
-        return get_extended(d, p);
-    if (byte & 1)
-        return get_other(d, byte, p);
-    if (byte)
+        err = get_extended(d, p);
+    else if (byte & 1)
+        err = get_other(d, byte, p);
+    else if (byte)
         set_outcomes(p, byte >> 1);
-    return 0;
+    return err ? err : take_time(d, p);
 }
 
 /* Gets the next packet that is not about time alone. */
@@ -284,11 +374,7 @@ static int get_next(struct pt_decoder *d, struct packet *p)
             return refuse(d, "a PAD too many");
         if (p->kind == PAD)
             d->begun = true;
-        else if (p->kind == TSC)
-            d->cycle = p->value;
-        else if (p->kind == CYC)
-            d->cycle += p->value;
-        else if (p->kind != SKIPPED && !(p->kind == MODE && p->value >> 5))
+        else if (!is_time(p) && p->kind != SKIPPED && !(p->kind == MODE && p->value >> 5))
             break;
     }
     if (!err && is_exact(d) && d->begun && p->kind != FUP)
@@ -356,6 +442,8 @@ static int go_off(struct pt_decoder *d, struct vs_flow_head *h)
         vs_port_seek(d->port, d->port->stream, d->port->bits.nbits);
     if (err == -VSE_END || is_cut(d, err))
         return 0;
+    if (!err && p.kind == PSB)
+        d->due = UINT64_MAX; /* of what comes now, nothing is known yet */
     if (err || p.kind == PSB || p.kind == OVF)
         return err;
     if (p.kind != PGE)
@@ -414,12 +502,12 @@ static int get_psb_plus(struct pt_decoder *d, uint64_t *ip, bool *has_ip)
         if (p.kind == FUP && (is_exact(d) ? mode && p.has_ip && !*has_ip : true)) {
             *has_ip = p.has_ip;
             *ip = p.value;
-        } else if (p.kind == TSC && !(is_exact(d) && (timed || mode || *has_ip))) {
+        } else if ((p.kind == TSC || p.kind == TMA) && !(is_exact(d) && (mode || *has_ip)) &&
+                   !(is_exact(d) && timed != (p.kind == TMA))) {
             timed = true;
-            d->cycle = p.value;
         } else if (p.kind == MODE && !(is_exact(d) && (mode || *has_ip))) {
             mode = true;
-        } else if (is_exact(d) || (p.kind != PAD && p.kind != SKIPPED && p.kind != CYC)) {
+        } else if (is_exact(d) || (p.kind != PAD && p.kind != SKIPPED && !is_time(&p))) {
             return refuse(d, "no such packet is in a PSB+");
         }
     }
@@ -541,6 +629,8 @@ static void forget(struct pt_decoder *d, enum state state)
     d->count = 0;
     d->target_known = d->peeked = d->fixed = d->forgets = false;
     d->last_ip = d->cycle = 0;
+    d->due = UINT64_MAX;
+    d->owes_tma = false;
     d->stack.depth = 0;
 }
 
@@ -684,6 +774,7 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     d->port = port;
     d->params = *(const struct vs_pt_params *)params;
     d->setup = *setup;
+    d->due = UINT64_MAX;
     int err = vs_ras_init(&d->stack, (uint32_t)d->params.stack);
     if (err) {
         free(d);

@@ -17,6 +17,7 @@ struct pt_core {
     uint64_t pc, known; /* where it was when it had retired `known`; only straight code since */
     uint64_t time;      /* of the newest outcome or target that was not sent yet */
     uint64_t last_ip, cycle;
+    uint64_t due; /* the cycle of the next MTC; UINT64_MAX: there is none */
     uint64_t psb; /* bits in its stream when the last PSB began */
     bool alive;
     bool off; /* after a system call: it goes on at pc, which was not told yet */
@@ -78,6 +79,13 @@ static void put_tsc(struct pt_encoder *e, struct pt_core *c, uint64_t time)
     vs_port_put(e->port, VS_FIELD_CYCLES, time, 56);
     vs_port_end(e->port);
     c->cycle = time;
+    if (!e->params.mtc)
+        return;
+    begin(e, c, time);
+    put_ext(e, VS_FIELD_CYCLES, VS_PT_EXT_TMA);
+    vs_port_put(e->port, VS_FIELD_CYCLES, vs_pt_tma_payload(&e->params, time), 40);
+    vs_port_end(e->port);
+    c->due = vs_pt_mtc_next(&e->params, time);
 }
 
 static void put_cyc(struct pt_encoder *e, struct pt_core *c, uint64_t time)
@@ -106,6 +114,17 @@ static void put_exact_time(struct pt_encoder *e, struct pt_core *c, uint64_t tim
     put_time(e, c, time);
     if (e->setup.timed && c->cycle != time)
         put_tsc(e, c, time);
+}
+
+static void put_mtc(struct pt_encoder *e, struct pt_core *c, uint64_t time)
+{
+    put_time(e, c, time);
+    begin(e, c, time);
+    vs_port_put(e->port, VS_FIELD_CYCLES, VS_PT_MTC_BYTE | vs_pt_mtc_payload(&e->params, time) << 8,
+                16);
+    vs_port_end(e->port);
+    c->cycle = time;
+    c->due = vs_pt_mtc_next(&e->params, time);
 }
 
 static inline void put_short(struct pt_encoder *e, const struct pt_core *c, uint64_t outcomes,
@@ -184,6 +203,19 @@ static void put_pgd(struct pt_encoder *e, struct pt_core *c, uint64_t time)
     begin(e, c, time);
     vs_port_put(e->port, VS_FIELD_HEADER, VS_PT_TIP_PGD, 8);
     vs_port_end(e->port);
+}
+
+/* MTCs were due since the core's last packet: tells them after what came before. Where they are too
+ * many, the core slept, and has a TSC instead. */
+static void tick(struct pt_encoder *e, struct pt_core *c)
+{
+    flush(e, c);
+    if ((e->time - c->due) / vs_pt_mtc_period(&e->params) >= VS_PT_MTC_SILENT - 1)
+        put_tsc(e, c, e->time);
+    else
+        while (c->due <= e->time)
+            put_mtc(e, c, c->due);
+    c->time = c->cycle;
 }
 
 /* ---- branches -------------------------------------------------------------------------------- */
@@ -304,13 +336,15 @@ static const struct vs_event *take_row(struct pt_encoder *e, struct pt_core *c,
 {
     const struct vs_event *first = event;
     const bool to_packet = e->params.psb; /* a PSB may be due after each */
+    const bool ticks = e->params.mtc;
     const unsigned thread = event->thread, full = e->full;
     uint64_t tnt = c->tnt, retired = 0, conditional = 0, returns = 0;
     unsigned count = c->tnt_count;
     for (bool sent = false; event < end && !sent; event++) {
         unsigned flags = event->flags, one = flags & VS_BR_COND;
         bool goes = false;
-        if (event->kind != VS_BRANCH || event->thread != thread)
+        if (event->kind != VS_BRANCH || event->thread != thread ||
+            (ticks && batch->cycles[event - batch->events] >= c->due))
             break;
         conditional += one;
         if (flags & (VS_BR_INDIRECT | VS_BR_CALL)) {
@@ -401,11 +435,8 @@ static void start(struct pt_encoder *e, struct pt_core *c, uint64_t pc)
     e->counts.syncs++;
 }
 
-/* The core ends, or its recording does. */
-static int stop(struct pt_encoder *e, struct pt_core *c)
+static int put_stop(struct pt_encoder *e, struct pt_core *c)
 {
-    if (!c->alive)
-        return 0;
     c->alive = false;
     e->counts.syncs++;
     e->counts.discontinuities++;
@@ -422,6 +453,18 @@ static int stop(struct pt_encoder *e, struct pt_core *c)
         put_ip(e, c, VS_PT_FUP, c->pc, e->time);
         put_pgd(e, c, e->time);
     }
+    return err;
+}
+
+/* The core ends, or its recording does. */
+static int stop(struct pt_encoder *e, struct pt_core *c)
+{
+    if (!c->alive)
+        return 0;
+    if (e->time >= c->due)
+        tick(e, c);
+    int err = put_stop(e, c);
+    c->due = UINT64_MAX;
     return err;
 }
 
@@ -540,6 +583,7 @@ static int encoder_open(void **encoder, const struct vs_technique_context *conte
     e->full = p->tnt == VS_PT_LONG ? VS_PT_LONG_BITS : VS_PT_SHORT_BITS;
     for (unsigned i = 0; i < cores; i++) {
         e->cores[i].number = i;
+        e->cores[i].due = UINT64_MAX;
         if (vs_ras_init(&e->cores[i].stack, (uint32_t)p->stack) < 0) {
             encoder_close(e);
             return -VSE_NOMEM;
@@ -564,6 +608,8 @@ static int take_event(struct pt_encoder *e, struct pt_core *c, const struct vs_b
     e->time = batch->cycles ? batch->cycles[event - batch->events] : e->instructions;
     if (unlikely(c->off) && event->icount)
         go_on(e, c);
+    if (unlikely(e->time >= c->due))
+        tick(e, c);
     if (event->kind == VS_BRANCH)
         branch(e, c, event);
     else if (event->kind > VS_STORE)

@@ -78,6 +78,11 @@ flipped tiny $((bits + 1)) mcfTR_e
 expect_equal "$(jq .mutation.flips "$out")" "$bits"
 expect_equal "$(jq '[.mutation.fields[].flips] | add' "$out")" "$bits"
 
+# MTCs, and all that their time hangs on
+begin notices_flips_of_a_clock
+recorded clock --control-only --timed -- "$VESTIGE_BUILD/test/target/ends"
+flipped clock $((few * 20)) pt:mtc=4,crystal=50 $(more pt:mtc=4,crystal=50,time=tsc)
+
 begin flips_the_same_bits_for_a_seed
 flipped fft 5 mc2RT
 cp "$out" "$T/first"

@@ -49,16 +49,21 @@ struct fixture {
     struct vs_verify v;
 };
 
-static void fixture_init(struct fixture *f, const struct vs_event *events, size_t count)
+static void fixture_init(struct fixture *f, const struct vs_event *events, const uint64_t *cycles,
+                         size_t count)
 {
     uint8_t wide[sizeof(struct vs_syscall_head) + sizeof(begun)] = {0};
-    const struct vs_batch b = {
-        .events = events, .count = count, .wide = wide, .wide_size = sizeof(wide)};
+    const struct vs_batch b = {.events = events,
+                               .cycles = cycles,
+                               .count = count,
+                               .wide = wide,
+                               .wide_size = sizeof(wide)};
+    const struct vs_writer_options options = {.inline_work = true,
+                                              .features = cycles ? VS_RUN_TIMED : 0};
     struct vs_writer *w;
     memcpy(wide + sizeof(struct vs_syscall_head), begun, sizeof(begun));
     place_init(&f->place);
-    CHECK_EQ(vs_writer_open(&w, "run.vest", &(struct vs_writer_options){.inline_work = true}, NULL),
-             0);
+    CHECK_EQ(vs_writer_open(&w, "run.vest", &options, NULL), 0);
     CHECK_EQ(vs_writer_meta(w, "isa", "x86-64"), 0);
     for (size_t i = 0; i < sizeof(blocks) / sizeof(blocks[0]); i++)
         CHECK_EQ(vs_writer_block(w, &blocks[i]), i);
@@ -76,23 +81,41 @@ static void fixture_fini(struct fixture *f)
 }
 
 /* The events make these bytes, which make the events. */
-static void check(const char *text, const struct vs_event *events, size_t count,
-                  const uint8_t *bytes, size_t size)
+static void check_timed(const char *text, const uint64_t *cycles, const struct vs_event *events,
+                        size_t count, const uint8_t *bytes, size_t size)
 {
     struct fixture f;
     struct vs_technique_spec spec;
     struct vs_verify_result r = {0};
     struct vs_port_store out = {0};
     struct vs_diag diag = {0};
-    fixture_init(&f, events, count);
+    fixture_init(&f, events, cycles, count);
     CHECK_EQ(vs_technique_parse(&spec, text, NULL), 0);
     CHECK_EQ(vs_verify_encode(&f.v, &spec, &out, NULL, NULL, &diag), (int64_t)(8 * size));
     CHECK_MEM(out.streams[0].data, bytes, size);
     CHECK_EQ(vs_verify_decode(&f.v, &spec, out.streams, &r, &diag), 0);
     if (r.outcome != VS_VERIFY_SAME)
         unittest_fail(__FILE__, __LINE__, "%s: %s", text, r.diag.text);
+    for (size_t bit = 0; cycles && bit < 8 * size; bit++) { /* no bit changes unnoticed */
+        struct vs_port_stream stream = {
+            .data = out.streams[0].data, .size = size, .nbits = 8 * size};
+        uint8_t *bad = malloc(size);
+        CHECK(bad);
+        memcpy(bad, bytes, size);
+        bad[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        stream.data = bad;
+        int err = vs_verify_decode(&f.v, &spec, &stream, &r, &diag);
+        CHECK(err || r.outcome != VS_VERIFY_SAME);
+        free(bad);
+    }
     vs_port_store_fini(&out);
     fixture_fini(&f);
+}
+
+static void check(const char *text, const struct vs_event *events, size_t count,
+                  const uint8_t *bytes, size_t size)
+{
+    check_timed(text, NULL, events, count, bytes, size);
 }
 
 #define EVENTS(...)                                                                                \
@@ -182,6 +205,45 @@ TEST(begins_anew_after_gaps)
     check("pt", EVENTS(START(0x100a), SYSTEM(1), GAP(0x1001, 0), JNE(true, 1), EXIT(0)),
           BYTES(BEGIN, 0x31, 0x0a, 0x10, 0x01, BEGIN, 0x31, 0x01, 0x10, 0x06, 0x3d, 0x00, 0x10,
                 0x01));
+}
+
+/* ---- time ------------------------------------------------------------------------------------ */
+
+#define START_AT_95 /* PSB TSC(95) TMA(9, 5) PSBEND MODE PGE(1000) */                              \
+    PSB, 0x19, 95, 0, 0, 0, 0, 0, 0, 0x02, 0x73, 9, 0, 0, 5, 0, 0x02, 0x23, 0x99, 0x01, 0x31,      \
+        0x00, 0x10
+#define STOP_AT_1003 0x3d, 0x03, 0x10, 0x01
+
+/* An MTC is due every 40 cycles. */
+TEST(tells_when_a_clock_ticks)
+{
+    static const uint64_t cycles[] = {95, 100, 121, 205, 205};
+    check_timed("pt:time=tsc,mtc=4,crystal=10", cycles,
+                EVENTS(START(0x1000), JNE(true, 2), JNE(true, 2), JNE(false, 2), EXIT(0)),
+                /* TNT(1) MTC(3) TNT(1) MTC(4) MTC(5) TNT(0) TSC(205) TMA(20, 5) */
+                BYTES(START_AT_95, 0x06, 0x59, 3, 0x06, 0x59, 4, 0x59, 5, 0x04, 0x19, 205, 0, 0, 0,
+                      0, 0, 0, 0x02, 0x73, 20, 0, 0, 5, 0, STOP_AT_1003));
+}
+
+TEST(tells_when_a_clock_ticks_beside_cycles)
+{
+    static const uint64_t cycles[] = {95, 100, 121, 205, 205};
+    check_timed("pt:mtc=4,crystal=10", cycles,
+                EVENTS(START(0x1000), JNE(true, 2), JNE(true, 2), JNE(false, 2), EXIT(0)),
+                /* CYC(5) TNT(1) CYC(20) MTC(3) CYC(1) TNT(1) CYC(39) MTC(4) CYC(40) MTC(5) CYC(5)
+                 * TNT(0) */
+                BYTES(START_AT_95, 0x2b, 0x06, 0xa3, 0x59, 3, 0x0b, 0x06, 0x3f, 0x02, 0x59, 4, 0x47,
+                      0x02, 0x59, 5, 0x2b, 0x04, STOP_AT_1003));
+}
+
+/* So many ticks would not be seen in 8 bits. */
+TEST(tells_the_cycle_after_a_long_sleep)
+{
+    static const uint64_t cycles[] = {95, 120 + 40 * 255, 120 + 40 * 255};
+    check_timed("pt:mtc=4,crystal=10", cycles, EVENTS(START(0x1000), JNE(false, 2), EXIT(0)),
+                /* TSC(10320) TMA(1032, 0) TNT(0) */
+                BYTES(START_AT_95, 0x19, 0x50, 0x28, 0, 0, 0, 0, 0, 0x02, 0x73, 0x08, 0x04, 0, 0, 0,
+                      0x04, STOP_AT_1003));
 }
 
 /* ---- what others write ----------------------------------------------------------------------- */
