@@ -125,8 +125,9 @@ static void one(struct bench *b, const char *name, const struct steps *s, struct
         bool streams;
         double encode, decode;
     } rows[] = {
-        {"mcfTR_e", false, 80, 40}, {"mcfNX_b", false, 0, 0}, {"etm4", false, 80, 40},
-        {"eDMTF", true, 10, 0},     {"rSDC-LSP", true, 0, 0},
+        {"mcfTR_e", false, 80, 40}, {"mcfNX_b", false, 0, 0},     {"etm4", false, 80, 40},
+        {"eDMTF", true, 10, 0},     {"rSDC-LSP", true, 0, 0},     {"mcfTG", false, 40, 30},
+        {"mcfTA", false, 40, 30},   {"mcfTA:64K", false, 20, 30},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

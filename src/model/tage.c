@@ -57,12 +57,9 @@ static void choose_lengths(struct vs_tage *t, const struct vs_tage_config *c)
 
 static void shape_fold(struct vs_tage_fold *f, const struct vs_tage *t, unsigned width)
 {
-    *f = (struct vs_tage_fold){0};
-    for (unsigned i = 0; i < t->tables; i++) {
-        f->mask[i] = (uint16_t)((1u << width) - 1);
-        f->top[i] = (uint16_t)(1u << (width - 1));
-        f->out[i] = (uint16_t)(1u << t->length[i] % width);
-    }
+    *f = (struct vs_tage_fold){.width = width};
+    for (unsigned i = 0; i < t->tables; i++)
+        f->out.table[i] = (uint16_t)(1u << t->length[i] % width);
 }
 
 int vs_tage_init(struct vs_tage *t, const struct vs_tage_config *c)
@@ -71,6 +68,7 @@ int vs_tage_init(struct vs_tage *t, const struct vs_tage_config *c)
     if (!is_valid(c))
         return -VSE_INVAL;
     t->tables = c->tables;
+    t->groups = (c->tables + VS_TAGE_LANES - 1) / VS_TAGE_LANES;
     t->log = vs_log2_ceil(c->entries);
     t->base_log = vs_log2_ceil(c->base);
     t->base_mask = c->base - 1;
@@ -79,7 +77,8 @@ int vs_tage_init(struct vs_tage *t, const struct vs_tage_config *c)
     shape_fold(&t->index, t, t->log);
     shape_fold(&t->tag, t, t->tag_bits);
     shape_fold(&t->tag_less, t, t->tag_bits - 1);
-    t->entries = malloc(((size_t)t->tables << t->log) * sizeof(*t->entries));
+    /* a group is looked up as a whole, whether or not all of its tables exist */
+    t->entries = malloc(((size_t)t->groups * VS_TAGE_LANES << t->log) * sizeof(*t->entries));
     t->base = malloc(c->base);
     if (!t->entries || !t->base)
         return -VSE_NOMEM;
@@ -97,15 +96,15 @@ void vs_tage_fini(struct vs_tage *t)
 
 void vs_tage_clear(struct vs_tage *t)
 {
-    for (size_t i = 0; i < (size_t)t->tables << t->log; i++)
+    for (size_t i = 0; i < (size_t)t->groups * VS_TAGE_LANES << t->log; i++)
         t->entries[i] = (struct vs_tage_entry){.counter = -1};
     memset(t->base, -1, (size_t)t->base_mask + 1);
-    memset(t->ring, 0, sizeof(t->ring));
-    t->index.value = t->tag.value = t->tag_less.value = (vs_tage_lanes){0};
+    memset(t->history, 0, sizeof(t->history));
+    t->index.value = t->tag.value = t->tag_less.value = (union vs_tage_row){0};
     t->choice = 0;
     t->tick = 0;
     t->lfsr = LFSR_START;
-    t->head = 0;
+    t->head = VS_TAGE_ROOM - VS_TAGE_HISTORY_MAX - 1;
     t->recent = 0;
 }
 
@@ -127,12 +126,7 @@ struct vs_cost vs_tage_cost(const struct vs_tage *t)
 static const struct vs_tage_entry *entry_of(const struct vs_tage *t, const struct vs_tage_lookup *l,
                                             int table)
 {
-    return &t->entries[((size_t)table << t->log) + l->index[table]];
-}
-
-static int counter_of(const struct vs_tage *t, const struct vs_tage_lookup *l, int table)
-{
-    return table < 0 ? t->base[l->base] : entry_of(t, l, table)->counter;
+    return &t->entries[((size_t)table << t->log) + l->index.table[table]];
 }
 
 static bool is_weak(int counter)
@@ -140,14 +134,31 @@ static bool is_weak(int counter)
     return counter == -1 || counter == 0;
 }
 
-/* The tables whose tags match, as bits. */
-static unsigned matches(const struct vs_tage *t, const struct vs_tage_lookup *l)
+static inline uint16_t ones(unsigned width)
 {
-    unsigned found = 0;
-    const struct vs_tage_entry *table = t->entries;
-    for (unsigned i = 0; i < t->tables; i++, table += (size_t)1 << t->log)
-        found |= (unsigned)(table[l->index[i]].tag == l->tag[i]) << i;
-    return found;
+    return (uint16_t)((1u << width) - 1);
+}
+
+/* Those of 8 tables whose tags match, as bits. */
+static inline unsigned matches(const struct vs_tage *t, const struct vs_tage_lookup *l, unsigned g)
+{
+    const struct vs_tage_entry *e = t->entries + ((size_t)g * VS_TAGE_LANES << t->log);
+    const uint16_t *at = &l->index.table[g * VS_TAGE_LANES];
+    const size_t next = (size_t)1 << t->log;
+    const vs_tage_lanes tags = {e[at[0]].tag,
+                                e[next + at[1]].tag,
+                                e[2 * next + at[2]].tag,
+                                e[3 * next + at[3]].tag,
+                                e[4 * next + at[4]].tag,
+                                e[5 * next + at[5]].tag,
+                                e[6 * next + at[6]].tag,
+                                e[7 * next + at[7]].tag};
+    static const vs_tage_lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
+    const vs_tage_lanes found = (vs_tage_lanes)(tags == l->tag.group[g]) & bits;
+    uint64_t halves[2];
+    memcpy(halves, &found, sizeof(halves));
+    /* the product's highest element is the sum of all four */
+    return (unsigned)((halves[0] + halves[1]) * UINT64_C(0x0001000100010001) >> 48);
 }
 
 static int highest(unsigned bits)
@@ -155,22 +166,40 @@ static int highest(unsigned bits)
     return bits ? 31 - __builtin_clz(bits) : -1;
 }
 
+/* Some of the tables match. */
+static inline void ask_tables(const struct vs_tage *t, struct vs_tage_lookup *l, unsigned found)
+{
+    l->provider = highest(found);
+    l->alternative = highest(found ^ 1u << l->provider);
+    const struct vs_tage_entry *e = entry_of(t, l, l->provider);
+    l->counter = e->counter;
+    l->useful = e->useful;
+    l->longest = e->counter >= 0;
+    if (l->alternative >= 0)
+        l->other = entry_of(t, l, l->alternative)->counter >= 0;
+    bool fresh = is_weak(l->counter) && !l->useful;
+    l->prediction = fresh && t->choice >= 0 ? l->other : l->longest;
+}
+
 void vs_tage_look(const struct vs_tage *t, uint64_t pc, struct vs_tage_lookup *l)
 {
     uint16_t x = (uint16_t)(pc >> 1 ^ pc >> 12), y = (uint16_t)(pc ^ pc >> 9);
+    unsigned found = 0;
     x ^= (uint16_t)(x >> t->log);
-    l->index = (t->index.value ^ x) & t->index.mask;
-    l->tag = (t->tag.value ^ t->tag_less.value << 1 ^ y) & t->tag.mask;
+    for (unsigned g = 0; g < t->groups; g++) {
+        l->index.group[g] = (t->index.value.group[g] ^ x) & ones(t->log);
+        l->tag.group[g] =
+            (t->tag.value.group[g] ^ t->tag_less.value.group[g] << 1 ^ y) & ones(t->tag_bits);
+        found |= matches(t, l, g) << g * VS_TAGE_LANES;
+    }
+    found &= (1u << t->tables) - 1;
     l->base = (uint32_t)(pc >> 1 ^ pc >> (1 + t->base_log)) & t->base_mask;
-    unsigned found = matches(t, l);
-    l->provider = highest(found);
-    l->alternative = found ? highest(found ^ 1u << l->provider) : -1;
-    l->counter = counter_of(t, l, l->provider);
-    l->useful = found ? entry_of(t, l, l->provider)->useful : 0;
-    l->longest = l->counter >= 0;
-    l->other = found ? counter_of(t, l, l->alternative) >= 0 : l->longest;
-    l->prediction =
-        found && is_weak(l->counter) && !l->useful && t->choice >= 0 ? l->other : l->longest;
+    l->provider = l->alternative = -1;
+    l->counter = t->base[l->base];
+    l->useful = 0;
+    l->longest = l->other = l->prediction = l->counter >= 0;
+    if (found)
+        ask_tables(t, l, found);
 }
 
 /* ---- learning -------------------------------------------------------------------------------- */
@@ -182,8 +211,9 @@ static int8_t count(int counter, bool up, int least, int most)
 
 static void count_outcome(struct vs_tage *t, const struct vs_tage_lookup *l, int table, bool taken)
 {
-    int8_t *counter = table < 0 ? &t->base[l->base]
-                                : &t->entries[((size_t)table << t->log) + l->index[table]].counter;
+    int8_t *counter = table < 0
+                          ? &t->base[l->base]
+                          : &t->entries[((size_t)table << t->log) + l->index.table[table]].counter;
     *counter = table < 0 ? count(*counter, taken, BASE_MIN, BASE_MAX)
                          : count(*counter, taken, COUNTER_MIN, COUNTER_MAX);
 }
@@ -210,11 +240,11 @@ static __attribute__((noinline)) void allocate(struct vs_tage *t, const struct v
     if (t->lfsr & 1 && first + 1 < t->tables)
         first++;
     for (unsigned i = first; i < t->tables && !allocated; i++) {
-        struct vs_tage_entry *e = &t->entries[((size_t)i << t->log) + l->index[i]];
+        struct vs_tage_entry *e = &t->entries[((size_t)i << t->log) + l->index.table[i]];
         allocated = !e->useful;
         useful += !allocated;
         if (allocated)
-            *e = (struct vs_tage_entry){.tag = l->tag[i], .counter = taken ? 0 : -1};
+            *e = (struct vs_tage_entry){.tag = l->tag.table[i], .counter = taken ? 0 : -1};
     }
     unsigned tick = t->tick + useful;
     tick -= allocated && tick;
@@ -238,7 +268,8 @@ void vs_tage_learn(struct vs_tage *t, const struct vs_tage_lookup *l, bool taken
         t->choice = count(t->choice, l->other == taken, CHOICE_MIN, CHOICE_MAX);
     if (unlikely(l->prediction != taken) && !(fresh && l->longest == taken))
         allocate(t, l, taken);
-    struct vs_tage_entry *e = &t->entries[((size_t)l->provider << t->log) + l->index[l->provider]];
+    struct vs_tage_entry *e =
+        &t->entries[((size_t)l->provider << t->log) + l->index.table[l->provider]];
     e->counter = count(l->counter, taken, COUNTER_MIN, COUNTER_MAX);
     if (!l->useful)
         count_outcome(t, l, l->alternative, taken);
@@ -247,21 +278,36 @@ void vs_tage_learn(struct vs_tage *t, const struct vs_tage_lookup *l, bool taken
 }
 
 /* A fold rotates by one; the new bit enters at bit 0, and the oldest one leaves where it is. */
-static inline void push_fold(struct vs_tage_fold *f, const vs_tage_lanes *old, uint16_t bit)
+static inline void push_fold(struct vs_tage_fold *f, unsigned g, const vs_tage_lanes *old,
+                             uint16_t bit)
 {
-    vs_tage_lanes carry = (vs_tage_lanes)((f->value & f->top) != 0) & 1;
-    f->value = ((f->value << 1 ^ carry ^ bit) ^ (*old & f->out)) & f->mask;
+    vs_tage_lanes v = f->value.group[g];
+    v = (v << 1 | v >> (f->width - 1)) ^ bit ^ (*old & f->out.group[g]);
+    f->value.group[g] = v & ones(f->width);
+}
+
+/* Moves the history to the end of its room. */
+static __attribute__((noinline)) void move_history(struct vs_tage *t)
+{
+    uint32_t end = VS_TAGE_ROOM - VS_TAGE_HISTORY_MAX;
+    memmove(&t->history[end], &t->history[t->head], VS_TAGE_HISTORY_MAX * sizeof(*t->history));
+    t->head = end;
 }
 
 void vs_tage_push(struct vs_tage *t, bool bit)
 {
-    vs_tage_lanes old = {0};
-    for (unsigned i = 0; i < t->tables; i++)
-        old[i] = (uint16_t)-t->ring[(t->head + t->length[i] - 1) % VS_TAGE_RING];
-    push_fold(&t->index, &old, bit);
-    push_fold(&t->tag, &old, bit);
-    push_fold(&t->tag_less, &old, bit);
-    t->head = (t->head - 1) % VS_TAGE_RING;
-    t->ring[t->head] = bit;
+    if (unlikely(!t->head))
+        move_history(t);
+    const uint16_t *newest = &t->history[--t->head];
+    t->history[t->head] = (uint16_t)-bit;
+    for (unsigned g = 0; g < t->groups; g++) {
+        const uint16_t *length = &t->length[g * VS_TAGE_LANES];
+        const vs_tage_lanes old = {newest[length[0]], newest[length[1]], newest[length[2]],
+                                   newest[length[3]], newest[length[4]], newest[length[5]],
+                                   newest[length[6]], newest[length[7]]};
+        push_fold(&t->index, g, &old, bit);
+        push_fold(&t->tag, g, &old, bit);
+        push_fold(&t->tag_less, g, &old, bit);
+    }
     t->recent = t->recent << 1 | bit;
 }

@@ -48,7 +48,7 @@ enum {
     VS_TAGE_TAG_MIN = 4,
     VS_TAGE_TAG_MAX = 15,
     VS_TAGE_HISTORY_MAX = 1000,
-    VS_TAGE_RING = 1024, /* bits of history that are kept */
+    VS_TAGE_ROOM = 4096, /* bits of history that lie in a row before they are moved */
 };
 
 struct vs_tage_config {
@@ -65,35 +65,41 @@ struct vs_tage_entry {
     uint8_t useful;
 };
 
-/* One element for each table, so that all are computed at once. */
-typedef uint16_t vs_tage_lanes __attribute__((vector_size(2 * VS_TAGE_TABLES_MAX)));
+/* One element for each of 8 tables, so that these are computed at once; and for all tables. */
+enum { VS_TAGE_LANES = 8, VS_TAGE_GROUPS = VS_TAGE_TABLES_MAX / VS_TAGE_LANES };
+typedef uint16_t vs_tage_lanes __attribute__((vector_size(2 * VS_TAGE_LANES)));
+union vs_tage_row {
+    vs_tage_lanes group[VS_TAGE_GROUPS];
+    uint16_t table[VS_TAGE_TABLES_MAX];
+};
 
-/* Folded histories of all tables; in a table that does not exist, all is 0. */
+/* Folded histories of all tables. */
 struct vs_tage_fold {
-    vs_tage_lanes value;
-    vs_tage_lanes mask, top; /* the bits of the width, and its highest one */
-    vs_tage_lanes out;       /* where the bit that leaves the history is */
+    union vs_tage_row value;
+    union vs_tage_row out; /* where the bit that leaves the history is */
+    unsigned width;
 };
 
 struct vs_tage {
     struct vs_tage_fold index, tag, tag_less; /* to n, t and t - 1 bits */
-    struct vs_tage_entry *entries;            /* by table and index */
+    struct vs_tage_entry *entries;            /* by table and index; of whole groups */
     int8_t *base;
     uint32_t base_mask;
-    unsigned tables, log; /* log2 of a table's entries */
+    unsigned tables, groups; /* groups: of 8 tables */
+    unsigned log;            /* log2 of a table's entries */
     unsigned base_log, tag_bits;
     uint16_t length[VS_TAGE_TABLES_MAX];
     int8_t choice;
     uint8_t tick;
     uint16_t lfsr;
-    uint32_t head;   /* of the ring: the newest bit */
-    uint64_t recent; /* the newest 64 bits of history, the newest in bit 0 */
-    uint8_t ring[VS_TAGE_RING];
+    uint32_t head;                  /* the newest bit of the history; older ones follow */
+    uint64_t recent;                /* the newest 64 bits of history, the newest in bit 0 */
+    uint16_t history[VS_TAGE_ROOM]; /* each is 0 or all ones */
 };
 
 /* What the tables say about a branch. Table numbers count from 0; -1 is the base. */
 struct vs_tage_lookup {
-    vs_tage_lanes index, tag;
+    union vs_tage_row index, tag;
     uint32_t base;
     int provider, alternative;
     int counter;         /* the provider's */

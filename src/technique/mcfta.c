@@ -56,12 +56,19 @@ static const struct vs_parameter parameters[] = {
     {0},
 };
 
+/* Sizes that keep a core's storage below so many bytes. */
+#define SIZE_2K                                                                                    \
+    "base=512 tables=8 entries=64 tag=8 history_min=3 history_max=120 loops=16 "                   \
+    "ittage=16 ittage_tables=3 ittage_tag=8 ras=16 target_bits=20 rate=7 mix=0 size=128"
+#define SIZE_8K                                                                                    \
+    "base=2048 tables=10 entries=256 tag=10 history_min=3 history_max=250 loops=32 "               \
+    "ittage=32 ittage_tables=3 ittage_tag=10 ras=32 target_bits=24 rate=7 mix=64 size=512"
+#define SIZE_64K                                                                                   \
+    "base=8192 tables=15 entries=1024 tag=11 history_min=3 history_max=640 loops=64 "              \
+    "ittage=128 ittage_tables=4 ittage_tag=11 ras=64 target_bits=32 rate=7 mix=2048 size=1024"
+
 static const struct vs_technique_config configs[] = {
-    {"2K", VS_TAGGED_2K " rate=7 size=128"},
-    {"8K", VS_TAGGED_8K " rate=7 size=512"},
-    {"64K", VS_TAGGED_64K " rate=7 size=1024"},
-    {0},
-};
+    {"2K", SIZE_2K}, {"8K", SIZE_8K}, {"64K", SIZE_64K}, {0}};
 
 static struct vs_chunks cycles(const void *params)
 {
@@ -121,8 +128,7 @@ const struct vs_technique vs_technique_mcfta = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct vs_mcfta_params),
-    .defaults =
-        VS_TAGGED_2K " rate=7 size=128 latency=1048576 dcc=12 dcc_next=4 time=points every=64" CORE,
+    .defaults = SIZE_2K " latency=1048576 dcc=12 dcc_next=4 time=points every=64" CORE,
     .configs = configs,
     .check = check,
     .cycles = cycles,

@@ -29,12 +29,19 @@ static const struct vs_parameter parameters[] = {
     {0},
 };
 
+/* Sizes that keep a core's storage below so many bytes. */
+#define SIZE_2K                                                                                    \
+    "base=512 tables=6 entries=128 tag=8 history_min=3 history_max=120 loops=16 "                  \
+    "ittage=16 ittage_tables=3 ittage_tag=8 ras=16 target_bits=20"
+#define SIZE_8K                                                                                    \
+    "base=2048 tables=12 entries=256 tag=10 history_min=3 history_max=250 loops=32 "               \
+    "ittage=64 ittage_tables=3 ittage_tag=10 ras=32 target_bits=24"
+#define SIZE_64K                                                                                   \
+    "base=8192 tables=14 entries=2048 tag=11 history_min=3 history_max=640 loops=64 "              \
+    "ittage=128 ittage_tables=4 ittage_tag=11 ras=32 target_bits=32"
+
 static const struct vs_technique_config configs[] = {
-    {"2K", VS_TAGGED_2K},
-    {"8K", VS_TAGGED_8K},
-    {"64K", VS_TAGGED_64K},
-    {0},
-};
+    {"2K", SIZE_2K}, {"8K", SIZE_8K}, {"64K", SIZE_64K}, {0}};
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
@@ -105,7 +112,7 @@ const struct vs_technique vs_technique_mcftg = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct params),
-    .defaults = VS_TAGGED_2K " bcnt_bits=16 icnt_bits=16",
+    .defaults = SIZE_2K " bcnt_bits=16 icnt_bits=16",
     .configs = configs,
     .check = check,
     .settle = settle,

@@ -253,8 +253,9 @@ static void change_core(struct vs_mispredict_encoder *e, const struct vs_step *s
     e->running = s->core;
 }
 
-static inline void conditional(struct vs_mispredict_encoder *e, struct encoder_core *c,
-                               const struct vs_step *s, bool tagged)
+static inline __attribute__((always_inline)) void conditional(struct vs_mispredict_encoder *e,
+                                                              struct encoder_core *c,
+                                                              const struct vs_step *s, bool tagged)
 {
     bool taken = vs_step_taken(s);
     c->bcnt++;

@@ -92,17 +92,6 @@ struct vs_tagged_params {
             .help = "low bits of targets that are kept, beside a name of the others"               \
     }
 
-/* Their values for storage of at most 2, 8 and 64 KB per core, with all else that a core keeps. */
-#define VS_TAGGED_2K                                                                               \
-    "base=256 tables=8 entries=64 tag=8 history_min=3 history_max=120 loops=16 "                   \
-    "ittage=16 ittage_tables=3 ittage_tag=8 ras=16 target_bits=20"
-#define VS_TAGGED_8K                                                                               \
-    "base=2048 tables=10 entries=256 tag=10 history_min=3 history_max=250 loops=32 "               \
-    "ittage=64 ittage_tables=3 ittage_tag=10 ras=32 target_bits=24"
-#define VS_TAGGED_64K                                                                              \
-    "base=16384 tables=14 entries=2048 tag=11 history_min=3 history_max=640 loops=64 "             \
-    "ittage=512 ittage_tables=4 ittage_tag=11 ras=64 target_bits=32"
-
 extern const char *const vs_tagged_sharing[];
 
 struct vs_tagged_config vs_tagged_config(const struct vs_tagged_params *params);

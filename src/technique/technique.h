@@ -8,7 +8,9 @@
  *   stretches   the code between steps, for encoders that report more than steps have
  *   interrupted repeated instructions that a core left
  *   predictors  outcome and target predictors as one set
+ *   tagged      the same with tagged tables
  *   mispredict  the machines that report mispredictions only
+ *   mcfta       outcomes and targets, arithmetic-coded
  *   streams     the machines that report streams of instructions
  *   pt          Intel Processor Trace
  *   data        load values

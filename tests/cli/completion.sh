@@ -111,7 +111,7 @@ expect_equal "$offered" "" "twice"
 
 begin completes_techniques
 completes vestige bandwidth -t mcf
-expect_equal "$offered" "mcfNX_b mcfTR_b mcfTR_e"
+expect_equal "$offered" "mcfNX_b mcfTA mcfTG mcfTR_b mcfTR_e"
 "$VESTIGE" techniques --json | jq -r '.[].name' >"$T/names"
 completes vestige verify -t ''
 expect_equal "$offered" "$({ cat "$T/names"; printf 'all\ncontrol-flow\nload-values\ndata-addresses\n'; } |

@@ -159,8 +159,8 @@ static void tell(struct plain *p, const struct said *s, bool taken)
 static void same(const struct vs_tage *t, const struct vs_tage_lookup *l, const struct said *s)
 {
     for (unsigned i = 0; i < t->tables; i++) {
-        CHECK_EQ(l->index[i], s->index[i]);
-        CHECK_EQ(l->tag[i], s->tag[i]);
+        CHECK_EQ(l->index.table[i], s->index[i]);
+        CHECK_EQ(l->tag.table[i], s->tag[i]);
     }
     CHECK_EQ(l->base, s->base);
     CHECK_EQ(l->provider, s->provider);

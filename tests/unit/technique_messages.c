@@ -338,6 +338,66 @@ TEST(keeps_upper_bits_of_targets_in_a_register)
     stop(&m);
 }
 
+/* ---- tagged predictors ----------------------------------------------------------------------- */
+
+TEST(reports_what_tagged_predictors_do_not_know)
+{
+    struct module m;
+    start(&m, "mcfTG", 1, false);
+    CHECK_EQ(conditional(&m, 0x1000, false), 0); /* counters start at not taken */
+    CHECK_EQ(conditional(&m, 0x1000, true), 7);
+    check_bits(&m, 0, "010000 0");
+    CHECK_EQ(call(&m, 0x2000), 0);
+    CHECK_EQ(indirect(&m, 0x3000, 0x2004, VS_BR_RETURN), 0);
+    CHECK(indirect(&m, 0x3000, 0x5008, 0) > 7);
+    CHECK_EQ(flow(&m).returns_reported, 0);
+    CHECK_EQ(flow(&m).indirect_reported, 1);
+    stop(&m);
+}
+
+/* The first probability is one half of an interval of 2^32 - 1: a 0 keeps 2^31 numbers from 2^31 -
+ * 1 on, and 10 is the shortest code that stays within; a 1 keeps the 2^31 - 1 below, where 00 does.
+ * The length has 11 bits for 128 bytes. */
+TEST(codes_single_outcomes)
+{
+    struct module m;
+    start(&m, "mcfTA:latency=1", 1, false);
+    CHECK_EQ(conditional(&m, 0x1000, false), 1 + 11 + 2);
+    check_bits(&m, 0, "0 01000000000 01");
+    stop(&m);
+    start(&m, "mcfTA:latency=1", 4, false);
+    CHECK_EQ(branch_of(&m, 2, true), 2 + 1 + 11 + 2);
+    check_bits(&m, 0, "01 0 01000000000 00");
+    stop(&m);
+}
+
+TEST(ends_packets_with_discontinuities)
+{
+    struct module m;
+    start(&m, "mcfTA", 1, false);
+    CHECK_EQ(elsewhere(&m, 0, 0x12, 5), 2 + 11 + 11 + 5 + 1 + 4 + 6);
+    uint64_t from = vs_port_bits(&m.port);
+    CHECK_EQ(conditional(&m, 0x1000, true), 0); /* it waits in the packet */
+    CHECK_EQ(elsewhere(&m, 0, 0x12, 3), 2 + 11 + 11 + 2 + 5 + 1 + 4);
+    check_bits(&m, from, "10 0 1000000000 01000000000 00 1100 0 0 000 0");
+    CHECK_EQ(flow(&m).conditional_reported, 1);
+    stop(&m);
+}
+
+TEST(says_where_a_decoder_can_begin)
+{
+    struct module m;
+    start(&m, "mcfTA:latency=2,reset=1", 1, false);
+    elsewhere(&m, 0, 0x1000, 0);
+    CHECK_EQ(conditional(&m, 0x1000, false), 0);
+    uint64_t bits = conditional(&m, 0x1004, false);
+    /* a full packet of 2 or 3 bits of code, and the mark, the place and a count below 2^16 */
+    CHECK(bits - (1 + 11) - (3 + 64 + 64 + 17) <= 3);
+    CHECK_EQ(totals(&m).bits[VS_FIELD_SYNC], 64 + 64 + 17);
+    CHECK_EQ(flow(&m).syncs, 2);
+    stop(&m);
+}
+
 /* ---- discontinuities ------------------------------------------------------------------------- */
 
 TEST(tells_starts_from_exceptions)
