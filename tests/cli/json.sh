@@ -121,7 +121,7 @@ prints locality 0 "$T/timed.vest" "$T/foreign.vest"
 prints decode 0 --code "$T/timed.vest" --until 5000 "$T/flow.vport"
 prints decode 0 --code "$T/timed.vest" --source --disassemble --until 5000 "$T/flow.vport"
 prints decode 0 --code "$T/timed.vest" --summary "$T/flow.vport"
-prints verify 0 "$T/timed.vest" -t mcfTR_e -t mcfTR_e:ibtb_tags=untagged-oracle -t mlvCF_e:CS32 -t ADAC --mutate 10
+prints verify 0 "$T/timed.vest" -t mcfTR_e -t mcfTR_e:ibtb_tags=untagged-oracle -t mcfTA -t mlvCF_e:CS32 -t ADAC --mutate 10
 prints replay 0 --registers --check "$T/timed.vest" "$T/loads.vport"
 "$VESTIGE" record -q -o "$T/native.vest" -- "$VESTIGE_BUILD/test/programs/strings" >/dev/null 2>&1
 "$VESTIGE" encode -t mlvCF_e -o "$T/native.vport" "$T/native.vest" >/dev/null 2>&1
