@@ -253,71 +253,6 @@ static inline size_t part_in_line(const struct decoder *d, uint64_t addr, size_t
     return size < rest ? size : rest;
 }
 
-/* Begins an access, or goes on with one that waited. */
-static int begin_access(struct decoder *d, unsigned core)
-{
-    if (core >= d->cores)
-        return -VSE_INVAL;
-    struct decoder_core *c = &d->core[core];
-    if (!c->pending) {
-        c->lines = 0;
-        c->done.len = 0;
-    }
-    c->pending = true;
-    return 0;
-}
-
-static int read_part(struct decoder *d, unsigned core, uint64_t addr, uint8_t *bytes, size_t size)
-{
-    struct decoder_core *c = &d->core[core];
-    if (vs_copy_read(&d->memory, addr, bytes, size))
-        return vs_data_refuse(d->port, core, "reads what the stream told nothing of");
-    int err = vs_buf_put(&c->done, bytes, size);
-    c->lines++;
-    return err;
-}
-
-/* What was read before a wait is kept: others may have written it since. */
-static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
-{
-    struct decoder *d = decoder;
-    uint64_t mask = ~(uint64_t)(d->line - 1), at = addr;
-    int err = begin_access(d, core);
-    struct decoder_core *c = err ? NULL : &d->core[core];
-    for (unsigned i = 0; !err && at - addr < size; i++) {
-        size_t n = part_in_line(d, at, size - (at - addr));
-        if (i >= c->lines && !(err = reach_line(d, core, at & mask)))
-            err = read_part(d, core, at, bytes + (at - addr), n);
-        at += n;
-    }
-    if (err)
-        return err;
-    memcpy(bytes, c->done.data, size);
-    c->pending = false;
-    return 0;
-}
-
-static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
-                         const uint8_t *bytes)
-{
-    struct decoder *d = decoder;
-    uint64_t mask = ~(uint64_t)(d->line - 1);
-    int err = begin_access(d, core);
-    for (unsigned i = 0; !err && size; i++) {
-        size_t n = part_in_line(d, addr, size);
-        if (i >= d->core[core].lines && !(err = reach_line(d, core, addr & mask))) {
-            d->core[core].lines = i + 1;
-            err = vs_copy_write(&d->memory, addr, bytes, n);
-        }
-        addr += n;
-        bytes += n;
-        size -= n;
-    }
-    if (!err)
-        d->core[core].pending = false;
-    return err;
-}
-
 /* Returns whether the core's next access takes no message and lies in one line. */
 static inline bool is_quiet(const struct decoder *d, unsigned core, uint64_t addr, size_t size)
 {
@@ -347,6 +282,76 @@ static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, si
         return VS_DECODER_LOUD;
     d->core[core].count++;
     return vs_copy_write(&d->memory, addr, bytes, size);
+}
+
+/* Begins an access, or goes on with one that waited. */
+static int begin_access(struct decoder *d, unsigned core)
+{
+    if (core >= d->cores)
+        return -VSE_INVAL;
+    struct decoder_core *c = &d->core[core];
+    if (!c->pending) {
+        c->lines = 0;
+        c->done.len = 0;
+    }
+    c->pending = true;
+    return 0;
+}
+
+static int read_part(struct decoder *d, unsigned core, uint64_t addr, uint8_t *bytes, size_t size)
+{
+    struct decoder_core *c = &d->core[core];
+    if (vs_copy_read(&d->memory, addr, bytes, size))
+        return vs_data_refuse(d->port, core, "reads what the stream told nothing of");
+    int err = vs_buf_put(&c->done, bytes, size);
+    c->lines++;
+    return err;
+}
+
+/* What was read before a wait is kept: others may have written it since. */
+static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size, uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    uint64_t mask = ~(uint64_t)(d->line - 1), at = addr;
+    if (likely(!decoder_read_quietly(d, core, addr, size, bytes)))
+        return 0;
+    int err = begin_access(d, core);
+    struct decoder_core *c = err ? NULL : &d->core[core];
+    for (unsigned i = 0; !err && at - addr < size; i++) {
+        size_t n = part_in_line(d, at, size - (at - addr));
+        if (i >= c->lines && !(err = reach_line(d, core, at & mask)))
+            err = read_part(d, core, at, bytes + (at - addr), n);
+        at += n;
+    }
+    if (err)
+        return err;
+    memcpy(bytes, c->done.data, size);
+    c->pending = false;
+    return 0;
+}
+
+static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t size,
+                         const uint8_t *bytes)
+{
+    struct decoder *d = decoder;
+    uint64_t mask = ~(uint64_t)(d->line - 1);
+    int err = decoder_write_quietly(d, core, addr, size, bytes);
+    if (likely(err != VS_DECODER_LOUD))
+        return err;
+    err = begin_access(d, core);
+    for (unsigned i = 0; !err && size; i++) {
+        size_t n = part_in_line(d, addr, size);
+        if (i >= d->core[core].lines && !(err = reach_line(d, core, addr & mask))) {
+            d->core[core].lines = i + 1;
+            err = vs_copy_write(&d->memory, addr, bytes, n);
+        }
+        addr += n;
+        bytes += n;
+        size -= n;
+    }
+    if (!err)
+        d->core[core].pending = false;
+    return err;
 }
 
 /* Each line of an access counts. */
