@@ -3,6 +3,7 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
+#include "study/attribution.h"       /* where techniques' bits are sent */
 #include "study/bandwidth.h"         /* the bits that techniques take */
 #include "study/bandwidth_figures.h" /* sums of them */
 #include "study/codeview.h"          /* a run's code */

@@ -337,6 +337,9 @@ try sample '' "$VESTIGE" bandwidth -t mcfTR_e --sample 5K:1K "$T/short.vest"
 try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
 try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"
 try bandwidth '' "$VESTIGE" bandwidth "$run"
+kind=names
+try bandwidth_by '' "$VESTIGE" bandwidth -t mcfTR_e -t mc2RT --by line "$run"
+kind=
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
 try compressors '' "$VESTIGE" compressors "$run"

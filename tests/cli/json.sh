@@ -112,6 +112,8 @@ prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by line --top 5
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by thread
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --sample 10K:1K
 prints bandwidth 0 "$T/short.vest" -t mcfTR_e --skip 100 --length 1000
 prints compressors 0 "$T/timed.vest"

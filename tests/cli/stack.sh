@@ -33,6 +33,7 @@ small check "$VESTIGE" check --memory --flow run.vest
 small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
 small bandwidth "$VESTIGE" bandwidth -t all --csv run.vest
+small bandwidth_by_line "$VESTIGE" bandwidth -t all --by line --csv run.vest
 small a_plot "$VESTIGE" bandwidth run.vest --window 1000 --plot run.svg
 small compressors "$VESTIGE" compressors run.vest
 small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
