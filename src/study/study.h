@@ -6,6 +6,8 @@
 #include "study/attribution.h"       /* where techniques' bits are sent */
 #include "study/bandwidth.h"         /* the bits that techniques take */
 #include "study/bandwidth_figures.h" /* sums of them */
+#include "study/callers.h"           /* a profile by path of calls */
+#include "study/callstack.h"         /* the calls that threads are in */
 #include "study/codeview.h"          /* a run's code */
 #include "study/changes.h"           /* where code changes */
 #include "study/comparison.h"        /* what comparisons event by event share */

@@ -317,6 +317,9 @@ try dump_blocks '' "$VESTIGE" dump --blocks "$run"
 kind=names
 try dump_lines '' "$VESTIGE" dump --source --disassemble --from 1000 --limit 200 "$run"
 try info_lines '' "$VESTIGE" info --source "$run"
+try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
+try info_callers '' "$VESTIGE" info --callers "$run"
+try info_folded '' "$VESTIGE" info --folded "$run"
 try decode_lines '' "$VESTIGE" decode --source --disassemble --until 5000 "$flow"
 kind=
 try check '' "$VESTIGE" check --memory --flow "$run"

@@ -122,7 +122,7 @@ begin names_the_line_of_what_differs
 run "$VESTIGE" verify --stream plain.vport again.vest
 expect_status 1
 expect_one_line_err
-expect_err ': mcfTR_e .*: core 0, step [0-9]+: .* \(.* at real_source\.cc:[1-9][0-9]*\)$'
+expect_err ': mcfTR_e .*: core 0, step [0-9]+: .* after [0-9]+ \([a-zA-Z_][^()]*.*\)$'
 
 begin tells_nothing_about_a_file_that_changed
 g++ -O2 -g -o plain real_source.cc || fail "not compiled"

@@ -29,6 +29,9 @@ small info "$VESTIGE" info run.vest
 small info_as_json "$VESTIGE" info --json run.vest
 small dump "$VESTIGE" dump --full run.vest
 small dump_with_lines "$VESTIGE" dump --source --disassemble run.vest
+small dump_with_calls "$VESTIGE" dump --stack run.vest
+small callers "$VESTIGE" info --callers run.vest
+small callers_folded "$VESTIGE" info --folded run.vest
 small check "$VESTIGE" check --memory --flow run.vest
 small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
