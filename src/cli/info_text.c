@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/info_print.h"
+#include "cli/where_print.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -205,13 +206,6 @@ static void text_by_image(struct out *o, const struct info_report *r)
     }
 }
 
-/* The last part of a path. */
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Prints "main  (program)"; if there is no name, "program+0x1234", with the address that the file
  * has for it. */
 static void text_routine(struct out *o, const struct info_report *r,
@@ -224,13 +218,13 @@ static void text_routine(struct out *o, const struct info_report *r,
     if (!placed) {
         out_hex(o, row->start, 0);
     } else if (!row->name) {
-        out_safe(o, file_name(image.path));
+        out_safe(o, where_file_name(image.path));
         out_char(o, '+');
         out_hex(o, row->start - image.base, 0);
     } else {
         out_safe(o, row->name);
         out_str(o, "  (");
-        out_safe(o, file_name(image.path));
+        out_safe(o, where_file_name(image.path));
         out_char(o, ')');
     }
     if (info_source(r, row, &source) > 0) {
@@ -265,7 +259,7 @@ static void text_caller(struct out *o, const struct vs_caller_routine *routine)
         out_safe(o, routine->name);
     } else {
         out_char(o, '(');
-        out_safe(o, routine->image ? file_name(routine->image) : "outside all images");
+        out_safe(o, routine->image ? where_file_name(routine->image) : "outside all images");
         out_char(o, ')');
     }
 }

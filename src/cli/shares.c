@@ -2,7 +2,8 @@
 #include "cli/shares.h"
 
 #include <stdio.h>
-#include <string.h>
+
+#include "cli/where_print.h"
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
@@ -106,12 +107,6 @@ void shares_csv(struct out *out, const struct vs_bandwidth_figures *f)
         report_csv(out, shares_columns, &row);
 }
 
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 static void text_place(struct out *out, const struct share_row *row)
 {
     const struct vs_share *p = &row->share;
@@ -131,7 +126,7 @@ static void text_place(struct out *out, const struct share_row *row)
     } else if (p->image) {
         out_safe(out, p->routine ? p->routine : "(no name)");
         out_str(out, "  (");
-        out_safe(out, file_name(p->image));
+        out_safe(out, where_file_name(p->image));
         out_char(out, ')');
     } else {
         out_str(out, "(outside all images)");
