@@ -25,6 +25,7 @@
 #include "study/profile.h"           /* where instructions retired */
 #include "study/prove.h"             /* many techniques proved on a run */
 #include "study/recall.h"            /* what a run knows of memory */
+#include "study/run_diff.h"          /* where two runs part */
 #include "study/run_memory.h"        /* memory as a run has it */
 #include "study/routines.h"          /* a profile by routine */
 #include "study/sampling.h"          /* windows that stand for a run */

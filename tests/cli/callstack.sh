@@ -16,7 +16,7 @@ points=12
 [ -z "$long" ] || points=100
 
 # What gdb finds at each place in the file "places": the pc, and where each call returns to, up to main. Frames of what was
-# inlined are no calls.
+# inlined, or has left by a jump, are no calls.
 cat >frames.py <<'PYTHON'
 import gdb
 for place in open('places').read().split():
@@ -25,7 +25,7 @@ for place in open('places').read().split():
     while frame:
         if frame.type() == gdb.SIGTRAMP_FRAME and found:
             found.append('signal')
-        elif frame.type() != gdb.INLINE_FRAME:
+        elif frame.type() not in (gdb.INLINE_FRAME, gdb.TAILCALL_FRAME):
             found.append('%x' % frame.pc())
         outermost, frame = frame, frame.older()
     print('FRAMES', place, *found, 'main' if outermost.name() == 'main' else '')

@@ -320,6 +320,7 @@ try info_lines '' "$VESTIGE" info --source "$run"
 try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
 try info_callers '' "$VESTIGE" info --callers "$run"
 try info_folded '' "$VESTIGE" info --folded "$run"
+try diff '' "$VESTIGE" diff "$run" "$run"
 try decode_lines '' "$VESTIGE" decode --source --disassemble --until 5000 "$flow"
 kind=
 try check '' "$VESTIGE" check --memory --flow "$run"

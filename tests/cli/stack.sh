@@ -49,6 +49,7 @@ small decode "$VESTIGE" decode flow.vport
 small decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
+small diff "$VESTIGE" diff --values run.vest run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small expand "$VESTIGE" expand -f -o whole.vest short.vest
 small expand_a_part "$VESTIGE" expand -f --skip 100 --no-shared-libs -o part.vest short.vest
