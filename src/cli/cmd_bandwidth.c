@@ -11,6 +11,7 @@
 #include "cli/figures.h"
 #include "front/plot.h"
 #include "front/runs.h"
+#include "cli/shares.h"
 #include "cli/specs.h"
 
 struct bandwidth {
@@ -22,6 +23,7 @@ struct bandwidth {
     int64_t *rows;                     /* for each spec, its row in this run, or -1 */
     struct plot *plot;                 /* NULL if there is none */
     unsigned runs;                     /* how many were measured */
+    size_t top;                        /* so many places are told apart; 0: all */
     struct region region;
     struct vs_sampling_plan plan; /* period 0: everything counts */
 };
@@ -51,6 +53,9 @@ static bool parse_buffer(const char *text, struct vs_drain_config *drain)
         .bits = (uint32_t)bits, .cycles = (uint32_t)cycles, .capacity = capacity, .stall = second};
     return true;
 }
+
+/* How many places --by tells apart unless --top says so. */
+#define TOP 16
 
 /* ---- samples --------------------------------------------------------------------------------- */
 
@@ -203,9 +208,15 @@ static void print(const struct bandwidth *w, const struct vs_bandwidth_figures *
         return;
     }
     if (w->o->csv) {
-        if (!before && f->run && !w->runs)
+        bool first = !before && f->run && !w->runs;
+        if (first && f->shares)
+            shares_csv_head(out);
+        else if (first)
             report_csv_head(out, figures_columns, f);
-        report_csv(out, figures_columns, f);
+        if (f->shares)
+            shares_csv(out, f);
+        else
+            report_csv(out, figures_columns, f);
         return;
     }
     if (!before || before->serves != f->serves)
@@ -213,23 +224,33 @@ static void print(const struct bandwidth *w, const struct vs_bandwidth_figures *
     figures_text(out, f, w->o->fields);
 }
 
-static void print_run(struct bandwidth *w, const char *path, const struct vs_bandwidth *b)
+/* Returns 0; -VSE_NOMEM. */
+static int print_run(struct bandwidth *w, const char *path, struct vs_bandwidth *b)
 {
+    int e = 0;
     struct vs_bandwidth_figures f[2];
+    struct vs_shares shares = {0};
     unsigned n = 0; /* rows printed; f[n % 2] is the next */
     size_t first = row_count(w);
     if (!w->o->json && !w->o->csv)
         text_run(&w->cli->out, path, b);
-    for (size_t i = 0; i < w->specs.count; i++) {
+    for (size_t i = 0; i < w->specs.count && !e; i++) {
         if (w->rows[i] < 0)
             continue;
         const struct vs_bandwidth_row *row = &b->rows[w->rows[i]];
         vs_bandwidth_figures_of(&f[n % 2], path, w->specs.items[i].config, b, row,
                                 baseline_bits(b, first, row->spec.technique));
-        print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
+        if (w->o->by) {
+            e = vs_shares_init(&shares, &row->sent, &b->sites, w->top);
+            f[n % 2].shares = &shares;
+        }
+        if (!e)
+            print(w, &f[n % 2], n ? &f[(n + 1) % 2] : NULL);
+        vs_shares_fini(&shares);
         vs_bandwidth_figures_add(&w->sums[i], &f[n % 2]);
         n++;
     }
+    return e;
 }
 
 /* ---- the plot -------------------------------------------------------------------------------- */
@@ -313,8 +334,9 @@ static int measure(struct bandwidth *w, const char *path)
         status = CLI_BAD_DATA; /* what there is of the run has no thread */
     } else if (e) {
         status = cli_report(w->cli, path, e, &diag);
+    } else if ((e = print_run(w, path, &b)) != 0) {
+        status = cli_report(w->cli, path, e, NULL);
     } else {
-        print_run(w, path, &b);
         w->runs++;
         status = w->plot ? plot_run(w, path, &b) : CLI_DONE;
         status = cli_worse(status, cli_missing(w->cli, path, vs_reader_info(reader)));
@@ -351,10 +373,14 @@ static int take_options(struct bandwidth *w, int count)
         : o->sample && (o->plot || o->window || o->buffer)
             ? "--sample excludes --window, --buffer and --plot: windows of time "
               "are not whole"
-        : o->sample && w->region.any ? "--sample excludes options that choose instructions"
+        : o->sample && o->by             ? "--sample excludes --by: only whole runs have all places"
+        : o->top != UINT64_MAX && !o->by ? "--top is for --by"
+        : o->sample && w->region.any     ? "--sample excludes options that choose instructions"
         : !o->sample && (o->seed || o->warm != UINT64_MAX) ? "--warm and --seed are for --sample"
                                                            : NULL;
     w->study.window = o->window;
+    w->study.by = o->by;
+    w->top = o->top == UINT64_MAX ? TOP : (size_t)o->top;
     if (wrong)
         cli_error(w->cli, "%s", wrong);
     else if (o->buffer && !parse_buffer(o->buffer, &w->study.drain))
@@ -404,7 +430,7 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
             out_char(&cli->out, '\n');
         status = cli_worse(status, measure(&w, paths[i]));
     }
-    if (w.runs > 1) {
+    if (w.runs > 1 && !(o->by && o->csv)) {
         if (!o->json && !o->csv)
             out_char(&cli->out, '\n');
         print_sums(&w);
@@ -420,7 +446,7 @@ int bandwidth_measure(struct cli *cli, const struct bandwidth_options *o, int co
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-    struct bandwidth_options o = {.warm = UINT64_MAX};
+    struct bandwidth_options o = BANDWIDTH_DEFAULTS;
     struct runs runs;
     int status;
     if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
@@ -455,6 +481,20 @@ static const struct cli_option options[] = {
      .help = "begin sampling elsewhere in the first PERIOD",
      .type = OPTION_U64,
      .offset = FIELD(seed)},
+    {.name = "by",
+     .argument = "WHAT",
+     .help = "show where each technique's bits are sent, by:",
+     .type = OPTION_ENUM,
+     .offset = FIELD(by),
+     .number_name = vs_by_name,
+     .first = VS_BY_ROUTINE,
+     .end = VS_BY_END},
+    {.name = "top",
+     .argument = "N",
+     .help = "with --by: tell the N first apart and sum up the\n"
+             "others (default: 16; 0: tell all apart)",
+     .type = OPTION_U64,
+     .offset = FIELD(top)},
     {.name = "window",
      .argument = "N",
      .help = "add average and peak over windows of N cycles, or of N\n"
@@ -514,6 +554,7 @@ const struct command command_bandwidth = {
                "vestige bandwidth *.vest -t mcfTR_e -t mcfTR_e:small --csv\n"
                "vestige bandwidth run.vest -t all --window 1M --buffer 1:4096\n"
                "vestige bandwidth run.vest -t mc2RT --plot run.svg\n"
+               "vestige bandwidth run.vest -t mcfTR_e --by line --top 40\n"
                "vestige bandwidth run.vest --sample 10M:100K",
     .exits = COMMAND_EXITS,
 };

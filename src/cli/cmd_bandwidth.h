@@ -12,8 +12,15 @@ struct bandwidth_options {
     bool json, csv, fields, overwrite;
     struct region_options region;
     const char *sample;
+    unsigned by;         /* enum vs_by */
+    uint64_t top;        /* so many places are told apart; 0: all; UINT64_MAX is the default */
     uint64_t warm, seed; /* warm: UINT64_MAX is the default */
 };
+
+#define BANDWIDTH_DEFAULTS                                                                         \
+    {                                                                                              \
+        .warm = UINT64_MAX, .top = UINT64_MAX                                                      \
+    }
 
 /* Encodes the runs and prints what that takes, with a total if there are several. Returns the exit
  * status. */

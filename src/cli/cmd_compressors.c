@@ -13,7 +13,7 @@ static const struct option_list techniques = {9,
 
 static int run(struct cli *cli, int argc, char **argv)
 {
-    struct bandwidth_options o = {.warm = UINT64_MAX};
+    struct bandwidth_options o = BANDWIDTH_DEFAULTS;
     int status;
     if (!options_parse(cli, &command_compressors, &o, &argc, argv, &status))
         return status;

@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/progress.h"
 #include "cli/commands.h"
 #include "cli/event_print.h"
@@ -15,7 +16,7 @@
 
 struct dump_options {
     struct region_options region;
-    bool json, full, salvage, inputs, blocks, images, source, disassemble;
+    bool json, full, salvage, inputs, blocks, images, source, disassemble, stack;
     uint64_t thread, from, to, from_insn, from_cycle, limit;
     uint64_t kinds;        /* a bit per kind; 0 is all */
     struct range pc, addr; /* lo > hi if it was not given */
@@ -131,11 +132,14 @@ struct beside {
     const struct dump_options *o;
     struct vs_where where;
     struct disasm disasm;
+    struct vs_callstack stack;
+    const struct vs_where_place **callers; /* of the event that is told */
+    size_t caller_capacity;
 };
 
 static bool any_beside(const struct dump_options *o)
 {
-    return o->source || o->disassemble;
+    return o->source || o->disassemble || o->stack;
 }
 
 /* Returns 0; -VSE_NOMEM; -VSE_LIMIT. */
@@ -145,7 +149,7 @@ static int beside_init(struct beside *x, const struct dump_options *o, const str
     int64_t e = 0;
 
     *x = (struct beside){.o = o};
-    if (o->source)
+    if (o->source || o->stack)
         e = vs_where_of_run(&x->where, r);
     x->disasm.isa = vs_isa_find(vs_reader_meta(r, "isa"));
     for (uint64_t i = 0; o->disassemble && e >= 0 && vs_reader_block(r, i, &block) == 0; i++)
@@ -157,14 +161,38 @@ static void beside_fini(struct beside *x)
 {
     vs_where_fini(&x->where);
     disasm_fini(&x->disasm);
+    vs_callstack_fini(&x->stack);
+    free(x->callers);
 }
 
-/* Takes an event, whether or not it is printed. Returns 0; -VSE_NOMEM. */
+/* Takes what an event changes before it is printed. Returns 0; -VSE_NOMEM. */
 static int beside_take(struct beside *x, const struct vs_event *e)
 {
     if (e->kind == VS_CODE)
         disasm_replace(&x->disasm, e->value);
-    return e->kind == VS_MAP && x->o->source ? vs_where_map(&x->where, e) : 0;
+    return e->kind == VS_MAP ? vs_where_map(&x->where, e) : 0;
+}
+
+/* Finds the calls that the event's thread is in. A call's site is what is named, as the instruction
+ * after it may belong to something else. Returns 0; -VSE_NOMEM. */
+static int tell_stack(struct beside *x, const struct vs_event *e, struct event_more *more)
+{
+    const struct vs_calls *c = vs_callstack_calls(&x->stack, e->thread);
+    static const struct vs_stack_call none;
+    size_t depth = c ? c->depth : 0;
+    void *callers = x->callers;
+    int err = vs_array_room(&callers, &x->caller_capacity, 0, depth + 1, sizeof(*x->callers));
+
+    x->callers = callers;
+    for (size_t i = 0; i < depth && !err; i++) {
+        int64_t site = vs_where_site(&x->where, c->calls[i].site);
+        x->callers[i] = NULL;
+        err = site > 0 ? vs_where_name(&x->where, (uint64_t)site, &x->callers[i]) : (int)site;
+    }
+    more->calls = depth ? c->calls : &none;
+    more->callers = x->callers;
+    more->call_count = depth;
+    return err;
 }
 
 /* Finds out what is told of an event. Returns 0; -VSE_NOMEM. */
@@ -177,7 +205,9 @@ static int beside_tell(struct beside *x, const struct vs_event *e, struct event_
         return 0;
     if (x->o->disassemble && !(more->insn = disasm_text(&x->disasm, e->pc, &more->insn_length)))
         return -VSE_NOMEM;
-    site = x->o->source ? vs_where_site(&x->where, e->pc) : 0;
+    site = x->o->source || x->o->stack ? vs_where_site(&x->where, e->pc) : 0;
+    if (x->o->stack && site >= 0 && (site = tell_stack(x, e, more)) == 0)
+        site = vs_where_site(&x->where, e->pc);
     return site > 0 ? vs_where_name(&x->where, (uint64_t)site, &more->place) : (int)site;
 }
 
@@ -221,6 +251,8 @@ static int dump_batch(struct dumping *d, const struct vs_batch *b)
             e = beside_take(&d->beside, &b->events[i]);
         if (!e && b->first + i >= d->from && wanted(d->o, &b->events[i]))
             e = print_event(d, b, i, at);
+        if (!e && d->o->stack)
+            e = vs_callstack_take(&d->beside.stack, b, i);
     }
     return e;
 }
@@ -430,6 +462,10 @@ static const struct cli_option options[] = {
      .help = "add the routine, the file and the line of each\n"
              "instruction, and what was inlined there",
      .offset = FIELD(source)},
+    {.name = "stack",
+     .help = "add the calls that the thread is in, with --source for\n"
+             "each of them",
+     .offset = FIELD(stack)},
     {.name = "disassemble", .help = "add each instruction", .offset = FIELD(disassemble)},
     {.name = "blocks",
      .help = "print the blocks of code instead of events",

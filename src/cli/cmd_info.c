@@ -13,7 +13,7 @@
 
 struct info_options {
     struct region_options region;
-    bool all, json, no_scan, salvage, source;
+    bool all, json, no_scan, salvage, source, callers, folded;
 };
 
 static uint64_t sum_code_bytes(const struct vs_reader *reader, uint32_t blocks)
@@ -31,6 +31,10 @@ struct counts {
     struct vs_event_counts stats;
     struct vs_profile profile;
     struct vs_routines routines;
+    struct vs_callers callers; /* if they are asked for */
+    uint32_t *paths;           /* those of the callers, the hottest first */
+    size_t path_count;
+    struct info_path hottest[INFO_TOP];
 };
 
 /* Returns 0; an error, which is the reader's if that has it in its diag. */
@@ -44,6 +48,8 @@ static int count_events(struct vs_reader *reader, uint64_t total, struct counts 
         e = vs_event_counts_add(&c->stats, &batch);
         if (!e)
             e = vs_profile_batch(&c->profile, &batch);
+        if (!e && c->callers.at)
+            e = vs_callers_batch(&c->callers, &batch);
         vs_progress_update(&progress, batch.first + batch.count);
     }
     vs_progress_finish(&progress);
@@ -69,6 +75,19 @@ static int find_sources(const struct info_report *r)
     return e < 0 ? e : 0;
 }
 
+/* Returns 0; -VSE_NOMEM. */
+static int list_paths(struct counts *c)
+{
+    int64_t n = vs_callers_hottest(&c->callers, &c->paths);
+    c->path_count = n > 0 ? (size_t)n : 0;
+    for (size_t i = 0; i < c->path_count && i < INFO_TOP && n >= 0; i++) {
+        struct info_path *p = &c->hottest[i];
+        n = vs_callers_path(&c->callers, c->paths[i], &p->runs, &p->capacity);
+        p->count = n > 0 ? (size_t)n : 0;
+    }
+    return n < 0 ? (int)n : 0;
+}
+
 static struct counts *counts_new(void)
 {
     struct counts *c = calloc(1, sizeof(*c));
@@ -87,6 +106,10 @@ static void counts_free(struct counts *c)
     vs_event_counts_fini(&c->stats);
     vs_profile_fini(&c->profile);
     vs_routines_fini(&c->routines);
+    vs_callers_fini(&c->callers);
+    for (size_t i = 0; i < INFO_TOP; i++)
+        free(c->hottest[i].runs);
+    free(c->paths);
     free(c);
 }
 
@@ -115,7 +138,13 @@ static int info_one(struct cli *cli, const struct info_options *o, struct region
     const struct vs_run_info *info = vs_reader_info(reader);
     if (!e && !o->no_scan) {
         c = counts_new();
-        e = c ? count_events(reader, info->events, c) : -VSE_NOMEM;
+        e = c ? 0 : -VSE_NOMEM;
+        if (!e && (o->callers || o->folded))
+            e = vs_callers_init(&c->callers, reader);
+        if (!e)
+            e = count_events(reader, info->events, c);
+        if (!e && c->callers.at)
+            e = list_paths(c);
         if (!e)
             e = name_routines(&where, c);
     }
@@ -133,12 +162,19 @@ static int info_one(struct cli *cli, const struct info_options *o, struct region
         r.stats = &c->stats;
         r.profile = &c->profile;
         r.routines = &c->routines;
+        r.callers = c->callers.at ? &c->callers : NULL;
+        r.paths = c->paths;
+        r.path_count = c->path_count;
+        r.hottest = c->hottest;
     }
     if (!e)
         e = find_sources(&r);
     struct vs_machine_core cores[VS_CORES_MAX];
     r.cores = (struct core_facts){cores, core_facts_of_run(reader, cores, &r.core_cycles)};
-    print(&cli->out, &r, o->json);
+    if (o->folded && r.callers)
+        e = info_folded(&cli->out, &r);
+    else if (!o->folded)
+        print(&cli->out, &r, o->json);
     status = e ? cli_report(cli, path, e, e != -VSE_NOMEM ? vs_reader_diag(reader) : NULL)
                : cli_missing(cli, path, info);
     counts_free(c);
@@ -155,6 +191,15 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_info, &o, &argc, argv, &status))
         return status;
+    if (o.folded && o.json) {
+        cli_error(cli, "--folded excludes --json, which has --callers");
+        return CLI_USAGE;
+    }
+    if ((o.folded || o.callers) && o.no_scan) {
+        cli_error(cli, "--no-scan excludes %s: callers take a pass over the events",
+                  o.folded ? "--folded" : "--callers");
+        return CLI_USAGE;
+    }
     status = region_init(&region, cli, &o.region);
     if (status == CLI_DONE && region.any && o.salvage) {
         cli_error(cli, "--salvage excludes options that choose instructions");
@@ -166,7 +211,7 @@ static int run(struct cli *cli, int argc, char **argv)
     }
     status = runs_open(cli, &runs, argc, argv);
     for (int i = 0; i < runs.count; i++) {
-        if (i && !o.json)
+        if (i && !o.json && !o.folded)
             out_char(&cli->out, '\n');
         status = cli_worse(status, info_one(cli, &o, &region, runs.paths[i]));
     }
@@ -184,6 +229,14 @@ static const struct cli_option options[] = {
     {.name = "source",
      .help = "show the file and the line where each routine begins",
      .offset = FIELD(source)},
+    {.name = "callers",
+     .help = "show the paths of calls on which most instructions\n"
+             "retired",
+     .offset = FIELD(callers)},
+    {.name = "folded",
+     .help = "print nothing but all paths of calls, as programs that\n"
+             "draw flame graphs read them",
+     .offset = FIELD(folded)},
     {.name = "no-scan",
      .help = "show only what is known without reading the events",
      .offset = FIELD(no_scan)},

@@ -10,6 +10,7 @@ extern const struct command command_check;
 extern const struct command command_chunks;
 extern const struct command command_compressors;
 extern const struct command command_decode;
+extern const struct command command_diff;
 extern const struct command command_dump;
 extern const struct command command_encode;
 extern const struct command command_entropy;

@@ -173,6 +173,26 @@ static void instruction(struct json *j, const struct event_more *more)
     json_str(j, "insn", text);
 }
 
+static void stack(struct json *j, const struct event_more *more)
+{
+    json_array(j, "stack");
+    for (size_t i = more->call_count; i-- > 0;) {
+        const struct vs_stack_call *c = &more->calls[i];
+        json_object(j, NULL);
+        json_bool(j, "handler", c->kind == VS_CALL_HANDLER);
+        if (c->back)
+            json_hex(j, "pc", c->back);
+        else
+            json_null(j, "pc");
+        if (more->callers[i])
+            where_json(j, "source", more->callers[i]);
+        else
+            json_null(j, "source");
+        json_end(j);
+    }
+    json_end(j);
+}
+
 void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at,
                 const struct event_more *more)
 {
@@ -194,5 +214,7 @@ void event_json(struct out *o, const struct vs_batch *b, size_t i, uint64_t at,
         instruction(&j, more);
     if (more->place)
         where_json(&j, "source", more->place);
+    if (more->calls)
+        stack(&j, more);
     json_end(&j);
 }

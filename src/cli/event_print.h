@@ -6,6 +6,7 @@
 #include "front/json.h"
 #include "front/out.h"
 #include "vestige/event.h"
+#include "study/callstack.h"
 #include "study/where.h"
 #include "vestige/run.h"
 
@@ -24,6 +25,12 @@ struct event_more {
     const struct vs_where_place *place; /* NULL: it is not asked for, or the event has no pc */
     const char *insn;                   /* the instruction; NULL likewise */
     size_t insn_length;
+
+    /* The calls that the thread is in, the innermost last, and where each of them is; NULL: they
+     * are not asked for. */
+    const struct vs_stack_call *calls;
+    const struct vs_where_place *const *callers;
+    size_t call_count;
 };
 
 /* Prints the event batch->events[i], whose thread had retired `at` instructions (trace/retired.h),

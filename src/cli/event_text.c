@@ -273,6 +273,29 @@ static void place(struct out *o, unsigned thread, uint64_t at)
     pad(o, digits(thread) + digits(at) + 2, WIDTH);
 }
 
+/* Prints the calls as a debugger does, from the latest one on. */
+static void stack(struct out *o, const struct event_more *more)
+{
+    for (size_t i = 0; i < more->call_count; i++) {
+        const struct vs_stack_call *c = &more->calls[more->call_count - 1 - i];
+        const struct vs_where_place *place = more->callers[more->call_count - 1 - i];
+        out_pad(o, 12);
+        out_char(o, '#');
+        out_dec(o, i + 1, 0);
+        pad(o, digits(i + 1), 3);
+        if (c->kind == VS_CALL_HANDLER) {
+            out_str(o, "<signal handler called>\n");
+            continue;
+        }
+        out_hex(o, c->back, 16);
+        if (place) {
+            out_str(o, "  # ");
+            where_text(o, place);
+        }
+        out_char(o, '\n');
+    }
+}
+
 void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, bool full,
                 const struct event_more *more)
 {
@@ -304,4 +327,5 @@ void event_text(struct out *o, const struct vs_batch *b, size_t i, uint64_t at, 
         where_text(o, more->place);
     }
     out_char(o, '\n');
+    stack(o, more);
 }

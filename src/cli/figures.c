@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/shares.h"
 #include "technique/data.h"
 
 static const struct vs_bandwidth_figures *figures_at(const void *row)
@@ -680,6 +681,16 @@ static const struct report_column field_columns[] = {
     {0},
 };
 
+static bool has_shares(const void *row)
+{
+    return figures_at(row)->shares;
+}
+
+static struct cell shares_by(const void *row)
+{
+    return cell_word(vs_by_name(figures_at(row)->shares->by));
+}
+
 /* The columns that stand before the figures in text. */
 static const struct report_column name_columns[] = {
     {.text = "technique",
@@ -792,6 +803,8 @@ const struct report_column figures_columns[] = {
     {.csv = "gates", REPORT_AT(vs_bandwidth_figures, gates)},
     {.json = "windows", .group = window_columns, .when = is_windowed, .csv_when = is_windowed},
     {.json = "buffer", .group = buffer_columns, .when = is_buffered, .csv_when = is_buffered},
+    {.json = "by", .get = shares_by, .when = has_shares},
+    {.json = "places", .rows = &shares_rows, .group = shares_columns, .when = has_shares},
     {.json = "frame_bits",
      .csv = "frame_bits",
      REPORT_AT(vs_bandwidth_figures, counts.frame),
@@ -833,4 +846,6 @@ void figures_text(struct out *out, const struct vs_bandwidth_figures *f, bool fi
     report_table_row(out, figures_columns, f, 0);
     if (fields)
         text_fields(out, f);
+    if (f->shares)
+        shares_text(out, f);
 }

@@ -567,6 +567,57 @@ static const struct report_column routine_columns[] = {
     {0},
 };
 
+struct path_row {
+    const struct info_path *path;
+    uint64_t instructions;
+};
+
+static bool path_at(const void *row, size_t i, void *element)
+{
+    const struct info_report *r = row;
+    if (i >= r->path_count || i >= INFO_TOP)
+        return false;
+    *(struct path_row *)element =
+        (struct path_row){&r->hottest[i], r->callers->paths[r->paths[i]].instructions};
+    return true;
+}
+
+/* A routine on a path. */
+struct run_row {
+    struct vs_caller_routine routine;
+    uint64_t times;
+};
+
+static bool run_at(const void *row, size_t i, void *element)
+{
+    const struct info_path *p = ((const struct path_row *)row)->path;
+    if (i >= p->count)
+        return false;
+    *(struct run_row *)element = (struct run_row){*p->runs[i].routine, p->runs[i].times};
+    return true;
+}
+
+static const struct report_rows path_rows = {.size = sizeof(struct path_row), .at = path_at};
+static const struct report_rows run_rows = {.size = sizeof(struct run_row), .at = run_at};
+
+static const struct report_column run_columns[] = {
+    {.json = "name", .kind = CELL_TEXT, REPORT_IN(run_row, routine.name)},
+    {.json = "image", .kind = CELL_TEXT, REPORT_IN(run_row, routine.image)},
+    {.json = "times", REPORT_AT(run_row, times)},
+    {0},
+};
+
+static const struct report_column path_columns[] = {
+    {.json = "instructions", REPORT_AT(path_row, instructions)},
+    {.json = "routines", .rows = &run_rows, .group = run_columns},
+    {0},
+};
+
+static bool has_callers(const void *row)
+{
+    return report_of(row)->callers;
+}
+
 static struct cell outside_images(const void *row)
 {
     return cell_count(report_of(row)->routines->elsewhere);
@@ -589,6 +640,7 @@ static const struct report_column counts_columns[] = {
     {.json = "causes", .rows = &cause_rows, .group = number_columns},
     {.json = "gaps", .group = gap_columns},
     {.json = "routines", .rows = &routine_rows, .group = routine_columns},
+    {.json = "paths", .rows = &path_rows, .group = path_columns, .when = has_callers},
     {.json = "outside_images", .get = outside_images},
     {.json = "unplaced", .get = unplaced},
     {0},

@@ -5,11 +5,18 @@
 
 #include "front/core_facts.h"
 #include "front/report.h"
+#include "study/callers.h"
 #include "study/event_counts.h"
 #include "study/profile.h"
 #include "study/routines.h"
 #include "study/where.h"
 #include "vestige/run.h"
+
+/* The routines on a path of calls, the outermost first. */
+struct info_path {
+    struct vs_caller_run *runs;
+    size_t count, capacity;
+};
 
 /* What is gathered about one run before anything is printed. */
 struct info_report {
@@ -22,6 +29,11 @@ struct info_report {
     const struct vs_event_counts *stats;
     const struct vs_profile *profile;
     const struct vs_routines *routines;
+
+    const struct vs_callers *callers; /* NULL if they are not asked for */
+    const uint32_t *paths;            /* numbers of the callers' paths, the hottest first */
+    size_t path_count;
+    const struct info_path *hottest; /* the first INFO_TOP of them, as far as there are any */
 
     struct vs_where *where; /* NULL if there was no memory for it */
     bool source;            /* files and lines are shown */
@@ -78,5 +90,9 @@ bool info_timed(const struct info_report *r);
 uint64_t info_cycles(const struct info_report *r);
 
 void info_text(struct out *o, const struct info_report *r);
+
+/* Prints a line for each path of calls: its routines with semicolons between them, and its
+ * instructions. Returns 0; -VSE_NOMEM. */
+int info_folded(struct out *o, const struct info_report *r);
 
 #endif

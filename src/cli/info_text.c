@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/info_print.h"
+#include "cli/where_print.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { SHOWN_THREADS = 16 };
@@ -204,13 +206,6 @@ static void text_by_image(struct out *o, const struct info_report *r)
     }
 }
 
-/* The last part of a path. */
-static const char *file_name(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}
-
 /* Prints "main  (program)"; if there is no name, "program+0x1234", with the address that the file
  * has for it. */
 static void text_routine(struct out *o, const struct info_report *r,
@@ -223,13 +218,13 @@ static void text_routine(struct out *o, const struct info_report *r,
     if (!placed) {
         out_hex(o, row->start, 0);
     } else if (!row->name) {
-        out_safe(o, file_name(image.path));
+        out_safe(o, where_file_name(image.path));
         out_char(o, '+');
         out_hex(o, row->start - image.base, 0);
     } else {
         out_safe(o, row->name);
         out_str(o, "  (");
-        out_safe(o, file_name(image.path));
+        out_safe(o, where_file_name(image.path));
         out_char(o, ')');
     }
     if (info_source(r, row, &source) > 0) {
@@ -254,6 +249,67 @@ static void text_routines(struct out *o, const struct info_report *r)
     }
     if (c->count > INFO_TOP)
         out_printf(o, "  ... and %s more\n", DIGITS(c->count - INFO_TOP));
+}
+
+/* ---- paths of calls -------------------------------------------------------------------------- */
+
+static void text_caller(struct out *o, const struct vs_caller_routine *routine)
+{
+    if (routine->name) {
+        out_safe(o, routine->name);
+    } else {
+        out_char(o, '(');
+        out_safe(o, routine->image ? where_file_name(routine->image) : "outside all images");
+        out_char(o, ')');
+    }
+}
+
+static void text_path(struct out *o, const struct info_path *path)
+{
+    for (size_t i = 0; i < path->count; i++) {
+        if (i)
+            out_str(o, " > ");
+        text_caller(o, path->runs[i].routine);
+        if (path->runs[i].times > 1)
+            out_printf(o, " x%s", DIGITS(path->runs[i].times));
+    }
+    if (!path->count)
+        out_str(o, "(where is not known)");
+}
+
+static void text_callers(struct out *o, const struct info_report *r)
+{
+    heading(o, "Hottest paths of calls");
+    for (size_t i = 0; i < r->path_count && i < INFO_TOP; i++) {
+        place_row(o, r->callers->paths[r->paths[i]].instructions, r->info.instructions);
+        text_path(o, &r->hottest[i]);
+        out_char(o, '\n');
+    }
+    if (r->path_count > INFO_TOP)
+        out_printf(o, "  ... and %s more\n", DIGITS(r->path_count - INFO_TOP));
+}
+
+int info_folded(struct out *o, const struct info_report *r)
+{
+    struct vs_caller_run *runs = NULL;
+    size_t capacity = 0;
+    int64_t count = 0;
+    for (size_t k = 0; k < r->path_count && !o->error && count >= 0; k++) {
+        count = vs_callers_path(r->callers, r->paths[k], &runs, &capacity);
+        for (int64_t i = 0; i < count; i++)
+            for (uint64_t t = 0; t < runs[i].times && !o->error; t++) {
+                if (i || t)
+                    out_char(o, ';');
+                text_caller(o, runs[i].routine);
+            }
+        if (!count)
+            out_str(o, "(where is not known)");
+        if (count >= 0)
+            out_printf(o, " %llu\n",
+                       (unsigned long long)r->callers->paths[r->paths[k]].instructions);
+    }
+    free(runs);
+    return count < 0 ? (int)count : 0;
 }
 
 static void text_repeats(struct out *o, const struct info_report *r)
@@ -286,6 +342,8 @@ static void text_stats(struct out *o, const struct info_report *r)
     count_row(o, "gaps", s->kinds[VS_GAP]);
     count_row(o, "instructions in gaps", s->gap_instructions);
     text_routines(o, r);
+    if (r->callers)
+        text_callers(o, r);
 }
 
 /* Prints what the simulated platform counted. */

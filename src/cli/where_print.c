@@ -4,8 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The last part of a path. */
-static const char *file_name(const char *path)
+#include "isa/codemap.h"
+#include "isa/set.h"
+
+const char *where_file_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash && slash[1] ? slash + 1 : path;
@@ -18,7 +20,7 @@ static void frame_text(struct out *o, const struct vs_where_place *p,
         out_safe(o, f->routine);
     } else {
         if (p->path) {
-            out_safe(o, file_name(p->path));
+            out_safe(o, where_file_name(p->path));
             out_char(o, '+');
         }
         out_hex(o, p->address, 0);
@@ -73,6 +75,28 @@ void where_json(struct json *j, const char *key, const struct vs_where_place *p)
     json_end(j);
 }
 
+/* Prints the instruction at an address, if the run's code tells it and it is always the same. */
+static void instruction(struct out *o, const struct vs_reader *reader, uint64_t pc)
+{
+    const struct vs_isa *isa = vs_isa_find(vs_reader_meta(reader, "isa"));
+    struct vs_codemap code = {0};
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
+    char text[VS_ISA_TEXT_MAX];
+    struct vs_block block;
+    bool same = isa;
+    size_t size;
+    for (uint64_t i = 0; same && vs_reader_block(reader, i, &block) == 0; i++) {
+        if (pc - block.addr < block.size)
+            same = !vs_codemap_differs(&code, &block) && vs_codemap_add(&code, &block) == 0;
+    }
+    size = same ? vs_codemap_fetch(&code, pc, bytes, sizeof(bytes)) : 0;
+    if (size && isa->format(bytes, size, pc, text, sizeof(text)) >= 0) {
+        out_str(o, ": ");
+        out_str(o, text);
+    }
+    vs_codemap_fini(&code);
+}
+
 const char *where_in_run(const struct vs_reader *reader, uint64_t pc, char text[WHERE_TEXT_MAX])
 {
     const struct vs_where_place *place;
@@ -87,6 +111,7 @@ const char *where_in_run(const struct vs_reader *reader, uint64_t pc, char text[
         out_init(&o, -1);
         out_str(&o, " (");
         where_text(&o, place);
+        instruction(&o, reader, pc);
         out_char(&o, ')');
         if (!o.error && o.used < WHERE_TEXT_MAX) {
             memcpy(text, o.buf, o.used);

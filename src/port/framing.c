@@ -26,6 +26,8 @@ void vs_port_tell(struct vs_port_writer *w)
         w->error = err;
     if (w->drain)
         vs_drain_add(w->drain, w->time, bits);
+    if (w->meter)
+        w->meter->told(w->meter->context, (unsigned)core, bits);
 }
 
 void vs_port_charge(struct vs_port_writer *w, unsigned core)

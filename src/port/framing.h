@@ -20,7 +20,7 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* What begin and end call in a timed stream, and if there are windows or a drain. */
+/* What begin and end call in a timed stream, and if there are windows, a drain or a meter. */
 void vs_port_put_cycles(struct vs_port_writer *w);
 void vs_port_tell(struct vs_port_writer *w);
 
@@ -40,7 +40,7 @@ static inline void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64
 static inline void vs_port_end(struct vs_port_writer *w)
 {
     w->core->counts.messages++;
-    if (w->windows || w->drain)
+    if (w->windows || w->drain || w->meter)
         vs_port_tell(w);
 }
 

@@ -68,6 +68,13 @@ struct vs_port_writer_core {
     uint64_t cycle; /* its last message's */
 };
 
+/* Is told of every message or packet when it ends: its bits, encapsulation included, and the core
+ * that it is charged to, or the number of cores if it is charged to all of them. */
+struct vs_port_meter {
+    void (*told)(void *context, unsigned core, uint64_t bits);
+    void *context;
+};
+
 /* What the sink has not yet got of a stream. */
 struct vs_port_out {
     struct vs_bitw bits;
@@ -93,8 +100,9 @@ struct vs_port_writer {
     uint64_t start; /* its first bit */
     struct vs_lengths lengths[VS_FIELD_END];
 
-    struct vs_windows *windows; /* NULL, or the owner's, which are told of every message */
-    struct vs_drain *drain;     /* NULL, or the owner's, which is told likewise */
+    struct vs_windows *windows;        /* NULL, or the owner's, which are told of every message */
+    struct vs_drain *drain;            /* NULL, or the owner's, which is told likewise */
+    const struct vs_port_meter *meter; /* the same */
 };
 
 /* If the sink is NULL the bits are only counted. Returns 0; -VSE_INVAL; -VSE_NOMEM. */

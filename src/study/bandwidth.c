@@ -56,6 +56,7 @@ static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
     vs_port_writer_fini(&row->port);
     if (b->options.window)
         vs_windows_fini(&row->windows);
+    vs_attribution_fini(&row->sent);
 }
 
 void vs_bandwidth_fini(struct vs_bandwidth *b)
@@ -65,6 +66,7 @@ void vs_bandwidth_fini(struct vs_bandwidth *b)
     vs_prior_close(b->prior);
     vs_text_fini(&b->text);
     vs_code_pages_fini(&b->code_pages);
+    vs_event_sites_fini(&b->sites);
     free(b->rows);
     *b = (struct vs_bandwidth){0};
 }
@@ -111,6 +113,10 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
         err = vs_drain_init(&row->drain, &b->options.drain);
         row->port.drain = &row->drain;
     }
+    if (!err && b->options.by) {
+        err = vs_attribution_init(&row->sent, b->setup.cores);
+        row->port.meter = &row->sent.meter;
+    }
     if (!err && !(err = vs_technique_cost(&row->spec, &b->setup, &costs)))
         row->cost = vs_cost_list_sum(&costs);
     if (!err)
@@ -124,6 +130,14 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
     return err ? vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err)) : 0;
 }
 
+static uint64_t sent_bits(const struct vs_attribution *a)
+{
+    uint64_t sum = 0;
+    for (size_t i = 0; i < a->capacity; i++)
+        sum += a->sent[i].bits;
+    return sum;
+}
+
 static int row_finish(struct vs_bandwidth_row *row)
 {
     const struct vs_encoder_ops *ops = row->spec.technique->encoder;
@@ -132,6 +146,7 @@ static int row_finish(struct vs_bandwidth_row *row)
     if (bits < 0)
         return (int)bits;
     row->bits = (uint64_t)bits;
+    invariant(!row->port.meter || sent_bits(&row->sent) == row->bits);
     vs_port_totals(&row->port, &row->counts);
     vs_counts_take(&row->encoded, ops, row->encoder);
     memcpy(row->lengths, row->port.lengths, sizeof(row->lengths));
@@ -152,11 +167,19 @@ struct task {
     int error; /* the row's at that time; by now another task may be setting the row's own */
 };
 
+/* Where an event is, and how many of the slot's steps there are up to it. */
+struct place {
+    uint32_t site, steps;
+};
+
 struct slot {
     struct vs_buf steps;          /* of struct vs_step */
     struct vs_buf events, cycles; /* of struct vs_event, and of uint64_t if the run is timed */
     struct vs_buf wide;
+    struct vs_buf
+        places;         /* if it is asked where bits are sent: of struct place, one for an event */
     struct task *tasks; /* one for each row */
+    size_t sites;       /* the events' places are below that */
     bool submitted;
     bool edge;        /* of a sample: here begins, or ends, what counts */
     bool counts;      /* what is in the slot does */
@@ -177,6 +200,35 @@ struct pass {
     uint64_t counted, closed; /* instructions that do so far, and in windows that are over */
 };
 
+/* Hands over one event after the other, with its steps; last, those of cores that end without an
+ * event. */
+static int take_places(struct vs_bandwidth_row *row, const struct slot *slot,
+                       const struct vs_slice *all)
+{
+    const struct vs_encoder_ops *ops = row->spec.technique->encoder;
+    const struct vs_event *events = (const struct vs_event *)slot->events.data;
+    const struct place *places = (const struct place *)slot->places.data;
+    size_t count = slot->places.len / sizeof(*places), done = 0;
+    struct vs_batch one = all->events ? *all->events : (struct vs_batch){0};
+    struct vs_slice slice = {.steps = all->steps, .events = all->events ? &one : NULL};
+    int err = 0;
+    one.count = 1;
+    for (size_t i = 0; i < count && !err; i++, one.events++, one.cycles += one.cycles ? 1 : 0) {
+        vs_attribution_at(&row->sent, events[i].thread, places[i].site);
+        slice.step_count = all->steps ? places[i].steps - done : 0;
+        if (slice.events || slice.step_count)
+            err = vs_pace_consume(&row->pace, ops, row->encoder, &slice);
+        slice.steps += slice.step_count;
+        done = places[i].steps;
+    }
+    one.count = 0;
+    for (slice.step_count = 1; done < all->step_count && !err; done++, slice.steps++) {
+        row->sent.core = slice.steps->core;
+        err = vs_pace_consume(&row->pace, ops, row->encoder, &slice);
+    }
+    return err;
+}
+
 static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
 {
     const struct vs_encoder_ops *ops = row->spec.technique->encoder;
@@ -191,6 +243,10 @@ static int take_slot(struct vs_bandwidth_row *row, const struct slot *slot)
                                    .step_count =
                                        steps ? slot->steps.len / sizeof(struct vs_step) : 0,
                                    .events = events ? &batch : NULL};
+    if (row->port.meter) {
+        int err = vs_attribution_room(&row->sent, slot->sites);
+        return err ? err : take_places(row, slot, &slice);
+    }
     return vs_pace_consume(&row->pace, ops, row->encoder, &slice);
 }
 
@@ -235,7 +291,7 @@ static int await_slot(struct pass *p, struct slot *slot)
     }
     slot->submitted = false;
     slot->edge = slot->counts = slot->closes = false;
-    slot->steps.len = slot->events.len = slot->cycles.len = slot->wide.len = 0;
+    slot->steps.len = slot->events.len = slot->cycles.len = slot->wide.len = slot->places.len = 0;
     return err;
 }
 
@@ -271,7 +327,7 @@ static int take_events(struct pass *p, const struct vs_batch *batch)
 {
     struct slot *slot = &p->slots[p->filling];
     size_t first = slot->events.len, wide = slot->wide.len;
-    if (!(p->b->needs & VS_NEEDS_EVENTS))
+    if (!(p->b->needs & VS_NEEDS_EVENTS) && !p->b->options.by)
         return 0;
     int err = vs_buf_put(&slot->events, batch->events, batch->count * sizeof(*batch->events));
     if (!err && batch->cycles)
@@ -303,9 +359,34 @@ static int rewind_run(const struct vs_bandwidth *b, struct vs_reader *reader)
     return vs_reader_info(reader)->events ? vs_reader_seek_event(reader, 0) : -VSE_END;
 }
 
+/* Takes events one by one, so that it is known which steps are whose. */
+static int take_batch_places(struct pass *p, struct vs_stepper *stepper,
+                             const struct vs_batch *batch)
+{
+    struct slot *slot = &p->slots[p->filling];
+    struct vs_batch one = *batch;
+    int err = take_events(p, batch);
+    one.count = 1;
+    for (size_t i = 0; i < batch->count && !err;
+         i++, one.events++, one.cycles += one.cycles ? 1 : 0) {
+        int64_t site = vs_event_sites_take(&p->b->sites, one.events);
+        struct place place = {.site = (uint32_t)site};
+        err = site < 0 ? (int)site : vs_stepper_take(stepper, &one);
+        if (!err)
+            err = take_steps(p, stepper);
+        place.steps = (uint32_t)(slot->steps.len / sizeof(struct vs_step));
+        if (!err)
+            err = vs_buf_put(&slot->places, &place, sizeof(place));
+    }
+    slot->sites = p->b->sites.count;
+    return err ? err : submit_if_full(p);
+}
+
 static int take_batch(struct pass *p, struct vs_stepper *stepper, const struct vs_batch *batch)
 {
     int err = check_cores(p->b, batch);
+    if (!err && p->b->options.by)
+        return take_batch_places(p, stepper, batch);
     if (!err)
         err = vs_stepper_take(stepper, batch);
     if (!err)
@@ -449,6 +530,7 @@ static void pass_fini(struct pass *p)
         vs_buf_fini(&slot->events);
         vs_buf_fini(&slot->cycles);
         vs_buf_fini(&slot->wide);
+        vs_buf_fini(&slot->places);
         free(slot->tasks);
     }
     free(p->slots);
@@ -478,6 +560,8 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
         if ((err = row_open(b, &b->rows[i], diag)))
             return err;
     err = pass_init(&p, b);
+    if (!err && b->options.by)
+        err = vs_event_sites_init(&b->sites, b->options.by, reader);
     p.progress = progress;
     p.done = done;
     if (!err)

@@ -18,6 +18,7 @@
 #include "port/framing.h"
 #include "port/window.h"
 #include "isa/text.h"
+#include "study/attribution.h"
 #include "study/pace.h"
 #include "study/sampling.h"
 #include "technique/address.h"
@@ -33,6 +34,7 @@ struct vs_bandwidth_options {
     bool at_once;  /* bits come soon: without a pass beforehand, so that there is no prior
                     * (technique/seen.h) and there are more of them; and in small pieces */
     const atomic_bool *stop;      /* NULL, or ends the reading early once it is set */
+    enum vs_by by;                /* rows tell where their bits are sent */
     struct vs_sampling *sampling; /* NULL: everything is read and counted; else rows have samples,
                                    * too */
 };
@@ -48,6 +50,7 @@ struct vs_bandwidth_row {
     struct vs_windows windows;     /* if there are any */
     struct vs_drain drain;         /* if there is one */
     struct vs_sample_sums samples; /* of windows, if only some are read */
+    struct vs_attribution sent;    /* if it is asked where bits are sent */
 
     /* private */
     vs_port_sink *sink;
@@ -71,6 +74,7 @@ struct vs_bandwidth {
                       * instructions */
     struct vs_bandwidth_row *rows;
     size_t count, capacity;
+    struct vs_event_sites sites; /* if it is asked where bits are sent: the places */
 
     /* private */
     const struct vs_isa *isa;

@@ -96,6 +96,7 @@ void vs_bandwidth_figures_add(struct vs_bandwidth_figures *sum,
         *sum = *f;
         sum->run = NULL;
         sum->windows = NULL;
+        sum->shares = NULL;
         sum->spec[0] = 0;
         sum->runs = 1;
         return;

@@ -3,6 +3,7 @@
 #ifndef STUDY_BANDWIDTH_FIGURES_H
 #define STUDY_BANDWIDTH_FIGURES_H
 
+#include "study/attribution.h"
 #include "study/bandwidth.h"
 
 struct vs_bandwidth_figures {
@@ -24,6 +25,9 @@ struct vs_bandwidth_figures {
     bool sampled; /* bits, fields and messages are estimates from windows */
     struct vs_estimate sample;
     double bits_error; /* half the width of the bits' 95 % confidence interval */
+
+    const struct vs_shares
+        *shares; /* where the bits are sent; NULL in a sum, or if it is not asked */
 
     bool windowed;
     uint64_t window, end;             /* as in struct vs_bandwidth */

@@ -94,7 +94,7 @@ struct vs_resolver vs_routine_names_resolver(struct vs_routine_names *n)
     return (struct vs_resolver){.context = n, .name = name};
 }
 
-/* Finds the lines of an image; *lines is NULL if nothing is known. Returns 0; -VSE_NOMEM. */
+/* Finds the lines of an image; *lines is NULL if nothing is known. Returns 0; as vs_lines_open. */
 static int find_lines(struct vs_routine_names *n, uint64_t image, struct vs_lines **lines)
 {
     struct vs_image_names *f = NULL;
@@ -106,7 +106,7 @@ static int find_lines(struct vs_routine_names *n, uint64_t image, struct vs_line
         return err;
     if (!f->tried_lines)
         err = vs_lines_open(&f->lines, path, NULL);
-    if (err == -VSE_NOMEM)
+    if (err) /* its symbols could be read a moment ago */
         return err;
     f->tried_lines = true;
     *lines = f->lines;

@@ -25,11 +25,12 @@ void vs_routine_names_fini(struct vs_routine_names *n);
 struct vs_resolver vs_routine_names_resolver(struct vs_routine_names *n);
 
 /* Where the code at an image's link-time address comes from, as vs_lines_at, whose strings stay
- * valid until fini. Returns as that; 0 also for a file that cannot be read. */
+ * valid until fini. Returns as that; 0 also for a file whose symbols cannot be read; as
+ * vs_lines_open. */
 int vs_routine_names_source(struct vs_routine_names *n, uint64_t image, uint64_t link_address,
                             struct vs_source *chain, size_t capacity);
 
-/* Returns whether there is debug information for an image; -VSE_NOMEM. */
+/* Returns whether there is debug information for an image; as vs_lines_open. */
 int vs_routine_names_sourced(struct vs_routine_names *n, uint64_t image);
 
 #endif

@@ -3,8 +3,11 @@
 #ifndef STUDY_STUDY_H
 #define STUDY_STUDY_H
 
+#include "study/attribution.h"       /* where techniques' bits are sent */
 #include "study/bandwidth.h"         /* the bits that techniques take */
 #include "study/bandwidth_figures.h" /* sums of them */
+#include "study/callers.h"           /* a profile by path of calls */
+#include "study/callstack.h"         /* the calls that threads are in */
 #include "study/codeview.h"          /* a run's code */
 #include "study/changes.h"           /* where code changes */
 #include "study/comparison.h"        /* what comparisons event by event share */
@@ -22,6 +25,7 @@
 #include "study/profile.h"           /* where instructions retired */
 #include "study/prove.h"             /* many techniques proved on a run */
 #include "study/recall.h"            /* what a run knows of memory */
+#include "study/run_diff.h"          /* where two runs part */
 #include "study/run_memory.h"        /* memory as a run has it */
 #include "study/routines.h"          /* a profile by routine */
 #include "study/sampling.h"          /* windows that stand for a run */

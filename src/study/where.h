@@ -67,10 +67,11 @@ int vs_where_map(struct vs_where *w, const struct vs_event *e);
  */
 int64_t vs_where_site(struct vs_where *w, uint64_t pc);
 
-/* Names a site of that number. The place is valid until fini. Returns 0; -VSE_NOMEM. */
+/* Names a site of that number. The place is valid until fini. Returns 0; -VSE_NOMEM; -VSE_IO
+ * (of a file whose debug information was there). */
 int vs_where_name(struct vs_where *w, uint64_t site, const struct vs_where_place **place);
 
-/* Returns whether there is debug information for an image; -VSE_NOMEM. */
+/* Returns whether there is debug information for an image; as vs_lines_open. */
 int vs_where_sourced(struct vs_where *w, uint64_t image);
 
 /* Lists the names of the images' files that have no debug information, with ", " between them, as

@@ -75,7 +75,7 @@ static _Noreturn void give_up(void)
 }
 
 /* Calls a function that uses libdw. Other failures of libdw only mean that nothing is known, but
- * those for want of memory are told apart by errno. */
+ * those for want of memory, or because the file cannot be read, are told apart by errno. */
 static int guarded(struct vs_lines *l, int (*work)(struct vs_lines *l, void *argument),
                    void *argument)
 {
@@ -91,8 +91,8 @@ static int guarded(struct vs_lines *l, int (*work)(struct vs_lines *l, void *arg
         e = -VSE_NOMEM;
     } else {
         e = work(l, argument);
-        if (errno == ENOMEM)
-            e = -VSE_NOMEM;
+        if (errno == ENOMEM || errno == EIO)
+            e = errno == ENOMEM ? -VSE_NOMEM : -VSE_IO;
     }
     no_memory = before;
     return e;
@@ -468,7 +468,8 @@ int vs_lines_open(struct vs_lines **out, const char *path, struct vs_diag *diag)
     e = find_information(l, path);
     if (e < 0) {
         vs_lines_close(l);
-        return vs_diag_set(diag, e, -1, -1, "no memory for lines");
+        return vs_diag_set(diag, e, -1, -1,
+                           e == -VSE_IO ? "cannot read it" : "no memory for lines");
     }
     *out = l;
     return 0;

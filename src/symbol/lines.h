@@ -35,8 +35,8 @@ bool vs_lines_known(const struct vs_lines *l);
 
 /* Where an instruction comes from: the innermost inlined routine first, then where that was called
  * from, and so on; the last one is in the routine around them. Returns how many places there are,
- * at most `capacity`, beyond which the outermost are left out; 0 if nothing is known; -VSE_NOMEM.
- */
+ * at most `capacity`, beyond which the outermost are left out; 0 if nothing is known; -VSE_NOMEM;
+ * -VSE_IO. */
 int vs_lines_at(struct vs_lines *l, uint64_t address, struct vs_source *chain, size_t capacity);
 
 #endif

@@ -137,7 +137,7 @@ expect_whole_outputs() {
     done
     case $kind in
     # A name is left out if its image cannot be read; then the run says the same without.
-    names) same "$out" "$T/good/.out" || same "$out" "$T/good/.nameless" || wrong "status 0, but the output differs" ;;
+    names | lines) same "$out" "$T/good/.out" || same "$out" "$T/good/.nameless" || wrong "status 0, but the output differs" ;;
     # A debugger is told what fails.
     talks) same "$out" "$T/good/.out" || grep -q '[$][EO]' "$out" || wrong "status 0, but the answers differ" ;;
     *) same "$out" "$T/good/.out" || wrong "status 0, but the output differs" ;;
@@ -248,7 +248,7 @@ good() {
     while read -r word count _; do calls[$word]=$count; done <"$log"
     cp "$out" "$T/good/.out"
     for name in $outputs; do cp "$W/$name" "$T/good/$name"; done
-    [ "$kind" != names ] || LD_PRELOAD=$inject VESTIGE_FAULT=open:EMFILE:2 "${command[@]}" >"$T/good/.nameless"
+    [[ $kind != @(names|lines) ]] || LD_PRELOAD=$inject VESTIGE_FAULT=open:EMFILE:2 "${command[@]}" >"$T/good/.nameless"
 }
 
 # try NAME OUTPUTS COMMAND...: these files are made by it, here. $kind: what else there is to it.
@@ -260,8 +260,11 @@ try() {
     command=("$@")
     good
     [ $_bad = 0 ] || return
-    each memory ENOMEM 8
-    each memory ENOMEM 2 +
+    # libdw ends the process with an assertion if there is no memory for a table of its own.
+    if [ "$kind" != lines ]; then
+        each memory ENOMEM 8
+        each memory ENOMEM 2 +
+    fi
     each map ENOMEM 2
     each thread EAGAIN 3
     each process EAGAIN 2
@@ -314,11 +317,15 @@ try info_json '' "$VESTIGE" info --json "$run"
 kind=
 try dump '' "$VESTIGE" dump --limit 3000 "$run"
 try dump_blocks '' "$VESTIGE" dump --blocks "$run"
-kind=names
+kind=lines
 try dump_lines '' "$VESTIGE" dump --source --disassemble --from 1000 --limit 200 "$run"
 try info_lines '' "$VESTIGE" info --source "$run"
-try decode_lines '' "$VESTIGE" decode --source --disassemble --until 5000 "$flow"
+try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
+try info_callers '' "$VESTIGE" info --callers "$run"
+try info_folded '' "$VESTIGE" info --folded "$run"
+try diff '' "$VESTIGE" diff "$run" "$run"
 kind=
+try decode_instructions '' "$VESTIGE" decode --disassemble --until 5000 "$flow"
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
 try salvage x.vest "$VESTIGE" salvage -f -o x.vest "$T/cut"
@@ -337,6 +344,9 @@ try sample '' "$VESTIGE" bandwidth -t mcfTR_e --sample 5K:1K "$T/short.vest"
 try shrink x.vest "$VESTIGE" shrink -f -o x.vest "$T/both.vest"
 try check_inputs '' "$VESTIGE" check --inputs "$T/both.vest"
 try bandwidth '' "$VESTIGE" bandwidth "$run"
+kind=lines
+try bandwidth_by '' "$VESTIGE" bandwidth -t mcfTR_e -t mc2RT --by line "$run"
+kind=
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
 try compressors '' "$VESTIGE" compressors "$run"
@@ -415,8 +425,8 @@ fi
 begin does_not_wait_for_a_lost_connection
 rm -f "$W"/*
 outputs=run.vest command=("$VESTIGE" record -f --routine main -o run.vest -- "$T/native")
-LD_PRELOAD=$inject VESTIGE_FAULT_LOG=$log "${command[@]}" >"$out" 2>"$err"
-reads=$(sed -n 's/^read //p' "$log") # at first of files, then of the connection, too
+LD_PRELOAD=$inject VESTIGE_FAULT_LOG=$log "${command[@]:0:2}" -q "${command[@]:2}" >"$out" 2>"$err"
+reads=$(sed -n 's/^read //p' "$log") # at first of files, then of the connection, too; without -q also of files at the end
 for fault in "read:EIO:$((reads * 3 / 4))+" write:EIO:2; do
     attempt $fault
     expect_status 2

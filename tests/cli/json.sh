@@ -85,7 +85,9 @@ prints info 0 --no-scan "$T/flow.vest"
 prints info 1 --no-scan "$T/cut.vest"
 prints dump 0 --limit 300 "$T/timed.vest"
 prints dump 0 --source --disassemble --limit 300 "$T/timed.vest"
-prints info 0 --source "$T/timed.vest"
+prints diff 1 "$T/timed.vest" "$T/mixed.vest"
+prints dump 0 --stack --limit 300 "$T/timed.vest"
+prints info 0 --source --callers "$T/timed.vest"
 prints dump 0 --limit 600 "$T/mixed.vest"
 prints dump 0 --kind gap "$T/part.vest"
 prints dump 0 "$T/whole.vest"
@@ -112,6 +114,8 @@ prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by line --top 5
+prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by thread
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --sample 10K:1K
 prints bandwidth 0 "$T/short.vest" -t mcfTR_e --skip 100 --length 1000
 prints compressors 0 "$T/timed.vest"

@@ -29,10 +29,14 @@ small info "$VESTIGE" info run.vest
 small info_as_json "$VESTIGE" info --json run.vest
 small dump "$VESTIGE" dump --full run.vest
 small dump_with_lines "$VESTIGE" dump --source --disassemble run.vest
+small dump_with_calls "$VESTIGE" dump --stack run.vest
+small callers "$VESTIGE" info --callers run.vest
+small callers_folded "$VESTIGE" info --folded run.vest
 small check "$VESTIGE" check --memory --flow run.vest
 small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
 small bandwidth "$VESTIGE" bandwidth -t all --csv run.vest
+small bandwidth_by_line "$VESTIGE" bandwidth -t all --by line --csv run.vest
 small a_plot "$VESTIGE" bandwidth run.vest --window 1000 --plot run.svg
 small compressors "$VESTIGE" compressors run.vest
 small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
@@ -45,6 +49,7 @@ small decode "$VESTIGE" decode flow.vport
 small decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
+small diff "$VESTIGE" diff --values run.vest run.vest
 small salvage "$VESTIGE" salvage -f -o whole.vest run.vest
 small expand "$VESTIGE" expand -f -o whole.vest short.vest
 small expand_a_part "$VESTIGE" expand -f --skip 100 --no-shared-libs -o part.vest short.vest
