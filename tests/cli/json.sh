@@ -109,6 +109,8 @@ prints expand 0 --routine main -o "$T/main.vest" "$T/short.vest"
 prints dump 0 --inputs "$T/short.vest"
 prints record 0 --inputs -o "$T/stretch.vest" --skip 1000 --length 500 -- "$T/maps"
 prints dump 0 --inputs "$T/stretch.vest"
+prints record 0 --digest-memory 1000 -o "$T/digested.vest" -- "$T/maps"
+prints dump 0 --inputs "$T/digested.vest"
 prints check 1 --inputs "$T/maps.vest" "$T/shared.vest"
 prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
