@@ -74,6 +74,10 @@ static bool choose(struct run *r, const uint8_t *head)
     set_number(r, "line", line);
     set_number(r, "ways", ways);
     set_number(r, "size", line * ways << head[4] % 4);
+    if (head[4] & 4)
+        set_number(r, "k", 1u << (head[4] >> 3) % 4);
+    if ((head[4] & 4) && (head[4] & 0x80))
+        set_number(r, "r", 1u << (head[4] >> 5) % 4);
     set_number(r, "granule", 1u << head[5] % 6);
     set_number(r, "fahcnt", 1 + head[6] % 9);
     if (head[7] & 16)
