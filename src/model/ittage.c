@@ -57,8 +57,10 @@ struct vs_cost vs_ittage_cost(const struct vs_ittage *t, unsigned target_bits)
 
 static uint64_t newest(uint64_t history, unsigned table)
 {
-    unsigned length = FIRST_LENGTH << (table - 1);
-    return !table ? 0 : length < 64 ? history & ((UINT64_C(1) << length) - 1) : history;
+    if (!table)
+        return 0;
+    unsigned length = (unsigned)FIRST_LENGTH << (table - 1);
+    return length < 64 ? history & ((UINT64_C(1) << length) - 1) : history;
 }
 
 static unsigned fold(uint64_t history, unsigned width)
