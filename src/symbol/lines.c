@@ -69,7 +69,7 @@ struct vs_lines {
 /* libdw asks for no more than a function without arguments that does not return. */
 static _Thread_local jmp_buf *no_memory;
 
-static _Noreturn void give_up(void)
+__attribute__((noreturn)) static void give_up(void)
 {
     longjmp(*no_memory, 1);
 }
