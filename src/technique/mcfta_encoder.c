@@ -212,7 +212,7 @@ static void pass(struct encoder *e, const struct vs_step *s)
 {
     struct vs_passed ignored;
     for (uint64_t left = s->icount; left;)
-        vs_passage_take(&e->passage, s->core, &left, &ignored);
+        vs_passage_search(&e->passage, s->core, &left, &ignored);
 }
 
 /* A conditional or indirect branch was coded. */

@@ -16,7 +16,7 @@ struct vs_passage_core {
     struct vs_interrupted left;
 };
 
-/* Is told of the code that a core executes, stretch by stretch. */
+/* Is told of the code that a core executes, stretch by stretch, by vs_passage_search. */
 typedef void vs_passage_sink(void *context, unsigned core, const struct vs_stretch *stretch);
 
 struct vs_passage {
@@ -40,7 +40,7 @@ struct vs_passed {
 int vs_passage_init(struct vs_passage *p, const struct vs_address_code *code, unsigned cores);
 void vs_passage_fini(struct vs_passage *p);
 
-/* Does what vs_passage_take does, stretch by stretch. */
+/* Does what vs_passage_take does, stretch by stretch, of which the sink is told. */
 void vs_passage_search(struct vs_passage *p, unsigned core, uint64_t *left,
                        struct vs_passed *passed);
 
