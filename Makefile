@@ -410,7 +410,7 @@ fuzz:
 results:
 	@+$(MAKE) all
 	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
-	    software-traces costs mutation; do \
+	    software-traces costs mutation beyond; do \
 	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
 	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
 	tools/search -b $(B) >$(O)/search.csv
