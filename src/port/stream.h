@@ -256,7 +256,6 @@ struct vs_port_memory {
     uint64_t addr;
     const uint8_t *bytes;
     size_t size;
-    uint64_t first, end; /* where the first byte begins and the last ends, by vs_port_place */
 };
 
 /* Whoever compares a stream with a run learns here what decoders take from it, as they take it. Any
@@ -330,12 +329,6 @@ static inline bool vs_port_goes_on(struct vs_port_reader *r)
 /* The bits of all streams, as far as they are there, and how many of them have been read. */
 uint64_t vs_port_reader_bits(const struct vs_port_reader *r);
 uint64_t vs_port_reader_done(const struct vs_port_reader *r);
-
-/* The number of the bit that is read next, as if all streams lay one after the other. */
-static inline uint64_t vs_port_place(const struct vs_port_reader *r)
-{
-    return r->before + r->bits.pos;
-}
 
 enum { VS_PORT_WHERE = 64 };
 

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/random.h"
 #include "study/decoders.h"
+#include "study/told.h"
 #include "technique/packets.h"
 
 enum verdict { NOTICED, UNREAD, RECODED, MISSED };
@@ -17,8 +18,9 @@ struct campaign {
     const struct vs_technique_spec *spec;
     struct vs_port_shape shape;
     const struct vs_port_stream *streams;
-    uint64_t nbits; /* in all streams; they are numbered one stream after the other */
-    uint64_t *bits; /* to be flipped */
+    struct vs_told told; /* by the unchanged streams */
+    uint64_t nbits;      /* in all streams; they are numbered one stream after the other */
+    uint64_t *bits;      /* to be flipped */
     uint8_t *verdicts;
     size_t count, stride;
 };
@@ -47,65 +49,6 @@ static void choose_bits(struct campaign *c, uint64_t seed)
         uint64_t from = scale(c->nbits, i, c->count), to = scale(c->nbits, i + 1, c->count);
         c->bits[i] = from + vs_random(&seed) % (to - from);
     }
-}
-
-/* ---- bytes that nobody reads ----------------------------------------------------------------- */
-
-/* The byte that the flipped bit belongs to, if the run knows nothing about it. */
-struct unknown_byte {
-    uint64_t bit; /* that was flipped */
-    uint64_t number, addr;
-    bool found;
-};
-
-static void note_unknown(void *context, uint64_t number, uint64_t addr, uint64_t bit)
-{
-    struct unknown_byte *u = context;
-    if (u->bit - bit >= 8)
-        return;
-    u->found = true;
-    u->number = number;
-    u->addr = addr;
-}
-
-enum use { UNTOUCHED, READ, REPLACED };
-
-/* What an event does with the byte. */
-static enum use use_of(const struct vs_event *e, uint64_t addr)
-{
-    switch (e->kind) {
-    case VS_LOAD:
-        return addr - e->addr < e->size ? READ : UNTOUCHED;
-    case VS_STORE:
-    case VS_EXTERNAL:
-        return addr - e->addr < e->size ? REPLACED : UNTOUCHED;
-    case VS_MAP: { /* whole pages, whose content is sent anew */
-        uint64_t page = addr >> VS_COPY_BITS << VS_COPY_BITS;
-        return page - (e->addr >> VS_COPY_BITS << VS_COPY_BITS) < e->value ? REPLACED : UNTOUCHED;
-    }
-    case VS_GAP:
-        return REPLACED;
-    default:
-        return UNTOUCHED;
-    }
-}
-
-/* Whether no core reads the byte from that event on, before it is replaced or the run ends; the
- * run's events tell, one by one. */
-static int is_unread(const struct vs_verify *v, const struct unknown_byte *u, bool *unread)
-{
-    struct vs_pieces own, *pieces;
-    struct vs_batch b;
-    const struct vs_event *e;
-    enum use use = UNTOUCHED;
-    int err = vs_verify_pieces(v, &own, &pieces);
-    struct vs_pieces_cursor cursor = {.pieces = pieces, .next = u->number};
-    while (!err && use == UNTOUCHED && !(err = vs_pieces_next(&cursor, &b, &e)))
-        use = use_of(e, u->addr);
-    vs_pieces_cursor_fini(&cursor);
-    vs_pieces_fini(&own);
-    *unread = use != READ;
-    return err == -VSE_END ? 0 : err;
 }
 
 /* ---- other encodings of the same bytes ------------------------------------------------------- */
@@ -156,20 +99,21 @@ static int is_recoded(const struct campaign *c, const struct vs_port_stream *fli
 static int judge(const struct campaign *c, struct vs_verify *v, struct vs_port_store *copy,
                  size_t i, struct vs_diag *diag)
 {
-    struct unknown_byte unknown = {.bit = c->bits[i]};
+    struct vs_retold retold = {.told = &c->told};
     const struct vs_verify_probe probe = {
-        .unknown = note_unknown, .context = &unknown, .brief = true};
+        .unknown = vs_retold_note, .context = &retold, .brief = true};
     struct vs_verify_result result = {0};
     bool unread = false, recoded = false;
     v->probe = &probe;
     vs_port_store_flip(copy, c->bits[i]);
     int err = vs_verify_stream(v, c->spec, copy->streams, &result, diag);
     bool noticed = result.outcome != VS_VERIFY_SAME;
-    if (!err && !noticed && unknown.found)
-        err = is_unread(v, &unknown, &unread);
+    if (!err && !noticed)
+        err = vs_retold_unread(v, &retold, &unread);
     if (!err && !noticed && c->spec->technique->packets)
         err = is_recoded(c, copy->streams, &recoded);
     vs_port_store_flip(copy, c->bits[i]);
+    vs_retold_fini(&retold);
     c->verdicts[i] = (uint8_t)(noticed ? NOTICED : unread ? UNREAD : recoded ? RECODED : MISSED);
     return err;
 }
@@ -231,14 +175,17 @@ static void sum_up(const struct campaign *c, const uint8_t *fields, struct vs_mu
     }
 }
 
-/* Finds out as which field each bit of the unchanged stream is read. */
-static int map_fields(const struct campaign *c, uint8_t *fields, struct vs_diag *diag)
+/* Finds out as which field each bit of the unchanged streams is read, and what they tell. */
+static int map_fields(struct campaign *c, uint8_t *fields, struct vs_diag *diag)
 {
-    const struct vs_verify_probe probe = {.fields = fields, .brief = true};
+    const struct vs_verify_probe probe = {
+        .fields = fields, .unknown = vs_told_note, .context = &c->told, .brief = true};
     struct vs_verify_result result = {0};
     struct vs_verify v = *c->v;
     v.probe = &probe;
     int err = vs_verify_stream(&v, c->spec, c->streams, &result, diag);
+    if (!err && c->told.error)
+        err = vs_diag_set(diag, c->told.error, -1, -1, "%s", vs_errstr(c->told.error));
     if (!err && result.outcome != VS_VERIFY_SAME)
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "the stream is not the run's");
     return err;
@@ -269,6 +216,7 @@ int vs_mutate(const struct vs_verify *v, const struct vs_crew *crew,
     }
     if (!err)
         sum_up(&c, fields, result);
+    vs_told_fini(&c.told);
     free(fields);
     free(c.bits);
     free(c.verdicts);

@@ -4,8 +4,9 @@
  * noticed: the decoder refuses the stream, or something differs.
  *
  * A flip that is not noticed is without effect only if one of these is shown:
- *   unread    The bit is part of a byte that no core reads before it is overwritten or the run
- *             ends. Modules send granules and lines whole, and so send such bytes too.
+ *   unread    All that it changes is what the stream tells of bytes that no core reads before they
+ *             are overwritten or the run ends. Modules send granules and lines whole, and so send
+ *             such bytes too; with a book of words, one bit can tell several of them.
  *   recoded   A general compressor's stream still yields the same bytes, which have several
  *             encodings. */
 #ifndef STUDY_MUTATE_H
@@ -24,7 +25,7 @@ struct vs_mutate {
 struct vs_mutate_counts {
     uint64_t flips;
     uint64_t noticed;
-    uint64_t unread;  /* without effect: a byte that no core ever reads */
+    uint64_t unread;  /* without effect: in bytes that no core ever reads */
     uint64_t recoded; /* without effect: the compressor's other encoding of the same bytes */
     uint64_t missed;  /* it had an effect and was not noticed */
 };

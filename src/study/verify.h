@@ -37,8 +37,8 @@ struct vs_verify_core {
 };
 
 /* Told of a byte of memory about which the run knows nothing. It came in a message that the event
- * of that number takes, and begins at that bit of the stream. */
-typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint64_t bit);
+ * of that number takes. */
+typedef void vs_verify_unknown(void *context, uint64_t number, uint64_t addr, uint8_t byte);
 
 /* What is asked of a comparison beside its outcome. Any member may be zero. */
 struct vs_verify_probe {

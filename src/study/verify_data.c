@@ -82,9 +82,8 @@ static void see_memory(void *context, unsigned core, const struct vs_port_memory
                                      should);
         } else {
             v->unknown_bytes++;
-            if (v->unknown && m->first != m->end)
-                v->unknown(v->unknown_context, v->c.now.number, m->addr + i,
-                           i ? m->end - 8 * (m->size - i) : m->first);
+            if (v->unknown)
+                v->unknown(v->unknown_context, v->c.now.number, m->addr + i, m->bytes[i]);
         }
 }
 

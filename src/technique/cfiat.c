@@ -341,15 +341,12 @@ static int take_load(struct decoder *d, unsigned core, struct vs_copy *copy, uin
 {
     uint64_t start = d->published ? addr : vs_data_granules_start(addr, d->granule);
     size_t n = d->published ? size : vs_data_granules_size(addr, size, d->granule);
-    uint64_t first = vs_port_place(d->port);
     int err = vs_data_get_value(d->port, &d->head, d->granules, n);
     if (err || (err = vs_copy_write(copy, start, d->granules, n)))
         return err;
     vs_copy_bytes(bytes, d->granules + (addr - start), size);
     take(d, core);
-    vs_port_took_memory(
-        d->port, core,
-        &(struct vs_port_memory){start, d->granules, n, first, vs_port_place(d->port)});
+    vs_port_took_memory(d->port, core, &(struct vs_port_memory){start, d->granules, n});
     return 0;
 }
 

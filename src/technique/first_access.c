@@ -331,7 +331,6 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     int err = vs_message_each_look(&d->each, core);
     if (err)
         return err;
-    uint64_t first = vs_port_place(d->each.port);
     err = d->each.known ? read_known(d, core, addr, size, bytes)
                         : read_value(d, core, addr, size, bytes);
     if (err)
@@ -340,11 +339,10 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
         values_put(&d->values[core], addr, bytes, size);
     vs_message_each_take(&d->each);
     if (!d->each.known && !d->dedicated && !d->published)
-        vs_port_took_memory(d->each.port, core,
-                            &(struct vs_port_memory){vs_data_granules_start(addr, d->granule),
-                                                     d->granules,
-                                                     vs_data_granules_size(addr, size, d->granule),
-                                                     first, vs_port_place(d->each.port)});
+        vs_port_took_memory(
+            d->each.port, core,
+            &(struct vs_port_memory){vs_data_granules_start(addr, d->granule), d->granules,
+                                     vs_data_granules_size(addr, size, d->granule)});
     return 0;
 }
 

@@ -206,7 +206,7 @@ static int take_line(struct decoder *d, unsigned core, uint64_t line, uint32_t i
 {
     uint8_t *bytes = vs_moesi_bytes(&d->caches.group, core, index);
     size_t size = d->caches.group.line;
-    const struct vs_port_memory memory = {line, bytes, size, m->pos, m->pos + 8 * size};
+    const struct vs_port_memory memory = {line, bytes, size};
     int err = get_bytes_of(d, m, bytes, size);
     d->caches.t[core][index] = 1;
     pop(d, core);

@@ -70,13 +70,9 @@ int vs_mc2rt_k_get_part(struct vs_port_reader *port, enum vs_mc2rt_k_part *part)
 void vs_mc2rt_k_put_bytes(struct vs_wordbook *book, struct vs_port_writer *port, enum vs_field f,
                           const uint8_t *bytes, size_t size);
 
-/* Who is told where the bits of each byte were: `own` says that the bits from `first` on are the
- * bytes' own, and else they have none. */
-typedef void vs_mc2rt_k_told(void *context, size_t offset, size_t size, uint64_t first, bool own);
-
-/* Gets them. told may be NULL. Returns as vs_port_get_bytes. */
+/* Gets them. Returns as vs_port_get_bytes. */
 int vs_mc2rt_k_get_bytes(struct vs_wordbook *book, struct vs_port_reader *port, enum vs_field f,
-                         uint8_t *bytes, size_t size, vs_mc2rt_k_told *told, void *context);
+                         uint8_t *bytes, size_t size);
 
 /* Passes over them; the book is only asked for the width of its indices. */
 int vs_mc2rt_k_skip_bytes(const struct vs_wordbook *book, struct vs_port_reader *port,

@@ -223,7 +223,7 @@ static int get_word(const struct vs_wordbook *b, struct vs_port_reader *port, en
 }
 
 int vs_mc2rt_k_get_bytes(struct vs_wordbook *book, struct vs_port_reader *port, enum vs_field f,
-                         uint8_t *bytes, size_t size, vs_mc2rt_k_told *told, void *context)
+                         uint8_t *bytes, size_t size)
 {
     size_t at = 0;
     for (; book->size && size - at >= 4; at += 4) {
@@ -236,18 +236,10 @@ int vs_mc2rt_k_get_bytes(struct vs_wordbook *book, struct vs_port_reader *port, 
         best = vs_wordbook_find(book, word, &found);
         if (best != form || found != index)
             return vs_port_refuse(port, f, "a word that would be told otherwise");
-        size_t own = vs_word_codes[form].rest_bits / 8;
         vs_put32(bytes + at, word);
         vs_wordbook_note(book, form, word);
-        if (told && own)
-            told(context, at, own, vs_port_place(port) - 8 * own, true);
-        if (told && own < 4)
-            told(context, at + own, 4 - own, 0, false);
     }
-    int err = vs_port_get_bytes(port, f, bytes + at, size - at);
-    if (!err && told && at < size)
-        told(context, at, size - at, vs_port_place(port) - 8 * (size - at), true);
-    return err;
+    return vs_port_get_bytes(port, f, bytes + at, size - at);
 }
 
 int vs_mc2rt_k_skip_bytes(const struct vs_wordbook *book, struct vs_port_reader *port,

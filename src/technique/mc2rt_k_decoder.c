@@ -146,38 +146,25 @@ static void back(struct decoder *d, uint64_t pos)
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The bytes of memory that a message is telling. */
-struct telling {
-    struct decoder *d;
-    unsigned core;
-    uint64_t addr;
-};
-
-static void tell(void *context, size_t offset, size_t size, uint64_t first, bool own)
+/* Writes the first of d->bytes, which the message just taken tells. */
+static int write_told(struct decoder *d, unsigned core, uint64_t addr, size_t size)
 {
-    const struct telling *t = context;
-    const struct vs_port_memory m = {t->addr + offset, t->d->bytes + offset, size, first,
-                                     own ? first + 8 * size : first};
-    vs_port_took_memory(t->d->port, t->core, &m);
+    int err = vs_copy_write(&d->memory, addr, d->bytes, size);
+    if (!err)
+        vs_port_took_memory(d->port, core, &(struct vs_port_memory){addr, d->bytes, size});
+    return err;
 }
 
 static int write_zeros(struct decoder *d, unsigned core, uint64_t addr, size_t size)
 {
-    struct telling t = {d, core, addr};
     memset(d->bytes, 0, size);
-    int err = vs_copy_write(&d->memory, addr, d->bytes, size);
-    if (!err)
-        tell(&t, 0, size, 0, false);
-    return err;
+    return write_told(d, core, addr, size);
 }
 
 static int write_line(struct decoder *d, unsigned core, uint64_t line)
 {
-    struct telling t = {d, core, line};
-    bool heard = d->port->witness && d->port->witness->memory;
-    int err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_VALUE, d->bytes, d->line,
-                                   heard ? tell : NULL, &t);
-    return err ? err : vs_copy_write(&d->memory, line, d->bytes, d->line);
+    int err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_VALUE, d->bytes, d->line);
+    return err ? err : write_told(d, core, line, d->line);
 }
 
 static int write_rest(struct decoder *d, unsigned core, uint64_t page)
@@ -377,7 +364,7 @@ static int take_nondet(struct decoder *d, unsigned core, size_t size, uint8_t *b
         return vs_mc2rt_refuse(&d->inbox, core, m, "gets a value of another size");
     uint64_t pos = go_to(d, m);
     vs_wordbook_begin(&d->book);
-    err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_VALUE, bytes, size, NULL, NULL);
+    err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_VALUE, bytes, size);
     back(d, pos);
     if (!err)
         pop(d, core);
@@ -420,8 +407,7 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
     uint64_t pos = go_to(d, m);
     vs_wordbook_begin(&d->book);
     if (!(err = vs_data_begin_state(d->port, &m->head, core, instructions, &d->state, size)))
-        err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_STATE, d->state.data, *size, NULL,
-                                   NULL);
+        err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_STATE, d->state.data, *size);
     *bytes = d->state.data;
     back(d, pos);
     if (!err)

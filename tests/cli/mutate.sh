@@ -78,6 +78,11 @@ flipped tiny $((bits + 1)) mcfTR_e
 expect_equal "$(jq .mutation.flips "$out")" "$bits"
 expect_equal "$(jq '[.mutation.fields[].flips] | add' "$out")" "$bits"
 
+# a bit of an index into the book of words tells bytes that are not its own, some of which nobody reads
+begin flips_every_bit_of_coded_words
+flipped tiny 1000000 mc2RT_k
+jq -e '.mutation.unread > 0' "$out" >/dev/null || fail "no byte is unread"
+
 # MTCs, and all that their time hangs on
 begin notices_flips_of_a_clock
 recorded clock --control-only --timed -- "$VESTIGE_BUILD/test/target/ends"

@@ -257,7 +257,7 @@ TEST(says_which_stream_is_damaged)
     vs_port_select(&r, 2);
     CHECK_EQ(vs_port_next_packet(&r), 0);
     CHECK_EQ(vs_port_get(&r, VS_FIELD_HEADER, 3, &v), 0);
-    CHECK_EQ(vs_port_place(&r), 11);
+    CHECK_EQ(r.before + r.bits.pos, 11);
     CHECK_EQ(fields[7], 0);
     CHECK_EQ(fields[8], VS_FIELD_HEADER + 1);
     CHECK_EQ(fields[11], 0);
