@@ -685,7 +685,7 @@ static const struct cli_option options[] = {
     {.name = "digest-memory",
      .argument = "N",
      .help = "with --inputs: note what memory holds about every N\n"
-             "instructions, as digests that 'check --inputs' compares",
+             "instructions, as digests for 'check --inputs'",
      .type = OPTION_U64,
      .offset = FIELD(digests),
      .min = 1},

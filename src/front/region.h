@@ -31,7 +31,7 @@ struct region_options {
      .offset = (base) + offsetof(struct region_options, from)},                                    \
     {                                                                                              \
         .name = end, .argument = "WHERE",                                                          \
-        .help = "end where it is reached, until --" begin " is reached again",                     \
+        .help = "end where it is reached, until --" begin " is\nreached again",                    \
         .type = OPTION_LIST, .offset = (base) + offsetof(struct region_options, to)                \
     }
 

@@ -270,7 +270,7 @@ expect_status 0
 run "$VESTIGE" check --inputs shared.vest
 expect_status 1
 expect_one_line_err
-expect_err 'event [0-9]+ is not made as it was recorded: load of thread 0, pc 0x[0-9a-f]+, address 0x[0-9a-f]+; made: load of '
+expect_err 'event [0-9]+ is not made as it was recorded: load of thread 0, pc 0x[0-9a-f]+ \(main at .*\), address 0x[0-9a-f]+; made: load of '
 
 # Of files and segments, and not of what is only read or is nobody else's.
 begin says_what_is_shared
