@@ -559,8 +559,8 @@ const struct command command_check = {
         "code: from one event of a thread to the next, there must be as many instructions\n"
         "in a row as were counted, without a branch in between. With --inputs it executes\n"
         "the run again and compares registers wherever the recorder noted them, memory if\n"
-        "digests of it were noted (record --digest-memory), and every event, if these were\n"
-        "recorded too (record --inputs --all).",
+        "digests of it were noted (record --digest-memory), and every event, if these\n"
+        "were recorded too (record --inputs --all).",
     .example = "vestige check run.vest\n"
                "vestige check --quiet *.vest && echo all intact\n"
                "vestige check --memory --flow run.vest",
