@@ -40,7 +40,7 @@ struct core {
     uint64_t target;     /* of the instruction that it is wanted of */
     unsigned since;      /* implicit returns before the jump to it */
     bool mispredicted;   /* the jump is a return */
-    bool system;         /* the jump is a system call's instruction, which goes on behind itself */
+    bool jumped;         /* a jump leads to it that is not inferable */
     bool held;           /* a TARGET or PILE before the wanted one waits for what follows it */
     enum wanted held_as; /* TARGET or PILE */
     uint64_t held_at;
@@ -386,7 +386,7 @@ static void want(struct core *c, enum wanted wanted, uint64_t target)
 {
     c->wanted = wanted;
     c->target = target;
-    c->mispredicted = c->system = false;
+    c->mispredicted = c->jumped = false;
     c->since = 0;
 }
 
@@ -507,6 +507,7 @@ static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
         implicit_return(e, c, s->target);
     } else if (!inferable) {
         report(e, c, s->target, tell);
+        c->jumped = true;
         go_on(e, c, s->target);
         e->base.counts.returns_reported += is_return;
         e->base.counts.indirect_reported += !is_return;
@@ -528,7 +529,6 @@ static void system_call(struct encoder *e, struct core *c, const struct vs_step 
 {
     retire(e, c, s, count);
     report(e, c, s->target, false);
-    c->system = c->wanted == TARGET;
     go_on(e, c, s->target);
 }
 
@@ -554,7 +554,7 @@ static void leave_after(struct encoder *e, struct core *c, uint64_t count, bool 
 static void leave_at_once(struct encoder *e, struct core *c, bool trap)
 {
     /* an implicit return's target is told too: what follows is not always where a trap led to */
-    bool unseen = c->wanted >= START || (c->wanted == TARGET && !c->system) || c->silent;
+    bool unseen = c->wanted >= START || (c->wanted && c->jumped) || c->silent;
     if (c->held)
         put_held(e, c, trap);
     if (!c->told && c->wanted < START)
@@ -665,11 +665,13 @@ static int encoder_sync(void *encoder, unsigned core)
     struct core *c = &e->cores[core];
     if (core >= e->base.cores || !c->alive || c->wanted >= RESYNC)
         return 0;
+    bool jumped = c->wanted && c->jumped;
     e->base.core = core;
     e->base.counts.syncs++;
     if (c->held)
         put_held(e, c, true);
     want_resync(e, c, c->wanted ? c->target : e->base.passage.cores[core].place.pc);
+    c->jumped = jumped;
     return 0;
 }
 

@@ -58,9 +58,9 @@ static void write_run(const struct vs_event *events, size_t count)
 static void verify(const struct vs_event *events, size_t count, bool same)
 {
     static const char *const specs[] = {
-        "mcfNX_b", "mcfTR_b:small", "mcfTR_e",    "mcfTR_e:predictors=shared", "tTMBP",
-        "bTMBP",   "etrace",        "etrace:all", "etrace:all,resync=2",       "ntrace:btm",
-        "ntrace",  "ntrace:all"};
+        "mcfNX_b",    "mcfTR_b:small", "mcfTR_e",    "mcfTR_e:predictors=shared", "tTMBP",
+        "bTMBP",      "etrace",        "etrace:all", "etrace:all,resync=2",       "etrace:resync=1",
+        "ntrace:btm", "ntrace",        "ntrace:all"};
     struct place place;
     struct vs_reader *r;
     struct vs_verify v;
@@ -121,6 +121,14 @@ TEST(goes_to_handlers_and_back)
 {
     VERIFY(true, START(0x1000), SIGNAL(0x1001, 1), BACK(0x1001, 1), JNE(true, 2), JNE(false, 3),
            SIGNAL(0x1006, 0), BACK(0x1006, 1), CALL(1), EXIT(0));
+}
+
+/* Where a jump led to, an exception comes at once, or the end; a packet would have told of it. */
+TEST(leaves_at_once_where_synchronisation_is_due)
+{
+    VERIFY(true, START(0x1006), CALL(1), RET(0x1006, 1), CALL(1), RET(0x100b, 1), SIGNAL(0x100b, 0),
+           BACK(0x100b, 1), JMP(5), EXIT(0));
+    VERIFY(true, START(0x1006), CALL(1), RET(0x1006, 1), CALL(1), RET(0x100b, 1), EXIT(0));
 }
 
 TEST(counts_an_interrupted_repetition_once)
