@@ -48,6 +48,7 @@ struct core {
     bool arrived;   /* the jump has come */
     bool via;       /* the last packet's address was a jump's target */
     bool addressed; /* the last packet has an address and is no sync packet */
+    bool updiscon;  /* it says that an F3 follows */
     unsigned irets;
     enum stage stage;
     uint64_t target; /* of a discontinuity */
@@ -404,9 +405,8 @@ static int refuse_sync(struct decoder *d, const char *why)
 static int support(struct decoder *d, struct core *c, struct vs_flow_head *h, bool stamped)
 {
     const struct vs_etrace_packet *p = &c->packet;
-    unsigned status = p->enabled                ? 0
-                      : c->addressed && !c->via ? VS_ETRACE_ENDED_REP
-                                                : VS_ETRACE_ENDED_NTR;
+    bool last = c->addressed && (!c->via || c->updiscon);
+    unsigned status = p->enabled ? 0 : last ? VS_ETRACE_ENDED_REP : VS_ETRACE_ENDED_NTR;
     if (p->enabled == c->alive || c->started || p->status != status ||
         stamped != (d->config.timed && !p->enabled))
         return refuse_sync(d, "a core that starts or ends otherwise");
@@ -520,6 +520,7 @@ static int plain_packet(struct decoder *d, struct core *c)
     c->irets = p->irreport ? p->irets : 0;
     c->moved = c->arrived = false;
     c->addressed = p->has_address || index;
+    c->updiscon = p->updiscon;
     int err = c->addressed ? find_address(d, c, index) : 0;
     enter(c, !c->addressed ? BRANCHES : c->via ? TARGET : OUTCOMES);
     return err;

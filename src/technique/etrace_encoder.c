@@ -33,7 +33,7 @@ struct core {
     uint64_t last;  /* the instruction that retired last */
     bool told;      /* its packet says that it was reached */
     bool silent;    /* it is an implicit return */
-    bool via;       /* the last packet has an address, and a jump led there */
+    bool via;       /* the last packet has an address, and a jump led there, whatever follows */
     bool addressed; /* the last packet has an address and is no sync packet */
 
     enum wanted wanted;
@@ -230,7 +230,7 @@ static void put_address(struct encoder *e, struct core *c, uint64_t address, enu
         put_full_address(e, c, address, why, flag, irreport, irets, sent);
     c->address = address;
     c->told = c->addressed = true;
-    c->via = why == TARGET;
+    c->via = why == TARGET && flag != UPDISCON;
 }
 
 static bool is_due(const struct encoder *e, const struct core *c)

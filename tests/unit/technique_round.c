@@ -4,6 +4,7 @@
 
 #include "runs.h"
 #include "study/verify.h"
+#include "technique/registry.h"
 
 /* ---- runs ----------------------------------------------------------------------------------- */
 
@@ -184,6 +185,50 @@ TEST(replays_with_counters_that_are_full)
         CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
         for (size_t k = 0; k < sizeof(specs) / sizeof(specs[0]); k++)
             verify_narrow(&v, specs[k], o.seed);
+        vs_verify_fini(&v);
+        vs_reader_close(reader);
+        file_free(&f);
+    }
+    place_fini(&place);
+}
+
+/* The encoder with a point after a third of all places, whatever comes next there. */
+static int synchronise(void *encoder, const struct vs_slice *slice)
+{
+    const struct vs_encoder_ops *ops = vs_technique_etrace.encoder;
+    int err = 0;
+    for (size_t i = 0; i < slice->step_count && !err; i++) {
+        const struct vs_step *s = slice->steps + i;
+        err = ops->consume(encoder, &(struct vs_slice){.steps = s, .step_count = 1});
+        if (!err && s->kind != VS_STEP_DISCONTINUITY && s->pc / 2 % 3 == 0)
+            err = ops->sync(encoder, s->core);
+    }
+    return err;
+}
+
+TEST(replays_with_points_anywhere)
+{
+    static const char *const specs[] = {"etrace", "etrace:all", "etrace:all,tvec=4096,resync=3"};
+    static const uint64_t seeds[] = {1, 2, 3, 4, 83}; /* the last has an end right after a point */
+    struct vs_encoder_ops ops = *vs_technique_etrace.encoder;
+    struct vs_technique synchronising = vs_technique_etrace;
+    struct place place;
+    ops.consume = synchronise;
+    synchronising.encoder = &ops;
+    place_init(&place);
+    for (size_t k = 0; k < sizeof(seeds) / sizeof(seeds[0]); k++) {
+        const struct gen_options o = options(seeds[k]);
+        struct file f;
+        struct vs_verify v;
+        struct vs_reader *reader = generate(&o, &f);
+        CHECK_EQ(vs_verify_init(&v, reader, NULL), 0);
+        for (size_t i = 0; i < sizeof(specs) / sizeof(specs[0]); i++) {
+            struct vs_technique_spec s;
+            CHECK_EQ(vs_technique_parse(&s, specs[i], NULL), 0);
+            uint64_t messages = check_same(&v, &s, seeds[k]);
+            s.technique = &synchronising;
+            CHECK(check_same(&v, &s, seeds[k]) > messages);
+        }
         vs_verify_fini(&v);
         vs_reader_close(reader);
         file_free(&f);
