@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# Every command with a stack of 128 KiB. (The sanitizers' own frames are larger.)
+# Every command with a stack of 128 KiB; where source lines are read, with 512 KiB, since libdw keeps up to 4,096 of them
+# on the stack. (The sanitizers' own frames are larger.)
 . "$(dirname "$0")/lib.sh"
 
 [ -z "$sanitized" ] || skip_all "a sanitized build needs more stack"
@@ -17,26 +18,28 @@ cd "$T" || exit 2
 "$VESTIGE" record -q --inputs --all -o both.vest -- /bin/true || exit 2
 "$VESTIGE" shrink -o short.vest both.vest >"$out" || exit 2
 
-# small NAME COMMAND...: does what it does with a larger stack.
-small() {
-    begin "needs_little_stack_for_$1"
-    shift
-    run timeout 120 bash -c 'ulimit -s 128 && exec "$@"' _ "$@"
+# within KIB NAME COMMAND...: does what it does with a larger stack.
+within() {
+    begin "needs_little_stack_for_$2"
+    run timeout 120 bash -c 'ulimit -s "$1" && shift 2 && exec "$@"' _ "$@"
     expect_status 0
 }
+
+small() { within 128 "$@"; }
+lines() { within 512 "$@"; }
 
 small info "$VESTIGE" info run.vest
 small info_as_json "$VESTIGE" info --json run.vest
 small dump "$VESTIGE" dump --full run.vest
-small dump_with_lines "$VESTIGE" dump --source --disassemble run.vest
-small dump_with_calls "$VESTIGE" dump --stack run.vest
-small callers "$VESTIGE" info --callers run.vest
-small callers_folded "$VESTIGE" info --folded run.vest
+lines dump_with_lines "$VESTIGE" dump --source --disassemble run.vest
+lines dump_with_calls "$VESTIGE" dump --stack run.vest
+lines callers "$VESTIGE" info --callers run.vest
+lines callers_folded "$VESTIGE" info --folded run.vest
 small check "$VESTIGE" check --memory --flow run.vest
 small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
 small bandwidth "$VESTIGE" bandwidth -t all --csv run.vest
-small bandwidth_by_line "$VESTIGE" bandwidth -t all --by line --csv run.vest
+lines bandwidth_by_line "$VESTIGE" bandwidth -t all --by line --csv run.vest
 small a_plot "$VESTIGE" bandwidth run.vest --window 1000 --plot run.svg
 small compressors "$VESTIGE" compressors run.vest
 small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
@@ -46,7 +49,7 @@ small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
 small import "$VESTIGE" import -f --from pt flow.pt -o imported.vest
 small decode "$VESTIGE" decode flow.vport
-small decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
+lines decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
 small verify "$VESTIGE" verify run.vest
 small mutations "$VESTIGE" verify -q --mutate 4 -t mc2RT -t mcfTR_e run.vest
 small diff "$VESTIGE" diff --values run.vest run.vest
