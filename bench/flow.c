@@ -35,7 +35,7 @@ static void add_steps(struct bench_steps *s, const struct vs_stepper *from)
     }
 }
 
-void bench_steps_load(struct bench_steps *s, struct vs_reader *reader)
+static void load_steps(struct bench_steps *s, struct vs_reader *reader)
 {
     struct vs_stepper stepper = {0};
     struct vs_batch batch;
@@ -52,6 +52,40 @@ void bench_steps_load(struct bench_steps *s, struct vs_reader *reader)
     add_steps(s, &stepper);
     s->instructions = vs_reader_info(reader)->instructions;
     vs_stepper_fini(&stepper);
+}
+
+void bench_flow_path(const struct bench *b, char *path, size_t capacity)
+{
+    snprintf(path, capacity, "%s/flow.vest", bench_folder(b));
+}
+
+void bench_flow_open(struct bench *b, struct bench_flow_run *run, const char *kind,
+                     const char *name, const char *size)
+{
+    char build[PATH_MAX], vestige[PATH_MAX + 16], program[PATH_MAX + 64], path[PATH_MAX];
+    const char *argv[] = {vestige, "record", "-f", "--control-only", "-o", path, "--", program,
+                          "-n",    size,     NULL};
+
+    command_build(build, sizeof(build));
+    snprintf(vestige, sizeof(vestige), "%s/bin/vestige", build);
+    snprintf(program, sizeof(program), "%s/workloads/%s/%s", build, kind, name);
+    bench_flow_path(b, path, sizeof(path));
+    command_run(argv, "/dev/null");
+    *run = (struct bench_flow_run){0};
+    must(vs_reader_open(&run->reader, path, VS_OPEN_DEFAULT, NULL), path);
+    load_steps(&run->steps, run->reader);
+    must(vs_verify_init(&run->verify, run->reader, NULL), "verify");
+}
+
+void bench_flow_close(struct bench *b, struct bench_flow_run *run)
+{
+    char path[PATH_MAX];
+
+    vs_verify_fini(&run->verify);
+    vs_reader_close(run->reader);
+    free(run->steps.list);
+    bench_flow_path(b, path, sizeof(path));
+    unlink(path);
 }
 
 double bench_flow_encode(const struct bench *b, const struct vs_verify *v,
@@ -142,27 +176,12 @@ void bench_flow(struct bench *b)
     static const struct {
         const char *name, *size;
     } programs[] = {{"fft", "18"}, {"sort", "900"}, {"interp", "200"}};
-    char self[PATH_MAX], vestige[PATH_MAX + 16], program[PATH_MAX + 64], run[PATH_MAX];
 
-    command_build(self, sizeof(self));
-    snprintf(vestige, sizeof(vestige), "%s/bin/vestige", self);
-    snprintf(run, sizeof(run), "%s/flow.vest", bench_folder(b));
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        const char *argv[] = {vestige, "record", "-f", "--control-only", "-o", run,
-                              "--",    program,  "-n", programs[i].size, NULL};
-        struct vs_reader *reader;
-        struct vs_verify v;
-        struct bench_steps s = {0};
+        struct bench_flow_run run;
 
-        snprintf(program, sizeof(program), "%s/workloads/rv64/%s", self, programs[i].name);
-        command_run(argv, "/dev/null");
-        must(vs_reader_open(&reader, run, VS_OPEN_DEFAULT, NULL), run);
-        bench_steps_load(&s, reader);
-        must(vs_verify_init(&v, reader, NULL), "verify");
-        one(b, programs[i].name, &s, &v);
-        vs_verify_fini(&v);
-        vs_reader_close(reader);
-        free(s.list);
+        bench_flow_open(b, &run, "rv64", programs[i].name, programs[i].size);
+        one(b, programs[i].name, &run.steps, &run.verify);
+        bench_flow_close(b, &run);
     }
-    unlink(run);
 }

@@ -144,12 +144,13 @@ static double measure(struct bench *b, const char *program, const char *name, st
     return decoded;
 }
 
-static void measure_peer(struct bench *b, const char *build, const char *name, const char *run,
-                         double own)
+static void measure_peer(struct bench *b, const char *name, double own)
 {
-    char vestige[PATH_MAX + 32], peer[PATH_MAX + 32], raw[PATH_MAX + 32], about[PATH_MAX + 40],
-        code[PATH_MAX + 40], dense[PATH_MAX + 40], ranges[PATH_MAX + 40], out[PATH_MAX + 40],
-        text[512];
+    char build[PATH_MAX], run[PATH_MAX], vestige[PATH_MAX + 32], peer[PATH_MAX + 32],
+        raw[PATH_MAX + 32], about[PATH_MAX + 40], code[PATH_MAX + 40], dense[PATH_MAX + 40],
+        ranges[PATH_MAX + 40], out[PATH_MAX + 40], text[512];
+    command_build(build, sizeof(build));
+    bench_flow_path(b, run, sizeof(run));
     snprintf(vestige, sizeof(vestige), "%s/bin/vestige", build);
     snprintf(peer, sizeof(peer), "%s/bench/pt-peer", build);
     snprintf(raw, sizeof(raw), "%s/stream", bench_folder(b));
@@ -184,36 +185,24 @@ void bench_standards(struct bench *b)
 {
     static const struct {
         const char *name, *size;
-    } programs[] = {{"fft", "13"}, {"sort", "50"}, {"interp", "5"}};
-    char build[PATH_MAX], vestige[PATH_MAX + 16], program[PATH_MAX + 64], run[PATH_MAX];
-    command_build(build, sizeof(build));
-    snprintf(vestige, sizeof(vestige), "%s/bin/vestige", build);
-    snprintf(run, sizeof(run), "%s/standards.vest", bench_folder(b));
+    } programs[] = {{"fft", "16"}, {"sort", "400"}, {"interp", "60"}};
+
     for (size_t i = 0; i < sizeof(programs) / sizeof(programs[0]); i++) {
-        const char *argv[] = {vestige, "record", "-f", "--control-only", "-o", run,
-                              "--",    program,  "-n", programs[i].size, NULL};
-        struct vs_reader *reader;
-        struct vs_verify v;
+        const char *name = programs[i].name;
+        struct bench_flow_run run;
         struct kept_events k = {0};
-        struct bench_steps steps = {0};
-        snprintf(program, sizeof(program), "%s/workloads/host/%s", build, programs[i].name);
-        command_run(argv, "/dev/null");
-        must(vs_reader_open(&reader, run, VS_OPEN_DEFAULT, NULL), run);
-        load_events(&k, reader);
-        bench_steps_load(&steps, reader);
-        must(vs_verify_init(&v, reader, NULL), "verify");
+
+        bench_flow_open(b, &run, "host", name, programs[i].size);
+        load_events(&k, run.reader);
         const struct vs_batch batch = {.events = k.list, .count = k.count};
-        const struct vs_slice stepped = {.steps = steps.list, .step_count = steps.count};
-        double own = measure(b, programs[i].name, "pt", &v, k.branches,
-                             &(struct vs_slice){.events = &batch});
-        measure(b, programs[i].name, "etm4", &v, steps.branches, &stepped);
-        measure(b, programs[i].name, "etrace", &v, steps.branches, &stepped);
-        measure(b, programs[i].name, "ntrace", &v, steps.branches, &stepped);
-        measure_peer(b, build, programs[i].name, run, own);
-        vs_verify_fini(&v);
-        vs_reader_close(reader);
+        const struct vs_slice events = {.events = &batch},
+                              steps = {.steps = run.steps.list, .step_count = run.steps.count};
+        double own = measure(b, name, "pt", &run.verify, k.branches, &events);
+        measure(b, name, "etm4", &run.verify, run.steps.branches, &steps);
+        measure(b, name, "etrace", &run.verify, run.steps.branches, &steps);
+        measure(b, name, "ntrace", &run.verify, run.steps.branches, &steps);
+        measure_peer(b, name, own);
+        bench_flow_close(b, &run);
         free(k.list);
-        free(steps.list);
     }
-    unlink(run);
 }

@@ -44,16 +44,21 @@ static int failed(const char *path, struct pt_insn_decoder *d, int err)
     return 1;
 }
 
-/* All code is in one file, so ranges are sections of it. */
-static struct pt_image *image_of(const char *code, const char *ranges)
+/* All code is in one file, so ranges are sections of it. They stay in a cache: otherwise libipt
+ * forgets the blocks of a section whenever it goes to another one. */
+static struct pt_image *image_of(const char *code, const char *ranges,
+                                 struct pt_image_section_cache *cache)
 {
     struct pt_image *image = pt_image_alloc(NULL);
     uint64_t address, offset, size;
     FILE *f = fopen(ranges, "r");
-    int err = image && f ? 0 : -1;
-    while (!err && fscanf(f, "%" SCNx64 " %" SCNu64 " %" SCNu64, &address, &offset, &size) == 3)
-        err = pt_image_add_file(image, code, offset, size, NULL, address);
-    if (err) {
+    int err = image && f ? pt_iscache_set_limit(cache, UINT64_MAX) : -1;
+    while (err >= 0 &&
+           fscanf(f, "%" SCNx64 " %" SCNu64 " %" SCNu64, &address, &offset, &size) == 3) {
+        int section = pt_iscache_add_file(cache, code, offset, size, address);
+        err = section < 0 ? section : pt_image_add_cached(image, cache, section, NULL);
+    }
+    if (err < 0) {
         fprintf(stderr, "pt_peer: %s: no image can be made of it\n", ranges);
         exit(2);
     }
@@ -162,10 +167,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: pt_peer [--time] CODE RANGES STREAM...\n");
         return 2;
     }
-    struct pt_image *image = image_of(argv[1], argv[2]);
+    struct pt_image_section_cache *cache = pt_iscache_alloc(NULL);
+    struct pt_image *image = image_of(argv[1], argv[2], cache);
     int status = timed ? measure(argv[3], image) : 0;
     for (int i = 3; i < argc && !status && !timed; i++)
         status = decode(argv[i], image, false, &instructions);
     pt_image_free(image);
+    pt_iscache_free(cache);
     return status;
 }
