@@ -135,6 +135,12 @@ static inline uint64_t vs_pt_tma_payload(const struct vs_pt_params *p, uint64_t 
     return (cycle / p->crystal & 0xffff) | cycle % p->crystal << 24;
 }
 
+/* The ratio of a CBR: cycles of the core to ticks, as far as its 8 bits can say. */
+static inline uint64_t vs_pt_cbr_payload(const struct vs_pt_params *p)
+{
+    return p->crystal < 0xff ? p->crystal : 0xff;
+}
+
 /* Returns how many outcomes the short form still has, which is then no longer than the long one;
  * `waiting` targets are to follow one packet. */
 static inline unsigned vs_pt_long_least(const struct vs_pt_params *p, uint64_t waiting)

@@ -17,8 +17,9 @@ enum kind {
     PSBEND,
     OVF,
     MODE,
-    TSC,
+    TSC, /* this and those that follow tell of time alone */
     TMA,
+    CBR,
     CYC,
     MTC,
     SKIPPED, /* known, and of no consequence here */
@@ -55,7 +56,7 @@ struct pt_decoder {
     bool fixed; /* the head goes to an address or a system call: no branch is on the way */
     uint64_t last_ip, cycle;
     uint64_t due; /* the cycle of the next MTC; UINT64_MAX: it is not known */
-    bool owes_tma;
+    bool owes_tma, owes_cbr;
     bool peeked;
     bool begun;   /* a PAD came just before */
     bool forgets; /* where the head ends, the stack of calls is emptied */
@@ -198,6 +199,10 @@ static int get_extended(struct pt_decoder *d, struct packet *p)
         p->kind = TMA;
         return vs_port_get(d->port, VS_FIELD_CYCLES, 40, &p->value);
     }
+    if (second == VS_PT_EXT_CBR && ticks(d)) {
+        p->kind = CBR;
+        return vs_port_get(d->port, VS_FIELD_CYCLES, 16, &p->value);
+    }
     if (is_exact(d))
         return refuse(d, "no such packet is written");
     if (second == VS_PT_EXT_MNT) {
@@ -282,6 +287,7 @@ static int take_tsc(struct pt_decoder *d, uint64_t cycle)
         return refuse(d, "an MTC is missing before a TSC");
     d->cycle = cycle;
     if (ticks(d)) {
+        d->owes_cbr = cycle >= d->due;
         d->due = vs_pt_mtc_next(&d->params, cycle);
         d->owes_tma = true;
     }
@@ -293,6 +299,14 @@ static int take_tma(struct pt_decoder *d, uint64_t value)
     if (is_exact(d) && (!d->owes_tma || value != vs_pt_tma_payload(&d->params, d->cycle)))
         return refuse(d, "a TMA does not fit its TSC");
     d->owes_tma = false;
+    return 0;
+}
+
+static int take_cbr(struct pt_decoder *d, uint64_t value)
+{
+    if (is_exact(d) && (!d->owes_cbr || value != vs_pt_cbr_payload(&d->params)))
+        return refuse(d, "a CBR is not behind a sleep, or has another ratio");
+    d->owes_cbr = false;
     return 0;
 }
 
@@ -316,6 +330,8 @@ static int take_time(struct pt_decoder *d, const struct packet *p)
 {
     if (is_exact(d) && d->owes_tma && p->kind != TMA)
         return refuse(d, "a TSC has no TMA");
+    if (is_exact(d) && d->owes_cbr && p->kind != TMA && p->kind != CBR)
+        return refuse(d, "a sleep has no CBR");
     if (is_exact(d) && d->cycle >= d->due && p->kind != MTC)
         return refuse(d, "an MTC is missing");
     switch (p->kind) {
@@ -323,6 +339,8 @@ static int take_time(struct pt_decoder *d, const struct packet *p)
         return take_tsc(d, p->value);
     case TMA:
         return take_tma(d, p->value);
+    case CBR:
+        return take_cbr(d, p->value);
     case MTC:
         return take_mtc(d, p->value);
     case CYC:
@@ -335,7 +353,7 @@ static int take_time(struct pt_decoder *d, const struct packet *p)
 
 static bool is_time(const struct packet *p)
 {
-    return p->kind == TSC || p->kind == TMA || p->kind == CYC || p->kind == MTC;
+    return p->kind >= TSC && p->kind <= MTC;
 }
 
 /* ---- the next packet ------------------------------------------------------------------------- */
@@ -630,7 +648,7 @@ static void forget(struct pt_decoder *d, enum state state)
     d->target_known = d->peeked = d->fixed = d->forgets = false;
     d->last_ip = d->cycle = 0;
     d->due = UINT64_MAX;
-    d->owes_tma = false;
+    d->owes_tma = d->owes_cbr = false;
     d->stack.depth = 0;
 }
 

@@ -205,16 +205,27 @@ static void put_pgd(struct pt_encoder *e, struct pt_core *c, uint64_t time)
     vs_port_end(e->port);
 }
 
+static void put_cbr(struct pt_encoder *e, struct pt_core *c)
+{
+    begin(e, c, e->time);
+    put_ext(e, VS_FIELD_CYCLES, VS_PT_EXT_CBR);
+    vs_port_put(e->port, VS_FIELD_CYCLES, vs_pt_cbr_payload(&e->params), 16);
+    vs_port_end(e->port);
+}
+
 /* MTCs were due since the core's last packet: tells them after what came before. Where they are too
- * many, the core slept, and has a TSC instead. */
+ * many, the core slept, and has a TSC instead. The CBR behind it keeps decoders that estimate the
+ * core's frequency from counting cycles from before the sleep. */
 static void tick(struct pt_encoder *e, struct pt_core *c)
 {
     flush(e, c);
-    if ((e->time - c->due) / vs_pt_mtc_period(&e->params) >= VS_PT_MTC_SILENT - 1)
+    if ((e->time - c->due) / vs_pt_mtc_period(&e->params) >= VS_PT_MTC_SILENT - 1) {
         put_tsc(e, c, e->time);
-    else
+        put_cbr(e, c);
+    } else {
         while (c->due <= e->time)
             put_mtc(e, c, c->due);
+    }
     c->time = c->cycle;
 }
 

@@ -86,6 +86,7 @@ prove_time() {
     run "$VESTIGE" record -f --control-only --timed --cores "$2" -o run.vest -- "$(workload rv64 "$1")" "${@:4}"
     clock 4 100 exact tsc
     clock 1 20 exact tsc
+    clock 2 50 estimated cyc
     clock 4 100 estimated cyc
     clock 64 30 estimated cyc
 }
@@ -95,6 +96,7 @@ if [ -n "$long" ]; then
 else
     prove_time signals 1 - -n 20
     [ -n "$brief" ] || prove_time racy 2 - -n 40 -p 2
+    [ -n "$brief" ] || prove_time lu_cb 4 - -n 32 -p 4 # cores wait so long that no MTC tells of it
 fi
 
 begin finds_another_time_with_another_clock

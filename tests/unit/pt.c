@@ -241,9 +241,9 @@ TEST(tells_the_cycle_after_a_long_sleep)
 {
     static const uint64_t cycles[] = {95, 120 + 40 * 255, 120 + 40 * 255};
     check_timed("pt:mtc=4,crystal=10", cycles, EVENTS(START(0x1000), JNE(false, 2), EXIT(0)),
-                /* TSC(10320) TMA(1032, 0) TNT(0) */
+                /* TSC(10320) TMA(1032, 0) CBR(10) TNT(0) */
                 BYTES(START_AT_95, 0x19, 0x50, 0x28, 0, 0, 0, 0, 0, 0x02, 0x73, 0x08, 0x04, 0, 0, 0,
-                      0x04, STOP_AT_1003));
+                      0x02, 0x03, 10, 0, 0x04, STOP_AT_1003));
 }
 
 /* ---- what others write ----------------------------------------------------------------------- */
