@@ -72,8 +72,9 @@ GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
 UNIT_SRC  := $(filter-out %/unittest.c,$(wildcard tests/unit/*.c))
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
 BENCH_SRC := $(wildcard bench/*.c)
+RTL_SRC   := $(wildcard tests/rtl/*.c)# what the benches of the RTL need of Vestige
 TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNIT_SRC) $(FUZZ_SRC) \
-             tests/fuzz/plain/main.c $(BENCH_SRC)
+             tests/fuzz/plain/main.c $(BENCH_SRC) $(RTL_SRC)
 VG_SRC    := $(wildcard capture/valgrind/*.c)
 VEX_SRC   := $(wildcard cpu/vex/*.c) capture/valgrind/access.c capture/valgrind/x86_decode.c
 FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench) -name '*.[ch]')
@@ -104,6 +105,8 @@ FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/fuzz/%)
 INPUTS  := $(FUZZ_SRC:tests/fuzz/%.c=$(B)/test/inputs/%)# the same without a fuzzer
 BENCH   := $(B)/bench/bench
 PT_PEER := $(if $(wildcard /usr/include/intel-pt.h),$(B)/bench/pt-peer)# libipt, if it is there
+RTL_A   := $(B)/test/librtl.a
+RTL_PARAMETERS := $(B)/test/rtl-parameters
 INJECT  := $(B)/test/inject.so
 # Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
@@ -122,7 +125,7 @@ man: $(SHARE)/printed
 
 ## tests: build what the tests run
 tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
-       $(if $(SAN),,$(INJECT))
+       $(if $(SAN),,$(INJECT) $(RTL_A) $(RTL_PARAMETERS))
 generator: $(GEN)
 bench-program: $(BENCH) $(PT_PEER)
 fuzzers: $(FUZZERS)
@@ -179,7 +182,8 @@ $(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
 $(LIB_A): $(LIB_PUB) $(B)/sources
 $(ALL_A): $(LIB_OBJ) $(B)/sources
 $(GEN_A): $(call obj,$(GEN_SRC)) $(B)/sources
-$(LIB_A) $(ALL_A) $(GEN_A):
+$(RTL_A): $(call obj,$(filter-out %/parameters.c,$(RTL_SRC))) $(B)/sources
+$(LIB_A) $(ALL_A) $(GEN_A) $(RTL_A):
 	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
 # An archive of base and all of trace: what trace does not use of base stays out, and so do the libraries of that.
@@ -220,10 +224,11 @@ $(FUZZERS): LINK += -fsanitize=fuzzer
 $(foreach t,cpu rerun,$(B)/test/fuzz/$t $(B)/test/inputs/$t): | $(VEX_CPU)
 $(INPUTS): $(B)/test/inputs/%: $(B)/obj/tests/fuzz/%.o $(call obj,tests/fuzz/plain/main.c) $(GEN_A)
 $(BENCH): $(call obj,$(BENCH_SRC)) $(GEN_A)
+$(RTL_PARAMETERS): $(call obj,tests/rtl/parameters.c)
 $(B)/bench/pt-peer: tests/cli/pt_peer.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -O2 -o $@ $< -lipt
-$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH): $(ALL_A) $(B)/sources
+$(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH) $(RTL_PARAMETERS): $(ALL_A) $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)
 
@@ -325,10 +330,10 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These first install what is missing; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long demo bench performance fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check demo bench performance fuzz
 ## check: run all tests, plain and under the sanitizers; try both compilers; check format and includes
 check:
-	@tools/deps --install build bench check format deb
+	@tools/deps --install build bench check format deb rtl
 	@+$(MAKE) check-gcc check-clang check-san check-threads || { echo '0 passed, 1 failed'; exit 1; }
 	@$(MAKE) check-run
 
@@ -373,10 +378,16 @@ check-run:
 # each of its allocations and system calls failing in turn; and more under the sanitizers, including
 # the one for threads.
 check-long:
-	@tools/deps --install build bench check deb
+	@tools/deps --install build bench check deb rtl
 	@+$(MAKE) check-gcc check-san check-threads-long workloads-sanitized
 	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run \
 	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' $(B) $(SANITIZED)
+
+## rtl-check: compare the trace module in rtl with the model, in simulation
+rtl-check:
+	@tools/deps --install build check rtl
+	@+$(MAKE) all tests
+	@tests/cli/rtl.sh
 
 ## demo: show what Vestige does
 demo:

@@ -13,6 +13,7 @@ documents=("$VESTIGE_SRC/README.md" "$VESTIGE_SRC/CONTRIBUTING.md" "$VESTIGE_SRC
 declare -A not_run=(
     ['make demo']='builds, and installs packages'
     ['make check']='runs all tests'
+    ['make rtl-check']='runs tests'
     ['make deb']='builds a package'
     ['make install PREFIX=/usr/local']='changes the machine; install.sh has it elsewhere'
 )

@@ -1,0 +1,111 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# The trace module in rtl/ sends the bits of `vestige encode`: of recorded runs and of random steps, with room for all of them
+# and without. In `make check`: four configurations on a sample of runs, and a million random steps. In check-long: all
+# workloads with 1 and 4 cores, timed and untimed, in all configurations of both techniques, and random steps by the million.
+. "$(dirname "$0")/lib.sh"
+
+[ -z "$sanitized" ] || skip_all "the RTL is the same for every build"
+begin has_what_simulates
+has_program verilator || finish
+
+rtl=$VESTIGE_SRC/rtl
+flags=(-Wall -Wno-DECLFILENAME --top-module vs_mcftr)
+
+begin has_no_warnings
+for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -GWORD=8" \
+    "-GCHUNKS=1 -GTIME=40 -GTA_FIRST=32 -GTA_NEXT=32 -GBCNT_FIRST=8 -GBCNT_NEXT=8 -GWORD=32 -GPIR_ALL=1"; do
+    # shellcheck disable=SC2086 # words
+    run verilator --lint-only "${flags[@]}" $more "$rtl"/*.sv
+    expect_status 0
+    expect_no_err
+done
+
+# built SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec.
+built() {
+    spec=$1
+    bench=$("$VESTIGE_SRC/tools/rtl-bench" "$VESTIGE_BUILD" "$@" 2>"$err") || fail "not built"
+}
+
+# same ARGUMENT...: what the bench compares is equal.
+same() {
+    run "$bench" --spec "$spec" "$@"
+    expect_status 0
+    expect_no_err
+    expect_out ': equal: [1-9][0-9]* bits, '
+    expect_no_line ': equal: .* (0|1) messages'
+    cat "$out"
+}
+
+# recorded NAME CORES OPTION... -- PROGRAM...: $T/NAME.vest
+recorded() {
+    local name=$1 cores=$2
+    shift 2
+    "$VESTIGE" record -f -o "$T/$name.vest" --cores "$cores" "$@" >/dev/null 2>"$err" </dev/null || fail "not recorded"
+}
+
+if [ -z "$long" ]; then
+    begin encodes_one_core
+    built mcfTR_e 1 untimed BLOCK=8
+    for name in sort signals interp; do
+        recorded "$name" 1 -- "$(workload rv64 "$name")" -n "$(awk -v w="$name" '$1 == w { print $4 }' "$VESTIGE_SRC/workloads/catalog")"
+        same "$T/$name.vest"
+    done
+    same --random 400000
+    # the model is what the command runs
+    "$VESTIGE" encode -f -t mcfTR_e -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
+    run "$bench" --spec mcfTR_e "$T/sort.vest"
+    expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+
+    begin encodes_four_cores
+    built mcfTR_e:small 4 timed BLOCK=8 WORD=8
+    recorded ocean 4 --timed -- "$(workload rv64 ocean)" -n 4 -p 4
+    same "$T/ocean.vest"
+    same --random 200000 --seed 2
+    built mcfTR_b:medium 4 untimed
+    same "$T/ocean.vest"
+
+    begin encodes_in_other_configurations
+    built mcfTR_e:bcnt_bits=4,icnt_bits=5,hash=folded,pir=all,pir_bits=13,pir_pc_bits=8,ras=5,gshare=16,ibtb=4 1 timed \
+        BLOCK=3 WORD=32 WORDS=2 RECORDS=3
+    same --random 200000 --seed 3
+
+    begin tells_what_it_loses
+    for seed in 4 5 6; do
+        same --random 200000 --seed "$seed" --lossy
+        expect_out ', [1-9][0-9]* steps lost in [1-9][0-9]* gaps'
+    done
+    built mcfTR_e:small 4 timed BLOCK=8 WORD=8
+    same --random 200000 --seed 7 --lossy
+    expect_out ', [1-9][0-9]* steps lost in [1-9][0-9]* gaps'
+    finish
+fi
+
+# everything: the runs, and each technique with each of its configurations.
+declare -A runs=()
+keep() {
+    local name=$1 cores=$2
+    shift 3
+    recorded "$name-$cores" "$cores" -- "$(workload rv64 "$name")" "$@"
+    recorded "$name-$cores-timed" "$cores" --timed -- "$(workload rv64 "$name")" "$@"
+    runs[$cores-untimed]+=" $T/$name-$cores.vest"
+    runs[$cores-timed]+=" $T/$name-$cores-timed.vest"
+}
+begin records_workloads
+each_workload all "1 4" keep
+
+for technique in mcfTR_e mcfTR_b; do
+    for config in small medium large; do
+        for timed in untimed timed; do
+            for cores in 1 4; do
+                begin "encodes_${technique}_${config}_${cores}_$timed"
+                built "$technique:$config" "$cores" "$timed" BLOCK=8
+                # shellcheck disable=SC2086 # words
+                same ${runs[$cores-$timed]}
+                same --random 3000000 --seed "$cores"
+                same --random 1000000 --seed 9 --lossy
+            done
+        done
+    done
+done
+finish

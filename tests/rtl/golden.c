@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+#include "rtl/golden.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/buf.h"
+#include "base/diag.h"
+#include "isa/set.h"
+#include "rerun/run_open.h"
+#include "technique/technique.h"
+
+static __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fputs("rtl: ", stderr);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    exit(2);
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+struct random_core {
+    uint64_t pc, calls[8];
+    unsigned depth;
+    uint32_t history;
+    bool alive, ended;
+};
+
+struct rtl_source {
+    struct vs_reader *reader; /* NULL: random */
+    struct vs_stepper stepper;
+    size_t at;
+    bool over;
+    unsigned cores, address_bits;
+    bool timed;
+    uint64_t instructions, time;
+
+    uint64_t state, left;
+    struct random_core *random;
+};
+
+static void *checked(void *p)
+{
+    if (!p)
+        give_up("out of memory");
+    return p;
+}
+
+struct rtl_source *rtl_source_run(const char *path)
+{
+    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    if (vs_run_open_flow(&s->reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
+        give_up("%s: %s", path, diag.text);
+    const struct vs_run_info *info = vs_reader_info(s->reader);
+    const struct vs_isa *isa = vs_isa_find(vs_reader_meta(s->reader, "isa"));
+    s->cores = info->threads;
+    s->timed = info->features & VS_RUN_TIMED;
+    s->address_bits = isa ? isa->address_bits : 64;
+    return s;
+}
+
+static bool next_batch(struct rtl_source *s)
+{
+    struct vs_batch batch;
+    int count = vs_reader_next(s->reader, &batch);
+    s->at = 0;
+    if (count > 0) {
+        if (vs_stepper_take(&s->stepper, &batch) < 0)
+            give_up("out of memory");
+        if (batch.cycles)
+            s->time = batch.cycles[batch.count - 1];
+        return true;
+    }
+    if (count != -VSE_END)
+        give_up("the run cannot be read to its end: %s", vs_errstr(count));
+    s->over = true;
+    if (vs_stepper_end(&s->stepper, s->timed ? s->time : s->stepper.instructions) < 0)
+        give_up("out of memory");
+    return false;
+}
+
+/* xorshift64* */
+static uint64_t random_word(struct rtl_source *s)
+{
+    s->state ^= s->state >> 12;
+    s->state ^= s->state << 25;
+    s->state ^= s->state >> 27;
+    return s->state * UINT64_C(0x2545f4914f6cdd1d);
+}
+
+struct rtl_source *rtl_source_random(uint64_t seed, uint64_t count, unsigned cores)
+{
+    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    s->state = seed * 2 + 1;
+    s->left = count;
+    s->cores = cores;
+    s->timed = true;
+    s->address_bits = 64;
+    s->random = checked(calloc(cores, sizeof(*s->random)));
+    return s;
+}
+
+static bool is_one_of(struct rtl_source *s, unsigned n)
+{
+    return random_word(s) % n == 0;
+}
+
+/* Some of a few hundred places, and now and then anything. */
+static uint64_t random_place(struct rtl_source *s)
+{
+    uint64_t r = random_word(s);
+    if (r % 64 == 0)
+        return random_word(s) | 1; /* not 0, which is nowhere */
+    return 0x10000 + (r >> 8) % 300 * 22 + (r % 5 == 0 ? UINT64_C(0x7f0000000000) : 0);
+}
+
+static void random_elsewhere(struct rtl_source *s, struct random_core *c, struct rtl_step *step)
+{
+    step->kind = RTL_DISCONTINUITY;
+    bool ends = c->alive && is_one_of(s, 8);
+    step->target = ends ? 0 : random_place(s);
+    if (!c->alive)
+        step->icount = 0;
+    c->alive = !ends;
+    c->pc = step->target;
+}
+
+static bool random_next(struct rtl_source *s, struct rtl_step *step)
+{
+    if (!s->left)
+        return false;
+    s->left--;
+    unsigned number = (unsigned)(random_word(s) % s->cores);
+    struct random_core *c = &s->random[number];
+    uint64_t r = random_word(s);
+    s->time += r % 4 == 0 ? 0 : r % 3 == 0 ? r >> 8 & 3 : 1;
+    if (is_one_of(s, 2000))
+        s->time += random_word(s) >> (36 + random_word(s) % 28);
+    *step = (struct rtl_step){.time = s->time, .core = (uint16_t)number};
+    step->icount = 1 + (uint32_t)(random_word(s) % 12);
+    if (is_one_of(s, 500))
+        step->icount = (uint32_t)(random_word(s) % 200000);
+    if (!step->icount)
+        step->icount = 1;
+    if (!c->alive || is_one_of(s, 200)) {
+        random_elsewhere(s, c, step);
+        return true;
+    }
+    step->pc = c->pc + 2 * (random_word(s) % 8);
+    step->size = is_one_of(s, 2) ? 2 : 4;
+    unsigned what = (unsigned)(random_word(s) % 16);
+    if (what < 10) {
+        step->kind = RTL_CONDITIONAL;
+        bool taken = (step->pc >> 4 ^ c->history) & 1;
+        if (is_one_of(s, 16))
+            taken = !taken;
+        step->flags = VS_BR_COND | (taken ? VS_BR_TAKEN : 0);
+        step->target = random_place(s);
+        c->history = c->history << 1 | taken;
+        /* few places, so that some are met again */
+        c->pc = taken ? 0x10000 + (step->pc * 7 >> 2) % 300 * 22 : step->pc + step->size;
+    } else if (what < 12) {
+        step->kind = RTL_CALL;
+        step->flags = VS_BR_CALL | VS_BR_TAKEN;
+        step->target = c->pc = random_place(s);
+        c->calls[c->depth++ % 8] = step->pc + step->size;
+    } else {
+        bool returns = what < 14, calls = what == 15 || is_one_of(s, 16);
+        step->kind = RTL_INDIRECT;
+        step->flags = (uint8_t)(VS_BR_INDIRECT | VS_BR_TAKEN | (returns ? VS_BR_RETURN : 0) |
+                                (calls ? VS_BR_CALL : 0));
+        if (returns && c->depth && !is_one_of(s, 8))
+            step->target = c->calls[--c->depth % 8];
+        else
+            step->target = is_one_of(s, 4) ? random_place(s) : 0x20000 + (step->pc & 0x30);
+        if (calls)
+            c->calls[c->depth++ % 8] = step->pc + step->size;
+        c->pc = step->target;
+    }
+    return true;
+}
+
+bool rtl_source_next(struct rtl_source *s, struct rtl_step *step)
+{
+    if (s->random) {
+        bool more = random_next(s, step);
+        s->instructions += more ? step->icount : 0;
+        return more;
+    }
+    while (s->at == s->stepper.count) {
+        if (s->over)
+            return false;
+        next_batch(s);
+    }
+    const struct vs_step *from = &s->stepper.steps[s->at++];
+    if (from->kind == VS_STEP_INDIRECT && from->flags & VS_BR_COND)
+        give_up("the RTL has no conditional indirect branches, and the run has some");
+    *step = (struct rtl_step){.pc = from->pc,
+                              .target = from->target,
+                              .time = from->time,
+                              .icount = from->icount,
+                              .core = from->core,
+                              .kind = from->kind,
+                              .flags = from->flags,
+                              .size = from->size};
+    s->instructions += from->icount;
+    return true;
+}
+
+unsigned rtl_source_cores(const struct rtl_source *s)
+{
+    return s->cores;
+}
+
+bool rtl_source_timed(const struct rtl_source *s)
+{
+    return s->timed;
+}
+
+unsigned rtl_source_address_bits(const struct rtl_source *s)
+{
+    return s->address_bits;
+}
+
+uint64_t rtl_source_instructions(const struct rtl_source *s)
+{
+    return s->instructions;
+}
+
+void rtl_source_close(struct rtl_source *s)
+{
+    vs_reader_close(s->reader);
+    vs_stepper_fini(&s->stepper);
+    free(s->random);
+    free(s);
+}
+
+/* ---- the model ------------------------------------------------------------------------------- */
+
+/* A message: where it ends, whose it is, and how many bits of it each field has. */
+struct told {
+    uint64_t end, step;
+    struct rtl_step of;
+    uint16_t fields[VS_FIELD_END];
+};
+
+enum { TOLD = 1 << 16 };
+
+struct rtl_model {
+    struct vs_technique_spec spec;
+    struct vs_technique_setup setup;
+    struct vs_port_writer port;
+    struct vs_port_meter meter;
+    struct vs_buf data;
+    void *encoder;
+    uint64_t steps, messages, bits;
+    struct rtl_step step;
+    struct told *told;            /* the last ones, in a ring */
+    struct vs_port_counts before; /* the step's core's, before the message */
+    bool finished;
+};
+
+static void note(void *context, unsigned core, uint64_t bits)
+{
+    struct rtl_model *m = context;
+    struct told *t = &m->told[m->messages++ % TOLD];
+    const struct vs_port_counts *now = &m->port.cores[core].counts;
+    t->end = m->bits += bits;
+    t->step = m->steps;
+    t->of = m->step;
+    t->of.core = (uint16_t)core;
+    for (unsigned f = 0; f < VS_FIELD_END; f++)
+        t->fields[f] = (uint16_t)(now->bits[f] - m->before.bits[f]);
+    m->before = *now;
+}
+
+struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
+                                 unsigned address_bits)
+{
+    struct rtl_model *m = checked(calloc(1, sizeof(*m)));
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_port_shape shape;
+    if (vs_technique_parse(&m->spec, spec, &diag) < 0)
+        give_up("%s: %s", spec, diag.text);
+    vs_technique_settle(&m->spec, timed);
+    m->setup = (struct vs_technique_setup){
+        .cores = cores, .address_bits = address_bits, .timed = timed, .alignment = 2};
+    vs_technique_shape(&m->spec, &m->setup, &shape);
+    if (vs_port_writer_init(&m->port, &shape, vs_port_to_buf, &m->data) < 0)
+        give_up("out of memory");
+    m->told = checked(calloc(TOLD, sizeof(*m->told)));
+    m->meter = (struct vs_port_meter){.told = note, .context = m};
+    m->port.meter = &m->meter;
+    const struct vs_technique_context context = {
+        .params = m->spec.params, .setup = &m->setup, .port = &m->port};
+    if (m->spec.technique->encoder->open(&m->encoder, &context) < 0)
+        give_up("%s: the encoder cannot be opened", spec);
+    return m;
+}
+
+void rtl_model_step(struct rtl_model *m, const struct rtl_step *step)
+{
+    const struct vs_step s = {.pc = step->pc,
+                              .target = step->target,
+                              .time = step->time,
+                              .icount = step->icount,
+                              .core = step->core,
+                              .kind = step->kind,
+                              .flags = step->flags,
+                              .size = step->size};
+    m->step = *step;
+    m->steps++;
+    m->before = m->port.cores[step->core].counts;
+    if (m->spec.technique->encoder->consume(m->encoder,
+                                            &(struct vs_slice){.steps = &s, .step_count = 1}) < 0)
+        give_up("step %" PRIu64 ": the encoder refuses it", m->steps);
+}
+
+uint64_t rtl_model_bits(struct rtl_model *m, const uint8_t **data)
+{
+    if (!m->finished)
+        vs_port_flush(&m->port);
+    *data = m->data.data;
+    return m->finished ? m->bits : 8 * (uint64_t)m->data.len;
+}
+
+void rtl_model_finish(struct rtl_model *m)
+{
+    if (vs_encoder_finish(m->spec.technique->encoder, m->encoder) < 0 ||
+        vs_port_finish(&m->port) != (int64_t)m->bits)
+        give_up("the model cannot finish its stream");
+    m->finished = true;
+}
+
+uint64_t rtl_model_messages(const struct rtl_model *m)
+{
+    return m->messages;
+}
+
+void rtl_model_where(const struct rtl_model *m, uint64_t bit, char *text, size_t size)
+{
+    /* the order of fields in a message of those techniques that are built */
+    static const uint8_t order[] = {VS_FIELD_CORE,    VS_FIELD_CYCLES, VS_FIELD_HEADER,
+                                    VS_FIELD_SYNC,    VS_FIELD_BCNT,   VS_FIELD_ICNT,
+                                    VS_FIELD_OUTCOME, VS_FIELD_TARGET, VS_FIELD_INDEX};
+    static const char *const kinds[] = {"conditional", "indirect", "call", "discontinuity"};
+    uint64_t first = m->messages > TOLD ? m->messages - TOLD : 0;
+    for (uint64_t i = first; i < m->messages; i++) {
+        const struct told *t = &m->told[i % TOLD];
+        uint64_t bits = 0;
+        if (t->end <= bit)
+            continue;
+        for (unsigned f = 0; f < VS_FIELD_END; f++)
+            bits += t->fields[f];
+        if (t->end - bits > bit)
+            break; /* it is older than what is kept */
+        uint64_t at = t->end - bits;
+        for (unsigned f = 0; f < sizeof(order); f++) {
+            if (bit >= at && bit < at + t->fields[order[f]]) {
+                snprintf(text, size,
+                         "message %" PRIu64 " of core %u, field %s bit %" PRIu64 "; step %" PRIu64
+                         ", %s, pc %" PRIx64 ", target %" PRIx64,
+                         i, t->of.core, vs_field_name(order[f]), bit - at, t->step,
+                         kinds[t->of.kind], t->of.pc, t->of.target);
+                return;
+            }
+            at += t->fields[order[f]];
+        }
+    }
+    snprintf(text, size, "no message that is still known");
+}
+
+void rtl_model_close(struct rtl_model *m)
+{
+    m->spec.technique->encoder->close(m->encoder);
+    vs_port_writer_fini(&m->port);
+    vs_buf_fini(&m->data);
+    free(m->told);
+    free(m);
+}

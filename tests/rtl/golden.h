@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/* What the test benches of the RTL need of Vestige: steps, recorded or at random, and the model's
+ * encoder, whose bits the RTL has to send. For C and C++. */
+#ifndef RTL_GOLDEN_H
+#define RTL_GOLDEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* As struct vs_step (technique/step.h), of which it has what the RTL gets. */
+struct rtl_step {
+    uint64_t pc, target, time;
+    uint32_t icount;
+    uint16_t core;
+    uint8_t kind, flags, size;
+};
+
+enum { RTL_CONDITIONAL, RTL_INDIRECT, RTL_CALL, RTL_DISCONTINUITY, RTL_ONLY };
+enum { RTL_IS_CALL = 4, RTL_IS_RETURN = 8, RTL_IS_TAKEN = 16 };
+
+/* All functions below end the process with a line on standard error if something fails. */
+
+/* ---- steps ---- */
+
+struct rtl_source;
+
+struct rtl_source *rtl_source_run(const char *path);
+
+/* Makes `count` steps for that many cores, whose branches are partly predictable; the same for the
+ * same seed. */
+struct rtl_source *rtl_source_random(uint64_t seed, uint64_t count, unsigned cores);
+
+bool rtl_source_next(struct rtl_source *s, struct rtl_step *step);
+unsigned rtl_source_cores(const struct rtl_source *s);
+bool rtl_source_timed(const struct rtl_source *s);
+unsigned rtl_source_address_bits(const struct rtl_source *s);
+uint64_t rtl_source_instructions(const struct rtl_source *s); /* so far */
+void rtl_source_close(struct rtl_source *s);
+
+/* ---- the model ---- */
+
+struct rtl_model;
+
+struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
+                                 unsigned address_bits);
+void rtl_model_step(struct rtl_model *m, const struct rtl_step *step);
+
+/* Tells the bits of the stream so far; after `finish`, all of them. Whole bytes are at `data`. */
+uint64_t rtl_model_bits(struct rtl_model *m, const uint8_t **data);
+void rtl_model_finish(struct rtl_model *m);
+uint64_t rtl_model_messages(const struct rtl_model *m);
+
+/* Writes which message, of which step, and which field of it a bit belongs to. */
+void rtl_model_where(const struct rtl_model *m, uint64_t bit, char *text, size_t size);
+void rtl_model_close(struct rtl_model *m);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

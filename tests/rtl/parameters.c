@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* usage: rtl-parameters SPEC CORES timed|untimed
+ * Prints the parameters of vs_mcftr that build this technique, a line each: NAME=VALUE. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "technique/technique.h"
+
+enum { TIME_BITS = 32 };
+
+static const struct {
+    const char *parameter, *name;
+} names[] = {
+    {"gshare", "GSHARE"},
+    {"ras", "RAS"},
+    {"ibtb", "IBTB"},
+    {"bcnt", "BCNT_FIRST"},
+    {"bcnt_next", "BCNT_NEXT"},
+    {"target", "TA_FIRST"},
+    {"target_next", "TA_NEXT"},
+    {"icnt", "ICNT_FIRST"},
+    {"icnt_next", "ICNT_NEXT"},
+    {"dcc", "DCC_FIRST"},
+    {"dcc_next", "DCC_NEXT"},
+    {"bcnt_bits", "BCNT"},
+    {"icnt_bits", "ICNT"},
+    {"pir_bits", "PIR_BITS"},
+    {"pir_pc_bits", "PIR_PC_BITS"},
+};
+
+static int fail(const char *what, const char *why)
+{
+    fprintf(stderr, "rtl-parameters: %s: %s\n", what, why);
+    return 2;
+}
+
+/* Prints one parameter of the technique. Returns 0, or why the RTL has nothing like it. */
+static const char *print(const char *name, const char *value)
+{
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i].parameter) == 0) {
+            printf("%s=%s\n", names[i].name, value);
+            return NULL;
+        }
+    if (strcmp(name, "hash") == 0) {
+        printf("FOLDED=%d\n", strcmp(value, "folded") == 0);
+    } else if (strcmp(name, "pir") == 0) {
+        printf("PIR_ALL=%d\n", strcmp(value, "all") == 0);
+    } else if (strcmp(name, "predictors") == 0) {
+        return strcmp(value, "private") == 0 ? NULL : "the RTL has no shared predictors";
+    } else if (strcmp(name, "ibtb_tags") == 0) {
+        return strcmp(value, "tagged") == 0 ? NULL : "the RTL has no buffer without tags";
+    } else {
+        return "the RTL has no such parameter";
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    struct vs_technique_spec spec;
+    struct vs_diag diag = {0};
+    char text[VS_TECHNIQUE_TEXT];
+    if (argc != 4)
+        return fail("usage", "rtl-parameters SPEC CORES timed|untimed");
+    bool timed = strcmp(argv[3], "timed") == 0;
+    if (vs_technique_parse(&spec, argv[1], &diag) < 0)
+        return fail(argv[1], diag.text);
+    vs_technique_settle(&spec, timed);
+    if (vs_technique_text(&spec, text, sizeof(text)) < 0)
+        return fail(argv[1], "too long");
+    char *at = strchr(text, ':');
+    for (char *item = at ? strtok(at + 1, ",") : NULL; item; item = strtok(NULL, ",")) {
+        char *equals = strchr(item, '=');
+        if (!equals)
+            return fail(argv[1], item);
+        *equals = 0;
+        const char *why = print(item, equals + 1);
+        if (why)
+            return fail(item, why);
+    }
+    /* pieces of two short chunks, or of one long one */
+    printf("CHUNKS=%d\n", strcmp(spec.technique->name, "mcfTR_b") == 0 ? 1 : 2);
+    printf("CORES=%s\nTIME=%d\n", argv[2], timed ? TIME_BITS : 0);
+    return 0;
+}
