@@ -21,6 +21,7 @@ extern const struct command command_info;
 extern const struct command command_record;
 extern const struct command command_salvage;
 extern const struct command command_expand;
+extern const struct command command_export;
 extern const struct command command_shrink;
 extern const struct command command_resume;
 extern const struct command command_pause;

@@ -189,7 +189,7 @@ as=()
 
 begin says_what_reads_the_other_kind_of_file
 "$VESTIGE" encode -t mcfNX_b -o "$T/a.vport" "$T/a.vest" >"$out" || fail "not encoded"
-for command in info dump check bandwidth verify entropy locality compressors 'chunks -t mcfNX_b' 'mcfTrace -i'; do
+for command in info dump check bandwidth verify entropy locality compressors 'chunks -t mcfNX_b' 'export --to csv -o -' 'mcfTrace -i'; do
     # shellcheck disable=SC2086 # words
     run "$VESTIGE" $command "$T/a.vport"
     expect_status 1
@@ -286,6 +286,14 @@ wrong "No such file or directory" expand --windows "$T/none" -o "$T/x.vest" "$ru
 wrong "not two numbers" expand --windows <(echo 5) -o "$T/x.vest" "$run_"
 wrong "exclude each other" bandwidth --csv --json "$run_"
 wrong "b.vest is missing|missing" diff "$run_"
+wrong "--to says which format" export -o "$T/x.csv" "$run_"
+wrong "no format 'lakey'; did you mean 'lackey'" export --to lakey -o "$T/x.csv" "$run_"
+wrong "no format 'nope'; 'vestige export --help' lists them" export --to nope -o "$T/x.csv" "$run_"
+wrong "-o FILE says where the csv goes" export --to csv "$run_"
+wrong "No such file or directory" export --to csv -o "$T/no/x.csv" "$run_"
+wrong "not a regular file" export --to csv -f -o "$T" "$run_"
+wrong "no thread 99; the run has" export --to csv --thread 99 -o "$T/x.csv" "$run_"
+wrong "record it with --inputs" export --to csv --skip 5 -o "$T/x.csv" "$run_"
 wrong "--folded excludes --json" info --folded --json "$run_"
 wrong "--no-scan excludes --callers" info --no-scan --callers "$run_"
 wrong "--by: .*'place'" bandwidth --by place "$run_"
@@ -323,6 +331,7 @@ wrong "'3' is not one of 0, 256" mcfTRaptor -gshare 3 -i "$run_"
 wrong "says where the trace goes" tmTrace --mcf prog
 expect_no_file "$T/x.vport"
 expect_no_file "$T/x.vest"
+expect_no_file "$T/x.csv"
 
 begin salvages_all_chunks_before_the_damage
 flip $((last - 5))

@@ -323,8 +323,12 @@ try info_lines '' "$VESTIGE" info --source "$run"
 try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
 try info_callers '' "$VESTIGE" info --callers "$run"
 try info_folded '' "$VESTIGE" info --folded "$run"
+try export_folded '' "$VESTIGE" export --to folded -o - "$run"
 try diff '' "$VESTIGE" diff "$run" "$run"
 kind=
+for format in lackey din csv; do
+    try export_$format x.$format "$VESTIGE" export -f --to $format -o x.$format "$run"
+done
 try decode_instructions '' "$VESTIGE" decode --disassemble --until 5000 "$flow"
 try check '' "$VESTIGE" check --memory --flow "$run"
 try techniques '' "$VESTIGE" techniques mcfTR_e
@@ -514,7 +518,7 @@ rm -f "$W"/*
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
     "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
-    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "import -f --from pt PLAIN -o x.vest" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
+    "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "import -f --from pt PLAIN -o x.vest" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "export --to csv -o - RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
 

@@ -47,6 +47,10 @@ small entropy "$VESTIGE" entropy run.vest
 small locality "$VESTIGE" locality run.vest
 small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
+for format in lackey din csv; do
+    small export_$format "$VESTIGE" export --to $format -o run.$format run.vest
+done
+lines export_folded "$VESTIGE" export --to folded -o run.folded run.vest
 small import "$VESTIGE" import -f --from pt flow.pt -o imported.vest
 small decode "$VESTIGE" decode flow.vport
 lines decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport
