@@ -116,15 +116,19 @@ grep ^I inputs.lackey | cmp -s - wanted || fail "other instructions"
 
 # ---- addresses -------------------------------------------------------------------------------------
 
-# Every value that is loaded is used, so that Valgrind's optimiser removes no load; nothing repeats itself.
+# Every value that is loaded is used, so that Valgrind's optimiser removes no load; nothing repeats itself; and the stack is
+# the program's own, since that of the system begins elsewhere in each environment.
 cat >plain.s <<'ASSEMBLY'
     .intel_syntax noprefix
     .globl _start
     .data
     .balign 64
 m:  .quad 5, 6, 7, 8
+    .skip 4096
+stack:
     .text
 _start:
+    lea rsp, [rip + stack]
     mov ecx, 40
 1:  mov rax, [rip + m]
     add [rip + m + 8], rax
