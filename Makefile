@@ -52,9 +52,8 @@ WARNINGS := -Wall -Wextra -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototy
             -Wpointer-arith -Wcast-qual -Wwrite-strings -Wundef -Wvla
 SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-recover=all)
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
-            -fvisibility=hidden -pthread $(SANITIZE) $(CFLAGS) -MMD -MP
+            -fvisibility=hidden -pthread $(SANITIZE) $(if $(SAN),-fPIC) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
-LIB_LIBS := -lzstd -lZydis# of libvestige alone
 LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lm
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
@@ -63,9 +62,9 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 
 # ---- sources --------------------------------------------------------------------------------
 
-# libvestige is the layers that the public headers are of, and those that execute runs again. All that prints nothing is one more archive, for the program
-# and the tests.
-EXPORTED  := base trace isa rerun
+# libvestige is the layer that the public headers are of, with those below it. All that prints nothing is one more
+# archive, for the program and the tests.
+EXPORTED  := base trace isa symbol engine rerun model port technique replay study library
 LIB_SRC   := $(foreach l,$(filter-out front published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 CLI_SRC   := $(wildcard src/front/*.c src/published/*.c src/cli/*.c)# what prints and exits
 GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
@@ -77,12 +76,12 @@ TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNI
              tests/fuzz/plain/main.c $(BENCH_SRC) $(RTL_SRC)
 VG_SRC    := $(wildcard capture/valgrind/*.c)
 VEX_SRC   := $(wildcard cpu/vex/*.c) capture/valgrind/access.c capture/valgrind/x86_decode.c
-FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench) -name '*.[ch]')
+FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench examples) -name '*.[ch]')
 
 obj = $(1:%.c=$(B)/obj/%.o)
 LIB_OBJ  := $(call obj,$(LIB_SRC))
 LIB_PUB  := $(filter $(EXPORTED:%=$(B)/obj/src/%/%),$(LIB_OBJ))
-LIB_PIC  := $(LIB_PUB:$(B)/obj/%=$(B)/pic/%)
+LIB_PIC  := $(if $(SAN),$(LIB_PUB),$(LIB_PUB:$(B)/obj/%=$(B)/pic/%))
 CLI_OBJ  := $(call obj,$(CLI_SRC))
 TEST_OBJ := $(call obj,$(TEST_SRC))
 
@@ -124,7 +123,7 @@ all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) m
 man: $(SHARE)/printed
 
 ## tests: build what the tests run
-tests: $(LIB_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
+tests: $(LIB_A) $(LIB_SO) man $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT) $(RTL_A) $(RTL_PARAMETERS))
 generator: $(GEN)
 bench-program: $(BENCH) $(PT_PEER)
@@ -175,8 +174,9 @@ $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
 # These objects embed files as they are.
 $(call obj,src/cli/completion_bash.c): src/cli/completion.bash
 $(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
-# Only the shared library needs these; the programs link code that is compiled without -fPIC.
-$(LIB_PIC): $(B)/pic/%.o: %.c $(B)/config | deps-build
+# Only the shared library needs these; the programs link code that is compiled without -fPIC. Under the sanitizers, all
+# code is compiled with it, once.
+$(LIB_PUB:$(B)/obj/%=$(B)/pic/%): $(B)/pic/%.o: %.c $(B)/config | deps-build
 	$(call say,PIC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -fPIC -c -o $@ $<
 
 $(LIB_A): $(LIB_PUB) $(B)/sources
@@ -186,13 +186,15 @@ $(RTL_A): $(call obj,$(filter-out %/parameters.c,$(RTL_SRC))) $(B)/sources
 $(LIB_A) $(ALL_A) $(GEN_A) $(RTL_A):
 	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 
-# An archive of base and all of trace: what trace does not use of base stays out, and so do the libraries of that.
-PIC_A := $(B)/pic/libbase.a
-$(PIC_A): $(filter $(B)/pic/src/base/%,$(LIB_PIC)) $(B)/sources
+# What the interface needs comes out of an archive of everything.
+PIC_A := $(B)/pic/libparts.a
+$(PIC_A): $(LIB_PIC) $(B)/sources
 	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
-$(LIB_SO).$(VERSION): $(filter-out $(B)/pic/src/base/%,$(LIB_PIC)) $(PIC_A) $(B)/sources
+LIB_TOP := base trace isa rerun library# whose objects have the interface's functions
+$(LIB_SO).$(VERSION): $(filter $(foreach d,obj pic,$(LIB_TOP:%=$(B)/$d/src/%/%)),$(LIB_PIC)) $(PIC_A) src/library/symbols $(B)/sources
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -shared -Wl,-soname,libvestige.so.$(MAJOR) \
-	    $(if $(SAN),,-Wl,-z,defs) -o $@ $(filter %.o %.a,$^) $(LIB_LIBS)
+	    -Wl,--version-script=src/library/symbols $(if $(SAN),,-Wl,-z,defs) \
+	    -o $@ $(filter %.o %.a,$^) -Wl,--as-needed $(LIBS)
 $(LIB_SO): $(LIB_SO).$(VERSION)
 	@ln -sf libvestige.so.$(VERSION) $@.$(MAJOR) && ln -sf libvestige.so.$(VERSION) $@
 
@@ -201,7 +203,7 @@ $(TOOLS:%=$(B)/bin/%): $(PROGRAM)
 
 # All pages are written at once, since the program knows which there are; old ones are removed
 # first.
-$(SHARE)/printed: $(PROGRAM) Makefile
+$(SHARE)/printed: $(PROGRAM) $(wildcard include/vestige/*.h) tools/man3 Makefile
 	$(call say,MAN,$(SHARE))rm -rf $(SHARE) && \
 	    mkdir -p $(SHARE)/man/man1 $(B)/$(BASH_DIR) $(B)/$(ZSH_DIR) && \
 	    $(PROGRAM) help --format man >$(SHARE)/man/man1/vestige.1 && \
@@ -211,6 +213,7 @@ $(SHARE)/printed: $(PROGRAM) Makefile
 	    done && \
 	    $(PROGRAM) help --format bash >$(B)/$(BASH_DIR)/vestige && \
 	    for tool in $(TOOLS); do ln -s vestige $(B)/$(BASH_DIR)/$$tool || exit; done && \
+    mkdir -p $(SHARE)/man/man3 && tools/man3 $(SHARE)/man/man3 $(VERSION) include/vestige/*.h && \
 	    $(PROGRAM) help --format zsh >$(B)/$(ZSH_DIR)/_vestige && touch $@
 
 $(PROGRAM): $(CLI_OBJ)
@@ -448,13 +451,14 @@ install: all
 	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/include/vestige" \
 	    "$(DESTDIR)$(LIBDIR)/pkgconfig" "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"
 	install -m 755 $(PROGRAM) "$(DESTDIR)$(PREFIX)/bin"
-	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/$(BASH_DIR)" \
+	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" "$(DESTDIR)$(PREFIX)/share/man/man3" "$(DESTDIR)$(PREFIX)/$(BASH_DIR)" \
 	    "$(DESTDIR)$(PREFIX)/$(ZSH_DIR)"
 	for tool in $(TOOLS); do \
 	    ln -sf vestige "$(DESTDIR)$(PREFIX)/bin/$$tool" && \
 	    ln -sf vestige "$(DESTDIR)$(PREFIX)/$(BASH_DIR)/$$tool" || exit; \
 	done
 	install -m 644 $(SHARE)/man/man1/*.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
+	install -m 644 $(SHARE)/man/man3/*.3 "$(DESTDIR)$(PREFIX)/share/man/man3"
 	install -m 644 $(B)/$(BASH_DIR)/vestige "$(DESTDIR)$(PREFIX)/$(BASH_DIR)"
 	install -m 644 $(B)/$(ZSH_DIR)/_vestige "$(DESTDIR)$(PREFIX)/$(ZSH_DIR)"
 	install -m 755 $(VG_TOOL) "$(DESTDIR)$(PREFIX)/lib/vestige/valgrind"

@@ -11,6 +11,10 @@
 
 #include "vestige/version.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The numbers are pinned: they may be stored and compared. Grouped by tens. */
 enum vs_error {
     VSE_OK = 0,
@@ -52,5 +56,9 @@ struct vs_diag {
     int64_t chunk;  /* chunk number, -1 if it has none */
     char text[200]; /* what was wrong, one line, no newline at the end */
 };
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

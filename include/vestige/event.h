@@ -20,6 +20,10 @@
 
 #include "vestige/version.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Pinned: on disk. 0 is never valid. */
 enum vs_kind {
     VS_BRANCH = 1,        /* pc; addr = target; size = length of the instruction, 1 to 255 */
@@ -114,7 +118,11 @@ struct vs_event {
     uint8_t flags;
 };
 
+#ifdef __cplusplus
+static_assert(sizeof(struct vs_event) == 32, "an event is 32 bytes");
+#else
 _Static_assert(sizeof(struct vs_event) == 32, "an event is 32 bytes");
+#endif
 
 /* Anything larger is recorded as several events (external writes) or not at all. */
 #define VS_SIZE_MAX    65535
@@ -269,5 +277,9 @@ VS_API const char *vs_branch_name(unsigned flags);
 /* Checks that an event keeps the rules above; the wide area has wide_size bytes. Returns 0, or
  * -VSE_INVAL with *why set to one phrase (static storage) if why is not NULL. */
 VS_API int vs_event_check(const struct vs_event *e, size_t wide_size, const char **why);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -10,6 +10,10 @@
 #include "vestige/error.h"
 #include "vestige/event.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define VS_RUN_VERSION        2 /* what this build writes */
 #define VS_RUN_VERSION_NEEDED 1 /* the oldest whose readers understand that */
 #define VS_RUN_VERSION_OLDEST 1 /* the oldest it reads */
@@ -79,7 +83,7 @@ VS_API int vs_writer_put(struct vs_writer *w, const struct vs_batch *batch);
  * 0; -VSE_NOMEM; -VSE_IO; -VSE_LIMIT; -VSE_INTERNAL. */
 VS_API int vs_writer_flush(struct vs_writer *w);
 
-/* What the last failed call on this writer reported. */
+/* Tells what the last failed call on this writer reported. */
 VS_API const struct vs_diag *vs_writer_diag(const struct vs_writer *w);
 
 struct vs_writer_stats {
@@ -88,6 +92,8 @@ struct vs_writer_stats {
     uint64_t chunks;
     uint32_t sites, blocks, threads;
 };
+
+/* Tells what was written so far. */
 VS_API void vs_writer_stats(const struct vs_writer *w, struct vs_writer_stats *stats);
 
 /* Ends the run: writes what is pending and the index, syncs, renames, frees the writer.
@@ -148,20 +154,21 @@ VS_API int vs_run_open(struct vs_reader **r, const char *path, enum vs_open_mode
 VS_API int vs_reader_open(struct vs_reader **r, const char *path, enum vs_open_mode mode,
                           struct vs_diag *diag);
 
-/* The same from memory, which must outlive the reader. */
+/* Opens a run's file that lies in memory, which must outlive the reader. */
 VS_API int vs_reader_open_memory(struct vs_reader **r, const void *data, size_t size,
                                  enum vs_open_mode mode, struct vs_diag *diag);
 
-/* NULL is fine. */
+/* Closes a run. NULL is fine. */
 VS_API void vs_reader_close(struct vs_reader *r);
 
+/* Tells what the run is: how many events it has, and so on. Valid until the reader is closed. */
 VS_API const struct vs_run_info *vs_reader_info(const struct vs_reader *r);
 
 struct vs_thread_info {
     uint64_t events, instructions;
 };
 
-/* Returns 0; -VSE_NOTFOUND. */
+/* Tells how much a thread did. Returns 0; -VSE_NOTFOUND. */
 VS_API int vs_reader_thread(const struct vs_reader *r, unsigned thread,
                             struct vs_thread_info *info);
 
@@ -198,7 +205,7 @@ VS_API int vs_reader_seek_event(struct vs_reader *r, uint64_t n);
 VS_API int vs_reader_seek_insn(struct vs_reader *r, unsigned thread, uint64_t n);
 VS_API int vs_reader_seek_cycle(struct vs_reader *r, uint64_t n);
 
-/* What the last failed call on this reader reported. */
+/* Tells what the last failed call on this reader reported. */
 VS_API const struct vs_diag *vs_reader_diag(const struct vs_reader *r);
 
 /* Progress of a full check. done and total are file bytes. */
@@ -215,5 +222,9 @@ struct vs_check_result {
  * info->missing. */
 VS_API int vs_reader_check(struct vs_reader *r, struct vs_check_result *result,
                            vs_check_progress *progress, void *context);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -14,7 +14,15 @@
 #define VS_API
 #endif
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The version of the library in use, "major.minor.patch"; static storage. */
 VS_API const char *vs_version(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

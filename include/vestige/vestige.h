@@ -5,7 +5,9 @@
 
 #include "vestige/error.h"
 #include "vestige/event.h"
+#include "vestige/measure.h"
 #include "vestige/run.h"
+#include "vestige/technique.h"
 #include "vestige/version.h"
 
 #endif

@@ -93,10 +93,16 @@ const struct vs_technique *vs_technique_baseline(enum vs_technique_kind kind)
     return NULL;
 }
 
+const struct vs_technique *vs_technique_find_in(const struct vs_technique *const *table,
+                                                const char *name)
+{
+    for (table = table ? table : vs_techniques; *table; table++)
+        if (is_named(*table, name))
+            return *table;
+    return NULL;
+}
+
 const struct vs_technique *vs_technique_find(const char *name)
 {
-    for (size_t i = 0; vs_techniques[i]; i++)
-        if (is_named(vs_techniques[i], name))
-            return vs_techniques[i];
-    return NULL;
+    return vs_technique_find_in(vs_techniques, name);
 }

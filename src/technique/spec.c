@@ -52,11 +52,12 @@ int vs_technique_unnamed(struct vs_technique_spec *s, const struct vs_technique 
     return err || !t->unnamed ? err : set_all(s, t->unnamed, NULL);
 }
 
-static int no_technique(const char *name, struct vs_diag *diag)
+static int no_technique(const struct vs_technique *const *table, const char *name,
+                        struct vs_diag *diag)
 {
     char list[140] = "";
-    for (size_t i = 0; vs_techniques[i]; i++)
-        vs_list_word(list, sizeof(list), vs_techniques[i]->name);
+    for (table = table ? table : vs_techniques; *table; table++)
+        vs_list_word(list, sizeof(list), (*table)->name);
     return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no technique '%s'; there are: %s", name, list);
 }
 
@@ -88,13 +89,19 @@ static int apply_item(struct vs_technique_spec *s, const char **text, struct vs_
 
 int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_diag *diag)
 {
+    return vs_technique_parse_in(vs_techniques, s, text, diag);
+}
+
+int vs_technique_parse_in(const struct vs_technique *const *table, struct vs_technique_spec *s,
+                          const char *text, struct vs_diag *diag)
+{
     const struct vs_technique *t;
     char name[WORD];
     int err;
     if (!take_word(&text, ":", name))
         return vs_diag_set(diag, -VSE_NOTFOUND, -1, -1, "no technique '%.60s...'", text);
-    if (!(t = vs_technique_find(name)))
-        return no_technique(name, diag);
+    if (!(t = vs_technique_find_in(table, name)))
+        return no_technique(table, name, diag);
     if ((err = vs_technique_defaults(s, t)) < 0)
         return vs_diag_set(diag, err, -1, -1, "bad table of %s", t->name);
     if (*text == ':')

@@ -367,6 +367,10 @@ extern const struct vs_technique *const vs_techniques[];
 /* Finds a technique by name or alias; NULL if there is none. */
 const struct vs_technique *vs_technique_find(const char *name);
 
+/* Finds it in a table, which NULL ends; NULL in place of the table is vs_techniques. */
+const struct vs_technique *vs_technique_find_in(const struct vs_technique *const *table,
+                                                const char *name);
+
 /* Returns the baseline of a kind, which ratios refer to: the first in the table that serves it.
  * NULL if there is none. */
 const struct vs_technique *vs_technique_baseline(enum vs_technique_kind kind);
@@ -398,6 +402,10 @@ int vs_technique_set(struct vs_technique_spec *s, const char *name, const char *
  * Returns 0; -VSE_NOTFOUND (no such technique, configuration, parameter); -VSE_INVAL (no such
  * value, or values that do not fit together). diag says what there is. */
 int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_diag *diag);
+
+/* Does the same with the techniques of a table, as in vs_technique_find_in. */
+int vs_technique_parse_in(const struct vs_technique *const *table, struct vs_technique_spec *s,
+                          const char *text, struct vs_diag *diag);
 
 /* Checks that the parameters fit together. Returns 0; -VSE_INVAL. */
 int vs_technique_check(const struct vs_technique_spec *s, struct vs_diag *diag);
