@@ -3,28 +3,15 @@
 #include "technique/mispredict.h"
 #include "technique/registry.h"
 
-/* Chunks of 0 bits are chosen when it is known whether the stream is timed. */
 struct params {
     struct vs_tagged_params tagged;
-    uint64_t bcnt, bcnt_next, target, target_next, icnt, icnt_next, dcc, dcc_next;
+    struct vs_mispredict_chunks chunks;
     uint64_t bcnt_bits, icnt_bits;
 };
 
-#define CHUNK(field, text)                                                                         \
-    {                                                                                              \
-        .name = #field, .offset = offsetof(struct params, field), .max = 64, .help = text          \
-    }
-
 static const struct vs_parameter parameters[] = {
     VS_TAGGED_ROWS,
-    CHUNK(bcnt, "bits of the first chunk of bCnt; 0: chosen"),
-    CHUNK(bcnt_next, "bits of its other chunks"),
-    CHUNK(target, "bits of the first chunk of |diffTA|; 0: chosen"),
-    CHUNK(target_next, "bits of its other chunks"),
-    CHUNK(icnt, "bits of the first chunk of iCnt; 0: chosen"),
-    CHUNK(icnt_next, "bits of its other chunks"),
-    CHUNK(dcc, "bits of the first chunk of dCC; 0: chosen"),
-    CHUNK(dcc_next, "bits of its other chunks"),
+    VS_MISPREDICT_CHUNK_ROWS(struct params),
     VS_MISPREDICT_COUNTERS(struct params),
     {0},
 };
@@ -45,49 +32,36 @@ static const struct vs_technique_config configs[] = {
 
 /* ---- parameters ------------------------------------------------------------------------------ */
 
-static void choose(uint64_t *value, uint64_t chosen)
-{
-    if (!*value)
-        *value = chosen;
-}
-
 static void settle(void *params, bool timed)
 {
-    struct params *p = params;
-    choose(&p->bcnt, timed ? 4 : 6);
-    choose(&p->bcnt_next, 2);
-    choose(&p->target, 3);
-    choose(&p->target_next, timed ? 4 : 5);
-    choose(&p->icnt, 4);
-    choose(&p->icnt_next, 2);
-    choose(&p->dcc, 6);
-    choose(&p->dcc_next, 2);
-}
-
-static struct vs_chunks chunks(uint64_t first, uint64_t other)
-{
-    return (struct vs_chunks){(uint8_t)first, (uint8_t)other};
+    const struct vs_mispredict_chunks chosen = {.bcnt = timed ? 4 : 6,
+                                                .bcnt_next = 2,
+                                                .target = 3,
+                                                .target_next = timed ? 4 : 5,
+                                                .icnt = 4,
+                                                .icnt_next = 2,
+                                                .dcc = 6,
+                                                .dcc_next = 2};
+    vs_mispredict_choose(&((struct params *)params)->chunks, &chosen);
 }
 
 static struct vs_mispredict_config config_of(const void *params)
 {
     const struct params *p = params;
-    return (struct vs_mispredict_config){
+    struct vs_mispredict_config config = {
         .is_tagged = true,
         .tagged = vs_tagged_config(&p->tagged),
         .shared = p->tagged.predictors,
         .bcnt_bits = (unsigned)p->bcnt_bits,
         .icnt_bits = (unsigned)p->icnt_bits,
-        .chunks = {.bcnt = chunks(p->bcnt, p->bcnt_next),
-                   .icnt = chunks(p->icnt, p->icnt_next),
-                   .target = chunks(p->target, p->target_next)},
     };
+    vs_mispredict_set_chunks(&config, &p->chunks);
+    return config;
 }
 
 static struct vs_chunks cycles(const void *params)
 {
-    const struct params *p = params;
-    return chunks(p->dcc, p->dcc_next);
+    return vs_mispredict_cycles(&((const struct params *)params)->chunks);
 }
 
 static int check(const void *params, struct vs_diag *diag)

@@ -617,6 +617,33 @@ int vs_mispredict_call(void *decoder, unsigned core, uint64_t return_address, ui
 
 /* ---- cost ------------------------------------------------------------------------------------ */
 
+static void choose(uint64_t *value, uint64_t chosen)
+{
+    if (!*value)
+        *value = chosen;
+}
+
+void vs_mispredict_choose(struct vs_mispredict_chunks *chunks,
+                          const struct vs_mispredict_chunks *chosen)
+{
+    choose(&chunks->bcnt, chosen->bcnt);
+    choose(&chunks->bcnt_next, chosen->bcnt_next);
+    choose(&chunks->target, chosen->target);
+    choose(&chunks->target_next, chosen->target_next);
+    choose(&chunks->icnt, chosen->icnt);
+    choose(&chunks->icnt_next, chosen->icnt_next);
+    choose(&chunks->dcc, chosen->dcc);
+    choose(&chunks->dcc_next, chosen->dcc_next);
+}
+
+void vs_mispredict_set_chunks(struct vs_mispredict_config *config,
+                              const struct vs_mispredict_chunks *c)
+{
+    config->chunks.bcnt = (struct vs_chunks){(uint8_t)c->bcnt, (uint8_t)c->bcnt_next};
+    config->chunks.icnt = (struct vs_chunks){(uint8_t)c->icnt, (uint8_t)c->icnt_next};
+    config->chunks.target = (struct vs_chunks){(uint8_t)c->target, (uint8_t)c->target_next};
+}
+
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list)
 {

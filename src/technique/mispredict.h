@@ -103,6 +103,41 @@ void vs_mispredict_decoder_close(void *d);
     VS_COUNTER_ROW(type, bcnt_bits, "bits of the counter bCnt; a message when it is full"),        \
         VS_COUNTER_ROW(type, icnt_bits, "bits of the counter iCnt; a message when it is full")
 
+/* ---- parameters of techniques whose numbers are in chunks ---- */
+
+/* Chunks of 0 bits are chosen when it is known whether the stream is timed. */
+struct vs_mispredict_chunks {
+    uint64_t bcnt, bcnt_next, target, target_next, icnt, icnt_next, dcc, dcc_next;
+};
+
+/* Rows of a parameter table whose struct has them as `chunks`. */
+#define VS_MISPREDICT_CHUNK_ROW(type, field, text)                                                 \
+    {                                                                                              \
+        .name = #field, .offset = offsetof(type, chunks.field), .max = 64, .help = text            \
+    }
+#define VS_MISPREDICT_CHUNK_ROWS(type)                                                             \
+    VS_MISPREDICT_CHUNK_ROW(type, bcnt, "bits of the first chunk of bCnt; 0: chosen"),             \
+        VS_MISPREDICT_CHUNK_ROW(type, bcnt_next, "bits of its other chunks"),                      \
+        VS_MISPREDICT_CHUNK_ROW(type, target, "bits of the first chunk of |diffTA|; 0: chosen"),   \
+        VS_MISPREDICT_CHUNK_ROW(type, target_next, "bits of its other chunks"),                    \
+        VS_MISPREDICT_CHUNK_ROW(type, icnt, "bits of the first chunk of iCnt; 0: chosen"),         \
+        VS_MISPREDICT_CHUNK_ROW(type, icnt_next, "bits of its other chunks"),                      \
+        VS_MISPREDICT_CHUNK_ROW(type, dcc, "bits of the first chunk of dCC; 0: chosen"),           \
+        VS_MISPREDICT_CHUNK_ROW(type, dcc_next, "bits of its other chunks")
+
+/* Sets those of 0 bits to the chosen ones. */
+void vs_mispredict_choose(struct vs_mispredict_chunks *chunks,
+                          const struct vs_mispredict_chunks *chosen);
+
+/* As the configuration has them. */
+void vs_mispredict_set_chunks(struct vs_mispredict_config *config,
+                              const struct vs_mispredict_chunks *chunks);
+
+static inline struct vs_chunks vs_mispredict_cycles(const struct vs_mispredict_chunks *chunks)
+{
+    return (struct vs_chunks){(uint8_t)chunks->dcc, (uint8_t)chunks->dcc_next};
+}
+
 /* Adds the predictors, and the registers that every core has. Returns 0; -VSE_NOMEM. */
 int vs_mispredict_cost(const struct vs_mispredict_config *config,
                        const struct vs_technique_setup *setup, struct vs_cost_list *list);

@@ -4,6 +4,25 @@
 #include "base/diag.h"
 #include "base/power.h"
 
+const char *const vs_predictors_sharing[] = {"private", "shared", NULL};
+const char *const vs_predictors_hashes[] = {"published", "folded", NULL};
+const char *const vs_predictors_paths[] = {"indirect", "all", NULL};
+const char *const vs_predictors_path_bits[] = {"16", "13", NULL};
+const char *const vs_predictors_path_pc_bits[] = {"13", "8", NULL};
+
+struct vs_predictors_config vs_predictors_config(const struct vs_predictors_params *p)
+{
+    return (struct vs_predictors_config){
+        .gshare = (uint32_t)p->gshare,
+        .hash = p->hash ? VS_GSHARE_FOLDED : VS_GSHARE_PUBLISHED,
+        .ras = (uint32_t)p->ras,
+        .ibtb = {.entries = (uint32_t)p->ibtb,
+                 .pir_all = p->pir,
+                 .pir_bits = p->pir_bits ? 13 : 16,
+                 .pir_pc_bits = p->pir_pc_bits ? 8 : 13},
+    };
+}
+
 int vs_predictors_check(const struct vs_predictors_config *c, struct vs_diag *diag)
 {
     if (!vs_is_power_of_two(c->gshare))

@@ -23,6 +23,42 @@ struct vs_predictors_config {
     unsigned ibtb_target;
 };
 
+/* The parameters that all techniques with these predictors have, the first member of their structs,
+ * and their rows, between which a technique may have others. */
+struct vs_predictors_params {
+    uint64_t predictors, gshare, hash, ras, ibtb, pir, pir_bits, pir_pc_bits;
+};
+
+#define VS_PREDICTORS_AT(field)                                                                    \
+    .name = #field, .offset = offsetof(struct vs_predictors_params, field)
+#define VS_PREDICTORS_ROWS                                                                         \
+    {VS_PREDICTORS_AT(predictors), .words = vs_predictors_sharing,                                 \
+     .help = "of each core, or shared by all"},                                                    \
+        {VS_PREDICTORS_AT(gshare), .min = 1, .max = VS_GSHARE_MAX, .power = true,                  \
+         .help = "entries of gshare"},                                                             \
+        {VS_PREDICTORS_AT(hash), .words = vs_predictors_hashes, .help = "index of gshare"},        \
+        {VS_PREDICTORS_AT(ras), .max = VS_RAS_MAX,                                                 \
+         .help = "entries of the return address stack; 0: none"},                                  \
+    {                                                                                              \
+        VS_PREDICTORS_AT(ibtb), .max = VS_IBTB_MAX, .power = true,                                 \
+                                .help = "entries of the target buffer; 0: none"                    \
+    }
+#define VS_PREDICTORS_PATH_ROWS                                                                    \
+    {VS_PREDICTORS_AT(pir), .words = vs_predictors_paths,                                          \
+     .help = "branches that enter the path register"},                                             \
+        {VS_PREDICTORS_AT(pir_bits), .words = vs_predictors_path_bits,                             \
+         .help = "bits of the path register"},                                                     \
+    {                                                                                              \
+        VS_PREDICTORS_AT(pir_pc_bits), .words = vs_predictors_path_pc_bits,                        \
+                                       .help = "bits of the pc that enter it"                      \
+    }
+
+extern const char *const vs_predictors_sharing[], *const vs_predictors_hashes[];
+extern const char *const vs_predictors_paths[], *const vs_predictors_path_bits[],
+                                                    *const vs_predictors_path_pc_bits[];
+
+struct vs_predictors_config vs_predictors_config(const struct vs_predictors_params *params);
+
 /* One core's predictors, or all cores'. */
 struct vs_predictors {
     struct vs_gshare gshare;

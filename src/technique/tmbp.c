@@ -5,16 +5,11 @@
 #include "technique/registry.h"
 
 struct params {
-    uint64_t predictors, gshare, hash, ras, ibtb, ibtb_target, pir, pir_bits, pir_pc_bits;
+    struct vs_predictors_params predictors;
+    uint64_t ibtb_target;
     uint64_t bsize, bstep, tasize, tastep, esize, estep, dcc, dcc_next;
     uint64_t bcnt_bits, icnt_bits;
 };
-
-static const char *const sharing_words[] = {"private", "shared", NULL};
-static const char *const hash_words[] = {"published", "folded", NULL};
-static const char *const pir_words[] = {"indirect", "all", NULL};
-static const char *const pir_bit_words[] = {"16", "13", NULL};
-static const char *const pir_pc_words[] = {"13", "8", NULL};
 
 #define AT(field) .name = #field, .offset = offsetof(struct params, field)
 #define SIZE(field, most, text)                                                                    \
@@ -23,16 +18,10 @@ static const char *const pir_pc_words[] = {"13", "8", NULL};
     }
 
 static const struct vs_parameter parameters[] = {
-    {AT(predictors), .words = sharing_words, .help = "of each core, or shared by all"},
-    {AT(gshare), .min = 1, .max = VS_GSHARE_MAX, .power = true, .help = "entries of gshare"},
-    {AT(hash), .words = hash_words, .help = "index of gshare"},
-    {AT(ras), .max = VS_RAS_MAX, .help = "entries of the return address stack; 0: none"},
-    {AT(ibtb), .max = VS_IBTB_MAX, .power = true, .help = "entries of the target buffer; 0: none"},
+    VS_PREDICTORS_ROWS,
     {AT(ibtb_target), .max = 64,
      .help = "low bits of targets kept in it, the last one's upper bits in a register; 0: all"},
-    {AT(pir), .words = pir_words, .help = "branches that enter the path register"},
-    {AT(pir_bits), .words = pir_bit_words, .help = "bits of the path register"},
-    {AT(pir_pc_bits), .words = pir_pc_words, .help = "bits of the pc that enter it"},
+    VS_PREDICTORS_PATH_ROWS,
     SIZE(bsize, 32, "least bits of bCnt"),
     SIZE(bstep, 64, "bits of bCnt for each one before it"),
     SIZE(tasize, 32, "least bits of |diffTA|"),
@@ -55,16 +44,9 @@ static struct vs_unary unary(uint64_t size, uint64_t step)
 static struct vs_mispredict_config config_of(const void *params)
 {
     const struct params *p = params;
-    return (struct vs_mispredict_config){
-        .predictors = {.gshare = (uint32_t)p->gshare,
-                       .hash = p->hash ? VS_GSHARE_FOLDED : VS_GSHARE_PUBLISHED,
-                       .ras = (uint32_t)p->ras,
-                       .ibtb = {.entries = (uint32_t)p->ibtb,
-                                .pir_all = p->pir,
-                                .pir_bits = p->pir_bits ? 13 : 16,
-                                .pir_pc_bits = p->pir_pc_bits ? 8 : 13},
-                       .ibtb_target = (unsigned)p->ibtb_target},
-        .shared = p->predictors,
+    struct vs_mispredict_config config = {
+        .predictors = vs_predictors_config(&p->predictors),
+        .shared = p->predictors.predictors,
         .bcnt_bits = (unsigned)p->bcnt_bits,
         .icnt_bits = (unsigned)p->icnt_bits,
         .unary = true,
@@ -72,6 +54,8 @@ static struct vs_mispredict_config config_of(const void *params)
                    .icnt = unary(p->esize, p->estep),
                    .target = unary(p->tasize, p->tastep)},
     };
+    config.predictors.ibtb_target = (unsigned)p->ibtb_target;
+    return config;
 }
 
 static struct vs_chunks cycles(const void *params)
