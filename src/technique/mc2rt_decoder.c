@@ -7,13 +7,6 @@
 #include "technique/mc2rt.h"
 #include "technique/mc2rt_inbox.h"
 
-struct decoder_core {
-    uint64_t count, notices;
-    uint64_t full_count; /* what full counters told of; the next message's count includes it */
-    bool pending;        /* an access waits */
-    unsigned lines;      /* how many of its lines are done */
-};
-
 struct decoder {
     struct vs_port_reader *port;
     struct vs_traced caches;
@@ -23,7 +16,7 @@ struct decoder {
     uint64_t full; /* at which the encoder's THCnt is full */
     struct vs_data_passed passed;
     struct vs_mc2rt_inbox inbox;
-    struct decoder_core *core;
+    uint64_t *notices; /* by core: outside writes since its last access or message */
     struct vs_buf state;
 };
 
@@ -74,14 +67,7 @@ static int parse_rest(struct decoder *d, unsigned core, struct vs_mc2rt_message 
         return parse_outside(d, core, m);
     case VS_MC2RT_STATE:
     case VS_MC2RT_END:
-        err = vs_data_get_place(d->port, &d->passed, core, &m->head);
-        if (!err && m->head.full)
-            return m->kind == VS_MC2RT_STATE
-                       ? 1
-                       : vs_port_refuse(d->port, VS_FIELD_STATE, "more than the counter holds");
-        m->pos = d->port->bits.pos;
-        if (!err && (m->kind == VS_MC2RT_STATE) != (m->head.size > 0))
-            err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
+        err = vs_mc2rt_get_place(&d->inbox, &d->passed, core, m);
         return err || m->kind == VS_MC2RT_END
                    ? err
                    : vs_port_skip_bytes(d->port, VS_FIELD_STATE, m->head.size - 1);
@@ -100,7 +86,7 @@ static int parse_message(void *decoder, unsigned *core, struct vs_mc2rt_message 
     int err = vs_port_next(d->port, core, &m->cycle);
     if (err)
         return err;
-    uint64_t *full_count = &d->core[*core].full_count;
+    uint64_t *full_count = &d->inbox.core[*core].full_count;
     if ((err = vs_data_get_hits(d->port, d->code, d->full, full_count, &m->count)) ||
         (err = parse_kind(d, &m->kind)))
         return err;
@@ -117,8 +103,7 @@ static inline int next_of(struct decoder *d, unsigned core, const struct vs_mc2r
 
 static void pop(struct decoder *d, unsigned core)
 {
-    struct decoder_core *c = &d->core[core];
-    c->count = c->notices = 0;
+    d->notices[core] = 0;
     vs_mc2rt_pop(&d->inbox, core);
 }
 
@@ -142,11 +127,10 @@ static void tell_outside(const struct decoder *d, unsigned core, const struct vs
  * that the core's own notices lead to. */
 static int take_outside(struct decoder *d, unsigned core, bool notice)
 {
-    struct decoder_core *c = &d->core[core];
     const struct vs_mc2rt_message *m;
     int err;
-    while (!(err = next_of(d, core, &m)) && m->kind == VS_MC2RT_OUTSIDE && m->count == c->count &&
-           (!notice || m->notices == c->notices)) {
+    while (!(err = next_of(d, core, &m)) && m->kind == VS_MC2RT_OUTSIDE &&
+           m->count == d->inbox.core[core].count && (!notice || m->notices == d->notices[core])) {
         uint64_t first, span;
         if (!vs_mc2rt_is_due(&d->inbox, m))
             return VS_DECODER_WAIT;
@@ -159,33 +143,8 @@ static int take_outside(struct decoder *d, unsigned core, bool notice)
             return 0;
     }
     if (!err && notice)
-        c->notices++;
+        d->notices[core]++;
     return err;
-}
-
-/* Returns whether the core ends before the access that it is about to make. A run that was cut off
- * may end between two accesses of an instruction. */
-static bool ends_within(const struct decoder *d, unsigned core, const struct vs_mc2rt_message *m)
-{
-    return m->kind == VS_MC2RT_END && m->count == d->core[core].count && d->core[core].pending;
-}
-
-/* Gets the message of that kind which the core needs now. */
-static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind,
-                  const struct vs_mc2rt_message **m)
-{
-    int err = next_of(d, core, m);
-    if (err)
-        return err;
-    if (!vs_mc2rt_is_due(&d->inbox, *m))
-        return VS_DECODER_WAIT;
-    if (ends_within(d, core, *m))
-        return vs_data_ended(d->port, core);
-    if ((*m)->kind != kind)
-        return refuse(d, core, *m, "needs another kind of message");
-    if ((*m)->count != d->core[core].count)
-        return refuse(d, core, *m, "made other accesses than THCnt says");
-    return 0;
 }
 
 /* Gets a message's bytes, whatever has been parsed since. */
@@ -232,7 +191,7 @@ static int read_by_message(struct decoder *d, unsigned core, uint64_t line)
     struct vs_moesi_result r;
     const struct vs_mc2rt_message *m;
     bool inherited = index == VS_CACHE_NONE && will_inherit(d, core, line);
-    int err = expect(d, core, inherited ? VS_MC2RT_ORDER : VS_MC2RT_LINE, &m);
+    int err = vs_mc2rt_expect(&d->inbox, core, inherited ? VS_MC2RT_ORDER : VS_MC2RT_LINE, &m);
     if (err)
         return err;
     if (index == VS_CACHE_NONE) {
@@ -256,20 +215,20 @@ static inline int decode_read(struct decoder *d, unsigned core, uint64_t line)
     int err = next_of(d, core, &m);
     if (unlikely(err))
         return err;
-    if (unlikely(m->count <= d->core[core].count))
+    if (unlikely(m->count <= d->inbox.core[core].count))
         return vs_mc2rt_is_due(&d->inbox, m) ? read_by_message(d, core, line) : VS_DECODER_WAIT;
     uint32_t index = vs_moesi_read_hit(&d->caches.group, core, line);
     if (unlikely(index == VS_CACHE_NONE || !d->caches.t[core][index]))
         return refuse(d, core, m, "reads before it what the stream told nothing of");
-    d->core[core].count++;
+    d->inbox.core[core].count++;
     return 0;
 }
 
 static int decode_write_shared(struct decoder *d, unsigned core, uint64_t line, bool silent)
 {
     struct vs_moesi_result r;
-    const struct vs_mc2rt_message *m = &d->inbox.first[core].message;
-    int err = silent ? 0 : expect(d, core, VS_MC2RT_ORDER, &m);
+    const struct vs_mc2rt_message *m = &d->inbox.core[core].message;
+    int err = silent ? 0 : vs_mc2rt_expect(&d->inbox, core, VS_MC2RT_ORDER, &m);
     if (err)
         return err;
     if (silent && !d->implied)
@@ -278,7 +237,7 @@ static int decode_write_shared(struct decoder *d, unsigned core, uint64_t line, 
     if (r.outcome != VS_MOESI_UPGRADE)
         vs_traced_inherit(&d->caches, core, &r);
     if (silent)
-        d->core[core].count++;
+        d->inbox.core[core].count++;
     else
         pop(d, core);
     return 0;
@@ -290,15 +249,16 @@ static inline int decode_write(struct decoder *d, unsigned core, uint64_t line)
     int err = next_of(d, core, &m);
     if (unlikely(err))
         return err;
-    bool silent = m->count > d->core[core].count;
+    bool silent = m->count > d->inbox.core[core].count;
     if (unlikely(!silent && !vs_mc2rt_is_due(&d->inbox, m)))
         return VS_DECODER_WAIT;
     if (unlikely(vs_moesi_write_hit(&d->caches.group, core, line) == VS_CACHE_NONE))
         return decode_write_shared(d, core, line, silent);
     if (unlikely(!silent))
-        return ends_within(d, core, m) ? vs_data_ended(d->port, core)
-                                       : refuse(d, core, m, "writes a line that it owns");
-    d->core[core].count++;
+        return vs_mc2rt_ends_within(&d->inbox, core, m)
+                   ? vs_data_ended(d->port, core)
+                   : refuse(d, core, m, "writes a line that it owns");
+    d->inbox.core[core].count++;
     return 0;
 }
 
@@ -307,24 +267,17 @@ static inline int begin_access(struct decoder *d, unsigned core)
 {
     if (unlikely(core >= d->cores))
         return -VSE_INVAL;
-    struct decoder_core *c = &d->core[core];
+    struct vs_mc2rt_core *c = &d->inbox.core[core];
     if (unlikely(c->pending))
         return 0;
     int err = take_outside(d, core, false);
     if (unlikely(err))
         return err;
 
-    c->notices = 0;
+    d->notices[core] = 0;
     c->lines = 0;
     c->pending = true;
     return 0;
-}
-
-/* The part of an operand that lies in its first byte's line. */
-static inline size_t part_in_line(const struct decoder *d, uint64_t addr, size_t size)
-{
-    size_t line = d->caches.group.line, rest = line - (addr & (line - 1));
-    return size < rest ? size : rest;
 }
 
 static inline uint8_t *bytes_at(const struct decoder *d, unsigned core, uint64_t addr)
@@ -342,10 +295,11 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     uint64_t mask = ~(uint64_t)(d->caches.group.line - 1);
     int err = begin_access(d, core);
     for (unsigned i = 0; !err && size; i++) {
-        size_t n = part_in_line(d, addr, size);
-        if (i >= d->core[core].lines && (err = decode_read(d, core, addr & mask)))
+        size_t n = vs_mc2rt_part(d->caches.group.line, addr, size);
+        if (i >= d->inbox.core[core].lines && (err = decode_read(d, core, addr & mask)))
             break;
-        d->core[core].lines = i + 1 > d->core[core].lines ? i + 1 : d->core[core].lines;
+        d->inbox.core[core].lines =
+            i + 1 > d->inbox.core[core].lines ? i + 1 : d->inbox.core[core].lines;
         const uint8_t *from = bytes_at(d, core, addr);
         if (unlikely(!from))
             return vs_data_refuse(d->port, core, "lost a line while it waited");
@@ -355,7 +309,7 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
         size -= n;
     }
     if (likely(!err))
-        d->core[core].pending = false;
+        d->inbox.core[core].pending = false;
     return err;
 }
 
@@ -366,11 +320,11 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
     uint64_t mask = ~(uint64_t)(d->caches.group.line - 1);
     int err = begin_access(d, core);
     for (unsigned i = 0; !err && size; i++) {
-        size_t n = part_in_line(d, addr, size);
-        if (i >= d->core[core].lines) {
+        size_t n = vs_mc2rt_part(d->caches.group.line, addr, size);
+        if (i >= d->inbox.core[core].lines) {
             if ((err = decode_write(d, core, addr & mask)))
                 break;
-            d->core[core].lines = i + 1;
+            d->inbox.core[core].lines = i + 1;
             vs_copy_bytes(bytes_at(d, core, addr), bytes, n);
         }
         addr += n;
@@ -378,27 +332,15 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
         size -= n;
     }
     if (likely(!err))
-        d->core[core].pending = false;
+        d->inbox.core[core].pending = false;
     return err;
-}
-
-/* Returns whether the core's next access takes no message and lies in one line. */
-static inline bool is_quiet(const struct decoder *d, unsigned core, uint64_t addr, size_t size)
-{
-    if (unlikely(core >= d->cores))
-        return false;
-    const struct decoder_core *c = &d->core[core];
-    size_t line = d->caches.group.line;
-    const struct vs_mc2rt_first *first = &d->inbox.first[core];
-    return first->have && !c->pending && first->message.count > c->count &&
-           (addr & (line - 1)) + size <= line;
 }
 
 static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
                                 uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    if (unlikely(!is_quiet(d, core, addr, size)))
+    if (unlikely(!vs_mc2rt_is_quiet(&d->inbox, core, d->caches.group.line, addr, size)))
         return VS_DECODER_LOUD;
     uint64_t within = addr & (d->caches.group.line - 1);
     struct vs_cache *cache = &d->caches.group.core[core].cache;
@@ -407,8 +349,8 @@ static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, siz
         return VS_DECODER_LOUD;
     vs_cache_touch(cache, index);
     vs_copy_bytes(bytes, vs_moesi_bytes(&d->caches.group, core, index) + within, size);
-    d->core[core].notices = 0;
-    d->core[core].count++;
+    d->notices[core] = 0;
+    d->inbox.core[core].count++;
     return 0;
 }
 
@@ -416,15 +358,15 @@ static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, si
                                  const uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    if (unlikely(!is_quiet(d, core, addr, size)))
+    if (unlikely(!vs_mc2rt_is_quiet(&d->inbox, core, d->caches.group.line, addr, size)))
         return VS_DECODER_LOUD;
     uint64_t within = addr & (d->caches.group.line - 1);
     uint32_t index = vs_moesi_write_hit(&d->caches.group, core, addr - within);
     if (unlikely(index == VS_CACHE_NONE))
         return VS_DECODER_LOUD;
     vs_copy_bytes(vs_moesi_bytes(&d->caches.group, core, index) + within, bytes, size);
-    d->core[core].notices = 0;
-    d->core[core].count++;
+    d->notices[core] = 0;
+    d->inbox.core[core].count++;
     return 0;
 }
 
@@ -436,7 +378,7 @@ static int expect_rare(struct decoder *d, unsigned core, enum vs_mc2rt_kind kind
     if (core >= d->cores)
         return -VSE_INVAL;
     int err = take_outside(d, core, false);
-    return err ? err : expect(d, core, kind, m);
+    return err ? err : vs_mc2rt_expect(&d->inbox, core, kind, m);
 }
 
 static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *bytes)
@@ -470,14 +412,11 @@ static int decoder_due(void *decoder, unsigned core, uint64_t since, uint64_t *i
     return err;
 }
 
-/* Each line of an access counts. */
 static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
     struct decoder *d = decoder;
-    const struct vs_mc2rt_message *m;
-    uint64_t line = d->caches.group.line, more = (addr % line + size - 1) / line;
     (void)store;
-    return core >= d->cores || next_of(d, core, &m) || m->count <= d->core[core].count + more;
+    return vs_mc2rt_takes(&d->inbox, core, addr, size, d->caches.group.line);
 }
 
 static int decoder_state(void *decoder, unsigned core, uint64_t instructions, const uint8_t **bytes,
@@ -506,12 +445,10 @@ static int decoder_outside(void *decoder, unsigned core)
 static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
     struct decoder *d = decoder;
-    const struct vs_mc2rt_message *m;
-    int err = expect_rare(d, core, VS_MC2RT_END, &m);
-    if (err || (err = vs_data_get_end(d->port, &m->head, core, instructions)))
-        return err;
-    pop(d, core);
-    return 0;
+    int err = core < d->cores ? take_outside(d, core, false) : -VSE_INVAL;
+    if (!err && !(err = vs_mc2rt_take_end(&d->inbox, core, instructions)))
+        d->notices[core] = 0;
+    return err;
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -528,7 +465,7 @@ static void decoder_close(void *decoder)
     vs_mc2rt_inbox_fini(&d->inbox);
     vs_data_passed_fini(&d->passed);
     vs_buf_fini(&d->state);
-    free(d->core);
+    free(d->notices);
     free(d);
 }
 
@@ -542,10 +479,10 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     d->state = (struct vs_buf){0};
     d->caches = (struct vs_traced){0};
     d->inbox = (struct vs_mc2rt_inbox){0};
-    d->core = malloc(d->cores * sizeof(*d->core));
+    d->notices = malloc(d->cores * sizeof(*d->notices));
     int err = vs_data_passed_clone(&d->passed, &from->passed);
     if (!err)
-        err = d->core ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
+        err = d->notices ? vs_traced_clone(&d->caches, &from->caches) : -VSE_NOMEM;
     if (!err)
         err = vs_mc2rt_inbox_clone(&d->inbox, &from->inbox, port, d);
     if (err) {
@@ -553,7 +490,7 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
         *clone = NULL;
         return err;
     }
-    memcpy(d->core, from->core, d->cores * sizeof(*d->core));
+    memcpy(d->notices, from->notices, d->cores * sizeof(*d->notices));
     return 0;
 }
 
@@ -587,8 +524,8 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
         err = vs_traced_init(&d->caches, setup->cores, &config, p->supply == VS_DATA_SUPPLY_ANY,
                              true);
     if (!err)
-        err = vs_mc2rt_inbox_init(&d->inbox, setup->cores, port, parse_message, d);
-    if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))
+        err = vs_mc2rt_inbox_init(&d->inbox, setup->cores, port, parse_message, VS_MC2RT_END, d);
+    if (!err && !(d->notices = calloc(setup->cores, sizeof(*d->notices))))
         err = -VSE_NOMEM;
     if (err) {
         decoder_close(d);

@@ -6,14 +6,6 @@
 #include "technique/mc2rt_inbox.h"
 #include "technique/mc2rt_k.h"
 
-struct decoder_core {
-    uint64_t count;      /* accesses since its last message */
-    uint64_t full_count; /* what full counters told of; the next message's count includes it */
-    bool pending;        /* an access waits */
-    unsigned lines;      /* how many of its lines are done */
-    struct vs_buf done;  /* what was read of these */
-};
-
 struct decoder {
     struct vs_port_reader *port;
     struct vs_copy memory;
@@ -25,7 +17,7 @@ struct decoder {
     bool predicts;
     uint64_t full; /* at which the encoder's THCnt is full */
     struct vs_data_passed passed;
-    struct decoder_core *core;
+    struct vs_buf *done; /* by core: what was read of the lines that are done */
     struct vs_buf state;
     uint8_t bytes[VS_MC2RT_K_PAGE];
 };
@@ -47,20 +39,7 @@ static int skip_rest(struct decoder *d)
     return err;
 }
 
-/* Returns 0; 1: the message only told that the counter of instructions is full; an error. */
-static int parse_place(struct decoder *d, unsigned core, struct vs_mc2rt_message *m)
-{
-    bool ends = m->kind == VS_MC2RT_K_END;
-    int err = vs_data_get_place(d->port, &d->passed, core, &m->head);
-    if (!err && m->head.full)
-        return ends ? vs_port_refuse(d->port, VS_FIELD_STATE, "more than the counter holds") : 1;
-    m->pos = d->port->bits.pos;
-    if (!err && ends == (m->head.size > 0))
-        err = vs_port_refuse(d->port, VS_FIELD_STATE, "an end with registers, or none");
-    return err || ends ? err
-                       : vs_mc2rt_k_skip_bytes(&d->book, d->port, VS_FIELD_STATE, m->head.size - 1);
-}
-
+/* Returns as vs_mc2rt_get_place. */
 static int parse_rest(struct decoder *d, unsigned core, struct vs_mc2rt_message *m)
 {
     int err;
@@ -72,7 +51,10 @@ static int parse_rest(struct decoder *d, unsigned core, struct vs_mc2rt_message 
         return skip_rest(d);
     case VS_MC2RT_K_STATE:
     case VS_MC2RT_K_END:
-        return parse_place(d, core, m);
+        err = vs_mc2rt_get_place(&d->inbox, &d->passed, core, m);
+        return err || m->kind == VS_MC2RT_K_END
+                   ? err
+                   : vs_mc2rt_k_skip_bytes(&d->book, d->port, VS_FIELD_STATE, m->head.size - 1);
     case VS_MC2RT_K_NONDET:
         err = vs_port_get_chunks(d->port, VS_FIELD_ORDER, VS_MC2RT_K_LENGTH, &m->size);
         m->pos = d->port->bits.pos;
@@ -89,7 +71,7 @@ static int parse_message(void *decoder, unsigned *core, struct vs_mc2rt_message 
     int err = vs_mc2rt_k_get_head(&d->heads, d->port, core, &m->cycle, &m->count);
     if (err)
         return err;
-    uint64_t *full_count = &d->core[*core].full_count;
+    uint64_t *full_count = &d->inbox.core[*core].full_count;
     if ((err = vs_data_add_passed(d->port, VS_FIELD_FAHCNT, d->full, full_count, &m->count)) ||
         (err = vs_mc2rt_k_get_kind(d->port, &m->kind)))
         return err;
@@ -99,37 +81,6 @@ static int parse_message(void *decoder, unsigned *core, struct vs_mc2rt_message 
 }
 
 /* ---- taking messages ------------------------------------------------------------------------- */
-
-static void pop(struct decoder *d, unsigned core)
-{
-    d->core[core].count = 0;
-    vs_mc2rt_pop(&d->inbox, core);
-}
-
-/* Returns whether the core ends before the access that it is about to make. A run that was cut off
- * may end between two accesses of an instruction. */
-static bool ends_within(const struct decoder *d, unsigned core, const struct vs_mc2rt_message *m)
-{
-    return m->kind == VS_MC2RT_K_END && m->count == d->core[core].count && d->core[core].pending;
-}
-
-/* Gets the message of that kind which the core needs now. */
-static int expect(struct decoder *d, unsigned core, enum vs_mc2rt_k_kind kind,
-                  const struct vs_mc2rt_message **m)
-{
-    if (core >= d->cores)
-        return -VSE_INVAL;
-    int err = vs_mc2rt_next(&d->inbox, core, m);
-    if (err)
-        return err;
-    if (!vs_mc2rt_is_due(&d->inbox, *m))
-        return VS_DECODER_WAIT;
-    if ((*m)->kind != kind)
-        return vs_mc2rt_refuse(&d->inbox, core, *m, "needs another kind of message");
-    if ((*m)->count != d->core[core].count)
-        return vs_mc2rt_refuse(&d->inbox, core, *m, "made other accesses than THCnt says");
-    return 0;
-}
 
 /* Goes to a message's content, wherever parsing has come to; `back` returns there. */
 static uint64_t go_to(struct decoder *d, const struct vs_mc2rt_message *m)
@@ -187,13 +138,13 @@ static int take_message(struct decoder *d, unsigned core, uint64_t line,
 {
     const struct vs_mc2rt_message copy = *m;
     uint64_t page = line & ~(uint64_t)(VS_MC2RT_K_PAGE - 1);
-    if (ends_within(d, core, m))
+    if (vs_mc2rt_ends_within(&d->inbox, core, m))
         return vs_data_ended(d->port, core);
-    if (m->count != d->core[core].count)
+    if (m->count != d->inbox.core[core].count)
         return vs_mc2rt_refuse(&d->inbox, core, m, "made other accesses than THCnt says");
     if (m->kind > VS_MC2RT_K_REST)
         return vs_mc2rt_refuse(&d->inbox, core, m, "needs another kind of message");
-    pop(d, core);
+    vs_mc2rt_pop(&d->inbox, core);
     uint64_t pos = go_to(d, &copy);
     int err = 0;
     vs_wordbook_begin(&d->book);
@@ -226,38 +177,21 @@ static int reach_line(struct decoder *d, unsigned core, uint64_t line)
     int err = vs_mc2rt_next(&d->inbox, core, &m);
     if (err)
         return err;
-    if (m->count > d->core[core].count) {
-        d->core[core].count++;
+    if (m->count > d->inbox.core[core].count) {
+        d->inbox.core[core].count++;
         return 0;
     }
     return vs_mc2rt_is_due(&d->inbox, m) ? take_message(d, core, line, m) : VS_DECODER_WAIT;
-}
-
-/* The part of an operand that lies in its first byte's line. */
-static inline size_t part_in_line(const struct decoder *d, uint64_t addr, size_t size)
-{
-    size_t rest = d->line - (addr & (d->line - 1));
-    return size < rest ? size : rest;
-}
-
-/* Returns whether the core's next access takes no message and lies in one line. */
-static inline bool is_quiet(const struct decoder *d, unsigned core, uint64_t addr, size_t size)
-{
-    if (unlikely(core >= d->cores))
-        return false;
-    const struct decoder_core *c = &d->core[core];
-    const struct vs_mc2rt_first *first = &d->inbox.first[core];
-    return first->have && !c->pending && first->message.count > c->count &&
-           (addr & (d->line - 1)) + size <= d->line;
 }
 
 static int decoder_read_quietly(void *decoder, unsigned core, uint64_t addr, size_t size,
                                 uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    if (unlikely(!is_quiet(d, core, addr, size) || vs_copy_read(&d->memory, addr, bytes, size)))
+    if (unlikely(!vs_mc2rt_is_quiet(&d->inbox, core, d->line, addr, size) ||
+                 vs_copy_read(&d->memory, addr, bytes, size)))
         return VS_DECODER_LOUD;
-    d->core[core].count++;
+    d->inbox.core[core].count++;
     return 0;
 }
 
@@ -265,9 +199,9 @@ static int decoder_write_quietly(void *decoder, unsigned core, uint64_t addr, si
                                  const uint8_t *bytes)
 {
     struct decoder *d = decoder;
-    if (unlikely(!is_quiet(d, core, addr, size)))
+    if (unlikely(!vs_mc2rt_is_quiet(&d->inbox, core, d->line, addr, size)))
         return VS_DECODER_LOUD;
-    d->core[core].count++;
+    d->inbox.core[core].count++;
     return vs_copy_write(&d->memory, addr, bytes, size);
 }
 
@@ -276,10 +210,10 @@ static int begin_access(struct decoder *d, unsigned core)
 {
     if (core >= d->cores)
         return -VSE_INVAL;
-    struct decoder_core *c = &d->core[core];
+    struct vs_mc2rt_core *c = &d->inbox.core[core];
     if (!c->pending) {
         c->lines = 0;
-        c->done.len = 0;
+        d->done[core].len = 0;
     }
     c->pending = true;
     return 0;
@@ -287,11 +221,10 @@ static int begin_access(struct decoder *d, unsigned core)
 
 static int read_part(struct decoder *d, unsigned core, uint64_t addr, uint8_t *bytes, size_t size)
 {
-    struct decoder_core *c = &d->core[core];
     if (vs_copy_read(&d->memory, addr, bytes, size))
         return vs_data_refuse(d->port, core, "reads what the stream told nothing of");
-    int err = vs_buf_put(&c->done, bytes, size);
-    c->lines++;
+    int err = vs_buf_put(&d->done[core], bytes, size);
+    d->inbox.core[core].lines++;
     return err;
 }
 
@@ -303,16 +236,16 @@ static int decoder_read(void *decoder, unsigned core, uint64_t addr, size_t size
     if (likely(!decoder_read_quietly(d, core, addr, size, bytes)))
         return 0;
     int err = begin_access(d, core);
-    struct decoder_core *c = err ? NULL : &d->core[core];
+    struct vs_mc2rt_core *c = err ? NULL : &d->inbox.core[core];
     for (unsigned i = 0; !err && at - addr < size; i++) {
-        size_t n = part_in_line(d, at, size - (at - addr));
+        size_t n = vs_mc2rt_part(d->line, at, size - (at - addr));
         if (i >= c->lines && !(err = reach_line(d, core, at & mask)))
             err = read_part(d, core, at, bytes + (at - addr), n);
         at += n;
     }
     if (err)
         return err;
-    memcpy(bytes, c->done.data, size);
+    memcpy(bytes, d->done[core].data, size);
     c->pending = false;
     return 0;
 }
@@ -327,9 +260,9 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
         return err;
     err = begin_access(d, core);
     for (unsigned i = 0; !err && size; i++) {
-        size_t n = part_in_line(d, addr, size);
-        if (i >= d->core[core].lines && !(err = reach_line(d, core, addr & mask))) {
-            d->core[core].lines = i + 1;
+        size_t n = vs_mc2rt_part(d->line, addr, size);
+        if (i >= d->inbox.core[core].lines && !(err = reach_line(d, core, addr & mask))) {
+            d->inbox.core[core].lines = i + 1;
             err = vs_copy_write(&d->memory, addr, bytes, n);
         }
         addr += n;
@@ -337,19 +270,15 @@ static int decoder_write(void *decoder, unsigned core, uint64_t addr, size_t siz
         size -= n;
     }
     if (!err)
-        d->core[core].pending = false;
+        d->inbox.core[core].pending = false;
     return err;
 }
 
-/* Each line of an access counts. */
 static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t size, bool store)
 {
     struct decoder *d = decoder;
-    const struct vs_mc2rt_message *m;
-    uint64_t more = (addr % d->line + size - 1) / d->line;
     (void)store;
-    return core >= d->cores || vs_mc2rt_next(&d->inbox, core, &m) ||
-           m->count <= d->core[core].count + more;
+    return vs_mc2rt_takes(&d->inbox, core, addr, size, d->line);
 }
 
 /* ---- other than accesses --------------------------------------------------------------------- */
@@ -357,7 +286,7 @@ static bool decoder_takes(void *decoder, unsigned core, uint64_t addr, size_t si
 static int take_nondet(struct decoder *d, unsigned core, size_t size, uint8_t *bytes)
 {
     const struct vs_mc2rt_message *m;
-    int err = expect(d, core, VS_MC2RT_K_NONDET, &m);
+    int err = vs_mc2rt_expect(&d->inbox, core, VS_MC2RT_K_NONDET, &m);
     if (err)
         return err;
     if (m->size != size)
@@ -367,7 +296,7 @@ static int take_nondet(struct decoder *d, unsigned core, size_t size, uint8_t *b
     err = vs_mc2rt_k_get_bytes(&d->book, d->port, VS_FIELD_VALUE, bytes, size);
     back(d, pos);
     if (!err)
-        pop(d, core);
+        vs_mc2rt_pop(&d->inbox, core);
     return err;
 }
 
@@ -378,10 +307,10 @@ static int decoder_nondet(void *decoder, unsigned core, size_t size, uint8_t *by
     int err = core < d->cores ? vs_mc2rt_next(&d->inbox, core, &m) : -VSE_INVAL;
     if (err)
         return err;
-    if (!d->predicts || m->count <= d->core[core].count)
+    if (!d->predicts || m->count <= d->inbox.core[core].count)
         return take_nondet(d, core, size, bytes);
     memset(bytes, 0, size);
-    d->core[core].count++;
+    d->inbox.core[core].count++;
     return 0;
 }
 
@@ -401,7 +330,7 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
 {
     struct decoder *d = decoder;
     const struct vs_mc2rt_message *m;
-    int err = expect(d, core, VS_MC2RT_K_STATE, &m);
+    int err = vs_mc2rt_expect(&d->inbox, core, VS_MC2RT_K_STATE, &m);
     if (err)
         return err;
     uint64_t pos = go_to(d, m);
@@ -411,19 +340,13 @@ static int decoder_state(void *decoder, unsigned core, uint64_t instructions, co
     *bytes = d->state.data;
     back(d, pos);
     if (!err)
-        pop(d, core);
+        vs_mc2rt_pop(&d->inbox, core);
     return err;
 }
 
 static int decoder_end(void *decoder, unsigned core, uint64_t instructions)
 {
-    struct decoder *d = decoder;
-    const struct vs_mc2rt_message *m;
-    int err = expect(d, core, VS_MC2RT_K_END, &m);
-    if (err || (err = vs_data_get_end(d->port, &m->head, core, instructions)))
-        return err;
-    pop(d, core);
-    return 0;
+    return vs_mc2rt_take_end(&((struct decoder *)decoder)->inbox, core, instructions);
 }
 
 static int decoder_turn(void *decoder, unsigned *core)
@@ -438,9 +361,9 @@ static void decoder_close(void *decoder)
     struct decoder *d = decoder;
     if (!d)
         return;
-    for (unsigned i = 0; d->core && i < d->cores; i++)
-        vs_buf_fini(&d->core[i].done);
-    free(d->core);
+    for (unsigned i = 0; d->done && i < d->cores; i++)
+        vs_buf_fini(&d->done[i]);
+    free(d->done);
     vs_copy_fini(&d->memory);
     vs_mc2rt_k_heads_fini(&d->heads);
     vs_mc2rt_inbox_fini(&d->inbox);
@@ -449,17 +372,13 @@ static void decoder_close(void *decoder)
     free(d);
 }
 
-static int clone_cores(struct decoder *d, const struct decoder *from)
+static int clone_done(struct decoder *d, const struct decoder *from)
 {
     int err = 0;
-    d->core = calloc(d->cores, sizeof(*d->core));
-    for (unsigned i = 0; d->core && i < d->cores; i++) {
-        d->core[i] = from->core[i];
-        d->core[i].done = (struct vs_buf){0};
-        if (!err)
-            err = vs_buf_put(&d->core[i].done, from->core[i].done.data, from->core[i].done.len);
-    }
-    return d->core ? err : -VSE_NOMEM;
+    d->done = calloc(d->cores, sizeof(*d->done));
+    for (unsigned i = 0; d->done && i < d->cores && !err; i++)
+        err = vs_buf_put(&d->done[i], from->done[i].data, from->done[i].len);
+    return d->done ? err : -VSE_NOMEM;
 }
 
 static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clone)
@@ -471,11 +390,11 @@ static int decoder_clone(void *decoder, struct vs_port_reader *port, void **clon
     d->port = port;
     d->state = (struct vs_buf){0};
     d->inbox = (struct vs_mc2rt_inbox){0};
-    d->core = NULL;
+    d->done = NULL;
     vs_copy_init(&d->memory);
     int err = vs_mc2rt_k_heads_clone(&d->heads, &from->heads);
     int passed = vs_data_passed_clone(&d->passed, &from->passed);
-    if (!err && !(err = passed) && !(err = clone_cores(d, from)) &&
+    if (!err && !(err = passed) && !(err = clone_done(d, from)) &&
         !(err = vs_copy_clone(&d->memory, &from->memory)))
         err = vs_mc2rt_inbox_clone(&d->inbox, &from->inbox, port, d);
     if (err) {
@@ -515,8 +434,8 @@ static int decoder_open(void **decoder, const void *params, const struct vs_tech
     if (!err)
         err = vs_mc2rt_k_heads_init(&d->heads, p, setup);
     if (!err)
-        err = vs_mc2rt_inbox_init(&d->inbox, setup->cores, port, parse_message, d);
-    if (!err && !(d->core = calloc(setup->cores, sizeof(*d->core))))
+        err = vs_mc2rt_inbox_init(&d->inbox, setup->cores, port, parse_message, VS_MC2RT_K_END, d);
+    if (!err && !(d->done = calloc(setup->cores, sizeof(*d->done))))
         err = -VSE_NOMEM;
     if (err) {
         decoder_close(d);
