@@ -359,9 +359,10 @@ static bool wants_address(const struct core *c)
 /* The wanted instruction is no branch, and others follow it, or a trap. */
 static void give_wanted(struct encoder *e, struct core *c, bool trap)
 {
+    bool jump = c->wanted == TARGET;
     if (wants_address(c)) {
-        hold(c);
-        put_held(e, c, trap);
+        put_address(e, c, c->target, c->wanted, jump && trap ? UPDISCON : NO_FLAG,
+                    c->mispredicted || !jump, jump ? c->since : VS_ETRACE_IRETS_MAX);
     } else {
         give_sync(e, c, false);
     }
@@ -398,6 +399,23 @@ static void want_resync(struct encoder *e, struct core *c, uint64_t pc)
     want(c, RESYNC, pc);
 }
 
+/* Gives a target, as most are: the instruction there is no branch, and nothing but the branches
+ * before the jump has to be told beside it. Returns whether it is so. */
+static inline bool give_target(struct encoder *e, struct core *c)
+{
+    if (c->wanted != TARGET || c->mispredicted || c->right || e->config.params.jtc)
+        return false;
+    begin(e);
+    if (!vs_etrace_put_plain(e->base.port, &e->config.layout, e->config.kind, c->branches, c->map,
+                             vs_etrace_encode_address(&e->config, c->address, c->target)))
+        return false;
+    end(e, c);
+    c->address = c->target;
+    c->addressed = c->via = true;
+    c->wanted = NOTHING;
+    return true;
+}
+
 /* ---- steps ----------------------------------------------------------------------------------- */
 
 /* The step's instructions retire, so many of them. Returns whether the wanted instruction was its
@@ -412,9 +430,9 @@ static inline bool retire(struct encoder *e, struct core *c, const struct vs_ste
     if (likely(!c->wanted))
         return false;
     bool own = count == 1 && !e->begun;
-    if (own)
+    if (unlikely(own))
         retire_wanted(e, c, s);
-    else
+    else if (!give_target(e, c))
         give_wanted(e, c, false);
     c->told = own && !c->held;
     c->from_told = true;
@@ -441,9 +459,11 @@ static inline void branch(struct encoder *e, struct core *c, const struct vs_ste
     }
 }
 
-static void conditional(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count)
+static inline void conditional(struct encoder *e, struct core *c, const struct vs_step *s,
+                               uint64_t count)
 {
     bool own = retire(e, c, s, count);
+    e->base.counts.conditional++;
     go_on(e, c, vs_step_next(s));
     if (likely(!own))
         branch(e, c, s);
@@ -495,14 +515,15 @@ static void report(struct encoder *e, struct core *c, uint64_t target, bool tell
     c->since = tell ? irets : 0;
 }
 
-static void indirect(struct encoder *e, struct core *c, const struct vs_step *s, uint64_t count,
-                     const struct vs_passed *passed)
+/* `inferable`: the instruction before tells where it goes. */
+static inline void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
+                            uint64_t count, bool inferable)
 {
     bool is_return = vs_step_returns(s->flags), tell = false;
     bool resync = c->wanted == RESYNC;
     bool own = retire(e, c, s, count);
     /* a decoder may have begun with this instruction, and not know the one before */
-    bool inferable = passed->inferable && e->config.params.sijump && !(own && resync);
+    inferable = inferable && e->config.params.sijump && !(own && resync);
     if (is_return && e->config.params.implicit_return && is_implicit(e, c, s->target, &tell)) {
         implicit_return(e, c, s->target);
     } else if (!inferable) {
@@ -619,11 +640,10 @@ static void take_any(struct vs_flow_encoder *base, const struct vs_step *s)
     uint64_t count = pass(e, c, s, &passed);
     switch (s->kind) {
     case VS_STEP_CONDITIONAL:
-        base->counts.conditional++;
         conditional(e, c, s, count);
         break;
     case VS_STEP_INDIRECT:
-        indirect(e, c, s, count, &passed);
+        indirect(e, c, s, count, passed.inferable);
         break;
     case VS_STEP_CALL:
         call(e, c, s, count);
@@ -638,20 +658,20 @@ static void take_any(struct vs_flow_encoder *base, const struct vs_step *s)
     vs_passage_branch(&base->passage, s->core, vs_step_next(s));
 }
 
-/* Most steps are branches whose outcomes go into the map, with nothing else to be told. */
+/* Most steps are branches, and on the way there is nothing to be told. */
 static inline void take_step(struct vs_flow_encoder *base, const struct vs_step *s)
 {
     struct encoder *e = (struct encoder *)base;
-    struct core *c = &e->cores[s->core];
-    if (unlikely(c->held || c->wanted) || !vs_flow_pass_branch(base, s)) {
+    const struct vs_way *way = vs_flow_pass_branch(base, s);
+    if (unlikely(!way)) {
         take_any(base, s);
         return;
     }
-    c->silent = c->told = false;
-    c->last = s->pc;
-    go_on(e, c, base->passage.cores[s->core].place.pc);
-    base->counts.conditional++;
-    branch(e, c, s);
+    e->begun = false;
+    if (s->kind == VS_STEP_CONDITIONAL)
+        conditional(e, &e->cores[s->core], s, s->icount);
+    else
+        indirect(e, &e->cores[s->core], s, s->icount, way->inferable);
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)

@@ -169,31 +169,37 @@ void vs_etrace_pack(const struct vs_etrace_layout *layout, const struct vs_etrac
 }
 
 /* Flags that are not set, and all bits after them, are copies of the address's last bit. So what is
- * sent is the address with its sign, below it the map, and what the sign repeats is left out. Only
- * if the address is nothing but its sign can that go on into the map. */
+ * sent is the address with its sign, below it the map, and what the sign repeats is left out, which
+ * an address that is nothing but its sign may go on with into the map. */
 bool vs_etrace_put_plain(struct vs_port_writer *w, const struct vs_etrace_layout *layout,
                          unsigned head, unsigned branches, uint32_t map, uint64_t address)
 {
     enum { HEAD = 8, FORMAT = 2, BRANCHES = 5, FLAGS = 2 }; /* notify, updiscon */
-    unsigned unused = 64 - layout->address_bits, width = branches ? map_width(branches) : 0;
-    unsigned before = FORMAT + (branches ? BRANCHES + width : 0);
+    static const uint8_t widths[VS_ETRACE_MAP_MAX + 1] = {
+        0,  1,  3,  3,  7,  7,  7,  7,  15, 15, 15, 15, 15, 15, 15, 15,
+        31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31, 31};
+    unsigned unused = 64 - layout->address_bits, width = widths[branches];
+    unsigned before = branches ? FORMAT + BRANCHES + width : FORMAT;
+    uint64_t low = branches ? 1 | branches << FORMAT | (uint64_t)map << (FORMAT + BRANCHES) : 2;
     int64_t value = (int64_t)(address << unused) >> unused;
     uint64_t sign = (uint64_t)(value >> 63), differs = (uint64_t)value ^ sign;
-    if (unlikely(!differs))
-        return false;
-    unsigned bytes = (before + 65 - (unsigned)__builtin_clzll(differs) + 7) / 8;
-    uint64_t low = branches ? 1 | branches << FORMAT | (uint64_t)map << (FORMAT + BRANCHES) : 2;
     uint64_t whole = low | (uint64_t)value << before, rest = (uint64_t)(value >> (64 - before));
+    unsigned top = differs ? before + 63 - (unsigned)__builtin_clzll(differs)
+                           : 63 - (unsigned)__builtin_clzll(whole ^ sign);
+    unsigned bytes = top / 8 + 1 + (top % 8 == 7);
+    if (unlikely(8 * bytes < before))
+        return false;
     vs_port_put_bits(w, head | bytes | whole << HEAD, bytes < 8 ? HEAD + 8 * bytes : 64);
-    if (bytes > 7)
+    if (unlikely(bytes > 7))
         vs_port_put_bits(w, whole >> (64 - HEAD) | rest << HEAD, 8 * bytes + HEAD - 64);
     unsigned target = 8 * bytes - before, most = layout->address_bits + FLAGS;
+    unsigned beyond = target > most ? target - most : 0;
     uint64_t *counts = w->core->counts.bits;
     w->core->counts.frame += HEAD;
     counts[VS_FIELD_HEADER] += HEAD + before - width;
     counts[VS_FIELD_OUTCOME] += width;
-    counts[VS_FIELD_TARGET] += target < most ? target : most;
-    counts[VS_FIELD_INDEX] += target < most ? 0 : target - most;
+    counts[VS_FIELD_TARGET] += target - beyond;
+    counts[VS_FIELD_INDEX] += beyond;
     return true;
 }
 

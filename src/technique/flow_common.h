@@ -46,16 +46,17 @@ vs_flow_each(struct vs_flow_encoder *e, const struct vs_slice *slice,
     return 0;
 }
 
-/* The core passes a step that is a conditional branch, if nothing is to be said of the way there.
- * Returns that way; NULL if it is another step, or the passage has to be asked. */
+/* The core passes a step that is a conditional branch or an indirect one, if nothing is to be said
+ * of the way there. Returns that way; NULL: it is another step, or the passage has to be asked. */
 static inline const struct vs_way *vs_flow_pass_branch(struct vs_flow_encoder *e,
                                                        const struct vs_step *s)
 {
     struct vs_passage_core *c = &e->passage.cores[s->core];
-    if (unlikely(s->kind != VS_STEP_CONDITIONAL || c->begun))
+    if (unlikely(s->kind > VS_STEP_INDIRECT || c->begun))
         return NULL;
     const struct vs_way *w = vs_stretches_way(&e->passage.stretches, s->core, &c->place, s->icount);
-    if (unlikely(!w || w->system_call))
+    /* an only branch may be inferable by what came before the way */
+    if (unlikely(!w || w->system_call || (w->alone && c->plain)))
         return NULL;
     c->repeated = w->repeat ? w->last : 0;
     c->plain = 0;

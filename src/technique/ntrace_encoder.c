@@ -61,17 +61,24 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Sends a message as it is. A sync message's time is absolute. */
-static void put_message(struct encoder *e, struct core *c, const struct vs_ntrace_message *m)
+/* Sends a message that is not as most are. A sync message's time is absolute. */
+static void put_any(struct encoder *e, const struct core *c, const struct vs_ntrace_message *m)
 {
     struct vs_ntrace_message copy = *m;
     struct vs_ntrace_bytes bytes;
     copy.time = m->number == VS_NTRACE_SYNC ? e->base.time : e->base.time - c->time;
-    c->time = e->base.time;
     vs_ntrace_pack(&e->config.layout, &copy, &bytes);
-    vs_port_begin_packet(e->base.port, e->base.core, e->base.time);
     vs_ntrace_put(e->base.port, &bytes);
+}
+
+/* Sends a message as it is, but for the time. */
+static void put_message(struct encoder *e, struct core *c, const struct vs_ntrace_message *m)
+{
+    vs_port_begin_packet(e->base.port, e->base.core, e->base.time);
+    if (unlikely(!vs_ntrace_put_plain(e->base.port, &e->config.layout, m)))
+        put_any(e, c, m);
     vs_port_end(e->base.port);
+    c->time = e->base.time;
 }
 
 /* Sends the message of the outcomes that wait for their repetition. */
@@ -89,14 +96,20 @@ static void put_pattern(struct encoder *e, struct core *c)
     c->last.number = 0;
 }
 
-/* Sends what waits. Whatever comes next is not a repetition, unless it says so. */
-static void put_waiting(struct encoder *e, struct core *c)
+static void put_all_waiting(struct encoder *e, struct core *c)
 {
     if (c->copies)
         put_message(e, c,
                     &(struct vs_ntrace_message){.number = VS_NTRACE_REPEAT, .icnt = c->copies});
     c->copies = 0;
     put_pattern(e, c);
+}
+
+/* Sends what waits. Whatever comes next is not a repetition, unless it says so. */
+static inline void put_waiting(struct encoder *e, struct core *c)
+{
+    if (unlikely(c->copies || c->width))
+        put_all_waiting(e, c);
 }
 
 static void clear_history(struct core *c)
@@ -115,8 +128,8 @@ static void put_other(struct encoder *e, struct core *c, const struct vs_ntrace_
 }
 
 /* Sends a branch's message, or counts it if it is the last one again. */
-static void put_branch(struct encoder *e, struct core *c, const struct vs_ntrace_message *m,
-                       uint64_t target)
+static inline void put_branch(struct encoder *e, struct core *c, const struct vs_ntrace_message *m,
+                              uint64_t target)
 {
     bool same = e->config.params.repeat_branch && !c->width && m->number == c->last.number &&
                 m->code == c->last.code && m->icnt == c->last.icnt && m->hist == c->last.hist &&
@@ -127,8 +140,10 @@ static void put_branch(struct encoder *e, struct core *c, const struct vs_ntrace
     }
     put_waiting(e, c);
     put_message(e, c, m);
-    c->last = *m;
-    c->last_address = target;
+    if (e->config.params.repeat_branch) {
+        c->last = *m;
+        c->last_address = target;
+    }
 }
 
 static void put_direct(struct encoder *e, struct core *c)
@@ -137,7 +152,7 @@ static void put_direct(struct encoder *e, struct core *c)
     clear_history(c);
 }
 
-static void put_indirect(struct encoder *e, struct core *c, uint64_t target, unsigned type)
+static inline void put_indirect(struct encoder *e, struct core *c, uint64_t target, unsigned type)
 {
     struct vs_ntrace_message m = {.number = c->bits ? VS_NTRACE_HISTORY : VS_NTRACE_INDIRECT,
                                   .code = (uint8_t)type,
@@ -260,12 +275,13 @@ static void push_call(const struct encoder *e, struct core *c, uint64_t back)
         vs_ras_push(&c->ras, back);
 }
 
-static void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
-                     const struct vs_passed *passed)
+/* `inferable`: the instruction before tells where it goes. */
+static inline void indirect(struct encoder *e, struct core *c, const struct vs_step *s,
+                            bool inferable)
 {
     bool is_return = vs_step_returns(s->flags);
-    bool told = !(is_return && is_implicit(e, c, s->target)) &&
-                !(passed->inferable && e->config.params.sijump);
+    bool told =
+        !(is_return && is_implicit(e, c, s->target)) && !(inferable && e->config.params.sijump);
     if (told)
         put_indirect(e, c, s->target, VS_NTRACE_JUMP);
     e->base.counts.returns += is_return;
@@ -385,7 +401,7 @@ static void take_any(struct vs_flow_encoder *base, const struct vs_step *s)
         conditional(e, c, s);
         break;
     case VS_STEP_INDIRECT:
-        indirect(e, c, s, &passed);
+        indirect(e, c, s, passed.inferable);
         break;
     case VS_STEP_CALL:
         push_call(e, c, s->pc + s->size);
@@ -408,7 +424,10 @@ static inline void take_step(struct vs_flow_encoder *base, const struct vs_step 
         return;
     }
     add_count(e, c, way->bytes);
-    conditional(e, c, s);
+    if (s->kind == VS_STEP_CONDITIONAL)
+        conditional(e, c, s);
+    else
+        indirect(e, c, s, way->inferable);
 }
 
 static int encoder_consume(void *encoder, const struct vs_slice *slice)

@@ -232,6 +232,64 @@ void vs_ntrace_put(struct vs_port_writer *w, const struct vs_ntrace_bytes *b)
     vs_port_put_parts(w, b->words, 8 * b->count, b->part, b->parts);
 }
 
+/* A field that begins a byte, or follows bits of that byte which are below it in v: its bytes, the
+ * last of which has `mseo`. v has 48 bits at most. Returns how many bits that is. */
+static inline unsigned spread(uint64_t v, unsigned mseo, uint64_t *bytes)
+{
+    unsigned count = (69 - (unsigned)__builtin_clzll(v | 1)) / MDO;
+    v = (v & 0xffffff) | (v & 0xffffff000000) << 8;
+    v = (v & 0x00000fff00000fff) | (v & 0x00fff00000fff000) << 4;
+    v = (v & 0x003f003f003f003f) | (v & 0x0fc00fc00fc00fc0) << 2;
+    *bytes = v << 2 | (uint64_t)mseo << 8 * (count - 1);
+    return 8 * count;
+}
+
+/* Puts a field. */
+static inline void put_spread(struct vs_port_writer *w, enum vs_field f, uint64_t v, unsigned mseo)
+{
+    uint64_t bytes;
+    unsigned bits = spread(v, mseo, &bytes);
+    vs_port_put(w, f, bytes, bits);
+}
+
+/* Puts the number of a message and its first field, of 42 bits at most. */
+static inline void put_first(struct vs_port_writer *w, unsigned number, enum vs_field f, uint64_t v,
+                             unsigned mseo)
+{
+    uint64_t bytes;
+    unsigned bits = spread(v, mseo, &bytes);
+    vs_port_put_two(w, VS_FIELD_HEADER, 8, f, bits, number << 2 | bytes << 8);
+}
+
+bool vs_ntrace_put_plain(struct vs_port_writer *w, const struct vs_ntrace_layout *layout,
+                         const struct vs_ntrace_message *m)
+{
+    if (unlikely(layout->timed || layout->extended || (m->icnt | m->hist) >> 38 ||
+                 m->address >> 48))
+        return false;
+    switch (m->number) {
+    case VS_NTRACE_DIRECT:
+        put_first(w, m->number, VS_FIELD_ICNT, m->icnt, MSEO_MESSAGE);
+        return true;
+    case VS_NTRACE_INDIRECT:
+        put_first(w, m->number, VS_FIELD_ICNT, m->icnt << 2 | m->code, MSEO_FIELD);
+        put_spread(w, VS_FIELD_TARGET, m->address, MSEO_MESSAGE);
+        return true;
+    case VS_NTRACE_HISTORY:
+        put_first(w, m->number, VS_FIELD_ICNT, m->icnt << 2 | m->code, MSEO_FIELD);
+        put_spread(w, VS_FIELD_TARGET, m->address, MSEO_FIELD);
+        put_spread(w, VS_FIELD_OUTCOME, m->hist, MSEO_MESSAGE);
+        return true;
+    case VS_NTRACE_FULL:
+        if (m->code != VS_NTRACE_FULL_HIST)
+            return false;
+        put_first(w, m->number, VS_FIELD_OUTCOME, m->hist << 4 | m->code, MSEO_MESSAGE);
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Reads the bytes of a message; which field each belongs to is known only afterwards. */
 static int read_bytes(struct vs_port_reader *r, struct vs_ntrace_bytes *in)
 {

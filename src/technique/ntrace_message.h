@@ -69,6 +69,11 @@ struct vs_ntrace_bytes {
 void vs_ntrace_pack(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
                     struct vs_ntrace_bytes *out);
 
+/* Puts, in one go, what most messages are: branches and histories, without time. Returns whether it
+ * is such a message; if not, nothing is put. */
+bool vs_ntrace_put_plain(struct vs_port_writer *w, const struct vs_ntrace_layout *layout,
+                         const struct vs_ntrace_message *m);
+
 void vs_ntrace_put(struct vs_port_writer *w, const struct vs_ntrace_bytes *bytes);
 
 /* Reads a message. Returns 0; -VSE_TRUNCATED; -VSE_CORRUPT (there is no such message, or it could

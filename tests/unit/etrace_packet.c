@@ -232,8 +232,17 @@ TEST(writes_plain_packets_in_one_go)
                                             .address = (sign ? ~high : high) & mask}) ||
                           bit == 0 || bit + 1 == layout.address_bits);
                 }
-    for (unsigned sign = 0; sign < 2; sign++) /* the sign would go on into the map */
-        CHECK(!put_both_ways(
-            &rv64, &(struct vs_etrace_packet){
-                       .format = 2, .has_address = true, .address = sign ? UINT64_MAX >> 1 : 0}));
+    /* the address is nothing but its sign, which may go on into the map */
+    for (unsigned branches = 0; branches <= VS_ETRACE_MAP_MAX; branches++)
+        for (unsigned sign = 0; sign < 4; sign++) {
+            uint32_t map = sign & 2 ? (uint32_t)vs_etrace_ones(branches) : 0;
+            bool put = put_both_ways(
+                &rv64, &(struct vs_etrace_packet){.format = branches ? 1 : 2,
+                                                  .has_address = true,
+                                                  .branches = (uint8_t)branches,
+                                                  .map = map,
+                                                  .address = sign & 1 ? UINT64_MAX >> 1 : 0});
+            CHECK(put || branches > 1);
+            CHECK(!put || branches < 4 || sign);
+        }
 }

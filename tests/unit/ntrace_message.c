@@ -32,6 +32,33 @@ static int get(const struct vs_ntrace_layout *layout, const uint8_t *bytes, unsi
     return err;
 }
 
+/* A message that is put in one go has the same bytes, of the same fields. */
+static void check_plain(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
+                        const struct vs_ntrace_bytes *bytes)
+{
+    const struct vs_port_shape shape = {.cores = 1, .packets = true, .per_core = true};
+    struct vs_port_writer w;
+    struct vs_buf buf = {0};
+    uint64_t counts[VS_FIELD_END] = {0};
+    CHECK_EQ(vs_port_writer_init(&w, &shape, vs_port_to_buf, &buf), 0);
+    vs_port_begin_packet(&w, 0, 0);
+    bool plain = vs_ntrace_put_plain(&w, layout, m);
+    vs_port_end(&w);
+    for (unsigned i = 0; i < bytes->parts; i++)
+        counts[bytes->part[i].field] += bytes->part[i].bits;
+    if (plain)
+        CHECK_MEM(w.cores[0].counts.bits, counts, sizeof(counts));
+    CHECK_EQ(vs_port_finish(&w), plain ? 8 * bytes->count : 0);
+    if (plain)
+        CHECK_MEM(buf.data, bytes->bytes, bytes->count);
+    bool often = m->number == VS_NTRACE_DIRECT || m->number == VS_NTRACE_HISTORY ||
+                 m->number == VS_NTRACE_INDIRECT;
+    CHECK(plain || !often || layout->timed || layout->extended || m->address >> 48 ||
+          m->icnt >> 38);
+    vs_port_writer_fini(&w);
+    vs_buf_fini(&buf);
+}
+
 static void check_layout(const struct vs_ntrace_layout *layout, const struct vs_ntrace_message *m,
                          const char *hex)
 {
@@ -45,6 +72,7 @@ static void check_layout(const struct vs_ntrace_layout *layout, const struct vs_
     for (unsigned i = 0; i < bytes.parts; i++)
         parts += bytes.part[i].bits;
     CHECK_EQ(parts, 8 * size);
+    check_plain(layout, m, &bytes);
     CHECK_EQ(get(layout, expected, size, &got), 0);
     CHECK(!memcmp(&got, m, sizeof(got)));
 }
