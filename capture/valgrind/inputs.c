@@ -140,7 +140,7 @@ void inputs_handler(UInt number, Addr action)
 {
     ULong handler;
 
-    if (!the.light || the.handles_faults ||
+    if (the.handles_faults ||
         (number != VKI_SIGSEGV && number != VKI_SIGBUS && number != VKI_SIGFPE &&
          number != VKI_SIGILL && number != VKI_SIGTRAP) ||
         copy_safely(&handler, action, sizeof(handler)) != sizeof(handler) ||

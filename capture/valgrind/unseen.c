@@ -2,7 +2,10 @@
 /* VEX is told to keep registers up to date at each instruction, for two reasons: a block can then
  * be cut anywhere, and no load is left out because nobody uses what it loads. But most of these
  * stores into the guest state are overwritten by the next instructions before anybody can look. Now
- * that it is known where that is, they need not be made. */
+ * that it is known where that is, they need not be made.
+ *
+ * Where an access may fail, only a handler looks at more than where the thread is in its code and
+ * its stack. Until the program has one, the other registers may be behind there. */
 #include "pub_tool_libcbase.h"
 #include "pub_tool_mallocfree.h"
 #include "plan.h"
@@ -25,6 +28,19 @@ static void see(struct later *l, Int offset, Int size)
         see_all(l);
 }
 
+static void see_access(struct later *l)
+{
+    static const Int places[] = {offsetof(GuestState, guest_RIP), offsetof(GuestState, guest_RSP),
+                                 offsetof(GuestState, guest_RBP)};
+
+    if (the.handles_faults) {
+        see_all(l);
+        return;
+    }
+    for (UInt i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+        see(l, places[i], 8);
+}
+
 /* Whether what a statement puts there is never seen; the place is then set, if it was not. */
 static Bool set(struct later *l, Int offset, Int size)
 {
@@ -43,8 +59,10 @@ static void see_expression(struct later *l, const IRExpr *e)
 {
     if (e->tag == Iex_Get)
         see(l, e->Iex.Get.offset, sizeofIRType(e->Iex.Get.ty));
-    else if (e->tag == Iex_GetI || e->tag == Iex_Load)
+    else if (e->tag == Iex_GetI)
         see_all(l);
+    else if (e->tag == Iex_Load)
+        see_access(l);
 }
 
 /* The instruction's address is computed from registers as they are at its mark. */
@@ -81,6 +99,9 @@ void find_unseen(struct plan *p, Int first)
         case Ist_IMark:
             if (computes_address(p, i))
                 see_all(&later);
+            break;
+        case Ist_Store:
+            see_access(&later);
             break;
         case Ist_NoOp:
         case Ist_AbiHint:
