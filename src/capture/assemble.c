@@ -352,16 +352,27 @@ static inline uint32_t half_at(const uint8_t *bytes, size_t at)
     return __atomic_load_n((const uint32_t *)(const void *)(bytes + at), __ATOMIC_RELAXED);
 }
 
+/* The blocks that there are, while no more come. */
+struct blocks {
+    const struct vs_code_block *list;
+    size_t last; /* number */
+};
+
+static struct blocks blocks_of(const struct vs_assembler *a)
+{
+    return (struct blocks){a->blocks, a->block_count - 1};
+}
+
 /* Finds out which block ran at pos, how it was left, and where the next slot is. Returns NULL if
  * there is no block that was left by one of its exits. */
-static inline struct vs_block_leave *find_leave(const struct vs_assembler *a, const uint8_t *bytes,
+static inline struct vs_block_leave *find_leave(struct blocks blocks, const uint8_t *bytes,
                                                 size_t pos, size_t last,
                                                 const struct vs_code_block **block, size_t *next)
 {
     uint32_t what = half_at(bytes, pos + offsetof(struct wire_slot, what)), left;
-    const struct vs_code_block *b = &a->blocks[what];
+    const struct vs_code_block *b = &blocks.list[what];
 
-    if (unlikely(what - 1u >= a->block_count - 1))
+    if (unlikely(what - 1u >= blocks.last))
         return NULL;
     *block = b;
     *next = pos + b->length;
@@ -421,6 +432,7 @@ static bool takes_records(const struct vs_assembler *a)
 static int64_t take_records(struct vs_assembler *a, const uint8_t *bytes, size_t pos, size_t size)
 {
     const size_t last = size - sizeof(struct wire_slot);
+    const struct blocks blocks = blocks_of(a);
     struct vs_capture_thread *t = a->current;
     struct vs_records records = {.bytes = bytes + pos, .recipes = a->taken};
     uint32_t *taken = a->taken, *end = taken + VS_RECORDS;
@@ -434,7 +446,7 @@ static int64_t take_records(struct vs_assembler *a, const uint8_t *bytes, size_t
     if (!takes_records(a))
         return (int64_t)pos;
     since = t->since;
-    while (taken < end && (l = find_leave(a, bytes, pos, last, &b, &next)) &&
+    while (taken < end && (l = find_leave(blocks, bytes, pos, last, &b, &next)) &&
            (has = has_recipe(a, b, l, since)) > 0) {
         *taken++ = l->recipe - 1;
         insns += l->insns;
@@ -465,6 +477,7 @@ static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t po
 {
     const struct vs_parcel *parcel = a->parcel;
     const size_t last = size - sizeof(struct wire_slot);
+    const struct blocks blocks = blocks_of(a);
     const bool records = takes_records(a);
     struct vs_event *events = a->events + a->count, *end = a->events + VS_PARCEL_BATCH;
     struct vs_capture_thread *t = a->current;
@@ -477,7 +490,7 @@ static size_t take_plain(struct vs_assembler *a, const uint8_t *bytes, size_t po
         return pos;
     since = t->since;
     while (events < end && since <= SINCE_MAX && parcel->wide.len < WIDE_BATCH &&
-           (l = find_leave(a, bytes, pos, last, &b, &next)) && l->plain) {
+           (l = find_leave(blocks, bytes, pos, last, &b, &next)) && l->plain) {
         if (records && l->runs++ >= RUNS_COLD) {
             l->runs = RUNS_COLD;
             if (has_recipe(a, b, l, since))

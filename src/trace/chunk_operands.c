@@ -8,15 +8,13 @@
 #include "base/likely.h"
 #include "trace/recipe.h"
 
-/* By how many operands the shadow memory is fetched ahead. */
-#define AHEAD 16
-/* For how many operands of records that is done together, before they are put: what is fetched
+/* For how many operands addresses are put together, before their values: what is fetched for these
  * stays in the first cache. One record may have as many as a block. */
-#define TAKEN 64
+#define TAKEN 128
 
 int vs_chunk_operands_init(struct vs_chunk_operands *o)
 {
-    *o = (struct vs_chunk_operands){.list = calloc(VS_OPERANDS + AHEAD, sizeof(*o->list)),
+    *o = (struct vs_chunk_operands){.list = calloc(VS_OPERANDS, sizeof(*o->list)),
                                     .recipes = calloc(VS_OPERANDS, sizeof(*o->recipes))};
     return o->list && o->recipes ? 0 : -VSE_NOMEM;
 }
@@ -40,17 +38,17 @@ int vs_chunk_operand_coder_begin(struct vs_chunk_operand_coder *c, unsigned shad
 {
     c->shadow_bits = shadow_bits;
     c->trail_count = 0;
-    if (!c->addrs)
-        c->addrs = calloc(TAKEN + VS_OPERANDS, sizeof(*c->addrs));
-    return !c->addrs ? -VSE_NOMEM : vs_data_reset(&c->data, 0, shadow_bits);
+    if (!c->places)
+        c->places = calloc(TAKEN + VS_OPERANDS, sizeof(*c->places));
+    return !c->places ? -VSE_NOMEM : vs_data_reset(&c->data, 0, shadow_bits);
 }
 
 void vs_chunk_operand_coder_fini(struct vs_chunk_operand_coder *c)
 {
     vs_data_fini(&c->data);
     free(c->trails);
-    free(c->addrs);
-    c->addrs = NULL;
+    free(c->places);
+    c->places = NULL;
     c->trails = NULL;
     c->trail_capacity = 0;
 }
@@ -73,22 +71,13 @@ static int prepare(struct vs_chunk_operand_coder *c, const struct vs_chunk_opera
     return 0;
 }
 
-/* ---- loads and stores of at most 8 bytes ---------------------------------------------------- */
+/* ---- addresses ------------------------------------------------------------------------------ */
 
 /* In real programs most predictions are right, so this is tested first. What a wrong one requires
- * is then done without branches, since nothing about it can be predicted. */
-
-/* What does not change from one operand of a thread to the next. */
-struct coding {
-    struct vs_shadow shadow;
-    struct vs_trail *trail;
-};
-
-/* How many bytes of its column an address or value takes. */
-static inline unsigned how_long(unsigned how)
-{
-    return how < VS_HOW_SECOND ? how : 0;
-}
+ * is then done without branches, since nothing about it can be predicted.
+ *
+ * Addresses and values know nothing of each other, so some of the former come first, and then the
+ * values at these addresses. What the shadow memory has there is fetched meanwhile. */
 
 /* Whether an address is the first prediction; then everything has learned from it. */
 static inline bool address_is(struct vs_site_state *s, struct vs_trail *t, uint64_t addr)
@@ -105,7 +94,8 @@ static inline bool address_is(struct vs_site_state *s, struct vs_trail *t, uint6
     return true;
 }
 
-/* Puts an address that is not the first prediction. Returns how. */
+/* Puts an address that is not the first prediction. Returns how; its column grows by as many bytes,
+ * unless it is the second one. */
 static __attribute__((noinline)) unsigned put_address(uint8_t *col, struct vs_site_state *s,
                                                       struct vs_trail *t, uint64_t addr)
 {
@@ -117,39 +107,51 @@ static __attribute__((noinline)) unsigned put_address(uint8_t *col, struct vs_si
            VS_HOW_SECOND * second;
 }
 
+/* How many bytes of its column an address or value takes. */
+static inline unsigned how_long(unsigned how)
+{
+    return how < VS_HOW_SECOND ? how : 0;
+}
+
+/* ---- values of at most 8 bytes --------------------------------------------------------------- */
+
+/* What does not change from one operand of a thread to the next. */
+struct coding {
+    struct vs_shadow shadow;
+    struct vs_trail *trail;
+};
+
 /* Whether a load finds its value in the shadow memory, which then stays as it is. */
 static inline bool value_is(const struct coding *k, struct vs_site_state *s, unsigned size,
-                            uint64_t addr, uint64_t value)
+                            unsigned bits, const struct vs_operand_place *at, uint64_t value)
 {
-    const struct vs_shadow_line *line = vs_shadow_at(k->shadow, addr);
-    unsigned off = addr % VS_SHADOW_LINE;
-    uint32_t bits = (1u << size) - 1;
+    const struct vs_shadow_line *line = at->line;
+    const unsigned off = at->addr % VS_SHADOW_LINE;
     uint64_t word;
 
-    if (off + size > VS_SHADOW_LINE || line->tag != vs_shadow_tag(k->shadow, addr) ||
-        (~line->known >> off & bits))
-        return false;
     memcpy(&word, line->bytes + off, 8);
-    if ((word ^ value) & vs_size_mask(size))
+    /* Nothing is known behind the line. */
+    if ((~(uint64_t)line->known >> off & bits) || line->tag != vs_shadow_tag(k->shadow, at->addr) ||
+        (word ^ value) & vs_size_mask(size))
         return false;
     vs_value_learn(s, k->trail, true, value);
     return true;
 }
 
-/* Puts any other value of at most 8 bytes. size_load: twice the size, plus 1 for a load. Returns
- * how. */
+/* Puts any other value. size_load: twice the size, plus 1 for a load. Returns how. */
 static __attribute__((noinline)) unsigned put_value(const struct coding *k, uint8_t *col,
                                                     struct vs_site_state *s, unsigned size_load,
-                                                    uint64_t addr, uint64_t value)
+                                                    const struct vs_operand_place *at,
+                                                    uint64_t value)
 {
     const unsigned size = size_load / 2;
     const bool load = size_load & 1;
-    struct vs_cell cell = vs_cell_open(&k->shadow, vs_shadow_at(k->shadow, addr), addr, size);
+    struct vs_cell cell = vs_cell_open(&k->shadow, at->line, at->addr, size);
     struct vs_guess g = vs_value_guess(&cell, s, load, size);
     bool second = value == g.second;
     bool loaded = (value == (k->trail->loaded[true] & vs_size_mask(size))) & !second;
 
-    vs_cell_store(&k->shadow, &cell, addr, size, value);
+    vs_cell_store(&k->shadow, &cell, at->addr, size, value);
     vs_value_learn(s, k->trail, load, value);
     if (value == g.first)
         return VS_HOW_FIRST;
@@ -157,47 +159,56 @@ static __attribute__((noinline)) unsigned put_value(const struct coding *k, uint
            VS_HOW_SECOND * second + VS_HOW_LOADED * loaded;
 }
 
-/* Puts what a store writes. Returns how. */
-static __attribute__((noinline)) unsigned put_stored(const struct coding *k, uint8_t *col,
-                                                     struct vs_site_state *s, unsigned size,
-                                                     uint64_t addr, uint64_t value)
+/* Puts what a store writes within a line. This is put_value with what is known of such a store: it
+ * went on as its site did, or it did not. Returns how. */
+static inline __attribute__((always_inline)) unsigned
+put_stored(const struct coding *k, uint8_t *col, struct vs_site_state *s, unsigned size,
+           unsigned bytes, const struct vs_operand_place *at, uint64_t value)
 {
-    struct vs_shadow_line *line = vs_shadow_at(k->shadow, addr);
-    const uint64_t mask = vs_size_mask(size);
-    const unsigned off = addr % VS_SHADOW_LINE;
-    const uint32_t bits = ((1u << size) - 1) << off;
-    uint64_t word;
+    struct vs_shadow_line *line = at->line;
+    const uint64_t tag = vs_shadow_tag(k->shadow, at->addr), mask = vs_size_mask(size);
+    const unsigned off = at->addr % VS_SHADOW_LINE;
+    const uint32_t bits = bytes << off;
+    const uint32_t known = line->tag == tag ? line->known : 0;
+    const uint64_t first = (s->value + s->value_stride) & mask;
+    uint64_t word, before;
+    bool second, loaded;
 
-    if (unlikely(((s->value + s->value_stride) & mask) != value || off + size > VS_SHADOW_LINE))
-        return put_value(k, col, s, 2 * size, addr, value);
-    line->known = bits | (line->tag == vs_shadow_tag(k->shadow, addr) ? line->known : 0);
-    line->tag = vs_shadow_tag(k->shadow, addr);
     memcpy(&word, line->bytes + off, 8);
+    before = word & mask & (0 - (uint64_t)((known & bits) == bits));
     word = (word & ~mask) | value;
     memcpy(line->bytes + off, &word, 8);
+    line->known = known | bits;
+    line->tag = tag;
     vs_value_learn(s, k->trail, false, value);
-    return VS_HOW_FIRST;
+    if (likely(value == first))
+        return VS_HOW_FIRST;
+    second = value == before;
+    loaded = (value == (k->trail->loaded[true] & mask)) & !second;
+    return vs_delta_put(&col, vs_value_delta(value, first, size), second | loaded) +
+           VS_HOW_SECOND * second + VS_HOW_LOADED * loaded;
 }
 
-/* Puts an operand of at most 8 bytes. Returns how, as the column has it. */
+/* Puts a value of at most 8 bytes. bytes: a bit for each. Returns how. */
 static inline __attribute__((always_inline)) unsigned
-put_narrow(const struct coding *k, uint8_t *addrs, uint8_t *values, struct vs_site_state *s,
-           bool load, unsigned size, uint64_t addr, uint64_t value)
+put_narrow(const struct coding *k, uint8_t *col, struct vs_site_state *s, bool load, unsigned size,
+           unsigned bytes, const struct vs_operand_place *at, uint64_t value)
 {
-    unsigned how = address_is(s, k->trail, addr) ? 0 : put_address(addrs, s, k->trail, addr);
-
-    if (!load)
-        return how | put_stored(k, values, s, size, addr, value) << 4;
-    if (likely(value_is(k, s, size, addr, value)))
-        return how;
-    return how | put_value(k, values, s, 2 * size + 1, addr, value) << 4;
+    if (load)
+        return likely(value_is(k, s, size, bytes, at, value))
+                   ? VS_HOW_FIRST
+                   : put_value(k, col, s, 2 * size + 1, at, value);
+    if (unlikely(at->addr % VS_SHADOW_LINE + size > VS_SHADOW_LINE))
+        return put_value(k, col, s, 2 * size, at, value);
+    return put_stored(k, col, s, size, bytes, at, value);
 }
 
-/* ---- the rest ------------------------------------------------------------------------------- */
+/* ---- other values ---------------------------------------------------------------------------- */
 
 /* Puts a wide value, or any value of an event of another kind. Returns how; -VSE_NOMEM. */
-static int put_rest(struct vs_chunk_operand_coder *c, unsigned kind, unsigned size, uint64_t addr,
-                    const uint8_t *bytes, struct vs_buf *wide)
+static __attribute__((noinline)) int put_rest(struct vs_chunk_operand_coder *c, unsigned kind,
+                                              unsigned size, uint64_t addr, const uint8_t *bytes,
+                                              struct vs_buf *wide)
 {
     if (kind <= VS_STORE && vs_shadow_read(c->data.shadow, addr, size, c->scratch) &&
         memcmp(c->scratch, bytes, size) == 0)
@@ -209,62 +220,90 @@ static int put_rest(struct vs_chunk_operand_coder *c, unsigned kind, unsigned si
     return VS_HOW_WIDE;
 }
 
-/* Puts a load or store of more than 8 bytes. Returns how; -VSE_NOMEM. */
-static __attribute__((noinline)) int put_wide(struct vs_chunk_operand_coder *c,
-                                              const struct coding *k, uint8_t *addrs,
-                                              struct vs_site_state *s, unsigned size, uint64_t addr,
-                                              const uint8_t *bytes, struct vs_buf *wide)
-{
-    unsigned how = address_is(s, k->trail, addr) ? 0 : put_address(addrs, s, k->trail, addr);
-    int rest = put_rest(c, VS_STORE, size, addr, bytes, wide);
-
-    return rest < 0 ? rest : (int)(how | (unsigned)rest << 4);
-}
-
-/* Where the columns are being written; they have room for the block. */
+/* Where the columns are being written; they have room for the block. An operand's byte of how is
+ * written with its address, and completed with its value. */
 struct ends {
-    uint8_t *how, *addr, *value;
+    uint8_t *how, *valued, *addr, *value;
 };
 
 /* ---- the list ------------------------------------------------------------------------------- */
+
+/* Puts the addresses of n operands of the list. */
+static void put_list_addresses(struct vs_chunk_operand_coder *c, const struct vs_chunk_operand *p,
+                               size_t n, struct ends *ends)
+{
+    const struct vs_chunk_operand *end = p + n;
+    const struct vs_shadow shadow = c->data.shadow;
+    struct vs_site_state *sites = c->data.sites;
+    struct vs_trail *trails = c->trails;
+    struct vs_operand_place *kept = c->places;
+    uint8_t *how = ends->how, *addr = ends->addr;
+
+    for (; p < end; p++) {
+        unsigned h;
+
+        if (unlikely(vs_chunk_operand_kind(p) > VS_STORE))
+            continue;
+        *kept = (struct vs_operand_place){p->addr, vs_shadow_at(shadow, p->addr)};
+        __builtin_prefetch(kept++->line, 1);
+        if (likely(address_is(&sites[p->site_kind >> 8], &trails[p->thread], p->addr))) {
+            *how++ = VS_HOW_FIRST;
+            continue;
+        }
+        h = put_address(addr, &sites[p->site_kind >> 8], &trails[p->thread], p->addr);
+        *how++ = (uint8_t)h;
+        addr += how_long(h);
+    }
+    ends->how = how;
+    ends->addr = addr;
+}
+
+/* Puts their values, and those of other events between them. Returns 0; -VSE_NOMEM. */
+static int put_list_values(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+                           const struct vs_chunk_operand *p, size_t n, struct ends *ends,
+                           struct vs_buf *wide)
+{
+    const struct vs_chunk_operand *end = p + n;
+    const struct vs_operand_place *at = c->places;
+    struct coding k = {.shadow = c->data.shadow};
+    uint8_t *how = ends->valued, *value = ends->value;
+
+    for (; p < end; p++) {
+        const unsigned kind = vs_chunk_operand_kind(p);
+        const uint8_t *bytes = p->size > 8 ? o->wide.data + p->value : (const uint8_t *)&p->value;
+        int h;
+
+        if (unlikely(kind > VS_STORE || p->size > 8)) {
+            if ((h = put_rest(c, kind, p->size, p->addr, bytes, wide)) < 0)
+                return -VSE_NOMEM;
+            if (kind <= VS_STORE) {
+                *how++ |= (uint8_t)(h << 4);
+                at++;
+            }
+            continue;
+        }
+        k.trail = &c->trails[p->thread];
+        h = (int)put_narrow(&k, value, &c->data.sites[p->site_kind >> 8], kind == VS_LOAD, p->size,
+                            (1u << p->size) - 1, at++, p->value);
+        *how++ |= (uint8_t)(h << 4);
+        value += how_long((unsigned)h);
+    }
+    ends->valued = how;
+    ends->value = value;
+    return 0;
+}
 
 /* Puts n operands of the list. Returns 0; -VSE_NOMEM. */
 static int put_list(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
                     const struct vs_chunk_operand *p, size_t n, struct ends *ends,
                     struct vs_buf *wide)
 {
-    const struct vs_chunk_operand *end = p + n;
-    struct coding k = {.shadow = c->data.shadow};
-    struct ends to = *ends;
-
-    for (; p < end; p++) {
-        unsigned kind = vs_chunk_operand_kind(p), narrow;
-        const uint8_t *bytes = p->size > 8 ? o->wide.data + p->value : (const uint8_t *)&p->value;
-        struct vs_site_state *s;
-        int how;
-
-        if (unlikely(kind > VS_STORE)) {
-            if (put_rest(c, kind, p->size, p->addr, bytes, wide) < 0)
-                return -VSE_NOMEM;
-            continue;
-        }
-        __builtin_prefetch(vs_shadow_at(k.shadow, p[AHEAD].addr), 1);
-        k.trail = &c->trails[p->thread];
-        s = &c->data.sites[p->site_kind >> 8];
-        if (likely(p->size <= 8)) {
-            narrow =
-                put_narrow(&k, to.addr, to.value, s, kind == VS_LOAD, p->size, p->addr, p->value);
-            to.addr += how_long(narrow & 15);
-            to.value += how_long(narrow >> 4);
-            *to.how++ = (uint8_t)narrow;
-            continue;
-        }
-        if ((how = put_wide(c, &k, to.addr, s, p->size, p->addr, bytes, wide)) < 0)
+    for (size_t some; n; p += some, n -= some) {
+        some = n < TAKEN ? n : TAKEN;
+        put_list_addresses(c, p, some, ends);
+        if (put_list_values(c, o, p, some, ends, wide) < 0)
             return -VSE_NOMEM;
-        to.addr += how_long(how & 15);
-        *to.how++ = (uint8_t)how;
     }
-    *ends = to;
     return 0;
 }
 
@@ -275,66 +314,80 @@ struct place {
     size_t record, at;
 };
 
-/* Finds the addresses of some records, and fetches what the shadow memory has there. Returns where
- * the records end. */
-static struct place find_addresses(uint64_t *addrs, const struct vs_chunk_operands *o,
-                                   struct place from, size_t end, struct vs_shadow m)
+/* Puts the addresses of some records, and keeps them for the values. Returns where the records
+ * end. */
+static __attribute__((noinline)) struct place
+put_addresses(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
+              struct vs_trail *trail, struct place from, size_t end, struct ends *ends)
 {
-    const uint64_t *full = addrs + TAKEN;
+    const struct vs_operand_recipe **recipe = o->recipes + from.record, **stop = o->recipes + end;
+    const struct vs_shadow shadow = c->data.shadow;
+    const uint8_t *record = o->records.data + from.at;
+    struct vs_site_state *sites = c->data.sites;
+    struct vs_trail t = *trail;
+    struct vs_operand_place *kept = c->places, *full = kept + TAKEN;
+    uint8_t *how = ends->how, *addrs = ends->addr;
 
-    while (from.record < end && addrs < full) {
-        const struct vs_operand_recipe *r = o->recipes[from.record++];
-        const struct vs_operand_step *s = r->steps, *last = s + r->count;
-        const uint8_t *record = o->records.data + from.at;
+    for (; recipe < stop && kept < full; record += (*recipe++)->length) {
+        const struct vs_operand_step *s = (*recipe)->steps, *last = s + (*recipe)->count;
 
-        from.at += r->length;
-        for (; s < last; s++, addrs++) {
-            *addrs = (vs_record_word(record, s->addr_at) & s->addr_mask) + s->addr;
-            __builtin_prefetch(vs_shadow_at(m, *addrs), 1);
+        for (; s < last; s++) {
+            const uint64_t addr = (vs_record_word(record, s->addr_at) & s->addr_mask) + s->addr;
+            unsigned h;
+
+            *kept = (struct vs_operand_place){addr, vs_shadow_at(shadow, addr)};
+            __builtin_prefetch(kept++->line, 1);
+            if (likely(address_is(&sites[s->site], &t, addr))) {
+                *how++ = VS_HOW_FIRST;
+                continue;
+            }
+            h = put_address(addrs, &sites[s->site], &t, addr);
+            *how++ = (uint8_t)h;
+            addrs += how_long(h);
         }
     }
-    return from;
+    trail->addr = t.addr;
+    ends->how = how;
+    ends->addr = addrs;
+    return (struct place){(size_t)(recipe - o->recipes), (size_t)(record - o->records.data)};
 }
 
-/* Puts the operands of records whose addresses are known. Returns 0; -VSE_NOMEM. */
-static int put_found(struct vs_chunk_operand_coder *c, const struct vs_chunk_operands *o,
-                     struct vs_trail *trail, struct place from, size_t end, struct ends *ends,
-                     struct vs_buf *wide)
+/* Puts the values of the same records. Returns 0; -VSE_NOMEM. */
+static __attribute__((noinline)) int put_values(struct vs_chunk_operand_coder *c,
+                                                const struct vs_chunk_operands *o,
+                                                struct vs_trail *trail, struct place from,
+                                                size_t end, struct ends *ends, struct vs_buf *wide)
 {
     const struct vs_operand_recipe **recipe = o->recipes + from.record, **stop = o->recipes + end;
     const uint8_t *record = o->records.data + from.at;
-    const uint64_t *addr = c->addrs;
+    const struct vs_operand_place *at = c->places;
     struct vs_site_state *sites = c->data.sites;
     struct vs_trail t = *trail;
     const struct coding k = {c->data.shadow, &t};
-    uint8_t *hows = ends->how, *addrs = ends->addr, *values = ends->value;
+    uint8_t *how = ends->valued, *values = ends->value;
 
     for (; recipe < stop; record += (*recipe++)->length) {
         const struct vs_operand_step *s = (*recipe)->steps, *last = s + (*recipe)->count;
 
-        for (; s < last; s++, addr++) {
-            struct vs_site_state *state = &sites[s->site];
-            int how;
+        for (; s < last; s++, at++, how++) {
+            int h;
 
-            if (likely(s->size <= 8)) {
-                how = (int)put_narrow(&k, addrs, values, state, s->load, s->size, *addr,
-                                      (vs_record_word(record, s->value_at) & s->value_mask) +
-                                          s->value);
-                *hows++ = (uint8_t)how;
-                if (!how)
-                    continue;
-                values += how_long((unsigned)how >> 4);
-            } else {
-                how = put_wide(c, &k, addrs, state, s->size, *addr, record + s->value_at, wide);
-                if (how < 0)
+            if (unlikely(s->size > 8)) {
+                h = put_rest(c, VS_STORE, s->size, at->addr, record + s->value_at, wide);
+                if (h < 0)
                     return -VSE_NOMEM;
-                *hows++ = (uint8_t)how;
+                *how |= (uint8_t)(h << 4);
+                continue;
             }
-            addrs += how_long(how & 15);
+            h = (int)put_narrow(&k, values, &sites[s->site], s->load, s->size, s->bytes, at,
+                                (vs_record_word(record, s->value_at) & s->value_mask) + s->value);
+            *how |= (uint8_t)(h << 4);
+            values += how_long((unsigned)h);
         }
     }
-    *trail = t;
-    *ends = (struct ends){hows, addrs, values};
+    trail->loaded[true] = t.loaded[true];
+    ends->valued = how;
+    ends->value = values;
     return 0;
 }
 
@@ -345,10 +398,11 @@ static int put_records(struct vs_chunk_operand_coder *c, const struct vs_chunk_o
     const size_t end = place->record + part->records;
 
     while (place->record < end) {
+        struct vs_trail *trail = &c->trails[part->thread];
         struct place from = *place;
 
-        *place = find_addresses(c->addrs, o, from, end, c->data.shadow);
-        if (put_found(c, o, &c->trails[part->thread], from, place->record, ends, wide) < 0)
+        *place = put_addresses(c, o, trail, from, end, ends);
+        if (put_values(c, o, trail, from, place->record, ends, wide) < 0)
             return -VSE_NOMEM;
     }
     return 0;
@@ -385,8 +439,11 @@ int vs_chunk_operand_coder_put(struct vs_chunk_operand_coder *c, const struct vs
 {
     struct vs_buf *how = &cols->col[VS_COL_HOW], *addr = &cols->col[VS_COL_ADDR],
                   *value = &cols->col[VS_COL_VALUE];
-    struct ends ends = {room(how, o->total), room(addr, 8 * o->total), room(value, 8 * o->total)};
+    struct ends ends = {.how = room(how, o->total),
+                        .addr = room(addr, 8 * o->total),
+                        .value = room(value, 8 * o->total)};
 
+    ends.valued = ends.how;
     if (!ends.how || !ends.addr || !ends.value || prepare(c, o) < 0 ||
         put_parts(c, o, &ends, &cols->col[VS_COL_WIDE]) < 0)
         return -VSE_NOMEM;

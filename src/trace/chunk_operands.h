@@ -37,6 +37,7 @@ struct vs_operand_step {
     uint64_t addr, addr_mask, value, value_mask;
     uint32_t site;
     uint16_t size, addr_at, value_at;
+    uint8_t bytes; /* a bit for each, if there are at most 8 */
     bool load;
 };
 
@@ -60,7 +61,7 @@ struct vs_operand_part {
 /* A block of operands, all of one chunk, in order: those of the parts, then the rest of the
  * list. */
 struct vs_chunk_operands {
-    struct vs_chunk_operand *list; /* room for VS_OPERANDS, and for looking ahead */
+    struct vs_chunk_operand *list; /* room for VS_OPERANDS */
     size_t count;
     size_t total;       /* with those in records; at most VS_OPERANDS */
     struct vs_buf wide; /* values over 8 bytes */
@@ -79,6 +80,12 @@ void vs_chunk_operands_fini(struct vs_chunk_operands *o);
 /* Empties the block. */
 void vs_chunk_operands_clear(struct vs_chunk_operands *o);
 
+/* An operand's address, and what the shadow memory has there. */
+struct vs_operand_place {
+    uint64_t addr;
+    struct vs_shadow_line *line;
+};
+
 /* What is kept from one block of a chunk to the next. A zeroed struct is ready for
  * vs_chunk_operand_coder_begin. */
 struct vs_chunk_operand_coder {
@@ -86,7 +93,7 @@ struct vs_chunk_operand_coder {
     unsigned shadow_bits;
     struct vs_trail *trails; /* by thread */
     size_t trail_count, trail_capacity;
-    uint64_t *addrs; /* of the records being put */
+    struct vs_operand_place *places; /* of the operands being put */
     uint8_t scratch[VS_SIZE_MAX + 1];
 };
 

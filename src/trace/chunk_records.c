@@ -40,22 +40,33 @@ static const struct outcome ways[] = {
     [END_TAKEN] = {.conditional = 1, .taken = 1, .wrong = 3, .learned = {1, 2, 3, 3}},
 };
 
-/* What is needed each time comes first. */
+/* Sums of two numbers in one word: what adds up to less than 2^24, as there are no more events in a
+ * chunk, and above it what may add up to 2^16 times as much. */
+#define PAIR(low, high) ((uint64_t)(low) | (uint64_t)(high) << 24)
+#define LOW(pair)       ((pair) & ((1u << 24) - 1))
+#define HIGH(pair)      ((pair) >> 24)
+_Static_assert(VS_MAX_CHUNK_EVENTS < 1u << 24, "a chunk's events add up to less");
+
+/* What is needed each time comes first, in one cache line. */
 struct vs_encoder_recipe {
-    uint64_t links;       /* the encoder's when the sites were last seen to follow each other */
-    uint32_t first, last; /* sites */
-    uint32_t count, length;
+    uint64_t links;         /* the encoder's when the sites were last seen to follow each other */
+    uint64_t steps_insns;   /* a pair: steps, instructions */
+    uint64_t outcomes_cost; /* a pair: conditional branches, 0 or 1, and what it takes of the
+                             * chunk's room, if all is as predicted */
+    uint32_t first, last,
+        link;          /* sites, and the link to the next one, unless the end is END_OTHER */
+    uint32_t weight;   /* steps, or more if it may cost more than STEP_MAX for each of them */
+    uint32_t length;   /* of a record */
     uint32_t operands; /* steps that are not the branch */
-    uint32_t insns;
-    uint32_t cost;   /* of the chunk's room, if all is as predicted */
-    uint32_t weight; /* steps, or more if it may cost more than STEP_MAX for each of them */
     struct vs_operand_recipe *operand;
     struct outcome outcome;
     uint8_t end; /* enum end */
     bool ready;  /* the sites are known */
+    uint32_t count;
     uint32_t *sites;
     struct vs_recipe_step *steps;
 };
+_Static_assert(offsetof(struct vs_encoder_recipe, ready) == 64, "one cache line");
 
 void vs_encoder_recipes_fini(struct vs_encoder_recipes *r)
 {
@@ -102,24 +113,25 @@ static enum end end_of(const struct vs_recipe_step *s)
 
 static void describe(struct vs_encoder_recipe *k)
 {
-    uint32_t units;
+    uint32_t units, insns = 0, cost = 0;
 
     for (uint32_t i = 0; i < k->count; i++) {
         const struct vs_event *e = &k->steps[i].event;
 
-        k->insns += e->icount;
+        insns += e->icount;
         if (e->kind == VS_BRANCH)
             continue;
         k->operands++;
-        k->cost += VS_OPERAND_BYTES + (e->size > 8 ? e->size : 0);
+        cost += VS_OPERAND_BYTES + (e->size > 8 ? e->size : 0);
     }
-    units = (k->cost + k->count * WRONG_MAX + STEP_MAX - 1) / STEP_MAX;
+    units = (cost + k->count * WRONG_MAX + STEP_MAX - 1) / STEP_MAX;
     k->weight = units > k->count ? units : k->count;
-    if (!k->count)
-        return;
-    k->end = (uint8_t)end_of(&k->steps[k->count - 1]);
-    if (k->end != END_OTHER)
+    if (k->count)
+        k->end = (uint8_t)end_of(&k->steps[k->count - 1]);
+    if (k->count && k->end != END_OTHER)
         k->outcome = ways[k->end];
+    k->steps_insns = PAIR(k->count, insns);
+    k->outcomes_cost = PAIR(k->outcome.conditional, cost);
 }
 
 static struct vs_encoder_recipe *make_recipe(struct vs_arena *arena, const struct vs_recipe *r)
@@ -202,6 +214,7 @@ static void make_operand(struct vs_operand_step *to, const struct vs_recipe_step
                                    .size = s->event.size,
                                    .addr_at = s->addr_at,
                                    .value_at = s->value_at,
+                                   .bytes = (uint8_t)((1u << (s->event.size % 32)) - 1),
                                    .load = s->event.kind == VS_LOAD};
 }
 
@@ -222,6 +235,7 @@ static bool get_ready(struct vs_encoder *c, struct vs_encoder_recipe *k)
     }
     k->first = k->sites[0];
     k->last = k->sites[k->count - 1];
+    k->link = vs_link_site(k->last, k->outcome.taken);
     return k->ready = true;
 }
 
@@ -322,74 +336,72 @@ static __attribute__((noinline)) int wrong_outcome(struct vs_encoder *c, uint64_
 }
 
 /* Puts records as long as their sites are known to follow each other, which most are. What it needs
- * is in registers, as there are tens of millions of records a second. Returns 0; -VSE_NOMEM. */
-static int put_usual(struct vs_encoder *c, struct vs_encoder_thread *t, const struct vs_records *r,
-                     struct vs_record_place *place, struct vs_chunk_operands *o)
+ * is in registers, as there are tens of millions of records a second: what could be counted each
+ * time is found at the end from sums. Returns 0; -VSE_NOMEM. */
+static inline __attribute__((always_inline)) int
+put_usual(struct vs_encoder *c, struct vs_encoder_thread *t, const struct vs_records *r,
+          struct vs_record_place *place, struct vs_chunk_operands *o, bool with_operands)
 {
     struct vs_encoder_recipe *const *list = c->recipes.list;
-    const struct vs_operand_recipe **recipes = c->shadow_bits ? o->recipes + o->record_count : NULL;
+    const struct vs_operand_recipe **recipes = o->recipes + o->record_count;
     const uint32_t *next = r->recipes + place->record, *end = r->recipes + r->count;
-    struct vs_successor *successors = c->flow.successors;
-    uint8_t *outcome = c->flow.outcome;
+    const uint32_t *successors = c->flow.successors->next; /* by link */
     const uint8_t *record = r->bytes + place->at;
-    uint64_t links = c->links, left = weight_left(c, o), run = 0, outcomes = 0, operands = 0;
+    uint64_t links = c->links, left = weight_left(c, o), operands = 0;
+    uint64_t steps_insns = 0, outcomes_cost = 0;
+    uint64_t sites_before = 0, outcomes_before = 0; /* up to the last wrong one */
     uint32_t expect = t->lane.expect, link = t->lane.link, history = t->lane.history;
     struct vs_lane *l = &t->lane;
-    struct counts n = {0};
+    struct counts n;
     int err = 0;
 
     for (; next < end; next++) {
         const struct vs_encoder_recipe *k = list[*next];
-        const uint32_t site = k->last;
+        uint8_t *counter, before;
 
         if (unlikely(k->links != links || k->weight > left))
             break;
         left -= k->weight;
-        n.insns += k->insns;
-        run += k->count;
         if (unlikely(expect != k->first)) {
-            c->runs.site += run - k->count;
-            n.events += run - k->count + 1;
-            run = k->count - 1;
+            c->runs.site += LOW(steps_insns) - sites_before;
+            sites_before = LOW(steps_insns) + 1;
             if ((err = wrong_site(c, expect, link, k->first)) < 0)
                 break;
             links = c->links;
         }
-        if (recipes) {
+        steps_insns += k->steps_insns;
+        outcomes_cost += k->outcomes_cost;
+        record += k->length;
+        if (with_operands) {
             operands += k->operands;
-            n.cost += k->cost;
             *recipes++ = k->operand;
         }
-        record += k->length;
-        if (likely(k->end != END_OTHER)) {
-            uint8_t *counter = &outcome[(site << 2 ^ history) & ((1 << VS_OUTCOME_BITS) - 1)];
-            const uint8_t before = *counter;
-            const uint32_t taken = k->outcome.taken;
-
-            if (unlikely(k->outcome.wrong >> before & 1)) {
-                if ((err = wrong_outcome(c, outcomes)) < 0)
-                    break;
-                outcomes = 0;
-            } else {
-                outcomes += k->outcome.conditional;
-            }
-            *counter = k->outcome.learned[before];
-            history = history << k->outcome.conditional | taken;
-            link = site << 1 | taken;
-            expect = successors[site].next[taken];
+        if (unlikely(k->end == END_OTHER)) {
+            l->history = history;
+            if ((err = put_end(c, l, k, record - k->length)) < 0)
+                break;
+            expect = l->expect;
+            link = l->link;
             continue;
         }
-        l->history = history;
-        if ((err = put_end(c, l, k, record - k->length)) < 0)
-            break;
-        expect = l->expect;
-        link = l->link;
+        counter = &c->flow.outcome[(k->last << 2 ^ history) & ((1 << VS_OUTCOME_BITS) - 1)];
+        before = *counter;
+        if (unlikely(k->outcome.wrong >> before & 1)) {
+            err = wrong_outcome(c, LOW(outcomes_cost) - 1 - outcomes_before);
+            if (err < 0)
+                break;
+            outcomes_before = LOW(outcomes_cost);
+        }
+        *counter = k->outcome.learned[before];
+        history = history << k->outcome.conditional | k->outcome.taken;
+        link = k->link;
+        expect = successors[link];
     }
-    n.events += run;
-    c->runs.site += run;
-    c->runs.outcome += outcomes;
+    n = (struct counts){LOW(steps_insns), HIGH(steps_insns), HIGH(outcomes_cost)};
+    c->runs.site += n.events - sites_before;
+    c->runs.outcome += LOW(outcomes_cost) - outcomes_before;
     o->total += operands;
-    o->record_count += recipes ? (size_t)(next - r->recipes) - place->record : 0;
+    o->record_count += with_operands ? (size_t)(next - r->recipes) - place->record : 0;
     *place = (struct vs_record_place){(size_t)(next - r->recipes), (size_t)(record - r->bytes)};
     l->expect = expect;
     l->link = link;
@@ -398,13 +410,27 @@ static int put_usual(struct vs_encoder *c, struct vs_encoder_thread *t, const st
     return err;
 }
 
+static __attribute__((noinline)) int
+put_usual_operands(struct vs_encoder *c, struct vs_encoder_thread *t, const struct vs_records *r,
+                   struct vs_record_place *place, struct vs_chunk_operands *o)
+{
+    return put_usual(c, t, r, place, o, true);
+}
+
+static __attribute__((noinline)) int
+put_usual_flow(struct vs_encoder *c, struct vs_encoder_thread *t, const struct vs_records *r,
+               struct vs_record_place *place, struct vs_chunk_operands *o)
+{
+    return put_usual(c, t, r, place, o, false);
+}
+
 /* Puts one record about which nothing is known but that it fits. Returns 0; -VSE_NOMEM. */
 static int put_careful(struct vs_encoder *c, struct vs_encoder_thread *t,
                        const struct vs_records *r, struct vs_record_place *place,
                        struct vs_chunk_operands *o)
 {
     struct vs_encoder_recipe *k = c->recipes.list[r->recipes[place->record]];
-    const struct counts n = {k->count, k->insns, k->cost};
+    const struct counts n = {k->count, HIGH(k->steps_insns), HIGH(k->outcomes_cost)};
 
     if (k->count &&
         (put_sites(c, &t->lane, k) < 0 || put_end(c, &t->lane, k, r->bytes + place->at) < 0))
@@ -460,10 +486,12 @@ static int put_some(struct vs_encoder *c, const struct vs_records *r, struct vs_
     if (r->thread >= c->thread_count || !c->threads[r->thread]->present || !is_whole(c, k))
         return VS_ENCODED_EVENTS;
     t = vs_encoder_enter(c, r->thread);
-    if (!t || put_careful(c, t, r, place, o) < 0 || put_usual(c, t, r, place, o) < 0)
+    if (!t || put_careful(c, t, r, place, o) < 0)
         return -VSE_NOMEM;
     if (!c->shadow_bits)
-        return VS_ENCODED_ALL;
+        return put_usual_flow(c, t, r, place, o) < 0 ? -VSE_NOMEM : VS_ENCODED_ALL;
+    if (put_usual_operands(c, t, r, place, o) < 0)
+        return -VSE_NOMEM;
     return add_part(o, r->bytes + from.at, place->at - from.at, place->record - from.record,
                     r->thread);
 }

@@ -378,7 +378,7 @@ static inline void vs_value_learn(struct vs_site_state *s, struct vs_trail *t, b
 {
     uint64_t step = value - s->value;
 
-    s->value_stride = (uint32_t)step == s->value_stride_seen ? step : s->value_stride;
+    s->value_stride = vs_select((uint32_t)step == s->value_stride_seen, step, s->value_stride);
     s->value_stride_seen = (uint32_t)step;
     s->value = value;
     t->loaded[load] = value;
