@@ -69,6 +69,11 @@ made_again ./late
 ./late >natively
 cmp -s natively got || fail "not as natively: $(diff natively got | head -2)"
 expect_equal "$(head -1 got)" '11: 11 22 41b 44 0'
+for what in --all --control-only; do
+    run "$VESTIGE" record -q -f $what -o full.vest -- ./late
+    expect_status 0
+    cmp -s natively "$out" || fail "$what: not as natively: $(diff natively "$out" | head -2)"
+done
 
 # Values from outside: the counter of time, processor identification, xgetbv, random numbers.
 begin makes_values_from_outside_again
