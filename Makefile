@@ -65,8 +65,8 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 # libvestige is the layer that the public headers are of, with those below it. All that prints nothing is one more
 # archive, for the program and the tests.
 EXPORTED  := base trace isa symbol engine rerun model port technique replay study library
-LIB_SRC   := $(foreach l,$(filter-out front published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
-CLI_SRC   := $(wildcard src/front/*.c src/published/*.c src/cli/*.c)# what prints and exits
+LIB_SRC   := $(foreach l,$(filter-out front page published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
+CLI_SRC   := $(wildcard src/front/*.c src/page/*.c src/published/*.c src/cli/*.c)# what prints, and what needs that
 GEN_SRC   := $(filter-out %/main.c,$(wildcard tests/gen/*.c tests/plain/*.c))
 UNIT_SRC  := $(filter-out %/unittest.c,$(wildcard tests/unit/*.c))
 FUZZ_SRC  := $(wildcard tests/fuzz/*.c)
@@ -174,6 +174,9 @@ $(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
 # These objects embed files as they are.
 $(call obj,src/cli/completion_bash.c): src/cli/completion.bash
 $(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
+D3 := /usr/share/nodejs/d3/dist/d3.min.js
+$(call obj,src/page/assets.c): COMPILE += -DVS_D3='"$(D3)"'
+$(call obj,src/page/assets.c): $(wildcard src/page/page.* src/page/*.js) $(D3)
 # Only the shared library needs these; the programs link code that is compiled without -fPIC. Under the sanitizers, all
 # code is compiled with it, once.
 $(LIB_PUB:$(B)/obj/%=$(B)/pic/%): $(B)/pic/%.o: %.c $(B)/config | deps-build

@@ -15,10 +15,12 @@ extern const struct command command_dump;
 extern const struct command command_encode;
 extern const struct command command_entropy;
 extern const struct command command_locality;
+extern const struct command command_report; /* cmd_report.c */
 extern const struct command command_help;
 extern const struct command command_import;
 extern const struct command command_info;
 extern const struct command command_record;
+extern const struct command command_report;
 extern const struct command command_salvage;
 extern const struct command command_expand;
 extern const struct command command_export;

@@ -22,12 +22,18 @@ static void new_line(struct json *j)
 static size_t plain(const char *s)
 {
     size_t n = 0;
-    while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\')
+    while (s[n] >= ' ' && s[n] < 0x7f && s[n] != '"' && s[n] != '\\' && s[n] != '<')
         n++;
     return n;
 }
 
-static void quoted(struct out *o, const char *s)
+/* Whether a sequence of n bytes ends a line of a script: U+2028 and U+2029. */
+static bool ends_line(const char *s, size_t n)
+{
+    return n == 3 && !memcmp(s, "\xe2\x80", 2) && ((uint8_t)s[2] & 0xfe) == 0xa8;
+}
+
+static void quoted(struct out *o, const char *s, bool in_page)
 {
     out_char(o, '"');
     while (*s) {
@@ -43,6 +49,10 @@ static void quoted(struct out *o, const char *s)
         } else if (*s == '"' || *s == '\\') {
             out_char(o, '\\');
             out_char(o, *s);
+        } else if (in_page && *s == '<') {
+            out_str(o, "\\u003c");
+        } else if (in_page && ends_line(s, n)) {
+            out_printf(o, "\\u202%c", s[2] & 1 ? '9' : '8');
         } else if (n == 1 && ((uint8_t)*s < 0x20 || *s == 0x7f)) {
             out_printf(o, "\\u%04x", (unsigned)*s);
         } else {
@@ -65,7 +75,7 @@ static void begin(struct json *j, const char *key)
     j->some |= level;
     new_line(j);
     if (key) {
-        quoted(j->out, key);
+        quoted(j->out, key, j->in_page);
         out_str(j->out, j->indent ? ": " : ":");
     }
 }
@@ -104,7 +114,7 @@ void json_end(struct json *j)
 void json_str(struct json *j, const char *key, const char *value)
 {
     begin(j, key);
-    quoted(j->out, value);
+    quoted(j->out, value, j->in_page);
 }
 
 void json_u64(struct json *j, const char *key, uint64_t value)

@@ -16,6 +16,7 @@ struct json {
     unsigned depth;
     uint32_t array; /* a bit per level: it is an array, else an object */
     uint32_t some;  /* a bit per level: it has a member */
+    bool in_page;   /* the owner sets it: strings have nothing that could end a script in HTML */
 };
 
 void json_init(struct json *j, struct out *out, unsigned indent);

@@ -28,6 +28,8 @@ void vs_port_tell(struct vs_port_writer *w)
         vs_drain_add(w->drain, w->time, bits);
     if (w->meter)
         w->meter->told(w->meter->context, (unsigned)core, bits);
+    if (w->buffers)
+        vs_buffers_add(w->buffers, w->time, bits);
 }
 
 void vs_port_charge(struct vs_port_writer *w, unsigned core)

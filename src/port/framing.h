@@ -20,7 +20,8 @@
 
 /* ---- writing ------------------------------------------------------------------------------- */
 
-/* What begin and end call in a timed stream, and if there are windows, a drain or a meter. */
+/* What begin and end call in a timed stream, and if there are windows, a drain, a meter or
+ * buffers. */
 void vs_port_put_cycles(struct vs_port_writer *w);
 void vs_port_tell(struct vs_port_writer *w);
 
@@ -40,7 +41,7 @@ static inline void vs_port_begin(struct vs_port_writer *w, unsigned core, uint64
 static inline void vs_port_end(struct vs_port_writer *w)
 {
     w->core->counts.messages++;
-    if (w->windows || w->drain || w->meter)
+    if (w->windows || w->drain || w->meter || w->buffers)
         vs_port_tell(w);
 }
 

@@ -19,6 +19,7 @@
 #define PORT_PORT_H
 
 #include "port/account.h"
+#include "port/buffers.h"
 #include "port/code.h"
 #include "port/coresight.h"
 #include "port/demux.h"

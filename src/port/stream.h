@@ -19,6 +19,7 @@
 #include "base/likely.h"
 #include "port/account.h"
 #include "port/code.h"
+#include "port/buffers.h"
 #include "port/drain.h"
 #include "port/window.h"
 #include "vestige/error.h"
@@ -103,6 +104,7 @@ struct vs_port_writer {
     struct vs_windows *windows;        /* NULL, or the owner's, which are told of every message */
     struct vs_drain *drain;            /* NULL, or the owner's, which is told likewise */
     const struct vs_port_meter *meter; /* the same */
+    struct vs_buffers *buffers;        /* the same */
 };
 
 /* If the sink is NULL the bits are only counted. Returns 0; -VSE_INVAL; -VSE_NOMEM. */

@@ -57,6 +57,13 @@ static void row_fini(const struct vs_bandwidth *b, struct vs_bandwidth_row *row)
     if (b->options.window)
         vs_windows_fini(&row->windows);
     vs_attribution_fini(&row->sent);
+    vs_buffers_fini(&row->buffers);
+}
+
+/* Whether rows tell where their bits are sent. */
+static bool has_places(const struct vs_bandwidth *b)
+{
+    return b->options.by || b->options.placer;
 }
 
 void vs_bandwidth_fini(struct vs_bandwidth *b)
@@ -113,7 +120,11 @@ static int row_open(const struct vs_bandwidth *b, struct vs_bandwidth_row *row,
         err = vs_drain_init(&row->drain, &b->options.drain);
         row->port.drain = &row->drain;
     }
-    if (!err && b->options.by) {
+    if (!err && b->options.buffers) {
+        err = vs_buffers_init(&row->buffers, b->options.buffers);
+        row->port.buffers = &row->buffers;
+    }
+    if (!err && has_places(b)) {
         err = vs_attribution_init(&row->sent, b->setup.cores);
         row->port.meter = &row->sent.meter;
     }
@@ -138,7 +149,7 @@ static uint64_t sent_bits(const struct vs_attribution *a)
     return sum;
 }
 
-static int row_finish(struct vs_bandwidth_row *row)
+static int row_finish(struct vs_bandwidth_row *row, uint64_t end)
 {
     const struct vs_encoder_ops *ops = row->spec.technique->encoder;
     int err = row->error ? row->error : vs_encoder_finish(ops, row->encoder);
@@ -146,6 +157,8 @@ static int row_finish(struct vs_bandwidth_row *row)
     if (bits < 0)
         return (int)bits;
     row->bits = (uint64_t)bits;
+    if (row->port.buffers)
+        vs_buffers_end(&row->buffers, end);
     invariant(!row->port.meter || sent_bits(&row->sent) == row->bits);
     vs_port_totals(&row->port, &row->counts);
     vs_counts_take(&row->encoded, ops, row->encoder);
@@ -194,6 +207,7 @@ struct pass {
     unsigned filling;
     struct vs_progress *progress;
     uint64_t done; /* events that passes before this one have read */
+    size_t sites;  /* numbers of places so far */
     /* If only windows of a sample count: */
     bool counts;              /* what was taken last does */
     size_t window;            /* that it is of */
@@ -327,7 +341,7 @@ static int take_events(struct pass *p, const struct vs_batch *batch)
 {
     struct slot *slot = &p->slots[p->filling];
     size_t first = slot->events.len, wide = slot->wide.len;
-    if (!(p->b->needs & VS_NEEDS_EVENTS) && !p->b->options.by)
+    if (!(p->b->needs & VS_NEEDS_EVENTS) && !has_places(p->b))
         return 0;
     int err = vs_buf_put(&slot->events, batch->events, batch->count * sizeof(*batch->events));
     if (!err && batch->cycles)
@@ -359,6 +373,16 @@ static int rewind_run(const struct vs_bandwidth *b, struct vs_reader *reader)
     return vs_reader_info(reader)->events ? vs_reader_seek_event(reader, 0) : -VSE_END;
 }
 
+static int64_t place_event(struct pass *p, const struct vs_batch *one)
+{
+    const struct vs_placer *placer = p->b->options.placer;
+    int64_t site = placer ? placer->take(placer->context, one)
+                          : vs_event_sites_take(&p->b->sites, one->events);
+    if (site >= (int64_t)p->sites)
+        p->sites = (size_t)site + 1;
+    return site;
+}
+
 /* Takes events one by one, so that it is known which steps are whose. */
 static int take_batch_places(struct pass *p, struct vs_stepper *stepper,
                              const struct vs_batch *batch)
@@ -369,7 +393,7 @@ static int take_batch_places(struct pass *p, struct vs_stepper *stepper,
     one.count = 1;
     for (size_t i = 0; i < batch->count && !err;
          i++, one.events++, one.cycles += one.cycles ? 1 : 0) {
-        int64_t site = vs_event_sites_take(&p->b->sites, one.events);
+        int64_t site = place_event(p, &one);
         struct place place = {.site = (uint32_t)site};
         err = site < 0 ? (int)site : vs_stepper_take(stepper, &one);
         if (!err)
@@ -378,14 +402,14 @@ static int take_batch_places(struct pass *p, struct vs_stepper *stepper,
         if (!err)
             err = vs_buf_put(&slot->places, &place, sizeof(place));
     }
-    slot->sites = p->b->sites.count;
+    slot->sites = p->sites;
     return err ? err : submit_if_full(p);
 }
 
 static int take_batch(struct pass *p, struct vs_stepper *stepper, const struct vs_batch *batch)
 {
     int err = check_cores(p->b, batch);
-    if (!err && p->b->options.by)
+    if (!err && has_places(p->b))
         return take_batch_places(p, stepper, batch);
     if (!err)
         err = vs_stepper_take(stepper, batch);
@@ -560,7 +584,7 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
         if ((err = row_open(b, &b->rows[i], diag)))
             return err;
     err = pass_init(&p, b);
-    if (!err && b->options.by)
+    if (!err && b->options.by && !b->options.placer)
         err = vs_event_sites_init(&b->sites, b->options.by, reader);
     p.progress = progress;
     p.done = done;
@@ -568,6 +592,6 @@ int vs_bandwidth_run(struct vs_bandwidth *b, struct vs_reader *reader, struct vs
         err = read_run(&p, reader);
     pass_fini(&p); /* this waits until the rows are done */
     for (size_t i = 0; i < b->count && !err; i++)
-        err = row_finish(&b->rows[i]);
+        err = row_finish(&b->rows[i], b->end);
     return err ? failed(reader, err, "too many windows; take wider ones", diag) : 0;
 }

@@ -14,6 +14,7 @@
 #include "base/progress.h"
 #include "base/workers.h"
 #include "port/account.h"
+#include "port/buffers.h"
 #include "port/drain.h"
 #include "port/framing.h"
 #include "port/window.h"
@@ -26,6 +27,14 @@
 #include "technique/writers.h"
 #include "vestige/run.h"
 
+/* Numbers the places of events, in place of struct vs_event_sites. It is handed every event of the
+ * run once, in order, by the thread that reads, in a batch of one; so it may look at the run by the
+ * way. Returns the number of the event's place, below 2^32; an error, which ends the reading. */
+struct vs_placer {
+    int64_t (*take)(void *context, const struct vs_batch *one);
+    void *context;
+};
+
 struct vs_bandwidth_options {
     uint64_t window;              /* cycles, or instructions if the run is untimed; 0: no windows */
     struct vs_drain_config drain; /* bits 0: no buffer. If untimed, an instruction is a cycle */
@@ -33,8 +42,10 @@ struct vs_bandwidth_options {
                     * techniques that have them (see study/pace.h); 0: none */
     bool at_once;  /* bits come soon: without a pass beforehand, so that there is no prior
                     * (technique/seen.h) and there are more of them; and in small pieces */
-    const atomic_bool *stop;      /* NULL, or ends the reading early once it is set */
-    enum vs_by by;                /* rows tell where their bits are sent */
+    const atomic_bool *stop;               /* NULL, or ends the reading early once it is set */
+    enum vs_by by;                         /* rows tell where their bits are sent */
+    const struct vs_placer *placer;        /* NULL, or it numbers places; `by` is not used then */
+    const struct vs_buffers_plan *buffers; /* NULL, or rows try these */
     struct vs_sampling *sampling; /* NULL: everything is read and counted; else rows have samples,
                                    * too */
 };
@@ -51,6 +62,7 @@ struct vs_bandwidth_row {
     struct vs_drain drain;         /* if there is one */
     struct vs_sample_sums samples; /* of windows, if only some are read */
     struct vs_attribution sent;    /* if it is asked where bits are sent */
+    struct vs_buffers buffers;     /* if there are any */
 
     /* private */
     vs_port_sink *sink;

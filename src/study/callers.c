@@ -78,9 +78,10 @@ static int64_t name_site(struct vs_callers *c, uint64_t number)
     return routine;
 }
 
-static int64_t routine_at(struct vs_callers *c, uint64_t pc)
+/* The routine of a site. Returns its number; -VSE_NOMEM. */
+static int64_t routine_of(struct vs_callers *c, int64_t site)
 {
-    int64_t site = vs_where_site(&c->where, pc), routine;
+    int64_t routine;
 
     if (site <= 0)
         return site;
@@ -132,7 +133,7 @@ static int64_t path_to(struct vs_callers *c, unsigned thread)
     if (known)
         path = calls->calls[known - 1].note - 1;
     for (; known < depth && path >= 0; known++) {
-        int64_t routine = routine_at(c, calls->calls[known].site);
+        int64_t routine = routine_of(c, vs_where_site(&c->where, calls->calls[known].site));
 
         path = routine < 0 ? routine
                : calls->calls[known].kind == VS_CALL_HANDLER
@@ -155,10 +156,11 @@ static bool has_place(const struct vs_event *e)
 
 static int count(struct vs_callers *c, const struct vs_event *e)
 {
-    uint64_t pc = has_place(e) ? e->pc : c->at[e->thread];
-    int64_t path, routine = pc ? routine_at(c, pc) : 0;
+    struct vs_caller_place *at = &c->at[e->thread];
+    uint64_t pc = has_place(e) ? e->pc : at->pc;
+    int64_t site = pc ? vs_where_site(&c->where, pc) : 0, routine = routine_of(c, site), path;
 
-    c->at[e->thread] = pc;
+    at->pc = pc;
     if (routine < 0)
         return (int)routine;
     path = path_to(c, e->thread);
@@ -166,22 +168,31 @@ static int count(struct vs_callers *c, const struct vs_event *e)
         path = path_of(c, (uint32_t)path, (uint32_t)routine);
     if (path < 0)
         return (int)path;
+    at->site = (uint32_t)site;
+    at->path = (uint32_t)path;
     c->paths[path].instructions += e->icount;
     return 0;
 }
 
+int vs_callers_take(struct vs_callers *c, const struct vs_batch *batch, size_t i,
+                    struct vs_caller_place *place)
+{
+    const struct vs_event *event = &batch->events[i];
+    int e = event->icount ? count(c, event) : 0;
+
+    *place = c->at[event->thread];
+    if (!e && event->kind == VS_MAP)
+        e = vs_where_map(&c->where, event);
+    return e ? e : vs_callstack_take(&c->stack, batch, i);
+}
+
 int vs_callers_batch(struct vs_callers *c, const struct vs_batch *batch)
 {
+    struct vs_caller_place place;
     int e = 0;
 
-    for (size_t i = 0; i < batch->count && !e; i++) {
-        if (batch->events[i].icount)
-            e = count(c, &batch->events[i]);
-        if (!e && batch->events[i].kind == VS_MAP)
-            e = vs_where_map(&c->where, &batch->events[i]);
-        if (!e)
-            e = vs_callstack_take(&c->stack, batch, i);
-    }
+    for (size_t i = 0; i < batch->count && !e; i++)
+        e = vs_callers_take(c, batch, i, &place);
     return e;
 }
 

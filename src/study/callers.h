@@ -25,6 +25,13 @@ struct vs_caller_routine {
     const char *image; /* path; NULL: none */
 };
 
+/* Where a thread is. */
+struct vs_caller_place {
+    uint64_t pc; /* 0: not known */
+    uint32_t path;
+    uint32_t site; /* of `where`; 0: not known */
+};
+
 struct vs_callers {
     struct vs_where where;
     struct vs_callstack stack;
@@ -37,14 +44,19 @@ struct vs_callers {
     struct vs_map children; /* by parent and routine */
     uint32_t *by_site;      /* the routine of a site, plus 1; 0: not looked up */
     size_t site_capacity;
-    struct vs_map by_start; /* by a routine's image and beginning: its number plus 1 */
-    uint64_t *at;           /* by thread: where it is, or 0 */
+    struct vs_map by_start;     /* by a routine's image and beginning: its number plus 1 */
+    struct vs_caller_place *at; /* by thread: where it is */
 };
 
 /* Returns 0; -VSE_NOMEM. fini is needed in any case; it may also follow without init if the struct
  * was zeroed. */
 int vs_callers_init(struct vs_callers *c, const struct vs_reader *reader);
 void vs_callers_fini(struct vs_callers *c);
+
+/* Takes the run's next event, batch->events[i], and tells where its instructions retired, as far as
+ * it has any; else where its thread was before. Returns 0; -VSE_NOMEM. */
+int vs_callers_take(struct vs_callers *c, const struct vs_batch *batch, size_t i,
+                    struct vs_caller_place *place);
 
 /* Takes the run's next events. Returns 0; -VSE_NOMEM. */
 int vs_callers_batch(struct vs_callers *c, const struct vs_batch *batch);

@@ -189,7 +189,7 @@ as=()
 
 begin says_what_reads_the_other_kind_of_file
 "$VESTIGE" encode -t mcfNX_b -o "$T/a.vport" "$T/a.vest" >"$out" || fail "not encoded"
-for command in info dump check bandwidth verify entropy locality compressors 'chunks -t mcfNX_b' 'export --to csv -o -' 'mcfTrace -i'; do
+for command in info dump check bandwidth verify entropy locality compressors "report -o $T/x.html" 'chunks -t mcfNX_b' 'export --to csv -o -' 'mcfTrace -i'; do
     # shellcheck disable=SC2086 # words
     run "$VESTIGE" $command "$T/a.vport"
     expect_status 1
@@ -271,6 +271,9 @@ wrong "No such file or directory" import --from pt --sidecar "$T/none" -o "$T/x.
 wrong "No such file or directory" import --from perf -o "$T/x.vest" "$T/none"
 wrong "takes one file" import --from perf -o "$T/x.vest" "$run_" "$run_"
 wrong "No such file or directory" import --from pt --image "$(workload host fft)" -o "$T/no/x.vest" "$run_"
+wrong "-o FILE says where the page goes" report "$run_"
+wrong "No such file or directory" report -o "$T/no/x.html" "$run_"
+wrong "no technique 'nope'" report -t nope -o "$T/x.html" "$run_"
 wrong "'0' is not between 1 and" bandwidth --window 0 "$run_"
 wrong "'-5' is not a number" bandwidth --window -5 "$run_"
 wrong "does not fit in 64 bits" bandwidth --window 99999999999999999999 "$run_"
@@ -330,6 +333,7 @@ wrong "a PROGRAM or -i RUN is missing" mcfTrace -o "$T/t"
 wrong "'3' is not one of 0, 256" mcfTRaptor -gshare 3 -i "$run_"
 wrong "says where the trace goes" tmTrace --mcf prog
 expect_no_file "$T/x.vport"
+expect_no_file "$T/x.html"
 expect_no_file "$T/x.vest"
 expect_no_file "$T/x.csv"
 

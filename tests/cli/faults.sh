@@ -102,12 +102,19 @@ same() {
     esac
 }
 
+# instructions PAGE: what a page says of them.
+instructions() {
+    sed -n '/id="data">$/,/^<.script>$/p' "$1" | sed '1d;$d' | jq '.runs[0] | [.instructions, .routines.values]' 2>&1
+}
+
 # complete NAME: the output is what it should be. Of a program that ran natively, a run that is whole.
 complete() {
     case $kind:$1 in
     native:*.vest) [ -e "$W/$1" ] && "$VESTIGE" check --quiet --flow "$W/$1" >/dev/null 2>&1 ;;
     native:*.gz) gzip -t "$W/$1" ;;
     native:*) [ -s "$W/$1" ] ;;
+    # names and source lines are missing if an image cannot be read
+    lines:*.html) [ "$(tail -n 1 "$W/$1")" = "</html>" ] && [ "$(instructions "$W/$1")" = "$(instructions "$T/good/$1")" ] ;;
     *) same "$W/$1" "$T/good/$1" ;;
     esac
 }
@@ -324,6 +331,7 @@ try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
 try info_callers '' "$VESTIGE" info --callers "$run"
 try info_folded '' "$VESTIGE" info --folded "$run"
 try export_folded '' "$VESTIGE" export --to folded -o - "$run"
+try report x.html "$VESTIGE" report -t mcfTR_e -f -o x.html "$run"
 try diff '' "$VESTIGE" diff "$run" "$run"
 kind=
 for format in lackey din csv; do
@@ -517,7 +525,7 @@ rm -f "$W"/*
 
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
-    "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
+    "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "report -t mcfTR_e -f -o x.html RUN" "decode FLOW"
     "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "import -f --from pt PLAIN -o x.vest" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "export --to csv -o - RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")

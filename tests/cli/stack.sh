@@ -45,6 +45,7 @@ small compressors "$VESTIGE" compressors run.vest
 small chunks "$VESTIGE" chunks -t mcfTR_e run.vest
 small entropy "$VESTIGE" entropy run.vest
 small locality "$VESTIGE" locality run.vest
+lines report "$VESTIGE" report run.vest run.vest -o run.html
 small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
 for format in lackey din csv; do
