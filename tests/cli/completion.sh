@@ -58,7 +58,7 @@ completes vestige ''
 expect_equal "$offered" "$({ "$VESTIGE" help | sed -n 's/^  \([a-zA-Z]\+\) .*/\1/p'; printf -- '--help\n--version\n'; } |
     LC_ALL=C sort | paste -sd ' ')"
 completes vestige re
-expect_equal "$offered" "record replay resume"
+expect_equal "$offered" "record replay report resume"
 completes /usr/bin/vestige ver
 expect_equal "$offered" "verify"
 
