@@ -357,6 +357,9 @@ static int add_perf_streams(struct cli *cli, struct foreign *f, const char *path
                             struct vs_perf_data *p)
 {
     int status = CLI_DONE;
+    if (p->truncated)
+        cli_error(cli, "%s: trace is missing where perf's buffer was full; record with a larger -m",
+                  path);
     for (size_t i = 0; i < p->stream_count && status == CLI_DONE; i++) {
         struct vs_perf_stream *s = &p->streams[i];
         bool thread = s->tid != UINT32_MAX;

@@ -13,7 +13,9 @@ enum {
     RECORD_MMAP = 1,
     RECORD_COMM = 3,
     RECORD_MMAP2 = 10,
+    RECORD_AUX = 11,
     RECORD_ITRACE_START = 12,
+    RECORD_TRACING_DATA = 66,
     RECORD_AUXTRACE_INFO = 70,
     RECORD_AUXTRACE = 71,
     RECORD_COMPRESSED = 81,
@@ -24,10 +26,14 @@ enum {
     HEADER = 104,     /* bytes of the file's header */
     PIPE_HEADER = 16, /* of one that was written to a pipe */
     RECORD = 8,       /* of a record's */
+    MISC_MODE = 7,    /* who did it: */
+    MODE_USER = 2,
     MISC_DATA = 1 << 13,
     PROT_EXECUTE = 4,
+    AUX_TRUNCATED = 1,
     AUXTRACE_PT = 1,
-    DATA_AT = 40, /* where the header has the data's section */
+    AUX_ALIGNED = 8, /* bytes: what is behind a record is filled up with zeros */
+    DATA_AT = 40,    /* where the header has the data's section */
 };
 
 /* A record; `body` is behind its header. */
@@ -74,6 +80,12 @@ static bool has_text(const struct perf_record *r, size_t at)
     return r->size > at && memchr(r->body + at, 0, r->size - at);
 }
 
+/* Modules of the kernel have paths, too. */
+static bool is_users(const struct perf_record *r)
+{
+    return (r->misc & MISC_MODE) == 0 || (r->misc & MISC_MODE) == MODE_USER;
+}
+
 static int add_map(struct perf_parser *p, const struct perf_record *r, size_t name)
 {
     struct vs_perf_data *d = p->to;
@@ -105,7 +117,7 @@ static int add_map(struct perf_parser *p, const struct perf_record *r, size_t na
 
 static int take_mmap(struct perf_parser *p, const struct perf_record *r)
 {
-    if (r->misc & MISC_DATA)
+    if (r->misc & MISC_DATA || !is_users(r))
         return 0;
     return r->size < 33 ? short_record(p, r) : add_map(p, r, 32);
 }
@@ -114,7 +126,7 @@ static int take_mmap2(struct perf_parser *p, const struct perf_record *r)
 {
     if (r->size < 65)
         return short_record(p, r);
-    return vs_get32(r->body + 56) & PROT_EXECUTE ? add_map(p, r, 64) : 0;
+    return vs_get32(r->body + 56) & PROT_EXECUTE && is_users(r) ? add_map(p, r, 64) : 0;
 }
 
 static int take_comm(struct perf_parser *p, const struct perf_record *r)
@@ -132,6 +144,14 @@ static int take_start(struct perf_parser *p, const struct perf_record *r)
     uint32_t tid = vs_get32(r->body + 4);
     p->to->several |= p->to->tid && p->to->tid != tid;
     p->to->tid = tid;
+    return 0;
+}
+
+static int take_aux(struct perf_parser *p, const struct perf_record *r)
+{
+    if (r->size < 24)
+        return short_record(p, r);
+    p->to->truncated |= vs_get64(r->body + 16) & AUX_TRUNCATED;
     return 0;
 }
 
@@ -164,6 +184,20 @@ static struct vs_perf_stream *stream_of(struct vs_perf_data *d, uint32_t index, 
     return &d->streams[d->stream_count++];
 }
 
+/* Whether the stream goes on at this offset of the AUX area. A piece was filled up with zeros to a
+ * multiple of 8 bytes, but the next one begins behind what was traced: the zeros are taken away. */
+static bool goes_on(struct vs_perf_stream *s, uint64_t offset)
+{
+    uint64_t filled = s->end - offset;
+    if (offset > s->end || filled >= AUX_ALIGNED || filled > s->size)
+        return false;
+    for (uint64_t i = 1; i <= filled; i++)
+        if (s->bytes[s->size - i])
+            return false;
+    s->size -= filled;
+    return true;
+}
+
 /* Adds a piece of the AUX area, which lies behind its record. */
 static int take_auxtrace(struct perf_parser *p, const struct perf_record *r, const uint8_t *piece,
                          uint64_t size)
@@ -175,7 +209,7 @@ static int take_auxtrace(struct perf_parser *p, const struct perf_record *r, con
     uint64_t offset = vs_get64(r->body + 8);
     s->tid = vs_get32(r->body + 28);
     s->cpu = vs_get32(r->body + 32);
-    s->lost |= s->size && offset != s->end;
+    s->lost |= s->size && !goes_on(s, offset);
     s->end = offset + size;
     void *bytes = s->bytes;
     if ((err = vs_array_room(&bytes, &s->capacity, s->size, size, 1)))
@@ -198,6 +232,8 @@ static int take_record(struct perf_parser *p, const struct perf_record *r)
         return take_mmap2(p, r);
     case RECORD_COMM:
         return take_comm(p, r);
+    case RECORD_AUX:
+        return take_aux(p, r);
     case RECORD_ITRACE_START:
         return take_start(p, r);
     case RECORD_AUXTRACE_INFO:
@@ -226,31 +262,42 @@ static int take_records(struct perf_parser *p, const uint8_t *bytes, uint64_t at
         if (size > end - at)
             return bad(p, -VSE_TRUNCATED, at, "it ends within a record");
         r.size = size - RECORD;
-        if (r.type == RECORD_AUXTRACE) {
-            if (r.size < 40)
-                return short_record(p, &r);
+        bool piece = r.type == RECORD_AUXTRACE;
+        if (r.size < (piece ? 40 : r.type == RECORD_TRACING_DATA ? 4 : 0))
+            return short_record(p, &r);
+        if (piece)
             behind = vs_get64(r.body);
-            if (behind > end - at - size)
-                return bad(p, -VSE_TRUNCATED, at, "it ends within a piece of the AUX area");
-            err = take_auxtrace(p, &r, bytes + at + size, behind);
-        } else {
-            err = take_record(p, &r);
-        }
+        else if (r.type == RECORD_TRACING_DATA)
+            behind = vs_get32(r.body);
+        if (behind > end - at - size)
+            return bad(p, -VSE_TRUNCATED, at, "it ends within what is behind a record");
+        err = piece ? take_auxtrace(p, &r, bytes + at + size, behind) : take_record(p, &r);
         at += size + behind;
     }
     return err;
 }
 
-static int check_header(struct perf_parser *p, const uint8_t *bytes, size_t size)
+/* Finds the records. What was written to a pipe has nothing else behind its short header. */
+static int take_header(struct perf_parser *p, const uint8_t *bytes, size_t size, uint64_t *at,
+                       uint64_t *end)
 {
     if (size >= 8 && !memcmp(bytes, "2ELIFREP", 8))
         return bad(p, -VSE_FEATURE, 0, "it is of a machine of another byte order");
     if (size < PIPE_HEADER || memcmp(bytes, "PERFILE2", 8) != 0)
         return bad(p, -VSE_FORMAT, 0, "is no file of perf");
+    *at = PIPE_HEADER;
+    *end = size;
     if (vs_get64(bytes + 8) == PIPE_HEADER)
-        return bad(p, -VSE_FEATURE, 0, "it was written to a pipe; record with -o FILE");
+        return 0;
     if (size < HEADER || vs_get64(bytes + 8) < HEADER)
         return bad(p, -VSE_TRUNCATED, 0, "its header is cut");
+    *at = vs_get64(bytes + DATA_AT);
+    uint64_t length = vs_get64(bytes + DATA_AT + 8);
+    if (*at > size || length > size - *at)
+        return bad(p, -VSE_TRUNCATED, DATA_AT, "is shorter than its header says");
+    if (!length && size > *at)
+        return bad(p, -VSE_TRUNCATED, DATA_AT, "perf did not end it");
+    *end = *at + length;
     return 0;
 }
 
@@ -259,15 +306,10 @@ int vs_perf_data_parse(struct vs_perf_data *to, const uint8_t *bytes, size_t siz
 {
     struct perf_parser p = {.to = to, .diag = diag};
     *to = (struct vs_perf_data){0};
-    int err = check_header(&p, bytes, size);
-    if (err)
-        return err;
-    uint64_t at = vs_get64(bytes + DATA_AT), length = vs_get64(bytes + DATA_AT + 8);
-    if (at > size || length > size - at)
-        return bad(&p, -VSE_TRUNCATED, DATA_AT, "is shorter than its header says");
-    if (!length && size > at)
-        return bad(&p, -VSE_TRUNCATED, DATA_AT, "perf did not end it");
-    err = take_records(&p, bytes, at, at + length);
+    uint64_t at = 0, end = 0;
+    int err = take_header(&p, bytes, size, &at, &end);
+    if (!err)
+        err = take_records(&p, bytes, at, end);
     if (err == -VSE_NOMEM)
         return vs_diag_set(diag, err, -1, -1, "%s", vs_errstr(err));
     if (!err && (!p.has_pt || !to->stream_count))

@@ -39,11 +39,12 @@ struct vs_perf_data {
     size_t map_count, map_capacity;
     uint32_t tid;     /* the one thread that perf traced; 0: none, or several */
     bool several;     /* several */
+    bool truncated;   /* perf says that trace was lost, since its buffer was full */
     char command[16]; /* what the traced program was called last, cut; or "" */
 };
 
 /* Reads a whole file. Nothing in it is trusted; fini is needed in any case. Returns 0; -VSE_FORMAT
- * (not perf's); -VSE_FEATURE (compressed, piped, of another byte order, without Intel PT);
+ * (not perf's); -VSE_FEATURE (compressed, of another byte order, without Intel PT);
  * -VSE_TRUNCATED; -VSE_CORRUPT; -VSE_LIMIT; -VSE_NOMEM. The diag's offset is in the file. */
 int vs_perf_data_parse(struct vs_perf_data *p, const uint8_t *bytes, size_t size,
                        struct vs_diag *diag);

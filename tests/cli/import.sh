@@ -125,7 +125,7 @@ ranges() {
 begin reads_what_perf_writes
 "$VESTIGE" encode -f host.vest -t pt:psb=512 --raw host.pt >/dev/null || fail "not encoded"
 ranges host >ranges
-for how in thread processor; do
+for how in thread processor pipe; do
     ./perf_file perf.data $how "$T/host.pt.code" ranges host.pt.0 host.pt.1 || fail "not written"
     run "$VESTIGE" import -f --from perf perf.data -o back.vest
     expect_status 0
@@ -146,12 +146,18 @@ refused() {
     [ "$status" = 1 ] || [ "$status" = 2 ] || fail "status $status"
     expect_no_file none.vest
 }
-refused pipe 'written to a pipe'
 refused swapped 'another byte order'
 refused compressed 'compressed'
 refused bts 'Intel PT'
 refused empty 'no trace of Intel PT'
 refused lost 'a part of it is missing'
+
+begin says_that_perfs_buffer_was_full
+./perf_file perf.data full "$T/host.pt.code" ranges host.pt.0 host.pt.1
+run "$VESTIGE" import -f --from perf perf.data -o back.vest
+expect_status 0
+expect_one_line_err
+expect_err 'trace is missing'
 
 begin refuses_perf_files_that_are_cut
 ./perf_file perf.data thread "$T/host.pt.code" ranges host.pt.0 host.pt.1

@@ -3,9 +3,10 @@
  *
  *   perf_file OUT HOW CODE RANGES STREAM...
  *
- * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor", or
- * what is to be refused: "pipe", "swapped", "compressed", "bts", "lost", "empty". CODE is the file
- * of all code, and RANGES, a text, says where it lies: lines of address, offset and size. */
+ * HOW is "thread" (a stream for each thread, the first of which is number 1000), "processor",
+ * "pipe" (the same, as it is written to a pipe), "full" (the buffer was), or what is to be refused:
+ * "swapped", "compressed", "bts", "lost", "empty". CODE is the file of all code, and RANGES, a
+ * text, says where it lies: lines of address, offset and size. */
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -116,20 +117,21 @@ static void put_start(uint32_t tid)
     end(at);
 }
 
-static void put_aux(uint64_t offset, uint64_t size)
+static void put_aux(uint64_t offset, uint64_t size, bool full)
 {
     size_t at = begin(11, 0); /* AUX */
     put64(offset);
     put64(size);
-    put64(0);
+    put64(full);
     end(at);
 }
 
 static void put_auxtrace(unsigned index, bool thread, uint64_t offset, const uint8_t *bytes,
                          size_t size)
 {
-    size_t at = begin(71, 0); /* AUXTRACE; its bytes come behind it */
-    put64(size);
+    static const uint8_t zeros[8] = {0};
+    size_t at = begin(71, 0), fill = (8 - size % 8) % 8; /* AUXTRACE; its bytes come behind it, */
+    put64(size + fill);                                  /* filled up as its offset is not */
     put64(offset);
     put64(0);
     put32(index);
@@ -138,6 +140,7 @@ static void put_auxtrace(unsigned index, bool thread, uint64_t offset, const uin
     put32(0);
     end(at);
     put(bytes, size);
+    put(zeros, fill);
 }
 
 static uint8_t *load(const char *path, size_t *size)
@@ -166,9 +169,9 @@ static void put_streams(const char *how, int count, char **paths)
             size_t size;
             uint8_t *bytes = load(paths[i], &size);
             size_t from = piece ? size / 2 : 0, n = piece ? size - size / 2 : size / 2;
-            put_aux(from, n);
-            put_auxtrace((unsigned)i, thread, from + (piece && !strcmp(how, "lost")), bytes + from,
-                         n);
+            put_aux(from, n, !strcmp(how, "full") && piece);
+            put_auxtrace((unsigned)i, thread, from + (piece && !strcmp(how, "lost") ? 4096 : 0),
+                         bytes + from, n);
             free(bytes);
         }
         end(begin(68, 0)); /* FINISHED_ROUND */
@@ -182,6 +185,7 @@ static void put_maps(const char *code, const char *ranges)
     if (!f)
         exit(2);
     put_mmap("[kernel.kallsyms]_text", UINT64_C(0xffffffff81000000), 0x1000000, 1);
+    put_mmap("/nowhere/module.ko", UINT64_C(0xffffffffc0000000), 0x1000, 1);
     put_mmap("[vdso]", UINT64_C(0x7ffff7fc1000), 0x1000, 2);
     put_mmap("/nowhere/data", UINT64_C(0x600000), 0x1000, 2 | 1 << 13);
     put_mmap2("/nowhere/heap", UINT64_C(0x700000), 0, 0x1000, 3);
@@ -196,8 +200,16 @@ static void put_header(const char *how)
     bool pipe = !strcmp(how, "pipe");
     put(!strcmp(how, "swapped") ? "2ELIFREP" : "PERFILE2", 8);
     put64(pipe ? 16 : 104);
-    if (pipe)
+    if (pipe) {
+        size_t at = begin(64, 0); /* HEADER_ATTR */
+        put(attr, 112);
+        end(at);
+        at = begin(66, 0); /* HEADER_TRACING_DATA, and what is behind it */
+        put32(16);
+        end(at);
+        put(attr, 16);
         return;
+    }
     put64(sizeof(attr)); /* of an attribute with its section of numbers */
     put64(104);          /* attributes */
     put64(sizeof(attr));

@@ -141,6 +141,9 @@ static void seed_perf(const char *dir)
          p.streams[0].size == sizeof(stream));
     vs_perf_data_fini(&p);
     seed(dir, "perf", 1, file, sizeof(file));
+    file[96] = 16; /* the same as a pipe has it, with the end of the header in front */
+    memcpy(file + 88, "PERFILE2", 8);
+    seed(dir, "pipe", 1, file + 88, sizeof(file) - 88);
 }
 
 int LLVMFuzzerInitialize(int *argc, char ***argv)
