@@ -336,7 +336,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These first install what is missing; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check demo bench performance fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check rtl-gates demo bench performance fuzz
 ## check: run all tests, plain and under the sanitizers; try both compilers; check format and includes
 check:
 	@tools/deps --install build bench check format deb rtl
@@ -394,6 +394,13 @@ rtl-check:
 	@tools/deps --install build check rtl
 	@+$(MAKE) all tests
 	@tests/cli/rtl.sh
+
+## rtl-gates: renew the committed table of what the trace module takes in gates
+rtl-gates:
+	@tools/deps --install build check rtl
+	@+$(MAKE) all tests
+	tools/rtl-gates $(B) >$(O)/rtl-gates.csv
+	mv $(O)/rtl-gates.csv bench/results/rtl-gates.csv
 
 ## demo: show what Vestige does
 demo:

@@ -90,7 +90,7 @@ module vs_mcftr_core #(
     wire [ADDRESS-1:0] after = pc + ADDRESS'(size);
     wire goes = kind == DISCONTINUITY || taken;
 
-    logic               step_2, conditional_2, jump_2, return_2, taken_2, elsewhere_2, only_2;
+    logic               step_2, conditional_2, jump_2, return_2, taken_2, elsewhere_2;
     logic [BLOCK-1:0]   icount_2;
     logic [ADDRESS-1:0] target_2;
 
@@ -112,7 +112,6 @@ module vs_mcftr_core #(
             return_2      <= returns;
             taken_2       <= taken;
             elsewhere_2   <= cuts || starts || kind == DISCONTINUITY;
-            only_2        <= !cuts && !starts && kind == ONLY;
             icount_2      <= cuts || starts ? '0 : icount;
             target_2      <= cuts ? '0 : goes ? target : after;
         end
@@ -161,8 +160,9 @@ module vs_mcftr_core #(
     logic [2:0]      report;
     logic            reports;
 
-    // iCnt may have been full before the step's own instruction, which may have a message too
-    wire own = !elsewhere_2 && !only_2 && icount_2 != 0;
+    // iCnt may have been full before the step's own instruction, which may have a message too; of
+    // instructions alone, the last one counts as such, which makes no difference
+    wire own = !elsewhere_2 && icount_2 != 0;
     wire [ICNT:0] so_far = {1'b0, icnt} + (ICNT + 1)'(icount_2) - (ICNT + 1)'(own);
     wire [ICNT:0] excess = so_far - {1'b0, {ICNT{1'b1}}};
     assign full_before  = !excess[ICNT];
@@ -171,7 +171,7 @@ module vs_mcftr_core #(
 
     wire wrong = (conditional_2 && predicted != taken_2) ||
                  (jump_2 && !(return_2 ? ras_right : ibtb_right));
-    wire bcnt_full = branches == ~BCNT'(1);  // all ones say that it is full, one less is
+    wire bcnt_full = branches == {{(BCNT - 1) {1'b1}}, 1'b0};  // all ones say that it is full
     wire icnt_full = instructions == '1;
 
     always_comb begin

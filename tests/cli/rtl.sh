@@ -1,30 +1,37 @@
 #!/bin/bash
 # SPDX-License-Identifier: MIT
-# The trace module in rtl/ sends the bits of `vestige encode`: of recorded runs and of random steps, with room for all of them
-# and without. In `make check`: four configurations on a sample of runs, and a million random steps. In check-long: all
-# workloads with 1 and 4 cores, timed and untimed, in all configurations of both techniques, and random steps by the million.
+# The trace modules in rtl/ send the bits of `vestige encode`: of recorded runs and of random steps, with room for all of them
+# and without; so does its netlist after synthesis; and mistakes in it are found. In `make check`: four configurations on a
+# sample of runs, a million random steps, and two of the mistakes. In check-long: all workloads with 1 and 4 cores, timed and
+# untimed, in all configurations of both techniques, random steps by the million, and all mistakes.
 . "$(dirname "$0")/lib.sh"
 
 [ -z "$sanitized" ] || skip_all "the RTL is the same for every build"
 begin has_what_simulates
-has_program verilator || finish
+has_program verilator && has_program yosys || finish
 
 rtl=$VESTIGE_SRC/rtl
-flags=(-Wall -Wno-DECLFILENAME --top-module vs_mcftr)
+flags=(-Wall -Wno-DECLFILENAME --top-module)
+etrace=etrace:sijump=off,ecall=plain # options that the encoder in hardware does not have
 
 begin has_no_warnings
 for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -GWORD=8" \
     "-GCHUNKS=1 -GTIME=40 -GTA_FIRST=32 -GTA_NEXT=32 -GBCNT_FIRST=8 -GBCNT_NEXT=8 -GWORD=32 -GPIR_ALL=1"; do
     # shellcheck disable=SC2086 # words
-    run verilator --lint-only "${flags[@]}" $more "$rtl"/*.sv
+    run verilator --lint-only "${flags[@]}" vs_mcftr $more "$rtl"/*.sv
     expect_status 0
     expect_no_err
 done
+run verilator --lint-only "${flags[@]}" vs_etrace "$rtl"/*.sv
+expect_status 0
+expect_no_err
 
-# built SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec.
+# built [-n] SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec; -n: of the netlist.
 built() {
+    local netlist=()
+    [ "$1" != -n ] || { netlist=(-n) && shift; }
     spec=$1
-    bench=$("$VESTIGE_SRC/tools/rtl-bench" "$VESTIGE_BUILD" "$@" 2>"$err") || fail "not built"
+    bench=$("$VESTIGE_SRC/tools/rtl-bench" "${netlist[@]}" "$VESTIGE_BUILD" "$@" 2>"$err") || fail "not built"
 }
 
 # same ARGUMENT...: what the bench compares is equal.
@@ -36,6 +43,18 @@ same() {
     expect_no_line ': equal: .* (0|1) messages'
     cat "$out"
 }
+
+# the queue and the packer are small enough to be proved
+begin proves_queue_and_packer
+run "$VESTIGE_SRC/tools/rtl-formal"
+expect_status 0
+expect_out '^fifo_formal: holds'
+expect_out '^packer_formal: holds'
+cp -r "$rtl" "$T/rtl"
+sed -i "s/TAIL'(WORD) : TAIL'(fill)/TAIL'(WORD) : TAIL'(WORD)/" "$T/rtl/packer.sv"
+run "$VESTIGE_SRC/tools/rtl-formal" "$T/rtl"
+expect_status 1
+expect_out '^packer_formal: does not hold'
 
 # recorded NAME CORES OPTION... -- PROGRAM...: $T/NAME.vest
 recorded() {
@@ -56,6 +75,10 @@ if [ -z "$long" ]; then
     "$VESTIGE" encode -f -t mcfTR_e -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
     run "$bench" --spec mcfTR_e "$T/sort.vest"
     expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+
+    begin encodes_etrace
+    built "$etrace" 1 untimed
+    same "$T/sort.vest" "$T/signals.vest"
 
     begin encodes_four_cores
     built mcfTR_e:small 4 timed BLOCK=8 WORD=8
@@ -78,6 +101,16 @@ if [ -z "$long" ]; then
     built mcfTR_e:small 4 timed BLOCK=8 WORD=8
     same --random 200000 --seed 7 --lossy
     expect_out ', [1-9][0-9]* steps lost in [1-9][0-9]* gaps'
+
+    begin encodes_as_a_netlist
+    built -n mcfTR_e:small 1 untimed
+    same --random 20000 --seed 8
+    same --random 20000 --seed 8 --lossy
+
+    begin finds_mistakes
+    run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD" ibtb-forward lost-learns
+    expect_status 0
+    expect_out '^2 mutants, 2 found$'
     finish
 fi
 
@@ -86,6 +119,11 @@ declare -A runs=()
 keep() {
     local name=$1 cores=$2
     shift 3
+    if [ "$name" = pipeline ]; then
+        # it has four threads if it is asked for one, and ten if for four
+        [ "$cores" = 1 ] || return 0
+        cores=4
+    fi
     recorded "$name-$cores" "$cores" -- "$(workload rv64 "$name")" "$@"
     recorded "$name-$cores-timed" "$cores" --timed -- "$(workload rv64 "$name")" "$@"
     runs[$cores-untimed]+=" $T/$name-$cores.vest"
@@ -93,6 +131,27 @@ keep() {
 }
 begin records_workloads
 each_workload all "1 4" keep
+
+begin finds_mistakes
+run "$VESTIGE_SRC/tools/rtl-mutants" "$VESTIGE_BUILD"
+expect_status 0
+expect_out '^3[0-9] mutants, '
+cat "$out"
+
+begin encodes_as_a_netlist
+built -n mcfTR_e:small 4 timed
+# shellcheck disable=SC2086 # words
+same ${runs[4-timed]%%.vest*}.vest
+same --random 100000
+built -n mcfTR_e 1 untimed
+# shellcheck disable=SC2086 # words
+same ${runs[1-untimed]%%.vest*}.vest
+same --random 100000 --lossy
+
+begin encodes_etrace
+built "$etrace" 1 untimed
+# shellcheck disable=SC2086 # words
+same ${runs[1-untimed]}
 
 for technique in mcfTR_e mcfTR_b; do
     for config in small medium large; do

@@ -59,7 +59,7 @@ class Bench
         cores = top.cores;
         timed = top.time_bits != 0;
         most = (1u << top.block) - 1;
-        model = rtl_model_open(o.spec.c_str(), cores, timed, rtl_source_address_bits(source));
+        model = rtl_model_open(o.spec.c_str(), cores, timed, source);
     }
     ~Bench()
     {
@@ -358,7 +358,7 @@ int main(int argc, char **argv)
         rtl_source_close(source);
     }
     for (const char *path : o.runs) {
-        rtl_source *source = rtl_source_run(path);
+        rtl_source *source = rtl_source_run(path, o.spec.compare(0, 6, "etrace") == 0);
         int s = Bench(o, source, path).run();
         status = s > status ? s : status;
         rtl_source_close(source);

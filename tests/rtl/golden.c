@@ -12,6 +12,8 @@
 #include "base/diag.h"
 #include "isa/set.h"
 #include "rerun/run_open.h"
+#include "study/codeview.h"
+#include "technique/passage.h"
 #include "technique/technique.h"
 
 static __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *format, ...)
@@ -27,7 +29,12 @@ static __attribute__((noreturn, format(printf, 1, 2))) void give_up(const char *
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
+/* A loop is what a core did lately and does again for a while, so that paths are met again. */
+enum { LOOP = 8 };
+
 struct random_core {
+    struct rtl_step loop[LOOP];
+    unsigned kept, again, turn; /* steps in `loop`; how many to repeat; the next one */
     uint64_t pc, calls[8];
     unsigned depth;
     uint32_t history;
@@ -36,6 +43,10 @@ struct random_core {
 
 struct rtl_source {
     struct vs_reader *reader; /* NULL: random */
+    struct vs_reader *blocks; /* NULL: no code; else its text is that reader's */
+    struct vs_text text;
+    struct vs_address_code code;
+    struct vs_passage passage;
     struct vs_stepper stepper;
     size_t at;
     bool over;
@@ -44,6 +55,7 @@ struct rtl_source {
     uint64_t instructions, time;
 
     uint64_t state, left;
+    unsigned number; /* of the core whose step comes */
     struct random_core *random;
 };
 
@@ -54,17 +66,37 @@ static void *checked(void *p)
     return p;
 }
 
-struct rtl_source *rtl_source_run(const char *path)
+static struct vs_reader *open_run(const char *path)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    struct vs_reader *reader;
+    if (vs_run_open_flow(&reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
+        give_up("%s: %s", path, diag.text);
+    return reader;
+}
+
+static void take_code(struct rtl_source *s, const char *path, const struct vs_isa *isa)
+{
+    s->blocks = open_run(path);
+    if (!isa || vs_codeview_add(&s->text, s->blocks) < 0 ||
+        vs_codeview_changes(&s->text, s->blocks) < 0 || vs_text_index(&s->text) < 0)
+        give_up("%s: its code cannot be had", path);
+    s->code = vs_code_of_text(&s->text, isa);
+    if (vs_passage_init(&s->passage, &s->code, s->cores) < 0)
+        give_up("out of memory");
+}
+
+struct rtl_source *rtl_source_run(const char *path, bool code)
 {
     struct rtl_source *s = checked(calloc(1, sizeof(*s)));
-    struct vs_diag diag = {.offset = -1, .chunk = -1};
-    if (vs_run_open_flow(&s->reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
-        give_up("%s: %s", path, diag.text);
+    s->reader = open_run(path);
     const struct vs_run_info *info = vs_reader_info(s->reader);
     const struct vs_isa *isa = vs_isa_find(vs_reader_meta(s->reader, "isa"));
     s->cores = info->threads;
     s->timed = info->features & VS_RUN_TIMED;
     s->address_bits = isa ? isa->address_bits : 64;
+    if (code)
+        take_code(s, path, isa);
     return s;
 }
 
@@ -134,12 +166,9 @@ static void random_elsewhere(struct rtl_source *s, struct random_core *c, struct
     c->pc = step->target;
 }
 
-static bool random_next(struct rtl_source *s, struct rtl_step *step)
+static void random_step(struct rtl_source *s, struct rtl_step *step)
 {
-    if (!s->left)
-        return false;
-    s->left--;
-    unsigned number = (unsigned)(random_word(s) % s->cores);
+    unsigned number = s->number;
     struct random_core *c = &s->random[number];
     uint64_t r = random_word(s);
     s->time += r % 4 == 0 ? 0 : r % 3 == 0 ? r >> 8 & 3 : 1;
@@ -153,7 +182,7 @@ static bool random_next(struct rtl_source *s, struct rtl_step *step)
         step->icount = 1;
     if (!c->alive || is_one_of(s, 200)) {
         random_elsewhere(s, c, step);
-        return true;
+        return;
     }
     step->pc = c->pc + 2 * (random_word(s) % 8);
     step->size = is_one_of(s, 2) ? 2 : 4;
@@ -186,7 +215,57 @@ static bool random_next(struct rtl_source *s, struct rtl_step *step)
             c->calls[c->depth++ % 8] = step->pc + step->size;
         c->pc = step->target;
     }
+}
+
+/* In a loop, now and then a branch does something else. */
+static bool random_next(struct rtl_source *s, struct rtl_step *step)
+{
+    if (!s->left)
+        return false;
+    s->left--;
+    if (!is_one_of(s, 3)) /* a core has several steps, one after the other */
+        s->number = (unsigned)(random_word(s) % s->cores);
+    struct random_core *c = &s->random[s->number];
+    if (!c->again || !c->alive) {
+        c->again = 0;
+        random_step(s, step);
+        if (step->kind == RTL_DISCONTINUITY || step->icount > 100)
+            c->kept = 0;
+        else
+            c->loop[c->kept++] = *step;
+        if (c->kept == LOOP || (c->kept && is_one_of(s, 16))) {
+            c->again = c->kept * (unsigned)(random_word(s) % 16);
+            c->turn = 0;
+            if (!c->again)
+                c->kept = 0;
+        }
+        return true;
+    }
+    *step = c->loop[c->turn++ % c->kept];
+    step->time = s->time += random_word(s) % 3;
+    if (step->kind == RTL_CONDITIONAL && is_one_of(s, 128))
+        step->flags ^= VS_BR_TAKEN;
+    if (step->kind == RTL_INDIRECT && is_one_of(s, 32))
+        step->target = random_place(s);
+    if (!--c->again)
+        c->kept = 0;
     return true;
+}
+
+/* Follows the code, up to the last instruction of the step. */
+static void pass_code(struct rtl_source *s, struct rtl_step *step)
+{
+    struct vs_passed passed = {0};
+    uint64_t left = step->icount;
+    while (left)
+        vs_passage_take(&s->passage, step->core, &left, &passed);
+    if (step->kind == RTL_DISCONTINUITY) {
+        step->pc = passed.last;
+        vs_passage_go(&s->passage, step->core, step->target);
+    } else {
+        bool taken = step->flags & VS_BR_TAKEN;
+        vs_passage_branch(&s->passage, step->core, taken ? step->target : step->pc + step->size);
+    }
 }
 
 bool rtl_source_next(struct rtl_source *s, struct rtl_step *step)
@@ -213,6 +292,8 @@ bool rtl_source_next(struct rtl_source *s, struct rtl_step *step)
                               .flags = from->flags,
                               .size = from->size};
     s->instructions += from->icount;
+    if (s->blocks)
+        pass_code(s, step);
     return true;
 }
 
@@ -238,6 +319,10 @@ uint64_t rtl_source_instructions(const struct rtl_source *s)
 
 void rtl_source_close(struct rtl_source *s)
 {
+    if (s->blocks)
+        vs_passage_fini(&s->passage);
+    vs_text_fini(&s->text);
+    vs_reader_close(s->blocks);
     vs_reader_close(s->reader);
     vs_stepper_fini(&s->stepper);
     free(s->random);
@@ -284,7 +369,7 @@ static void note(void *context, unsigned core, uint64_t bits)
 }
 
 struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
-                                 unsigned address_bits)
+                                 const struct rtl_source *source)
 {
     struct rtl_model *m = checked(calloc(1, sizeof(*m)));
     struct vs_diag diag = {.offset = -1, .chunk = -1};
@@ -293,15 +378,17 @@ struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
         give_up("%s: %s", spec, diag.text);
     vs_technique_settle(&m->spec, timed);
     m->setup = (struct vs_technique_setup){
-        .cores = cores, .address_bits = address_bits, .timed = timed, .alignment = 2};
+        .cores = cores, .address_bits = source->address_bits, .timed = timed, .alignment = 2};
     vs_technique_shape(&m->spec, &m->setup, &shape);
     if (vs_port_writer_init(&m->port, &shape, vs_port_to_buf, &m->data) < 0)
         give_up("out of memory");
     m->told = checked(calloc(TOLD, sizeof(*m->told)));
     m->meter = (struct vs_port_meter){.told = note, .context = m};
     m->port.meter = &m->meter;
-    const struct vs_technique_context context = {
-        .params = m->spec.params, .setup = &m->setup, .port = &m->port};
+    const struct vs_technique_context context = {.params = m->spec.params,
+                                                 .setup = &m->setup,
+                                                 .port = &m->port,
+                                                 .code = source->blocks ? &source->code : NULL};
     if (m->spec.technique->encoder->open(&m->encoder, &context) < 0)
         give_up("%s: the encoder cannot be opened", spec);
     return m;

@@ -29,7 +29,9 @@ enum { RTL_IS_CALL = 4, RTL_IS_RETURN = 8, RTL_IS_TAKEN = 16 };
 
 struct rtl_source;
 
-struct rtl_source *rtl_source_run(const char *path);
+/* With `code`, models can be told the run's code, and a discontinuity's pc is that of the last
+ * instruction before it. */
+struct rtl_source *rtl_source_run(const char *path, bool code);
 
 /* Makes `count` steps for that many cores, whose branches are partly predictable; the same for the
  * same seed. */
@@ -46,8 +48,9 @@ void rtl_source_close(struct rtl_source *s);
 
 struct rtl_model;
 
+/* Of the source it takes the code, if there is some. */
 struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
-                                 unsigned address_bits);
+                                 const struct rtl_source *source);
 void rtl_model_step(struct rtl_model *m, const struct rtl_step *step);
 
 /* Tells the bits of the stream so far; after `finish`, all of them. Whole bytes are at `data`. */

@@ -79,6 +79,9 @@ module top #(
     assign word = 32'(out);
     assign tail = 6'(out_tail);
 
+`ifdef NETLIST  // it has its parameters
+    vs_mcftr mcftr (
+`else
     vs_mcftr #(
         .CORES(CORES), .GSHARE(GSHARE), .FOLDED(FOLDED), .RAS(RAS), .IBTB(IBTB), .PIR_ALL(PIR_ALL),
         .PIR_BITS(PIR_BITS), .PIR_PC_BITS(PIR_PC_BITS), .BCNT(BCNT), .ICNT(ICNT),
@@ -87,6 +90,7 @@ module top #(
         .TA_FIRST(TA_FIRST), .TA_NEXT(TA_NEXT), .DCC_FIRST(DCC_FIRST), .DCC_NEXT(DCC_NEXT),
         .CHUNKS(CHUNKS), .RECORDS(RECORDS), .WORD(WORD), .WORDS(WORDS)
     ) mcftr (
+`endif
         .clk(clk), .reset(reset), .ready(ready), .step(step[CORES-1:0]), .kind(kind[3*CORES-1:0]),
         .icount(icounts), .pc(pcs), .target(targets), .size(size[4*CORES-1:0]),
         .taken(taken[CORES-1:0]), .returns(returns[CORES-1:0]), .calls(calls[CORES-1:0]),
