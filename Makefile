@@ -64,6 +64,7 @@ VERSION := $(MAJOR).$(call version,MINOR).$(call version,PATCH)
 
 # libvestige is the layer that the public headers are of, with those below it. All that prints nothing is one more
 # archive, for the program and the tests.
+PLUGGED   := base isa model port technique# what techniques are made of
 EXPORTED  := base trace isa symbol engine rerun model port technique replay study library
 LIB_SRC   := $(foreach l,$(filter-out front page published cli,$(LAYERS)),$(wildcard src/$(l)/*.c src/$(l)/*/*.c))
 CLI_SRC   := $(wildcard src/front/*.c src/page/*.c src/published/*.c src/cli/*.c)# what prints, and what needs that
@@ -88,6 +89,7 @@ TEST_OBJ := $(call obj,$(TEST_SRC))
 LIB_A   := $(B)/lib/libvestige.a
 ALL_A   := $(B)/lib/libvestige-all.a
 LIB_SO  := $(B)/lib/libvestige.so
+TECHNIQUE_A := $(B)/lib/libvestige-technique.a# what plugins are linked with
 GEN_A   := $(B)/test/libgen.a
 GEN     := $(B)/test/vestige-gen
 PROGRAM := $(B)/bin/vestige
@@ -117,13 +119,13 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 .PHONY: all man tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
-all: $(LIB_A) $(LIB_SO) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) man $(if $(filter $(O),$(B)),workloads)
+all: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) man $(if $(filter $(O),$(B)),workloads)
 
 ## man: write manual pages, and completion for bash and zsh, to share in the build directory
 man: $(SHARE)/printed
 
 ## tests: build what the tests run
-tests: $(LIB_A) $(LIB_SO) man $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
+tests: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) man $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
        $(if $(SAN),,$(INJECT) $(RTL_A) $(RTL_PARAMETERS))
 generator: $(GEN)
 bench-program: $(BENCH) $(PT_PEER)
@@ -192,6 +194,8 @@ $(LIB_A) $(ALL_A) $(GEN_A) $(RTL_A):
 # What the interface needs comes out of an archive of everything.
 PIC_A := $(B)/pic/libparts.a
 $(PIC_A): $(LIB_PIC) $(B)/sources
+$(TECHNIQUE_A): $(filter $(foreach d,obj pic,$(PLUGGED:%=$(B)/$d/src/%/%)),$(LIB_PIC)) $(B)/sources
+$(PIC_A) $(TECHNIQUE_A):
 	$(call say,AR,$(@))mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $(filter %.o,$^)
 LIB_TOP := base trace isa rerun library# whose objects have the interface's functions
 $(LIB_SO).$(VERSION): $(filter $(foreach d,obj pic,$(LIB_TOP:%=$(B)/$d/src/%/%)),$(LIB_PIC)) $(PIC_A) src/library/symbols $(B)/sources
@@ -479,8 +483,15 @@ install: all
 	ln -sf libvestige.so.$(VERSION) "$(DESTDIR)$(LIBDIR)/libvestige.so.$(MAJOR)"
 	ln -sf libvestige.so.$(MAJOR) "$(DESTDIR)$(LIBDIR)/libvestige.so"
 	install -m 644 include/vestige/*.h "$(DESTDIR)$(PREFIX)/include/vestige"
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' \
-	    vestige.pc.in | install -m 644 /dev/stdin "$(DESTDIR)$(LIBDIR)/pkgconfig/vestige.pc"
+	for name in vestige vestige-technique; do \
+	    sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' -e 's|@VERSION@|$(VERSION)|' $$name.pc.in | \
+	        install -m 644 /dev/stdin "$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc" || exit; \
+	done
+	install -m 644 $(TECHNIQUE_A) "$(DESTDIR)$(LIBDIR)"
+	for layer in $(PLUGGED); do \
+	    install -d "$(DESTDIR)$(PREFIX)/include/vestige-technique/$$layer" && \
+	    install -m 644 src/$$layer/*.h "$(DESTDIR)$(PREFIX)/include/vestige-technique/$$layer" || exit; \
+	done
 
 ## deb: make a Debian package of what install installs, build/vestige_VERSION_amd64.deb or DEB=FILE
 DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb

@@ -190,6 +190,16 @@ VS_API int vs_reader_image(const struct vs_reader *r, uint64_t id, struct vs_ima
  * until a seek. */
 VS_API int vs_reader_next(struct vs_reader *r, struct vs_batch *batch);
 
+/* The most events that a reader delivers at a time. */
+#define VS_BATCH_MAX 1024
+
+/* Does the same, but decodes the events into the caller's arrays of `capacity` elements, where they
+ * stay, and delivers more of them at a time if there is room. The batch's `wide` area is still the
+ * reader's. cycles may be NULL if the run is not timed.
+ * Returns as vs_reader_next; -VSE_INVAL (no array, or its capacity is less than VS_BATCH_MAX). */
+VS_API int vs_reader_next_into(struct vs_reader *r, struct vs_event *events, uint64_t *cycles,
+                               size_t capacity, struct vs_batch *batch);
+
 /* From now on delivers only this thread's events, or all events again with thread = -1. The
  * position is kept: it is after the last event delivered. With one thread selected, a batch's
  * `first` is the global number of its first event, and the numbers of the others are not known.

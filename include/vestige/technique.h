@@ -43,6 +43,15 @@ struct vs_catalog_entry {
 /* Makes a catalog of the library's own techniques. Returns 0; -VSE_NOMEM. */
 VS_API int vs_catalog_open(struct vs_catalog **c);
 
+/* Loads techniques from a shared object, before the catalog is used for anything else, and adds
+ * them. A path without a slash is in the working folder. docs/adding-a-technique.md shows how such
+ * an object is made; it must be of this very version of Vestige. Returns 0; with diag, -VSE_IO (it
+ * cannot be loaded); -VSE_TRUNCATED; -VSE_FORMAT (it is no plugin); -VSE_VERSION (it was built for
+ * another version); -VSE_CORRUPT (a technique of it breaks a rule); -VSE_EXISTS (there is a
+ * technique of that name already); -VSE_INVAL; -VSE_NOMEM. After an error the catalog is as before.
+ */
+VS_API int vs_catalog_plugin(struct vs_catalog *c, const char *path, struct vs_diag *diag);
+
 /* Frees a catalog. NULL is fine. */
 VS_API void vs_catalog_close(struct vs_catalog *c);
 

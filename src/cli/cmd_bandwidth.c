@@ -8,6 +8,7 @@
 
 #include "base/number.h"
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "cli/figures.h"
 #include "front/plot.h"
 #include "front/runs.h"
@@ -451,6 +452,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_bandwidth, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     status = runs_open(cli, &runs, argc, argv);
     if (status == CLI_DONE)
         status = bandwidth_measure(cli, &o, runs.count, runs.paths);
@@ -463,6 +467,7 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     SPECS_OPTION(FIELD(techniques), "measure this technique, or all; may be repeated\n"
                                     "(default: a dozen techniques)"),
+    PLUGIN_OPTION(FIELD(plugins)),
     REGION_OPTIONS(FIELD(region)),
     {.name = "sample",
      .argument = "PERIOD:LENGTH",

@@ -6,7 +6,7 @@
 #include "front/region.h"
 
 struct bandwidth_options {
-    struct option_list techniques;
+    struct option_list techniques, plugins;
     uint64_t window;
     const char *buffer, *plot;
     bool json, csv, fields, overwrite;

@@ -4,11 +4,13 @@
 #include <strings.h>
 
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/report.h"
 #include "cli/specs.h"
 #include "study/bandwidth.h"
 
 struct chunks_options {
+    struct option_list plugins;
     struct option_list techniques;
     const char *field;
     uint64_t most;
@@ -310,6 +312,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_chunks, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (o.techniques.count != 1 || (o.json && o.csv)) {
         cli_error(cli, o.json && o.csv
                            ? "--json and --csv exclude each other"
@@ -326,6 +331,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     SPECS_OPTION_ONE(FIELD(techniques)),
+    PLUGIN_OPTION(FIELD(plugins)),
     {.name = "field",
      .argument = "NAME",
      .help = "show only this field: bCnt, target, dCC, ...",

@@ -13,6 +13,7 @@
 #include "base/number.h"
 #include "base/outfile.h"
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "cli/replaying.h"
 #include "cli/specs.h"
 #include "front/runs.h"
@@ -31,6 +32,7 @@ enum {
 };
 
 struct debug_options {
+    struct option_list plugins;
     struct option_list images;
     const char *code, *technique, *listen, *gdb, *process;
     uint64_t memory, disk;
@@ -296,6 +298,9 @@ static bool write_remote(char *text, size_t capacity, const struct debug_options
     for (size_t i = 0; i < o->images.count; i++)
         fits = fits && add_word(text, capacity, "--image") &&
                add_word(text, capacity, o->images.items[i]);
+    for (size_t i = 0; i < o->plugins.count; i++)
+        fits = fits && add_word(text, capacity, "--plugin") &&
+               add_word(text, capacity, o->plugins.items[i]);
     return fits && add_word(text, capacity, "--") && add_word(text, capacity, path);
 }
 
@@ -419,6 +424,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_debug, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (o.script) {
         out_str(&cli->out, vs_gdb_script);
         return CLI_DONE;
@@ -450,6 +458,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct debug_options, member)
 
 static const struct cli_option options[] = {
+    PLUGIN_OPTION(FIELD(plugins)),
     {.name = "technique",
      .letter = 't',
      .argument = "SPEC",

@@ -5,6 +5,7 @@
 #include "base/progress.h"
 #include "cli/code_open.h"
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/json.h"
 #include "front/report.h"
 #include "cli/vport_open.h"
@@ -13,6 +14,7 @@
 #include "replay/walk.h"
 
 struct decode_options {
+    struct option_list plugins;
     const char *code;
     struct option_list images;
     bool json, summary, source, disassemble;
@@ -265,6 +267,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_decode, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (o.code && o.images.count) {
         cli_error(cli, "the code comes from --code or from --image, not from both");
         return CLI_USAGE;
@@ -296,6 +301,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct decode_options, member)
 
 static const struct cli_option options[] = {
+    PLUGIN_OPTION(FIELD(plugins)),
     {.name = "code",
      .argument = "RUN",
      .help = "take the code from this run, with its changes",

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/report.h"
 #include "cli/raw_files.h"
 #include "cli/specs.h"
@@ -10,6 +11,7 @@
 #include "study/bandwidth.h"
 
 struct encode_options {
+    struct option_list plugins;
     struct region_options region;
     struct option_list techniques;
     const char *output, *raw; /* one of them is set */
@@ -153,6 +155,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_encode, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (!check_options(cli, &o))
         return CLI_USAGE;
     status = specs_parse_one(cli, &spec, o.techniques.items[0]);
@@ -174,6 +179,7 @@ static int run(struct cli *cli, int argc, char **argv)
 
 static const struct cli_option options[] = {
     SPECS_OPTION_ONE(FIELD(techniques)),
+    PLUGIN_OPTION(FIELD(plugins)),
     REGION_OPTIONS(FIELD(region)),
     {.name = "output",
      .letter = 'o',

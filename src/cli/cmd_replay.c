@@ -8,11 +8,13 @@
 #include "base/number.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/report.h"
 #include "cli/replaying.h"
 #include "study/verify_replay.h"
 
 struct replay_options {
+    struct option_list plugins;
     struct option_list images;
     const char *code, *until, *check;
     bool json, print, registers;
@@ -456,6 +458,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_replay, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (o.check && o.until) {
         cli_error(cli, "--check compares the whole run; leave --until out");
         return CLI_USAGE;
@@ -483,6 +488,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct replay_options, member)
 
 static const struct cli_option options[] = {
+    PLUGIN_OPTION(FIELD(plugins)),
     REPLAYING_OPTIONS(FIELD(images), FIELD(code)),
     {.name = "until",
      .argument = "N",

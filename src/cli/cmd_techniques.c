@@ -3,11 +3,13 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/report.h"
 #include "front/suggest.h"
 #include "technique/technique.h"
 
 struct techniques_options {
+    struct option_list plugins;
     bool json;
     uint64_t cores;
 };
@@ -395,8 +397,9 @@ static int print_list(struct cli *cli, const struct techniques_options *o)
     json_init(&j, &cli->out, 2);
     if (o->json)
         json_array(&j, NULL);
-    for (size_t i = 0; vs_techniques[i]; i++) {
-        if (vs_technique_defaults(&spec, vs_techniques[i]) < 0)
+    const struct vs_technique *const *table = plugin_table(cli);
+    for (size_t i = 0; table[i]; i++) {
+        if (vs_technique_defaults(&spec, table[i]) < 0)
             continue;
         int status = row_of(cli, o, &spec, &row);
         if (status != CLI_DONE)
@@ -422,9 +425,9 @@ static int no_technique(struct cli *cli, const char *text)
     struct suggest s;
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(text, ":"), text);
     suggest_init(&s, name);
-    for (size_t i = 0; vs_techniques[i]; i++) {
-        suggest_offer(&s, vs_techniques[i]->name);
-        for (const char *const *a = vs_techniques[i]->aliases; a && *a; a++)
+    for (const struct vs_technique *const *t = plugin_table(cli); *t; t++) {
+        suggest_offer(&s, (*t)->name);
+        for (const char *const *a = (*t)->aliases; a && *a; a++)
             suggest_offer(&s, *a);
     }
     if (s.best)
@@ -443,13 +446,16 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_techniques, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     if (!argc)
         return print_list(cli, &o);
     char name[64];
     snprintf(name, sizeof(name), "%.*s", (int)strcspn(argv[0], ":"), argv[0]);
-    if (!vs_technique_find(name))
+    if (!vs_technique_find_in(cli->techniques, name))
         return no_technique(cli, argv[0]);
-    if (vs_technique_parse(&spec, argv[0], &diag) < 0) {
+    if (vs_technique_parse_in(cli->techniques, &spec, argv[0], &diag) < 0) {
         cli_error(cli, "%s: %s", argv[0], diag.text);
         return CLI_USAGE;
     }
@@ -468,6 +474,7 @@ static int run(struct cli *cli, int argc, char **argv)
 #define FIELD(member) offsetof(struct techniques_options, member)
 
 static const struct cli_option options[] = {
+    PLUGIN_OPTION(FIELD(plugins)),
     {.name = "json",
      .help = "print an array of JSON objects, or one object for a\n"
              "SPEC",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "front/region.h"
 #include "front/report.h"
 #include "front/runs.h"
@@ -15,6 +16,7 @@
 #include "study/prove.h"
 
 struct verify_options {
+    struct option_list plugins;
     struct region_options region;
     struct option_list techniques;
     const char *stream;
@@ -526,6 +528,9 @@ static int run(struct cli *cli, int argc, char **argv)
     int status;
     if (!options_parse(cli, &command_verify, &o, &argc, argv, &status))
         return status;
+    status = plugin_load(cli, &o.plugins);
+    if (status != CLI_DONE)
+        return status;
     status = region_init(&region, cli, &o.region);
     if (status == CLI_DONE)
         status = runs_open(cli, &runs, argc, argv);
@@ -546,6 +551,7 @@ static int run(struct cli *cli, int argc, char **argv)
 static const struct cli_option options[] = {
     SPECS_OPTION(FIELD(techniques), "verify this technique, or all; may be repeated\n"
                                     "(default: those of bandwidth)"),
+    PLUGIN_OPTION(FIELD(plugins)),
     REGION_OPTIONS(FIELD(region)),
     {.name = "stream",
      .argument = "FILE",

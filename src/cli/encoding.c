@@ -40,7 +40,7 @@ static int describe(struct cli *cli, struct encoding *e)
                                        .cores = e->setup.cores,
                                        .timed = e->setup.timed,
                                        .facts = e->facts,
-                                       .fact_count = vport_facts(e->reader, e->facts),
+                                       .fact_count = vs_stream_facts(e->reader, e->facts),
                                        .images = e->images,
                                        .image_count = count};
     return CLI_DONE;

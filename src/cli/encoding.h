@@ -21,7 +21,7 @@ struct encoding {
     /* private */
     struct vs_reader *reader;
     struct vs_image *images;
-    struct vs_vport_pair facts[VPORT_FACTS];
+    struct vs_vport_pair facts[VS_STREAM_FACTS];
     struct vs_bandwidth study;
     struct vs_workers *workers;
     struct vs_job job;

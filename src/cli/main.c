@@ -5,6 +5,7 @@
 
 #include "front/cli.h"
 #include "cli/commands.h"
+#include "cli/plugin.h"
 #include "vestige/version.h"
 
 static int no_arguments(void)
@@ -65,5 +66,6 @@ int main(int argc, char **argv)
     const struct command *tool = argc > 0 ? commands_by_program(argv[0]) : NULL;
     int status = tool ? run_command(&cli, tool, argc - 1, argv + 1)
                       : dispatch(&cli, argc > 0 ? argc - 1 : 0, argv + 1);
+    plugin_unload(&cli);
     return cli_finish(&cli, status);
 }

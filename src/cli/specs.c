@@ -24,7 +24,7 @@ int specs_add(struct cli *cli, struct vs_spec_list *specs, const char *config,
 int specs_parse_one(struct cli *cli, struct vs_technique_spec *spec, const char *text)
 {
     struct vs_diag diag = {0};
-    int e = vs_technique_parse(spec, text, &diag);
+    int e = vs_technique_parse_in(cli->techniques, spec, text, &diag);
     return e < 0 ? refuse(cli, text, e, &diag) : CLI_DONE;
 }
 
@@ -32,7 +32,7 @@ int specs_parse(struct cli *cli, struct vs_spec_list *specs, const struct option
 {
     struct vs_diag diag = {0};
     size_t at = 0;
-    *specs = (struct vs_spec_list){0};
+    *specs = (struct vs_spec_list){.table = cli->techniques};
     int e = list->count ? 0 : vs_spec_list_add_usual(specs, &diag);
     while (!e && at < list->count)
         e = vs_spec_list_add_text(specs, list->items[at++], &diag);

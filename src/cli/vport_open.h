@@ -5,6 +5,7 @@
 
 #include "front/cli.h"
 #include "port/vport.h"
+#include "study/stream_file.h"
 #include "technique/technique.h"
 
 /* Opens a stream, and finds the technique that can read it; its spec is settled. Returns CLI_DONE,
@@ -14,11 +15,6 @@ int vport_open(struct cli *cli, struct vs_vport **port, const char *path,
 
 /* Says that the file is cut off, if it is. Returns CLI_DONE; CLI_BAD_DATA. */
 int vport_missing(struct cli *cli, const struct vs_vport *port, const char *path);
-
-/* The facts of a run that its streams have too, because a replay depends on them. Returns how many
- * there are, at most VPORT_FACTS; they are the reader's. */
-#define VPORT_FACTS 4
-size_t vport_facts(const struct vs_reader *run, struct vs_vport_pair facts[VPORT_FACTS]);
 
 /* Starts a file for a run's stream; the spec must be settled. Returns CLI_DONE, or the status after
  * a message. */

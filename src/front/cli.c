@@ -18,6 +18,8 @@ void cli_init(struct cli *cli)
     out_init(&cli->out, STDOUT_FILENO);
     out_enlarge(&cli->out);
     cli->command = NULL;
+    cli->plugins = NULL;
+    cli->techniques = NULL;
 }
 
 int cli_finish(struct cli *cli, int status)

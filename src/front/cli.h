@@ -14,9 +14,14 @@ enum cli_status {
     CLI_USAGE = 2,    /* bad usage, or the system refused */
 };
 
+struct vs_plugins;
+struct vs_technique;
+
 struct cli {
-    struct out out;      /* standard output */
-    const char *command; /* for messages; NULL until it is known */
+    struct out out;             /* standard output */
+    const char *command;        /* for messages; NULL until it is known */
+    struct vs_plugins *plugins; /* what --plugin has loaded (cli/plugin.h); NULL: nothing */
+    const struct vs_technique *const *techniques; /* with theirs; NULL: our own alone */
 };
 
 void cli_init(struct cli *cli);

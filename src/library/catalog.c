@@ -6,9 +6,10 @@
 
 #include "base/diag.h"
 #include "library/sized.h"
+#include "technique/plugins.h"
 
 struct vs_catalog {
-    const struct vs_technique *const *table;
+    struct vs_plugins plugins;
 };
 
 /* The public names of what a technique serves. */
@@ -19,20 +20,26 @@ _Static_assert((int)VS_REPORTS_FLOW == (int)VS_TECHNIQUE_FLOW &&
 
 const struct vs_technique *const *vs_catalog_table(const struct vs_catalog *c)
 {
-    return c ? c->table : vs_techniques;
+    return c && c->plugins.table ? (const struct vs_technique *const *)c->plugins.table
+                                 : vs_techniques;
 }
 
 int vs_catalog_open(struct vs_catalog **c)
 {
-    if (!(*c = calloc(1, sizeof(**c))))
-        return -VSE_NOMEM;
-    (*c)->table = vs_techniques;
-    return 0;
+    return (*c = calloc(1, sizeof(**c))) ? 0 : -VSE_NOMEM;
 }
 
 void vs_catalog_close(struct vs_catalog *c)
 {
+    if (c)
+        vs_plugins_fini(&c->plugins);
     free(c);
+}
+
+int vs_catalog_plugin(struct vs_catalog *c, const char *path, struct vs_diag *diag)
+{
+    return c && path ? vs_plugins_add(&c->plugins, path, diag)
+                     : vs_diag_set(diag, -VSE_INVAL, -1, -1, "no catalog, or no plugin is named");
 }
 
 int vs_catalog_at(const struct vs_catalog *c, size_t i, struct vs_catalog_entry *entry)

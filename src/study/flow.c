@@ -14,6 +14,7 @@ enum { CACHE = 1 << 16, NESTED = 16 };
 struct vs_flow_insn {
     uint64_t pc;
     struct vs_insn insn; /* length 0: nothing is decoded here */
+    uint8_t bytes[VS_ISA_LENGTH_MAX];
 };
 
 /* Where a signal interrupted a thread. */
@@ -81,13 +82,12 @@ static int thread_of(struct vs_flow_check *c, unsigned number, struct vs_flow_th
 static const struct vs_insn *insn_at(struct vs_flow_check *c, uint64_t pc)
 {
     struct vs_flow_insn *place = &c->insns[pc % CACHE];
-    uint8_t bytes[VS_ISA_LENGTH_MAX];
     size_t size;
 
     if (likely(place->pc == pc && place->insn.length))
         return &place->insn;
-    size = vs_codemap_fetch(&c->code, pc, bytes, c->isa->length_max);
-    if (c->isa->decode(bytes, size, pc, &place->insn) < 0) {
+    size = vs_codemap_fetch(&c->code, pc, place->bytes, c->isa->length_max);
+    if (c->isa->decode(place->bytes, size, pc, &place->insn) < 0) {
         place->insn.length = 0;
         return NULL;
     }
@@ -116,13 +116,22 @@ static int replace_code(struct vs_flow_check *c, uint64_t id)
 
 /* ---- walking ------------------------------------------------------------------------------- */
 
-/* The instruction at `next` retires. */
-static void step(struct vs_flow_check *c, struct vs_flow_thread *t, const struct vs_insn *insn)
+/* The instruction at `next`, which is in the cache, was passed. */
+static void leave(struct vs_flow_thread *t, const struct vs_insn *insn)
 {
     t->last = t->next;
     t->repeats = insn->repeat;
     t->next += insn->length;
     t->begun = false;
+}
+
+/* It retires. */
+static void step(struct vs_flow_check *c, struct vs_flow_thread *t, const struct vs_insn *insn)
+{
+    if (unlikely(c->retired != NULL) && !c->error)
+        c->error = c->retired(c->context, (unsigned)(t - c->threads), t->next,
+                              c->insns[t->next % CACHE].bytes, insn->length);
+    leave(t, insn);
     c->instructions++;
 }
 
@@ -131,10 +140,8 @@ static void finish_begun(struct vs_flow_check *c, struct vs_flow_thread *t)
 {
     const struct vs_insn *insn = insn_at(c, t->next);
 
-    if (t->begun && insn) {
-        step(c, t, insn);
-        c->instructions--;
-    }
+    if (t->begun && insn)
+        leave(t, insn);
 }
 
 /* Passes over n instructions, which must be plain. Returns NULL, or what is wrong. */
@@ -425,6 +432,8 @@ int vs_flow_check_batch(struct vs_flow_check *c, const struct vs_batch *batch)
             go(t, pc);
         if (unlikely(e->kind == VS_CODE))
             error = replace_code(c, e->value);
+        if (unlikely(c->error))
+            error = c->error;
     }
     return error;
 }

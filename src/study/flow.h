@@ -31,6 +31,11 @@ struct vs_flow_difference {
 struct vs_flow_thread;
 struct vs_flow_insn;
 
+/* Is told of an instruction that retires with the event under way, in order. The bytes are valid
+ * until it returns. */
+typedef int vs_flow_retired(void *context, unsigned thread, uint64_t pc, const uint8_t *bytes,
+                            unsigned size);
+
 struct vs_flow_check {
     /* the result so far */
     uint64_t instructions; /* walked */
@@ -38,7 +43,12 @@ struct vs_flow_check {
     uint64_t differences;  /* events that differ */
     struct vs_flow_difference first;
 
+    vs_flow_retired *retired; /* the caller's, set after init; NULL: nobody is told. An error of it
+                               * is what vs_flow_check_batch returns */
+    void *context;
+
     /* private */
+    int error; /* of `retired` */
     const struct vs_reader *blocks;
     const struct vs_isa *isa;
     struct vs_codemap code;

@@ -29,6 +29,7 @@
 #include "study/run_memory.h"        /* memory as a run has it */
 #include "study/routines.h"          /* a profile by routine */
 #include "study/sampling.h"          /* windows that stand for a run */
+#include "study/stream_file.h"       /* a run's stream as a file */
 #include "study/verify.h"            /* control flow, decoded, against the run */
 #include "study/verify_address.h"    /* data addresses, decoded, against the run */
 #include "study/verify_data.h"       /* load values, decoded, against the run */

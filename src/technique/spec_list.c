@@ -60,15 +60,15 @@ int vs_spec_list_add(struct vs_spec_list *list, const char *config,
 }
 
 /* Makes the spec of a named configuration over the defaults. */
-static int config_spec(struct vs_technique_spec *spec, const char *technique, const char *config,
-                       struct vs_diag *diag)
+static int config_spec(const struct vs_spec_list *list, struct vs_technique_spec *spec,
+                       const char *technique, const char *config, struct vs_diag *diag)
 {
     char text[VS_TECHNIQUE_TEXT];
     int n =
         snprintf(text, sizeof(text), "%s%s%s", technique, config ? ":" : "", config ? config : "");
     if (n < 0 || (size_t)n >= sizeof(text))
         return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "the name is too long");
-    return vs_technique_parse(spec, text, diag);
+    return vs_technique_parse_in(list->table, spec, text, diag);
 }
 
 /* Adds a technique's defaults, and its configurations. */
@@ -81,7 +81,7 @@ static int add_technique(struct vs_spec_list *list, const struct vs_technique *t
         return vs_diag_set(diag, e, -1, -1, "bad table of %s", t->name);
     e = add(list, "default", true, &defaults);
     for (const struct vs_technique_config *c = t->configs; c && c->name && !e; c++) {
-        e = config_spec(&spec, t->name, c->name, diag);
+        e = config_spec(list, &spec, t->name, c->name, diag);
         if (!e && !equal(&spec, &defaults))
             e = add(list, c->name, true, &spec);
     }
@@ -91,9 +91,10 @@ static int add_technique(struct vs_spec_list *list, const struct vs_technique *t
 static int add_group(struct vs_spec_list *list, unsigned kinds, struct vs_diag *diag)
 {
     int e = 0;
-    for (size_t i = 0; vs_techniques[i] && !e; i++)
-        if (vs_techniques[i]->serves & kinds)
-            e = add_technique(list, vs_techniques[i], diag);
+    for (const struct vs_technique *const *t = list->table ? list->table : vs_techniques; *t && !e;
+         t++)
+        if ((*t)->serves & kinds)
+            e = add_technique(list, *t, diag);
     return e;
 }
 
@@ -102,7 +103,7 @@ int vs_spec_list_add_usual(struct vs_spec_list *list, struct vs_diag *diag)
     struct vs_technique_spec spec;
     int e = 0;
     for (size_t i = 0; i < COUNT(usual) && !e; i++) {
-        e = config_spec(&spec, usual[i].name, usual[i].config, diag);
+        e = config_spec(list, &spec, usual[i].name, usual[i].config, diag);
         if (!e)
             e = add(list, usual[i].config ? usual[i].config : "default", true, &spec);
     }
@@ -116,6 +117,6 @@ int vs_spec_list_add_text(struct vs_spec_list *list, const char *text, struct vs
     for (size_t i = 0; i < COUNT(groups); i++)
         if (!strcmp(text, groups[i].name))
             return add_group(list, groups[i].kinds, diag);
-    int e = vs_technique_parse(&spec, text, diag);
+    int e = vs_technique_parse_in(list->table, &spec, text, diag);
     return e ? e : vs_spec_list_add(list, colon && colon[1] ? colon + 1 : "default", &spec);
 }

@@ -13,6 +13,7 @@ struct vs_spec_item {
 
 /* A zeroed struct is an empty list. */
 struct vs_spec_list {
+    const struct vs_technique *const *table; /* the caller's, as in vs_technique_find_in */
     struct vs_spec_item *items;
     size_t count, capacity;
 };

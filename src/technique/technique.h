@@ -19,6 +19,8 @@
  *   seen        memory as a run shows it
  *   writers     which core stored last to code
  *   packets     streams through a general compressor
+ *   plugin      a technique in a shared object, as it says what it is
+ *   plugins     the table with those of shared objects
  *   spec_list   several techniques, as users ask for them
  *
  * A core is a thread of the run. Each core begins with a discontinuity whose target is its first

@@ -13,6 +13,8 @@
 
 #define BATCH VS_DECODE_MAX
 
+_Static_assert(BATCH <= VS_BATCH_MAX, "a batch fits where a caller makes room for one");
+
 struct vs_reader {
     struct vs_loader loader;
     struct vs_index index;
@@ -286,11 +288,12 @@ static int open_chunk(struct vs_reader *r, size_t summary)
     return 0;
 }
 
-/* Decodes the next batch of the open chunk. Returns as vs_decoder_next; 0 is the chunk's end. */
-static int decode(struct vs_reader *r)
+/* Decodes the next batch of the open chunk to arrays of BATCH elements. Returns as vs_decoder_next;
+ * 0 is the chunk's end. */
+static int decode_to(struct vs_reader *r, struct vs_event *events, uint64_t *cycles)
 {
     uint64_t first = r->decoder.summary.first + r->decoder.done;
-    int n = vs_decoder_next(&r->decoder, r->events, r->cycles, &r->wide, BATCH);
+    int n = vs_decoder_next(&r->decoder, events, cycles, &r->wide, BATCH);
 
     r->at = r->count = 0;
     if (n < 0) {
@@ -305,6 +308,11 @@ static int decode(struct vs_reader *r)
     r->count = (unsigned)n;
     r->in_chunk = n > 0;
     return n;
+}
+
+static int decode(struct vs_reader *r)
+{
+    return decode_to(r, r->events, r->cycles);
 }
 
 /* ---- events that are made -------------------------------------------------------------------- */
@@ -370,6 +378,18 @@ static unsigned place_before(const struct vs_reader *r, uint64_t event)
     return i;
 }
 
+/* Opens the next chunk that has something to deliver, unless one is open. Returns 0; -VSE_END; an
+ * error. */
+static int enter_chunk(struct vs_reader *r)
+{
+    if (r->in_chunk)
+        return 0;
+    while (r->thread >= 0 && r->next < r->index.summary_count &&
+           !vs_index_part(&r->index, r->next, (unsigned)r->thread))
+        r->next++;
+    return r->next == r->index.summary_count ? -VSE_END : open_chunk(r, r->next);
+}
+
 /* Makes sure that something is decoded and not yet delivered. Returns 0; -VSE_END; an error. */
 static int fill(struct vs_reader *r)
 {
@@ -378,19 +398,9 @@ static int fill(struct vs_reader *r)
     while (r->expander && r->at == r->count)
         if ((err = take_made(r)) < 0)
             return err;
-    while (r->at == r->count) {
-        if (!r->in_chunk) {
-            while (r->thread >= 0 && r->next < r->index.summary_count &&
-                   !vs_index_part(&r->index, r->next, (unsigned)r->thread))
-                r->next++;
-            if (r->next == r->index.summary_count)
-                return -VSE_END;
-            if ((err = open_chunk(r, r->next)) < 0)
-                return err;
-        }
-        if ((err = decode(r)) < 0)
+    while (r->at == r->count)
+        if ((err = enter_chunk(r)) < 0 || (err = decode(r)) < 0)
             return err;
-    }
     return 0;
 }
 
@@ -442,6 +452,53 @@ int vs_reader_next(struct vs_reader *r, struct vs_batch *batch)
         r->position = r->first + r->count;
     r->at = r->count;
     return (int)batch->count;
+}
+
+/* Decodes straight to the caller's arrays, batch after batch, until one has wide values: these are
+ * then all in the reader's area. What fails after the first batch is returned by the next call.
+ * Returns as vs_reader_next. */
+static int next_decoded(struct vs_reader *r, struct vs_event *events, uint64_t *cycles,
+                        size_t capacity, struct vs_batch *batch)
+{
+    size_t count = 0;
+    int n = 0;
+
+    *batch = (struct vs_batch){.events = events, .cycles = r->cycles ? cycles : NULL};
+    r->wide.len = 0;
+    while (!r->wide.len && capacity - count >= BATCH) {
+        if ((n = enter_chunk(r)) < 0 ||
+            (n = decode_to(r, events + count, r->cycles ? cycles + count : NULL)) < 0)
+            break;
+        batch->first = n && !count ? r->first : batch->first;
+        count += (size_t)n;
+        r->position = n ? r->first + (uint64_t)n : r->position;
+        r->at = r->count;
+    }
+    if (n < 0 && failed(r, n) && !count)
+        return n;
+    batch->wide = r->wide.data;
+    batch->wide_size = r->wide.len;
+    batch->count = count;
+    return (int)count;
+}
+
+int vs_reader_next_into(struct vs_reader *r, struct vs_event *events, uint64_t *cycles,
+                        size_t capacity, struct vs_batch *batch)
+{
+    int n;
+
+    if (capacity < VS_BATCH_MAX || !events || (r->cycles && !cycles))
+        return -VSE_INVAL;
+    if (!r->failed && !r->expander && r->thread < 0 && r->at == r->count)
+        return next_decoded(r, events, cycles, capacity < INT32_MAX ? capacity : INT32_MAX, batch);
+    if ((n = vs_reader_next(r, batch)) <= 0)
+        return n;
+    memcpy(events, batch->events, batch->count * sizeof(*events));
+    if (batch->cycles)
+        memcpy(cycles, batch->cycles, batch->count * sizeof(*cycles));
+    batch->events = events;
+    batch->cycles = batch->cycles ? cycles : NULL;
+    return n;
 }
 
 int vs_reader_select(struct vs_reader *r, int thread)

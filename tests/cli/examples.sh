@@ -5,21 +5,10 @@
 # sanitizers.
 . "$(dirname "$0")/lib.sh"
 
-mapfile -t vars < <(grep -v '^#' "$VESTIGE_BUILD/config")
-san=$(sed -n 's/^SAN=//p' "$VESTIGE_BUILD/config")
-# Not in $T, whose name may have a space: what pkg-config says is for the command line of a compiler.
-root=$(mktemp -d /tmp/vestige-examples.XXXXXX) || exit 2
-trap 'rm -rf "$T" "$_work" "$root"' EXIT
-export PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root
-export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 SOURCE_DATE_EPOCH=1000000000
+. "$VESTIGE_SRC/tests/installed.sh"
 
-make -C "$VESTIGE_SRC" "${vars[@]}" install DESTDIR="$root" PREFIX=/usr >"$T/install" 2>&1 || {
-    cat "$T/install"
-    exit 2
-}
 cp -r "$VESTIGE_SRC/examples" "$root/examples" # without the tree's headers beside them
 cd "$root/examples" || exit 2
-export LD_LIBRARY_PATH=$root/usr/lib
 vestige=$root/usr/bin/vestige
 
 program=$(workload rv64 racy)
@@ -64,6 +53,60 @@ check_measure() {
     run "$T/measure" "$run" mcfTR_e:vast
     expect_status 1
     expect_err 'mcfTR_e has no configuration .vast.'
+}
+
+check_write() {
+    run "$T/write" "$T/w.vest"
+    expect_status 0
+    run "$vestige" check --flow "$T/w.vest"
+    expect_status 0
+    expect_equal "$("$vestige" info --json "$T/w.vest" | jq -r '"\(.instructions) \(.counts.kinds.store)"')" "4000 1000"
+    run "$T/write" "$T/none/w.vest"
+    expect_status 1
+    expect_err '^write: .*none/w.vest: '
+}
+
+check_walk() {
+    run "$T/walk" "$run"
+    expect_status 0
+    expect_equal "$(sed -n 's/ instructions$//p' "$out")" "$("$vestige" info --json "$run" | jq .instructions)" instructions
+    expect_equal "$(grep -cE '^ +[1-9][0-9]*  [0-9a-f]+  [a-z.]+ .* [a-z_0-9.]+\+[0-9]+$' "$out")" 10 "most frequent"
+    run "$T/walk" "$T/w.vest" # of the program above
+    [ ! -e "$T/w.vest" ] || expect_out '^ +1000  10000  ld +a0,'
+}
+
+check_encode() {
+    local instructions taken
+    instructions=$("$vestige" info --json "$run" | jq .instructions)
+    taken=$("$vestige" info --json "$run" | jq '.counts.branches.taken // empty')
+    for spec in mcfTR_e:small mcfNX_b; do
+        run "$T/encode" "$run" $spec "$T/e.vport"
+        expect_status 0
+        "$vestige" encode -f -t $spec -o "$T/f.vport" "$run" >/dev/null
+        cmp -s "$T/e.vport" "$T/f.vport" || fail "$spec: the command writes another stream"
+        expect_out "steps, $instructions instructions, ${taken:-[1-9][0-9]*} taken\$"
+        expect_out '^compared [1-9][0-9]{3,}: equal$'
+    done
+    run "$T/encode" "$run" mlvCF_e "$T/e.vport"
+    expect_status 1
+    expect_err 'mlvCF_e has no control flow$'
+}
+
+check_playback() {
+    "$vestige" encode -f -t mc2RT -o "$T/p.vport" "$run" >/dev/null
+    for file in "$T/p.vport" "$run"; do
+        run "$T/playback" "$file" 20000 500 20000 99999999999
+        expect_status 0
+        expect_equal "$(sed -n 's/^position \([0-9]*\).*/\1/p' "$out" | paste -sd ' ')" \
+            "20000 500 20000 $("$vestige" info --json "$run" | jq .instructions)" positions
+        expect_out '^position [0-9]+, the end$'
+        expect_equal "$(awk '/^position/ { n++ } n == 1' "$out")" "$(awk '/^position/ { n++ } n == 3' "$out")" "there again"
+        expect_equal "$("$vestige" replay --until 20000 --json "$T/p.vport" | jq -r '.cores[0].pc' | sed 's/^0x0*//')" \
+            "$(sed -n 's/^  core 0: .* pc \([0-9a-f]*\),.*/\1/p' "$out" | head -n 1)" pc
+    done
+    run "$T/playback" "$T/none.vport" 1
+    expect_status 1
+    expect_err '^playback: .*none.vport: '
 }
 
 for source in *.c; do
