@@ -77,7 +77,7 @@ TEST_SRC  := $(GEN_SRC) $(wildcard tests/gen/main.c tests/unit/unittest.c) $(UNI
              tests/fuzz/plain/main.c $(BENCH_SRC) $(RTL_SRC)
 VG_SRC    := $(wildcard capture/valgrind/*.c)
 VEX_SRC   := $(wildcard cpu/vex/*.c) capture/valgrind/access.c capture/valgrind/x86_decode.c
-FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench examples) -name '*.[ch]')
+FORMATTED := $(shell find $(wildcard include src capture cpu workloads tests bench examples python) -name '*.[ch]')
 
 obj = $(1:%.c=$(B)/obj/%.o)
 LIB_OBJ  := $(call obj,$(LIB_SRC))
@@ -117,16 +117,21 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 # ---- building -------------------------------------------------------------------------------
 
-.PHONY: all man tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
+.PHONY: all man python tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
 all: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) man $(if $(filter $(O),$(B)),workloads)
 
 ## man: write manual pages, and completion for bash and zsh, to share in the build directory
 man: $(SHARE)/printed
 
+## python: build the Python package, in python in the build directory
+python:
+	@tools/deps --install build python
+	@+$(MAKE) $(PY_MODULE)
+
 ## tests: build what the tests run
 tests: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) man $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
-       $(if $(SAN),,$(INJECT) $(RTL_A) $(RTL_PARAMETERS))
+       $(if $(PY_READY),$(PY_MODULE)) $(if $(SAN),,$(INJECT) $(RTL_A) $(RTL_PARAMETERS))
 generator: $(GEN)
 bench-program: $(BENCH) $(PT_PEER)
 fuzzers: $(FUZZERS)
@@ -242,6 +247,22 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH) $(RTL_PARAMETERS): $(AL
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)
 
+# The Python package, for Debian's Python, if what it needs is installed. It needs libvestige at run time.
+PYTHON3    ?= /usr/bin/python3
+PY_INCLUDE := $(wildcard /usr/include/python3.*/Python.h)
+NP_INCLUDE := $(wildcard /usr/lib/python3/dist-packages/numpy/core/include /usr/lib/python3/dist-packages/numpy/_core/include)
+PY_READY   := $(and $(PY_INCLUDE),$(NP_INCLUDE))
+PY_SUFFIX  := $(if $(PY_READY),$(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
+PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(patsubst %/Python.h,%,$(PY_INCLUDE))))/dist-packages
+PY_MODULE  := $(B)/python/vestige/_vestige$(PY_SUFFIX)
+PY_SOURCES := $(wildcard python/vestige/*)
+$(PY_MODULE): python/_vestige.c $(PY_SOURCES) $(LIB_SO) $(B)/config | deps-build
+	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && cp $(PY_SOURCES) $(@D) && \
+	    $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(patsubst %/Python.h,%,$(firstword $(PY_INCLUDE))) \
+	    -isystem $(firstword $(NP_INCLUDE)) -fPIC -shared -o $@ $< $(LDFLAGS) -L$(B)/lib -lvestige \
+	    -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/../../..'
+-include $(PY_MODULE).d $(B)/python/vestige/_vestige.d
+
 # Makes calls fail (tests/cli/faults.sh). It is not used with the sanitizers, which replace the same
 # calls.
 $(INJECT): tests/fault/inject.c $(B)/config | deps-build
@@ -343,7 +364,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 .PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check rtl-gates demo bench performance fuzz
 ## check: run all tests, plain and under the sanitizers; try both compilers; check format and includes
 check:
-	@tools/deps --install build bench check format deb rtl
+	@tools/deps --install build bench check format deb rtl python
 	@+$(MAKE) check-gcc check-clang check-san check-threads || { echo '0 passed, 1 failed'; exit 1; }
 	@$(MAKE) check-run
 
@@ -388,7 +409,7 @@ check-run:
 # each of its allocations and system calls failing in turn; and more under the sanitizers, including
 # the one for threads.
 check-long:
-	@tools/deps --install build bench check deb rtl
+	@tools/deps --install build bench check deb rtl python
 	@+$(MAKE) check-gcc check-san check-threads-long workloads-sanitized
 	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run \
 	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' $(B) $(SANITIZED)
@@ -488,6 +509,10 @@ install: all
 	        install -m 644 /dev/stdin "$(DESTDIR)$(LIBDIR)/pkgconfig/$$name.pc" || exit; \
 	done
 	install -m 644 $(TECHNIQUE_A) "$(DESTDIR)$(LIBDIR)"
+	if [ -e $(PY_MODULE) ]; then \
+	    install -d "$(DESTDIR)$(PY_FOLDER)/vestige" && \
+	    install -m 644 $(PY_SOURCES) $(PY_MODULE) "$(DESTDIR)$(PY_FOLDER)/vestige" || exit; \
+	fi
 	for layer in $(PLUGGED); do \
 	    install -d "$(DESTDIR)$(PREFIX)/include/vestige-technique/$$layer" && \
 	    install -m 644 src/$$layer/*.h "$(DESTDIR)$(PREFIX)/include/vestige-technique/$$layer" || exit; \
@@ -496,8 +521,8 @@ install: all
 ## deb: make a Debian package of what install installs, build/vestige_VERSION_amd64.deb or DEB=FILE
 DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
 deb:
-	@tools/deps --install build deb
-	@+$(MAKE) all
+	@tools/deps --install build deb python
+	@+$(MAKE) all $(PY_MODULE)
 	@rm -rf $(DEB).d
 	@+$(MAKE) -s install DESTDIR=$(abspath $(DEB).d) PREFIX=/usr LIBDIR=/usr/lib/$$(gcc -print-multiarch)
 	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d

@@ -10,6 +10,7 @@
 #include <zstd.h>
 
 #include "bench.h"
+#include "command.h"
 #include "gen/gen.h"
 #include "vestige/run.h"
 
@@ -116,6 +117,34 @@ static double best(double a, double b)
     return a == 0 || b < a ? b : a;
 }
 
+/* Reads the run into arrays, and prints how long that took. */
+static const char in_python[] = "import sys, time\n"
+                                "sys.path.insert(0, sys.argv[1])\n"
+                                "import vestige\n"
+                                "start, events = time.monotonic(), 0\n"
+                                "with vestige.open(sys.argv[2]) as run:\n"
+                                "    for batch in run: events += len(batch.events)\n"
+                                "    assert events == run.events\n"
+                                "print('\"seconds\": %.9f' % (time.monotonic() - start))\n";
+
+/* Returns the seconds that Python takes to read the run; 0 if the package was not built. */
+static double read_in_python(struct bench *b, const char *path)
+{
+    char build[4000], package[4096], out[512], text[64];
+    const char *argv[] = {"/usr/bin/python3", "-c", in_python, package, path, NULL};
+
+    command_build(build, sizeof(build));
+    snprintf(package, sizeof(package), "%s/python/vestige", build);
+    if (access(package, F_OK) < 0)
+        return 0;
+    snprintf(package, sizeof(package), "%s/python", build);
+    snprintf(out, sizeof(out), "%s/bench-%d.txt", bench_folder(b), (int)getpid());
+    command_run(argv, out);
+    command_output(out, text, sizeof(text));
+    unlink(out);
+    return command_figure(text, "seconds");
+}
+
 /* A general compressor over the fixed records: bytes, and seconds to compress and to expand. */
 struct peer {
     size_t bytes;
@@ -199,7 +228,7 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
                             .profile = profile,
                             .memory = memory,
                             .events = (uint64_t)((memory ? 6e6 : 12e6) * bench_scale(b))};
-    double target = memory ? 40 : 100, write = 0, write_one = 0, read = 0;
+    double target = memory ? 40 : 100, write = 0, write_one = 0, read = 0, python = 0;
     struct events v;
     struct stat st;
     struct peer xz;
@@ -220,12 +249,19 @@ static void measure(struct bench *b, const char *name, enum gen_profile profile,
         t = bench_now();
         read_run(&v, path);
         read = best(read, bench_now() - t);
+        if ((t = read_in_python(b, path)) > 0)
+            python = best(python, t);
     }
     if (stat(path, &st) < 0)
         bench_fail("%s is gone", path);
     unlink(path);
     bench_row(b, GROUP, name, "read, one core", (double)v.count / read / 1e6, "Mevent/s", 1,
               target);
+    if (python > 0) {
+        bench_row(b, GROUP, name, "read, Python", (double)v.count / python / 1e6, "Mevent/s", 1,
+                  target);
+        bench_row(b, GROUP, name, "read, Python / C", read / python, "x", 1, 0);
+    }
     bench_row(b, GROUP, name, "write, two cores", (double)v.count / write / 1e6, "Mevent/s", 1,
               target / 2);
     bench_row(b, GROUP, name, "write, one core", (double)v.count / write_one / 1e6, "Mevent/s", 1,

@@ -28,7 +28,7 @@ refuses() {
 
 begin says_of_every_block_what_it_is
 for file in "${documents[@]}"; do
-    kinds=$(document_blocks "$file" | cut -d $'\001' -f 2 | sort -u | grep -vxE 'console|usage|text|c' | paste -sd ' ')
+    kinds=$(document_blocks "$file" | cut -d $'\001' -f 2 | sort -u | grep -vxE 'console|usage|text|c|python' | paste -sd ' ')
     expect_equal "$kinds" '' "kinds of blocks in ${file##*/}"
     # commands are in console blocks, behind a $
     stray=$(awk '/^```/ { inside = !inside } !inside && /^    (\$ |vestige |make |cc |gcc |gdb|mcfT|mlsT|mlvC|tm)/ { print FNR ": " $0 }' "$file")
@@ -177,6 +177,12 @@ for file in "${documents[@]}"; do
     name=${file##*/}
     begin "does_what_${name%.md}_shows"
     in_scratch "$file"
+    # Only where it is needed: a recorded program gets the environment, too.
+    if grep -q '^```python' "$file"; then export PYTHONPATH=$VESTIGE_BUILD/python; else unset PYTHONPATH; fi
+    if [ -n "${PYTHONPATH-}" ] && ! ls "$PYTHONPATH"/vestige/_vestige*.so >/dev/null 2>&1; then
+        skip_part "the Python package was not built"
+        continue
+    fi
     run_document "$file" refuses
     document_stop
     total=$((total + ran))
