@@ -2,7 +2,7 @@
 // What all sections share: the data, formats, elements, the tooltip, colours.
 
 const data = JSON.parse(document.getElementById("data").textContent);
-const state = {run: 0, technique: null, metric: 0};
+const state = {run: 0};
 const run = () => data.runs[state.run];
 
 const count = d3.format(",");

@@ -60,11 +60,10 @@ function rates(r, t) {
 function drawBits(body, r) {
     const T = r.techniques;
     const kinds = kindBits.filter(([k]) => fewTechniques(r, k).length);
-    let kind = kinds[0][0], width = 2, chosen = null;
+    let kind = kinds[0][0], width = 2;
     const bar = add(body, "div", "bar");
     tabs(bar, "What is traced", kinds, kind, (k) => {
         kind = k;
-        chosen = null;
         draw();
     });
     const widths = T.quarters.map((q, i) => [String(i), (q >= 4 ? q / 4 : "1/" + 4 / q) + (q <= 4 ? " bit" : " bits")]);
@@ -77,7 +76,6 @@ function drawBits(body, r) {
     function draw() {
         clear(inner);
         const list = fewTechniques(r, kind).map((t, i) => Object.assign({}, t, {fill: series(i), rates: rates(r, t)}));
-        if (!chosen) chosen = list[list.length > 1 ? 1 : 0].spec;
         const bitsPort = T.quarters[width] / 4;
         heading(inner, `Bits per ${unit(r).slice(0, -1)} that leave the trace module`);
         linesOverTime(inner, r, list, (t) => t.rates, "Bits over time by technique", "bits", bitsPort);

@@ -10,14 +10,13 @@ function drawBranches(body, r) {
     const b = r.branches_at, p = b.predictors;
     note(body, `${count(b.mispredicted)} of ${count(b.executed)} branches (${percent(b.mispredicted, b.executed)}) at ${plural(b.places, "place")} were mispredicted by ` +
         `the predictors of a small core: gshare with ${count(p.gshare)} counters, a stack of ${p.ras} return addresses, ${p.ibtb} indirect targets; each thread has its own.`);
-    const rest = b.worst.slice();
     let sum = 0;
     const c = chart(body, 190, "Share of all mispredictions that the worst branches have");
     const margin = {left: 52, right: 14, top: 22, bottom: 36};
-    const points = [[0, 0]].concat(rest.map((w, i) => [i + 1, (sum += w.mispredicted) / (b.mispredicted || 1)]));
-    const x = d3.scaleLinear([0, Math.max(1, rest.length)], [margin.left, c.width - margin.right]);
+    const points = [[0, 0]].concat(b.worst.map((w, i) => [i + 1, (sum += w.mispredicted) / (b.mispredicted || 1)]));
+    const x = d3.scaleLinear([0, Math.max(1, b.worst.length)], [margin.left, c.width - margin.right]);
     const y = d3.scaleLinear([0, 1], [c.height - margin.bottom, margin.top]);
-    axes(c, x, y, margin, "the worst branches", "share of all mispredictions", d3.format("d"), d3.format(".0%"), Math.min(10, Math.max(1, rest.length)));
+    axes(c, x, y, margin, "the worst branches", "share of all mispredictions", d3.format("d"), d3.format(".0%"), Math.min(10, Math.max(1, b.worst.length)));
     c.svg.append("path").attr("d", d3.area().x((d) => x(d[0])).y0(y(0)).y1((d) => y(d[1]))(points)).attr("fill", "var(--c1)").attr("opacity", 0.18);
     c.svg.append("path").attr("d", d3.line().x((d) => x(d[0])).y((d) => y(d[1]))(points)).attr("fill", "none").attr("stroke", "var(--c1)").attr("stroke-width", 1.8);
     table(body, [

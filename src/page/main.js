@@ -65,8 +65,11 @@ if (data.runs.length > 1) {
     });
 }
 
-let resized = null;
+// Only the width matters to charts.
+let resized = null, drawnWidth = innerWidth;
 window.addEventListener("resize", () => {
+    if (innerWidth === drawnWidth) return;
+    drawnWidth = innerWidth;
     clearTimeout(resized);
     resized = setTimeout(drawAll, 200);
 });

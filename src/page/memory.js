@@ -19,8 +19,11 @@ function matrix(parent, r) {
     const m = r.memory, n = m.moved.length;
     const cell = Math.max(6, Math.min(26, Math.floor(380 / n))), left = 64, top = 30;
     const c = chart(parent, top + n * cell + 8, "Lines that moved from one core's cache to another's");
-    const most = d3.max(m.moved, (row) => d3.max(row)) || 1, shade = ramp();
-    const paint = () => c.svg.selectAll("rect").attr("fill", (d) => (d.v ? ramp()(Math.sqrt(d.v / most)) : "var(--empty)"));
+    const most = d3.max(m.moved, (row) => d3.max(row)) || 1;
+    function paint() {
+        const shade = ramp();
+        c.svg.selectAll("rect").attr("fill", (d) => (d.v ? shade(Math.sqrt(d.v / most)) : "var(--empty)"));
+    }
     c.svg.selectAll("rect").data([].concat(...m.moved.map((row, i) => row.map((v, k) => ({v, i, k}))))).enter().append("rect")
         .attr("x", (d) => left + d.k * cell).attr("y", (d) => top + d.i * cell).attr("width", cell - 1).attr("height", cell - 1)
         .on("mousemove", (d) => showTip(`${count(d.v)} lines from core ${d.i} to core ${d.k}`, d3.event.clientX, d3.event.clientY)).on("mouseleave", hideTip);

@@ -86,11 +86,11 @@ function drawTechniques(body, r) {
     const columns = [
         {name: "technique", get: techniqueName},
         {name: "reports", get: (t) => t.kinds},
-        {name: "bits per instruction", get: (t) => per(t, r.instructions), text: (t) => rate(per(t, r.instructions)), number: true, share: (t) => t.bits / most},
+        {name: "bits/instruction", get: (t) => per(t, r.instructions), text: (t) => rate(per(t, r.instructions)), number: true, share: (t) => t.bits / most},
     ];
-    if (r.timed) columns.push({name: "bits per cycle", get: (t) => per(t, r.cycles), text: (t) => rate(per(t, r.cycles)), number: true});
+    if (r.timed) columns.push({name: "bits/cycle", get: (t) => per(t, r.cycles), text: (t) => rate(per(t, r.cycles)), number: true});
     columns.push(
-        {name: "baseline / bits", get: (t) => t.baseline / t.bits, text: (t) => (t.bits ? rate(t.baseline / t.bits) : "–"), number: true, title: "how many times fewer bits than the baseline of its kind"},
+        {name: "gain", get: (t) => t.baseline / t.bits, text: (t) => (t.bits ? rate(t.baseline / t.bits) : "–"), number: true, title: "how many times fewer bits than the baseline of its kind takes"},
         {name: "bits", get: (t) => t.bits, number: true},
         {name: "messages", get: (t) => t.messages, number: true},
         {name: "storage", get: (t) => t.storage, number: true, title: "bits"},
