@@ -154,10 +154,10 @@ struct tool {
     UInt shared_count;
     Bool forked; /* while there was shared memory of no file */
 
-    /* What is being translated, if blocks are not recorded. */
     Bool handles_faults; /* the program has, or had, a handler for what an instruction causes */
-    Bool exact;          /* registers are up to date at each instruction */
-    Bool not_exact;      /* it needs that, and has to be translated again */
+    /* What is being translated, if blocks are not recorded. */
+    Bool exact;     /* registers are up to date at each instruction */
+    Bool not_exact; /* it needs that, and has to be translated again */
 };
 
 extern struct tool the;

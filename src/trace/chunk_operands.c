@@ -159,8 +159,8 @@ static __attribute__((noinline)) unsigned put_value(const struct coding *k, uint
            VS_HOW_SECOND * second + VS_HOW_LOADED * loaded;
 }
 
-/* Puts what a store writes within a line. This is put_value with what is known of such a store: it
- * went on as its site did, or it did not. Returns how. */
+/* Puts what a store writes within a line, as put_value would: inlined, since every store comes
+ * here. Returns how. */
 static inline __attribute__((always_inline)) unsigned
 put_stored(const struct coding *k, uint8_t *col, struct vs_site_state *s, unsigned size,
            unsigned bytes, const struct vs_operand_place *at, uint64_t value)
