@@ -57,7 +57,9 @@ static void choose_lengths(struct vs_tage *t, const struct vs_tage_config *c)
 
 static void shape_fold(struct vs_tage_fold *f, const struct vs_tage *t, unsigned width)
 {
+    const uint16_t ones = (uint16_t)((1u << width) - 1);
     *f = (struct vs_tage_fold){.width = width};
+    f->ones += ones;
     for (unsigned i = 0; i < t->tables; i++)
         f->out.table[i] = (uint16_t)(1u << t->length[i] % width);
 }
@@ -82,6 +84,8 @@ int vs_tage_init(struct vs_tage *t, const struct vs_tage_config *c)
     t->base = malloc(c->base);
     if (!t->entries || !t->base)
         return -VSE_NOMEM;
+    for (unsigned i = 0; i < t->groups * VS_TAGE_LANES; i++)
+        t->table[i] = t->entries + ((size_t)i << t->log);
     vs_tage_clear(t);
     return 0;
 }
@@ -126,7 +130,7 @@ struct vs_cost vs_tage_cost(const struct vs_tage *t)
 static const struct vs_tage_entry *entry_of(const struct vs_tage *t, const struct vs_tage_lookup *l,
                                             int table)
 {
-    return &t->entries[((size_t)table << t->log) + l->index.table[table]];
+    return &t->table[table][l->index.table[table]];
 }
 
 static bool is_weak(int counter)
@@ -134,25 +138,13 @@ static bool is_weak(int counter)
     return counter == -1 || counter == 0;
 }
 
-static inline uint16_t ones(unsigned width)
-{
-    return (uint16_t)((1u << width) - 1);
-}
-
 /* Those of 8 tables whose tags match, as bits. */
 static inline unsigned matches(const struct vs_tage *t, const struct vs_tage_lookup *l, unsigned g)
 {
-    const struct vs_tage_entry *e = t->entries + ((size_t)g * VS_TAGE_LANES << t->log);
+    struct vs_tage_entry *const *e = &t->table[g * VS_TAGE_LANES];
     const uint16_t *at = &l->index.table[g * VS_TAGE_LANES];
-    const size_t next = (size_t)1 << t->log;
-    const vs_tage_lanes tags = {e[at[0]].tag,
-                                e[next + at[1]].tag,
-                                e[2 * next + at[2]].tag,
-                                e[3 * next + at[3]].tag,
-                                e[4 * next + at[4]].tag,
-                                e[5 * next + at[5]].tag,
-                                e[6 * next + at[6]].tag,
-                                e[7 * next + at[7]].tag};
+    const vs_tage_lanes tags = {e[0][at[0]].tag, e[1][at[1]].tag, e[2][at[2]].tag, e[3][at[3]].tag,
+                                e[4][at[4]].tag, e[5][at[5]].tag, e[6][at[6]].tag, e[7][at[7]].tag};
     static const vs_tage_lanes bits = {1, 2, 4, 8, 16, 32, 64, 128};
     const vs_tage_lanes found = (vs_tage_lanes)(tags == l->tag.group[g]) & bits;
     uint64_t halves[2];
@@ -187,9 +179,9 @@ void vs_tage_look(const struct vs_tage *t, uint64_t pc, struct vs_tage_lookup *l
     unsigned found = 0;
     x ^= (uint16_t)(x >> t->log);
     for (unsigned g = 0; g < t->groups; g++) {
-        l->index.group[g] = (t->index.value.group[g] ^ x) & ones(t->log);
+        l->index.group[g] = (t->index.value.group[g] ^ x) & t->index.ones;
         l->tag.group[g] =
-            (t->tag.value.group[g] ^ t->tag_less.value.group[g] << 1 ^ y) & ones(t->tag_bits);
+            (t->tag.value.group[g] ^ t->tag_less.value.group[g] << 1 ^ y) & t->tag.ones;
         found |= matches(t, l, g) << g * VS_TAGE_LANES;
     }
     found &= (1u << t->tables) - 1;
@@ -211,9 +203,8 @@ static int8_t count(int counter, bool up, int least, int most)
 
 static void count_outcome(struct vs_tage *t, const struct vs_tage_lookup *l, int table, bool taken)
 {
-    int8_t *counter = table < 0
-                          ? &t->base[l->base]
-                          : &t->entries[((size_t)table << t->log) + l->index.table[table]].counter;
+    int8_t *counter =
+        table < 0 ? &t->base[l->base] : &t->table[table][l->index.table[table]].counter;
     *counter = table < 0 ? count(*counter, taken, BASE_MIN, BASE_MAX)
                          : count(*counter, taken, COUNTER_MIN, COUNTER_MAX);
 }
@@ -240,7 +231,7 @@ static __attribute__((noinline)) void allocate(struct vs_tage *t, const struct v
     if (t->lfsr & 1 && first + 1 < t->tables)
         first++;
     for (unsigned i = first; i < t->tables && !allocated; i++) {
-        struct vs_tage_entry *e = &t->entries[((size_t)i << t->log) + l->index.table[i]];
+        struct vs_tage_entry *e = &t->table[i][l->index.table[i]];
         allocated = !e->useful;
         useful += !allocated;
         if (allocated)
@@ -268,8 +259,7 @@ void vs_tage_learn(struct vs_tage *t, const struct vs_tage_lookup *l, bool taken
         t->choice = count(t->choice, l->other == taken, CHOICE_MIN, CHOICE_MAX);
     if (unlikely(l->prediction != taken) && !(fresh && l->longest == taken))
         allocate(t, l, taken);
-    struct vs_tage_entry *e =
-        &t->entries[((size_t)l->provider << t->log) + l->index.table[l->provider]];
+    struct vs_tage_entry *e = &t->table[l->provider][l->index.table[l->provider]];
     e->counter = count(l->counter, taken, COUNTER_MIN, COUNTER_MAX);
     if (!l->useful)
         count_outcome(t, l, l->alternative, taken);
@@ -283,7 +273,7 @@ static inline void push_fold(struct vs_tage_fold *f, unsigned g, const vs_tage_l
 {
     vs_tage_lanes v = f->value.group[g];
     v = (v << 1 | v >> (f->width - 1)) ^ bit ^ (*old & f->out.group[g]);
-    f->value.group[g] = v & ones(f->width);
+    f->value.group[g] = v & f->ones;
 }
 
 /* Moves the history to the end of its room. */

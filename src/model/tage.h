@@ -77,12 +77,14 @@ union vs_tage_row {
 struct vs_tage_fold {
     union vs_tage_row value;
     union vs_tage_row out; /* where the bit that leaves the history is */
+    vs_tage_lanes ones;    /* of the width */
     unsigned width;
 };
 
 struct vs_tage {
-    struct vs_tage_fold index, tag, tag_less; /* to n, t and t - 1 bits */
-    struct vs_tage_entry *entries;            /* by table and index; of whole groups */
+    struct vs_tage_fold index, tag, tag_less;        /* to n, t and t - 1 bits */
+    struct vs_tage_entry *entries;                   /* by table and index; of whole groups */
+    struct vs_tage_entry *table[VS_TAGE_TABLES_MAX]; /* where each table's begin */
     int8_t *base;
     uint32_t base_mask;
     unsigned tables, groups; /* groups: of 8 tables */
