@@ -51,6 +51,11 @@ recorded faults --control-only --from on_fault --length 600 -- "$VESTIGE_BUILD/t
 flipped faults 1000000 etrace:all $(more etrace:baseline etrace:tvec=1 ntrace:all ntrace:btm ntrace:best,all_jumps=on,extend_address=on \
     etm4 etm4:frames pt pt:deferred)
 
+# locks, spinning cores and data-dependent branches
+begin notices_flips_beyond_the_published
+recorded racy --cores 4 --timed -- "$(workload rv64 racy)" -p 4 -n 60
+flipped racy $few mcfTG:64K mcfTA mcfTA:8K,reset=16 mcfTA:predictors=shared mc2RT_k:1K mlvCF_e:4K
+
 begin notices_flips_with_mappings
 recorded maps --timed -- "$VESTIGE_BUILD/test/target/maps"
 flipped maps $((few * 4)) mlvCF_e mlvFA mc2RT mc2RT:implied mc2RT_k
