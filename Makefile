@@ -361,7 +361,7 @@ $(foreach t,$(WL_TARGETS),$(eval $(call workload-target,$(t))))
 # ---- using ----------------------------------------------------------------------------------
 # These first install what is missing; the rest runs in a make of its own, which then finds it.
 
-.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check rtl-gates demo bench performance fuzz
+.PHONY: check check-run check-gcc check-clang check-san check-threads check-threads-long check-long rtl-check rtl-gates rtl-bursts demo bench performance fuzz
 ## check: run all tests, plain and under the sanitizers; try both compilers; check format and includes
 check:
 	@tools/deps --install build bench check format deb rtl python
@@ -426,6 +426,13 @@ rtl-gates:
 	@+$(MAKE) all tests
 	tools/rtl-gates $(B) >$(O)/rtl-gates.csv
 	mv $(O)/rtl-gates.csv bench/results/rtl-gates.csv
+
+## rtl-bursts: renew the committed table of what waits in the trace module, and what is lost
+rtl-bursts:
+	@tools/deps --install build check rtl
+	@+$(MAKE) all tests
+	tools/rtl-bursts $(B) >$(O)/rtl-bursts.csv
+	mv $(O)/rtl-bursts.csv bench/results/rtl-bursts.csv
 
 ## demo: show what Vestige does
 demo:

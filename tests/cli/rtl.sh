@@ -22,9 +22,21 @@ for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -G
     expect_status 0
     expect_no_err
 done
-run verilator --lint-only "${flags[@]}" vs_etrace "$rtl"/*.sv
-expect_status 0
-expect_no_err
+for top in vs_etrace vs_adac; do
+    run verilator --lint-only "${flags[@]}" "$top" "$rtl"/*.sv
+    expect_status 0
+    expect_no_err
+done
+
+# what docs/hardware.md shows is what the tables have
+begin shows_what_was_measured
+for table in gates modules bursts; do
+    run "$VESTIGE_SRC/tools/rtl-table" "$table"
+    expect_status 0
+    [ "$(wc -l <"$out")" -gt 5 ] || fail "few rows"
+    sed "1,/^<!-- $table -->\$/d; /^<!-- end -->\$/,\$d" "$VESTIGE_SRC/docs/hardware.md" | cmp -s - "$out" ||
+        fail "docs/hardware.md has another table of $table"
+done
 
 # built [-n] SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec; -n: of the netlist.
 built() {
@@ -79,6 +91,11 @@ if [ -z "$long" ]; then
     begin encodes_etrace
     built "$etrace" 1 untimed
     same "$T/sort.vest" "$T/signals.vest"
+
+    begin encodes_adac
+    built ADAC 1 untimed
+    same "$T/interp.vest"
+    same --random 200000
 
     begin encodes_four_cores
     built mcfTR_e:small 4 timed BLOCK=8 WORD=8
@@ -152,6 +169,12 @@ begin encodes_etrace
 built "$etrace" 1 untimed
 # shellcheck disable=SC2086 # words
 same ${runs[1-untimed]}
+
+begin encodes_adac
+built ADAC 1 untimed
+# shellcheck disable=SC2086 # words
+same ${runs[1-untimed]}
+same --random 3000000
 
 for technique in mcfTR_e mcfTR_b; do
     for config in small medium large; do

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: MIT
-// usage: bench --spec SPEC [--seed N] [--lossy] (--random STEPS | RUN...)
+// usage: bench --spec SPEC [--seed N] [--lossy] [--paced K] (--random STEPS | RUN...)
 // Drives vs_mcftr and the model of the technique side by side, with the steps of recorded runs or
 // with random ones, and compares the bits that both send. Words are taken at the port now and
 // then, so that the module has to wait. Without --lossy a core waits as long as there is no room
 // for its step; with it no core waits, and the model is told what the module says it has lost.
+// With --paced each step of a timed run comes in its cycle, or later if the core has another one in
+// that cycle or waits; the port takes a word in every K-th cycle. Then it also tells by how many
+// cycles the latest step was late, in how many cycles a core waited for room, and what waited at
+// most in a port that takes as many bits per cycle and has room for everything.
 //
 // Prints a line for each run: what was compared. If bits differ it names the first one, with its
 // message and field. The exit status is 0; 1 if something differs; 2 if it cannot be compared.
@@ -26,6 +30,7 @@ struct Options {
     std::string spec;
     uint64_t seed = 1, random = 0;
     bool lossy = false;
+    unsigned paced = 0;
     std::vector<const char *> runs;
 };
 
@@ -84,11 +89,14 @@ class Bench
     uint64_t steps = 0, lost = 0, gaps = 0, clocks = 0;
     std::vector<uint8_t> sent;
     uint64_t bits = 0, compared = 0;
-    unsigned pace = 0; // of the port's receiver, in 256
+    unsigned pace = 0;                      // of the port's receiver, in 256
+    uint64_t now = 0, late = 0, waited = 0; // if paced
+    uint64_t backlog = 0, burst = 0, drained = 0, counted = 0;
 
     bool fits() const;
     void clock();
     bool feed();
+    void advance();
     void present(unsigned core);
     void account(unsigned core, bool room, bool lost_before);
     bool compare(bool all);
@@ -117,7 +125,9 @@ void Bench::take(uint32_t word, unsigned count)
 
 void Bench::clock()
 {
-    if (random.next() % 4096 == 0)
+    if (options.paced)
+        pace = clocks % options.paced ? 0 : 256;
+    else if (random.next() % 4096 == 0)
         pace = random.next() % 4 == 0 ? random.next() % 64 : 256;
     top.word_ready = random.next() % 256 < pace;
     top.eval();
@@ -206,6 +216,22 @@ void Bench::account(unsigned core, bool room, bool lost_before)
         l.busy = false;
 }
 
+// The next cycle, or that of the next step if nothing goes on until then.
+void Bench::advance()
+{
+    uint64_t sent_now = rtl_model_sent(model),
+             taken = (now - drained) * top.word_bits / options.paced;
+    backlog = backlog > taken ? backlog - taken : 0;
+    drained = backlog ? drained + taken * options.paced / top.word_bits : now;
+    backlog += sent_now - counted;
+    counted = sent_now;
+    burst = backlog > burst ? backlog : burst;
+    bool rests = top.idle && have_ahead && ahead.time > now + 8;
+    for (unsigned core = 0; core < cores; core++)
+        rests = rests && !lanes[core].busy;
+    now = rests ? ahead.time : now + 1;
+}
+
 // Runs a clock with what may be told in it: steps in global order, each core one. Returns false
 // when no step is left.
 bool Bench::feed()
@@ -221,8 +247,12 @@ bool Bench::feed()
         if (!l.busy) {
             if (!have_ahead && !(have_ahead = rtl_source_next(source, &ahead)))
                 break;
+            if (options.paced && ahead.time > now)
+                break;
             if (ahead.core != core)
                 continue;
+            if (options.paced && now - ahead.time > late)
+                late = now - ahead.time;
             l.busy = true;
             l.step = ahead;
             l.left = ahead.icount;
@@ -230,8 +260,10 @@ bool Bench::feed()
             steps++;
         }
         bool room = top.room >> core & 1;
-        if (!room && !options.lossy)
+        if (!room && !options.lossy) {
+            waited++;
             break;
+        }
         present(core);
         given |= 1u << core;
         if (l.left > most)
@@ -245,6 +277,8 @@ bool Bench::feed()
     for (unsigned core = 0; core < cores; core++)
         if (given >> core & 1)
             account(core, room >> core & 1, lost_before >> core & 1);
+    if (options.paced)
+        advance();
     return !idle;
 }
 
@@ -315,13 +349,17 @@ int Bench::run()
            rtl_model_messages(model), steps, rtl_source_instructions(source));
     if (options.lossy)
         printf(", %" PRIu64 " steps lost in %" PRIu64 " gaps", lost, gaps);
+    if (options.paced)
+        printf(", late %" PRIu64 ", waited %" PRIu64 ", burst %" PRIu64, late, waited, burst);
     printf("\n");
     return 0;
 }
 
 int usage()
 {
-    fprintf(stderr, "usage: bench --spec SPEC [--seed N] [--lossy] (--random STEPS | RUN...)\n");
+    fprintf(
+        stderr,
+        "usage: bench --spec SPEC [--seed N] [--lossy] [--paced K] (--random STEPS | RUN...)\n");
     return 2;
 }
 
@@ -338,6 +376,8 @@ int main(int argc, char **argv)
             o.spec = argv[++i];
         else if (a == "--seed" && i + 1 < argc)
             o.seed = strtoull(argv[++i], nullptr, 10);
+        else if (a == "--paced" && i + 1 < argc)
+            o.paced = static_cast<unsigned>(strtoul(argv[++i], nullptr, 10));
         else if (a == "--random" && i + 1 < argc)
             o.random = strtoull(argv[++i], nullptr, 10);
         else if (a[0] == '-')
@@ -348,17 +388,20 @@ int main(int argc, char **argv)
     if (o.spec.empty() || (o.runs.empty() == !o.random))
         return usage();
     int status = 0;
+    bool accesses = o.spec.compare(0, 4, "ADAC") == 0;
     if (o.random) {
         Vtop probe;
         probe.eval();
-        rtl_source *source = rtl_source_random(o.seed, o.random, probe.cores);
+        rtl_source *source = accesses ? rtl_source_random_accesses(o.seed, o.random)
+                                      : rtl_source_random(o.seed, o.random, probe.cores);
         char name[64];
         snprintf(name, sizeof(name), "random %" PRIu64, o.seed);
         status = Bench(o, source, name).run();
         rtl_source_close(source);
     }
     for (const char *path : o.runs) {
-        rtl_source *source = rtl_source_run(path, o.spec.compare(0, 6, "etrace") == 0);
+        rtl_source *source = accesses ? rtl_source_accesses(path)
+                                      : rtl_source_run(path, o.spec.compare(0, 6, "etrace") == 0);
         int s = Bench(o, source, path).run();
         status = s > status ? s : status;
         rtl_source_close(source);

@@ -28,10 +28,12 @@ module top #(
     output logic         idle,
     output logic [31:0]  cores,
     output logic [31:0]  block,
+    output logic [31:0]  word_bits,
     output logic [31:0]  time_bits
 );
     assign cores     = 1;
     assign block     = 16;
+    assign word_bits = WORD;
     assign time_bits = 0;
     assign lost      = 0;
     assign ready     = 1;

@@ -47,6 +47,8 @@ struct rtl_source {
     struct vs_text text;
     struct vs_address_code code;
     struct vs_passage passage;
+    bool accesses;         /* instead of steps */
+    struct vs_batch batch; /* of them */
     struct vs_stepper stepper;
     size_t at;
     bool over;
@@ -55,7 +57,8 @@ struct rtl_source {
     uint64_t instructions, time;
 
     uint64_t state, left;
-    unsigned number; /* of the core whose step comes */
+    uint64_t at_sites[1024]; /* what each instruction accessed last */
+    unsigned number;         /* of the core whose step comes */
     struct random_core *random;
 };
 
@@ -97,6 +100,18 @@ struct rtl_source *rtl_source_run(const char *path, bool code)
     s->address_bits = isa ? isa->address_bits : 64;
     if (code)
         take_code(s, path, isa);
+    return s;
+}
+
+struct rtl_source *rtl_source_accesses(const char *path)
+{
+    struct rtl_source *s = checked(calloc(1, sizeof(*s)));
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    if (vs_run_open_shown(&s->reader, path, VS_OPEN_DEFAULT, NULL, NULL, &diag) < 0)
+        give_up("%s: %s", path, diag.text);
+    s->cores = vs_reader_info(s->reader)->threads;
+    s->address_bits = 64;
+    s->accesses = true;
     return s;
 }
 
@@ -268,8 +283,60 @@ static void pass_code(struct rtl_source *s, struct rtl_step *step)
     }
 }
 
+struct rtl_source *rtl_source_random_accesses(uint64_t seed, uint64_t count)
+{
+    struct rtl_source *s = rtl_source_random(seed, count, 1);
+    s->accesses = true;
+    return s;
+}
+
+/* A few instructions, most of which go on near where they were. */
+static bool random_access(struct rtl_source *s, struct rtl_step *step)
+{
+    static const uint64_t strides[] = {0, 8, 8, 64, 512, 4096, 1 << 20, UINT64_C(1) << 40};
+    if (!s->left)
+        return false;
+    s->left--;
+    uint64_t r = random_word(s), site = r % 8 ? r >> 8 & 15 : r >> 8 & 1023;
+    uint64_t *at = &s->at_sites[site];
+    *at += strides[r >> 20 & 7] * (r >> 24 & 3) - (r >> 28 & 15);
+    if (is_one_of(s, 64))
+        *at = random_word(s);
+    *step = (struct rtl_step){.pc = 0x10000 + site * 2 + (site & 3) * 256,
+                              .target = *at,
+                              .icount = 1,
+                              .kind = RTL_ACCESS};
+    return true;
+}
+
+static bool next_access(struct rtl_source *s, struct rtl_step *step)
+{
+    for (;;) {
+        for (; s->at < s->batch.count; s->at++) {
+            const struct vs_event *e = &s->batch.events[s->at];
+            s->instructions += e->icount;
+            if (e->kind != VS_LOAD && e->kind != VS_STORE)
+                continue;
+            *step = (struct rtl_step){
+                .pc = e->pc, .target = e->addr, .core = e->thread, .icount = 1, .kind = RTL_ACCESS};
+            s->at++;
+            return true;
+        }
+        int count = vs_reader_next(s->reader, &s->batch);
+        s->at = 0;
+        if (count == -VSE_END) {
+            s->batch.count = 0;
+            return false;
+        }
+        if (count < 0)
+            give_up("the run cannot be read to its end: %s", vs_errstr(count));
+    }
+}
+
 bool rtl_source_next(struct rtl_source *s, struct rtl_step *step)
 {
+    if (s->accesses)
+        return s->random ? random_access(s, step) : next_access(s, step);
     if (s->random) {
         bool more = random_next(s, step);
         s->instructions += more ? step->icount : 0;
@@ -394,6 +461,22 @@ struct rtl_model *rtl_model_open(const char *spec, unsigned cores, bool timed,
     return m;
 }
 
+static void access_memory(struct rtl_model *m, const struct rtl_step *step)
+{
+    const struct vs_event event = {.pc = step->pc,
+                                   .addr = step->target,
+                                   .thread = step->core,
+                                   .size = 8,
+                                   .icount = 1,
+                                   .kind = VS_LOAD};
+    const struct vs_batch batch = {.events = &event, .count = 1};
+    m->step = *step;
+    m->steps++;
+    m->before = m->port.cores[step->core].counts;
+    if (m->spec.technique->encoder->consume(m->encoder, &(struct vs_slice){.events = &batch}) < 0)
+        give_up("access %" PRIu64 ": the encoder refuses it", m->steps);
+}
+
 void rtl_model_step(struct rtl_model *m, const struct rtl_step *step)
 {
     const struct vs_step s = {.pc = step->pc,
@@ -404,6 +487,10 @@ void rtl_model_step(struct rtl_model *m, const struct rtl_step *step)
                               .kind = step->kind,
                               .flags = step->flags,
                               .size = step->size};
+    if (step->kind == RTL_ACCESS) {
+        access_memory(m, step);
+        return;
+    }
     m->step = *step;
     m->steps++;
     m->before = m->port.cores[step->core].counts;
@@ -433,13 +520,19 @@ uint64_t rtl_model_messages(const struct rtl_model *m)
     return m->messages;
 }
 
+uint64_t rtl_model_sent(const struct rtl_model *m)
+{
+    return m->bits;
+}
+
 void rtl_model_where(const struct rtl_model *m, uint64_t bit, char *text, size_t size)
 {
     /* the order of fields in a message of those techniques that are built */
-    static const uint8_t order[] = {VS_FIELD_CORE,    VS_FIELD_CYCLES, VS_FIELD_HEADER,
-                                    VS_FIELD_SYNC,    VS_FIELD_BCNT,   VS_FIELD_ICNT,
-                                    VS_FIELD_OUTCOME, VS_FIELD_TARGET, VS_FIELD_INDEX};
-    static const char *const kinds[] = {"conditional", "indirect", "call", "discontinuity"};
+    static const uint8_t order[] = {
+        VS_FIELD_CORE, VS_FIELD_CYCLES,  VS_FIELD_HEADER, VS_FIELD_SYNC,  VS_FIELD_BCNT,
+        VS_FIELD_ICNT, VS_FIELD_OUTCOME, VS_FIELD_TARGET, VS_FIELD_INDEX, VS_FIELD_ADDRESS};
+    static const char *const kinds[] = {"conditional",   "indirect", "call",
+                                        "discontinuity", "",         "access"};
     uint64_t first = m->messages > TOLD ? m->messages - TOLD : 0;
     for (uint64_t i = first; i < m->messages; i++) {
         const struct told *t = &m->told[i % TOLD];

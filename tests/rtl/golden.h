@@ -20,7 +20,14 @@ struct rtl_step {
     uint8_t kind, flags, size;
 };
 
-enum { RTL_CONDITIONAL, RTL_INDIRECT, RTL_CALL, RTL_DISCONTINUITY, RTL_ONLY };
+enum {
+    RTL_CONDITIONAL,
+    RTL_INDIRECT,
+    RTL_CALL,
+    RTL_DISCONTINUITY,
+    RTL_ONLY,
+    RTL_ACCESS, /* no step: the instruction at pc loads or stores at the target */
+};
 enum { RTL_IS_CALL = 4, RTL_IS_RETURN = 8, RTL_IS_TAKEN = 16 };
 
 /* All functions below end the process with a line on standard error if something fails. */
@@ -36,6 +43,10 @@ struct rtl_source *rtl_source_run(const char *path, bool code);
 /* Makes `count` steps for that many cores, whose branches are partly predictable; the same for the
  * same seed. */
 struct rtl_source *rtl_source_random(uint64_t seed, uint64_t count, unsigned cores);
+
+/* The same of accesses to memory. */
+struct rtl_source *rtl_source_accesses(const char *path);
+struct rtl_source *rtl_source_random_accesses(uint64_t seed, uint64_t count);
 
 bool rtl_source_next(struct rtl_source *s, struct rtl_step *step);
 unsigned rtl_source_cores(const struct rtl_source *s);
@@ -57,6 +68,7 @@ void rtl_model_step(struct rtl_model *m, const struct rtl_step *step);
 uint64_t rtl_model_bits(struct rtl_model *m, const uint8_t **data);
 void rtl_model_finish(struct rtl_model *m);
 uint64_t rtl_model_messages(const struct rtl_model *m);
+uint64_t rtl_model_sent(const struct rtl_model *m); /* bits in messages so far */
 
 /* Writes which message, of which step, and which field of it a bit belongs to. */
 void rtl_model_where(const struct rtl_model *m, uint64_t bit, char *text, size_t size);

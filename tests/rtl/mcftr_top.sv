@@ -50,12 +50,14 @@ module top #(
     output logic         idle,
     output logic [31:0]  cores,
     output logic [31:0]  block,
+    output logic [31:0]  word_bits,
     output logic [31:0]  time_bits
 );
     localparam T = TIME != 0 ? TIME : 1;
 
     assign cores     = CORES;
     assign block     = BLOCK;
+    assign word_bits = WORD;
     assign time_bits = TIME;
 
     logic [ADDRESS*CORES-1:0] pcs, targets;
