@@ -6,8 +6,8 @@
 // for its step; with it no core waits, and the model is told what the module says it has lost.
 // With --paced each step of a timed run comes in its cycle, or later if the core has another one in
 // that cycle or waits; the port takes a word in every K-th cycle. Then it also tells by how many
-// cycles the latest step was late, in how many cycles a core waited for room, and what waited at
-// most in a port that takes as many bits per cycle and has room for everything.
+// cycles the latest step was late, in how many cycles a core waited for room, and how many bits of
+// the steps that had entered were due at most, and had not gone at that pace.
 //
 // Prints a line for each run: what was compared. If bits differ it names the first one, with its
 // message and field. The exit status is 0; 1 if something differs; 2 if it cannot be compared.
