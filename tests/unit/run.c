@@ -60,6 +60,50 @@ static void check_info(struct vs_reader *r, const struct run *run, const struct 
               info->cycle_last == run->cycles[run->count - 1]);
 }
 
+/* Reads into an array of its own with `capacity` elements, after some other calls. */
+static void check_reads_into(const struct run *run, const struct file *f, size_t capacity)
+{
+    struct vs_event *events = calloc(capacity, sizeof(*events));
+    uint64_t *cycles = calloc(capacity, sizeof(*cycles));
+    struct vs_reader *r = file_open(f);
+    struct run got = {.features = run->features};
+    struct vs_batch b;
+    int n;
+
+    CHECK(events && cycles);
+    CHECK_ERR(vs_reader_next_into(r, events, cycles, VS_BATCH_MAX - 1, &b), VSE_INVAL);
+    CHECK_ERR(vs_reader_next_into(r, NULL, cycles, capacity, &b), VSE_INVAL);
+    while ((n = got.count % 3 ? vs_reader_next_into(r, events, cycles, capacity, &b)
+                              : vs_reader_next(r, &b)) > 0) {
+        CHECK(got.count % 3 == 0 || (b.events == events && (!b.cycles || b.cycles == cycles)));
+        CHECK_EQ(n, b.count);
+        CHECK_EQ(b.first, got.count);
+        run_append(&got, &b);
+    }
+    CHECK_EQ(n, -VSE_END);
+    run_check_same(&got, run);
+    run_free(&got);
+    if (run->count) {
+        uint64_t middle = run->count / 2;
+        CHECK_EQ(vs_reader_seek_event(r, middle), 0);
+        CHECK(vs_reader_next_into(r, events, cycles, capacity, &b) > 0);
+        CHECK_EQ(b.first, middle);
+        got = (struct run){.features = run->features};
+        run_append(&got, &b);
+        run_check_part(&got, run, middle);
+        run_free(&got);
+        CHECK_EQ(vs_reader_seek_event(r, 0), 0);
+        CHECK_EQ(vs_reader_select(r, run->events[0].thread), 0);
+        while ((n = vs_reader_next_into(r, events, cycles, capacity, &b)) > 0)
+            for (int i = 0; i < n; i++)
+                CHECK_EQ(b.events[i].thread, run->events[0].thread);
+        CHECK_EQ(n, -VSE_END);
+    }
+    vs_reader_close(r);
+    free(cycles);
+    free(events);
+}
+
 static void check_reads_back(const struct run *run, const struct file *f)
 {
     struct vs_reader *r = file_open(f);
@@ -80,6 +124,8 @@ static void check_reads_back(const struct run *run, const struct file *f)
     CHECK_EQ(result.chunks, vs_reader_info(r)->chunks);
     run_free(&got);
     vs_reader_close(r);
+    check_reads_into(run, f, VS_BATCH_MAX);
+    check_reads_into(run, f, 5 * VS_BATCH_MAX + 7);
 }
 
 static void check_round_trip(struct gen_options g, struct vs_writer_options o, size_t most)
