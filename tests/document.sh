@@ -167,14 +167,14 @@ run_document() {
             name=${text#'/* '} name=${name%%:*}
             printf '%s\n' "$text" >"$name"
             ;;
-        python:'# '*.py:*)
+        python:'# '*.py:* | ini:'# '*.ini:*)
             document_command
             document_status ''
             _shell=''
             name=${text#'# '} name=${name%%:*}
             printf '%s\n' "$text" >"$name"
             ;;
-        c:* | python:*) [ -z "$name" ] || printf '%s\n' "$text" >>"$name" ;;
+        c:* | python:* | ini:*) [ -z "$name" ] || printf '%s\n' "$text" >>"$name" ;;
         esac
     done < <(document_blocks "$1")
     document_command

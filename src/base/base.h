@@ -28,6 +28,7 @@
 #include "base/random.h"      /* reproducible random numbers */
 #include "base/scratch.h"     /* address space that is filled, in memory or in a file */
 #include "base/search.h"      /* binary search in an array of structs */
+#include "base/sha256.h"      /* a name for content */
 #include "base/varint.h"      /* LEB128 and zigzag integers */
 #include "base/workers.h"     /* worker threads and jobs */
 

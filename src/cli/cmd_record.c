@@ -118,6 +118,15 @@ static bool settle_options(struct record *r)
         cli_error(r->cli, "--follow is for native programs: a simulated one has no children");
         return false;
     }
+    if (o->as && r->plan.row->engine->apart) {
+        cli_error(r->cli,
+                  "--as is for simulated programs: others learn their path from the system");
+        return false;
+    }
+    if (o->as && (*o->as != '/' || o->as[strlen(o->as) - 1] == '/' || strlen(o->as) >= PATH_MAX)) {
+        cli_error(r->cli, "--as: '%s' is not the whole path of a file, as /bin/program", o->as);
+        return false;
+    }
     if (o->windows && (o->skip || o->length)) {
         cli_error(r->cli, "--windows excludes --skip and --length");
         return false;
@@ -519,6 +528,7 @@ static int record(struct record *r, char **argv)
 
     *c = (struct vs_engine_request){
         .argv = argv,
+        .as = o->as,
         .loads = !o->control_only,
         .stores = !o->control_only && !o->loads,
         .inputs = inputs,
@@ -720,6 +730,13 @@ static const struct cli_option options[] = {
      .help = "end when it is reached, until --from is reached again",
      .type = OPTION_LIST,
      .offset = FIELD(to)},
+    {.name = "as",
+     .argument = "PATH",
+     .help = "let a simulated program take PATH for its own, as if\n"
+             "it lay there and was started from its folder; then\n"
+             "runs do not differ by where the program lies",
+     .type = OPTION_STRING,
+     .offset = FIELD(as)},
     {.name = "marks",
      .help = "record only between vestige_start() and vestige_stop()\n"
              "in the program (vestige/mark.h)",

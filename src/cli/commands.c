@@ -7,15 +7,15 @@
 #include "published/published.h"
 
 static const struct command *const commands[] = {
-    &command_record,    &command_resume,      &command_pause,       &command_simulate,
-    &command_info,      &command_dump,        &command_check,       &command_diff,
-    &command_salvage,   &command_expand,      &command_shrink,      &command_techniques,
-    &command_bandwidth, &command_compressors, &command_chunks,      &command_entropy,
-    &command_locality,  &command_report,      &command_encode,      &command_import,
-    &command_decode,    &command_export,      &command_verify,      &command_replay,
-    &command_debug,     &command_mcftrace,    &command_mlstrace,    &command_mcftraptor,
-    &command_mlvcfiat,  &command_tmtrace,     &command_tmcftraptor, &command_tmlvcfiat,
-    &command_help,
+    &command_record,     &command_resume,   &command_pause,       &command_simulate,
+    &command_info,       &command_dump,     &command_check,       &command_diff,
+    &command_salvage,    &command_expand,   &command_shrink,      &command_techniques,
+    &command_bandwidth,  &command_sweep,    &command_compressors, &command_chunks,
+    &command_entropy,    &command_locality, &command_report,      &command_encode,
+    &command_import,     &command_decode,   &command_export,      &command_verify,
+    &command_replay,     &command_debug,    &command_mcftrace,    &command_mlstrace,
+    &command_mcftraptor, &command_mlvcfiat, &command_tmtrace,     &command_tmcftraptor,
+    &command_tmlvcfiat,  &command_help,
 };
 
 enum { COMMANDS = sizeof(commands) / sizeof(commands[0]) };

@@ -6,6 +6,7 @@
 #include "front/command.h"
 
 extern const struct command command_bandwidth;
+extern const struct command command_sweep;
 extern const struct command command_check;
 extern const struct command command_chunks;
 extern const struct command command_compressors;

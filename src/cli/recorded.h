@@ -13,7 +13,7 @@ struct record_options {
     uint64_t digests, skip, length, last, max_mb;
     bool main_only, control_only, loads, all, inputs, whole, marks, paused, follow, overwrite, json;
     struct option_list routines, from, to;
-    const char *windows, *trigger;
+    const char *windows, *trigger, *as;
     struct engine_options own;
     struct recording_shows shows;
 };

@@ -25,6 +25,9 @@
 /* What is to be recorded. */
 struct vs_engine_request {
     char *const *argv; /* program and arguments, ended by NULL; [0] is searched in PATH */
+    /* The absolute path of the file that the program takes itself for, as if it had been started
+     * from that folder, as ./NAME; NULL: its own. */
+    const char *as;
     bool loads, stores;
     /* What is needed to execute the run again, and whether that is all. `whole`: with the bytes of
      * files that are mapped, instead of their names. */

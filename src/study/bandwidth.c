@@ -542,7 +542,7 @@ static int pass_init(struct pass *p, struct vs_bandwidth *b)
             task->job = (struct vs_job){.run = encode_slot, .arg = task};
         }
     }
-    return vs_workers_open(&p->workers, vs_workers_beside());
+    return vs_workers_open(&p->workers, b->options.alone ? 0 : vs_workers_beside());
 }
 
 static void pass_fini(struct pass *p)

@@ -336,12 +336,17 @@ static void push_tables(struct vs_process *p, const struct program *g, struct st
     push(s, &tables->argc, 8);
 }
 
+static const char *started_as(const struct vs_process_options *o)
+{
+    return o->started ? o->started : o->path;
+}
+
 static void build_stack(struct vs_process *p, struct vs_task *t, const struct program *g,
                         const struct vs_process_options *o, struct stack *s, struct tables *tables)
 {
     uint64_t random[2] = {vs_process_random(p), vs_process_random(p)}, zero = 0;
     push(s, &zero, 8);
-    tables->path = push(s, o->path, strlen(o->path) + 1);
+    tables->path = push(s, started_as(o), strlen(started_as(o)) + 1);
     push_strings(s, o->envp, tables->envp);
     push_strings(s, o->argv, tables->argv);
     s->used = (s->used + 15) / 16 * 16;
@@ -354,7 +359,7 @@ static void build_stack(struct vs_process *p, struct vs_task *t, const struct pr
 static int load_stack(struct vs_process *p, struct vs_task *t, const struct program *g,
                       const struct vs_process_options *o, struct vs_diag *diag)
 {
-    struct stack s = {.size = size_of(o->argv) + size_of(o->envp) + strlen(o->path) + 1024};
+    struct stack s = {.size = size_of(o->argv) + size_of(o->envp) + strlen(started_as(o)) + 1024};
     struct tables tables = {.argc = count_of(o->argv), .envc = count_of(o->envp)};
     if (vs_space_map(p, t, VS_LINUX_STACK_TOP - VS_LINUX_STACK_SIZE, VS_LINUX_STACK_SIZE,
                      VS_MAP_READ | VS_MAP_WRITE, VS_AREA_STACK))
@@ -380,7 +385,7 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
     int err = open_program(&g, options->path, diag);
     if (err)
         return err;
-    p->linux_state->path = realpath(options->path, NULL);
+    p->linux_state->path = options->exe ? strdup(options->exe) : realpath(options->path, NULL);
     if (!p->linux_state->path) /* a file without a name */
         p->linux_state->path = strdup(options->path);
     if (!p->linux_state->path)
@@ -394,9 +399,8 @@ int vs_load(struct vs_process *p, struct vs_task *t, const struct vs_process_opt
     if (!err && p->full)
         err = limit(p, diag);
     if (!err) {
-        const char *name = strrchr(options->path, '/');
-        snprintf(t->linux_state->name, sizeof(t->linux_state->name), "%s",
-                 name ? name + 1 : options->path);
+        const char *path = started_as(options), *name = strrchr(path, '/');
+        snprintf(t->linux_state->name, sizeof(t->linux_state->name), "%s", name ? name + 1 : path);
         t->cpu->pc = p->entry;
     }
     vs_elf_close(&g.elf);

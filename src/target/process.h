@@ -81,12 +81,14 @@ struct vs_unsupported {
 #define VS_UNSUPPORTED_MAX 16
 
 struct vs_process_options {
-    const char *path;                     /* a static or static-pie program of the target's ISA */
-    char *const *argv;                    /* ended by NULL, [0] included */
-    char *const *envp;                    /* ended by NULL */
-    uint64_t seed;                        /* of the program's random numbers */
-    unsigned cores;                       /* how many it is told that there are */
-    uint64_t memory_limit;                /* bytes that may be touched; 0: 4 GiB */
+    const char *path;      /* a static or static-pie program of the target's ISA */
+    const char *exe;       /* the absolute path that it takes for its own; NULL: `path` */
+    const char *started;   /* the path with which it was started (AT_EXECFN); NULL: `path` */
+    char *const *argv;     /* ended by NULL, [0] included */
+    char *const *envp;     /* ended by NULL */
+    uint64_t seed;         /* of the program's random numbers */
+    unsigned cores;        /* how many it is told that there are */
+    uint64_t memory_limit; /* bytes that may be touched; 0: 4 GiB */
     const struct vs_interrupt *interrupt; /* ends vs_process_wait; may be NULL */
 };
 

@@ -3,6 +3,7 @@
 
 #include <elf.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,22 @@ static void take_result(struct vs_engine_result *r, const struct vs_machine_resu
     r->seconds = result->seconds;
 }
 
+/* The arguments of a program that was started from the folder of its file. The array has to be
+ * freed; NULL: no memory. */
+static char **arguments_as(const struct vs_engine_request *r, char *started, size_t capacity)
+{
+    size_t n = 0;
+    while (r->argv[n])
+        n++;
+    char **argv = calloc(n + 1, sizeof(*argv));
+    if (!argv)
+        return NULL;
+    memcpy(argv, r->argv, n * sizeof(*argv));
+    snprintf(started, capacity, ".%s", strrchr(r->as, '/'));
+    argv[0] = started;
+    return argv;
+}
+
 static int run(const struct vs_engine_request *r, struct vs_engine_result *result,
                struct vs_diag *diag, bool *theirs)
 {
@@ -145,7 +162,7 @@ static int run(const struct vs_engine_request *r, struct vs_engine_result *resul
     char path[PATH_MAX];
     struct vs_machine_options o = {
         .config = settings->config,
-        .process = {.path = path, .argv = r->argv, .envp = settings->env},
+        .process = {.path = path, .exe = r->as, .argv = r->argv, .envp = settings->env},
         .consumer = r->consumer,
         .loads = r->loads,
         .stores = r->stores,
@@ -157,12 +174,18 @@ static int run(const struct vs_engine_request *r, struct vs_engine_result *resul
         .context = (void *)(uintptr_t)r,
     };
     struct places places = {0};
+    char started[PATH_MAX + 2];
+    char **argv = NULL;
     int e = vs_find_program(r->argv[0], path, sizeof(path));
 
     *result = (struct vs_engine_result){.details = calloc(1, sizeof(struct vs_machine_result))};
     *theirs = false;
     if (e == 0 && !result->details)
         e = -VSE_NOMEM;
+    if (e == 0 && r->as && !(o.process.argv = argv = arguments_as(r, started, sizeof(started))))
+        e = -VSE_NOMEM;
+    if (e == 0 && r->as)
+        o.process.started = started;
     if (e == 0)
         e = find_places(r, path, &places, diag);
     if (e == 0) {
@@ -173,6 +196,7 @@ static int run(const struct vs_engine_request *r, struct vs_engine_result *resul
     if (e == 0)
         take_result(result, result->details);
     free(places.list);
+    free(argv);
     return e;
 }
 

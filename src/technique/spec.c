@@ -87,6 +87,16 @@ static int apply_item(struct vs_technique_spec *s, const char **text, struct vs_
     return vs_technique_set(s, name, value, diag);
 }
 
+int vs_technique_items(struct vs_technique_spec *s, const char *text, struct vs_diag *diag)
+{
+    int err = apply_item(s, &text, diag);
+    while (!err && *text == ',') {
+        text++;
+        err = apply_item(s, &text, diag);
+    }
+    return err;
+}
+
 int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_diag *diag)
 {
     return vs_technique_parse_in(vs_techniques, s, text, diag);
@@ -105,10 +115,7 @@ int vs_technique_parse_in(const struct vs_technique *const *table, struct vs_tec
     if ((err = vs_technique_defaults(s, t)) < 0)
         return vs_diag_set(diag, err, -1, -1, "bad table of %s", t->name);
     if (*text == ':')
-        do {
-            text++;
-            err = apply_item(s, &text, diag);
-        } while (!err && *text == ',');
+        err = vs_technique_items(s, text + 1, diag);
     return err ? err : vs_technique_check(s, diag);
 }
 

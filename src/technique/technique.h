@@ -409,6 +409,10 @@ int vs_technique_parse(struct vs_technique_spec *s, const char *text, struct vs_
 int vs_technique_parse_in(const struct vs_technique *const *table, struct vs_technique_spec *s,
                           const char *text, struct vs_diag *diag);
 
+/* Applies the items of such a text to a spec. Whether the parameters fit together is not checked.
+ * Returns as vs_technique_parse. */
+int vs_technique_items(struct vs_technique_spec *s, const char *items, struct vs_diag *diag);
+
 /* Checks that the parameters fit together. Returns 0; -VSE_INVAL. */
 int vs_technique_check(const struct vs_technique_spec *s, struct vs_diag *diag);
 

@@ -28,7 +28,7 @@ refuses() {
 
 begin says_of_every_block_what_it_is
 for file in "${documents[@]}"; do
-    kinds=$(document_blocks "$file" | cut -d $'\001' -f 2 | sort -u | grep -vxE 'console|usage|text|c|python' | paste -sd ' ')
+    kinds=$(document_blocks "$file" | cut -d $'\001' -f 2 | sort -u | grep -vxE 'console|usage|text|c|python|ini' | paste -sd ' ')
     expect_equal "$kinds" '' "kinds of blocks in ${file##*/}"
     # commands are in console blocks, behind a $
     stray=$(awk '/^```/ { inside = !inside } !inside && /^    (\$ |vestige |make |cc |gcc |gdb|mcfT|mlsT|mlvC|tm)/ { print FNR ": " $0 }' "$file")

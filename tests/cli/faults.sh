@@ -64,6 +64,7 @@ attempt() {
     attempts=$((attempts + 1))
     had=$((attempts % 2))
     : >"$log"
+    rm -rf "$T/fresh"
     for name in $outputs; do
         if [ $had = 1 ]; then
             echo old >"$W/$name"
@@ -246,7 +247,7 @@ harmless() {
 # good: counts the calls of the command, and keeps what it makes.
 good() {
     local word count name
-    rm -f "$T"/good/* "$T"/good/.[a-z]* "$W"/* "$log"
+    rm -rf "$T"/good/* "$T"/good/.[a-z]* "$W"/* "$log" "$T/fresh"
     _command=${command[*]}
     LD_PRELOAD=$inject VESTIGE_FAULT_LOG=$log "${command[@]}" >"$out" 2>"$err" <"$input"
     status=$?
@@ -360,6 +361,7 @@ kind=lines
 try bandwidth_by '' "$VESTIGE" bandwidth -t mcfTR_e -t mc2RT --by line "$run"
 kind=
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
+try sweep '' "$VESTIGE" sweep --csv --store "$T/fresh" --jobs 1 --set batch=2 --set 'constraint=gates<=1m' -t mcfTR_e:gshare=256..1024*2 "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
 try compressors '' "$VESTIGE" compressors "$run"
 try chunks '' "$VESTIGE" chunks -t mcfTR_e "$run"

@@ -116,6 +116,8 @@ prints check 2 --memory --flow "$T/word.vest" "$T/foreign.vest" "$T/flow.vest"
 prints techniques 0
 prints techniques 0 mcfTR_e:ibtb_tags=untagged-oracle
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e -t mlvCF_e:CS32 -t mc2RT -t ADAC -t daFilter --window 10000 --buffer 1:512:stall
+prints sweep 0 --store "$T/swept" --set verify=all --set window=1000 --set buffer=1:512:stall -t mcfTR_e:gshare=256..1024*2 "$T/timed.vest" "$T/short.vest"
+prints sweep 0 --store "$T/swept" --set verify=all --set window=1000 --set buffer=1:512:stall --status -t mcfTR_e:gshare=256..1024*2 "$T/timed.vest" "$T/short.vest"
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by line --top 5
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --by thread
 prints bandwidth 0 "$T/timed.vest" -t mcfTR_e --sample 10K:1K

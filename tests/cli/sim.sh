@@ -454,6 +454,22 @@ run bash -c "echo hello | COLOUR=red '$VESTIGE' simulate --env COLOUR --env 'A=b
 expect_status 0
 expect_equal "$(cat "$out")" '[-x][][--cores]<COLOUR=red><A=b c>hello'
 
+begin lets_a_program_take_another_path_for_its_own
+mkdir "$T/bin" "$T/a_folder_far_away"
+cp "$(workload rv64 fft)" "$T/bin/program"
+cp "$(workload rv64 fft)" "$T/a_folder_far_away/fft"
+(cd "$T/bin" && "$VESTIGE" record -q -f -o "$T/there.vest" -- ./program -n 4) >"$out" || fail "not recorded there"
+for program in "$T/bin/program" "$T/a_folder_far_away/fft"; do
+    run "$VESTIGE" record -q -f -o "$T/run.vest" --as "$T/bin/program" -- "$program" -n 4
+    expect_status 0
+    run "$VESTIGE" diff "$T/there.vest" "$T/run.vest"
+    expect_status 0
+    expect_out 'all equal$'
+done
+run "$VESTIGE" record -q -f -o "$T/run.vest" -- "$program" -n 4
+run "$VESTIGE" diff "$T/there.vest" "$T/run.vest"
+expect_status 1
+
 begin is_interrupted
 rm -f "$T/run.vest"
 "$VESTIGE" record -o "$T/run.vest" -- "$fft" -n 24 >"$out" 2>"$err" &

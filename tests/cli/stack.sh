@@ -40,6 +40,7 @@ small techniques "$VESTIGE" techniques
 small a_technique "$VESTIGE" techniques mc2RT
 small bandwidth "$VESTIGE" bandwidth -t all --csv run.vest
 lines bandwidth_by_line "$VESTIGE" bandwidth -t all --by line --csv run.vest
+small sweep "$VESTIGE" sweep --csv --store swept --set verify=all -t mcfTR_e:gshare=256..1024*2 -t mc2RT:CS16 run.vest
 small a_plot "$VESTIGE" bandwidth run.vest --window 1000 --plot run.svg
 small compressors "$VESTIGE" compressors run.vest
 small chunks "$VESTIGE" chunks -t mcfTR_e run.vest

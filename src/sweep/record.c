@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+#include "sweep/record.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/diag.h"
+#include "base/workers.h"
+
+extern char **environ;
+
+enum { WORDS_MAX = 1024 };
+
+static int no_memory(struct vs_diag *diag)
+{
+    return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+}
+
+/* ---- words ----------------------------------------------------------------------------------- */
+
+/* Splits a text at blanks as a shell does: '...', "..." and \ keep them. Returns how many words
+ * there are; -VSE_INVAL (a quotation does not end, or there are too many words). The words are in
+ * `text` itself. */
+static int split(char *text, char **words)
+{
+    int count = 0;
+    char *out = text;
+    for (;;) {
+        text += strspn(text, " \t");
+        if (!*text)
+            return count;
+        if (count == WORDS_MAX)
+            return -VSE_INVAL;
+        words[count++] = out;
+        char quote = 0;
+        for (; *text && (quote || !strchr(" \t", *text)); text++) {
+            if (quote ? *text == quote : *text == '\'' || *text == '"') {
+                quote = quote ? 0 : *text;
+                continue;
+            }
+            if (*text == '\\' && quote != '\'' && text[1])
+                text++;
+            *out++ = *text;
+        }
+        if (quote)
+            return -VSE_INVAL;
+        bool more = *text;
+        text += more;
+        *out++ = 0;
+        if (!more)
+            return count;
+    }
+}
+
+/* ---- one recording --------------------------------------------------------------------------- */
+
+struct recording {
+    struct vs_job job;
+    struct vs_sweep_run *run;
+    const char *vestige;
+    const atomic_bool *stop;
+    char *path, *own; /* to be, and until it is whole */
+    int error;
+    struct vs_diag diag;
+};
+
+static void wait_for(pid_t child)
+{
+    int status;
+    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+        ;
+}
+
+static int spawn(const struct recording *r, char **argv, struct vs_diag *diag)
+{
+    const struct vs_sweep_source *source = r->run->source;
+    posix_spawn_file_actions_t actions;
+    pid_t child;
+    if (posix_spawn_file_actions_init(&actions))
+        return no_memory(diag);
+    int e = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    e = e ? e : posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    e = e ? e : posix_spawn(&child, r->vestige, &actions, NULL, argv, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (e)
+        return vs_sweep_at(diag, -VSE_IO, source->study, source->line, "cannot run %.80s: %s",
+                           r->vestige, strerror(e));
+    wait_for(child); /* the program's status is its own affair */
+    if (atomic_load(r->stop)) {
+        unlink(r->own); /* the signal that stops us may have ended the program, too */
+        return 0;
+    }
+    if (rename(r->own, r->path))
+        return vs_sweep_at(diag, -VSE_IO, source->study, source->line, "%.80s was not recorded",
+                           r->run->name);
+    return 0;
+}
+
+static void run_recording(void *arg)
+{
+    struct recording *r = arg;
+    const struct vs_sweep_run *run = r->run;
+    char *options = strdup(run->options ? run->options : ""), *command = strdup(run->command);
+    char **words = calloc(2 * WORDS_MAX + 16, sizeof(*words));
+    const char *const first[] = {r->vestige, "record", "-q", "-f", "-o", r->own};
+    int n = 0, count = 0;
+    r->error = 0;
+    if (!options || !command || !words) {
+        r->error = no_memory(&r->diag);
+    } else if (!atomic_load(r->stop)) {
+        for (; n < 6; n++)
+            words[n] = (char *)(uintptr_t)first[n];
+        if (run->as) {
+            words[n++] = (char *)(uintptr_t) "--as";
+            words[n++] = (char *)(uintptr_t)run->as;
+        }
+        if ((count = split(options, words + n)) >= 0) {
+            n += count;
+            words[n++] = (char *)(uintptr_t) "--";
+            count = split(command, words + n);
+        }
+        r->error = count > 0 ? spawn(r, words, &r->diag)
+                             : vs_sweep_at(&r->diag, -VSE_INVAL, run->source->study,
+                                           run->source->line, "a quotation does not end");
+    }
+    free(options);
+    free(command);
+    free(words);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Finds the program as a shell does. Returns 0; -VSE_NOTFOUND. */
+static int find_program(const char *command, char path[PATH_MAX])
+{
+    char *text = strdup(command), **words = calloc(WORDS_MAX, sizeof(*words));
+    const char *folders = getenv("PATH");
+    int e = text && words && split(text, words) > 0 ? 0 : -VSE_NOTFOUND;
+    if (!e && strchr(words[0], '/')) {
+        snprintf(path, PATH_MAX, "%s", words[0]);
+        e = access(path, R_OK) ? -VSE_NOTFOUND : 0;
+    } else if (!e) {
+        for (e = -VSE_NOTFOUND; e && folders && *folders;) {
+            size_t n = strcspn(folders, ":");
+            snprintf(path, PATH_MAX, "%.*s/%s", (int)n, folders, words[0]);
+            e = access(path, X_OK) ? -VSE_NOTFOUND : 0;
+            folders += n + (folders[n] != 0);
+        }
+    }
+    free(text);
+    free(words);
+    return e;
+}
+
+/* Sets the path that follows from what is recorded. */
+static int name_recording(const struct vs_sweep *s, struct recording *r, struct vs_diag *diag)
+{
+    const struct vs_sweep_run *run = r->run;
+    char program[PATH_MAX], hash[VS_SHA256_TEXT], name[80];
+    struct vs_sha256 sum;
+    if (find_program(run->command, program))
+        return vs_sweep_at(diag, -VSE_NOTFOUND, run->source->study, run->source->line,
+                           "there is no program for '%.80s'", run->command);
+    int e = vs_sha256_file(program, hash, diag);
+    if (e)
+        return e;
+    vs_sha256_init(&sum);
+    vs_sha256_add_text(&sum, vs_version());
+    vs_sha256_add_text(&sum, hash);
+    vs_sha256_add_text(&sum, run->command);
+    vs_sha256_add_text(&sum, run->options ? run->options : "");
+    vs_sha256_add_text(&sum, run->as ? run->as : "");
+    vs_sha256_end(&sum, hash);
+    snprintf(name, sizeof(name), "runs/%.32s.vest", hash);
+    r->path = vs_store_path(&s->store, name);
+    if (r->path && asprintf(&r->own, "%s.%ld", r->path, (long)getpid()) < 0)
+        r->own = NULL;
+    return r->path && r->own ? 0 : no_memory(diag);
+}
+
+/* Starts the next ones, as long as they are few. */
+static int record_all(struct vs_workers *workers, struct recording *list, size_t count,
+                      struct vs_progress *progress, struct vs_diag *diag)
+{
+    int e = 0;
+    for (size_t i = 0; i < count; i++)
+        vs_workers_submit(workers, &list[i].job);
+    for (size_t i = 0; i < count; i++) {
+        vs_workers_wait(workers, &list[i].job);
+        if (list[i].error && !e) {
+            e = list[i].error;
+            *diag = list[i].diag;
+        }
+        vs_progress_update(progress, i + 1);
+    }
+    return e;
+}
+
+/* Two runs of different names may be one recording. */
+static bool is_listed(const struct recording *list, size_t count, const char *path)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(list[i].path, path))
+            return true;
+    return false;
+}
+
+int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, const atomic_bool *stop,
+                    struct vs_progress *progress, struct vs_diag *diag)
+{
+    struct recording *list = calloc(s->runs.count + 1, sizeof(*list));
+    char *folder = vs_store_path(&s->store, "runs");
+    struct vs_workers *workers = NULL;
+    size_t count = 0;
+    int e = list && folder ? vs_store_folder(folder, diag) : no_memory(diag);
+    for (size_t i = 0; i < s->runs.count && !e; i++) {
+        struct recording *r = &list[count];
+        if (!s->runs.items[i].command)
+            continue;
+        *r = (struct recording){.run = &s->runs.items[i],
+                                .vestige = vestige,
+                                .stop = stop,
+                                .job = {.run = run_recording, .arg = r}};
+        e = name_recording(s, r, diag);
+        if (!e && !(r->run->path = vs_arena_dup(&s->runs.arena, r->path, strlen(r->path))))
+            e = no_memory(diag);
+        if (!e && access(r->path, R_OK) && !is_listed(list, count, r->path)) {
+            count++;
+        } else {
+            free(r->path);
+            free(r->own);
+            *r = (struct recording){0};
+        }
+    }
+    if (!e && count)
+        e = vs_workers_open(&workers, jobs > 1 ? jobs : 0)
+                ? no_memory(diag)
+                : record_all(workers, list, count, progress, diag);
+    vs_workers_close(workers);
+    for (size_t i = 0; list && i < count; i++) {
+        free(list[i].path);
+        free(list[i].own);
+    }
+    free(list);
+    free(folder);
+    return !e && atomic_load(stop) ? -VSE_END : e;
+}

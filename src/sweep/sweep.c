@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+#include "sweep/sweep.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "base/workers.h"
+#include "sweep/measures.h"
+
+static int no_memory(struct vs_diag *diag)
+{
+    return vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+}
+
+/* ---- preparing ------------------------------------------------------------------------------- */
+
+int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const char *folder,
+                  struct vs_diag *diag)
+{
+    *s = (struct vs_sweep){.study = study, .how = {.window = study->window}};
+    if (study->buffer && !vs_sweep_buffer(study->buffer, &s->how.drain))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1,
+                           "buffer: '%.40s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, "
+                           "2:1024 or 2:1024:stall",
+                           study->buffer);
+    if (snprintf(s->how_text, sizeof(s->how_text), "window=%llu buffer=%s",
+                 (unsigned long long)study->window,
+                 study->buffer ? study->buffer : "none") >= (int)sizeof(s->how_text))
+        return vs_diag_set(diag, -VSE_INVAL, -1, -1, "buffer: '%.40s...' is too long",
+                           study->buffer);
+    int e = vs_sweep_runs_list(&s->runs, study, diag);
+    return e ? e : vs_store_open(&s->store, folder, s->how_text, diag);
+}
+
+int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measure_count,
+                  struct vs_progress *progress, struct vs_diag *diag)
+{
+    int e = 0;
+    for (size_t i = 0; i < measure_count && !e; i++)
+        if (vs_sweep_measure(s, measures[i]) < 0)
+            e = vs_words_add(&s->measures, &s->arena, measures[i], strlen(measures[i]))
+                    ? no_memory(diag)
+                    : 0;
+    for (size_t i = 0; i < s->runs.count && !e; i++) {
+        e = vs_sweep_run_look(&s->runs.items[i], diag);
+        vs_progress_update(progress, i + 1);
+    }
+    if (!e)
+        e = vs_sweep_points_list(&s->points, s->study, &s->runs, diag);
+    if (e)
+        return e;
+    size_t units = s->points.count * s->runs.count;
+    s->state = calloc(units + 1, sizeof(*s->state));
+    s->wrong = calloc(units + 1, sizeof(*s->wrong));
+    s->values = calloc(units * s->measures.count + 1, sizeof(*s->values));
+    return s->state && s->wrong && s->values ? 0 : no_memory(diag);
+}
+
+void vs_sweep_fini(struct vs_sweep *s)
+{
+    vs_sweep_runs_fini(&s->runs);
+    vs_sweep_points_fini(&s->points);
+    vs_store_fini(&s->store);
+    vs_words_fini(&s->measures);
+    free(s->state);
+    free(s->wrong);
+    free(s->values);
+    vs_arena_fini(&s->arena);
+    *s = (struct vs_sweep){0};
+}
+
+int vs_sweep_measure(const struct vs_sweep *s, const char *name)
+{
+    for (size_t i = 0; i < s->measures.count; i++)
+        if (!strcmp(s->measures.items[i], name))
+            return (int)i;
+    return -1;
+}
+
+/* ---- loading --------------------------------------------------------------------------------- */
+
+/* Reads "name number name number ..." into the measures that the table needs. */
+static int take_values(const struct vs_sweep *s, const char *text, uint64_t *values)
+{
+    for (size_t i = 0; i < s->measures.count; i++)
+        values[i] = vs_measure_missing(s->measures.items[i]);
+    while (*text) {
+        char name[64], number[24];
+        int used = 0;
+        if (sscanf(text, "%63s %23s%n", name, number, &used) != 2 || !used)
+            return -VSE_CORRUPT;
+        int i = vs_sweep_measure(s, name);
+        if (i >= 0)
+            values[i] = *number == '-' ? VS_MEASURE_UNKNOWN : strtoull(number, NULL, 10);
+        text += used + strspn(text + used, " ");
+    }
+    return 0;
+}
+
+/* The result of a point on a run, both of which may be no business of the study. */
+static int take_result(struct vs_sweep *s, size_t run, const struct vs_store_unit *unit,
+                       struct vs_diag *diag)
+{
+    int64_t point = vs_sweep_points_find(&s->points, unit->spec);
+    if (point < 0 || s->points.items[point].verified != unit->proof)
+        return 0;
+    size_t n = vs_sweep_unit_of(s, (size_t)point, run);
+    uint64_t *values = s->values + n * s->measures.count;
+    if (unit->wrong) {
+        if (s->state[n] != VS_UNIT_MISSING || s->retry)
+            return 0;
+        s->wrong[n] = vs_arena_dup(&s->arena, unit->wrong, strlen(unit->wrong));
+        s->state[n] = VS_UNIT_FAILED;
+        s->failed++;
+        return s->wrong[n] ? 0 : no_memory(diag);
+    }
+    if (s->state[n] == VS_UNIT_DONE) {
+        uint64_t *again = malloc((s->measures.count + 1) * sizeof(*again));
+        int e = again ? take_values(s, unit->values, again) : no_memory(diag);
+        if (!e && memcmp(again, values, s->measures.count * sizeof(*again)) != 0)
+            e = vs_diag_set(diag, -VSE_INTERNAL, -1, -1,
+                            "the store has two different results of %.60s... on %.60s", unit->spec,
+                            s->runs.items[run].name);
+        free(again);
+        return e;
+    }
+    int e = take_values(s, unit->values, values);
+    if (e)
+        return vs_diag_set(diag, e, -1, -1, "a unit's values are no pairs of name and number");
+    if (s->state[n] == VS_UNIT_FAILED)
+        s->failed--;
+    s->state[n] = VS_UNIT_DONE;
+    s->done++;
+    return 0;
+}
+
+/* The same content may be several runs'. */
+static int take_unit(void *context, const char *hash, const struct vs_store_unit *unit,
+                     struct vs_diag *diag)
+{
+    struct vs_sweep *s = context;
+    int e = 0;
+    for (size_t i = 0; i < s->runs.count && !e; i++)
+        if (!strcmp(s->runs.items[i].hash, hash))
+            e = take_result(s, i, unit, diag);
+    return e;
+}
+
+/* What never fits together fails on every run, without a result in the store. */
+static void take_wrong_points(struct vs_sweep *s)
+{
+    for (size_t point = 0; point < s->points.count; point++)
+        for (size_t run = 0; run < s->runs.count && s->points.items[point].wrong; run++) {
+            size_t n = vs_sweep_unit_of(s, point, run);
+            s->failed += s->state[n] == VS_UNIT_MISSING;
+            s->state[n] = VS_UNIT_FAILED;
+            s->wrong[n] = s->points.items[point].wrong;
+        }
+}
+
+int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag)
+{
+    s->retry = retry;
+    s->done = s->failed = 0;
+    memset(s->state, VS_UNIT_MISSING, s->points.count * s->runs.count);
+    take_wrong_points(s);
+    int e = vs_store_read(&s->store, take_unit, s, &s->damaged, diag);
+    s->retry = false;
+    return e;
+}
+
+/* ---- measuring ------------------------------------------------------------------------------- */
+
+size_t vs_sweep_batch(const struct vs_sweep *s, const struct vs_sweep_wanted *wanted, size_t run,
+                      size_t point, struct vs_sweep_unit *units, size_t *numbers, size_t most,
+                      size_t *count)
+{
+    *count = 0;
+    for (; point < s->points.count && *count < most; point++) {
+        size_t n = vs_sweep_unit_of(s, point, run);
+        if (s->state[n] != VS_UNIT_MISSING || (wanted && !wanted->units[n]))
+            continue;
+        numbers[*count] = n;
+        units[*count] = (struct vs_sweep_unit){.spec = s->points.items[point].spec,
+                                               .proof = s->points.items[point].verified};
+        ++*count;
+    }
+    return point;
+}
+
+struct task {
+    struct vs_job job;
+    const struct vs_sweep *sweep;
+    const struct vs_sweep_run *run;
+    const atomic_bool *stop;
+    struct vs_sweep_unit *units;
+    size_t *numbers;
+    size_t count;
+    int error;
+    struct vs_diag diag;
+};
+
+static void run_task(void *arg)
+{
+    struct task *t = arg;
+    t->error = vs_sweep_evaluate(t->run, &t->sweep->how, t->units, t->count, &t->sweep->store,
+                                 t->stop, &t->diag);
+}
+
+/* A few batches are under way for each thread, so that none waits for the one that is slowest. */
+struct crew {
+    struct vs_sweep *sweep;
+    const struct vs_sweep_wanted *wanted;
+    struct vs_workers *workers;
+    struct task *tasks;
+    size_t room, sent, taken;
+    size_t run, point; /* the next batch's */
+    uint64_t measured;
+    struct vs_progress *progress;
+};
+
+/* Submits the next batch. Returns false if there is none. */
+static bool send_batch(struct crew *c, const atomic_bool *stop)
+{
+    struct vs_sweep *s = c->sweep;
+    struct task *t = &c->tasks[c->sent % c->room];
+    for (; c->run < s->runs.count; c->run++, c->point = 0) {
+        c->point = vs_sweep_batch(s, c->wanted, c->run, c->point, t->units, t->numbers,
+                                  (size_t)s->study->batch, &t->count);
+        if (t->count)
+            break;
+    }
+    if (c->run == s->runs.count)
+        return false;
+    t->sweep = s;
+    t->run = &s->runs.items[c->run];
+    t->stop = stop;
+    t->job = (struct vs_job){.run = run_task, .arg = t};
+    vs_workers_submit(c->workers, &t->job);
+    c->sent++;
+    return true;
+}
+
+/* Waits for the batch that was sent first. */
+static int take_batch(struct crew *c, struct vs_diag *diag)
+{
+    struct task *t = &c->tasks[c->taken++ % c->room];
+    vs_workers_wait(c->workers, &t->job);
+    if (t->error) {
+        *diag = t->diag;
+        return t->error;
+    }
+    c->measured += t->count;
+    vs_progress_update(c->progress, c->measured);
+    return 0;
+}
+
+static int crew_init(struct crew *c, struct vs_sweep *s, unsigned threads, struct vs_diag *diag)
+{
+    size_t batch = (size_t)s->study->batch;
+    c->room = threads > 1 ? 3 * (size_t)threads : 1;
+    c->tasks = calloc(c->room, sizeof(*c->tasks));
+    if (!c->tasks)
+        return no_memory(diag);
+    for (size_t i = 0; i < c->room; i++) {
+        c->tasks[i].units = calloc(batch, sizeof(*c->tasks[i].units));
+        c->tasks[i].numbers = calloc(batch, sizeof(*c->tasks[i].numbers));
+        if (!c->tasks[i].units || !c->tasks[i].numbers)
+            return no_memory(diag);
+    }
+    return vs_workers_open(&c->workers, threads > 1 ? threads : 0) ? no_memory(diag) : 0;
+}
+
+static void crew_fini(struct crew *c)
+{
+    vs_workers_close(c->workers);
+    for (size_t i = 0; c->tasks && i < c->room; i++) {
+        free(c->tasks[i].units);
+        free(c->tasks[i].numbers);
+    }
+    free(c->tasks);
+}
+
+int vs_sweep_measure_all(struct vs_sweep *s, const struct vs_sweep_wanted *wanted, unsigned threads,
+                         const atomic_bool *stop, struct vs_progress *progress,
+                         struct vs_diag *diag)
+{
+    struct crew c = {.sweep = s, .wanted = wanted, .progress = progress};
+    int e = crew_init(&c, s, threads, diag);
+    bool more = !e;
+    while (!e && (more || c.taken < c.sent)) {
+        if (stop && atomic_load(stop))
+            more = false;
+        while (more && c.sent - c.taken < c.room)
+            more = send_batch(&c, stop);
+        if (c.taken < c.sent)
+            e = take_batch(&c, diag);
+    }
+    crew_fini(&c);
+    if (!e && stop && atomic_load(stop))
+        e = -VSE_END;
+    return e == -VSE_END || e == 0 ? (vs_sweep_load(s, false, diag) ?: e) : e;
+}

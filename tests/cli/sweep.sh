@@ -1,0 +1,282 @@
+#!/bin/bash
+# SPDX-License-Identifier: MIT
+# Sweeps: the table against `bandwidth`, and the same bytes whatever happens on the way; what a study may get wrong. The
+# cluster is in sweep_slurm.sh.
+. "$(dirname "$0")/lib.sh"
+
+cd "$T" || exit 2
+fft=$(workload rv64 fft)
+"$VESTIGE_GEN" -o a.vest --seed 21 --threads 3 --events 3000 >"$out" &&
+    "$VESTIGE_GEN" -o b.vest --seed 22 --threads 2 --events 4000 --timed >"$out" || exit 2
+
+cat >s.ini <<'END'
+# two runs, twelve points
+[sweep]
+verify = sample 3
+[runs]
+file = a.vest
+[runs timed]
+file = b*.vest
+[techniques]
+mcfTR_e:gshare=256..1024*2,hash=*
+mcfTR_e:small,gshare=512|2K
+(none)
+mlvCF_e:CS16|CS32,(k=0|k=8,r=8)
+END
+sed -i '/none/d' s.ini
+
+# numbers FILE: what the table has of each run.
+numbers() {
+    jq -r 'select(.kind == "run") | [.run, .technique, .config, .bits, .instructions, .cycles, .messages, .storage_bits, .gates] | map(. // "-") | join(" ")' "$1"
+}
+
+begin measures_what_bandwidth_measures
+run "$VESTIGE" sweep --json s.ini
+expect_status 0
+expect_no_err
+cp "$out" table.json
+expect_equal "$(jq -s 'map(select(.kind == "run")) | length' table.json)" 24 rows
+jq -r 'select(.kind == "run") | .rebuild' table.json | while read -r line; do
+    bash -c "${line/#vestige/$VESTIGE} --json"
+done | jq -r '[.run, .technique, .config, .bits, .instructions, .cycles, .messages, .storage_bits, .gates] | map(. // "-") | join(" ")' | sed '/^- /d' >again
+numbers table.json | diff - again >"$out" || fail "other figures than bandwidth's"
+
+begin adds_up_groups_of_runs
+run jq -es '
+    (map(select(.kind == "run")) | group_by([.technique, .config]) | map({key: (.[0] | [.technique, .config] | tostring), value: .}) | from_entries) as $runs |
+    (map(select(.kind == "sum" and .run == "all")) | length) == 12 and
+    (map(select(.kind == "sum" and .run == "timed")) | length) == 12 and
+    all(.[] | select(.kind == "sum" and .run == "all"); $runs[[.technique, .config] | tostring] as $r |
+        .bits == ($r | map(.bits) | add) and .gates == ($r | map(.gates) | max) and .cycles == null and
+        .bpi_millionths == ((.bits * 1000000 + (.instructions / 2 | floor)) / .instructions | floor)) and
+    all(.[] | select(.kind == "mean" and .run == "all"); $runs[[.technique, .config] | tostring] as $r |
+        .bits == (($r | map(.bits) | add) + 1) / 2 - ((($r | map(.bits) | add) + 1) % 2) / 2)' table.json
+expect_status 0
+
+begin proves_a_sample
+run jq -es 'map(select(.kind == "run")) | (map(select(.compared)) | length) as $n | $n > 0 and $n < 24' table.json
+expect_status 0
+
+begin gives_the_same_bytes_however_it_is_done
+run "$VESTIGE" sweep --csv s.ini
+cp "$out" table.csv
+for how in "--jobs 1" "--jobs 7" "--set batch=1" "--set batch=3 --jobs 2"; do
+    rm -rf other
+    # shellcheck disable=SC2086 # words
+    run "$VESTIGE" sweep --csv --store other $how s.ini
+    expect_status 0
+    cmp -s "$out" table.csv || fail "another table with $how"
+done
+
+# computed FOLDER: files of results.
+computed() {
+    find "$1/results" -type f | wc -l
+}
+
+begin measures_nothing_twice
+find s.sweep/results -type f -exec ls -li --time-style=full-iso {} + | sort >before
+run "$VESTIGE" sweep --csv s.ini
+find s.sweep/results -type f -exec ls -li --time-style=full-iso {} + | sort | cmp -s - before || fail "written again"
+run "$VESTIGE" sweep --json --status s.ini
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[24,24,0]'
+
+begin goes_on_when_the_study_grows
+sed 's/1024\*2/4096*2/' s.ini >grown.ini
+run "$VESTIGE" sweep --json --status --store s.sweep grown.ini
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[32,24,8]'
+run "$VESTIGE" sweep --csv --store s.sweep grown.ini
+expect_status 0
+cp "$out" grown.csv
+run "$VESTIGE" sweep --csv --store other2 grown.ini
+cmp -s "$out" grown.csv || fail "another table"
+
+# Every batch is one file, so that it may be killed after any of them.
+begin goes_on_after_it_was_killed
+rm -rf other
+"$VESTIGE" sweep --csv --store other --set batch=1 --jobs 1 s.ini >"$out" 2>"$err" &
+pid=$!
+has_results() { [ -d other/results ] && [ "$(computed other)" -ge "$1" ]; }
+await has_results 2
+kill -9 $pid
+wait $pid 2>/dev/null
+run "$VESTIGE" sweep --json --status --store other s.ini
+done=$(jq .done "$out")
+[ "$done" -ge 1 ] || fail "nothing is left"
+run "$VESTIGE" sweep --csv --store other s.ini
+expect_status 0
+cmp -s "$out" table.csv || fail "another table"
+
+begin ends_at_once_if_it_is_interrupted
+rm -rf other
+bash -c 'exec "$@"' _ "$VESTIGE" sweep --csv --store other --set batch=1 --jobs 1 s.ini >"$out" 2>"$err" &
+pid=$!
+await has_results 1
+kill -TERM $pid
+wait $pid
+status=$?
+if [ $status != 0 ]; then # it may have been done already
+    expect_equal $status 143
+    expect_err '^vestige sweep: stopped: [0-9]+ of 24 units are done; the same command goes on$'
+fi
+run "$VESTIGE" sweep --csv --store other s.ini
+cmp -s "$out" table.csv || fail "another table"
+
+begin loses_nothing_to_a_full_disk
+rm -rf other
+mkdir other
+run "$VESTIGE" sweep --csv --store other --set batch=2 --jobs 1 -o other/t.csv s.ini
+kept=$(computed other)
+find other/results -type f | sort | tail -n 5 | xargs rm
+run bash -c '(ulimit -f 0; exec "$@") 2>&1 >/dev/null | cat >&2; exit ${PIPESTATUS[0]}' _ \
+    "$VESTIGE" sweep --csv --store other --set batch=2 --jobs 1 s.ini
+expect_status 2
+expect_one_line_err
+expect_err '^vestige sweep: .*; what is done stays done, and the same command goes on$'
+expect_equal "$(find other/results -type f -name '*partial*' | wc -l)" 0
+expect_equal "$(computed other)" $((kept - 5))
+run "$VESTIGE" sweep --csv --store other s.ini
+expect_status 0
+cmp -s "$out" table.csv || fail "another table"
+
+begin measures_again_what_is_damaged
+file=$(find other/results -type f | head -n 1)
+printf x | dd of="$file" bs=1 seek=60 conv=notrunc status=none
+run "$VESTIGE" sweep --csv --store other s.ini
+expect_status 0
+expect_one_line_err
+expect_err '^vestige sweep: 1 damaged file'
+cmp -s "$out" table.csv || fail "another table"
+
+begin prints_the_frontier
+run "$VESTIGE" sweep --json --frontier s.ini
+jq -r 'select(.kind == "sum" and .run == "all") | [.bpi_millionths, .gates] | @tsv' "$out" >front
+jq -r 'select(.kind == "sum" and .run == "all") | [.bpi_millionths, .gates] | @tsv' table.json |
+    awk '{ x[NR] = $1; y[NR] = $2 }
+        END { for (i = 1; i <= NR; i++) { out = 0
+            for (k = 1; k <= NR; k++) if (x[k] <= x[i] && y[k] <= y[i] && (x[k] < x[i] || y[k] < y[i] || k < i)) out = 1
+            if (!out) print x[i] "\t" y[i] } }' | sort -n | cmp -s - <(sort -n front) || fail "another frontier"
+
+begin keeps_constraints
+run "$VESTIGE" sweep --json --store c --set 'constraint=gates<=30k' --set 'constraint=gshare<=512' s.ini
+expect_status 0
+cp "$out" c.json
+run jq -es 'length > 0 and all(.[]; .gates <= 30000 and (.config | test("gshare=(1024|2)") | not))' c.json
+expect_status 0
+
+begin takes_everything_from_the_command_line
+run "$VESTIGE" sweep --csv -t 'mcfTR_e:gshare=256..1024*2,hash=*' --set verify=none --store cl a.vest b.vest
+expect_status 0
+expect_equal "$(grep -c '^"run"' "$out")" 12
+
+begin shows_why_points_fail
+cat >f.ini <<'END'
+[runs]
+file = a.vest
+file = cut.vest
+[techniques]
+mcfTR_e
+mcfTG:ittage=1|2
+END
+head -c $(($(wc -c <a.vest) / 2)) a.vest >cut.vest
+run "$VESTIGE" sweep --json f.ini
+expect_status 1
+expect_one_line_err
+expect_err '^vestige sweep: f\.ini:3: cut\.vest: [0-9]+ of [0-9]+ points failed: [a-z].*'
+cp "$out" f.json
+run jq -es '(map(select(.run == "cut.vest")) | length > 0 and all(.[]; .status == "failed" and .bits == null and (.reason | length) > 5)) and
+    (map(select(.run == "a.vest" and .technique == "mcfTR_e")) | length == 1 and all(.[]; .bits > 0 and .status == "done")) and
+    (map(select(.kind == "sum" and .technique == "mcfTR_e")) | length == 1 and all(.[]; .status == "failed" and .reason == "1 of 2 runs failed"))' f.json
+expect_status 0
+
+begin tries_again_what_failed
+cp a.vest cut2.vest
+run "$VESTIGE" sweep --json --status f.ini
+failed=$(jq .failed "$out")
+run "$VESTIGE" sweep --json --status --retry f.ini
+[ "$(jq .missing "$out")" -gt 0 ] && [ "$(jq .failed "$out")" -lt "$failed" ] || fail "nothing is to be tried again"
+
+begin records_once
+cat >r.ini <<'END'
+[record]
+threads = 1|2
+options = --cores {threads} {mode}
+as = /bin/program
+[record fft]
+mode = plain:|timed:--timed
+command = {fft} -n 4 -p {threads}
+group = {mode_group}
+[techniques]
+mcfTR_e:gshare=256|512
+[variables]
+mode_group = all_of_them
+[sweep]
+columns = kind run name threads mode technique config bits cycles
+END
+run "$VESTIGE" sweep --csv --define "fft=$fft" r.ini
+expect_status 0
+cp "$out" r.csv
+expect_out '^"run","fft-1-plain","fft","1","plain","mcfTR_e","gshare=256",[0-9]+,$'
+expect_out '^"run","fft-2-timed","fft","2","timed","mcfTR_e","gshare=512",[0-9]+,[0-9]+$'
+expect_out '^"sum","all_of_them","fft",,,"mcfTR_e","gshare=512",[0-9]+,$'
+mkdir elsewhere
+cp "$fft" elsewhere/other
+run "$VESTIGE" sweep --csv --define "fft=elsewhere/other" --store r2 r.ini
+cmp -s "$out" r.csv || fail "another table if the program lies elsewhere"
+find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort >before
+run "$VESTIGE" sweep --csv --define "fft=$fft" r.ini
+find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort | cmp -s - before || fail "recorded again"
+
+# refused LINE REASON: what is on standard input is no study.
+refused() {
+    cat >bad.ini
+    run "$VESTIGE" sweep --store bad bad.ini
+    expect_status 2
+    expect_one_line_err
+    expect_err "^vestige sweep: bad\\.ini:$1: $2"
+    expect_no_out
+}
+
+begin names_the_line_of_what_is_wrong
+refused 2 "no key 'nope' in \[sweep\]; there are: columns" <<<$'[sweep]\nnope = 1'
+refused 1 "no section \[nope\]" <<<'[nope]'
+refused 1 "'x = 1' stands before" <<<'x = 1'
+refused 2 "'x' is not 'key = value'" <<<$'[sweep]\nx'
+refused 2 "batch has no value" <<<$'[sweep]\nbatch ='
+refused 2 "'-1' is not a number" <<<$'[sweep]\nseed = -1'
+refused 2 "no technique 'nope'" <<<$'[techniques]\nnope:gshare=256'
+refused 2 "no .*'nope'" <<<$'[techniques]\nmcfTR_e:nope=256'
+refused 2 "the range '512..256\*2' is empty" <<<$'[techniques]\nmcfTR_e:gshare=512..256*2'
+refused 2 "gshare is a power of two, not 3" <<<$'[techniques]\nmcfTR_e:gshare=1..3+1'
+refused 2 "'\*' stands for words" <<<$'[techniques]\nmcfTR_e:gshare=*'
+refused 2 "'nope' is no constraint" <<<$'[sweep]\nconstraint = nope'
+refused 2 "no technique has a parameter 'nope'" <<<$'[sweep]\nconstraint = nope<=5'
+refused 2 "nothing is called 'nope'" <<<$'[sweep]\ncolumns = nope\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 2 "there is no run 'none.vest'" <<<$'[runs]\nfile = none.vest\n[techniques]\nmcfTR_e'
+refused 2 "no file matches 'none\*'" <<<$'[runs]\nfile = none*\n[techniques]\nmcfTR_e'
+refused 3 "the run 'a.vest' is named twice" <<<$'[runs]\nfile = a.vest\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 2 "no point has storage<=5; the nearest has [0-9]+" <<<$'[sweep]\nconstraint = storage<=5\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 4 "no point fits together" <<<$'[runs]\nfile = a.vest\n[techniques]\nmcfTG:ittage=1'
+refused 1 "\[record x\] has no command" <<<$'[record x]\n[techniques]\nmcfTR_e'
+refused 1 "there is no program for 'none -n 4'" <<<$'[record x]\ncommand = none -n 4\n[techniques]\nmcfTR_e'
+refused 1 "nothing has the name 'y'" <<<$'[record x]\ncommand = {y}\n[techniques]\nmcfTR_e'
+
+begin refuses_what_is_no_study
+run "$VESTIGE" sweep none.ini
+expect_status 2
+expect_one_line_err
+run "$VESTIGE" sweep -t mcfTR_e:gshare=3 a.vest
+expect_status 2
+expect_err '^vestige sweep: command line: gshare is a power of two, not 3$'
+run "$VESTIGE" sweep -t mcfTR_e none.vest
+expect_status 2
+expect_err "^vestige sweep: command line: there is no run 'none.vest'$"
+run "$VESTIGE" sweep a.vest
+expect_status 2
+expect_err "there is no technique"
+run "$VESTIGE" sweep --csv --json s.ini
+expect_status 2
+run "$VESTIGE" sweep --csv -o table.csv s.ini
+expect_status 2
+expect_err 'table\.csv: exists; -f replaces it'
+
+finish
