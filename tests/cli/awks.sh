@@ -37,6 +37,13 @@ for awk in mawk gawk original-awk 'busybox awk'; do
     same docs/frontier.svg
     with "$awk" tools/frontier -n 4
     same docs/frontier-4.svg
+    begin "writes_manual_pages_with_${awk// /_}"
+    rm -rf "$T/man3" && mkdir "$T/man3"
+    with "$awk" tools/man3 "$T/man3" 0.0.0 include/vestige/*.h
+    [ -e "$T/first" ] || cp -r "$T/man3" "$T/first"
+    [ -e "$T/man3/vs_run_open.3" ] || fail "no pages"
+    diff -r "$T/first" "$T/man3" >"$out" || fail "not the pages that the first awk wrote"
+    grep -rqF '\\&' "$T/man3" && fail "a backslash too many"
     begin "checks_includes_with_${awk// /_}"
     with "$awk" tools/check-includes --self-test
     with "$awk" tools/check-isa --self-test
