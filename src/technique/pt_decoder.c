@@ -409,6 +409,13 @@ static int peek(struct pt_decoder *d, struct packet *p)
     return err;
 }
 
+/* The stream ends where a packet has to follow: says so, and where. Returns -VSE_TRUNCATED. */
+static int cut(struct pt_decoder *d)
+{
+    uint64_t byte;
+    return get_byte(d, VS_FIELD_HEADER, &byte);
+}
+
 /* Whether a stream that was written elsewhere ends within a packet, or before one that belongs to
  * the last. */
 static bool is_cut(const struct pt_decoder *d, int err)
@@ -483,7 +490,7 @@ static int on_fup(struct pt_decoder *d, struct vs_flow_head *h, const struct pac
     if (!err)
         err = get_next(d, &p);
     if (err)
-        return err == -VSE_END ? -VSE_TRUNCATED : err;
+        return err == -VSE_END ? cut(d) : err;
     h->count = VS_FLOW_OPEN;
     h->until = fup->value;
     h->within = begun;
@@ -530,7 +537,7 @@ static int get_psb_plus(struct pt_decoder *d, uint64_t *ip, bool *has_ip)
         }
     }
     if (err)
-        return err == -VSE_END ? -VSE_TRUNCATED : err;
+        return err == -VSE_END ? cut(d) : err;
     if (is_exact(d) &&
         (timed != d->setup.timed || mode != *has_ip || (d->state == ON && d->cycle != cycle)))
         return refuse(d, "no such PSB+ is written");
@@ -715,7 +722,7 @@ static int take_target(struct pt_decoder *d, bool behind, uint64_t *target)
     if (!behind)
         return refuse(d, "outcomes are left where a target is needed");
     if ((err = get_next(d, &p)))
-        return err == -VSE_END ? -VSE_TRUNCATED : err;
+        return err == -VSE_END ? cut(d) : err;
     if (p.kind != TIP)
         return refuse(d, "a TIP is missing");
     *target = p.value;
