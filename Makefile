@@ -54,7 +54,7 @@ SANITIZE := $(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer -fno-sanitize-
 COMPILE  := $(CC) -std=gnu11 $(OPTIMIZE) $(WARNINGS) -D_GNU_SOURCE -Iinclude -Isrc \
             -fvisibility=hidden -pthread $(SANITIZE) $(if $(SAN),-fPIC) $(CFLAGS) -MMD -MP
 LINK     := $(CC) -pthread $(SANITIZE) $(CFLAGS) $(LDFLAGS)
-LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lm
+LIBS     := -lzstd -llzma -lbz2 -lz -lZydis -ldw -lelf -liberty -lsqlite3 -lm
 
 version = $(shell sed -n 's/^\#define VS_VERSION_$(1) *//p' include/vestige/version.h)
 MAJOR   := $(call version,MAJOR)

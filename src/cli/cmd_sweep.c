@@ -15,14 +15,19 @@
 #include "cli/commands.h"
 #include "cli/specs.h"
 #include "cli/sweep_print.h"
+#include "cli/sweep_sqlite.h"
 #include "front/json.h"
 #include "sweep/record.h"
+#include "sweep/search.h"
+#include "sweep/slurm.h"
 #include "sweep/table.h"
 
 struct sweep_options {
     struct option_list techniques, settings, defines;
-    const char *store, *output;
-    uint64_t jobs;
+    struct option_list slurm;
+    const char *store, *output, *sqlite;
+    uint64_t jobs, seconds, task;
+    unsigned engine;
     bool csv, json, frontier, status, retry, force;
 };
 
@@ -36,7 +41,18 @@ struct sweeping {
     size_t shown;
     size_t *frontier;
     size_t frontier_count;
+    struct vs_search_result searched;
+    char self[PATH_MAX]; /* this program */
+    struct vs_progress progress;
 };
+
+enum engine { LOCAL, SLURM, ENGINES };
+
+static const char *engine_name(unsigned number)
+{
+    static const char *const names[] = {"local", "slurm"};
+    return names[number];
+}
 
 static int refuse(struct sweeping *w, int error, const struct vs_diag *diag)
 {
@@ -216,14 +232,29 @@ static unsigned job_count(const struct sweeping *w)
     return w->o.jobs ? (unsigned)w->o.jobs : vs_workers_beside() + 1;
 }
 
+/* Measures what is wanted, here or on a cluster. */
+static int measure_wanted(void *context, const struct vs_sweep_wanted *wanted, struct vs_diag *diag)
+{
+    struct sweeping *w = context;
+    const struct vs_slurm slurm = {.vestige = w->self,
+                                   .options = w->o.slurm.items,
+                                   .option_count = w->o.slurm.count,
+                                   .seconds = w->o.seconds};
+    if (w->o.engine == SLURM)
+        return vs_slurm_measure(&w->sweep, &slurm, wanted, &stop, &w->progress, diag);
+    return vs_sweep_measure_all(&w->sweep, wanted, job_count(w), &stop, &w->progress, diag);
+}
+
 static int measure(struct sweeping *w)
 {
     struct vs_diag diag = {.offset = -1, .chunk = -1};
-    struct vs_progress progress;
     struct vs_sweep *s = &w->sweep;
-    vs_progress_init(&progress, stderr, "measuring", unit_count(w) - s->done - s->failed, "units");
-    int e = vs_sweep_measure_all(s, NULL, job_count(w), &stop, &progress, &diag);
-    vs_progress_finish(&progress);
+    bool grid = w->study.search == VS_SWEEP_GRID;
+    vs_progress_init(&w->progress, stderr, "measuring",
+                     grid ? unit_count(w) - s->done - s->failed : 0, "units");
+    int e = grid ? measure_wanted(w, NULL, &diag)
+                 : vs_sweep_search(s, measure_wanted, w, &w->searched, &diag);
+    vs_progress_finish(&w->progress);
     if (e == -VSE_END) {
         cli_error(w->cli, "stopped: %s of %s units are done; the same command goes on",
                   DIGITS(s->done + s->failed), DIGITS(unit_count(w)));
@@ -267,6 +298,17 @@ static void print_state(struct sweeping *w)
     if (s->points.doubles)
         out_printf(out, "%s points are equal to others and were left out\n",
                    DIGITS(s->points.doubles));
+}
+
+/* What a search did not try. */
+static void print_search(struct sweeping *w)
+{
+    if (w->study.search != VS_SWEEP_GRID)
+        out_printf(&w->cli->out,
+                   "tried %s units of a budget of %s: %s points on all runs, %s on some; %s points "
+                   "were never tried\n",
+                   DIGITS(w->searched.units), DIGITS(w->study.budget), DIGITS(w->searched.whole),
+                   DIGITS(w->searched.partly), DIGITS(w->searched.untried));
 }
 
 static int find_frontier(struct sweeping *w)
@@ -327,8 +369,17 @@ static int print_all(struct sweeping *w)
     int status = find_frontier(w);
     if (status != CLI_DONE)
         return status;
-    if (!w->o.csv && !w->o.json)
+    if (w->o.sqlite) {
+        const struct sweep_rows rows = {.table = &w->table, .shown = w->shown};
+        status = sweep_write_sqlite(w->cli, w->o.sqlite, w->o.force, &rows, w->frontier,
+                                    w->frontier_count);
+    }
+    if (status != CLI_DONE)
+        return status;
+    if (!w->o.csv && !w->o.json) {
         print_state(w);
+        print_search(w);
+    }
     return w->o.output ? print_to_file(w) : print_to(w, &w->cli->out);
 }
 
@@ -342,17 +393,21 @@ static bool has_commands(const struct sweeping *w)
     return false;
 }
 
-/* Recordings are made by this program. */
+/* Recordings are made by this program, as are a cluster's tasks. */
+static int find_self(struct sweeping *w, struct vs_diag *diag)
+{
+    ssize_t n = readlink("/proc/self/exe", w->self, sizeof(w->self) - 1);
+    if (n < 0)
+        return vs_diag_io(diag, "cannot read", "/proc/self/exe");
+    w->self[n] = 0;
+    return 0;
+}
+
 static int record(struct sweeping *w, struct vs_diag *diag)
 {
     struct vs_progress progress;
-    char self[PATH_MAX];
-    ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-    if (n < 0)
-        return vs_diag_io(diag, "cannot read", "/proc/self/exe");
-    self[n] = 0;
     vs_progress_init(&progress, stderr, "recording", 0, "runs");
-    int e = vs_sweep_record(&w->sweep, self, job_count(w), &stop, &progress, diag);
+    int e = vs_sweep_record(&w->sweep, w->self, job_count(w), &stop, &progress, diag);
     vs_progress_finish(&progress);
     return e;
 }
@@ -366,6 +421,7 @@ static int prepare(struct sweeping *w)
     if (!e)
         e = vs_sweep_init(&w->sweep, &w->study, folder, &diag);
     free(folder);
+    e = e ? e : find_self(w, &diag);
     if (!e && has_commands(w))
         e = record(w, &diag);
     if (!e) {
@@ -387,8 +443,22 @@ static int prepare(struct sweeping *w)
     return e ? refuse(w, e, &diag) : CLI_DONE;
 }
 
+/* What a task of a cluster runs: the operand is a file of tasks. */
+static int run_task(struct sweeping *w, int count, char **operands)
+{
+    struct vs_diag diag = {.offset = -1, .chunk = -1};
+    if (count != 1) {
+        cli_error(w->cli, "--task takes one file of tasks");
+        return CLI_USAGE;
+    }
+    int e = vs_slurm_work(operands[0], w->o.task, &diag);
+    return e ? cli_report(w->cli, operands[0], e, &diag) : CLI_DONE;
+}
+
 static int sweep(struct sweeping *w, int count, char **operands)
 {
+    if (w->o.task != UINT64_MAX)
+        return run_task(w, count, operands);
     int status = read_all(w, count, operands);
     if (status == CLI_DONE)
         status = prepare(w);
@@ -413,6 +483,8 @@ static int run(struct cli *cli, int argc, char **argv)
         return CLI_USAGE;
     }
     w->cli = cli;
+    w->o.task = UINT64_MAX;
+    w->o.seconds = 60;
     if (!options_parse(cli, &command_sweep, &w->o, &argc, argv, &status)) {
         free(w);
         return status;
@@ -422,7 +494,8 @@ static int run(struct cli *cli, int argc, char **argv)
         cli_error(cli, "--json and --csv exclude each other");
         status = CLI_USAGE;
     } else {
-        catch_signals();
+        if (w->o.task == UINT64_MAX) /* a task that is to end ends at once */
+            catch_signals();
         status = sweep(w, argc, argv);
     }
     free(w->frontier);
@@ -473,6 +546,36 @@ static const struct cli_option options[] = {
      .offset = FIELD(jobs),
      .min = 1,
      .max = 1024},
+    {.name = "engine",
+     .letter = 'e',
+     .argument = "NAME",
+     .help = "where units are measured: on this machine, or by\n"
+             "tasks of a Slurm cluster that has the folders, too:",
+     .type = OPTION_ENUM,
+     .offset = FIELD(engine),
+     .number_name = engine_name,
+     .first = LOCAL,
+     .end = ENGINES},
+    {.name = "slurm",
+     .argument = "OPTION",
+     .help = "an option for sbatch, such as --partition=long; may be\n"
+             "repeated",
+     .type = OPTION_LIST,
+     .offset = FIELD(slurm)},
+    {.name = "seconds",
+     .argument = "N",
+     .help = "about how long a task of a cluster takes (default: 60)",
+     .type = OPTION_U64,
+     .offset = FIELD(seconds),
+     .min = 1,
+     .max = 1000000},
+    {.name = "task",
+     .argument = "N",
+     .help = "measure what this task of a file of tasks is to; it is\n"
+             "what a cluster runs",
+     .type = OPTION_U64,
+     .offset = FIELD(task),
+     .max = UINT32_MAX},
     {.name = "status", .help = "measure nothing; show how much is done", .offset = FIELD(status)},
     {.name = "retry", .help = "measure again what failed", .offset = FIELD(retry)},
     {.name = "frontier",
@@ -484,6 +587,11 @@ static const struct cli_option options[] = {
      .help = "write the table to FILE",
      .type = OPTION_STRING,
      .offset = FIELD(output)},
+    {.name = "sqlite",
+     .argument = "FILE",
+     .help = "also write the table to FILE, as a database",
+     .type = OPTION_STRING,
+     .offset = FIELD(sqlite)},
     {.name = "force", .letter = 'f', .help = "replace FILE if it exists", .offset = FIELD(force)},
     {.name = "json", .help = "print a JSON object per row", .offset = FIELD(json)},
     {.name = "csv", .help = "print the same as comma-separated values", .offset = FIELD(csv)},

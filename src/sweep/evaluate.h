@@ -15,11 +15,6 @@ struct vs_sweep_how {
     struct vs_drain_config drain; /* bits 0: no buffer */
 };
 
-struct vs_sweep_unit {
-    const char *spec; /* with all parameters */
-    bool proof;
-};
-
 /* Measures the units and stores what comes out, also why nothing does. The run was looked at. Once
  * `stop` is set, which may be NULL, it ends early and stores nothing. Returns 0; -VSE_END
  * (stopped); -VSE_IO (the store refused), -VSE_NOMEM, with diag. */

@@ -269,20 +269,50 @@ static const char *kind(const struct vs_store_unit *unit)
 }
 
 /* The name follows from what is measured, not from what came out. */
+static void begin_name(const struct vs_store *s, const char *run, struct vs_sha256 *sum)
+{
+    vs_sha256_init(sum);
+    vs_sha256_add_text(sum, vs_version());
+    vs_sha256_add_text(sum, run);
+    vs_sha256_add_text(sum, s->how);
+}
+
+static void add_to_name(struct vs_sha256 *sum, const char *spec, bool proof)
+{
+    vs_sha256_add_text(sum, proof ? "proof" : "unit");
+    vs_sha256_add_text(sum, spec);
+}
+
+static void end_name(struct vs_sha256 *sum, char name[VS_SHA256_TEXT])
+{
+    vs_sha256_end(sum, name);
+    name[NAME_DIGITS] = 0;
+}
+
 static void name_batch(const struct vs_store *s, const char *run, const struct vs_store_unit *units,
                        size_t count, char name[VS_SHA256_TEXT])
 {
     struct vs_sha256 sum;
-    vs_sha256_init(&sum);
-    vs_sha256_add_text(&sum, vs_version());
-    vs_sha256_add_text(&sum, run);
-    vs_sha256_add_text(&sum, s->how);
-    for (size_t i = 0; i < count; i++) {
-        vs_sha256_add_text(&sum, kind(&units[i]));
-        vs_sha256_add_text(&sum, units[i].spec);
-    }
-    vs_sha256_end(&sum, name);
-    name[NAME_DIGITS] = 0;
+    begin_name(s, run, &sum);
+    for (size_t i = 0; i < count; i++)
+        add_to_name(&sum, units[i].spec, units[i].proof);
+    end_name(&sum, name);
+}
+
+bool vs_store_has(const struct vs_store *s, const char *run, const struct vs_sweep_unit *units,
+                  size_t count)
+{
+    char name[VS_SHA256_TEXT], *path;
+    struct vs_sha256 sum;
+    begin_name(s, run, &sum);
+    for (size_t i = 0; i < count; i++)
+        add_to_name(&sum, units[i].spec, units[i].proof);
+    end_name(&sum, name);
+    if (asprintf(&path, "%s/results/%.2s/%s", s->folder, name, name) < 0)
+        return false;
+    bool there = access(path, F_OK) == 0;
+    free(path);
+    return there;
 }
 
 static int print_batch(const struct vs_store *s, struct vs_buf *text, const char *run,

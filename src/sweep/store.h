@@ -30,6 +30,12 @@ struct vs_store {
     char host[65];   /* on a file system of several machines, files under way differ by it */
 };
 
+/* A unit of work on a run. */
+struct vs_sweep_unit {
+    const char *spec; /* with all parameters */
+    bool proof;       /* it is to be proved, too */
+};
+
 /* A unit of work, as it is read or written. */
 struct vs_store_unit {
     const char *spec;
@@ -61,6 +67,10 @@ int vs_store_parse(const char *text, size_t size, const char *how, vs_store_take
  * once, even for the same batch. */
 int vs_store_write(const struct vs_store *s, const char *run, const struct vs_store_unit *units,
                    size_t count, struct vs_diag *diag);
+
+/* Whether the batch is there. Its results are not looked at. */
+bool vs_store_has(const struct vs_store *s, const char *run, const struct vs_sweep_unit *units,
+                  size_t count);
 
 /* Appends formatted text to a buffer. Returns 0; -VSE_NOMEM. */
 int vs_buf_print(struct vs_buf *b, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -16,18 +16,25 @@ static int no_memory(struct vs_diag *diag)
 
 /* ---- preparing ------------------------------------------------------------------------------- */
 
+int vs_sweep_how_text(char *out, size_t capacity, const char *window, const char *buffer)
+{
+    int n = snprintf(out, capacity, "window=%s buffer=%s", window, buffer);
+    return n < 0 || (size_t)n >= capacity ? -VSE_LIMIT : 0;
+}
+
 int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const char *folder,
                   struct vs_diag *diag)
 {
+    char window[24];
     *s = (struct vs_sweep){.study = study, .how = {.window = study->window}};
     if (study->buffer && !vs_sweep_buffer(study->buffer, &s->how.drain))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1,
                            "buffer: '%.40s' is not BITS[/CYCLES][:CAPACITY[:stall]], as in 1, 1/4, "
                            "2:1024 or 2:1024:stall",
                            study->buffer);
-    if (snprintf(s->how_text, sizeof(s->how_text), "window=%llu buffer=%s",
-                 (unsigned long long)study->window,
-                 study->buffer ? study->buffer : "none") >= (int)sizeof(s->how_text))
+    snprintf(window, sizeof(window), "%llu", (unsigned long long)study->window);
+    if (vs_sweep_how_text(s->how_text, sizeof(s->how_text), window,
+                          study->buffer ? study->buffer : "none"))
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "buffer: '%.40s...' is too long",
                            study->buffer);
     int e = vs_sweep_runs_list(&s->runs, study, diag);
@@ -69,6 +76,17 @@ void vs_sweep_fini(struct vs_sweep *s)
     free(s->values);
     vs_arena_fini(&s->arena);
     *s = (struct vs_sweep){0};
+}
+
+void vs_sweep_forget(struct vs_sweep *s, const bool *kept)
+{
+    for (size_t i = 0; i < s->points.count * s->runs.count; i++) {
+        if (kept[i] || s->points.items[i / s->runs.count].wrong)
+            continue;
+        s->done -= s->state[i] == VS_UNIT_DONE;
+        s->failed -= s->state[i] == VS_UNIT_FAILED;
+        s->state[i] = VS_UNIT_MISSING;
+    }
 }
 
 int vs_sweep_measure(const struct vs_sweep *s, const char *name)

@@ -9,6 +9,8 @@
  *   store        what was measured, in a folder
  *   evaluate     one run with some techniques
  *   record       programs that a study wants recorded
+ *   search       the frontier without the whole grid
+ *   slurm        units measured on a cluster; job_file: what its tasks are to do
  *   table        rows and columns of what is in the store
  *   rebuild      the line for a shell that measures a point again
  *
@@ -63,6 +65,12 @@ void vs_sweep_fini(struct vs_sweep *s);
 /* Takes what the store has; units that failed are missing if `retry` is set. Returns 0; -VSE_IO;
  * -VSE_CORRUPT (two results of one unit differ); -VSE_NOMEM. */
 int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag);
+
+/* How units are measured, as the store has it. Returns 0; -VSE_LIMIT. */
+int vs_sweep_how_text(char *out, size_t capacity, const char *window, const char *buffer);
+
+/* Makes all units missing that are not kept. */
+void vs_sweep_forget(struct vs_sweep *s, const bool *kept);
 
 /* The unit's number. */
 static inline size_t vs_sweep_unit_of(const struct vs_sweep *s, size_t point, size_t run)

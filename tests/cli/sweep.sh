@@ -163,6 +163,31 @@ cp "$out" c.json
 run jq -es 'length > 0 and all(.[]; .gates <= 30000 and (.config | test("gshare=(1024|2)") | not))' c.json
 expect_status 0
 
+begin writes_a_database
+run "$VESTIGE" sweep --csv --sqlite t.db s.ini
+expect_status 0
+run "$VESTIGE" sweep --csv --sqlite t.db s.ini
+expect_status 2
+expect_err 't\.db: exists; -f replaces it'
+if has_program sqlite3; then
+    expect_equal "$(sqlite3 t.db 'select count(*), sum(bits) from results')" \
+        "$(jq -s -r '[length, (map(.bits) | add)] | join("|")' table.json)" "rows and bits"
+    expect_equal "$(sqlite3 t.db 'select bpi_millionths, gates from frontier order by 1' | tr '|' '\t')" "$(sort -n front)" frontier
+fi
+
+begin draws_the_same_points_for_a_seed
+run "$VESTIGE" sweep --csv --store d1 --set search=random --set budget=9 --set seed=5 s.ini
+expect_status 0
+cp "$out" drawn.csv
+expect_equal "$(grep -c '^"run"' drawn.csv)" 8
+run "$VESTIGE" sweep --csv --set search=random --set budget=9 --set seed=5 s.ini
+cmp -s "$out" drawn.csv || fail "another table with a store that has all"
+run "$VESTIGE" sweep --store d1 --set search=random --set budget=9 --set seed=5 s.ini
+expect_out '^tried 8 units of a budget of 9: 4 points on all runs, 0 on some; 8 points were never tried$'
+run "$VESTIGE" sweep --set search=random s.ini
+expect_status 2
+expect_err 'a search needs a budget'
+
 begin takes_everything_from_the_command_line
 run "$VESTIGE" sweep --csv -t 'mcfTR_e:gshare=256..1024*2,hash=*' --set verify=none --store cl a.vest b.vest
 expect_status 0
