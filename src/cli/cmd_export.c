@@ -7,16 +7,19 @@
 #include "base/outfile.h"
 #include "base/progress.h"
 #include "cli/commands.h"
+#include "cli/specs.h"
 #include "export/export.h"
 #include "front/region.h"
 #include "front/suggest.h"
 
-enum { NO_THREAD = VS_THREADS_MAX };
+enum { NO_THREAD = VS_THREADS_MAX, SPECS_MAX = 8 };
 
 struct export_options {
     struct region_options region;
     const char *to, *output;
     uint64_t thread; /* NO_THREAD: all */
+    struct option_list techniques;
+    struct vs_technique_spec specs[SPECS_MAX];
     bool overwrite;
 };
 
@@ -47,6 +50,8 @@ static int write_run(const struct export_options *o, const struct vs_export_form
 {
     struct vs_export_options options = {
         .thread = o->thread == NO_THREAD ? -1 : (int)o->thread,
+        .specs = o->specs,
+        .spec_count = o->techniques.count,
         .write = put,
         .context = t,
     };
@@ -123,6 +128,20 @@ static const struct vs_export_format *find(struct cli *cli, const struct export_
     return NULL;
 }
 
+/* Returns CLI_DONE, or the status after a message. */
+static int parse_specs(struct cli *cli, struct export_options *o)
+{
+    int status = CLI_DONE;
+
+    if (o->techniques.count > SPECS_MAX) {
+        cli_error(cli, "-t: at most %d techniques are shown", SPECS_MAX);
+        return CLI_USAGE;
+    }
+    for (size_t i = 0; i < o->techniques.count && status == CLI_DONE; i++)
+        status = specs_parse_one(cli, &o->specs[i], o->techniques.items[i]);
+    return status;
+}
+
 static int run(struct cli *cli, int argc, char **argv)
 {
     struct export_options o = {.thread = NO_THREAD, .region.places = "--from-place and --to-place"};
@@ -136,6 +155,9 @@ static int run(struct cli *cli, int argc, char **argv)
     format = find(cli, &o);
     if (!format || !cli_may_write(cli, o.output, argv[0]))
         return CLI_USAGE;
+    status = parse_specs(cli, &o);
+    if (status != CLI_DONE)
+        return status;
     status = region_init(&region, cli, &o.region);
     if (status == CLI_DONE)
         status = region_open(&region, cli, &r, argv[0]);
@@ -180,6 +202,8 @@ static const struct cli_option options[] = {
      .type = OPTION_U64,
      .offset = FIELD(thread),
      .max = VS_THREADS_MAX - 1},
+    SPECS_OPTION(FIELD(techniques), "show these techniques' bits, in perfetto and vcd; may\n"
+                                    "be repeated"),
     REGION_WINDOWS(FIELD(region)),
     REGION_PLACES(FIELD(region), "from-place", "to-place"),
     {0},
@@ -195,10 +219,18 @@ const struct command command_export = {
     .operands_max = 1,
     .description = "Writes a run, or a part of it, for other tools. Formats are\n"
                    "\n"
+                   "  perfetto    a timeline, for the viewer of Perfetto and chrome://tracing\n"
                    "  folded      paths of calls and their instructions, for flame graphs\n"
+                   "  speedscope  the same for speedscope\n"
+                   "  pprof       the same for pprof\n"
+                   "  champsim    instruction records for ChampSim, of one x86-64 thread\n"
                    "  lackey      instructions and accesses, as Valgrind's lackey prints them\n"
                    "  din         references for the cache simulator Dinero\n"
-                   "  csv         a line for each event, a column for each field",
+                   "  csv         a line for each event, a column for each field\n"
+                   "  vcd         a trace port's words and where each core is, for waveform\n"
+                   "              viewers\n"
+                   "\n"
+                   "" SPECS_HELP_ONE,
     .example = "vestige export --to folded -o run.folded run.vest\n"
                "vestige export --to csv -o - --thread 0 run.vest | head",
     .exits = COMMAND_EXITS,

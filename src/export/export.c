@@ -7,10 +7,8 @@
 #include "export/format.h"
 
 static const struct vs_export_format *const formats[] = {
-    &vs_to_folded,
-    &vs_to_din,
-    &vs_to_lackey,
-    &vs_to_csv,
+    &vs_to_perfetto, &vs_to_folded, &vs_to_speedscope, &vs_to_pprof, &vs_to_champsim,
+    &vs_to_lackey,   &vs_to_din,    &vs_to_csv,        &vs_to_vcd,
 };
 
 enum { FORMATS = sizeof(formats) / sizeof(formats[0]) };
@@ -56,6 +54,9 @@ static int check(const struct vs_export_format *f, const struct vs_exporting *x)
         return vs_diag_set(x->diag, -VSE_INVAL, -1, -1,
                            "%s holds one thread, and the run has %u; --thread chooses one", f->name,
                            info->threads);
+    if (x->options->spec_count > f->modules)
+        return vs_diag_set(x->diag, -VSE_INVAL, -1, -1, "%s shows the bits of %u techniques",
+                           f->name, f->modules);
     return 0;
 }
 

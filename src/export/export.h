@@ -6,6 +6,7 @@
  *   format     what a format is
  *   insns      a thread's instructions, one after the other, from events and code
  *   paths      a profile by path of calls, for the formats of flame graphs
+ *   bits       the bits that trace modules send over time
  *   to_NAME    the format of that name
  *
  * A format is one file and one row of the table in export.c. Everything is written from front to
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "base/progress.h"
+#include "technique/technique.h"
 #include "vestige/run.h"
 
 struct vs_export_format;
@@ -35,13 +37,17 @@ typedef int vs_export_write(void *context, const void *bytes, size_t size);
 
 struct vs_export_options {
     int thread; /* only this thread; -1: all of them */
+    /* The trace modules whose bits are shown; none: those that the format usually has. */
+    const struct vs_technique_spec *specs;
+    size_t spec_count;
     vs_export_write *write;
     void *context;
 };
 
-/* Writes what the reader delivers from here on. Returns 0; an error of `write`; as vs_reader_next;
- * -VSE_NOMEM; with diag -VSE_INVAL (the format cannot hold this run, or needs a single thread),
- * -VSE_CORRUPT (the run's control flow is not that of its code). */
+/* Writes the run, whose reader is at its beginning. Returns 0; an error of `write`; as
+ * vs_reader_next; -VSE_NOMEM; with diag -VSE_INVAL (the format cannot hold this run, or needs a
+ * single thread, or shows fewer modules), -VSE_FEATURE and -VSE_LIMIT (a module cannot encode the
+ * run), -VSE_CORRUPT (the run's control flow is not that of its code). */
 int vs_export_run(const struct vs_export_format *format, struct vs_reader *reader,
                   const struct vs_export_options *options, struct vs_progress *progress,
                   struct vs_diag *diag);

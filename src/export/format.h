@@ -20,10 +20,11 @@ struct vs_exporting {
 
 struct vs_export_format {
     const char *name, *summary;
-    bool code;       /* it follows instructions: the run's ISA must be known */
-    bool single;     /* it holds one thread */
-    const char *isa; /* it holds only this one; NULL: any */
-    size_t state;    /* bytes */
+    bool code;        /* it follows instructions: the run's ISA must be known */
+    bool single;      /* it holds one thread */
+    const char *isa;  /* it holds only this one; NULL: any */
+    unsigned modules; /* how many trace modules' bits it shows at most */
+    size_t state;     /* bytes */
     /* Each returns 0, or an error as vs_export_run. After an error only close is called, which is
      * called in any case once the state was allocated. What may be NULL is begin, end, close. */
     int (*begin)(struct vs_exporting *x);
@@ -32,7 +33,8 @@ struct vs_export_format {
     void (*close)(struct vs_exporting *x);
 };
 
-extern const struct vs_export_format vs_to_csv, vs_to_din, vs_to_folded, vs_to_lackey;
+extern const struct vs_export_format vs_to_champsim, vs_to_csv, vs_to_din, vs_to_folded,
+    vs_to_lackey, vs_to_perfetto, vs_to_pprof, vs_to_speedscope, vs_to_vcd;
 
 /* Whether an event is of a thread that was chosen. What is not may still change code or maps. */
 static inline bool vs_export_wants(const struct vs_exporting *x, const struct vs_event *e)

@@ -18,13 +18,18 @@ struct vs_insns_thread {
     } left[NESTED];
 };
 
-int vs_insns_init(struct vs_insns *w, const struct vs_exporting *x)
+int vs_insns_init(struct vs_insns *w, const struct vs_exporting *x, vs_insns_met *met,
+                  void *context)
 {
     struct vs_block block;
     int e = 0;
 
-    *w = (struct vs_insns){
-        .isa = x->isa, .reader = x->reader, .diag = x->diag, .thread = x->options->thread};
+    *w = (struct vs_insns){.met = met,
+                           .context = context,
+                           .isa = x->isa,
+                           .reader = x->reader,
+                           .diag = x->diag,
+                           .thread = x->options->thread};
     w->cache = calloc(VS_INSNS_CACHE, sizeof(*w->cache));
     w->threads = calloc(VS_THREADS_MAX, sizeof(*w->threads));
     if (!w->cache || !w->threads)

@@ -56,9 +56,10 @@ struct vs_insns_walk {
     int error;
 };
 
-/* Returns 0; -VSE_NOMEM; -VSE_LIMIT. fini is needed in any case; it may also follow without init if
- * the struct was zeroed. */
-int vs_insns_init(struct vs_insns *w, const struct vs_exporting *x);
+/* `met` may be NULL. Returns 0; -VSE_NOMEM; -VSE_LIMIT. fini is needed in any case; it may also
+ * follow without init if the struct was zeroed. */
+int vs_insns_init(struct vs_insns *w, const struct vs_exporting *x, vs_insns_met *met,
+                  void *context);
 void vs_insns_fini(struct vs_insns *w);
 
 /* Decodes the instruction at an address into its entry. Returns NULL if none is known there. */

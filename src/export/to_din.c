@@ -7,7 +7,7 @@ enum { LINE = 64 };
 
 static int begin(struct vs_exporting *x)
 {
-    return vs_insns_init(x->state, x);
+    return vs_insns_init(x->state, x, NULL, NULL);
 }
 
 static int put(struct vs_sink *s, char label, uint64_t addr)

@@ -14,7 +14,7 @@ static int begin(struct vs_exporting *x)
 {
     struct lackey *l = x->state;
 
-    return vs_insns_init(&l->insns, x);
+    return vs_insns_init(&l->insns, x, NULL, NULL);
 }
 
 static uint8_t *put_line(uint8_t *p, const char head[3], uint64_t addr, unsigned size)

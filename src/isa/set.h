@@ -73,6 +73,9 @@ struct vs_isa {
     /* Tells what the instruction needs of a core. Works and returns as decode. NULL: nobody models
      * a core of this set. */
     int (*usage)(const uint8_t *bytes, size_t size, struct vs_usage *usage);
+    /* Tells which registers the instruction reads and writes. Works and returns as decode. NULL:
+     * nobody asks. */
+    int (*accessed)(const uint8_t *bytes, size_t size, struct vs_accessed *accessed);
     /* The registers of a thread's digest (vestige/event.h), in order, by DWARF number or VS_REG_PC;
      * each has a multiple of 8 bytes, or 4, which are followed by zeros. NULL: there is none. */
     const uint16_t *digest;

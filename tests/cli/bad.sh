@@ -303,6 +303,8 @@ wrong "no format 'nope'; 'vestige export --help' lists them" export --to nope -o
 wrong "-o FILE says where the csv goes" export --to csv "$run_"
 wrong "No such file or directory" export --to csv -o "$T/no/x.csv" "$run_"
 wrong "not a regular file" export --to csv -f -o "$T" "$run_"
+wrong "csv shows the bits of 0 techniques" export --to csv -t pt -o "$T/x.csv" "$run_"
+wrong "holds x86-64 instructions only, and the run has" export --to champsim -o "$T/x.csv" "$run_"
 wrong "no thread 99; the run has" export --to csv --thread 99 -o "$T/x.csv" "$run_"
 wrong "record it with --inputs" export --to csv --skip 5 -o "$T/x.csv" "$run_"
 wrong "--folded excludes --json" info --folded --json "$run_"

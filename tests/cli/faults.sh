@@ -331,12 +331,15 @@ try info_lines '' "$VESTIGE" info --source "$run"
 try dump_calls '' "$VESTIGE" dump --stack --from 1000 --limit 200 "$run"
 try info_callers '' "$VESTIGE" info --callers "$run"
 try info_folded '' "$VESTIGE" info --folded "$run"
-try export_folded '' "$VESTIGE" export --to folded -o - "$run"
+for format in folded speedscope pprof; do
+    try export_$format '' "$VESTIGE" export --to $format -o - "$run"
+done
 try report x.html "$VESTIGE" report -t mcfTR_e -f -o x.html "$run"
 try diff '' "$VESTIGE" diff "$run" "$run"
 kind=
-for format in lackey din csv; do
-    try export_$format x.$format "$VESTIGE" export -f --to $format -o x.$format "$run"
+for format in lackey din csv vcd 'perfetto -t mcfNX_b'; do
+    # shellcheck disable=SC2086 # words
+    try export_${format%% *} x.out "$VESTIGE" export -f -o x.out --to $format "$run"
 done
 try decode_instructions '' "$VESTIGE" decode --disassemble --until 5000 "$flow"
 try check '' "$VESTIGE" check --memory --flow "$run"

@@ -49,10 +49,13 @@ small locality "$VESTIGE" locality run.vest
 lines report "$VESTIGE" report run.vest run.vest -o run.html
 small encode "$VESTIGE" encode run.vest -t mlvNX_xz -o packed.vport
 small encode_plainly "$VESTIGE" encode -f run.vest -t pt --raw flow.pt
-for format in lackey din csv; do
+for format in lackey din csv vcd perfetto; do
     small export_$format "$VESTIGE" export --to $format -o run.$format run.vest
 done
-lines export_folded "$VESTIGE" export --to folded -o run.folded run.vest
+small export_champsim "$VESTIGE" export --to champsim --thread 0 -o run.champsim both.vest
+for format in folded speedscope pprof; do
+    lines export_$format "$VESTIGE" export --to $format -o run.$format run.vest
+done
 small import "$VESTIGE" import -f --from pt flow.pt -o imported.vest
 small decode "$VESTIGE" decode flow.vport
 lines decode_with_lines "$VESTIGE" decode --source --disassemble flow.vport

@@ -31,12 +31,14 @@
 #include "isa/operand.h"
 #include "isa/registers.h"
 #include "isa/set.h"
+#include "isa/usage.h"
 
 #define VS_X86_LENGTH_MAX 15  /* bytes of an instruction */
 #define VS_X86_TEXT_MAX   128 /* holds the text of every instruction, and its NUL */
 
 /* DWARF's numbers of registers, as the System V ABI has them. */
 enum {
+    VS_X86_REG_RIP = 16,
     VS_X86_REG_XMM0 = 17,
     VS_X86_REG_ST0 = 33,
     /* The same registers, not by their place on the stack, as Valgrind has them: the 64 bits of mm0
@@ -72,6 +74,10 @@ int vs_x86_format(const uint8_t *bytes, size_t size, uint64_t pc, char *out, siz
  * cwde, cdqe, cdq and cqo; for cld and std; and for push, pop, call, ret and leave on the stack
  * pointer. */
 int vs_x86_operands(const uint8_t *bytes, size_t size, uint64_t pc, struct vs_operands *operands);
+
+/* Tells which registers the instruction reads and writes: integer and vector registers, rip and
+ * rflags. Works and returns as vs_x86_decode. */
+int vs_x86_accessed(const uint8_t *bytes, size_t size, struct vs_accessed *accessed);
 
 /* Writes this processor's vendor, family, model, stepping and name, as in "GenuineIntel family 6
  * model 85 stepping 7: Intel(R) Xeon(R)"; nothing if it is no x86-64 processor. */

@@ -92,6 +92,7 @@ const struct vs_isa vs_isa_x86_64 = {
     .alignment = 1,
     .decode = vs_x86_decode,
     .operands = vs_x86_operands,
+    .accessed = vs_x86_accessed,
     .format = vs_x86_format,
     .elf_machine = EM_X86_64,
     .stubs = &stubs,
