@@ -477,6 +477,8 @@ results:
 	mv $(O)/frontier-4.svg docs/frontier-4.svg
 	tools/fill-doc docs/results.md.in >$(O)/results.md
 	mv $(O)/results.md docs/results.md
+	tools/fill-doc docs/published.md.in >$(O)/published.md
+	mv $(O)/published.md docs/published.md
 	tools/techniques-doc $(B) >$(O)/techniques.md
 	mv $(O)/techniques.md docs/techniques.md
 

@@ -41,5 +41,6 @@ void bench_data(struct bench *b);
 void bench_address(struct bench *b);
 void bench_replay(struct bench *b);
 void bench_debug(struct bench *b);
+void bench_export(struct bench *b);
 
 #endif

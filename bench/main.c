@@ -29,7 +29,7 @@ static const struct {
     {"vest", bench_vest},   {"record", bench_record},   {"long", bench_long},
     {"sim", bench_sim},     {"flow", bench_flow},       {"standards", bench_standards},
     {"data", bench_data},   {"address", bench_address}, {"replay", bench_replay},
-    {"debug", bench_debug},
+    {"debug", bench_debug}, {"export", bench_export},
 };
 
 void bench_fail(const char *fmt, ...)

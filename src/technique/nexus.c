@@ -13,15 +13,23 @@
  * Both are the counter iCnt, which has b bits. A branch that is reported may be the last that it
  * holds, so all ones are no length: they say that 2^b - 2 instructions have passed, and that no
  * branch among them is to be reported. The message goes out when they have passed. */
+/* Two parameters count as published tables were counted. With direct=reported, each unconditional
+ * direct branch has a message of SL, though the code tells where it goes; no decoder here reads
+ * those. With far=ADDRESS, targets from there on count as if they lay FAR bytes further up, as
+ * shared libraries do in a native process; a decoder takes that away again. */
 #include <stdlib.h>
 
 #include "technique/registry.h"
 
+#define FAR (UINT64_C(1) << 46)
+
 /* ---- parameters ------------------------------------------------------------------------------ */
 
 struct params {
-    uint64_t icnt, icnt_next, target, target_next, dcc, dcc_next, icnt_bits;
+    uint64_t icnt, icnt_next, target, target_next, dcc, dcc_next, icnt_bits, direct, far;
 };
+
+static const char *const direct_words[] = {"inferred", "reported", NULL};
 
 #define CHUNK(field, text)                                                                         \
     {                                                                                              \
@@ -37,6 +45,14 @@ static const struct vs_parameter parameters[] = {
     CHUNK(dcc, "bits of the first chunk of dCC"),
     CHUNK(dcc_next, "bits of its other chunks"),
     VS_COUNTER_ROW(struct params, icnt_bits, "bits of the counter iCnt; a message when it is full"),
+    {.name = "direct",
+     .offset = offsetof(struct params, direct),
+     .words = direct_words,
+     .help = "unconditional ones; reported: published counts, not decodable"},
+    {.name = "far",
+     .offset = offsetof(struct params, far),
+     .max = FAR,
+     .help = "count targets from this address on as far away; 0: none"},
     {0},
 };
 
@@ -49,6 +65,23 @@ static struct vs_chunks cycles(const void *params)
 {
     const struct params *p = params;
     return chunks(p->dcc, p->dcc_next);
+}
+
+static const char *undecodable(const void *params)
+{
+    const struct params *p = params;
+    return p->direct ? "no decoder reads the messages of unconditional direct branches" : NULL;
+}
+
+/* Where an address counts as being, and the other way round. */
+static uint64_t moved(uint64_t far, uint64_t address)
+{
+    return far && address >= far ? address + FAR : address;
+}
+
+static uint64_t unmoved(uint64_t far, uint64_t address)
+{
+    return far && address >= far + FAR ? address - FAR : address;
 }
 
 /* How many instructions a full iCnt has counted. */
@@ -79,6 +112,8 @@ struct encoder {
     struct vs_chunks icnt, target;
     unsigned cores, address_bits;
     uint64_t most; /* at which iCnt is full */
+    uint64_t far;
+    bool direct;
     struct vs_flow_counts counts;
     struct encoder_core core[];
 };
@@ -94,6 +129,8 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
     e->icnt = chunks(p->icnt, p->icnt_next);
     e->target = chunks(p->target, p->target_next);
     e->most = most_instructions(p);
+    e->far = p->far;
+    e->direct = p->direct;
     e->cores = setup->cores;
     e->address_bits = setup->address_bits;
     return 0;
@@ -101,6 +138,7 @@ static int encoder_open(void **out, const struct vs_technique_context *context)
 
 static void put_target(struct encoder *e, struct encoder_core *c, enum vs_field f, uint64_t target)
 {
+    target = moved(e->far, target);
     vs_port_put_difference(e->port, f, e->target,
                            vs_difference(c->target, target, e->address_bits));
     c->target = target;
@@ -153,6 +191,30 @@ static void pass_full(struct encoder *e, struct encoder_core *c, const struct vs
     c->icnt = before + own;
 }
 
+static void put_direct(struct encoder *e, struct encoder_core *c, const struct vs_step *s,
+                       uint64_t length)
+{
+    vs_port_begin(e->port, s->core, s->time);
+    vs_port_put_chunks(e->port, VS_FIELD_ICNT, e->icnt, length);
+    vs_port_end(e->port);
+    c->icnt -= length;
+}
+
+/* The direct branches of a step. Where jumps lie among the step's instructions is not known here;
+ * they are taken to lie evenly, which matters for the length of SL only if it is long. */
+static void put_directs(struct encoder *e, struct encoder_core *c, const struct vs_step *s)
+{
+    uint64_t each = s->icount / (s->jumps + UINT64_C(1)), before = c->icnt - s->icount;
+
+    for (uint32_t i = 0; i < s->jumps && c->icnt > 1; i++) {
+        uint64_t length = before + (each ? each : 1);
+        put_direct(e, c, s, length < c->icnt ? length : c->icnt - 1);
+        before = 0;
+    }
+    if (s->kind == VS_STEP_CALL)
+        put_direct(e, c, s, c->icnt);
+}
+
 static int encoder_consume(void *encoder, const struct vs_slice *slice)
 {
     struct encoder *e = encoder;
@@ -164,6 +226,8 @@ static int encoder_consume(void *encoder, const struct vs_slice *slice)
         e->counts.instructions += s->icount;
         if (unlikely(c->icnt >= e->most))
             pass_full(e, c, s);
+        if (unlikely(e->direct) && c->icnt >= s->icount)
+            put_directs(e, c, s);
         switch (s->kind) {
         case VS_STEP_CONDITIONAL:
             e->counts.conditional++;
@@ -202,7 +266,8 @@ struct decoder {
     struct vs_port_reader *port;
     struct vs_chunks icnt, target;
     unsigned address_bits;
-    uint64_t most;   /* at which the encoder's iCnt is full */
+    uint64_t most; /* at which the encoder's iCnt is full */
+    uint64_t far;
     bool passes;     /* the message under way reports no branch */
     uint64_t last[]; /* by core: its last target */
 };
@@ -219,6 +284,7 @@ static int decoder_open(void **out, const void *params, const struct vs_techniqu
     d->target = chunks(p->target, p->target_next);
     d->address_bits = setup->address_bits;
     d->most = most_instructions(p);
+    d->far = p->far;
     return 0;
 }
 
@@ -250,9 +316,11 @@ static int decoder_target(void *decoder, unsigned core, uint64_t *target)
     struct decoder *d = decoder;
     struct vs_difference diff;
     int err = vs_port_get_difference(d->port, VS_FIELD_TARGET, d->target, d->address_bits, &diff);
-    if (!err)
-        *target = d->last[core] = vs_difference_apply(d->last[core], diff, d->address_bits);
-    return err;
+    if (err)
+        return err;
+    d->last[core] = vs_difference_apply(d->last[core], diff, d->address_bits);
+    *target = unmoved(d->far, d->last[core]);
+    return 0;
 }
 
 static int decoder_branch(void *decoder, unsigned core, const struct vs_flow_site *site,
@@ -303,9 +371,11 @@ const struct vs_technique vs_technique_mcfnx_b = {
     .serves = VS_TECHNIQUE_FLOW,
     .parameters = parameters,
     .params_size = sizeof(struct params),
-    .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8 icnt_bits=32",
+    .defaults = "icnt=8 icnt_next=8 target=32 target_next=32 dcc=8 dcc_next=8 icnt_bits=32 "
+                "direct=inferred far=0",
     .unnamed = "icnt_bits=64",
     .cycles = cycles,
+    .undecodable = undecodable,
     .cost = cost,
     .encoder = &encoder_ops,
     .flow_decoder = &decoder_ops,

@@ -14,6 +14,16 @@ expect_status 0
 expect_no_err
 cmp -s "$out" "$VESTIGE_SRC/docs/results.md" || fail "docs/results.md is not what tools/fill-doc writes"
 
+begin writes_the_page_of_published_tables
+run "$VESTIGE_SRC/tools/fill-doc" "$VESTIGE_SRC/docs/published.md.in"
+expect_status 0
+expect_no_err
+cmp -s "$out" "$VESTIGE_SRC/docs/published.md" || fail "docs/published.md is not what tools/fill-doc writes"
+# Each has a figure of ours, or says why there is none.
+awk -F '|' '/^\| (table [0-9]|figure|text)/ { n++; if ($6 ~ /^ *$/ && $7 !~ / none: /) print }
+    END { if (n != 87) print n " tables" }' "$out" >"$T/unsaid"
+expect_equal "$(cat "$T/unsaid")" '' "tables without a figure or a reason"
+
 begin fills_a_page_in
 printf '%s\n' '# made by hand' name,size,bits one,1,10 one,2,30 two,1,5 two,2, >"$T/table.csv"
 cat >"$T/page.md.in" <<END
