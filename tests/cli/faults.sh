@@ -530,7 +530,7 @@ rm -f "$W"/*
 
 # Commands that print; words that are names of files stand for them.
 printing=("info RUN" "info --json RUN" "dump RUN" "dump --json RUN" "check --memory RUN" techniques "techniques --json"
-    "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "report -t mcfTR_e -f -o x.html RUN" "decode FLOW"
+    "bandwidth RUN" "bandwidth -t mcfTR_e -f --plot x.svg RUN" "compressors --csv RUN" "chunks -t mcfTR_e RUN" "entropy RUN" "locality RUN" "decode FLOW"
     "verify -t mcfTR_e RUN" "replay PORT" help "help record" "encode -f -t mcfTR_e -o x.vport RUN" "import -f --from pt PLAIN -o x.vest" "salvage -f -o x.vest CUT" "expand -f -o x.vest RUN" "export --to csv -o - RUN" "debug --stdio PORT" "debug --stdio --disk 64M RUN"
     "mcfTrace -a -o t -i RUN" "mlsTrace -a -o t -i RUN" "mcfTRaptor -a -o t -i RUN" "mlvCFiat -a -o t -i RUN"
     "tmcfTRaptor --o t MCF" "tmlvCFiat --o t MLD")
