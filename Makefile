@@ -409,7 +409,7 @@ check-run:
 # each of its allocations and system calls failing in turn; and more under the sanitizers, including
 # the one for threads.
 check-long:
-	@tools/deps --install build bench check deb rtl python
+	@tools/deps --install build bench check deb rtl python cluster
 	@+$(MAKE) check-gcc check-san check-threads-long workloads-sanitized
 	VESTIGE_LONG=1 VESTIGE_ISS_PROGRAMS=230 TEST_TIMEOUT=14400 tests/run \
 	    -c 'ThreadSanitizer: tests/threads' 'tests/threads $(THREADED)' $(B) $(SANITIZED)

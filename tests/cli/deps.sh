@@ -107,6 +107,13 @@ deps --install
 expect_status 2
 expect_err 'apt-get failed; missing Debian packages: jq$'
 
+# What make check-long starts would be skipped, or fail, without its packages.
+begin the_long_check_installs_what_its_tests_need
+purposes=$(sed -n '/^check-long:/,/^$/s:.*tools/deps --install ::p' "$VESTIGE_SRC/Makefile")
+for purpose in check cluster; do
+    case " $purposes " in *" $purpose "*) ;; *) fail "check-long does not install $purpose: '$purposes'" ;; esac
+done
+
 begin stands_aside_where_there_is_no_dpkg
 mkdir "$T/few"
 ln -s "$(command -v dirname)" "$T/few/dirname"
