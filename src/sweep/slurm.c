@@ -26,6 +26,7 @@ enum {
     OUTPUT_MAX = 1 << 20,
     POLL_MS = 1000,    /* between two looks at the queue */
     SILENCE_MAX = 900, /* looks in a row that the controller may leave unanswered */
+    HELD_MAX = 3,      /* looks in a row that find all that is left held */
     FRUITLESS_MAX = 3, /* jobs in a row that may bring nothing */
     PILOT = 4,         /* units that tell what one costs */
     ARRAY_MAX = 1000,  /* if the controller does not tell its own limit */
@@ -101,31 +102,48 @@ static uint64_t array_limit(void)
     return limit;
 }
 
-/* How many of a job's tasks are in the queue and not over. Returns that; -VSE_NOTFOUND (Slurm does
- * not know the job any more); -VSE_IO (nobody answers). */
-static int64_t queued(const char *job)
+struct queue {
+    uint64_t left, held; /* tasks that are not over; those of them that nobody will start */
+    char reason[64];     /* of the last one that is held */
+};
+
+/* Counts one of squeue's lines: the state of a task, and why it waits. */
+static void count_task(struct queue *q, const char *line)
 {
-    char *const argv[] = {argument("squeue"), argument("-h"), argument("-r"), argument("-j"),
-                          argument(job),      argument("-o"), argument("%T"), NULL};
     static const char *const over[] = {"COMPLETED",     "FAILED",    "CANCELLED",
                                        "TIMEOUT",       "NODE_FAIL", "PREEMPTED",
                                        "OUT_OF_MEMORY", "BOOT_FAIL", "DEADLINE"};
+    size_t state = strcspn(line, " ");
+    for (size_t i = 0; i < sizeof(over) / sizeof(over[0]); i++)
+        if (strlen(over[i]) == state && !memcmp(line, over[i], state))
+            return;
+    q->left++;
+    /* JobHeldUser, JobHeldAdmin, JobHoldMaxRequeue, "launch failed requeued held", ... */
+    if (strncmp(line, "PENDING ", 8) != 0 ||
+        (!strcasestr(line + 8, "held") && !strcasestr(line + 8, "hold")))
+        return;
+    q->held++;
+    snprintf(q->reason, sizeof(q->reason), "%.60s", line + 8);
+}
+
+/* What of a job is in the queue. Returns 0; -VSE_NOTFOUND (Slurm does not know the job any more);
+ * -VSE_IO (nobody answers). */
+static int look(const char *job, struct queue *q)
+{
+    char *const argv[] = {argument("squeue"), argument("-h"), argument("-r"),    argument("-j"),
+                          argument(job),      argument("-o"), argument("%T %r"), NULL};
     struct vs_buf out = {0};
     struct vs_diag diag;
     int status = run(argv, &out, &diag);
-    int64_t count = 0;
-    if (status)
-        count = status > 0 && strstr((const char *)out.data, "Invalid job id") ? -VSE_NOTFOUND
-                                                                               : -VSE_IO;
+    *q = (struct queue){0};
     for (char *rest = NULL, *line = status ? NULL : strtok_r((char *)out.data, "\n", &rest); line;
-         line = strtok_r(NULL, "\n", &rest)) {
-        bool ended = false;
-        for (size_t i = 0; i < sizeof(over) / sizeof(over[0]); i++)
-            ended |= !strcmp(line, over[i]);
-        count += !ended;
-    }
+         line = strtok_r(NULL, "\n", &rest))
+        count_task(q, line);
+    if (status)
+        status = status > 0 && strstr((const char *)out.data, "Invalid job id") ? -VSE_NOTFOUND
+                                                                                : -VSE_IO;
     vs_buf_fini(&out);
-    return count;
+    return status;
 }
 
 static void cancel(const char *job)
@@ -259,28 +277,40 @@ static void rest(void)
     poll(NULL, 0, POLL_MS);
 }
 
-/* Waits until none of the job's tasks is in the queue. Returns 0; -VSE_END (stopped: the job is
- * cancelled); -VSE_IO (nobody answers). */
+/* Waits until none of the job's tasks is in the queue. Only then, or if it is cancelled, is it
+ * forgotten: the next sweep waits for one that is still there. Returns 0; -VSE_END (stopped: the
+ * job is cancelled); -VSE_IO (nobody answers, or all that is left is held). */
 static int await_job(struct job *j, const atomic_bool *stop, struct vs_progress *progress,
                      uint64_t done, uint64_t units, uint64_t tasks, struct vs_diag *diag)
 {
-    for (unsigned silent = 0;;) {
+    struct queue q;
+    unsigned silent = 0, stuck = 0;
+    for (;; rest()) {
         if (stop && atomic_load(stop)) {
             cancel(j->id);
+            unlink(j->current);
             return -VSE_END;
         }
-        int64_t left = queued(j->id);
-        if (left == -VSE_IO && ++silent >= SILENCE_MAX)
+        int e = look(j->id, &q);
+        if (e == -VSE_IO && ++silent >= SILENCE_MAX)
             return vs_diag_set(diag, -VSE_IO, -1, -1, "squeue has not answered for %d s",
                                SILENCE_MAX * POLL_MS / 1000);
-        if (left == 0 || left == -VSE_NOTFOUND)
+        if (e == -VSE_IO)
+            continue;
+        if (e || !q.left) {
+            unlink(j->current);
             return 0;
-        if (left > 0) {
-            silent = 0;
-            uint64_t over = tasks > (uint64_t)left ? tasks - (uint64_t)left : 0;
-            vs_progress_update(progress, done + (tasks ? units * over / tasks : 0));
         }
-        rest();
+        silent = 0;
+        stuck = q.held == q.left ? stuck + 1 : 0;
+        if (stuck == HELD_MAX)
+            return vs_diag_set(
+                diag, -VSE_IO, -1, -1,
+                "job %s: %llu tasks are held (%s); 'scontrol release %s' or 'scancel "
+                "%s' helps",
+                j->id, (unsigned long long)q.held, q.reason, j->id, j->id);
+        uint64_t over = tasks > q.left ? tasks - q.left : 0;
+        vs_progress_update(progress, done + (tasks ? units * over / tasks : 0));
     }
 }
 
@@ -369,7 +399,6 @@ static int measure(struct job *j, const struct vs_sweep_wanted *wanted, const at
                             "%d jobs brought no results; %.80s/%s_*.log may say why", FRUITLESS_MAX,
                             j->folder, j->id);
     }
-    unlink(j->current);
     return e;
 }
 

@@ -188,6 +188,31 @@ run "$VESTIGE" sweep --set search=random s.ini
 expect_status 2
 expect_err 'a search needs a budget'
 
+# A cluster that starts nothing: what it has in its queue is in the file `queue`.
+mkdir bin
+printf '#!/bin/sh\necho 7\n' >bin/sbatch
+printf '#!/bin/sh\ncat "%s/queue"\n' "$T" >bin/squeue
+printf '#!/bin/sh\nexit 1\n' >bin/scontrol
+chmod +x bin/*
+
+begin does_not_wait_for_held_tasks
+printf '%s\n' 'COMPLETED None' 'PENDING launch failed requeued held' 'PENDING JobHeldAdmin' >queue
+for again in 1 2; do
+    run env PATH="$T/bin:$PATH" "$VESTIGE" sweep --engine slurm --store held s.ini
+    expect_status 2
+    expect_one_line_err
+    expect_err "^vestige sweep: job 7: 2 tasks are held \\(JobHeldAdmin\\); 'scontrol release 7' or 'scancel 7' helps; "
+    expect_equal "$(find held/jobs -name '*.tasks' | wc -l)" 1 "jobs submitted, time $again"
+done
+
+begin gives_up_on_jobs_that_bring_nothing
+rm -rf held
+echo 'FAILED NonZeroExitCode' >queue
+run env PATH="$T/bin:$PATH" "$VESTIGE" sweep --engine slurm --store held s.ini
+expect_status 2
+expect_one_line_err
+expect_err '^vestige sweep: 3 jobs brought no results; '
+
 begin takes_everything_from_the_command_line
 run "$VESTIGE" sweep --csv -t 'mcfTR_e:gshare=256..1024*2,hash=*' --set verify=none --store cl a.vest b.vest
 expect_status 0

@@ -159,6 +159,17 @@ wait $pid
 expect_equal $? 143
 await queue_is_empty
 
+begin does_not_wait_for_held_tasks
+run "$VESTIGE" sweep --csv --engine slurm --seconds 1 --slurm=--hold --store held s.ini
+expect_status 2
+expect_one_line_err
+expect_err '^vestige sweep: job [0-9]+: [0-9]+ tasks are held \(JobHeld(User|Admin)\); '
+scontrol release "$(cat held/jobs/current)"
+run "$VESTIGE" sweep --csv --engine slurm --seconds 1 --store held s.ini
+expect_status 0
+cmp -s "$out" local.csv || fail "another table"
+expect_equal "$(find held/jobs -name '*.tasks' | wc -l)" 1 "jobs submitted"
+
 begin says_what_sbatch_refuses
 run "$VESTIGE" sweep --csv --engine slurm --slurm=--partition=none --store refused s.ini
 expect_status 2
