@@ -52,6 +52,10 @@ while IFS= read -r line; do
     case $line in
     ' '*) ;;
     vestige | make | 'vestige COMMAND'*) continue ;;
+    'vestige --version')
+        "$VESTIGE" --version >"$out" || fail "no $line"
+        continue
+        ;;
     'make '*)
         grep -q "^$command:" "$VESTIGE_SRC/Makefile" || fail "no make $command"
         continue
