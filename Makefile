@@ -83,7 +83,8 @@ obj = $(1:%.c=$(B)/obj/%.o)
 LIB_OBJ  := $(call obj,$(LIB_SRC))
 LIB_PUB  := $(filter $(EXPORTED:%=$(B)/obj/src/%/%),$(LIB_OBJ))
 LIB_PIC  := $(if $(SAN),$(LIB_PUB),$(LIB_PUB:$(B)/obj/%=$(B)/pic/%))
-CLI_OBJ  := $(call obj,$(CLI_SRC))
+MEASURED := $(B)/gen/measured_rows
+CLI_OBJ  := $(call obj,$(CLI_SRC)) $(MEASURED).o
 TEST_OBJ := $(call obj,$(TEST_SRC))
 
 LIB_A   := $(B)/lib/libvestige.a
@@ -176,7 +177,7 @@ $(B)/config $(B)/sources: | deps-build
 
 $(TEST_OBJ): COMPILE += -Itests
 $(call obj,$(FUZZ_SRC)): COMPILE += -Wno-missing-prototypes
-$(LIB_OBJ) $(CLI_OBJ) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
+$(LIB_OBJ) $(call obj,$(CLI_SRC)) $(TEST_OBJ): $(B)/obj/%.o: %.c $(B)/config | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && $(COMPILE) -c -o $@ $<
 # These objects embed files as they are.
 $(call obj,src/cli/completion_bash.c): src/cli/completion.bash
@@ -184,6 +185,11 @@ $(call obj,src/cli/completion_zsh.c): src/cli/completion.zsh
 D3 := /usr/share/nodejs/d3/dist/d3.min.js
 $(call obj,src/page/assets.c): COMPILE += -DVS_D3='"$(D3)"'
 $(call obj,src/page/assets.c): $(wildcard src/page/page.* src/page/*.js) $(D3)
+# The committed table of what was synthesized, as rows.
+$(MEASURED).c: bench/results/rtl-gates.csv tools/rtl-table
+	@mkdir -p $(@D) && tools/rtl-table c >$@
+$(MEASURED).o: $(MEASURED).c $(B)/config | deps-build
+	$(call say,CC,$(<)$(mark))$(COMPILE) -c -o $@ $<
 # Only the shared library needs these; the programs link code that is compiled without -fPIC. Under the sanitizers, all
 # code is compiled with it, once.
 $(LIB_PUB:$(B)/obj/%=$(B)/pic/%): $(B)/pic/%.o: %.c $(B)/config | deps-build

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cli/commands.h"
+#include "cli/measured.h"
 #include "cli/plugin.h"
 #include "front/report.h"
 #include "front/suggest.h"
@@ -243,6 +244,40 @@ static const struct report_column cost_columns[] = {
     {0},
 };
 
+/* ---- gates after synthesis ------------------------------------------------------------------- */
+
+static bool measured_at(const void *row, size_t i, void *element)
+{
+    const struct technique_row *t = row;
+    const struct measured *m = measured_of(t->spec, t->cores, i);
+    if (m)
+        *(struct measured *)element = *m;
+    return m;
+}
+
+static struct cell measured_timed(const void *row)
+{
+    return cell_bool(((const struct measured *)row)->timed);
+}
+
+static const struct report_rows measured_list = {.size = sizeof(struct measured),
+                                                 .at = measured_at};
+
+static const struct report_column measured_columns[] = {
+    {.json = "timed", .text = "timed", .get = measured_timed, .width = -5},
+    {.json = "options",
+     .text = "options",
+     .kind = CELL_WORD,
+     REPORT_IN(measured, options),
+     .width = -34},
+    {.json = "logic", .text = "logic", REPORT_AT(measured, logic), .width = 8},
+    {.json = "flip_flops", .text = "flip-flops", REPORT_AT(measured, flip_flops), .width = 10},
+    {.json = "gates", .text = "gates", REPORT_AT(measured, gates), .width = 8},
+    {.json = "memory_bits", .text = "memory bits", REPORT_AT(measured, memory_bits), .width = 11},
+    {.json = "levels", .text = "levels", REPORT_AT(measured, levels), .width = 6},
+    {0},
+};
+
 /* ---- a technique ----------------------------------------------------------------------------- */
 
 static bool alias_at(const void *row, size_t i, void *element)
@@ -303,6 +338,16 @@ static struct cell cache_share(const void *row)
     return cost_share(&total);
 }
 
+/* The first row without time, which is of the module as it is if nobody sets its options. */
+static struct cell measured_gates(const void *row)
+{
+    struct measured m;
+    for (size_t i = 0; measured_at(row, i, &m); i++)
+        if (!m.timed)
+            return cell_count(m.gates);
+    return cell_word("");
+}
+
 static const struct report_rows alias_rows = {.size = sizeof(const char *), .at = alias_at};
 
 static const struct report_column columns[] = {
@@ -312,6 +357,7 @@ static const struct report_column columns[] = {
     {.json = "kind", .text = "kind", .get = kind, .width = -14},
     {.text = "bits", .get = storage, .width = 9},
     {.text = "gates", .get = gates, .width = 9},
+    {.text = "measured", .get = measured_gates, .width = 8},
     {.json = "decodable", .text = "dec", .get = decodable, .width = -3, .before = "  "},
     {.text = "summary", .get = summary},
     {.json = "why", .get = why, .when = is_undecodable},
@@ -323,6 +369,7 @@ static const struct report_column columns[] = {
     {.json = "gates", .get = gates},
     {.json = "cache_fraction", .get = cache_share},
     {.json = "structures", .rows = &cost_rows, .group = cost_columns},
+    {.json = "measured", .rows = &measured_list, .group = measured_columns},
     {0},
 };
 
@@ -345,6 +392,18 @@ static void text_costs(struct out *out, const struct technique_row *row)
         text_cost(out, &cost);
     cost = total_of(row);
     text_cost(out, &cost);
+}
+
+static void text_measured(struct out *out, const struct technique_row *row)
+{
+    struct measured m;
+    if (!measured_at(row, 0, &m))
+        return;
+    out_str(out,
+            "\nmeasured by synthesis; gates are those of logic and flip-flops, beside memories:\n");
+    report_table_head(out, measured_columns, &m, 2);
+    for (size_t i = 0; measured_at(row, i, &m); i++)
+        report_table_row(out, measured_columns, &m, 2);
 }
 
 static void print_text(struct out *out, const struct technique_row *row)
@@ -373,6 +432,7 @@ static void print_text(struct out *out, const struct technique_row *row)
     for (size_t i = 0; config_at(row, i, &config); i++)
         out_printf(out, "  %-12s %s\n", config.name, config.values);
     text_costs(out, row);
+    text_measured(out, row);
 }
 
 /* ---- the list -------------------------------------------------------------------------------- */
@@ -415,7 +475,10 @@ static int print_list(struct cli *cli, const struct techniques_options *o)
         json_end(&j);
     else
         out_str(&cli->out, "\nbits and gates: of the defaults, 64-bit addresses; dec: whether the "
-                           "stream can be decoded\n'vestige techniques NAME' has the parameters\n");
+                           "stream can be decoded\n"
+                           "measured: gates after synthesis, of logic and flip-flops beside "
+                           "memories\n"
+                           "'vestige techniques NAME' has the parameters\n");
     return CLI_DONE;
 }
 
@@ -498,8 +561,9 @@ const struct command command_techniques = {
     .operands_max = 1,
     .description =
         "Lists the trace modules. With a name, shows its parameters with their defaults\n"
-        "and allowed values, its configurations, and what its structures cost. The name\n"
-        "may have parameters, as after -t in other commands.",
+        "and allowed values, its configurations, and what its structures cost, by the\n"
+        "formula and, where there is a module in hardware, by synthesis. The name may\n"
+        "have parameters, as after -t in other commands.",
     .example = "vestige techniques\n"
                "vestige techniques mcfTR_e:small --cores 4",
     .exits = "0  done\n2  bad usage",

@@ -58,6 +58,37 @@ for name in mcfTR_e mlvNX_b ADAC; do
     expect_out ' gates$'
 done
 
+begin shows_what_was_measured
+rows=0
+while IFS=, read -r technique config cores timed options module _ logic flops gates bits _ levels; do
+    [ "$module" = all ] || continue
+    run "$VESTIGE" techniques "$technique:${config// /,}" --cores "$cores" --json
+    expect_status 0
+    expect_equal "$(jq -c --arg options "$options" --argjson timed "$([ "$timed" = timed ] && echo true || echo false)" \
+        '.measured[] | select(.options == $options and .timed == $timed) |
+            [.logic, .flip_flops, .gates, .memory_bits, .levels]' "$out")" "[$logic,$flops,$gates,$bits,$levels]" \
+        "$technique:$config $cores $timed $options"
+    rows=$((rows + 1))
+done < <(tail -n +3 "$VESTIGE_SRC/bench/results/rtl-gates.csv")
+[ $rows -gt 10 ] || fail "few rows"
+# a technique by its defaults has what its configuration has, and with other parameters nothing
+for spec in mcfTR_e:large mcfTR_e; do
+    run "$VESTIGE" techniques "$spec"
+    expect_status 0
+    grep -A9 '^measured by synthesis' "$out" >"$T/${spec//:/-}"
+done
+cmp -s "$T/mcfTR_e-large" "$T/mcfTR_e" || fail "not the same"
+gates=$("$VESTIGE" techniques mcfTR_e --json | jq '[.measured[] | select(.timed | not)][0].gates' |
+    sed 's/\(...\)$/,\1/')
+run "$VESTIGE" techniques
+expect_out "^mcfTR_e +control flow +[0-9,]+ +[0-9,]+ +$gates +yes "
+for spec in mcfTR_e:gshare=2K mcfTR_e:small,predictors=shared mcfTR_e:small,icnt=5 mcfNX_b; do
+    run "$VESTIGE" techniques "$spec"
+    expect_status 0
+    expect_no_line '^measured '
+    expect_equal "$("$VESTIGE" techniques "$spec" --json | jq -c .measured)" '[]' "$spec"
+done
+
 begin says_why_a_stream_cannot_be_decoded
 run "$VESTIGE" techniques mcfTR_e:ibtb_tags=untagged-oracle
 expect_status 0
