@@ -253,7 +253,7 @@ static int measure(struct sweeping *w)
     vs_progress_init(&w->progress, stderr, "measuring",
                      grid ? unit_count(w) - s->done - s->failed : 0, "units");
     int e = grid ? measure_wanted(w, NULL, &diag)
-                 : vs_sweep_search(s, measure_wanted, w, &w->searched, &diag);
+                 : vs_sweep_search(s, &w->table, measure_wanted, w, &w->searched, &diag);
     vs_progress_finish(&w->progress);
     if (e == -VSE_END) {
         cli_error(w->cli, "stopped: %s of %s units are done; the same command goes on",

@@ -85,17 +85,20 @@ static uint64_t distance(uint64_t a, uint64_t b)
     return a > b ? a - b : b - a;
 }
 
-/* Whether the point keeps all constraints goes to *keeps. Returns 0; -VSE_NOMEM. */
-static int check_constraints(struct lister *l, const struct vs_technique_spec *spec, bool *keeps)
+/* Whether the point keeps all constraints goes to *keeps, and its gates, if anybody asks for them,
+ * to *gates. Returns 0; -VSE_NOMEM. */
+static int check_constraints(struct lister *l, const struct vs_technique_spec *spec, bool *keeps,
+                             uint64_t *gates)
 {
-    uint64_t storage, gates, value;
+    uint64_t storage, value;
     *keeps = true;
-    if (!l->study->constraint_count)
+    *gates = 0;
+    if (!l->study->constraint_count && l->study->search != VS_SWEEP_GUIDED)
         return 0;
-    int e = largest_cost(l, spec, &storage, &gates);
+    int e = largest_cost(l, spec, &storage, gates);
     for (size_t i = 0; i < l->study->constraint_count && !e; i++) {
         const struct vs_sweep_constraint *c = &l->study->constraints[i];
-        if (!constrained(c, spec, storage, gates, &value))
+        if (!constrained(c, spec, storage, *gates, &value))
             continue;
         if (!l->met[i] || distance(value, c->limit) < distance(l->nearest[i], c->limit))
             l->nearest[i] = value;
@@ -167,6 +170,7 @@ static int add_spec(struct lister *l, const struct vs_technique_spec *spec, cons
                     uint32_t template, uint64_t place)
 {
     char text[VS_TECHNIQUE_TEXT];
+    uint64_t gates;
     bool keeps;
     if (vs_technique_text(spec, text, sizeof(text)) < 0)
         return vs_diag_set(l->diag, -VSE_INTERNAL, -1, -1, "%s: the parameters have no room",
@@ -175,13 +179,16 @@ static int add_spec(struct lister *l, const struct vs_technique_spec *spec, cons
         l->p->doubles++;
         return 0;
     }
-    if (check_constraints(l, spec, &keeps))
+    if (check_constraints(l, spec, &keeps, &gates))
         return no_memory(l->diag);
     if (!keeps) {
         l->p->excluded++;
         return 0;
     }
-    return append(l, spec->technique->name, config, text, NULL, template, place);
+    int e = append(l, spec->technique->name, config, text, NULL, template, place);
+    if (!e)
+        l->p->items[l->p->count - 1].gates = gates;
+    return e;
 }
 
 static int add_group(struct lister *l, const struct vs_sweep_template *t, uint32_t template)

@@ -11,8 +11,9 @@ struct vs_sweep_point {
     const char *technique, *config; /* as they are written after -t, before and after the colon */
     const char *spec; /* with all parameters: equal points have equal ones. If the parameters do not
                        * fit together: as it was written */
-    const char *wrong;        /* why they do not fit together, or NULL */
-    bool verified;            /* the study asks for a proof of it */
+    const char *wrong; /* why they do not fit together, or NULL */
+    bool verified;     /* the study asks for a proof of it */
+    uint64_t gates;    /* for the run that needs the most; known to constraints and searches */
     uint32_t template, place; /* which template's, and where in its grid */
 };
 

@@ -218,13 +218,13 @@ static int take_verify(struct parser *p, const char *value)
 
 static int take_search(struct parser *p, const char *value)
 {
-    static const char *const names[] = {"grid", "random"};
-    for (unsigned i = 0; i < 2; i++)
+    static const char *const names[] = {"grid", "random", "guided"};
+    for (unsigned i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (!strcmp(value, names[i])) {
             p->study->search = i;
             return 0;
         }
-    return FAIL(p, "'%.60s' is not grid or random", value);
+    return FAIL(p, "'%.60s' is not grid, random or guided", value);
 }
 
 static int take_budget(struct parser *p, const char *value)

@@ -20,7 +20,7 @@
 #include "sweep/template.h"
 
 enum vs_sweep_verify { VS_SWEEP_VERIFY_NONE, VS_SWEEP_VERIFY_SAMPLE, VS_SWEEP_VERIFY_ALL };
-enum vs_sweep_search { VS_SWEEP_GRID, VS_SWEEP_RANDOM };
+enum vs_sweep_search { VS_SWEEP_GRID, VS_SWEEP_RANDOM, VS_SWEEP_GUIDED };
 
 enum { VS_SWEEP_VARIABLES = 8, VS_SWEEP_LINE = 1 << 16, VS_SWEEP_SIZE = 1 << 24 };
 

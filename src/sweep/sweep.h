@@ -9,7 +9,7 @@
  *   store        what was measured, in a folder
  *   evaluate     one run with some techniques
  *   record       programs that a study wants recorded
- *   search       the frontier without the whole grid
+ *   search       the frontier without the whole grid; guess: what points may bring
  *   slurm        units measured on a cluster; job_file: what its tasks are to do
  *   table        rows and columns of what is in the store
  *   rebuild      the line for a shell that measures a point again

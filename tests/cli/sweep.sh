@@ -188,6 +188,51 @@ run "$VESTIGE" sweep --set search=random s.ini
 expect_status 2
 expect_err 'a search needs a budget'
 
+# area FILE: how much of the plane lies beyond the frontier of its points, within the bounds of all.json; in logarithms.
+area() {
+    jq -r 'select(.bits and .gates) | [.bpi_millionths, .gates] | @tsv' all.json "$1" | awk -v all="$(jq -s 'map(select(.bits)) | length' all.json)" '
+        NR <= all { if ($1 > right) right = $1; if ($2 > top) top = $2; next }
+        { print $1, $2, right, top }' | sort -n -k 1,1 -k 2,2 |
+        awk 'NR == 1 { low = $4 } $2 < low { sum += log($3 / $1) * log(low / $2); low = $2 } END { printf "%d\n", sum * 1000000 }'
+}
+guided() {
+    "$VESTIGE" sweep --json --store "$1" --set search=guided --set budget=36 --set "seed=$2" guided.ini
+}
+
+begin finds_the_frontier_with_a_tenth_of_the_points
+"$VESTIGE" record -q --control-only --as /bin/fft -o fft.vest -- "$fft" -n 6 >"$out"
+cat >guided.ini <<'END'
+[runs]
+file = fft.vest
+[techniques]
+mcfTG:base=128..4096*2,tables=4|8|12,entries=32..512*2,loops=0|16,ittage=0|16
+END
+run "$VESTIGE" sweep --json --store all guided.ini
+expect_status 0
+cp "$out" all.json
+expect_equal "$(grep -c . all.json)" 360 points
+whole=$(area all.json)
+for seed in 1 2 3; do
+    guided all $seed >guided.json || fail "no search with seed $seed"
+    expect_equal "$(grep -c . guided.json)" 36 "points that were tried"
+    found=$(area guided.json)
+    [ $((found * 100)) -ge $((whole * 95)) ] || fail "seed $seed finds $found of $whole"
+done
+guided few 3 | cmp -s - guided.json || fail "another table with a store that has nothing"
+guided few 1 | cmp -s - guided.json && fail "the seed changes nothing"
+run "$VESTIGE" sweep --store all --set search=guided --set budget=36 guided.ini
+expect_out '^tried 36 units of a budget of 36: 36 points on all runs, 0 on some; 324 points were never tried$'
+
+begin guides_whatever_there_is
+run "$VESTIGE" sweep --store odd --set search=guided --set budget=9999 s.ini
+expect_status 0
+expect_out ': 12 points on all runs, 0 on some; 0 points were never tried$'
+run "$VESTIGE" sweep --store odd --set search=guided --set budget=1 s.ini
+expect_status 0
+expect_out '^tried 0 units of a budget of 1: 0 points on all runs, 0 on some; 12 points were never tried$'
+run "$VESTIGE" sweep --store odd --set search=guided --set budget=7 --set 'minimise=bits storage_bits' -t control-flow -t mcfTG:ittage='1|2|16' -t 'mcfTR_e:ras=4' a.vest
+expect_out ': 7 points on all runs, 0 on some; '
+
 # A cluster that starts nothing: what it has in its queue is in the file `queue`.
 mkdir bin
 printf '#!/bin/sh\necho 7\n' >bin/sbatch
