@@ -22,7 +22,7 @@ for more in "" "-GCORES=4 -GTIME=32" "-GCORES=2 -GIBTB=0 -GGSHARE=512 -GRAS=8 -G
     expect_status 0
     expect_no_err
 done
-for top in vs_etrace vs_adac; do
+for top in vs_etrace vs_adac vs_ingress; do
     run verilator --lint-only "${flags[@]}" "$top" "$rtl"/*.sv
     expect_status 0
     expect_no_err
@@ -38,10 +38,11 @@ for table in gates modules bursts; do
         fail "docs/hardware.md has another table of $table"
 done
 
-# built [-n] SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec; -n: of the netlist.
+# built [-n | -i] SPEC CORES timed|untimed [NAME=VALUE...]: sets $bench and $spec; -n: of the netlist; -i: with vs_ingress.
 built() {
     local netlist=()
-    [ "$1" != -n ] || { netlist=(-n) && shift; }
+    case $1 in -n | -i) netlist=("$1") && shift ;; esac
+    [ "$1" != -r ] || { netlist+=(-r "$2") && shift 2; }
     spec=$1
     bench=$("$VESTIGE_SRC/tools/rtl-bench" "${netlist[@]}" "$VESTIGE_BUILD" "$@" 2>"$err") || fail "not built"
 }
@@ -87,6 +88,31 @@ if [ -z "$long" ]; then
     "$VESTIGE" encode -f -t mcfTR_e -o "$T/sort.vport" "$T/sort.vest" >"$T/told" || fail "not encoded"
     run "$bench" --spec mcfTR_e "$T/sort.vest"
     expect_out "equal: $(grep -oE '[0-9,]+ bits' "$T/told" | tr -d ,), "
+
+    begin makes_steps_of_blocks
+    built -i mcfTR_e:small 1 untimed
+    run "$bench" --spec "$spec" "$T/sort.vest" "$T/signals.vest" "$T/interp.vest"
+    expect_status 0
+    expect_no_err
+    [ "$(grep -cE ': equal: [0-9]{6,} bits, [0-9]{4,} messages, [0-9]{6,} blocks' "$out")" = 3 ] || fail "not three runs"
+    # traps, returns from them, branches either way, calls and jumps; also right after a branch
+    expect_out 'signals.* [1-9][0-9]* of them empty, types e73f$'
+    recorded timed 1 --timed -- "$(workload rv64 signals)" -n 30
+    built -i mcfTR_e 1 timed
+    run "$bench" --spec "$spec" "$T/timed.vest"
+    expect_status 0
+    expect_out ': timed: equal: [1-9]'
+    for change in "s/ilastsize ? ADDRESS'(4)/ilastsize ? ADDRESS'(2)/" "s/held == 4'd12 || held == 4'd13/held == 4'd12/" \
+        "s/held != 4'd4/held != 4'd5/" "s/4'd1, 4'd2, 4'd3:/4'd1, 4'd2:/" "s/'0 : iaddr/'0 : pc/" "s/starts ? now : then/now/"; do
+        cp -r "$rtl" "$T/wrong"
+        sed -i "$change" "$T/wrong/ingress.sv"
+        cmp -s "$rtl/ingress.sv" "$T/wrong/ingress.sv" && fail "changes nothing: $change"
+        built -i -r "$T/wrong" mcfTR_e:small 1 timed
+        run "$bench" --spec "$spec" "$T/timed.vest"
+        expect_status 1
+        expect_out ' differs: '
+        rm -rf "$T/wrong" "${bench%/*}"
+    done
 
     begin encodes_etrace
     built "$etrace" 1 untimed

@@ -47,6 +47,9 @@ struct rtl_source {
     struct vs_text text;
     struct vs_address_code code;
     struct vs_passage passage;
+    struct rtl_block *blocks_of_step; /* of the last step */
+    size_t block_count, block_capacity;
+    uint64_t after;        /* where the core would go on after them */
     bool accesses;         /* instead of steps */
     struct vs_batch batch; /* of them */
     struct vs_stepper stepper;
@@ -78,6 +81,29 @@ static struct vs_reader *open_run(const char *path)
     return reader;
 }
 
+static struct rtl_block *add_block(struct rtl_source *s, uint64_t pc)
+{
+    if (s->block_count == s->block_capacity) {
+        s->block_capacity = s->block_capacity ? 2 * s->block_capacity : 64;
+        s->blocks_of_step =
+            checked(realloc(s->blocks_of_step, s->block_capacity * sizeof(*s->blocks_of_step)));
+    }
+    struct rtl_block *b = &s->blocks_of_step[s->block_count++];
+    *b = (struct rtl_block){.pc = pc, .last = 2};
+    return b;
+}
+
+/* What comes after it may say that it is of another type. */
+static void note_block(void *context, unsigned core, const struct vs_stretch *r)
+{
+    struct rtl_block *b = add_block(context, r->pc);
+    (void)core;
+    b->bytes = (uint32_t)(r->next - r->pc);
+    b->icount = r->count;
+    b->last = (uint8_t)(r->next - r->last_pc);
+    b->itype = vs_stretch_jumps(r) ? RTL_ITYPE_JUMP : RTL_ITYPE_NONE;
+}
+
 static void take_code(struct rtl_source *s, const char *path, const struct vs_isa *isa)
 {
     s->blocks = open_run(path);
@@ -87,6 +113,8 @@ static void take_code(struct rtl_source *s, const char *path, const struct vs_is
     s->code = vs_code_of_text(&s->text, isa);
     if (vs_passage_init(&s->passage, &s->code, s->cores) < 0)
         give_up("out of memory");
+    s->passage.sink = note_block;
+    s->passage.context = s;
 }
 
 struct rtl_source *rtl_source_run(const char *path, bool code)
@@ -267,13 +295,58 @@ static bool random_next(struct rtl_source *s, struct rtl_step *step)
     return true;
 }
 
+static uint8_t itype_of_branch(const struct rtl_step *step)
+{
+    bool calls = step->flags & VS_BR_CALL, returns = step->flags & VS_BR_RETURN;
+    if (step->kind == RTL_CONDITIONAL)
+        return step->flags & VS_BR_TAKEN ? RTL_ITYPE_TAKEN : RTL_ITYPE_NOT_TAKEN;
+    if (step->kind == RTL_CALL)
+        return RTL_ITYPE_CALL;
+    if (calls)
+        return returns ? RTL_ITYPE_SWAP : RTL_ITYPE_INDIRECT_CALL;
+    if (returns)
+        return RTL_ITYPE_RETURN;
+    /* a step does not say which register it is */
+    return step->pc & 2 ? RTL_ITYPE_TAIL_CALL : RTL_ITYPE_INDIRECT_JUMP;
+}
+
+/* Says how the step's blocks end. An interrupt after a jump, or right after a branch, is a block of
+ * its own. */
+static void end_blocks(struct rtl_source *s, const struct rtl_step *step, bool system, bool alive)
+{
+    struct rtl_block *last = s->block_count ? &s->blocks_of_step[s->block_count - 1] : NULL;
+    if (step->kind != RTL_DISCONTINUITY) {
+        if (!last)
+            give_up("a branch without an instruction");
+        last->itype = itype_of_branch(step);
+    } else if (step->target && alive) {
+        if (!last || last->itype)
+            last = add_block(s, s->after);
+        last->itype = system             ? RTL_ITYPE_EXCEPTION
+                      : step->target & 2 ? RTL_ITYPE_TRAP_RETURN
+                                         : RTL_ITYPE_INTERRUPT;
+    }
+}
+
+const struct rtl_block *rtl_source_blocks(const struct rtl_source *s, size_t *count,
+                                          uint64_t *after)
+{
+    *count = s->block_count;
+    *after = s->after;
+    return s->blocks_of_step;
+}
+
 /* Follows the code, up to the last instruction of the step. */
 static void pass_code(struct rtl_source *s, struct rtl_step *step)
 {
     struct vs_passed passed = {0};
     uint64_t left = step->icount;
+    bool alive = s->passage.cores[step->core].alive;
+    s->block_count = 0;
     while (left)
-        vs_passage_take(&s->passage, step->core, &left, &passed);
+        vs_passage_search(&s->passage, step->core, &left, &passed);
+    s->after = s->passage.cores[step->core].place.pc;
+    end_blocks(s, step, passed.system, alive);
     if (step->kind == RTL_DISCONTINUITY) {
         step->pc = passed.last;
         vs_passage_go(&s->passage, step->core, step->target);
@@ -392,6 +465,7 @@ void rtl_source_close(struct rtl_source *s)
     vs_reader_close(s->blocks);
     vs_reader_close(s->reader);
     vs_stepper_fini(&s->stepper);
+    free(s->blocks_of_step);
     free(s->random);
     free(s);
 }

@@ -28,6 +28,21 @@ enum {
     RTL_ONLY,
     RTL_ACCESS, /* no step: the instruction at pc loads or stores at the target */
 };
+enum { /* itype */
+       RTL_ITYPE_NONE,
+       RTL_ITYPE_EXCEPTION,
+       RTL_ITYPE_INTERRUPT,
+       RTL_ITYPE_TRAP_RETURN,
+       RTL_ITYPE_NOT_TAKEN,
+       RTL_ITYPE_TAKEN,
+       RTL_ITYPE_INDIRECT_CALL = 8,
+       RTL_ITYPE_CALL,
+       RTL_ITYPE_TAIL_CALL,
+       RTL_ITYPE_SWAP = 12,
+       RTL_ITYPE_RETURN,
+       RTL_ITYPE_INDIRECT_JUMP,
+       RTL_ITYPE_JUMP,
+};
 enum { RTL_IS_CALL = 4, RTL_IS_RETURN = 8, RTL_IS_TAKEN = 16 };
 
 /* All functions below end the process with a line on standard error if something fails. */
@@ -53,6 +68,19 @@ unsigned rtl_source_cores(const struct rtl_source *s);
 bool rtl_source_timed(const struct rtl_source *s);
 unsigned rtl_source_address_bits(const struct rtl_source *s);
 uint64_t rtl_source_instructions(const struct rtl_source *s); /* so far */
+
+/* What a core's trace ingress port tells of a step: blocks without a jump in them. */
+struct rtl_block {
+    uint64_t pc;
+    uint32_t bytes, icount; /* an empty one is for what happens without an instruction */
+    uint8_t itype;
+    uint8_t last; /* bytes of the last instruction */
+};
+
+/* Tells the blocks of the last step of a run with code. Where a core starts there are none. One
+ * that ends would have gone on at *after. Valid until the next step. */
+const struct rtl_block *rtl_source_blocks(const struct rtl_source *s, size_t *count,
+                                          uint64_t *after);
 void rtl_source_close(struct rtl_source *s);
 
 /* ---- the model ---- */
