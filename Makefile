@@ -110,6 +110,15 @@ PT_PEER := $(if $(wildcard /usr/include/intel-pt.h),$(B)/bench/pt-peer)# libipt,
 RTL_A   := $(B)/test/librtl.a
 RTL_PARAMETERS := $(B)/test/rtl-parameters
 INJECT  := $(B)/test/inject.so
+# The Python package, for Debian's Python, if what it needs is installed.
+PYTHON3    ?= /usr/bin/python3
+PY_INCLUDE := $(wildcard /usr/include/python3.*/Python.h)
+NP_INCLUDE := $(wildcard /usr/lib/python3/dist-packages/numpy/core/include /usr/lib/python3/dist-packages/numpy/_core/include)
+PY_READY   := $(and $(PY_INCLUDE),$(NP_INCLUDE))
+PY_SUFFIX  := $(if $(PY_READY),$(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
+PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(patsubst %/Python.h,%,$(PY_INCLUDE))))/dist-packages
+PY_MODULE  := $(B)/python/vestige/_vestige$(PY_SUFFIX)
+PY_SOURCES := $(wildcard python/vestige/*)
 # Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
@@ -253,15 +262,7 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH) $(RTL_PARAMETERS): $(AL
 	$(call say,LD,$(@))mkdir -p $(@D) && $(LINK) -o $@ $(filter %.o,$^) \
 	    $(filter-out $(ALL_A),$(filter %.a,$^)) $(ALL_A) $(LIBS)
 
-# The Python package, for Debian's Python, if what it needs is installed. It needs libvestige at run time.
-PYTHON3    ?= /usr/bin/python3
-PY_INCLUDE := $(wildcard /usr/include/python3.*/Python.h)
-NP_INCLUDE := $(wildcard /usr/lib/python3/dist-packages/numpy/core/include /usr/lib/python3/dist-packages/numpy/_core/include)
-PY_READY   := $(and $(PY_INCLUDE),$(NP_INCLUDE))
-PY_SUFFIX  := $(if $(PY_READY),$(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
-PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(patsubst %/Python.h,%,$(PY_INCLUDE))))/dist-packages
-PY_MODULE  := $(B)/python/vestige/_vestige$(PY_SUFFIX)
-PY_SOURCES := $(wildcard python/vestige/*)
+# The Python package needs libvestige at run time.
 $(PY_MODULE): python/_vestige.c $(PY_SOURCES) $(LIB_SO) $(B)/config | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && cp $(PY_SOURCES) $(@D) && \
 	    $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(patsubst %/Python.h,%,$(firstword $(PY_INCLUDE))) \
