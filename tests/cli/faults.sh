@@ -365,6 +365,7 @@ try bandwidth_by '' "$VESTIGE" bandwidth -t mcfTR_e -t mc2RT --by line "$run"
 kind=
 try bandwidth_csv '' "$VESTIGE" bandwidth ${long:+-t all} --window 1K --buffer 1 --csv "$run"
 try sweep '' "$VESTIGE" sweep --csv --store "$T/fresh" --jobs 1 --set batch=2 --set 'constraint=gates<=1m' -t mcfTR_e:gshare=256..1024*2 "$run"
+try sweep_guided '' "$VESTIGE" sweep --csv --store "$T/guided" --jobs 1 --set search=guided --set budget=4 -t 'mcfTR_e:gshare=256..4096*2,ras=2|4' "$run"
 try bandwidth_plot x.svg "$VESTIGE" bandwidth -t mcfTR_e -t bTMBP -f --plot x.svg "$run"
 try compressors '' "$VESTIGE" compressors "$run"
 try chunks '' "$VESTIGE" chunks -t mcfTR_e "$run"
