@@ -103,7 +103,8 @@ if [ -z "$long" ]; then
     expect_status 0
     expect_out ': timed: equal: [1-9]'
     for change in "s/ilastsize ? ADDRESS'(4)/ilastsize ? ADDRESS'(2)/" "s/held == 4'd12 || held == 4'd13/held == 4'd12/" \
-        "s/held != 4'd4/held != 4'd5/" "s/4'd1, 4'd2, 4'd3:/4'd1, 4'd2:/" "s/'0 : iaddr/'0 : pc/" "s/starts ? now : then/now/"; do
+        "s/held != 4'd4/held != 4'd5/" "s/4'd1, 4'd2, 4'd3:/4'd1, 4'd2:/" "s/'0 : iaddr/'0 : pc/" \
+        "s/starts ? now : then/now/"; do
         cp -r "$rtl" "$T/wrong"
         sed -i "$change" "$T/wrong/ingress.sv"
         cmp -s "$rtl/ingress.sv" "$T/wrong/ingress.sv" && fail "changes nothing: $change"
@@ -190,6 +191,16 @@ built -n mcfTR_e 1 untimed
 # shellcheck disable=SC2086 # words
 same ${runs[1-untimed]%%.vest*}.vest
 same --random 100000 --lossy
+
+begin makes_steps_of_blocks
+for timed in untimed timed; do
+    built -i mcfTR_e:small 1 "$timed"
+    # shellcheck disable=SC2086 # words
+    run "$bench" --spec "$spec" ${runs[1-$timed]}
+    expect_status 0
+    expect_no_err
+    expect_equal "$(grep -c ': equal: [1-9]' "$out")" "$(wc -w <<<"${runs[1-$timed]}")"
+done
 
 begin encodes_etrace
 built "$etrace" 1 untimed

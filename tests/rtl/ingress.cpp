@@ -145,7 +145,11 @@ int Bench::run()
             alive = starts = true;
             continue;
         }
-        // the port shows a start with the first block
+        // the port shows a start with the first block; without one there is nothing to see
+        if (starts && step.kind == RTL_DISCONTINUITY && !step.target && !step.icount) {
+            alive = starts = false;
+            continue;
+        }
         if (starts) {
             start.time = step.time;
             rtl_model_step(model, &start);
