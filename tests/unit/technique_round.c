@@ -76,8 +76,9 @@ static void randomize(struct vs_technique_spec *s, struct rng *rng)
         else
             set_number(s, p->name, p->min + rng_below(rng, most - p->min + 1));
     }
-    if (vs_technique_undecodable(s))
-        CHECK_EQ(vs_technique_set(s, "ibtb_tags", "tagged", NULL), 0);
+    avoid(s, "ibtb_tags", "untagged-oracle", "tagged");
+    avoid(s, "direct", "reported", "inferred");
+    CHECK(!vs_technique_undecodable(s));
     avoid(s, "implicit_return", "counter", "stack");
     avoid(s, "implicit_return", "partial", "stack");
     CHECK_EQ(vs_technique_check(s, NULL), 0);
