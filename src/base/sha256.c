@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
@@ -103,9 +104,14 @@ int vs_sha256_file(const char *path, char text[VS_SHA256_TEXT], struct vs_diag *
     uint8_t buffer[16384];
     struct vs_sha256 s;
     ssize_t n;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a FIFO would wait for a writer */
     if (fd < 0)
         return vs_diag_io(diag, "cannot open", path);
+    if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+        close(fd);
+        return vs_diag_set(diag, -VSE_IO, -1, -1, "%.120s is not a regular file", path);
+    }
     vs_sha256_init(&s);
     while ((n = read(fd, buffer, sizeof(buffer))) > 0 || (n < 0 && errno == EINTR))
         if (n > 0)

@@ -183,12 +183,15 @@ static void note_stop(int number)
     atomic_store(&stop, true);
 }
 
+/* What was ignored at the start, as by nohup, stays ignored. */
 static void catch_signals(void)
 {
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     const struct sigaction action = {.sa_handler = note_stop, .sa_flags = SA_RESTART};
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
-    sigaction(SIGHUP, &action, NULL);
+    struct sigaction before;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (!sigaction(numbers[i], NULL, &before) && before.sa_handler != SIG_IGN)
+            sigaction(numbers[i], &action, NULL);
 }
 
 /* ---- measuring ------------------------------------------------------------------------------- */
@@ -426,7 +429,8 @@ static int prepare(struct sweeping *w)
         e = record(w, &diag);
     if (!e) {
         vs_progress_init(&progress, stderr, "looking at runs", w->sweep.runs.count, "runs");
-        e = vs_sweep_look(&w->sweep, w->table.measures, w->table.measure_count, &progress, &diag);
+        e = vs_sweep_look(&w->sweep, w->table.measures, w->table.measure_count, &stop, &progress,
+                          &diag);
         vs_progress_finish(&progress);
     }
     if (!e)
@@ -437,7 +441,7 @@ static int prepare(struct sweeping *w)
         cli_error(w->cli, "%u damaged files of results were removed; they are measured again",
                   w->sweep.damaged);
     if (e == -VSE_END) {
-        cli_error(w->cli, "stopped while runs were recorded; the same command goes on");
+        cli_error(w->cli, "stopped before anything was measured; the same command goes on");
         return CLI_USAGE;
     }
     return e ? refuse(w, e, &diag) : CLI_DONE;

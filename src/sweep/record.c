@@ -4,6 +4,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +19,10 @@
 
 extern char **environ;
 
-enum { WORDS_MAX = 1024 };
+enum {
+    WORDS_MAX = 1024,
+    POLL_MS = 32, /* at most, between two looks at a program that runs */
+};
 
 static int no_memory(struct vs_diag *diag)
 {
@@ -66,16 +72,43 @@ struct recording {
     struct vs_sweep_run *run;
     const char *vestige;
     const atomic_bool *stop;
-    char *path, *own; /* to be, and until it is whole */
+    const sigset_t *mask; /* of blocked signals: the program's is not to be a worker's */
+    char *path, *own;     /* to be, and until it is whole */
     int error;
     struct vs_diag diag;
 };
 
-static void wait_for(pid_t child)
+/* Waits until it is over; once `stop` is set, it is told to end. */
+static void wait_for(pid_t child, const atomic_bool *stop)
 {
-    int status;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        ;
+    int status, pause = 1;
+    bool told = false;
+    for (;;) {
+        pid_t over = waitpid(child, &status, WNOHANG);
+        if (over == child || (over < 0 && errno != EINTR))
+            return;
+        if (!told && atomic_load(stop)) {
+            kill(child, SIGTERM);
+            told = true;
+        }
+        poll(NULL, 0, pause);
+        pause = pause < POLL_MS ? 2 * pause : POLL_MS;
+    }
+}
+
+/* As posix_spawn, with the mask of signals. Returns an errno. */
+static int spawn_masked(const struct recording *r, const posix_spawn_file_actions_t *actions,
+                        char **argv, pid_t *child)
+{
+    posix_spawnattr_t attributes;
+    int e = posix_spawnattr_init(&attributes);
+    if (e)
+        return e;
+    e = posix_spawnattr_setsigmask(&attributes, r->mask);
+    e = e ? e : posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    e = e ? e : posix_spawn(child, r->vestige, actions, &attributes, argv, environ);
+    posix_spawnattr_destroy(&attributes);
+    return e;
 }
 
 static int spawn(const struct recording *r, char **argv, struct vs_diag *diag)
@@ -87,12 +120,12 @@ static int spawn(const struct recording *r, char **argv, struct vs_diag *diag)
         return no_memory(diag);
     int e = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     e = e ? e : posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    e = e ? e : posix_spawn(&child, r->vestige, &actions, NULL, argv, environ);
+    e = e ? e : spawn_masked(r, &actions, argv, &child);
     posix_spawn_file_actions_destroy(&actions);
     if (e)
         return vs_sweep_at(diag, -VSE_IO, source->study, source->line, "cannot run %.80s: %s",
                            r->vestige, strerror(e));
-    wait_for(child); /* the program's status is its own affair */
+    wait_for(child, r->stop); /* the program's status is its own affair */
     if (atomic_load(r->stop)) {
         unlink(r->own); /* the signal that stops us may have ended the program, too */
         return 0;
@@ -219,6 +252,8 @@ int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, cons
     char *folder = vs_store_path(&s->store, "runs");
     struct vs_workers *workers = NULL;
     size_t count = 0;
+    sigset_t mask;
+    pthread_sigmask(SIG_SETMASK, NULL, &mask);
     int e = list && folder ? vs_store_folder(folder, diag) : no_memory(diag);
     for (size_t i = 0; i < s->runs.count && !e; i++) {
         struct recording *r = &list[count];
@@ -227,6 +262,7 @@ int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, cons
         *r = (struct recording){.run = &s->runs.items[i],
                                 .vestige = vestige,
                                 .stop = stop,
+                                .mask = &mask,
                                 .job = {.run = run_recording, .arg = r}};
         e = name_recording(s, r, diag);
         if (!e && !(r->run->path = vs_arena_dup(&s->runs.arena, r->path, strlen(r->path))))

@@ -11,7 +11,8 @@
 
 /* Records what is not there yet, with so many programs at a time, by running `vestige`, the path of
  * the program that does so. It sets the runs' paths. A run that cannot be recorded ends it: what it
- * had to say went to standard error. Once `stop` is set, no more are begun. Returns 0; -VSE_END
+ * had to say went to standard error. Once `stop` is set, no more are begun, and
+ * those that run are told to end, with SIGTERM. Returns 0; -VSE_END
  * (stopped); or with diag, which names the study's line: -VSE_NOTFOUND (no such program); -VSE_IO
  * (it could not be recorded); -VSE_NOMEM. */
 int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, const atomic_bool *stop,

@@ -295,7 +295,7 @@ int vs_sweep_run_look(struct vs_sweep_run *run, struct vs_diag *diag)
     run->open = false;
     int e = vs_sha256_file(run->path, run->hash, &run->why);
     if (e) {
-        snprintf(run->hash, sizeof(run->hash), "unreadable");
+        run->hash[0] = 0;
         return 0;
     }
     /* What is executed again is not executed here: its head tells enough. */

@@ -28,7 +28,7 @@ struct vs_sweep_run {
 
     /* After vs_sweep_run_look: */
     struct vs_sweep_identity identity;
-    char hash[VS_SHA256_TEXT]; /* of its content */
+    char hash[VS_SHA256_TEXT]; /* of its content; "": it cannot be read, so nothing is stored */
     bool open;                 /* it can be opened, and has threads: the rest is known */
     struct vs_technique_setup setup;
     struct vs_run_info info;

@@ -42,7 +42,7 @@ int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const 
 }
 
 int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measure_count,
-                  struct vs_progress *progress, struct vs_diag *diag)
+                  const atomic_bool *stop, struct vs_progress *progress, struct vs_diag *diag)
 {
     int e = 0;
     for (size_t i = 0; i < measure_count && !e; i++)
@@ -51,7 +51,7 @@ int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measur
                     ? no_memory(diag)
                     : 0;
     for (size_t i = 0; i < s->runs.count && !e; i++) {
-        e = vs_sweep_run_look(&s->runs.items[i], diag);
+        e = atomic_load(stop) ? -VSE_END : vs_sweep_run_look(&s->runs.items[i], diag);
         vs_progress_update(progress, i + 1);
     }
     if (!e)
@@ -178,13 +178,37 @@ static void take_wrong_points(struct vs_sweep *s)
         }
 }
 
+/* What cannot be read has no content whose results the store could have. */
+static int take_unreadable(struct vs_sweep *s, struct vs_diag *diag)
+{
+    for (size_t run = 0; run < s->runs.count; run++) {
+        const struct vs_sweep_run *r = &s->runs.items[run];
+        const char *wrong = NULL;
+        if (*r->hash)
+            continue;
+        wrong = vs_arena_dup(&s->arena, r->why.text, strlen(r->why.text));
+        if (!wrong)
+            return no_memory(diag);
+        for (size_t point = 0; point < s->points.count; point++) {
+            size_t n = vs_sweep_unit_of(s, point, run);
+            if (s->state[n] != VS_UNIT_MISSING)
+                continue;
+            s->state[n] = VS_UNIT_FAILED;
+            s->wrong[n] = wrong;
+            s->failed++;
+        }
+    }
+    return 0;
+}
+
 int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag)
 {
     s->retry = retry;
     s->done = s->failed = 0;
     memset(s->state, VS_UNIT_MISSING, s->points.count * s->runs.count);
     take_wrong_points(s);
-    int e = vs_store_read(&s->store, take_unit, s, &s->damaged, diag);
+    int e = take_unreadable(s, diag);
+    e = e ? e : vs_store_read(&s->store, take_unit, s, &s->damaged, diag);
     s->retry = false;
     return e;
 }

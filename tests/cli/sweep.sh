@@ -121,6 +121,16 @@ fi
 run "$VESTIGE" sweep --csv --store other s.ini
 cmp -s "$out" table.csv || fail "another table"
 
+begin goes_on_if_the_signal_is_ignored
+rm -rf other
+bash -c 'trap "" HUP; exec "$@"' _ "$VESTIGE" sweep --csv --store other --set batch=1 --jobs 1 s.ini >"$out" 2>"$err" &
+pid=$!
+await has_results 1
+kill -HUP $pid
+wait $pid
+expect_equal $? 0
+cmp -s "$out" table.csv || fail "another table"
+
 begin loses_nothing_to_a_full_disk
 rm -rf other
 mkdir other
@@ -289,6 +299,47 @@ run "$VESTIGE" sweep --json --status f.ini
 failed=$(jq .failed "$out")
 run "$VESTIGE" sweep --json --status --retry f.ini
 [ "$(jq .missing "$out")" -gt 0 ] && [ "$(jq .failed "$out")" -lt "$failed" ] || fail "nothing is to be tried again"
+
+begin keeps_the_reasons_of_unreadable_runs_apart
+mkfifo pipe1 pipe2
+run "$VESTIGE" sweep --json -t mcfTR_e --store unreadable pipe1 pipe2 a.vest
+expect_status 1
+expect_err '^vestige sweep: pipe1: 1 of 1 points failed: pipe1 is not a regular file$'
+expect_err '^vestige sweep: pipe2: 1 of 1 points failed: pipe2 is not a regular file$'
+expect_equal "$(find unreadable/results -type f | wc -l)" 1 "files of results"
+
+begin lets_recorded_programs_have_all_signals
+cat >mask.ini <<'END'
+[record blocked]
+command = sh -c "grep SigBlk /proc/self/status >>{to}{n}"
+options = --control-only
+n = 1|2
+[techniques]
+mcfTR_e
+END
+for jobs in 1 4; do
+    run "$VESTIGE" sweep --csv --jobs $jobs --store "mask$jobs" --define "to=$T/mask-$jobs-" mask.ini
+    expect_status 0
+done
+expect_equal "$(cat mask-?-? | wc -l)" 4 "programs that were recorded"
+expect_equal "$(sort -u mask-?-? | wc -l)" 1 "different masks"
+
+begin ends_a_recording_if_it_is_interrupted
+cat >long.ini <<'END'
+[record long]
+command = sh -c "echo >{to}; exec sleep 1000"
+options = --control-only
+[techniques]
+mcfTR_e
+END
+bash -c 'exec "$@"' _ "$VESTIGE" sweep --store long --define "to=$T/started" long.ini >"$out" 2>"$err" &
+pid=$!
+await test -e started
+kill -TERM $pid
+wait $pid
+expect_equal $? 143
+expect_err '^vestige sweep: stopped before anything was measured; the same command goes on$'
+expect_equal "$(find long/runs -type f | wc -l)" 0 "files left"
 
 begin records_once
 cat >r.ini <<'END'
