@@ -38,6 +38,7 @@ struct outcome {
     uint64_t compared;
     struct vs_buf values; /* text */
     char wrong[256];      /* "": nothing */
+    bool passing;         /* it may go well another time */
 };
 
 struct batch {
@@ -54,6 +55,12 @@ static bool is_stopped(const struct batch *b)
     return b->stop && atomic_load(b->stop);
 }
 
+/* What the machine was short of, or refused: no property of the run and the technique. */
+static bool is_passing(int error)
+{
+    return error == -VSE_NOMEM || error == -VSE_IO;
+}
+
 /* Says why for all units for which nothing else was said. */
 static void refuse(struct batch *b, int error, const struct vs_diag *diag)
 {
@@ -62,6 +69,7 @@ static void refuse(struct batch *b, int error, const struct vs_diag *diag)
         char *wrong = b->outcomes[i].wrong;
         if (*wrong)
             continue;
+        b->outcomes[i].passing = is_passing(error);
         if (diag->offset >= 0)
             snprintf(wrong, sizeof(b->outcomes[i].wrong), "offset %lld: %s",
                      (long long)diag->offset, reason);
@@ -138,6 +146,7 @@ static int measure(struct batch *b, struct vs_reader *reader, struct vs_diag *di
 
 static void take_proof(struct outcome *o, const struct vs_proof *p)
 {
+    o->passing = is_passing(p->error ? p->error : p->result.diag.error);
     if (p->skipped)
         return; /* there is no decoder: nothing is compared, and the table shows that */
     if (p->error)
@@ -224,24 +233,41 @@ static unsigned parse_specs(struct batch *b)
     return needs;
 }
 
+/* What failed in passing is not stored, so that it is tried again. */
 static int store_batch(const struct batch *b, const struct vs_store *store, struct vs_diag *diag)
 {
     struct vs_store_unit *units = calloc(b->count, sizeof(*units));
     int e = units ? 0 : vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
+    size_t count = 0;
     for (size_t i = 0; i < b->count && !e; i++) {
         struct outcome *o = &b->outcomes[i];
         bool wrong = *o->wrong;
+        if (wrong && o->passing)
+            continue;
         if (!wrong && vs_buf_put(&o->values, "", 1))
             e = vs_diag_set(diag, -VSE_NOMEM, -1, -1, "out of memory");
-        units[i] = (struct vs_store_unit){.spec = b->units[i].spec,
-                                          .proof = b->units[i].proof,
-                                          .wrong = wrong ? o->wrong : NULL,
-                                          .values = (const char *)o->values.data};
+        units[count++] = (struct vs_store_unit){.spec = b->units[i].spec,
+                                                .proof = b->units[i].proof,
+                                                .wrong = wrong ? o->wrong : NULL,
+                                                .values = (const char *)o->values.data};
     }
-    if (!e)
-        e = vs_store_write(store, b->run->hash, units, b->count, diag);
+    if (!e && count)
+        e = vs_store_write(store, b->run->hash, units, count, diag);
     free(units);
     return e;
+}
+
+/* Hands over what failed in passing, and why the first did. */
+static void report_passing(const struct batch *b, bool *passing, struct vs_diag *diag)
+{
+    bool any = false;
+    for (size_t i = 0; i < b->count; i++) {
+        const struct outcome *o = &b->outcomes[i];
+        passing[i] = *o->wrong && o->passing;
+        if (passing[i] && !any)
+            vs_diag_set(diag, -VSE_IO, -1, -1, "%s", o->wrong);
+        any |= passing[i];
+    }
 }
 
 /* Everything but storing. */
@@ -287,7 +313,7 @@ static void run_singly(const struct batch *all)
 
 int vs_sweep_evaluate(const struct vs_sweep_run *run, const struct vs_sweep_how *how,
                       const struct vs_sweep_unit *units, size_t count, const struct vs_store *store,
-                      const atomic_bool *stop, struct vs_diag *diag)
+                      const atomic_bool *stop, bool *passing, struct vs_diag *diag)
 {
     struct batch b = {
         .run = run,
@@ -311,6 +337,8 @@ int vs_sweep_evaluate(const struct vs_sweep_run *run, const struct vs_sweep_how 
         refuse(&b, -VSE_IO, &why);
     }
     e = is_stopped(&b) ? -VSE_END : store_batch(&b, store, diag);
+    if (!e)
+        report_passing(&b, passing, diag);
     for (size_t i = 0; i < count; i++)
         vs_buf_fini(&b.outcomes[i].values);
     free(b.outcomes);

@@ -265,7 +265,8 @@ static int submit(struct job *j, const struct vs_buf *tasks, uint64_t count, str
                 : write_file(file, tasks->data, tasks->len, diag);
     e = e ? e : write_script(j, file, script, diag);
     e = e ? e : submit_script(j, script, log, count, diag);
-    e = e ? e : write_file(j->current, j->id, strlen(j->id), diag);
+    if (!e && (e = write_file(j->current, j->id, strlen(j->id), diag)))
+        cancel(j->id); /* the next sweep could not know of it */
     free(file);
     free(script);
     free(log);
@@ -338,6 +339,7 @@ static int pilot(struct vs_sweep *s, const struct vs_slurm *slurm,
 {
     struct vs_sweep_unit units[PILOT];
     size_t numbers[PILOT], count = 0;
+    bool passing[PILOT]; /* the cluster may have what they lack */
     *work = 0;
     for (size_t run_ = 0; run_ < s->runs.count && !count; run_++) {
         const struct vs_sweep_run *r = &s->runs.items[run_];
@@ -345,7 +347,7 @@ static int pilot(struct vs_sweep *s, const struct vs_slurm *slurm,
         if (!count)
             continue;
         double start = now_seconds();
-        int e = vs_sweep_evaluate(r, &s->how, units, count, &s->store, NULL, diag);
+        int e = vs_sweep_evaluate(r, &s->how, units, count, &s->store, NULL, passing, diag);
         double seconds = now_seconds() - start;
         if (e)
             return e;
@@ -422,27 +424,53 @@ int vs_slurm_measure(struct vs_sweep *s, const struct vs_slurm *slurm,
 
 /* ---- a task ---------------------------------------------------------------------------------- */
 
+/* What did not go well in some batch, so that others are not kept from being measured. */
+struct working {
+    int error; /* 0: nothing */
+    struct vs_diag diag;
+};
+
+static int evaluate_batch(struct working *w, const struct vs_sweep_run *run,
+                          const struct vs_store *store, const struct vs_sweep_how *how,
+                          const struct vs_sweep_unit *units, size_t count, struct vs_diag *diag)
+{
+    bool *passing = calloc(count, sizeof(*passing));
+    int e = passing ? vs_sweep_evaluate(run, how, units, count, store, NULL, passing, diag)
+                    : no_memory(diag);
+    for (size_t i = 0; i < count && !e && !w->error; i++)
+        if (passing[i]) {
+            w->diag = *diag;
+            w->error = diag->error;
+        }
+    free(passing);
+    return e;
+}
+
 static int work_batch(void *context, const struct vs_store *store, const struct vs_sweep_how *how,
                       const char *digest, const char *path, const struct vs_sweep_unit *units,
                       size_t count, struct vs_diag *diag)
 {
     const struct vs_sweep_source source = {.study = "task"};
     struct vs_sweep_run run = {.name = path, .path = path, .source = &source};
-    (void)context;
     if (vs_store_has(store, digest, units, count))
         return 0; /* it was done before, by this task or by another */
     int e = vs_sweep_run_look(&run, diag);
     if (!e && strcmp(run.hash, digest) != 0)
         e = vs_diag_set(diag, -VSE_IO, -1, -1, "%.150s is not the run that it was", path);
-    return e ? e : vs_sweep_evaluate(&run, how, units, count, store, NULL, diag);
+    return e ? e : evaluate_batch(context, &run, store, how, units, count, diag);
 }
 
 int vs_slurm_work(const char *file, uint64_t task, struct vs_diag *diag)
 {
     struct vs_buf text = {0};
+    struct working w = {0};
     int e = read_file(file, &text, diag);
     if (!e)
-        e = vs_job_read((char *)text.data, task, work_batch, NULL, diag);
+        e = vs_job_read((char *)text.data, task, work_batch, &w, diag);
+    if (!e && w.error) {
+        *diag = w.diag;
+        e = w.error;
+    }
     vs_buf_fini(&text);
     return e;
 }

@@ -61,8 +61,9 @@ int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measur
     size_t units = s->points.count * s->runs.count;
     s->state = calloc(units + 1, sizeof(*s->state));
     s->wrong = calloc(units + 1, sizeof(*s->wrong));
+    s->passing = calloc(units + 1, sizeof(*s->passing));
     s->values = calloc(units * s->measures.count + 1, sizeof(*s->values));
-    return s->state && s->wrong && s->values ? 0 : no_memory(diag);
+    return s->state && s->wrong && s->passing && s->values ? 0 : no_memory(diag);
 }
 
 void vs_sweep_fini(struct vs_sweep *s)
@@ -73,6 +74,7 @@ void vs_sweep_fini(struct vs_sweep *s)
     vs_words_fini(&s->measures);
     free(s->state);
     free(s->wrong);
+    free(s->passing);
     free(s->values);
     vs_arena_fini(&s->arena);
     *s = (struct vs_sweep){0};
@@ -201,6 +203,17 @@ static int take_unreadable(struct vs_sweep *s, struct vs_diag *diag)
     return 0;
 }
 
+/* What failed in passing is tried again by the next sweep, not by this one. */
+static void take_passing(struct vs_sweep *s)
+{
+    for (size_t n = 0; n < s->points.count * s->runs.count; n++)
+        if (s->passing[n] && s->state[n] == VS_UNIT_MISSING) {
+            s->state[n] = VS_UNIT_FAILED;
+            s->wrong[n] = s->passing[n];
+            s->failed++;
+        }
+}
+
 int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag)
 {
     s->retry = retry;
@@ -210,6 +223,7 @@ int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag)
     int e = take_unreadable(s, diag);
     e = e ? e : vs_store_read(&s->store, take_unit, s, &s->damaged, diag);
     s->retry = false;
+    take_passing(s);
     return e;
 }
 
@@ -239,6 +253,7 @@ struct task {
     const atomic_bool *stop;
     struct vs_sweep_unit *units;
     size_t *numbers;
+    bool *passing;
     size_t count;
     int error;
     struct vs_diag diag;
@@ -248,7 +263,7 @@ static void run_task(void *arg)
 {
     struct task *t = arg;
     t->error = vs_sweep_evaluate(t->run, &t->sweep->how, t->units, t->count, &t->sweep->store,
-                                 t->stop, &t->diag);
+                                 t->stop, t->passing, &t->diag);
 }
 
 /* A few batches are under way for each thread, so that none waits for the one that is slowest. */
@@ -294,6 +309,14 @@ static int take_batch(struct crew *c, struct vs_diag *diag)
         *diag = t->diag;
         return t->error;
     }
+    for (size_t i = 0; i < t->count; i++) {
+        if (!t->passing[i])
+            continue;
+        c->sweep->passing[t->numbers[i]] =
+            vs_arena_dup(&c->sweep->arena, t->diag.text, strlen(t->diag.text));
+        if (!c->sweep->passing[t->numbers[i]])
+            return no_memory(diag);
+    }
     c->measured += t->count;
     vs_progress_update(c->progress, c->measured);
     return 0;
@@ -309,7 +332,8 @@ static int crew_init(struct crew *c, struct vs_sweep *s, unsigned threads, struc
     for (size_t i = 0; i < c->room; i++) {
         c->tasks[i].units = calloc(batch, sizeof(*c->tasks[i].units));
         c->tasks[i].numbers = calloc(batch, sizeof(*c->tasks[i].numbers));
-        if (!c->tasks[i].units || !c->tasks[i].numbers)
+        c->tasks[i].passing = calloc(batch, sizeof(*c->tasks[i].passing));
+        if (!c->tasks[i].units || !c->tasks[i].numbers || !c->tasks[i].passing)
             return no_memory(diag);
     }
     return vs_workers_open(&c->workers, threads > 1 ? threads : 0) ? no_memory(diag) : 0;
@@ -321,6 +345,7 @@ static void crew_fini(struct crew *c)
     for (size_t i = 0; c->tasks && i < c->room; i++) {
         free(c->tasks[i].units);
         free(c->tasks[i].numbers);
+        free(c->tasks[i].passing);
     }
     free(c->tasks);
 }

@@ -41,6 +41,7 @@ struct vs_sweep {
     /* By unit, which is point * runs.count + run: */
     uint8_t *state;           /* enum vs_unit_state */
     const char **wrong;       /* why it failed */
+    const char **passing;     /* why it failed this time, which the store does not have; or NULL */
     uint64_t *values;         /* measures.count of them */
     struct vs_words measures; /* the names of what the table needs */
     uint64_t done, failed;

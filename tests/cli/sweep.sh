@@ -308,6 +308,26 @@ expect_err '^vestige sweep: pipe1: 1 of 1 points failed: pipe1 is not a regular 
 expect_err '^vestige sweep: pipe2: 1 of 1 points failed: pipe2 is not a regular file$'
 expect_equal "$(find unreadable/results -type f | wc -l)" 1 "files of results"
 
+if [ -z "$sanitized" ]; then # which takes terabytes of addresses
+    begin tries_again_what_lacked_memory
+    run "$VESTIGE" sweep --csv --jobs 1 --store enough -t mcfTR_e:gshare=16777216 a.vest
+    cp "$out" enough.csv
+    lacking=0
+    for kilobytes in 20000 30000 40000 60000; do
+        rm -rf lacks
+        run bash -c 'ulimit -v "$0"; exec "$@"' $kilobytes "$VESTIGE" sweep --csv --jobs 1 --store lacks \
+            -t mcfTR_e:gshare=16777216 a.vest
+        if grep -q '1 of 1 points failed: out of memory$' "$err"; then
+            lacking=$((lacking + 1))
+            expect_equal "$(find lacks/results -type f | wc -l)" 0 "files of results"
+        fi
+        run "$VESTIGE" sweep --csv --jobs 1 --store lacks -t mcfTR_e:gshare=16777216 a.vest
+        expect_status 0
+        cmp -s "$out" enough.csv || fail "another table"
+    done
+    [ $lacking -gt 0 ] || fail "memory was never short"
+fi
+
 begin lets_recorded_programs_have_all_signals
 cat >mask.ini <<'END'
 [record blocked]
