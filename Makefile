@@ -112,13 +112,15 @@ RTL_PARAMETERS := $(B)/test/rtl-parameters
 INJECT  := $(B)/test/inject.so
 # The Python package, for Debian's Python, if what it needs is installed.
 PYTHON3    ?= /usr/bin/python3
-PY_INCLUDE := $(wildcard /usr/include/python3.*/Python.h)
 NP_INCLUDE := $(wildcard /usr/lib/python3/dist-packages/numpy/core/include /usr/lib/python3/dist-packages/numpy/_core/include)
+PY_HEADERS := $(wildcard /usr/include/python3.*/Python.h)
+PY_CONFIG  := $(if $(and $(PY_HEADERS),$(NP_INCLUDE)),$(shell $(PYTHON3) -c 'import sysconfig as c; print(c.get_path("include"), c.get_config_var("EXT_SUFFIX"))'))
+PY_INCLUDE := $(patsubst %/Python.h,%,$(filter $(firstword $(PY_CONFIG))/Python.h,$(PY_HEADERS)))
 PY_READY   := $(and $(PY_INCLUDE),$(NP_INCLUDE))
-PY_SUFFIX  := $(if $(PY_READY),$(shell $(PYTHON3) -c 'import sysconfig; print(sysconfig.get_config_var("EXT_SUFFIX"))'))
-PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(patsubst %/Python.h,%,$(PY_INCLUDE))))/dist-packages
+PY_SUFFIX  := $(if $(PY_READY),$(lastword $(PY_CONFIG)))
+PY_FOLDER  ?= $(PREFIX)/lib/$(if $(filter /usr,$(PREFIX)),python3,$(notdir $(PY_INCLUDE)))/dist-packages
 PY_MODULE  := $(B)/python/vestige/_vestige$(PY_SUFFIX)
-PY_SOURCES := $(wildcard python/vestige/*)
+PY_SOURCES := $(wildcard python/vestige/*.py python/vestige/*.pyi) python/vestige/py.typed
 # Programs that tests record; real_* are built by the test that uses them.
 TRACED  := $(patsubst tests/%,$(B)/test/%,$(basename $(filter-out tests/programs/real_%,$(wildcard tests/programs/*.[sc]))))
 
@@ -127,7 +129,7 @@ SIMULATED := $(patsubst tests/target/%.c,$(B)/test/target/%,$(wildcard tests/tar
 
 # ---- building -------------------------------------------------------------------------------
 
-.PHONY: all man python tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
+.PHONY: all man python python-module tests generator bench-program fuzzers fuzz-objects compile-all deps-build FORCE
 ## all: build libvestige, vestige and the workloads (the default)
 all: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) man $(if $(filter $(O),$(B)),workloads)
 
@@ -137,7 +139,9 @@ man: $(SHARE)/printed
 ## python: build the Python package, in python in the build directory
 python:
 	@tools/deps --install build python
-	@+$(MAKE) $(PY_MODULE)
+	@+$(MAKE) python-module
+# For a make that begins when the packages are there: without them the module's name is not known.
+python-module: $(PY_MODULE) ; @:
 
 ## tests: build what the tests run
 tests: $(LIB_A) $(LIB_SO) $(TECHNIQUE_A) man $(PROGRAM) $(TOOLS:%=$(B)/bin/%) $(VG_TOOL) $(VEX_CPU) $(UNITS) $(INPUTS) $(GEN) $(TRACED) $(SIMULATED) \
@@ -265,7 +269,7 @@ $(PROGRAM) $(GEN) $(UNITS) $(FUZZERS) $(INPUTS) $(BENCH) $(RTL_PARAMETERS): $(AL
 # The Python package needs libvestige at run time.
 $(PY_MODULE): python/_vestige.c $(PY_SOURCES) $(LIB_SO) $(B)/config | deps-build
 	$(call say,CC,$(<)$(mark))mkdir -p $(@D) && cp $(PY_SOURCES) $(@D) && \
-	    $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(patsubst %/Python.h,%,$(firstword $(PY_INCLUDE))) \
+	    $(filter-out -Wwrite-strings,$(COMPILE)) -isystem $(PY_INCLUDE) \
 	    -isystem $(firstword $(NP_INCLUDE)) -fPIC -shared -o $@ $< $(LDFLAGS) -L$(B)/lib -lvestige \
 	    -Wl,-rpath,'$$ORIGIN/../../lib:$$ORIGIN/../../..'
 -include $(PY_MODULE).d $(B)/python/vestige/_vestige.d
@@ -538,7 +542,7 @@ install: all
 DEB ?= $(O)/vestige_$(VERSION)_$(shell dpkg --print-architecture 2>/dev/null).deb
 deb:
 	@tools/deps --install build deb python
-	@+$(MAKE) all $(PY_MODULE)
+	@+$(MAKE) all python-module
 	@rm -rf $(DEB).d
 	@+$(MAKE) -s install DESTDIR=$(abspath $(DEB).d) PREFIX=/usr LIBDIR=/usr/lib/$$(gcc -print-multiarch)
 	@tools/deb $(DEB).d $(VERSION) $(DEB) && rm -rf $(DEB).d

@@ -10,6 +10,7 @@
 #include <numpy/arrayobject.h>
 #include <structmember.h>
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -65,6 +66,26 @@ static void no_diag(struct vs_diag *diag)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
+/* Converts a number of up to 64 bits, for O&; numpy's are numbers, too. Raises OverflowError for
+ * one that is negative or longer, where the formats "I" and "K" would drop bits. */
+static int take_u64(PyObject *given, void *to)
+{
+    PyObject *number = PyNumber_Index(given);
+    unsigned long long value = number ? PyLong_AsUnsignedLongLong(number) : 0;
+    Py_XDECREF(number);
+    if (PyErr_Occurred())
+        return 0;
+    *(unsigned long long *)to = value;
+    return 1;
+}
+
+/* The number as the library takes those of threads, cores and the like. What does not fit becomes
+ * one that nothing has. */
+static unsigned narrow(unsigned long long number)
+{
+    return number < UINT_MAX ? (unsigned)number : UINT_MAX;
+}
+
 /* Strings of a sequence, as bytes objects that own them. */
 struct strings {
     PyObject *list; /* of bytes */
@@ -75,6 +96,8 @@ struct strings {
 static void strings_fini(struct strings *s)
 {
     free(s->items);
+    s->items = NULL;
+    s->count = 0;
     Py_CLEAR(s->list);
 }
 
@@ -89,22 +112,23 @@ static bool strings_take(struct strings *s, PyObject *sequence, const char *what
         PyErr_Format(PyExc_TypeError, "%s is a sequence of strings, not one string", what);
         return false;
     }
-    PyObject *fast = PySequence_Fast(sequence, "a sequence of strings is expected");
-    Py_ssize_t count = fast ? PySequence_Fast_GET_SIZE(fast) : 0;
-    s->list = fast ? PyList_New(0) : NULL;
+    /* A tuple of them: a path's __fspath__ may change a list while it is read. */
+    PyObject *fixed = PySequence_Tuple(sequence);
+    Py_ssize_t count = fixed ? PyTuple_GET_SIZE(fixed) : 0;
+    s->list = fixed ? PyList_New(0) : NULL;
     s->items = calloc((size_t)count + 1, sizeof(*s->items));
-    if (fast && !s->items)
+    if (fixed && !s->items)
         PyErr_NoMemory();
     bool good = s->list && s->items;
     for (Py_ssize_t i = 0; i < count && good; i++) {
         PyObject *bytes = NULL;
-        good = PyUnicode_FSConverter(PySequence_Fast_GET_ITEM(fast, i), &bytes) &&
+        good = PyUnicode_FSConverter(PyTuple_GET_ITEM(fixed, i), &bytes) &&
                PyList_Append(s->list, bytes) == 0;
         if (good)
             s->items[s->count++] = PyBytes_AS_STRING(bytes);
         Py_XDECREF(bytes);
     }
-    Py_XDECREF(fast);
+    Py_XDECREF(fixed);
     if (!good)
         strings_fini(s);
     return good;
@@ -499,8 +523,7 @@ static PyObject *run_seek(Run *self, PyObject *args, PyObject *words)
     for (unsigned i = 0; i < 4; i++) {
         if (!given[i] || given[i] == Py_None)
             continue;
-        n[i] = PyLong_AsUnsignedLongLong(given[i]);
-        if (PyErr_Occurred())
+        if (!take_u64(given[i], &n[i]))
             return NULL;
         set |= 1u << i;
     }
@@ -540,13 +563,13 @@ static PyObject *run_select(Run *self, PyObject *args)
 static PyObject *run_thread(Run *self, PyObject *args)
 {
     struct vs_thread_info info;
-    unsigned thread;
-    if (!PyArg_ParseTuple(args, "I:thread", &thread) || !run_enter(self))
+    unsigned long long thread;
+    if (!PyArg_ParseTuple(args, "O&:thread", take_u64, &thread) || !run_enter(self))
         return NULL;
-    int e = vs_reader_thread(self->reader, thread, &info);
+    int e = vs_reader_thread(self->reader, narrow(thread), &info);
     run_leave(self);
     if (e < 0)
-        return PyErr_Format(PyExc_IndexError, "there is no thread %u", thread);
+        return PyErr_Format(PyExc_IndexError, "there is no thread %llu", thread);
     return Py_BuildValue("{sKsK}", "events", (unsigned long long)info.events, "instructions",
                          (unsigned long long)info.instructions);
 }
@@ -565,7 +588,7 @@ static PyObject *run_name(Run *self, PyObject *args)
     unsigned long long address;
     int e = 0;
     no_diag(&diag);
-    if (!PyArg_ParseTuple(args, "K:name", &address) || !run_enter(self))
+    if (!PyArg_ParseTuple(args, "O&:name", take_u64, &address) || !run_enter(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS if (!self->names) e = vs_names_open(&self->names, self->reader, &diag);
     if (!e)
@@ -721,7 +744,7 @@ static PyObject *walk_text(Walk *self, PyObject *args)
     Py_buffer bytes;
     unsigned long long pc;
     memset(&insn, 0, sizeof(insn));
-    if (!PyArg_ParseTuple(args, "Ky*:text", &pc, &bytes))
+    if (!PyArg_ParseTuple(args, "O&y*:text", take_u64, &pc, &bytes))
         return NULL;
     insn.pc = pc;
     insn.size = (uint8_t)(bytes.len < VS_INSN_BYTES ? bytes.len : VS_INSN_BYTES);
@@ -828,8 +851,8 @@ static PyObject *run_measure(Run *self, PyObject *args, PyObject *words)
     struct strings specs;
     struct vs_diag diag;
     int e;
-    if (!PyArg_ParseTupleAndKeywords(args, words, "O|$KKO:measure", names, &given, &window, &sync,
-                                     &plugins))
+    if (!PyArg_ParseTupleAndKeywords(args, words, "O|$O&O&O:measure", names, &given, take_u64,
+                                     &window, take_u64, &sync, &plugins))
         return NULL;
     if (!self->reader)
         return run_self(self, NULL);
@@ -1031,7 +1054,8 @@ enum { PARTS = 64 };
 static PyObject *cost(PyObject *module, PyObject *args, PyObject *words)
 {
     static char *names[] = {"spec", "cores", "address_bits", "timed", "plugins", NULL};
-    struct vs_machine machine = {.size = sizeof(machine), .cores = 1, .address_bits = 64};
+    struct vs_machine machine = {.size = sizeof(machine)};
+    unsigned long long cores = 1, address_bits = 64;
     struct vs_hardware parts[PARTS];
     struct vs_catalog *catalog;
     PyObject *plugins = NULL;
@@ -1040,10 +1064,12 @@ static PyObject *cost(PyObject *module, PyObject *args, PyObject *words)
     int timed = 0;
     (void)module;
     no_diag(&diag);
-    if (!PyArg_ParseTupleAndKeywords(args, words, "s|$IIpO:cost", names, &spec, &machine.cores,
-                                     &machine.address_bits, &timed, &plugins) ||
+    if (!PyArg_ParseTupleAndKeywords(args, words, "s|$O&O&pO:cost", names, &spec, take_u64, &cores,
+                                     take_u64, &address_bits, &timed, &plugins) ||
         !catalog_open(&catalog, plugins))
         return NULL;
+    machine.cores = narrow(cores);
+    machine.address_bits = narrow(address_bits);
     machine.timed = timed;
     parts[0].size = sizeof(parts[0]);
     int64_t n = vs_hardware_of(catalog, spec, &machine, parts, PARTS, &diag);
@@ -1115,8 +1141,8 @@ static PyObject *decode(PyObject *module, PyObject *args, PyObject *words)
     int e = 0;
     (void)module;
     no_diag(&diag);
-    if (!PyArg_ParseTupleAndKeywords(args, words, "O&|$OOKO:decode", names, PyUnicode_FSConverter,
-                                     &path, &code, &images, &limit, &plugins))
+    if (!PyArg_ParseTupleAndKeywords(args, words, "O&|$OOO&O:decode", names, PyUnicode_FSConverter,
+                                     &path, &code, &images, take_u64, &limit, &plugins))
         return NULL;
     bool good = (!code || code == Py_None || PyUnicode_FSConverter(code, &code_path)) &&
                 strings_take(&files, images, "images") && catalog_open(&catalog, plugins);
@@ -1191,8 +1217,9 @@ static PyObject *replay(PyObject *module, PyObject *args, PyObject *words)
     int e = -VSE_NOMEM;
     (void)module;
     no_diag(&diag);
-    if (!PyArg_ParseTupleAndKeywords(args, words, "O&|$zOOKO:replay", names, PyUnicode_FSConverter,
-                                     &path, &technique, &code, &images, &memory, &plugins))
+    if (!PyArg_ParseTupleAndKeywords(args, words, "O&|$zOOO&O:replay", names, PyUnicode_FSConverter,
+                                     &path, &technique, &code, &images, take_u64, &memory,
+                                     &plugins))
         return NULL;
     Playback *self = PyObject_New(Playback, &playback_type);
     if (!self) {
@@ -1257,23 +1284,16 @@ static PyObject *playback_goto(Playback *self, PyObject *args, PyObject *words)
     unsigned long long position;
     PyObject *given = Py_None;
     struct vs_diag diag;
-    unsigned long core = 0;
+    unsigned long long core = 0;
     int e;
     no_diag(&diag);
-    if (!PyArg_ParseTupleAndKeywords(args, words, "K|O:goto", names, &position, &given))
+    if (!PyArg_ParseTupleAndKeywords(args, words, "O&|O:goto", names, take_u64, &position, &given))
         return NULL;
-    if (given != Py_None) {
-        core = PyLong_AsUnsignedLong(given);
-        if (PyErr_Occurred())
-            return NULL;
-    }
-    if (!playback_enter(self))
+    if ((given != Py_None && !take_u64(given, &core)) || !playback_enter(self))
         return NULL;
     Py_BEGIN_ALLOW_THREADS e =
-        given == Py_None
-            ? vs_playback_goto(self->playback, position, &diag)
-            : vs_playback_goto_core(self->playback, core < UINT32_MAX ? (unsigned)core : UINT32_MAX,
-                                    position, &diag);
+        given == Py_None ? vs_playback_goto(self->playback, position, &diag)
+                         : vs_playback_goto_core(self->playback, narrow(core), position, &diag);
     Py_END_ALLOW_THREADS vs_playback_tell(self->playback, &state);
     self->busy = false;
     if (e && e != -VSE_END)
@@ -1291,13 +1311,13 @@ static PyObject *playback_register(Playback *self, PyObject *args)
 {
     uint8_t bytes[64];
     const char *name;
-    unsigned core;
-    if (!PyArg_ParseTuple(args, "Is:register", &core, &name) || !playback_enter(self))
+    unsigned long long core;
+    if (!PyArg_ParseTuple(args, "O&s:register", take_u64, &core, &name) || !playback_enter(self))
         return NULL;
-    int size = vs_playback_register(self->playback, core, name, bytes, sizeof(bytes));
+    int size = vs_playback_register(self->playback, narrow(core), name, bytes, sizeof(bytes));
     self->busy = false;
     if (size < 0)
-        return PyErr_Format(PyExc_KeyError, "core %u has no register '%s' that is known", core,
+        return PyErr_Format(PyExc_KeyError, "core %llu has no register '%s' that is known", core,
                             name);
     return number_of(bytes, size);
 }
@@ -1307,16 +1327,17 @@ static PyObject *playback_registers(Playback *self, PyObject *args)
     struct vs_playback_core state = {.size = sizeof(state)};
     uint8_t bytes[64];
     const char *name;
-    unsigned core, size;
-    if (!PyArg_ParseTuple(args, "I:registers", &core) || !playback_enter(self))
+    unsigned long long core;
+    unsigned size;
+    if (!PyArg_ParseTuple(args, "O&:registers", take_u64, &core) || !playback_enter(self))
         return NULL;
     PyObject *all = NULL;
-    if (vs_playback_core(self->playback, core, &state) < 0)
-        PyErr_Format(PyExc_IndexError, "there is no core %u", core);
+    if (vs_playback_core(self->playback, narrow(core), &state) < 0)
+        PyErr_Format(PyExc_IndexError, "there is no core %llu", core);
     else
         all = PyDict_New();
     for (unsigned i = 0; all && !vs_playback_register_at(self->playback, i, &name, &size); i++) {
-        int n = vs_playback_register(self->playback, core, name, bytes, sizeof(bytes));
+        int n = vs_playback_register(self->playback, narrow(core), name, bytes, sizeof(bytes));
         PyObject *value = n < 0 ? NULL : number_of(bytes, n);
         if (n >= 0 && (!value || PyDict_SetItemString(all, name, value) < 0))
             Py_CLEAR(all);
@@ -1328,11 +1349,10 @@ static PyObject *playback_registers(Playback *self, PyObject *args)
 
 static PyObject *playback_memory(Playback *self, PyObject *args)
 {
-    unsigned long long address;
+    unsigned long long core, address;
     Py_ssize_t size;
-    unsigned core;
     int64_t known;
-    if (!PyArg_ParseTuple(args, "IKn:memory", &core, &address, &size))
+    if (!PyArg_ParseTuple(args, "O&O&n:memory", take_u64, &core, take_u64, &address, &size))
         return NULL;
     if (size < 0 || size > 1 << 30) {
         PyErr_SetString(PyExc_ValueError, "memory is read 0 to 2**30 bytes at a time");
@@ -1343,12 +1363,12 @@ static PyObject *playback_memory(Playback *self, PyObject *args)
         Py_XDECREF(bytes);
         return NULL;
     }
-    Py_BEGIN_ALLOW_THREADS known =
-        vs_playback_memory(self->playback, core, address, PyBytes_AS_STRING(bytes), (size_t)size);
+    Py_BEGIN_ALLOW_THREADS known = vs_playback_memory(self->playback, narrow(core), address,
+                                                      PyBytes_AS_STRING(bytes), (size_t)size);
     Py_END_ALLOW_THREADS self->busy = false;
     if (known < 0) {
         Py_DECREF(bytes);
-        return PyErr_Format(PyExc_IndexError, "there is no core %u", core);
+        return PyErr_Format(PyExc_IndexError, "there is no core %llu", core);
     }
     _PyBytes_Resize(&bytes, (Py_ssize_t)known);
     return bytes;
@@ -1357,13 +1377,13 @@ static PyObject *playback_memory(Playback *self, PyObject *args)
 static PyObject *playback_core(Playback *self, PyObject *args)
 {
     struct vs_playback_core state = {.size = sizeof(state)};
-    unsigned core;
-    if (!PyArg_ParseTuple(args, "I:core", &core) || !playback_enter(self))
+    unsigned long long core;
+    if (!PyArg_ParseTuple(args, "O&:core", take_u64, &core) || !playback_enter(self))
         return NULL;
-    int e = vs_playback_core(self->playback, core, &state);
+    int e = vs_playback_core(self->playback, narrow(core), &state);
     self->busy = false;
     if (e < 0)
-        return PyErr_Format(PyExc_IndexError, "there is no core %u", core);
+        return PyErr_Format(PyExc_IndexError, "there is no core %llu", core);
     return Py_BuildValue("{sKsKsOsO}", "pc", (unsigned long long)state.pc, "retired",
                          (unsigned long long)state.retired, "started",
                          state.started ? Py_True : Py_False, "ended",

@@ -36,8 +36,8 @@ VS_API void vs_insns_close(struct vs_insns *w);
 
 /* Delivers the next instructions: each thread's in order, and those of all threads in the order of
  * the events with which they are counted. They are valid until the next call. Returns their number,
- * at least 1; -VSE_END after the last; -VSE_NOMEM; -VSE_CORRUPT (the code is not what the events
- * say); as vs_reader_next. */
+ * at least 1 and below 1,200,000; -VSE_END after the last; -VSE_NOMEM; -VSE_CORRUPT (the code is
+ * not what the events say); as vs_reader_next. */
 VS_API int64_t vs_insns_next(struct vs_insns *w, const struct vs_retired **list,
                              struct vs_diag *diag);
 

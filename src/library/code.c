@@ -13,8 +13,9 @@
 
 /* ---- instructions ---------------------------------------------------------------------------- */
 
-/* So many events are taken at once; each may stand for 65535 instructions. */
-enum { EVENTS = 256 };
+/* So many events are taken at once; but each may stand for 65535 instructions, so none is begun
+ * once there are so many instructions. */
+enum { EVENTS = 256, INSTRUCTIONS = 1 << 20 };
 
 _Static_assert(VS_INSN_BYTES == VS_ISA_LENGTH_MAX, "a public copy");
 _Static_assert(sizeof(struct vs_retired) == 40, "an instruction is 40 bytes");
@@ -97,7 +98,9 @@ int64_t vs_insns_next(struct vs_insns *w, const struct vs_retired **list, struct
                 *diag = *vs_reader_diag(w->reader);
             return n;
         }
-        for (int i = 0; i < EVENTS && w->rest.count; i++)
+        for (int i = 0;
+             i < EVENTS && w->rest.count && w->list.len < INSTRUCTIONS * sizeof(struct vs_retired);
+             i++)
             if ((n = take_event(w, diag)) < 0)
                 return n;
     }

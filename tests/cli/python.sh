@@ -187,7 +187,7 @@ CODE
 
 begin raises_exceptions
 script <<'CODE'
-import gc, os, threading, vestige
+import gc, os, threading, numpy as np, vestige
 
 def raises(kind, call, *words):
     try:
@@ -204,6 +204,7 @@ raises(TypeError, lambda: vestige.open(3.5))
 raises(TypeError, lambda: vestige.open())
 raises((ValueError, TypeError), lambda: vestige.open("a\0b"))
 run = vestige.open("a.vest")
+walk = run.instructions()
 raises(TypeError, lambda: run.measure("mcfTR_e"), "sequence of strings")
 raises(TypeError, lambda: run.measure([1]))
 raises(TypeError, lambda: run.measure(7))
@@ -219,9 +220,46 @@ raises(IndexError, lambda: run.seek(thread=70000, instruction=0))
 raises(IndexError, lambda: run.select(99))
 raises(IndexError, lambda: run.thread(99))
 raises(vestige.Error, lambda: vestige.cost("mcfTR_e", cores=0), "no machine")
+# No number is cut down to one that is there.
+p = vestige.replay("data.vport")
+raises(IndexError, lambda: run.thread(2**32), "4294967296")
+for name in "thread", "name", "seek":
+    for wrong in -1, 2**64:
+        raises(OverflowError, lambda: getattr(run, name)(wrong))
+    raises(TypeError, lambda: getattr(run, name)(1.5))
+for words in {"cores": 2**32 + 1}, {"address_bits": 2**32 + 64}:
+    raises(vestige.Error, lambda: vestige.cost("mcfTR_e", **words), "no machine")
+for wrong in -1, 2**64:
+    raises(OverflowError, lambda: vestige.cost("mcfTR_e", cores=wrong))
+    raises(OverflowError, lambda: vestige.cost("mcfTR_e", address_bits=wrong))
+    raises(OverflowError, lambda: run.measure(["mcfTR_e"], window=wrong))
+    raises(OverflowError, lambda: run.measure(["mcfTR_e"], sync=wrong))
+    raises(OverflowError, lambda: vestige.decode("flow.vport", code="a.vest", limit=wrong))
+    raises(OverflowError, lambda: vestige.replay("data.vport", memory=wrong))
+    raises(OverflowError, lambda: walk.text(wrong, b"\0\0"))
+    for call in (lambda: p.goto(wrong), lambda: p.goto(1, core=wrong), lambda: p.register(wrong, "sp"),
+                 lambda: p.registers(wrong), lambda: p.core(wrong), lambda: p.memory(wrong, 0, 8),
+                 lambda: p.memory(0, wrong, 8)):
+        raises(OverflowError, call)
+for call in lambda: p.registers(2**32), lambda: p.core(2**32), lambda: p.memory(2**32, 0, 8):
+    raises(IndexError, call, "4294967296")
+raises(KeyError, lambda: p.register(2**32, "sp"), "4294967296")
+raises(vestige.Error, lambda: p.goto(1, core=2**32), "no core")
+assert p.position == 0 and p.goto(np.uint64(5)) == 5 and run.thread(np.int16(1)) == run.thread(1)
+run.seek(np.uint32(0))
 raises(vestige.Error, lambda: vestige.decode("data.vport", code="a.vest"), "has no control flow")
 raises(vestige.Error, lambda: vestige.replay("flow.vport"), "no load values")
 raises(vestige.Error, lambda: vestige.decode("flow.vport", code="a.vest", images=["x"]), "not from both")
+for wrong in [1], 7, ["x", 2]:
+    raises(TypeError, lambda: vestige.decode("flow.vport", images=wrong))
+    raises(TypeError, lambda: vestige.replay("data.vport", images=wrong))
+    raises(TypeError, lambda: vestige.techniques(plugins=wrong))
+class Shortens: # the list that it is in
+    def __fspath__(self):
+        specs.clear()
+        return "mcfTR_e"
+specs = [Shortens()] + ["mcfNX_b" + ":a" * i for i in range(1000)]
+raises(vestige.Error, lambda: run.measure(specs))
 raises(TypeError, lambda: vestige.Run())
 raises(TypeError, lambda: vestige.Batch())
 batch = next(run)
@@ -230,7 +268,6 @@ raises(AttributeError, lambda: setattr(batch, "events", None))
 batch.events["size"] = 65000 # its owner may do as he likes
 batch.events["kind"] = vestige.KINDS["syscall"]
 raises(ValueError, lambda: batch.value(len(batch) - 1), "was changed")
-walk = run.instructions()
 next(walk)
 raises(ValueError, lambda: walk.text(0, b""), "no instruction")
 run.close()

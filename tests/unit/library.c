@@ -127,6 +127,60 @@ TEST(measures_once_and_in_windows)
     place_fini(&place);
 }
 
+TEST(walks_long_stretches_in_parts)
+{
+    enum { ROUNDS = 40, LENGTH = 65000, START = 0x1000 };
+    static uint8_t code[LENGTH - 1 + 5]; /* no branch but the last instruction, which goes back */
+    const struct vs_block block = {START, code, sizeof(code), LENGTH};
+    const int32_t back = -(int32_t)sizeof(code);
+    struct vs_writer_options options = {.inline_work = true};
+    struct vs_event events[1 + ROUNDS] = {{.kind = VS_THREAD_START, .pc = START}};
+    struct vs_batch b = {.events = events, .count = 1 + ROUNDS};
+    uint64_t rounds = 0, in_round = 0, calls = 0;
+    const struct vs_retired *list;
+    struct vs_reader *reader;
+    struct vs_writer *writer;
+    struct vs_insns *walk;
+    struct place place;
+    int64_t n;
+
+    memset(code, 0x90, LENGTH - 1);
+    code[LENGTH - 1] = 0xe9;
+    memcpy(code + LENGTH, &back, sizeof(back));
+    for (unsigned i = 1; i <= ROUNDS; i++)
+        events[i] = (struct vs_event){.kind = VS_BRANCH,
+                                      .pc = START + LENGTH - 1,
+                                      .addr = START,
+                                      .size = 5,
+                                      .icount = LENGTH,
+                                      .flags = VS_BR_TAKEN};
+    place_init(&place);
+    CHECK_EQ(vs_writer_open(&writer, "run.vest", &options, NULL), 0);
+    CHECK_EQ(vs_writer_meta(writer, "isa", "x86-64"), 0);
+    CHECK_EQ(vs_writer_block(writer, &block), 0);
+    CHECK_EQ(vs_writer_put(writer, &b), 0);
+    CHECK_EQ(vs_writer_seal(writer, NULL), 0);
+    CHECK_EQ(vs_run_open(&reader, "run.vest", VS_OPEN_STRICT, NULL), 0);
+    CHECK_EQ(vs_insns_open(&walk, reader, NULL), 0);
+    while ((n = vs_insns_next(walk, &list, NULL)) > 0) {
+        CHECK(n < 1200000);
+        calls++;
+        for (int64_t i = 0; i < n; i++) {
+            if (list[i].pc != START + in_round || list[i].event != rounds + 1)
+                CHECK_EQ(rounds * LENGTH + in_round, UINT64_MAX); /* which says where */
+            in_round = in_round + 1 == LENGTH ? 0 : in_round + 1;
+            rounds += !in_round;
+        }
+    }
+    CHECK_ERR(n, VSE_END);
+    CHECK_EQ(rounds, ROUNDS);
+    CHECK_EQ(in_round, 0);
+    CHECK(calls > 1);
+    vs_insns_close(walk);
+    vs_reader_close(reader);
+    place_fini(&place);
+}
+
 TEST(refuses_what_is_no_call)
 {
     struct vs_encode_options e = {.size = 1};
