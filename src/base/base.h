@@ -15,6 +15,7 @@
 #include "base/diag.h"        /* filling in a struct vs_diag */
 #include "base/file_part.h"   /* a part of a file, as a program maps it */
 #include "base/hash.h"        /* scattering numbers */
+#include "base/hex.h"         /* hexadecimal digits */
 #include "base/infile.h"      /* a file or pipe to read from front to back */
 #include "base/invariant.h"   /* what must hold, checked in release builds */
 #include "base/likely.h"      /* hints for hot loops */

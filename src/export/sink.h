@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/hex.h"
 #include "base/likely.h"
 #include "export/export.h"
 
@@ -55,24 +56,10 @@ int vs_sink_json(struct vs_sink *s, const char *text);
 
 /* ---- text, written at p; each returns its end ------------------------------------------------ */
 
-/* The 8 hexadecimal digits of v as bytes, the most significant first in memory. */
-static inline uint64_t vs_digits8(uint32_t v)
-{
-    uint64_t x = v, letters;
-
-    /* Puts a nibble into the low half of each byte, and then reverses the bytes. */
-    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
-    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    x = __builtin_bswap64(x);
-    letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-    return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
-}
-
 /* At least so many digits, at most 16; up to 16 bytes are written beyond the end. */
 static inline uint8_t *vs_text_hex(uint8_t *p, uint64_t v, unsigned least)
 {
-    uint64_t text[4] = {vs_digits8((uint32_t)(v >> 32)), vs_digits8((uint32_t)v)};
+    uint64_t text[4] = {vs_hex_digits((uint32_t)(v >> 32)), vs_hex_digits((uint32_t)v)};
     unsigned n = (unsigned)(67 - __builtin_clzll(v | 1)) / 4;
 
     n = n > least ? n : least;

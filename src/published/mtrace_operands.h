@@ -63,7 +63,7 @@ static inline uint8_t *operand_text(uint8_t *p, const struct vs_batch *b, const 
         return text_hex64(p, operand_top_first(e->value, e->size)) - (16 - 2 * e->size);
     const uint8_t *bytes = vs_event_bytes(b, e);
     for (size_t n = e->size; n; n--) {
-        uint64_t digits = text_digits(bytes[n - 1]);
+        uint64_t digits = vs_hex_digits(bytes[n - 1]);
         memcpy(p, (const char *)&digits + 6, 2);
         p += 2;
     }

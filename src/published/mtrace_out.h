@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/types.h>
 
+#include "base/hex.h"
 #include "base/outfile.h"
 
 enum {
@@ -66,23 +67,10 @@ static inline uint8_t *text_put(uint8_t *p, const char *text, size_t length)
     return p + length;
 }
 
-/* The 8 hexadecimal digits of v as bytes, the most significant first in memory. */
-static inline uint64_t text_digits(uint32_t v)
-{
-    uint64_t x = v;
-    /* puts a nibble into the low half of each byte, and then reverses the bytes */
-    x = (x | x << 16) & UINT64_C(0x0000ffff0000ffff);
-    x = (x | x << 8) & UINT64_C(0x00ff00ff00ff00ff);
-    x = (x | x << 4) & UINT64_C(0x0f0f0f0f0f0f0f0f);
-    x = __builtin_bswap64(x);
-    uint64_t letters = (x + UINT64_C(0x0606060606060606)) >> 4 & UINT64_C(0x0101010101010101);
-    return x + UINT64_C(0x3030303030303030) + letters * ('a' - '0' - 10);
-}
-
 /* Writes 16 digits of v. */
 static inline uint8_t *text_hex64(uint8_t *p, uint64_t v)
 {
-    uint64_t high = text_digits((uint32_t)(v >> 32)), low = text_digits((uint32_t)v);
+    uint64_t high = vs_hex_digits((uint32_t)(v >> 32)), low = vs_hex_digits((uint32_t)v);
     memcpy(p, &high, 8);
     memcpy(p + 8, &low, 8);
     return p + 16;
