@@ -45,6 +45,12 @@ static int put(void *context, const void *bytes, size_t size)
     return e;
 }
 
+/* Whether what the format needs of the run may only be missing because the run was cut off. */
+static bool may_be_cut(const struct vs_reader *r, int e)
+{
+    return e == -VSE_END || (e == -VSE_INVAL && !vs_reader_meta(r, "isa"));
+}
+
 static int write_run(const struct export_options *o, const struct vs_export_format *format,
                      struct vs_reader *r, const char *path, struct target *t)
 {
@@ -67,6 +73,8 @@ static int write_run(const struct export_options *o, const struct vs_export_form
         return CLI_DONE;
     if (e && t->diag.error == e)
         return cli_report_output(t->cli, o->output, e, &t->diag);
+    if (may_be_cut(r, e) && cli_missing(t->cli, path, vs_reader_info(r)) != CLI_DONE)
+        return CLI_BAD_DATA;
     return e ? cli_report(t->cli, path, e, &diag) : CLI_DONE;
 }
 
@@ -81,6 +89,8 @@ static int write_file(const struct export_options *o, const struct vs_export_for
         return cli_report_output(t->cli, o->output, e, &t->diag);
     t->is_file = true;
     status = write_run(o, format, r, path, t);
+    if (status == CLI_DONE)
+        status = cli_missing(t->cli, path, vs_reader_info(r));
     if (status == CLI_DONE && (e = vs_outfile_commit(&t->file, &t->diag)) < 0)
         status = cli_report_output(t->cli, o->output, e, &t->diag);
     if (status != CLI_DONE)
@@ -96,12 +106,15 @@ static int export_run(struct cli *cli, const struct export_options *o,
     int status;
 
     if (o->thread != NO_THREAD && o->thread >= info->threads) {
+        if (cli_missing(cli, path, info) != CLI_DONE)
+            return CLI_BAD_DATA;
         cli_error(cli, "--thread: no thread %llu; the run has %u, from 0 up",
                   (unsigned long long)o->thread, info->threads);
         return CLI_USAGE;
     }
-    status = strcmp(o->output, "-") ? write_file(o, format, r, path, &t)
-                                    : write_run(o, format, r, path, &t);
+    if (strcmp(o->output, "-"))
+        return write_file(o, format, r, path, &t);
+    status = write_run(o, format, r, path, &t);
     return status == CLI_DONE ? cli_missing(cli, path, info) : status;
 }
 

@@ -46,10 +46,14 @@ static int check(const struct vs_export_format *f, const struct vs_exporting *x)
         return vs_diag_set(x->diag, -VSE_INVAL, -1, -1,
                            "%s holds %s instructions only, and the run has %s", f->name, f->isa,
                            isa ? isa : "no instruction set");
+    if (f->code && !isa)
+        return vs_diag_set(x->diag, -VSE_INVAL, -1, -1,
+                           "%s needs the instructions, and the run names no instruction set",
+                           f->name);
     if (f->code && !x->isa)
         return vs_diag_set(x->diag, -VSE_INVAL, -1, -1,
                            "%s needs the instructions, and no instruction set %s is known", f->name,
-                           isa ? isa : "");
+                           isa);
     if (f->single && x->options->thread < 0 && info->threads > 1)
         return vs_diag_set(x->diag, -VSE_INVAL, -1, -1,
                            "%s holds one thread, and the run has %u; --thread chooses one", f->name,
@@ -64,16 +68,19 @@ static int write_all(const struct vs_export_format *f, struct vs_exporting *x,
                      struct vs_progress *progress)
 {
     struct vs_batch batch;
-    int e = f->begin ? f->begin(x) : 0;
+    int e = f->begin ? f->begin(x) : 0, got = -VSE_END;
 
-    while (!e && (e = vs_reader_next(x->reader, &batch)) > 0) {
+    while (!e && (got = vs_reader_next(x->reader, &batch)) > 0) {
         vs_progress_update(progress, batch.first);
         e = f->take(x, &batch);
     }
-    if (e == -VSE_END)
-        e = f->end ? f->end(x) : 0;
-    else if (vs_reader_diag(x->reader)->error == e && x->diag)
+    if (!e && got != -VSE_END)
+        e = got;
+    /* The reader's -VSE_END is where the run ends; any other one is an error like the rest. */
+    if (e && e != -VSE_END && vs_reader_diag(x->reader)->error == e && x->diag)
         *x->diag = *vs_reader_diag(x->reader);
+    if (!e && f->end)
+        e = f->end(x);
     return e ? e : vs_sink_flush(&x->sink);
 }
 

@@ -44,8 +44,9 @@ struct vs_export_options {
     void *context;
 };
 
-/* Writes the run, whose reader is at its beginning. Returns 0; an error of `write`; as
- * vs_reader_next; -VSE_NOMEM; with diag -VSE_INVAL (the format cannot hold this run, or needs a
+/* Writes the run, whose reader is at its beginning. Returns 0; an error of `write`; those of
+ * vs_reader_next but for its -VSE_END; -VSE_NOMEM; with diag -VSE_END (the format shows the bits
+ * of modules, and the run has no thread), -VSE_INVAL (the format cannot hold this run, or needs a
  * single thread, or shows fewer modules), -VSE_FEATURE and -VSE_LIMIT (a module cannot encode the
  * run), -VSE_CORRUPT (the run's control flow is not that of its code). */
 int vs_export_run(const struct vs_export_format *format, struct vs_reader *reader,

@@ -48,6 +48,9 @@ static inline uint8_t *vs_sink_room(struct vs_sink *s, size_t n)
 /* Writes any number of bytes. Returns 0; the error. */
 int vs_sink_put(struct vs_sink *s, const void *bytes, size_t size);
 int vs_sink_text(struct vs_sink *s, const char *text);
+
+/* Writes at most 1,023 bytes, so text of any length goes through vs_sink_text. Returns 0; the
+ * error; -VSE_INTERNAL (they are more). */
 int vs_sink_printf(struct vs_sink *s, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

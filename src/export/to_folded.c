@@ -15,8 +15,10 @@ static int put_path(struct vs_sink *s, const struct vs_paths *p, uint32_t path,
         return (int)n;
     for (int64_t i = 0; i < n; i++) {
         vs_paths_name((*runs)[i].routine, name);
-        for (uint64_t t = 0; t < (*runs)[i].times; t++)
-            vs_sink_printf(s, "%s%s", i || t ? ";" : "", name);
+        for (uint64_t t = 0; t < (*runs)[i].times; t++) {
+            vs_sink_text(s, i || t ? ";" : "");
+            vs_sink_text(s, name);
+        }
     }
     if (!n)
         vs_sink_text(s, "(where is not known)");

@@ -225,6 +225,38 @@ export_ folded timed --thread 1
 expect_equal "$(awk '{ n += $NF } END { printf "%d\n", n }' timed.folded)" \
     "$(jq -s 'map(select(.thread == 1) | .icount) | add' timed.json)" "instructions of a thread"
 
+# Of routines whose names are as long as any that is not cut, and longer.
+{
+    echo '    .globl _start'
+    echo '_start: call 1f'
+    echo '    mov $60, %eax'
+    echo '    xor %edi, %edi'
+    echo '    syscall'
+    for name in a:1021 b:1022 c:1023 d:1024 e:3000; do
+        name=r$(printf "%$((${name#*:} - 1))s" '' | tr ' ' "${name%:*}")
+        printf '    .type %s, @function\n%s:\n1:  nop\n    call 1f\n    ret\n' "$name" "$name"
+        printf '    .size %s, . - %s\n' "$name" "$name"
+    done
+    echo '1:  ret'
+} >named.s
+
+begin writes_long_names_whole
+gcc -nostdlib -static -no-pie -Wl,-z,noexecstack -o named named.s || fail "not assembled"
+"$VESTIGE" record -q --all -o named.vest -- ./named || fail "not recorded"
+export_ folded named
+"$VESTIGE" info --folded named.vest | sort >wanted
+sort named.folded | cmp - wanted >&2 || fail "not what info --folded has"
+expect_equal "$(tr ' ;' '\n\n' <named.folded | grep '^r' | awk '{ print length }' | sort -nu | tr '\n' ' ')" \
+    "1021 1022 1023 " "the lengths of names"
+export_ speedscope named
+jq -r '.shared.frames[].name' named.speedscope | grep '^r' | sort -u >got
+tr ' ;' '\n\n' <named.folded | grep '^r' | sort -u | cmp - got >&2 || fail "speedscope has other names"
+export_ pprof named
+gzip -dc <named.pprof | grep -aoE 'r[a-e]{1020,}' | sort -u | cmp - got >&2 || fail "pprof has other names"
+for format in perfetto csv vcd lackey; do
+    export_ $format named
+done
+
 # A profile in profile.proto's words, as pprof's description has them.
 cat >profile.proto <<'PROTO'
 syntax = "proto3";
@@ -549,7 +581,7 @@ PYTHON
 done
 
 begin ends_quietly_if_nobody_reads
-for format in lackey csv; do
+for format in lackey csv vcd perfetto; do
     "$VESTIGE" export --to $format -o - short.vest 2>"$err" | head -n 1 >"$out"
     status=${PIPESTATUS[0]}
     [ "$status" = 0 ] || [ "$status" = 141 ] || fail "status $status"
@@ -574,5 +606,60 @@ run "$VESTIGE" export --to csv -o bad.csv short.vest
 expect_status 2
 expect_one_line_err
 expect_err 'bad.csv: exists; -f replaces it'
+
+begin leaves_nothing_of_a_cut_run
+"$VESTIGE_GEN" -o many.vest --seed 5 --threads 2 --events 30000 --chunk-events 3000 >/dev/null || exit 2
+head -c $(($(stat -c %s many.vest) * 2 / 3)) many.vest >cut.vest
+for format in csv vcd perfetto folded; do
+    echo old >bad.csv
+    for file in new bad.csv; do
+        run "$VESTIGE" export --to $format -f -o $file cut.vest
+        expect_status 1
+        expect_one_line_err
+        expect_err '^vestige export: cut.vest: incomplete: chunk [0-9]+ at offset [0-9]+: .*; only what precedes it was read$'
+    done
+    expect_no_file new
+    expect_no_file new.partial
+    expect_no_file bad.csv.partial
+    expect_equal "$(cat bad.csv)" old
+done
+"$VESTIGE" export --to csv -o - many.vest >whole.csv
+run "$VESTIGE" export --to csv -o - cut.vest
+expect_status 1
+expect_one_line_err
+lines=$(wc -l <"$out")
+[ "$lines" -gt 1000 ] || fail "only $lines lines"
+head -n "$lines" whole.csv | cmp - "$out" >&2 || fail "not the first lines of the whole run"
+cp "$out" before.csv
+"$VESTIGE" salvage -o saved.vest cut.vest >/dev/null || fail "not salvaged"
+export_ csv saved
+cmp saved.csv before.csv >&2 || fail "not what precedes the cut"
+
+# What is cut before its first chunk of events ends has no thread, and perhaps no instruction set.
+begin leaves_nothing_of_a_run_cut_before_its_first_events
+timed_size=$(stat -c %s timed.vest)
+for at in 40 600 3000 $((timed_size - 3000)); do
+    head -c $at timed.vest >cut.vest
+    expect_equal "$("$VESTIGE" info --json --no-scan cut.vest 2>/dev/null | jq -c '[.events, (.threads | length)]')" '[0,0]' \
+        "events and threads of $at bytes"
+    for format in csv vcd perfetto folded speedscope pprof lackey din; do
+        for file in new -; do
+            run "$VESTIGE" export --to $format -o $file cut.vest
+            expect_status 1
+            expect_one_line_err
+            expect_err '^vestige export: cut.vest: incomplete: chunk [0-9]+ at offset [0-9]+: .*; only what precedes it was read$'
+        done
+        expect_no_file new
+        expect_no_file new.partial
+    done
+    for format in vcd perfetto; do
+        run "$VESTIGE" export --to $format -o - cut.vest
+        expect_no_out
+    done
+    run "$VESTIGE" export --to csv --thread 0 -o new cut.vest
+    expect_status 1
+    expect_one_line_err
+    expect_no_file new
+done
 
 finish
