@@ -410,7 +410,8 @@ static int record(struct sweeping *w, struct vs_diag *diag)
 {
     struct vs_progress progress;
     vs_progress_init(&progress, stderr, "recording", 0, "runs");
-    int e = vs_sweep_record(&w->sweep, w->self, job_count(w), &stop, &progress, diag);
+    int e = vs_sweep_record(&w->sweep, w->o.status ? NULL : w->self, job_count(w), &stop, &progress,
+                            diag);
     vs_progress_finish(&progress);
     return e;
 }
@@ -422,7 +423,7 @@ static int prepare(struct sweeping *w)
     char *folder = w->o.store ? strdup(w->o.store) : default_store(w->name);
     int e = folder ? vs_sweep_table_init(&w->table, &w->study, &w->shown, &diag) : -VSE_NOMEM;
     if (!e)
-        e = vs_sweep_init(&w->sweep, &w->study, folder, &diag);
+        e = vs_sweep_init(&w->sweep, &w->study, folder, w->o.status, &diag);
     free(folder);
     e = e ? e : find_self(w, &diag);
     if (!e && has_commands(w))
@@ -438,8 +439,8 @@ static int prepare(struct sweeping *w)
     if (!e)
         e = vs_sweep_load(&w->sweep, w->o.retry, &diag);
     if (w->sweep.damaged)
-        cli_error(w->cli, "%u damaged files of results were removed; they are measured again",
-                  w->sweep.damaged);
+        cli_error(w->cli, "%u damaged files of results %s; they are measured again",
+                  w->sweep.damaged, w->o.status ? "are of no use" : "were removed");
     if (e == -VSE_END) {
         cli_error(w->cli, "stopped before anything was measured; the same command goes on");
         return CLI_USAGE;

@@ -172,7 +172,7 @@ int vs_job_read(char *text, uint64_t task, vs_job_batch *batch, void *context, s
         (strcmp(buffer, "none") != 0 && !vs_sweep_buffer(buffer, &g.how.drain)))
         return corrupt(diag);
     g.how.window = strtoull(window, NULL, 10);
-    int e = vs_store_open(&g.store, folder, how, diag);
+    int e = vs_store_open(&g.store, folder, how, false, diag);
     if (e)
         return e;
     g.units = calloc(BATCH_MAX, sizeof(*g.units));

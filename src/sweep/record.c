@@ -254,7 +254,9 @@ int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, cons
     size_t count = 0;
     sigset_t mask;
     pthread_sigmask(SIG_SETMASK, NULL, &mask);
-    int e = list && folder ? vs_store_folder(folder, diag) : no_memory(diag);
+    int e = list && folder ? 0 : no_memory(diag);
+    if (!e && vestige)
+        e = vs_store_folder(folder, diag);
     for (size_t i = 0; i < s->runs.count && !e; i++) {
         struct recording *r = &list[count];
         if (!s->runs.items[i].command)
@@ -265,9 +267,11 @@ int vs_sweep_record(struct vs_sweep *s, const char *vestige, unsigned jobs, cons
                                 .mask = &mask,
                                 .job = {.run = run_recording, .arg = r}};
         e = name_recording(s, r, diag);
-        if (!e && !(r->run->path = vs_arena_dup(&s->runs.arena, r->path, strlen(r->path))))
+        bool there = !e && access(r->path, R_OK) == 0;
+        if (!e && (there || vestige) &&
+            !(r->run->path = vs_arena_dup(&s->runs.arena, r->path, strlen(r->path))))
             e = no_memory(diag);
-        if (!e && access(r->path, R_OK) && !is_listed(list, count, r->path)) {
+        if (!e && vestige && !there && !is_listed(list, count, r->path)) {
             count++;
         } else {
             free(r->path);

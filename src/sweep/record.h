@@ -10,7 +10,8 @@
 #include "sweep/sweep.h"
 
 /* Records what is not there yet, with so many programs at a time, by running `vestige`, the path of
- * the program that does so. It sets the runs' paths. A run that cannot be recorded ends it: what it
+ * the program that does so. It sets the runs' paths. If `vestige` is NULL, nothing is recorded, and
+ * runs that are not there yet have no path. A run that cannot be recorded ends it: what it
  * had to say went to standard error. Once `stop` is set, no more are begun, and
  * those that run are told to end, with SIGTERM. Returns 0; -VSE_END
  * (stopped); or with diag, which names the study's line: -VSE_NOTFOUND (no such program); -VSE_IO

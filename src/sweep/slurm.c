@@ -217,6 +217,22 @@ static int write_script(const struct job *j, const char *tasks, const char *scri
     return e;
 }
 
+/* Finds the job's number, which has a line of its own among warnings: "123" or "123;cluster". There
+ * is none if `id` is "". */
+static void find_job(const char *text, char *id, size_t capacity)
+{
+    *id = 0;
+    while (*text) {
+        size_t digits = strspn(text, "0123456789"), line = strcspn(text, "\n");
+        if (digits && digits < capacity && (digits == line || text[digits] == ';')) {
+            memcpy(id, text, digits);
+            id[digits] = 0;
+            return;
+        }
+        text += line + (text[line] != 0);
+    }
+}
+
 static int submit_script(struct job *j, const char *script, const char *log, uint64_t tasks,
                          struct vs_diag *diag)
 {
@@ -228,7 +244,10 @@ static int submit_script(struct job *j, const char *script, const char *log, uin
     snprintf(array, sizeof(array), "--array=0-%llu", (unsigned long long)tasks - 1);
     argv[n++] = array;
     argv[n++] = argument(log);
-    for (size_t i = 0; i < j->slurm->option_count && n < ARGUMENTS_MAX - 2; i++)
+    if (j->slurm->option_count > ARGUMENTS_MAX - 2 - n)
+        return vs_diag_set(diag, -VSE_LIMIT, -1, -1, "more than %zu options for sbatch",
+                           ARGUMENTS_MAX - 2 - n);
+    for (size_t i = 0; i < j->slurm->option_count; i++)
         argv[n++] = argument(j->slurm->options[i]);
     argv[n++] = argument(script);
     int status = run(argv, &out, diag);
@@ -238,14 +257,11 @@ static int submit_script(struct job *j, const char *script, const char *log, uin
             *end = 0;
         status = vs_diag_set(diag, -VSE_IO, -1, -1, "sbatch: %.150s", (const char *)out.data);
     }
-    if (!status) { /* "123" or "123;cluster", perhaps after warnings */
-        const char *text = (const char *)out.data, *last = text;
-        for (const char *c = text; *c; c++)
-            if (*c == '\n' && c[1])
-                last = c + 1;
-        snprintf(j->id, sizeof(j->id), "%.*s", (int)strspn(last, "0123456789"), last);
+    if (!status) {
+        find_job((const char *)out.data, j->id, sizeof(j->id));
         if (!*j->id)
-            status = vs_diag_set(diag, -VSE_IO, -1, -1, "sbatch: '%.100s' is no job", text);
+            status = vs_diag_set(diag, -VSE_IO, -1, -1, "sbatch: '%.100s' is no job",
+                                 (const char *)out.data);
     }
     vs_buf_fini(&out);
     return status;

@@ -59,14 +59,17 @@ char *vs_store_path(const struct vs_store *s, const char *name)
     return asprintf(&path, "%s/%s", s->folder, name) < 0 ? NULL : path;
 }
 
-int vs_store_open(struct vs_store *s, const char *folder, const char *how, struct vs_diag *diag)
+int vs_store_open(struct vs_store *s, const char *folder, const char *how, bool read_only,
+                  struct vs_diag *diag)
 {
-    *s = (struct vs_store){.folder = strdup(folder), .how = how};
+    *s = (struct vs_store){.folder = strdup(folder), .how = how, .read_only = read_only};
     if (gethostname(s->host, sizeof(s->host) - 1) || strchr(s->host, '/'))
         s->host[0] = 0;
     char *results = s->folder ? vs_store_path(s, "results") : NULL;
-    int e = results ? vs_store_folder(folder, diag) : no_memory(diag);
-    if (!e)
+    int e = results ? 0 : no_memory(diag);
+    if (!e && !read_only)
+        e = vs_store_folder(folder, diag);
+    if (!e && !read_only)
         e = vs_store_folder(results, diag);
     free(results);
     if (e)
@@ -212,6 +215,8 @@ static int read_result(const struct vs_store *s, const char *path, struct vs_buf
     if (e != -VSE_CORRUPT && e != -VSE_LIMIT)
         return e;
     ++*damaged;
+    if (s->read_only)
+        return 0;
     return unlink(path) && errno != ENOENT ? vs_diag_io(diag, "cannot remove the damaged", path)
                                            : 0;
 }
@@ -242,7 +247,10 @@ int vs_store_read(const struct vs_store *s, vs_store_take *take, void *context, 
     struct dirent **entries = NULL;
     struct vs_buf text = {0};
     char *results = vs_store_path(s, "results");
-    int n = results ? list_folder(results, &entries, is_part, diag) : no_memory(diag);
+    bool nothing = results && s->read_only && access(results, F_OK) && errno == ENOENT;
+    int n = !results  ? no_memory(diag)
+            : nothing ? 0
+                      : list_folder(results, &entries, is_part, diag);
     int e = n < 0 ? n : 0;
     *damaged = 0;
     for (int i = 0; i < n; i++) {

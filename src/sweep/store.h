@@ -27,7 +27,8 @@
 struct vs_store {
     char *folder;
     const char *how; /* as in the files; the caller's */
-    char host[65];   /* on a file system of several machines, files under way differ by it */
+    bool read_only;
+    char host[65]; /* on a file system of several machines, files under way differ by it */
 };
 
 /* A unit of work on a run. */
@@ -44,9 +45,11 @@ struct vs_store_unit {
     const char *values; /* "name number name number ..." */
 };
 
-/* Makes the folder if it is not there. Returns 0; -VSE_IO; -VSE_NOMEM. fini is needed after 0
- * only. */
-int vs_store_open(struct vs_store *s, const char *folder, const char *how, struct vs_diag *diag);
+/* Makes the folder if it is not there, unless the store is only to be read: then nothing in it is
+ * changed, and one that is not there has nothing. Returns 0; -VSE_IO; -VSE_NOMEM. fini is needed
+ * after 0 only. */
+int vs_store_open(struct vs_store *s, const char *folder, const char *how, bool read_only,
+                  struct vs_diag *diag);
 void vs_store_fini(struct vs_store *s);
 
 /* Is given each unit. Returns 0 to go on; an error ends the reading, with diag. */
@@ -54,8 +57,8 @@ typedef int vs_store_take(void *context, const char *run, const struct vs_store_
                           struct vs_diag *diag);
 
 /* Reads all that is there. `damaged` counts files that are not as they were written; they are
- * removed, since what they had can be measured again. Returns 0; -VSE_IO; -VSE_NOMEM; what `take`
- * returns. */
+ * removed, since what they had can be measured again, unless the store is only to be read. Returns
+ * 0; -VSE_IO; -VSE_NOMEM; what `take` returns. */
 int vs_store_read(const struct vs_store *s, vs_store_take *take, void *context, unsigned *damaged,
                   struct vs_diag *diag);
 

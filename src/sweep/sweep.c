@@ -23,7 +23,7 @@ int vs_sweep_how_text(char *out, size_t capacity, const char *window, const char
 }
 
 int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const char *folder,
-                  struct vs_diag *diag)
+                  bool read_only, struct vs_diag *diag)
 {
     char window[24];
     *s = (struct vs_sweep){.study = study, .how = {.window = study->window}};
@@ -38,7 +38,7 @@ int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const 
         return vs_diag_set(diag, -VSE_INVAL, -1, -1, "buffer: '%.40s...' is too long",
                            study->buffer);
     int e = vs_sweep_runs_list(&s->runs, study, diag);
-    return e ? e : vs_store_open(&s->store, folder, s->how_text, diag);
+    return e ? e : vs_store_open(&s->store, folder, s->how_text, read_only, diag);
 }
 
 int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measure_count,
@@ -51,7 +51,9 @@ int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measur
                     ? no_memory(diag)
                     : 0;
     for (size_t i = 0; i < s->runs.count && !e; i++) {
-        e = atomic_load(stop) ? -VSE_END : vs_sweep_run_look(&s->runs.items[i], diag);
+        struct vs_sweep_run *run = &s->runs.items[i];
+        if (run->path) /* or it is not recorded, and its units are missing */
+            e = atomic_load(stop) ? -VSE_END : vs_sweep_run_look(run, diag);
         vs_progress_update(progress, i + 1);
     }
     if (!e)
@@ -186,7 +188,7 @@ static int take_unreadable(struct vs_sweep *s, struct vs_diag *diag)
     for (size_t run = 0; run < s->runs.count; run++) {
         const struct vs_sweep_run *r = &s->runs.items[run];
         const char *wrong = NULL;
-        if (*r->hash)
+        if (!r->path || *r->hash)
             continue;
         wrong = vs_arena_dup(&s->arena, r->why.text, strlen(r->why.text));
         if (!wrong)

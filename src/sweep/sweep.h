@@ -53,13 +53,13 @@ struct vs_sweep {
     bool retry;
 };
 
-/* Prepares a study: looks at its runs, lists its points. `measures` are what the table needs. The
- * runs that are recorded have their paths set by vs_sweep_record between the two steps.
- * The study must outlive the sweep; fini is needed in any case. Returns 0, or with diag, which
- * names the study's file and line: -VSE_NOTFOUND, -VSE_INVAL, -VSE_LIMIT, -VSE_IO, -VSE_NOMEM; and
- * -VSE_END once `stop` is set, without. */
+/* Prepares a study: looks at its runs, lists its points; `read_only` is the store's. `measures` are
+ * what the table needs. The runs that are recorded have their paths set by vs_sweep_record between
+ * the two steps. The study must outlive the sweep; fini is needed in any case. Returns 0, or with
+ * diag, which names the study's file and line: -VSE_NOTFOUND, -VSE_INVAL, -VSE_LIMIT, -VSE_IO,
+ * -VSE_NOMEM; and -VSE_END once `stop` is set, without. */
 int vs_sweep_init(struct vs_sweep *s, const struct vs_sweep_study *study, const char *folder,
-                  struct vs_diag *diag);
+                  bool read_only, struct vs_diag *diag);
 int vs_sweep_look(struct vs_sweep *s, const char *const *measures, size_t measure_count,
                   const atomic_bool *stop, struct vs_progress *progress, struct vs_diag *diag);
 void vs_sweep_fini(struct vs_sweep *s);

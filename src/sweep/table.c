@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/diag.h"
 #include "sweep/measures.h"
@@ -136,6 +137,23 @@ static int add_list(struct vs_sweep_table *t, const struct vs_sweep_study *study
     return e;
 }
 
+/* The study's columns. Those of a database, of which the first is `point`, are told apart by their
+ * letters alone, large or small. */
+static int add_chosen(struct vs_sweep_table *t, const struct vs_sweep_study *study,
+                      struct vs_diag *diag)
+{
+    const struct vs_words *names = &study->columns;
+    for (size_t i = 0; i < names->count; i++) {
+        bool twice = !strcasecmp(names->items[i], "point");
+        for (size_t k = 0; k < i; k++)
+            twice |= !strcasecmp(names->items[i], names->items[k]);
+        if (twice)
+            return vs_sweep_at(diag, -VSE_INVAL, study->columns_study, study->columns_line,
+                               "there are two columns '%.60s'", names->items[i]);
+    }
+    return add_list(t, study, names->items, names->count, diag);
+}
+
 static int add_usual(struct vs_sweep_table *t, const struct vs_sweep_study *study,
                      struct vs_diag *diag)
 {
@@ -158,9 +176,7 @@ int vs_sweep_table_init(struct vs_sweep_table *t, const struct vs_sweep_study *s
                                  .measures = calloc(2 * most, sizeof(*t->measures))};
     if (!t->columns || !t->measures)
         return no_memory(diag);
-    int e = study->columns.count
-                ? add_list(t, study, study->columns.items, study->columns.count, diag)
-                : add_usual(t, study, diag);
+    int e = study->columns.count ? add_chosen(t, study, diag) : add_usual(t, study, diag);
     *shown = t->count;
     for (size_t i = 0; i < 2 && !e; i++)
         e = objective(t, study, i,
@@ -168,6 +184,9 @@ int vs_sweep_table_init(struct vs_sweep_table *t, const struct vs_sweep_study *s
                       : i                   ? "gates"
                                             : "bpi_millionths",
                       diag);
+    if (!e && t->objectives[0] == t->objectives[1])
+        e = vs_sweep_at(diag, -VSE_INVAL, study->minimise_study, study->minimise_line,
+                        "both are '%.60s'", t->columns[t->objectives[0]].name);
     return e;
 }
 

@@ -260,6 +260,13 @@ for again in 1 2; do
     expect_equal "$(find held/jobs -name '*.tasks' | wc -l)" 1 "jobs submitted, time $again"
 done
 
+begin finds_the_number_among_warnings
+printf '#!/bin/sh\necho 3 warnings:\necho 8\necho sbatch: warning: it is late >&2\n' >bin/sbatch
+rm -rf held
+run env PATH="$T/bin:$PATH" "$VESTIGE" sweep --engine slurm --store held s.ini
+expect_err '^vestige sweep: job 8: 2 tasks are held'
+expect_equal "$(cat held/jobs/current)" 8
+
 begin gives_up_on_jobs_that_bring_nothing
 rm -rf held
 echo 'FAILED NonZeroExitCode' >queue
@@ -361,6 +368,29 @@ expect_equal $? 143
 expect_err '^vestige sweep: stopped before anything was measured; the same command goes on$'
 expect_equal "$(find long/runs -type f | wc -l)" 0 "files left"
 
+begin changes_nothing_to_tell_the_state
+cat >state.ini <<'END'
+[runs]
+file = a.vest
+[record fft]
+command = {fft} -n 4
+[techniques]
+mcfTR_e:gshare=256|512
+END
+run "$VESTIGE" sweep --json --status --define "fft=$fft" state.ini
+expect_status 0
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[4,0,4]'
+expect_no_file state.sweep
+run "$VESTIGE" sweep --csv --define "fft=$fft" state.ini
+expect_status 0
+run "$VESTIGE" sweep --json --status --define "fft=$fft" state.ini
+expect_equal "$(jq -c '[.units, .done, .missing]' "$out")" '[4,4,0]'
+file=$(find state.sweep/results -type f | head -n 1)
+printf x | dd of="$file" bs=1 seek=60 conv=notrunc status=none
+run "$VESTIGE" sweep --json --status --define "fft=$fft" state.ini
+expect_err '^vestige sweep: 1 damaged files of results are of no use; they are measured again$'
+expect_file "$file"
+
 begin records_once
 cat >r.ini <<'END'
 [record]
@@ -417,6 +447,9 @@ refused 2 "'\*' stands for words" <<<$'[techniques]\nmcfTR_e:gshare=*'
 refused 2 "'nope' is no constraint" <<<$'[sweep]\nconstraint = nope'
 refused 2 "no technique has a parameter 'nope'" <<<$'[sweep]\nconstraint = nope<=5'
 refused 2 "nothing is called 'nope'" <<<$'[sweep]\ncolumns = nope\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 2 "there are two columns 'bits'" <<<$'[sweep]\ncolumns = bits gates bits\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 4 "there are two columns 'N'" <<<$'[record x]\ncommand = x\n[sweep]\ncolumns = n N\n[techniques]\nmcfTR_e'
+refused 2 "both are 'bits'" <<<$'[sweep]\nminimise = bits bits\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
 refused 2 "there is no run 'none.vest'" <<<$'[runs]\nfile = none.vest\n[techniques]\nmcfTR_e'
 refused 2 "no file matches 'none\*'" <<<$'[runs]\nfile = none*\n[techniques]\nmcfTR_e'
 refused 3 "the run 'a.vest' is named twice" <<<$'[runs]\nfile = a.vest\nfile = a.vest\n[techniques]\nmcfTR_e'
