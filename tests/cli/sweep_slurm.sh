@@ -19,8 +19,11 @@ chmod 755 "$T" "$D"
 chmod 700 "$D/munge"
 head -c 128 /dev/urandom >"$D/munge/key"
 chmod 400 "$D/munge/key"
-port=$((20000 + $$ % 20000))
-cat >"$SLURM_CONF" <<END
+
+# configure PORT: that and the next two are the controller's and the nodes'.
+configure() {
+    local port=$1
+    cat >"$SLURM_CONF" <<END
 ClusterName=t
 SlurmctldHost=$H(127.0.0.1)
 SlurmctldPort=$port
@@ -56,6 +59,7 @@ NodeName=n1 NodeHostname=$H NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=2 RealMem
 NodeName=n2 NodeHostname=$H NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=2 RealMemory=1000 State=UNKNOWN
 PartitionName=p Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 END
+}
 
 end_cluster() {
     local file
@@ -68,7 +72,23 @@ trap 'end_cluster; sleep 1; rm -rf "$T" "$_work"' EXIT
 
 munged --key-file="$D/munge/key" --socket="$D/run/munge.socket" --pid-file="$D/run/munged.pid" \
     --log-file="$D/log/munged.log" --seed-file="$D/run/seed" || exit 2
-slurmctld -c && slurmd -N n1 && slurmd -N n2 || exit 2
+
+# A port may be another program's: then the controller ends, or does not answer.
+is_answered() {
+    for _ in {1..30}; do
+        scontrol ping 2>/dev/null | grep -q ' is UP' && return
+        sleep 0.5
+    done
+    return 1
+}
+for attempt in {1..5}; do
+    configure $((20000 + ($$ + 4321 * attempt) % 20000))
+    slurmctld -c && is_answered && slurmd -N n1 && slurmd -N n2 && break
+    [ "$attempt" -lt 5 ] || exit 2
+    for file in "$D"/run/slurm*.pid; do
+        [ ! -s "$file" ] || kill "$(cat "$file")" 2>/dev/null
+    done
+done
 
 cd "$T" || exit 2
 fft=$(workload rv64 fft)
