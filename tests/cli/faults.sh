@@ -589,7 +589,7 @@ done
 begin writes_files_with_all_streams_closed
 nothing_open() { "$@" <&- >&- 2>&-; }
 for text in "${printing[@]}"; do
-    [[ $text = *" -o "* || $text = *"--o "* ]] || continue
+    [[ $text = *" -o "[!-]* || $text = *"--o "* ]] || continue
     words "$text"
     rm -f "$W"/* "$T"/good/*
     "${command[@]}" >/dev/null
