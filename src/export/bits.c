@@ -21,7 +21,9 @@ int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const char *const
 {
     const struct vs_run_info *info = vs_reader_info(x->reader);
     uint64_t length = info->features & VS_RUN_TIMED ? info->cycle_last + 1 : info->instructions;
-    struct vs_bandwidth_options options = {.window = length / windows + 1};
+    uint64_t most = VS_WINDOWS_MAX / (info->threads + 1); /* windows that there can be */
+    struct vs_bandwidth_options options = {.window =
+                                               length / (windows < most ? windows : most) + 1};
     struct vs_technique_spec spec;
     int64_t e = vs_bandwidth_init(&m->b, x->reader, &options, x->diag);
 

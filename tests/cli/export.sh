@@ -486,6 +486,14 @@ expect_status 2
 expect_err 'vcd shows the bits of 1 techniques?$'
 expect_no_file x.vcd
 
+begin takes_wider_windows_if_there_are_many_cores
+"$VESTIGE" record -q -o wide.vest --cores 64 -- "$(workload rv64 fft)" -p 64 -n 10 >/dev/null || fail "no run"
+for format in vcd perfetto; do
+    run "$VESTIGE" export --to $format -o - wide.vest
+    expect_status 0
+    expect_no_err
+done
+
 # ---- instruction records ---------------------------------------------------------------------------
 
 # From the description of ChampSim's records, and of how it tells branches apart.
