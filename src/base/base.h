@@ -12,6 +12,7 @@
 #include "base/copy.h"        /* a sparse copy of memory */
 #include "base/copy_pool.h"   /* where many copies get their pages from */
 #include "base/crc32c.h"      /* the checksum */
+#include "base/decimal.h"     /* decimal digits */
 #include "base/diag.h"        /* filling in a struct vs_diag */
 #include "base/file_part.h"   /* a part of a file, as a program maps it */
 #include "base/hash.h"        /* scattering numbers */

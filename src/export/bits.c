@@ -16,8 +16,8 @@ static int add(struct vs_bits *m, struct vs_exporting *x, const struct vs_techni
     return row < 0 ? (int)row : 0;
 }
 
-int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const char *const *usual,
-                    uint64_t windows, vs_port_sink *sink, void *context)
+int vs_bits_open(struct vs_bits *m, struct vs_exporting *x, const char *const *usual,
+                 uint64_t windows, vs_port_sink *sink, void *context)
 {
     const struct vs_run_info *info = vs_reader_info(x->reader);
     uint64_t length = info->features & VS_RUN_TIMED ? info->cycle_last + 1 : info->instructions;
@@ -33,11 +33,13 @@ int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const char *const
     for (; !x->options->spec_count && *usual && e >= 0; usual++)
         if ((e = vs_technique_parse(&spec, *usual, x->diag)) >= 0)
             e = add(m, x, &spec, false, sink, context);
-    if (e >= 0)
-        e = vs_bandwidth_run(&m->b, x->reader, NULL, x->diag);
-    if (e >= 0)
-        e = vs_reader_seek_event(x->reader, 0);
     return e < 0 ? (int)e : 0;
+}
+
+int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const struct vs_watcher *watcher)
+{
+    m->b.options.watcher = watcher;
+    return vs_bandwidth_run(&m->b, x->reader, NULL, x->diag);
 }
 
 void vs_bits_fini(struct vs_bits *m)

@@ -13,12 +13,16 @@ struct vs_bits {
     bool begun;
 };
 
-/* Reads the run, which is at its beginning again afterwards, and encodes it by the techniques of
- * the options, or else by `usual` as far as it has the events that they need. Windows are as narrow
- * as possible if there are to be at most so many. The sink, which may be NULL, gets the bits of the
- * first technique. Returns as vs_export_run. fini is needed in any case. */
-int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const char *const *usual,
-                    uint64_t windows, vs_port_sink *sink, void *context);
+/* Chooses the techniques of the options, or else those of `usual` as far as the run has the events
+ * that they need. Windows are as narrow as possible if there are to be at most so many. The sink,
+ * which may be NULL, gets the bits of the first technique. Returns as vs_export_run. fini is needed
+ * in any case. */
+int vs_bits_open(struct vs_bits *m, struct vs_exporting *x, const char *const *usual,
+                 uint64_t windows, vs_port_sink *sink, void *context);
+
+/* Reads the run, which is at its beginning, up to its end, and encodes it. The watcher may be NULL.
+ * Returns as vs_export_run; an error of the watcher. */
+int vs_bits_measure(struct vs_bits *m, struct vs_exporting *x, const struct vs_watcher *watcher);
 void vs_bits_fini(struct vs_bits *m);
 
 /* The run's time. A zeroed struct is at its beginning. */

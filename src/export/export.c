@@ -64,18 +64,26 @@ static int check(const struct vs_export_format *f, const struct vs_exporting *x)
     return 0;
 }
 
-static int write_all(const struct vs_export_format *f, struct vs_exporting *x,
-                     struct vs_progress *progress)
+static int take_all(const struct vs_export_format *f, struct vs_exporting *x,
+                    struct vs_progress *progress)
 {
     struct vs_batch batch;
-    int e = f->begin ? f->begin(x) : 0, got = -VSE_END;
+    int e = 0, got = -VSE_END;
 
     while (!e && (got = vs_reader_next(x->reader, &batch)) > 0) {
         vs_progress_update(progress, batch.first);
         e = f->take(x, &batch);
     }
-    if (!e && got != -VSE_END)
-        e = got;
+    return !e && got != -VSE_END ? got : e;
+}
+
+static int write_all(const struct vs_export_format *f, struct vs_exporting *x,
+                     struct vs_progress *progress)
+{
+    int e = f->begin ? f->begin(x) : 0;
+
+    if (!e)
+        e = f->read ? f->read(x, progress) : take_all(f, x, progress);
     /* The reader's -VSE_END is where the run ends; any other one is an error like the rest. */
     if (e && e != -VSE_END && vs_reader_diag(x->reader)->error == e && x->diag)
         *x->diag = *vs_reader_diag(x->reader);

@@ -26,8 +26,10 @@ struct vs_export_format {
     unsigned modules; /* how many trace modules' bits it shows at most */
     size_t state;     /* bytes */
     /* Each returns 0, or an error as vs_export_run. After an error only close is called, which is
-     * called in any case once the state was allocated. What may be NULL is begin, end, close. */
+     * called in any case once the state was allocated. What may be NULL is begin, read, end, close;
+     * without read, every batch of the run is handed to take, which nobody calls otherwise. */
     int (*begin)(struct vs_exporting *x);
+    int (*read)(struct vs_exporting *x, struct vs_progress *progress);
     int (*take)(struct vs_exporting *x, const struct vs_batch *batch);
     int (*end)(struct vs_exporting *x);
     void (*close)(struct vs_exporting *x);

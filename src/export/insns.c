@@ -3,21 +3,6 @@
 
 #include <stdlib.h>
 
-enum { NESTED = 16 };
-
-struct vs_insns_thread {
-    uint64_t next; /* 0: not known */
-    uint64_t last; /* 0: none since it went elsewhere */
-    bool repeats;  /* the last one is a repeated instruction */
-    unsigned depth;
-    /* Where signals interrupted it, and whether in a repeated instruction that had begun. Older
-     * ones are overwritten, since handlers may never return. */
-    struct {
-        uint64_t pc;
-        bool begun;
-    } left[NESTED];
-};
-
 int vs_insns_init(struct vs_insns *w, const struct vs_exporting *x, vs_insns_met *met,
                   void *context)
 {
@@ -97,42 +82,22 @@ static bool is_own(const struct vs_event *e)
     return with >> e->kind & 1 && e->pc;
 }
 
-int vs_insns_begin(struct vs_insns *w, const struct vs_batch *b, size_t i,
-                   struct vs_insns_walk *walk)
+int vs_insns_begin_unknown(struct vs_insns *w, const struct vs_event *e, struct vs_insns_walk *walk)
 {
-    const struct vs_event *e = &b->events[i];
-    struct vs_insns_thread *t = &w->threads[e->thread];
-
-    *walk = (struct vs_insns_walk){.next = t->next,
-                                   .last = t->last,
-                                   .repeats = t->repeats,
-                                   .left = e->icount,
-                                   .number = b->first + i};
-    if (w->thread >= 0 && e->thread != w->thread)
-        walk->left = 0;
-    if (unlikely(walk->left && !t->next)) {
-        if (e->icount != 1 || !is_own(e))
-            return strange(w, walk->number, "instructions whose place is not known before", e->pc);
-        walk->next = e->pc;
-    }
+    if (e->icount != 1 || !is_own(e))
+        return strange(w, walk->number, "instructions whose place is not known before", e->pc);
+    walk->next = e->pc;
     return 0;
-}
-
-static void go(struct vs_insns_thread *t, uint64_t pc)
-{
-    t->next = pc;
-    t->last = 0;
-    t->repeats = false;
 }
 
 /* The thread returns from a handler. A repeated instruction that had begun goes on, and has already
  * retired. */
 static void come_back(struct vs_insns *w, struct vs_insns_thread *t, uint64_t pc)
 {
-    unsigned k = --t->depth % NESTED;
+    unsigned k = --t->depth % VS_INSNS_NESTED;
     const struct vs_insns_entry *insn;
 
-    go(t, pc);
+    vs_insns_go(t, pc);
     if (!t->left[k].begun || t->left[k].pc != pc)
         return;
     t->left[k].begun = false;
@@ -144,7 +109,8 @@ static void come_back(struct vs_insns *w, struct vs_insns_thread *t, uint64_t pc
     t->next = pc + insn->length;
 }
 
-int vs_insns_end(struct vs_insns *w, const struct vs_batch *b, size_t i, struct vs_insns_walk *walk)
+int vs_insns_end_other(struct vs_insns *w, const struct vs_batch *b, size_t i,
+                       const struct vs_insns_walk *walk)
 {
     const struct vs_event *e = &b->events[i];
     struct vs_insns_thread *t = &w->threads[e->thread];
@@ -164,16 +130,16 @@ int vs_insns_end(struct vs_insns *w, const struct vs_batch *b, size_t i, struct 
     case VS_STORE:
         return 0;
     case VS_BRANCH:
-        go(t, e->flags & VS_BR_TAKEN ? e->addr : e->pc + e->size);
+        vs_insns_go(t, e->flags & VS_BR_TAKEN ? e->addr : e->pc + e->size);
         return 0;
     case VS_SYSCALL:
         if (vs_syscall_resumes(b, e, &pc))
-            go(t, pc);
+            vs_insns_go(t, pc);
         return 0;
     case VS_EXCEPTION:
-        t->left[t->depth % NESTED].pc = e->pc;
-        t->left[t->depth++ % NESTED].begun = t->repeats && t->last == e->pc;
-        go(t, e->addr);
+        t->left[t->depth % VS_INSNS_NESTED].pc = e->pc;
+        t->left[t->depth++ % VS_INSNS_NESTED].begun = t->repeats && t->last == e->pc;
+        vs_insns_go(t, e->addr);
         return 0;
     case VS_EXCEPTION_RET:
         come_back(w, t, e->addr);

@@ -16,7 +16,7 @@
 #include "export/format.h"
 #include "isa/codemap.h"
 
-enum { VS_INSNS_CACHE = 1 << 16 };
+enum { VS_INSNS_CACHE = 1 << 16, VS_INSNS_NESTED = 16 };
 
 struct vs_insns_entry {
     uint64_t pc;
@@ -31,7 +31,19 @@ struct vs_insns_entry {
 typedef void vs_insns_met(void *context, size_t entry, const uint8_t *bytes, size_t size,
                           uint64_t pc);
 
-struct vs_insns_thread;
+/* Where a thread is; private. */
+struct vs_insns_thread {
+    uint64_t next; /* 0: not known */
+    uint64_t last; /* 0: none since it went elsewhere */
+    bool repeats;  /* the last one is a repeated instruction */
+    unsigned depth;
+    /* Where signals interrupted it, and whether in a repeated instruction that had begun. Older
+     * ones are overwritten, since handlers may never return. */
+    struct {
+        uint64_t pc;
+        bool begun;
+    } left[VS_INSNS_NESTED];
+};
 
 struct vs_insns {
     struct vs_insns_entry *cache; /* by the address's low bits */
@@ -77,10 +89,36 @@ static inline size_t vs_insns_place(const struct vs_insns *w, const struct vs_in
     return (size_t)(e - w->cache);
 }
 
+static inline void vs_insns_go(struct vs_insns_thread *t, uint64_t pc)
+{
+    t->next = pc;
+    t->last = 0;
+    t->repeats = false;
+}
+
+/* What vs_insns_begin and vs_insns_end do not do in line. */
+int vs_insns_begin_unknown(struct vs_insns *w, const struct vs_event *e,
+                           struct vs_insns_walk *walk);
+int vs_insns_end_other(struct vs_insns *w, const struct vs_batch *b, size_t i,
+                       const struct vs_insns_walk *walk);
+
 /* Takes the run's next event, of which there may be left out those that vs_export_follows does not
  * want. Returns 0; -VSE_CORRUPT (control flow is not that of the code). */
-int vs_insns_begin(struct vs_insns *w, const struct vs_batch *b, size_t i,
-                   struct vs_insns_walk *walk);
+static inline int vs_insns_begin(struct vs_insns *w, const struct vs_batch *b, size_t i,
+                                 struct vs_insns_walk *walk)
+{
+    const struct vs_event *e = &b->events[i];
+    const struct vs_insns_thread *t = &w->threads[e->thread];
+
+    *walk = (struct vs_insns_walk){.next = t->next,
+                                   .last = t->last,
+                                   .repeats = t->repeats,
+                                   .left = e->icount,
+                                   .number = b->first + i};
+    if (unlikely(w->thread >= 0 && e->thread != w->thread))
+        walk->left = 0;
+    return unlikely(walk->left && !t->next) ? vs_insns_begin_unknown(w, e, walk) : 0;
+}
 
 /* Returns NULL after the last instruction, or if walk->error is set, which `end` returns. */
 static inline const struct vs_insns_entry *vs_insns_next(struct vs_insns *w,
@@ -103,7 +141,20 @@ static inline const struct vs_insns_entry *vs_insns_next(struct vs_insns *w,
 }
 
 /* Returns 0; -VSE_CORRUPT; -VSE_NOMEM; -VSE_LIMIT. */
-int vs_insns_end(struct vs_insns *w, const struct vs_batch *b, size_t i,
-                 struct vs_insns_walk *walk);
+static inline int vs_insns_end(struct vs_insns *w, const struct vs_batch *b, size_t i,
+                               const struct vs_insns_walk *walk)
+{
+    const struct vs_event *e = &b->events[i];
+    struct vs_insns_thread *t = &w->threads[e->thread];
+
+    if (unlikely(e->kind > VS_STORE || walk->last != e->pc || walk->error))
+        return vs_insns_end_other(w, b, i, walk);
+    t->next = walk->next;
+    t->last = walk->last;
+    t->repeats = walk->repeats;
+    if (e->kind == VS_BRANCH)
+        vs_insns_go(t, e->flags & VS_BR_TAKEN ? e->addr : e->pc + e->size);
+    return 0;
+}
 
 #endif

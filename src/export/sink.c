@@ -65,6 +65,18 @@ int vs_sink_printf(struct vs_sink *s, const char *format, ...)
                                            : vs_sink_put(s, text, (size_t)n);
 }
 
+void vs_text_piece_make(struct vs_text_piece *piece, const char *format, ...)
+{
+    char text[VS_TEXT_PIECE + 1] = "";
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof(text), format, args);
+    va_end(args);
+    piece->size = (uint32_t)strlen(text);
+    memcpy(piece->text, text, VS_TEXT_PIECE);
+}
+
 /* The length of the well-formed UTF-8 sequence that begins at s, which ends with a zero; 0 if there
  * is none. */
 static size_t sequence(const uint8_t *s)

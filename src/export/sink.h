@@ -10,11 +10,13 @@
 #ifndef EXPORT_SINK_H
 #define EXPORT_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/decimal.h"
 #include "base/hex.h"
 #include "base/likely.h"
 #include "export/export.h"
@@ -59,35 +61,67 @@ int vs_sink_json(struct vs_sink *s, const char *text);
 
 /* ---- text, written at p; each returns its end ------------------------------------------------ */
 
-/* At least so many digits, at most 16; up to 16 bytes are written beyond the end. */
+/* At least so many digits, from 1 to 16; up to 15 bytes are written beyond the end. */
 static inline uint8_t *vs_text_hex(uint8_t *p, uint64_t v, unsigned least)
 {
-    uint64_t text[4] = {vs_hex_digits((uint32_t)(v >> 32)), vs_hex_digits((uint32_t)v)};
     unsigned n = (unsigned)(67 - __builtin_clzll(v | 1)) / 4;
 
     n = n > least ? n : least;
-    memcpy(p, (const char *)text + 16 - n, 8);
-    memcpy(p + 8, (const char *)text + 24 - n, 8);
+    vs_hex_put16(p, v << (64 - 4 * n));
     return p + n;
 }
 
-/* At most 20 digits. */
+/* Eight digits of v < 10^8; those in front that are 0 are left out if `cut`. 8 bytes are written.
+ */
+static inline uint8_t *vs_text_dec8(uint8_t *p, uint32_t v, bool cut)
+{
+    uint64_t digits = vs_decimal_digits(v);
+    unsigned zeros = cut ? (unsigned)__builtin_ctzll(digits | UINT64_C(1) << 56) / 8 : 0;
+
+    vs_put64(p, (digits + VS_DECIMAL_TEXT) >> 8 * zeros);
+    return p + 8 - zeros;
+}
+
+/* At most 20 digits; up to 7 bytes are written beyond the end. */
 static inline uint8_t *vs_text_dec(uint8_t *p, uint64_t v)
 {
-    uint8_t digits[20], *d = digits + sizeof(digits);
-    size_t n;
+    uint64_t above;
 
-    if (v < 10) {
-        *p = (uint8_t)('0' + v);
-        return p + 1;
-    }
-    do {
-        *--d = (uint8_t)('0' + v % 10);
-        v /= 10;
-    } while (v);
-    n = (size_t)(digits + sizeof(digits) - d);
-    memcpy(p, d, n);
-    return p + n;
+    if (likely(v < VS_DECIMAL_8))
+        return vs_text_dec8(p, (uint32_t)v, true);
+    above = v / VS_DECIMAL_8;
+    if (above >= VS_DECIMAL_8)
+        p = vs_text_dec8(p, (uint32_t)(above / VS_DECIMAL_8), true);
+    p = vs_text_dec8(p, (uint32_t)(above % VS_DECIMAL_8), above < VS_DECIMAL_8);
+    return vs_text_dec8(p, (uint32_t)(v % VS_DECIMAL_8), false);
+}
+
+/* The same, faster for one digit. */
+static inline uint8_t *vs_text_small(uint8_t *p, unsigned v)
+{
+    if (unlikely(v >= 10))
+        return vs_text_dec(p, v);
+    *p = (uint8_t)('0' + v);
+    return p + 1;
+}
+
+/* A text of up to VS_TEXT_PIECE bytes, which is put by moves of a fixed size. */
+#define VS_TEXT_PIECE 24
+
+struct vs_text_piece {
+    char text[VS_TEXT_PIECE];
+    uint32_t size;
+};
+
+/* What does not fit is cut off. */
+void vs_text_piece_make(struct vs_text_piece *piece, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Always writes VS_TEXT_PIECE bytes. */
+static inline uint8_t *vs_text_piece(uint8_t *p, const struct vs_text_piece *piece)
+{
+    memcpy(p, piece->text, VS_TEXT_PIECE);
+    return p + piece->size;
 }
 
 static inline uint8_t *vs_text_put(uint8_t *p, const char *text)

@@ -22,7 +22,7 @@ static uint8_t *put_line(uint8_t *p, const char head[3], uint64_t addr, unsigned
     memcpy(p, head, 3);
     p = vs_text_hex(p + 3, addr, 8);
     *p++ = ',';
-    p = vs_text_dec(p, size);
+    p = vs_text_small(p, size);
     *p++ = '\n';
     return p;
 }

@@ -5,13 +5,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/scratch.h"
 #include "export/bits.h"
 #include "model/cache.h"
 
 enum {
     WINDOWS = 2000,
-    GAP = 2000, /* a thread that does nothing for so long does not run */
-    LINE = 256,
+    GAP = 2000,      /* a thread that does nothing for so long does not run */
+    PIECE = 1 << 20, /* bytes of a spool that are in memory at once */
     CACHE_SIZE = 32 << 10,
     CACHE_LINE = 64,
     CACHE_WAYS = 8,
@@ -22,7 +23,15 @@ struct track {
     bool begun;
     uint64_t from, last; /* when it began to run, and its last event */
     struct vs_cache cache;
+    uint64_t line;   /* that was used last, in no need of another use; VS_CACHE_FREE: none */
     uint64_t misses; /* in this window */
+};
+
+/* Lines that are written after others that are not known yet. */
+struct spool {
+    struct vs_scratch bytes;
+    bool open;
+    size_t size;
 };
 
 struct perfetto {
@@ -30,8 +39,11 @@ struct perfetto {
     struct vs_clock clock;
     struct track *tracks; /* as many as the run has threads */
     unsigned count;
-    uint64_t window, width; /* the window that misses are counted in */
-    bool some;              /* an event was written */
+    uint64_t from, width;  /* the window that misses are counted in */
+    bool some;             /* an event was written */
+    struct spool spool;    /* of what happened */
+    struct vs_sink behind; /* the sink that is not in use: at first that into the spool */
+    struct vs_progress *progress;
 };
 
 static const char *const usual[] = {"mcfTR_e", "mlvCF_e", NULL};
@@ -190,7 +202,7 @@ static int put_misses(struct vs_exporting *x)
     struct perfetto *p = x->state;
     const char *comma = "";
 
-    put_counter(x, "misses of a data cache of 32 KiB", p->window * p->width);
+    put_counter(x, "misses of a data cache of 32 KiB", p->from);
     for (unsigned i = 0; i < p->count; i++) {
         if (!wants(x, i))
             continue;
@@ -206,10 +218,50 @@ static void touch(struct track *t, uint64_t addr)
 {
     uint64_t line = vs_cache_line(&t->cache, addr);
 
+    if (line == t->line)
+        return;
+    t->line = line;
     if (vs_cache_hit(&t->cache, line) != VS_CACHE_NONE)
         return;
     t->misses++;
     vs_cache_place(&t->cache, vs_cache_victim(&t->cache, line), line);
+}
+
+/* ---- the spool ------------------------------------------------------------------------------- */
+
+static int keep(void *context, const void *bytes, size_t size)
+{
+    struct spool *s = context;
+    int e = vs_scratch_reach(&s->bytes, s->size + size);
+
+    if (e)
+        return e;
+    memcpy(s->bytes.data + s->size, bytes, size);
+    if ((s->size + size) / PIECE != s->size / PIECE)
+        vs_scratch_rest(&s->bytes);
+    s->size += size;
+    return 0;
+}
+
+static void change_sinks(struct vs_exporting *x, struct perfetto *p)
+{
+    struct vs_sink sink = x->sink;
+
+    x->sink = p->behind;
+    p->behind = sink;
+}
+
+static int put_spool(struct vs_exporting *x, struct spool *s)
+{
+    int e = 0;
+
+    for (size_t at = 0; at < s->size && !e; at += PIECE) {
+        size_t n = s->size - at < PIECE ? s->size - at : PIECE;
+
+        e = vs_sink_put(&x->sink, s->bytes.data + at, n);
+        vs_scratch_rest(&s->bytes);
+    }
+    return e;
 }
 
 /* ---- the format ------------------------------------------------------------------------------ */
@@ -221,23 +273,28 @@ static int begin(struct vs_exporting *x)
     const char *command = vs_reader_meta(x->reader, "command");
     struct perfetto *p = x->state;
     char name[32] = "";
-    int e = vs_bits_measure(&p->bits, x, usual, WINDOWS, NULL, NULL);
+    int e = vs_bits_open(&p->bits, x, usual, WINDOWS, NULL, NULL);
 
+    if (!e)
+        e = vs_scratch_open(&p->spool.bytes, P_tmpdir, x->diag);
     if (e)
         return e;
+    p->spool.open = true;
+    e = vs_sink_init(&p->behind, keep, &p->spool);
     p->width = p->bits.b.options.window;
     p->tracks = calloc(p->bits.b.setup.cores, sizeof(*p->tracks));
-    if (!p->tracks)
+    if (e || !p->tracks)
         return -VSE_NOMEM;
     vs_sink_text(&x->sink, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     put_name(x, "process_name", -1, command ? command : "a run");
     for (; p->count < p->bits.b.setup.cores && !e; p->count++) {
         e = vs_cache_init(&p->tracks[p->count].cache, &config, x->diag);
+        p->tracks[p->count].line = VS_CACHE_FREE;
         snprintf(name, sizeof(name), "thread %u", p->count);
         if (wants(x, p->count))
             put_name(x, "thread_name", (int)p->count, name);
     }
-    return e ? e : put_bits(x);
+    return e;
 }
 
 /* The thread does something: it runs, unless it did not for long. */
@@ -297,22 +354,44 @@ static int take_event(struct vs_exporting *x, const struct vs_batch *b, const st
     return err;
 }
 
-static int take(struct vs_exporting *x, const struct vs_batch *b)
+static int take(void *context, const struct vs_batch *b)
 {
+    struct vs_exporting *x = context;
     struct perfetto *p = x->state;
     int e = 0;
+
+    vs_progress_update(p->progress, b->first);
 
     for (size_t i = 0; i < b->count && !e; i++) {
         uint64_t time = vs_clock_take(&p->clock, b, i);
 
-        if (time / p->width != p->window) {
+        if (unlikely(time - p->from >= p->width)) {
             e = put_misses(x);
-            p->window = time / p->width;
+            p->from = time - time % p->width;
         }
         if (!e && vs_export_wants(x, &b->events[i]))
             e = take_event(x, b, &b->events[i], time);
     }
     return e;
+}
+
+/* What happens is gathered while the modules encode, in the same pass, but comes after their bits.
+ */
+static int read_run(struct vs_exporting *x, struct vs_progress *progress)
+{
+    const struct vs_watcher watcher = {take, x};
+    struct perfetto *p = x->state;
+    int e;
+
+    p->progress = progress;
+    change_sinks(x, p);
+    e = vs_bits_measure(&p->bits, x, &watcher);
+    if (!e)
+        e = vs_sink_flush(&x->sink);
+    change_sinks(x, p);
+    if (!e)
+        e = put_bits(x);
+    return e ? e : put_spool(x, &p->spool);
 }
 
 static int end(struct vs_exporting *x)
@@ -334,6 +413,9 @@ static void finish(struct vs_exporting *x)
         vs_cache_fini(&p->tracks[i].cache);
     free(p->tracks);
     vs_bits_fini(&p->bits);
+    vs_sink_fini(&p->behind);
+    if (p->spool.open)
+        vs_scratch_close(&p->spool.bytes);
 }
 
 const struct vs_export_format vs_to_perfetto = {
@@ -342,7 +424,7 @@ const struct vs_export_format vs_to_perfetto = {
     .modules = 8,
     .state = sizeof(struct perfetto),
     .begin = begin,
-    .take = take,
+    .read = read_run,
     .end = end,
     .close = finish,
 };

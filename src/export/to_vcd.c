@@ -191,7 +191,11 @@ static int begin(struct vs_exporting *x)
     if (e)
         return e;
     v->open = true;
-    e = vs_bits_measure(&v->bits, x, usual, WINDOWS, keep, v);
+    e = vs_bits_open(&v->bits, x, usual, WINDOWS, keep, v);
+    if (!e)
+        e = vs_bits_measure(&v->bits, x, NULL);
+    if (!e)
+        e = vs_reader_seek_event(x->reader, 0);
     if (e)
         return e;
     vs_technique_shape(&v->bits.b.rows[0].spec, &v->bits.b.setup, &shape);

@@ -70,9 +70,7 @@ static inline uint8_t *text_put(uint8_t *p, const char *text, size_t length)
 /* Writes 16 digits of v. */
 static inline uint8_t *text_hex64(uint8_t *p, uint64_t v)
 {
-    uint64_t high = vs_hex_digits((uint32_t)(v >> 32)), low = vs_hex_digits((uint32_t)v);
-    memcpy(p, &high, 8);
-    memcpy(p + 8, &low, 8);
+    vs_hex_put16(p, v);
     return p + 16;
 }
 

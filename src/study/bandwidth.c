@@ -408,7 +408,10 @@ static int take_batch_places(struct pass *p, struct vs_stepper *stepper,
 
 static int take_batch(struct pass *p, struct vs_stepper *stepper, const struct vs_batch *batch)
 {
+    const struct vs_watcher *watcher = p->b->options.watcher;
     int err = check_cores(p->b, batch);
+    if (!err && watcher)
+        err = watcher->take(watcher->context, batch);
     if (!err && has_places(p->b))
         return take_batch_places(p, stepper, batch);
     if (!err)

@@ -35,6 +35,13 @@ struct vs_placer {
     void *context;
 };
 
+/* Is handed the batches that the encoders get, by the thread that reads, for whoever needs the run
+ * itself, too, and would have to read it once more. Returns 0; an error, which ends the reading. */
+struct vs_watcher {
+    int (*take)(void *context, const struct vs_batch *batch);
+    void *context;
+};
+
 struct vs_bandwidth_options {
     uint64_t window;              /* cycles, or instructions if the run is untimed; 0: no windows */
     struct vs_drain_config drain; /* bits 0: no buffer. If untimed, an instruction is a cycle */
@@ -46,6 +53,7 @@ struct vs_bandwidth_options {
     const atomic_bool *stop;               /* NULL, or ends the reading early once it is set */
     enum vs_by by;                         /* rows tell where their bits are sent */
     const struct vs_placer *placer;        /* NULL, or it numbers places; `by` is not used then */
+    const struct vs_watcher *watcher;      /* NULL, or it looks on */
     const struct vs_buffers_plan *buffers; /* NULL, or rows try these */
     struct vs_sampling *sampling; /* NULL: everything is read and counted; else rows have samples,
                                    * too */
