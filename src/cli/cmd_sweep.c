@@ -196,11 +196,6 @@ static void catch_signals(void)
 
 /* ---- measuring ------------------------------------------------------------------------------- */
 
-static uint64_t unit_count(const struct sweeping *w)
-{
-    return (uint64_t)w->sweep.points.count * w->sweep.runs.count;
-}
-
 /* Says for each run of which nothing could be measured why, and where it is named. */
 static int report_runs(struct sweeping *w)
 {
@@ -253,14 +248,14 @@ static int measure(struct sweeping *w)
     struct vs_diag diag = {.offset = -1, .chunk = -1};
     struct vs_sweep *s = &w->sweep;
     bool grid = w->study.search == VS_SWEEP_GRID;
-    vs_progress_init(&w->progress, stderr, "measuring",
-                     grid ? unit_count(w) - s->done - s->failed : 0, "units");
+    vs_progress_init(&w->progress, stderr, "measuring", grid ? s->units - s->done - s->failed : 0,
+                     "units");
     int e = grid ? measure_wanted(w, NULL, &diag)
                  : vs_sweep_search(s, &w->table, measure_wanted, w, &w->searched, &diag);
     vs_progress_finish(&w->progress);
     if (e == -VSE_END) {
         cli_error(w->cli, "stopped: %s of %s units are done; the same command goes on",
-                  DIGITS(s->done + s->failed), DIGITS(unit_count(w)));
+                  DIGITS(s->done + s->failed), DIGITS(s->units));
         return CLI_USAGE;
     }
     if (e == -VSE_IO)
@@ -274,7 +269,7 @@ static void print_state(struct sweeping *w)
 {
     const struct vs_sweep *s = &w->sweep;
     struct out *out = &w->cli->out;
-    uint64_t all = unit_count(w), missing = all - s->done - s->failed;
+    uint64_t all = s->units, missing = all - s->done - s->failed;
     if (w->o.json) {
         struct json j;
         json_init(&j, out, 0);

@@ -14,14 +14,15 @@ int sweep_each_row(const struct sweep_rows *r,
     struct vs_sweep_row at = {0};
     char *text = malloc(VS_CELL_TEXT);
     size_t count = r->points ? r->point_count : 1;
+    bool by_run = r->table->sweep->study->by_run && !r->points;
     int e = text ? 0 : -VSE_NOMEM;
     for (size_t i = 0; i < count && !e; i++) {
         size_t point = r->points ? r->points[i] : 0;
         at = (struct vs_sweep_row){.point = point};
         /* Before the first row comes none: whether it is there is asked like for the others. */
-        for (bool more = vs_sweep_table_next(r->table, &at, true);
+        for (bool more = vs_sweep_table_next(r->table, &at, by_run, true);
              more && !e && (!r->points || at.point == point);
-             more = vs_sweep_table_next(r->table, &at, false))
+             more = vs_sweep_table_next(r->table, &at, by_run, false))
             e = row(context, &at, text);
     }
     free(text);

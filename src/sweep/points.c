@@ -128,6 +128,35 @@ static int check_kept(const struct lister *l)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
+bool vs_sweep_point_is_for(const struct vs_sweep_point *p, const struct vs_sweep_run *run)
+{
+    for (const struct vs_sweep_groups *g = p->groups; g; g = g->next)
+        if (vs_sweep_run_in(run, g->name))
+            return true;
+    return !p->groups;
+}
+
+/* Lets a point be for the template's runs, too. Returns 0; -VSE_NOMEM. */
+static int add_runs_of(struct lister *l, struct vs_sweep_point *p, uint32_t template)
+{
+    const char *group = l->study->templates[template].runs;
+    struct vs_sweep_groups *g =
+        group ? vs_arena_alloc(&l->p->arena, sizeof(*g), _Alignof(struct vs_sweep_groups)) : NULL;
+    if (group && !g)
+        return no_memory(l->diag);
+    if (g)
+        *g = (struct vs_sweep_groups){group, p->groups};
+    p->groups = g;
+    return 0;
+}
+
+/* An equal point is there already. */
+static int add_double(struct lister *l, size_t point, uint32_t template)
+{
+    l->p->doubles++;
+    return l->p->items[point].groups ? add_runs_of(l, &l->p->items[point], template) : 0;
+}
+
 static bool is_verified(const struct vs_sweep_study *study, const char *spec)
 {
     return study->verify == VS_SWEEP_VERIFY_ALL ||
@@ -154,6 +183,7 @@ static int append(struct lister *l, const char *technique, const char *config, c
     point.spec = vs_arena_dup(&p->arena, spec, strlen(spec));
     if (wrong)
         point.wrong = vs_arena_dup(&p->arena, wrong, strlen(wrong));
+    e = e ? e : add_runs_of(l, &point, template);
     if (e || !point.technique || !point.config || !point.spec || (wrong && !point.wrong))
         return no_memory(l->diag);
     point.verified = is_verified(l->study, spec);
@@ -175,10 +205,9 @@ static int add_spec(struct lister *l, const struct vs_technique_spec *spec, cons
     if (vs_technique_text(spec, text, sizeof(text)) < 0)
         return vs_diag_set(l->diag, -VSE_INTERNAL, -1, -1, "%s: the parameters have no room",
                            spec->technique->name);
-    if (vs_sweep_points_find(l->p, text) >= 0) {
-        l->p->doubles++;
-        return 0;
-    }
+    int64_t equal = vs_sweep_points_find(l->p, text);
+    if (equal >= 0)
+        return add_double(l, (size_t)equal, template);
     if (check_constraints(l, spec, &keeps, &gates))
         return no_memory(l->diag);
     if (!keeps) {
@@ -218,7 +247,10 @@ static int add_grid(struct lister *l, const struct vs_sweep_template *t, uint32_
             continue;
         }
         wrong++;
-        if (vs_sweep_points_find(l->p, text) < 0)
+        int64_t equal = vs_sweep_points_find(l->p, text);
+        if (equal >= 0)
+            e = add_double(l, (size_t)equal, template);
+        else
             e = append(l, t->of.technique, config, text, why.text, template, place);
     }
     return !e && wrong == t->of.points ? vs_sweep_at(l->diag, -VSE_INVAL, t->study, t->line,
@@ -249,6 +281,15 @@ static void list_setups(struct lister *l, const struct vs_sweep_runs *runs)
         l->setups[l->setup_count++] = (struct vs_technique_setup){.cores = 1, .address_bits = 64};
 }
 
+/* Whether any run is there for the template's points. */
+static bool has_run(const struct vs_sweep_template *t, const struct vs_sweep_runs *runs)
+{
+    for (size_t i = 0; i < runs->count && t->runs; i++)
+        if (vs_sweep_run_in(&runs->items[i], t->runs))
+            return true;
+    return !t->runs;
+}
+
 int vs_sweep_points_list(struct vs_sweep_points *p, const struct vs_sweep_study *study,
                          const struct vs_sweep_runs *runs, struct vs_diag *diag)
 {
@@ -261,9 +302,11 @@ int vs_sweep_points_list(struct vs_sweep_points *p, const struct vs_sweep_study 
     int e = l.kept && l.met && l.nearest ? 0 : no_memory(diag);
     *p = (struct vs_sweep_points){0};
     list_setups(&l, runs);
-    for (size_t i = 0; i < study->template_count && !e; i++)
-        e = study->templates[i].group ? add_group(&l, &study->templates[i], (uint32_t)i)
-                                      : add_grid(&l, &study->templates[i], (uint32_t)i);
+    for (size_t i = 0; i < study->template_count && !e; i++) {
+        const struct vs_sweep_template *t = &study->templates[i];
+        if (has_run(t, runs))
+            e = t->group ? add_group(&l, t, (uint32_t)i) : add_grid(&l, t, (uint32_t)i);
+    }
     if (!e)
         e = check_kept(&l);
     free(l.kept);

@@ -7,6 +7,12 @@
 #include "sweep/runs.h"
 #include "sweep/study_file.h"
 
+/* Groups of runs, as a list. */
+struct vs_sweep_groups {
+    const char *name;
+    const struct vs_sweep_groups *next;
+};
+
 struct vs_sweep_point {
     const char *technique, *config; /* as they are written after -t, before and after the colon */
     const char *spec; /* with all parameters: equal points have equal ones. If the parameters do not
@@ -14,7 +20,8 @@ struct vs_sweep_point {
     const char *wrong; /* why they do not fit together, or NULL */
     bool verified;     /* the study asks for a proof of it */
     uint64_t gates;    /* for the run that needs the most; known to constraints and searches */
-    uint32_t template, place; /* which template's, and where in its grid */
+    uint32_t template, place;             /* which template's, and where in its grid */
+    const struct vs_sweep_groups *groups; /* of runs that it is for; NULL: all runs */
 };
 
 struct vs_sweep_points {
@@ -37,6 +44,9 @@ struct vs_sweep_points {
 int vs_sweep_points_list(struct vs_sweep_points *p, const struct vs_sweep_study *study,
                          const struct vs_sweep_runs *runs, struct vs_diag *diag);
 void vs_sweep_points_fini(struct vs_sweep_points *p);
+
+/* Whether the study wants the point on that run. */
+bool vs_sweep_point_is_for(const struct vs_sweep_point *p, const struct vs_sweep_run *run);
 
 /* The number of the point with that spec, or -1. */
 int64_t vs_sweep_points_find(const struct vs_sweep_points *p, const char *spec);

@@ -21,7 +21,8 @@ extern char **environ;
 
 enum {
     WORDS_MAX = 1024,
-    POLL_MS = 32, /* at most, between two looks at a program that runs */
+    POLL_MS = 32,    /* at most, between two looks at a program that runs */
+    TELL_AGAIN = 32, /* looks until one that is to end is told once more */
 };
 
 static int no_memory(struct vs_diag *diag)
@@ -78,19 +79,18 @@ struct recording {
     struct vs_diag diag;
 };
 
-/* Waits until it is over; once `stop` is set, it is told to end. */
+/* Waits until it is over; once `stop` is set, it is told to end, and told again: a signal that
+ * comes while a program becomes another one may be lost. */
 static void wait_for(pid_t child, const atomic_bool *stop)
 {
     int status, pause = 1;
-    bool told = false;
+    unsigned looks = 0;
     for (;;) {
         pid_t over = waitpid(child, &status, WNOHANG);
         if (over == child || (over < 0 && errno != EINTR))
             return;
-        if (!told && atomic_load(stop)) {
+        if (atomic_load(stop) && looks++ % TELL_AGAIN == 0)
             kill(child, SIGTERM);
-            told = true;
-        }
         poll(NULL, 0, pause);
         pause = pause < POLL_MS ? 2 * pause : POLL_MS;
     }

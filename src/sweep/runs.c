@@ -27,6 +27,7 @@ struct choice {
     const struct vs_sweep_study *study;
     const struct vs_sweep_source *source;
     const char *labels[VS_SWEEP_VARIABLES], *texts[VS_SWEEP_VARIABLES];
+    bool labelled; /* {name} stands for the label */
 };
 
 static const char *value_of(const struct choice *c, const char *name, size_t size)
@@ -34,7 +35,7 @@ static const char *value_of(const struct choice *c, const char *name, size_t siz
     for (size_t i = 0; i < c->source->variable_count; i++)
         if (c->texts[i] && strlen(c->source->variables[i].name) == size &&
             !memcmp(c->source->variables[i].name, name, size))
-            return c->texts[i];
+            return c->labelled ? c->labels[i] : c->texts[i];
     for (size_t i = 0; i < c->study->variable_count; i++)
         if (strlen(c->study->variables[i].name) == size &&
             !memcmp(c->study->variables[i].name, name, size))
@@ -79,6 +80,46 @@ static const char *substitute(struct vs_arena *arena, const struct choice *c, co
 
 /* ---- the list -------------------------------------------------------------------------------- */
 
+bool vs_sweep_group_exists(const struct vs_sweep_runs *r, const char *group)
+{
+    for (size_t i = 0; i < r->groups.count; i++)
+        if (!strcmp(r->groups.items[i], group))
+            return true;
+    return false;
+}
+
+/* Lists the groups of a run. Returns 0, or with diag: -VSE_INVAL, -VSE_LIMIT, -VSE_NOMEM. */
+static int list_groups(struct vs_sweep_runs *r, const struct choice *c, struct vs_words *groups,
+                       struct vs_diag *diag)
+{
+    struct choice labelled = *c;
+    labelled.labelled = true;
+    for (size_t i = 0; i < c->source->groups.count; i++) {
+        const char *group = substitute(&r->arena, &labelled, c->source->groups.items[i], diag);
+        if (!group)
+            return diag->error;
+        if (vs_words_add(groups, &r->arena, group, strlen(group)) ||
+            (!vs_sweep_group_exists(r, group) &&
+             vs_words_add(&r->groups, &r->arena, group, strlen(group))))
+            return no_memory(diag);
+    }
+    return 0;
+}
+
+/* Whether the study has a technique for a run of these groups. */
+static bool has_technique(const struct vs_sweep_study *study, const struct vs_words *groups)
+{
+    for (size_t i = 0; i < study->template_count; i++) {
+        if (!study->templates[i].runs)
+            return true;
+        for (size_t k = 0; k < groups->count; k++)
+            if (!strcmp(groups->items[k], study->templates[i].runs))
+                return true;
+    }
+    return false;
+}
+
+/* Adds a run unless no technique is for it. */
 static int add_run(struct vs_sweep_runs *r, const struct choice *c, const struct vs_sweep_run *run,
                    struct vs_diag *diag)
 {
@@ -89,18 +130,16 @@ static int add_run(struct vs_sweep_runs *r, const struct choice *c, const struct
     if (vs_array_room(&items, &r->capacity, r->count, 1, sizeof(*r->items)))
         return no_memory(diag);
     r->items = items;
-    struct vs_sweep_run *to = &r->items[r->count++];
+    struct vs_sweep_run *to = &r->items[r->count];
     *to = *run;
     to->source = c->source;
     memcpy(to->labels, c->labels, sizeof(to->labels));
-    for (size_t i = 0; i < c->source->groups.count; i++) {
-        const char *group = substitute(&r->arena, c, c->source->groups.items[i], diag);
-        if (!group)
-            return diag->error;
-        if (vs_words_add(&to->groups, &r->arena, group, strlen(group)))
-            return no_memory(diag);
-    }
-    return 0;
+    int e = list_groups(r, c, &to->groups, diag);
+    if (e || !has_technique(c->study, &to->groups))
+        vs_words_fini(&to->groups);
+    else
+        r->count++;
+    return e;
 }
 
 static int add_file(struct vs_sweep_runs *r, const struct choice *c, const char *path,
@@ -133,12 +172,40 @@ static int add_pattern(struct vs_sweep_runs *r, const struct choice *c, struct v
     return e;
 }
 
-/* Adds the run of a choice of all variables. */
+/* What the run of a choice has for the variable of that name; NULL: nothing. */
+static const char *label_of(const struct choice *c, const char *name)
+{
+    if (!strcmp(name, "name"))
+        return c->source->name;
+    for (size_t i = 0; i < c->source->variable_count; i++)
+        if (!strcmp(c->source->variables[i].name, name))
+            return c->labels[i];
+    return NULL;
+}
+
+static bool is_wanted(const struct vs_sweep_runs *r, const struct choice *c)
+{
+    bool wanted = true;
+    for (size_t i = 0; i < c->study->only_count && wanted; i++) {
+        const char *label = label_of(c, c->study->only[i].name);
+        wanted = !label;
+        for (size_t k = 0; k < r->only[i].count && !wanted; k++)
+            wanted = !strcmp(r->only[i].items[k], label);
+    }
+    return wanted;
+}
+
+/* Adds the run of a choice of all variables, if it is wanted. */
 static int add_recorded(struct vs_sweep_runs *r, const struct choice *c, struct vs_diag *diag)
 {
     const struct vs_sweep_source *s = c->source;
     struct vs_sweep_run run = {0};
     char name[512];
+    if (!is_wanted(r, c)) {
+        int e = list_groups(r, c, &run.groups, diag);
+        vs_words_fini(&run.groups);
+        return e;
+    }
     int used = snprintf(name, sizeof(name), "%s", s->name);
     for (size_t i = 0; i < s->variable_count && used >= 0 && used < (int)sizeof(name); i++)
         used += snprintf(name + used, sizeof(name) - (size_t)used, "-%s", c->labels[i]);
@@ -234,18 +301,73 @@ static int check_names(const struct vs_sweep_runs *r, struct vs_diag *diag)
     return e;
 }
 
+/* Whether any recorded run has such a variable. */
+static bool is_known(const struct vs_sweep_study *study, const char *name)
+{
+    for (size_t i = 0; i < study->source_count; i++) {
+        const struct vs_sweep_source *s = &study->sources[i];
+        if (s->file)
+            continue;
+        if (!strcmp(name, "name"))
+            return true;
+        for (size_t k = 0; k < s->variable_count; k++)
+            if (!strcmp(s->variables[k].name, name))
+                return true;
+    }
+    return false;
+}
+
+static int list_wanted(struct vs_sweep_runs *r, const struct vs_sweep_study *study,
+                       struct vs_diag *diag)
+{
+    struct vs_diag why = {0};
+    int e = 0;
+    for (size_t i = 0; i < study->only_count && !e; i++) {
+        const struct vs_sweep_only *o = &study->only[i];
+        if (!is_known(study, o->name))
+            e = vs_sweep_at(diag, -VSE_INVAL, o->study, o->line, "no recorded run has a '%.60s'",
+                            o->name);
+        else if (vs_range_expand(&r->only[i], &r->arena, o->values, strlen(o->values), NULL, &why))
+            e = vs_sweep_at(diag, why.error == -VSE_NOMEM ? why.error : -VSE_INVAL, o->study,
+                            o->line, "%s", why.text);
+    }
+    return e;
+}
+
+/* A group that no run has is a mistake, unless its runs are not wanted now; and some have to be. */
+static int check_wanted(const struct vs_sweep_runs *runs, const struct vs_sweep_study *study,
+                        struct vs_diag *diag)
+{
+    for (size_t i = 0; i < study->template_count; i++) {
+        const struct vs_sweep_template *t = &study->templates[i];
+        if (t->runs && !vs_sweep_group_exists(runs, t->runs))
+            return vs_sweep_at(diag, -VSE_INVAL, t->study, t->line, "no run is in '%.60s'",
+                               t->runs);
+    }
+    if (runs->count)
+        return 0;
+    const struct vs_sweep_only *o = study->only_count ? &study->only[study->only_count - 1] : NULL;
+    return o ? vs_sweep_at(diag, -VSE_INVAL, o->study, o->line, "no run is left with %.60s=%.60s",
+                           o->name, o->values)
+             : vs_diag_set(diag, -VSE_INVAL, -1, -1, "no technique is for any run");
+}
+
 int vs_sweep_runs_list(struct vs_sweep_runs *r, const struct vs_sweep_study *study,
                        struct vs_diag *diag)
 {
-    int e = 0;
     *r = (struct vs_sweep_runs){0};
+    int e = list_wanted(r, study, diag);
     for (size_t i = 0; i < study->source_count && !e; i++)
         e = add_source(r, study, &study->sources[i], diag);
+    e = e ? e : check_wanted(r, study, diag);
     return e ? e : check_names(r, diag);
 }
 
 void vs_sweep_runs_fini(struct vs_sweep_runs *r)
 {
+    for (size_t i = 0; i < VS_SWEEP_VARIABLES; i++)
+        vs_words_fini(&r->only[i]);
+    vs_words_fini(&r->groups);
     for (size_t i = 0; i < r->count; i++)
         vs_words_fini(&r->items[i].groups);
     free(r->items);

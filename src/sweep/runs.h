@@ -41,11 +41,14 @@ struct vs_sweep_runs {
 
     /* private */
     struct vs_arena arena;
+    struct vs_words only[VS_SWEEP_VARIABLES]; /* the values that each `only` of the study wants */
+    struct vs_words groups;                   /* of all runs, wanted or not */
 };
 
-/* Lists the runs that a study names, in its order; files of a pattern are sorted by name. The study
- * must outlive the list. fini is needed in any case. Returns 0, or with diag: -VSE_NOTFOUND (no
- * file); -VSE_INVAL ({name} stands for nothing, two runs have one name); -VSE_LIMIT; -VSE_NOMEM. */
+/* Lists the runs that a study names and wants, in its order; files of a pattern are sorted by name.
+ * The study must outlive the list. fini is needed in any case. Returns 0, or with diag:
+ * -VSE_NOTFOUND (no file); -VSE_INVAL ({name} stands for nothing, two runs have one name, none is
+ * wanted); -VSE_LIMIT; -VSE_NOMEM. */
 int vs_sweep_runs_list(struct vs_sweep_runs *r, const struct vs_sweep_study *study,
                        struct vs_diag *diag);
 void vs_sweep_runs_fini(struct vs_sweep_runs *r);
@@ -58,5 +61,8 @@ int vs_sweep_run_look(struct vs_sweep_run *run, struct vs_diag *diag);
 bool vs_sweep_run_is_same(const struct vs_sweep_run *run);
 
 bool vs_sweep_run_in(const struct vs_sweep_run *run, const char *group);
+
+/* Whether the study has such a group, though none of its runs may be wanted. */
+bool vs_sweep_group_exists(const struct vs_sweep_runs *r, const char *group);
 
 #endif

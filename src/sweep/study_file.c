@@ -36,7 +36,7 @@ struct parser {
     bool lines;
     unsigned line;
     enum section section;
-    const char *group;             /* of [runs], or NULL */
+    const char *group;             /* of [runs] or [techniques], or NULL */
     struct vs_sweep_source common; /* what [record] says */
     size_t source;                 /* of [record NAME]: its number plus one; 0: it is [record] */
     struct vs_diag *diag;
@@ -62,10 +62,9 @@ static int keep(struct parser *p, const char **to, const char *text)
     return *to ? 0 : no_memory(p);
 }
 
-/* Splits at blanks and commas. */
-static int keep_words(struct parser *p, struct vs_words *to, const char *text)
+/* Splits at blanks and commas, and adds the words. */
+static int add_words(struct parser *p, struct vs_words *to, const char *text)
 {
-    to->count = 0;
     for (;;) {
         text += strspn(text, " \t,");
         size_t n = strcspn(text, " \t,");
@@ -75,6 +74,12 @@ static int keep_words(struct parser *p, struct vs_words *to, const char *text)
             return no_memory(p);
         text += n;
     }
+}
+
+static int keep_words(struct parser *p, struct vs_words *to, const char *text)
+{
+    to->count = 0;
+    return add_words(p, to, text);
 }
 
 static int keep_number(struct parser *p, uint64_t *to, const char *text)
@@ -166,11 +171,32 @@ static int take_constraint(struct parser *p, const char *value)
     return e;
 }
 
+static bool is_name(const char *text)
+{
+    for (const char *c = text; *c; c++)
+        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
+            return false;
+    return *text;
+}
+
+/* Each is COLUMN, or NAME=COLUMN. A second line of a file adds to the first. */
 static int take_columns(struct parser *p, const char *value)
 {
+    struct vs_words *columns = &p->study->columns;
+    char name[64];
+    if (p->study->columns_study != p->name)
+        columns->count = 0;
     p->study->columns_study = p->name;
     p->study->columns_line = line_of(p);
-    return keep_words(p, &p->study->columns, value);
+    int e = add_words(p, columns, value);
+    for (size_t i = 0; i < columns->count && !e; i++) {
+        const char *equals = strchr(columns->items[i], '=');
+        size_t n = equals ? (size_t)(equals - columns->items[i]) : 0;
+        snprintf(name, sizeof(name), "%.*s", n < sizeof(name) ? (int)n : 0, columns->items[i]);
+        if (equals && !is_name(name))
+            e = FAIL(p, "'%.60s' is no name: up to 63 letters, digits and _", columns->items[i]);
+    }
+    return e;
 }
 
 static int take_minimise(struct parser *p, const char *value)
@@ -252,6 +278,34 @@ static int take_sums(struct parser *p, const char *value)
     return p->study->sums || !strcmp(value, "no") ? 0 : FAIL(p, "'%.60s' is not yes or no", value);
 }
 
+static int take_order(struct parser *p, const char *value)
+{
+    p->study->by_run = !strcmp(value, "runs");
+    return p->study->by_run || !strcmp(value, "points")
+               ? 0
+               : FAIL(p, "'%.60s' is not points or runs", value);
+}
+
+/* NAME=VALUES. What was said of the same name before no longer counts. */
+static int take_only(struct parser *p, const char *value)
+{
+    struct vs_sweep_study *s = p->study;
+    size_t n = strcspn(value, "= \t"), i = 0;
+    const char *equals = value + n + strspn(value + n, " \t");
+    const char *name = vs_arena_dup(&s->arena, value, n);
+    if (!name)
+        return no_memory(p);
+    if (!n || *equals != '=' || !equals[1 + strspn(equals + 1, " \t")])
+        return FAIL(p, "'%.60s' is not NAME=VALUES, as in threads=1|4", value);
+    while (i < s->only_count && strcmp(s->only[i].name, name) != 0)
+        i++;
+    if (i == VS_SWEEP_VARIABLES)
+        return FAIL(p, "more than %d variables", VS_SWEEP_VARIABLES);
+    s->only_count += i == s->only_count;
+    s->only[i] = (struct vs_sweep_only){.name = name, .study = p->name, .line = line_of(p)};
+    return keep(p, &s->only[i].values, equals + 1 + strspn(equals + 1, " \t"));
+}
+
 static const struct setting {
     const char *name;
     int (*take)(struct parser *p, const char *value);
@@ -260,6 +314,7 @@ static const struct setting {
     {"window", take_window},         {"buffer", take_buffer},     {"verify", take_verify},
     {"search", take_search},         {"budget", take_budget},     {"seed", take_seed},
     {"constraint", take_constraint}, {"batch", take_batch},       {"sums", take_sums},
+    {"order", take_order},           {"only", take_only},
 };
 
 static int take_setting(struct parser *p, const char *key, const char *value)
@@ -308,14 +363,6 @@ static int take_run(struct parser *p, const char *key, const char *value)
                      p->group, strlen(p->group)))
         e = no_memory(p);
     return e;
-}
-
-static bool is_name(const char *text)
-{
-    for (const char *c = text; *c; c++)
-        if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_", *c))
-            return false;
-    return *text;
 }
 
 /* Sets or adds a variable. */
@@ -371,7 +418,8 @@ static int take_template(struct parser *p, const char *text)
         return no_memory(p);
     s->templates = items;
     struct vs_sweep_template *t = &s->templates[s->template_count++];
-    *t = (struct vs_sweep_template){.study = p->name, .line = line_of(p), .group = is_group(text)};
+    *t = (struct vs_sweep_template){
+        .study = p->name, .line = line_of(p), .group = is_group(text), .runs = p->group};
     int e = keep(p, &t->text, text);
     if (e || t->group)
         return e;
@@ -412,7 +460,7 @@ static int begin_section(struct parser *p, char *head)
                     head);
     if (p->section == RECORD)
         return begin_record(p, name);
-    if (*name && p->section != RUNS)
+    if (*name && p->section != RUNS && p->section != TECHNIQUES)
         return FAIL(p, "[%s] takes no name", head);
     p->group = NULL;
     return *name ? keep(p, &p->group, name) : 0;
@@ -518,6 +566,11 @@ int vs_sweep_study_check(const struct vs_sweep_study *s, const char *name, struc
                            "[techniques]");
     if (s->search != VS_SWEEP_GRID && !s->budget)
         return vs_sweep_at(diag, -VSE_INVAL, name, 0, "a search needs a budget of evaluations");
+    for (size_t i = 0; i < s->template_count && s->search != VS_SWEEP_GRID; i++)
+        if (s->templates[i].runs)
+            return vs_sweep_at(diag, -VSE_INVAL, s->templates[i].study, s->templates[i].line,
+                               "a search tries each technique on all runs, not on those of '%.60s'",
+                               s->templates[i].runs);
     return 0;
 }
 

@@ -8,7 +8,8 @@
  *                  how; any other key is a variable with its values, {key} stands for one of them,
  *                  and there is a run for each combination. A section [record] without a name has
  *                  what all sections after it begin with.
- *   [techniques]   templates (sweep/template.h), or names such as "all", one on a line
+ *   [techniques]   templates (sweep/template.h), or names such as "all", one on a line;
+ *                  [techniques GROUP]: those for the runs of a group alone
  *   [variables]    name = value: what {name} stands for everywhere
  *
  * Nothing is looked for in the file system here. */
@@ -49,6 +50,7 @@ struct vs_sweep_template {
     const char *study;
     unsigned line;
     bool group;            /* the text names techniques that technique/spec_list.h lists */
+    const char *runs;      /* the group of runs that it is for; NULL: all */
     struct vs_template of; /* if it is no group */
 };
 
@@ -69,6 +71,14 @@ struct vs_sweep_constraint {
     unsigned line;
 };
 
+/* Which recorded runs are wanted: those whose variable has one of these values, or which do not
+ * have the variable. The name "name" stands for that of the section. */
+struct vs_sweep_only {
+    const char *name, *values;
+    const char *study;
+    unsigned line;
+};
+
 struct vs_sweep_study {
     struct vs_words columns, minimise; /* names; empty: the usual ones */
     const char *columns_study;
@@ -81,7 +91,10 @@ struct vs_sweep_study {
     uint64_t verify_every; /* of a sample: one point in so many */
     enum vs_sweep_search search;
     uint64_t budget, seed, batch;
-    bool sums; /* the table has sums and means */
+    bool sums;   /* the table has sums and means */
+    bool by_run; /* the table has all points of a run, and then the next run */
+    struct vs_sweep_only only[VS_SWEEP_VARIABLES];
+    size_t only_count;
     struct vs_sweep_constraint *constraints;
     size_t constraint_count, constraint_capacity;
     struct vs_sweep_source *sources;

@@ -85,7 +85,7 @@ void vs_sweep_fini(struct vs_sweep *s)
 void vs_sweep_forget(struct vs_sweep *s, const bool *kept)
 {
     for (size_t i = 0; i < s->points.count * s->runs.count; i++) {
-        if (kept[i] || s->points.items[i / s->runs.count].wrong)
+        if (kept[i] || s->state[i] == VS_UNIT_NONE || s->points.items[i / s->runs.count].wrong)
             continue;
         s->done -= s->state[i] == VS_UNIT_DONE;
         s->failed -= s->state[i] == VS_UNIT_FAILED;
@@ -129,6 +129,8 @@ static int take_result(struct vs_sweep *s, size_t run, const struct vs_store_uni
     if (point < 0 || s->points.items[point].verified != unit->proof)
         return 0;
     size_t n = vs_sweep_unit_of(s, (size_t)point, run);
+    if (s->state[n] == VS_UNIT_NONE)
+        return 0;
     uint64_t *values = s->values + n * s->measures.count;
     if (unit->wrong) {
         if (s->state[n] != VS_UNIT_MISSING || s->retry)
@@ -176,7 +178,9 @@ static void take_wrong_points(struct vs_sweep *s)
     for (size_t point = 0; point < s->points.count; point++)
         for (size_t run = 0; run < s->runs.count && s->points.items[point].wrong; run++) {
             size_t n = vs_sweep_unit_of(s, point, run);
-            s->failed += s->state[n] == VS_UNIT_MISSING;
+            if (s->state[n] != VS_UNIT_MISSING)
+                continue;
+            s->failed++;
             s->state[n] = VS_UNIT_FAILED;
             s->wrong[n] = s->points.items[point].wrong;
         }
@@ -216,11 +220,22 @@ static void take_passing(struct vs_sweep *s)
         }
 }
 
+/* Counts what the study wants, all of which is missing. */
+static void list_units(struct vs_sweep *s)
+{
+    s->units = s->done = s->failed = 0;
+    for (size_t point = 0; point < s->points.count; point++)
+        for (size_t run = 0; run < s->runs.count; run++) {
+            bool wanted = vs_sweep_point_is_for(&s->points.items[point], &s->runs.items[run]);
+            s->state[vs_sweep_unit_of(s, point, run)] = wanted ? VS_UNIT_MISSING : VS_UNIT_NONE;
+            s->units += wanted;
+        }
+}
+
 int vs_sweep_load(struct vs_sweep *s, bool retry, struct vs_diag *diag)
 {
     s->retry = retry;
-    s->done = s->failed = 0;
-    memset(s->state, VS_UNIT_MISSING, s->points.count * s->runs.count);
+    list_units(s);
     take_wrong_points(s);
     int e = take_unreadable(s, diag);
     e = e ? e : vs_store_read(&s->store, take_unit, s, &s->damaged, diag);

@@ -29,7 +29,8 @@
 #include "sweep/store.h"
 #include "sweep/study_file.h"
 
-enum vs_unit_state { VS_UNIT_MISSING, VS_UNIT_DONE, VS_UNIT_FAILED };
+/* What the study does not want is no unit. */
+enum vs_unit_state { VS_UNIT_MISSING, VS_UNIT_DONE, VS_UNIT_FAILED, VS_UNIT_NONE };
 
 struct vs_sweep {
     const struct vs_sweep_study *study;
@@ -44,7 +45,7 @@ struct vs_sweep {
     const char **passing;     /* why it failed this time, which the store does not have; or NULL */
     uint64_t *values;         /* measures.count of them */
     struct vs_words measures; /* the names of what the table needs */
-    uint64_t done, failed;
+    uint64_t units, done, failed;
     unsigned damaged; /* files of the store that had to be given up */
 
     /* private */

@@ -66,11 +66,11 @@ static int need(struct vs_sweep_table *t, const char *name)
     return (int)t->measure_count++;
 }
 
-/* Fills in a column. Returns false if there is none of that name. */
+/* Fills in a column but for its name. Returns false if there is nothing of that name. */
 static bool find_column(struct vs_sweep_table *t, const struct vs_sweep_study *study,
                         const char *name, struct vs_sweep_column *c)
 {
-    *c = (struct vs_sweep_column){.name = name, .text = true, .index = -1};
+    *c = (struct vs_sweep_column){.of = name, .text = true, .index = -1};
     for (size_t i = 0; i < COUNT(texts); i++)
         if (!strcmp(texts[i].name, name)) {
             c->kind = texts[i].kind;
@@ -100,15 +100,17 @@ static bool find_column(struct vs_sweep_table *t, const struct vs_sweep_study *s
 static int add_column(struct vs_sweep_table *t, const struct vs_sweep_study *study,
                       const char *name, const char *where, unsigned line, struct vs_diag *diag)
 {
-    const char *copy = vs_arena_dup(&t->arena, name, strlen(name));
-    if (!copy)
+    const char *equals = strchr(name, '='), *of = equals ? equals + 1 : name;
+    const char *copy = vs_arena_dup(&t->arena, of, strlen(of));
+    const char *shown =
+        vs_arena_dup(&t->arena, name, equals ? (size_t)(equals - name) : strlen(name));
+    if (!copy || !shown)
         return no_memory(diag);
-    if (find_column(t, study, copy, &t->columns[t->count])) {
-        t->count++;
-        return 0;
-    }
-    return vs_sweep_at(diag, -VSE_INVAL, where, line,
-                       "nothing is called '%.60s'; 'vestige help sweep' lists columns", name);
+    if (!find_column(t, study, copy, &t->columns[t->count]))
+        return vs_sweep_at(diag, -VSE_INVAL, where, line,
+                           "nothing is called '%.60s'; 'vestige help sweep' lists columns", of);
+    t->columns[t->count++].name = shown;
+    return 0;
 }
 
 /* The column of that name, which is added if it is not there. */
@@ -116,7 +118,7 @@ static int objective(struct vs_sweep_table *t, const struct vs_sweep_study *stud
                      const char *name, struct vs_diag *diag)
 {
     size_t i = 0;
-    while (i < t->count && strcmp(t->columns[i].name, name) != 0)
+    while (i < t->count && strcmp(t->columns[i].of, name) != 0)
         i++;
     t->objectives[which] = (int)i;
     int e = i == t->count
@@ -137,19 +139,27 @@ static int add_list(struct vs_sweep_table *t, const struct vs_sweep_study *study
     return e;
 }
 
-/* The study's columns. Those of a database, of which the first is `point`, are told apart by their
- * letters alone, large or small. */
+/* Whether two columns, NAME or NAME=COLUMN, have one name. */
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+    return n == strcspn(b, "=") && !strncasecmp(a, b, n);
+}
+
+/* The study's columns, each of which may be NAME=COLUMN. Those of a database, of which the first is
+ * `point`, are told apart by their letters alone, large or small. */
 static int add_chosen(struct vs_sweep_table *t, const struct vs_sweep_study *study,
                       struct vs_diag *diag)
 {
     const struct vs_words *names = &study->columns;
     for (size_t i = 0; i < names->count; i++) {
-        bool twice = !strcasecmp(names->items[i], "point");
+        const char *name = names->items[i];
+        bool twice = same_name(name, "point");
         for (size_t k = 0; k < i; k++)
-            twice |= !strcasecmp(names->items[i], names->items[k]);
+            twice |= same_name(name, names->items[k]);
         if (twice)
             return vs_sweep_at(diag, -VSE_INVAL, study->columns_study, study->columns_line,
-                               "there are two columns '%.60s'", names->items[i]);
+                               "there are two columns '%.*s'", (int)strcspn(name, "="), name);
     }
     return add_list(t, study, names->items, names->count, diag);
 }
@@ -247,11 +257,16 @@ static uint8_t state_of(const struct vs_sweep_table *t, size_t point, size_t run
     return t->sweep->state[vs_sweep_unit_of(t->sweep, point, run)];
 }
 
+static bool has_row(uint8_t state)
+{
+    return state == VS_UNIT_DONE || state == VS_UNIT_FAILED;
+}
+
 /* Whether all runs of the group were measured, or failed. */
 static bool is_complete(const struct vs_sweep_table *t, size_t point, size_t group)
 {
     for (size_t i = 0; i < t->sweep->runs.count; i++)
-        if (t->members[group][i] && state_of(t, point, i) == VS_UNIT_MISSING)
+        if (t->members[group][i] && !has_row(state_of(t, point, i)))
             return false;
     return true;
 }
@@ -259,12 +274,30 @@ static bool is_complete(const struct vs_sweep_table *t, size_t point, size_t gro
 static bool row_is_there(const struct vs_sweep_table *t, const struct vs_sweep_row *row)
 {
     if (row->kind == VS_ROW_RUN)
-        return state_of(t, row->point, row->of) != VS_UNIT_MISSING;
+        return has_row(state_of(t, row->point, row->of));
     return t->sweep->study->sums && t->sweep->runs.count > 1 && is_complete(t, row->point, row->of);
 }
 
-/* Moves on to the next row that there might be. */
-static bool step(const struct vs_sweep_table *t, struct vs_sweep_row *row)
+/* Moves on to the next row that there might be, all points of a run after each other. */
+static bool step_by_run(const struct vs_sweep_table *t, struct vs_sweep_row *row)
+{
+    if (row->kind == VS_ROW_RUN) {
+        if (++row->point == t->sweep->points.count)
+            *row = (struct vs_sweep_row){0, VS_ROW_RUN, row->of + 1};
+        if (row->of == t->sweep->runs.count)
+            *row = (struct vs_sweep_row){0, VS_ROW_SUM, 0};
+    } else if (row->kind == VS_ROW_SUM) {
+        row->kind = VS_ROW_MEAN;
+    } else if (++row->of < t->groups.count) {
+        row->kind = VS_ROW_SUM;
+    } else {
+        *row = (struct vs_sweep_row){row->point + 1, VS_ROW_SUM, 0};
+    }
+    return row->point < t->sweep->points.count;
+}
+
+/* Likewise, all rows of a point after each other. */
+static bool step_by_point(const struct vs_sweep_table *t, struct vs_sweep_row *row)
 {
     if (row->kind == VS_ROW_RUN) {
         if (++row->of == t->sweep->runs.count)
@@ -279,8 +312,11 @@ static bool step(const struct vs_sweep_table *t, struct vs_sweep_row *row)
     return row->point < t->sweep->points.count;
 }
 
-bool vs_sweep_table_next(const struct vs_sweep_table *t, struct vs_sweep_row *row, bool first)
+bool vs_sweep_table_next(const struct vs_sweep_table *t, struct vs_sweep_row *row, bool by_run,
+                         bool first)
 {
+    bool (*step)(const struct vs_sweep_table *, struct vs_sweep_row *) =
+        by_run ? step_by_run : step_by_point;
     bool more = first ? t->sweep->points.count && t->sweep->runs.count : step(t, row);
     while (more && !row_is_there(t, row))
         more = step(t, row);
@@ -435,7 +471,7 @@ static const char *text_of(const struct vs_sweep_table *t, const struct vs_sweep
     case NAME:
         return common(t, row, NULL, false);
     case LABEL:
-        return common(t, row, c->name, true);
+        return common(t, row, c->of, true);
     case TECHNIQUE:
         return point->technique;
     case CONFIG:

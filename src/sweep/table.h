@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What was measured, as rows and columns of texts and whole numbers. For each point, in the study's
  * order, there is a row for each run that was measured, and then, if there are several runs, the
- * sum and the mean over each group of runs of which all were measured; "all" is the group of all. A
+ * sum and the mean over each group of runs of which all were measured; "all" is the group of all.
+ * By runs, all points of the first run come first, and all sums come last. A
  * quotient is in millionths, so that it is a whole number. A row of a unit that failed has its
  * reason; a sum that lacks a run has none of its figures. */
 #ifndef SWEEP_TABLE_H
@@ -24,10 +25,11 @@ struct vs_sweep_cell {
 };
 
 struct vs_sweep_column {
-    const char *name;
-    bool text; /* it has texts, and no numbers */
+    const char *name; /* in the table */
+    bool text;        /* it has texts, and no numbers */
 
     /* private */
+    const char *of; /* what it shows */
     unsigned kind;
     int index; /* of the measure or label, or -1 */
     int over;  /* of a quotient: the measure that it is divided by */
@@ -60,9 +62,10 @@ int vs_sweep_table_bind(struct vs_sweep_table *t, const struct vs_sweep *sweep,
                         struct vs_diag *diag);
 void vs_sweep_table_fini(struct vs_sweep_table *t);
 
-/* Finds the first row (if `row` was zeroed and `first` is set) or the next. Returns false after the
- * last. */
-bool vs_sweep_table_next(const struct vs_sweep_table *t, struct vs_sweep_row *row, bool first);
+/* Finds the first row (if `row` was zeroed and `first` is set) or the next, by points or by runs.
+ * Returns false after the last. */
+bool vs_sweep_table_next(const struct vs_sweep_table *t, struct vs_sweep_row *row, bool by_run,
+                         bool first);
 
 enum { VS_CELL_TEXT = 1 << 17 };
 

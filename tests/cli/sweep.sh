@@ -422,6 +422,73 @@ find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort >before
 run "$VESTIGE" sweep --csv --define "fft=$fft" r.ini
 find r.sweep/runs -type f -exec ls -li --time-style=full-iso {} + | sort | cmp -s - before || fail "recorded again"
 
+begin measures_only_the_runs_that_are_wanted
+cat >o.ini <<'END'
+[sweep]
+only    = threads=1..2
+only    = mode=plain
+columns = kind run workload=name threads mode config group_bits=bits
+order   = runs
+[record]
+threads = 1|2|4
+mode    = plain:|timed:--timed
+options = --cores {threads} {mode}
+as      = /bin/program
+group   = {mode}-{threads}
+[record fft]
+command = {fft} -n 4 -p {threads}
+[record more]
+command = {fft} -n 5 -p {threads}
+[techniques]
+mcfTR_e:gshare=256
+# for two cores alone
+[techniques plain-2]
+mcfTR_e:gshare=512
+[techniques timed-4]
+mcfTR_e:gshare=1024
+END
+run "$VESTIGE" sweep --csv --define "fft=$fft" o.ini
+expect_status 0
+expect_no_err
+expect_equal "$(head -1 "$out")" kind,run,workload,threads,mode,config,group_bits
+expect_equal "$(grep '^"run"' "$out" | cut -d, -f 2,6)" '"fft-1-plain","gshare=256"
+"fft-2-plain","gshare=256"
+"fft-2-plain","gshare=512"
+"more-1-plain","gshare=256"
+"more-2-plain","gshare=256"
+"more-2-plain","gshare=512"'
+# A sum is there if the technique is for all of its runs; all sums come after the runs.
+expect_equal "$(sed 1d "$out" | grep -v '^"run"' | cut -d, -f 1,2,6)" '"sum","all","gshare=256"
+"mean","all","gshare=256"
+"sum","plain-1","gshare=256"
+"mean","plain-1","gshare=256"
+"sum","plain-2","gshare=256"
+"mean","plain-2","gshare=256"
+"sum","plain-2","gshare=512"
+"mean","plain-2","gshare=512"'
+cp "$out" o.csv
+expect_equal "$(find o.sweep/runs -name '*.vest' | wc -l)" 4
+run "$VESTIGE" sweep --json --status --define "fft=$fft" o.ini
+expect_equal "$(jq -c '[.runs, .points, .units, .done, .missing]' "$out")" '[4,2,6,6,0]'
+run "$VESTIGE" sweep --csv --define "fft=$fft" --set order=points o.ini
+cmp -s <(sort "$out") <(sort o.csv) || fail "other rows in another order"
+expect_equal "$(sed -n 2,4p "$out" | cut -d, -f 2)" '"fft-1-plain"
+"fft-2-plain"
+"more-1-plain"'
+# What is said last counts, and a run that is for no technique is not recorded.
+run "$VESTIGE" sweep --csv --define "fft=$fft" --set only=threads=4 --set only=mode=timed --set only=name=more o.ini
+expect_status 0
+expect_equal "$(sed 1d "$out" | cut -d, -f 2,5,6)" '"more-4-timed","timed","gshare=256"
+"more-4-timed","timed","gshare=1024"'
+sed '/gshare=256/d' o.ini >o2.ini
+run "$VESTIGE" sweep --csv --define "fft=$fft" --store o2 --set only=mode=plain\|timed o2.ini
+expect_status 0
+expect_equal "$(find o2/runs -name '*.vest' | wc -l)" 2
+run "$VESTIGE" sweep --define "fft=$fft" --set search=random --set budget=3 o.ini
+expect_status 2
+expect_one_line_err
+expect_err "^vestige sweep: o\.ini:20: a search tries each technique on all runs, not on those of 'plain-2'$"
+
 # refused LINE REASON: what is on standard input is no study.
 refused() {
     cat >bad.ini
@@ -449,6 +516,16 @@ refused 2 "no technique has a parameter 'nope'" <<<$'[sweep]\nconstraint = nope<
 refused 2 "nothing is called 'nope'" <<<$'[sweep]\ncolumns = nope\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
 refused 2 "there are two columns 'bits'" <<<$'[sweep]\ncolumns = bits gates bits\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
 refused 4 "there are two columns 'N'" <<<$'[record x]\ncommand = x\n[sweep]\ncolumns = n N\n[techniques]\nmcfTR_e'
+refused 2 "'a-b=bits' is no name" <<<$'[sweep]\ncolumns = a-b=bits'
+refused 3 "there are two columns 'bits'" <<<$'[sweep]\ncolumns = bits\ncolumns = bits=gates\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 2 "nothing is called 'nope'" <<<$'[sweep]\ncolumns = bits=nope\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
+refused 2 "'nope' is not points or runs" <<<$'[sweep]\norder = nope'
+refused 2 "'nope' is not NAME=VALUES" <<<$'[sweep]\nonly = nope'
+refused 2 "'nope=' is not NAME=VALUES" <<<$'[sweep]\nonly = nope='
+refused 2 "no recorded run has a 'nope'" <<<$'[sweep]\nonly = nope=1\n[record x]\ncommand = true\n[techniques]\nmcfTR_e'
+refused 2 "the range '2..1' is empty" <<<$'[sweep]\nonly = n=2..1\n[record x]\nn = 1\ncommand = true\n[techniques]\nmcfTR_e'
+refused 2 "no run is left with n=2" <<<$'[sweep]\nonly = n=2\n[record x]\nn = 1\ncommand = true\n[techniques]\nmcfTR_e'
+refused 4 "no run is in 'nope'" <<<$'[record x]\ncommand = true\n[techniques nope]\nmcfTR_e'
 refused 2 "both are 'bits'" <<<$'[sweep]\nminimise = bits bits\n[runs]\nfile = a.vest\n[techniques]\nmcfTR_e'
 refused 2 "there is no run 'none.vest'" <<<$'[runs]\nfile = none.vest\n[techniques]\nmcfTR_e'
 refused 2 "no file matches 'none\*'" <<<$'[runs]\nfile = none*\n[techniques]\nmcfTR_e'
