@@ -476,11 +476,13 @@ fuzz:
 ## results: renew the committed tables of what techniques cost, and the pages made from them
 results:
 	@+$(MAKE) all
-	for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
+	store=$(O)/results-$$(sha256sum $(PROGRAM) | cut -c 1-16).sweep && \
+	    for study in control-flow load-values data-addresses mispredictions locality characterization entropy over-time \
 	    software-traces costs mutation beyond; do \
-	    tools/results -b $(B) $$study >$(O)/$$study.csv && \
-	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done
-	tools/search -b $(B) >$(O)/search.csv
+	    tools/results -b $(B) -s $$store $$study >$(O)/$$study.csv && \
+	    mv $(O)/$$study.csv bench/results/$$study.csv || exit; done && \
+	    tools/results -b $(B) -s $$store grids >$(O)/grids.csv
+	tools/search -g $(O)/grids.csv >$(O)/search.csv
 	mv $(O)/search.csv bench/results/search.csv
 	tools/frontier >$(O)/frontier.svg
 	mv $(O)/frontier.svg docs/frontier.svg

@@ -112,11 +112,20 @@ expect_status 1
 expect_err "no such row: nowhere"
 
 begin chose_from_the_grids
-for technique in $(awk '/^[^#]/ { print $1 }' "$VESTIGE_SRC/bench/grids" | sort -u); do
-    ! "$VESTIGE" techniques --json | jq -e --arg name "$technique" 'any(.[]; .name == $name)' >"$out" ||
-        grep -q "^$technique,1,default," "$results/search.csv" || fail "no $technique; make results"
+for technique in $(sed '1,/^\[techniques\]/d; s/:.*//' "$VESTIGE_SRC/bench/studies/grids.ini" | sort -u); do
+    grep -qx "$technique" "$VESTIGE_SRC/bench/studies/defaults.ini" || fail "$technique is not in defaults.ini"
+    grep -q "^$technique,1,default," "$results/search.csv" || fail "no $technique; make results"
 done
 expect_equal "$(awk -F, '$2 + 0 && $3 + 0 && $5 > $3 * 8192 * $2' "$results/search.csv")" "" "larger than the class"
+
+begin studies_the_programs_of_the_catalog
+while read -r name kind most tiny small medium _; do
+    printf '%s\n' "[record $name]" "size    = tiny:$tiny|small:$small|medium:$medium"
+    [ "$kind" = serial ] && echo "command = {programs}/$name -n {size}" || echo "command = {programs}/$name -n {size} -p {threads}"
+    [ "$most" = 1 ] || [ "$kind" = parallel ] || fail "$name is $kind with $most threads"
+done < <(sed 's/#.*//' "$VESTIGE_SRC/workloads/catalog" | awk 'NF') >"$T/recorded"
+sed -n '/^\[record ./,/^command/p' "$VESTIGE_SRC/bench/studies/workloads.ini" | diff - "$T/recorded" >&2 ||
+    fail "bench/studies/workloads.ini is not workloads/catalog"
 
 begin has_every_workload_and_technique
 while read -r name _ most _; do
@@ -188,7 +197,7 @@ fi
 recompute() {
     local study=${4:-control-flow}
     begin "keeps_${study}_of_$1_with_$2_$3"
-    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w "$1" -n "$2" -m "$3" "$study"
+    run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -s "$T/store" -w "$1" -n "$2" -m "$3" "$study"
     expect_status 0
     expect_no_err
     [ "$(wc -l <"$out")" -gt 6 ] || fail "too few rows"
@@ -197,7 +206,7 @@ recompute() {
 }
 
 begin keeps_mispredictions_of_cholesky
-run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -w cholesky mispredictions
+run "$VESTIGE_SRC/tools/results" -b "$VESTIGE_BUILD" -s "$T/store" -w cholesky mispredictions
 expect_status 0
 expect_out '^cholesky(,[0-9]+){6}$'
 expect_equal "$(tail -n 1 "$out")" "$(grep '^cholesky,' "$VESTIGE_SRC/bench/results/mispredictions.csv")"
